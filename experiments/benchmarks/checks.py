@@ -58,7 +58,7 @@ def seconds_of_checks(recording: Recording, effort: Effort) -> np.ndarray:
     start = estimate_body([log.summary.statistics], settings).least_squares.phi
 
     def looked_at() -> float:
-        checks = look_at([log], settings, suspect=False, start=start, progress=lambda line: None)
+        checks = look_at([log], settings, suspect=False, start=start)
         assert checks.diagnosis is not None
         return float(checks.diagnosis.fit.x.sum())
 

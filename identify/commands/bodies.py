@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
+from identify.commands.answer import answer
 from identify.commands.command import UsageError, numbers
 from identify.commands.output import write_file
 from identify.commands.pair import note_torn_pair
@@ -323,6 +324,8 @@ def write_body(output: Path | None, saved: SavedEstimate, notes: Iterable[str]) 
         write_file(output, estimate_text(saved).encode())
     from identify.commands.summary import print_parameters
 
+    notes, files = list(notes), [] if output is None else [output]
+    answer(lambda: {"estimate": saved.to_dict(), "notes": notes, "files": files})
     print_parameters(saved)
     say(*(f"Note: {note}." for note in notes))
     if output is not None:

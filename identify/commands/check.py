@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, UseAppendAction
 
-from identify.commands.command import Command, Flag, Number, Vector, defer_what_no_fit_uses, option
+from identify.commands.answer import answer
+from identify.commands.command import Command, Number, Vector, defer_what_no_fit_uses, option
 from identify.commands.reasons import NOT_TO_BE_USED
+from identify.commands.stages import shown_stages
 from identify.commands.terminal import say
 
 if TYPE_CHECKING:
@@ -47,9 +48,6 @@ class Check(Command):
     gravity: Annotated[Vector, option("X Y Z", "(default: the schema's)")] = None
     """Gravity in world axes [m/s²]."""
 
-    json: Flag = False
-    """Print a JSON document with findings and verdict, also where there is no estimate."""
-
     def with_more(self, words: Sequence[str]) -> Check:
         """The same check, of the logs that stand after an option too."""
         return replace(self, logs=(*self.logs, *map(Path, words)))
@@ -61,15 +59,14 @@ class Check(Command):
         from identify.pipeline import FitSettings, check_logs
 
         schema = load_schema(self.schema)
-        found = check_logs(
-            [open_log(log, schema) for log in self.logs],
-            FitSettings(mass=self.mass, gravity=self.gravity),
-            unloaded=[open_log(log, schema) for log in self.unloaded],
-        )
-        if self.json:
-            say(json.dumps(found.record(), indent=2, allow_nan=False))
-        else:
-            say(*lines_of(found))
+        with shown_stages():
+            found = check_logs(
+                [open_log(log, schema) for log in self.logs],
+                FitSettings(mass=self.mass, gravity=self.gravity),
+                unloaded=[open_log(log, schema) for log in self.unloaded],
+            )
+        answer(found.record)
+        say(*lines_of(found))
         return 0 if found.clear else NOT_TO_BE_USED
 
 

@@ -6,11 +6,12 @@ how the help shows it.
 
 from __future__ import annotations
 
+import os
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from types import ModuleType
 from typing import Annotated, Any, ClassVar, TypeAlias, TypeVar
 
@@ -30,6 +31,7 @@ class UsageError(IdentifyError, ValueError):
     """The command was called with words it does not understand, or without some it needs."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Command(ABC):
     """A subcommand: a frozen dataclass; its fields are the options, its docstring the help.
 
@@ -39,9 +41,10 @@ class Command(ABC):
         removed: options it had, and what to use instead.
     """
 
-    __slots__ = ()
-
     removed: ClassVar[Mapping[str, str]] = {}
+
+    json: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
+    """Print one JSON document in place of text, an error too; docs/commands.md has its keys."""
 
     @abstractmethod
     def run(self, invocation: str) -> int:
@@ -78,6 +81,8 @@ def parse_command(kind: type[C], argv: Sequence[str], name: str) -> C:
         argv = kind.words(argv)
     except UsageError as error:
         raise UsageError(f"{name}: {error}") from None
+    if os.environ.get("NO_COLOR"):  # https://no-color.org, which tyro does not look at
+        tyro._experimental_options["ansi_codes"] = False
     with _unchecked_defaults():
         command, left = tyro.cli(
             kind,

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from tyro.conf import Positional, UseAppendAction
 
+from identify.commands.answer import answer
 from identify.commands.bodies import (
     AT,
     PoseNumbers,
@@ -91,6 +92,8 @@ class Compare(Command):
             html = comparison_html(comparison, title=title, folder=invocation)
             write_file(self.output, html.encode("utf-8", errors="backslashreplace"))
             say(self.output)
+        files = [] if self.output is None else [self.output]
+        answer(lambda: {"logs": comparison.frame().to_dict("records"), "files": files})
         unusable = any(log.usable == "no" for log in logs)
         return NOT_TO_BE_USED if unusable else 0
 

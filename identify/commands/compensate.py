@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
+from identify.commands.answer import answer
 from identify.commands.bodies import (
     AT,
     BODY,
@@ -21,6 +23,7 @@ from identify.commands.bodies import (
 from identify.commands.command import Command, Flag, Number, UsageError, numbers, option
 from identify.commands.output import require_writable, unwritable
 from identify.commands.reasons import UnusableEstimate, reasons_of, say_reasons, status_of
+from identify.commands.stages import shown_stages
 from identify.commands.terminal import say
 from identify.texts import printable
 
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
     from identify.exchange import SavedEstimate
     from identify.logs import LogFile, Recording
     from identify.pipeline import CompensatedLog
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +101,14 @@ class Compensate(Command):
         comment = [*self._comment(found, saved), *(reasons if unusable else ())]
         schema = self.output.with_suffix(".toml")
         try:
-            rows = write_chunks(found.chunks(), self.output, schema, map(printable, comment))
+            with shown_stages(shown=not self.quiet):
+                _LOG.info("compensating %s", self.log)
+                rows = write_chunks(found.chunks(), self.output, schema, map(printable, comment))
         except OSError as error:
             raise unwritable(self.output, error) from error
+        files = [self.output, schema]
+        said = {"offset": found.offset, "offset_origin": found.origin, "files": files}
+        answer(lambda: {**said, "rows": rows, "rows_read": len(source), "reasons": reasons})
         if not self.quiet:
             offset = ", ".join(f"{x:.4g}" for x in found.offset)
             say(f"Sensor offset taken off: [{offset}] N, N m ({found.origin}).")

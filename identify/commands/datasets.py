@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
+from identify.commands.answer import answer
 from identify.commands.command import Command, option
 from identify.commands.terminal import print_table, say
 from identify.texts import printable
@@ -36,10 +37,12 @@ class DatasetsList(Command):
         """Print the table, or the entry of one data set."""
         from identify.catalog import dataset_names, find_dataset
 
+        names = dataset_names() if self.name is None else (self.name,)
+        found = list(map(find_dataset, names))
+        answer(lambda: {"datasets": list(map(_record, found))})
         if self.name is not None:
-            say(*_entry(find_dataset(self.name)))
+            say(*_entry(*found))
             return 0
-        found = map(find_dataset, dataset_names())
         rows = [(each.name, each.what, each.licence, _state(each)) for each in found]
         if not sys.stdout.isatty():
             for row in (_HEADER, *rows):
@@ -76,6 +79,7 @@ class DatasetsFetch(Command):
         if dataset.not_downloaded:
             beside(f"{dataset.name} is used as placed here: {dataset.not_downloaded}")
         beside(f"{len(dataset.files)} files, {dataset.size / 1e6:.1f} MB, sha256 verified")
+        answer(lambda: {"folder": folder})
         say(folder)
         return 0
 
@@ -94,8 +98,16 @@ class DatasetsPath(Command):
         """Print the folder."""
         from identify.catalog import dataset_path
 
-        say(dataset_path(self.name))
+        folder = dataset_path(self.name)
+        answer(lambda: {"folder": folder})
+        say(folder)
         return 0
+
+
+def _record(dataset: Dataset) -> Mapping[str, object]:
+    """What the document says of a data set."""
+    told = ("name", "what", "licence", "citation", "doi", "home", "version")
+    return {name: getattr(dataset, name) for name in told} | {"state": _state(dataset)}
 
 
 def _state(dataset: Dataset) -> str:

@@ -13,6 +13,7 @@ from importlib.metadata import PackageNotFoundError, distribution, files, versio
 from pathlib import Path
 from typing import cast
 
+from identify.commands.answer import answer
 from identify.commands.command import Command
 
 DISTRIBUTION = "inertia-identify"
@@ -48,11 +49,14 @@ class Doctor(Command):
         """Print the findings."""
         bad = 0
         sections = {"packages": packages, "solvers": solvers, "extras": extras, "name": names}
+        found: list[dict[str, str]] = []
         for title, findings in sections.items():
             print(f"{title}:")
             for finding in findings():
                 bad += finding.mark == _BAD
+                found.append({"section": title, "mark": finding.mark, "text": finding.text})
                 print(f"  {finding.mark}  {finding.text}", flush=True)
+        answer(lambda: {"checks": found})
         print("All is well." if not bad else f"{bad} to fix: see the lines marked {_BAD}.")
         return 1 if bad else 0
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
+from identify.commands.answer import answer
 from identify.commands.bodies import AT, PoseNumbers, pose_of, read_bodies
 from identify.commands.command import Command, Flag, Number, UsageError, numbers, option
 from identify.commands.output import require_writable_file, write_file
@@ -83,6 +84,9 @@ class Export(Command):
         content, remarks = self._into(body) if self.into else self._text(body)
         if unusable:
             content, remarks = self._with_reasons(content, reasons, remarks)
+        files = [] if self.output is None else [self.output]
+        said = {"reasons": reasons, "notes": remarks, "files": files}
+        answer(lambda: {"text": content.decode(), **said})
         if self.output is None:
             sys.stdout.write(content.decode())
         else:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from tyro.conf import Positional, UseAppendAction
 
+from identify.commands.answer import answer
 from identify.commands.bodies import AT, PoseNumbers, read_bodies
 from identify.commands.command import (
     Command,
@@ -27,14 +28,16 @@ from identify.commands.pair import CARRIER, ESTIMATE, REPORT, RESULT, write_pair
 from identify.commands.prior import PriorWords, joined_box
 from identify.commands.reasons import reasons_of, status_of
 from identify.commands.runs import require_time_limit, require_workers, without_fit_each
+from identify.commands.stages import shown_stages
 from identify.commands.terminal import say
-from identify.texts import printable
 
 if TYPE_CHECKING:
     from identify.estimation.terms import Term
     from identify.inertia import InertialParameters
     from identify.logs import LogFile, Recording
     from identify.pipeline import FitResult, FitSettings
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,20 +219,25 @@ class Fit(Command):
 
             shown = (lambda line: None) if self.quiet else say
             follow(self.logs[0], load_schema(self.schema), settings, shown)
-        with _progress(shown=not self.quiet) as tell:
-            result = self._fit(settings, invocation, tell, truth)
-            tell("writing the report")
+        with shown_stages(shown=not self.quiet):
+            result = self._fit(settings, invocation, truth)
+            _LOG.info("writing the report")
             with without_fit_each(self.output):
                 write_pair(self.output, result, truth, report=not self.no_report)
+        files = tuple(self.output / name for name in names)
+        answer(lambda: {**result.to_dict(), "files": files})
         if not self.quiet:
             from identify.commands.summary import print_summary
 
-            print_summary(result, truth, tuple(self.output / name for name in names))
+            print_summary(result, truth, files)
         status = status_of(result.verdict)
-        if self.known_mass_check is not None and not (status or self.quiet):
+        if (known := self.known_mass_check) is not None and not status:
             from identify.commands.summary import gain_lines
+            from identify.pipeline.known_mass import force_gain
 
-            say(*gain_lines(result, self.known_mass_check))
+            answer(lambda: {"force_gain": force_gain(result, known)})
+            if not self.quiet:
+                say(*gain_lines(result, known))
         if status:
             codes = ", ".join(result.verdict.reasons)
             line = f"identify: error: this estimate is not to be used ({codes})"
@@ -324,7 +332,6 @@ class Fit(Command):
         self,
         settings: FitSettings,
         invocation: str,
-        tell: Callable[[str], None],
         truth: InertialParameters | None,
     ) -> FitResult:
         from identify.logs import load_schema, open_log
@@ -334,7 +341,7 @@ class Fit(Command):
 
         def read(logs: Sequence[Path]) -> Iterator[Recording | LogFile]:
             for log in logs:
-                tell(f"reading {log}")
+                _LOG.info("reading %s", log)
                 yield open_log(log, schema)
 
         return fit(
@@ -342,7 +349,6 @@ class Fit(Command):
             settings,
             unloaded=list(read(self.unloaded)),
             command=invocation,
-            progress=tell,
             truth=truth,
         )
 
@@ -359,16 +365,3 @@ def _read_truth(path: Path) -> InertialParameters:
     if verdict.impossible or not truth.phi[0] > 0.0:
         raise UsageError(f"fit: --truth {path}: {verdict}")
     return truth
-
-
-@contextmanager
-def _progress(*, shown: bool) -> Iterator[Callable[[str], None]]:
-    """A line that says what is going on, where somebody watches."""
-    if not (shown and sys.stderr.isatty()):
-        yield lambda line: None
-        return
-    from rich.console import Console
-    from rich.text import Text
-
-    with Console(stderr=True).status("") as status:
-        yield lambda line: status.update(Text(printable(line)))

@@ -17,6 +17,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from identify.commands.answer import answer
 from identify.commands.each_logs import RESERVED, LogJob, find_logs
 from identify.commands.output import OutputError, require_writable, unwritable
 from identify.commands.pair import CARRIER, ESTIMATE, REPORT, RESULT, report_is_of, write_pair
@@ -117,10 +118,12 @@ def fit_each(
             _write(comparison, output)
     except KeyboardInterrupt:
         return interrupted(output)
+    files = [output / name for name in RESERVED]
+    answer(lambda: {"logs": comparison.frame().to_dict("records"), "files": files})
     if not quiet:
         from identify.reporting.comparison import comparison_lines
 
-        say(*comparison_lines(comparison), *(output / name for name in RESERVED))
+        say(*comparison_lines(comparison), *files)
     return _status(comparison, quiet=quiet)
 
 

@@ -9,7 +9,9 @@ from typing import Annotated
 
 from tyro.conf import Positional
 
+from identify.commands.answer import answer, is_asked
 from identify.commands.command import Command, Flag, UsageError, option
+from identify.commands.stages import shown_stages
 from identify.commands.terminal import say
 from identify.errors import IdentifyError
 
@@ -53,13 +55,14 @@ class Init(Command):
 
         if self.output.exists():
             raise UsageError(f"init: {self.output} exists; give another name with -o")
-        asks = not self.yes and sys.stdin.isatty()
+        asks = not self.yes and sys.stdin.isatty() and not is_asked()
         found = first_schema(self.log, self.preset)
         if asks and "[body.tcp]" in found.text:
             tcp, held = _asked(_TCP, 6), _asked(_HELD, 4)
             found = first_schema(self.log, self.preset, tcp, held)
         write_bytes(self.output, found.text.encode())
         marked = found.text.count(UNSURE) - 1
+        answer(lambda: {"files": [self.output], "unsure": marked, "missing": found.missing})
         say(f"Wrote {self.output}; {marked} lines in it are marked {UNSURE}: check them.")
         if not asks and _NO_TOOL in found.text:
             say(_TOOL_UNKNOWN)
@@ -75,7 +78,10 @@ class Init(Command):
         from identify.pipeline import check_logs
 
         try:
-            say(*lines_of(check_logs([open_log(self.log, self.output)])))
+            with shown_stages():
+                checked = check_logs([open_log(self.log, self.output)])
+            answer(checked.record)
+            say(*lines_of(checked))
         except IdentifyError as error:
             say(f"With it the log is not read yet: {error}")
             return error.exit_code

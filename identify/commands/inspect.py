@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
+from identify.commands.answer import answer
 from identify.commands.command import Command, Flag, Number, UsageError, option
 from identify.commands.output import require_writable_file, write_file
 from identify.commands.pair import note_torn_pair
@@ -18,9 +19,11 @@ from identify.commands.terminal import say
 if TYPE_CHECKING:
     from identify.exchange import LinkInertia, Model
     from identify.exchange.judging import JudgedLink, Requirement
-    from identify.exchange.repair import RepairedModel
+    from identify.exchange.repair import Repair, RepairedModel
 
 _WIDEST_NAME = 40
+_SAME = 1e-8
+"""Relative change up to which a number is the one it was, as far as it is printed."""
 _FOR = (
     "Judge by the limits of a program too, and say what it makes of what is beyond them: mujoco, "
     "drake, gazebo, pinocchio or bullet."
@@ -32,9 +35,10 @@ class Inspect(Command):
     """Judge the inertia of every link of a URDF, SDF or MJCF file, or of an estimate.json.
 
     Prints each link with its verdict and, for one that is wrong, why and by how much; "by rounding"
-    where the digits printed explain it. Exit status: 1 if any link is impossible, has a mass and no
-    inertia, or is not what --for and --margin ask for (with --repair: if any still is), 2 for a
-    file that cannot be read.
+    where the digits printed explain it; and where the shape of a link contradicts its inertia. With
+    --repair only what changed is printed, and what is still wrong. Exit status: 1 if any link is
+    impossible, has a mass and no inertia, or is not what --for and --margin ask for (with --repair:
+    if any still is), 2 for a file that cannot be read.
     """
 
     model: Annotated[Path, Positional, option("MODEL", "(required)")]
@@ -51,6 +55,9 @@ class Inspect(Command):
     no_geometry: Flag = False
     """Do not take the inertia of a link with a mass alone from its own shapes."""
 
+    from_geometry: Flag = False
+    """Where a link's shape contradicts its inertia, take that of the shape with the link's mass."""
+
     density: Annotated[Number, option("RHO")] = None
     """Repair links of no or negative mass too, by their shapes with this density [kg/m³]."""
 
@@ -66,20 +73,24 @@ class Inspect(Command):
         from identify.exchange import read_model
         from identify.exchange.judging import judge
         from identify.exchange.repair import RepairSettings, repair_model
+        from identify.exchange.rewriting import link_shapes
 
         asked = self._requirement()
-        settings = RepairSettings(asked, not self.no_geometry, self.density)
+        geometry, density = not self.no_geometry, self.density
+        settings = RepairSettings(asked, geometry, density, from_geometry=self.from_geometry)
         note_torn_pair(self.model)
         model = read_model(self.model)
         self._require_readable(model, asked)
-        judged = judge(model.links, asked)
-        verdicts = lines_of(model, judged, asked, only_wrong=self.quiet)
         if self.output is None:
-            say(*verdicts)
+            shapes = {} if model.format == "estimate" else link_shapes(self.model)
+            judged = judge(model.links, asked, shapes)
+            answer(lambda: _record(model, judged))
+            say(*lines_of(model, judged, asked, only_wrong=self.quiet))
             return 1 if any(entry.fault for entry in judged) else 0
         repaired = repair_model(self.model, model, settings)
         write_file(self.output, repaired.content)
-        say(*verdicts, *lines_of_repair(repaired), self.output)
+        answer(lambda: {**_record_of_repair(repaired), "files": [self.output]})
+        say(*lines_of_repair(repaired), self.output)
         return 1 if repaired.left else 0
 
     def _requirement(self) -> Requirement:
@@ -92,6 +103,11 @@ class Inspect(Command):
         return Requirement(simulator, 0.0 if self.margin is None else self.margin)
 
     def _require_readable(self, model: Model, asked: Requirement) -> None:
+        if self.from_geometry and model.format not in ("urdf", "sdf"):
+            raise UsageError(
+                f"inspect: --from-geometry: {self.model} is {model.format}, of which no shapes are "
+                f"read; expected urdf or sdf"
+            )
         simulator = asked.simulator
         if simulator is not None and model.format not in (*simulator.formats, "estimate"):
             reads = ", ".join(simulator.formats)
@@ -104,8 +120,13 @@ class Inspect(Command):
         if self.repair != (self.output is not None):
             missing = "-o FIXED" if self.repair else "--repair"
             raise UsageError(f"inspect: --repair and -o FIXED go together; {missing} is missing")
-        if not self.repair and (self.no_geometry or self.density is not None):
-            raise UsageError("inspect: --no-geometry and --density are for --repair")
+        given = {"--no-geometry": self.no_geometry, "--from-geometry": self.from_geometry}
+        named = [name for name, on in given.items() if on]
+        named += ["--density"] * (self.density is not None)
+        if named and not self.repair:
+            raise UsageError(f"inspect: {' and '.join(named)}: only with --repair")
+        if all(given.values()):
+            raise UsageError(f"inspect: {' and '.join(given)} exclude each other; leave one out")
         there = self.output is not None and self.output.exists() and self.model.exists()
         if self.output is not None and there and self.output.samefile(self.model):
             raise UsageError(f"inspect: {self.output} is the model itself; give -o another file")
@@ -121,8 +142,9 @@ def lines_of(
     for entry in judged:
         counted, lines = _judged(entry)
         counts[counted] += 1
-        if entry.fault or not only_wrong:
-            note = entry.link.note
+        if entry.fault or entry.warning or not only_wrong:
+            note, warning = entry.link.note, entry.warning
+            lines += [f"- warning: {warning}"] * bool(warning)
             shown.append((entry.link, lines + [f"- note: {note}"] * bool(note)))
     width = min(max((len(link.name) for link, _ in shown), default=4), _WIDEST_NAME)
     if shown:
@@ -153,21 +175,71 @@ def _judged(entry: JudgedLink) -> tuple[str, list[str]]:
     return "possible", [f"possible: {entry.kind}"]
 
 
+def _record(model: Model, judged: Sequence[JudgedLink]) -> dict[str, object]:
+    """What the document says of a model."""
+    links = [
+        {
+            "name": entry.link.name,
+            "line": entry.link.line,
+            "phi": entry.link.phi,
+            "kind": entry.kind,
+            "fault": entry.fault or None,
+            "reasons": entry.reasons,
+            "warning": entry.warning or None,
+            "note": entry.link.note or None,
+        }
+        for entry in judged
+    ]
+    return {"format": model.format, "links": links, "notes": model.notes}
+
+
+def _record_of_repair(repaired: RepairedModel) -> Mapping[str, object]:
+    """What the document says of a repair."""
+    repairs = [
+        {"link": one.link.name, "phi": one.phi, "source": one.source or None, "change": one.change}
+        for one in repaired.repairs
+    ]
+    said = {"left": repaired.left, "warnings": repaired.warnings}
+    return {"repairs": repairs} | {
+        name: [{"link": link.name, "reason": reason} for link, reason in entries]
+        for name, entries in said.items()
+    }
+
+
 def lines_of_repair(repaired: RepairedModel) -> Iterator[str]:
-    """What was changed, and what could not be."""
+    """What was changed, what could not be, and what contradicts the shapes of links."""
     if not repaired.repairs and not repaired.left:
         yield "Nothing to repair; the file is written as it was."
     for repair in repaired.repairs:
-        was = None if repair.link.verdict is None else repair.link.verdict.principal_moments
-        pairs = zip(repair.moments if was is None else was, repair.moments, strict=True)
-        listed = ", ".join(f"{before:.4g} → {after:.4g}" for before, after in pairs)
-        said = f"it has {repair.source}"
-        if repair.distance is not None:
-            said = (
-                f"mass and centre of mass kept; moved by {repair.distance:.2g} of the body's "
-                f"characteristic length in the pseudo-inertia"
-            )
-        beyond = f". Beyond that, {repair.change}" if repair.change else ""
-        yield f"Repaired {repair.link.name}: principal moments {listed} kg m²; {said}{beyond}."
+        said = [
+            *_changes(repair),
+            f"it has {repair.source}" if repair.source else "",
+            repair.change,
+        ]
+        yield f"Repaired {repair.link.name}: {'; '.join(filter(None, said))}."
     for link, why in repaired.left:
         yield f"Left as it was, {link.name}: {why}."
+    for link, how in repaired.warnings:
+        yield f"Warning, {link.name}: {how}; --from-geometry puts the inertia of the shape there."
+
+
+def _changes(repair: Repair) -> Iterator[str]:
+    """What of mass, centre of mass and principal moments is another, before and after."""
+    from identify.exchange.judging import moments_text
+    from identify.inertia import check
+
+    before, after = repair.link.judged, repair.phi
+    if before is None:
+        return
+    if abs(after[0] - before[0]) > _SAME * abs(after[0]):
+        center = moments_text(after[1:4] / after[0])
+        yield f"mass {before[0]:.6g} → {after[0]:.6g} kg, at [{center}] m"
+    was, now = check(before).principal_moments, repair.moments
+    apart = abs(now - was) > _SAME * abs(now)
+    pairs = list(zip(was[apart], now[apart], strict=True))
+    if pairs:
+        digits = 4  # more where these show no difference
+        while digits < 9 and any(f"{a:.{digits}g}" == f"{b:.{digits}g}" for a, b in pairs):
+            digits += 1
+        shown = moments_text(was, digits), moments_text(now, digits)
+        yield f"principal moments {shown[0]} → {shown[1]} kg m²"

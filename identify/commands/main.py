@@ -9,7 +9,9 @@ when whoever read the output went away.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
+import re
 import shlex
 import sys
 import traceback
@@ -20,6 +22,7 @@ from typing import NoReturn
 from tyro.extras import SubcommandApp
 
 from identify.commands.add import Add
+from identify.commands.answer import JSON, answer, answering, asks_for_json, document_text, is_asked
 from identify.commands.check import Check
 from identify.commands.command import PARSING, Command, UsageError, parse_command
 from identify.commands.compare import Compare
@@ -34,6 +37,7 @@ from identify.commands.replay import Replay
 from identify.commands.report import Report
 from identify.commands.shape import Shape
 from identify.commands.simulate import Simulate
+from identify.commands.stages import shown_warnings
 from identify.commands.study_results import StudyCompare, StudyTable
 from identify.commands.study_run import StudyCheck, StudyRun
 from identify.commands.subtract import Subtract
@@ -70,6 +74,9 @@ COMMANDS: Mapping[str, type[Command]] = MappingProxyType(
 _BUG, _REFUSED, _INTERRUPTED, _BROKEN_PIPE = 1, 2, 130, 141
 _HELP = ("-h", "--help", "help")
 _COMPLETION, _SHELLS = ("--tyro-write-completion", "--tyro-print-completion"), "bash, fish, zsh"
+_FRAME = re.compile(r"[╭╮╰╯─│]|-{3,}")
+"""What the parser draws around its messages."""
+
 _ISSUES = "please report it with the lines above and, if you may, the log"
 
 
@@ -80,25 +87,61 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: the words after the program's name; those of the process by default.
     """
     escape_what_cannot_be_encoded()
+    words = list(sys.argv[1:] if argv is None else argv)
     try:
-        status = _run(list(sys.argv[1:] if argv is None else argv))
+        status = _answered(words) if asks_for_json(words) else _run(words)
         sys.stdout.flush()
-    except IdentifyError as error:
-        return _say(f"error: {error}", error.exit_code)
-    except KeyboardInterrupt:
-        return _say("interrupted", _INTERRUPTED)
-    except BrokenPipeError:
+    except (Exception, KeyboardInterrupt, SystemExit) as error:  # noqa: BLE001 - it hides nothing
+        return _failed(error)
+    return status
+
+
+def _failed(error: BaseException) -> int:
+    """Say on standard error what went wrong, and the exit status of that."""
+    status, message = _outcome(error)
+    if isinstance(error, OSError) and not isinstance(error, IdentifyError):
         _abandon_broken_output()
-        return _BROKEN_PIPE
-    except OSError as error:  # such as a disk that is full, at whatever was written last
-        _abandon_broken_output()
-        where = "" if error.filename is None else f"{error.filename}: "
-        return _say(f"error: {where}{error.strerror or error}", _REFUSED)
-    except SystemExit as leaving:  # of the parser: help was printed
-        return leaving.code if isinstance(leaving.code, int) else 0
-    except Exception as error:  # noqa: BLE001 - the last line of defence, and it hides nothing
-        traceback.print_exc()
-        return _say(f"error: this is a bug ({type(error).__name__}); {_ISSUES}", _BUG)
+    if status == _BUG and isinstance(error, Exception):
+        traceback.print_exception(error)
+    return _say(message, status) if message else status
+
+
+def _outcome(error: BaseException) -> tuple[int, str]:
+    """The exit status that an exception ends with, and what is said of it."""
+    match error:
+        case IdentifyError():
+            return error.exit_code, f"error: {error}"
+        case KeyboardInterrupt():
+            return _INTERRUPTED, "interrupted"
+        case BrokenPipeError():
+            return _BROKEN_PIPE, ""
+        case OSError():  # such as a disk that is full, at whatever was written last
+            where = "" if error.filename is None else f"{error.filename}: "
+            return _REFUSED, f"error: {where}{error.strerror or error}"
+        case SystemExit():  # of the parser: help was printed
+            return (error.code if isinstance(error.code, int) else 0), ""
+        case _:
+            return _BUG, f"error: this is a bug ({type(error).__name__}); {_ISSUES}"
+
+
+def _answered(words: list[str]) -> int:
+    """Run a subcommand and print its document, or the help that was asked for instead."""
+    words = words[1:] if words[0] == JSON else words
+    failure: dict[str, str] | None = None
+    with answering() as (document, text):
+        try:
+            status = _run(words)
+        except SystemExit as leaving:
+            status, document = _failed(leaving), None
+        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - it is said
+            status, message = _failed(error), _outcome(error)[1].removeprefix("error: ")
+            failure = {"type": type(error).__name__, "message": message}
+    if document is None:
+        print(text.getvalue(), end="")
+        return status
+    names = (" ".join(words[:2]), *words[:1])
+    named = next((name for name in names if name in COMMANDS), None)
+    print(document_text({"command": named, "status": status, "error": failure, **document}))
     return status
 
 
@@ -107,16 +150,30 @@ def _run(argv: list[str]) -> int:
         raise UsageError(f"no command given; {_known(_heads())}; see identify --help")
     if argv[0] in ("-V", "--version"):
         print(f"identify {own_version()}")
+        answer(lambda: {"version": own_version()})
         return 0
     if argv[0] in _COMPLETION:
         _complete(argv)
     name, words = _named(argv)
     if name not in COMMANDS:
-        print(_help(name))
-        return 0
+        print(_help(name), flush=True)
+        raise SystemExit(0)
     _require_working_directory()
-    command = parse_command(COMMANDS[name], words, name)
-    return command.run(shlex.join(["identify", *argv]))
+    with shown_warnings():
+        return _parsed(words, name).run(shlex.join(["identify", *argv]))
+
+
+def _parsed(words: list[str], name: str) -> Command:
+    """The command of its words; where a document is asked for, what the parser says is an error."""
+    if not is_asked():
+        return parse_command(COMMANDS[name], words, name)
+    with contextlib.redirect_stderr(io.StringIO()) as said:
+        try:
+            return parse_command(COMMANDS[name], words, name)
+        except SystemExit as leaving:
+            if not leaving.code:
+                raise
+    raise UsageError(" ".join(_FRAME.sub(" ", said.getvalue()).split()))
 
 
 def _require_working_directory() -> None:

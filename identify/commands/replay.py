@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,10 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
+from identify.commands.answer import answer
 from identify.commands.bodies import read_bodies
 from identify.commands.command import Command, Flag, Number, option
 from identify.commands.output import require_writable, write_file
 from identify.commands.reasons import reasons_of, say_reasons, status_of
+from identify.commands.stages import shown_stages
 from identify.commands.terminal import beside_noise, pose_error, say
 
 if TYPE_CHECKING:
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from identify.validation import ReplayErrors
 
 WINDOWS, SINGLE_SHOT, FIGURE = "windows.parquet", "single_shot.parquet", "replay.png"
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +72,21 @@ class Replay(Command):
 
         estimate, *others = read_bodies(*filter(None, (self.estimate, self.truth)))
         truth = others[0].parameters if others else None
-        recording = read_log(self.log, load_schema(self.schema))
-        done = replay_log(
-            recording,
-            estimate,
-            no_bias=self.no_bias,
-            truth=truth,
-            horizon=self.horizon,
-            interpolation="hold" if self.hold else "linear",
-        )
-        written = self._write(done)
+        with shown_stages(shown=not self.quiet):
+            _LOG.info("reading %s", self.log)
+            recording = read_log(self.log, load_schema(self.schema))
+            _LOG.info("replaying")
+            done = replay_log(
+                recording,
+                estimate,
+                no_bias=self.no_bias,
+                truth=truth,
+                horizon=self.horizon,
+                interpolation="hold" if self.hold else "linear",
+            )
+            _LOG.info("drawing")
+            written = self._write(done)
+        answer(lambda: {**record_of(done), "reasons": reasons_of(estimate), "files": written})
         if not self.quiet:
             say(*lines_of(done), *written)
         say_reasons(reasons_of(estimate))
@@ -95,6 +105,31 @@ class Replay(Command):
         for name, content in files.items():
             write_file(self.output / name, content)
         return [self.output / name for name, content in files.items() if content is not None]
+
+
+def record_of(done: LogReplay) -> dict[str, object]:
+    """The sensor offset and the errors at the end of the windows and of the one shot, SI."""
+
+    def last(errors: ReplayErrors | None) -> dict[str, float] | None:
+        if errors is None:
+            return None
+        names = ("horizon", "position", "attitude")
+        return {name: float(getattr(errors, name)[-1]) for name in names}
+
+    runs = {"windows": done.windows, "single_shot": done.single_shot}
+    return {
+        "offset": done.bias,
+        "offset_origin": done.bias_origin,
+        **{
+            name: run
+            and {
+                "errors": {body: last(errors) for body, errors in run.errors.items()},
+                "noise": last(run.noise),
+            }
+            for name, run in runs.items()
+        },
+        "missing": done.missing,
+    }
 
 
 def lines_of(done: LogReplay) -> Iterator[str]:

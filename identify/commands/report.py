@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from tyro.conf import Positional
 
+from identify.commands.answer import answer
 from identify.commands.command import Command, Flag, UsageError, option
 from identify.commands.output import require_writable_file, write_file
 from identify.commands.pair import REPORT
@@ -59,6 +60,8 @@ class Report(Command):
         write_file(output, html.encode("utf-8", errors="backslashreplace"))
         if content is not None:
             write_file(pdf, content)
-        say(output, *([pdf] if self.pdf else []))
+        files = [output, pdf] if self.pdf else [output]
+        say(*files)
+        answer(lambda: {**result.to_dict(), "files": files})
         say_reasons(reasons_of(result.estimate))
         return status_of(result.verdict)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from identify.commands.answer import answer
 from identify.commands.command import UsageError
 from identify.commands.output import OutputError, unwritable
 from identify.commands.terminal import say
@@ -35,6 +36,7 @@ def require_time_limit(seconds: float | None, command: str) -> None:
 def interrupted(output: Path) -> int:
     """Say that a run was interrupted from the keyboard, and the exit status of it."""
     kept = f"{output} keeps what was done, and the same command takes it up"
+    answer(lambda: {"error": {"type": KeyboardInterrupt.__name__, "message": kept}})
     say(f"identify: interrupted; {kept}", file=sys.stderr)
     return _INTERRUPTED
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
+from identify.commands.answer import answer
 from identify.commands.bodies import AT, PoseNumbers, pose_of
 from identify.commands.command import Command, Number, UsageError, option
 from identify.commands.output import require_writable_file, write_file
@@ -84,6 +85,8 @@ class Shape(Command):
         saved = SavedEstimate(body, frame, provenance={"command": invocation})
         if self.output is not None:
             write_file(self.output, estimate_text(saved).encode())
+        files = [] if self.output is None else [self.output]
+        answer(lambda: {"estimate": saved.to_dict(), "files": files})
         if isinstance(geometry, Mesh):
             extent = float(np.ptp(geometry.corners, axis=0).max())
             if extent > _WIDEST_MESH:

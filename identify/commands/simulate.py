@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
+from identify.commands.answer import answer
 from identify.commands.command import Command, Flag, UsageError, Vector, option
 from identify.commands.output import require_writable, unwritable, write_file
 from identify.commands.pair import note_torn_pair
+from identify.commands.stages import shown_stages
 from identify.commands.terminal import say
 
 if TYPE_CHECKING:
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
 
 LOG, SCHEMA, MOTION = "trajectory.parquet", "trajectory.toml", "motion.png"
 POINSOT, ANIMATION = "poinsot.png", "poinsot.html"
+_LOG = logging.getLogger(__name__)
+
 _MOST_STEPS, _MOST_STATES = 50_000_000, 2_000_000
 """Steps take hours from there on, and the states that are kept gigabytes."""
 
@@ -63,11 +68,29 @@ class Simulate(Command):
     def run(self, invocation: str) -> int:
         """Simulate, write the files, say where they are."""
         require_writable(self.output, (LOG, SCHEMA, MOTION, POINSOT, ANIMATION))
-        from identify.logs.writing import write_log
-
         self._require_steps()
         simulation = self._simulation()
-        path = self._path(simulation)
+        with shown_stages(shown=not self.quiet):
+            _LOG.info("simulating")
+            path = self._path(simulation)
+            _LOG.info("writing and drawing")
+            files = self._written(simulation, path)
+        notes = self._notes(simulation)
+        end = {
+            "time": path.time[-1],
+            "position": path.position[-1],
+            "quaternion": path.quaternion[-1],
+            "angular_velocity": path.angular_velocity[-1],
+        }
+        answer(lambda: {"states": len(path.time), "end": end, "notes": notes, "files": files})
+        if not self.quiet:
+            say(*_facts(simulation, path), *notes, *files)
+        return 0
+
+    def _written(self, simulation: Simulation, path: Trajectory) -> list[Path]:
+        """The files of the results, written."""
+        from identify.logs.writing import write_log
+
         log, schema = self.output / LOG, self.output / SCHEMA
         try:
             self.output.mkdir(parents=True, exist_ok=True)
@@ -77,11 +100,8 @@ class Simulate(Command):
         pictures = _pictures(simulation, path)
         for name, content in pictures.items():
             write_file(self.output / name, content)
-        if not self.quiet:
-            written = [name for name, content in pictures.items() if content is not None]
-            say(*_facts(simulation, path), *self._notes(simulation))
-            say(log, schema, *(self.output / name for name in written))
-        return 0
+        written = [name for name, content in pictures.items() if content is not None]
+        return [log, schema, *(self.output / name for name in written)]
 
     def _require_steps(self) -> None:
         from identify.arrays import positive

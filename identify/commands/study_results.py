@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import Positional
 
-from identify.commands.command import Command, Repeated, option
+from identify.commands.answer import answer
+from identify.commands.command import Command, Flag, Repeated, option
 from identify.commands.terminal import say
 
 if TYPE_CHECKING:
@@ -36,13 +37,20 @@ class StudyTable(Command):
     code: Annotated[str | None, option("MARK")] = None
     """Rows of this code: by default those of the code that runs, or else of the last run."""
 
+    latex: Flag = False
+    """Print the table for LaTeX (booktabs), each mean with its 95 % interval."""
+
     def run(self, invocation: str) -> int:
         """Print the table."""
-        from identify.experiments.results import BY
-        from identify.reporting.study import latest_rows, scores_text
+        from identify.experiments.results import BY, table
+        from identify.reporting.study import latest_rows, scores_latex, scores_text
 
         results = latest_rows(self.results, self.code)
-        say(scores_text(results, _columns(self.metric), self.by or BY), _which(results))
+        answer(lambda: _record(results, table(results, _columns(self.metric), by=self.by or BY)))
+        if self.latex:
+            say(scores_latex(results, _columns(self.metric), self.by or BY))
+        else:
+            say(scores_text(results, _columns(self.metric), self.by or BY), _which(results))
         return 0
 
 
@@ -76,6 +84,7 @@ class StudyCompare(Command):
 
         results = latest_rows(self.results, self.code)
         frame = compare(results, self.first, self.second, _columns(self.metric))
+        answer(lambda: _record(results, frame))
         say(comparison_text(frame, self.first, self.second), _which(results))
         return 0
 
@@ -86,6 +95,12 @@ def _columns(metrics: tuple[str, ...]) -> list[str] | None:
 
     columns = [METRICS[name].columns if name in METRICS else (name,) for name in metrics]
     return [column for several in columns for column in several] or None
+
+
+def _record(results: Results, frame: Any) -> dict[str, object]:
+    """What the document says of a table: its lines, and the rows that they are of."""
+    lines = frame.to_dict("records")
+    return {"code": results.code, "trials": len(results.frame), "lines": lines}
 
 
 def _which(results: Results) -> str:

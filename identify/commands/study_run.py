@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
+from identify.commands.answer import answer
 from identify.commands.command import Command, Flag, Number, Repeated, UsageError, option
 from identify.commands.runs import interrupted, require_time_limit, require_workers
 from identify.commands.terminal import say
@@ -60,7 +61,9 @@ class StudyCheck(Command):
         trials = list(study.trials(self.only))
         say(*_counts(study, trials))
         workers = default_workers() if self.workers is None else max(1, self.workers)
-        say(*_time(estimate_time(study, workers=workers, only=self.only)))
+        time = estimate_time(study, workers=workers, only=self.only)
+        answer(lambda: {"study": study.name, "time": time, "seconds": time.seconds})
+        say(*_time(time))
         return 0
 
 
@@ -125,6 +128,7 @@ class StudyRun(Command):
 
         rows = StudyRows(rows_of_study(self.output, study), study, done)
         paths = write_summary(rows, self.output)
+        answer(lambda: {"study": study.name, "run": done, "files": paths})
         if not self.quiet:
             say(scores_text(rows.results), *_lines(done), *paths)
         return 0

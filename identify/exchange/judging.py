@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,11 +10,12 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.errors import ModelError
+from identify.exchange.link_geometry import Filled, contradiction
 from identify.exchange.link_inertia import DENSEST, LinkInertia, implied_density, link_kinds
 from identify.exchange.simulators import Simulator
 from identify.inertia.consistency import BodyKind
 from identify.inertia.conventions.simulators import SMALLEST_FULL_INERTIA
-from identify.inertia.matrices import inertia_about_com
+from identify.inertia.matrices import inertia_about_com, second_moment_about_com
 
 _PRINTED = 1e-6
 """Share of a margin that digits may lose."""
@@ -48,19 +49,26 @@ class JudgedLink(NamedTuple):
         kind: of the body; None where the file does not say it.
         fault: what is wrong, in a word or two; nothing where the link is as asked.
         reasons: why, a sentence each.
+        warning: how a body that is possible contradicts the link's shape, or nothing.
     """
 
     link: LinkInertia
     kind: BodyKind | None
     fault: str = ""
     reasons: tuple[str, ...] = ()
+    warning: str = ""
 
 
-def judge(links: Sequence[LinkInertia], asked: Requirement | None = None) -> tuple[JudgedLink, ...]:
+def judge(
+    links: Sequence[LinkInertia],
+    asked: Requirement | None = None,
+    shapes: Mapping[str, Filled] | None = None,
+) -> tuple[JudgedLink, ...]:
     """Every link with what is wrong with it, in their order.
 
     A link of a model file that has a mass and no inertia about some axis counts as wrong, where the
-    mass is not so small that its inertia is below what programs tell from zero.
+    mass is not so small that its inertia is below what programs tell from zero. With the shapes
+    of links, by name, it is also said where a possible body contradicts them.
     """
     asked = Requirement() if asked is None else asked
     kinds = link_kinds(links)
@@ -72,21 +80,32 @@ def judge(links: Sequence[LinkInertia], asked: Requirement | None = None) -> tup
     bodies = np.array([links[i].judged for i in sized]).reshape(-1, 10)
     moments = dict(zip(sized, np.linalg.eigvalsh(inertia_about_com(bodies)), strict=True))
     return tuple(
-        _judged(link, kind, moments.get(i), asked)
+        _judged(link, kind, moments.get(i), asked, (shapes or {}).get(link.name))
         for i, (link, kind) in enumerate(zip(links, kinds, strict=True))
     )
 
 
+def moments_text(moments: Iterable[float], digits: int = 4) -> str:
+    """Moments [kg m²] in so many digits; rounding of the largest is zero."""
+    values = [float(moment) for moment in moments]
+    noise = 1e-14 * max(map(abs, values))
+    return ", ".join(f"{0.0 if abs(value) <= noise else value:.{digits}g}" for value in values)
+
+
 def _judged(
-    link: LinkInertia, kind: BodyKind | None, moments: Array | None, asked: Requirement
+    link: LinkInertia,
+    kind: BodyKind | None,
+    moments: Array | None,
+    asked: Requirement,
+    shape: Filled | None,
 ) -> JudgedLink:
     """A link of a kind; of a possible body with its ascending moments about the centre of mass."""
-    fault, reasons = "", []
+    fault, reasons, warning = "", [], ""
     if kind == BodyKind.IMPOSSIBLE and (verdict := link.verdict) is not None:
         fault = "impossible by rounding" if verdict.by_rounding else "impossible"
         reasons += verdict.reasons
         if verdict.mass > 0.0:
-            listed = ", ".join(f"{moment:.4g}" for moment in verdict.principal_moments)
+            listed = moments_text(verdict.principal_moments)
             reasons.append(f"principal moments about the centre of mass: {listed} kg m²")
     elif link.judged is not None and moments is not None:
         flat = kind in (BodyKind.POINT, BodyKind.ROD) or moments[0] < SMALLEST_FULL_INERTIA
@@ -96,6 +115,9 @@ def _judged(
                 f"a mass of {link.judged[0]:.6g} kg, but no inertia"
                 f"{' about its axis' if kind == BodyKind.ROD else ''}"
             )
+        elif shape is not None and link.phi is not None:
+            second = second_moment_about_com(link.phi)
+            warning = contradiction(second, float(link.phi[0]), shape)
         total = float(0.5 * moments.sum())
         share = float(total - moments[2]) / total if total > 0.0 else 0.0
         if share < (1.0 - _PRINTED) * asked.margin:
@@ -108,4 +130,4 @@ def _judged(
         refusals = tuple(asked.simulator.refusals(link))
         fault = fault or f"not for {asked.simulator.title}" * bool(refusals)
         reasons += refusals
-    return JudgedLink(link, kind, fault, tuple(reasons))
+    return JudgedLink(link, kind, fault, tuple(reasons), warning)

@@ -14,9 +14,10 @@ from urllib.parse import unquote, urlsplit
 
 import numpy as np
 
-from identify.arrays import Array, Phi
+from identify.arrays import Array, Mat33, Phi
 from identify.errors import IdentifyError, ModelError
 from identify.inertia import in_frame
+from identify.inertia.matrices import second_moment_about_com
 from identify.inertia.shapes import (
     Box,
     Capsule,
@@ -38,6 +39,10 @@ _SIZES: dict[str, tuple[type[Shape], tuple[tuple[str, int], ...]]] = {
     "ellipsoid": (Ellipsoid, (("radii", 3),)),
 }
 """Shapes by the name of their element in URDF and SDF, with the numbers that say their sizes."""
+
+_CONTRADICTS = 5.0
+"""Ratio of radii of gyration along a direction that no body of a shape has. At the surface of a
+ball, mass has √5 times that of the even one; in its middle that of what sits there."""
 
 
 class LinkGeometry(NamedTuple):
@@ -89,6 +94,38 @@ def fill(geometries: Iterable[LinkGeometry], model: Path) -> Filled:
             continue
         return Filled(np.sum(bodies, axis=0), f"its {role} geometry ({', '.join(words)})")
     raise ModelError("; ".join(reasons) or "it has no geometry")
+
+
+def contradiction(second: Mat33, mass: float, shape: Filled) -> str:
+    """Along which direction a body and its shape are of different extents, in a sentence.
+
+    The direction is that of the largest ratio of radii of gyration √(uᵀ S u / m), of the body and
+    of the shape filled evenly; nothing is said where it is less than five, or one has no extent.
+
+    Args:
+        second: of the body about its centre of mass in the link's axes [kg m²], shape (3, 3).
+        mass: of the body [kg].
+        shape: of the link.
+    """
+    even = second_moment_about_com(shape.phi) / float(shape.phi[0])
+    sizes = np.linalg.eigvalsh(even)
+    if not sizes[0] > 1e-12 * sizes[2]:
+        return ""
+    # With even = L Lᵀ, the squared ratio along L⁻ᵀ v is vᵀ L⁻¹ (S / m) L⁻ᵀ v.
+    inverse = np.linalg.inv(np.linalg.cholesky(even))
+    squares, directions = np.linalg.eigh(inverse @ (second / mass) @ inverse.T)
+    ratios = np.sqrt(np.maximum(squares, 0.0))
+    farthest = int(np.argmax(np.maximum(ratios, 1.0 / np.maximum(ratios, 1e-300))))
+    if 1.0 / _CONTRADICTS <= ratios[farthest] <= _CONTRADICTS:
+        return ""
+    u = inverse.T @ directions[:, farthest]
+    u /= np.linalg.norm(u) * (1.0 if u[np.argmax(np.abs(u))] > 0.0 else -1.0)
+    of_shape = float(np.sqrt(u @ even @ u))
+    along = ", ".join(f"{x:.3g}" for x in np.where(np.abs(u) < 1e-6, 0.0, u))
+    return (
+        f"its shape contradicts its inertia: along [{along}] its radius of gyration is "
+        f"{ratios[farthest] * of_shape:.2g} m, and {of_shape:.2g} m for {shape.what} filled evenly"
+    )
 
 
 def _filled(geometry: LinkGeometry, model: Path) -> tuple[Phi, str]:

@@ -37,6 +37,7 @@ class Mjcf(ModelFormat):
     name: ClassVar[str] = "mjcf"
     roots: ClassVar[tuple[str, ...]] = ("mujoco", "mujocoinclude")
     principal: ClassVar[bool] = True
+    has_geometry: ClassVar[bool] = False
 
     def links(self, document: XmlDocument) -> Iterator[FoundLink]:
         """Every body of an MJCF file."""

@@ -59,12 +59,14 @@ class ModelFormat(ABC):
         roots: names of the outermost element that tell it.
         principal: whether it has principal moments and their axes, not the inertia in the link's.
         rod_margin: smallest second moment of a rod that is written, of the sum of the three.
+        has_geometry: whether the shapes of its links are read.
     """
 
     name: ClassVar[str]
     roots: ClassVar[tuple[str, ...]]
     principal: ClassVar[bool] = False
     rod_margin: ClassVar[float] = MARGIN
+    has_geometry: ClassVar[bool] = True
 
     def read(self, document: XmlDocument) -> tuple[FoundLink, ...]:
         """Every link of a document, in the order of the file.

@@ -20,11 +20,11 @@ from identify.errors import ModelError
 from identify.exchange.estimate_json import SavedEstimate, estimate_text
 from identify.exchange.estimate_reading import read_estimate, require_unedited
 from identify.exchange.judging import JudgedLink, Requirement, judge
-from identify.exchange.link_geometry import Filled, fill
+from identify.exchange.link_geometry import Filled, contradiction, fill
 from identify.exchange.link_inertia import DENSEST, LinkInertia, implied_density
 from identify.exchange.model_format import FoundLink, ModelFormat
 from identify.exchange.models import Model, read_model
-from identify.exchange.rewriting import open_model, rewrite_model
+from identify.exchange.rewriting import link_shapes, open_model, rewrite_model
 from identify.exchange.rounding import DIGITS, MARGIN
 from identify.exchange.xml_document import XmlDocument, parse_xml
 from identify.inertia import (
@@ -77,11 +77,13 @@ class RepairedModel:
         content: the whole file; byte for byte the one read where nothing was repaired.
         repairs: what was repaired.
         left: links that are wrong still, with why they could not be repaired.
+        warnings: links whose shapes contradict what the file now says, with how.
     """
 
     content: bytes
     repairs: tuple[Repair, ...]
     left: tuple[tuple[LinkInertia, str], ...]
+    warnings: tuple[tuple[LinkInertia, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,8 @@ class RepairSettings:
     Attributes:
         asked: what links have to be besides possible.
         geometry: whether a link's own geometry may say its inertia.
+        from_geometry: whether it does wherever it contradicts the inertia that is written, of
+            possible bodies too.
         density: of links whose mass is not above zero, and of the balls [kg/m³]; None leaves such
             links as they are, and takes water's for the balls.
     """
@@ -98,8 +102,13 @@ class RepairSettings:
     asked: Requirement = field(default_factory=Requirement)
     geometry: bool = True
     density: float | None = None
+    from_geometry: bool = False
 
     def __post_init__(self) -> None:
+        if self.from_geometry and not self.geometry:
+            raise ModelError(
+                "from_geometry takes inertia from shapes, which geometry=False forbids: give one"
+            )
         if self.density is not None and not 0.0 < self.density <= DENSEST:
             raise ModelError(
                 f"density: expected more than 0 and up to {DENSEST:g} kg/m³, got {self.density:g}"
@@ -125,9 +134,11 @@ def repair_model(
     path = Path(path)
     settings = RepairSettings() if settings is None else settings
     model = read_model(path) if model is None else model
-    wrong = _wrong(model.links, settings)
+    shapes = {} if model.format == "estimate" else link_shapes(path)
+    judged = judge(model.links, settings.asked, shapes)
+    wrong = [one for one in judged if one.fault or (settings.from_geometry and one.warning)]
     if not wrong:
-        return RepairedModel(path.read_bytes(), (), ())
+        return RepairedModel(path.read_bytes(), (), (), _warnings(judged))
     if model.format == "estimate":
         return _repaired_estimate(path, wrong[0], settings)
     document, form = open_model(path)
@@ -147,17 +158,18 @@ def repair_model(
         body = rewritten.bodies[entry.link.name]
         repairs[i] = replace(entry, phi=body.phi, change=body.change)
     again = form.read(parse_xml(rewritten.content, path))
+    judged = judge([entry.inertia for entry in again], settings.asked, shapes)
     named = {link.name for link, _ in left}
     left += [
         (entry.link, "; ".join(entry.reasons))
-        for entry in _wrong([entry.inertia for entry in again], settings)
-        if entry.link.name not in named
+        for entry in judged
+        if entry.fault and entry.link.name not in named
     ]
-    return RepairedModel(rewritten.content, tuple(repairs), tuple(left))
+    return RepairedModel(rewritten.content, tuple(repairs), tuple(left), _warnings(judged))
 
 
-def _wrong(links: Sequence[LinkInertia], settings: RepairSettings) -> list[JudgedLink]:
-    return [entry for entry in judge(links, settings.asked) if entry.fault]
+def _warnings(judged: Sequence[JudgedLink]) -> tuple[tuple[LinkInertia, str], ...]:
+    return tuple((entry.link, entry.warning) for entry in judged if entry.warning)
 
 
 def _digits(margin: float) -> int:
@@ -176,6 +188,34 @@ class _Place:
     def filled(self) -> Filled:
         """The link's geometry with 1 kg/m³; raises `ModelError` where it has none that serves."""
         return fill(self.form.geometry(self.document, self.entry.link), self.document.path)
+
+    @property
+    def rotation(self) -> Mat33:
+        """R_BC of the axes C that the inertia is written in."""
+        return np.eye(3) if self.entry.frame is None else self.entry.frame.X_BC.rotation
+
+    def contradicts(self, inertia: Mat33) -> bool:
+        """Whether a possible I_BBcm_C [kg m²] contradicts the link's shape, if it has one."""
+        phi = self.entry.inertia.judged
+        try:
+            filled = self.filled()
+        except ModelError:
+            return False
+        second = self.rotation @ second_moment_from_inertia(inertia) @ self.rotation.T
+        return phi is not None and bool(contradiction(second, float(phi[0]), filled))
+
+    def shape_inertia(self, mass: float) -> tuple[Mat33, str]:
+        """I_BBcm_C of the link's shape with a mass, and what it is, in words.
+
+        Raises:
+            ModelError: it has none that serves.
+        """
+        filled = self.filled()
+        density = mass / float(filled.phi[0])
+        if not density <= DENSEST:
+            raise ModelError(f"{filled.what} would have {density:.2g} kg/m³")
+        inertia = self.rotation.T @ (density * inertia_about_com(filled.phi)) @ self.rotation
+        return inertia, f"{filled.what} with its mass, {density:.3g} kg/m³"
 
 
 def _with_mass(found: dict[str, FoundLink]) -> set[str]:
@@ -216,8 +256,11 @@ def _repair(link: LinkInertia, settings: RepairSettings, place: _Place | None) -
         nearest = nearest_consistent(phi, margin=MARGIN)
         phi, distance = nearest.phi, float(nearest.distance)
     inertia, source = _kept_off_the_edge(inertia_about_com(phi), settings.asked.margin), ""
-    if implied_density(phi) > DENSEST and place is not None:
+    if place is not None and implied_density(phi) > DENSEST:
         inertia, source = _with_a_size(phi, settings, place)
+    elif place is not None and settings.from_geometry and place.contradicts(inertia):
+        inertia, source = place.shape_inertia(float(phi[0]))
+    if source:
         inertia = _kept_off_the_edge(inertia, settings.asked.margin)
     written = phi_from_inertia(phi[0], phi[1:4] / phi[0], inertia)
     return Repair(link, written, source, None if source else distance)
@@ -227,11 +270,12 @@ def _repair_mass(link: LinkInertia, settings: RepairSettings, place: _Place | No
     """The body for a link of no mass: its geometry with the density that is given."""
     if settings.density is None or place is None:
         raise ModelError(
-            "no body without a positive mass is near; give a density for its geometry, write its "
-            "mass into the file, or zeros for its inertia if it is a frame without mass"
+            "no body without a positive mass is near; give the density of its geometry (--density "
+            "RHO), write its mass into the file, or zeros for its inertia if it is a frame without "
+            "mass"
         )
     if not settings.geometry:
-        raise ModelError("it has no mass, and its geometry is not to be taken")
+        raise ModelError("it has no mass, and its geometry is not to be taken (--no-geometry)")
     try:
         filled = place.filled()
     except ModelError as error:
@@ -248,25 +292,18 @@ def _with_a_size(phi: Phi, settings: RepairSettings, place: _Place) -> tuple[Mat
 
     `phi` is what the link has, about its centre of mass in the axes C that it is printed in.
     """
-    mass, frame = float(phi[0]), place.entry.frame
-    why = "geometry is not to be taken"
-    if settings.geometry and frame is not None:
+    mass, why = float(phi[0]), "geometry is not to be taken, by --no-geometry"
+    if settings.geometry:
         try:
-            filled = place.filled()
-            density = mass / float(filled.phi[0])
-            if not density <= DENSEST:
-                raise ModelError(f"{filled.what} would have {density:.2g} kg/m³")
-            R = frame.X_BC.rotation
-            inertia = R.T @ (density * inertia_about_com(filled.phi)) @ R
-            return inertia, f"{filled.what} with its mass, {density:.3g} kg/m³"
+            return place.shape_inertia(mass)
         except ModelError as error:
             why = str(error)
     density = DEFAULT_DENSITY if settings.density is None else settings.density
     radius = float(np.cbrt(3.0 * mass / (4.0 * np.pi * density)))
     second = second_moment_about_com(phi)
     source = (
-        f"second moments of at least those of a ball of its mass and a radius of {radius:.3g} m "
-        f"({why})"
+        f"second moments of at least those of a ball of its mass and a radius of {radius:.3g} m, "
+        f"of {density:g} kg/m³ (--density); {why}"
     )
     return _raised(inertia_from_second_moment(second), 0.2 * mass * radius**2), source
 

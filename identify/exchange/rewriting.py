@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike
 from identify.arrays import Array, Mat33
 from identify.documents import lookup
 from identify.errors import ModelError, did_you_mean
+from identify.exchange.link_geometry import Filled, fill
 from identify.exchange.model_format import FoundLink, ModelFormat
 from identify.exchange.models import MODEL_FORMATS, format_of
 from identify.exchange.rounding import DIGITS, RoundedBody
@@ -131,6 +133,23 @@ def open_model(path: Path | str) -> tuple[XmlDocument, ModelFormat]:
     if b"\0" in document.content:
         raise document.error("only text in UTF-8 or ASCII can be edited; save the file as UTF-8")
     return document, form
+
+
+def link_shapes(path: Path | str) -> Mapping[str, Filled]:
+    """Shapes of the links of a model file, by name; without those that cannot be filled.
+
+    Raises:
+        MissingFile, ModelFileError: as `read_model` does.
+    """
+    document = read_xml(path)
+    form = format_of(document)
+    shapes: dict[str, Filled] = {}
+    if not form.has_geometry:
+        return shapes
+    for entry in form.read(document):
+        with suppress(ModelError):
+            shapes[entry.inertia.name] = fill(form.geometry(document, entry.link), document.path)
+    return shapes
 
 
 def inertial_snippet(phi: ArrayLike, format_name: str, *, digits: int = DIGITS) -> InertialSnippet:

@@ -151,7 +151,8 @@ def round_in_frame(frame: InertialFrame, floor: Floor, digits: int = DIGITS) -> 
     """
     central = np.concatenate(([frame.mass, 0.0, 0.0, 0.0], six_in_order(frame.inertia, "urdf")))
     _require(central, digits)
-    inertia, change = regularised(frame.inertia, floor)
+    noise = 8.0 * np.finfo(np.float64).eps * np.trace(frame.inertia)
+    inertia, change = regularised(_without_noise(frame.inertia, noise), floor)
     six, count = safe_texts(inertia, digits, floor)
     said = frame._replace(inertia=matrix_from_six(_floats(six), "urdf"))
     return RoundedBody(

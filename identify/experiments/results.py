@@ -185,8 +185,8 @@ def compare(
     Returns:
         One row a perturbation and metric: `first` and `second` (means over the logs), `difference`,
         its 95 % interval `low`, `high` (empty with a single pair), `better` (share of pairs in
-        which the second is smaller), `pairs`, `logs`, and `unpaired`: noisy logs on which only one
-        of them, or neither, has the metric.
+        which the second is smaller), `identical` (whether all pairs are), `pairs`, `logs`, and
+        `unpaired`: noisy logs on which only one of them, or neither, has the metric.
 
     Raises:
         StudyError: an estimator or metric that the results do not have; the nearest is named.
@@ -241,6 +241,7 @@ def _difference(part: Any, name: str) -> dict[str, float]:
         "low": mean - half,
         "high": mean + half,
         "better": float((difference < 0.0).mean()),
+        "identical": bool(len(pairs) and (difference == 0.0).all()),
         "pairs": len(pairs),
         "logs": logs,
         "unpaired": len(part) - len(pairs),

@@ -192,6 +192,8 @@ def run_work(
     if run.summary.left:
         with executor() as ready:
             run.through(ready)
+    if run.summary.done:
+        store.spend(time.perf_counter() - run.committed)
     failed = sum(store.failed(item.key) for item in work.items())
     return replace(run.summary, failed=failed, seconds=time.perf_counter() - run.began)
 
@@ -247,7 +249,9 @@ class _Run(Generic[T]):
         rows, self.waiting = self.waiting, []
         if rows:
             self.store.add(rows)
-        self.committed = time.perf_counter()
+        before, self.committed = self.committed, time.perf_counter()
+        if rows:
+            self.store.spend(self.committed - before)
         self.summary = replace(
             self.summary,
             done=self.summary.done + len(rows),

@@ -98,7 +98,8 @@ class StoreInfo:
         study: name of the study that was run last.
         order: labels of its logs, perturbations and estimators, and its seeds, in the order of the
             study file, by the name of their column.
-        codes: by fingerprint: digest of the source, versions of the solvers, when it first ran.
+        codes: by fingerprint: digest of the source, versions of the solvers, when it first ran, and
+            `seconds`, the wall time of all its runs.
     """
 
     study: str
@@ -176,6 +177,18 @@ class Store(AbstractContextManager["Store"]):
             StudyError: the disk is full, or fails: none of these rows is there.
         """
         self._insert([row | {"current": True} for row in rows])
+
+    def spend(self, seconds: float) -> None:
+        """Add to the wall time that the runs of this code took.
+
+        Raises:
+            StudyError: the disk is full, or fails.
+        """
+        with self._written():
+            info, mine = _info(self._db, []), code_fingerprint().short
+            entry = dict(info.codes.get(mine, {}))
+            entry["seconds"] = entry.get("seconds", 0.0) + seconds
+            write_description(self._db, asdict(replace(info, codes={**info.codes, mine: entry})))
 
     def export(self) -> None:
         """Write `results.parquet`.

@@ -75,14 +75,11 @@ class CheckSummary:
     spans: tuple[tuple[Span, ...], ...] = ()
     advice: tuple[str, ...] = ()
 
-    @property
-    def summary(self) -> CheckSummary:
-        """Itself."""
-        return self
 
-
-def summary_of(checks: Checks) -> CheckSummary:
-    """The summary of checks."""
+def summary_of(checks: Checks | CheckSummary) -> CheckSummary:
+    """The summary of checks, or of such as are one."""
+    if isinstance(checks, CheckSummary):
+        return checks
     diagnosis, ranking = checks.diagnosis, checks.ranking
     of_checks = CheckSummary(
         readings=()

@@ -64,7 +64,6 @@ def corrected(
     logs: Sequence[ScannedLog],
     codes: Sequence[str],
     settings: EstimatorSettings,
-    progress: Callable[[str], None],
 ) -> tuple[list[ScannedLog], list[dict[str, Any]], list[Array]]:
     """Logs with what was asked for corrected, the record of it for the provenance, and covariances.
 
@@ -75,7 +74,6 @@ def corrected(
         logs: as they were read, those of the carrier alone last.
         codes: of findings, in the order in which they are corrected.
         settings: of the estimate.
-        progress: called with a line of text.
 
     Raises:
         NotCorrected: a code was not found, or is one of a pair that the logs cannot tell apart.
@@ -85,10 +83,10 @@ def corrected(
         # Other readings are of the logs as they were read: with a change made they are no more.
         changed = any(log.summary.reading.maps for log in now)
         suspect = not changed and code not in (*SPANS, "spikes")
-        checks = look_at(now, settings, suspect=suspect, corrected=changed, progress=progress)
+        checks = look_at(now, settings, suspect=suspect, corrected=changed)
         found = _found(now, checks, code, settings)
         if found is not None:
-            now, record, moved = _settled(now, found, settings, progress)
+            now, record, moved = _settled(now, found, settings)
         else:
             now, record, moved = _correction(now, checks, code, codes[:number], settings)
         applied.append({"code": code, **record})
@@ -191,7 +189,6 @@ def _settled(
     logs: Sequence[ScannedLog],
     found: Explanation,
     settings: EstimatorSettings,
-    progress: Callable[[str], None],
 ) -> _Corrected:
     """Logs with a fault corrected until nothing is left of it, and the record of that."""
     name, now = found.faults[0].name, list(logs)
@@ -207,7 +204,7 @@ def _settled(
         total, rounds = total + step, rounds + 1
         if rounds == _ROUNDS:
             break
-        again = look_at(now, settings, suspect=False, corrected=True, progress=progress).diagnosis
+        again = look_at(now, settings, suspect=False, corrected=True).diagnosis
         if again is None:
             break
         sizes = {each.faults[0].name: each.size for each in again.found}

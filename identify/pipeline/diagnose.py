@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import logging
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -52,8 +52,7 @@ from identify.pipeline.scanned_log import ScannedLog, finest_blocks
 from identify.regressors import WIDE_LAYOUT, LogSummary, Statistics
 from identify.regressors.wrench import W
 
-if TYPE_CHECKING:
-    from identify.pipeline.check_summary import CheckSummary
+_LOG = logging.getLogger(__name__)
 
 _ROUNDING = 1e-5
 """Share of what was measured below which a residual is rounding and the error of derivatives."""
@@ -137,13 +136,6 @@ class Checks:
             yield of_calibration(self.calibration)
 
     @property
-    def summary(self) -> CheckSummary:
-        """What a report says of it."""
-        from identify.pipeline.check_summary import summary_of
-
-        return summary_of(self)
-
-    @property
     def advice(self) -> tuple[str, ...]:
         """What the logs do not tell, and what would; nothing of logs that are wrong as read."""
         wrong = any(finding.severity == "error" for finding in self.findings)
@@ -169,7 +161,6 @@ def look_at(
     suspect: bool,
     corrected: bool = False,
     start: Phi | None = None,
-    progress: Callable[[str], None],
 ) -> Checks:
     """Look for what may be wrong with logs that have an estimate.
 
@@ -179,9 +170,8 @@ def look_at(
         suspect: whether other readings are tried though no fault is found.
         corrected: whether something was corrected already, and other readings are not tried again.
         start: the least-squares body, where it is known; without it, it is fitted anew.
-        progress: called with a line of text.
     """
-    progress("checking")
+    _LOG.info("checking")
     diagnosis = drifting = moved = None
     changes: tuple[Change, ...] = ()
     if settings.bias == "shared":  # offsets that differ would be taken for other faults
@@ -211,7 +201,7 @@ def look_at(
             # Gravity that is not Earth's is sooner Earth's than anything that looks like it.
             if fault.code not in _LIKE_GRAVITY or all(map(is_usual_gravity, sizes))
         ]
-        ranking = fitted(rank_explanations(loaded, rivals, progress), logs, settings)
+        ranking = fitted(rank_explanations(loaded, rivals), logs, settings)
     left = _left(logs, settings, fit, diagnosis, drifting, ranking)
     touched = ()
     if left > MOST_LEFT and not changes and all(s.code == "contact" for of in spans for s in of):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import logging
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -35,6 +36,8 @@ from identify.regressors.wrench import PSI, RT, W
 from identify.signals import Reading
 from identify.validation import axes_beyond_noise
 
+_LOG = logging.getLogger(__name__)
+
 ROWS = 10_000
 """Rows of a log that are read again for each fault that needs it, about."""
 
@@ -56,17 +59,14 @@ Candidate = tuple[Fault, ...]
 def rank_explanations(
     logs: Sequence[ScannedLog],
     found: Sequence[Explanation] = (),
-    progress: Callable[[str], None] | None = None,
 ) -> Ranking:
     """Compare all that logs of one body may mean.
 
     Args:
         logs: of one body, as they were read.
         found: faults with a size that were found of them, to be compared with the others.
-        progress: called with a line of text as readings are tried.
     """
-    say = progress or (lambda line: None)
-    say("comparing other readings")
+    _LOG.info("comparing other readings")
     base = [log.some(ROWS, wide=True) for log in logs]
     bands = [clear_bands(each.statistics, each.recording.gravity) for each in base]
     rows = [BandRows.of(each.statistics, own) for each, own in zip(base, bands, strict=True)]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
@@ -50,8 +51,7 @@ from identify.regressors import LogSummary, Statistics
 from identify.regressors.scanning import CHUNK_ROWS
 from identify.validation import Validation, validate
 
-Progress = Callable[[str], None]
-"""Called with a line of text when a stage begins."""
+_LOG = logging.getLogger(__name__)
 
 
 def fit(
@@ -60,7 +60,6 @@ def fit(
     *,
     unloaded: Recording | LogFile | Sequence[Recording | LogFile] = (),
     command: str | None = None,
-    progress: Progress | None = None,
     truth: InertialParameters | None = None,
     **options: Unpack[FitOptions],
 ) -> FitResult:
@@ -74,7 +73,6 @@ def fit(
             payload on it, and both bodies are fitted together, each possible. What is known, and
             needed, is of the payload, but for terms that name the "carrier".
         command: how it was called, for the provenance.
-        progress: called with a line of text when a stage begins.
         truth: the true body (the payload's), where it is known, to replay beside the estimate; the
             fit does not see it.
         options: choices by their names, in place of those of the settings: `bias` (sensor offset
@@ -101,23 +99,23 @@ def fit(
     """
     loaded, empty = _checked(recordings, unloaded)
     settings = replace(chosen(settings, options), unloaded=len(empty))
-    say = progress or (lambda line: None)
-    scanned = [_scan(source, settings, say) for source in (*loaded, *empty)]
+    say = _LOG.info  # each stage as it begins
+    scanned = [_scan(source, settings) for source in (*loaded, *empty)]
     corrections: list[dict[str, Any]] = []
     left_open: list[Array] = []
     if settings.apply:
         from identify.pipeline.correcting import corrected
 
-        scanned, corrections, left_open = corrected(scanned, settings.apply, settings, say)
+        scanned, corrections, left_open = corrected(scanned, settings.apply, settings)
     logs = tuple(log.summary for log in scanned)
     require_same_frames([log.recording for log in logs], with_carrier=bool(empty))
     require_own_prior(settings.prior, [log.recording for log in logs])
     say("estimating")
-    estimate = _estimate(scanned, settings, say)
+    estimate = _estimate(scanned, settings)
     say("validating")
     mapped = any(log.summary.reading.maps for log in scanned)
     validation = validate(logs, estimate, settings, truth, mapped=mapped)
-    findings, checks = _findings(scanned, estimate, validation, settings, corrections, say)
+    findings, checks = _findings(scanned, estimate, validation, settings, corrections)
     provenance = provenance_of(logs, settings, command, estimate, corrections)
     found = bool(corrections) or any(checks.findings)
     if found and all(finding.severity != "error" for finding in findings):
@@ -147,7 +145,6 @@ def _findings(
     validation: Validation,
     settings: FitSettings,
     corrections: Sequence[Mapping[str, object]],
-    say: Progress,
 ) -> tuple[list[Finding], Checks]:
     """What was seen at once and what the checks found, of one code the latter; and the checks."""
     logs = [log.summary for log in scanned]
@@ -163,7 +160,6 @@ def _findings(
         suspect=not corrections and (settings.check or is_suspect(estimate, seen)),
         corrected=bool(corrections),
         start=None if estimate.others else estimate.least_squares.phi,
-        progress=say,
     )
     if any(finding.code == "choice_contradicted" for finding in seen):
         checks = replace(checks, calibration=None)  # that explains what is left
@@ -200,17 +196,18 @@ def _of_logs(
     return replace(known(estimate), others=others)
 
 
-def _scan(source: Recording | LogFile, settings: FitSettings, say: Progress) -> ScannedLog:
+def _scan(source: Recording | LogFile, settings: FitSettings) -> ScannedLog:
     """Scan a log; once more where a later part of it is faster than the cut-off that was chosen.
 
     Raises:
         LogError: it cannot be used.
         MisreadLog: its clock cannot be what it says.
     """
-    say(f"preparing {source.name} ({len(source)} rows)")
+    _LOG.info("preparing %s (%d rows)", source.name, len(source))
 
     def tell(done: int, rows: int) -> None:
-        say(f"preparing {source.name}: {done} of {rows} rows ({done / rows:.0%})")
+        share = f"{done / rows:.0%}"
+        _LOG.debug("preparing %s: %d of %d rows (%s)", source.name, done, rows, share)
 
     reading = reading_of(settings)
     wide = len(source) <= CHUNK_ROWS and _is_differentiated(source)
@@ -289,7 +286,6 @@ def _listed(recordings: object) -> list[Recording | LogFile]:
 def _estimate(
     logs: Sequence[ScannedLog],
     settings: FitSettings,
-    say: Progress,
 ) -> Estimate:
     """The estimate, or the error that says what the logs most likely mean."""
     blocks = [log.summary.statistics for log in logs]
@@ -299,10 +295,10 @@ def _estimate(
         )
     except NegativeMass as error:
         if settings.unloaded:
-            raise _of_two(logs, blocks, settings, error, say) from error
-        raise of_negative_mass(logs, error, say) from error
+            raise _of_two(logs, blocks, settings, error) from error
+        raise of_negative_mass(logs, error) from error
     except (TooLittleMotion, SolveError) as error:
-        other = None if settings.unloaded else misread(logs, error, settings, say)
+        other = None if settings.unloaded else misread(logs, error, settings)
         if other is not None:
             raise other from error
         if not isinstance(error, TooLittleMotion):
@@ -316,7 +312,6 @@ def _of_two(
     blocks: Sequence[Statistics],
     settings: FitSettings,
     error: NegativeMass,
-    say: Progress,
 ) -> NegativeMass:
     """The error to raise for a negative mass of two: a sign in one kind of log, or logs swapped."""
     loaded = len(logs) - settings.unloaded
@@ -325,7 +320,7 @@ def _of_two(
         try:
             estimate_body(blocks[part], EstimatorSettings(bias=settings.bias))
         except NegativeMass as of_part:
-            return of_negative_mass(logs[part], NegativeMass(of_part.mass, body=moved), say)
+            return of_negative_mass(logs[part], NegativeMass(of_part.mass, body=moved))
         except (ProblemError, SolveError):
             continue
     shared = settings.bias == "shared"

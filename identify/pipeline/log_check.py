@@ -9,7 +9,7 @@ from typing import Any
 from identify.errors import ProblemError, SolveError
 from identify.findings import Finding, Verdict, ranked, verdict_of
 from identify.logs import LogFile, Recording
-from identify.pipeline.fitting import Progress, fit
+from identify.pipeline.fitting import fit
 from identify.pipeline.result import FitResult
 from identify.pipeline.settings import FitSettings
 
@@ -49,7 +49,6 @@ def check_logs(
     settings: FitSettings | None = None,
     *,
     unloaded: Recording | LogFile | Sequence[Recording | LogFile] = (),
-    progress: Progress | None = None,
 ) -> LogCheck:
     """Look for all that may be wrong with logs of one body, or of how they are read.
 
@@ -57,14 +56,13 @@ def check_logs(
         recordings: the logs, read or opened.
         settings: of the fit that is tried.
         unloaded: logs of the carrier alone.
-        progress: called with a line of text when a stage begins.
 
     Raises:
         LogError: a log cannot be used as it is.
         SchemaError: a choice is none.
     """
     try:
-        result = fit(recordings, settings, unloaded=unloaded, progress=progress, check=True)
+        result = fit(recordings, settings, unloaded=unloaded, check=True)
     except (ProblemError, SolveError) as error:
         found = getattr(error, "finding", None)
         findings = (found,) if isinstance(found, Finding) else ()

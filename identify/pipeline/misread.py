@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -69,21 +69,18 @@ def misread(
     logs: Sequence[ScannedLog],
     error: IdentifyError,
     settings: EstimatorSettings,
-    progress: Callable[[str], None],
 ) -> MisreadLog | None:
     """The error to raise where there is no estimate, if the logs mean something else."""
-    ranking = fitted(rank_explanations(logs, progress=progress), logs, settings)
+    ranking = fitted(rank_explanations(logs), logs, settings)
     found = of_ranking(ranking)
     if found is None or ranking.best.left > MOST_LEFT:
         return None
     return MisreadLog(str(error), found)
 
 
-def of_negative_mass(
-    logs: Sequence[ScannedLog], error: NegativeMass, progress: Callable[[str], None]
-) -> NegativeMass:
+def of_negative_mass(logs: Sequence[ScannedLog], error: NegativeMass) -> NegativeMass:
     """The error to raise for a negative mass: with the reading that gives a possible body."""
-    ranking = fitted(rank_explanations(logs, progress=progress), logs, EstimatorSettings())
+    ranking = fitted(rank_explanations(logs), logs, EstimatorSettings())
     found = of_ranking(ranking)
     if found is None or ranking.best.mass <= 0.0 or ranking.best.left > MOST_LEFT:
         return error

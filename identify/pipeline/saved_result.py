@@ -15,6 +15,7 @@ from identify.errors import IdentifyError, ModelError
 from identify.exchange.estimate_json import estimate_digest
 from identify.files import digest, require_file
 from identify.inertia import InertialParameters
+from identify.pipeline.check_summary import summary_of
 from identify.pipeline.result import FitResult
 from identify.plain_values import pack, unpack
 from identify.regressors import Layout, LogSummary, Statistics
@@ -80,7 +81,7 @@ def kept_of(result: FitResult) -> FitResult:
             None if alone is None else DoneReplays.of(alone),
         ),
         settings=replace(result.settings, terms=()),  # a term may be anybody's class
-        checks=result.checks.summary,
+        checks=summary_of(result.checks),
     )
 
 

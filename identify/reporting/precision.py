@@ -16,6 +16,7 @@ from identify.estimation.variance import SOURCES
 from identify.exchange import SavedEstimate
 from identify.findings import NOT_IDENTIFIED
 from identify.inertia import InertialParameters
+from identify.pipeline.check_summary import summary_of
 from identify.reporting.canvas import (
     AXES,
     CONSTRAINT,
@@ -166,7 +167,7 @@ def _share_rows(estimate: Estimate, sources: Sequence[str]) -> list[Row]:
 
 def motion_section(result: FitResult, truth: InertialParameters | None) -> Section:
     """What motion would tell more, and what there was, beside its noise."""
-    advice = result.checks.summary.advice
+    advice = summary_of(result.checks).advice
     said: Block = Points(advice) if advice else Text(_next(result))
     caption = (
         "Motion: the quantities that the equations of motion are linear in, after the low-pass; "

@@ -240,7 +240,7 @@ def test_digits(cli, ball, urdf, tmp_path):
             "export: --at and --frame say the same, each the other way round",
         ),
         (("inspect", "{urdf}", "--for", "gazeboo"), "did you mean 'gazebo'"),
-        (("inspect", "{urdf}", "--density", 1), "--no-geometry and --density are for --repair"),
+        (("inspect", "{urdf}", "--density", 1), "--density: only with --repair"),
         (("inspect", "{urdf}", "--margin", 0.5), "margin: expected 0 (the edge) or more"),
     ],
 )

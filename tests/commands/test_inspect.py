@@ -63,7 +63,10 @@ def test_repair_keeps_mass_centre_and_every_other_byte(cli, urdf, tmp_path):
     status, out, err = cli("inspect", model, "--repair", "-o", fixed)
     assert (status, err) == (0, "")
     assert model.read_bytes() == before
-    assert "Repaired bad: principal moments 0.001 → 0.0025, 0.001 → 0.0025, 0.005 → 0.005" in out
+    assert out.splitlines() == [
+        "Repaired bad: principal moments 0.001, 0.001, 0.005 → 0.0025, 0.0025, 0.005 kg m².",
+        str(fixed),
+    ]
     kept = [line for line in before.decode().splitlines() if 'name="bad"' not in line]
     assert [line for line in fixed.read_text().splitlines() if line in kept] == kept
     was, now = read_model(model).links[2], read_model(fixed).links[2]
@@ -89,6 +92,48 @@ def test_what_cannot_be_mended_stays_and_is_named(cli, urdf, tmp_path):
     status, out, _ = cli(*words)
     assert status == 1
     assert "no density makes one (it has no geometry); write its mass into the file, or" in out
+
+
+CYLINDER = '<geometry><cylinder radius="0.05" length="0.4"/></geometry>'
+DISC = (
+    '<link name="disc"><inertial><mass value="2"/><inertia ixx="0.001" ixy="0" ixz="0" '
+    f'iyy="0.001" iyz="0" izz="0.005"/></inertial><collision>{CYLINDER}</collision></link>'
+)
+
+
+def test_a_long_cylinder_repaired_into_a_thin_disc_is_warned_of(cli, urdf, tmp_path):
+    """The nearest possible body has no thickness, where the shape is 0.4 m long."""
+    fixed = tmp_path / "fixed.urdf"
+    status, out, _ = cli("inspect", urdf(DISC, GOOD), "--repair", "-o", fixed)
+    assert status == 0
+    (warning,) = [line for line in out.splitlines() if line.startswith("Warning")]
+    assert warning.startswith("Warning, disc: its shape contradicts its inertia: along [0, 0, 1]")
+    assert "0.12 m for its collision geometry (cylinder) filled evenly" in warning
+    assert "--from-geometry" in warning
+    status, out, _ = cli("inspect", fixed, "--quiet")
+    assert status == 0
+    assert "- warning: its shape contradicts its inertia: along [0, 0, 1]" in out
+    assert "good" not in out
+
+
+def test_from_geometry_puts_the_inertia_of_the_shape_there(cli, urdf, tmp_path):
+    """2 kg of a cylinder: m r²/2 = 0.0025 and m (3 r² + l²)/12 = 0.0279167 kg m²."""
+    fixed = tmp_path / "fixed.urdf"
+    status, out, _ = cli("inspect", urdf(DISC, GOOD), "--repair", "--from-geometry", "-o", fixed)
+    assert status == 0
+    assert "0.001, 0.001, 0.005 → 0.0025, 0.02792, 0.02792 kg m²; it has its collision" in out
+    assert "Warning" not in out
+    disc, good = read_model(fixed).links
+    moments = [2 * (3 * 0.05**2 + 0.4**2) / 12] * 2 + [2 * 0.05**2 / 2]
+    np.testing.assert_allclose(disc.phi[[4, 7, 9]], moments, rtol=1e-8)
+    np.testing.assert_array_equal(good.phi, read_model(urdf(GOOD)).links[0].phi)
+    assert "warning" not in cli.done("inspect", fixed)
+
+
+def test_what_a_repair_moves_by_little_is_shown_in_enough_digits(cli, urdf, tmp_path):
+    rounded = link("rounded", "0.0010", "0.0013", "0.0023003")
+    out = cli.done("inspect", urdf(rounded), "--repair", "-o", tmp_path / "fixed.urdf")
+    assert "principal moments 0.001, 0.0013, 0.0023003 → 0.0010002, 0.0013002, 0.0023" in out
 
 
 def test_links_that_could_not_be_judged_are_counted(cli, tmp_path):
@@ -135,6 +180,14 @@ def test_an_estimate_is_judged_and_mended(cli, tmp_path):
         (("{model}", "--repair"), "go together; -o FIXED is missing"),
         (("{model}", "-o", "x.urdf"), "go together; --repair is missing"),
         (("{model}", "--repair", "-o", "{model}"), "is the model itself; give -o another file"),
+        (
+            ("{model}", "--from-geometry", "--density", "8"),
+            "--from-geometry and --density: only with",
+        ),
+        (
+            ("{model}", "--repair", "-o", "x.urdf", "--from-geometry", "--no-geometry"),
+            "--no-geometry and --from-geometry exclude each other",
+        ),
         (("{model}", "again.urdf"), "inspect: unexpected again.urdf"),
         (("{folder}/none.urdf",), "no such file"),
         (("{model}", "--repair", "-o", "{folder}"), "is a folder"),

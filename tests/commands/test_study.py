@@ -1,3 +1,4 @@
+import json
 import re
 from pathlib import Path
 
@@ -82,7 +83,7 @@ def test_run_writes_rows_and_summary_and_says_so(cli, file, tmp_path):
     assert f"{TRIALS} of {TRIALS} trials, 0 failed" in err
     assert "\r" not in err
     assert f"{TRIALS} trials: 0 were there, {TRIALS} run in " in printed
-    assert printed.endswith(f"{out / 'summary.md'}\n")
+    assert printed.endswith(f"{out / 'summary.md'}\n{out / 'summary.html'}\n")
     assert "# Study small" in (out / "summary.md").read_text()
     assert len(pd.read_parquet(out / "results.parquet")) == TRIALS
     assert (out / "study.toml").read_text() == STUDY
@@ -218,3 +219,18 @@ def test_rows_of_other_code_are_shown_where_there_are_no_others_and_named(cli, d
         "identify.experiments.keys.code_fingerprint", lambda: CodeFingerprint("other", ())
     )
     assert ", not the one that is running" in cli("study", "table", done).out
+
+
+def test_a_table_for_latex_and_documents_of_the_results(cli, done):
+    out = cli.done("study", "table", done, "--latex", "--metric", "mass_error")
+    assert out.startswith("\\begin{tabular}{lr}\n\\toprule\nestimator & mass \\% \\\\\n")
+    assert out.endswith("\\end{tabular}\n")
+    found = json.loads(cli.done("study", "table", done, "--metric", "mass_error", "--json"))
+    frame = open_results(done).frame
+    assert (found["command"], found["trials"]) == ("study table", len(frame))
+    means = frame.groupby(["perturbation", "estimator"])["mass_error"].mean()
+    for line in found["lines"]:
+        mean = means[line["perturbation"], line["estimator"]]
+        assert line["mass_error"] == pytest.approx(mean, nan_ok=True)
+    pairs = json.loads(cli.done("study", "compare", done, "ols", "wls", "--json"))["lines"]
+    assert {line["metric"] for line in pairs} >= {"mass_error", "consistent"}

@@ -35,6 +35,7 @@ from tests.recordings import (
     with_signals,
     with_wrench,
 )
+from tests.stages import stages_logged
 from tests.strategies import random_body
 from tests.thorough import rounds
 
@@ -69,9 +70,9 @@ def result() -> FitResult:
 
 @pytest.fixture(scope="module")
 def clean() -> tuple[FitResult, list[str]]:
-    """A fit with nothing wrong, and the lines of its progress."""
-    lines = []
-    return fit(log(12), needs="mass 1%", progress=lines.append), lines
+    """A fit with nothing wrong, and the stages of it, as the logger has them."""
+    with stages_logged() as lines:
+        return fit(log(12), needs="mass 1%"), lines
 
 
 @pytest.fixture(scope="module")

@@ -128,7 +128,7 @@ def test_time_in_another_unit_is_read_again_wholly(monkeypatch):
     (unit,) = (each for each in faults_of([facts]) if each[0].clock == 1e-3)
     checks = Checks(ranking=Ranking((Explanation(100.0, BODY, unit),)))
     monkeypatch.setattr(correcting, "look_at", lambda *_, **__: checks)
-    (again,), *_ = corrected([slow], ["time_unit"], EstimatorSettings(), lambda line: None)
+    (again,), *_ = corrected([slow], ["time_unit"], EstimatorSettings())
     expected = scan_log(right, Reading())
     assert again.summary.cutoff_hz == expected.summary.cutoff_hz != slow.summary.cutoff_hz
     ours, theirs = (estimate_body([of.summary.statistics]) for of in (again, expected))

@@ -1,4 +1,5 @@
 import json
+import logging
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +15,7 @@ from identify.regressors import scanning
 from identify.signals import Reading
 from tests.close import assert_close
 from tests.recordings import POSE, Path, record
+from tests.stages import stages_logged
 from tests.strategies import random_body
 
 PHI = random_body(np.random.default_rng(4))
@@ -47,9 +49,11 @@ def files(tmp_path):
 
 
 def test_an_opened_file_is_fitted_as_its_recording(files):
-    opened, lines = open_log(*files), []
+    opened = open_log(*files)
     assert isinstance(opened, LogFile)
-    one, other = fit(opened, progress=lines.append), fit(read_log(*files))
+    with stages_logged(logging.DEBUG) as lines:
+        one = fit(opened)
+    other = fit(read_log(*files))
     assert_close(one.estimate.parameters.phi, other.estimate.parameters.phi, 1e-9)
     assert one.to_dict()["logs"] == other.to_dict()["logs"]
     assert one.estimate.log_ids == other.estimate.log_ids

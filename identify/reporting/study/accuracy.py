@@ -33,13 +33,18 @@ class StudyFigure:
         name: of its file, without suffix.
         title: a few words, for those who do not see it too.
         caption: Markdown.
-        figure: itself.
+        columns: of its panels.
     """
 
     name: str
     title: str
     caption: str
-    figure: Figure
+    columns: tuple[Column, ...]
+
+    @property
+    def figure(self) -> Figure:
+        """Itself, drawn by matplotlib."""
+        return compose(self.columns, across=2)
 
 
 def clipped(text: str, room: int) -> str:
@@ -64,10 +69,10 @@ def key(shown: dict[str, str]) -> str:
 LOOKS = (
     (ESTIMATE, "o"),
     (OTHER, "s"),
-    ("#17866b", "^"),
-    ("#8a5a00", "D"),
-    ("#7b3fa0", "v"),
-    (INK, "P"),
+    ("#17866b", "D"),
+    ("#8a5a00", "<"),
+    ("#7b3fa0", ">"),
+    (INK, "x"),
 )
 """Colour and marker of the estimators in their order, the last of the study first."""
 
@@ -84,8 +89,8 @@ _LOGARITHMIC = 8.0
 """Ratio of largest to least from which the horizontal axis is logarithmic."""
 
 _CAPTION = (
-    "Median, and bars from the 10th to the 90th percentile, over logs and seeds; hollow: fewer "
-    "than half of the trials have the value, so that it is of selected ones; *consistent* is "
+    "Median, and bars from the 10th to the 90th percentile, over logs and seeds; crossed out: "
+    "fewer than half of the trials have the value, so that it is of selected ones; *consistent* is "
     "the share of all fits that were tried: one that failed is not consistent."
 )
 
@@ -163,7 +168,7 @@ def _figure(rows: StudyRows, axis: _Axis) -> StudyFigure:
         name=f"accuracy_{axis.column}",
         title=f"Accuracy against {axis.label.split(' [')[0]}",
         caption=caption,
-        figure=compose(columns, across=2),
+        columns=tuple(columns),
     )
 
 
@@ -198,12 +203,14 @@ def _draw(axes: Axes, axis: _Axis, spreads: dict[str, _Spread], heading: Heading
     for index, (shown, spread) in enumerate(spreads.items()):
         color, marker = LOOKS[(len(spreads) - 1 - index) % len(LOOKS)]
         places, few = axis.beside(index, len(spreads)), spread.few
+        look = {"marker": marker, "ms": 4.5, "mew": 1.0 if marker == "x" else 0.0}
+        axes.plot(places, spread.middle, label=shown, color=color, lw=0.6, **look)
         if heading.spread:
-            axes.vlines(places, spread.low, spread.high, color=color, lw=1.6, alpha=0.45)
-        look = {"ls": "-", "color": color, "ms": 4.0, "mew": 0.0, "lw": 0.9}
-        axes.plot(places, spread.middle, marker, label=shown, **look)
+            gap = np.full(len(places), np.nan)
+            across, up = (places, places, gap), (spread.low, spread.high, gap)
+            axes.plot(np.ravel(across, order="F"), np.ravel(up, order="F"), color=color, lw=1.4)
         if few.any():
-            axes.plot(places[few], spread.middle[few], marker, color=color, mfc="white", ms=4.0)
+            axes.plot(places[few], spread.middle[few], "x", color=INK, ms=8.0)
     if not heading.spread:
         axes.set_ylim(-0.04 * heading.factor, 1.04 * heading.factor)
     elif any(np.isfinite(spread.middle).any() for spread in spreads.values()):

@@ -6,11 +6,14 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from identify.catalog import dataset_path
 from identify.errors import DatasetError
 from identify.experiments import Results
 from identify.experiments.metrics import heading_of
-from identify.reporting.content import markdown, table_of
+from identify.reporting.content import Section, Table, Text, table_of
+from identify.reporting.study.headline import score
 from identify.reporting.study.rows import (
     StudyRows,
     code,
@@ -42,11 +45,12 @@ _PUBLISHED = (
 )
 
 _EXPLAINED = (
-    "Mean / median over logs and seeds, of the fits that gave an estimate; the others are counted "
-    "as failed. Consistent: Π ⪰ 0 but for rounding, of all fits that were tried: one that failed "
-    "is not consistent. "
-    "Riemannian: of consistent estimates alone. Identifiable: parameters that the log identifies; "
-    "the others come from a stated default body and score as they stand."
+    "Mean [95 % interval] / median over logs and seeds, of the fits that gave an estimate; the "
+    "others are counted as failed. Intervals of means are of the bootstrap over trials, those of "
+    "shares Clopper and Pearson's. Consistent: Π ⪰ 0 but for rounding, of all fits that were "
+    "tried: one that failed is not consistent. Riemannian: of consistent estimates alone. "
+    "Identifiable: parameters that the log identifies; the others come from a stated default body "
+    "and score as they stand."
 )
 _PARTIAL = (
     " (n …): of how many fits, where some estimates lack the value; numbers of different fits are "
@@ -62,10 +66,10 @@ _SELECTED = "riemannian"
 """The metric that has a column over the trials that all estimators have."""
 
 
-def scores(rows: StudyRows) -> str:
-    """Means and medians of all metrics."""
+def scores(rows: StudyRows) -> Section | None:
+    """Means with intervals, and medians, of all metrics."""
     if not rows.metrics:
-        return ""
+        return None
     levels = published_levels(rows.results)
     published = published_scores() if levels else None
     partial = partial_metrics(rows.frame, rows.metrics)
@@ -93,16 +97,11 @@ def scores(rows: StudyRows) -> str:
                 cells = [*(number(values.get(name)) for name in rows.metrics), "–"]
                 name = f"published {one['method']}"
                 lines.append([code(perturbation), name, *cells, *["–"] * compared])
-    notes = _EXPLAINED
-    if partial:
-        notes += _PARTIAL
-    if compared:
-        notes += _COMPARED
-    if levels and published is None:
-        notes += "\n\nThe published scores are not on this machine."
-    elif levels:
-        notes += f"\n\n{_PUBLISHED}"
-    return f"## Scores\n\n{markdown(table_of(heads, lines, words=2))}\n\n{notes}"
+    notes = [_EXPLAINED + _PARTIAL * bool(partial) + _COMPARED * compared]
+    if levels:
+        missing = "The published scores are not on this machine."
+        notes.append(missing if published is None else _PUBLISHED)
+    return Section("scores", "Scores", (table_of(heads, lines, words=2), *map(Text, notes)))
 
 
 def _common(part: Any) -> Any:
@@ -111,11 +110,10 @@ def _common(part: Any) -> Any:
 
 
 def _cells(part: Any, metrics: Sequence[str], partial: frozenset[str]) -> list[str]:
-    """Mean and median of each metric of some rows, then how many failed."""
+    """Mean with its interval and median of each metric of some rows, then how many failed."""
     cells = []
     for name in metrics:
-        values = part[name]
-        cell = shown(name, float(values.mean()))
+        values, cell = part[name], score(part, name)
         if heading_of(name).spread and values.notna().any():
             cell += f" / {shown(name, float(values.median()))}"
         cells.append(counted(cell, int(values.count())) if name in partial else cell)
@@ -126,11 +124,11 @@ def _failed(part: Any) -> str:
     return str(int(part["error_type"].notna().sum()))
 
 
-def by_setting(rows: StudyRows) -> str:
+def by_setting(rows: StudyRows) -> Section | None:
     """A table for each option of the logs; perturbations have theirs in the scores."""
     names = [heading_of(name).text for name in rows.metrics]
     partial = partial_metrics(rows.frame, rows.metrics)
-    tables = []
+    blocks: list[Text | Table] = []
     for column in filter(of_logs, rows.swept):
         parts = dict(iter(rows.frame.groupby([column, "perturbation", "estimator"])))
         places = product(
@@ -144,16 +142,19 @@ def by_setting(rows: StudyRows) -> str:
             if place in parts
         ]
         heads = (setting(column), "perturbation", "estimator", *names, "failed")
-        words = setting(column).split(" [")[0]
-        tables.append(f"## By {words}\n\n{markdown(table_of(heads, lines, words=3))}")
-    return "\n\n".join(tables)
+        blocks += [Text(f"By {setting(column).split(' [')[0]}:"), table_of(heads, lines, words=3)]
+    return Section("by-option", "By option of the logs", tuple(blocks)) if blocks else None
 
 
-def by_log(rows: StudyRows) -> str:
-    """A table for each estimator; a cell has the means of the perturbations in their order."""
-    logs = rows.labels("log")
-    if not rows.errors or len(logs) < 2:
-        return ""
+def by_log(rows: StudyRows) -> Section | None:
+    """A table for each estimator, the log with the largest mean of the first error at the top.
+
+    A cell has the means of the perturbations in their order.
+    """
+    if not rows.errors or len(rows.labels("log")) < 2:
+        return None
+    means = rows.frame.groupby("log", sort=False)[rows.errors[0]].mean().fillna(np.inf)
+    logs = sorted(rows.labels("log"), key=lambda log: -means[log])
     # Means of each perturbation stand in one cell, unless they are too many.
     apart = rows.noisy if len(rows.noisy) <= _MOST_PERTURBATIONS else []
     said = "Means over perturbations and seeds."
@@ -162,8 +163,8 @@ def by_log(rows: StudyRows) -> str:
     names = [*rows.errors, *(name for name in (_IDENTIFIABLE,) if name in rows.metrics)]
     heads = ("log", *(heading_of(name).text for name in names), "failed")
     left = len(logs) - _MOST_LOGS
-    more = f"\n\n… and {left} logs more in the Parquet file." if left > 0 else ""
-    parts = ["## By log", said]
+    more = f"… and {left} logs more in the Parquet file." if left > 0 else ""
+    blocks: list[Text | Table] = [Text(f"{said} Sorted by {heading_of(rows.errors[0]).text}.")]
     for estimator, frame in rows.parts("estimator"):
         lines = []
         for log in logs[:_MOST_LOGS]:
@@ -175,8 +176,8 @@ def by_log(rows: StudyRows) -> str:
             }
             cells = [" / ".join(shown(name, each) for each in of) for name, of in values.items()]
             lines.append([code(log), *cells, _failed(part)])
-        parts.append(f"### {code(estimator)}\n\n{markdown(table_of(heads, lines))}{more}")
-    return "\n\n".join(parts)
+        blocks += [Text(f"Estimator {code(estimator)}:"), table_of(heads, lines, more)]
+    return Section("by-log", "By log", tuple(blocks))
 
 
 SCORES = "published_scores.csv"
@@ -227,13 +228,13 @@ def published_scores() -> pd.DataFrame | None:
         return None
 
 
-def targets(rows: StudyRows) -> str:
+def targets(rows: StudyRows) -> Section | None:
     """Reached beside wanted; nothing where the study is another one."""
     lines = target_lines(rows)
     if not lines:
-        return ""
+        return None
     heads = (f"estimator {TARGETED}", "noise", "reached", "target", "met")
-    return f"## Targets\n\n{markdown(table_of(heads, lines, words=2))}"
+    return Section("targets", "Targets", (table_of(heads, lines, words=2),))
 
 
 def target_lines(rows: StudyRows) -> list[tuple[str, ...]]:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from identify.reporting.canvas import BAND, ESTIMATE, INK, MUTED, Column, Panel, compose
-from identify.reporting.content import markdown, table_of
+from identify.experiments.uncertainty import Interval, counts_within, share_interval
+from identify.reporting.canvas import BAND, ESTIMATE, INK, MUTED, Column, Panel
+from identify.reporting.content import Section, Table, Text, table_of
 from identify.reporting.study.accuracy import (
     NOTE_ROOM,
     TITLE_ROOM,
@@ -30,13 +31,16 @@ LEAST_OF_A_LOG = 85.0
 
 _NORMAL = 1.959964
 _NOTE = (
-    "Covered: of the intervals given, how many hold the true value. Worst log: the lowest share of "
-    "one log with at least {fewest} intervals. Given: share of the estimates that have an "
+    "Covered: of the intervals given, how many hold the true value, with the 95 % interval of that "
+    "share by Clopper and Pearson, which takes the trials as independent. Worst log: the lowest "
+    "share of one log with at least {fewest} intervals. Given: share of the estimates that have an "
     "interval. Pooled: of all intervals together, whatever they are of. Width: median half-width "
     "over 1.96 × the RMS error of the same trials, for each log, then the median over the logs: 1 "
     "is a width that suits the errors."
 )
 _FEWEST = 5
+_MOST_COUNTS = 2
+"""Counts of hits within the wanted coverage up to which it is said that there are so few."""
 _JUDGED = (
     "perturbation",
     "pooled",
@@ -49,22 +53,42 @@ _JUDGED = (
 )
 
 
-def coverage(rows: StudyRows) -> str:
-    """A table for each estimator that gives intervals: four lines a perturbation."""
-    names = rows.interval_names
-    tables = []
+def coverage(rows: StudyRows) -> Section | None:
+    """A table for each estimator that gives intervals: five lines a perturbation."""
+    blocks: list[Text | Table] = []
+    few: dict[int, None] = {}
     for estimator, ours in rows.parts("estimator"):
+        names = tuple(n for n in rows.interval_names if ours[f"covered_{n}"].notna().any())
         parts = [(label, ours[ours["perturbation"] == label]) for label in rows.noisy]
         judged = [_judged(part, label, names) for label, part in parts]
         lines = [line for label, part in parts for line in _lines(part, label, names)]
         if lines:
-            text = markdown(table_of(_JUDGED, [line for line in judged if line]))
-            tables.append(f"Estimator {code(estimator)}:\n\n{text}")
-            tables.append(markdown(table_of(("perturbation", "", *names), lines, words=2)))
-    if not tables:
+            blocks.append(Text(f"Estimator {code(estimator)}:"))
+            blocks.append(table_of(_JUDGED, [line for line in judged if line]))
+            blocks.append(table_of(("perturbation", "", *names), lines, words=2))
+            few |= dict.fromkeys(trials for _, part in parts for trials in _trials(part, names))
+    if not blocks:
+        return None
+    notes = [_NOTE.format(fewest=_FEWEST), *filter(None, map(few_trials, sorted(few)))]
+    title = "Coverage of the 95 % intervals [%]"
+    return Section("coverage", title, (*blocks, *map(Text, notes)))
+
+
+def _trials(part: Any, names: tuple[str, ...]) -> list[int]:
+    """How many intervals of each parameter there are, where there are any."""
+    counts = part[[f"covered_{name}" for name in names]].count()
+    return [int(count) for count in counts if count]
+
+
+def few_trials(trials: int) -> str:
+    """That few counts of so many trials can be as they should, in a sentence; else nothing."""
+    within = counts_within(trials, 0.01 * WANTED[0], 0.01 * WANTED[1])
+    if len(within) > _MOST_COUNTS:
         return ""
-    note = _NOTE.format(fewest=_FEWEST)
-    return "\n\n".join(["## Coverage of the 95 % intervals [%]", *tables, note])
+    counts = " or ".join(map(str, within))
+    verb = "lie" if len(within) > 1 else "lies"
+    said = f"only {counts} of {trials} {verb}" if within else f"no count of {trials} lies"
+    return f"{trials} trials: {said} within {WANTED[0]:g} to {WANTED[1]:g} %."
 
 
 def _judged(part: Any, perturbation: str, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -96,6 +120,12 @@ def pooled(part: Any, name: str) -> float:
     return float(part[f"covered_{name}"].mean())
 
 
+def _share(part: Any, name: str) -> Interval:
+    """The interval of `pooled`."""
+    held = part[f"covered_{name}"].dropna()
+    return share_interval(int(held.sum()), len(held))
+
+
 def by_log(part: Any, name: str) -> Any:
     """The same for each log that has enough intervals to say."""
     groups = part.groupby("log")[f"covered_{name}"]
@@ -106,8 +136,10 @@ def _lines(part: Any, perturbation: str, names: tuple[str, ...]) -> list[list[st
     if part.empty or not part[[f"covered_{name}" for name in names]].notna().any(axis=None):
         return []
     worked = part[part["error_type"].isna()]
+    shares = [_share(worked, name) for name in names]
     lines = {
         "covered": [number(100.0 * pooled(worked, name)) for name in names],
+        "interval": [f"{number(100.0 * low)}–{number(100.0 * high)}" for low, high in shares],
         "worst log": [number(100.0 * by_log(worked, name).min()) for name in names],
         "given": [number(100.0 * worked[f"covered_{name}"].notna().mean()) for name in names],
         "width": [number(_width(worked, name), 2) for name in names],
@@ -126,6 +158,9 @@ def _width(part: Any, name: str) -> float:
     ]
     return float(np.median(ratios)) if ratios else float("nan")
 
+
+_LEAST = 70.0
+"""Where the axis of the figures begins [%]."""
 
 _MOST_PANELS = 8
 _MOST_ESTIMATORS = 6
@@ -147,32 +182,39 @@ def coverage_figures(rows: StudyRows) -> list[StudyFigure]:
         parts = dict(iter(by_estimator[estimator].groupby("perturbation")))
         shown = [(note, parts[label]) for label, note in notes.items() if label in parts]
         panels = tuple(
-            Panel(partial(_draw, part=part, names=names), "covered [%]", note, height=1.25)
+            Panel(partial(_draw, part=part, names=names), "", note, height=0.3 + 0.16 * len(names))
             for note, part in shown[:_MOST_PANELS]
         )
-        columns.append(Column(clipped(f"Coverage, {estimator}", TITLE_ROOM), "", panels))
+        title = clipped(f"Coverage, {estimator}", TITLE_ROOM)
+        columns.append(Column(title, "covered [%]", panels))
     listed = ", ".join(map(code, estimators[:_MOST_ESTIMATORS]))
     caption = (
-        "Bars: share of the intervals that hold the true value, over logs and seeds; lines: from "
-        "the log that is covered least to the one that is covered most (those with five intervals "
-        f"or more); shaded: {WANTED[0]:g} to {WANTED[1]:g} %. From the left: {listed}.{key(notes)}"
+        "Points: share of the intervals that hold the true value, over logs and seeds, with its "
+        "95 % interval (Clopper and Pearson); crosses: the log that is covered least (of those "
+        f"with five intervals or more); shaded: {WANTED[0]:g} to {WANTED[1]:g} %. The axis begins "
+        f"at {_LEAST:g} %: what is below stands at its edge, as <. From the left: "
+        f"{listed}.{key(notes)}"
     )
     title = "Coverage of the 95 % intervals"
-    return [StudyFigure("coverage", title, caption, compose(columns, across=2))]
+    return [StudyFigure("coverage", title, caption, tuple(columns))]
 
 
 def _draw(axes: Axes, part: Any, names: tuple[str, ...]) -> None:
-    places = np.arange(len(names), dtype=np.float64)
+    places = np.arange(len(names), dtype=np.float64)[::-1]
     shares = 100.0 * np.array([pooled(part, name) for name in names])
+    ends = np.maximum(100.0 * np.array([_share(part, name) for name in names]), _LEAST)
     logs = [by_log(part, name) for name in names]
-    low = 100.0 * np.array([each.min() if len(each) else np.nan for each in logs])
-    high = 100.0 * np.array([each.max() if len(each) else np.nan for each in logs])
-    axes.set_xlim(-0.7, len(names) - 0.3)
-    axes.set_ylim(0.0, 104.0)
-    axes.grid(visible=False, axis="x")
-    axes.axhspan(*WANTED, color=BAND, lw=0.0)
-    axes.axhline(95.0, color=MUTED, lw=0.7, dashes=(3, 2))
-    axes.bar(places, shares, width=0.5, color=ESTIMATE, alpha=0.75)
-    axes.vlines(places, low, high, color=INK, lw=1.0)
-    axes.set_xticks(places, names, rotation=60.0)
-    axes.tick_params(axis="x", labelsize=7.0, length=0.0)
+    worst = 100.0 * np.array([each.min() if len(each) else np.nan for each in logs])
+    axes.set_xlim(_LEAST - 0.5, 100.5)
+    axes.set_ylim(-0.7, len(names) - 0.3)
+    axes.grid(visible=False, axis="y")
+    axes.axvspan(*WANTED, color=BAND, lw=0.0)
+    axes.axvline(95.0, color=MUTED, lw=0.7, dashes=(3, 2))
+    axes.hlines(places, *ends.T, color=ESTIMATE, lw=1.4)
+    for values, marker, color, size in ((worst, "x", INK, 3.5), (shares, "o", ESTIMATE, 5.0)):
+        below = values < _LEAST
+        edge = np.full(int(below.sum()), _LEAST)
+        axes.plot(values[~below], places[~below], marker, color=color, ms=size, mew=1.0)
+        axes.plot(edge, places[below], "<", color=color, ms=size, mew=0.0)
+    axes.set_yticks(places, names)
+    axes.tick_params(axis="y", length=0.0)

@@ -38,6 +38,11 @@ class StudyRows:
     study: Study | None = None
     run: RunSummary | None = None
 
+    @property
+    def seconds(self) -> float:
+        """Wall time of all runs of the code that made the rows [s]; 0 where it is not known."""
+        return float(self.results.info.codes.get(self.results.code or "", {}).get("seconds", 0.0))
+
     @cached_property
     def frame(self) -> Any:
         """The rows as a pandas table; a failed fit is one that is not consistent."""

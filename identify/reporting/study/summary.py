@@ -18,9 +18,20 @@ from identify.experiments.progress import duration
 from identify.experiments.results import BY, default_metrics, in_order
 from identify.files import write_bytes, write_text
 from identify.reporting.canvas import png
-from identify.reporting.content import WIDTH, grouped, markdown, row, table_of, terminal_lines
+from identify.reporting.content import (
+    WIDTH,
+    Head,
+    Section,
+    Table,
+    Text,
+    grouped,
+    row,
+    table_of,
+    terminal_lines,
+)
 from identify.reporting.study.accuracy import StudyFigure, accuracy_figures
 from identify.reporting.study.error_tables import by_log, by_setting, scores, targets
+from identify.reporting.study.headline import headline, score
 from identify.reporting.study.intervals import coverage, coverage_figures
 from identify.reporting.study.rows import (
     StudyRows,
@@ -32,8 +43,9 @@ from identify.reporting.study.rows import (
     percent,
     shown_narrowly,
 )
+from identify.reporting.study.writing import html_of, latex_of, markdown_of
 
-SUMMARY = "summary.md"
+SUMMARY, PAGE = "summary.md", "summary.html"
 
 _SHOWN = 8
 _MOST_MESSAGES = 20
@@ -41,8 +53,8 @@ _LONGEST = 300
 """Characters of a message."""
 
 
-def head(rows: StudyRows) -> str:
-    """Title, what was run on what, and with which code."""
+def head(rows: StudyRows) -> Section:
+    """What was run on what, and with which code."""
     frame, study, run = rows.frame, rows.study, rows.run
     count = str(len(frame))
     if study is not None and len(study) > len(frame):
@@ -59,9 +71,12 @@ def head(rows: StudyRows) -> str:
         ("seeds", str(frame["seed"].nunique())),
         ("estimators", _named(rows.labels("estimator"))),
     ]
+    times = [f"{duration(rows.seconds)} in all runs"] * bool(rows.seconds)
     if run is not None and run.done:
-        said = f"{run.done} trials in {duration(run.seconds)}, {run.workers} workers"
-        facts.append(("time", said))
+        times.append(
+            f"{run.done} trials in the last one, in {duration(run.seconds)}, {run.workers} workers"
+        )
+    facts += [("time", "; ".join(times))] * bool(times)
     mark = rows.results.code or ""
     known = rows.results.info.codes.get(mark, {})
     versions = ", ".join(f"{name} {one}" for name, one in known.get("versions", {}).items())
@@ -70,9 +85,8 @@ def head(rows: StudyRows) -> str:
     facts.append(("code", f"{code(mark)}: {source}, {versions}, {python}"))
     if study is not None and study.path is not None and _is_whole_and_of_this_code(rows):
         facts.append(("numerics", numerics_mark(STUDY_PACKAGES, [study.path])))
-    name = study.name if study is not None else rows.results.info.study
-    text = f"# Study {name}\n\nWritten by `identify study run`; nothing here is entered by hand."
-    return f"{text}\n\n{markdown(table_of(('what', 'which'), facts, words=2))}"
+    heads = (Head("what"), Head("which", "prose"))
+    return Section("ran", "What ran", (Table(heads, tuple(row(*fact) for fact in facts)),))
 
 
 def _is_whole_and_of_this_code(rows: StudyRows) -> bool:
@@ -90,22 +104,21 @@ def _first(words: list[str]) -> str:
     return ", ".join([*words[:_SHOWN], *["…"] * (len(words) > _SHOWN)])
 
 
-def failures(rows: StudyRows) -> str:
+def failures(rows: StudyRows) -> Section:
     """What was raised, how often and where."""
     failed = rows.frame[rows.frame["error_type"].notna()]
-    text = "## Trials without an estimate\n\n"
-    if failed.empty:
-        text += "None."
-    else:
+    blocks: list[Text | Table] = [Text("None.")]
+    if len(failed):
         said = failed["error_type"] + ": " + failed["error"].fillna("")
-        text += _messages(failed.assign(said=said), "error")
+        blocks = [_messages(failed.assign(said=said), "error")]
     warned = rows.frame[rows.frame["warnings"].notna()]
     if len(warned):
-        text += f"\n\n## Warnings\n\n{_messages(warned.assign(said=warned['warnings']), 'warning')}"
-    return text
+        table = _messages(warned.assign(said=warned["warnings"]), "warning")
+        blocks += [Text("Warnings:"), table]
+    return Section("failed", "Trials without an estimate", tuple(blocks))
 
 
-def _messages(subset: Any, what: str) -> str:
+def _messages(subset: Any, what: str) -> Table:
     groups = subset.groupby(["estimator", "perturbation", "said"], sort=False)
     found = sorted(groups, key=lambda group: -len(group[1]))
     lines = []
@@ -116,18 +129,18 @@ def _messages(subset: Any, what: str) -> str:
         lines.append((*names, str(len(part)), where, code(said[:_LONGEST])))
     heads = ("estimator", "perturbation", "trials", "logs", what)
     left = len(found) - _MOST_MESSAGES
-    return markdown(table_of(heads, lines, words=5)) + (
-        f"\n\n… and {left} other messages." if left > 0 else ""
-    )
+    more = f"… and {left} other messages." if left > 0 else ""
+    return table_of(heads, lines, more, words=5)
 
 
-def times(rows: StudyRows) -> str:
-    """Median and 95th percentile for each estimator, and what solved it."""
+def times(rows: StudyRows) -> Section | None:
+    """Median and 95th percentile for each estimator, the quickest first, and what solved it."""
     worked = rows.frame[rows.frame["error_type"].isna()]
     if worked.empty:
-        return ""
+        return None
     lines = []
-    for estimator in rows.labels("estimator"):
+    medians = worked.groupby("estimator")["seconds"].median().sort_values(kind="stable")
+    for estimator in medians.index:
         part = worked[worked["estimator"] == estimator]
         milliseconds = 1e3 * part["seconds"]
         quantiles = [number(float(milliseconds.quantile(q))) for q in (0.5, 0.95)]
@@ -135,14 +148,12 @@ def times(rows: StudyRows) -> str:
         solved = ", ".join(f"{name} {count}" for name, count in sorted(solvers.items()))
         lines.append([code(estimator), *quantiles, solved])
     prepare = 1e3 * float(worked["prepare_seconds"].median())
-    return (
-        "## Times\n\n"
-        + markdown(
-            table_of(("estimator", "median ms a fit", "95th percentile", "solved by"), lines)
-        )
-        + f"\n\nReading, perturbing and preparing a log, which its estimators share: median "
+    said = (
+        f"Reading, perturbing and preparing a log, which its estimators share: median "
         f"{number(prepare)} ms. Solver none: the least-squares estimate was consistent already."
     )
+    heads = ("estimator", "median ms a fit", "95th percentile", "solved by")
+    return Section("times", "Times", (table_of(heads, lines), Text(said)))
 
 
 STUDY_PACKAGES = (
@@ -168,6 +179,24 @@ def numerics_mark(packages: Sequence[str], files: Sequence[Path]) -> str:
 
 
 _FIXED = "\N{NO-BREAK SPACE}"
+
+
+def scores_latex(
+    results: Results, metrics: Sequence[str] | None = None, by: Sequence[str] = BY
+) -> str:
+    """The table of `scores_text` for LaTeX, each mean with its 95 % interval, as in the summary."""
+    shown = StudyRows(results)
+    names = results.asked(metrics) if metrics else list(shown.metrics)
+    table(results, names, by=by)  # raises where it has no such column
+    groups: Any = shown.frame.groupby(list(by), sort=False, dropna=False)
+    kinds = groups.size().reset_index()[list(by)]
+    lines, titles = [], []
+    for kind in in_order(kinds, results.info, by).itertuples(index=False):
+        part = groups.get_group(tuple(kind))
+        lines.append(row(_text(kind[-1]), *(score(part, name) for name in names)))
+        titles.append(", ".join(map(_text, kind[:-1])))
+    heads = [by[-1], *(heading_of(name).text for name in names)]
+    return latex_of(table_of(heads, grouped(titles, lines)))
 
 
 def scores_text(
@@ -225,8 +254,11 @@ def _counted(group: str, low: int, high: int) -> str:
 def comparison_text(frame: Any, first: str, second: str) -> str:
     """The table of `compare`: means, difference, its interval, and how often the second is less."""
     heads = ["", "A", "B", "B − A", "low", "high ", "B < A", "pairs"]
+    same, other = frame[frame["identical"]], frame[~frame["identical"]]
+    if other.empty:
+        return f"A: {first}\nB: {second}\nidentical in every metric of all {_pairs(frame)} pairs"
     groups, lines = [], []
-    for record in frame.to_dict("records"):
+    for record in other.to_dict("records"):
         metric = record["metric"]
         numbers = [record[key] for key in ("first", "second", "difference", "low", "high")]
         cells = [shown_narrowly(metric, value) for value in numbers]
@@ -236,7 +268,22 @@ def comparison_text(frame: Any, first: str, second: str) -> str:
         groups.append(str(record["perturbation"]))
         lines.append(row(heading_of(metric).narrow, *cells))
     shown = terminal_lines(table_of(heads, grouped(groups, lines)))
-    return "\n".join([f"A: {first}", f"B: {second}", *shown, *_notes(frame)])
+    return "\n".join([f"A: {first}", f"B: {second}", *shown, *_alike(same), *_notes(other)])
+
+
+def _pairs(frame: Any) -> int:
+    """Noisy logs that count, of all perturbations."""
+    return int(frame.groupby("perturbation")["pairs"].max().sum())
+
+
+def _alike(same: Any) -> Iterator[str]:
+    """Which metrics do not differ in any pair, once for each perturbation."""
+    if not same.empty:
+        said = (
+            f"{label}: {', '.join(heading_of(name).narrow for name in part['metric'])}"
+            for label, part in same.groupby("perturbation", sort=False)
+        )
+        yield from wrap(f"identical in all pairs: {'; '.join(said)}", WIDTH)
 
 
 def _notes(frame: Any) -> Iterator[str]:
@@ -264,7 +311,8 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-SECTIONS: tuple[Callable[[StudyRows], str], ...] = (
+SECTIONS: tuple[Callable[[StudyRows], Section | None], ...] = (
+    headline,
     head,
     targets,
     scores,
@@ -274,30 +322,37 @@ SECTIONS: tuple[Callable[[StudyRows], str], ...] = (
     by_log,
     times,
 )
-"""Each makes Markdown, or nothing where it has nothing to say."""
+"""Each makes a section, or nothing where it has nothing to say."""
 
 FIGURES: tuple[Callable[[StudyRows], list[StudyFigure]], ...] = (accuracy_figures, coverage_figures)
 """Each makes the figures that the rows allow."""
 
 
 def write_summary(rows: StudyRows, folder: Path) -> tuple[Path, ...]:
-    """Write the tables as Markdown and the figures as PNG; earlier ones are replaced.
+    """Write the tables as Markdown and as a page, the figures in it and as PNG.
+
+    Earlier ones are replaced.
 
     Returns:
-        The files, summary.md first.
+        The files, summary.md and summary.html first.
 
     Raises:
         OSError: the folder cannot be written to.
     """
     figures = [figure for draw in FIGURES for figure in draw(rows)]
-    text = [said for section in SECTIONS if (said := section(rows))]
+    sections = [made for section in SECTIONS if (made := section(rows))]
+    study = rows.results.info.study if rows.study is None else rows.study.name
+    title = f"Study {study}"
+    made = "Written by `identify study run`; nothing here is entered by hand."
+    text = [f"# {title}\n\n{made}", *map(markdown_of, sections)]
     pages = sorted(path for path in folder.glob("*.md") if path.name != SUMMARY)
     if pages:
         text[1:1] = ["Beside it: " + ", ".join(f"[{path.stem}]({path.name})" for path in pages)]
     text += ["## Figures"] * bool(figures)
     text += [f"![{figure.title}]({figure.name}.png)\n\n{figure.caption}" for figure in figures]
-    write_text(folder / SUMMARY, "\n\n".join(text) + "\n")
+    write_text(folder / SUMMARY, "\n\n".join(filter(None, text)) + "\n")
+    write_text(folder / PAGE, html_of(title, sections, figures))
     paths = [folder / f"{figure.name}.png" for figure in figures]
     for figure, path in zip(figures, paths, strict=True):
         write_bytes(path, png(figure.figure))
-    return (folder / SUMMARY, *paths)
+    return (folder / SUMMARY, folder / PAGE, *paths)

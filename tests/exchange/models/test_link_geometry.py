@@ -5,6 +5,7 @@ import pytest
 
 from identify.errors import ModelError
 from identify.exchange.judging import Requirement, judge
+from identify.exchange.link_geometry import Filled, contradiction
 from identify.exchange.link_inertia import DENSEST, implied_density
 from identify.exchange.models import read_model
 from identify.exchange.repair import RepairSettings, repair_model
@@ -101,7 +102,7 @@ def test_a_mass_that_is_none_comes_of_a_density(tmp_path, mass):
     inertia = ZERO.replace('izz="0"', 'izz="0.1"')
     path = urdf(tmp_path / "r.urdf", f'<mass value="{mass}"/>{inertia}', SHAPES)
     ((_, why),) = repair_model(path).left
-    assert "give a density for its geometry" in why
+    assert "give the density of its geometry (--density RHO)" in why
     ((_, why),) = repair_model(path, settings=RepairSettings(geometry=False, density=1.0)).left
     assert "its geometry is not to be taken" in why
     phi, repair = repaired(path, density=700.0)
@@ -238,3 +239,34 @@ def test_no_body_has_such_a_margin(margin):
 def test_no_material_has_such_a_density(density):
     with pytest.raises(ModelError, match="density: expected more than 0 and up to 100000 kg/m³"):
         RepairSettings(density=density)
+
+
+@pytest.mark.parametrize("scale", [0.19, 0.21, 1.0, 4.8, 5.2])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_body_contradicts_its_shape_along_the_direction_that_is_five_times_off(seed, scale):
+    """Exact for a body that is the shape, drawn out or pressed along a direction of any frame."""
+    rng = np.random.default_rng(seed)
+    shape = Filled(Box(0.3, 0.2, 0.1).body(density=1.0).phi, "its box")
+    axis = rng.normal(size=3)
+    axis /= np.linalg.norm(axis)
+    root = np.diag([0.3, 0.2, 0.1]) / np.sqrt(12.0)  # of ∫ x xᵀ dm / m of the box
+    drawn = root @ (np.eye(3) + (scale - 1.0) * np.outer(axis, axis))
+    second = 2.0 * drawn @ drawn.T
+    said = contradiction(second, 2.0, shape)
+    assert bool(said) == (not 0.2 < scale < 5.0)
+    R = rotation_from_rpy(rng.uniform(-3, 3, 3))
+    turned = Filled(in_frame(shape.phi, Pose(R, np.array([1.0, 2.0, 3.0]))), "its box")
+    assert bool(contradiction(R @ second @ R.T, 2.0, turned)) == bool(said)
+
+
+def test_rounding_of_a_turned_shape_is_written_as_zero(tmp_path):
+    """Axes of the inertia are those of the cylinder: its products are rounding of the rotation."""
+    turned = '<origin rpy="0.3 0.2 0.1"/>'
+    shape = '<geometry><cylinder radius="0.05" length="0.4"/></geometry>'
+    path = urdf(
+        tmp_path / "r.urdf",
+        f'{turned}<mass value="2"/>{ZERO}',
+        f"<collision>{turned}{shape}</collision>",
+    )
+    repaired(path)
+    assert 'ixy="0" ixz="0" iyy="0.0279166667" iyz="0"' in path.read_text()

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
+from identify.experiments.uncertainty import share_interval
 from identify.reporting.canvas import png
 from identify.reporting.study.accuracy import NOTE_ROOM, accuracy_figures, fitted, key
 from identify.reporting.study.intervals import coverage_figures
@@ -30,8 +31,9 @@ def test_errors_stand_over_the_swept_value_with_their_spread():
     assert_close(lines["psd"].get_ydata(), [1.0, 0.1, 0.01])
     assert_close(lines["ols"].get_ydata(), [4.0, 0.4, 0.04])
     assert_close(lines["psd"].get_xdata(), [1.0, 10.0, 100.0], rtol=0.03)
-    bars = mass.collections[0].get_segments()
-    assert_close(np.array(bars)[:, :, 1], np.outer([1.0, 0.1, 0.01], [2.4, 5.6]))
+    bars = np.reshape(mass.get_lines()[1].get_ydata(), (3, 3))
+    assert_close(bars[:, :2], np.outer([1.0, 0.1, 0.01], [2.4, 5.6]))
+    assert np.isnan(bars[:, 2]).all()
     assert_close(consistent.get_lines()[0].get_ydata(), 100.0 * np.ones(3))
 
 
@@ -45,18 +47,29 @@ def test_without_a_sweep_the_corruptions_stand_side_by_side():
     assert accuracy_figures(rows(metrics, corruptions=("low",))) == []
 
 
-def test_bars_are_the_coverage_and_lines_its_range_over_logs():
+def test_points_are_the_coverage_with_its_interval_and_crosses_the_worst_log():
     def metrics(log, corruption, estimator, seed):
         if estimator == "ols":
             return {"covered_m": None, "covered_hx": None}
-        return {"covered_m": float(log == "a/0" or seed < 8), "covered_hx": 1.0}
+        return {
+            "covered_m": float(log == "a/0" or seed < 8),
+            "covered_hx": 1.0,
+            "covered_hy": float(seed < 5),
+        }
 
     (made,) = coverage_figures(rows(metrics, seeds=10, corruptions=("none", "low", "high")))
     low, high = made.figure.axes
-    assert_close([bar.get_height() for bar in low.patches[-2:]], [90.0, 100.0])
+    points = {line.get_marker(): line for line in low.get_lines()[-2:]}
+    assert_close(points["o"].get_xdata(), [90.0, 100.0])
+    assert_close(points["o"].get_ydata(), [2.0, 1.0])
+    assert_close([points["<"].get_xdata(), points["<"].get_ydata()], [[70.0], [0.0]])
+    crosses = next(line for line in low.get_lines() if line.get_marker() == "x")
+    assert_close(crosses.get_xdata(), [80.0, 100.0])
     (ranges,) = low.collections
-    assert_close(ranges.get_segments()[0][:, 1], [80.0, 100.0])
-    assert [text.get_text() for text in high.get_xticklabels()] == ["m", "hx"]
+    assert_close(ranges.get_segments()[0][:, 0], [70.0, 100.0 * share_interval(18, 20).high])
+    assert_close(ranges.get_segments()[2][:, 0], [70.0, 72.8], 1e-3)  # of 10 of 20
+    assert low.get_xlim() == (69.5, 100.5)
+    assert [text.get_text() for text in high.get_yticklabels()] == ["m", "hx", "hy"]
 
 
 @pytest.mark.parametrize("value", [0.0, 1e-12, None])
@@ -71,17 +84,17 @@ def test_errors_of_zero_or_none_can_be_drawn(value):
         assert len(png(each.figure)) > 1000
 
 
-def test_points_of_selected_cells_are_hollow():
+def test_points_of_selected_cells_are_crossed_out():
     def metrics(log, corruption, estimator, seed):
         there = estimator == "psd" or seed < (1 if corruption == "low" else 2)
         return {"riemannian": 1.0 if there else None, "consistent": float(there)}
 
     (made,) = accuracy_figures(rows(metrics, corruptions=("low", "high"), seeds=4))
     distance = made.figure.axes[0]
-    hollow = [line for line in distance.get_lines() if line.get_markerfacecolor() == "white"]
-    assert [len(line.get_xdata()) for line in hollow] == [1]
-    assert_close(hollow[0].get_xdata(), [distance.get_lines()[0].get_xdata()[0]])
-    assert "hollow" in made.caption
+    crossed = [line for line in distance.get_lines() if line.get_marker() == "x"]
+    assert [len(line.get_xdata()) for line in crossed] == [1]
+    assert_close(crossed[0].get_xdata(), [distance.get_lines()[0].get_xdata()[0]])
+    assert "crossed out" in made.caption
 
 
 def test_exact_errors_do_not_stretch_the_axis():

@@ -1,12 +1,17 @@
+import re
 from dataclasses import replace
 
 import pytest
 
 from identify.errors import DatasetError
-from identify.experiments import load_study, run_study
+from identify.estimation.intervals import NAMES
+from identify.experiments import compare, load_study, run_study
+from identify.reporting.content import table_of
 from identify.reporting.study import (
     StudyRows,
+    comparison_text,
     rows_of_study,
+    scores_latex,
     scores_text,
     summary,
     write_summary,
@@ -20,14 +25,16 @@ from identify.reporting.study.error_tables import (
     target_lines,
     targets,
 )
-from identify.reporting.study.intervals import coverage
+from identify.reporting.study.intervals import coverage, few_trials
 from identify.reporting.study.summary import (
     SECTIONS,
     STUDY_PACKAGES,
     failures,
     head,
     numerics_mark,
+    times,
 )
+from identify.reporting.study.writing import latex_of, latex_text, markdown_of
 from tests.reporting.study.results import rows
 
 LEVELS = ("none", "low", "moderate", "high")
@@ -50,6 +57,11 @@ def cells(text: str, *begin: str) -> list[list[str]]:
     """Cells of the lines of a Markdown table that begin so."""
     lines = [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in text.splitlines()]
     return [line[len(begin) :] for line in lines if tuple(line[: len(begin)]) == begin]
+
+
+def said_by(section, study: StudyRows) -> str:
+    """A section as summary.md has it."""
+    return markdown_of(section(study))
 
 
 def plain(log, corruption, estimator, seed):
@@ -77,9 +89,10 @@ def stars(mass_error: float, **others):
 
 
 def test_scores_are_mean_and_median_with_failures_beside():
-    text = scores(rows(failing))
-    assert cells(text, "`low`", "`ols`") == [["2.00 / 2.00", "0", "10.0", "2"]]
-    assert cells(text, "`low`", "`psd`") == [["1.50 / 1.50", "100", "10.0", "0"]]
+    text = said_by(scores, rows(failing))
+    assert cells(text, "`low`", "`ols`") == [["2.00 / 2.00", "0 [0, 60.2]", "10.0", "2"]]
+    (ours,) = cells(text, "`low`", "`psd`")
+    assert ours == ["1.50 [1.00, 2.00] / 1.50", "100 [39.8, 100]", "10.0", "0"]
 
 
 def selected(log, corruption, estimator, seed):
@@ -90,11 +103,15 @@ def selected(log, corruption, estimator, seed):
 
 
 def test_means_of_selected_fits_have_their_number_and_a_mean_over_common_cells():
-    text = scores(rows(selected))
+    text = said_by(scores, rows(selected))
     heads = cells(text, "perturbation", "estimator")[0]
     assert heads == ["Riemannian", "consistent %", "failed", "Riemannian, common trials"]
-    assert cells(text, "`low`", "`ols`") == [["1.00 / 1.00 (n 2)", "50.0", "0", "1.00 (n 2)"]]
-    assert cells(text, "`low`", "`psd`") == [["4.00 / 4.00 (n 4)", "100", "0", "2.00 (n 2)"]]
+    assert cells(text, "`low`", "`ols`") == [
+        ["1.00 / 1.00 (n 2)", "50.0 [6.76, 93.2]", "0", "1.00 (n 2)"]
+    ]
+    assert cells(text, "`low`", "`psd`") == [
+        ["4.00 [2.00, 6.00] / 4.00 (n 4)", "100 [39.8, 100]", "0", "2.00 (n 2)"]
+    ]
 
 
 def test_failed_fits_are_not_consistent():
@@ -104,8 +121,8 @@ def test_failed_fits_are_not_consistent():
         return {"consistent": 1.0, "mass_error": 3.0, "error_type": None}
 
     study = rows(metrics, seeds=4)
-    text = scores(study)
-    assert cells(text, "`low`", "`psd`") == [["3.00 / 3.00", "75.0", "2"]]
+    text = said_by(scores, study)
+    assert cells(text, "`low`", "`psd`") == [["3.00 / 3.00", "75.0 [34.9, 96.8]", "2"]]
     assert "one that failed is not consistent" in text
     shown = scores_text(study.results)
     assert [line.split() for line in shown.splitlines() if line.startswith("  psd")] == [
@@ -124,7 +141,7 @@ def test_the_terminal_tells_of_how_many_fits_a_mean_is():
 
 
 def test_head_says_what_ran_and_with_what():
-    text = head(rows(failing))
+    text = said_by(head, rows(failing))
     assert cells(text, "trials") == [["16, 4 failed"]]
     assert cells(text, "logs") == [["2: 2 of `a`"]]
     assert "numpy 9.9" in text
@@ -137,24 +154,24 @@ def test_head_says_of_a_whole_study_file_which_packages_made_it(tmp_path, monkey
     study = load_study(path)
     run_study(study, tmp_path / "part", workers=0, only=["estimator=ols"])
     part = StudyRows(rows_of_study(tmp_path / "part", study), study)
-    assert cells(head(part), "numerics") == []
+    assert cells(said_by(head, part), "numerics") == []
     run_study(study, tmp_path / "part", workers=0)
     whole = StudyRows(rows_of_study(tmp_path / "part", study), study)
-    assert cells(head(whole), "numerics") == [[numerics_mark(STUDY_PACKAGES, [path])]]
-    assert cells(head(replace(whole, study=None)), "numerics") == []
+    assert cells(said_by(head, whole), "numerics") == [[numerics_mark(STUDY_PACKAGES, [path])]]
+    assert cells(said_by(head, replace(whole, study=None)), "numerics") == []
     other = replace(whole, results=replace(whole.results, code="0" * 12))
-    assert cells(head(other), "numerics") == []
+    assert cells(said_by(head, other), "numerics") == []
     monkeypatch.setattr(summary, "numerics_digest", lambda: "0" * 64)  # changed since it ran
-    assert cells(head(whole), "numerics") == []
+    assert cells(said_by(head, whole), "numerics") == []
 
 
 def test_failures_are_told_with_their_message_and_where():
-    text = failures(rows(failing))
+    text = said_by(failures, rows(failing))
     (line,) = cells(text.replace("\\|", "/"), "`ols`", "`low`")[:1]
     assert line == ["2", "`a/0`, `a/1`", "`SolveError: did not / converge`"]
-    assert "## Warnings" in text
+    assert "\n\nWarnings:\n\n" in text
     assert "`RuntimeWarning: odd`" in text
-    assert failures(rows(plain)) == "## Trials without an estimate\n\nNone."
+    assert said_by(failures, rows(plain)) == "## Trials without an estimate\n\nNone."
 
 
 def test_targets_are_judged_by_the_mean_of_the_estimate():
@@ -174,9 +191,9 @@ def test_a_failed_fit_counts_against_consistency():
 
 
 def test_other_studies_have_no_targets_and_nothing_published():
-    assert targets(rows(plain)) == ""
+    assert said_by(targets, rows(plain)) == ""
     assert published_levels(rows(plain).results) == {}
-    assert "ublished" not in scores(rows(plain))
+    assert "ublished" not in said_by(scores, rows(plain))
     late = stars(0.1, delay_wrench=0.01)
     assert published_levels(late.results) == {}
     assert published_levels(stars(0.1).results) == {name: name for name in LEVELS}
@@ -184,7 +201,7 @@ def test_other_studies_have_no_targets_and_nothing_published():
 
 def test_the_published_scores_stand_beside(shared_data, monkeypatch):
     monkeypatch.setenv("IDENTIFY_DATA", str(shared_data))
-    text = scores(stars(0.1))
+    text = said_by(scores, stars(0.1))
     heads = cells(text, "perturbation", "estimator")[0]
     (line,) = cells(text, "`low`", "published HPS")
     assert dict(zip(heads, line, strict=True)) == {
@@ -201,7 +218,7 @@ def test_without_the_data_set_the_summary_says_so(monkeypatch):
         raise DatasetError("not here")
 
     monkeypatch.setattr("identify.reporting.study.error_tables.dataset_path", missing)
-    assert "The published scores are not on this machine." in scores(stars(0.1))
+    assert "The published scores are not on this machine." in said_by(scores, stars(0.1))
 
 
 def test_coverage_is_counted_by_parameter_and_by_log():
@@ -212,7 +229,7 @@ def test_coverage_is_counted_by_parameter_and_by_log():
         width = 1.959964 if log == "a/0" else 2.0 * 1.959964
         return {"covered_m": held, "half_width_m": width, "error_m": (-1.0) ** seed}
 
-    text = coverage(rows(metrics, seeds=10, corruptions=("none", "low")))
+    text = said_by(coverage, rows(metrics, seeds=10, corruptions=("none", "low")))
     assert "`ols`" not in text
     assert cells(text, "`none`", "covered") == []
     assert cells(text, "`low`", "covered") == [["85.0"]]
@@ -221,7 +238,7 @@ def test_coverage_is_counted_by_parameter_and_by_log():
     assert cells(text, "`low`", "width") == [["1.5"]]
     judged = ["85.0", "85.0", "0 of 1", "1 of 2", "70.0", "100", "1.5"]
     assert cells(text, "`low`")[0] == judged
-    assert coverage(rows(plain)) == ""
+    assert said_by(coverage, rows(plain)) == ""
 
 
 def test_all_intervals_together_are_counted_each_alike():
@@ -230,7 +247,7 @@ def test_all_intervals_together_are_counted_each_alike():
         hx = None if seed % 2 else 1.0
         return {"covered_m": float(seed > 0), "covered_hx": hx}
 
-    text = coverage(rows(metrics, seeds=10, logs=("a/0",), estimators=("psd",)))
+    text = said_by(coverage, rows(metrics, seeds=10, logs=("a/0",), estimators=("psd",)))
     assert cells(text, "`low`")[0][0] == "93.3"  # 14 of 15
     assert cells(text, "`low`")[0][1] == "90.0"
     assert cells(text, "`low`")[0][-2] == "75.0"
@@ -243,10 +260,10 @@ def test_errors_of_each_log_stand_beside_each_other():
             "n_identifiable": 4.0,
         }
 
-    text = by_log(rows(metrics, corruptions=("none", "low", "high")))
+    text = said_by(by_log, rows(metrics, corruptions=("none", "low", "high")))
     assert "Means over seeds at `low` / `high`." in text
     assert cells(text, "`a/1`") == [["11.0 / 12.0", "4.00 / 4.00", "0"]] * 2
-    assert by_log(rows(metrics, logs=("a/0",))) == ""
+    assert said_by(by_log, rows(metrics, logs=("a/0",))) == ""
 
 
 def test_a_swept_option_of_the_logs_has_a_table():
@@ -255,17 +272,18 @@ def test_a_swept_option_of_the_logs_has_a_table():
 
     swept = rows(metrics)
     assert swept.swept == ("log_duration",)
-    text = by_setting(swept)
-    assert text.startswith("## By duration of the log\n")
+    text = said_by(by_setting, swept)
+    assert text.startswith("## By option of the logs\n\nBy duration of the log:\n")
     assert cells(text, "20", "`low`", "`psd`") == [["3.00 / 3.00", "0"]]
-    assert by_setting(rows(plain)) == ""
+    assert said_by(by_setting, rows(plain)) == ""
 
 
 def test_all_cells_failed_is_a_summary_too(tmp_path):
     def nothing(log, corruption, estimator, seed):
         return {"error_type": "LogError", "error": "no such column", "consistent": None}
 
-    assert write_summary(rows(nothing), tmp_path) == (tmp_path / "summary.md",)
+    files = (tmp_path / "summary.md", tmp_path / "summary.html")
+    assert write_summary(rows(nothing), tmp_path) == files
     text = (tmp_path / "summary.md").read_text(encoding="utf-8")
     assert "16, 16 failed" in text
     assert "LogError: no such column" in text
@@ -273,18 +291,119 @@ def test_all_cells_failed_is_a_summary_too(tmp_path):
 
 def test_the_summary_has_every_section_and_shows_its_figures(tmp_path):
     study = stars(0.2, covered_m=1.0, half_width_m=1.0, error_m=0.5)
-    summary, *figures = write_summary(study, tmp_path)
+    summary, page, *figures = write_summary(study, tmp_path)
     text = summary.read_text(encoding="utf-8")
     for section in SECTIONS:
-        assert section(study) in text
+        assert said_by(section, study) in text
     assert len(figures) == 2
     for figure in figures:
         assert f"]({figure.name})" in text
         assert figure.read_bytes().startswith(b"\x89PNG")
+    html = page.read_text(encoding="utf-8")
+    assert html.count("<svg ") == 3
+    assert html.index("</h1>") < html.index('class="tiles"') < html.index("<h2>")
+    assert "`" not in html.partition("</style>")[2]
+    assert "**" not in html.partition("</style>")[2]
 
 
 @pytest.mark.parametrize("name", ["`a|b`", "a\nb"])
 def test_names_cannot_break_the_tables(name):
-    text = scores(rows(plain, corruptions=(name, "low")))
+    text = said_by(scores, rows(plain, corruptions=(name, "low")))
     table = [line for line in text.splitlines() if line.startswith("|")]
     assert len({line.replace("\\|", "").count("|") for line in table}) == 1
+
+
+def test_a_wide_table_is_several_on_the_page(tmp_path):
+    """Nothing scrolls on paper: each piece names its rows, and no column is lost."""
+    covered = {f"covered_{name}": 1.0 for name in NAMES}
+    study = rows(lambda *_: covered, estimators=("psd",))
+    _, page = write_summary(study, tmp_path)[:2]
+    heads = re.findall(r"<thead><tr>(.*?)</tr></thead>", page.read_text(encoding="utf-8"), re.S)
+    titles = [re.findall(r">([^<]+)</th>", head) for head in heads]
+    several = [one for one in titles if set(one) & set(NAMES)]
+    assert len(several) > 1
+    assert all(one[0] == "perturbation" for one in several)
+    assert [name for one in several for name in one[1:]] == list(NAMES)
+
+
+def test_names_of_a_study_stay_text_on_the_page(tmp_path):
+    _, page = write_summary(rows(plain, corruptions=("<b>x</b>", "low")), tmp_path)[:2]
+    html = page.read_text(encoding="utf-8")
+    assert "&lt;b&gt;x&lt;/b&gt;" in html
+    assert "<b>" not in html
+
+
+def test_few_trials_are_said_to_have_few_counts_within_what_is_wanted():
+    assert few_trials(20) == "20 trials: only 19 of 20 lies within 92 to 98 %."
+    assert few_trials(50) == "" == few_trials(1000)
+    assert few_trials(30) == "30 trials: only 28 or 29 of 30 lie within 92 to 98 %."
+    assert few_trials(10) == "10 trials: no count of 10 lies within 92 to 98 %."
+
+    def held(log, corruption, estimator, seed):
+        return {"covered_m": float(seed > 0), "covered_hx": None}
+
+    text = said_by(coverage, rows(held, seeds=10, estimators=("psd",)))
+    assert few_trials(20) in text
+    assert cells(text, "`low`", "interval") == [["68.3–98.8"]]  # 18 of 20
+    assert "hx" not in text
+
+
+def test_logs_are_sorted_by_their_error_and_estimators_by_their_time():
+    def metrics(log, corruption, estimator, seed):
+        error = {"a/0": 1.0, "a/1": 3.0, "a/2": 2.0}[log]
+        return {"mass_error": error, "seconds": 1.0 if estimator == "ols" else 0.5}
+
+    study = rows(metrics, logs=("a/0", "a/1", "a/2"))
+    found = [line[0] for line in cells(said_by(by_log, study)) if line[0].startswith("`a/")]
+    assert found == ["`a/1`", "`a/2`", "`a/0`"] * 2
+    order = [line[0] for line in cells(said_by(times, study)) if line[0].startswith("`")]
+    assert order == ["`psd`", "`ols`"]
+
+
+def test_the_time_is_that_of_all_runs(tmp_path):
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL, encoding="utf-8")
+    study, out = load_study(path), tmp_path / "out"
+    run_study(study, out, workers=0, only=["estimator=ols"])
+    first = StudyRows(rows_of_study(out, study), study).seconds
+    run_study(study, out, workers=0)
+    both = StudyRows(rows_of_study(out, study), study).seconds
+    assert 0.0 < first < both
+    run_study(study, out, workers=0)  # nothing is left to do
+    whole = StudyRows(rows_of_study(out, study), study)
+    assert whole.seconds == both
+    assert cells(said_by(head, whole), "time")[0][0].endswith(" in all runs")
+
+
+def test_a_table_for_latex():
+    text = scores_latex(rows(plain, corruptions=("a_b & c", "none")).results)
+    lines = text.splitlines()
+    assert lines[:2] == [r"\begin{tabular}{lrrr}", r"\toprule"]
+    assert lines[2] == r"estimator & mass \% & consistent \% & identifiable of 10 \\"
+    assert lines[4] == r"\multicolumn{4}{l}{a\_b \& c} \\"
+    assert lines[5] == r"ols & 1.50 [1.00, 2.00] & 0 [0, 60.2] & $10.0$ \\"
+    assert lines[-2:] == [r"\bottomrule", r"\end{tabular}"]
+    assert text.count(r"\midrule") == 2
+    assert latex_text(r"\x~^{‖Δh‖}") == (
+        r"\textbackslash{}x\textasciitilde{}\textasciicircum{}\{$\Vert$$\Delta$h$\Vert$\}"
+    )
+    assert r"$1.5 \cdot 10^{-7}$ \\" in latex_of(table_of(("a", "b"), [("x", "1.5e-07")]))
+
+
+def test_what_is_identical_is_said_once():
+    def alike(log, corruption, estimator, seed):
+        noisy = {"noise_seed": 0, "log_data": log}
+        return {**noisy, "mass_error": 1.0 + seed, "consistent": 1.0}
+
+    text = comparison_text(compare(rows(alike).results, "ols", "psd"), "ols", "psd")
+    assert text == "A: ols\nB: psd\nidentical in every metric of all 8 pairs"
+
+    def apart(log, corruption, estimator, seed):
+        return alike(log, corruption, estimator, seed) | {"mass_error": len(estimator + log) * seed}
+
+    study = rows(apart, estimators=("ols", "best"))
+    text = comparison_text(compare(study.results, "ols", "best"), "ols", "best")
+    assert text.count("identical") == 1
+    assert "identical in all pairs: none: cons.%; low: cons.%" in text
+    assert sum(line.startswith("  mass %") for line in text.splitlines()) == 2
+    assert not any(line.startswith("  cons.%") for line in text.splitlines())
