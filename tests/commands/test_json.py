@@ -5,6 +5,7 @@ import pty
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -191,9 +192,10 @@ def test_warnings_of_the_toolkit_are_said_while_a_command_runs(cli, monkeypatch)
     assert cli("warn") == (0, "", "identify: warning: a row is damaged\n")
 
 
-def test_a_report_made_anew_and_a_comparison(document, log, tmp_path):
-    out = tmp_path / "out"
-    document("fit", log.path, "--schema", log.schema, "-o", out)
+def test_a_report_made_anew_and_a_comparison(document, tmp_path):
+    out, shipped = tmp_path / "out", Path(__file__).parents[2] / "datasets" / "payload_arm"
+    fitted = "fit", shipped / "payload_arm.parquet", "--schema", shipped / "schema.toml"
+    document(*fitted, "-o", out)
     again, _ = document("report", out)
     assert again["estimate"] == json.loads((out / "estimate.json").read_text())
     assert again["files"] == [str(out / "report.html")]
