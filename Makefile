@@ -73,9 +73,11 @@ fuzz: $(READY)  ## damaged inputs of every kind, runners and workers killed, man
 bench: $(READY)  ## benchmarks, one thread: reports/benchmarks.md
 	$(ONE_THREAD) $(PY) experiments/benchmarks/run.py
 
-docs: $(READY)  ## run the examples of README and docs/, draw its figure, build docs/_build/html
+docs: $(READY)  ## run the examples of README and docs/, draw its figures, build docs/_build/html
 	$(ONE_THREAD) $(PY) docs/motions.py
-	$(ONE_THREAD) $(PY) scripts/run_examples.py README.md docs/*.md
+	$(ONE_THREAD) $(PY) docs/frames.py
+	$(ONE_THREAD) $(PY) docs/theory_figures.py
+	$(ONE_THREAD) $(PY) scripts/run_examples.py README.md docs/*.md docs/theory/*.md docs/api/*.md
 	$(PY) -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 

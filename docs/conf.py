@@ -6,6 +6,8 @@ import re
 import tomllib
 from pathlib import Path
 
+from docutils import nodes
+from latex2mathml.converter import convert
 from sphinx.pycode import ModuleAnalyzer
 
 from identify.lazy import _read_stub
@@ -17,8 +19,14 @@ author = "the identify authors"
 project_copyright = "2026, the identify authors"
 release = version = _project["version"]
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinxcontrib.bibtex"]
 exclude_patterns = ["_build"]
+myst_enable_extensions = ["dollarmath"]
+math_numfig = False
+html_math_renderer = "mathml"
+bibtex_bibfiles = ["references.bib"]
+bibtex_default_style = "plain"
+bibtex_reference_style = "author_year"
 nitpicky = True
 # Types in signatures are words: NumPy's and pandas' pages are not at hand when these are built.
 nitpick_ignore_regex = [("py:.*", ".*")]
@@ -116,6 +124,15 @@ def _handed_on(name, module, defined, value):
     return f"- ``identify.{name}``: {summary.rstrip('.')} (:py:obj:`{module}.{defined}`)."
 
 
+def _formula(self, node):
+    """A formula as MathML, which browsers draw by themselves: pages ask for no script of others."""
+    block = node.tagname == "math_block"
+    written = convert(node.astext(), display="block" if block else "inline")
+    space = "margin: 1em 0; overflow-x: auto"
+    self.body.append(f'<div class="math" style="{space}">{written}</div>' if block else written)
+    raise nodes.SkipNode
+
+
 def _readable(app, what, name, obj, options, signature, returned):
     """Types in a signature as their names are written."""
     return tuple(
@@ -126,6 +143,7 @@ def _readable(app, what, name, obj, options, signature, returned):
 
 def setup(app):
     """Docstrings are escaped before the Google sections in them are read."""
+    app.add_html_math_renderer("mathml", (_formula, None), (_formula, None))
     app.connect("source-read", _completed)
     app.connect("autodoc-process-signature", _readable)
     app.connect("autodoc-process-docstring", _plain, priority=1)
