@@ -98,6 +98,7 @@ def _completed(app, docname, source):
     """Adds to an API page what autodoc does not find, which is what a module only hands on.
 
     To the page of a package its constants, to that of `identify` all names and where they are.
+    Errors come last on a page, in place of first.
     """
     match = re.search(r"automodule:: (\S+)", source[0]) if docname.startswith("api/") else None
     if match is None:
@@ -114,8 +115,20 @@ def _completed(app, docname, source):
             for name, value in values.items()
             if not (hasattr(value, "__module__") or inspect.ismodule(value))
         ]
+        errors = [name for name in getattr(package, "__all__", ()) if _is_error(package, name)]
+        if errors:
+            listed = f"automodule:: {match[1]}\n"
+            source[0] = source[0].replace(
+                listed, f"{listed}   :exclude-members: {', '.join(errors)}\n"
+            )
+            lines += [f".. autoexception:: {match[1]}.{name}\n" for name in errors]
     if lines:
         source[0] += "\n".join(["\n```{eval-rst}", *lines, "```\n"])
+
+
+def _is_error(package, name):
+    value = getattr(package, name)
+    return isinstance(value, type) and issubclass(value, Exception)
 
 
 def _handed_on(name, module, defined, value):
