@@ -32,6 +32,9 @@ nitpicky = True
 nitpick_ignore_regex = [("py:.*", ".*")]
 myst_heading_anchors = 3
 
+# What `docs/gallery.py` made, where it did.
+html_extra_path = [name for name in ("_build/extra",) if (Path(__file__).parent / name).exists()]
+
 html_theme = "furo"
 html_title = f"identify {release}"
 

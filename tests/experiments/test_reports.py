@@ -20,6 +20,7 @@ SHOW_NO_NUMBERS = {
 LEFT_OUT = {
     "integrators": {"exchange"},  # models in files of simulations
     "agreement": {"exchange", "simulation"},  # estimates as they are saved; paths of other bodies
+    "peers": {"exchange", "simulation"},  # likewise
     "parts": {"exchange", "experiments"},
     "silent": {"exchange", "experiments"},  # its rows are kept as those of studies are
     "stars": {"exchange", "simulation"},
