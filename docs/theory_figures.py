@@ -265,7 +265,7 @@ def priors():
     Pi[..., 2, 2], Pi[..., 3, 3] = (x + y - third) / 2, 1e3
     Pi *= 1e-3
     Q = np.linalg.solve(P, Pi)
-    possible = np.linalg.eigvalsh(Pi)[..., 0] > 0.0
+    possible = np.linalg.eigvalsh(Pi)[..., 0] > 1e-6
     size = np.where(possible, np.linalg.det(Q), 1.0)
     divergence = np.where(possible, np.trace(Q, axis1=-2, axis2=-1) - np.log(size) - 4.0, np.nan)
     plain = np.hypot(x - 2.0, y - 2.5)
