@@ -1,5 +1,8 @@
 """The optimiser and the parameters of MuJoCo's system identification, on the same rows."""
 
+import io
+from contextlib import redirect_stdout
+
 import numpy as np
 
 from experiments.peers.method import Answer, Method, NotInstalled
@@ -29,7 +32,8 @@ def estimate(rows: Rows) -> Answer:
     free = np.linalg.lstsq(A, b, rcond=None)[0]
     start = theta_from_pseudoinertia(pseudo_inertia(default_body(free[0], free[1:4] / free[0])))
     parameters = ParameterDict({"body": Parameter("body", start, start - 5.0, start + 5.0)})
-    found, _ = optimize(parameters, residual, verbose=False)
+    with redirect_stdout(io.StringIO()):  # it prints how it ended all the same
+        found, _ = optimize(parameters, residual, verbose=False)
     return Answer(phi_of(found.as_vector()))
 
 
