@@ -33,7 +33,7 @@ define check_python
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types layers tests browser fuzz bench docs format lock study reports package clean
+.PHONY: help demo test lint types layers tests browser fuzz bench peers docs format lock study reports package clean
 
 help:  ## list the verbs
 	@awk -F':.*  ## ' '/^[a-z]+:.*  ## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -73,9 +73,15 @@ fuzz: $(READY)  ## damaged inputs of every kind, runners and workers killed, man
 bench: $(READY)  ## benchmarks, one thread: reports/benchmarks.md
 	$(ONE_THREAD) $(PY) experiments/benchmarks/run.py
 
-docs: $(READY)  ## run the examples of README and docs/, draw its figure, build docs/_build/html
+peers: $(READY)  ## other methods beside this one, on the same rows: reports/peers.md
+	$(ONE_THREAD) $(PY) experiments/peers/run.py $(ARGS)
+
+docs: $(READY)  ## run the examples of README and docs/, draw its figures, build docs/_build/html
 	$(ONE_THREAD) $(PY) docs/motions.py
-	$(ONE_THREAD) $(PY) scripts/run_examples.py README.md docs/*.md
+	$(ONE_THREAD) $(PY) docs/frames.py
+	$(ONE_THREAD) $(PY) docs/theory_figures.py
+	$(ONE_THREAD) $(PY) docs/gallery.py
+	$(ONE_THREAD) $(PY) scripts/run_examples.py README.md docs/*.md docs/theory/*.md docs/api/*.md
 	$(PY) -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 

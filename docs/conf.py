@@ -6,6 +6,8 @@ import re
 import tomllib
 from pathlib import Path
 
+from docutils import nodes
+from latex2mathml.converter import convert
 from sphinx.pycode import ModuleAnalyzer
 
 from identify.lazy import _read_stub
@@ -17,12 +19,21 @@ author = "the identify authors"
 project_copyright = "2026, the identify authors"
 release = version = _project["version"]
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinxcontrib.bibtex"]
 exclude_patterns = ["_build"]
+myst_enable_extensions = ["dollarmath"]
+math_numfig = False
+html_math_renderer = "mathml"
+bibtex_bibfiles = ["references.bib"]
+bibtex_default_style = "plain"
+bibtex_reference_style = "author_year"
 nitpicky = True
 # Types in signatures are words: NumPy's and pandas' pages are not at hand when these are built.
 nitpick_ignore_regex = [("py:.*", ".*")]
 myst_heading_anchors = 3
+
+# What `docs/gallery.py` made, where it did.
+html_extra_path = [name for name in ("_build/extra",) if (Path(__file__).parent / name).exists()]
 
 html_theme = "furo"
 html_title = f"identify {release}"
@@ -90,6 +101,7 @@ def _completed(app, docname, source):
     """Adds to an API page what autodoc does not find, which is what a module only hands on.
 
     To the page of a package its constants, to that of `identify` all names and where they are.
+    Errors come last on a page, in place of first.
     """
     match = re.search(r"automodule:: (\S+)", source[0]) if docname.startswith("api/") else None
     if match is None:
@@ -106,14 +118,35 @@ def _completed(app, docname, source):
             for name, value in values.items()
             if not (hasattr(value, "__module__") or inspect.ismodule(value))
         ]
+        errors = [name for name in getattr(package, "__all__", ()) if _is_error(package, name)]
+        if errors:
+            listed = f"automodule:: {match[1]}\n"
+            source[0] = source[0].replace(
+                listed, f"{listed}   :exclude-members: {', '.join(errors)}\n"
+            )
+            lines += [f".. autoexception:: {match[1]}.{name}\n" for name in errors]
     if lines:
         source[0] += "\n".join(["\n```{eval-rst}", *lines, "```\n"])
+
+
+def _is_error(package, name):
+    value = getattr(package, name)
+    return isinstance(value, type) and issubclass(value, Exception)
 
 
 def _handed_on(name, module, defined, value):
     """A name of `identify` in a line: what it is, and where it is described."""
     summary = _SPECIAL.sub(r"\\\1", inspect.getdoc(value).splitlines()[0].replace("`", ""))
     return f"- ``identify.{name}``: {summary.rstrip('.')} (:py:obj:`{module}.{defined}`)."
+
+
+def _formula(self, node):
+    """A formula as MathML, which browsers draw by themselves: pages ask for no script of others."""
+    block = node.tagname == "math_block"
+    written = convert(node.astext(), display="block" if block else "inline")
+    space = "margin: 1em 0; overflow-x: auto"
+    self.body.append(f'<div class="math" style="{space}">{written}</div>' if block else written)
+    raise nodes.SkipNode
 
 
 def _readable(app, what, name, obj, options, signature, returned):
@@ -126,6 +159,7 @@ def _readable(app, what, name, obj, options, signature, returned):
 
 def setup(app):
     """Docstrings are escaped before the Google sections in them are read."""
+    app.add_html_math_renderer("mathml", (_formula, None), (_formula, None))
     app.connect("source-read", _completed)
     app.connect("autodoc-process-signature", _readable)
     app.connect("autodoc-process-docstring", _plain, priority=1)

@@ -4,12 +4,12 @@ python docs/motions.py        # writes docs/images/motions.svg, in some ten seco
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.colors import LogNorm
 from scipy.spatial.transform import Rotation
+from svg import STYLE, write_svg
 
 import identify
 from identify.inertia import InertialParameters
@@ -19,7 +19,6 @@ from identify.logs.synthetic_motion import Harmonics, SyntheticMotion
 mpl.use("svg")
 import matplotlib.pyplot as plt
 
-FIGURE = Path(__file__).parent / "images" / "motions.svg"
 SECONDS, RATE_HZ = 60.0, 100.0
 NOISE = Noise(position=1e-4, orientation=2e-4, force=0.05, torque=0.005)
 BIAS = (1.0, -2.0, 3.0, 0.1, 0.2, -0.1)
@@ -135,7 +134,7 @@ def said(share, column):
 
 def main():
     table = np.array([half_widths(motion.log()) for motion in MOTIONS])
-    plt.rcParams |= {"svg.hashsalt": "motions", "svg.fonttype": "none", "font.size": 8}
+    plt.rcParams |= STYLE | {"svg.hashsalt": "motions", "font.size": 8}
     figure, axes = plt.subplots(figsize=(9.2, 3.6), layout="constrained")
     colours = plt.get_cmap("RdYlGn_r").with_extremes(bad="0.88")
     axes.imshow(
@@ -143,16 +142,15 @@ def main():
         cmap=colours,
         norm=LogNorm(0.01, 100),
         aspect="auto",
-        alpha=0.75,
     )
     for (row, column), share in np.ndenumerate(table):
-        axes.text(column, row, said(share, column), ha="center", va="center")
+        axes.text(column, row, said(share, column), ha="center", va="center", color="black")
     axes.set_xticks(range(len(HEADINGS)), HEADINGS)
     axes.set_yticks(range(len(MOTIONS)), [motion.label for motion in MOTIONS])
     axes.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False, length=0)
     for side in axes.spines.values():
         side.set_visible(False)
-    figure.savefig(FIGURE, metadata={"Date": None})
+    write_svg(figure, "motions")
 
 
 if __name__ == "__main__":

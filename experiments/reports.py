@@ -163,6 +163,13 @@ REPORTS: Mapping[str, Report] = {
         minutes=3,
         command=("experiments/solids_shape.py",),
     ),
+    "peers": Report(
+        file="reports/peers.md",
+        study=("experiments/peers", *SHIPPED_LOG),
+        packages=FIT,
+        minutes=2,
+        command=("experiments/peers/run.py",),
+    ),
     "parts": Report(
         file="reports/parts.md",
         study=("experiments/parts.py", *SHIPPED_LOG),

@@ -8,9 +8,10 @@ import pytest
 import identify
 
 ROOT = Path(__file__).parent.parent
+API = ROOT / "docs" / "api"
 PAGES = {
     page.stem: module
-    for page in sorted((ROOT / "docs" / "api").glob("*.md"))
+    for page in sorted(API.glob("*.md"))
     for module in re.findall(r"automodule:: (\S+)", page.read_text(encoding="utf-8"))
 }
 INSIDE = {"reporting.study", "simulation.integrators"}
@@ -34,7 +35,18 @@ def test_every_package_with_public_names_has_a_page_and_every_page_is_listed():
     assert set(PAGES) <= set(listed)
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))])
+@pytest.mark.parametrize("page", sorted(API.glob("*.md")), ids=lambda page: page.stem)
+def test_api_pages_open_with_an_example(page):
+    text = page.read_text(encoding="utf-8")
+    if "automodule::" in text:
+        assert 0 < text.find("```python") < text.find("automodule::")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted(API.glob("*.md"))],
+    ids=lambda page: page.stem,
+)
 def test_examples_import_what_a_page_shows(page):
     text = page.read_text(encoding="utf-8")
     pattern = re.compile(r"^from (identify[\w.]*) import (?:\(([^)]*)\)|(.*))$", re.MULTILINE)

@@ -21,6 +21,7 @@ LEFT_OUT = {
     "integrators": {"exchange"},  # models in files of simulations
     "agreement": {"exchange", "simulation"},  # estimates as they are saved; paths of other bodies
     "solids_shape": {"exchange"},
+    "peers": {"exchange", "simulation"},  # likewise
     "parts": {"exchange", "experiments"},
     "silent": {"exchange", "experiments"},  # its rows are kept as those of studies are
     "stars": {"exchange", "simulation"},

@@ -19,7 +19,7 @@ from identify.reporting.content import (
     Text,
     Tiles,
     markdown,
-    template,
+    page_of,
 )
 from identify.reporting.study.accuracy import StudyFigure
 
@@ -45,10 +45,6 @@ def markdown_of(section: Section | None) -> str:
 
 def html_of(title: str, sections: Iterable[Section], figures: Sequence[StudyFigure]) -> str:
     """All sections and figures as one page that needs nothing else."""
-    from markupsafe import Markup
-
-    from identify.reporting.drawing import svg
-
     shown = [
         replace(
             one, blocks=tuple(piece for block in one.blocks for piece in _pieces(_plain(block)))
@@ -59,9 +55,7 @@ def html_of(title: str, sections: Iterable[Section], figures: Sequence[StudyFigu
         Section(one.name, one.title, (Pictures(one.columns, _bare(one.caption)),))
         for one in figures
     ]
-    return template("study.html").render(
-        title=title, sections=shown, draw=lambda column, key: Markup(svg(column, key))
-    )
+    return page_of("study.html", shown, title=title)
 
 
 def _plain(block: Block) -> Block:

@@ -1,0 +1,40 @@
+"""The optimiser and the parameters of MuJoCo's system identification, on the same rows."""
+
+import io
+from contextlib import redirect_stdout
+
+import numpy as np
+
+from experiments.peers.method import Answer, Method, NotInstalled
+from experiments.peers.rows import Rows
+from identify.inertia import default_body, pseudo_inertia
+
+
+def estimate(rows: Rows) -> Answer:
+    """Nonlinear least squares in its parameters of the pseudo-inertia, from a ball of water."""
+    try:
+        from mujoco.sysid import Parameter, ParameterDict, optimize
+        from mujoco.sysid._src.model_modifier import pi_from_theta, theta_from_pseudoinertia
+    except ImportError as error:
+        raise NotInstalled("pip install 'mujoco[sysid]>=4'") from error
+
+    def phi_of(theta):
+        m, h, I = np.split(pi_from_theta(theta), [1, 4])
+        return np.concatenate((m, h, I[[0, 1, 2, 4, 5, 8]]))
+
+    def residual(theta, parameters):
+        """At one set of parameters (10,), or at several side by side (10, k)."""
+        bodies = np.array([phi_of(column) for column in np.atleast_2d(theta.T)])
+        left = A @ bodies.T - b[:, None]
+        return [left if theta.ndim == 2 else left[:, 0]], None, None
+
+    A, b = rows.whitened()
+    free = np.linalg.lstsq(A, b, rcond=None)[0]
+    start = theta_from_pseudoinertia(pseudo_inertia(default_body(free[0], free[1:4] / free[0])))
+    parameters = ParameterDict({"body": Parameter("body", start, start - 5.0, start + 5.0)})
+    with redirect_stdout(io.StringIO()):  # it prints how it ended all the same
+        found, _ = optimize(parameters, residual, verbose=False)
+    return Answer(phi_of(found.as_vector()))
+
+
+METHOD = Method("MuJoCo sysid", "`optimize` in its pseudo-inertia parameters, by channel", estimate)

@@ -1,0 +1,33 @@
+"""Least squares with the constraints of rigeo, as its identification problem has them.
+
+That problem itself is in `rigeo.unused`, which does not import in version 0.2.0.
+"""
+
+import sys
+import types
+
+from experiments.peers.method import Answer, Method, NotInstalled
+from experiments.peers.rows import Rows
+
+
+def estimate(rows: Rows) -> Answer:
+    """Its mean of squares over positive semidefinite pseudo-inertias, without shapes."""
+    # It imports a library of polyhedra (pycddlib), which this problem does not need.
+    sys.modules.setdefault("cdd", types.ModuleType("cdd"))
+    try:
+        from rigeo import pim_must_equal_vec, pim_psd
+    except ImportError as error:
+        raise NotInstalled("pip install 'rigeo>=0.2,<0.3'") from error
+    import cvxpy as cp
+
+    A, b = rows.whitened()
+    phi = cp.Variable(10)
+    cost = cp.sum_squares(A @ phi - b) * (0.5 / (len(A) // 6))
+    problem = cp.Problem(cp.Minimize(cost), pim_psd(pim_must_equal_vec(phi), 0.0))
+    problem.solve(solver="CLARABEL")
+    if phi.value is None:
+        raise cp.SolverError(f"Clarabel says {problem.status}")
+    return Answer(phi.value)
+
+
+METHOD = Method("rigeo", "its cost and constraints, weighted by channel, no shape", estimate)

@@ -1,0 +1,211 @@
+"""Other methods and this toolkit on the same rows: errors, coverage, time and memory.
+
+    python experiments/peers/run.py [-o reports/peers.md] [--logs 40]
+
+Linear algebra is to be held at one thread from outside (OMP_NUM_THREADS=1), as `make peers` does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import pickle
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import numpy as np
+
+from experiments.peers.method import Method, NotInstalled
+from experiments.peers.registry import METHODS
+from experiments.peers.rows import Case, Rows, cases
+from experiments.reports import numerics_line, write_report
+from identify.arrays import Phi
+from identify.inertia import inertia_about_com, is_consistent
+from identify.reporting.content import markdown, table_of
+
+_COLUMNS = ("method", "mass %", "‖Δh‖/‖h‖ %", "‖ΔI‖/‖I‖ %", "possible %", "covers %", "CPU ms")
+_METHODS = ("method", "what it is", "memory MB")
+_ABOUT = """Written by `make peers`; nothing here is entered by hand. Every method gets the same
+rows: those of a log by cosine transform, which are independent of each other, without the sensor's
+offset. How a method is added is in `docs/peers.md`."""
+_MEMORY = """Memory: by how much a fresh process grows in its first fit of the shipped log, with the
+libraries that the fit loads."""
+_LEGEND = """Errors: mean over the logs; inertia about the centre of mass. Possible: Π ⪰ 0 but for
+rounding of 1e-6. Covers: of the 95 % intervals of the ten parameters, those that hold the truth; –
+where a method gives none of them. CPU: median of a warm fit from the rows, on one thread."""
+_VERSIONS = ("numpy", "scipy", "cvxpy", "clarabel", "rigeo", "mujoco")
+
+
+@dataclass(slots=True)
+class Scores:
+    """What came of one method on the logs of one case; each list has one entry a log.
+
+    Attributes:
+        errors: of mass, first moment and inertia about the centre of mass, relative.
+        possible: whether the body is.
+        held: of the ten, how many intervals hold the truth, and how many there are.
+        seconds: of CPU.
+        failures: messages of fits that gave nothing.
+    """
+
+    errors: list[tuple[float, float, float]] = field(default_factory=list)
+    possible: list[bool] = field(default_factory=list)
+    held: list[tuple[int, int]] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+    def add(self, method: Method, rows: Rows, truth: Phi) -> None:
+        """Run a method on the rows of a log."""
+        before = time.process_time()
+        try:
+            with warnings.catch_warnings(action="ignore"):  # that a solver is not sure
+                answer = method.estimate(rows)
+        except Exception as error:  # noqa: BLE001 - whatever a peer raises is a row of the table
+            self.failures.append(f"{type(error).__name__}: {error}")
+            return
+        self.seconds.append(time.process_time() - before)
+        phi = np.asarray(answer.phi, dtype=np.float64)
+        self.errors.append(_errors(phi, truth))
+        self.possible.append(bool(is_consistent(phi, tolerance=1e-6)))
+        if answer.intervals is not None:
+            low, high = answer.intervals.T
+            held = (low <= truth) & (truth <= high)
+            self.held.append((int(held.sum()), int(np.isfinite(low).sum())))
+
+    def written(self, name: str) -> tuple[str, ...]:
+        """A row of the table."""
+        if not self.errors:
+            return (name, f"failed: {self.failures[0]}", *[""] * 5)
+        errors = [f"{100.0 * value:.3g}" for value in np.mean(self.errors, axis=0)]
+        held, count = np.sum(self.held, axis=0) if self.held else (0, 0)
+        return (
+            f"{name} ({len(self.failures)} failed)" if self.failures else name,
+            *errors,
+            f"{100.0 * np.mean(self.possible):.0f}",
+            f"{100.0 * held / count:.1f}" if count else "–",
+            f"{1e3 * np.median(self.seconds):.1f}",
+        )
+
+
+def _errors(phi: Phi, truth: Phi) -> tuple[float, float, float]:
+    I, true = inertia_about_com(phi), inertia_about_com(truth)
+    return (
+        abs(float(phi[0] / truth[0]) - 1.0),
+        float(np.linalg.norm(phi[1:4] - truth[1:4]) / np.linalg.norm(truth[1:4])),
+        float(np.linalg.norm(I - true) / np.linalg.norm(true)),
+    )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Compare the methods, write the report; returns the exit status."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    found, tables = cases(), []
+    first = Rows.of(next(found[0].logs(1, options.seed)))
+    lacking = {method.name: _lacking(method, first) for method in METHODS}
+    without = ", ".join(name for name, command in lacking.items() if command)
+    line = numerics_line("peers", parser, options, "logs", "seed", missing=without)
+    for case in found:
+        logs = [Rows.of(log) for log in case.logs(options.logs, options.seed)]
+        scores = {
+            method.name: None if lacking[method.name] else _scores(method, logs, case)
+            for method in METHODS
+        }
+        rows = [
+            one.written(name) if one else (name, f"not installed: {lacking[name]}", *[""] * 5)
+            for name, one in scores.items()
+        ]
+        tables.append((case, len(logs), rows))
+    memory = [(method.name, method.about, _memory(method, first)) for method in METHODS]
+    write_report(options.output, report(tables, memory), line)
+    return 0
+
+
+def _scores(method: Method, logs: Sequence[Rows], case: Case) -> Scores:
+    """Those of all logs of a case; what `_lacking` ran has loaded libraries and programs."""
+    scores = Scores()
+    for rows in logs:
+        scores.add(method, rows, case.truth)
+    return scores
+
+
+def _lacking(method: Method, rows: Rows) -> str | None:
+    """What would install a method, None where it is there."""
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            method.estimate(rows)
+    except NotInstalled as error:
+        return str(error)
+    except Exception:  # noqa: BLE001 - it is there, and what it raises is counted
+        return None
+    return None
+
+
+def _memory(method: Method, rows: Rows) -> str:
+    """How much larger a process of its own is after a first fit, its libraries counted."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows"
+        path.write_bytes(pickle.dumps(rows))
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            grown = pool.apply(_grown, (METHODS.index(method), str(path)))
+    return "–" if grown is None or not np.isfinite(grown) else f"{grown:.0f}"
+
+
+def _grown(number: int, path: str) -> float | None:
+    rows = pickle.loads(Path(path).read_bytes())  # noqa: S301 - written above
+    before = _peak()
+    try:
+        METHODS[number].estimate(rows)
+    except NotInstalled:
+        return None
+    except Exception:  # noqa: BLE001 - the tables say so
+        pass
+    return _peak() - before
+
+
+def _peak() -> float:
+    """Most memory that this process has had [MB]; NaN where the system does not say."""
+    status = Path("/proc/self/status")
+    lines = status.read_text(encoding="ascii").splitlines() if status.exists() else []
+    kilobytes = [line.split()[1] for line in lines if line.startswith("VmHWM:")]
+    return float(kilobytes[0]) / 1024.0 if kilobytes else float("nan")
+
+
+def report(
+    tables: Sequence[tuple[Case, int, Sequence[Sequence[str]]]],
+    memory: Sequence[Sequence[str]],
+) -> str:
+    """The report as Markdown."""
+    parts = ["# Beside other methods", _ABOUT, markdown(table_of(_METHODS, memory)), _MEMORY]
+    for case, count, rows in tables:
+        logs = "One log" if count == 1 else f"{count} logs"
+        parts += [f"## {case.name.capitalize()}", f"{case.about} {logs}."]
+        parts.append(markdown(table_of(_COLUMNS, rows)))
+    parts.append(_LEGEND)
+    parts.append(", ".join(f"{name} {_version(name)}" for name in _VERSIONS) + ".")
+    return "\n\n".join(parts)
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("-o", "--output", type=Path, default=Path("reports/peers.md"))
+    parser.add_argument("--logs", type=int, default=40, help="logs of each simulated case")
+    parser.add_argument("--seed", type=int, default=7)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
