@@ -11,6 +11,7 @@ from identify.errors import SchemaError
 from identify.estimation import EstimatorSettings, estimate_body
 from identify.logs import Noise, Recording, synthetic_recording
 from identify.pipeline import FitResult, FitSettings, check_logs, correcting, fit
+from identify.pipeline.check_summary import summary_of
 from identify.pipeline.correcting import NotCorrected, corrected
 from identify.pipeline.diagnose import Checks
 from identify.pipeline.explanations import read_otherwise
@@ -343,7 +344,7 @@ def test_what_was_found_is_not_among_what_the_log_would_not_show(late_check):
 
 def _told(checks) -> dict[str, tuple[str, str, bool]]:
     """Of each fault in the report: its size, whether it is observable, and whether that is grey."""
-    table = _tested(checks.diagnosis)
+    table = _tested(summary_of(checks).faults)
     cells = {row.cells[0].text: row for row in table.rows}
     return {name: (row.cells[1].text, row.cells[3].text, row.muted) for name, row in cells.items()}
 

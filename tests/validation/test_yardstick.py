@@ -104,5 +104,5 @@ def test_terminal_and_report_have_it_beside_the_errors():
     lines = " ".join(lines_of(result))
     assert "(RMS); noise of the wrench alone makes" in lines
     section = str(replay_section(result, None))
-    assert "Noise of the wrench alone makes" in section
+    assert "noise of the wrench alone makes" in section
     assert "It ends where noise of the wrench alone is a tenth of the motion" in section
