@@ -1,6 +1,7 @@
 """Values of the toolkit as plain JSON and named arrays, and back: dataclasses, no pickles.
 
-A file of them is safe to read whoever wrote it: nothing but dataclasses of the toolkit are made.
+A file of them is safe to read whoever wrote it: nothing but dataclasses and named tuples of the
+toolkit are made.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ def pack(value: object, arrays: dict[str, np.ndarray], name: str) -> object:
     """A value as JSON has it, its arrays put aside.
 
     Args:
-        value: None, numbers, text, arrays, and sequences, mappings and dataclasses of these.
+        value: None, numbers, text, arrays, and sequences, mappings, named tuples and dataclasses
+            of these.
         arrays: takes the arrays, each by its place in the value, as `logs.0.time`.
         name: the place of the value.
 
@@ -47,13 +49,9 @@ def pack(value: object, arrays: dict[str, np.ndarray], name: str) -> object:
     if isinstance(value, Mapping):
         pairs = ((key, pack(one, arrays, f"{name}.{key}")) for key, one in value.items())
         return {"mapping": [[key, one] for key, one in pairs]}
-    if is_dataclass(value) and not isinstance(value, type):
-        kind = type(value)
-        said = {
-            one.name: pack(getattr(value, one.name), arrays, f"{name}.{one.name}")
-            for one in fields(value)
-            if one.init
-        }
+    kind = type(value)
+    if (names := _fields_of(kind)) is not None:
+        said = {one: pack(getattr(value, one), arrays, f"{name}.{one}") for one in names}
         return {"class": f"{kind.__module__}:{kind.__qualname__}", "fields": said}
     raise TypeError(f"{name}: a {type(value).__name__} cannot be kept")
 
@@ -81,6 +79,13 @@ def unpack(said: Any, arrays: Mapping[str, np.ndarray]) -> Any:
     return kind(**{name: unpack(one, arrays) for name, one in said["fields"].items()})
 
 
+def _fields_of(kind: type) -> tuple[str, ...] | None:
+    """Names of what a dataclass, or a named tuple, is made of; None of any other class."""
+    if is_dataclass(kind):
+        return tuple(one.name for one in fields(kind) if one.init)
+    return getattr(kind, "_fields", None) if issubclass(kind, tuple) else None
+
+
 def _class_of(place: str) -> Any:
     module, _, name = place.partition(":")
     found = None
@@ -89,6 +94,6 @@ def _class_of(place: str) -> Any:
             found = getattr(import_module(module), name, None)
         except ImportError:
             found = None
-    if not (isinstance(found, type) and is_dataclass(found)):
+    if not isinstance(found, type) or _fields_of(found) is None:
         raise ModelError(f"{place}: no class of this version of the toolkit")
     return found

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from identify.errors import ModelError
+from identify.exchange import Bound
 from identify.findings import Finding
 from identify.inertia import InertialParameters
 from identify.plain_values import pack, unpack
@@ -35,6 +36,7 @@ def again(value):
         {"a": {"b": (1,)}, 3: None},
         Finding("contact", "warning", "text", "remedy", {"p": (1.0, 2.0)}, "here"),
         BodyFrame("wrist"),
+        {"m": Bound(1.0, None, 0.0)},
     ],
 )
 def test_values_come_back_as_they_were(value):

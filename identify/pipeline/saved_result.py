@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from identify.errors import IdentifyError, ModelError
+from identify.estimation.priors.prior import BALL
 from identify.exchange.estimate_json import estimate_digest
 from identify.files import digest, require_file
 from identify.inertia import InertialParameters
@@ -72,15 +73,19 @@ def kept_of(result: FitResult) -> FitResult:
     share = MOST_POINTS // len(result.logs)
     validation = result.validation
     alone = validation.unloaded
+    estimate = result.estimate
+    others = {name: replace(one, region=None) for name, one in estimate.others.items()}
     return replace(
         result,
+        estimate=replace(estimate, region=None, others=others),
         logs=tuple(_kept_log(log, share) for log in result.logs),
         validation=Validation(
             validation.scores,
             DoneReplays.of(validation.replays),
             None if alone is None else DoneReplays.of(alone),
         ),
-        settings=replace(result.settings, terms=()),  # a term may be anybody's class
+        # Terms and priors may be of anybody's class.
+        settings=replace(result.settings, terms=(), prior=BALL),
         checks=summary_of(result.checks),
     )
 

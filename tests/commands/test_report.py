@@ -1,21 +1,22 @@
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from identify.commands.browser import PrintingError, find_browser, printed
 from identify.commands.main import main
 from identify.commands.pair import write_pair
+from identify.estimation.priors import ShapePrior
+from identify.estimation.terms import MassBetween
 from identify.files import digest
 from identify.logs.synthetic import synthetic_recording
-from identify.pipeline import fit
+from identify.pipeline import fit, load_result
 from tests.reporting.conftest import BODY, SENSOR
 
 
 @pytest.fixture(scope="module")
 def fitted(tmp_path_factory) -> Path:
-    import numpy as np
-
     folder = tmp_path_factory.mktemp("fitted")
     log = synthetic_recording(
         BODY.phi, rng=np.random.default_rng(3), duration=6.0, rate_hz=100.0, noise=SENSOR
@@ -79,3 +80,25 @@ def test_a_browser_that_fails_is_said(monkeypatch, tmp_path):
     assert find_browser() == str(fake)
     with pytest.raises(PrintingError, match=r"status 3\): broken"):
         printed("<style></style>", "a4")
+
+
+class Anybodys(MassBetween):
+    """A term that the toolkit does not have."""
+
+
+def test_a_result_with_bounds_a_prior_and_terms_is_kept(tmp_path):
+    """Whatever a fit may be asked for, its report is made anew without the log."""
+    log = synthetic_recording(
+        BODY.phi, rng=np.random.default_rng(3), duration=6.0, rate_hz=100.0, noise=SENSOR
+    )
+    prior = ShapePrior.of_box([0.4, 0.4, 0.6])
+    term = Anybodys(0.5 * BODY.mass, 2.0 * BODY.mass)
+    result = fit(log, prior=prior, terms=[term], bounds=True)
+    write_pair(tmp_path, result, BODY)
+    kept, _ = load_result(tmp_path)
+    assert kept.estimate.certified_bounds == result.estimate.certified_bounds
+    assert len(kept.estimate.bounds()) == len(result.estimate.bounds()) > 10
+    assert kept.estimate.prior_share == result.estimate.prior_share
+    before = lines(tmp_path / "report.html")
+    assert main(["report", str(tmp_path)]) == 0
+    assert lines(tmp_path / "report.html") == before
