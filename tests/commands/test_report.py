@@ -91,7 +91,7 @@ def test_a_result_with_bounds_a_prior_and_terms_is_kept(tmp_path):
     log = synthetic_recording(
         BODY.phi, rng=np.random.default_rng(3), duration=6.0, rate_hz=100.0, noise=SENSOR
     )
-    prior = ShapePrior.of_box([0.4, 0.4, 0.6])
+    prior = ShapePrior.of_box(np.array([0.4, 0.4, 0.6]))
     term = Anybodys(0.5 * BODY.mass, 2.0 * BODY.mass)
     result = fit(log, prior=prior, terms=[term], bounds=True)
     write_pair(tmp_path, result, BODY)
