@@ -74,8 +74,7 @@ def score_tests(fit: LeastSquaresFit, faults: Sequence[Sequence[Fault]]) -> tupl
     Raises:
         ProblemError: the statistics are not extended, or logs are missing.
     """
-    pairs = each_beside(fit, faults)
-    return tuple(_tested(found, fault, fit.x[:10]) for fault, found in pairs)
+    return tuple(tested(found, fault, fit.x[:10]) for fault, found in each_beside(fit, faults))
 
 
 def each_beside(
@@ -432,7 +431,14 @@ def _p_value(size: Array, covariance: Array, degrees: float) -> float:
     return float(fdtrc(d, free, max(distance, 0.0) * free / (d * degrees)))
 
 
-def _tested(found: Extra | None, fault: Fault, phi: Phi) -> ScoreTest:
+def tested(found: Extra | None, fault: Fault, phi: Phi) -> ScoreTest:
+    """The test of a fault by its size beside the unknowns of a fit, None where nothing is left.
+
+    Args:
+        found: that size.
+        fault: as it is of the first log.
+        phi: of the body, shape (10,).
+    """
     if found is None:
         unknown = np.diag(np.full(fault.d, np.inf))
         return ScoreTest(fault, np.zeros(fault.d), unknown, 1.0, observable=False)

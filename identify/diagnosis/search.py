@@ -18,7 +18,7 @@ from identify.arrays import Array
 from identify.diagnosis.facts import LogFacts
 from identify.diagnosis.fault import Fault
 from identify.diagnosis.faults import faults_of
-from identify.diagnosis.faults.wrench import CALIBRATION
+from identify.diagnosis.faults.wrench import CALIBRATION, calibration_fault
 from identify.diagnosis.ranking import CLEAR_LEAD, Explanation
 from identify.diagnosis.score_test import (
     Extra,
@@ -28,6 +28,7 @@ from identify.diagnosis.score_test import (
     require_wide,
     score_tests,
     solve_extra,
+    tested,
 )
 from identify.diagnosis.trial import SETTLED, STEPS, Candidate, Trial, settled, stepped
 from identify.errors import ProblemError
@@ -103,7 +104,8 @@ def find_faults(
     """
     require_wide(fit, len(facts))
     candidates = sized_faults(facts, names)
-    tests = score_tests(fit, candidates)
+    *pairs, (_, whole_map) = each_beside(fit, [*candidates, _map_of_all(facts)])
+    tests = tuple(tested(extra, fault, fit.x[:10]) for fault, extra in pairs)
     read = Trial.of(fit, facts)
     if exact or not read.measured:
         return Diagnosis((), tests, fit)
@@ -116,7 +118,7 @@ def find_faults(
             break
         now, fit_now, found = step[0], step[1], [*found, step[2]]
         again = score_tests(fit_now, candidates)
-    if any(test.p_value < SCREEN for test in tests):
+    if any(test.p_value < SCREEN for test in tests) or _map_shows(whole_map):
         map_of_all = calibration(fit, facts)
         gain = read.cost - now.cost + CLEAR_LEAD if found else 0.0
         if map_of_all is not None and map_of_all.gain > gain:
@@ -199,11 +201,29 @@ def hidden(
             yield Hidden(fault.code, fit.x + extra.shift, extra.spread, p_value)
 
 
+def _map_shows(found: Extra | None) -> bool:
+    """Whether logs show the map of the six readings by the weights of a fit: a screen alone.
+
+    It may show where none of the faults does; coloured noise looks like it too.
+    """
+    if found is None:
+        return False
+    try:
+        distance = float(found.size @ np.linalg.solve(found.by_weights, found.size))
+    except np.linalg.LinAlgError:
+        return False
+    return bool(chdtrc(len(found.size), max(distance, 0.0)) < ALARM)
+
+
+def _map_of_all(facts: Sequence[LogFacts]) -> Candidate:
+    return [calibration_fault(of_log) for of_log in facts]
+
+
 def _calibrated(
     fit: LeastSquaresFit, facts: Sequence[LogFacts]
 ) -> tuple[Explanation, Trial] | None:
     """Logs with the map of the six readings that fits best."""
-    candidate = next(c for c in faults_of(facts) if c[0].name == CALIBRATION)
+    candidate = _map_of_all(facts)
     now = Trial.of(fit, facts)
     if not now.measured:
         return None

@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 from identify.diagnosis import calibration, excitation, find_faults, score_tests, sized_faults
 from identify.diagnosis.score_test import Linearised, each_beside, solve_extra
-from identify.diagnosis.search import hidden, with_maps
+from identify.diagnosis.search import SCREEN, hidden, with_maps
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, body_system
 from identify.estimation.least_squares import weighted_least_squares
@@ -360,3 +360,16 @@ def test_a_lag_is_found_at_its_size_though_its_correction_makes_noise_larger():
         assert_close(first.size, [T], 0.15)
     else:
         pytest.fail(f"{first.code} of {first.size} in its place")
+
+
+@pytest.mark.parametrize(("row", "column"), [(0, 1), (1, 1), (3, 0)])
+def test_a_map_of_the_sensor_is_found_where_no_single_fault_shows(row, column):
+    """The gain of one axis, or one that shows in another, is like no turn, gain or place."""
+    G = np.eye(6)
+    G[row, column] += 0.002 if row == 3 else 0.03
+    loads = np.concatenate((LOG.signals["force"], LOG.signals["torque"]), axis=1) @ G.T
+    found = find_faults(*fitted(with_signals(LOG, force=loads[:, :3], torque=loads[:, 3:])))
+    assert min(test.p_value for test in found.tests) > SCREEN
+    assert found.calibration is not None
+    assert found.found == ()
+    assert find_faults(FIT, FACTS).calibration is None

@@ -58,7 +58,7 @@ def wrench_faults(facts: LogFacts) -> Iterator[Fault]:
         yield from _frames(facts)
     yield _misaligned(facts)
     yield _gain(facts)
-    yield _calibration(facts)
+    yield calibration_fault(facts)
 
 
 def _single_signs(facts: LogFacts) -> Iterator[Fault]:
@@ -200,7 +200,7 @@ def _gain(facts: LogFacts) -> Fault:
     )
 
 
-def _calibration(facts: LogFacts) -> Fault:
+def calibration_fault(facts: LogFacts) -> Fault:
     """Any linear map of the six readings: reported and not corrected.
 
     The gain of a single axis and crosstalk cannot be told from each other, nor from a turned
