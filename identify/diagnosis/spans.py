@@ -94,7 +94,7 @@ class SignalWatch:
         self._wrench, self._pose = _Holds(), _Holds()
         self._ends = [_End(channel, sign) for channel in range(6) for sign in (1.0, -1.0)]
         self._changes = [_Changes() for _ in range(6)]
-        self._fresh = np.zeros((2, 6, 0))
+        self._fresh: Array | None = None
         self._fresh_time = np.zeros(0)
         self._spikes: list[Span] = []
 
@@ -172,7 +172,7 @@ class SignalWatch:
         fresh = changed[:6].any(axis=0) & changed[-6:].any(axis=0)
         if len(columns) > 6:
             fresh &= ~_stands(columns, np.concatenate((before[2], pose))[:, -4:])
-        logged, columns, changed = columns[:6], columns[-6:], changed[-6:]
+        both, columns, changed = columns, columns[-6:], changed[-6:]
         self._wrench.take(~fresh, first, stamps)
         if self._pose_size:
             poses = np.concatenate((before[2], pose))
@@ -183,7 +183,7 @@ class SignalWatch:
             end.take(columns[end.channel, own:], self._rows, time)
         # In both: what turns a wrench brings noise of its own in, and hides where it is cut off.
         seen = np.concatenate((np.ones(1 - own, dtype=np.bool_), fresh))
-        self._find_spikes(np.stack((logged, columns)), seen, time)
+        self._find_spikes(both, seen, time)
         self._rows += len(time)
         self._end = float(time[-1])
         self._last = time[-1:], wrench[-1:], pose[-1:]
@@ -192,22 +192,23 @@ class SignalWatch:
         """Look at each held sample of the piece once, behind two of the piece before.
 
         Args:
-            wrench: as logged and as sensed, shape (2, 6, rows).
+            wrench: as logged and, where that is in other axes, as sensed, (6 or 12, rows).
             fresh: rows that do not hold the sample before.
             time: of those of the piece [s].
         """
-        own = wrench[..., wrench.shape[-1] - len(time) :]
-        samples, stamps = (own, time) if fresh.all() else (own[..., fresh], time[fresh])
-        samples = np.concatenate((self._fresh, samples), axis=-1)
+        own = wrench[:, wrench.shape[1] - len(time) :]
+        samples, stamps = (own, time) if fresh.all() else (own[:, fresh], time[fresh])
+        if self._fresh is not None:
+            samples = np.concatenate((self._fresh, samples), axis=1)
         stamps = np.concatenate((self._fresh_time, stamps))
-        found, sizes = spikes_among(samples[0])
-        if len(found) >= max(_FEWEST_SPIKES, SPIKE_SHARE * len(time)):
-            as_sensed = np.isin(found, spikes_among(samples[1])[0])
+        found, sizes = spikes_among(samples[:6])
+        if len(samples) > 6 and len(found):
+            as_sensed = np.isin(found, spikes_among(samples[6:])[0])
             found, sizes = found[as_sensed], sizes[as_sensed]
         if len(found) >= max(_FEWEST_SPIKES, SPIKE_SHARE * len(time)):
             start, stop = float(stamps[found[0]]), float(stamps[found[-1]])
             self._spikes.append(Span("spikes", start, stop, len(found), float(sizes.max())))
-        self._fresh, self._fresh_time = samples[..., -2:], stamps[-2:]
+        self._fresh, self._fresh_time = samples[:, -2:], stamps[-2:]
 
 
 def _sensed(wrench: Array, quaternion: Array) -> Array:

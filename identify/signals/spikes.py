@@ -21,9 +21,6 @@ _SAMPLED = 8192
 _ROUNDING = 1e-12
 """Share of a channel's largest value that is rounding of zero."""
 
-_ENDS = 2
-"""Samples at the ends of a channel's range that every signal has."""
-
 _WIDTHS = (1, 2, 3, 1)
 """Samples beside each other that are taken out together, round after round."""
 
@@ -64,16 +61,14 @@ def _usual(columns: Array, second: Array, step: int) -> Array:
         step: every how manieth is looked at.
     """
     usual = np.full(len(second), np.inf)
+    at = np.arange(0, second.shape[1], step)
     for channel, (values, sizes) in enumerate(zip(columns, second, strict=True)):
         least, most = float(values.min()), float(values.max())
-        at_end = (values == most) | (values == least)
-        own = sizes[::step]
-        whole = own > _ROUNDING * max(-least, most)
-        if at_end.sum() > _ENDS:
-            touched = at_end[:-2] | at_end[1:-1] | at_end[2:]
-            inside = whole & ~touched[::step]
-            whole = inside if inside.sum() >= FEWEST_ROWS else whole
-        some = own[whole]
+        whole = sizes[at] > _ROUNDING * max(-least, most)
+        three = values[at], values[at + 1], values[at + 2]
+        cut = np.any([(one == most) | (one == least) for one in three], axis=0)
+        inside = whole & ~cut
+        some = sizes[at[inside if inside.sum() >= FEWEST_ROWS else whole]]
         if len(some):
             usual[channel] = np.median(some)
     return usual
