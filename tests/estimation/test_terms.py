@@ -303,7 +303,7 @@ def plain_constraints(term: Term, phi: Any, phi_units: np.ndarray, theta: Any) -
             half = (theta[4] + theta[7] + theta[9]) / 2.0
             Sxx, Syy = half - theta[4], half - theta[7]
             return [5.0 * Sxx - 3.0 * Syy - 7.0 * theta[0] <= 0, 4.0 * Sxx - 2.0 * theta[0] >= 0]
-    raise NotImplementedError(term)
+    raise AssertionError(f"no second route for {term}")
 
 
 def second_moments(phi: Any) -> Any:
@@ -429,7 +429,7 @@ def _in_units(term: Term, mass: float, length: float) -> Term:
             return ComInBox(
                 tuple(length * x for x in term.low), tuple(length * x for x in term.high)
             )
-    raise NotImplementedError(term)
+    raise AssertionError(f"no second route for {term}")
 
 
 @dataclass(frozen=True, slots=True)
