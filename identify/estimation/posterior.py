@@ -16,7 +16,7 @@ from identify.estimation.identifiability import NOTHING
 from identify.estimation.intervals import covariance_of, degrees_of_freedom
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.estimation.likelihood import ScoreEquations, score_equations
-from identify.estimation.priors.prior import NormalMixture, Prior
+from identify.estimation.priors.prior import NoPrior, NormalMixture, Prior
 from identify.regressors.triangular import triangle
 
 DATA = "the data"
@@ -110,7 +110,8 @@ class Posterior:
         """What an optimum of it is the optimum of."""
         if self.weighing is not None:
             return WITH_PRIOR
-        return DATA if self.fit.identifiability.complete else COMPLETED
+        numbers_are_data = self.fit.identifiability.complete or isinstance(self.prior, NoPrior)
+        return DATA if numbers_are_data else COMPLETED
 
     @property
     def of_prior(self) -> Array | None:

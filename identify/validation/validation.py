@@ -100,7 +100,7 @@ def _replays(
     if moved.unidentifiable:
         return _none(
             f"No replay: {', '.join(moved.unidentifiable)} cannot be identified from the data, and "
-            f"a motion simulated with the default body would prove nothing."
+            f"a motion simulated with a body that stands in for them would prove nothing."
         )
     segments = [(segment, bias) for log, bias in logs for segment in log.segments]
     if not segments and mapped:

@@ -156,6 +156,8 @@ def test_without_a_prior_there_is_no_number_and_nothing_to_export(fit, cli, tmp_
     missing = [name for name, value in zip(PHI, estimate["phi"], strict=True) if value is None]
     assert missing == left
     assert "not identifiable" in printed
+    assert "default body" not in printed
+    assert estimate["certificate"]["optimal_for"] == "the data"
     message = cli.refused("export", tmp_path / "out" / "estimate.json", "--to", "urdf")
     assert "it has no number for" in message
     assert "--prior none" in message
