@@ -14,7 +14,8 @@ from identify.reporting.body import body_section
 from identify.reporting.content import Builder, Section, page_of
 from identify.reporting.diagnosis import checks_section
 from identify.reporting.logs import data_section, offset_section, provenance_section
-from identify.reporting.precision import decided_section, motion_section
+from identify.reporting.motion import motion_section
+from identify.reporting.precision import decided_section
 from identify.reporting.replays import replay_section
 from identify.reporting.result import verdict_section
 from identify.reporting.use import use_section

@@ -18,7 +18,8 @@ columns column by column; or a mapping from the names of panels, as `subplot_mos
 Each stands beside the section of the report that shows it; a new one is a function and a line here.
 """
 
-from identify.reporting.precision import excitation, parameters, sources
+from identify.reporting.motion import excitation
+from identify.reporting.precision import parameters, sources
 from identify.reporting.replays import replay
 from identify.reporting.simulated_motion import motion, poinsot
 from identify.reporting.wrenches import residuals, wrench

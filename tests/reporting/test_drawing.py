@@ -8,7 +8,8 @@ from matplotlib.figure import Figure
 
 from identify.reporting.canvas import Column, Panel, decades, name_rows, style
 from identify.reporting.drawing import svg
-from identify.reporting.precision import excitation_columns, parameter_columns, source_columns
+from identify.reporting.motion import excitation_columns
+from identify.reporting.precision import parameter_columns, source_columns
 from identify.reporting.replays import replay_columns
 from identify.reporting.svg_axes import Scale, SvgAxes, text_width
 from identify.reporting.wrenches import residual_columns, wrench_columns

@@ -21,8 +21,8 @@ from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.reporting import plot
 from identify.reporting.canvas import Column, Panel, decades, name_rows
 from identify.reporting.drawing import svg
+from identify.reporting.motion import excited
 from identify.reporting.page import report_html
-from identify.reporting.precision import excited
 from identify.reporting.rounding import typeset
 from identify.reporting.svg_axes import SvgAxes
 from identify.reporting.timeline import timelines
