@@ -39,6 +39,10 @@ _SURELY = 3.0
 _THIN = 0.02
 """Share of the mean second moment that one may be below zero, as a rod's may by any bias."""
 
+_FEW = 10.0
+"""Effective samples of a band below which its noise is no less than that of the quietest of those
+with more: a body and a fault have enough numbers to leave nothing of a few."""
+
 _UNKNOWN = 1e-11
 """Share of an unknown's information below which it is rounding."""
 
@@ -186,11 +190,12 @@ def _residuals(Z: Array, phi: Phi) -> Array:
 def _covariances(spread: Array, n: Array) -> Array:
     """One correlation for all bands, and sizes of force and torque in each, by likelihood."""
     common = np.einsum("b,bij->ij", n, spread) / n.sum()
-    sizes = np.ones((len(n), 6))
+    sizes, many = np.ones((len(n), 6)), n >= min(_FEW, n.max())
     for _ in range(2):
         for part in _HALF:
             own = np.linalg.inv(common[part, part])
             size = np.einsum("bij,ji->b", spread[:, part, part], own) / 3.0
+            size[~many] = np.maximum(size[~many], size[many].min())
             sizes[:, part] = np.sqrt(size)[:, None]
         whitened = spread / sizes[:, :, None] / sizes[:, None, :]
         common = np.einsum("b,bij->ij", n, whitened) / n.sum()

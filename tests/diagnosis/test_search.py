@@ -8,7 +8,8 @@ from scipy.spatial.transform import Rotation
 
 from identify.diagnosis import calibration, excitation, find_faults, score_tests, sized_faults
 from identify.diagnosis.score_test import Linearised, each_beside, solve_extra
-from identify.diagnosis.search import SCREEN, hidden, with_maps
+from identify.diagnosis.search import SCREEN, _calibrated, hidden, with_maps
+from identify.diagnosis.trial import Trial
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, body_system
 from identify.estimation.least_squares import weighted_least_squares
@@ -373,3 +374,14 @@ def test_a_map_of_the_sensor_is_found_where_no_single_fault_shows(row, column):
     assert found.calibration is not None
     assert found.found == ()
     assert find_faults(FIT, FACTS).calibration is None
+
+
+@pytest.mark.parametrize(("seconds", "bandwidth_hz"), [(5.0, 0.3), (5.0, 1.0), (8.0, 0.3)])
+def test_numbers_that_are_not_needed_gain_no_more_than_noise_gives_them(seconds, bandwidth_hz):
+    gains = []
+    for seed in range(6):
+        fit, facts = fitted(moving(seed, seconds, bandwidth_hz=bandwidth_hz))
+        before, (_, after) = Trial.of(fit, facts), _calibrated(fit, facts)
+        paid = after.price(after.directions)
+        gains.append((before.cost - after.cost + paid) / after.directions)
+    assert np.mean(gains) < 1.6  # chi square of that many directions has a mean of one for each
