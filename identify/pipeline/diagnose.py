@@ -172,6 +172,9 @@ def look_at(
         start: the least-squares body, where it is known; without it, it is fitted anew.
     """
     _LOG.info("checking")
+    # What spikes leave looks like whatever else leaves large residuals: all else is looked for
+    # beside them.
+    logs = [_without_spikes(log) for log in logs]
     diagnosis = drifting = moved = None
     changes: tuple[Change, ...] = ()
     if settings.bias == "shared":  # offsets that differ would be taken for other faults
@@ -228,6 +231,14 @@ def look_at(
         # Whatever else is wrong shows in the calibration too.
         checks = replace(checks, calibration=calibration(diagnosis.fit, facts))
     return checks
+
+
+def _without_spikes(log: ScannedLog) -> ScannedLog:
+    """A log with its spikes put between their neighbours, and the spans that it had."""
+    if all(span.code != "spikes" for span in log.spans):
+        return log
+    smooth = log.again(replace(log.summary.reading, without_spikes=True))
+    return smooth._replace(spans=log.spans)
 
 
 def _left(

@@ -223,6 +223,8 @@ def test_spikes_are_taken_out_before_the_low_pass_and_counted(clean_check, apply
     rows_out = found.findings[0].evidence["rows"]
     assert f"stand out of the wrench: {rows_out} rows in " in found.findings[0].text
     assert "fit with --apply spikes" in found.findings[0].remedy
+    beside = group_errors(found.result.checks.diagnosis.fit.x[:10], BODY)
+    assert beside.mass < 0.02 * errors(found.result).mass  # all else is looked for without them
     applied = apply(rows, found.result, "spikes")
     assert applied.verdict.reasons == ()
     (record_,) = applied.estimate.provenance["applied"]
