@@ -32,20 +32,20 @@ DriftKind: TypeAlias = Literal["random_walk", "linear", "step"]
 ALARM = 1e-5
 """p of a drift, all channels, shapes and places counted."""
 
-_MOST_SEGMENTS, _FEWEST_SEGMENTS, _ROWS_A_SEGMENT = 48, 24, 8
+_MOST_SEGMENTS, _FEWEST_SEGMENTS, _ROWS_A_SEGMENT = 48, 24, 4
 """Segments of a series, and the fewest and shortest in which a drift is looked for …"""
 
 _FEWEST_POSES = 12
 """… or still poses."""
 
-_LEAST_SHARE = {"linear": 0.9, "step": 0.9, "random_walk": 0.8}
+_LEAST_SHARE = 0.7
 """Share of what the motion does not explain of a channel that a drift has to explain: in clean
 logs it had up to a quarter."""
 
 _LEAST_SHARE_OF_POSES = 0.4
 """The same of a walk of still poses, each of which has all of the sensor's noise."""
 
-_LEAST_SPREAD = 1e-3
+_LEAST_SPREAD = 1e-5
 """Least share of the variance of a channel that a drift has to explain."""
 
 _COSINES, _PLACES_APART = 3, 4
@@ -264,7 +264,7 @@ class _SegmentMeans:
         left = (self.left**2).sum(axis=0)
         gone = ((np.linalg.qr(own)[0].T @ self.left) ** 2).sum(axis=0)
         walk = still and shape.kind == "random_walk"
-        share = _LEAST_SHARE_OF_POSES if walk else _LEAST_SHARE[shape.kind]
+        share = _LEAST_SHARE_OF_POSES if walk else _LEAST_SHARE
         counted = gone > np.maximum(share * left, _LEAST_SPREAD * self.spread)
         if not counted.any():
             return None

@@ -154,3 +154,13 @@ def test_only_the_log_that_drifts_is_corrected():
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_clean_log_has_no_drift(seed):
     assert found_in(moving(seed, 60.0)) is None
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_small_drift_of_a_short_slow_log_is_found(seed):
+    log = moving(seed, 10.0, bandwidth_hz=0.3)
+    line = np.linspace(-0.15, 0.15, len(time_of(log)))[:, None] * (2.0 * SIZES)
+    found = found_in(with_wrench(log, line))
+    assert found is not None
+    assert found.code == "drift"
+    assert found_in(log) is None
