@@ -116,7 +116,8 @@ def scan(
     told = rows_of(source, 0, 0) if isinstance(source, Recording) else source.told(counts)
     if found is None:
         raise refused or LogError(f"{source.name}: the log has no rows")
-    told = replace(reading.apply(told), findings=found.recording.findings)
+    told = reading.apply(told)
+    told = replace(told, findings=found.recording.findings, imu=found.recording.imu)
     return replace(found, recording=told, unused=found.unused + unused, wrench_range=wrench_range)
 
 

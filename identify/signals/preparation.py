@@ -194,7 +194,7 @@ def _calibrated(
 
     The offset of the gyro is taken off, the place of the accelerometer found where it is to be.
     """
-    from identify.signals.imu import compared, fitted_place
+    from identify.signals.imu import accelerometer_shares, compared, fitted_place
 
     imu = recording.imu or Imu()
     both = np.concatenate([part.columns[:, -6:] for part in parts])
@@ -209,11 +209,17 @@ def _calibrated(
                 f"{recording.name}: [imu.mount] fitted: the motion does not tell where the "
                 "accelerometer is; turn faster, about two axes, or give translation"
             )
-        place, sigma = found
+        place, covariance = found
+        sigma = np.sqrt(np.diag(covariance))
         at = ", ".join(f"{1e3 * x:.4g} ± {2e3 * s:.2g}" for x, s in zip(place, sigma, strict=True))
         text = f"the accelerometer is at [{at}] mm from the body's origin, by the log."
         findings.append(Finding("imu_place", "info", text, evidence={"place": place.tolist()}))
-        imu = replace(imu, X_BI=Pose(imu.X_BI.rotation, imu.X_BI.position + place))
+        imu = replace(
+            imu,
+            X_BI=Pose(imu.X_BI.rotation, imu.X_BI.position + place),
+            place_covariance=tuple(map(tuple, covariance.tolist())),
+            shares=accelerometer_shares(_blocks_of(parts)),
+        )
         parts = prepared(replace(recording, imu=imu))
     recording = replace(recording, imu=imu)
     findings += compared(recording, _blocks_of(parts))
