@@ -31,6 +31,7 @@ from identify.regressors.log_corrections import (
     changed_readings,
     displaced_point,
     other_gravity,
+    scaled_accelerometer,
 )
 from identify.regressors.system import augmented
 
@@ -98,10 +99,9 @@ class Calibration:
         """
         return self._effects(posterior, self.maps)
 
-    def of_places(self, posterior: Posterior) -> Array:
-        """Covariance that errors of places that were found make of the unknowns, shape (p, p)."""
-        moved, _ = self._effects(posterior, self.places)
-        return moved.T @ moved
+    def of_places(self, posterior: Posterior) -> tuple[Array, Array]:
+        """The same of errors of places that were found."""
+        return self._effects(posterior, self.places)
 
     def _effects(self, posterior: Posterior, errors: Iterable[Array]) -> tuple[Array, Array]:
         fit, x = posterior.fit, posterior.x
@@ -159,15 +159,22 @@ def gravity_error(log: Recording) -> float:
 
 
 def _of_places(logs: Sequence[Recording], as_read: Array) -> Iterator[Array]:
-    """Maps of the errors of places, three of each log whose accelerometer's was found."""
+    """Maps of the errors of what was found of accelerometers, log by log."""
     for k, log in enumerate(logs):
-        if log.imu is None or not log.imu.place_covariance:
+        if log.imu is None or not log.imu.covariance:
             continue
-        values, axes = np.linalg.eigh(np.array(log.imu.place_covariance))
-        for error in (axes * np.sqrt(np.maximum(values, 0.0))).T:
+        C = np.array(log.imu.covariance)
+        sizes = np.sqrt(np.diag(C))
+        sizes[sizes == 0.0] = 1.0  # eigenvectors of one unit, so that none is lost to rounding
+        values, axes = np.linalg.eigh(C / np.outer(sizes, sizes))
+        for error in (sizes[:, None] * axes * np.sqrt(np.maximum(values, 0.0))).T:
+            if not error.any():
+                continue
             own = np.repeat(as_read[:, None], len(SCAN_LAYOUT.groups), axis=1)
             for group, share in enumerate(log.imu.shares):
-                own[k, group] = displaced_point(share * error)
+                place, scale, offset = np.split(share * error, (3, 4))
+                scaled = scaled_accelerometer(float(scale[0]), offset, log.imu.X_BI.position)
+                own[k, group] = scaled + displaced_point(-place) - as_read[k]
             yield own
 
 

@@ -281,7 +281,7 @@ class _Uncertainty:
             where none was.
         calibration: that of what errors of scale make of them, shape (p, p); None where nothing is
             known of these.
-        offsets: variances that those make of the sensor offsets, shape (offsets, m).
+        offsets: variances that both make of the sensor offsets, shape (offsets, m).
         degrees: of freedom of Student's t, shape (p,).
         kind: what is counted, in words.
         simultaneous: whether 95 % is that all intervals of a body hold at once.
@@ -331,11 +331,13 @@ class _Uncertainty:
         kind += "; all parameters of a body at once" if simultaneous else ""
         places, of_scale, variances, more = None, None, None, np.zeros(len(covariance))
         if calibration is not None and calibration.places:
-            places = calibration.of_places(posterior)
+            moved, offsets = calibration.of_places(posterior)
+            places, variances = moved.T @ moved, (offsets**2).sum(axis=0)
             more = np.diag(places)
         if calibration is not None and len(calibration.maps):
             moved, offsets = calibration.effects(posterior)
-            of_scale, variances = moved.T @ moved, (offsets**2).sum(axis=0)
+            of_scale, before = moved.T @ moved, 0.0 if variances is None else variances
+            variances = before + (offsets**2).sum(axis=0)
             more = more + np.diag(of_scale)
         # Of an error of known size there are no degrees of freedom to count (Satterthwaite 1946).
         own = np.diag(covariance)
@@ -361,7 +363,7 @@ def _assemble(
     rms = np.sqrt(of_sensors[:, 1:] / of_sensors[:, :1])[arrays.channels[arrays.sensors[:, 0]]]
     decided = _decide(posterior, x, uncertainty.repeatability)
     degrees, parts = uncertainty.degrees, VarianceParts.of(posterior, of_scale, uncertainty.places)
-    half_widths = offset_half_widths(fit, uncertainty.repeatability, uncertainty.offsets)
+    half_widths = offset_half_widths(fit, uncertainty.likelihood, uncertainty.offsets)
     found = zip(system.offsets(x, fit.weights), half_widths, strict=True)
     offsets = tuple(SavedBias("", offset, half_width) for offset, half_width in found)
     said = score_equations(fit)

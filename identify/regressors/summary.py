@@ -186,12 +186,12 @@ def _with_both_places(first: Recording, second: Recording, samples: list[float])
     What the errors of both make of a fit of both is about what that of their mean makes.
     """
     one, other = first.imu, second.imu
-    if one is None or other is None or not (one.place_covariance and other.place_covariance):
+    if one is None or other is None or one.at_rest or not (one.covariance and other.covariance):
         return first
     weights = np.square(np.array(samples) / sum(samples))
-    both = np.array([one.place_covariance, other.place_covariance])
+    both = np.array([one.covariance, other.covariance])
     of_mean = np.tensordot(weights, both, axes=1)
-    return replace(first, imu=replace(one, place_covariance=tuple(map(tuple, of_mean.tolist()))))
+    return replace(first, imu=replace(one, covariance=tuple(map(tuple, of_mean.tolist()))))
 
 
 def _mean_noise(

@@ -41,7 +41,7 @@ _FAR_SCALED = 0.2
 _FARTHEST_TURNED = np.radians(20.0)
 """Angle between axes that are meant to be the same, beyond which they are others."""
 
-_PRODUCTS = ((6, 9, 10), (9, 7, 11), (10, 11, 8))
+PRODUCTS = ((6, 9, 10), (9, 7, 11), (10, 11, 8))
 """Where the products of ω stand behind the constant."""
 
 _UNITS = {
@@ -112,7 +112,7 @@ def fitted_place(blocks: Sequence[BlockRows]) -> tuple[Vec3, Mat33] | None:
     Returns:
         δr along B [m] and its covariance [m²]; None where the log does not tell.
     """
-    return _Moments(blocks).place()
+    return Moments(blocks).place()
 
 
 def compared(recording: Recording, blocks: Sequence[BlockRows]) -> Iterator[Finding]:
@@ -121,7 +121,7 @@ def compared(recording: Recording, blocks: Sequence[BlockRows]) -> Iterator[Find
     Raises:
         LogError: so far that both cannot be of one body.
     """
-    moments = _Moments(blocks)  # what is told once is alike in both
+    moments = Moments(blocks)  # what is told once is alike in both
     yield from _of_sensor(recording, "gyro", moments.gyro())
     yield from _of_sensor(recording, "accelerometer", moments.accelerometer())
 
@@ -151,7 +151,7 @@ def read_in_another_unit(recording: Recording, signals: Mapping[str, Array]) -> 
                 )
 
 
-class _Moments:
+class Moments:
     """Moments of the rows of each band and of their noise; maps of columns behind the constant.
 
     Attributes:
@@ -170,18 +170,18 @@ class _Moments:
                 S, C = S + rows.T @ rows, C + len(rows) * noise
                 self._bands[group] = np.asarray(S), np.asarray(C), n + len(rows)
         self._width = blocks[0].rows.shape[1] - 1
-        self.own = self._pick(0)
-        alpha, x = self._pick(3), np.eye(3)
+        self.own = self.pick(0)
+        alpha, x = self.pick(3), np.eye(3)
         self.carried = np.stack([-hat(e) @ alpha for e in x], axis=-1)
         for i, j in np.ndindex(3, 3):  # (ωωᵀ − |ω|² 1) e_j
-            self.carried[i, _PRODUCTS[i][j], j] += 1.0
+            self.carried[i, PRODUCTS[i][j], j] += 1.0
             self.carried[i, 6:9, j] -= float(i == j)
 
     def gyro(self) -> _Likened | None:
         """ω of the unit by ω and α of the rest."""
         end = self._width - TWICE
-        T = np.concatenate((self._gains(end + 9), self._pick(end + 3)[:, :, None]), axis=2)
-        return self._likened(self._pick(end + 6), T)
+        T = np.concatenate((self._gains(end + 9), self.pick(end + 3)[:, :, None]), axis=2)
+        return self._likened(self.pick(end + 6), T)
 
     def accelerometer(self) -> _Likened | None:
         """a' of the unit by that of the rest and the place of the unit."""
@@ -190,10 +190,10 @@ class _Moments:
 
     def place(self) -> tuple[Vec3, Mat33] | None:
         """The place of the unit, its axes and its unit taken for right."""
-        rest = self._pick(self._width - TWICE)
-        return self._solve(self.own - rest, self.carried, np.zeros(3))
+        rest = self.pick(self._width - TWICE)
+        return self.solve(self.own - rest, self.carried, np.zeros(3))
 
-    def _solve(self, y: Array, T: Array, x: Array) -> tuple[Array, Array] | None:
+    def solve(self, y: Array, T: Array, x: Array) -> tuple[Array, Array] | None:
         """Least squares of z y = z T x over all bands, from about x; x and its covariance.
 
         None where the motion does not tell them all.
@@ -221,18 +221,19 @@ class _Moments:
 
     def _likened(self, y: Array, T: Array) -> _Likened | None:
         count = T.shape[2]
-        found = self._solve(y, T, np.append(np.eye(3), np.zeros(count - 9)))
+        found = self.solve(y, T, np.append(np.eye(3), np.zeros(count - 9)))
         if found is None:
             return None
         errors = np.sqrt(np.diag(found[1]))
         return _Likened(found[0][:9].reshape(3, 3), found[0][9:], errors)
 
-    def _pick(self, start: int) -> Array:
+    def pick(self, start: int) -> Array:
+        """The map of three columns, from that number behind the constant, shape (3, K)."""
         return np.eye(3, self._width, start)
 
     def _gains(self, start: int) -> Array:
         """z T vec(G) = G v for the v that stands at some columns, shape (3, K, 9)."""
-        return np.einsum("ij,mk->ikjm", np.eye(3), self._pick(start)).reshape(3, self._width, 9)
+        return np.einsum("ij,mk->ikjm", np.eye(3), self.pick(start)).reshape(3, self._width, 9)
 
 
 def _of_sensor(recording: Recording, name: str, found: _Likened | None) -> Iterator[Finding]:

@@ -115,7 +115,7 @@ def test_the_error_of_a_place_that_was_found_is_in_the_intervals_of_the_body(tmp
     place = imu.X_BI.position
     exact = fit({"translation": place.tolist()}).estimate
     assert_close(found.estimate.parameters.phi, exact.parameters.phi, 1e-12)
-    root, step, refits = np.linalg.cholesky(np.array(imu.place_covariance)), 1e-3, 0.0
+    root, step, refits = np.linalg.cholesky(np.array(imu.covariance)[:3, :3]), 1e-3, 0.0
     for error in root.T:
         refit = fit({"translation": (place + step * error).tolist()}).estimate
         moved = (refit.least_squares.phi - exact.least_squares.phi) / step
@@ -138,7 +138,7 @@ def test_places_that_are_found_scatter_as_their_covariance_says(tmp_path):
     for seed in range(12):
         log = read_log(*in_files(tmp_path / "log", columns(seed, noise=1.0), schema(mount=FITTED)))
         imu = prepare(log).recording.imu
-        root = np.linalg.cholesky(np.array(imu.place_covariance))
+        root = np.linalg.cholesky(np.array(imu.covariance)[:3, :3])
         away.append(np.linalg.solve(root, imu.X_BI.position - LEVER))
     assert 0.7 < np.sqrt(np.mean(np.square(away))) < 1.35  # 36 numbers: ± 0.12 each way
 
@@ -149,8 +149,8 @@ def test_the_place_in_two_chunks_of_a_log_has_the_error_of_their_mean(tmp_path, 
     whole = scan(log).recording.imu
     monkeypatch.setattr("identify.regressors.scanning.CHUNK_ROWS", 1000)
     halves = scan(log).recording.imu
-    ratio = np.trace(halves.place_covariance) / np.trace(whole.place_covariance)
-    assert whole.place_covariance != halves.place_covariance
+    ratio = np.trace(halves.covariance) / np.trace(whole.covariance)
+    assert whole.covariance != halves.covariance
     assert 0.6 < ratio < 1.7  # each of them would have about twice as much
     assert len(halves.shares) == len(whole.shares)
 
