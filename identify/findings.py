@@ -40,7 +40,7 @@ _SYMPTOMS = (
 
 CODES = (
     *("edited", "cutoff_low", *CORRECTABLE, *_OF_BODIES, "logs_swapped"),
-    *("imu_axes", "imu_scale", "imu_place", "imu_delay", "free_flight"),
+    *("imu_axes", "imu_scale", "imu_place", "imu_delay", "free_flight", "force_motion"),
     *("rows_dropped", "rows_unused", "counter_wrapped", "held_samples", "clocks_joined"),
     *("choice_contradicted", *_SYMPTOMS),
 )

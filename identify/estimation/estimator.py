@@ -276,16 +276,19 @@ class _Uncertainty:
     """Of all unknowns of a fit.
 
     Attributes:
-        repeatability: covariance of what noise and blocks of time make of them, shape (p, p).
+        likelihood: covariance of what noise and blocks of time make of them, shape (p, p).
+        places: that of what errors of places that were found make of them, shape (p, p); None
+            where none was.
         calibration: that of what errors of scale make of them, shape (p, p); None where nothing is
             known of these.
-        offsets: variances that those make of the sensor offsets, shape (offsets, m).
+        offsets: variances that both make of the sensor offsets, shape (offsets, m).
         degrees: of freedom of Student's t, shape (p,).
         kind: what is counted, in words.
         simultaneous: whether 95 % is that all intervals of a body hold at once.
     """
 
-    repeatability: Array
+    likelihood: Array
+    places: Array | None
     calibration: Array | None
     offsets: Array | None
     degrees: Array
@@ -293,8 +296,13 @@ class _Uncertainty:
     simultaneous: bool
 
     @property
+    def repeatability(self) -> Array:
+        """Covariance of what differs between logs of a sensor, shape (p, p)."""
+        return self.likelihood + (0.0 if self.places is None else self.places)
+
+    @property
     def covariance(self) -> Array:
-        """Of both, shape (p, p)."""
+        """Of all, shape (p, p)."""
         return self.repeatability + (0.0 if self.calibration is None else self.calibration)
 
     @classmethod
@@ -321,14 +329,20 @@ class _Uncertainty:
             covariance, degrees = found.covariance, np.full(len(found.covariance), found.degrees)
         kind += f"; {NOT_INCLUDED if calibration is None else calibration.said}"
         kind += "; all parameters of a body at once" if simultaneous else ""
-        if calibration is None or not len(calibration.maps):
-            return cls(covariance, None, None, degrees, kind, simultaneous)
-        moved, offsets = calibration.effects(posterior)
-        of_scale, own = moved.T @ moved, np.diag(covariance)
+        places, of_scale, variances, more = None, None, None, np.zeros(len(covariance))
+        if calibration is not None and calibration.places:
+            moved, offsets = calibration.of_places(posterior)
+            places, variances = moved.T @ moved, (offsets**2).sum(axis=0)
+            more = np.diag(places)
+        if calibration is not None and len(calibration.maps):
+            moved, offsets = calibration.effects(posterior)
+            of_scale, before = moved.T @ moved, 0.0 if variances is None else variances
+            variances = before + (offsets**2).sum(axis=0)
+            more = more + np.diag(of_scale)
         # Of an error of known size there are no degrees of freedom to count (Satterthwaite 1946).
-        grown = 1.0 + np.diag(of_scale) / np.where(own > 0.0, own, 1.0)
-        variances = (offsets**2).sum(axis=0)
-        return cls(covariance, of_scale, variances, grown**2 * degrees, kind, simultaneous)
+        own = np.diag(covariance)
+        degrees = (1.0 + more / np.where(own > 0.0, own, 1.0)) ** 2 * degrees
+        return cls(covariance, places, of_scale, variances, degrees, kind, simultaneous)
 
 
 def _assemble(
@@ -348,8 +362,8 @@ def _assemble(
     np.add.at(of_sensors, arrays.sensor, np.concatenate((arrays.samples[:, None], power), axis=1))
     rms = np.sqrt(of_sensors[:, 1:] / of_sensors[:, :1])[arrays.channels[arrays.sensors[:, 0]]]
     decided = _decide(posterior, x, uncertainty.repeatability)
-    degrees, parts = uncertainty.degrees, VarianceParts.of(posterior, of_scale)
-    half_widths = offset_half_widths(fit, uncertainty.repeatability, uncertainty.offsets)
+    degrees, parts = uncertainty.degrees, VarianceParts.of(posterior, of_scale, uncertainty.places)
+    half_widths = offset_half_widths(fit, uncertainty.likelihood, uncertainty.offsets)
     found = zip(system.offsets(x, fit.weights), half_widths, strict=True)
     offsets = tuple(SavedBias("", offset, half_width) for offset, half_width in found)
     said = score_equations(fit)
@@ -361,7 +375,7 @@ def _assemble(
         free=fit.identifiability.free,
         reference=fit.prior,
         degrees=degrees,
-        covariance=uncertainty.repeatability,
+        covariance=uncertainty.likelihood,
     )
     contradicted, of_prior = (), dict[str, Any]()
     if posterior.weighing is not None:

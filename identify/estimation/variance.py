@@ -35,7 +35,12 @@ class VarianceParts:
     completed_by: str = "completion"
 
     @classmethod
-    def of(cls, posterior: Posterior, calibration: Array | None = None) -> VarianceParts | None:
+    def of(
+        cls,
+        posterior: Posterior,
+        calibration: Array | None = None,
+        places: Array | None = None,
+    ) -> VarianceParts | None:
         """Of data and prior; None where no noise was read off the signals, nor an error given.
 
         With S_g the covariance that noise gives the residuals of a group, and B the information
@@ -45,6 +50,7 @@ class VarianceParts:
         Args:
             posterior: without inequalities.
             calibration: covariance that errors of scale make, shape (p, p).
+            places: that of errors of places that were found: of noise in the motion.
         """
         fit = posterior.fit
         system, split, to_x = fit.data.system, fit.identifiability, fit.scaling.to_x
@@ -59,13 +65,13 @@ class VarianceParts:
             weights = fraction / n * (fit.weights @ moments @ fit.weights)
             return along @ system.moments(weights).sum(axis=0)[:-1, :-1] @ along.T
 
-        of_motion = everything - of_wrench
+        moved = covariance(everything - of_wrench) + (0.0 if places is None else places)
         cross_term = fraction * system.noise_scatter(posterior.x, fit.weights)
         unknown = to_x @ split.unidentifiable
         by_prior = posterior.of_prior
         return cls(
             covariance(of_wrench),
-            covariance(of_motion) + along @ cross_term @ along.T,
+            moved + along @ cross_term @ along.T,
             unknown @ unknown.T if by_prior is None else by_prior,
             np.zeros_like(along) if calibration is None else calibration,
             "completion" if by_prior is None else "prior",

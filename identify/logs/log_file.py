@@ -151,7 +151,7 @@ def open_log(log: str | PathLike[str], schema: SchemaLike) -> Recording | LogFil
 
 def _opened(path: Path, schema: Schema) -> LogFile | None:
     """The log, if it is long, and its first rows are what the schema says."""
-    if path.is_dir() or schema.still:
+    if path.is_dir() or schema.still or schema.by_force:  # of which all rests are needed
         return None
     require_file(path)
     sources = plan_sources(path, schema)

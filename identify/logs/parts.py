@@ -56,11 +56,20 @@ class Imu:
         X_BI: its pose in the body; what it read stands along B in a `Recording` already.
         fitted: whether its place is to be found from the log.
         gyro_offset: what the gyro adds to the angular velocity, along B [rad/s].
+        covariance: of what was found of the accelerometer, by rows: its place [m], its scale and
+            its offset along B [m/s²], shape (7, 7); none where all was given.
+        shares: of each band of frequency, what of its acceleration is the accelerometer's and not
+            the rest of the log's; with `covariance`.
+        at_rest: where the accelerometer is the force itself, the mass [kg] and the offset of the
+            force [N] it is read with, found at rest.
     """
 
     X_BI: Pose = field(default_factory=Pose.identity)
     fitted: bool = False
     gyro_offset: tuple[float, ...] = (0.0, 0.0, 0.0)
+    covariance: tuple[tuple[float, ...], ...] = ()
+    shares: tuple[float, ...] = ()
+    at_rest: tuple[float, ...] = ()
 
 
 def _read_only(array: Array) -> Array:

@@ -73,6 +73,13 @@ class Schema(Table):
         """Whether nothing is said of where the body is or what pulls it: B is at its centre."""
         return self.wrench.force is None and not self.still and not _gives_linear(self)
 
+    @property
+    def by_force(self) -> bool:
+        """Whether the force alone tells the linear acceleration, beside a gyro."""
+        if self.pose is not None or self.wrench.force is None or self.still:
+            return False
+        return _gives_rates(self) and not _gives_linear(self)
+
     def stream(self, group: Group) -> Stream | None:
         """The stream of a group of signals, where it has one of its own."""
         return getattr(self.streams, group)
@@ -150,12 +157,18 @@ def _check_without_pose(schema: Schema, spell: Spell) -> None:
             )
     acceleration = schema.acceleration
     read = "accelerometer" in schema.groups
-    if not (read or schema.at_com) and (acceleration is None or acceleration.linear is None):
+    without = acceleration is None or acceleration.linear is None
+    if not (read or schema.at_com or schema.by_force) and without:
         raise ValueError(
-            f"without {pose}, gravity can only come from an accelerometer, not from angular "
-            f"velocity and force: give {pose}, or {imu} with {mounted}, or "
+            f"without {pose}, gravity can only come from an accelerometer, or from the force of a "
+            f"log with a gyro that also stands still: give {pose}, or {imu} with {mounted}, or "
             f'{spell(("acceleration",), "linear")} with {kind} = "proper" and '
             f'{spell(("acceleration",), "frame")} = "body"'
+        )
+    if schema.by_force and schema.wrench.gain_accuracy is not None:
+        raise ValueError(
+            f"{spell(('wrench',), 'gain_accuracy')} is of a log with a pose or an accelerometer: "
+            "where the force tells the motion, its error there is not counted; leave it out"
         )
     if acceleration is not None and acceleration.linear and acceleration.kind != "proper":
         raise ValueError(
@@ -168,8 +181,7 @@ def _check_without_pose(schema: Schema, spell: Spell) -> None:
             f"{spell(('imu', 'mount'), 'fitted')} = true needs a pose beside the accelerometer: "
             f"give {pose} with a position, or translation in its place"
         )
-    rates = schema.twist is not None and schema.twist.angular is not None
-    if not (rates or "gyro" in schema.groups or schema.still):
+    if not (_gives_rates(schema) or schema.still):
         raise ValueError(
             f"without {pose}, the rotation can only come from a gyroscope: give {pose}, or "
             f"{spell(('imu',), 'gyro')}, or "
@@ -187,7 +199,7 @@ def _check_linear(schema: Schema, spell: Spell) -> None:
                 f"{spell(('imu', 'mount'), 'fitted')} = true needs the motion of the body's "
                 f"origin: give {of_pose} or {of_twist}, or translation in its place"
             )
-        if not (_gives_linear(schema) or schema.at_com):
+        if not (_gives_linear(schema) or schema.at_com or schema.by_force):
             raise ValueError(
                 f"nothing tells the linear acceleration of the body: give {of_pose}, {of_twist}, "
                 f"{spell(('acceleration',), 'linear')} or {spell(('imu',), 'accelerometer')}, or "
@@ -198,6 +210,13 @@ def _check_linear(schema: Schema, spell: Spell) -> None:
             f'{spell(("acceleration",), "kind")} = "spatial" needs the velocity of the body\'s '
             f"origin: give {of_twist} or {of_pose}"
         )
+
+
+def _gives_rates(schema: Schema) -> bool:
+    """Whether the log tells the angular velocity without a pose."""
+    return "gyro" in schema.groups or (
+        schema.twist is not None and schema.twist.angular is not None
+    )
 
 
 def _gives_velocity(schema: Schema) -> bool:

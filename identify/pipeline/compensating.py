@@ -202,6 +202,11 @@ def _parts_of(
     """The chunks of a log that have samples, all with the rate and the cut-off of the first."""
     rate_hz = None
     for chunk in excerpts(source):
+        if chunk.recording.imu is not None and chunk.recording.imu.at_rest:
+            raise LogError(
+                f"{source.name}: the log has neither pose nor accelerometer: its motion is that of "
+                "its force, which leaves none for contacts. Give [pose], or [imu] accelerometer"
+            )
         try:
             parts = full_rate(chunk.recording, cutoff_hz, chunk.span, rate_hz=rate_hz)
         except NoSegment:

@@ -116,6 +116,21 @@ def displaced_point(offset: ArrayLike) -> Array:
     return M
 
 
+def scaled_accelerometer(error: float, offset: ArrayLike, place: ArrayLike) -> Array:
+    """An accelerometer at r reads 1 + ε of what it was read as, and b more.
+
+    Args:
+        error: ε.
+        offset: b along B [m/s²], shape (3,).
+        place: r in B [m], shape (3,).
+    """
+    M = _as_read()
+    M[0, _A] = seal(offset, "offset", (3,))
+    M[_A, _A] *= 1.0 + error
+    M[PSI, _A] += error * carried(seal(place, "place", (3,))).T
+    return M
+
+
 def other_clock(error: float, gravity: Vec3) -> Array:
     """Time runs at 1 + ε of the clock: a' + Rᵀ g, α and the products of ω over (1 + ε)².
 

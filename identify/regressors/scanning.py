@@ -26,6 +26,7 @@ from identify.signals import NoSegment, PreparedLog, Reading, on_one_clock, prep
 from identify.signals.clock import sampling_period
 from identify.signals.filters import shortest_segment
 from identify.signals.kernels import default_cutoff_hz
+from identify.signals.preparation import lacks_acceleration, with_force_motion
 from identify.signals.resampling import HALF_WIDTH
 from identify.signals.segments import FEWEST_ROWS
 from identify.signals.spikes import without_spikes
@@ -116,7 +117,8 @@ def scan(
     told = rows_of(source, 0, 0) if isinstance(source, Recording) else source.told(counts)
     if found is None:
         raise refused or LogError(f"{source.name}: the log has no rows")
-    told = replace(reading.apply(told), findings=found.recording.findings)
+    told = reading.apply(told)
+    told = replace(told, findings=found.recording.findings, imu=found.recording.imu)
     return replace(found, recording=told, unused=found.unused + unused, wrench_range=wrench_range)
 
 
@@ -177,7 +179,11 @@ def _ready(source: ReadableLog, reading: Reading) -> tuple[ReadableLog, Reading]
         return source, reading
     if reading.without_spikes:
         source, reading = without_spikes(source)[0], replace(reading, without_spikes=False)
-    return on_one_clock(source), reading
+    source = on_one_clock(source)
+    if lacks_acceleration(source):  # of which the whole log tells what is needed of it
+        told = with_force_motion(reading.apply(source), reading.cutoff_hz)
+        source = replace(source, imu=told.imu, findings=told.findings)
+    return source, reading
 
 
 def _reader(source: ReadableLog) -> ReadExcerpt:

@@ -236,16 +236,18 @@ class Statistics:
         """Statistics of z M in place of z: another frame, a delay, a gain.
 
         Args:
-            M: shape (K, K'), or one for each log, (logs, K, K').
+            M: shape (K, K'), or one for each log, (logs, K, K'), or for each of its groups,
+                (logs, groups, K, K').
             layout: of the K' columns; the same where not given.
         """
-        maps = np.broadcast_to(M, (len(self.logs), *M.shape[-2:]))
-        pairs = zip(self.factors, self.log.tolist(), strict=True)
-        factors = np.array([triangle(factor @ maps[log]) for factor, log in pairs])
+        by_log = M if M.ndim == 4 else M.reshape(-1, 1, *M.shape[-2:])
+        maps = np.broadcast_to(by_log, (*self.noise.shape[:2], *M.shape[-2:]))
+        cells = zip(self.factors, self.log.tolist(), self.group.tolist(), strict=True)
+        factors = np.array([triangle(factor @ maps[log, group]) for factor, log, group in cells])
         noise = np.array(
             [
-                [triangle(root @ own) for root in roots]
-                for roots, own in zip(self.noise, maps, strict=True)
+                [triangle(root @ own) for root, own in zip(roots, of_log, strict=True)]
+                for roots, of_log in zip(self.noise, maps, strict=True)
             ]
         )
         return Statistics(

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from identify.arrays import Array, Indices
+from identify.logs import Recording
 from identify.logs.excerpt import rows_of
 from identify.regressors.statistics import Statistics
 from identify.regressors.wrench import block_statistics, fold_statistics
@@ -130,6 +131,7 @@ class LogSummary(LogSeries):
             motion_hz = max(self.motion_hz, later.motion_hz or 0.0)
         return replace(
             self,
+            recording=_with_both_places(self.recording, later.recording, samples),
             time=np.concatenate((self.time, later.time)),
             rows=np.concatenate((self.rows, later.rows)),
             segment_ids=np.concatenate((self.segment_ids, first_segment + later.segment_ids)),
@@ -176,6 +178,20 @@ class LogSummary(LogSeries):
 def joint_range(first: Array, second: Array) -> Array:
     """Least and largest of two ranges, shape (2, 6)."""
     return np.array([np.minimum(first[0], second[0]), np.maximum(first[1], second[1])])
+
+
+def _with_both_places(first: Recording, second: Recording, samples: list[float]) -> Recording:
+    """The earlier of two parts; where each found its accelerometer's place, with the mean's error.
+
+    What the errors of both make of a fit of both is about what that of their mean makes.
+    """
+    one, other = first.imu, second.imu
+    if one is None or other is None or one.at_rest or not (one.covariance and other.covariance):
+        return first
+    weights = np.square(np.array(samples) / sum(samples))
+    both = np.array([one.covariance, other.covariance])
+    of_mean = np.tensordot(weights, both, axes=1)
+    return replace(first, imu=replace(one, covariance=tuple(map(tuple, of_mean.tolist()))))
 
 
 def _mean_noise(

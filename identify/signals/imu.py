@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from identify.arrays import Array, Vec3
+from identify.arrays import Array, Mat33, Vec3
 from identify.errors import LogError
 from identify.findings import Finding
 from identify.logs import Recording
@@ -41,7 +41,7 @@ _FAR_SCALED = 0.2
 _FARTHEST_TURNED = np.radians(20.0)
 """Angle between axes that are meant to be the same, beyond which they are others."""
 
-_PRODUCTS = ((6, 9, 10), (9, 7, 11), (10, 11, 8))
+PRODUCTS = ((6, 9, 10), (9, 7, 11), (10, 11, 8))
 """Where the products of ω stand behind the constant."""
 
 _UNITS = {
@@ -62,18 +62,34 @@ def merged(block: BlockRows) -> BlockRows:
         T = np.eye(width - 1, width - 1 + TWICE)
         for own in (slice(0, 3), slice(3, 6)):
             other = slice(width - 1 + own.start, width - 1 + own.stop)
-            variances = [moment[one, two].trace() for one in (own, other) for two in (own, other)]
-            of_difference = variances[0] - variances[1] - variances[2] + variances[3]
-            share = 0.0
-            if group == CONSTANT and own.start == 0:
-                share = 1.0
-            elif of_difference > 0.0:
-                share = float(np.clip((variances[0] - variances[1]) / of_difference, 0.0, 1.0))
+            share = _share_of_rest(moment, own, other, group)
             T[own, own], T[own, other] = (1.0 - share) * np.eye(3), share * np.eye(3)
         of_group = block.groups == group
         rows[of_group, 1:] = block.rows[of_group, 1:] @ T.T
         noise[group] = T @ moment @ T.T
     return replace(block, rows=rows, noise=noise)
+
+
+def _share_of_rest(moment: Array, own: slice, other: slice, group: int) -> float:
+    """The weight of the rest of the log in the mean of least noise with what the unit tells."""
+    if group == CONSTANT and own.start == 0:
+        return 1.0
+    variances = [moment[one, two].trace() for one in (own, other) for two in (own, other)]
+    of_difference = variances[0] - variances[1] - variances[2] + variances[3]
+    if of_difference <= 0.0:
+        return 0.0
+    return float(np.clip((variances[0] - variances[1]) / of_difference, 0.0, 1.0))
+
+
+def accelerometer_shares(blocks: Sequence[BlockRows]) -> tuple[float, ...]:
+    """What of a' is the accelerometer's in `merged` rows, by group, on average over the blocks."""
+    found: dict[int, list[float]] = {}
+    for block in blocks:
+        for group, moment in block.noise.items():
+            end = len(moment) - TWICE
+            rest = _share_of_rest(moment, slice(0, 3), slice(end, end + 3), group)
+            found.setdefault(group, []).append(1.0 - rest)
+    return tuple(float(np.mean(found.get(group, 0.0))) for group in range(max(found) + 1))
 
 
 class _Likened(NamedTuple):
@@ -90,13 +106,13 @@ class _Likened(NamedTuple):
     errors: Array
 
 
-def fitted_place(blocks: Sequence[BlockRows]) -> tuple[Vec3, Vec3] | None:
+def fitted_place(blocks: Sequence[BlockRows]) -> tuple[Vec3, Mat33] | None:
     """Where an accelerometer is by what it reads, from the place it was read for.
 
     Returns:
-        δr along B [m] and one sigma of each component; None where the log does not tell.
+        δr along B [m] and its covariance [m²]; None where the log does not tell.
     """
-    return _Moments(blocks).place()
+    return Moments(blocks).place()
 
 
 def compared(recording: Recording, blocks: Sequence[BlockRows]) -> Iterator[Finding]:
@@ -105,7 +121,7 @@ def compared(recording: Recording, blocks: Sequence[BlockRows]) -> Iterator[Find
     Raises:
         LogError: so far that both cannot be of one body.
     """
-    moments = _Moments(blocks)  # what is told once is alike in both
+    moments = Moments(blocks)  # what is told once is alike in both
     yield from _of_sensor(recording, "gyro", moments.gyro())
     yield from _of_sensor(recording, "accelerometer", moments.accelerometer())
 
@@ -135,7 +151,7 @@ def read_in_another_unit(recording: Recording, signals: Mapping[str, Array]) -> 
                 )
 
 
-class _Moments:
+class Moments:
     """Moments of the rows of each band and of their noise; maps of columns behind the constant.
 
     Attributes:
@@ -154,35 +170,35 @@ class _Moments:
                 S, C = S + rows.T @ rows, C + len(rows) * noise
                 self._bands[group] = np.asarray(S), np.asarray(C), n + len(rows)
         self._width = blocks[0].rows.shape[1] - 1
-        self.own = self._pick(0)
-        alpha, x = self._pick(3), np.eye(3)
+        self.own = self.pick(0)
+        alpha, x = self.pick(3), np.eye(3)
         self.carried = np.stack([-hat(e) @ alpha for e in x], axis=-1)
         for i, j in np.ndindex(3, 3):  # (ωωᵀ − |ω|² 1) e_j
-            self.carried[i, _PRODUCTS[i][j], j] += 1.0
+            self.carried[i, PRODUCTS[i][j], j] += 1.0
             self.carried[i, 6:9, j] -= float(i == j)
 
     def gyro(self) -> _Likened | None:
         """ω of the unit by ω and α of the rest."""
         end = self._width - TWICE
-        T = np.concatenate((self._gains(end + 9), self._pick(end + 3)[:, :, None]), axis=2)
-        return self._likened(self._pick(end + 6), T)
+        T = np.concatenate((self._gains(end + 9), self.pick(end + 3)[:, :, None]), axis=2)
+        return self._likened(self.pick(end + 6), T)
 
     def accelerometer(self) -> _Likened | None:
         """a' of the unit by that of the rest and the place of the unit."""
         T = np.concatenate((self._gains(self._width - TWICE), self.carried), axis=2)
         return self._likened(self.own, T)
 
-    def place(self) -> tuple[Vec3, Vec3] | None:
+    def place(self) -> tuple[Vec3, Mat33] | None:
         """The place of the unit, its axes and its unit taken for right."""
-        rest = self._pick(self._width - TWICE)
-        return self._solve(self.own - rest, self.carried, np.zeros(3))
+        rest = self.pick(self._width - TWICE)
+        return self.solve(self.own - rest, self.carried, np.zeros(3))
 
-    def _solve(self, y: Array, T: Array, x: Array) -> tuple[Array, Array] | None:
-        """Least squares of z y = z T x over all bands, from about x; x and one sigma of each.
+    def solve(self, y: Array, T: Array, x: Array) -> tuple[Array, Array] | None:
+        """Least squares of z y = z T x over all bands, from about x; x and its covariance.
 
         None where the motion does not tell them all.
         """
-        N, b, rows = np.zeros((len(x), len(x))), np.zeros(len(x)), 0
+        N, b = np.zeros((len(x), len(x))), np.zeros(len(x))
         total = sum(float(np.einsum("ik,kl,il", y, S, y)) for S, _, _ in self._bands.values())
         weighed = []
         for S, C, n in self._bands.values():
@@ -191,29 +207,33 @@ class _Moments:
             weight = 1.0 / (noise + 1e-12 * total / max(n, 1) + np.finfo(float).tiny)
             N += weight * np.einsum("ikp,kl,ilq->pq", T, S - C, T)
             b += weight * np.einsum("ikp,kl,il->p", T, S - C, y)
-            weighed.append((weight, S))
-            rows += 3 * n
+            weighed.append((weight, S, n))
         size = np.sqrt(np.maximum(np.diag(N), 0.0))
         if not size.all() or np.linalg.eigvalsh(N / np.outer(size, size))[0] < 1e-4:
             return None
         found = np.linalg.solve(N, b)
-        left = y - T @ found
-        spread = sum(w * float(np.einsum("ik,kl,il", left, S, left)) for w, S in weighed) / rows
-        return found, np.sqrt(max(1.0, spread) * np.diag(np.linalg.inv(N)))
+        left, scatter = y - T @ found, np.zeros_like(N)
+        for weight, S, n in weighed:  # noise that turning axes spread over bands is in none of C
+            spread = weight * float(np.einsum("ik,kl,il", left, S, left)) / (3 * n)
+            scatter += max(1.0, spread) * weight * np.einsum("ikp,kl,ilq->pq", T, S, T)
+        inverse = np.linalg.inv(N)
+        return found, inverse @ scatter @ inverse
 
     def _likened(self, y: Array, T: Array) -> _Likened | None:
         count = T.shape[2]
-        found = self._solve(y, T, np.append(np.eye(3), np.zeros(count - 9)))
+        found = self.solve(y, T, np.append(np.eye(3), np.zeros(count - 9)))
         if found is None:
             return None
-        return _Likened(found[0][:9].reshape(3, 3), found[0][9:], found[1])
+        errors = np.sqrt(np.diag(found[1]))
+        return _Likened(found[0][:9].reshape(3, 3), found[0][9:], errors)
 
-    def _pick(self, start: int) -> Array:
+    def pick(self, start: int) -> Array:
+        """The map of three columns, from that number behind the constant, shape (3, K)."""
         return np.eye(3, self._width, start)
 
     def _gains(self, start: int) -> Array:
         """z T vec(G) = G v for the v that stands at some columns, shape (3, K, 9)."""
-        return np.einsum("ij,mk->ikjm", np.eye(3), self._pick(start)).reshape(3, self._width, 9)
+        return np.einsum("ij,mk->ikjm", np.eye(3), self.pick(start)).reshape(3, self._width, 9)
 
 
 def _of_sensor(recording: Recording, name: str, found: _Likened | None) -> Iterator[Finding]:

@@ -35,6 +35,9 @@ _SAME_RATE = 1e-6
 """Share by which the rates of two chunks of a log may differ and be taken for one."""
 
 
+_ABSENT = ("quaternion", "position", "linear_velocity", "linear_acceleration", "accelerometer")
+"""Signals of which a log has none where its force has to tell the linear acceleration."""
+
 _NOISE_ROWS = 2**14
 """Rows that the noise of the signals is read from, in the middle of the longest segment: they tell
 its size to some 2 %."""
@@ -120,6 +123,23 @@ def full_rate(
     return [part.full_rate() for part in found.parts if len(part)]
 
 
+def lacks_acceleration(recording: Recording) -> bool:
+    """Whether a log, all on one clock, has a gyro and its force alone to tell its motion."""
+    names = recording.signals.keys()
+    rates = not names.isdisjoint({"gyro", "angular_velocity"})
+    return rates and not recording.still and names.isdisjoint(_ABSENT)
+
+
+def with_force_motion(recording: Recording, cutoff_hz: float | None = None) -> Recording:
+    """A log that lacks an acceleration, with what makes an accelerometer of its force.
+
+    Raises:
+        NoSegment, LogError: as `prepare`; too few attitudes at rest.
+    """
+    span = (-np.inf, np.inf)
+    return _parts(recording, cutoff_hz, span, wide=False, rate_hz=None).recording
+
+
 @dataclass(frozen=True, slots=True)
 class _Parts:
     """The segments of a log, and what was read off the longest."""
@@ -161,6 +181,16 @@ def _parts(
         cutoff, raised = choose_cutoff_hz(rate, len(longest), cutoff_hz, fast)
     except LogError as error:
         raise NoSegment(f"{recording.name}: {error}") from error
+    rest = None
+    by_force = lacks_acceleration(recording)
+    if by_force:
+        from identify.signals.force_motion import at_rest, with_accelerometer
+
+        if recording.imu is None or not recording.imu.at_rest:
+            rest = at_rest(recording, segments)
+            recording = replace(recording, imu=Imu(at_rest=(rest.mass, *rest.offset.tolist())))
+        segments = [with_accelerometer(recording, one) for one in segments]
+        longest = max(segments, key=len)
     some = slice(max(0, (len(longest) - _NOISE_ROWS) // 2), (len(longest) + _NOISE_ROWS) // 2)
     noise = signal_noise(
         {name: values[some] for name, values in longest.signals.items()},
@@ -168,6 +198,10 @@ def _parts(
         Differentiator.design(longest.rate_hz, cutoff),
     )
     noise = _with_given(noise, recording.noise)
+    if by_force:
+        from identify.signals.force_motion import with_noise
+
+        noise = with_noise(recording, noise)
 
     def prepared(recording: Recording) -> list[_Part]:
         return [
@@ -177,6 +211,11 @@ def _parts(
         ]
 
     parts = prepared(recording)
+    if parts and rest is not None:
+        from identify.signals.force_motion import with_place
+
+        recording = with_place(recording, _blocks_of(parts), rest)
+        parts = prepared(recording)
     if "accelerometer" in longest.signals or recording.acceleration_kind == "proper":
         from identify.signals import imu  # few logs need it
 
@@ -194,7 +233,7 @@ def _calibrated(
 
     The offset of the gyro is taken off, the place of the accelerometer found where it is to be.
     """
-    from identify.signals.imu import compared, fitted_place
+    from identify.signals.imu import accelerometer_shares, compared, fitted_place
 
     imu = recording.imu or Imu()
     both = np.concatenate([part.columns[:, -6:] for part in parts])
@@ -209,11 +248,17 @@ def _calibrated(
                 f"{recording.name}: [imu.mount] fitted: the motion does not tell where the "
                 "accelerometer is; turn faster, about two axes, or give translation"
             )
-        place, sigma = found
+        place, covariance = found
+        sigma = np.sqrt(np.diag(covariance))
         at = ", ".join(f"{1e3 * x:.4g} ± {2e3 * s:.2g}" for x, s in zip(place, sigma, strict=True))
         text = f"the accelerometer is at [{at}] mm from the body's origin, by the log."
         findings.append(Finding("imu_place", "info", text, evidence={"place": place.tolist()}))
-        imu = replace(imu, X_BI=Pose(imu.X_BI.rotation, imu.X_BI.position + place))
+        imu = replace(
+            imu,
+            X_BI=Pose(imu.X_BI.rotation, imu.X_BI.position + place),
+            covariance=tuple(map(tuple, np.pad(covariance, (0, 4)).tolist())),
+            shares=accelerometer_shares(_blocks_of(parts)),
+        )
         parts = prepared(replace(recording, imu=imu))
     recording = replace(recording, imu=imu)
     findings += compared(recording, _blocks_of(parts))

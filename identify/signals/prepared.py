@@ -151,6 +151,7 @@ _SOURCES: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
             ("linear_acceleration", "as logged"),
             ("linear_velocity", "derivative of the velocity"),
             ("position", "second derivative of the position"),
+            ("force", "the force over the mass"),
         ),
         "angular_acceleration": (
             ("gyro", "derivative of the gyro"),

@@ -303,8 +303,12 @@ WRONG += [
     (FITTED | {"pose": None}, r"\[imu.mount\] fitted = true needs a pose beside the accelerometer"),
     (FITTED | {"pose": {"position": None}}, r"fitted = true needs the motion of the body's origin"),
     (
-        {"pose": None, "imu": {"gyro": [1, 2, 3]}},
-        r"not from angular velocity and force: give \[pose\], or \[imu\] accelerometer with",
+        {"pose": None, "imu": {"gyro": [1, 2, 3]}, "log": {"time": None, "still": True}},
+        r"with a gyro that also stands still: give \[pose\], or \[imu\] accelerometer with",
+    ),
+    (
+        {"pose": None, "imu": {"gyro": [1, 2, 3]}, "wrench": {"gain_accuracy": 0.01}},
+        r"gain_accuracy is of a log with a pose or an accelerometer: .* leave it out",
     ),
     (
         {"pose": None, "imu": UNIT | {"gyro": None}},
@@ -325,6 +329,7 @@ def test_a_wrong_schema_says_what_is_wrong(schema, changes, message):
     "changes",
     [
         IMU,
+        {"pose": None, "imu": {"gyro": [1, 2, 3]}},
         IMU | {"twist": None, "log": {"time": None, "still": True}},
         {"pose": {"position": None}, "log": {"time": None, "still": True}},
         {"pose": {"position": None}, "twist": {"linear": ["a", "b", "c"], "frame": "world"}},

@@ -10,6 +10,7 @@ import identify
 from identify.errors import IdentifyError, LogError
 from identify.estimation import NegativeMass
 from identify.logs import Recording, read_log
+from identify.regressors import scan
 from identify.signals import prepare
 from identify.signals.imu import merged
 from identify.signals.kernels import Differentiator
@@ -96,6 +97,62 @@ def test_the_place_that_is_found_is_said_with_its_error(fit):
     assert finding.severity == "info"
     assert np.abs(np.subtract(finding.evidence["place"], LEVER)).max() < 3e-4
     assert "± 0." in finding.text
+
+
+def test_the_error_of_a_place_that_was_found_is_in_the_intervals_of_the_body(tmp_path):
+    """As refits of the log say, read for places that are off by it, where it is not little."""
+    given, exactly = columns(1, noise=1.0), columns(1)
+    for name in ("gyro", "w"):
+        given[name] = exactly[name] + 0.3 * (given[name] - exactly[name])
+    given["p"] = given["p"] + 2e-3 * np.random.default_rng(101).standard_normal(given["p"].shape)
+
+    def fit(mount):
+        log = read_log(*in_files(tmp_path / "log", given, schema(mount=mount)))
+        return identify.fit(log, cutoff_hz=5.0)
+
+    found = fit(FITTED)
+    imu = found.logs[0].recording.imu
+    place = imu.X_BI.position
+    exact = fit({"translation": place.tolist()}).estimate
+    assert_close(found.estimate.parameters.phi, exact.parameters.phi, 1e-12)
+    root, step, refits = np.linalg.cholesky(np.array(imu.covariance)[:3, :3]), 1e-3, 0.0
+    for error in root.T:
+        refit = fit({"translation": (place + step * error).tolist()}).estimate
+        moved = (refit.least_squares.phi - exact.least_squares.phi) / step
+        refits = refits + moved**2
+    added, own = np.diag(found.estimate.covariance - exact.covariance), np.diag(exact.covariance)
+    assert refits[0] > own[0]  # of the mass it is more than all else
+    assert_close(added[0], refits[0], 0.1)
+    assert_close((added / own).sum(), (refits / own).sum(), 0.2)  # refits have weights of their own
+    assert found.estimate.calibration is None  # another log of the unit has another error
+    assert_close(found.estimate.repeatability, found.estimate.covariance, 1e-12)
+    for name in ("m", "hx"):
+        assert (
+            found.estimate.variance_shares[name]["motion"]
+            > exact.variance_shares[name]["motion"] + 0.01
+        )
+
+
+def test_places_that_are_found_scatter_as_their_covariance_says(tmp_path):
+    away = []
+    for seed in range(12):
+        log = read_log(*in_files(tmp_path / "log", columns(seed, noise=1.0), schema(mount=FITTED)))
+        imu = prepare(log).recording.imu
+        root = np.linalg.cholesky(np.array(imu.covariance)[:3, :3])
+        away.append(np.linalg.solve(root, imu.X_BI.position - LEVER))
+    assert 0.7 < np.sqrt(np.mean(np.square(away))) < 1.35  # 36 numbers: ± 0.12 each way
+
+
+def test_the_place_in_two_chunks_of_a_log_has_the_error_of_their_mean(tmp_path, monkeypatch):
+    given = columns(2, noise=1.0, seconds=22.0)
+    log = read_log(*in_files(tmp_path / "log", given, schema(mount=FITTED)))
+    whole = scan(log).recording.imu
+    monkeypatch.setattr("identify.regressors.scanning.CHUNK_ROWS", 1000)
+    halves = scan(log).recording.imu
+    ratio = np.trace(halves.covariance) / np.trace(whole.covariance)
+    assert whole.covariance != halves.covariance
+    assert 0.6 < ratio < 1.7  # each of them would have about twice as much
+    assert len(halves.shares) == len(whole.shares)
 
 
 def test_what_is_told_twice_has_less_noise_in_every_band_than_each(tmp_path):

@@ -134,7 +134,6 @@ def test_an_inertial_unit_without_pose_is_enough_in_body_axes(give):
     [
         (("quaternion",), {}, "no position"),
         (("position",), {}, "no quaternion"),
-        (("angular_velocity",), {}, "no position"),
         (("linear_acceleration",), {"kind": "proper"}, "no quaternion"),
         (("angular_velocity", "linear_acceleration"), {"kind": "classical"}, "no quaternion"),
         (

@@ -1,0 +1,250 @@
+"""The motion of a log with a gyro and a wrench alone: its force is an accelerometer.
+
+Less its offset f0 and over the mass m, the force f is the proper acceleration of the centre of
+mass C. Segments at rest tell m and f0, as |f − f0| = m g there; all of the log tells where C is:
+
+    t = c × f + I_c α + ω × I_c ω + const
+
+is linear in c and I_c. With an accelerometer that reads (f − f0) / m at c, the log is as any other:
+its force says m and m c again, its torque the inertia. The noise of the two is one, so that it is
+not counted twice; the errors of m, f0 and c go through the fit, as that of a place does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import stdtrit
+
+from identify.arrays import Array, Mat33, Vec3
+from identify.errors import LogError
+from identify.findings import Finding
+from identify.logs import Recording
+from identify.logs.parts import Imu
+from identify.signals.imu import PRODUCTS, Moments
+from identify.signals.noise import SignalNoise
+from identify.signals.prepared import BlockRows
+from identify.signals.segments import EvenSegment
+from identify.spatial import Pose
+from identify.spatial.rotations import hat
+
+FEWEST_ATTITUDES = 6
+"""Attitudes at rest that tell the mass: four unknowns, and two more that show how well they fit."""
+
+_WINDOW_SECONDS = 0.2
+"""Length of the windows that rest is looked for in; three in a row are rest, but for the outer."""
+
+_AT_REST = 0.05
+"""Angular velocity of a body at rest, its noise and the gyro's offset among it, RMS [rad/s]."""
+
+_STEADY = 0.01
+"""Share of the force by which windows at rest may differ beyond noise: no linear motion."""
+
+_APART = np.radians(10.0)
+"""Angle between two attitudes that are not the same."""
+
+_SURE_MASS = 0.1
+"""Relative standard error of the mass beyond which the attitudes do not tell it."""
+
+_SIX = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+
+
+class AtRest(NamedTuple):
+    """What segments at rest tell of a body and of its sensor.
+
+    Attributes:
+        mass: [kg].
+        offset: of the force, in the axes it is read in [N].
+        covariance: of the mass, relative, and of the offset, shape (4, 4).
+        attitudes: how many different ones there are.
+    """
+
+    mass: float
+    offset: Vec3
+    covariance: Array
+    attitudes: int
+
+
+def at_rest(recording: Recording, segments: Sequence[EvenSegment]) -> AtRest:
+    """Mass and offset of the force, by the attitudes in which the body stands still.
+
+    Raises:
+        LogError: there are too few, or they lie on too small a part of a sphere.
+    """
+    stands = [stand for segment in segments for stand in _stands(segment)]
+    forces = np.array([force for force, _ in stands]).reshape(-1, 3)
+    variances = np.array([variance for _, variance in stands])
+    found = _different(forces, 0.5 * float(np.ptp(forces, axis=0).max()) if stands else 0.0)
+    fitted = None
+    if found >= FEWEST_ATTITUDES:
+        fitted = _sphere(forces, variances)
+        found = _different(forces, fitted[0][0])
+    if fitted is None or found < FEWEST_ATTITUDES:
+        raise LogError(
+            f"{recording.name}: the log has no pose and no accelerometer, and {found} attitudes in "
+            f"which the body stands still; the mass needs {FEWEST_ATTITUDES} of them, "
+            f"{np.degrees(_APART):.0f}° apart and not in one plane, each for over "
+            f"{4 * _WINDOW_SECONDS:.1g} s. Add such rests, or give [pose], or [imu] accelerometer"
+        )
+    (radius, *offset), covariance = fitted
+    if not covariance[0, 0] < (_SURE_MASS * radius) ** 2:
+        raise LogError(
+            f"{recording.name}: the {found} attitudes in which the body stands still do not tell "
+            "its mass: they lie near one plane. Add rests in others, or give [pose], or [imu] "
+            "accelerometer"
+        )
+    relative = np.array([1.0 / radius, 1.0, 1.0, 1.0])
+    said = recording.schema.get("world")
+    gravity = said.get("gravity_accuracy") if isinstance(said, Mapping) else None
+    covariance = covariance * np.outer(relative, relative)
+    covariance[0, 0] += float(gravity or 0.0) ** 2
+    mass = radius / float(np.linalg.norm(recording.gravity))
+    return AtRest(mass, np.array(offset), covariance, found)
+
+
+def _stands(segment: EvenSegment) -> list[tuple[Vec3, float]]:
+    """Mean force of each stretch at rest, and the variance of each component of that mean."""
+    rows = max(4, round(_WINDOW_SECONDS * segment.rate_hz))
+    count = len(segment) // rows
+    rates = segment.signals["gyro" if "gyro" in segment.signals else "angular_velocity"]
+    both = rates, segment.signals["force"]
+    rates, force = (values[: count * rows].reshape(count, rows, 3) for values in both)
+    still = np.sqrt((rates**2).sum(axis=2).mean(axis=1)) < _AT_REST
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], still, [False]))))
+    found = []
+    for start, stop in edges.reshape(-1, 2).tolist():
+        inner = force[start + 1 : stop - 1]
+        if not len(inner):
+            continue
+        means, mean = inner.mean(axis=1), inner.mean(axis=(0, 1))
+        variance = float(inner.var(axis=1).mean())
+        differ = np.linalg.norm(means - mean, axis=1).max()
+        if differ < 5.0 * np.sqrt(variance / rows) + _STEADY * np.linalg.norm(mean):
+            found.append((mean, variance / (rows * len(inner))))
+    return found
+
+
+def _different(forces: Array, radius: float) -> int:
+    """How many forces are apart on a sphere of a radius."""
+    kept: list[Vec3] = []
+    for force in forces:
+        if all(np.linalg.norm(force - other) > _APART * radius for other in kept):
+            kept.append(force)
+    return len(kept) if radius > 0.0 else min(1, len(kept))
+
+
+def _sphere(points: Array, variances: Array) -> tuple[Array, Array]:
+    """Radius and centre of the sphere through some points, shape (4,), with their covariance.
+
+    What is left beyond the points' variances is counted with as few degrees of freedom as it has.
+    """
+    middle = points.mean(axis=0)
+    A = np.column_stack((np.ones(len(points)), 2.0 * (points - middle)))
+    squares = ((points - middle) ** 2).sum(axis=1)
+    power, *centre = np.linalg.lstsq(A, squares, rcond=None)[0]
+    x = np.array([np.sqrt(max(power + np.dot(centre, centre), 0.0)), *centre])
+    sigma = np.sqrt(variances + 1e-20 * squares.max())
+    for _ in range(10):
+        J, left = _distances(points - middle, x, sigma)
+        x = x + np.linalg.lstsq(J, left, rcond=None)[0]
+    J, left = _distances(points - middle, x, sigma)
+    x[1:] += middle
+    if np.linalg.cond(J) > 1e6:
+        return x, np.full((4, 4), np.inf)
+    degrees = len(points) - 4
+    few = (float(stdtrit(degrees, 0.975)) / 1.96) ** 2
+    return x, max(1.0, few * float(left @ left) / degrees) * np.linalg.inv(J.T @ J)
+
+
+def _distances(points: Array, x: Array, sigma: Array) -> tuple[Array, Array]:
+    """Distances from a sphere in standard errors, and how it moves with radius and centre."""
+    away = points - x[1:]
+    length = np.linalg.norm(away, axis=1)
+    J = np.column_stack((np.ones(len(points)), away / length[:, None]))
+    return J / sigma[:, None], (length - x[0]) / sigma
+
+
+def with_accelerometer(recording: Recording, segment: EvenSegment) -> EvenSegment:
+    """A segment with what an accelerometer at the centre of mass would read, along B."""
+    offset, to_unit = _unit(recording)
+    read = (segment.signals["force"] - offset) @ to_unit.T
+    return replace(segment, signals={**segment.signals, "accelerometer": read})
+
+
+def with_noise(recording: Recording, noise: SignalNoise) -> SignalNoise:
+    """The noise of a log with such a segment: that of the accelerometer is the force's."""
+    own, force = (3 * noise.names.index(name) for name in ("accelerometer", "force"))
+    M = np.eye(len(noise.covariance))
+    M[own : own + 3] = 0.0
+    _, M[own : own + 3, force : force + 3] = _unit(recording)
+    return replace(noise, covariance=M @ noise.covariance @ M.T)
+
+
+def with_place(recording: Recording, blocks: Sequence[BlockRows], found: AtRest) -> Recording:
+    """The recording with such an accelerometer at the centre of mass, and the errors it has.
+
+    Raises:
+        LogError: the motion does not tell where that is, or the wrench has the other sign.
+    """
+    moments = Moments(blocks)
+    fit = moments.solve(*_about_com(moments), np.zeros(9))
+    for _ in range(2):  # noise of what c and I_c multiply counts too
+        fit = fit and moments.solve(*_about_com(moments), fit[0])
+    if fit is None:
+        raise LogError(
+            f"{recording.name}: without a pose and an accelerometer the motion does not tell the "
+            "centre of mass and the inertia; turn faster, about three axes"
+        )
+    x, covariance = fit
+    trace = np.array([1.0, 0.0, 0.0, 1.0, 0.0, 1.0])
+    if trace @ x[3:] < -4.0 * np.sqrt(trace @ covariance[3:, 3:] @ trace):
+        raise LogError(
+            f"{recording.name}: the moments of inertia come out negative: the wrench has the other "
+            "sign: it acts on the other of body and sensor. In the schema, [wrench], change acts_on"
+        )
+    errors, moved = np.zeros((7, 7)), -np.eye(4)
+    moved[1:, 1:] = -_unit(recording)[1]
+    errors[:3, :3] = covariance[:3, :3]
+    errors[3:, 3:] = moved @ found.covariance @ moved.T
+    shares = (1.0,) * (1 + max(group for block in blocks for group in block.noise))
+    imu = replace(
+        recording.imu or Imu(),
+        X_BI=Pose(np.eye(3), x[:3]),
+        covariance=tuple(map(tuple, errors.tolist())),
+        shares=shares,
+    )
+    at = ", ".join(f"{1e3 * one:.4g}" for one in x[:3])
+    sigma = float(np.sqrt(found.covariance[0, 0]))
+    text = (
+        f"no pose and no accelerometer: the mass is by {found.attitudes} attitudes at rest, "
+        f"{found.mass:.5g} kg ± {200.0 * sigma:.2g} %; the centre of mass is by the torque, at "
+        f"[{at}] mm. The force tests nothing then: what is left of the torque does."
+    )
+    finding = Finding("force_motion", "info", text, evidence={"attitudes": found.attitudes})
+    return replace(recording, imu=imu, findings=(*recording.findings, finding))
+
+
+def _unit(recording: Recording) -> tuple[Vec3, Mat33]:
+    """Offset of the force as it is read, and what makes of the rest an acceleration along B."""
+    assert recording.imu is not None  # `prepare` puts it there
+    mass, *offset = recording.imu.at_rest
+    R_BS = np.eye(3) if recording.X_BS is None else recording.X_BS.rotation
+    return np.array(offset), R_BS / mass
+
+
+def _about_com(moments: Moments) -> tuple[Array, Array]:
+    """The torque, and what c and I_c multiply in it, as maps of columns: (3, K) and (3, K, 9)."""
+    force, alpha = moments.pick(12), moments.pick(3)
+    T = np.concatenate([(hat(e) @ force)[..., None] for e in np.eye(3)], axis=2)
+    of_inertia = np.zeros((*alpha.shape, 6))
+    for p, (r, c) in enumerate(_SIX):
+        E = np.zeros((3, 3))
+        E[r, c] = E[c, r] = 1.0
+        of_inertia[..., p] = E @ alpha
+        for j, e in enumerate(np.eye(3)):  # (ω × E ω) = Σ_jk e_j × E e_k ω_j ω_k
+            for k in range(3):
+                of_inertia[:, PRODUCTS[j][k], p] += (hat(e) @ E)[:, k]
+    return moments.pick(15), np.concatenate((T, of_inertia), axis=2)
