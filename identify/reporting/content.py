@@ -15,11 +15,12 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from identify.reporting.canvas import PAINTS, Column
-from identify.reporting.rounding import typeset
+from identify.reporting.rounding import minus_signs, typeset
 from identify.texts import printable
 
 if TYPE_CHECKING:
     from jinja2 import Template
+    from markupsafe import Markup
 
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult
@@ -285,6 +286,18 @@ def page_of(name: str, sections: Iterable[Section], **said: Any) -> str:
     return template(name).render(sections=shown, draw=draw, markup=Markup, **said)
 
 
+def prose(text: str) -> Markup:
+    """Words for a page: what stands in backticks as code, and minus signs in all the rest."""
+    from markupsafe import Markup, escape
+
+    pieces = [escape(printable(piece)) for piece in text.split("`")]
+    if len(pieces) % 2 == 0:  # one is no mark
+        return Markup("`").join(pieces)
+    pieces[::2] = [Markup(minus_signs(piece)) for piece in pieces[::2]]
+    pieces[1::2] = [Markup("<code>{}</code>").format(piece) for piece in pieces[1::2]]
+    return Markup("").join(pieces)
+
+
 @cache
 def template(name: str) -> Template:
     """A page of `templates/`, which escapes all text put into it, control characters too."""
@@ -302,6 +315,6 @@ def template(name: str) -> Template:
     )
     script = loader.get_source(environment, "report.js")[0]
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    environment.filters["typeset"] = typeset
+    environment.filters |= {"typeset": typeset, "prose": prose}
     environment.globals |= {"script": Markup(script), "script_digest": digest, "paints": PAINTS}
     return environment.get_template(name)

@@ -122,7 +122,7 @@ def _routes(logs: Sequence[LogSummary]) -> tuple[Table, ...]:
         "Accelerations as they enter the equations, after the low-pass. What the log gives is "
         "used as it is, what it lacks is differentiated; the intervals count the noise."
     )
-    return (table_of(heads, rows, caption),) if rows else ()
+    return (table_of(heads, rows, caption, words=3),) if rows else ()
 
 
 _NOISE: Mapping[str, tuple[str, str, float]] = MappingProxyType(
@@ -187,7 +187,7 @@ def _account(name: str, log: LogSummary, left_out: Sequence[int]) -> Row:
 def provenance_section(result: FitResult, truth: InertialParameters | None) -> Section:
     """Everything needed to fit the same logs again."""
     known = result.estimate.provenance
-    rows = [row("Command", str(known["command"]))] if known.get("command") else []
+    rows = [row("Command", f"`{known['command']}`")] if known.get("command") else []
     options = [f"{name} = {_said(value)}" for name, value in _items(known.get("options"))]
     rows.append(row("Options", "; ".join(options)))
     digest = estimate_digest(result.estimate)

@@ -102,7 +102,12 @@ def typeset(text: str) -> str:
     raised = _POWER.sub(
         lambda found: f"·10{(found[1].strip('+') + found[2]).translate(_RAISED)}", text
     )
-    return _MINUS.sub("−", raised)
+    return minus_signs(raised)
+
+
+def minus_signs(text: str) -> str:
+    """A minus sign for each hyphen before a number."""
+    return _MINUS.sub("−", text)
 
 
 def _exponent(value: float) -> int:
