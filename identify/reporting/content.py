@@ -236,10 +236,11 @@ def terminal_lines(table: Table) -> Iterator[str]:
         for column, cell in zip(columns, each.cells[1:], strict=True):
             column.append(cell.text)
     shown = [[text.rjust(max(map(len, column))) for text in column] for column in columns]
-    for index, piece in enumerate(_pieces(shown, WIDTH - first)):
-        if index:
+    widths = [_GAP + len(column[0]) for column in shown]
+    for piece in in_pieces(widths, WIDTH - first):
+        if piece[0]:
             yield ""
-        cells = zip(*piece, strict=True)
+        cells = zip(*(shown[column] for column in piece), strict=True)
         head, *lines = ("".join(" " * _GAP + text for text in line) for line in cells)
         yield (" " * first + head).rstrip()
         for each, name, line in zip(table.rows, names, lines, strict=True):
@@ -251,18 +252,14 @@ def terminal_lines(table: Table) -> Iterator[str]:
             yield (name.ljust(first) + line).rstrip()
 
 
-def _pieces(columns: Sequence[list[str]], room: int) -> Iterator[list[list[str]]]:
-    """Columns of texts of one width each, as many together as there is room for."""
-    piece: list[list[str]] = []
-    used = 0
-    for column in columns:
-        width = _GAP + len(column[0])
-        if piece and used + width > room:
-            yield piece
-            piece, used = [], 0
-        piece.append(column)
-        used += width
-    yield piece
+def in_pieces(widths: Sequence[int], room: int) -> list[list[int]]:
+    """Numbers of columns with these widths, as many together as there is room for."""
+    pieces: list[list[int]] = [[]]
+    for column, width in enumerate(widths):
+        if pieces[-1] and sum(widths[k] for k in pieces[-1]) + width > room:
+            pieces.append([])
+        pieces[-1].append(column)
+    return pieces
 
 
 def page_of(name: str, sections: Iterable[Section], **said: Any) -> str:

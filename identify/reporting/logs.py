@@ -21,7 +21,7 @@ from identify.reporting.content import (
     row,
     table_of,
 )
-from identify.reporting.rounding import decimals_for, fixed, significant
+from identify.reporting.rounding import decimals_for, fixed, plus_minus, significant
 from identify.signals.prepared import routes_of
 from identify.spatial import log_rotation, quaternion_from_rotation
 from identify.texts import json_text
@@ -67,8 +67,7 @@ def offset_section(result: FitResult, truth: InertialParameters | None) -> Secti
 
 
 def _with_interval(value: float, half: float, decimals: int) -> str:
-    spread = fixed(half, decimals)
-    return f"{fixed(value, decimals)} ± {spread if spread.strip('0.') else significant(half)}"
+    return f"{fixed(value, decimals)} {plus_minus(half, decimals)}"
 
 
 _LEFT_OUT = {

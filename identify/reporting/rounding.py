@@ -73,6 +73,12 @@ def fixed(value: float, decimals: int) -> str:
     return text.lstrip("-") if not text.strip("-0.") else text
 
 
+def plus_minus(half_width: float, decimals: int) -> str:
+    """Half of an interval behind its sign; to two digits where its decimals would all be zero."""
+    text = fixed(half_width, decimals)
+    return f"± {text if text.strip('0.') else significant(half_width)}"
+
+
 def significant(value: float, digits: int = 2) -> str:
     """A number to a few significant digits; with an exponent where it is small or large."""
     if value == 0.0 or not math.isfinite(value):
