@@ -18,8 +18,11 @@ mpl.use("agg")
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "_build" / "extra" / "gallery"
 LOG = ROOT / "datasets" / "payload_arm"
-STUDIES = ("coverage/coverage", "coverage/accuracy_noise_torque", "stars/accuracy_perturbation")
-"""Figures of `make study`, as they are in `reports/`."""
+STUDIES = {
+    "coverage": ("coverage", "accuracy_noise_torque"),
+    "stars": ("accuracy_perturbation",),
+}
+"""Figures of `make study`, as they are in `reports/`, by study."""
 
 
 def main():
@@ -44,10 +47,28 @@ def main():
     }
     for name, figure in drawn.items():
         figure.savefig(FOLDER / f"{name}.png", dpi=110, facecolor="white")
-    for name in STUDIES:
-        figure = ROOT / "reports" / f"{name}.png"
-        if figure.exists():  # an archive of the source has no reports
-            shutil.copy(figure, FOLDER / f"{name.replace('/', '-')}.png")
+    for study, figures in STUDIES.items():
+        copy_study(ROOT / "reports" / study, figures)
+
+
+def copy_study(made, figures):
+    """Copy figures of a study, and its page; one that was not run here gets a page of them."""
+    study, pictures = made.name, []
+    for name in figures:
+        if (made / f"{name}.png").exists():  # an archive of the source has no reports
+            pictures.append(f"{study}-{name}.png")
+            shutil.copy(made / f"{name}.png", FOLDER / pictures[-1])
+    page = FOLDER / f"{study}.html"
+    if (made / "summary.html").exists():
+        shutil.copy(made / "summary.html", page)
+        return
+    shown = "\n".join(f'<p><img src="{name}" alt="{name}" width="900"></p>' for name in pictures)
+    page.write_text(
+        f"<!DOCTYPE html>\n<html lang='en'><meta charset='utf-8'><title>Study {study}</title>\n"
+        f"<h1>Study {study}</h1>\n<p>Its tables are written by "
+        f"<code>make study NAME={study}</code>.</p>\n{shown}\n",
+        encoding="utf-8",
+    )
 
 
 if __name__ == "__main__":

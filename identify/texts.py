@@ -14,6 +14,8 @@ def printable(text: str) -> str:
 
     Those that turn the direction of writing are among them; ends of lines stay.
     """
+    if text.isprintable():
+        return text
     return "".join(
         char if char.isprintable() or char == "\n" else ascii(char)[1:-1] for char in text
     )

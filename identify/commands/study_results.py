@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 class StudyTable(Command):
     """Print the means of a study's metrics by perturbation and estimator, or by other columns.
 
-    Consistent is the share of all fits that were tried; (n 37) beside a mean: of how many fits,
-    where some estimates have no such value. A study that still runs, or that was interrupted, gives
-    the means of what there is. Exit status: 2 where there are no results, or no such column.
+    Behind a mean stands its 95 % interval (bootstrap over trials). Consistent is the share of all
+    fits that were tried; (n 37) beside a mean: of how many fits, where some estimates have no such
+    value. A study that still runs, or that was interrupted, gives the means of what there is. Exit
+    status: 2 where there are no results, or no such column.
     """
 
     results: Annotated[Path, Positional, option("OUT", "(required)")]
@@ -38,7 +39,7 @@ class StudyTable(Command):
     """Rows of this code: by default those of the code that runs, or else of the last run."""
 
     latex: Flag = False
-    """Print the table for LaTeX (booktabs), each mean with its 95 % interval."""
+    """Print the table for LaTeX (booktabs)."""
 
     def run(self, invocation: str) -> int:
         """Print the table."""

@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING, Literal
 from identify.estimation.calibration import NOT_INCLUDED
 from identify.exchange import SavedEstimate
 from identify.reporting.content import WIDTH, row, table_of, terminal_lines
-from identify.reporting.parameter_table import ABOUT_COM, ParameterRow, parameter_rows
-from identify.reporting.rounding import (
-    Unit,
-    decimals_for,
-    fixed,
-    scaled,
-    significant,
-    unit_of_length,
-    unit_of_mass,
+from identify.reporting.parameter_table import (
+    ABOUT_COM,
+    Group,
+    ParameterRow,
+    parameter_rows,
+    unit_of,
 )
+from identify.reporting.rounding import Unit, decimals_for, fixed, plus_minus, significant
 from identify.validation import PooledEstimates, pool_estimates
 
 if TYPE_CHECKING:
@@ -122,15 +120,10 @@ class Comparison:
         """The unit that each parameter is shown in, by name."""
         compared = [log for log in self.logs if log.name in self.pooled.by_name]
         rows = [one for log in compared or self.logs for one in log.parameters.values()]
-        largest: dict[str, float] = {}
+        largest: dict[Group, float] = {}
         for one in rows:
             largest[one.group] = max(abs(one.value), largest.get(one.group, 0.0))
-        suits = {
-            "mass": unit_of_mass,
-            "com": unit_of_length,
-            "inertia_about_com": lambda value: scaled("kg m²", value),
-        }
-        return {one.name: suits[one.group](largest[one.group]) for one in rows}
+        return {one.name: unit_of(one.group, largest[one.group]) for one in rows}
 
     def shown(self, one: ParameterRow) -> str:
         """A parameter of a log as text, rounded to what its interval supports."""
@@ -146,10 +139,7 @@ class Comparison:
         value, half = unit.of(value), None if half_width is None else unit.of(half_width)
         decimals = decimals_for(half, abs(value))
         text = fixed(value, decimals)
-        if half is None:
-            return text
-        width = fixed(half, decimals)
-        return f"{text} ± {width if width.strip('0.') else significant(half)}"
+        return text if half is None else f"{text} {plus_minus(half, decimals)}"
 
     def pooled_text(self, name: str) -> str:
         """The pooled value of a parameter as text; a dash where there is none."""

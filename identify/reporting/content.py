@@ -15,11 +15,12 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from identify.reporting.canvas import PAINTS, Column
-from identify.reporting.rounding import typeset
+from identify.reporting.rounding import minus_signs, typeset
 from identify.texts import printable
 
 if TYPE_CHECKING:
     from jinja2 import Template
+    from markupsafe import Markup
 
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult
@@ -235,10 +236,11 @@ def terminal_lines(table: Table) -> Iterator[str]:
         for column, cell in zip(columns, each.cells[1:], strict=True):
             column.append(cell.text)
     shown = [[text.rjust(max(map(len, column))) for text in column] for column in columns]
-    for index, piece in enumerate(_pieces(shown, WIDTH - first)):
-        if index:
+    widths = [_GAP + len(column[0]) for column in shown]
+    for piece in in_pieces(widths, WIDTH - first):
+        if piece[0]:
             yield ""
-        cells = zip(*piece, strict=True)
+        cells = zip(*(shown[column] for column in piece), strict=True)
         head, *lines = ("".join(" " * _GAP + text for text in line) for line in cells)
         yield (" " * first + head).rstrip()
         for each, name, line in zip(table.rows, names, lines, strict=True):
@@ -250,18 +252,14 @@ def terminal_lines(table: Table) -> Iterator[str]:
             yield (name.ljust(first) + line).rstrip()
 
 
-def _pieces(columns: Sequence[list[str]], room: int) -> Iterator[list[list[str]]]:
-    """Columns of texts of one width each, as many together as there is room for."""
-    piece: list[list[str]] = []
-    used = 0
-    for column in columns:
-        width = _GAP + len(column[0])
-        if piece and used + width > room:
-            yield piece
-            piece, used = [], 0
-        piece.append(column)
-        used += width
-    yield piece
+def in_pieces(widths: Sequence[int], room: int) -> list[list[int]]:
+    """Numbers of columns with these widths, as many together as there is room for."""
+    pieces: list[list[int]] = [[]]
+    for column, width in enumerate(widths):
+        if pieces[-1] and sum(widths[k] for k in pieces[-1]) + width > room:
+            pieces.append([])
+        pieces[-1].append(column)
+    return pieces
 
 
 def page_of(name: str, sections: Iterable[Section], **said: Any) -> str:
@@ -285,6 +283,18 @@ def page_of(name: str, sections: Iterable[Section], **said: Any) -> str:
     return template(name).render(sections=shown, draw=draw, markup=Markup, **said)
 
 
+def prose(text: str) -> Markup:
+    """Words for a page: what stands in backticks as code, and minus signs in all the rest."""
+    from markupsafe import Markup, escape
+
+    pieces = [escape(printable(piece)) for piece in text.split("`")]
+    if len(pieces) % 2 == 0:  # one is no mark
+        return Markup("`").join(pieces)
+    pieces[::2] = [Markup(minus_signs(piece)) for piece in pieces[::2]]
+    pieces[1::2] = [Markup("<code>{}</code>").format(piece) for piece in pieces[1::2]]
+    return Markup("").join(pieces)
+
+
 @cache
 def template(name: str) -> Template:
     """A page of `templates/`, which escapes all text put into it, control characters too."""
@@ -302,6 +312,6 @@ def template(name: str) -> Template:
     )
     script = loader.get_source(environment, "report.js")[0]
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    environment.filters["typeset"] = typeset
+    environment.filters |= {"typeset": typeset, "prose": prose}
     environment.globals |= {"script": Markup(script), "script_digest": digest, "paints": PAINTS}
     return environment.get_template(name)

@@ -159,20 +159,16 @@ def _tested(faults: Sequence[SizedFault]) -> Table:
 def _before_and_after(before: InertialParameters, found: CheckSummary) -> Table:
     assert found.corrected is not None
     after = InertialParameters(found.corrected)
-    pairs = [("mass", "kg", before.mass, after.mass)]
-    pairs += [
-        (f"centre of mass {axis}", "m", float(one), float(other))
-        for axis, one, other in zip("xyz", before.com, after.com, strict=True)
-    ]
-    inertias = (np.diag(body.inertia_about_com) for body in (before, after))
-    pairs += [
-        (f"I{axis}{axis} about it", "kg m²", float(one), float(other))
-        for axis, one, other in zip("xyz", *inertias, strict=True)
-    ]
+    heads = [("mass", "kg"), *((f"centre of mass {axis}", "m") for axis in "xyz")]
+    heads += [(f"I{axis}{axis} about it", "kg m²") for axis in "xyz"]
+    bodies = [(body.mass, *body.com, *np.diag(body.inertia_about_com)) for body in (before, after)]
     names = ", ".join(code.replace("_", " ") for code in found.codes)
     return table_of(
         ("Parameter", "Unit", "As read", "Corrected"),
-        ((name, unit, f"{a:.5g}", f"{b:.5g}") for name, unit, a, b in pairs),
+        (
+            (*head, f"{one:.5g}", f"{other:.5g}")
+            for head, one, other in zip(heads, *bodies, strict=True)
+        ),
         f"The least-squares body of the logs as they were read, and with {names} corrected. "
         "A fault is corrected only if that is asked for (fit --apply).",
         words=2,

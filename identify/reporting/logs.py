@@ -21,7 +21,7 @@ from identify.reporting.content import (
     row,
     table_of,
 )
-from identify.reporting.rounding import decimals_for, fixed, significant
+from identify.reporting.rounding import decimals_for, fixed, plus_minus, significant
 from identify.signals.prepared import routes_of
 from identify.spatial import log_rotation, quaternion_from_rotation
 from identify.texts import json_text
@@ -67,8 +67,7 @@ def offset_section(result: FitResult, truth: InertialParameters | None) -> Secti
 
 
 def _with_interval(value: float, half: float, decimals: int) -> str:
-    spread = fixed(half, decimals)
-    return f"{fixed(value, decimals)} ± {spread if spread.strip('0.') else significant(half)}"
+    return f"{fixed(value, decimals)} {plus_minus(half, decimals)}"
 
 
 _LEFT_OUT = {
@@ -122,7 +121,7 @@ def _routes(logs: Sequence[LogSummary]) -> tuple[Table, ...]:
         "Accelerations as they enter the equations, after the low-pass. What the log gives is "
         "used as it is, what it lacks is differentiated; the intervals count the noise."
     )
-    return (table_of(heads, rows, caption),) if rows else ()
+    return (table_of(heads, rows, caption, words=3),) if rows else ()
 
 
 _NOISE: Mapping[str, tuple[str, str, float]] = MappingProxyType(
@@ -187,7 +186,7 @@ def _account(name: str, log: LogSummary, left_out: Sequence[int]) -> Row:
 def provenance_section(result: FitResult, truth: InertialParameters | None) -> Section:
     """Everything needed to fit the same logs again."""
     known = result.estimate.provenance
-    rows = [row("Command", str(known["command"]))] if known.get("command") else []
+    rows = [row("Command", f"`{known['command']}`")] if known.get("command") else []
     options = [f"{name} = {_said(value)}" for name, value in _items(known.get("options"))]
     rows.append(row("Options", "; ".join(options)))
     digest = estimate_digest(result.estimate)

@@ -19,6 +19,7 @@ from identify.reporting.rounding import (
     Unit,
     decimals_for,
     fixed,
+    plus_minus,
     scaled,
     significant,
     unit_of_length,
@@ -84,6 +85,11 @@ ABOUT_ORIGIN: tuple[Group, ...] = ("mass", "first_moment", "inertia_about_origin
 
 _SYMMETRIC = 1e-6
 """Relative distance of an interval's middle from the value up to which it is shown as ±."""
+
+
+def unit_of(group: Group, largest: float) -> Unit:
+    """The unit that suits the largest value of a group, which is in SI."""
+    return _QUANTITIES[group].shown_in(largest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,19 +210,16 @@ def _shown(
         exact = half is not None and not _digits(fixed(half, decimals)) and decided_by != "given"
         error = significant(off) if exact else fixed(off, decimals)
         error = f"+{error}" if off > 0.0 and _digits(error) else error
-    if decided_by == "nothing":
-        true = "" if truth is None else fixed(unit.of(truth), decimals)
-        return Shown(unit.name, "–", _WITHOUT_INTERVAL[decided_by], true, "")
-    if decided_by in _WITHOUT_INTERVAL:
-        spread = _WITHOUT_INTERVAL[decided_by]
-    else:
-        spread = "" if interval is None else _interval(value, interval, unit, decimals)
+    spread = _WITHOUT_INTERVAL.get(decided_by, "")
+    if not spread and interval is not None:
+        spread = _interval(value, interval, unit, decimals)
+    unknown = decided_by == "nothing"
     return Shown(
         unit=unit.name,
-        value=fixed(value, decimals),
+        value="–" if unknown else fixed(value, decimals),
         interval=spread,
         truth="" if truth is None else fixed(unit.of(truth), decimals),
-        error=error,
+        error="" if unknown else error,
     )
 
 
@@ -234,8 +237,7 @@ def _interval(value: float, interval: tuple[float, float], unit: Unit, decimals:
     low, high = map(unit.of, interval)
     half = 0.5 * (high - low)
     if abs(0.5 * (low + high) - value) <= _SYMMETRIC * max(abs(value), half):
-        text = fixed(half, decimals)
-        return f"± {text if _digits(text) else significant(half)}"
+        return plus_minus(half, decimals)
     return f"{fixed(low, decimals)} … {fixed(high, decimals)}"
 
 

@@ -78,8 +78,8 @@ def decided_section(result: FitResult, truth: InertialParameters | None) -> Sect
     if present != {"data"}:
         blocks.append(Points(tuple(said for by, said in _MEANINGS.items() if by in present)))
     columns = (*parameter_columns(result, truth), *source_columns(result))
-    there = {source for one in bodies for of in one.variance_shares.values() for source in of}
-    shown = [source for source in SOURCES if source in there]
+    shares = [of for one in bodies for of in one.variance_shares.values()]
+    shown = [source for source in SOURCES if any(of.get(source) for of in shares)]
     table = None
     if shown:
         heads = ("Parameter", *(f"{SOURCE_NAMES[source]} [%]" for source in shown))
@@ -123,7 +123,7 @@ def _correlated(estimate: Estimate) -> list[Block]:
         row(
             name,
             *(
-                Cell(fixed(100.0 * float(value), 0), shade=int(np.fix(4.0 * float(value))))
+                Cell(fixed(100.0 * float(value), 0), shade=round(4.0 * float(value)))
                 if column < place
                 else Cell("")
                 for column, value in enumerate(values[:-1])
@@ -274,7 +274,7 @@ SOURCE_NAMES = dict(
     )
 )
 _COLORS = dict(
-    zip(SOURCES, (ESTIMATE, OTHER, MEASURED, "#8a5a00", GRID, AXES[2][1], INK), strict=True)
+    zip(SOURCES, (ESTIMATE, OTHER, MEASURED, CONSTRAINT, GRID, AXES[2][1], INK), strict=True)
 )
 
 

@@ -50,43 +50,51 @@ def replay_section(result: FitResult, truth: InertialParameters | None) -> Secti
     if not columns:
         said = said or [Text("There is no replay.", "muted")]
         return Section("replay", "Replay", tuple(said))
-    windows = validation.replay.windows if validation.replay else 0
-    caption = (
-        f"{windows} windows of the log, each simulated from its measured first pose and velocity "
-        "with nothing but the body and the measured wrench, less the sensor offset. Replay error: "
-        "how far the simulated pose is from the measured one, over all of them; force noise and "
-        "small errors add up with time. Replayed path: the simulated positions over the measured "
-        "ones."
-    )
-    if validation.replay and validation.replay.noise:
-        caption += (
-            " Errors as large as those that noise of the wrench alone makes say nothing against "
+    blocks = (*_tiles(validation.replay), Pictures(columns, _caption(result)), *said)
+    return Section("replay", "Replay", blocks)
+
+
+def _caption(result: FitResult) -> str:
+    """How to read the figures of what there is."""
+    validation = result.validation
+    done, shot = validation.replay, validation.single_shot
+    said = []
+    if done:
+        said.append(
+            f"{done.windows} windows of the log, each simulated from its measured first pose and "
+            "velocity with nothing but the body and the measured wrench, less the sensor offset. "
+            "Replay error: how far the simulated pose is from the measured one, over all of them; "
+            "force noise and small errors add up with time. Replayed path: the simulated positions "
+            "over the measured ones."
+        )
+    if done and done.noise:
+        said.append(
+            "Errors as large as those that noise of the wrench alone makes say nothing against "
             "the body. Windows are so short that it stays below a tenth of the motion."
         )
-    if validation.replay and validation.replay.band:
-        caption += (
-            f" The band holds 95 % of the errors of {validation.replay.band.samples} bodies drawn "
-            f"from the estimate's uncertainty."
+    if done and done.band:
+        said.append(
+            f"The band holds 95 % of the errors of {done.band.samples} bodies drawn from the "
+            "estimate's uncertainty."
         )
-    if validation.single_shot:
-        caption += (
-            " In one shot: the longest segment simulated from its first state to its end without "
+    if shot:
+        said.append(
+            "In one shot: the longest segment simulated from its first state to its end without "
             "looking at the measured motion again, so that every error adds up."
         )
-        if validation.single_shot.ended:
-            caption += " It ends where noise of the wrench alone is a tenth of the motion."
-    if alone:
-        caption += (
-            " Payload and carrier are simulated as one body, and in the unloaded logs the carrier "
+    if shot and shot.ended:
+        said.append("It ends where noise of the wrench alone is a tenth of the motion.")
+    if validation.unloaded:
+        said.append(
+            "Payload and carrier are simulated as one body, and in the unloaded logs the carrier "
             "alone."
         )
     if result.estimate.certificate.solver == "none":
-        caption += (
-            " The least-squares estimate is physically consistent and thus is the estimate, so "
+        said.append(
+            "The least-squares estimate is physically consistent and thus is the estimate, so "
             "that no second body is shown."
         )
-    blocks = (*_tiles(validation.replay), Pictures(columns, caption), *said)
-    return Section("replay", "Replay", blocks)
+    return " ".join(said)
 
 
 def _tiles(done: Replay | None) -> tuple[Tiles, ...]:

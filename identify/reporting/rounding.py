@@ -73,6 +73,12 @@ def fixed(value: float, decimals: int) -> str:
     return text.lstrip("-") if not text.strip("-0.") else text
 
 
+def plus_minus(half_width: float, decimals: int) -> str:
+    """Half of an interval behind its sign; to two digits where its decimals would all be zero."""
+    text = fixed(half_width, decimals)
+    return f"± {text if text.strip('0.') else significant(half_width)}"
+
+
 def significant(value: float, digits: int = 2) -> str:
     """A number to a few significant digits; with an exponent where it is small or large."""
     if value == 0.0 or not math.isfinite(value):
@@ -102,7 +108,12 @@ def typeset(text: str) -> str:
     raised = _POWER.sub(
         lambda found: f"·10{(found[1].strip('+') + found[2]).translate(_RAISED)}", text
     )
-    return _MINUS.sub("−", raised)
+    return minus_signs(raised)
+
+
+def minus_signs(text: str) -> str:
+    """A minus sign for each hyphen before a number."""
+    return _MINUS.sub("−", text)
 
 
 def _exponent(value: float) -> int:

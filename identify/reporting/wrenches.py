@@ -26,13 +26,11 @@ from identify.reporting.content import (
     Block,
     Folded,
     Pictures,
-    Row,
     Section,
     Table,
     Text,
     Tile,
     Tiles,
-    row,
     table_of,
 )
 from identify.reporting.rounding import nines, prefixed, significant
@@ -88,28 +86,50 @@ def _scores(result: FitResult, found: HeldOutScores, *, still: bool) -> list[Blo
         error, noise = (float(np.linalg.norm(of[axes])) for of in (found.rms, made))
         beside = f"noise of the signals alone makes {_quantity(unit, noise)}" if noise else ""
         said.append(Tile(f"{kind}, held-out error, RMS", _quantity(unit, error), beside))
+    more = Folded("R², and errors on the data fitted to", (_fitted_table(result, found),))
+    return [Tiles(tuple(said)), _held_out_table(found, made, still=still), more]
+
+
+def _held_out_table(found: HeldOutScores, made: Vec6, *, still: bool) -> Table:
     held = "pose" if still else "segment of time"
     counted = (
         "" if still else " All numbers are of the frequencies up to the cut-off, as in the fit."
     )
-    errors = table_of(
+    scores = zip(_AXES, found.rms, made, found.normalised_rms, strict=True)
+    return table_of(
         ("Axis", "RMS error", "Noise makes", "error / noise", "of the signal"),
-        (_score_row(found, made, axis) for axis in range(6)),
+        (
+            (
+                name,
+                _quantity(unit, error),
+                _quantity(unit, noise) if noise else "–",
+                significant(error / noise, 2) if noise else "–",
+                f"{significant(100.0 * share, 2)} %",
+            )
+            for (name, unit), error, noise, share in scores
+        ),
         f"Each {held} ({found.folds} in all) is left out in turn and predicted by a body fitted to "
         "the rest. Noise makes: the error that noise of the wrench and the motion alone would "
         "leave; beside it an error of about 1 is as good as the logs allow. Of the signal: the "
         f"error over the standard deviation of the measured wrench.{counted}",
     )
+
+
+def _fitted_table(result: FitResult, found: HeldOutScores) -> Table:
     fitted = ["RMS, fitted data"]
     if result.carrier is not None:
         fitted = ["RMS, fitted, loaded", "RMS, fitted, unloaded"]
-    more = table_of(
+    left = np.transpose([one.residual_rms for one in result.estimate.bodies])
+    fits = zip(_AXES, found.r_squared, left, strict=True)
+    return table_of(
         ("Axis", "R²", *fitted),
-        (_fitted_row(result, found, axis) for axis in range(6)),
+        (
+            (name, nines(r_squared), *(_quantity(unit, one) for one in rms))
+            for (name, unit), r_squared, rms in fits
+        ),
         "An R² near 1 means that the axis is explained; one near or below 0 that it is not, as "
         "where there is little but noise.",
     )
-    return [Tiles(tuple(said)), errors, Folded("R², and errors on the data fitted to", (more,))]
 
 
 def _quantity(unit: str, value: float) -> str:
@@ -117,42 +137,22 @@ def _quantity(unit: str, value: float) -> str:
     return f"{significant(scale.of(value), 3)} {scale.name}"
 
 
-def _score_row(found: HeldOutScores, made: Vec6, axis: int) -> Row:
-    kind, unit = ("force", "N") if axis < 3 else ("torque", "N m")
-    error, noise = float(found.rms[axis]), float(made[axis])
-    return row(
-        f"{kind} {'xyz'[axis % 3]}",
-        _quantity(unit, error),
-        _quantity(unit, noise) if noise else "–",
-        significant(error / noise, 2) if noise else "–",
-        f"{significant(100.0 * float(found.normalised_rms[axis]), 2)} %",
-    )
-
-
-def _fitted_row(result: FitResult, found: HeldOutScores, axis: int) -> Row:
-    kind, unit = ("force", "N") if axis < 3 else ("torque", "N m")
-    fitted = (float(one.residual_rms[axis]) for one in result.estimate.bodies)
-    r_squared = nines(float(found.r_squared[axis]))
-    return row(f"{kind} {'xyz'[axis % 3]}", r_squared, *(_quantity(unit, one) for one in fitted))
-
-
 def _residual_table(result: FitResult) -> Table:
     """The curves of the residual in numbers."""
     left = np.concatenate([prediction.residual for prediction in predict(result)])
-    rows = [
-        row(
-            f"{kind.lower()} {axis}",
-            _quantity(unit, float(np.sqrt(np.mean(values**2)))),
-            _quantity(unit, float(np.abs(values).max())),
-        )
-        for kind, unit, axes in _KINDS
-        for axis, values in zip("xyz", left[:, axes].T, strict=True)
-    ]
-    return table_of(("Residual", "RMS", "largest"), rows)
+    rms, largest = np.sqrt(np.mean(left**2, axis=0)), np.abs(left).max(axis=0)
+    rows = zip(_AXES, rms.tolist(), largest.tolist(), strict=True)
+    return table_of(
+        ("Residual", "RMS", "largest"),
+        ((name, _quantity(unit, one), _quantity(unit, other)) for (name, unit), one, other in rows),
+    )
 
 
 _KINDS = (("Force", "N", slice(0, 3)), ("Torque", "N m", slice(3, 6)))
 """The two halves of a wrench: title, unit and columns."""
+
+_AXES = tuple((f"{title.lower()} {axis}", unit) for title, unit, _ in _KINDS for axis in "xyz")
+"""Name and unit of each component."""
 
 _FEWEST_FOR_HISTOGRAM = 100
 _EDGES = np.linspace(-5.2, 5.2, 27)

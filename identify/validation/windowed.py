@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from identify.arrays import Array, Indices, Mat66, Phi, Vec3
+from identify.arrays import Array, Indices, Mat66, Phi, Vec3, Vec4
 from identify.errors import SimulationError
-from identify.simulation import Trajectory, fast_rollout
+from identify.simulation import fast_rollout
 from identify.simulation.checks import Interpolation
 from identify.spatial.rotations import (
     log_rotation,
@@ -24,6 +24,7 @@ from identify.validation.windows import (
     Windows,
     cut_windows,
     first_state,
+    neighbouring_motions,
 )
 from identify.validation.yardstick import NoiseGrowth, noise_growth, require_time
 
@@ -33,7 +34,7 @@ HORIZON = 1.0
 BAND = (0.025, 0.975)
 """Quantiles of the samples' errors that a band lies between."""
 
-_MOST_SHOWN = 100
+_MOST_SHOWN = 50
 """Samples of a window at which a band is worked out."""
 
 _NEAR, _TRIED, _SAME = 0.01, 2, 0.02
@@ -154,7 +155,7 @@ def replay(
     errors = _pooled(runs)
     band = None
     if samples is not None:
-        band = ErrorBand.of(_pooled(_of_samples(stacks, phi[0], samples, interpolation)))
+        band = ErrorBand.of(_pooled(_of_samples(stacks, runs, phi[0], samples, interpolation)))
     shown = min(len(run.horizon) for run in runs)
     picks = [np.linspace(0, len(run.horizon) - 1, shown).round().astype(int) for run in runs]
     return Replay(
@@ -193,11 +194,20 @@ class _Run(NamedTuple):
     squared_distance: Array  # (b, k)
     squared_angle: Array  # (b, k)
     position: Vec3  # of the first body, (w, k, 3)
+    quaternion: Vec4  # likewise, (w, k, 4)
 
 
 def _simulated(windows: Windows, phi: Phi, interpolation: Interpolation, every: int = 1) -> _Run:
     """Bodies × windows in one batch, compared at every `every`-th sample."""
-    path = _paths(windows, phi, interpolation, every)
+    path = fast_rollout(
+        phi[:, None],
+        first_state(windows),
+        windows.wrench,
+        windows.step,
+        windows.gravity,
+        interpolation=interpolation,
+        every=every,
+    )
     distance = np.sum((path.position - windows.position[:, ::every]) ** 2, axis=-1)
     angle = rotation_angle(windows.quaternion[:, ::every], path.quaternion) ** 2
     return _Run(
@@ -206,19 +216,7 @@ def _simulated(windows: Windows, phi: Phi, interpolation: Interpolation, every: 
         distance.mean(axis=1),
         angle.mean(axis=1),
         path.position[0],
-    )
-
-
-def _paths(windows: Windows, phi: Phi, interpolation: Interpolation, every: int) -> Trajectory:
-    """Motions of bodies × windows, every so many samples."""
-    return fast_rollout(
-        phi[:, None],
-        first_state(windows),
-        windows.wrench,
-        windows.step,
-        windows.gravity,
-        interpolation=interpolation,
-        every=every,
+        path.quaternion[0],
     )
 
 
@@ -241,7 +239,11 @@ def _at(run: _Run, squares: Array, horizon: Array) -> Array:
 
 
 def _of_samples(
-    stacks: Sequence[Windows], phi: Phi, samples: Phi, interpolation: Interpolation
+    stacks: Sequence[Windows],
+    runs: Sequence[_Run],
+    phi: Phi,
+    samples: Phi,
+    interpolation: Interpolation,
 ) -> list[_Run]:
     """Errors of sampled bodies, by linearising the motions about the estimate's.
 
@@ -251,6 +253,7 @@ def _of_samples(
 
     Args:
         stacks: windows of each rate.
+        runs: of the estimate in them, at every sample.
         phi: the estimate, shape (10,).
         samples: shape (s, 10).
         interpolation: the wrench between samples.
@@ -262,10 +265,11 @@ def _of_samples(
     if len(chosen) + _TRIED < len(samples):
         shares = np.linalg.lstsq(towards[chosen].T, towards.T, rcond=None)[0].T
         near = np.concatenate((phi[None], phi + _NEAR * towards[chosen]))
-        runs = [_linear(windows, near, shares, interpolation) for windows in stacks]
+        pairs = zip(stacks, runs, strict=True)
+        linear = [_linear(windows, run, near, shares, interpolation) for windows, run in pairs]
         full = [_simulated_in_batches(w, samples[tried], interpolation) for w in stacks]
-        if all(_agree(run, one, tried) for run, one in zip(runs, full, strict=True)):
-            return runs
+        if all(_agree(run, one, tried) for run, one in zip(linear, full, strict=True)):
+            return linear
     return [_simulated_in_batches(windows, samples, interpolation) for windows in stacks]
 
 
@@ -283,20 +287,31 @@ def _independent(rows: Array) -> Indices:
     return np.array(chosen, dtype=np.intp)
 
 
-def _linear(windows: Windows, near: Phi, shares: Array, interpolation: Interpolation) -> _Run:
-    """As `_simulated`, of bodies that are shares of steps from the first to each of the others."""
+def _linear(
+    windows: Windows, run: _Run, near: Phi, shares: Array, interpolation: Interpolation
+) -> _Run:
+    """As `_simulated`, of bodies that are shares of steps from the first to each of the others.
+
+    `run` has the motion of the first at every sample; how the others go beside it needs fewer.
+    """
     every = max(1, windows.time.shape[1] // _MOST_SHOWN)
-    path = _paths(windows, near, interpolation, every)
-    measured = quaternion_conjugate(windows.quaternion[:, ::every])
-    away = path.position - windows.position[:, ::every]
-    turned = log_rotation(quaternion_product(measured, path.quaternion))
+    path = neighbouring_motions(
+        near[:, None], windows, windows.wrench, windows.step, interpolation, every
+    )
+    position, quaternion = run.position[:, ::every], run.quaternion[:, ::every]
+    from_measured = quaternion_product(
+        quaternion_conjugate(windows.quaternion[:, ::every]), quaternion
+    )
+    beside = quaternion_product(quaternion_conjugate(path.quaternion[0]), path.quaternion)
+    away = path.position - path.position[0] + (position - windows.position[:, ::every])
+    turned = log_rotation(quaternion_product(from_measured, beside))
     weights = np.concatenate((np.ones((len(shares), 1)), shares), axis=1)
     squares = []
     for error in (away, turned):
         error[1:] = (error[1:] - error[0]) / _NEAR
         moments = np.einsum("bwkx,cwkx->kbc", error, error, optimize=True) / len(windows.time)
         squares.append(np.maximum(np.einsum("sb,kbc,sc->sk", weights, moments, weights), 0.0))
-    return _Run(path.time, len(windows.time), squares[0], squares[1], path.position[0])
+    return _Run(path.time, len(windows.time), squares[0], squares[1], position, quaternion)
 
 
 def _agree(linear: _Run, full: _Run, tried: Indices) -> bool:

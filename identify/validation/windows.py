@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 
 import numpy as np
 
-from identify.arrays import Array, Vec6
+from identify.arrays import Array, PhiLike, Vec6
 from identify.signals import Segment
-from identify.simulation import State
+from identify.simulation import State, Trajectory, fast_rollout
+from identify.simulation.checks import Interpolation
+from identify.simulation.divergence import Diverged
 
 OffsetSegment = tuple[Segment, Vec6]
 """A segment of a log at full rate, and the sensor offset to take off its wrench."""
@@ -19,6 +22,8 @@ _MOST_STEPS = 1000
 FEWEST_STEPS = 10
 """Of a window."""
 _SAME_RATE = 1e-2
+_SMALL_TURN = 0.1
+"""In one step, up to which motions that differ little are told apart by few steps [rad]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +133,49 @@ class _Cutting:
 
 
 def averaged(wrench: Vec6, stride: int) -> Vec6:
-    """Samples every `stride`-th, each the mean of the samples around it."""
-    padded = np.pad(wrench, ((stride // 2, stride - stride // 2 - 1), (0, 0)), mode="edge")
-    windows = np.lib.stride_tricks.sliding_window_view(padded, stride, axis=0)
-    return windows.mean(axis=-1)[::stride]
+    """Samples every `stride`-th, each the mean of the samples around it, (..., n, 6)."""
+    count = -(-wrench.shape[-2] // stride)
+    before, after = wrench[..., :1, :], wrench[..., -1:, :]
+    ends = before.repeat(stride // 2, axis=-2), after.repeat(stride, axis=-2)
+    padded = np.concatenate((ends[0], wrench, ends[1]), axis=-2)[..., : count * stride, :]
+    return padded.reshape(*wrench.shape[:-2], count, stride, 6).mean(axis=-2)
+
+
+def neighbouring_motions(
+    phi: PhiLike,
+    motions: Segment,
+    wrench: Vec6,
+    step: float,
+    interpolation: Interpolation,
+    every: int,
+) -> Trajectory:
+    """Motions every so many samples, of which only how they differ from each other counts.
+
+    They are simulated in one step from one such sample to the next, with the wrench averaged, where
+    the body turns little in it; otherwise as `fast_rollout` does.
+
+    Args:
+        phi: bodies, shape (..., 10), broadcast with the wrenches.
+        motions: one, or some windows, that begin at their measured states.
+        wrench: shape (..., n, 6).
+        step: between samples [s].
+        interpolation: the wrench between samples.
+        every: samples from one that is kept to the next.
+
+    Raises:
+        SimulationError: as `fast_rollout`.
+    """
+    start, turning = first_state(motions), motions.angular_velocity
+    fastest = float(np.sqrt((turning**2).sum(axis=-1).max()))
+    if every > 1 and fastest * every * step <= _SMALL_TURN:
+        coarse = averaged(wrench, every)
+        with suppress(Diverged):  # not so, perhaps, in shorter steps
+            return fast_rollout(
+                phi, start, coarse, every * step, motions.gravity, interpolation=interpolation
+            )
+    return fast_rollout(
+        phi, start, wrench, step, motions.gravity, interpolation=interpolation, every=every
+    )
 
 
 def _step(one: OffsetSegment) -> float:

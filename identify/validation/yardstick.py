@@ -17,11 +17,15 @@ from identify.errors import SimulationError
 from identify.inertia import inertia_about_com
 from identify.regressors import LogSummary
 from identify.signals import Segment
-from identify.simulation import fast_rollout
 from identify.simulation.checks import Interpolation
 from identify.spatial import coadjoint
 from identify.spatial.rotations import rotation_angle
-from identify.validation.windows import OffsetSegment, averaged, first_state, rows_of_segment
+from identify.validation.windows import (
+    OffsetSegment,
+    averaged,
+    neighbouring_motions,
+    rows_of_segment,
+)
 
 SHARE = 0.1
 """Of the motion: beyond it noise hides whether the body is the right one."""
@@ -126,15 +130,8 @@ def noise_growth(
     root = axes * np.sqrt(np.maximum(values, 0.0))
     added = _LITTLE * rng.standard_normal((draws, *wrench.shape)) @ root.T
     every = max(1, wrench.shape[-2] // _MOST_SHOWN)
-    path = fast_rollout(
-        phi,
-        first_state(motions),
-        np.concatenate((wrench[None], wrench + added)),
-        step,
-        motions.gravity,
-        interpolation=interpolation,
-        every=every,
-    )
+    wrenches = np.concatenate((wrench[None], wrench + added))
+    path = neighbouring_motions(phi, motions, wrenches, step, interpolation, every)
     p, q = path.position, path.quaternion
     away = _rms(p[1:] - p[:1]) / _LITTLE, _rms(rotation_angle(q[:1], q[1:])[..., None]) / _LITTLE
     shown = slice(None, None, every)

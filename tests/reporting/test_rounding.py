@@ -3,6 +3,7 @@ import math
 import pytest
 from hypothesis import given, strategies as st
 
+from identify.reporting.content import prose
 from identify.reporting.rounding import (
     MOST_DIGITS,
     decimals_for,
@@ -103,3 +104,16 @@ def test_units():
 )
 def test_numbers_have_the_signs_of_print(text, expected):
     assert typeset(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("fy 0.9, fx -2.3", "fy 0.9, fx −2.3"),
+        ("set `f = [-1, <x>]`, not -1", "set <code>f = [-1, &lt;x&gt;]</code>, not −1"),
+        ("sha256 71e12, a -2e-6 `", "sha256 71e12, a -2e-6 `"),
+        ("digest 71e12\x1b", "digest 71e12\\x1b"),
+    ],
+)
+def test_words_keep_their_code_and_have_signs_of_print(text, expected):
+    assert prose(text) == expected

@@ -1,7 +1,12 @@
-import numpy as np
+from dataclasses import replace
 
+import numpy as np
+import pytest
+
+from identify.simulation import fast_rollout
+from identify.simulation.divergence import Diverged
 from identify.validation import replay
-from identify.validation.windows import averaged, cut_windows
+from identify.validation.windows import averaged, cut_windows, first_state, neighbouring_motions
 from tests.close import assert_close
 from tests.validation.test_replay import BIAS, PHI, segment
 
@@ -41,3 +46,46 @@ def test_the_most_windows_are_shared_by_the_rates():
 def test_the_wrench_of_a_thinned_window_is_the_mean_around_each_sample():
     wrench = np.arange(12.0)[:, None] * np.ones(6)
     assert_close(averaged(wrench, 3)[1:-1, 0], [3.0, 6.0], 1e-15)
+    ends = np.concatenate((np.repeat(wrench[:1], 2, axis=0), wrench, wrench[-1:]))
+    means = np.lib.stride_tricks.sliding_window_view(ends, 4, axis=0).mean(axis=-1)[::4]
+    assert_close(averaged(np.stack((wrench, -wrench)), 4), np.stack((means, -means)), 1e-15)
+
+
+def motions_of(windows, phi, every):
+    """Those of `neighbouring_motions`, and the same in steps of the samples."""
+    sampled = windows.wrench, windows.step
+    few = neighbouring_motions(phi, windows, *sampled, "linear", every)
+    start = first_state(windows)
+    return few, fast_rollout(phi, start, *sampled, windows.gravity, every=every)
+
+
+def test_few_steps_tell_how_motions_of_neighbouring_bodies_differ():
+    (windows,) = cut_windows([(segment(500.0, 6.0), BIAS)], 1.0)
+    slow = replace(windows, angular_velocity=windows.angular_velocity / 100.0)  # believed slow
+    phi = PHI * np.stack((np.ones(10), np.r_[1.001, np.ones(9)]))[:, None]
+    few, all_steps = motions_of(slow, phi, 10)
+    assert_close(few.time, all_steps.time, 1e-12)
+    one, other = (path.position[1] - path.position[0] for path in (few, all_steps))
+    assert not np.array_equal(few.position, all_steps.position)
+    assert_close(one, other, 0.01)
+
+
+def test_a_body_that_turns_fast_is_simulated_at_every_sample():
+    (windows,) = cut_windows([(segment(500.0, 6.0), BIAS)], 1.0)
+    few, all_steps = motions_of(windows, PHI, 50)
+    np.testing.assert_array_equal(few.position, all_steps.position)
+
+
+def test_a_motion_that_is_lost_in_long_steps_is_simulated_at_every_sample():
+    (windows,) = cut_windows([(segment(500.0, 6.0), BIAS)], 1.0)
+    spun = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 40.0 * PHI[9]])
+    still = replace(
+        windows, angular_velocity=np.zeros_like(windows.angular_velocity), wrench=windows.wrench * 0
+    )
+    spinning = replace(still, wrench=still.wrench + spun)
+    few, all_steps = motions_of(spinning, PHI, 25)
+    np.testing.assert_array_equal(few.position, all_steps.position)
+    with pytest.raises(Diverged):
+        fast_rollout(
+            PHI, first_state(spinning), averaged(spinning.wrench, 25), 0.05, spinning.gravity
+        )

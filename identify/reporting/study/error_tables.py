@@ -18,6 +18,7 @@ from identify.reporting.study.rows import (
     StudyRows,
     code,
     counted,
+    failed,
     is_setting,
     number,
     of_logs,
@@ -117,11 +118,7 @@ def _cells(part: Any, metrics: Sequence[str], partial: frozenset[str]) -> list[s
         if heading_of(name).spread and values.notna().any():
             cell += f" / {shown(name, float(values.median()))}"
         cells.append(counted(cell, int(values.count())) if name in partial else cell)
-    return [*cells, _failed(part)]
-
-
-def _failed(part: Any) -> str:
-    return str(int(part["error_type"].notna().sum()))
+    return [*cells, failed(part)]
 
 
 def by_setting(rows: StudyRows) -> Section | None:
@@ -149,34 +146,35 @@ def by_setting(rows: StudyRows) -> Section | None:
 def by_log(rows: StudyRows) -> Section | None:
     """A table for each estimator, the log with the largest mean of the first error at the top.
 
-    A cell has the means of the perturbations in their order.
+    A log has a line for each perturbation with noise, unless they are too many.
     """
     if not rows.errors or len(rows.labels("log")) < 2:
         return None
     means = rows.frame.groupby("log", sort=False)[rows.errors[0]].mean().fillna(np.inf)
     logs = sorted(rows.labels("log"), key=lambda log: -means[log])
-    # Means of each perturbation stand in one cell, unless they are too many.
-    apart = rows.noisy if len(rows.noisy) <= _MOST_PERTURBATIONS else []
-    said = "Means over perturbations and seeds."
-    if apart:
-        said = f"Means over seeds at {' / '.join(map(code, apart))}."
+    apart = len(rows.noisy) <= _MOST_PERTURBATIONS
+    over = "seeds" if apart else "perturbations and seeds"
+    said = f"Means over {over}, with 95 % intervals where there are several trials."
     names = [*rows.errors, *(name for name in (_IDENTIFIABLE,) if name in rows.metrics)]
-    heads = ("log", *(heading_of(name).text for name in names), "failed")
+    words = ["log", *["perturbation"] * apart]
+    heads = (*words, *(heading_of(name).text for name in names), "failed")
     left = len(logs) - _MOST_LOGS
     more = f"… and {left} logs more in the Parquet file." if left > 0 else ""
     blocks: list[Text | Table] = [Text(f"{said} Sorted by {heading_of(rows.errors[0]).text}.")]
+    places = list(product(logs[:_MOST_LOGS], *[rows.noisy] * apart))
     for estimator, frame in rows.parts("estimator"):
-        lines = []
-        for log in logs[:_MOST_LOGS]:
-            part = frame[frame["log"] == log]
-            means = part.groupby("perturbation")[names].mean()
-            values = {
-                name: [means[name].get(label) for label in apart] or [float(part[name].mean())]
-                for name in names
-            }
-            cells = [" / ".join(shown(name, each) for each in of) for name, of in values.items()]
-            lines.append([code(log), *cells, _failed(part)])
-        blocks += [Text(f"Estimator {code(estimator)}:"), table_of(heads, lines, more)]
+        parts = dict(iter(frame.groupby(words)))
+        lines = [
+            [
+                *map(code, place),
+                *(score(parts[place], name) for name in names),
+                failed(parts[place]),
+            ]
+            for place in places
+            if place in parts
+        ]
+        blocks.append(Text(f"Estimator {code(estimator)}:"))
+        blocks.append(table_of(heads, lines, more, words=len(words)))
     return Section("by-log", "By log", tuple(blocks))
 
 

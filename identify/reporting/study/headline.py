@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from identify.experiments.metrics import heading_of
 from identify.experiments.progress import duration
 from identify.experiments.uncertainty import mean_interval, share_interval
-from identify.reporting.content import Section, Table, Tile, Tiles, table_of
-from identify.reporting.study.rows import StudyRows, code, number, percent, shown
+from identify.reporting.content import Section, Table, Tile, Tiles, Tone, table_of
+from identify.reporting.study.rows import StudyRows, code, failed, percent, shown
 
 
 def headline(rows: StudyRows) -> Section:
     """Tiles of the whole study, and a line for each estimator."""
-    failed = int(rows.frame["error_type"].notna().sum())
-    tiles = [Tile("trials", str(len(rows.frame)), f"{failed} failed", "warn" if failed else "good")]
+    without = failed(rows.frame)
+    tone: Tone = "good" if without == "0" else "warn"
+    tiles = [Tile("trials", str(len(rows.frame)), f"{without} failed", tone)]
     if "consistent" in rows.metrics:
         consistent = float(rows.frame["consistent"].mean())
         tiles.append(Tile("physically consistent", f"{percent(consistent)} %", "of all fits tried"))
@@ -49,17 +51,16 @@ def _table(rows: StudyRows) -> Table | None:
     return table_of(heads, lines, caption)
 
 
-def score(part: Any, metric: str) -> str:
-    """The mean of a metric with its 95 % interval; a dash where no trial has it."""
+def score(part: Any, metric: str, said: Callable[[str, float], str] = shown) -> str:
+    """The mean of a metric with its 95 % interval, as `said`; a dash where no trial has it."""
     values = part[metric].dropna().astype(float)
     if values.empty:
         return "–"
-    mean = shown(metric, float(values.mean()))
+    mean = said(metric, float(values.mean()))
     heading = heading_of(metric)
     if heading.factor == 100.0 and not heading.spread:  # a share of trials, in per cent
         low, high = share_interval(int(values.sum()), len(values))
     else:
         low, high = mean_interval(values.to_numpy())
-    if not low < high:
-        return mean
-    return f"{mean} [{number(heading.factor * low)}, {number(heading.factor * high)}]"
+    ends = said(metric, low), said(metric, high)
+    return mean if ends[0] == ends[1] else f"{mean} [{', '.join(ends)}]"

@@ -180,6 +180,11 @@ def partial_metrics(frame: Any, metrics: Sequence[str]) -> frozenset[str]:
     return frozenset(name for name in metrics if fitted[name].isna().any())
 
 
+def failed(part: Any) -> str:
+    """How many of some rows have no estimate."""
+    return str(int(part["error_type"].notna().sum()))
+
+
 def counted(shown: str, count: int) -> str:
     """A mean with the number of fits that it is of."""
     return f"{shown} (n {count})" if count else shown

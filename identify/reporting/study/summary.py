@@ -6,7 +6,6 @@ import hashlib
 import platform
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
@@ -37,7 +36,7 @@ from identify.reporting.study.rows import (
     StudyRows,
     code,
     counted,
-    failures_counted,
+    failed,
     number,
     partial_metrics,
     percent,
@@ -59,7 +58,7 @@ def head(rows: StudyRows) -> Section:
     count = str(len(frame))
     if study is not None and len(study) > len(frame):
         count += f" of {len(study)}: the run is not complete"
-    facts = [("trials", f"{count}, {int(frame['error_type'].notna().sum())} failed")]
+    facts = [("trials", f"{count}, {failed(frame)} failed")]
     if study is not None:
         file = "" if study.path is None else f"{code(study.path.name)}, "
         facts.append(("study file", f"{file}seed {study.seed}"))
@@ -106,11 +105,11 @@ def _first(words: list[str]) -> str:
 
 def failures(rows: StudyRows) -> Section:
     """What was raised, how often and where."""
-    failed = rows.frame[rows.frame["error_type"].notna()]
+    raised = rows.frame[rows.frame["error_type"].notna()]
     blocks: list[Text | Table] = [Text("None.")]
-    if len(failed):
-        said = failed["error_type"] + ": " + failed["error"].fillna("")
-        blocks = [_messages(failed.assign(said=said), "error")]
+    if len(raised):
+        said = raised["error_type"] + ": " + raised["error"].fillna("")
+        blocks = [_messages(raised.assign(said=said), "error")]
     warned = rows.frame[rows.frame["warnings"].notna()]
     if len(warned):
         table = _messages(warned.assign(said=warned["warnings"]), "warning")
@@ -185,27 +184,40 @@ def scores_latex(
     results: Results, metrics: Sequence[str] | None = None, by: Sequence[str] = BY
 ) -> str:
     """The table of `scores_text` for LaTeX, each mean with its 95 % interval, as in the summary."""
-    shown = StudyRows(results)
-    names = results.asked(metrics) if metrics else list(shown.metrics)
-    table(results, names, by=by)  # raises where it has no such column
-    groups: Any = shown.frame.groupby(list(by), sort=False, dropna=False)
-    kinds = groups.size().reset_index()[list(by)]
+    rows = StudyRows(results)
+    names = _names(rows, metrics)
     lines, titles = [], []
-    for kind in in_order(kinds, results.info, by).itertuples(index=False):
-        part = groups.get_group(tuple(kind))
-        lines.append(row(_text(kind[-1]), *(score(part, name) for name in names)))
-        titles.append(", ".join(map(_text, kind[:-1])))
+    for *group, name, part in _kinds(rows, by):
+        lines.append(row(name, *(score(part, metric) for metric in names)))
+        titles.append(", ".join(group))
     heads = [by[-1], *(heading_of(name).text for name in names)]
     return latex_of(table_of(heads, grouped(titles, lines)))
+
+
+def _names(rows: StudyRows, metrics: Sequence[str] | None) -> Sequence[str]:
+    """The metrics of a table: those that are asked for, else those that some row has."""
+    if metrics:
+        return rows.results.asked(metrics)
+    return rows.metrics or default_metrics(rows.results)[:1]
+
+
+def _kinds(rows: StudyRows, by: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """Values of `by` as texts, and the rows that have them, in the order of the study file."""
+    table(rows.results, (), by=by)  # raises where there is no such column
+    groups: Any = rows.frame.groupby(list(by), sort=False, dropna=False)
+    numbers, kinds = groups.ngroup(), groups.size().reset_index()[list(by)]
+    ordered = in_order(kinds.assign(kind=kinds.index), rows.results.info, by)
+    for *values, kind in ordered.itertuples(index=False):
+        yield *map(_text, values), rows.frame[numbers == kind]
 
 
 def scores_text(
     results: Results, metrics: Sequence[str] | None = None, by: Sequence[str] = BY
 ) -> str:
-    """Means of the metrics, grouped by all but the last of `by`; wide tables come in several.
+    """Means of the metrics with intervals, grouped by all but the last of `by`.
 
-    A failed fit counts as not consistent; a mean that not all estimates enter has their number
-    beside it.
+    Wide tables come in several. A failed fit counts as not consistent; a mean that not all
+    estimates enter has their number beside it.
 
     Args:
         results: rows of one code.
@@ -215,34 +227,28 @@ def scores_text(
     Raises:
         StudyError: a column that the results do not have; the nearest is named.
     """
-    frame: Any = results.frame
-    if metrics is None:
-        names = default_metrics(results)
-        metrics = [name for name in names if frame[name].notna().any()] or names[:1]
-    frame = failures_counted(frame)
-    results = replace(results, frame=frame)
-    means: Any = table(results, metrics, by=by)
-    records = means.to_dict("records")
-    counts: Any = frame.groupby(list(by), sort=False, dropna=False)[list(metrics)].count()
-    numbers = in_order(counts.reset_index(), results.info, by).to_dict("records")
-    partial = partial_metrics(frame, metrics)
+    rows = StudyRows(results)
+    names = _names(rows, metrics)
+    partial = partial_metrics(rows.frame, names)
     lines, groups = [], []
     trials: dict[str, list[int]] = {}
-    for record, fits in zip(records, numbers, strict=True):
-        cells = {name: shown_narrowly(name, record[name]) for name in metrics}
-        cells |= {name: counted(cells[name], fits[name]) for name in partial}
-        lines.append(row(_text(record[by[-1]]), *cells.values(), str(record["failed"])))
-        groups.append(", ".join(_text(record[column]) for column in by[:-1]))
-        trials.setdefault(groups[-1], []).append(record["cells"])
+    for *group, name, part in _kinds(rows, by):
+        cells = {metric: score(part, metric, shown_narrowly) for metric in names}
+        cells |= {metric: counted(cells[metric], int(part[metric].count())) for metric in partial}
+        lines.append(row(name, *cells.values(), failed(part)))
+        groups.append(", ".join(group))
+        trials.setdefault(groups[-1], []).append(len(part))
     titles = {group: _counted(group, min(of), max(of)) for group, of in trials.items()}
-    heads = ["", *(heading_of(name).narrow for name in metrics), "failed"]
-    rows = grouped([titles[group] for group in groups], lines)
-    text = [*terminal_lines(table_of(heads, rows))]
+    heads = ["", *(heading_of(name).narrow for name in names), "failed"]
+    shown = grouped([titles[group] for group in groups], lines)
+    text = [*terminal_lines(table_of(heads, shown))]
+    if any("[" in cell.text for line in lines for cell in line.cells[1:]):
+        text.append("[low, high]: 95 % interval over trials, as summary.html has it")
     if partial:
         text.append("(n …): mean of so many fits; the other estimates have no such value")
-    if means["failed"].any() and "consistent" in metrics:
+    if "consistent" in names and rows.frame["error_type"].notna().any():
         text.append("cons.%: of all fits that were tried; one that failed is not consistent")
-    return "\n".join([*text, *_legend(metrics)])
+    return "\n".join([*text, *_legend(names)])
 
 
 def _counted(group: str, low: int, high: int) -> str:

@@ -18,6 +18,7 @@ from identify.reporting.content import (
     Table,
     Text,
     Tiles,
+    in_pieces,
     markdown,
     page_of,
 )
@@ -73,18 +74,13 @@ def _pieces(block: Block) -> Iterator[Block]:
         yield block
         return
     widths = [
-        max(len(head.title) // 2, *(len(row.cells[i].text) for row in block.rows), 5)
+        max(len(head.title) // 2, *(len(row.cells[i].text) for row in block.rows), 5) + _GAP
         for i, head in enumerate(block.head)
     ]
-    words = [i for i, head in enumerate(block.head) if head.look != "number"]
-    room = max(_PAPER - sum(widths[i] + _GAP for i in words), 40)
-    pieces: list[list[int]] = [[]]
-    for i in range(len(words), len(widths)):
-        if pieces[-1] and sum(widths[j] + _GAP for j in (*pieces[-1], i)) > room:
-            pieces.append([])
-        pieces[-1].append(i)
+    words = sum(head.look != "number" for head in block.head)  # these come first
+    pieces = in_pieces(widths[words:], max(_PAPER - sum(widths[:words]), 40))
     for piece in pieces:
-        own = (*words, *piece)
+        own = (*range(words), *(words + i for i in piece))
         yield Table(
             tuple(block.head[i] for i in own),
             tuple(replace(row, cells=tuple(row.cells[i] for i in own)) for row in block.rows),

@@ -1,12 +1,15 @@
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from identify.errors import DatasetError
 from identify.estimation.intervals import NAMES
 from identify.experiments import compare, load_study, run_study
+from identify.experiments.uncertainty import mean_interval
 from identify.reporting.content import table_of
+from identify.reporting.rounding import significant
 from identify.reporting.study import (
     StudyRows,
     comparison_text,
@@ -126,7 +129,7 @@ def test_failed_fits_are_not_consistent():
     assert "one that failed is not consistent" in text
     shown = scores_text(study.results)
     assert [line.split() for line in shown.splitlines() if line.startswith("  psd")] == [
-        ["psd", "3.00", "75.0", "2"]
+        ["psd", "3.00", "75.0", "[34.9,", "96.8]", "2"]
     ] * 2
     assert "cons.%: of all fits that were tried; one that failed is not consistent" in shown
 
@@ -134,8 +137,9 @@ def test_failed_fits_are_not_consistent():
 def test_the_terminal_tells_of_how_many_fits_a_mean_is():
     shown = scores_text(rows(selected).results)
     lines = [line.split(maxsplit=1) for line in shown.splitlines()]
-    assert ["ols", "1.00 (n 2)    50.0       0"] in lines
-    assert ["psd", "4.00 (n 4)     100       0"] in lines
+    assert ["ols", "1.00 (n 2)  50.0 [6.76, 93.2]       0"] in lines
+    assert ["psd", "4.00 [2.00, 6.00] (n 4)    100 [39.8, 100]       0"] in lines
+    assert "[low, high]: 95 % interval over trials, as summary.html has it" in shown
     assert "(n …): mean of so many fits; the other estimates have no such value" in shown
     assert all(len(line) <= 80 for line in shown.splitlines())
 
@@ -256,14 +260,54 @@ def test_all_intervals_together_are_counted_each_alike():
 def test_errors_of_each_log_stand_beside_each_other():
     def metrics(log, corruption, estimator, seed):
         return {
-            "mass_error": 1.0 + (corruption == "high") + 10.0 * (log == "a/1"),
+            "mass_error": 1.0 + (corruption == "high") + 10.0 * (log == "a/1") + 0.4 * seed,
             "n_identifiable": 4.0,
         }
 
-    text = said_by(by_log, rows(metrics, corruptions=("none", "low", "high")))
-    assert "Means over seeds at `low` / `high`." in text
-    assert cells(text, "`a/1`") == [["11.0 / 12.0", "4.00 / 4.00", "0"]] * 2
+    study = rows(metrics, corruptions=("none", "low", "high"), seeds=6)
+    text = said_by(by_log, study)
+    low, high = (mean_interval(first + 0.4 * np.arange(6)) for first in (11.0, 12.0))
+    assert "Means over seeds, with 95 % intervals" in text
+    assert (
+        cells(text, "`a/1`", "`low`")
+        == [[f"12.0 [{significant(low.low, 3)}, {significant(low.high, 3)}]", "4.00", "0"]] * 2
+    )
+    assert (
+        cells(text, "`a/1`", "`high`")
+        == [[f"13.0 [{significant(high.low, 3)}, {significant(high.high, 3)}]", "4.00", "0"]] * 2
+    )
+    assert not cells(text, "`a/1`", "`none`")
     assert said_by(by_log, rows(metrics, logs=("a/0",))) == ""
+
+
+def test_a_log_of_many_perturbations_has_one_line_over_all_of_them():
+    def metrics(log, corruption, estimator, seed):
+        return {"mass_error": float(corruption[1:])}
+
+    study = rows(metrics, corruptions=[f"p{k}" for k in range(6)])
+    text = said_by(by_log, study)
+    low, high = mean_interval(np.repeat(np.arange(6.0), study.frame["seed"].nunique()))
+    assert (
+        cells(text, "`a/0`") == [[f"2.50 [{significant(low, 3)}, {significant(high, 3)}]", "0"]] * 2
+    )
+    assert "Means over perturbations and seeds" in text
+
+
+def test_the_terminal_has_the_intervals_of_the_page_by_any_column():
+    def metrics(log, corruption, estimator, seed):
+        size = None if estimator == "ols" else 0.1
+        return {"mass_error": 1e-7 * (1.0 + seed), "consistent": float(seed > 0), "noise_x": size}
+
+    study = rows(metrics, seeds=5)
+    low, high = mean_interval(1e-7 * np.tile(np.arange(1.0, 6.0), 2))
+    shown = scores_text(study.results)
+    assert f"3.0e-7 [{low * 1e7:.1f}e-7, {high * 1e7:.1f}e-7]" in shown
+    page = said_by(scores, study)
+    (share,) = {line[1] for line in cells(page, "`low`", "`psd`")}
+    assert share.startswith("80.0 [")
+    assert share in shown
+    by_size = scores_text(study.results, ["consistent"], ["noise_x", "estimator"]).splitlines()
+    assert [line.split()[0] for line in by_size[1:5]] == ["0.1", "psd", "–", "ols"]
 
 
 def test_a_swept_option_of_the_logs_has_a_table():

@@ -1,0 +1,61 @@
+"""The report of a fit that is there: processor time to simulate its replays and write its page."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from experiments.benchmarks.fit_command import write_csv
+from experiments.benchmarks.measure import Effort, Line, Spread
+
+SAMPLES = 100_000
+REACH = 1.0
+"""Seconds above a loaded matplotlib."""
+
+_CODE = """
+import sys, time
+import matplotlib.figure, matplotlib.backends.backend_agg
+import identify
+from identify.logs import read_log
+
+log, schema, page = sys.argv[1:]
+result = identify.fit(read_log(log, schema))
+started = time.process_time()
+identify.report(result, page)
+print(time.process_time() - started)
+"""
+
+
+def run(effort: Effort) -> list[Line]:
+    """Seconds of the processor for a report, each in a process that has nothing of it yet.
+
+    Modules are compiled beforehand, as those of an installed package are.
+    """
+    count = effort.scaled(SAMPLES, least=2000)
+    with tempfile.TemporaryDirectory() as folder:
+        log, schema = write_csv(Path(folder), count)
+        command = [sys.executable, "-c", _CODE, str(log), str(schema), f"{folder}/report.html"]
+        turns = max(1, effort.repetitions // 3)
+        _, *seconds = (_seconds(command, Path(folder)) for _ in range(turns + 1))
+    spread = Spread.of(np.array(seconds))
+    return [
+        Line(
+            f"report of a fit of {count} samples, above a loaded matplotlib: processor time",
+            spread.written("s"),
+            f"≤ {REACH:g} s",
+            spread.median <= REACH,
+        )
+    ]
+
+
+def _seconds(command: list[str], folder: Path) -> float:
+    """What the command says that it took; compiled modules are kept in the folder."""
+    changed = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(folder / "compiled")}
+    environment = os.environ | changed
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    return float(done.stdout.splitlines()[-1])
