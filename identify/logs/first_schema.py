@@ -37,7 +37,7 @@ _UNIT_IN_NAME = re.compile(r".*_(us|ms|ns)")
 _WORDS: Mapping[str, tuple[str, ...]] = {
     "force": ("f", "force", "forces"),
     "torque": ("t", "tau", "torque", "torques", "m", "moment", "trq"),
-    "position": ("p", "pos", "position", "translation", "xyz", "", "tcp"),
+    "position": ("p", "pos", "position", "translation", "xyz", "", "tcp", "tool", "flange"),
     "quaternion": ("q", "quat", "quaternion", "orientation", "rotation", ""),
     "rotation_vector": ("r", "rot", "rotvec", "rotation_vector", "axis_angle"),
     "linear": ("v", "vel", "velocity", "linear_velocity", "linear"),
@@ -186,7 +186,7 @@ def _of_preset(
     """A preset with its fields put in; of a log with some topics."""
     times = [name for name in found.contents.names if _TIMES.fullmatch(name)]
     missing: list[str] = []
-    pose = _lines(_pose(found, None), missing, "the pose")
+    pose = _pose_lines(_pose(found, None), missing)
     wrench = (
         _lines(_wrench(found), missing, "force and torque") if "{wrench}" in preset.template else ""
     )
@@ -198,7 +198,7 @@ def _of_preset(
     }
     text = preset.template
     if "{pose}" not in text:
-        missing = [one for one in missing if one != "the pose"]
+        missing = [one for one in missing if one not in ("the pose", "the position")]
     for name, choices in preset.choices.items():
         there = [choice for choice in choices if choice[0] in topics]
         if not there and name != "accelerometer":
@@ -301,7 +301,7 @@ def _guessed(log: Path, tables: Sequence[_Found]) -> FirstSchema:
     upright = f"{UNSURE} the way things fall in the world's axes"
     out += ["", "[world]", *_written([("gravity", [0.0, 0.0, -9.80665], upright)]), "", *_FLANGE]
     out += ["", "[pose]"]
-    out.append(_lines(None if pose is None else _pose(pose, log), missing, "the pose"))
+    out.append(_pose_lines(None if pose is None else _pose(pose, log), missing))
     out += ["", "[wrench]"]
     out.append(_lines(None if wrench is None else _wrench(wrench), missing, "force and torque"))
     out += _written(
@@ -388,6 +388,15 @@ def _wrench(table: _Found) -> list[Line] | None:
 def _also(table: _Found, role: str) -> str:
     others = [names[0] for names in table.vectors[role][1:4]]
     return f"{UNSURE} also: {', '.join(others)} …" if others else ""
+
+
+def _pose_lines(lines: list[Line] | None, missing: list[str]) -> str:
+    """The lines of `[pose]`, with the place of a position that no columns look like."""
+    text = _lines(lines, missing, "the pose")
+    placed = lines is None or any(
+        key == "position" or (key == "matrix" and len(value) == 16) for key, value, _ in lines
+    )
+    return text if placed else f"{text}\n{_lines(None, missing, 'the position')}"
 
 
 def _lines(lines: list[Line] | None, missing: list[str], what: str) -> str:
