@@ -27,6 +27,8 @@ _EXPANSION, _ALWAYS_FINE = 200, 256 * 2**20
 LARGEST_PART = 2**27
 """Bytes of the largest mesh, texture or other file of a model that is read."""
 
+SPECIAL = "is a device or a pipe, which a file would take the place of; give the name of a file"
+
 _ABANDONED = 3600.0
 """Age of a temporary file at which the process that wrote it is gone [s]."""
 
@@ -131,7 +133,7 @@ def write_together(contents: Mapping[Path, bytes]) -> None:
     a process that was killed left under temporary names of theirs goes when it is an hour old.
 
     Raises:
-        MissingFile: a folder has the name of one of them.
+        MissingFile: a folder, a device or a pipe has the name of one of them.
         OSError: one cannot be written.
     """
     staged: dict[Path, Path] = {}
@@ -153,7 +155,7 @@ def write_stream(path: Path) -> Iterator[IO[bytes]]:
     """A file to write in parts, which takes its name at the end, or leaves nothing.
 
     Raises:
-        MissingFile: a folder has its name.
+        MissingFile: a folder, a device or a pipe has its name.
         OSError: it cannot be written.
     """
     handle, temporary = _stage(path)
@@ -166,10 +168,19 @@ def write_stream(path: Path) -> Iterator[IO[bytes]]:
         raise
 
 
+def is_special(path: Path) -> bool:
+    """Whether a device or a pipe has this name, which a file renamed to it would remove."""
+    return (
+        path.exists() and not path.is_dir() and (not path.is_file() or str(path.parent) == "/dev")
+    )
+
+
 def _stage(path: Path) -> tuple[int, Path]:
     """An open file under a temporary name beside `path`; its folder is made if need be."""
     if path.is_dir():
         raise MissingFile(f"{path}: is a folder; expected the name of a file", path=path)
+    if is_special(path):
+        raise MissingFile(f"{path}: {SPECIAL}", path=path)
     path.parent.mkdir(parents=True, exist_ok=True)
     _remove_abandoned(path)
     handle, temporary = tempfile.mkstemp("", f".{path.name}.", path.parent)

@@ -34,7 +34,8 @@ REPORTED = (*_OF_BODIES, "wrench_calibration")
 """Codes that no fit corrects: asked to, it says why."""
 
 _SYMPTOMS = (
-    *("unexplained", "little_motion", "motion_noise", "at_the_edge", "completed", "left_open"),
+    *("too_dense", "unexplained", "little_motion", "motion_noise", "at_the_edge"),
+    *("completed", "left_open"),
 )
 """Codes of what shows that something is wrong, or that the log tells too little."""
 

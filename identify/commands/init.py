@@ -83,6 +83,8 @@ class Init(Command):
             answer(checked.record)
             say(*lines_of(checked))
         except IdentifyError as error:
+            failure = {"type": type(error).__name__, "message": str(error)}
+            answer(lambda: {"error": failure})
             say(f"With it the log is not read yet: {error}")
             return error.exit_code
         return 0

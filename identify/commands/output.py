@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from identify.errors import IdentifyError
-from identify.files import write_bytes
+from identify.files import SPECIAL, is_special, write_bytes
 
 
 class OutputError(IdentifyError, OSError):
@@ -28,8 +28,8 @@ def require_writable(folder: Path, names: Sequence[str]) -> None:
     Nothing is left behind: a folder that does not exist is not made.
 
     Raises:
-        OutputError: it is a file, or cannot be written to, or one of the names is a folder or has
-            a NUL in it.
+        OutputError: it is a file, or cannot be written to, or one of the names is a folder,
+            a device or a pipe or has a NUL in it.
     """
     try:
         if "\0" in str(folder / "".join(names)):
@@ -39,6 +39,8 @@ def require_writable(folder: Path, names: Sequence[str]) -> None:
         for name in names:
             if (folder / name).is_dir():
                 raise OutputError(folder / name, "is a folder, and would be a file of the results")
+            if is_special(folder / name):
+                raise OutputError(folder / name, SPECIAL)
         places = (folder, *folder.absolute().parents)
         nearest = next((place for place in places if place.exists()), Path.cwd())
         if not nearest.is_dir():
@@ -55,7 +57,7 @@ def require_writable_file(path: Path | None) -> None:
     """Raise unless a file of this name, if one is given, can be written; its folder need not exist.
 
     Raises:
-        OutputError: it is a folder, or the folder cannot be written to.
+        OutputError: it is a folder, a device or a pipe, or the folder cannot be written to.
     """
     if path is not None:
         require_writable(path.parent, (path.name,))

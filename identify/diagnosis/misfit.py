@@ -23,7 +23,7 @@ _NOISY = 0.25
 """Share of noise in a band's motion from which on the band is left out: there a reading without the
 motion would explain more than the right one."""
 
-_DENSEST = 2.5e4
+DENSEST = 2.5e4
 """Mean density that no body has [kg/m³]; of osmium it is 22 600."""
 
 _IMPOSSIBLE = 100.0
@@ -213,8 +213,13 @@ def _impossible(phi: Phi, covariance: Array) -> float:
     gradient = np.array([v @ pseudo_inertia(unit) @ v for unit in np.eye(10)])
     short = float(values[0]) + _THIN * max(float(values.mean()), 0.0)
     worst += min(_squares_below_zero(short, gradient, covariance), _NEGATIVE)
+    return worst + _IMPOSSIBLE * (least_density(phi, covariance) > DENSEST)
+
+
+def least_density(phi: Phi, covariance: Array) -> float:
+    """Mean density of a body whose second moment is three standard errors larger [kg/m³]."""
     error = float(np.sqrt(_OF_TRACE @ covariance @ _OF_TRACE))
-    return worst + _IMPOSSIBLE * (mean_density(phi, _SURELY * error) > _DENSEST)
+    return mean_density(phi, _SURELY * error)
 
 
 def mean_density(phi: Phi, larger: float = 0.0) -> float:

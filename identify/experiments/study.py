@@ -201,11 +201,12 @@ class Study:
                 expected = " or ".join(f"{each}=NAME" for each in known)
                 raise StudyError(f"only {text!r}: expected {expected}")
             if choice not in known:
-                raise StudyError(f"only {text!r}: unknown {choice!r}{did_you_mean(choice, known)}")
+                hint = did_you_mean(choice, known) or f"; expected one of {', '.join(known)}"
+                raise StudyError(f"only {text!r}: unknown {choice!r}{hint}")
             names = known[choice]
             found = {name for name in names if name == pattern or fnmatchcase(name, pattern)}
             if not found:
-                hint = did_you_mean(pattern, names)
+                hint = did_you_mean(pattern, names) or "; `identify study check` lists them"
                 raise StudyError(f"only {choice}={pattern}: the study has no such {choice}{hint}")
             admitted[choice] |= found
         asked = {choice: names for choice, names in admitted.items() if names}

@@ -17,6 +17,7 @@ from identify.logs.readers import contents_of, read_table
 from identify.logs.schema_fields import Column
 from identify.logs.schema_tables import LogTable
 from identify.logs.table import Contents, Source, Table, places_of
+from identify.logs.units import ANGLE, FORCE, LENGTH, TORQUE
 
 UNSURE = "(?)"
 """What marks a line that only a person can know."""
@@ -27,7 +28,8 @@ _PRESETS = Path(__file__).with_name("presets.toml")
 
 _NUMBERED = re.compile(r"(?P<stem>.*?)[_.]?(?P<open>\[)?(?P<part>\d+)(?(open)\])")
 _LETTERED = re.compile(
-    r"(?P<stem>.*?)[_./ ]?(?P<part>[xyzwXYZW])(?:[_ ]?\[?(?:m|mm|N|Nm|rad|deg)\]?)?"
+    r"(?P<stem>.*?)[_./ ]?(?P<part>[xyzwXYZW])(?:[_ ]?[\[(]?"
+    rf"(?P<unit>{'|'.join((*LENGTH, *FORCE, *TORQUE, *ANGLE))})[\])]?)?"
 )
 _TIMES = re.compile(
     r"(.*[./])?(t|time|stamp|time_?stamp|seconds|sec|ipoc|header\.stamp)(_?(s|ms|us|ns))?", re.I
@@ -37,7 +39,7 @@ _UNIT_IN_NAME = re.compile(r".*_(us|ms|ns)")
 _WORDS: Mapping[str, tuple[str, ...]] = {
     "force": ("f", "force", "forces"),
     "torque": ("t", "tau", "torque", "torques", "m", "moment", "trq"),
-    "position": ("p", "pos", "position", "translation", "xyz", "", "tcp"),
+    "position": ("p", "pos", "position", "translation", "xyz", "", "tcp", "tool", "flange"),
     "quaternion": ("q", "quat", "quaternion", "orientation", "rotation", ""),
     "rotation_vector": ("r", "rot", "rotvec", "rotation_vector", "axis_angle"),
     "linear": ("v", "vel", "velocity", "linear_velocity", "linear"),
@@ -186,7 +188,7 @@ def _of_preset(
     """A preset with its fields put in; of a log with some topics."""
     times = [name for name in found.contents.names if _TIMES.fullmatch(name)]
     missing: list[str] = []
-    pose = _lines(_pose(found, None), missing, "the pose")
+    pose = _pose_lines(_pose(found, None), missing)
     wrench = (
         _lines(_wrench(found), missing, "force and torque") if "{wrench}" in preset.template else ""
     )
@@ -198,7 +200,7 @@ def _of_preset(
     }
     text = preset.template
     if "{pose}" not in text:
-        missing = [one for one in missing if one != "the pose"]
+        missing = [one for one in missing if one not in ("the pose", "the position")]
     for name, choices in preset.choices.items():
         there = [choice for choice in choices if choice[0] in topics]
         if not there and name != "accelerometer":
@@ -301,7 +303,7 @@ def _guessed(log: Path, tables: Sequence[_Found]) -> FirstSchema:
     upright = f"{UNSURE} the way things fall in the world's axes"
     out += ["", "[world]", *_written([("gravity", [0.0, 0.0, -9.80665], upright)]), "", *_FLANGE]
     out += ["", "[pose]"]
-    out.append(_lines(None if pose is None else _pose(pose, log), missing, "the pose"))
+    out.append(_pose_lines(None if pose is None else _pose(pose, log), missing))
     out += ["", "[wrench]"]
     out.append(_lines(None if wrench is None else _wrench(wrench), missing, "force and torque"))
     out += _written(
@@ -366,14 +368,20 @@ def _pose(table: _Found, log: Path | None) -> list[Line] | None:
     values = None if log is None else _values(log, table, [position, rotation])
     if position is not None and not (kind == "matrix" and len(rotation) == 16):
         lines.append(("position", position, _also(table, "position")))
-        if _largest(values, position) > _POSITION_FAR:
+        if (unit := _unit_said(position)) in LENGTH:
+            lines += _unit_lines("position_unit", unit)
+        elif _largest(values, position) > _POSITION_FAR:
             lines.append(("position_unit", "mm", f"{UNSURE} as large as no arm in metres"))
     lines.append((kind, rotation, _also(table, kind)))
     if kind == "quaternion" and not rotation[-1].lower().endswith("w"):
         lines.append(("order", "xyzw", f'{UNSURE} or "wxyz"'))
     if kind == "matrix":
         lines.append(("order", "row", f'{UNSURE} or "column"'))
-    if kind == "rotation_vector" and _largest(values, rotation) > _FULL_TURN:
+    if kind != "rotation_vector":
+        return lines
+    if (unit := _unit_said(rotation)) in ANGLE:
+        lines += _unit_lines("angle_unit", unit)
+    elif _largest(values, rotation) > _FULL_TURN:
         lines.append(("angle_unit", "deg", f"{UNSURE} larger than a full turn in radians"))
     return lines
 
@@ -382,12 +390,39 @@ def _wrench(table: _Found) -> list[Line] | None:
     force, torque = table.first("force"), table.first("torque")
     if force is None or torque is None:
         return None
-    return [("force", force, _also(table, "force")), ("torque", torque, _also(table, "torque"))]
+    lines: list[Line] = []
+    for name, columns, units in (("force", force, FORCE), ("torque", torque, TORQUE)):
+        lines.append((name, columns, _also(table, name)))
+        if (unit := _unit_said(columns)) in units:
+            lines += _unit_lines(f"{name}_unit", unit)
+    return lines
+
+
+def _unit_said(columns: Sequence[str]) -> str:
+    """The unit in the name of the first of some columns, or nothing."""
+    match = _LETTERED.fullmatch(columns[0])
+    return (match and match["unit"]) or ""
+
+
+def _unit_lines(key: str, unit: str) -> list[Line]:
+    """The line of a unit that is not the default, as the names say it."""
+    why = "as the names of the columns say"
+    return [] if unit in ("m", "N", "Nm", "rad") else [(key, unit, why)]
 
 
 def _also(table: _Found, role: str) -> str:
     others = [names[0] for names in table.vectors[role][1:4]]
     return f"{UNSURE} also: {', '.join(others)} …" if others else ""
+
+
+def _pose_lines(lines: list[Line] | None, missing: list[str]) -> str:
+    """The lines of `[pose]`, with the place of a position that no columns look like."""
+    text = _lines(lines, missing, "the pose")
+    placed = lines is None or any(
+        key == "position" or (key == "matrix" and np.size(np.asarray(value)) == 16)
+        for key, value, _ in lines
+    )
+    return text if placed else f"{text}\n{_lines(None, missing, 'the position')}"
 
 
 def _lines(lines: list[Line] | None, missing: list[str], what: str) -> str:

@@ -96,7 +96,7 @@ class RowCounts:
             remedy = f": {describe(dropped)}"
             if count:
                 remedy += f"; column {column!r} of {worst.name} is the worst"
-            if not drop_bad_rows:
+            if not drop_bad_rows and not _is_too_many(bad, rows, _SHARE_IF_DROPPED):
                 remedy += f"; drop_bad_rows = true in [log] admits up to {_SHARE_IF_DROPPED:.0%}"
             else:
                 remedy += "; fix the file, or name other columns"

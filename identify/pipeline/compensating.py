@@ -23,6 +23,9 @@ from identify.spatial import Pose, PoseLike, coadjoint
 from identify.spatial.rotations import rotate
 from identify.spatial.vectors import GRAVITY_W
 
+_BEYOND_END = 1.1
+"""Share of a log's length from which on a time is not in it; its edges are lost to derivatives."""
+
 _FIRST, _SECOND = np.array([0, 1, 2, 0, 0, 1]), np.array([0, 1, 2, 1, 2, 2])
 """Axes of the products of ω in ψ."""
 
@@ -158,7 +161,7 @@ def compensate_log(
 
     Raises:
         ModelError: the estimate is of one of two bodies that moved in this log.
-        LogError: nobody says the offset, or no sample is in that time.
+        LogError: nobody says the offset, no sample is in that time, or the log is shorter.
     """
     recording = source if isinstance(source, Recording) else source.recording
     require_alone(recording, estimate)
@@ -219,15 +222,21 @@ def _parts_of(
 def _mean_residual(
     source: ReadableLog, estimate: SavedEstimate, seconds: float, cutoff_hz: float | None
 ) -> Vec6:
-    body, found = _body_map(estimate), []
+    body, found, end = _body_map(estimate), [], 0.0
     for recording, parts in _parts_of(source, cutoff_hz):
         if recording.still:
             raise LogError(f"{source.name}: still poses have no time; give the offset itself")
         for part in parts:
             z = part.columns[part.time < seconds]
             found.append(z[:, 13:19] - z[:, 1:13] @ body.T)
-        if parts[-1].time[-1] >= seconds:
+        end = float(parts[-1].time[-1])
+        if end >= seconds:
             break
+    if found and seconds > _BEYOND_END * end:
+        raise LogError(
+            f"{source.name}: has {end:.3g} s, and nothing was to be touched in its first "
+            f"{seconds:g} s: contacts would count as offset; give the time until the first contact"
+        )
     rows = np.concatenate([np.zeros((0, 6)), *found])
     if not len(rows):
         raise LogError(

@@ -14,11 +14,12 @@ from identify.diagnosis import LogFacts
 from identify.diagnosis.explained import MOST_LEFT, share_left
 from identify.diagnosis.faults.gravity import is_usual_gravity
 from identify.diagnosis.faults.pose import FAST_SPIN
+from identify.diagnosis.misfit import DENSEST, least_density
 from identify.errors import LogError, ProblemError, SolveError
 from identify.estimation import Estimate, EstimatorSettings, NegativeMass, estimate_body
 from identify.estimation.estimator import body_system
 from identify.estimation.priors.prior import Prior
-from identify.findings import Finding
+from identify.findings import NOT_IDENTIFIED, Finding
 from identify.logs import Recording
 from identify.pipeline.settings import FitSettings
 from identify.regressors import WRENCH, LogSummary, Statistics
@@ -299,6 +300,7 @@ def findings_of_fit(
             contradicted = replace(contradicted, severity="error")  # it leaves what is unexplained
         yield contradicted
     yield from _at_the_edge(estimate)
+    yield from _too_dense(estimate)
     if unexplained is not None:
         yield unexplained
 
@@ -382,6 +384,23 @@ def _at_the_edge(estimate: Estimate) -> Iterator[Finding]:
             "standard errors from it, at the edge of what is possible, where intervals say less.",
             "Log longer, or turn faster.",
             {"standard_errors": moved},
+        )
+
+
+def _too_dense(estimate: Estimate) -> Iterator[Finding]:
+    """A finding for each identified body that is denser than any material, whatever its shape."""
+    for one in estimate.bodies:
+        density = least_density(one.parameters.phi, one.covariance)
+        if NOT_IDENTIFIED & set(one.decided_by.values()) or not density > DENSEST:
+            continue
+        yield Finding(
+            "too_dense",
+            "error",
+            f"the body{one.of_body} is denser than any material: {one.parameters.mass:.4g} kg with "
+            f"such second moments have {density:.2g} kg/m³ at the least, osmium has 22 600.",
+            "Check the units of the wrench: if force and torque are both in thousandths, set "
+            '`force_unit = "mN"` and `torque_unit = "mNm"` in [wrench].',
+            {"density": density},
         )
 
 

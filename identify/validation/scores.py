@@ -17,6 +17,9 @@ from identify.signals.preparation import FOLDS
 _SIGNAL = 2.0
 """Variance of the wrench on an axis, over that of its noise, from which it carries signal."""
 
+_MOST_FOLDS = 20
+"""Of still poses, of which each is a fold by itself where there are no more."""
+
 Fit = Callable[[Sequence[Statistics]], Estimate]
 
 
@@ -111,7 +114,7 @@ def held_out_scores(logs: Sequence[Statistics], fit: Fit) -> HeldOutScores | Non
 def _fold_count(logs: Sequence[Statistics]) -> int:
     blocks = [len(np.unique(log.block)) for log in logs]
     if all(log.independent for log in logs):
-        return max(blocks)
+        return min(_MOST_FOLDS, max(blocks))
     return min(FOLDS, *blocks)
 
 

@@ -1,3 +1,4 @@
+import json
 import sys
 
 import numpy as np
@@ -45,6 +46,30 @@ def test_what_is_missing_is_said_and_the_file_is_there_to_be_filled_in(tmp_path,
     assert main(["init", str(tmp_path / "none.csv"), "-o", str(tmp_path / "t.toml")]) == 2
     assert "no such file" in capsys.readouterr().err
     assert not (tmp_path / "t.toml").exists()
+
+
+def test_a_position_that_no_column_looks_like_is_named_and_has_its_place(log, tmp_path, capsys):
+    header, _, rows = log.read_text().partition("\n")
+    for stem, status in (("where", 2), ("tool", 0)):
+        names = header
+        for axis in "xyz":
+            names = names.replace(f"p{axis}", f"{stem}_{axis}")
+        named, made = tmp_path / f"{stem}.csv", tmp_path / f"{stem}.toml"
+        named.write_text(f"{names}\n{rows}")
+        assert main(["init", str(named), "-o", str(made), "--yes"]) == status
+        said = capsys.readouterr().out
+        assert ("Nothing in the log looks like the position: fill that in." in said) == bool(status)
+        assert ("the position: name them here" in made.read_text()) == bool(status)
+
+
+def test_a_log_that_its_first_schema_does_not_read_is_an_error_of_the_document(tmp_path, capsys):
+    path = tmp_path / "short.csv"
+    path.write_text("t,x,y,z,qx,qy,qz,qw,fx,fy,fz,tx,ty,tz\n" + "0,0,0,0,0,0,0,1,0,0,0,0,0,0\n" * 3)
+    words = ["init", str(path), "-o", str(tmp_path / "s.toml"), "--json"]
+    status = main(words)
+    document = json.loads(capsys.readouterr().out)
+    assert status == document["status"] == 2
+    assert "time never advances" in document["error"]["message"]
 
 
 def test_a_person_is_asked_for_what_only_the_pendant_shows(tmp_path, monkeypatch, capsys):

@@ -224,3 +224,11 @@ def test_what_the_system_refuses_is_no_bug(cli, failing):
     failing(PermissionError(13, "Permission denied", "/somewhere"))
     outcome = cli("fail")
     assert (outcome.status, outcome.message) == (2, "/somewhere: Permission denied")
+
+
+def test_an_empty_word_is_no_folder(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    status, out, err = cli("shape", "rod", "1", "--mass", "1", "-o", "")
+    assert (status, out) == (2, "")
+    assert "a shell variable that is not set" in err
+    assert list(tmp_path.iterdir()) == []

@@ -1,10 +1,13 @@
 import os
+from pathlib import Path
 
 import pytest
 from rich.table import Table
 
 from identify.commands.output import OutputError, require_writable, require_writable_file
 from identify.commands.terminal import print_table
+from identify.errors import MissingFile
+from identify.files import is_special, write_bytes
 from tests.commands.calling import unread
 
 NAMES = ("estimate.json", "report.html")
@@ -36,6 +39,19 @@ def test_a_file_in_the_way(tmp_path):
     with pytest.raises(OutputError, match=r"report\.html: is a folder, and would be a file"):
         require_writable(tmp_path, NAMES)
     assert file.read_text() == "mine"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no pipes with names")
+def test_a_pipe_in_the_way_stays_one(tmp_path, cli):
+    pipe = tmp_path / "report.html"
+    os.mkfifo(pipe)
+    with pytest.raises(OutputError, match=r"report\.html: is a device or a pipe"):
+        require_writable(tmp_path, NAMES)
+    with pytest.raises(MissingFile, match="is a device or a pipe"):
+        write_bytes(pipe, b"page")
+    outcome = cli("shape", "rod", 1, "--mass", 1, "-o", pipe)
+    assert (outcome.status, pipe.is_fifo()) == (2, True)
+    assert is_special(Path("/dev/stdout"))
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anywhere")

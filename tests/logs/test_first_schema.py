@@ -234,3 +234,19 @@ def test_the_frame_that_a_wrench_is_in_is_that_of_the_pose(arm, tmp_path, frame,
     found = tomllib.loads(first_schema(tmp_path / "run").text)
     assert found["streams"]["pose"]["topic"] == chosen
     assert found["streams"]["wrench"]["topic"] == "/ft/wrench"
+
+
+def test_units_in_the_names_of_columns_are_those_of_the_schema(tmp_path, arm, reference):
+    columns = {"t": arm["t"]}
+    for name, unit, scale, of in (
+        ("Pos", "mm", 1e3, arm["p"]),
+        ("Rot", "deg", 180.0 / np.pi, log_rotation(arm["q"])),
+        ("Force", "N", 1.0, arm["f"]),
+        ("Torque", "Ncm", 1e2, arm["tau"]),
+    ):
+        columns |= {f"ft/{name}/{a} ({unit})": scale * of[:, k] for k, a in enumerate("XYZ")}
+    path = write_csv(tmp_path / "labelled.csv", columns)
+    found = first_schema(path)
+    assert found.missing == ()
+    (tmp_path / "s.toml").write_text(found.text)
+    assert_same(read_log(path, tmp_path / "s.toml"), reference, 1e-9)

@@ -296,6 +296,8 @@ def test_too_many_rows_that_are_not_finite(write, schema, lines, way):
         lines = replaced(lines, i, 9, "")
     with pytest.raises(LogError, match=r"14 of 20 rows are unusable, more than 50%.*fix the file"):
         read_log(write(lines), schema(log={"drop_bad_rows": True}))
+    with pytest.raises(LogError, match=r"14 of 20 rows .*is the worst; fix the file"):
+        read_log(write(lines), schema())
 
 
 @pytest.mark.parametrize("keep", [1, 20, 60, 150])

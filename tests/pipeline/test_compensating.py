@@ -159,6 +159,8 @@ def test_what_cannot_be_said_is_refused():
         compensate_log(log, ESTIMATE, zero_seconds=1e-3)
     with pytest.raises(LogError, match="zero_seconds"):
         compensate_log(log, ESTIMATE, zero_seconds=-1.0)
+    with pytest.raises(LogError, match="nothing was to be touched in its first 300 s"):
+        compensate_log(log, ESTIMATE, zero_seconds=300.0)
     short = record(Path.random(1), PHI, TIME[:12], POSE)
     with pytest.raises(NoSegment, match="no segment is long enough"):
         list(compensate_log(short, ESTIMATE, offset=BIAS).chunks())

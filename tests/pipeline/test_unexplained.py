@@ -10,6 +10,7 @@ from identify.diagnosis import Explanation, LogFacts, Ranking
 from identify.diagnosis.faults import faults_of
 from identify.estimation.terms import ComInBox, MassBetween
 from identify.inertia import InertialParameters
+from identify.inertia.shapes import Sphere
 from identify.logs import Noise, synthetic_recording
 from identify.pipeline import check_logs, fit
 from identify.pipeline.correcting import NotCorrected
@@ -116,6 +117,17 @@ def test_an_estimate_at_the_edge_of_what_is_possible_asks_for_care():
     assert "at_the_edge" in result.verdict.reasons
     assert result.verdict.usable == "with care"
     assert "at_the_edge" not in fit(moving(2, 20.0)).verdict.reasons
+
+
+def test_a_wrench_in_thousandths_is_a_body_denser_than_any_material():
+    log = moving(3, 10.0)
+    signals = {name: 1000.0 * log.signals[name] for name in ("force", "torque")}
+    (said,) = fit(with_signals(log, **signals)).findings
+    assert (said.code, said.severity) == ("too_dense", "error")
+    gold = Sphere(0.05).body(density=19_300.0)
+    assert said.evidence["density"] > 2.5e4
+    heavy = synthetic_recording(gold.phi, rng=np.random.default_rng(0), duration=10.0)
+    assert not fit(heavy).findings
 
 
 def test_the_end_of_a_sensors_range_is_left_out_and_what_is_left_gives_the_body():

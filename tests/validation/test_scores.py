@@ -98,6 +98,19 @@ def test_still_poses_are_left_out_one_at_a_time():
     assert_close(scores.rms, np.sqrt(np.mean(errors**2, axis=0)), 1e-8)
 
 
+def test_many_still_poses_are_left_out_in_twenty_folds():
+    rows = np.ones((60, 19))
+    rows[:, 1:] = np.random.default_rng(0).normal(size=(60, 18))
+    parts = []
+
+    def counted(training):
+        parts.append(len(training[0]))
+        return estimate_body(training)
+
+    held_out_scores([statistics_of_rows(rows, 60.0, still=True)], counted)
+    assert parts == [57] * 20
+
+
 def test_folds_that_cannot_be_fitted_are_counted_and_not_scored():
     _, rows = simulated(3, [200])
     blocks = [statistics_of_rows(rows[0], 200.0)]
