@@ -24,11 +24,11 @@ from identify.estimation.initial_estimate import (
     require_positive_masses,
     too_little,
 )
-from identify.estimation.residual_weights import RESOLUTION
 from identify.estimation.rounds import (
     NEAR,
     RAMP,
     ROUNDING,
+    Approached,
     Way,
     approached,
     body_units,
@@ -52,14 +52,8 @@ _DAMPED_FROM = 8
 
 _MOST_ROUNDS = 30
 
-_SETTLED = 1e-2
-"""Share by which a round may still change the units of length when re-weighting stops."""
-
 _STEADY = 1e-4
-"""The same where every direction is identifiable and the size is still to be found."""
-
-_MOST_FULL = 12
-"""Full rounds after those: where they move the estimate on, something is not clear."""
+"""Share by which a round may still change the units of length when re-weighting stops."""
 
 
 @dataclass(frozen=True)
@@ -191,66 +185,49 @@ def least_squares_of_many(
 
 def _rounds(system: System, terms: Sequence[Term], start: Array | None) -> Rounds[LeastSquaresFit]:
     data = fit_data(system, terms)
-    x = initial_estimate(data) if start is None else start
-    fit = yield from _from_approached(data, x, ramp=start is None)
+    x, ramp = initial_estimate(data) if start is None else start, start is None
+    fit = None
+    try:
+        found = yield from approached(data, x, ramp=ramp)
+        if found is not None:
+            fit = yield from _in_full_rounds(data, found, ramp=False)
+    except (np.linalg.LinAlgError, ProblemError):  # from the beginning it may do, or say why
+        pass
     if fit is None:
-        fit = yield from _in_full_rounds(data, x, ramp=start is None)
+        lengths = [default_length(mass) for mass in masses_of(data, x)]
+        beginning = Approached(x, lengths, first_leverages(data), 1.0)
+        fit = yield from _in_full_rounds(data, beginning, ramp=ramp)
     _require_masses_and_coms(fit)
     return fit
 
 
-def _in_full_rounds(data: FitData, x: Array, *, ramp: bool) -> Rounds[LeastSquaresFit]:
-    """Rounds that split off what is not identifiable anew each time, until they settle."""
-    lengths = [default_length(mass) for mass in masses_of(data, x)]
-    first = 1 if ramp else RAMP
-    fit = yield from _solve(data, x, lengths, first / RAMP, first_leverages(data))
-    way, x = Way(), fit.scaling.x(fit.regularised)
-    for number in range(first + 1 if _is_noisy(fit) else RAMP, _MOST_ROUNDS):
-        before, share = fit, min(1.0, number / RAMP)
-        lengths = lengths_of_fit(fit, damped=number > _DAMPED_FROM)
-        last, fit = x, (yield from _solve(data, x, lengths, share, fit.leverages))
-        x = fit.scaling.x(fit.regularised)
-        if share == 1.0:
-            step = x - last
-            ahead = way.ahead(step, fit.problem.A.T @ fit.problem.A)
-            # Sizes have to settle too, where they decide what is identifiable.
-            complete = before.identifiability.complete and fit.identifiability.complete
-            steady = complete or _grown(lengths, before) < _SETTLED
-            if ahead < max(NEAR, _rounding(fit.problem, RESOLUTION)) and steady:
-                break
-            further = way.extended(x, step)
-            x = further if min(masses_of(data, further)) > 0.0 else x
-    return fit
+def _in_full_rounds(data: FitData, found: Approached, *, ramp: bool) -> Rounds[LeastSquaresFit]:
+    """Rounds that split off what is not identifiable anew each time, until they settle.
 
-
-def _from_approached(data: FitData, x: Array, *, ramp: bool) -> Rounds[LeastSquaresFit | None]:
-    """The full round from where rounds without a split settle; None where that is not clear.
-
-    It is clear where every direction is identifiable and solved for as in those rounds, and the
-    full round does not move the estimate.
+    Args:
+        data: system and equalities.
+        found: where they start.
+        ramp: whether noise in the motion is taken off little by little.
     """
-    try:
-        found = yield from approached(data, x, ramp=ramp)
-        if found is None:
-            return None
-        x = found.x
-        fit = yield from _solve(data, x, found.lengths, 1.0, found.leverage)
-        for _ in range(_MOST_FULL):
-            if not fit.identifiability.complete:
-                return None
-            last, x = x, fit.scaling.x(fit.regularised)
-            near = max(NEAR, _rounding(fit.problem, ROUNDING))
-            lengths = lengths_of_fit(fit, damped=False)
-            ahead = found.rate * float(np.linalg.norm(fit.problem.A @ (x - last)))
-            if ahead < near and _grown(lengths, fit) < _STEADY:
-                return fit
-            fit = yield from _solve(data, x, lengths, 1.0, fit.leverages)
-    except (
-        np.linalg.LinAlgError,
-        ProblemError,
-    ):  # full rounds from the beginning may do, or say why
-        pass
-    return None
+    x, lengths, leverage, rate = found
+    way, first = Way(rate), 1 if ramp else RAMP
+    for number in range(first, _MOST_ROUNDS):
+        share, last = min(1.0, number / RAMP), x
+        fit = yield from _solve(data, x, lengths, share, leverage)
+        x, leverage = fit.scaling.x(fit.regularised), fit.leverages
+        lengths = lengths_of_fit(fit, damped=number > _DAMPED_FROM)
+        if share < 1.0:
+            continue
+        step = x - last
+        near = max(NEAR, ROUNDING * float(np.linalg.norm(fit.problem.b)))
+        ahead = way.ahead(step, fit.problem.A.T @ fit.problem.A)
+        # Where not all is identifiable, leverages are others than before.
+        compared = fit.identifiability.complete or number > first
+        if ahead < near and compared and _grown(lengths, fit) < _STEADY:
+            break
+        further = way.extended(x, step)
+        x = further if min(masses_of(data, further)) > 0.0 else x
+    return fit
 
 
 def ordinary_least_squares(system: System) -> Phi:
@@ -335,13 +312,6 @@ def _solve(
     return fit
 
 
-def _is_noisy(fit: LeastSquaresFit) -> bool:
-    """Whether noise in the motion is more than rounding of it."""
-    columns = fit.scaling.to_x
-    noise = np.sqrt(np.maximum(np.diag(columns.T @ fit.noise[:-1, :-1] @ columns), 0.0))
-    return bool((noise > RESOLUTION * np.linalg.norm(fit.problem.A @ columns, axis=0)).any())
-
-
 def _grown(lengths: Sequence[float], fit: LeastSquaresFit) -> float:
     """By what share sizes differ from those that a fit was scaled by, at the most."""
     bodies = fit.scaling.bodies
@@ -404,8 +374,3 @@ def _units_of_scalars(problem: LinearProblem, data: FitData) -> Array:
     norms = np.linalg.norm(columns, axis=0)
     whole = float(np.hypot(np.linalg.norm(problem.b), problem.floor))
     return whole / np.where(norms > 0.0, norms, whole)
-
-
-def _rounding(problem: LinearProblem, share: float) -> float:
-    """What rounding of a share of the data moves the unknowns by, in standard errors."""
-    return share * float(np.linalg.norm(problem.b))

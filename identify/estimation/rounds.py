@@ -46,7 +46,7 @@ _RATE = 0.1
 _MOST_APPROACHING = 20
 """Rounds of those at the most …"""
 
-_MOVING = 3
+_MOVING = 6
 """… of which the first move the scale and the centre of the bodies."""
 
 _MOST_EXTRAPOLATED = 0.5
@@ -156,8 +156,7 @@ def approached(data: FitData, x: Array, *, ramp: bool) -> Rounds[Approached | No
         if not min(*masses_of(data, solved), *masses_of(data, shrunk)) > 0.0:
             return None
         leverage = leverages(data, inverse, of_groups)
-        if number < _MOVING:
-            lengths = lengths_of(data, solved, inverse)
+        lengths = lengths_of(data, solved, inverse)
         step, x = shrunk - x, shrunk
         if part < 1.0:
             continue
