@@ -280,12 +280,14 @@ def _solve(
         len(space.bodies),
     )
     prior = prior_bodies(data, x, scaling)
-    A, b = _corrected(problem, noise, to_x @ split.resolved, to_x @ prior)
-    y = np.linalg.solve(A, b)
-    little = HALF_WIDTH * split.errors >= 1.0
-    reference = prior + split.resolved[:, little] @ (y / (1.0 + split.errors**4))[little]
-    corrected = _corrected(problem, noise, to_x @ split.identifiable, to_x @ reference)
-    theta = reference + split.identifiable @ np.linalg.solve(*corrected)
+    corrected = _corrected(problem, noise, to_x @ split.resolved, to_x @ prior)
+    y, reference = np.linalg.solve(*corrected), prior
+    theta = reference + split.resolved @ y
+    if not split.complete:
+        little = HALF_WIDTH * split.errors >= 1.0
+        reference = prior + split.resolved[:, little] @ (y / (1.0 + split.errors**4))[little]
+        corrected = _corrected(problem, noise, to_x @ split.identifiable, to_x @ reference)
+        theta = reference + split.identifiable @ np.linalg.solve(*corrected)
     regularised = prior + split.resolved @ (y / (1.0 + split.errors**2))
     if not (regularised[: 10 * len(scaling.bodies) : 10] > 0.0).all():
         regularised = theta
