@@ -17,7 +17,7 @@ from identify.estimation.identifiability import (
     identifiability,
     without_noise,
 )
-from identify.estimation.in_step import Asked, Rounds, in_turn, together
+from identify.estimation.in_step import Asked, Rounds, in_turn
 from identify.estimation.initial_estimate import (
     FitData,
     initial_estimate,
@@ -170,20 +170,13 @@ def weighted_least_squares(
         TooLittleMotion: the data do not identify a mass or a centre of mass.
         ProblemError: a kind of channel is zero throughout.
     """
-    return in_turn(_rounds(system, terms, start))
+    return in_turn(least_squares_rounds(system, terms, start))
 
 
-def least_squares_of_many(
-    systems: Sequence[System], terms: Sequence[Term] = ()
-) -> list[LeastSquaresFit | Exception]:
-    """`weighted_least_squares` of each of several systems, or what it raises of one.
-
-    Their weights are worked out in one go, which takes the half of the time of one after the other.
-    """
-    return together([_rounds(system, terms, None) for system in systems])
-
-
-def _rounds(system: System, terms: Sequence[Term], start: Array | None) -> Rounds[LeastSquaresFit]:
+def least_squares_rounds(
+    system: System, terms: Sequence[Term], start: Array | None = None
+) -> Rounds[LeastSquaresFit]:
+    """Those of `weighted_least_squares`."""
     data = fit_data(system, terms)
     x, ramp = initial_estimate(data) if start is None else start, start is None
     fit = None
