@@ -77,7 +77,8 @@ def together(several: Iterable[Rounds[T]]) -> list[T | IdentifyError]:
             if isinstance(weighted, Exception):
                 asking[number] = rounds, rounds.throw(weighted)
             else:
-                asking[number] = rounds, rounds.send(weighted)
+                asked = next(rounds) if weighted is None else rounds.send(weighted)
+                asking[number] = rounds, asked
         except StopIteration as done:
             found[number] = done.value
         except IdentifyError as error:

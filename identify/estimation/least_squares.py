@@ -204,7 +204,9 @@ def _in_full_rounds(data: FitData, found: Approached, *, ramp: bool) -> Rounds[L
     """
     x, lengths, leverage, rate = found
     way, first = Way(rate), 1 if ramp else RAMP
-    for number in range(first, _MOST_ROUNDS):
+    number = first - 1
+    while True:
+        number += 1
         share, last = min(1.0, number / RAMP), x
         fit = yield from _solve(data, x, lengths, share, leverage)
         x, leverage = fit.scaling.x(fit.regularised), fit.leverages
@@ -216,11 +218,11 @@ def _in_full_rounds(data: FitData, found: Approached, *, ramp: bool) -> Rounds[L
         ahead = way.ahead(step, fit.problem.A.T @ fit.problem.A)
         # Where not all is identifiable, leverages are others than before.
         compared = fit.identifiability.complete or number > first
-        if ahead < near and compared and _grown(lengths, fit) < _STEADY:
-            break
+        settled = ahead < near and compared and _grown(lengths, fit) < _STEADY
+        if settled or number == _MOST_ROUNDS:
+            return fit
         further = way.extended(x, step)
         x = further if min(masses_of(data, further)) > 0.0 else x
-    return fit
 
 
 def ordinary_least_squares(system: System) -> Phi:
