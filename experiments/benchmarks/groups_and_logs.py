@@ -129,7 +129,7 @@ def _log(seed: int) -> Recording:
             rng=rng,
             duration=SECONDS,
             rate_hz=ROWS / SECONDS,
-            noise=Noise(force=0.2, torque=0.02),
+            noise=_NOISE,
         ),
         name=f"log {seed}",
     )

@@ -14,6 +14,7 @@ from identify.errors import IdentifyError, ProblemError
 from identify.estimation.calibration import NOT_INCLUDED, Calibration
 from identify.estimation.certificate import Certificate
 from identify.estimation.estimate import DecidedBy, Estimate
+from identify.estimation.in_step import Rounds, in_turn, together
 from identify.estimation.intervals import (
     BY_RESIDUAL,
     INTERVAL_KIND,
@@ -25,12 +26,8 @@ from identify.estimation.intervals import (
     principal_axes_of,
     principal_spread,
 )
-from identify.estimation.least_squares import (
-    LeastSquaresFit,
-    least_squares_of_many,
-    weighted_least_squares,
-)
-from identify.estimation.likelihood import ConfidenceRegion, score_equations
+from identify.estimation.least_squares import LeastSquaresFit, least_squares_rounds
+from identify.estimation.likelihood import ConfidenceRegion
 from identify.estimation.posterior import Posterior, posterior_of
 from identify.estimation.priors.prior import BALL, NoPrior, Prior
 from identify.estimation.settings import EstimatorSettings, IntervalRoute
@@ -83,17 +80,7 @@ def estimate_body(
         ContradictoryTerms: two terms exclude each other.
         SolveError: the solver failed, or its solution is not proved.
     """
-    settings = settings or EstimatorSettings()
-    system = body_system(logs, settings)
-    estimate = estimate_unknowns(
-        system,
-        settings.all_terms,
-        prior=settings.prior,
-        interval=settings.interval,
-        simultaneous=settings.simultaneous,
-        calibration=calibration,
-    )
-    return estimate.on_carrier(settings.unloaded) if settings.unloaded else estimate
+    return in_turn(_body_rounds(logs, settings or EstimatorSettings(), calibration))
 
 
 def solve(
@@ -199,18 +186,14 @@ def estimate_unknowns(
         ProblemError: blocks of time are too few for a bootstrap.
         TermError: no body of the mass that the data give is like the prior.
     """
-    every = _with_own_terms(system, terms)
-    try:
-        fit = weighted_least_squares(system, every)
-    except ProblemError as error:
-        raise cause_in_terms(system, every, error) from error
-    return _estimate_of(fit, every, prior, interval, calibration, simultaneous=simultaneous)
+    options = prior, interval, calibration
+    return in_turn(_rounds(system, terms, *options, simultaneous=simultaneous))
 
 
 def fit_many(
     fits: Sequence[Sequence[Statistics]], settings: EstimatorSettings | None = None
 ) -> list[Estimate | IdentifyError]:
-    """`estimate_body` of many logs, each a fit of its own, in about half of the time.
+    """`estimate_body` of many logs, each a fit of its own, in about 60 % of the time.
 
     The rounds of many fits go in step, and their weights are worked out at once: estimates are the
     same to rounding. Each is certified, and has intervals.
@@ -224,27 +207,24 @@ def fit_many(
         Estimates in the order of the fits; in place of one that there is not, the error that
         `estimate_body` raises.
     """
-    settings = settings or EstimatorSettings()
-    found: list[Estimate | IdentifyError] = []
-    for first in range(0, len(fits), _IN_STEP):
-        systems = [body_system(logs, settings) for logs in fits[first : first + _IN_STEP]]
-        terms = _with_own_terms(systems[0], settings.all_terms)
-        for system, fit in zip(systems, least_squares_of_many(systems, terms), strict=True):
-            try:
-                if isinstance(fit, ProblemError):
-                    raise cause_in_terms(system, terms, fit) from fit
-                if isinstance(fit, Exception):
-                    raise fit
-                options = settings.prior, settings.interval, None
-                one = _estimate_of(fit, terms, *options, simultaneous=settings.simultaneous)
-                found.append(one.on_carrier(settings.unloaded) if settings.unloaded else one)
-            except IdentifyError as error:
-                found.append(error)
-    return found
+    return together(_body_rounds(logs, settings or EstimatorSettings()) for logs in fits)
 
 
-_IN_STEP = 48
-"""Fits whose rounds go in step: with more, their statistics leave the processor's cache."""
+def _body_rounds(
+    logs: Sequence[Statistics],
+    settings: EstimatorSettings,
+    calibration: Calibration | None = None,
+) -> Rounds[Estimate]:
+    """Those of `estimate_body`."""
+    estimate = yield from _rounds(
+        body_system(logs, settings),
+        settings.all_terms,
+        settings.prior,
+        settings.interval,
+        calibration,
+        simultaneous=settings.simultaneous,
+    )
+    return estimate.on_carrier(settings.unloaded) if settings.unloaded else estimate
 
 
 def _with_own_terms(system: System, terms: Sequence[Term]) -> tuple[Term, ...]:
@@ -253,22 +233,27 @@ def _with_own_terms(system: System, terms: Sequence[Term]) -> tuple[Term, ...]:
     return tuple(dict.fromkeys((Consistent(), *bounds, *terms)))
 
 
-def _estimate_of(
-    fit: LeastSquaresFit,
-    terms: tuple[Term, ...],
+def _rounds(
+    system: System,
+    terms: Sequence[Term],
     prior: Prior,
     interval: IntervalRoute,
     calibration: Calibration | None,
     *,
     simultaneous: bool,
-) -> Estimate:
-    """The estimate of all unknowns from their least squares."""
-    for term in terms:
+) -> Rounds[Estimate]:
+    """Those of `estimate_unknowns`."""
+    every = _with_own_terms(system, terms)
+    try:
+        fit = yield from least_squares_rounds(system, every)
+    except ProblemError as error:
+        raise cause_in_terms(system, every, error) from error
+    for term in every:
         term.require_plausible(fit.x, fit.data.space)
     posterior = posterior_of(fit, prior)
     uncertainty = _Uncertainty.of(posterior, interval, calibration, simultaneous=simultaneous)
-    theta, certificate = solve_terms(posterior, terms)
-    return _assemble(posterior, terms, theta, certificate, uncertainty)
+    theta, certificate = solve_terms(posterior, every)
+    return _assemble(posterior, every, theta, certificate, uncertainty)
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,7 +351,7 @@ def _assemble(
     half_widths = offset_half_widths(fit, uncertainty.likelihood, uncertainty.offsets)
     found = zip(system.offsets(x, fit.weights), half_widths, strict=True)
     offsets = tuple(SavedBias("", offset, half_width) for offset, half_width in found)
-    said = score_equations(fit)
+    said = posterior.likelihood
     if posterior.weighing is not None:
         said = replace(said, R=posterior.A, r=posterior.b)
     region = ConfidenceRegion(

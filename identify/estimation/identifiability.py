@@ -128,7 +128,8 @@ def without_noise(rows: Array, noise: Array) -> tuple[Array, Array]:
     """Equations whose noise in the columns is taken off: A y = b, least squares as before.
 
     AᵀA = RᵀR − N and Aᵀb = Rᵀr − q, with N and q what noise adds to the moments of the rows; in
-    root form, R⁻ᵀNR⁻¹ = UΛUᵀ and A = (1 − Λ)^½ UᵀR, so that nothing is squared that counts.
+    root form, R⁻ᵀNR⁻¹ = UΛUᵀ and A = (1 − Λ)^½ UᵀR, so that nothing is squared that counts. Where
+    no Λ is bounded, Cholesky's root of 1 − UΛUᵀ does the same.
 
     Args:
         rows: [R | r], shape (n, k + 1), n ≥ k.
@@ -142,7 +143,11 @@ def without_noise(rows: Array, noise: Array) -> tuple[Array, Array]:
     R, r = reduced[:k, :k], reduced[:k, k]
     if not noise.any():
         return R, r
-    shares, U = np.linalg.eigh(whitened(noise[:k, :k], R))
+    share = whitened(noise[:k, :k], R)
+    if np.linalg.norm(share) <= _MOST_CORRECTED:  # along every direction
+        left = np.linalg.cholesky(np.eye(k) - share).T
+        return left @ R, solve_transposed(left, r - solve_transposed(R, noise[:k, k]))
+    shares, U = np.linalg.eigh(share)
     kept = np.sqrt(1.0 - np.clip(shares, 0.0, _MOST_CORRECTED))
     taken = np.clip(shares, np.finfo(float).tiny, None)
     pull = (U.T @ solve_transposed(R, noise[:k, k])) * np.minimum(1.0, _MOST_CORRECTED / taken)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -54,35 +55,46 @@ of many fits are worked out in one go, along the axis of the groups."""
 def in_turn(rounds: Rounds[T]) -> T:
     """The result of the rounds of one fit."""
     (found,) = together([rounds])
-    if isinstance(found, Exception):
+    if isinstance(found, IdentifyError):
         raise found
     return found
 
 
-def together(several: Sequence[Rounds[T]]) -> list[T | Exception]:
-    """The results of the rounds of several fits, or what each raised."""
-    found: dict[int, T | Exception] = {}
-    asking: dict[int, Asked] = {}
+_IN_STEP = 48
+"""Fits whose rounds go in step: with more, their statistics leave the processor's cache."""
 
-    def go_on(number: int, weighted: Weighted | Exception | None) -> None:
-        rounds = several[number]
+
+def together(several: Iterable[Rounds[T]]) -> list[T | IdentifyError]:
+    """The results of the rounds of several fits, or the error that each raised.
+
+    Some go in step at a time; the next ones begin as others end.
+    """
+    found: dict[int, T | IdentifyError] = {}
+    asking: dict[int, tuple[Rounds[T], Asked]] = {}
+
+    def go_on(number: int, rounds: Rounds[T], weighted: Weighted | Exception | None) -> None:
         try:
             if isinstance(weighted, Exception):
-                asking[number] = rounds.throw(weighted)
+                asking[number] = rounds, rounds.throw(weighted)
             else:
-                asking[number] = next(rounds) if weighted is None else rounds.send(weighted)
+                asked = next(rounds) if weighted is None else rounds.send(weighted)
+                asking[number] = rounds, asked
         except StopIteration as done:
             found[number] = done.value
-        except (IdentifyError, np.linalg.LinAlgError) as error:
+        except IdentifyError as error:
             found[number] = error
 
-    for number in range(len(several)):
-        go_on(number, None)
-    while asking:
+    coming = enumerate(several)
+    while True:
+        new = list(islice(coming, _IN_STEP - len(asking)))
+        for number, rounds in new:
+            go_on(number, rounds, None)
+        if not (new or asking):
+            return [found[number] for number in range(len(found))]
         now, asking = asking, {}
-        for number, weighted in zip(now, _weighted(list(now.values())), strict=True):
-            go_on(number, weighted)
-    return [found[number] for number in range(len(several))]
+        answers = _weighted([asked for _, asked in now.values()])
+        for (number, (rounds, _)), weighted in zip(now.items(), answers, strict=True):
+            go_on(number, rounds, weighted)
 
 
 def _weighted(asked: Sequence[Asked]) -> list[Weighted | Exception]:

@@ -118,7 +118,12 @@ class FitData:
         """What weights rest on beside the residuals."""
         return Channels.of(self.system.arrays, self.scales)
 
-    @property
+    @cached_property
+    def offset_leverage(self) -> Array:
+        """Effective samples that the offsets take of each group, shape (G,)."""
+        return self.system.arrays.offset_leverage
+
+    @cached_property
     def scale_weights(self) -> Array:
         """W of each group by the scales alone, shape (G, m, m)."""
         return self.scales[:, :, None] ** -2 * np.eye(self.scales.shape[1])

@@ -17,18 +17,18 @@ from identify.estimation.identifiability import (
     identifiability,
     without_noise,
 )
-from identify.estimation.in_step import Asked, Rounds, in_turn, together
+from identify.estimation.in_step import Asked, Rounds, in_turn
 from identify.estimation.initial_estimate import (
     FitData,
     initial_estimate,
     require_positive_masses,
     too_little,
 )
-from identify.estimation.residual_weights import RESOLUTION
 from identify.estimation.rounds import (
     NEAR,
     RAMP,
     ROUNDING,
+    Approached,
     Way,
     approached,
     body_units,
@@ -52,14 +52,8 @@ _DAMPED_FROM = 8
 
 _MOST_ROUNDS = 30
 
-_SETTLED = 1e-2
-"""Share by which a round may still change the units of length when re-weighting stops."""
-
 _STEADY = 1e-4
-"""The same where every direction is identifiable and the size is still to be found."""
-
-_MOST_FULL = 12
-"""Full rounds after those: where they move the estimate on, something is not clear."""
+"""Share by which a round may still change the units of length when re-weighting stops."""
 
 
 @dataclass(frozen=True)
@@ -176,81 +170,59 @@ def weighted_least_squares(
         TooLittleMotion: the data do not identify a mass or a centre of mass.
         ProblemError: a kind of channel is zero throughout.
     """
-    return in_turn(_rounds(system, terms, start))
+    return in_turn(least_squares_rounds(system, terms, start))
 
 
-def least_squares_of_many(
-    systems: Sequence[System], terms: Sequence[Term] = ()
-) -> list[LeastSquaresFit | Exception]:
-    """`weighted_least_squares` of each of several systems, or what it raises of one.
-
-    Their weights are worked out in one go, which takes the half of the time of one after the other.
-    """
-    return together([_rounds(system, terms, None) for system in systems])
-
-
-def _rounds(system: System, terms: Sequence[Term], start: Array | None) -> Rounds[LeastSquaresFit]:
+def least_squares_rounds(
+    system: System, terms: Sequence[Term], start: Array | None = None
+) -> Rounds[LeastSquaresFit]:
+    """Those of `weighted_least_squares`."""
     data = fit_data(system, terms)
-    x = initial_estimate(data) if start is None else start
-    fit = yield from _from_approached(data, x, ramp=start is None)
+    x, ramp = initial_estimate(data) if start is None else start, start is None
+    fit = None
+    try:
+        found = yield from approached(data, x, ramp=ramp)
+        if found is not None:
+            fit = yield from _in_full_rounds(data, found, ramp=False)
+    except (np.linalg.LinAlgError, ProblemError):  # from the beginning it may do, or say why
+        pass
     if fit is None:
-        fit = yield from _in_full_rounds(data, x, ramp=start is None)
+        lengths = [default_length(mass) for mass in masses_of(data, x)]
+        beginning = Approached(x, lengths, first_leverages(data), 1.0)
+        fit = yield from _in_full_rounds(data, beginning, ramp=ramp)
     _require_masses_and_coms(fit)
     return fit
 
 
-def _in_full_rounds(data: FitData, x: Array, *, ramp: bool) -> Rounds[LeastSquaresFit]:
-    """Rounds that split off what is not identifiable anew each time, until they settle."""
-    lengths = [default_length(mass) for mass in masses_of(data, x)]
-    first = 1 if ramp else RAMP
-    fit = yield from _solve(data, x, lengths, first / RAMP, first_leverages(data))
-    way, x = Way(), fit.scaling.x(fit.regularised)
-    for number in range(first + 1 if _is_noisy(fit) else RAMP, _MOST_ROUNDS):
-        before, share = fit, min(1.0, number / RAMP)
-        lengths = lengths_of_fit(fit, damped=number > _DAMPED_FROM)
-        last, fit = x, (yield from _solve(data, x, lengths, share, fit.leverages))
-        x = fit.scaling.x(fit.regularised)
-        if share == 1.0:
-            step = x - last
-            ahead = way.ahead(step, fit.problem.A.T @ fit.problem.A)
-            # Sizes have to settle too, where they decide what is identifiable.
-            complete = before.identifiability.complete and fit.identifiability.complete
-            steady = complete or _grown(lengths, before) < _SETTLED
-            if ahead < max(NEAR, _rounding(fit.problem, RESOLUTION)) and steady:
-                break
-            further = way.extended(x, step)
-            x = further if min(masses_of(data, further)) > 0.0 else x
-    return fit
+def _in_full_rounds(data: FitData, found: Approached, *, ramp: bool) -> Rounds[LeastSquaresFit]:
+    """Rounds that split off what is not identifiable anew each time, until they settle.
 
-
-def _from_approached(data: FitData, x: Array, *, ramp: bool) -> Rounds[LeastSquaresFit | None]:
-    """The full round from where rounds without a split settle; None where that is not clear.
-
-    It is clear where every direction is identifiable and solved for as in those rounds, and the
-    full round does not move the estimate.
+    Args:
+        data: system and equalities.
+        found: where they start.
+        ramp: whether noise in the motion is taken off little by little.
     """
-    try:
-        found = yield from approached(data, x, ramp=ramp)
-        if found is None:
-            return None
-        x = found.x
-        fit = yield from _solve(data, x, found.lengths, 1.0, found.leverage)
-        for _ in range(_MOST_FULL):
-            if not fit.identifiability.complete:
-                return None
-            last, x = x, fit.scaling.x(fit.regularised)
-            near = max(NEAR, _rounding(fit.problem, ROUNDING))
-            lengths = lengths_of_fit(fit, damped=False)
-            ahead = found.rate * float(np.linalg.norm(fit.problem.A @ (x - last)))
-            if ahead < near and _grown(lengths, fit) < _STEADY:
-                return fit
-            fit = yield from _solve(data, x, lengths, 1.0, fit.leverages)
-    except (
-        np.linalg.LinAlgError,
-        ProblemError,
-    ):  # full rounds from the beginning may do, or say why
-        pass
-    return None
+    x, lengths, leverage, rate = found
+    way, first = Way(rate), 1 if ramp else RAMP
+    number = first - 1
+    while True:
+        number += 1
+        share, last = min(1.0, number / RAMP), x
+        fit = yield from _solve(data, x, lengths, share, leverage)
+        x, leverage = fit.scaling.x(fit.regularised), fit.leverages
+        lengths = lengths_of_fit(fit, damped=number > _DAMPED_FROM)
+        if share < 1.0:
+            continue
+        step = x - last
+        near = max(NEAR, ROUNDING * float(np.linalg.norm(fit.problem.b)))
+        ahead = way.ahead(step, fit.problem.A.T @ fit.problem.A)
+        # Where not all is identifiable, leverages are others than before.
+        compared = fit.identifiability.complete or number > first
+        settled = ahead < near and compared and _grown(lengths, fit) < _STEADY
+        if settled or number == _MOST_ROUNDS:
+            return fit
+        further = way.extended(x, step)
+        x = further if min(masses_of(data, further)) > 0.0 else x
 
 
 def ordinary_least_squares(system: System) -> Phi:
@@ -303,12 +275,14 @@ def _solve(
         len(space.bodies),
     )
     prior = prior_bodies(data, x, scaling)
-    A, b = _corrected(problem, noise, to_x @ split.resolved, to_x @ prior)
-    y = np.linalg.solve(A, b)
-    little = HALF_WIDTH * split.errors >= 1.0
-    reference = prior + split.resolved[:, little] @ (y / (1.0 + split.errors**4))[little]
-    corrected = _corrected(problem, noise, to_x @ split.identifiable, to_x @ reference)
-    theta = reference + split.identifiable @ np.linalg.solve(*corrected)
+    corrected = _corrected(problem, noise, to_x @ split.resolved, to_x @ prior)
+    y, reference = np.linalg.solve(*corrected), prior
+    theta = reference + split.resolved @ y
+    if not split.complete:
+        little = HALF_WIDTH * split.errors >= 1.0
+        reference = prior + split.resolved[:, little] @ (y / (1.0 + split.errors**4))[little]
+        corrected = _corrected(problem, noise, to_x @ split.identifiable, to_x @ reference)
+        theta = reference + split.identifiable @ np.linalg.solve(*corrected)
     regularised = prior + split.resolved @ (y / (1.0 + split.errors**2))
     if not (regularised[: 10 * len(scaling.bodies) : 10] > 0.0).all():
         regularised = theta
@@ -333,13 +307,6 @@ def _solve(
         errors[10 * number] = body.mass * width if width < 1.0 else np.inf
     require_positive_masses(fit.x, errors, data)
     return fit
-
-
-def _is_noisy(fit: LeastSquaresFit) -> bool:
-    """Whether noise in the motion is more than rounding of it."""
-    columns = fit.scaling.to_x
-    noise = np.sqrt(np.maximum(np.diag(columns.T @ fit.noise[:-1, :-1] @ columns), 0.0))
-    return bool((noise > RESOLUTION * np.linalg.norm(fit.problem.A @ columns, axis=0)).any())
 
 
 def _grown(lengths: Sequence[float], fit: LeastSquaresFit) -> float:
@@ -404,8 +371,3 @@ def _units_of_scalars(problem: LinearProblem, data: FitData) -> Array:
     norms = np.linalg.norm(columns, axis=0)
     whole = float(np.hypot(np.linalg.norm(problem.b), problem.floor))
     return whole / np.where(norms > 0.0, norms, whole)
-
-
-def _rounding(problem: LinearProblem, share: float) -> float:
-    """What rounding of a share of the data moves the unknowns by, in standard errors."""
-    return share * float(np.linalg.norm(problem.b))

@@ -85,6 +85,7 @@ class Posterior:
         degrees: of freedom of Student's t, shape (p,).
         prior_share: of the information on each unknown, how much is the prior's: 1 − σ²/σ²_d, with
             σ_d the standard error by the data alone, shape (p,).
+        likelihood: what the data say of the unknowns.
         weighing: how the prior and the data agree; None where it only completes.
     """
 
@@ -98,6 +99,7 @@ class Posterior:
     gain: Array
     degrees: Array
     prior_share: Array
+    likelihood: ScoreEquations
     weighing: Weighing | None = field(default=None)
 
     @property
@@ -136,8 +138,9 @@ def posterior_of(fit: LeastSquaresFit, prior: Prior) -> Posterior:
     if mixture is not None:
         return _weighed(fit, prior, mixture)
     covariance, share = covariance_of(fit), np.zeros(len(fit.theta))
+    likelihood = score_equations(fit)
     if not fit.identifiability.complete:
-        share = _prior_share(fit, score_equations(fit), covariance)
+        share = _prior_share(fit, likelihood, covariance)
     A, b, floor = fit.prior_completed
     return Posterior(
         fit=fit,
@@ -150,6 +153,7 @@ def posterior_of(fit: LeastSquaresFit, prior: Prior) -> Posterior:
         gain=fit.information_inverse,
         degrees=degrees_of_freedom(fit),
         prior_share=share,
+        likelihood=likelihood,
     )
 
 
@@ -202,6 +206,7 @@ def _weighed(fit: LeastSquaresFit, prior: Prior, mixture: NormalMixture) -> Post
         gain=along @ within.T @ within @ (equations.R @ free).T @ equations.whitening,
         degrees=np.full(p, np.inf),
         prior_share=_prior_share(fit, equations, covariance),
+        likelihood=equations,
         weighing=Weighing(
             weights=weights,
             means={name: float(weights @ of) for name, of in mixture.settings.items()},

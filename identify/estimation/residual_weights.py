@@ -258,12 +258,10 @@ def _sizes(ratios: Array, degrees: Array, sensors: Indices, *, alike: bool) -> A
         known = _degrees_of_common(ratios[:, 1:], degrees[:, 1:])[:, None]
     total = known + degrees
     sizes = np.maximum((known * common + degrees * ratios) / total, 1.0)
-    grows = ((sizes[:, 2:] > sizes[:, 1:-1]) & there[:, 2:]).any(axis=1)
-    for sensor, kind in np.argwhere(grows).tolist():
-        bands = np.flatnonzero(there[sensor, 1:, 0]) + 1
-        sizes[sensor, bands, kind] = _not_growing(
-            sizes[sensor, bands, kind], total[sensor, bands, kind]
-        )
+    if ((sizes[:, 2:] > sizes[:, 1:-1]) & there[:, 2:]).any():
+        weights = np.where(there, total, 0.0)  # bands that a sensor does not have change nothing
+        pooled = _not_growing(*(of[:, 1:].swapaxes(1, 2) for of in (sizes, weights)))
+        sizes[:, 1:] = np.maximum(pooled.swapaxes(1, 2), 1.0)
     return np.where(np.any(predicted, axis=(1, 2), keepdims=True), sizes, 1.0)
 
 
@@ -318,16 +316,21 @@ def _at_lower_edges(sizes: Array, bands: Indices) -> Array:
 
 
 def _not_growing(values: Array, weights: Array) -> Array:
-    """Nearest values that do not grow, by pooling of neighbours (Ayer and others 1955)."""
-    pools: list[tuple[float, float, int]] = []
-    for value, weight in zip(values.tolist(), weights.tolist(), strict=True):
-        pool = (value, weight, 1)
-        while pools and pools[-1][0] < pool[0]:
-            last, w, n = pools.pop()
-            total = w + pool[1]
-            pool = ((last * w + pool[0] * pool[1]) / total, total, n + pool[2])
-        pools.append(pool)
-    return np.array([value for value, _, n in pools for _ in range(n)])
+    """Nearest values that do not grow along the last axis (Ayer and others 1955).
+
+    Each is min over i ≤ k of max over j ≥ k of the mean of the values from i to j. Those of no
+    weight stand last, and change nothing.
+    """
+    n = values.shape[-1]
+    sums, total = np.zeros((2, *values.shape[:-1], n + 1))
+    np.cumsum(weights * values, axis=-1, out=sums[..., 1:])
+    np.cumsum(weights, axis=-1, out=total[..., 1:])
+    sums, total = (of[..., None, 1:] - of[..., :-1, None] for of in (sums, total))
+    means = np.where(total > 0.0, sums / np.where(total > 0.0, total, 1.0), 0.0)
+    first, last = np.arange(n)[:, None], np.arange(n)
+    means = np.where(first <= last, means, -np.inf)
+    greatest = np.maximum.accumulate(means[..., ::-1], axis=-1)[..., ::-1]
+    return np.where(first <= last, greatest, np.inf).min(axis=-2)
 
 
 def _diagonal(matrices: Array) -> Array:

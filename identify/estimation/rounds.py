@@ -16,7 +16,7 @@ from identify.arrays import Array
 from identify.estimation.identifiability import LEVEL_KNOWN, TRACE, free_directions, without_noise
 from identify.estimation.in_step import Asked, Rounds
 from identify.estimation.initial_estimate import FitData, measured_scales
-from identify.estimation.scaling import BodyScaling, Scaling
+from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Term
 from identify.inertia.parameters import default_radius
 from identify.regressors import System
@@ -46,7 +46,7 @@ _RATE = 0.1
 _MOST_APPROACHING = 20
 """Rounds of those at the most …"""
 
-_MOVING = 3
+_MOVING = 6
 """… of which the first move the scale and the centre of the bodies."""
 
 _MOST_EXTRAPOLATED = 0.5
@@ -156,8 +156,7 @@ def approached(data: FitData, x: Array, *, ramp: bool) -> Rounds[Approached | No
         if not min(*masses_of(data, solved), *masses_of(data, shrunk)) > 0.0:
             return None
         leverage = leverages(data, inverse, of_groups)
-        if number < _MOVING:
-            lengths = lengths_of(data, solved, inverse)
+        lengths = lengths_of(data, solved, inverse)
         step, x = shrunk - x, shrunk
         if part < 1.0:
             continue
@@ -212,9 +211,8 @@ class _Directions(NamedTuple):
 
 def first_leverages(data: FitData) -> Array:
     """Leverage of each group where nothing is known of it: shares of the unknowns, shape (G,)."""
-    arrays = data.system.arrays
     share = len(data.space) / data.system.equations
-    return arrays.offset_leverage + share * arrays.effective_samples
+    return data.offset_leverage + share * data.channels.effective_samples
 
 
 def leverages(data: FitData, inverse: Array, moments: Array) -> Array:
@@ -225,9 +223,9 @@ def leverages(data: FitData, inverse: Array, moments: Array) -> Array:
         inverse: B⁻¹, shape (p, p).
         moments: of the rows [A | b] of each group, shape (G, p + 1, p + 1).
     """
-    arrays, p = data.system.arrays, len(inverse)
+    p = len(inverse)
     by_unknowns = (moments[:, :p, :p] * inverse).sum(axis=(1, 2))
-    return arrays.offset_leverage + by_unknowns / arrays.channels.sum(axis=1)
+    return data.offset_leverage + by_unknowns / data.channels.channels.sum(axis=1)
 
 
 def into_directions(columns: Array, reference: Array) -> Array:
@@ -283,8 +281,8 @@ def lengths_of(data: FitData, x: Array, inverse: Array) -> list[float]:
     lengths = []
     for body, mass in enumerate(masses_of(data, x)):
         block = data.space.of_body(body)
-        one = BodyScaling(mass, 1.0, x[block][1:4] / mass)
-        to_trace = TRACE @ one.to_theta
+        com = x[block][1:4] / mass
+        to_trace = np.concatenate(([2.0 * com @ com], -4.0 * com, TRACE[4:])) / mass
         trace = float(to_trace @ x[block])
         error = float(np.sqrt(to_trace @ inverse[block, block] @ to_trace))
         lengths.append(likely_length(trace, error, 1.0, default_length(mass)))

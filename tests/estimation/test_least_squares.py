@@ -14,6 +14,7 @@ from identify.estimation import (
 from identify.estimation.in_step import in_turn
 from identify.estimation.intervals import covariance_of
 from identify.estimation.least_squares import _solve, lengths_of_fit, weighted_least_squares
+from identify.inertia import phi_from_inertia
 from identify.regressors import (
     BodyWrench,
     System,
@@ -218,12 +219,15 @@ def test_where_a_fit_begins_does_not_matter_for_where_it_ends(share):
 
 
 NOISE = {"linear_acceleration": 0.3, "angular_acceleration": 1.0, "force": 0.3, "torque": 0.02}
+MUCH_NOISE = {signal: 15.0 * sigma for signal, sigma in NOISE.items()}
+SMALL = phi_from_inertia(1.0, np.array([0.05, 0.0, 0.05]), np.diag([1e-6, 2e-6, 2.5e-6]))
 SETTLING = {
     "one band": lambda rng, phi: [
         samples(phi, rng, 300, noise=wrench_noise(phi, 0.05), bias=1.0).blocks()
     ],
     "bands, noise in the motion": lambda rng, phi: [banded(phi, 2, NOISE)],
     "three logs of bands": lambda rng, phi: [banded(phi, seed, NOISE) for seed in (2, 3, 4)],
+    "a small body, not all identifiable": lambda rng, phi: [banded(SMALL, 2, MUCH_NOISE)],
 }
 
 
@@ -241,6 +245,7 @@ def test_a_fit_is_where_its_rounds_settle(case, bias):
     rng = np.random.default_rng(4)
     phi = random_body(rng)
     fit = fit_of(SETTLING[case](rng, phi), EstimatorSettings(bias=bias))
+    assert fit.identifiability.complete == (case != "a small body, not all identifiable")
     errors = np.sqrt(np.diag(covariance_of(fit)))
     settled, moved = fit, np.inf
     for _ in range(40):
