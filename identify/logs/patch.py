@@ -7,8 +7,10 @@ again.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -162,7 +164,17 @@ def _document(recording: Recording) -> dict[str, dict[str, Any]]:
 
 
 def _schema(document: Mapping[str, Any]) -> Schema:
-    return validate(Schema, document, "schema")
+    """The schema of a document: a log that is read again has the one it had."""
+    try:
+        text = json.dumps(document)
+    except TypeError:  # of values that no file has
+        return validate(Schema, document, "schema")
+    return _schema_of_text(text)
+
+
+@lru_cache(maxsize=64)
+def _schema_of_text(text: str) -> Schema:
+    return validate(Schema, json.loads(text), "schema")
 
 
 def _merged(document: Mapping[str, Any], patch: Patch) -> dict[str, Any]:

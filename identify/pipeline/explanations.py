@@ -67,7 +67,7 @@ def rank_explanations(
         found: faults with a size that were found of them, to be compared with the others.
     """
     _LOG.info("comparing other readings")
-    base = [log.some(ROWS, wide=True) for log in logs]
+    base = [log.some(ROWS, wide=True, validated=False) for log in logs]
     bands = [clear_bands(each.statistics, each.recording.gravity) for each in base]
     rows = [BandRows.of(each.statistics, own) for each, own in zip(base, bands, strict=True)]
     if not any(len(each.samples) and each.measures_wrench for each in rows):
@@ -212,7 +212,8 @@ def with_fault_corrected(reading: Reading, fault: Fault, size: Array) -> Reading
 
 def _read_by(log: ScannedLog, fault: Fault) -> LogSummary:
     assert fault.patch is not None
-    return log.some(ROWS, log.summary.reading.with_patch(fault.patch(np.zeros(0))))
+    reading = log.summary.reading.with_patch(fault.patch(np.zeros(0)))
+    return log.some(ROWS, reading, validated=False)
 
 
 def _mapped(rows: BandRows, fault: Fault) -> BandRows:

@@ -244,7 +244,7 @@ class OnlineFit:
         part = excerpt(rows, self._start, stop, self._margin)
         try:
             block = prepare(
-                part.recording, self._cutoff_hz, part.span, rate_hz=self._rate_hz, folds=False
+                part.recording, self._cutoff_hz, part.span, rate_hz=self._rate_hz, validated=False
             )
         except NoSegment:
             pass

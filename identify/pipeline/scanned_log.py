@@ -41,14 +41,25 @@ class ScannedLog(NamedTuple):
         reading = replace(reading, cutoff_hz=self.summary.cutoff_hz)
         return scan_log(self.source, reading, wide=self.wide)
 
-    def some(self, rows: int, reading: Reading | None = None, *, wide: bool = False) -> LogSummary:
-        """Of about so many rows, evenly spread, where there are more; read otherwise if asked."""
+    def some(
+        self,
+        rows: int,
+        reading: Reading | None = None,
+        *,
+        wide: bool = False,
+        validated: bool = True,
+    ) -> LogSummary:
+        """Of about so many rows, evenly spread, where there are more; read otherwise if asked.
+
+        Where it is not to be `validated`, its folds are its blocks, and it has no segments.
+        """
         if reading is None and self.wide and len(self.source) <= rows:
             return self.summary
         reading = replace(
             reading or self.summary.reading, cutoff_hz=self.summary.cutoff_hz, most_rows=rows
         )
-        return _mapped(scan(self.source, reading, wide=wide or bool(reading.maps)))
+        wide = wide or bool(reading.maps)
+        return _mapped(scan(self.source, reading, wide=wide, validated=validated))
 
     def timed(self, factor: float) -> ScannedLog | None:
         """The log read from the start with its time so many times as long, the cut-off chosen anew.

@@ -68,6 +68,7 @@ def scan(
     progress: Progress | None = None,
     *,
     wide: bool = False,
+    validated: bool = True,
     look_at: Callable[[Excerpt], None] | None = None,
 ) -> LogSummary:
     """Read a log once, and keep what estimation, validation and figures need of it.
@@ -79,6 +80,7 @@ def scan(
         reading: how it is read; as its schema says where not given.
         progress: told after each chunk of a log of several.
         wide: take the columns behind [1, ψ, w] too, as `prepare` does.
+        validated: keep what validation needs too, folds of a short log and the motion at full rate.
         look_at: called with each chunk, in order, as it was read.
 
     Raises:
@@ -99,7 +101,7 @@ def scan(
         if look_at is not None:
             look_at(part)
         try:
-            prepared = _prepared(part, chunk, of_chunks, found, wide=wide)
+            prepared = _prepared(part, chunk, of_chunks, found, wide=wide, validated=validated)
         except NoSegment as error:
             refused = refused or error
             unused += part.rows - part.counts.dropped.total
@@ -140,7 +142,13 @@ def excerpts(source: ReadableLog, reading: Reading | None = None) -> Iterator[Ex
 
 
 def _prepared(
-    part: Excerpt, chunk: _Chunk, reading: Reading, found: LogSummary | None, *, wide: bool
+    part: Excerpt,
+    chunk: _Chunk,
+    reading: Reading,
+    found: LogSummary | None,
+    *,
+    wide: bool,
+    validated: bool,
 ) -> PreparedLog:
     """Rows by frequency of a chunk, with the cut-off and the rate of those before it."""
     recording = part.recording
@@ -151,7 +159,7 @@ def _prepared(
     cutoff_hz, rate_hz = reading.cutoff_hz, None
     if found is not None:
         cutoff_hz, rate_hz = found.cutoff_hz, found.rate_hz
-    return prepare(recording, cutoff_hz, part.span, wide=wide, rate_hz=rate_hz)
+    return prepare(recording, cutoff_hz, part.span, wide=wide, rate_hz=rate_hz, validated=validated)
 
 
 def _wrench_range(recording: Recording) -> Array:

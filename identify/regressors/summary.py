@@ -104,11 +104,13 @@ class LogSummary(LogSeries):
         series["recording"] = rows_of(chunk.recording, 0, 0)
         series["segments"] = _first_states(chunk.segments, most_states)
         series["motion_hz"] = (chunk.motion_hz or 0.0) if reading.cutoff_hz is None else None
+        statistics = block_statistics(chunk, most_blocks)
+        shared = chunk.folds is chunk.blocks and len(chunk.blocks) <= most_blocks
         return cls(
             **series,
             reading=reading,
-            statistics=block_statistics(chunk, most_blocks),
-            folds=fold_statistics(chunk),
+            statistics=statistics,
+            folds=statistics if shared else fold_statistics(chunk),
             points=len(chunk.time),
             numbers=np.arange(len(chunk.time)),
             last_segment=int(chunk.segment_ids[-1]),

@@ -81,7 +81,10 @@ def _correlated(columns: Array, kernel: Array) -> Array:
     taps = len(kernel)
     count = len(columns) - taps + 1
     if len(columns) < _LONG or taps > _TRANSFORMED // 2:
-        return np.lib.stride_tricks.sliding_window_view(columns, taps, axis=0) @ kernel
+        sums = np.empty((count, columns.shape[1]))
+        for number, line in enumerate(np.ascontiguousarray(columns.T)):
+            sums[:, number] = np.correlate(line, kernel, "valid")
+        return sums
     from scipy.fft import irfft, rfft  # kept out of `import identify`
 
     step = _TRANSFORMED - taps + 1

@@ -75,7 +75,7 @@ class Samples:
         self.attitude: Way = ("quaternion", 0 if self.half_window else SAMPLE)
         self.quaternion: Vec4 | None = None
         if "quaternion" in signals:
-            self.quaternion = normalised_quaternion(self._signal(*self.attitude))
+            self.quaternion = normalised_quaternion(self._smoothed)
         self.taken: dict[Way, Array] = {}
 
     def __call__(self, name: str, order: int) -> Array:
@@ -91,8 +91,13 @@ class Samples:
             return given[self.half_window : len(given) - self.half_window]
         return self.differentiator.apply(given, order)
 
+    @cached_property
+    def _smoothed(self) -> Array:
+        """The quaternion by the way it comes, of a norm that is not quite one, shape (n, 4)."""
+        return self._signal(*self.attitude)
+
     def _turning(self, name: str, order: int) -> Array:
-        value = self._signal(name, self.attitude[1])
+        value = self._smoothed
         if order == self.attitude[1]:
             return rotation_from_quaternion(value)
         self(*self.attitude)  # its noise is in the rates too

@@ -54,7 +54,7 @@ def prepare(
     *,
     wide: bool = False,
     rate_hz: float | None = None,
-    folds: bool = True,
+    validated: bool = True,
     form: str = "acceleration",
 ) -> PreparedLog:
     """Put a log on an even clock, differentiate what is missing, and take its slow rows.
@@ -72,7 +72,8 @@ def prepare(
             then, edges are treated as in a log whose motion has to be.
         rate_hz: of the log's other chunks [Hz]: where these rows have the same but for rounding,
             transforms are not made anew. With it, `motion_hz` is found though a cut-off is given.
-        folds: whether time is cut anew for folds where blocks are too few to be held out.
+        validated: make what validation needs too: folds, for which time is cut anew where blocks
+            are too few to be held out, and the motion at full rate. Else folds are the blocks.
         form: there is one, "acceleration"; the momentum form was removed.
 
     Raises:
@@ -88,8 +89,8 @@ def prepare(
     recording = on_one_clock(recording)
     if recording.still:
         return _prepare_still(recording, wide=wide)
-    found = _parts(recording, cutoff_hz, span, wide=wide, rate_hz=rate_hz)
-    joined = _join(found.recording, found, span, folds=folds)
+    found = _parts(recording, cutoff_hz, span, wide=wide, rate_hz=rate_hz, states=validated)
+    joined = _join(found.recording, found, span, folds=validated)
     return replace(
         joined,
         cutoff_raised=found.cutoff_raised,
@@ -119,7 +120,7 @@ def full_rate(
     recording = on_one_clock(recording)
     if recording.still:
         return [_still_poses(recording)]
-    found = _parts(recording, cutoff_hz, span, wide=False, rate_hz=rate_hz)
+    found = _parts(recording, cutoff_hz, span, wide=False, rate_hz=rate_hz, states=False)
     return [part.full_rate() for part in found.parts if len(part)]
 
 
@@ -160,6 +161,7 @@ def _parts(
     *,
     wide: bool,
     rate_hz: float | None,
+    states: bool,
 ) -> _Parts:
     """Segments that are long enough, differentiated; arguments and errors as of `prepare`."""
     segments = [
@@ -205,7 +207,7 @@ def _parts(
 
     def prepared(recording: Recording) -> list[_Part]:
         return [
-            _prepare_segment(recording, segment, cutoff, noise, span, wide=wide)
+            _prepare_segment(recording, segment, cutoff, noise, span, wide=wide, states=states)
             for segment in segments
             if len(segment) >= shortest_segment(segment.rate_hz, cutoff)
         ]
@@ -391,24 +393,13 @@ def _prepare_segment(
     span: tuple[float, float],
     *,
     wide: bool,
+    states: bool,
 ) -> _Part:
     differentiator = Differentiator.design(segment.rate_hz, cutoff_hz)
     samples = Samples(recording, segment.signals, differentiator, wide=wide)
     time = segment.time[samples.half_window : len(segment) - samples.half_window]
     axes = samples.in_body
     columns = _columns(axes, time, wide=wide)
-    quaternion, position, velocity = samples.quaternion, samples.position, samples.velocity
-    states = None
-    if not (quaternion is None or position is None or velocity is None):
-        states = Segment(
-            time=time,
-            position=position,
-            velocity=velocity,
-            quaternion=quaternion,
-            angular_velocity=axes.rates,
-            wrench=columns[:, 13:19].copy(),
-            gravity=recording.gravity,
-        )
     return _Part(
         segment=segment,
         time=time,
@@ -416,8 +407,24 @@ def _prepare_segment(
         samples=samples,
         noise=noise,
         cutoff_hz=cutoff_hz,
-        states=states,
+        states=_states(samples, axes, time, columns) if states else None,
         own=slice(*np.searchsorted(time, span).tolist()),
+    )
+
+
+def _states(samples: Samples, axes: BodyAxes, time: Array, columns: Array) -> Segment | None:
+    """The motion of a segment at its full rate; None where the log does not give all of it."""
+    quaternion, position, velocity = samples.quaternion, samples.position, samples.velocity
+    if quaternion is None or position is None or velocity is None:
+        return None
+    return Segment(
+        time=time,
+        position=position,
+        velocity=velocity,
+        quaternion=quaternion,
+        angular_velocity=axes.rates,
+        wrench=columns[:, 13:19].copy(),
+        gravity=samples.recording.gravity,
     )
 
 
@@ -445,7 +452,7 @@ def _join(
     if not parts:
         raise NoSegment(f"{recording.name}: no segment in the time that was asked for")
     series = [part.series() for part in parts]
-    blocks = [b for part in parts for b in part.blocks(block_edges(len(part), rate_hz))]
+    blocks = tuple(b for part in parts for b in part.blocks(block_edges(len(part), rate_hz)))
     rows = np.array([len(block.rows) for block in blocks])
     stamps = np.zeros(0) if recording.time is None else recording.time
     first, last = np.searchsorted(stamps, span).tolist()
@@ -455,8 +462,8 @@ def _join(
         rows=np.concatenate([of_part for _, of_part in series]),
         segment_ids=np.repeat(np.arange(len(parts)), [len(of_part) for of_part, _ in series]),
         noise=np.average([_mean_noise(block) for block in blocks], axis=0, weights=rows),
-        blocks=tuple(blocks),
-        folds=tuple(blocks if not folds or len(blocks) >= FOLDS else _folds(parts)),
+        blocks=blocks,
+        folds=blocks if not folds or len(blocks) >= FOLDS else tuple(_folds(parts)),
         rate_hz=rate_hz,
         cutoff_hz=cutoff_hz,
         segments=tuple(part.states for part in parts if part.states is not None),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from identify.arrays import Array, Flags, Vec6
-from identify.errors import ProblemError, SolveError
+from identify.errors import IdentifyError, ProblemError, SolveError
 from identify.estimation import Estimate
 from identify.regressors import Statistics
 from identify.regressors.newton_euler import FEATURE_TENSOR
@@ -20,7 +20,13 @@ _SIGNAL = 2.0
 _MOST_FOLDS = 20
 """Of still poses, of which each is a fold by itself where there are no more."""
 
-Fit = Callable[[Sequence[Statistics]], Estimate]
+_CELLS = 20_000
+"""Of statistics that folds fitted at once have between them, some 60 MB: of many logs it is fewer
+folds at a time."""
+
+Fits = Callable[[Sequence[Sequence[Statistics]]], Sequence[Estimate | IdentifyError]]
+"""Fits an estimate to each of several statistics of logs, or says why there is none, as
+`identify.estimation.fit_many` does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +67,7 @@ class HeldOutScores:
         return 1.0 - float((self.rms[counted] ** 2).sum() / variance.sum())
 
 
-def held_out_scores(logs: Sequence[Statistics], fit: Fit) -> HeldOutScores | None:
+def held_out_scores(logs: Sequence[Statistics], fits: Fits) -> HeldOutScores | None:
     """Cross-validation over segments of time.
 
     Every log is cut into the same number of segments; fold k leaves out the k-th of each. A log's
@@ -69,26 +75,24 @@ def held_out_scores(logs: Sequence[Statistics], fit: Fit) -> HeldOutScores | Non
 
     Args:
         logs: block statistics of each log.
-        fit: fits an estimate to block statistics.
+        fits: what fits the training parts of the folds, many at a time.
 
     Returns:
         The scores, or None where no fold could be both fitted and scored.
     """
-    folds = _fold_count(logs)
-    if folds < 2:
+    count = _fold_count(logs)
+    if count < 2:
         return None
+    folds = [[_cells_of_fold(log, fold, count) for log in logs] for fold in range(count)]
+    folds = [held for held in folds if not any(out.all() for out in held)]
     error, spread, noise = np.zeros(6), np.zeros(6), np.zeros(6)
     rows, scored, refused, unproved = 0.0, 0, 0, 0
-    for fold in range(folds):
-        held = [_cells_of_fold(log, fold, folds) for log in logs]
-        if any(out.all() for out in held):
+    for held, estimate in zip(folds, _fitted(logs, folds, fits), strict=True):
+        if isinstance(estimate, ProblemError | SolveError):
+            refused, unproved = refused + 1, unproved + isinstance(estimate, SolveError)
             continue
-        training = [log.subset(~out) for log, out in zip(logs, held, strict=True)]
-        try:
-            estimate = fit(training)
-        except (ProblemError, SolveError) as why:
-            refused, unproved = refused + 1, unproved + isinstance(why, SolveError)
-            continue
+        if isinstance(estimate, IdentifyError):
+            raise estimate
         scored += 1
         for number, (log, out) in enumerate(zip(logs, held, strict=True)):
             bias, phi = estimate.biases[number], estimate.moved_in(number).phi
@@ -109,6 +113,20 @@ def held_out_scores(logs: Sequence[Statistics], fit: Fit) -> HeldOutScores | Non
         carries_signal=(spread > _SIGNAL * noise) & (spread > 0.0),
         unproved=unproved,
     )
+
+
+def _fitted(
+    logs: Sequence[Statistics], folds: Sequence[Sequence[Flags]], fits: Fits
+) -> Iterator[Estimate | IdentifyError]:
+    """The estimate of each fold's training part, of some folds at a time."""
+    at_once = max(1, _CELLS // sum(map(len, logs)))
+    for first in range(0, len(folds), at_once):
+        yield from fits(
+            [
+                [log.subset(~out) for log, out in zip(logs, held, strict=True)]
+                for held in folds[first : first + at_once]
+            ]
+        )
 
 
 def _fold_count(logs: Sequence[Statistics]) -> int:

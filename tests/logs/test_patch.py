@@ -1,9 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from identify.errors import SchemaError
 from identify.logs import Recording, read_log
-from identify.logs.patch import patched, wrench_gain
+from identify.logs.patch import patched, schema_of, wrench_gain
 from identify.logs.schema_tables import WrenchTable
 from tests.close import assert_close
 
@@ -105,6 +107,14 @@ def test_a_mount_that_is_turned_is_that_of_the_schema():
 def test_what_cannot_be_undone_without_the_file_is_refused(patch):
     with pytest.raises(SchemaError):
         patched(read_log(TABLE, schema()), patch)
+
+
+def test_a_schema_is_read_once_and_what_no_file_has_is_refused_as_ever():
+    recording = read_log(TABLE, schema())
+    assert schema_of(recording) is schema_of(replace(recording))
+    odd = replace(recording, schema=schema(pose={"order": object()}))
+    with pytest.raises(SchemaError, match="order"):
+        schema_of(odd)
 
 
 def test_a_column_with_a_minus_is_negated_and_named_once():

@@ -51,6 +51,17 @@ def test_derivatives_of_polynomials_are_exact(rate, cutoff, degree):
         assert_close(out, exact, 1e-9, scale=max(1.0, np.abs(exact).max()) * 10.0)
 
 
+@pytest.mark.parametrize("count", [37, 400, 2**14 + 400])
+def test_sums_are_those_of_each_window_however_long_the_columns(count):
+    differentiator = Differentiator.design(100.0, 5.0)
+    columns = np.random.default_rng(count).normal(size=(count, 4))
+    taps = differentiator.kernels.shape[1]
+    windows = np.lib.stride_tricks.sliding_window_view(columns, taps, axis=0)
+    for order in range(3):
+        expected = windows @ differentiator.kernels[order]
+        assert_close(differentiator.apply(columns, order), expected, 1e-12)
+
+
 @pytest.mark.parametrize(("rate", "cutoff"), [(100.0, 5.0), (500.0, 5.0), (50.0, 5.0)])
 @pytest.mark.parametrize("frequency", [0.2, 1.0, 2.0])
 def test_derivatives_of_a_slow_sine_are_accurate(rate, cutoff, frequency):

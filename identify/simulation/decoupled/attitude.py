@@ -232,7 +232,8 @@ def _one_by_one(pair: Pair, matrix: Pair) -> None:
     products = np.empty((2, 2, *pair.shape[2:]), dtype=np.complex128)
     first, second = products
     multiply, add = np.multiply, np.add
-    before, after = np.moveaxis(pair[:, None, :-1], 2, 0), np.moveaxis(pair[:, 1:], 1, 0)
-    for now, turn, following in zip(before, np.moveaxis(matrix, 2, 0), after, strict=True):
+    by_node = pair.swapaxes(0, 1)
+    by_step = matrix.swapaxes(1, 2).swapaxes(0, 1)
+    for now, turn, following in zip(by_node[:-1, :, None], by_step, by_node[1:], strict=True):
         multiply(now, turn, products)
         add(first, second, following)

@@ -106,6 +106,6 @@ def _running_sum(rows: Array) -> None:
         np.add.accumulate(rows, axis=1, out=rows)
         return
     add = np.add
-    by_node = np.moveaxis(rows, 1, 0)
+    by_node = rows.swapaxes(0, 1)
     for before, now in pairwise(by_node):
         add(before, now, now)

@@ -44,7 +44,6 @@ def transform_into(out: Array, matrix: Array, v: Array) -> Array:
         matrix: shape (i, j, n, b), or (i, j, b) where it is the same at all nodes.
         v: shape (j, n, b), or (j, 1, b) or (j, n, 1) where it is.
     """
-    v = np.broadcast_to(v, (len(v), *out.shape[1:]))
     return np.einsum("ijnb,jnb->inb" if matrix.ndim == 4 else "ijb,jnb->inb", matrix, v, out=out)
 
 
