@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from identify.arrays import Array, Indices
+from identify.diagnosis.agreement import Change
 from identify.errors import ProblemError
 from identify.estimation.intervals import covariance_of
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
@@ -302,17 +303,20 @@ class _SegmentMeans:
         return DriftShape("step", float(share)), np.column_stack((knots, offset[[0, -1]]))
 
 
-def lead_over_change(seconds: Array, rows: Array, effective: float, offset: Array) -> float:
-    """By how much a drifting offset explains a series better than a body that changes in it.
+def change_in_place(
+    log: int, seconds: Array, rows: Array, effective: float, offset: Array
+) -> tuple[float, Change]:
+    """The likeliest change of the body in a series in which the offset drifts, or seems to.
 
     Args:
+        log: its number.
         seconds: time of the series [s], shape (n,).
         rows: z of it, shape (n, K).
         effective: independent samples of the log.
         offset: over time, as `Drift.offsets` has it.
 
     Returns:
-        Twice the log-likelihood, sizes paid for, over that of the likeliest time of a change.
+        Twice the log-likelihood, sizes paid for, by which the drift leads it, and the change.
     """
     taken = slice(None, None, max(1, len(rows) // _MOST_ROWS))
     seconds, z = seconds[taken], rows[taken]
@@ -321,29 +325,50 @@ def lead_over_change(seconds: Array, rows: Array, effective: float, offset: Arra
     still = z[:, 0, None, None] * np.eye(6)
     price = np.log(6.0 * effective)
     sizes = 6.0 * len(offset)
-    fixed = _cost(np.concatenate((Y, still), axis=2), z[:, W] - moving, effective)
-    costs = []
-    places = np.linspace(seconds[0], seconds[-1], _PLACES + 2)[1:-1]
-    for place in (*places, float(offset[:, 0].mean())):
+    drifting = _Series.fitted(np.concatenate((Y, still), axis=2), z[:, W] - moving, effective)
+    places = [*np.linspace(seconds[0], seconds[-1], _PLACES + 2)[1:-1], offset[:, 0].mean()]
+
+    def changing(place: float) -> _Series:
         later = seconds > place
         both = np.concatenate((Y, still, later[:, None, None] * Y), axis=2)
-        costs.append(_cost(both, z[:, W], effective))
-    return float(min(costs) + 11.0 * price - fixed - min(sizes, 6.0 * _COSINES) * price)
+        return _Series.fitted(both, z[:, W], effective)
+
+    found = [changing(float(place)) for place in places]
+    best = int(np.argmin([each.cost for each in found]))
+    now = found[best]
+    paid = 11.0 * price - min(sizes, 6.0 * _COSINES) * price
+    parts = [np.eye(16, 26)[:10], np.eye(10, 26) + np.eye(10, 26, 16)]
+    first, second = (part @ now.x for part in parts)
+    errors = [np.sqrt(np.einsum("ij,jk,ik->i", C, now.covariance, C)) for C in parts]
+    at = float((places[best] - seconds[0]) / (seconds[-1] - seconds[0]))
+    p_value = float(np.exp(-0.5 * max(drifting.cost - now.cost, 0.0)))
+    change = Change("body_changed", log, 0, at, p_value, first, second, *errors)
+    return now.cost - drifting.cost + paid, change
 
 
-def _cost(A: Array, w: Array, effective: float) -> float:
-    """n log |Σ| of what the best unknowns leave, Σ that of all channels."""
-    size = np.var(w, axis=0) + 1e-300
-    floor = np.diag(_LEAST_LEFT * size)
-    sigma = np.diag(size)
-    for _ in range(_REWEIGHTED):
-        root = np.linalg.inv(np.linalg.cholesky(sigma))
-        rows = (root @ A).reshape(-1, A.shape[2])
-        norms = np.maximum(np.linalg.norm(rows, axis=0), np.finfo(float).tiny)
-        x = np.linalg.lstsq(rows / norms, (w @ root.T).reshape(-1), rcond=_ROUNDING)[0] / norms
-        left = w - A @ x
-        sigma = left.T @ left / len(w) + floor
-    return effective * float(np.linalg.slogdet(sigma)[1])
+class _Series(NamedTuple):
+    """A series explained: n log |Σ| of what is left, Σ that of all channels, and the unknowns."""
+
+    cost: float
+    x: Array
+    covariance: Array
+
+    @classmethod
+    def fitted(cls, A: Array, w: Array, effective: float) -> _Series:
+        size = np.var(w, axis=0) + 1e-300
+        floor = np.diag(_LEAST_LEFT * size)
+        sigma = np.diag(size)
+        x, inverse = np.zeros(A.shape[2]), np.eye(A.shape[2])
+        for _ in range(_REWEIGHTED):
+            root = np.linalg.inv(np.linalg.cholesky(sigma))
+            rows = (root @ A).reshape(-1, A.shape[2])
+            norms = np.maximum(np.linalg.norm(rows, axis=0), np.finfo(float).tiny)
+            inverse = np.linalg.pinv(rows / norms, rcond=_ROUNDING) / norms[:, None]
+            x = inverse @ (w @ root.T).reshape(-1)
+            left = w - A @ x
+            sigma = left.T @ left / len(w) + floor
+        covariance = inverse @ inverse.T * (len(w) / effective)
+        return cls(effective * float(np.linalg.slogdet(sigma)[1]), x, covariance)
 
 
 def _refusal(before: LeastSquaresFit, after: LeastSquaresFit) -> str:

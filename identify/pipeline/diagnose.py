@@ -32,7 +32,7 @@ from identify.diagnosis import (
 from identify.diagnosis.explained import MOST_LEFT, share_left
 from identify.diagnosis.faults.gravity import is_usual_gravity
 from identify.diagnosis.ranking import CLEAR_LEAD
-from identify.diagnosis.sensor_drift import lead_over_change
+from identify.diagnosis.sensor_drift import change_in_place
 from identify.errors import ProblemError
 from identify.estimation import Estimate, EstimatorSettings
 from identify.estimation.estimator import body_system
@@ -193,6 +193,8 @@ def look_at(
         changes = changed(diagnosis.fit, settings.all_terms)
         if not exact:
             drifting = _drift(diagnosis.fit, logs, spans, settings)
+            if isinstance(drifting, Change):
+                drifting, changes = None, changes or (drifting,)
     found = () if diagnosis is None else diagnosis.found
     ranking = None
     if suspect or (found and not corrected):
@@ -279,8 +281,12 @@ def _drift(
     logs: Sequence[ScannedLog],
     spans: Sequence[Sequence[Span]],
     settings: EstimatorSettings,
-) -> Drift | None:
-    """Drift of the offsets, without the times at which something else is wrong."""
+) -> Drift | Change | None:
+    """Drift of the offsets, without the times at which something else is wrong.
+
+    Where a body that changes explains the series clearly better than an offset that does, that; an
+    offset that drifts has more shapes than are tried.
+    """
     series = []
     for log, own in zip(logs, spans, strict=True):
         kept = np.ones(len(log.summary.time), dtype=np.bool_)
@@ -291,13 +297,17 @@ def _drift(
     found = drift(fit, series, settings.all_terms)
     if found is None:
         return None
-    leads = [
-        lead_over_change(time, rows, log.summary.effective, offset)
-        for log, (time, rows), offset in zip(logs, series, found.offsets, strict=True)
+    rivals = [
+        change_in_place(number, time, rows, log.summary.effective, offset)
+        for number, (log, (time, rows), offset) in enumerate(
+            zip(logs, series, found.offsets, strict=True)
+        )
         if len(offset) and not log.summary.recording.still
     ]
-    tied = min(leads, default=np.inf) < CLEAR_LEAD
-    return replace(found, equivalent=("body_changed",)) if tied else found
+    lead, change = min(rivals, key=lambda rival: rival[0], default=(np.inf, None))
+    if change is not None and found.kind == "step" and lead < -CLEAR_LEAD:
+        return change
+    return replace(found, equivalent=("body_changed",)) if lead < CLEAR_LEAD else found
 
 
 def _left_open(diagnosis: Diagnosis, facts: Sequence[LogFacts]) -> list[ScoreTest]:

@@ -138,7 +138,7 @@ def with_force_motion(recording: Recording, cutoff_hz: float | None = None) -> R
         NoSegment, LogError: as `prepare`; too few attitudes at rest.
     """
     span = (-np.inf, np.inf)
-    return _parts(recording, cutoff_hz, span, wide=False, rate_hz=None).recording
+    return _parts(recording, cutoff_hz, span, wide=False, rate_hz=None, states=False).recording
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,9 +103,9 @@ def test_many_still_poses_are_left_out_in_twenty_folds():
     rows[:, 1:] = np.random.default_rng(0).normal(size=(60, 18))
     parts = []
 
-    def counted(training):
-        parts.append(len(training[0]))
-        return estimate_body(training)
+    def counted(trainings):
+        parts.extend(len(training[0]) for training in trainings)
+        return fit_many(trainings)
 
     held_out_scores([statistics_of_rows(rows, 60.0, still=True)], counted)
     assert parts == [57] * 20
