@@ -93,7 +93,10 @@ _WANTED = (
     "the cross-talk; one sigma as a share, as 0.01 for 1 %"
 )
 
-Share: TypeAlias = Annotated[Number, Field(ge=0.0, le=1.0)]
+_LEAST_KNOWN = 0.5
+"""A scale that may be off by more is not known at all; 1 is sooner one per cent."""
+
+Share: TypeAlias = Annotated[Number, Field(ge=0.0, le=_LEAST_KNOWN)]
 """One sigma of a relative error."""
 
 GainAccuracy: TypeAlias = Annotated[Any, BeforeValidator(lambda value: _accuracy(value))]
@@ -107,19 +110,19 @@ def _accuracy(value: object) -> float | tuple[Any, ...]:
     if rows and (len(value) != 6 or any(len(row) != 6 for row in rows) or len(rows) != 6):
         raise ValueError(f"expected {_WANTED}; got {shown(value)}")
     if rows:
-        return tuple(tuple(map(_share, row)) for row in rows)
+        return tuple(tuple(_share(each, 1.0) for each in row) for row in rows)
     if len(value) not in (2, 6):
         raise ValueError(f"expected {_WANTED}; got {len(value)}: {shown(value)}")
     return tuple(map(_share, value))
 
 
-def _share(value: object) -> float:
+def _share(value: object, most: float = _LEAST_KNOWN) -> float:
     try:
         number = finite(value)
     except ValueError as error:
         raise ValueError(f"expected {_WANTED}; got {shown(value)}") from error
-    if not 0.0 <= number <= 1.0:
-        raise ValueError(f"expected shares from 0 to 1, as 0.01 for 1 %; got {number:g}")
+    if not 0.0 <= number <= most:
+        raise ValueError(f"expected shares from 0 to {most:g}, as 0.01 for 1 %; got {number:g}")
     return number
 
 
