@@ -160,7 +160,7 @@ def _correction(
                 code, f"it cannot be corrected. {finding.where}: {finding.text} {finding.remedy}"
             )
     codes = dict.fromkeys(f.code for f in checks.findings)
-    found = ", ".join(each for each in codes if each not in REPORTED) or "nothing to be corrected"
+    found = ", ".join([c for c in codes if c not in REPORTED] or codes) or "nothing to be corrected"
     were = "was" if len(before) == 1 else "were"
     once = f" once {', '.join(before)} {were} corrected" if before else ""
     raise NotCorrected(code, f"not found in these logs{once}; found: {found}")
