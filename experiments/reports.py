@@ -179,6 +179,7 @@ REPORTS: Mapping[str, Report] = {
         lacks=_lacks_log_of_others,
     ),
     "stars": _of_study_file("stars", 2),
+    "stars_shape": _of_study_file("stars_shape", 5),
     "coverage": _of_study_file("coverage", 7),
     "benchmarks": Report(
         file="reports/benchmarks.md",
