@@ -284,6 +284,8 @@ def _guessed(log: Path, tables: Sequence[_Found]) -> FirstSchema:
     poses = [t for t in tables if t.posed]
     wrench = next(iter(wrenches), None)
     pose = wrench if wrench in poses else _pose_for(wrench, poses)
+    turning = [t for t in (wrench, *tables) if t is not None and t.first("angular")]
+    imu = turning[0] if pose is None and turning else None
     missing: list[str] = []
     main = wrench or pose or tables[0]
     out = [
@@ -294,16 +296,22 @@ def _guessed(log: Path, tables: Sequence[_Found]) -> FirstSchema:
     ]
     values = _values(log, main, [main.first("force"), main.first("torque")])
     out += _written(_time(main, values, missing))
-    for name, table in (("pose", pose), ("wrench", wrench)):
+    streams = {"pose": (pose, poses), "gyro": (imu, turning), "wrench": (wrench, wrenches)}
+    if imu is not None and imu.first("acceleration"):
+        streams["accelerometer"] = imu, turning
+    for name, (table, alike) in streams.items():
         if table is not None and table.contents.topic is not None:
-            others = [t.contents.topic for t in (poses if name == "pose" else wrenches)]
+            others = dict.fromkeys(t.contents.topic for t in alike)
             also = ", ".join(str(t) for t in others if t != table.contents.topic)
             why = f"{UNSURE} also: {also}" if also else table.contents.kind
             out += ["", f"[streams.{name}]", *_written([("topic", table.contents.topic, why)])]
     upright = f"{UNSURE} the way things fall in the world's axes"
     out += ["", "[world]", *_written([("gravity", [0.0, 0.0, -9.80665], upright)]), "", *_FLANGE]
-    out += ["", "[pose]"]
-    out.append(_pose_lines(None if pose is None else _pose(pose, log), missing))
+    if imu is None:
+        out += ["", "[pose]"]
+        out.append(_pose_lines(None if pose is None else _pose(pose, log), missing))
+    else:
+        out += _imu(imu)
     out += ["", "[wrench]"]
     out.append(_lines(None if wrench is None else _wrench(wrench), missing, "force and torque"))
     out += _written(
@@ -384,6 +392,17 @@ def _pose(table: _Found, log: Path | None) -> list[Line] | None:
     elif _largest(values, rotation) > _FULL_TURN:
         lines.append(("angle_unit", "deg", f"{UNSURE} larger than a full turn in radians"))
     return lines
+
+
+def _imu(table: _Found) -> list[str]:
+    """The lines of `[imu]`, of a log without a pose."""
+    why = f"{UNSURE} no columns look like a pose; rad/s, along the axes of the wrench"
+    lines = ["", "[imu]", *_written([("gyro", table.first("angular"), why)])]
+    if (read := table.first("acceleration")) is None:
+        return lines
+    lines += _written([("accelerometer", read, f"{UNSURE} proper acceleration: g at rest [m/s²]")])
+    where = f"{UNSURE} of the accelerometer, in the frame of the wrench [m]"
+    return [*lines, "", "[imu.mount]", *_written([("translation", [0.0, 0.0, 0.0], where)])]
 
 
 def _wrench(table: _Found) -> list[Line] | None:

@@ -10,6 +10,7 @@ from identify.logs.first_schema import UNSURE, first_schema, presets
 from identify.signals.kinematics import still_in_body
 from identify.spatial.rotations import log_rotation, rotate, rotation_from_quaternion
 from tests.close import assert_close
+from tests.still_and_moving import still_and_moving
 
 ARM = Path(__file__).parents[2] / "datasets" / "payload_arm"
 TCP = [0.0, 0.02, 0.12, 0.3, -0.1, 0.2]
@@ -250,3 +251,20 @@ def test_units_in_the_names_of_columns_are_those_of_the_schema(tmp_path, arm, re
     assert found.missing == ()
     (tmp_path / "s.toml").write_text(found.text)
     assert_same(read_log(path, tmp_path / "s.toml"), reference, 1e-9)
+
+
+@pytest.mark.parametrize("accelerometer", [False, True])
+def test_a_log_without_a_pose_has_its_inertial_unit(tmp_path, accelerometer):
+    log = still_and_moving()
+    columns = {"time": log.time, "gyro": log.signals["gyro"]}
+    columns |= {"acc": log.signals["force"]} if accelerometer else {}
+    columns |= {"force": log.signals["force"], "torque": log.signals["torque"]}
+    path = write_csv(tmp_path / "log.csv", columns)
+    found = first_schema(path)
+    assert found.missing == ()
+    schema = tomllib.loads(found.text)
+    assert "pose" not in schema
+    assert set(schema["imu"]) == ({"gyro", "accelerometer", "mount"} if accelerometer else {"gyro"})
+    (tmp_path / "s.toml").write_text(found.text, encoding="utf-8")
+    read = read_log(path, tmp_path / "s.toml")
+    assert_close(read.signals["gyro"], log.signals["gyro"], 1e-9)
