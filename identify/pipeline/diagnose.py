@@ -181,20 +181,23 @@ def look_at(
         settings = replace(settings, bias="per_log")
     fit = least_squares_of(logs, settings, start)
     exact = fit is not None and _is_exact(fit)
-    apart = [_contacts(log) if not exact else () for log in logs]
-    inside = [
-        without_long_ends(own, log.summary.time) for own, log in zip(apart, logs, strict=True)
-    ]
-    spans = _with_signals(logs, inside)
     facts = [LogFacts.of(log.summary.recording) for log in logs]
+    now = logs
     if fit is not None:
         diagnosis = find_faults(fit, facts, settings.all_terms, exact=exact)
         moved = excitation(diagnosis.fit, _left_open(diagnosis, facts))
         changes = changed(diagnosis.fit, settings.all_terms)
-        if not exact:
-            drifting = _drift(diagnosis.fit, logs, spans, settings)
-            if isinstance(drifting, Change):
-                drifting, changes = None, changes or (drifting,)
+        if diagnosis.found:  # what they leave over time is no contact, and no drift
+            now = [_mapped(log, number, diagnosis.found) for number, log in enumerate(logs)]
+    apart = [_contacts(log) if not exact else () for log in now]
+    inside = [
+        without_long_ends(own, log.summary.time) for own, log in zip(apart, logs, strict=True)
+    ]
+    spans = _with_signals(logs, inside)
+    if diagnosis is not None and not exact:
+        drifting = _drift(diagnosis.fit, now, spans, settings)
+        if isinstance(drifting, Change):
+            drifting, changes = None, changes or (drifting,)
     found = () if diagnosis is None else diagnosis.found
     ranking = None
     if suspect or (found and not corrected):
@@ -207,7 +210,7 @@ def look_at(
             if fault.code not in _LIKE_GRAVITY or all(map(is_usual_gravity, sizes))
         ]
         ranking = fitted(rank_explanations(loaded, rivals), logs, settings)
-    left = _left(logs, settings, fit, diagnosis, drifting, ranking)
+    left = _left(logs, now, settings, fit, diagnosis, drifting, ranking)
     touched = ()
     if left > MOST_LEFT and not changes and all(s.code == "contact" for of in spans for s in of):
         touched = tuple(contacts_of(log) for log in logs)
@@ -245,13 +248,17 @@ def _without_spikes(log: ScannedLog) -> ScannedLog:
 
 def _left(
     logs: Sequence[ScannedLog],
+    now: Sequence[ScannedLog],
     settings: EstimatorSettings,
     fit: LeastSquaresFit | None,
     diagnosis: Diagnosis | None,
     drifting: Drift | None,
     ranking: Ranking | None,
 ) -> float:
-    """Share of the wrench's signal that the likeliest leaves beyond noise."""
+    """Share of the wrench's signal that the likeliest leaves beyond noise.
+
+    Of logs as read, and with what was found of them corrected.
+    """
     if ranking is not None and not ranking.as_read and not ranking.best.sized:
         return ranking.best.left
     if fit is None:
@@ -262,7 +269,6 @@ def _left(
         return corrected
     left = left_by(fit, logs, settings.unloaded)
     if left > MOST_LEFT and diagnosis is not None and diagnosis.found:
-        now = [_mapped(log, number, diagnosis.found) for number, log in enumerate(logs)]
         left = min(left, left_by(diagnosis.fit, now, settings.unloaded))
     return left
 
