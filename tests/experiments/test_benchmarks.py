@@ -26,7 +26,10 @@ from identify.simulation import fast_rollout
 from tests.thorough import THOROUGH
 
 TINY = Effort(repetitions=2, size=0.01, seconds=0.0)
-SLOW = {"long-logs", "checks", "fit-command", "report", "import", "readers"}
+SLOW = {
+    *("long-logs", "checks", "fit-command", "report", "import", "readers"),
+    "forward-simulation",
+}
 
 
 def test_contenders_take_turns_in_alternating_order():
