@@ -60,7 +60,7 @@ class Fit(Command):
     }
 
     logs: Annotated[tuple[Path, ...], Positional, option("LOG [LOG ...]", "(required)")]
-    """Logs of the same body: CSV and other text, Parquet, NPZ, or a folder of such files."""
+    """Logs of the same body, of any format that identify reads, or a folder of such files."""
 
     schema: Annotated[Path, option("S.toml", "(required)")]
     """What the columns of the logs mean; identify init LOG writes a first one."""
@@ -157,7 +157,7 @@ class Fit(Command):
     """Watch the LOG as it grows, advise turns, and fit it once --need is met or on Ctrl-C."""
 
     each: Flag = False
-    """Fit every log for itself: OUT/NAME of each, a table, a page. LOG may be 'runs/*.csv'."""
+    """Fit every log by itself: OUT/NAME of each, a table, a page. LOG may be 'runs/*.csv'."""
 
     workers: Annotated[int | None, option("N", "(default: the cores there are)")] = None
     """With --each: local processes; 0 runs in this one."""
@@ -253,6 +253,11 @@ class Fit(Command):
                 )
         if self.follow:
             raise UsageError("fit: --follow watches one log, and --each fits many: leave one out")
+        if self.prior == "none":
+            raise UsageError(
+                "fit: --each needs a number for every parameter, and --prior none leaves those "
+                "open that a log does not tell: leave one of them out"
+            )
         require_workers(self.workers, "fit --each")
         require_time_limit(self.timeout, "fit --each")
         settings = self._settings()

@@ -81,7 +81,7 @@ class PriorWords:
         given = {"at": self.at, "scale": self.scale, "error": self.error}
         for name, value in given.items():
             if value is not None:
-                raise UsageError(f"fit: --shape-{name} goes with --shape FILE")
+                raise UsageError(f"fit: --shape-{name} goes with --shape")
         if self.prior == _EVEN:
             raise UsageError("fit: --prior even is of a shape: give it with --shape FILE")
         if self.prior in (None, _BALL, _NONE):

@@ -71,9 +71,9 @@ class StudyCheck(Command):
 class StudyRun(Command):
     """Run the trials of a study that a folder does not have yet; resumes what was interrupted.
 
-    Writes OUT/results.parquet, one row a trial, and OUT/summary.md with figures. Trials that fail
-    are rows with their error, and counted. Exit status: 0 with failed trials too, 2 for bad input,
-    130 when interrupted.
+    Writes OUT/results.parquet, one row a trial, with OUT/summary.md and summary.html. Trials that
+    fail are rows with their error, and counted. Exit status: 0 with failed trials too, 2 for bad
+    input, 130 when interrupted.
     """
 
     file: Annotated[Path, Positional, option("FILE", "(required)")]

@@ -145,5 +145,5 @@ def _of_fault(test: ScoreTest) -> str:
     name = fault.name.replace("_", " ")
     limit = f"{sizes.matters / sizes.per_unit:g} {sizes.unit}"
     if sizes.of_mass:
-        limit = f"{sizes.matters:.0%} of the body"
+        limit = f"{100.0 * sizes.matters:.0f} % of the body"
     return f"{name}: this log would not show {limit}. To show it, {sizes.motion}."

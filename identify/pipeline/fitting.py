@@ -139,6 +139,9 @@ def fit(
     return FitResult(estimate, logs, validation, settings, checks)
 
 
+_TOO_DENSE = "As read, the body is denser than any material."
+
+
 def _findings(
     scanned: Sequence[ScannedLog],
     estimate: Estimate,
@@ -164,6 +167,10 @@ def _findings(
     if any(finding.code == "choice_contradicted" for finding in seen):
         checks = replace(checks, calibration=None)  # that explains what is left
     found = list(checks.findings)
+    if found and any(finding.code == "too_dense" for finding in seen):
+        # With a cause at hand that no body is so is said of the cause.
+        found[0] = replace(found[0], severity="error", text=f"{found[0].text} {_TOO_DENSE}")
+        seen = [finding for finding in seen if finding.code != "too_dense"]
     known = {finding.code for finding in found}
     return [*found, *(finding for finding in seen if finding.code not in known)], checks
 

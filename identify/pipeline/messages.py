@@ -206,7 +206,7 @@ def of_change(change: Change, logs: Sequence[LogSummary]) -> Finding:
             "bodies_differ",
             "error",
             f"it is of another body than the other logs: they are of {masses}.",
-            "Leave it out, or fit it for itself (fit --each).",
+            "Leave it out, or fit it by itself (fit --each).",
             evidence,
             log.name,
         )
@@ -216,7 +216,7 @@ def of_change(change: Change, logs: Sequence[LogSummary]) -> Finding:
         "body_changed",
         "error",
         f"the body changes at about {when:.4g} s: before and after it are {masses}.",
-        "Cut the log there, and fit the parts for themselves.",
+        "Cut the log there, and fit each part by itself.",
         evidence | {"time": when},
         log.name,
     )

@@ -154,8 +154,8 @@ def require_own_prior(prior: Prior, recordings: Sequence[Recording]) -> None:
     if apart or unlike:
         raise LogError(
             f"prior: {prior} is about {prior.frames.name or 'another frame'}, and the logs are "
-            f"about {frame.name or 'B'}, which are not the same: put it into the frame of the logs "
-            "with identify transform"
+            f"about {frame.name or 'B'}, which are not the same: give a body about the frame "
+            "of the logs (InertialParameters.in_frame)"
         )
     for recording in recordings:
         if recording.sha256 in prior.logs:

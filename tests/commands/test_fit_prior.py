@@ -167,8 +167,9 @@ def test_without_a_prior_there_is_no_number_and_nothing_to_export(fit, cli, tmp_
     ("words", "said"),
     [
         (("--prior", "even"), "give it with --shape FILE"),
-        (("--shape-scale", "0.001"), "--shape-scale goes with --shape FILE"),
-        (("--shape-error", "0.001"), "--shape-error goes with --shape FILE"),
+        (("--prior", "none", "--each"), "--each needs a number for every parameter"),
+        (("--shape-scale", "0.001"), "--shape-scale goes with --shape"),
+        (("--shape-error", "0.001"), "--shape-error goes with --shape"),
         (("--shape", "TOOL", "--prior", "ball"), "--shape is the prior, and --prior ball"),
         (("--shape", "TOOL", "--shape-error", "-1"), "error of the outline above zero"),
         (("--shape", "TOOL", "--prior-error", "0.1"), "--prior-error says another"),

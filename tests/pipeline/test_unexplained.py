@@ -17,7 +17,7 @@ from identify.pipeline.correcting import NotCorrected
 from identify.pipeline.diagnose import Checks
 from identify.spatial import rotation_from_quaternion
 from identify.spatial.rotations import rotate_back
-from tests.diagnosis.logs import PHI, moving, time_of, with_signals, with_wrench
+from tests.diagnosis.logs import PHI, late, moving, time_of, with_signals, with_wrench
 
 
 def touched(share: float = 0.45):
@@ -128,6 +128,15 @@ def test_a_wrench_in_thousandths_is_a_body_denser_than_any_material():
     assert said.evidence["density"] > 2.5e4
     heavy = synthetic_recording(gold.phi, rng=np.random.default_rng(0), duration=10.0)
     assert not fit(heavy).findings
+
+
+def test_what_is_found_of_a_body_denser_than_any_material_is_an_error_that_says_so():
+    log = late(moving(3, 10.0), 0.02)
+    signals = {name: 1000.0 * log.signals[name] for name in ("force", "torque")}
+    found = fit(with_signals(log, **signals))
+    assert (found.findings[0].code, found.findings[0].severity) == ("delay", "error")
+    assert found.findings[0].text.endswith("the body is denser than any material.")
+    assert "too_dense" not in found.verdict.reasons
 
 
 def test_the_end_of_a_sensors_range_is_left_out_and_what_is_left_gives_the_body():
