@@ -271,7 +271,7 @@ def test_still_poses_do_not_tell_a_weight_that_is_missing_and_say_so():
     (test,) = (test for test in tests if test.fault.code == "partly_compensated")
     assert not test.observable
     said = excitation(fit, tests).advice
-    assert any("partly compensated: this log would not show 10% of the body" in s for s in said)
+    assert any("partly compensated: this log would not show 10 % of the body" in s for s in said)
 
 
 def test_narrow_statistics_and_missing_facts_are_refused():
