@@ -49,7 +49,7 @@ from identify.pipeline.messages import (
     of_unexplained,
 )
 from identify.pipeline.scanned_log import ScannedLog, finest_blocks
-from identify.regressors import WIDE_LAYOUT, LogSummary, Statistics
+from identify.regressors import LogSummary
 from identify.regressors.wrench import W
 
 _LOG = logging.getLogger(__name__)
@@ -142,16 +142,9 @@ class Checks:
         return () if wrong or self.excitation is None else self.excitation.advice
 
 
-def wide_statistics(log: ScannedLog) -> Statistics:
-    """Wide statistics of a log: those of its scan where it was wide, or of one of fewer rows.
-
-    A short log is taken in the shorter blocks of its folds: of fewer than five an offset that
-    drifts, a body that changes, and the scatter that tests go by are not seen.
-    """
-    summary = log.summary
-    if summary.statistics.layout != WIDE_LAYOUT:
-        summary = log.some(MOST_ROWS, wide=True)
-    return finest_blocks(summary)
+def _wide(log: ScannedLog) -> ScannedLog:
+    """A log with a wide summary: that of its scan where it was wide, or of one of fewer rows."""
+    return log if log.wide else log._replace(summary=log.some(MOST_ROWS, wide=True))
 
 
 def look_at(
@@ -179,7 +172,8 @@ def look_at(
     changes: tuple[Change, ...] = ()
     if settings.bias == "shared":  # offsets that differ would be taken for other faults
         settings = replace(settings, bias="per_log")
-    fit = least_squares_of(logs, settings, start)
+    wide = [_wide(log) for log in logs]
+    fit = least_squares_of(wide, settings, start)
     exact = fit is not None and _is_exact(fit)
     facts = [LogFacts.of(log.summary.recording) for log in logs]
     now = logs
@@ -188,7 +182,7 @@ def look_at(
         moved = excitation(diagnosis.fit, _left_open(diagnosis, facts))
         changes = changed(diagnosis.fit, settings.all_terms)
         if diagnosis.found:  # what they leave over time is no contact, and no drift
-            now = [_mapped(log, number, diagnosis.found) for number, log in enumerate(logs)]
+            now = [_mapped(log, number, diagnosis.found) for number, log in enumerate(wide)]
     apart = [_contacts(log) if not exact else () for log in now]
     inside = [
         without_long_ends(own, log.summary.time) for own, log in zip(apart, logs, strict=True)
@@ -242,8 +236,10 @@ def _without_spikes(log: ScannedLog) -> ScannedLog:
     """A log with its spikes put between their neighbours, and the spans that it had."""
     if all(span.code != "spikes" for span in log.spans):
         return log
-    smooth = log.again(replace(log.summary.reading, without_spikes=True))
-    return smooth._replace(spans=log.spans)
+    reading = replace(log.summary.reading, without_spikes=True)
+    if not log.wide:
+        return log._replace(summary=log.some(MOST_ROWS, reading, wide=True))
+    return log.again(reading)._replace(spans=log.spans)
 
 
 def _left(
@@ -274,12 +270,11 @@ def _left(
 
 
 def _mapped(log: ScannedLog, number: int, found: Sequence[Explanation]) -> ScannedLog:
-    """A log whose series has faults corrected by their maps."""
-    summary = log.summary if log.wide else log.some(MOST_ROWS, wide=True)
-    rows = summary.rows
+    """A log whose wide series has faults corrected by their maps."""
+    rows = log.summary.rows
     for each in found:
         rows = rows @ each.faults[number].map_at(each.size)
-    return log._replace(summary=replace(summary, rows=rows))
+    return log._replace(summary=replace(log.summary, rows=rows))
 
 
 def _drift(
@@ -363,9 +358,13 @@ def _with_signals(
 def least_squares_of(
     logs: Sequence[ScannedLog], settings: EstimatorSettings, start: Phi | None = None
 ) -> LeastSquaresFit | None:
-    """The fit of wide statistics, or None where there is none."""
+    """The fit of wide statistics, or None where there is none.
+
+    A short log is taken in the shorter blocks of its folds: of fewer than five an offset that
+    drifts, a body that changes, and the scatter that tests go by are not seen.
+    """
     try:
-        system = body_system([wide_statistics(log) for log in logs], settings)
+        system = body_system([finest_blocks(_wide(log).summary) for log in logs], settings)
         return weighted_least_squares(system, settings.all_terms, start)
     except ProblemError:
         return None
