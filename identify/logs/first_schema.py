@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -13,6 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from identify.errors import LogError, SchemaError, did_you_mean
+from identify.logs.named_vectors import NamedVectors, named_vectors, unit_said
 from identify.logs.readers import contents_of, read_table
 from identify.logs.schema_fields import Column
 from identify.logs.schema_tables import LogTable
@@ -26,29 +27,10 @@ _CHECK = f"# Check the lines with {UNSURE}, then: identify check LOG --schema TH
 
 _PRESETS = Path(__file__).with_name("presets.toml")
 
-_NUMBERED = re.compile(r"(?P<stem>.*?)[_.]?(?P<open>\[)?(?P<part>\d+)(?(open)\])")
-_LETTERED = re.compile(
-    r"(?P<stem>.*?)[_./ ]?(?P<part>[xyzwXYZW])(?:[_ ]?[\[(]?"
-    rf"(?P<unit>{'|'.join((*LENGTH, *FORCE, *TORQUE, *ANGLE))})[\])]?)?"
-)
 _TIMES = re.compile(
     r"(.*[./])?(t|time|stamp|time_?stamp|seconds|sec|ipoc|header\.stamp)(_?(s|ms|us|ns))?", re.I
 )
 _UNIT_IN_NAME = re.compile(r".*_(us|ms|ns)")
-
-_WORDS: Mapping[str, tuple[str, ...]] = {
-    "force": ("f", "force", "forces"),
-    "torque": ("t", "tau", "torque", "torques", "m", "moment", "trq"),
-    "position": ("p", "pos", "position", "translation", "xyz", "", "tcp", "tool", "flange"),
-    "quaternion": ("q", "quat", "quaternion", "orientation", "rotation", ""),
-    "rotation_vector": ("r", "rot", "rotvec", "rotation_vector", "axis_angle"),
-    "linear": ("v", "vel", "velocity", "linear_velocity", "linear"),
-    "angular": ("w", "omega", "gyro", "angular_velocity", "angular"),
-    "acceleration": ("a", "acc", "accel", "acceleration", "linear_acceleration"),
-    "wrench": ("wrench", "ft", "force_torque", "ft_raw_wrench", "tcp_force"),
-    "pose": ("pose", "tcp_pose"),
-}
-"""What vectors are called, by the last word of their names."""
 
 _FLANGE = (
     "# A payload setting is about the flange. Where it is in the frame of the pose, no log says:",
@@ -100,22 +82,6 @@ class FirstSchema:
     missing: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """The vectors of a table by what they look like, likeliest first."""
-
-    contents: Contents
-    vectors: dict[str, list[list[str]]] = field(default_factory=dict)
-
-    def first(self, role: str) -> list[str] | None:
-        return next(iter(self.vectors.get(role, ())), None)
-
-    @property
-    def posed(self) -> bool:
-        """Whether it has a pose."""
-        return any(self.vectors.get(of) for of in ("quaternion", "rotation_vector", "matrix"))
-
-
 def presets() -> dict[str, Preset]:
     """All presets by name."""
     found = tomllib.loads(_PRESETS.read_text(encoding="utf-8"))
@@ -154,13 +120,13 @@ def first_schema(
     if chosen is not None and chosen.template:
         table = next(table for table in tables if chosen.fits(table.names))
         topics = frozenset(str(table.topic) for table in tables)
-        found = _of_preset(chosen, _found(table), tcp, topics)
+        found = _of_preset(chosen, named_vectors(table), tcp, topics)
         if held is None or not held[0] > 0.0:
             return found
         mass, *com = map(float, held)
         taken = f"\n[wrench.compensated]\nmass = {mass}\ncom = {json.dumps(com)}\n"
         return replace(found, text=found.text + taken)
-    return _guessed(log, [_found(table) for table in tables])
+    return _guessed(log, [named_vectors(table) for table in tables])
 
 
 def _chosen(log: Path, tables: Sequence[Contents], name: str | None) -> Preset | None:
@@ -183,7 +149,7 @@ def _chosen(log: Path, tables: Sequence[Contents], name: str | None) -> Preset |
 
 
 def _of_preset(
-    preset: Preset, found: _Found, tcp: Sequence[float] | None, topics: Collection[str]
+    preset: Preset, found: NamedVectors, tcp: Sequence[float] | None, topics: Collection[str]
 ) -> FirstSchema:
     """A preset with its fields put in; of a log with some topics."""
     times = [name for name in found.contents.names if _TIMES.fullmatch(name)]
@@ -218,67 +184,7 @@ def _of_preset(
     return FirstSchema(f"{head}\n{text}", tuple(missing))
 
 
-def _found(contents: Contents) -> _Found:
-    """The vectors among the columns of a table."""
-    parts: dict[tuple[str, bool], dict[str, str]] = {}
-    for name in contents.names:
-        for pattern in (_NUMBERED, _LETTERED):
-            if (match := pattern.fullmatch(name)) is not None:
-                key = (match["stem"], pattern is _NUMBERED)
-                parts.setdefault(key, {}).setdefault(match["part"].lower(), name)
-                break
-    found = _Found(contents)
-
-    def add(role: str, names: list[str]) -> None:
-        found.vectors.setdefault(role, []).append(names)
-
-    for (stem, numbered), of in parts.items():
-        whole = re.split(r"[./ ]", stem)[-1].lower().strip("_")
-        words = {whole, whole.rpartition("_")[2], _without_prefix(whole)}
-        roles = [role for role, said in _WORDS.items() if words & set(said)]
-        if numbered:
-            names = [of[k] for k in sorted(of, key=int)]
-            _add_numbered(names, roles, add)
-        elif {"x", "y", "z"} <= set(of):
-            if "w" in of:
-                add("quaternion", [of[k] for k in "xyzw"])
-            for role in roles:
-                if role not in ("quaternion", "wrench", "pose"):
-                    add(role, [of[k] for k in "xyz"])
-    return found
-
-
-def _without_prefix(word: str) -> str:
-    """The last word of one in camel case or behind an index, as `wrenchForce`, `tcp_force`."""
-    return re.split(r"[_\d]", word)[-1]
-
-
-def _add_numbered(
-    names: list[str], roles: Sequence[str], add: Callable[[str, list[str]], None]
-) -> None:
-    match len(names):
-        case 3:
-            for role in roles:
-                if role not in ("quaternion", "wrench", "pose"):
-                    add(role, names)
-        case 4 if "quaternion" in roles:
-            add("quaternion", names)
-        case 6 if "wrench" in roles or "force" in roles:
-            add("force", names[:3])
-            add("torque", names[3:])
-        case 6 if "pose" in roles:
-            add("position", names[:3])
-            add("rotation_vector", names[3:])
-        case 7 if "pose" in roles:
-            add("position", names[:3])
-            add("quaternion", names[3:])
-        case 9 | 16:
-            add("matrix", names)
-        case _:
-            pass
-
-
-def _guessed(log: Path, tables: Sequence[_Found]) -> FirstSchema:
+def _guessed(log: Path, tables: Sequence[NamedVectors]) -> FirstSchema:
     """A schema of what the names look like."""
     wrenches = [t for t in tables if t.first("force") and t.first("torque")]
     poses = [t for t in tables if t.posed]
@@ -327,11 +233,11 @@ def _guessed(log: Path, tables: Sequence[_Found]) -> FirstSchema:
     return FirstSchema("\n".join(out) + "\n", tuple(missing))
 
 
-def _pose_for(wrench: _Found | None, poses: Sequence[_Found]) -> _Found | None:
+def _pose_for(wrench: NamedVectors | None, poses: Sequence[NamedVectors]) -> NamedVectors | None:
     """The pose of the wrench's own frame, else of one late among the frames of a tree."""
     frame = "" if wrench is None else wrench.contents.frame
 
-    def likely(table: _Found) -> tuple[bool, int]:
+    def likely(table: NamedVectors) -> tuple[bool, int]:
         topic = table.contents.topic or ""
         transform = "->" in topic
         return bool(frame) and transform and table.contents.frame == frame, transform * len(topic)
@@ -339,7 +245,7 @@ def _pose_for(wrench: _Found | None, poses: Sequence[_Found]) -> _Found | None:
     return max(poses, key=likely, default=None)
 
 
-def _time(table: _Found, values: Table | None, missing: list[str]) -> list[Line]:
+def _time(table: NamedVectors, values: Table | None, missing: list[str]) -> list[Line]:
     lines: list[Line] = [(key, value, "") for key, value in table.contents.layout.items()]
     times = [name for name in table.contents.names if _TIMES.fullmatch(name)]
     if not times:
@@ -363,7 +269,7 @@ def _time(table: _Found, values: Table | None, missing: list[str]) -> list[Line]
     return lines
 
 
-def _pose(table: _Found, log: Path | None) -> list[Line] | None:
+def _pose(table: NamedVectors, log: Path | None) -> list[Line] | None:
     """The lines of `[pose]`; of values, where there is a log, the units."""
     lines: list[Line] = []
     position, rotation = table.first("position"), None
@@ -376,7 +282,7 @@ def _pose(table: _Found, log: Path | None) -> list[Line] | None:
     values = None if log is None else _values(log, table, [position, rotation])
     if position is not None and not (kind == "matrix" and len(rotation) == 16):
         lines.append(("position", position, _also(table, "position")))
-        if (unit := _unit_said(position)) in LENGTH:
+        if (unit := unit_said(position)) in LENGTH:
             lines += _unit_lines("position_unit", unit)
         elif _largest(values, position) > _POSITION_FAR:
             lines.append(("position_unit", "mm", f"{UNSURE} as large as no arm in metres"))
@@ -387,14 +293,14 @@ def _pose(table: _Found, log: Path | None) -> list[Line] | None:
         lines.append(("order", "row", f'{UNSURE} or "column"'))
     if kind != "rotation_vector":
         return lines
-    if (unit := _unit_said(rotation)) in ANGLE:
+    if (unit := unit_said(rotation)) in ANGLE:
         lines += _unit_lines("angle_unit", unit)
     elif _largest(values, rotation) > _FULL_TURN:
         lines.append(("angle_unit", "deg", f"{UNSURE} larger than a full turn in radians"))
     return lines
 
 
-def _imu(table: _Found) -> list[str]:
+def _imu(table: NamedVectors) -> list[str]:
     """The lines of `[imu]`, of a log without a pose."""
     why = f"{UNSURE} no columns look like a pose; rad/s, along the axes of the wrench"
     lines = ["", "[imu]", *_written([("gyro", table.first("angular"), why)])]
@@ -405,22 +311,16 @@ def _imu(table: _Found) -> list[str]:
     return [*lines, "", "[imu.mount]", *_written([("translation", [0.0, 0.0, 0.0], where)])]
 
 
-def _wrench(table: _Found) -> list[Line] | None:
+def _wrench(table: NamedVectors) -> list[Line] | None:
     force, torque = table.first("force"), table.first("torque")
     if force is None or torque is None:
         return None
     lines: list[Line] = []
     for name, columns, units in (("force", force, FORCE), ("torque", torque, TORQUE)):
         lines.append((name, columns, _also(table, name)))
-        if (unit := _unit_said(columns)) in units:
+        if (unit := unit_said(columns)) in units:
             lines += _unit_lines(f"{name}_unit", unit)
     return lines
-
-
-def _unit_said(columns: Sequence[str]) -> str:
-    """The unit in the name of the first of some columns, or nothing."""
-    match = _LETTERED.fullmatch(columns[0])
-    return (match and match["unit"]) or ""
 
 
 def _unit_lines(key: str, unit: str) -> list[Line]:
@@ -429,7 +329,7 @@ def _unit_lines(key: str, unit: str) -> list[Line]:
     return [] if unit in ("m", "N", "Nm", "rad") else [(key, unit, why)]
 
 
-def _also(table: _Found, role: str) -> str:
+def _also(table: NamedVectors, role: str) -> str:
     others = [names[0] for names in table.vectors[role][1:4]]
     return f"{UNSURE} also: {', '.join(others)} …" if others else ""
 
@@ -460,7 +360,7 @@ def _written(lines: Sequence[Line]) -> list[str]:
     return out
 
 
-def _values(log: Path, table: _Found, wanted: Sequence[list[str] | None]) -> Table | None:
+def _values(log: Path, table: NamedVectors, wanted: Sequence[list[str] | None]) -> Table | None:
     """Some columns of a table with its time stamps; None where they cannot be read."""
     columns: list[Column] = [name for names in wanted for name in names or ()]
     if not columns:

@@ -1,0 +1,117 @@
+"""Vectors among the columns of a log, by what their names look like."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from identify.logs.table import Contents
+from identify.logs.units import ANGLE, FORCE, LENGTH, TORQUE
+
+_NUMBERED = re.compile(r"(?P<stem>.*?)[_.]?(?P<open>\[)?(?P<part>\d+)(?(open)\])")
+_LETTERED = re.compile(
+    r"(?P<stem>.*?)[_./ ]?(?P<part>[xyzwXYZW])(?:[_ ]?[\[(]?"
+    rf"(?P<unit>{'|'.join((*LENGTH, *FORCE, *TORQUE, *ANGLE))})[\])]?)?"
+)
+_WORDS: Mapping[str, tuple[str, ...]] = {
+    "force": ("f", "force", "forces"),
+    "torque": ("t", "tau", "torque", "torques", "m", "moment", "trq"),
+    "position": ("p", "pos", "position", "translation", "xyz", "", "tcp", "tool", "flange"),
+    "quaternion": ("q", "quat", "quaternion", "orientation", "rotation", ""),
+    "rotation_vector": ("r", "rot", "rotvec", "rotation_vector", "axis_angle"),
+    "linear": ("v", "vel", "velocity", "linear_velocity", "linear"),
+    "angular": ("w", "omega", "gyro", "angular_velocity", "angular"),
+    "acceleration": ("a", "acc", "accel", "acceleration", "linear_acceleration"),
+    "wrench": ("wrench", "ft", "force_torque", "ft_raw_wrench", "tcp_force"),
+    "pose": ("pose", "tcp_pose"),
+}
+"""What vectors are called, by the last word of their names."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedVectors:
+    """The vectors of a table.
+
+    Attributes:
+        contents: of the table.
+        vectors: names of the columns of each, by what they look like, likeliest first.
+    """
+
+    contents: Contents
+    vectors: dict[str, list[list[str]]] = field(default_factory=dict)
+
+    def first(self, role: str) -> list[str] | None:
+        """The likeliest of what looks like something, as "force"."""
+        return next(iter(self.vectors.get(role, ())), None)
+
+    @property
+    def posed(self) -> bool:
+        """Whether it has a pose."""
+        return any(self.vectors.get(of) for of in ("quaternion", "rotation_vector", "matrix"))
+
+
+def named_vectors(contents: Contents) -> NamedVectors:
+    """The vectors among the columns of a table."""
+    parts: dict[tuple[str, bool], dict[str, str]] = {}
+    for name in contents.names:
+        for pattern in (_NUMBERED, _LETTERED):
+            if (match := pattern.fullmatch(name)) is not None:
+                key = (match["stem"], pattern is _NUMBERED)
+                parts.setdefault(key, {}).setdefault(match["part"].lower(), name)
+                break
+    found = NamedVectors(contents)
+
+    def add(role: str, names: list[str]) -> None:
+        found.vectors.setdefault(role, []).append(names)
+
+    for (stem, numbered), of in parts.items():
+        whole = re.split(r"[./ ]", stem)[-1].lower().strip("_")
+        words = {whole, whole.rpartition("_")[2], _without_prefix(whole)}
+        roles = [role for role, said in _WORDS.items() if words & set(said)]
+        if numbered:
+            names = [of[k] for k in sorted(of, key=int)]
+            _add_numbered(names, roles, add)
+        elif {"x", "y", "z"} <= set(of):
+            if "w" in of:
+                add("quaternion", [of[k] for k in "xyzw"])
+            for role in roles:
+                if role not in ("quaternion", "wrench", "pose"):
+                    add(role, [of[k] for k in "xyz"])
+    return found
+
+
+def _without_prefix(word: str) -> str:
+    """The last word of one in camel case or behind an index, as `wrenchForce`, `tcp_force`."""
+    return re.split(r"[_\d]", word)[-1]
+
+
+def _add_numbered(
+    names: list[str], roles: Sequence[str], add: Callable[[str, list[str]], None]
+) -> None:
+    match len(names):
+        case 3:
+            for role in roles:
+                if role not in ("quaternion", "wrench", "pose"):
+                    add(role, names)
+        case 4 if "quaternion" in roles:
+            add("quaternion", names)
+        case 6 if "wrench" in roles or "force" in roles:
+            add("force", names[:3])
+            add("torque", names[3:])
+        case 6 if "pose" in roles:
+            add("position", names[:3])
+            add("rotation_vector", names[3:])
+        case 7 if "pose" in roles:
+            add("position", names[:3])
+            add("quaternion", names[3:])
+        case 9 | 16:
+            add("matrix", names)
+        case _:
+            pass
+
+
+def unit_said(columns: Sequence[str]) -> str:
+    """The unit in the name of the first of some columns, or nothing."""
+    match = _LETTERED.fullmatch(columns[0])
+    return (match and match["unit"]) or ""
