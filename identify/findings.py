@@ -43,6 +43,7 @@ CODES = (
     *("edited", "cutoff_low", *CORRECTABLE, *_OF_BODIES, "logs_swapped"),
     *("imu_axes", "imu_scale", "imu_place", "imu_delay", "free_flight", "force_motion"),
     *("rows_dropped", "rows_unused", "counter_wrapped", "held_samples", "clocks_joined"),
+    "wrench_rounded",
     *("choice_contradicted", *_SYMPTOMS),
 )
 """All codes but those of log faults, which `diagnosis.faults.FAMILIES` has: causes before symptoms,

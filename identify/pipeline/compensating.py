@@ -20,7 +20,6 @@ from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.regressors.scanning import ReadableLog, excerpts
 from identify.signals import FullRate, NoSegment, full_rate
 from identify.spatial import Pose, PoseLike, coadjoint
-from identify.spatial.rotations import rotate
 from identify.spatial.vectors import GRAVITY_W
 
 _BEYOND_END = 1.1
@@ -123,7 +122,7 @@ class CompensatedLog:
         body, kept = _body_map(self.estimate), False
         for recording, parts in _parts_of(self.source, self.cutoff_hz):
             wrenches = [
-                _at_sensor(recording, part, part.columns[:, 1:13] @ body.T + self.offset)
+                part.at_sensor(recording, part.columns[:, 1:13] @ body.T + self.offset)
                 for part in parts
             ]
             signals = {
@@ -243,12 +242,3 @@ def _mean_residual(
             f"{source.name}: no sample can be differentiated in the first {seconds:g} s; take more"
         )
     return rows.mean(axis=0)
-
-
-def _at_sensor(recording: Recording, part: FullRate, wrench: Vec6) -> Vec6:
-    """A wrench at Bo in B where the log's wrench is, in its axes."""
-    if recording.X_BS is not None:
-        wrench = wrench @ coadjoint(recording.X_BS.inverse()).T
-    if recording.frames["wrench"] != "world" or part.rotation is None:
-        return wrench
-    return np.hstack([rotate(part.rotation, half) for half in (wrench[:, :3], wrench[:, 3:])])

@@ -101,6 +101,10 @@ def fit(
     settings = replace(chosen(settings, options), unloaded=len(empty))
     say = _LOG.info  # each stage as it begins
     scanned = [_scan(source, settings) for source in (*loaded, *empty)]
+    if any(log.may_be_rounded for log in scanned):
+        from identify.pipeline.rounding import without_rounding
+
+        scanned = without_rounding(scanned, settings)
     corrections: list[dict[str, Any]] = []
     left_open: list[Array] = []
     if settings.apply:

@@ -15,6 +15,12 @@ from identify.regressors import WIDE_LAYOUT, LogSummary, Statistics, scan
 from identify.regressors.scanning import Progress
 from identify.signals import Reading
 
+_HEAD = 2000
+"""Rows that tell whether values repeat."""
+
+_BESIDE = 1.5
+"""Noise, that of rounding with it, that a coarse step is more than."""
+
 
 class ScannedLog(NamedTuple):
     """A log, which may be read again, and what was found when it was read.
@@ -33,6 +39,16 @@ class ScannedLog(NamedTuple):
     def wide(self) -> bool:
         """Whether its statistics have all columns."""
         return self.summary.statistics.layout == WIDE_LAYOUT
+
+    @property
+    def may_be_rounded(self) -> bool:
+        """Whether the wrench takes few values, further apart than its noise, as of a register."""
+        source, noise = self.source, self.summary.signal_noise
+        first = source.reader()(0, _HEAD, 0).recording if isinstance(source, LogFile) else source
+        wrench = np.hstack([first.signals[name][:_HEAD] for name in ("force", "torque")])
+        of_wrench = (("force", 0), ("torque", 0))
+        apart = _BESIDE * np.sqrt(np.zeros(6) if noise is None else np.diag(noise.of(of_wrench)))
+        return any(_few_apart(channel, by) for channel, by in zip(wrench.T, apart, strict=True))
 
     def again(self, reading: Reading) -> ScannedLog:
         """The log by another reading, with the cut-off it had, wide where it was."""
@@ -73,7 +89,14 @@ class ScannedLog(NamedTuple):
             return None
         time = factor * source.time
         time.flags.writeable = False
-        return scan_log(replace(source, time=time), self.summary.reading, wide=self.wide)
+        reading = replace(self.summary.reading, rounding=None)  # it is of another motion
+        return scan_log(replace(source, time=time), reading, wide=self.wide)
+
+
+def _few_apart(values: Array, by: float) -> bool:
+    """Whether values repeat, and those that differ do so by more than a number."""
+    taken = np.unique(values)
+    return 2 < 2 * len(taken) < len(values) and bool(np.diff(taken).min() > by)
 
 
 def finest_blocks(log: LogSummary) -> Statistics:

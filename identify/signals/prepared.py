@@ -11,6 +11,8 @@ import numpy as np
 
 from identify.arrays import Array, Indices, Mat33, Vec3, Vec4, Vec6
 from identify.logs import Recording
+from identify.spatial import coadjoint
+from identify.spatial.rotations import rotate
 
 if TYPE_CHECKING:
     from identify.signals.noise import SignalNoise
@@ -57,6 +59,24 @@ class FullRate:
     rotation: Mat33 | None
     rate_hz: float | None = None
     cutoff_hz: float | None = None
+
+    @property
+    def logged_wrench(self) -> Vec6:
+        """[f; t] where the log's wrench is, in its axes, shape (n, 6)."""
+        return np.hstack((self.signals["force"], self.signals["torque"]))
+
+    def at_sensor(self, recording: Recording, wrench: Vec6) -> Vec6:
+        """A wrench at Bo in B where the log's wrench is, in its axes, shape (n, 6).
+
+        Args:
+            recording: of which the samples are.
+            wrench: of each sample.
+        """
+        if recording.X_BS is not None:
+            wrench = wrench @ coadjoint(recording.X_BS.inverse()).T
+        if recording.frames["wrench"] != "world" or self.rotation is None:
+            return wrench
+        return np.hstack([rotate(self.rotation, half) for half in (wrench[:, :3], wrench[:, 3:])])
 
 
 @dataclass(frozen=True, slots=True)

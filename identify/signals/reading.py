@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import asdict, dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from identify.arrays import Array
 from identify.logs import Recording
 from identify.logs.patch import Patch, patched
 from identify.signals.spikes import without_spikes
+
+if TYPE_CHECKING:
+    from identify.signals.rounding import Rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,7 @@ class Reading:
         without_spikes: single rows of the wrench that stand far out are between their neighbours.
         left_out: spans of time that are not read [s].
         most_rows: of a longer log about so many rows are read, in segments evenly spread.
+        rounding: what rounding to coarse steps adds to the wrench on average is taken off.
     """
 
     patch: tuple[tuple[str, Any], ...] = ()
@@ -41,6 +45,7 @@ class Reading:
     without_spikes: bool = False
     left_out: tuple[tuple[float, float], ...] = ()
     most_rows: int | None = None
+    rounding: Rounding | None = None
 
     def with_patch(self, patch: Patch) -> Reading:
         """The same with other values of some keys of the schema."""
@@ -66,6 +71,8 @@ class Reading:
         """
         if self.without_spikes and not recording.still:
             recording, _ = without_spikes(recording)
+        if self.rounding is not None:
+            recording = self.rounding.taken_off(recording)
         recording = patched(recording, dict(self.patch))
         if self.wrench_drift:
             recording = replace(recording, wrench_drift=self.wrench_drift)
@@ -81,7 +88,8 @@ class Reading:
             for field in fields(self)
             if (value := getattr(self, field.name)) != field.default
         }
-        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+        text = json.dumps(said, sort_keys=True, default=asdict)
+        return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _frozen(value: Any) -> Any:

@@ -1,0 +1,104 @@
+"""Logs whose wrench was rounded to coarse steps, without what that makes of it on average."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from identify.arrays import Phi, Vec6
+from identify.errors import IdentifyError
+from identify.estimation import EstimatorSettings
+from identify.estimation.estimator import body_system
+from identify.estimation.least_squares import weighted_least_squares
+from identify.logs import LogFile
+from identify.pipeline.scanned_log import ScannedLog, scan_log
+from identify.regressors.newton_euler import FEATURE_TENSOR
+from identify.regressors.scanning import excerpts
+from identify.signals import NoSegment, full_rate
+from identify.signals.preparation import lacks_acceleration
+from identify.signals.rounding import Rounding, Steps, steps_of
+
+_SOME_ROWS = 4000
+"""Rows that steps are read from."""
+
+_MOST_ROWS = 20_000
+"""Rows that what is left of the wrench is read from."""
+
+
+def without_rounding(
+    logs: Sequence[ScannedLog], settings: EstimatorSettings
+) -> Sequence[ScannedLog]:
+    """Logs read again without what rounding adds to their wrench, where its steps are coarse.
+
+    The error of rounding repeats with the wrench, and so with the motion: noise of less than half
+    a step does not hide it, and some of it looks like inertia. What it is on average is known where
+    the wrench is, which a first least squares tells.
+
+    Args:
+        logs: as they were read, those of the carrier alone last.
+        settings: of the fit.
+
+    Returns:
+        The same logs where no step is coarse, or there is no least squares.
+    """
+    steps = [_steps(log) for log in logs]
+    if not any(step.size for of_log in steps for step in of_log):
+        return logs
+    try:
+        system = body_system([log.summary.statistics for log in logs], settings)
+        fit = weighted_least_squares(system, settings.all_terms)
+    except IdentifyError:
+        return logs
+    bodies = fit.x[: 20 if settings.unloaded else 10].reshape(-1, 10)
+    offsets, loaded = system.offsets(fit.x, fit.weights), len(logs) - settings.unloaded
+    return [
+        _read_again(log, of_log, bodies.sum(axis=0) if k < loaded else bodies[-1], offset)
+        for k, (log, of_log, offset) in enumerate(zip(logs, steps, offsets, strict=True))
+    ]
+
+
+def _read_again(log: ScannedLog, steps: Sequence[Steps], phi: Phi, offset: Vec6) -> ScannedLog:
+    """A log without what rounding adds to the wrench of a body, if its steps are coarse."""
+    rounding = Rounding(
+        steps=tuple(steps),
+        noise=(0.0,) * 6,
+        body=tuple(map(tuple, (FEATURE_TENSOR @ phi).T.tolist())),
+        offset=tuple(offset.tolist()),
+        cutoff_hz=log.summary.cutoff_hz,
+    )
+    rounding = replace(rounding, noise=_noise(log, rounding))
+    if not any(rounding.coarse):
+        return log
+    reading = replace(log.summary.reading, rounding=rounding)
+    return scan_log(log.source, reading, wide=log.wide)._replace(spans=log.spans)
+
+
+def _steps(log: ScannedLog) -> tuple[Steps, ...]:
+    """The steps of each channel of a log's wrench, by its first rows."""
+    source = log.source
+    first = source.reader()(0, _SOME_ROWS, 0).recording if isinstance(source, LogFile) else source
+    # Brought to one clock, values are between those of a register; and a force that is the motion
+    # too says nothing of itself.
+    if first.streams or lacks_acceleration(first):
+        return (Steps(0.0, 0.0),) * 6
+    wrench = np.hstack([first.signals[name][:_SOME_ROWS] for name in ("force", "torque")])
+    return tuple(steps_of(channel) for channel in wrench.T)
+
+
+def _noise(log: ScannedLog, rounding: Rounding) -> tuple[float, ...]:
+    """Standard deviation of what was rounded about the wrench of the body, of each channel."""
+    squares, count = np.zeros(6), 0
+    for excerpt in excerpts(log.source, replace(log.summary.reading, most_rows=_MOST_ROWS)):
+        try:
+            parts = full_rate(excerpt.recording, rounding.cutoff_hz, excerpt.span)
+        except NoSegment:
+            continue
+        for part in parts:
+            inner, wrench = rounding.wrench_of(excerpt.recording, part)
+            squares += np.sum((part.logged_wrench[inner] - wrench) ** 2, axis=0)
+            count += len(wrench)
+    sizes = np.array([step.size for step in rounding.steps])
+    power = squares / count if count else np.full(6, np.inf)
+    return tuple(np.sqrt(np.maximum(power - sizes**2 / 12.0, 0.0)).tolist())
