@@ -331,15 +331,17 @@ def _is_exact(fit: LeastSquaresFit) -> bool:
 def _contacts(log: ScannedLog) -> tuple[Span, ...]:
     """Spans of time of a log that no body explains.
 
-    What a signal shows by itself leaves a misfit too, which is then no contact.
+    What a signal shows by itself leaves a misfit too, which is then no contact. Spikes leave none:
+    the log is looked at without them, and their span reaches from the first to the last.
     """
     summary = log.summary
     if summary.recording.still:
         return ()
+    shown = [span for span in log.spans if span.code != "spikes"]
     return tuple(
         span
         for span in segments(summary.time, summary.rows, summary.segment_ids)
-        if not any(span.start <= own.stop and own.start <= span.stop for own in log.spans)
+        if not any(span.start <= own.stop and own.start <= span.stop for own in shown)
     )
 
 

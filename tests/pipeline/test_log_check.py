@@ -313,6 +313,16 @@ def test_what_is_carried_for_a_while_is_left_out_as_a_contact(apply):
     assert without.estimate.effective_samples < plain.estimate.effective_samples
 
 
+def test_a_contact_between_spikes_is_found_beside_them():
+    pushed = np.zeros((len(TIME), 6))
+    pushed[500:620, 2] = 8.0
+    found = fit(spiked(with_wrench(log(), pushed)))
+    ((one, two),) = found.checks.spans
+    assert (one.code, two.code) == ("spikes", "contact")
+    assert one.start < two.start < two.stop < one.stop
+    assert_close([two.start, two.stop], [5.0, 6.2], 0.1)
+
+
 def test_robust_weights_are_gone_and_the_error_says_what_to_use():
     with pytest.raises(SchemaError, match=r"robust: .* as in apply=\['contact', 'spikes'\]"):
         chosen(None, {"robust": "huber"})
