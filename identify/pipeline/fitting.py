@@ -20,7 +20,7 @@ from identify.estimation import (
     estimate_body,
 )
 from identify.estimation.calibration import gravity_error
-from identify.findings import Finding, ranked
+from identify.findings import CORRECTABLE, REPORTED, Finding, ranked
 from identify.inertia import InertialParameters
 from identify.logs import LogFile, Recording
 from identify.pipeline.diagnose import (
@@ -171,9 +171,12 @@ def _findings(
     if any(finding.code == "choice_contradicted" for finding in seen):
         checks = replace(checks, calibration=None)  # that explains what is left
     found = list(checks.findings)
-    if found and any(finding.code == "too_dense" for finding in seen):
-        # With a cause at hand that no body is so is said of the cause.
-        found[0] = replace(found[0], severity="error", text=f"{found[0].text} {_TOO_DENSE}")
+    causes = [one for one in found if one.code not in (*CORRECTABLE, *REPORTED)]
+    if causes and any(finding.code == "too_dense" for finding in seen):
+        # A log that is read wrongly may give such a body; times that are wrong, or drift, do not.
+        text = f"{causes[0].text} {_TOO_DENSE}"
+        cause = replace(causes[0], severity="error", text=text)
+        found = [cause if one is causes[0] else one for one in found]
         seen = [finding for finding in seen if finding.code != "too_dense"]
     known = {finding.code for finding in found}
     return [*found, *(finding for finding in seen if finding.code not in known)], checks

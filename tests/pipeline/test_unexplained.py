@@ -139,6 +139,15 @@ def test_what_is_found_of_a_body_denser_than_any_material_is_an_error_that_says_
     assert "too_dense" not in found.verdict.reasons
 
 
+def test_a_contact_is_no_cause_of_a_body_denser_than_any_material():
+    log = moving(3, 10.0)
+    wrench = {name: 1000.0 * log.signals[name] for name in ("force", "torque")}
+    wrench["force"][300:400, 2] += 2.0 * np.abs(wrench["force"]).max()
+    found = fit(with_signals(log, **wrench)).findings
+    assert {"too_dense", "contact"} <= {finding.code for finding in found}
+    assert "denser" not in next(f.text for f in found if f.code == "contact")
+
+
 def test_the_end_of_a_sensors_range_is_left_out_and_what_is_left_gives_the_body():
     log = moving(3, 30.0)
     most = 0.8 * np.abs(log.signals["force"]).max()
