@@ -91,7 +91,6 @@ def _scores(result: FitResult, found: HeldOutScores, *, still: bool) -> list[Blo
 
 
 def _held_out_table(found: HeldOutScores, made: Vec6, *, still: bool) -> Table:
-    held = "pose" if still else "segment of time"
     counted = (
         "" if still else " All numbers are of the frequencies up to the cut-off, as in the fit."
     )
@@ -108,10 +107,10 @@ def _held_out_table(found: HeldOutScores, made: Vec6, *, still: bool) -> Table:
             )
             for (name, unit), error, noise, share in scores
         ),
-        f"Each {held} ({found.folds} in all) is left out in turn and predicted by a body fitted to "
-        "the rest. Noise makes: the error that noise of the wrench and the motion alone would "
-        "leave; beside it an error of about 1 is as good as the logs allow. Of the signal: the "
-        f"error over the standard deviation of the measured wrench.{counted}",
+        f"Each of {found.folds} parts of the logs is left out in turn and predicted by a body "
+        "fitted to the rest. Noise makes: the error that noise of the wrench and the motion alone "
+        "would leave; beside it an error of about 1 is as good as the logs allow. Of the signal: "
+        f"the error over the standard deviation of the measured wrench.{counted}",
     )
 
 
