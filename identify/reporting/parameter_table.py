@@ -173,7 +173,9 @@ def _rows(
     values = quantity.values(estimate.parameters)
     truths = [None] * len(values) if truth is None else quantity.values(truth).tolist()
     largest = float(np.abs(values).max())
-    unit = quantity.shown_in(max([largest, *(abs(true) for true in truths if true is not None)]))
+    widths = [high - low for low, high in filter(None, map(estimate.intervals.get, quantity.names))]
+    known = [abs(true) for true in truths if true is not None]
+    unit = quantity.shown_in(max(largest, 0.5 * min(widths, default=0.0), *known))
     named = zip(quantity.names, quantity.deciding, values.tolist(), truths, strict=True)
     for name, deciding, value, true in named:
         interval, decided_by = estimate.intervals.get(name), estimate.decided_by.get(deciding, "")

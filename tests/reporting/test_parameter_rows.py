@@ -92,6 +92,16 @@ def test_an_asymmetric_interval_shows_both_bounds(result):
     assert rows[0].shown.interval == "1.10 … 1.90"
 
 
+def test_values_of_zero_are_in_the_unit_of_their_intervals(result):
+    m, *_, Ixx, Ixy, Ixz, Iyy, Iyz, Izz = result.estimate.parameters.phi
+    about = InertialParameters([m, 1e-17, -1e-17, 0.0, Ixx, Ixy, Ixz, Iyy, Iyz, Izz])
+    intervals = {**result.estimate.intervals, **dict.fromkeys(("hx", "hy", "hz"), (-3e-4, 3e-4))}
+    estimate = replace(result.estimate, parameters=about, intervals=intervals)
+    rows = {row.name: row.shown for row in parameter_rows(estimate)}
+    shown = rows["hx"]
+    assert (shown.unit, shown.value, shown.interval) == ("10⁻⁶ kg m", "0", "± 300")
+
+
 def test_rows_of_an_estimate_read_from_its_file(result, tmp_path):
     saved = read_estimate(result.estimate.save(tmp_path / "estimate.json"))
     assert parameter_rows(saved) == parameter_rows(result.estimate)
