@@ -33,8 +33,8 @@ _TIMES = re.compile(
 _UNIT_IN_NAME = re.compile(r".*_(us|ms|ns)")
 
 _FLANGE = (
-    "# A payload setting is about the flange. Where it is in the frame of the pose, no log says:",
-    "# [body.flange]                       # an empty table: the pose is that of the flange",
+    "# A payload setting is about the flange. Where it is in the body frame, no log says:",
+    "# [body.flange]                       # an empty table: the body frame is that of the flange",
     "# translation = [0, 0, -0.045]        # else its origin [m], and its rotation_vector",
 )
 
@@ -218,15 +218,14 @@ def _guessed(log: Path, tables: Sequence[NamedVectors]) -> FirstSchema:
         out.append(_pose_lines(None if pose is None else _pose(pose, log), missing))
     else:
         out += _imu(imu)
+    frame = 'axes and point of the pose; "world", or "sensor" with a mount'
+    if imu is not None:
+        frame = 'the axes of the gyro; or "sensor" with a mount'
     out += ["", "[wrench]"]
     out.append(_lines(None if wrench is None else _wrench(wrench), missing, "force and torque"))
     out += _written(
         [
-            (
-                "frame",
-                "body",
-                f'{UNSURE} axes and point of the pose; "world", or "sensor" with a mount',
-            ),
+            ("frame", "body", f"{UNSURE} {frame}"),
             ("acts_on", "sensor", f"{UNSURE} `identify check` says if the sign is the other"),
         ]
     )
@@ -302,8 +301,11 @@ def _pose(table: NamedVectors, log: Path | None) -> list[Line] | None:
 
 def _imu(table: NamedVectors) -> list[str]:
     """The lines of `[imu]`, of a log without a pose."""
-    why = f"{UNSURE} no columns look like a pose; rad/s, along the axes of the wrench"
-    lines = ["", "[imu]", *_written([("gyro", table.first("angular"), why)])]
+    gyro = table.vectors["angular"][0]
+    unit = "deg" if unit_said(gyro) == "deg" else "rad"
+    why = f"{UNSURE} no columns look like a pose; {unit}/s, along the axes of the wrench"
+    found: list[Line] = [("gyro", gyro, why), *_unit_lines("angle_unit", unit)]
+    lines = ["", "[imu]", *_written(found)]
     if (read := table.first("acceleration")) is None:
         return lines
     lines += _written([("accelerometer", read, f"{UNSURE} proper acceleration: g at rest [m/s²]")])

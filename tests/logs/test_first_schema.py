@@ -268,3 +268,15 @@ def test_a_log_without_a_pose_has_its_inertial_unit(tmp_path, accelerometer):
     (tmp_path / "s.toml").write_text(found.text, encoding="utf-8")
     read = read_log(path, tmp_path / "s.toml")
     assert_close(read.signals["gyro"], log.signals["gyro"], 1e-9)
+
+
+def test_a_gyro_whose_names_say_degrees_is_in_degrees(tmp_path):
+    log = still_and_moving()
+    columns = {"time": log.time, "force": log.signals["force"], "torque": log.signals["torque"]}
+    rates = np.degrees(log.signals["gyro"])
+    columns |= {f"gyro_{axis}_deg": rates[:, k] for k, axis in enumerate("xyz")}
+    path = write_csv(tmp_path / "log.csv", columns)
+    found = first_schema(path)
+    (tmp_path / "s.toml").write_text(found.text, encoding="utf-8")
+    read = read_log(path, tmp_path / "s.toml")
+    assert_close(read.signals["gyro"], log.signals["gyro"], 1e-9)
