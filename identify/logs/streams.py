@@ -222,7 +222,12 @@ def _told_apart(
 def _alternating(
     parts: Sequence[_Part], schema: Schema, findings: list[Finding], *, drop_bad_rows: bool
 ) -> list[_Part]:
-    """The streams of one file, each with the rows of the others marked; none where it has one."""
+    """The streams of one file, each with the rows of the others marked; none where it has one.
+
+    Arrays of several lengths, as an NPZ file may hold, have no rows that streams could share.
+    """
+    if len({len(table.faults) for _, table in parts}) > 1:
+        return []
     faults = np.max([table.faults for _, table in parts], axis=0)
     if not is_too_many(faults, drop_bad_rows=drop_bad_rows):
         return []

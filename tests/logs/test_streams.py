@@ -148,6 +148,16 @@ def test_files_of_other_lengths_are_streams(write, streams, halves, tmp_path):
     assert (len(recording), len(recording.streams[0]), recording.rows) == (17, 20, 37)
 
 
+def test_arrays_of_other_lengths_in_one_file_or_in_memory_are_streams(schema, rows, tmp_path):
+    arrays = {"pose_t": rows[:, 0], "t": rows[:-3, 0]}
+    arrays |= {name: rows[:, k] for k, name in enumerate(NAMES[1:8], 1)}
+    arrays |= {name: rows[:-3, k] for k, name in enumerate(NAMES[8:14], 8)}
+    np.savez(tmp_path / "log.npz", **arrays)
+    for log in (arrays, tmp_path / "log.npz"):
+        recording = read_log(log, schema(streams={"pose": {"time": "pose_t"}}))
+        assert (len(recording), len(recording.streams[0]), recording.rows) == (17, 20, 37)
+
+
 @pytest.mark.parametrize("rate", [None, 100])
 def test_files_of_other_lengths_without_a_clock_each(write, streams, halves, tmp_path, rate):
     write(halves[0], "pose.csv")
