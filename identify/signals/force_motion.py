@@ -72,7 +72,7 @@ def at_rest(recording: Recording, segments: Sequence[EvenSegment]) -> AtRest:
     """Mass and offset of the force, by the attitudes in which the body stands still.
 
     Raises:
-        LogError: there are too few, or they lie on too small a part of a sphere.
+        LogError: there are too few, or they lie so near one plane that they do not tell the mass.
     """
     stands = [stand for segment in segments for stand in _stands(segment)]
     forces = np.array([force for force, _ in stands]).reshape(-1, 3)
@@ -83,8 +83,9 @@ def at_rest(recording: Recording, segments: Sequence[EvenSegment]) -> AtRest:
         fitted = _sphere(forces, variances)
         found = _different(forces, fitted[0][0])
     if fitted is None or found < FEWEST_ATTITUDES:
+        attitudes = f"{found} attitude{'s' * (found != 1)}"
         raise LogError(
-            f"{recording.name}: the log has no pose and no accelerometer, and {found} attitudes in "
+            f"{recording.name}: the log has no pose and no accelerometer, and {attitudes} in "
             f"which the body stands still; the mass needs {FEWEST_ATTITUDES} of them, "
             f"{np.degrees(_APART):.0f}° apart and not in one plane, each for over "
             f"{4 * _WINDOW_SECONDS:.1g} s. Add such rests, or give [pose], or [imu] accelerometer"
