@@ -50,14 +50,25 @@ if TYPE_CHECKING:
 
     from identify.pipeline import FitResult
 
-_CAPTION = (
+_SHARES = (
     "Share of each source in the variance of an estimate; the width of its interval goes with the "
-    "root of the variance. Wrench noise and motion noise: noise that was read off the signals, or "
-    "given, propagated to the estimate. Drift, model: by how much residuals, or blocks of time, "
-    "differ beyond both, because of drift, vibration, or equations that do not hold. Completion: "
-    "what the data do not identify. Calibration: errors of scale of the sensor and of gravity, as "
-    "far as the schema gives them; no longer log reduces these."
+    "root of the variance."
 )
+_OF_SOURCES = {
+    "wrench": "Wrench noise: read off the signals, or given, and propagated to the estimate.",
+    "motion": "Motion noise: that of the signals of the motion, propagated to the estimate too.",
+    "rest": (
+        "Drift, model: by how much residuals, or blocks of time, differ beyond noise, because of "
+        "drift, vibration, or equations that do not hold."
+    ),
+    "prior": "Prior: what the prior of the body leaves open.",
+    "completion": "Completion: what the data do not identify.",
+    "calibration": (
+        "Calibration: errors of scale of the sensor and of gravity, as far as the schema gives "
+        "them; a longer log does not reduce them."
+    ),
+    "fault": "Faults: how far what was found wrong with the logs may have moved the estimate.",
+}
 _MEANINGS = {
     "data": "data: identifiable from the logs.",
     "constraint": (
@@ -80,11 +91,12 @@ def decided_section(result: FitResult, truth: InertialParameters | None) -> Sect
     columns = (*parameter_columns(result, truth), *source_columns(result))
     shares = [of for one in bodies for of in one.variance_shares.values()]
     shown = [source for source in SOURCES if any(of.get(source) for of in shares)]
-    table = None
+    table, caption = None, _WIDTHS
     if shown:
+        caption = " ".join((_WIDTHS, _SHARES, *(_OF_SOURCES[source] for source in shown)))
         heads = ("Parameter", *(f"{SOURCE_NAMES[source]} [%]" for source in shown))
         table = table_of(heads, [line for body in bodies for line in _share_rows(body, shown)])
-    blocks.append(Pictures(columns, f"{_WIDTHS} {_CAPTION}" if shown else _WIDTHS, table))
+    blocks.append(Pictures(columns, caption, table))
     for body in bodies:
         blocks += _correlated(body)
     return Section("decided", "What decided each parameter", tuple(blocks))

@@ -14,6 +14,7 @@ from identify.inertia import PHI
 from identify.reporting import page as page_module, parameter_rows, report
 from identify.reporting.body import scale_in_words
 from identify.reporting.page import report_html
+from identify.reporting.precision import _OF_SOURCES
 from identify.reporting.result import verdict_in_words
 from tests.reporting.page import Page
 
@@ -202,6 +203,8 @@ def test_what_makes_the_intervals_is_shown_where_noise_was_found(case, page):
                 break
         else:
             assert name in PHI[1:], f"no row of the sources of {name}"
+    for source, said in _OF_SOURCES.items():
+        assert (said in page.text) == (source in there)
 
 
 def test_the_noise_of_the_signals_is_shown_in_units_a_person_knows(case, page):
