@@ -33,6 +33,7 @@ from identify.reporting.parameter_table import (
     PRINCIPAL,
     Group,
     ParameterRow,
+    Shown,
     parameter_rows,
 )
 from identify.reporting.rounding import (
@@ -117,20 +118,24 @@ def _tiles(result: FitResult) -> tuple[Tile, ...]:
     """Mass, centre of mass and principal moments at a glance."""
     estimate = result.estimate
     mass, *com = (one.shown for one in parameter_rows(estimate, None, ABOUT_COM)[:4])
-    intervals = [one.interval for one in com]
-    detail = "; ".join(intervals)
-    if all(interval.startswith("± ") for interval in intervals):
-        detail = f"± {', '.join(interval[2:] for interval in intervals)}"
     place = ", ".join(one.value for one in com)
     return (
         Tile("Mass", f"{mass.value} {mass.unit}", mass.interval),
         Tile(
             "Centre of mass",
             f"{place} {com[0].unit}",
-            f"{detail}; from the origin of {estimate.frame_in_words}",
+            f"{_together(com)}; from the origin of {estimate.frame_in_words}",
         ),
         _inertia(result),
     )
+
+
+def _together(shown: Sequence[Shown]) -> str:
+    """Intervals in one line, behind one sign where all have it."""
+    intervals = [one.interval for one in shown]
+    if all(interval.startswith("± ") for interval in intervals):
+        return f"± {', '.join(interval[2:] for interval in intervals)}"
+    return "; ".join(intervals)
 
 
 def _inertia(result: FitResult) -> Tile:
@@ -146,11 +151,10 @@ def _inertia(result: FitResult) -> Tile:
             "warn",
         )
     moments = [one.shown for one in parameter_rows(result.estimate, None, PRINCIPAL)]
-    intervals = ", ".join(one.interval.removeprefix("± ") for one in moments)
     return Tile(
         "Principal moments of inertia",
         f"{', '.join(one.value for one in moments)} · {moments[0].unit}",
-        f"± {intervals}; about the centre of mass",
+        f"{_together(moments)}; about the centre of mass",
     )
 
 
@@ -237,8 +241,8 @@ def _principal(estimate: Estimate, truth: InertialParameters | None) -> tuple[Ta
     table = table_of(
         ("", *heads, f"Ellipsoid [{length.name}]"),
         rows,
-        "About the centre of mass. Cone: half the angle at the tip of the one around the axis that "
-        "holds the true axis; “any” where the moment cannot be distinguished from another one, so "
+        "About the centre of mass. Cone: half the angle at the tip of the cone about the axis that "
+        "holds the true one; “any” where the moment cannot be distinguished from another one, so "
         "that the axis may point anywhere in the plane of both. The last column is the diameter, "
         "along that axis, of the solid ellipsoid with this mass and inertia.",
     )

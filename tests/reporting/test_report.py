@@ -170,6 +170,7 @@ def test_principal_moments_have_intervals_and_their_axes_cones(case, page):
     if not estimate.principal_axes:
         assert "Principal axes of inertia" not in page.text
         return
+    assert not re.search(r"± [\d.]+ … ", page.text)  # a sign is of half a width
     for number, axis in enumerate(estimate.principal_axes, start=1):
         (cells,) = (row for row in page.rows(f"{number}") if len(row) == 6)
         _, moment, interval, direction, cone, _ = cells
