@@ -91,11 +91,10 @@ def _sentences(result: FitResult, found: CheckSummary) -> Iterator[str]:
         )
     dropped = sum(log.recording.dropped.total for log in result.logs)
     yield f"{dropped or 'No'} row{'' if dropped == 1 else 's'} of the logs had to be dropped."
-    spans = sum(map(len, found.spans))
-    yield (
-        "Contacts, spikes, readings at the end of their range and frozen signals: "
-        f"{f'{spans} spans of time' if spans else 'none found'}."
-    )
+    if any(not log.recording.still for log in result.logs):
+        spans = sum(map(len, found.spans))
+        times = f"{spans} span{'s' * (spans != 1)} of time" if spans else "none found"
+        yield f"Contacts, spikes, readings at the end of their range and frozen signals: {times}."
     names = {
         what: [one.name.replace("_", " ") for one in found.faults if which(one)]
         for what, which in (

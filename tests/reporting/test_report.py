@@ -85,6 +85,11 @@ def test_intervals_say_what_they_leave_out(case, page):
     assert ("noise of the wrench counted by what the fit leaves of it" in page.text) == still
 
 
+def test_contacts_are_said_to_be_looked_for_where_something_moves(case, page):
+    moves = any(not log.recording.still for log in case.result.logs)
+    assert ("readings at the end of their range and frozen signals: " in page.text) == moves
+
+
 def test_what_one_percent_of_the_sensor_would_make_is_said_where_it_is_not_counted(case, page):
     estimate = case.result.estimate
     assert estimate.calibration is None
