@@ -88,7 +88,9 @@ def at_rest(recording: Recording, segments: Sequence[EvenSegment]) -> AtRest:
             f"{recording.name}: the log has no pose and no accelerometer, and {attitudes} in "
             f"which the body stands still; the mass needs {FEWEST_ATTITUDES} of them, "
             f"{np.degrees(_APART):.0f}° apart and not in one plane, each for over "
-            f"{4 * _WINDOW_SECONDS:.1g} s. Add such rests, or give [pose], or [imu] accelerometer"
+            f"{4 * _WINDOW_SECONDS:.1g} s. Add such rests, or give [pose], or [imu] accelerometer; "
+            f"if it stood still more often, the gyro reads over {_AT_REST:g} rad/s there: check "
+            "angle_unit in [imu] or [twist], and take off the gyro's offset"
         )
     (radius, *offset), covariance = fitted
     if not covariance[0, 0] < (_SURE_MASS * radius) ** 2:
@@ -188,7 +190,7 @@ def with_place(recording: Recording, blocks: Sequence[BlockRows], found: AtRest)
     """The recording with such an accelerometer at the centre of mass, and the errors it has.
 
     Raises:
-        LogError: the motion does not tell where that is, or the wrench has the other sign.
+        LogError: the motion does not tell where that is, or wrench or gyro have the other sign.
     """
     moments = Moments(blocks)
     fit = moments.solve(*_about_com(moments), np.zeros(9))
@@ -203,8 +205,9 @@ def with_place(recording: Recording, blocks: Sequence[BlockRows], found: AtRest)
     trace = np.array([1.0, 0.0, 0.0, 1.0, 0.0, 1.0])
     if trace @ x[3:] < -4.0 * np.sqrt(trace @ covariance[3:, 3:] @ trace):
         raise LogError(
-            f"{recording.name}: the moments of inertia come out negative: the wrench has the other "
-            "sign: it acts on the other of body and sensor. In the schema, [wrench], change acts_on"
+            f"{recording.name}: the moments of inertia come out negative: the wrench or the gyro "
+            "has the other sign. In the schema, [wrench], change acts_on, or put a minus before "
+            "the columns of the gyro"
         )
     errors, moved = np.zeros((7, 7)), -np.eye(4)
     moved[1:, 1:] = -_unit(recording)[1]

@@ -94,6 +94,15 @@ def test_a_wrench_of_the_other_sign_is_refused():
         prepare(still_and_moving(noise=1.0, acts_on="sensor"))
 
 
+def test_a_gyro_of_the_other_sign_or_in_degrees_is_refused_with_what_to_look_at():
+    log = still_and_moving(noise=1.0)
+    read = log.signals["gyro"]
+    with pytest.raises(LogError, match=r"come out negative.* minus before the columns of the gyro"):
+        prepare(replace(log, signals={**log.signals, "gyro": -read}))
+    with pytest.raises(LogError, match=r"and 0 attitudes in .*check angle_unit in \[imu\]"):
+        prepare(replace(log, signals={**log.signals, "gyro": np.degrees(read)}))
+
+
 def test_a_force_that_tells_the_motion_leaves_none_for_contacts():
     log = still_and_moving(noise=1.0)
     with pytest.raises(LogError, match="which leaves none for contacts"):
