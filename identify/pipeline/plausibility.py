@@ -258,7 +258,9 @@ def findings_of_log(log: LogSummary) -> Iterator[Finding]:
         ("angle_unit", "turns", f"{spin:.3g} rad/s", spin, "deg", FAST_SPIN),
     ):
         if rate > limit:
-            section = "[pose]" if code == "position_unit" else "[pose], [twist] or [acceleration]"
+            section = (
+                "[pose]" if code == "position_unit" else "[pose], [twist], [acceleration] or [imu]"
+            )
             yield Finding(
                 code,
                 "info",
