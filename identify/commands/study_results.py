@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 class StudyTable(Command):
     """Print the means of a study's metrics by perturbation and estimator, or by other columns.
 
-    Behind a mean stands its 95 % interval (bootstrap over trials). Consistent is the share of all
-    fits that were tried; (n 37) beside a mean: of how many fits, where some estimates have no such
-    value. A study that still runs, or that was interrupted, gives the means of what there is. Exit
-    status: 2 where there are no results, or no such column.
+    Behind a mean stands its 95 % interval over trials: of means by the bootstrap, of shares Clopper
+    and Pearson's. Consistent is the share of all fits that were tried; (n 37) beside a mean: of how
+    many fits, where some estimates have no such value. A study that still runs, or that was
+    interrupted, gives the means of what there is. Exit status: 2 where there are no results, or no
+    such column.
     """
 
     results: Annotated[Path, Positional, option("OUT", "(required)")]
