@@ -155,7 +155,9 @@ def _run(argv: list[str]) -> int:
     if argv[0] in _COMPLETION:
         _complete(argv)
     if "" in argv:  # as a path it would be the working directory, and results would go there
-        raise UsageError("an empty word, as of a shell variable that is not set; give its value")
+        raise UsageError(
+            "one of the words is empty, as where a shell variable is not set: give it a value"
+        )
     name, words = _named(argv)
     if name not in COMMANDS:
         print(_help(name), flush=True)

@@ -316,7 +316,8 @@ def change_in_place(
         offset: over time, as `Drift.offsets` has it.
 
     Returns:
-        Twice the log-likelihood, sizes paid for, by which the drift leads it, and the change.
+        Twice the log-likelihood, less a penalty for the unknowns of each, by which the drift leads
+        the change; and the change.
     """
     taken = slice(None, None, max(1, len(rows) // _MOST_ROWS))
     seconds, z = seconds[taken], rows[taken]
@@ -337,7 +338,7 @@ def change_in_place(
     best = int(np.argmin([each.cost for each in found]))
     now = found[best]
     paid = 11.0 * price - min(sizes, 6.0 * _COSINES) * price
-    parts = [np.eye(16, 26)[:10], np.eye(10, 26) + np.eye(10, 26, 16)]
+    parts = [np.eye(10, 26), np.eye(10, 26) + np.eye(10, 26, 16)]
     first, second = (part @ now.x for part in parts)
     errors = [np.sqrt(np.einsum("ij,jk,ik->i", C, now.covariance, C)) for C in parts]
     at = float((places[best] - seconds[0]) / (seconds[-1] - seconds[0]))

@@ -58,8 +58,8 @@ class Imu:
         gyro_offset: what the gyro adds to the angular velocity, along B [rad/s].
         covariance: of what was found of the accelerometer, by rows: its place [m], its scale and
             its offset along B [m/s²], shape (7, 7); none where all was given.
-        shares: of each band of frequency, what of its acceleration is the accelerometer's and not
-            the rest of the log's; with `covariance`.
+        shares: weight of the accelerometer, beside the rest of the log, in the acceleration of each
+            band of frequency; where there is a `covariance`.
         at_rest: where the accelerometer is the force itself, the mass [kg] and the offset of the
             force [N] it is read with, found at rest.
     """

@@ -94,7 +94,7 @@ _WANTED = (
 )
 
 _LEAST_KNOWN = 0.5
-"""A scale that may be off by more is not known at all; 1 is sooner one per cent."""
+"""One sigma beyond which a scale is not known at all: who writes 1 means one per cent."""
 
 Share: TypeAlias = Annotated[Number, Field(ge=0.0, le=_LEAST_KNOWN)]
 """One sigma of a relative error."""

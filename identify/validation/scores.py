@@ -18,11 +18,11 @@ _SIGNAL = 2.0
 """Variance of the wrench on an axis, over that of its noise, from which it carries signal."""
 
 _MOST_FOLDS = 20
-"""Of still poses, of which each is a fold by itself where there are no more."""
+"""Folds of still poses; where there are no more poses than that, each is a fold by itself."""
 
 _CELLS = 20_000
-"""Of statistics that folds fitted at once have between them, some 60 MB: of many logs it is fewer
-folds at a time."""
+"""Cells of statistics that the folds fitted at once have in all, some 60 MB: of many logs fewer
+folds are fitted at once."""
 
 Fits = Callable[[Sequence[Sequence[Statistics]]], Sequence[Estimate | IdentifyError]]
 """Fits an estimate to each of several statistics of logs, or says why there is none, as

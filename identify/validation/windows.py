@@ -23,7 +23,7 @@ FEWEST_STEPS = 10
 """Of a window."""
 _SAME_RATE = 1e-2
 _SMALL_TURN = 0.1
-"""In one step, up to which motions that differ little are told apart by few steps [rad]."""
+"""Turn in a step up to which such steps give how motions that differ little differ [rad]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ def neighbouring_motions(
     interpolation: Interpolation,
     every: int,
 ) -> Trajectory:
-    """Motions every so many samples, of which only how they differ from each other counts.
+    """Motions that differ little, every so many samples, right in how they differ from each other.
 
     They are simulated in one step from one such sample to the next, with the wrench averaged, where
     the body turns little in it; otherwise as `fast_rollout` does.

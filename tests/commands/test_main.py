@@ -230,5 +230,5 @@ def test_an_empty_word_is_no_folder(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     status, out, err = cli("shape", "rod", "1", "--mass", "1", "-o", "")
     assert (status, out) == (2, "")
-    assert "a shell variable that is not set" in err
+    assert "where a shell variable is not set" in err
     assert list(tmp_path.iterdir()) == []
