@@ -14,9 +14,13 @@ import numpy as np
 
 from identify.arrays import Array, Flags, Indices, Phi
 from identify.errors import ProblemError
+from identify.estimation.calibration import Calibration
 from identify.estimation.intervals import covariance_of, degrees_of_freedom
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
+from identify.estimation.posterior import posterior_of
+from identify.estimation.priors import NoPrior
 from identify.estimation.terms import Term
+from identify.logs import Recording
 from identify.regressors import Equations, Statistics, System
 from identify.regressors.group_arrays import coefficients
 
@@ -73,12 +77,16 @@ class Change:
     second_errors: Phi
 
 
-def changed(fit: LeastSquaresFit, terms: Sequence[Term] = ()) -> tuple[Change, ...]:
+def changed(
+    fit: LeastSquaresFit, terms: Sequence[Term] = (), recordings: Sequence[Recording] = ()
+) -> tuple[Change, ...]:
     """Logs that are of another body than the others, or times when the body changes in a log.
 
     Args:
         fit: of one body; of others there is nothing to compare, and nothing is found.
         terms: whose equalities hold for each part.
+        recordings: of the logs: what was found of the accelerometer of each has an error, which
+            tells the bodies of two logs apart, but not the parts of one.
 
     Returns:
         The likeliest first; a log whose body changes is not compared with the others.
@@ -86,7 +94,7 @@ def changed(fit: LeastSquaresFit, terms: Sequence[Term] = ()) -> tuple[Change, .
     if len(fit.data.space) != 10 or len(fit.data.system.data) != 1:
         return ()
     statistics, equations = fit.data.system.data[0]
-    parts = _Parts(statistics, equations, tuple(terms), fit.x)
+    parts = _Parts(statistics, equations, tuple(terms), fit.x, tuple(recordings))
     logs = range(len(statistics.logs))
     within = [change for log in logs if (change := _within(parts, log)) is not None]
     mixed = {change.log for change in within}
@@ -102,6 +110,7 @@ class _Parts:
     equations: Equations
     terms: tuple[Term, ...]
     whole: Phi
+    recordings: tuple[Recording, ...]
 
     def fit(self, cells: Flags) -> LeastSquaresFit | None:
         """Least squares of some cells; None where they do not tell the body."""
@@ -149,12 +158,26 @@ class _Parts:
         distance = (away.swapaxes(-1, -2) @ spread @ away)[:, 0, 0]
         return [logs[k] for k in np.argsort(-distance, kind="stable")[:_FITTED_APART].tolist()]
 
-    def compared(self, first: Flags, second: Flags) -> _Pair | None:
-        """Both parts fitted, and the test that they are one body."""
+    def compared(self, first: Flags, second: Flags, *, logs: bool = False) -> _Pair | None:
+        """Both parts fitted, and the test that they are one body; of a log, or of several logs."""
         fits = [self.fit(cells) for cells in (first, second)]
         if fits[0] is None or fits[1] is None:
             return None
-        return _Pair.of(fits[0], fits[1])
+        covariances = [covariance_of(fits[0]), covariance_of(fits[1])]
+        if logs and self.recordings:
+            for number, cells in enumerate((first, second)):
+                covariances[number] = covariances[number] + self._of_places(cells, fits[number])
+        return _Pair.of(fits[0], fits[1], covariances)
+
+    def _of_places(self, cells: Flags, fit: LeastSquaresFit | None) -> Array:
+        """What errors of what was found of accelerometers make of the body of some cells."""
+        assert fit is not None
+        logs = np.unique(self.statistics.log[cells]).tolist()
+        found = Calibration.of([self.recordings[log] for log in logs])
+        if not found.places:
+            return np.zeros((10, 10))
+        of_x, _ = found.of_places(posterior_of(fit, NoPrior()))
+        return of_x.T @ of_x
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,12 +187,13 @@ class _Pair:
     errors: tuple[Phi, Phi]
 
     @classmethod
-    def of(cls, first: LeastSquaresFit, second: LeastSquaresFit) -> _Pair:
+    def of(
+        cls, first: LeastSquaresFit, second: LeastSquaresFit, covariances: Sequence[Array]
+    ) -> _Pair:
         """Wald's test of φ₁ = φ₂, of all ten and of mass and first moments alone.
 
         The latter are what a payload changes most, and a short log shows little else.
         """
-        covariances = covariance_of(first), covariance_of(second)
         away = first.x - second.x
         degrees = (degrees_of_freedom(fit, less_leverage=False) for fit in (first, second))
         free = [float(each[:4].min()) for each in degrees]
@@ -288,7 +312,7 @@ def _apart(parts: _Parts, logs: Sequence[int]) -> list[Change]:
         for log in parts.farthest(left) if len(left) > 2 else left[1:]:
             mine = parts.statistics.log == log
             others = np.isin(parts.statistics.log, left) & ~mine
-            pair = parts.compared(others, mine)
+            pair = parts.compared(others, mine, logs=True)
             if pair is not None:
                 pairs.append((pair, log))
         if not pairs:

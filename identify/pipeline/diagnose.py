@@ -180,7 +180,8 @@ def look_at(
     if fit is not None:
         diagnosis = find_faults(fit, facts, settings.all_terms, exact=exact)
         moved = excitation(diagnosis.fit, _left_open(diagnosis, facts))
-        changes = changed(diagnosis.fit, settings.all_terms)
+        recordings = [log.summary.recording for log in logs]
+        changes = changed(diagnosis.fit, settings.all_terms, recordings)
         if diagnosis.found:  # what they leave over time is no contact, and no drift
             now = [_mapped(log, number, diagnosis.found) for number, log in enumerate(wide)]
     apart = [_contacts(log) if not exact else () for log in now]

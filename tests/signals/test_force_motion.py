@@ -115,6 +115,13 @@ def test_gravity_of_another_size_is_a_mass_of_another_size():
     assert 1.0e-3 < error / PHI[0] < 1.05e-3
 
 
+def test_logs_of_one_body_agree_by_the_errors_of_their_masses():
+    first, second = (replace(still_and_moving(k, noise=1.0), name=str(k)) for k in (0, 1))
+    assert identify.fit([first, second]).verdict.usable == "yes"
+    heavier = replace(still_and_moving(1, noise=1.0, phi=1.01 * PHI), name="heavier")
+    assert "bodies_differ" in identify.fit([first, heavier]).verdict.reasons
+
+
 def test_chunks_of_a_log_share_what_all_of_it_tells(monkeypatch):
     log = still_and_moving(noise=1.0)
     whole = scan(log)
