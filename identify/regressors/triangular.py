@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from scipy.linalg.lapack import dgeqrf, dtrtrs
+from scipy.linalg.blas import dtrsm
+from scipy.linalg.lapack import dgeqrf
 
 from identify.arrays import Array, Flags
 
@@ -37,10 +38,10 @@ def solve_transposed(R: Array, right: Array) -> Array:
     """
     if not right.size:
         return right
-    found, info = dtrtrs(R, right, trans=1)
-    if info:
+    if not R.diagonal().all():
         raise np.linalg.LinAlgError("a triangular factor is singular")
-    return found
+    # LAPACK's dtrtrs would set threads to work on matrices this small, for milliseconds.
+    return dtrsm(1.0, R, right, trans_a=1)
 
 
 def whitened(moment: Array, R: Array) -> Array:
