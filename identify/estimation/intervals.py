@@ -270,20 +270,15 @@ def _level_of_all(jacobian: Array, covariance: Array) -> float:
     uncertain = errors > 0.0
     if not uncertain.any():
         return _LEVEL
-    values, vectors = np.linalg.eigh(covariance / (scale := _sizes(covariance)))
-    root = vectors * np.sqrt(np.maximum(values, 0.0)) * np.sqrt(np.diag(scale))[:, None]
+    sigma = np.sqrt(np.diag(covariance))
+    unit = np.where(sigma > 0.0, sigma, 1.0)
+    values, vectors = np.linalg.eigh(covariance / (unit[:, None] * unit))
+    root = vectors * np.sqrt(np.maximum(values, 0.0)) * sigma[:, None]
     rows = (jacobian[uncertain] @ root) / errors[uncertain, None]
     # The same numbers each time, so that the same data give the same intervals.
     draws = np.random.default_rng(0).standard_normal((_DRAWS, len(covariance)))
     largest = np.abs(draws @ rows.T).max(axis=1)
     return float(ndtr(np.quantile(largest, 2.0 * _LEVEL - 1.0)))
-
-
-def _sizes(covariance: Array) -> Array:
-    """Products of standard errors, one where there is none, shape (10, 10)."""
-    sigma = np.sqrt(np.diag(covariance))
-    sigma = np.where(sigma > 0.0, sigma, 1.0)
-    return np.outer(sigma, sigma)
 
 
 def derived(phi: Phi) -> Array:

@@ -16,6 +16,7 @@ from identify.estimation.intervals import (
     degrees_of_freedom,
     derived,
     derived_jacobian,
+    level_at_once,
     offset_half_widths,
 )
 from identify.estimation.priors import Ball
@@ -58,6 +59,18 @@ def test_derived_quantities_are_centre_and_inertia_about_it():
     c = phi[1:4] / phi[0]
     assert_close(values["Icxx"], phi[4] - phi[0] * (c[1] ** 2 + c[2] ** 2), 1e-13)
     assert_close(values["Icyz"], phi[8] + phi[0] * c[1] * c[2], 1e-12, scale=phi[4])
+
+
+def test_what_is_known_exactly_does_not_widen_intervals_that_hold_at_once():
+    """Where a first moment is exactly known to be zero, rounding of it has errors of its own."""
+    rng = np.random.default_rng(5)
+    root = 1e-3 * rng.normal(size=(10, 10))
+    root[1:3] = 0.0
+    phi = np.array([1.0, 0.0, 0.0, 0.1, 0.02, 0.001, 0.002, 0.03, 0.001, 0.025])
+    decided = dict.fromkeys(PHI, "data")
+    exact = level_at_once(phi, root @ root.T, decided)
+    phi[1:3] = 1e-30, -3e-25
+    assert_close(level_at_once(phi, root @ root.T, decided), exact, 1e-3)
 
 
 def coverage(fits: int, count: int, *, logs: int = 1) -> np.ndarray:
