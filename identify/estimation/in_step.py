@@ -113,20 +113,16 @@ def _weighted(asked: Sequence[Asked]) -> list[Weighted | Exception]:
 
 def _weighted_alike(asked: Sequence[Asked]) -> Iterator[Weighted]:
     of = Channels.joined([one.data.channels for one in asked])
-    systems = [one.data.system for one in asked]
     moments = np.concatenate(
-        [
-            system.residual_moments(one.x, one.data.scale_weights)
-            for system, one in zip(systems, asked, strict=True)
-        ]
+        [one.data.system.residual_moments(one.x, one.data.scale_weights) for one in asked]
     )
-    predicted = np.concatenate(
-        [system.noise_moments(one.x) for system, one in zip(systems, asked, strict=True)]
-    )
-    leverage = np.concatenate([one.leverage for one in asked])
-    fractions = noise_fraction(of, moments, predicted, leverage)
-    expected = fractions[of.fit][:, None, None] * predicted
-    bands = Bands.of_groups(of, moments, expected, leverage)
+    made = np.concatenate([one.data.system.noise_moments(one.x) for one in asked])
+    left = of.effective_samples - np.concatenate([one.leverage for one in asked])
+    found = moments / np.maximum(left, 1.0)[:, None, None]
+    predicted = made / of.effective_samples[:, None, None]
+    fractions = noise_fraction(of, found, predicted, left)
+    predicted *= fractions[of.fit][:, None, None]
+    bands = Bands(found, predicted, of.wrench_noise, of.of_kind)
     weights, covariance = residual_weights(of, bands)
     beyond = np.zeros((0, *weights.shape[1:]))
     if any(one.spread for one in asked):

@@ -12,6 +12,7 @@ from identify.arrays import Array, Flags, Indices
 from identify.errors import ProblemError
 from identify.estimation.errors import NegativeMass, TermError, TooLittleMotion
 from identify.estimation.identifiability import free_directions
+from identify.estimation.kinds import Kinds
 from identify.regressors import ParameterSpace, System
 from identify.regressors.group_arrays import GroupArrays
 
@@ -23,6 +24,9 @@ _OPEN = 1e-6
 
 _FIXED = 1e-12
 """Entry of directions that equalities leave open, from which an unknown is not among them."""
+
+RESOLUTION = 1e-9
+"""Residuals below this share of what was measured are rounding, and weigh no more than it."""
 
 _NOTHING = 1e-9
 """Excitation below this share of the whole signal is rounding."""
@@ -54,6 +58,26 @@ class Channels:
     kind: Indices
     wrench_noise: Array
     sensors: Indices
+
+    @cached_property
+    def of_kind(self) -> Kinds:
+        """The channels of each kind."""
+        return Kinds(self.kinds, self.effective_samples)
+
+    @cached_property
+    def first(self) -> Indices:
+        """First group of each fit, shape (fits,)."""
+        return np.flatnonzero(np.diff(self.fit, prepend=-1))
+
+    @cached_property
+    def squares(self) -> Array:
+        """Mean square of what was measured, shape (G, m)."""
+        return self.scales**2
+
+    @cached_property
+    def rounding(self) -> Array:
+        """Variance of residuals that are nothing but rounding of it, shape (G, m)."""
+        return RESOLUTION**2 * self.squares * (self.samples / self.effective_samples)[:, None]
 
     @classmethod
     def of(cls, arrays: GroupArrays, scales: Array) -> Channels:

@@ -13,8 +13,10 @@ from functools import cached_property
 
 import numpy as np
 
-from identify.arrays import Array, Flags, Indices
-from identify.estimation.initial_estimate import Channels
+from identify.arrays import Array, Indices
+from identify.estimation.initial_estimate import RESOLUTION, Channels
+from identify.estimation.kinds import Kinds
+from identify.regressors.triangular import upper
 
 _PREDICTED = 100.0
 """Degrees of freedom of the predicted covariance of a group's residuals: what the noise of its
@@ -42,9 +44,6 @@ signals for less of it to be there."""
 _LEAST_INDEPENDENT = 1e-8
 """Share of each axis' residual variance that is taken to be independent of the other axes."""
 
-RESOLUTION = 1e-9
-"""Residuals below this share of what was measured are rounding, and weigh no more than it."""
-
 _MOST_UNEVEN = 1e-5
 """Least residual of a channel, as a share of what it measured, over the largest of the others: an
 exact torque beside a noisy force would outweigh it by more than double precision holds, and hide
@@ -55,30 +54,28 @@ _CONDITION = 1e9
 """From where on directions of a predicted covariance count as nothing."""
 
 
-def noise_fraction(of: Channels, moments: Array, predicted: Array, leverages: Array) -> Array:
+def noise_fraction(of: Channels, found: Array, predicted: Array, left: Array) -> Array:
     """Share of the noise read off the signals that the residuals leave room for, at most one.
 
     A motion with fast parts of its own, and no noise, looks noisy; the residuals tell.
 
     Args:
         of: the groups of one fit or several.
-        moments: Σ r rᵀ of each group, shape (G, m, m).
-        predicted: what noise of the signals makes of them, likewise.
-        leverages: effective samples of each group that unknowns and offsets take, shape (G,).
+        found: covariance of the residuals of each group, shape (G, m, m).
+        predicted: what noise of the signals makes of it, likewise.
+        left: effective samples of each group without those of unknowns and offsets, shape (G,).
 
     Returns:
         Of each fit, shape (fits,).
     """
-    fits, kinds = int(of.fit[-1]) + 1, int(of.kind.max()) + 1
-    left = (of.effective_samples - leverages)[:, None]
-    made = _by_kind(of.kinds, predicted) / of.effective_samples[:, None]
-    compared = (made > 0.0) & (left >= 1.0)
+    fits, kinds = len(of.first), int(of.kind.max()) + 1
+    made = of.of_kind.traces(predicted)
+    compared = (made > 0.0) & (left >= 1.0)[:, None]
     if not compared.any():
         return np.ones(fits)
-    degrees = (left * of.kinds.sum(axis=-1))[compared]
-    left_each = (_by_kind(of.kinds, moments) / np.maximum(left, 1.0))[compared]
+    degrees = (left[:, None] * of.of_kind.counts)[compared]
     kind = (of.fit[:, None] * kinds + of.kind)[compared]
-    ratios = left_each / made[compared]
+    ratios = of.of_kind.traces(found)[compared] / made[compared]
     by_kind = np.bincount(kind, degrees, fits * kinds)
     degrees_of = np.where(by_kind > 0.0, by_kind, np.inf)
     mean = np.bincount(kind, ratios * degrees, fits * kinds) / degrees_of
@@ -95,14 +92,11 @@ def residual_weights(of: Channels, bands: Bands) -> tuple[Array, Array]:
         rounding, shape (G, m, m) each.
     """
     covariance = bands.cautious_covariance(of.sensors)
-    power, squares = _diagonal(covariance), of.scales**2
-    # What was measured bounds a residual that is nothing but rounding.
-    rounding = RESOLUTION**2 * squares * (of.samples / bands.effective_samples)[:, None]
+    power, squares = covariance.diagonal(0, 1, 2), of.squares
     # Residuals of all channels that move as one would make the weight singular.
-    rounding = rounding + _LEAST_INDEPENDENT * power
-    shares = (power / squares).max(axis=1, where=of.channels, initial=0.0)
-    largest = np.maximum.reduceat(shares, np.flatnonzero(np.diff(of.fit, prepend=-1)))
-    rounding = rounding + _MOST_UNEVEN**2 * largest[of.fit][:, None] * squares
+    rounding = of.rounding + _LEAST_INDEPENDENT * power
+    largest = np.maximum.reduceat((power / squares).max(axis=1), of.first)
+    rounding += (_MOST_UNEVEN**2 * largest)[of.fit][:, None] * squares
     return _inverse(covariance, np.where(of.channels, power + rounding, 1.0)), covariance
 
 
@@ -113,64 +107,46 @@ class Bands:
     Attributes:
         found: their covariance, shape (G, m, m).
         predicted: what noise of the signals makes of it, likewise.
-        excess: what there may be more of than is predicted, for each prediction more. Drift and
-            coloured noise are the sensor's: the more of a prediction is its noise, the more the
-            excess has that noise's shape. It has the power of the prediction, kind by kind.
-        effective_samples: how many they are, shape (G,).
-        kinds: of the channels, shape (G, K, m).
+        of_wrench: the part of that which noise of the wrench alone makes, likewise.
+        kinds: of the channels.
     """
 
     found: Array
     predicted: Array
-    excess: Array
-    effective_samples: Array
-    kinds: Flags
-
-    @classmethod
-    def of(
-        cls,
-        found: Array,
-        predicted: Array,
-        of_wrench: Array,
-        effective_samples: Array,
-        kinds: Flags,
-    ) -> Bands:
-        """Residuals with the part of the prediction that noise of the wrench alone makes."""
-        whole = _by_kind(kinds, predicted)
-        share = _by_kind(kinds, of_wrench) / np.where(whole > 0.0, whole, np.inf)
-        root = np.sqrt(_by_channel(kinds, np.maximum(1.0 - share, 0.0)))
-        excess = of_wrench + root[:, :, None] * root[:, None, :] * predicted
-        return cls(found, predicted, excess, effective_samples, kinds)
-
-    @classmethod
-    def of_groups(cls, of: Channels, moments: Array, predicted: Array, leverages: Array) -> Bands:
-        """Those of the groups of one fit or several.
-
-        Args:
-            of: the groups.
-            moments: Σ r rᵀ of each group, shape (G, m, m).
-            predicted: what the noise that is there makes of them, likewise.
-            leverages: effective samples of each group that unknowns and offsets take, (G,).
-        """
-        n = of.effective_samples
-        found = moments / np.maximum(n - leverages, 1.0)[:, None, None]
-        return cls.of(found, predicted / n[:, None, None], of.wrench_noise, n, of.kinds)
+    of_wrench: Array
+    kinds: Kinds
 
     def cautious_covariance(self, sensors: Indices) -> Array:
         """The covariance of residuals where bands are taken to be alike, shape (G, m, m)."""
-        sizes = _sizes(self.ratios, self.degrees, sensors, alike=True)
+        sizes = _sizes(self.ratios, self.kinds.degrees, sensors, alike=True)
         return self.covariance(self.ratios, _of_groups(sizes, sensors))
 
     def own_covariance(self, sensors: Indices) -> Array:
         """The covariance that each group has by itself: weights are cautious, intervals hold."""
-        apart = _sizes(self.ratios, self.degrees, sensors, alike=False)
+        apart = _sizes(self.ratios, self.kinds.degrees, sensors, alike=False)
         sizes = _at_lower_edges(apart, (sensors >= 0).sum(axis=1))
         return self.covariance(self.ratios, _of_groups(sizes, sensors))
 
-    @property
-    def degrees(self) -> Array:
-        """Numbers behind each kind's ratio, shape (G, K)."""
-        return self.kinds.sum(axis=-1) * self.effective_samples[:, None]
+    @cached_property
+    def made(self) -> Array:
+        """Power that was predicted of each kind, shape (G, K)."""
+        return self.kinds.traces(self.predicted)
+
+    @cached_property
+    def seen(self) -> Array:
+        """Power that was found of each kind, shape (G, K)."""
+        return self.kinds.traces(self.found)
+
+    @cached_property
+    def excess(self) -> Array:
+        """What there may be more of than is predicted, for each prediction more: (G, m, m).
+
+        Drift and coloured noise are the sensor's: the more of a prediction is its noise, the more
+        the excess has that noise's shape. It has the power of the prediction, kind by kind.
+        """
+        share = self.kinds.traces(self.of_wrench) / np.where(self.made > 0.0, self.made, np.inf)
+        root = np.sqrt(self.kinds.by_channel(np.maximum(1.0 - share, 0.0)))
+        return self.of_wrench + root[:, :, None] * root[:, None, :] * self.predicted
 
     @cached_property
     def ratios(self) -> Array:
@@ -179,27 +155,28 @@ class Bands:
         Returns:
             Shape (G, K); one for kinds that a group does not have.
         """
-        made, seen = _by_kind(self.kinds, self.predicted), _by_kind(self.kinds, self.found)
-        counts = self.kinds.sum(axis=-1)
-        ratios = np.where(counts > 0, np.nan, 1.0)
-        group, kind = np.nonzero((made > RESOLUTION * seen) & (counts > 0))
-        if not len(group):
+        ratios = np.where(self.kinds.counts > 0.0, np.nan, 1.0)
+        group, kind, channels, own = self.kinds.blocks
+        told = (self.made > RESOLUTION * self.seen)[group, kind]
+        if not told.any():
             return ratios
+        if not told.all():
+            group, kind, channels, own = group[told], kind[told], channels[told], own[told]
         # The channels of each kind alone, where it has fewer than others one on the diagonal.
-        order = np.argsort(~self.kinds[group, kind], axis=1, kind="stable")[:, : int(counts.max())]
-        mine = np.arange(order.shape[1]) < counts[group, kind][:, None]
-        at = group[:, None, None], order[:, :, None], order[:, None, :]
-        own = mine[:, :, None] & mine[:, None, :]
-        P, E, found = (
-            np.where(own, of[at], 0.0) for of in (self.predicted, self.excess, self.found)
-        )
-        others = np.where(mine, 0.0, made[group, kind][:, None])[:, :, None] * np.eye(len(mine[0]))
-        beyond, size = found - P, np.ones(len(group))
+        blocks = np.array((self.predicted, self.excess, self.found))
+        blocks = blocks[:, group[:, None, None], channels[:, :, None], channels[:, None, :]]
+        others = 0.0
+        if not own.all():
+            blocks *= own[:, :, None] * own[:, None, :]
+            power = self.made[group, kind][:, None] * (1.0 - own)
+            others = power[:, :, None] * np.eye(own.shape[1])
+        P, E, found = blocks
+        compared, size = np.array((found - P, E)), np.ones(len(group))
         for _ in range(_SCORINGS):  # of the likelihood of a size (Fisher 1925)
             more = np.maximum(size - 1.0, 0.0)[:, None, None]
-            inverse = _pseudoinverse(P + more * E + others)
-            weight = inverse @ E @ inverse
-            size = 1.0 + (weight * beyond).sum(axis=(1, 2)) / (weight * E).sum(axis=(1, 2))
+            turned = _pseudoinverse(P + more * E + others) @ compared
+            beyond, each = (turned * turned[1].swapaxes(1, 2)).sum(axis=(2, 3))
+            size = 1.0 + beyond / each
         ratios[group, kind] = np.maximum(size, 0.0)
         return ratios
 
@@ -210,18 +187,19 @@ class Bands:
             ratios: sizes found, shape (G, K).
             sizes: taken, likewise.
         """
-        n = self.effective_samples[:, None, None]
-        counts, channels = self.kinds.sum(axis=-1), np.any(self.kinds, axis=1)
-        size = np.where(channels, _by_channel(self.kinds, sizes), 1.0)
-        more = np.sqrt(size - 1.0)
-        expected = self.predicted + self.excess * (more[:, :, None] * more[:, None, :])
-        # The less of it is predicted, the less is known of its shape.
-        settled = (channels / size).sum(axis=1) / channels.sum(axis=1)
-        known = _KINDS + (_PREDICTED - _KINDS) * settled[:, None, None]
-        unpredicted = np.any(np.isnan(ratios), axis=1, keepdims=True)[:, None]
+        n, channels = self.kinds.effective_samples[:, None, None], self.kinds.channels
+        unpredicted = np.isnan(ratios).any(axis=1)[:, None, None]
+        expected, known = self.predicted, _KINDS
+        if not unpredicted.all():
+            size = np.where(channels > 0.0, self.kinds.by_channel(sizes), 1.0)
+            more = np.sqrt(size - 1.0)
+            expected = self.predicted + self.excess * (more[:, :, None] * more[:, None, :])
+            # The less of it is predicted, the less is known of its shape.
+            settled = (channels / size).sum(axis=1) / channels.sum(axis=1)
+            known = _KINDS + (_PREDICTED - _KINDS) * settled[:, None, None]
         if unpredicted.any():
-            power = _by_kind(self.kinds, self.found) / np.maximum(counts, 1)
-            alike = _by_channel(self.kinds, power)[:, :, None] * np.eye(channels.shape[1])
+            power = self.kinds.by_channel(self.seen / np.maximum(self.kinds.counts, 1.0))
+            alike = power[:, :, None] * np.eye(channels.shape[1])
             expected = np.where(unpredicted, alike, expected)
             known = np.where(unpredicted, _KINDS, known)
         return (known * expected + n * self.found) / (known + n)
@@ -244,12 +222,11 @@ def _sizes(ratios: Array, degrees: Array, sensors: Indices, *, alike: bool) -> A
     Returns:
         Shape (sensors, bands, K).
     """
-    there = (sensors >= 0)[..., None]
-    ratios = np.where(there, ratios[sensors], np.nan)
-    predicted = ~np.isnan(ratios)
+    there, ratios = (sensors >= 0)[..., None], ratios[sensors]
+    predicted = there & ~np.isnan(ratios)
     if not predicted.any():
         return np.ones(ratios.shape)
-    degrees, ratios = np.where(predicted, degrees[sensors], 0.0), np.nan_to_num(ratios)
+    degrees, ratios = np.where(predicted, (degrees[sensors], ratios), 0.0)
     total = np.maximum(degrees.sum(axis=1), 1.0)
     common = np.maximum((degrees * ratios).sum(axis=1) / total, 1.0)[:, None]
     if alike:
@@ -262,7 +239,7 @@ def _sizes(ratios: Array, degrees: Array, sensors: Indices, *, alike: bool) -> A
         weights = np.where(there, total, 0.0)  # bands that a sensor does not have change nothing
         pooled = _not_growing(*(of[:, 1:].swapaxes(1, 2) for of in (sizes, weights)))
         sizes[:, 1:] = np.maximum(pooled.swapaxes(1, 2), 1.0)
-    return np.where(np.any(predicted, axis=(1, 2), keepdims=True), sizes, 1.0)
+    return np.where(predicted.any(axis=(1, 2), keepdims=True), sizes, 1.0)
 
 
 def _of_groups(sizes: Array, sensors: Indices) -> Array:
@@ -321,30 +298,13 @@ def _not_growing(values: Array, weights: Array) -> Array:
     Each is min over i ≤ k of max over j ≥ k of the mean of the values from i to j. Those of no
     weight stand last, and change nothing.
     """
-    n = values.shape[-1]
-    sums, total = np.zeros((2, *values.shape[:-1], n + 1))
-    np.cumsum(weights * values, axis=-1, out=sums[..., 1:])
-    np.cumsum(weights, axis=-1, out=total[..., 1:])
-    sums, total = (of[..., None, 1:] - of[..., :-1, None] for of in (sums, total))
-    means = np.where(total > 0.0, sums / np.where(total > 0.0, total, 1.0), 0.0)
-    first, last = np.arange(n)[:, None], np.arange(n)
-    means = np.where(first <= last, means, -np.inf)
+    sums = np.zeros((2, *values.shape[:-1], values.shape[-1] + 1))
+    np.cumsum((weights * values, weights), axis=-1, out=sums[..., 1:])
+    sums, total = sums[..., None, 1:] - sums[..., :-1, None]
+    ordered = upper(values.shape[-1])
+    means = np.where(ordered, sums / np.where(total > 0.0, total, 1.0), -np.inf)
     greatest = np.maximum.accumulate(means[..., ::-1], axis=-1)[..., ::-1]
-    return np.where(first <= last, greatest, np.inf).min(axis=-2)
-
-
-def _diagonal(matrices: Array) -> Array:
-    return np.diagonal(matrices, axis1=-2, axis2=-1)
-
-
-def _by_kind(kinds: Flags, moments: Array) -> Array:
-    """Traces of the channels of each kind, (G, m, m) to (G, K)."""
-    return (kinds @ _diagonal(moments)[..., None])[..., 0]
-
-
-def _by_channel(kinds: Flags, values: Array) -> Array:
-    """What each kind has as what each of its channels has, (G, K) to (G, m)."""
-    return (values[:, None] @ kinds)[:, 0]
+    return np.where(ordered, greatest, np.inf).min(axis=-2)
 
 
 def _pseudoinverse(matrices: Array) -> Array:
@@ -353,8 +313,8 @@ def _pseudoinverse(matrices: Array) -> Array:
         inverse = np.linalg.inv(matrices)
     except np.linalg.LinAlgError:
         return np.linalg.pinv(matrices, 1.0 / _CONDITION, hermitian=True)
-    sizes = (np.abs(of).max(axis=(1, 2)) for of in (matrices, inverse))
-    poor = ~(np.multiply(*sizes) < _CONDITION)
+    largest, of_inverse = (np.abs(of).max(axis=(1, 2)) for of in (matrices, inverse))
+    poor = ~(largest * of_inverse < _CONDITION)
     if poor.any():
         inverse[poor] = np.linalg.pinv(matrices[poor], 1.0 / _CONDITION, hermitian=True)
     return inverse
@@ -370,7 +330,6 @@ def _inverse(covariance: Array, power: Array) -> Array:
     sigma = np.sqrt(power)
     products = sigma[:, :, None] * sigma[:, None, :]
     correlation = covariance / products
-    each = np.arange(power.shape[1])
-    correlation[:, each, each] = 1.0
+    np.einsum("gmm->gm", correlation)[:] = 1.0
     inverse = np.linalg.inv(correlation)
     return 0.5 * (inverse + inverse.swapaxes(-1, -2)) / products

@@ -6,6 +6,7 @@ from hypothesis import given, settings, strategies as st
 
 from identify.estimation import estimate_body
 from identify.estimation.identifiability import without_noise
+from identify.estimation.kinds import Kinds
 from identify.estimation.residual_weights import (
     Bands,
     _at_lower_edges,
@@ -64,7 +65,7 @@ def bands_of(found, predicted, of_wrench, effective) -> Bands:
     """Residuals of one kind in three channels, a band each."""
     kinds = np.ones((len(found), 1, 3), dtype=np.bool_)
     found, predicted, of_wrench = np.array(found), np.array(predicted), np.array(of_wrench)
-    return Bands.of(found, predicted, of_wrench, np.array(effective), kinds)
+    return Bands(found, predicted, of_wrench, Kinds(kinds, np.array(effective)))
 
 
 def sizes_of(ratios, effective) -> np.ndarray:
@@ -73,7 +74,7 @@ def sizes_of(ratios, effective) -> np.ndarray:
     found = np.array(ratios)[:, None, None] * predicted
     bands = bands_of(found, predicted, 0.0 * predicted, effective)
     sensors = np.arange(len(ratios))[None]
-    return _sizes(bands.ratios, bands.degrees, sensors, alike=False)[0, :, 0]
+    return _sizes(bands.ratios, bands.kinds.degrees, sensors, alike=False)[0, :, 0]
 
 
 def test_sizes_are_those_of_long_bands_and_never_below_one():
@@ -113,7 +114,7 @@ def test_where_nothing_is_predicted_there_is_no_size_and_found_residuals_are_tak
     silent = bands_of([3.0 * np.eye(3)] * 2, nothing, nothing, [50.0] * 2)
     ratios = silent.ratios
     assert np.isnan(ratios).all()
-    sizes = _sizes(ratios, silent.degrees, np.arange(2)[None], alike=False)
+    sizes = _sizes(ratios, silent.kinds.degrees, np.arange(2)[None], alike=False)
     assert sizes.shape == (1, 2, 1)
     assert np.isfinite(sizes).all()
     assert_close(silent.covariance(ratios, sizes[0]), [3.0 * np.eye(3)] * 2, 1e-12)
