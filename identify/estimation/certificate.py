@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -188,7 +188,7 @@ def certify(problem: ScaledProblem, solution: ConeSolution) -> Certificate:
         )
     singular = np.linalg.svd(problem.A @ problem.identifiable, compute_uv=False)
     return Certificate(
-        **asdict(solution.run),
+        **{field.name: getattr(solution.run, field.name) for field in fields(SolverRun)},
         primal_residual=violation,
         dual_residual=dual_residual,
         gap=abs(primal - dual) / (0.5 * size**2),

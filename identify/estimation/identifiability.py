@@ -138,8 +138,12 @@ def without_noise(rows: Array, noise: Array) -> tuple[Array, Array]:
     Returns:
         A, shape (k, k), and b, shape (k,).
     """
-    k = rows.shape[1] - 1
-    reduced = triangle(rows)
+    return of_triangle(triangle(rows), noise)
+
+
+def of_triangle(reduced: Array, noise: Array) -> tuple[Array, Array]:
+    """`without_noise` of rows that are upper triangular already, shape (k + 1, k + 1)."""
+    k = len(reduced) - 1
     R, r = reduced[:k, :k], reduced[:k, k]
     if not noise.any():
         return R, r

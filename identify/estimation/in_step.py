@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple, TypeAlias, TypeVar
 
@@ -120,9 +121,10 @@ def _weighted_alike(asked: Sequence[Asked]) -> Iterator[Weighted]:
     left = of.effective_samples - np.concatenate([one.leverage for one in asked])
     found = moments / np.maximum(left, 1.0)[:, None, None]
     predicted = made / of.effective_samples[:, None, None]
-    fractions = noise_fraction(of, found, predicted, left)
-    predicted *= fractions[of.fit][:, None, None]
     bands = Bands(found, predicted, of.wrench_noise, of.of_kind)
+    fractions = noise_fraction(of, bands, left)
+    if (fractions < 1.0).any():
+        bands = replace(bands, predicted=fractions[of.fit][:, None, None] * predicted)
     weights, covariance = residual_weights(of, bands)
     beyond = np.zeros((0, *weights.shape[1:]))
     if any(one.spread for one in asked):

@@ -70,6 +70,16 @@ class Channels:
         return np.flatnonzero(np.diff(self.fit, prepend=-1))
 
     @cached_property
+    def names(self) -> int:
+        """How many names of kinds there are."""
+        return int(self.kind.max()) + 1
+
+    @cached_property
+    def number_of_kind(self) -> Indices:
+        """Number of each kind's name, those of each fit for themselves, shape (G K,)."""
+        return (self.fit[:, None] * self.names + np.maximum(self.kind, 0)).ravel()
+
+    @cached_property
     def squares(self) -> Array:
         """Mean square of what was measured, shape (G, m)."""
         return self.scales**2

@@ -167,13 +167,12 @@ def intervals_of(
     pushed = spread.pushed
     down[-3:], up[-3:] = down[-3:] + pushed[0], up[-3:] + pushed[1]
     bounds = POSSIBLE if limits is None else limits
-    found: dict[str, Interval | None] = {}
-    for k, name in enumerate(NAMES):
-        value = float(values[k])
+    found: dict[str, Interval | None] = dict.fromkeys(NAMES)
+    each = (values.tolist(), (values - down).tolist(), (values + up).tolist())
+    for name, there, value, lower, upper in zip(NAMES, known.tolist(), *each, strict=True):
         low, high = bounds.get(name, (-np.inf, np.inf))
-        # The estimate itself may be beyond a limit by rounding.
-        low, high = max(value - down[k], min(low, value)), min(value + up[k], max(high, value))
-        found[name] = (float(low), float(high)) if known[k] else None
+        if there:  # the estimate itself may be beyond a limit by rounding
+            found[name] = max(lower, min(low, value)), min(upper, max(high, value))
     return found
 
 
@@ -252,7 +251,7 @@ def _degrees_of_all(degrees: Array | float) -> Array:
         Shape (22,).
     """
     own = np.broadcast_to(degrees, 10)
-    of_all = [*own, *own[1:4], *own[4:], *[own[4:].min()] * 3]
+    of_all = np.concatenate((own, own[1:], [own[4:].min()] * 3))
     return np.maximum(of_all, _FEWEST_DEGREES)
 
 

@@ -20,6 +20,10 @@ _LEVEL = 0.95
 _MANY = 1e9
 """Degrees of freedom that are as good as endless."""
 
+_EACH_OF_SIX = symmetric_from_six(np.eye(6))
+
+_BELOW = np.tri(3, k=-1)
+
 _WIDEST = 0.25 * np.pi
 """Half-angle of a cone beyond which two axes might as well be exchanged [rad]."""
 
@@ -54,8 +58,9 @@ class PrincipalSpread:
             inertia_jacobian: ∂(Icxx, Icxy, Icxz, Icyy, Icyz, Iczz)/∂phi, shape (6, 10).
         """
         moments, axes = np.linalg.eigh(inertia_about_com(phi))
-        in_axes = axes.T @ symmetric_from_six(np.eye(6)) @ axes
-        return cls(moments, axes, np.tensordot(in_axes, inertia_jacobian, (0, 0)), covariance)
+        in_axes = (axes.T @ _EACH_OF_SIX @ axes).reshape(6, 9)
+        jacobian = (in_axes.T @ inertia_jacobian).reshape(3, 3, 10)
+        return cls(moments, axes, jacobian, covariance)
 
     @cached_property
     def joint(self) -> Array:
@@ -74,7 +79,7 @@ class PrincipalSpread:
         own = np.einsum("kkjj->kj", self.joint)
         each = np.diag(own)
         variance = each[:, None] + each - own - own.T
-        return variance + 4.0 * self.errors**2 * (1.0 - np.eye(3))
+        return variance + 4.0 * self.errors**2 * (_BELOW + _BELOW.T)
 
     @property
     def pushed(self) -> Array:
@@ -89,7 +94,7 @@ class PrincipalSpread:
         """
         gap = np.abs(self.moments[:, None] - self.moments)
         shift = 0.5 * (gap - np.sqrt(np.maximum(gap**2 - self.apart, 0.0)))
-        return np.stack((np.tril(shift, -1).sum(axis=1), np.triu(shift, 1).sum(axis=1)))
+        return np.array([(shift * _BELOW).sum(axis=1), (shift * _BELOW.T).sum(axis=1)])
 
     def half_angles(self, degrees: float) -> tuple[float | None, ...]:
         """Half-angle of the cone around each axis that holds the true one, in 95 of 100 cases.

@@ -8,6 +8,7 @@ Ayer, Brunk, Ewing, Reid and Silverman, "An empirical distribution function for 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,7 +17,6 @@ import numpy as np
 from identify.arrays import Array, Indices
 from identify.estimation.initial_estimate import RESOLUTION, Channels
 from identify.estimation.kinds import Kinds
-from identify.regressors.triangular import upper
 
 _PREDICTED = 100.0
 """Degrees of freedom of the predicted covariance of a group's residuals: what the noise of its
@@ -50,37 +50,36 @@ exact torque beside a noisy force would outweigh it by more than double precisio
 what the force alone tells, the mass."""
 
 
+_TINY = float(np.finfo(float).tiny)
+
 _CONDITION = 1e9
 """From where on directions of a predicted covariance count as nothing."""
 
 
-def noise_fraction(of: Channels, found: Array, predicted: Array, left: Array) -> Array:
+def noise_fraction(of: Channels, bands: Bands, left: Array) -> Array:
     """Share of the noise read off the signals that the residuals leave room for, at most one.
 
     A motion with fast parts of its own, and no noise, looks noisy; the residuals tell.
 
     Args:
         of: the groups of one fit or several.
-        found: covariance of the residuals of each group, shape (G, m, m).
-        predicted: what noise of the signals makes of it, likewise.
+        bands: their residuals, with all of the noise predicted.
         left: effective samples of each group without those of unknowns and offsets, shape (G,).
 
     Returns:
         Of each fit, shape (fits,).
     """
-    fits, kinds = len(of.first), int(of.kind.max()) + 1
-    made = of.of_kind.traces(predicted)
-    compared = (made > 0.0) & (left >= 1.0)[:, None]
+    fits, number, names = len(of.first), of.number_of_kind, of.names
+    compared = (bands.made > 0.0) & (left >= 1.0)[:, None]
     if not compared.any():
         return np.ones(fits)
-    degrees = (left[:, None] * of.of_kind.counts)[compared]
-    kind = (of.fit[:, None] * kinds + of.kind)[compared]
-    ratios = of.of_kind.traces(found)[compared] / made[compared]
-    by_kind = np.bincount(kind, degrees, fits * kinds)
+    degrees = np.where(compared, left[:, None] * of.of_kind.counts, 0.0).ravel()
+    ratios = (bands.seen / np.where(compared, bands.made, np.inf)).ravel()
+    by_kind = np.bincount(number, degrees, fits * names).reshape(fits, names)
     degrees_of = np.where(by_kind > 0.0, by_kind, np.inf)
-    mean = np.bincount(kind, ratios * degrees, fits * kinds) / degrees_of
+    mean = np.bincount(number, ratios * degrees, fits * names).reshape(fits, names) / degrees_of
     room = np.where(by_kind > 0.0, mean * (1.0 + _SURELY * np.sqrt(2.0 / degrees_of)), -np.inf)
-    room = room.reshape(fits, kinds).max(axis=1)
+    room = room.max(axis=1)
     return np.where(room >= 0.0, np.minimum(room, 1.0), 1.0)
 
 
@@ -188,14 +187,14 @@ class Bands:
             sizes: taken, likewise.
         """
         n, channels = self.kinds.effective_samples[:, None, None], self.kinds.channels
-        unpredicted = np.isnan(ratios).any(axis=1)[:, None, None]
+        unpredicted = np.any(np.isnan(ratios), axis=1, keepdims=True)[:, None]
         expected, known = self.predicted, _KINDS
         if not unpredicted.all():
             size = np.where(channels > 0.0, self.kinds.by_channel(sizes), 1.0)
             more = np.sqrt(size - 1.0)
             expected = self.predicted + self.excess * (more[:, :, None] * more[:, None, :])
             # The less of it is predicted, the less is known of its shape.
-            settled = (channels / size).sum(axis=1) / channels.sum(axis=1)
+            settled = (channels / size).sum(axis=1) / self.kinds.counts.sum(axis=1)
             known = _KINDS + (_PREDICTED - _KINDS) * settled[:, None, None]
         if unpredicted.any():
             power = self.kinds.by_channel(self.seen / np.maximum(self.kinds.counts, 1.0))
@@ -237,8 +236,9 @@ def _sizes(ratios: Array, degrees: Array, sensors: Indices, *, alike: bool) -> A
     sizes = np.maximum((known * common + degrees * ratios) / total, 1.0)
     if ((sizes[:, 2:] > sizes[:, 1:-1]) & there[:, 2:]).any():
         weights = np.where(there, total, 0.0)  # bands that a sensor does not have change nothing
-        pooled = _not_growing(*(of[:, 1:].swapaxes(1, 2) for of in (sizes, weights)))
-        sizes[:, 1:] = np.maximum(pooled.swapaxes(1, 2), 1.0)
+        for each in np.ndindex(len(sizes), sizes.shape[2]):
+            own = each[0], slice(1, None), each[1]
+            sizes[own] = np.maximum(_not_growing(sizes[own].tolist(), weights[own].tolist()), 1.0)
     return np.where(predicted.any(axis=(1, 2), keepdims=True), sizes, 1.0)
 
 
@@ -292,19 +292,24 @@ def _at_lower_edges(sizes: Array, bands: Indices) -> Array:
     return np.concatenate((sizes[:, :1], sizes[:, 1:] * grown), axis=1)
 
 
-def _not_growing(values: Array, weights: Array) -> Array:
-    """Nearest values that do not grow along the last axis (Ayer and others 1955).
+def _not_growing(values: Sequence[float], weights: Sequence[float]) -> list[float]:
+    """Nearest values that do not grow: neighbours that do share their mean (Ayer and others 1955).
 
-    Each is min over i ≤ k of max over j ≥ k of the mean of the values from i to j. Those of no
-    weight stand last, and change nothing.
+    Those of no weight stand last, and change nothing.
     """
-    sums = np.zeros((2, *values.shape[:-1], values.shape[-1] + 1))
-    np.cumsum((weights * values, weights), axis=-1, out=sums[..., 1:])
-    sums, total = sums[..., None, 1:] - sums[..., :-1, None]
-    ordered = upper(values.shape[-1])
-    means = np.where(ordered, sums / np.where(total > 0.0, total, 1.0), -np.inf)
-    greatest = np.maximum.accumulate(means[..., ::-1], axis=-1)[..., ::-1]
-    return np.where(ordered, greatest, np.inf).min(axis=-2)
+    shared: list[tuple[float, float, int]] = []
+    for value, weight in zip(values, weights, strict=True):
+        mean, total, count = value, weight, 1
+        while shared and shared[-1][0] < mean:
+            before, own, many = shared.pop()
+            mean = (own * before + total * mean) / max(own + total, _TINY)
+            total, count = own + total, many + count
+        shared.append((mean, total, count))
+    return [mean for mean, _, count in shared for _ in range(count)]
+
+
+def _trace(matrices: Array) -> Array:
+    return np.einsum("gmm->g", matrices)
 
 
 def _pseudoinverse(matrices: Array) -> Array:
@@ -313,8 +318,7 @@ def _pseudoinverse(matrices: Array) -> Array:
         inverse = np.linalg.inv(matrices)
     except np.linalg.LinAlgError:
         return np.linalg.pinv(matrices, 1.0 / _CONDITION, hermitian=True)
-    largest, of_inverse = (np.abs(of).max(axis=(1, 2)) for of in (matrices, inverse))
-    poor = ~(largest * of_inverse < _CONDITION)
+    poor = ~(np.abs(_trace(matrices) * _trace(inverse)) < _CONDITION)
     if poor.any():
         inverse[poor] = np.linalg.pinv(matrices[poor], 1.0 / _CONDITION, hermitian=True)
     return inverse

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import hypot, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from identify.arrays import Array
-from identify.estimation.identifiability import LEVEL_KNOWN, TRACE, free_directions, without_noise
+from identify.estimation.identifiability import LEVEL_KNOWN, TRACE, free_directions, of_triangle
 from identify.estimation.in_step import Asked, Rounds
 from identify.estimation.initial_estimate import FitData, measured_scales
 from identify.estimation.scaling import Scaling
@@ -198,7 +199,7 @@ class _Directions(NamedTuple):
             R: triangular, shape (k + 1, k + 1).
             noise: moment of the noise in them, likewise.
         """
-        A, b = without_noise(R, noise)
+        A, b = of_triangle(R, noise)
         inverse = np.linalg.inv(A)
         y, root = inverse @ b, self.columns @ inverse
         values, V = np.linalg.eigh(A.T @ A)
@@ -262,12 +263,12 @@ def prior_bodies(data: FitData, x: Array, scaling: Scaling) -> Array:
 
 def masses_of(data: FitData, x: Array) -> list[float]:
     """Mass of each body [kg]."""
-    return [float(x[data.space.of_body(body)][0]) for body in range(len(data.space.bodies))]
+    return x[: 10 * len(data.space.bodies) : 10].tolist()
 
 
 def default_length(mass: float) -> float:
     """Root mean square distance of the default ball's mass from its centre [m]."""
-    return float(np.sqrt(0.6)) * default_radius(mass)
+    return sqrt(0.6) * default_radius(mass)
 
 
 def lengths_of(data: FitData, x: Array, inverse: Array) -> list[float]:
@@ -284,7 +285,7 @@ def lengths_of(data: FitData, x: Array, inverse: Array) -> list[float]:
         com = x[block][1:4] / mass
         to_trace = np.concatenate(([2.0 * com @ com], -4.0 * com, TRACE[4:])) / mass
         trace = float(to_trace @ x[block])
-        error = float(np.sqrt(to_trace @ inverse[block, block] @ to_trace))
+        error = sqrt(max(to_trace @ inverse[block, block] @ to_trace, 0.0))
         lengths.append(likely_length(trace, error, 1.0, default_length(mass)))
     return lengths
 
@@ -298,10 +299,11 @@ def likely_length(trace: float, error: float, length: float, default: float) -> 
         length: that unit [m].
         default: size of the default ball [m].
     """
-    known = float(np.interp(trace, np.multiply(error, _SIZE_RESOLVED), (0.0, 1.0)))
-    if known == 0.0:
+    least, most = (times * error for times in _SIZE_RESOLVED)
+    if trace <= least:
         return default
-    return (length * float(np.sqrt(0.5 * trace))) ** known * default ** (1.0 - known)
+    known = 1.0 if trace >= most else (trace - least) / (most - least)
+    return (length * sqrt(0.5 * trace)) ** known * default ** (1.0 - known)
 
 
 def body_units(scaling: Scaling) -> Array:
@@ -311,6 +313,6 @@ def body_units(scaling: Scaling) -> Array:
     """
     units = np.ones(len(scaling.space))
     for number, body in enumerate(scaling.bodies):
-        distance = min(float(np.linalg.norm(body.com)) / body.length, _FARTHEST)
-        units[10 * number + 1 : 10 * number + 4] = np.hypot(1.0, distance)
+        distance = min(hypot(*body.com.tolist()) / body.length, _FARTHEST)
+        units[10 * number + 1 : 10 * number + 4] = hypot(1.0, distance)
     return units

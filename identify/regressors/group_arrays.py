@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -116,8 +117,7 @@ class GroupArrays:
             for part, start in zip(of_data, first.tolist(), strict=False)
             for sensor in part.sensors
         ]
-        channels = _joined([np.ones((1, len(group.channels)), np.bool_) for group in groups])
-        kinds, kind = _kinds(groups)
+        channels, kinds, kind = _kinds(groups)
         return cls(
             groups=groups,
             rows=_joined([part.rows for part in of_data]),
@@ -321,12 +321,17 @@ def _joined(parts: Sequence[NDArray[ScalarT]], *, fill: int = 0) -> NDArray[Scal
     return joined
 
 
-def _kinds(groups: Sequence[Group]) -> tuple[Flags, Indices]:
-    """Which channels are of each kind of a group, in order of their first channel; their names."""
+@lru_cache(maxsize=256)
+def _kinds(groups: tuple[Group, ...]) -> tuple[Flags, Flags, Indices]:
+    """Channels that each group has, and those of each kind, in order of the first; their names."""
+    channels = _joined([np.ones((1, len(group.channels)), np.bool_) for group in groups])
     names = list(dict.fromkeys(kind for group in groups for kind in group.kinds))
     flags, numbers = [], []
     for group in groups:
         own = list(dict.fromkeys(group.kinds))
         flags.append(np.array([np.array(group.kinds) == kind for kind in own])[None])
         numbers.append(np.array([[names.index(kind) for kind in own]]))
-    return _joined(flags), _joined(numbers, fill=-1)
+    found = channels, _joined(flags), _joined(numbers, fill=-1)
+    for array in found:
+        array.flags.writeable = False
+    return found

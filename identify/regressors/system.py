@@ -22,6 +22,8 @@ from identify.regressors.linear_problem import LinearProblem
 from identify.regressors.space import ParameterSpace
 from identify.regressors.statistics import Statistics
 
+_ONE = np.ones(1)
+
 Data: TypeAlias = Sequence[tuple[Statistics, Equations]]
 """Statistics with their equations; all equations are of one parameter space."""
 
@@ -189,7 +191,7 @@ class System:
                 given.
         """
         y, offsets = augmented(x), self.arrays.offsets
-        residuals = self.arrays.rows @ y
+        residuals = _at(self.arrays.rows, y)
         moments = residuals @ residuals.swapaxes(-1, -2)
         if offsets.rows.shape[1] > 1:
             G, m, _ = moments.shape
@@ -217,13 +219,13 @@ class System:
 
     def noise_moments(self, x: Array) -> Array:
         """What noise in the columns makes of Σ r rᵀ of each group at x, shape (G, m, m)."""
-        rows = self.arrays.noise @ augmented(x)
+        rows = _at(self.arrays.noise, augmented(x))
         return rows @ rows.swapaxes(-1, -2)
 
     def noise_scatter(self, x: Array, weights: Weights) -> Array:
         """Scatter of the scores Σ Bᵀ W r from the noise cross term, that of B and r: (p, p)."""
         rows, p = self.arrays.noise, len(self.space)
-        cross_term = (weights @ (rows @ augmented(x)))[:, None] @ rows[..., :-1]
+        cross_term = (weights @ _at(rows, augmented(x)))[:, None] @ rows[..., :-1]
         shares = cross_term / self.arrays.effective_samples[:, None, None, None]
         return cross_term.swapaxes(1, 2).reshape(-1, p).T @ shares.reshape(-1, p)
 
@@ -254,9 +256,14 @@ def _by_channels(matrices: Array, rows: Array) -> Array:
     return (matrices @ rows.reshape(*rows.shape[:2], -1)).reshape(rows.shape)
 
 
+def _at(rows: Array, y: Array) -> Array:
+    """Rows times [−x; 1], in one product, (G, m, n, q) to (G, m, n)."""
+    return (rows.reshape(-1, len(y)) @ y).reshape(rows.shape[:-1])
+
+
 def augmented(x: Array) -> Array:
     """Augmented parameters [−x; 1]: a residual is linear in them, r = z · [B | B0] [−x; 1]."""
-    return np.append(-x, 1.0)
+    return np.concatenate((-x, _ONE))
 
 
 def whitener(weights: Array) -> Array:
