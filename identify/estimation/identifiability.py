@@ -92,8 +92,10 @@ def identifiability(
     weak = np.eye(count) / LEAST_KNOWN
     R = triangle(np.concatenate((along, weak)))
     noise = free.T @ noise @ free
-    shares, U = np.linalg.eigh(whitened(noise, R))
-    root = np.sqrt(1.0 - np.clip(shares, 0.0, _MOST_CORRECTED))[:, None] * (U.T @ R)
+    root = R
+    if noise.any():
+        shares, U = np.linalg.eigh(whitened(noise, R))
+        root = np.sqrt(1.0 - np.clip(shares, 0.0, _MOST_CORRECTED))[:, None] * (U.T @ R)
     clean = root.T @ root - weak.T @ weak
     values, vectors = np.linalg.eigh(0.5 * (clean + clean.T))
     information = float(np.linalg.norm(along) ** 2)

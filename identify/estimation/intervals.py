@@ -124,7 +124,7 @@ def offset_half_widths(
     variances = (own + J @ covariance @ J.swapaxes(-1, -2)).diagonal(axis1=1, axis2=2)
     errors = np.sqrt(variances + (0.0 if of_scale is None else of_scale))
     groups = arrays.sensors[offsets.sensor]
-    samples = np.where(groups >= 0, arrays.effective_samples[groups], 0.0).sum(axis=1)
+    samples = (arrays.effective_samples[groups] * (groups >= 0)).sum(axis=1)
     first = groups[:, 0]
     alike = arrays.channels[first].sum(axis=1) / (arrays.kind[first] >= 0).sum(axis=1)
     levels = stdtrit(np.maximum(alike * samples, _FEWEST_DEGREES), _LEVEL)
@@ -230,13 +230,13 @@ def principal_axes_of(
 
 def principal_spread(phi: Phi, covariance: Array) -> PrincipalSpread:
     """Principal moments of an estimate with the spread of the inertia in their axes."""
-    return PrincipalSpread.of(phi, covariance, derived_jacobian(phi)[3:])
+    return PrincipalSpread.of(phi, covariance, derived_jacobian(phi))
 
 
 def interval_jacobian(phi: Phi, spread: PrincipalSpread | None = None) -> Array:
     """∂(phi, c, I_c, principal moments)/∂phi, in the order of `NAMES`, shape (22, 10)."""
     spread = spread or principal_spread(phi, np.zeros((10, 10)))
-    return np.concatenate((np.eye(10), derived_jacobian(phi), _own(spread)))
+    return np.concatenate((np.eye(10), spread.derived, _own(spread)))
 
 
 def _own(spread: PrincipalSpread) -> Array:

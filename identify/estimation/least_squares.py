@@ -115,13 +115,23 @@ class LeastSquaresFit:
         split = self.identifiability
         A, b = self.corrected
         p, floor = len(self.theta), self.problem.residual_norm(self.x)
-        inverse = np.linalg.pinv(np.concatenate((split.identifiable, split.unidentifiable), axis=1))
         count = split.identifiable.shape[1]
-        by_data, by_prior = A @ inverse[:count], inverse[count:]
+        by_data, by_prior = A @ self.along[:count], self.along[count:]
         rows = np.concatenate((by_data, by_prior))
         target = np.concatenate((b + by_data @ self.reference, by_prior @ self.reference))
         reduced = triangle(np.concatenate((rows, target[:, None]), axis=1))
         return reduced[:p, :p], reduced[:p, p], float(np.hypot(reduced[p, p], floor))
+
+    @cached_property
+    def directions(self) -> Array:
+        """Columns that span what the data identify, then what they do not, shape (p, k + j)."""
+        split = self.identifiability
+        return np.concatenate((split.identifiable, split.unidentifiable), axis=1)
+
+    @cached_property
+    def along(self) -> Array:
+        """Rows that give how far scaled unknowns go along those, shape (k + j, p)."""
+        return np.linalg.pinv(self.directions)
 
     def corrected_along(self, columns: Array) -> tuple[Array, Array]:
         """A y = b along some directions, θ = reference + columns · y; noise is taken off."""

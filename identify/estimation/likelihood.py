@@ -104,7 +104,7 @@ def score_equations(fit: LeastSquaresFit) -> ScoreEquations:
         fit: the unconstrained estimate.
     """
     split, to_x = fit.identifiability, fit.scaling.to_x
-    columns = np.concatenate((split.identifiable, split.unidentifiable), axis=1)
+    columns = fit.directions
     _, singular, turned = np.linalg.svd(fit.problem.A @ to_x @ columns, full_matrices=False)
     excited = singular > NOTHING * singular[0]
     root, turned = np.diag(singular[excited]), turned[excited]
@@ -117,7 +117,7 @@ def score_equations(fit: LeastSquaresFit) -> ScoreEquations:
     scatter = along.T @ fit.scatter @ along + np.diag((LEVEL_KNOWN * of_level) ** 2)
     L = scores_root(root, turned @ scatter @ turned.T).T
     of_equations = np.linalg.solve(L, A.T)
-    R = of_equations @ A @ turned @ np.linalg.pinv(columns)
+    R = of_equations @ A @ turned @ fit.along
     whitening = np.linalg.solve(L, turned @ along.T)
     return ScoreEquations(R, of_equations @ b + R @ fit.reference, fit.scaling, whitening)
 

@@ -257,8 +257,7 @@ def _of_other_bodies(fit: LeastSquaresFit) -> Array:
     split, q = fit.identifiability, fit.identifiability.free.shape[1]
     if len(fit.theta) == 10 or split.complete:
         return np.zeros((0, q + 1))
-    columns = np.concatenate((split.identifiable, split.unidentifiable), axis=1)
-    dual = np.linalg.pinv(columns)[split.identifiable.shape[1] :]
+    dual = fit.along[split.identifiable.shape[1] :].copy()
     dual[:, :10] = 0.0
     return _rows(dual @ split.free, dual @ (fit.reference - fit.prior))
 

@@ -40,27 +40,29 @@ class PrincipalSpread:
         moments: λ, ascending [kg m²], shape (3,).
         axes: V, whose columns are the axes in B, shape (3, 3).
         jacobian: ∂G/∂phi, shape (3, 3, 10).
+        derived: ∂(c, I_c)/∂phi, shape (9, 10).
         covariance: of phi, shape (10, 10).
     """
 
     moments: Array
     axes: Mat33
     jacobian: Array
+    derived: Array
     covariance: Array
 
     @classmethod
-    def of(cls, phi: Phi, covariance: Array, inertia_jacobian: Array) -> PrincipalSpread:
+    def of(cls, phi: Phi, covariance: Array, derived: Array) -> PrincipalSpread:
         """Of an estimate.
 
         Args:
             phi: shape (10,).
             covariance: its covariance, shape (10, 10).
-            inertia_jacobian: ∂(Icxx, Icxy, Icxz, Icyy, Icyz, Iczz)/∂phi, shape (6, 10).
+            derived: ∂(c, Icxx, Icxy, Icxz, Icyy, Icyz, Iczz)/∂phi, shape (9, 10).
         """
         moments, axes = np.linalg.eigh(inertia_about_com(phi))
         in_axes = (axes.T @ _EACH_OF_SIX @ axes).reshape(6, 9)
-        jacobian = (in_axes.T @ inertia_jacobian).reshape(3, 3, 10)
-        return cls(moments, axes, jacobian, covariance)
+        jacobian = (in_axes.T @ derived[3:]).reshape(3, 3, 10)
+        return cls(moments, axes, jacobian, derived, covariance)
 
     @cached_property
     def joint(self) -> Array:

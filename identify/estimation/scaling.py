@@ -103,6 +103,8 @@ class Scaling:
 
 def _diagonal(blocks: Sequence[Array], rest: Array) -> Array:
     """Block-diagonal matrix of the bodies' matrices and the scalars' factors."""
+    if len(blocks) == 1 and not len(rest):
+        return blocks[0]
     start = 10 * len(blocks)
     matrix = np.zeros((start + len(rest), start + len(rest)))
     for number, block in enumerate(blocks):

@@ -176,10 +176,8 @@ class _Part(NamedTuple):
         return cls(
             rows=np.concatenate(rows, axis=2),
             noise=np.concatenate(noises, axis=2),
-            samples=statistics.counts(statistics.samples)[:, groups].sum(axis=0),
-            effective_samples=statistics.counts(statistics.effective_samples)[:, groups].sum(
-                axis=0
-            ),
+            samples=statistics.samples_of_groups[:, groups].sum(axis=0),
+            effective_samples=statistics.effective_samples_of_groups[:, groups].sum(axis=0),
             sensors=list(sensors.values()),
             offsets=[
                 _offset_rows(
@@ -258,13 +256,8 @@ def _offset_rows(
     # Rows without a constant come last, and the most any offset has are kept.
     most = int((constants != 0.0).sum(axis=1).max())
     order = np.argsort(constants == 0.0, axis=1, kind="stable")[:, :most]
-    return _Offset(
-        np.take_along_axis(rows, order[..., None, None], axis=1),
-        np.take_along_axis(constants, order, axis=1),
-        np.take_along_axis(group, order, axis=1),
-        number,
-        of_log,
-    )
+    kept = np.arange(len(order))[:, None], order
+    return _Offset(rows[kept], constants[kept], group[kept], number, of_log)
 
 
 def _offsets(parts: Sequence[_Part], first: Indices, channels: Flags) -> OffsetRows:

@@ -174,9 +174,19 @@ class Statistics:
         return counts.reshape(logs, groups)
 
     @cached_property
+    def samples_of_groups(self) -> Array:
+        """How many samples there are of each log and group, shape (logs, groups)."""
+        return self.counts(self.samples)
+
+    @cached_property
+    def effective_samples_of_groups(self) -> Array:
+        """How many of them count as independent, likewise."""
+        return self.counts(self.effective_samples)
+
+    @cached_property
     def noise_rows(self) -> Array:
         """Roots of the noise in all rows of each log and group, shape (logs, groups, K, K)."""
-        rows = np.sqrt(self.counts(self.samples))[..., None, None] * self.noise
+        rows = np.sqrt(self.samples_of_groups)[..., None, None] * self.noise
         rows.flags.writeable = False
         return rows
 

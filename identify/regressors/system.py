@@ -83,7 +83,7 @@ class System:
     @cached_property
     def members(self) -> Indices:
         """Number of the statistics, and there of the group, for all G that have samples: (G, 2)."""
-        having = [statistics.counts(statistics.samples).any(axis=0) for statistics, _ in self.data]
+        having = [statistics.samples_of_groups.any(axis=0) for statistics, _ in self.data]
         return np.array(
             [(number, g) for number, any_ in enumerate(having) for g in np.flatnonzero(any_)],
             dtype=np.intp,
