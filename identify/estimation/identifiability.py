@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from identify.arrays import Array
-from identify.regressors.triangular import solve_transposed, triangle, whitened
+from identify.regressors.triangular import cholesky, solve_transposed, triangle, whitened
 
 HALF_WIDTH = 1.96
 """Standard errors in a 95 % half-width."""
@@ -138,7 +138,7 @@ def without_noise(rows: Array, noise: Array) -> tuple[Array, Array]:
         noise: the moment of its noise, shape (k + 1, k + 1).
 
     Returns:
-        A, shape (k, k), and b, shape (k,).
+        A, upper triangular, shape (k, k), and b, shape (k,).
     """
     return of_triangle(triangle(rows), noise)
 
@@ -151,13 +151,15 @@ def of_triangle(reduced: Array, noise: Array) -> tuple[Array, Array]:
         return R, r
     share = whitened(noise[:k, :k], R)
     if np.linalg.norm(share) <= _MOST_CORRECTED:  # along every direction
-        left = np.linalg.cholesky(np.eye(k) - share).T
+        left = cholesky(np.eye(k) - share)
         return left @ R, solve_transposed(left, r - solve_transposed(R, noise[:k, k]))
     shares, U = np.linalg.eigh(share)
     kept = np.sqrt(1.0 - np.clip(shares, 0.0, _MOST_CORRECTED))
     taken = np.clip(shares, np.finfo(float).tiny, None)
     pull = (U.T @ solve_transposed(R, noise[:k, k])) * np.minimum(1.0, _MOST_CORRECTED / taken)
-    return kept[:, None] * (U.T @ R), (U.T @ r - pull) / kept
+    turned = np.concatenate((kept[:, None] * (U.T @ R), ((U.T @ r - pull) / kept)[:, None]), axis=1)
+    reduced = triangle(turned)
+    return reduced[:k, :k], reduced[:k, k]
 
 
 def _size_error(directions: Array, errors: Array) -> float:

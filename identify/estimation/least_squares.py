@@ -45,7 +45,7 @@ from identify.estimation.rounds import (
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Term
 from identify.regressors import LinearProblem, System
-from identify.regressors.triangular import triangle
+from identify.regressors.triangular import inverted, triangle
 
 _DAMPED_FROM = 8
 """Rounds after which bodies' sizes go half of the way."""
@@ -141,7 +141,7 @@ class LeastSquaresFit:
     @cached_property
     def inverse_along(self) -> Array:
         """B⁻¹ along the identifiable directions, shape (k, k)."""
-        inverse = np.linalg.inv(self.corrected[0])
+        inverse = inverted(self.corrected[0])
         return inverse @ inverse.T
 
     @cached_property

@@ -21,7 +21,7 @@ from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Term
 from identify.inertia.parameters import default_radius
 from identify.regressors import System
-from identify.regressors.triangular import whitened
+from identify.regressors.triangular import cholesky, inverted, whitened
 
 RAMP = 4
 """Rounds over which the correction for noise in the motion comes in: at once, it may lead away."""
@@ -147,7 +147,7 @@ def approached(data: FitData, x: Array, *, ramp: bool) -> Rounds[Approached | No
         if 1 < number <= _MOVING:
             directions = _Directions.of(data, x, lengths)
         into = directions.into
-        R = np.linalg.cholesky(into.T @ moment @ into).T
+        R = cholesky(into.T @ moment @ into)
         noise = into.T @ (fraction * system.noise_moment(weights)) @ into
         if number == 1 and ramp:
             share = whitened(noise[:-1, :-1], R[:-1, :-1])
@@ -200,7 +200,7 @@ class _Directions(NamedTuple):
             noise: moment of the noise in them, likewise.
         """
         A, b = of_triangle(R, noise)
-        inverse = np.linalg.inv(A)
+        inverse = inverted(A)
         y, root = inverse @ b, self.columns @ inverse
         values, V = np.linalg.eigh(A.T @ A)
         level = LEVEL_KNOWN * (V * (noise[:-1, :-1] @ V)).sum(axis=0) / values

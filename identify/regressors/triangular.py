@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 from scipy.linalg.blas import dtrsm
-from scipy.linalg.lapack import dgeqrf
+from scipy.linalg.lapack import dgeqrf, dpotrf, dtrtri
 
 from identify.arrays import Array, Flags
 
@@ -28,6 +28,34 @@ def triangle(rows: Array) -> Array:
     if len(reduced) == width:
         return reduced
     return np.concatenate((reduced, np.zeros((width - len(reduced), width))))
+
+
+def cholesky(matrix: Array) -> Array:
+    """Upper triangular R with RᵀR a positive definite matrix, shape (k, k).
+
+    Raises:
+        numpy.linalg.LinAlgError: it is not positive definite.
+    """
+    if not matrix.size:
+        return matrix
+    R, info = dpotrf(matrix, lower=0, clean=1)
+    if info:
+        raise np.linalg.LinAlgError("a matrix is not positive definite")
+    return R
+
+
+def inverted(R: Array) -> Array:
+    """R⁻¹, upper triangular as R is.
+
+    Raises:
+        numpy.linalg.LinAlgError: R is singular.
+    """
+    if not R.size:
+        return R
+    found, info = dtrtri(R)
+    if info:
+        raise np.linalg.LinAlgError("a triangular factor is singular")
+    return found
 
 
 def solve_transposed(R: Array, right: Array) -> Array:
