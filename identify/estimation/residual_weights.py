@@ -234,11 +234,11 @@ def _sizes(ratios: Array, degrees: Array, sensors: Indices, *, alike: bool) -> A
         known = _degrees_of_common(ratios[:, 1:], degrees[:, 1:])[:, None]
     total = known + degrees
     sizes = np.maximum((known * common + degrees * ratios) / total, 1.0)
-    if ((sizes[:, 2:] > sizes[:, 1:-1]) & there[:, 2:]).any():
-        weights = np.where(there, total, 0.0)  # bands that a sensor does not have change nothing
-        for each in np.ndindex(len(sizes), sizes.shape[2]):
-            own = each[0], slice(1, None), each[1]
-            sizes[own] = np.maximum(_not_growing(sizes[own].tolist(), weights[own].tolist()), 1.0)
+    grow = ((sizes[:, 2:] > sizes[:, 1:-1]) & there[:, 2:]).any(axis=1)
+    for sensor, kind in np.argwhere(grow).tolist():
+        own = sensor, slice(1, None), kind
+        weights = np.where(there[sensor, 1:, 0], total[own], 0.0)  # what is not there has none
+        sizes[own] = np.maximum(_not_growing(sizes[own].tolist(), weights.tolist()), 1.0)
     return np.where(predicted.any(axis=(1, 2), keepdims=True), sizes, 1.0)
 
 

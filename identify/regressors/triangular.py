@@ -24,7 +24,7 @@ def triangle(rows: Array) -> Array:
     if not len(rows):
         return np.zeros((width, width))
     reduced = dgeqrf(rows)[0][:width]
-    reduced = np.where(upper(width)[: len(reduced)], reduced, 0.0)
+    reduced = np.where(_upper(width)[: len(reduced)], reduced, 0.0)
     if len(reduced) == width:
         return reduced
     return np.concatenate((reduced, np.zeros((width - len(reduced), width))))
@@ -83,8 +83,7 @@ def whitened(moment: Array, R: Array) -> Array:
 
 
 @lru_cache
-def upper(width: int) -> Flags:
-    """The entries on and above the diagonal, shape (width, width)."""
+def _upper(width: int) -> Flags:
     return np.triu(np.ones((width, width), dtype=np.bool_))
 
 
