@@ -39,6 +39,7 @@ from identify.pipeline.plausibility import (
     findings_of_fit,
     findings_of_log,
     logs_swapped,
+    require_left_to_rests,
     require_live_wrench,
     require_own_prior,
     require_same_frames,
@@ -90,7 +91,8 @@ def fit(
 
     Raises:
         LogError: a log cannot be used as it is.
-        SchemaError: a choice is none, or is not known.
+        SchemaError: a choice is none, or is not known; or a mass is given for a log whose mass is
+            found at rest.
         ContradictoryTerms: two things that are said of the body exclude each other.
         MisreadLog: the log is not what its schema says, and as it was read there is no estimate.
         NotCorrected: what is to be corrected was not found, or may be something else.
@@ -114,6 +116,7 @@ def fit(
     logs = tuple(log.summary for log in scanned)
     require_same_frames([log.recording for log in logs], with_carrier=bool(empty))
     require_own_prior(settings.prior, [log.recording for log in logs])
+    require_left_to_rests([log.recording for log in logs], settings)
     say("estimating")
     estimate = _estimate(scanned, settings)
     say("validating")

@@ -15,10 +15,11 @@ from identify.diagnosis.explained import MOST_LEFT, share_left
 from identify.diagnosis.faults.gravity import is_usual_gravity
 from identify.diagnosis.faults.pose import FAST_SPIN
 from identify.diagnosis.misfit import DENSEST, least_density
-from identify.errors import LogError, ProblemError, SolveError
+from identify.errors import LogError, ProblemError, SchemaError, SolveError
 from identify.estimation import Estimate, EstimatorSettings, NegativeMass, estimate_body
 from identify.estimation.estimator import body_system
 from identify.estimation.priors.prior import Prior
+from identify.estimation.terms import KnownCom, KnownMass
 from identify.findings import NOT_IDENTIFIED, Finding
 from identify.logs import Recording
 from identify.pipeline.settings import FitSettings
@@ -162,6 +163,26 @@ def require_own_prior(prior: Prior, recordings: Sequence[Recording]) -> None:
             raise LogError(
                 f"prior: {prior} was found from {recording.name} itself; counted twice, a log "
                 "would look twice as sure. Give an estimate of other logs"
+            )
+
+
+def require_left_to_rests(recordings: Sequence[Recording], settings: FitSettings) -> None:
+    """Raise where a mass or a centre of mass is given that a log has found before the fit.
+
+    The force of a log without pose and accelerometer is divided by the mass that its rests tell, so
+    that it leaves nothing with that mass, and no other can be weighed against it.
+
+    Raises:
+        SchemaError: it is.
+    """
+    given = [str(term) for term in settings.all_terms if isinstance(term, KnownMass | KnownCom)]
+    for recording in recordings:
+        if given and recording.imu is not None and recording.imu.at_rest:
+            raise SchemaError(
+                f"{recording.name}: the log has no pose and no accelerometer; its mass is found by "
+                f"its rests, {recording.imu.at_rest[0]:.5g} kg, and its centre of mass by the "
+                f"torque, and neither can be given ({', '.join(given)}). Leave it out and compare "
+                "it with what is found; or give [pose], or [imu] accelerometer, in the schema"
             )
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import identify
-from identify.errors import LogError
+from identify.errors import LogError, SchemaError
+from identify.estimation.terms import KnownCom
 from identify.inertia import PHI as NAMES
 from identify.pipeline import compensate_log
 from identify.regressors import scan
@@ -107,6 +108,13 @@ def test_a_force_that_tells_the_motion_leaves_none_for_contacts():
     log = still_and_moving(noise=1.0)
     with pytest.raises(LogError, match="which leaves none for contacts"):
         list(compensate_log(log, identify.fit(log).estimate).chunks())
+
+
+@pytest.mark.parametrize("given", [{"mass": 1.3}, {"terms": [KnownCom(PHI[1:4] / PHI[0])]}])
+def test_what_rests_and_torque_find_cannot_be_given(given):
+    """The force leaves nothing with the mass that was found: no other is weighed against it."""
+    with pytest.raises(SchemaError, match=r"by its rests, 1\.300\d? kg.*neither can be given"):
+        identify.fit(still_and_moving(noise=1.0), **given)
 
 
 def test_gravity_of_another_size_is_a_mass_of_another_size():
