@@ -84,6 +84,8 @@ def test_run_writes_rows_and_summary_and_says_so(cli, file, tmp_path):
     assert f"{TRIALS} of {TRIALS} trials, 0 failed" in err
     assert "\r" not in err
     assert f"{TRIALS} trials: 0 were there, {TRIALS} run in " in printed
+    assert re.search(r" by 1 worker \(\d+ % busy\), 0 failed$", printed, flags=re.MULTILINE)
+    assert re.search(r"in the last one, in [^,]+, 1 worker\b", (out / "summary.md").read_text())
     assert printed.endswith(f"{out / 'summary.md'}\n{out / 'summary.html'}\n")
     assert "# Study small" in (out / "summary.md").read_text()
     assert len(pd.read_parquet(out / "results.parquet")) == TRIALS

@@ -72,9 +72,8 @@ def head(rows: StudyRows) -> Section:
     ]
     times = [f"{duration(rows.seconds)} in all runs"] * bool(rows.seconds)
     if run is not None and run.done:
-        times.append(
-            f"{run.done} trials in the last one, in {duration(run.seconds)}, {run.workers} workers"
-        )
+        workers = f"{run.workers} worker{'s' * (run.workers != 1)}"
+        times.append(f"{run.done} trials in the last one, in {duration(run.seconds)}, {workers}")
     facts += [("time", "; ".join(times))] * bool(times)
     mark = rows.results.code or ""
     known = rows.results.info.codes.get(mark, {})
