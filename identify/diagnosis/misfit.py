@@ -9,6 +9,7 @@ import numpy as np
 
 from identify.arrays import Array, Phi, Vec3
 from identify.inertia import pseudo_inertia
+from identify.inertia.densities import DENSEST, least_density
 from identify.regressors import FEATURE_TENSOR, Statistics
 from identify.regressors.wrench import PSI, RT
 from identify.signals.transform import CONSTANT
@@ -23,18 +24,12 @@ _NOISY = 0.25
 """Share of noise in a band's motion from which on the band is left out: there a reading without the
 motion would explain more than the right one."""
 
-DENSEST = 2.5e4
-"""Mean density that no body has [kg/m³]; of osmium it is 22 600."""
-
 _IMPOSSIBLE = 100.0
 """Twice the log-likelihood that a body of surely more than that loses."""
 
 _NEGATIVE = 15.0
 """And one with a negative moment, at the most: noise in the motion, which is not taken off here,
 makes the moments of slender bodies so, and that alone is to decide nothing."""
-
-_SURELY = 3.0
-"""Standard errors by which a body's size has to fall short."""
 
 _THIN = 0.02
 """Share of the mean second moment that one may be below zero, as a rod's may by any bias."""
@@ -47,9 +42,6 @@ _UNKNOWN = 1e-11
 """Share of an unknown's information below which it is rounding."""
 
 _HALF = slice(0, 3), slice(3, 6)
-
-_OF_TRACE = np.array([np.trace(pseudo_inertia(unit)[:3, :3]) for unit in np.eye(10)])
-"""Trace of the second moment by the ten parameters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,30 +206,6 @@ def _impossible(phi: Phi, covariance: Array) -> float:
     short = float(values[0]) + _THIN * max(float(values.mean()), 0.0)
     worst += min(_squares_below_zero(short, gradient, covariance), _NEGATIVE)
     return worst + _IMPOSSIBLE * (least_density(phi, covariance) > DENSEST)
-
-
-def least_density(phi: Phi, covariance: Array) -> float:
-    """Mean density of a body whose second moment is three standard errors larger [kg/m³]."""
-    error = float(np.sqrt(_OF_TRACE @ covariance @ _OF_TRACE))
-    return mean_density(phi, _SURELY * error)
-
-
-def mean_density(phi: Phi, larger: float = 0.0) -> float:
-    """Of an even ball with a body's mass and second moment about its centre of mass [kg/m³].
-
-    Args:
-        phi: the body.
-        larger: what is added to the trace of that second moment [kg m²].
-
-    Returns:
-        NaN where mass or second moment is not positive.
-    """
-    if not phi[0] > 0.0:
-        return np.nan
-    central = float(_OF_TRACE @ phi - phi[1:4] @ phi[1:4] / phi[0]) + larger
-    if not central > 0.0:
-        return np.nan
-    return float(phi[0] / (4.0 / 3.0 * np.pi * (5.0 / 3.0 * central / phi[0]) ** 1.5))
 
 
 def _squares_below_zero(value: float, gradient: Array, covariance: Array) -> float:

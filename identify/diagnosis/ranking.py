@@ -9,8 +9,9 @@ import numpy as np
 
 from identify.arrays import Array, Phi
 from identify.diagnosis.fault import Fault
-from identify.diagnosis.misfit import BandRows, Misfit, mean_density, misfit
+from identify.diagnosis.misfit import BandRows, Misfit, misfit
 from identify.findings import Severity
+from identify.inertia.densities import mean_density
 from identify.regressors.wrench import W
 
 SLIP = 12.0

@@ -14,13 +14,13 @@ from identify.diagnosis import LogFacts
 from identify.diagnosis.explained import MOST_LEFT, share_left
 from identify.diagnosis.faults.gravity import is_usual_gravity
 from identify.diagnosis.faults.pose import FAST_SPIN
-from identify.diagnosis.misfit import DENSEST, least_density
 from identify.errors import LogError, ProblemError, SchemaError, SolveError
 from identify.estimation import Estimate, EstimatorSettings, NegativeMass, estimate_body
 from identify.estimation.estimator import body_system
 from identify.estimation.priors.prior import Prior
 from identify.estimation.terms import KnownCom, KnownMass
 from identify.findings import NOT_IDENTIFIED, Finding
+from identify.inertia.densities import DENSEST, least_density
 from identify.logs import Recording
 from identify.pipeline.settings import FitSettings
 from identify.regressors import WRENCH, LogSummary, Statistics
