@@ -323,7 +323,8 @@ def findings_of_fit(
             contradicted = replace(contradicted, severity="error")  # it leaves what is unexplained
         yield contradicted
     yield from _at_the_edge(estimate)
-    yield from _too_dense(estimate)
+    if all(finding.code != "too_dense" for log in logs for finding in log.recording.findings):
+        yield from _too_dense(estimate)
     if unexplained is not None:
         yield unexplained
 

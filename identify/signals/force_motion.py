@@ -12,7 +12,7 @@ not counted twice; the errors of m, f0 and c go through the fit, as that of a pl
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ from scipy.special import stdtrit
 from identify.arrays import Array, Mat33, Vec3
 from identify.errors import LogError
 from identify.findings import Finding
+from identify.inertia.densities import DENSEST, least_density
 from identify.logs import Recording
 from identify.logs.parts import Imu
 from identify.signals.imu import PRODUCTS, Moments
@@ -48,6 +49,9 @@ _APART = np.radians(10.0)
 
 _SURE_MASS = 0.1
 """Relative standard error of the mass beyond which the attitudes do not tell it."""
+
+_FARTHEST = 3.0
+"""Distance from a sensor beyond which no arm holds a centre of mass [m]."""
 
 _SIX = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
@@ -228,7 +232,48 @@ def with_place(recording: Recording, blocks: Sequence[BlockRows], found: AtRest)
         f"[{at}] mm. The force tests nothing then: what is left of the torque does."
     )
     finding = Finding("force_motion", "info", text, evidence={"attitudes": found.attitudes})
-    return replace(recording, imu=imu, findings=(*recording.findings, finding))
+    odd = _in_another_unit(recording, found.mass, x, covariance)
+    return replace(recording, imu=imu, findings=(*recording.findings, finding, *odd))
+
+
+def _in_another_unit(
+    recording: Recording, mass: float, x: Array, covariance: Array
+) -> Iterator[Finding]:
+    """That no body has its mass as far away, or is as small: force or torque has another unit.
+
+    Args:
+        recording: the log.
+        mass: by the rests [kg].
+        x: the centre of mass in B and the moments of inertia about it, by the torque, shape (9,).
+        covariance: of that, shape (9, 9).
+    """
+    origin = np.zeros(3) if recording.X_BS is None else recording.X_BS.position
+    away = float(np.linalg.norm(x[:3] - origin))
+    error = float(np.sqrt(np.trace(covariance[:3, :3])))
+    if away - 4.0 * error > _FARTHEST:
+        yield Finding(
+            "torque_unit",
+            "error",
+            f"by the torque the centre of mass is {away:.3g} m from the sensor, and the mass is "
+            f"{mass:.4g} kg by the force at rest: torque or force is in another unit.",
+            'In the schema, [wrench], check torque_unit and force_unit: `torque_unit = "mNm"` if '
+            'the torque is in thousandths, `force_unit = "kN"` if the force is in thousands.',
+            {"distance": away},
+        )
+    about_com, errors = np.array([mass, 0.0, 0.0, 0.0, *x[3:]]), np.zeros((10, 10))
+    errors[4:, 4:] = covariance[3:, 3:]
+    density = least_density(about_com, errors)
+    if density > DENSEST:
+        yield Finding(
+            "too_dense",
+            "error",
+            f"the body is denser than any material: {mass:.4g} kg by the force at rest, with "
+            f"moments of inertia by the torque that have {density:.2g} kg/m³ at the least; osmium "
+            "has 22 600.",
+            'In the schema, [wrench], check force_unit and torque_unit: `force_unit = "mN"` if the '
+            'force is in thousandths, and `torque_unit = "mNm"` if the torque is too.',
+            {"density": density},
+        )
 
 
 def _unit(recording: Recording) -> tuple[Vec3, Mat33]:

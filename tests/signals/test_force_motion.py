@@ -57,6 +57,12 @@ def test_a_sensor_turned_and_displaced_in_the_body_gives_the_same_body():
     assert_close(other.phi, one.in_frame(X_BS).phi, 1e-5)
 
 
+def test_a_body_far_from_the_frame_is_not_far_from_its_sensor():
+    far = still_and_moving(wrench_frame="sensor", mount=Pose(np.eye(3), np.array([0.0, 5.0, 0.0])))
+    (said,) = prepare(far).recording.findings
+    assert said.code == "force_motion"
+
+
 def test_too_few_attitudes_at_rest_are_refused_with_how_many_there_are():
     with pytest.raises(LogError, match=r"and 5 attitudes in which .* the mass needs 6 of them"):
         prepare(still_and_moving(attitudes=5))
@@ -115,6 +121,34 @@ def test_what_rests_and_torque_find_cannot_be_given(given):
     """The force leaves nothing with the mass that was found: no other is weighed against it."""
     with pytest.raises(SchemaError, match=r"by its rests, 1\.300\d? kg.*neither can be given"):
         identify.fit(still_and_moving(noise=1.0), **given)
+
+
+@pytest.mark.parametrize(
+    ("of_force", "of_torque", "code", "unit"),
+    [
+        (1e3, 1.0, "too_dense", '`force_unit = "mN"`'),
+        (1e3, 1e3, "too_dense", '`torque_unit = "mNm"`'),
+        (1.0, 1e3, "torque_unit", '`torque_unit = "mNm"`'),
+    ],
+)
+def test_a_wrench_in_another_unit_is_an_error_that_names_it(of_force, of_torque, code, unit):
+    log = still_and_moving(noise=1.0)
+    wrench = {
+        "force": of_force * log.signals["force"],
+        "torque": of_torque * log.signals["torque"],
+    }
+    findings = prepare(replace(log, signals={**log.signals, **wrench})).recording.findings
+    (said,) = (finding for finding in findings if finding.severity == "error")
+    assert said.code == code
+    assert unit in said.remedy
+
+
+def test_the_unit_of_a_wrench_is_said_once_and_forbids_to_use_the_estimate():
+    log = still_and_moving(noise=1.0)
+    wrench = {name: 1e3 * log.signals[name] for name in ("force", "torque")}
+    result = identify.fit(replace(log, signals={**log.signals, **wrench}))
+    assert [f.code for f in result.findings if f.severity == "error"] == ["too_dense"]
+    assert result.verdict.usable == "no"
 
 
 def test_gravity_of_another_size_is_a_mass_of_another_size():
