@@ -308,7 +308,9 @@ def _imu(table: NamedVectors) -> list[str]:
     lines = ["", "[imu]", *_written(found)]
     if (read := table.first("acceleration")) is None:
         return lines
-    lines += _written([("accelerometer", read, f"{UNSURE} proper acceleration: g at rest [m/s²]")])
+    unit = "g" if unit_said(read) == "g" else "m/s^2"
+    why = f"{UNSURE} proper acceleration: as gravity at rest, in {unit}"
+    lines += _written([("accelerometer", read, why), *_unit_lines("unit", unit)])
     where = f"{UNSURE} of the accelerometer, in the frame of the wrench [m]"
     return [*lines, "", "[imu.mount]", *_written([("translation", [0.0, 0.0, 0.0], where)])]
 
@@ -328,7 +330,7 @@ def _wrench(table: NamedVectors) -> list[Line] | None:
 def _unit_lines(key: str, unit: str) -> list[Line]:
     """The line of a unit that is not the default, as the names say it."""
     why = "as the names of the columns say"
-    return [] if unit in ("m", "N", "Nm", "rad") else [(key, unit, why)]
+    return [] if unit in ("m", "N", "Nm", "rad", "m/s^2") else [(key, unit, why)]
 
 
 def _also(table: NamedVectors, role: str) -> str:

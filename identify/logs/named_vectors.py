@@ -9,10 +9,25 @@ from dataclasses import dataclass, field
 from identify.logs.table import Contents
 from identify.logs.units import ANGLE, FORCE, LENGTH, TORQUE
 
+_PER_SECOND = "/s", "/sec", "_s", "ps"
+_PER_SECOND_SQUARED = "/s^2", "/s2", "/s²", "_s2", "ps2"
+_UNITS: Mapping[str, tuple[str, str]] = {
+    **{unit: (unit, "") for unit in (*LENGTH, *FORCE, *TORQUE, *ANGLE)},
+    **{one.replace("N", f"N{dot}"): (one, "") for one in TORQUE if "N" in one for dot in " .·*"},
+    **{unit + per: (unit, "angular") for unit in ANGLE for per in _PER_SECOND},
+    **{unit + per: (unit, "angular_acceleration") for unit in ANGLE for per in _PER_SECOND_SQUARED},
+    **{unit + per: (unit, "linear") for unit in LENGTH for per in _PER_SECOND},
+    **{f"m{per}": ("m/s^2", "acceleration") for per in _PER_SECOND_SQUARED},
+    "dps": ("deg", "angular"),
+    "°/s": ("deg", "angular"),
+    "g": ("g", "acceleration"),
+}
+"""Units as names write them: what a schema calls them, and what a vector is by its unit alone."""
+
 _NUMBERED = re.compile(r"(?P<stem>.*?)[_.]?(?P<open>\[)?(?P<part>\d+)(?(open)\])")
 _LETTERED = re.compile(
     r"(?P<stem>.*?)[_./ ]?(?P<part>[xyzwXYZW])(?:[_ ]?[\[(]?"
-    rf"(?P<unit>{'|'.join((*LENGTH, *FORCE, *TORQUE, *ANGLE))})[\])]?)?"
+    rf"(?P<unit>{'|'.join(map(re.escape, _UNITS))})[\])]?)?"
 )
 _WORDS: Mapping[str, tuple[str, ...]] = {
     "force": ("f", "force", "forces"),
@@ -53,11 +68,12 @@ class NamedVectors:
 
 def named_vectors(contents: Contents) -> NamedVectors:
     """The vectors among the columns of a table."""
-    parts: dict[tuple[str, bool], dict[str, str]] = {}
+    parts: dict[tuple[str, bool, str], dict[str, str]] = {}
     for name in contents.names:
-        for pattern in (_NUMBERED, _LETTERED):
+        for pattern in (_LETTERED, _NUMBERED):
             if (match := pattern.fullmatch(name)) is not None:
-                key = (match["stem"], pattern is _NUMBERED)
+                unit = match.groupdict().get("unit")
+                key = (match["stem"], pattern is _NUMBERED, _UNITS[unit][1] if unit else "")
                 parts.setdefault(key, {}).setdefault(match["part"].lower(), name)
                 break
     found = NamedVectors(contents)
@@ -65,10 +81,11 @@ def named_vectors(contents: Contents) -> NamedVectors:
     def add(role: str, names: list[str]) -> None:
         found.vectors.setdefault(role, []).append(names)
 
-    for (stem, numbered), of in parts.items():
+    for (stem, numbered, by_unit), of in parts.items():
         whole = re.split(r"[./ ]", stem)[-1].lower().strip("_")
         words = {whole, whole.rpartition("_")[2], _without_prefix(whole)}
         roles = [role for role, said in _WORDS.items() if words & set(said)]
+        roles = [by_unit] if by_unit else roles
         if numbered:
             names = [of[k] for k in sorted(of, key=int)]
             _add_numbered(names, roles, add)
@@ -112,6 +129,9 @@ def _add_numbered(
 
 
 def unit_said(columns: Sequence[str]) -> str:
-    """The unit in the name of the first of some columns, or nothing."""
+    """The unit in the name of the first of some columns, as a schema calls it, or nothing.
+
+    Of what is by the second it is the angle or the length.
+    """
     match = _LETTERED.fullmatch(columns[0])
-    return (match and match["unit"]) or ""
+    return _UNITS[match["unit"]][0] if match and match["unit"] else ""

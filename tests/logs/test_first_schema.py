@@ -7,6 +7,8 @@ import pytest
 from identify.errors import LogError, SchemaError
 from identify.logs import load_schema, read_log
 from identify.logs.first_schema import UNSURE, first_schema, presets
+from identify.logs.named_vectors import named_vectors
+from identify.logs.table import Contents
 from identify.signals.kinematics import still_in_body
 from identify.spatial.rotations import log_rotation, rotate, rotation_from_quaternion
 from tests.close import assert_close
@@ -280,3 +282,44 @@ def test_a_gyro_whose_names_say_degrees_is_in_degrees(tmp_path):
     (tmp_path / "s.toml").write_text(found.text, encoding="utf-8")
     read = read_log(path, tmp_path / "s.toml")
     assert_close(read.signals["gyro"], log.signals["gyro"], 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("gyro", "of_gyro", "accelerometer", "of_accelerometer"),
+    [
+        ("gyro_{} [deg/s]", 180.0 / np.pi, "acc_{} (m/s^2)", 1.0),
+        ("w{} (rad/s)", 1.0, "a{} [m/s²]", 1.0),
+        ("imu_{} [deg/s]", 180.0 / np.pi, "imu_{} [g]", 1.0 / 9.80665),
+        ("gyro_{}_dps", 180.0 / np.pi, "acc_{}_mps2", 1.0),
+    ],
+)
+def test_units_by_the_second_are_seen_in_names(
+    tmp_path, gyro, of_gyro, accelerometer, of_accelerometer
+):
+    log = still_and_moving()
+    vectors = {
+        "v{} [m/s]": np.zeros((len(log), 3)),
+        gyro: of_gyro * log.signals["gyro"],
+        accelerometer: of_accelerometer * log.signals["force"],
+        "F{} [N]": log.signals["force"],
+        "T{} [N·mm]": 1e3 * log.signals["torque"],
+    }
+    columns = {"time": log.time}
+    for name, values in vectors.items():
+        columns |= {name.format(axis): values[:, k] for k, axis in enumerate("xyz")}
+    columns = {name: values[:400] for name, values in columns.items()}
+    path = write_csv(tmp_path / "log.csv", columns)
+    found = first_schema(path)
+    assert found.missing == ()
+    (tmp_path / "s.toml").write_text(found.text, encoding="utf-8")
+    read = read_log(path, tmp_path / "s.toml")
+    assert_close(read.signals["gyro"], log.signals["gyro"][:400], 1e-9)
+    assert_close(read.signals["accelerometer"], log.signals["force"][:400], 1e-9)
+    assert_close(read.signals["torque"], -log.signals["torque"][:400], 1e-9)  # on the sensor
+
+
+def test_a_vector_by_the_second_is_no_position():
+    names = tuple(f"tcp_{axis}{unit}" for unit in (" [m/s]", "") for axis in "xyz")
+    vectors = named_vectors(Contents(names)).vectors
+    assert vectors["linear"] == [list(names[:3])]
+    assert vectors["position"] == [list(names[3:])]
