@@ -59,7 +59,9 @@ class Change:
         code: "bodies_differ" where a log stands apart, "body_changed" where it is a time in a log.
         log: which log.
         block: first block of the second part; zero for a whole log.
-        at: share of the log's blocks before it.
+        at: share of the log's rows before it; the likeliest of those that were tried.
+        between: as far as it is known: the shares that were tried next to it, or the log's ends,
+            zero and one.
         p_value: that both are one body, every place looked at counted.
         first, second: parameters of the log's parts before and from the block, or of the other
             logs and of this one, shape (10,).
@@ -70,6 +72,7 @@ class Change:
     log: int
     block: int
     at: float
+    between: tuple[float, float]
     p_value: float
     first: Phi
     second: Phi
@@ -182,7 +185,7 @@ class _Parts:
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    p_value: float
+    log_p: float
     x: tuple[Phi, Phi]
     errors: tuple[Phi, Phi]
 
@@ -198,20 +201,32 @@ class _Pair:
         degrees = (degrees_of_freedom(fit, less_leverage=False) for fit in (first, second))
         free = [float(each[:4].min()) for each in degrees]
         ways = [
-            _p_value(away[:d], [covariance[:d, :d] for covariance in covariances], free)
+            _log_p(away[:d], [covariance[:d, :d] for covariance in covariances], free)
             for d in (len(away), 4)
         ]
         errors = tuple(np.sqrt(np.diag(covariance)) for covariance in covariances)
-        return cls(min(1.0, len(ways) * min(ways)), (first.x, second.x), (errors[0], errors[1]))
+        log_p = min(0.0, float(np.log(len(ways))) + min(ways))
+        return cls(log_p, (first.x, second.x), (errors[0], errors[1]))
+
+    @property
+    def p_value(self) -> float:
+        """That both are one body."""
+        return float(np.exp(self.log_p))
 
     def change(
-        self, code: str, log: int, places: int, block: int = 0, at: float = 0.0
+        self,
+        code: str,
+        log: int,
+        places: int,
+        block: int = 0,
+        at: float = 0.0,
+        between: tuple[float, float] = (0.0, 1.0),
     ) -> Change | None:
         """The finding, if it is one."""
         p_value = min(1.0, self.p_value * places)
         if p_value >= ALARM or self._alike():
             return None
-        return Change(code, log, block, at, p_value, *self.x, *self.errors)
+        return Change(code, log, block, at, between, p_value, *self.x, *self.errors)
 
     def _alike(self) -> bool:
         """Whether the difference is too little to matter."""
@@ -226,12 +241,14 @@ class _Pair:
         return max(shares) < _LEAST_CHANGE
 
 
-def _p_value(away: Array, covariances: Sequence[Array], degrees: Sequence[float]) -> float:
-    """That a difference of two means is zero, along what is identified.
+def _log_p(away: Array, covariances: Sequence[Array], degrees: Sequence[float]) -> float:
+    """Logarithm of p that a difference of two means is zero, along what is identified.
 
     By Hotelling's T² with the degrees of freedom of Yao (1965), where the two differ in covariance.
+    Where p is less than any number, it is the first term of its series, which still tells times
+    apart.
     """
-    from scipy.special import fdtrc
+    from scipy.special import betaln, fdtrc
 
     both = covariances[0] + covariances[1]
     scale = np.sqrt(np.diag(both))
@@ -241,13 +258,16 @@ def _p_value(away: Array, covariances: Sequence[Array], degrees: Sequence[float]
     along = vectors[:, used].T @ (away / scale)
     distance, rank = float(np.sum(along**2 / values[used])), int(used.sum())
     if distance == 0.0:
-        return 1.0
+        return 0.0
     towards = vectors[:, used] @ (along / values[used]) / scale
     parts = [float(towards @ covariance @ towards) / distance for covariance in covariances]
     free = 1.0 / sum(part**2 / count for part, count in zip(parts, degrees, strict=True))
-    return float(
-        fdtrc(rank, max(free - rank + 1.0, 1.0), distance * (free - rank + 1.0) / (free * rank))
-    )
+    below, ratio = max(free - rank + 1.0, 1.0), distance * (free - rank + 1.0) / (free * rank)
+    p_value = float(fdtrc(rank, below, ratio))
+    if p_value > np.finfo(float).tiny:
+        return float(np.log(p_value))
+    a, b, z = 0.5 * below, 0.5 * rank, below / (below + rank * ratio)
+    return float(a * np.log(z) + b * np.log1p(-z) - np.log(a) - betaln(a, b))
 
 
 def _moments_of_logs(fit: LeastSquaresFit) -> Array:
@@ -298,9 +318,18 @@ def _within(parts: _Parts, log: int) -> Change | None:
             return None
     if not pairs:
         return None
-    pair, block = min(pairs, key=lambda found: found[0].p_value)
-    at = float(np.mean(blocks < block))
-    return pair.change("body_changed", log, len(pairs), int(block), at)
+    pair, block = min(pairs, key=lambda found: found[0].log_p)
+    rows, of_block = parts.statistics.samples[mine], parts.statistics.block[mine]
+    shares = [float(rows[of_block < tried].sum() / rows.sum()) for _, tried in pairs]
+    at = float(rows[of_block < block].sum() / rows.sum())
+    between = neighbours(at, shares)
+    return pair.change("body_changed", log, len(pairs), int(block), at, between)
+
+
+def neighbours(at: float, tried: Sequence[float]) -> tuple[float, float]:
+    """Of the shares of a log that were tried, those next to one of them, or the log's ends."""
+    before, after = [one for one in tried if one < at], [one for one in tried if one > at]
+    return max(before, default=0.0), min(after, default=1.0)
 
 
 def _apart(parts: _Parts, logs: Sequence[int]) -> list[Change]:
@@ -317,7 +346,7 @@ def _apart(parts: _Parts, logs: Sequence[int]) -> list[Change]:
                 pairs.append((pair, log))
         if not pairs:
             break
-        pair, log = min(pairs, key=lambda one: one[0].p_value)
+        pair, log = min(pairs, key=lambda one: one[0].log_p)
         change = pair.change("bodies_differ", log, len(left) if len(left) > 2 else 1)
         if change is None:
             break

@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from identify.arrays import Array, Indices
-from identify.diagnosis.agreement import Change
+from identify.diagnosis.agreement import Change, neighbours
 from identify.errors import ProblemError
 from identify.estimation.intervals import covariance_of
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
@@ -341,9 +341,10 @@ def change_in_place(
     parts = [np.eye(10, 26), np.eye(10, 26) + np.eye(10, 26, 16)]
     first, second = (part @ now.x for part in parts)
     errors = [np.sqrt(np.einsum("ij,jk,ik->i", C, now.covariance, C)) for C in parts]
-    at = float((places[best] - seconds[0]) / (seconds[-1] - seconds[0]))
+    shares = [float(np.mean(seconds <= place)) for place in places]
+    at, between = shares[best], neighbours(shares[best], shares)
     p_value = float(np.exp(-0.5 * max(drifting.cost - now.cost, 0.0)))
-    change = Change("body_changed", log, 0, at, p_value, first, second, *errors)
+    change = Change("body_changed", log, 0, at, between, p_value, first, second, *errors)
     return now.cost - drifting.cost + paid, change
 
 

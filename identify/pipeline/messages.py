@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -210,13 +211,26 @@ def of_change(change: Change, logs: Sequence[LogSummary]) -> Finding:
             evidence,
             log.name,
         )
-    start, stop = float(log.time[0]), float(log.time[-1])
-    when = start + change.at * (stop - start)
+    start, when, stop = _times(log, (change.between[0], change.at, change.between[1]))
     return Finding(
         "body_changed",
         "error",
-        f"the body changes at about {when:.4g} s: before and after it are {masses}.",
-        "Cut the log there, and fit each part by itself.",
-        evidence | {"time": when},
+        f"the body changes between {_outward(start, stop)}: before and after it are {masses}.",
+        "Find out when it was, cut the log there, and fit each part by itself.",
+        evidence | {"time": when, "between": [start, stop]},
         log.name,
     )
+
+
+def _times(log: LogSummary, shares: Sequence[float]) -> list[float]:
+    """The times before which there are such shares of a log's rows [s]."""
+    numbers, times = np.append(log.numbers, log.points), np.append(log.time, log.span[1])
+    return np.interp(np.array(shares) * log.points, numbers, times).tolist()
+
+
+def _outward(start: float, stop: float) -> str:
+    """Two times, rounded away from one another to a tenth of what is between them or less."""
+    decimals = 1 - math.floor(math.log10(max(stop - start, 1e-9)))
+    low = math.floor(round(start * 10.0**decimals, 6)) / 10.0**decimals
+    high = math.ceil(round(stop * 10.0**decimals, 6)) / 10.0**decimals
+    return " s and ".join(f"{time:.{max(0, decimals)}f}" for time in (low, high)) + " s"

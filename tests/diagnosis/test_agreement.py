@@ -36,6 +36,8 @@ def test_the_log_of_another_body_is_named_with_both_bodies():
 def test_the_time_at_which_a_body_changes_is_named():
     (change,) = changed(fitted(switched(1.05))[0])
     assert (change.code, change.log, change.block) == ("body_changed", 0, 3)
+    assert change.between[0] < 0.5 < change.between[1]
+    assert change.between == pytest.approx((1 / 3, 2 / 3), abs=0.01)
     assert change.first[0] == pytest.approx(PHI[0], rel=2e-3)
     assert change.second[0] == pytest.approx(1.05 * PHI[0], rel=2e-3)
 
@@ -48,7 +50,7 @@ def test_one_unknown_is_compared_as_by_welch():
     first, second = rng.normal(0.0, 1.0, 9), rng.normal(1.5, 4.0, 14)
     away = np.array([first.mean() - second.mean()])
     covariances = [np.array([[np.var(x, ddof=1) / len(x)]]) for x in (first, second)]
-    found = agreement._p_value(away, covariances, [len(first) - 1.0, len(second) - 1.0])
+    found = np.exp(agreement._log_p(away, covariances, [len(first) - 1.0, len(second) - 1.0]))
     assert_close(found, ttest_ind(first, second, equal_var=False).pvalue, 1e-9)
 
 
@@ -61,8 +63,21 @@ def test_equal_spreads_are_compared_as_by_hotelling():
     covariance = root @ root.T
     distance = float(away @ np.linalg.solve(2.0 * covariance, away))
     expected = f.sf(distance * (40 - 2) / (40 * 3), 3, 40 - 2)
-    assert_close(agreement._p_value(away, [covariance] * 2, [20.0] * 2), expected, 1e-9)
-    assert agreement._p_value(0.0 * away, [covariance] * 2, [20.0] * 2) == 1.0
+    assert_close(np.exp(agreement._log_p(away, [covariance] * 2, [20.0] * 2)), expected, 1e-9)
+    assert agreement._log_p(0.0 * away, [covariance] * 2, [20.0] * 2) == 0.0
+
+
+def test_a_probability_below_all_numbers_still_orders():
+    """Its logarithm goes on as by the logarithm of the survival function of F."""
+    from scipy.stats import f
+
+    found = [
+        agreement._log_p(np.array([away, 0.0]), [np.eye(2)] * 2, [300.0] * 2)
+        for away in (60.0, 90.0, 1000.0)
+    ]
+    assert found[0] == pytest.approx(f.logsf(60.0**2 / 2 * 599 / (600 * 2), 2, 599), rel=1e-9)
+    for away, log_p in zip((90.0, 1000.0), found[1:], strict=True):  # closed form of two unknowns
+        assert log_p == pytest.approx(-299.5 * np.log1p(away**2 / 2 / 600), rel=1e-3)
 
 
 def test_of_many_logs_those_that_are_fitted_apart_are_those_that_differ(monkeypatch):

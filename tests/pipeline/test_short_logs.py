@@ -32,6 +32,8 @@ def test_a_payload_that_changes_within_twelve_seconds_is_found(factor):
     found = result.findings[0].evidence
     assert_close(found["second"][0] / found["first"][0], factor, 0.01)
     assert abs(found["time"] - 6.0) < 2.5
+    assert found["between"][0] < 6.0 < found["between"][1]
+    assert "the body changes between " in result.findings[0].text
     assert result.verdict.usable == "no"
 
 
