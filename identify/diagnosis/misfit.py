@@ -9,7 +9,7 @@ import numpy as np
 
 from identify.arrays import Array, Phi, Vec3
 from identify.inertia import pseudo_inertia
-from identify.inertia.densities import DENSEST, least_density
+from identify.inertia.consistency import DENSEST, least_density
 from identify.regressors import FEATURE_TENSOR, Statistics
 from identify.regressors.wrench import PSI, RT
 from identify.signals.transform import CONSTANT

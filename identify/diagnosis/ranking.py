@@ -11,7 +11,7 @@ from identify.arrays import Array, Phi
 from identify.diagnosis.fault import Fault
 from identify.diagnosis.misfit import BandRows, Misfit, misfit
 from identify.findings import Severity
-from identify.inertia.densities import mean_density
+from identify.inertia.consistency import mean_density
 from identify.regressors.wrench import W
 
 SLIP = 12.0

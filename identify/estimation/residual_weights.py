@@ -15,8 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from identify.arrays import Array, Indices
-from identify.estimation.initial_estimate import RESOLUTION, Channels
-from identify.estimation.kinds import Kinds
+from identify.estimation.initial_estimate import RESOLUTION, Channels, Kinds
 
 _PREDICTED = 100.0
 """Degrees of freedom of the predicted covariance of a group's residuals: what the noise of its

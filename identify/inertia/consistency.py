@@ -12,14 +12,23 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from identify.arrays import Array, Flags, Mat33, PhiLike, Vec3, as_array, as_real
-from identify.inertia.matrices import rounding_about_com, second_moment_about_com
+from identify.arrays import Array, Flags, Mat33, Phi, PhiLike, Vec3, as_array, as_real
+from identify.inertia.matrices import pseudo_inertia, rounding_about_com, second_moment_about_com
 
 ROUNDING = 1e-12
 """Violations below this, relative to the body's own spread, are rounding of the numbers."""
 
 _FARTHEST, _LARGEST = 1e140, 1e300
 """Sizes [m, kg m²] whose squares and sums would overflow."""
+
+DENSEST = 2.5e4
+"""Mean density that no body has [kg/m³]; of osmium it is 22 600."""
+
+_SURELY = 3.0
+"""Standard errors by which a body's size has to fall short."""
+
+_OF_TRACE = np.array([np.trace(pseudo_inertia(unit)[:3, :3]) for unit in np.eye(10)])
+"""Trace of the second moment by the ten parameters."""
 
 
 class BodyKind(StrEnum):
@@ -154,3 +163,27 @@ def which_body(index: Sequence[int] | Array) -> str:
     if len(where) == 1:
         return f"body {where[0]}"
     return f"body {tuple(where)}" if where else "the body"
+
+
+def least_density(phi: Phi, covariance: Array) -> float:
+    """Mean density of a body whose second moment is three standard errors larger [kg/m³]."""
+    error = float(np.sqrt(_OF_TRACE @ covariance @ _OF_TRACE))
+    return mean_density(phi, _SURELY * error)
+
+
+def mean_density(phi: Phi, larger: float = 0.0) -> float:
+    """Of an even ball with a body's mass and second moment about its centre of mass [kg/m³].
+
+    Args:
+        phi: the body.
+        larger: what is added to the trace of that second moment [kg m²].
+
+    Returns:
+        NaN where mass or second moment is not positive.
+    """
+    if not phi[0] > 0.0:
+        return np.nan
+    central = float(_OF_TRACE @ phi - phi[1:4] @ phi[1:4] / phi[0]) + larger
+    if not central > 0.0:
+        return np.nan
+    return float(phi[0] / (4.0 / 3.0 * np.pi * (5.0 / 3.0 * central / phi[0]) ** 1.5))

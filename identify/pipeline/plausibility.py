@@ -18,9 +18,8 @@ from identify.errors import LogError, ProblemError, SchemaError, SolveError
 from identify.estimation import Estimate, EstimatorSettings, NegativeMass, estimate_body
 from identify.estimation.estimator import body_system
 from identify.estimation.priors.prior import Prior
-from identify.estimation.terms import KnownCom, KnownMass
 from identify.findings import NOT_IDENTIFIED, Finding
-from identify.inertia.densities import DENSEST, least_density
+from identify.inertia.consistency import DENSEST, least_density
 from identify.logs import Recording
 from identify.pipeline.settings import FitSettings
 from identify.regressors import WRENCH, LogSummary, Statistics
@@ -175,9 +174,14 @@ def require_left_to_rests(recordings: Sequence[Recording], settings: FitSettings
     Raises:
         SchemaError: it is.
     """
+    found = [log for log in recordings if log.imu is not None and log.imu.at_rest]
+    if not found:
+        return
+    from identify.estimation.terms import KnownCom, KnownMass
+
     given = [str(term) for term in settings.all_terms if isinstance(term, KnownMass | KnownCom)]
-    for recording in recordings:
-        if given and recording.imu is not None and recording.imu.at_rest:
+    for recording in found:
+        if given and recording.imu is not None:
             raise SchemaError(
                 f"{recording.name}: the log has no pose and no accelerometer; its mass is found by "
                 f"its rests, {recording.imu.at_rest[0]:.5g} kg, and its centre of mass by the "

@@ -22,7 +22,7 @@ from scipy.special import stdtrit
 from identify.arrays import Array, Mat33, Vec3
 from identify.errors import LogError
 from identify.findings import Finding
-from identify.inertia.densities import DENSEST, least_density
+from identify.inertia.consistency import DENSEST, least_density
 from identify.logs import Recording
 from identify.logs.parts import Imu
 from identify.signals.imu import PRODUCTS, Moments

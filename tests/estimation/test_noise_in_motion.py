@@ -6,7 +6,7 @@ from hypothesis import given, settings, strategies as st
 
 from identify.estimation import estimate_body
 from identify.estimation.identifiability import without_noise
-from identify.estimation.kinds import Kinds
+from identify.estimation.initial_estimate import Kinds
 from identify.estimation.residual_weights import (
     Bands,
     _at_lower_edges,
