@@ -1,7 +1,7 @@
 """Whether anything is silently wrong: logs made wrong in known ways, and clean ones, checked.
 
 python experiments/silent.py -o reports/silent.md [--only delay] [--logs arm,fast-1] [--clean 400]
-    [--several 300]
+    [--several 500]
 
 Rows are kept in a folder beside the report, of its name: what was interrupted goes on there.
 """
@@ -74,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", default="", help="what is done to logs has this in its name")
     parser.add_argument("--logs", default="", help="names of logs, with commas; all by default")
     parser.add_argument("--clean", type=int, default=400, help="how many clean logs")
-    parser.add_argument("--several", type=int, default=300, help="how many of several at once")
+    parser.add_argument("--several", type=int, default=500, help="how many of several at once")
     parser.add_argument("--workers", type=int, help="processes; 0 runs in this one")
     parser.add_argument("--seed", type=int, default=102)
     return parser
