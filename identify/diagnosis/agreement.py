@@ -163,18 +163,17 @@ class _Parts:
 
     def compared(self, first: Flags, second: Flags, *, logs: bool = False) -> _Pair | None:
         """Both parts fitted, and the test that they are one body; of a log, or of several logs."""
-        fits = [self.fit(cells) for cells in (first, second)]
-        if fits[0] is None or fits[1] is None:
+        one, other = self.fit(first), self.fit(second)
+        if one is None or other is None:
             return None
-        covariances = [covariance_of(fits[0]), covariance_of(fits[1])]
+        covariances = [covariance_of(one), covariance_of(other)]
         if logs and self.recordings:
-            for number, cells in enumerate((first, second)):
-                covariances[number] = covariances[number] + self._of_places(cells, fits[number])
-        return _Pair.of(fits[0], fits[1], covariances)
+            covariances[0] = covariances[0] + self._of_places(first, one)
+            covariances[1] = covariances[1] + self._of_places(second, other)
+        return _Pair.of(one, other, covariances)
 
-    def _of_places(self, cells: Flags, fit: LeastSquaresFit | None) -> Array:
+    def _of_places(self, cells: Flags, fit: LeastSquaresFit) -> Array:
         """What errors of what was found of accelerometers make of the body of some cells."""
-        assert fit is not None
         logs = np.unique(self.statistics.log[cells]).tolist()
         found = Calibration.of([self.recordings[log] for log in logs])
         if not found.places:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from identify.arrays import Phi, Vec6
-from identify.errors import IdentifyError
+from identify.errors import IdentifyError, LogError
 from identify.estimation import EstimatorSettings
 from identify.estimation.estimator import body_system
 from identify.estimation.least_squares import weighted_least_squares
@@ -16,7 +16,7 @@ from identify.logs import LogFile
 from identify.pipeline.scanned_log import ScannedLog, scan_log
 from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.regressors.scanning import excerpts
-from identify.signals import NoSegment, full_rate
+from identify.signals import full_rate
 from identify.signals.preparation import lacks_acceleration
 from identify.signals.rounding import Rounding, Steps, steps_of
 
@@ -93,7 +93,7 @@ def _noise(log: ScannedLog, rounding: Rounding) -> tuple[float, ...]:
     for excerpt in excerpts(log.source, replace(log.summary.reading, most_rows=_MOST_ROWS)):
         try:
             parts = full_rate(excerpt.recording, rounding.cutoff_hz, excerpt.span)
-        except NoSegment:
+        except LogError:  # too few good rows there
             continue
         for part in parts:
             inner, wrench = rounding.wrench_of(excerpt.recording, part)

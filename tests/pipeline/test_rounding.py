@@ -9,6 +9,7 @@ import numpy as np
 import identify
 from identify.inertia import PHI, InertialParameters
 from identify.logs import Noise, Recording, synthetic_recording
+from identify.logs.excerpt import rows_of
 from identify.logs.synthetic_motion import random_motion
 from identify.pipeline import fitting
 
@@ -98,3 +99,18 @@ def test_a_long_file_is_read_as_the_log_in_memory(tmp_path, monkeypatch):
     result = identify.fit(opened)
     assert result.logs[0].reading.rounding is not None
     np.testing.assert_allclose(errors(result), errors(whole), atol=0.2)
+
+
+def test_a_stretch_without_good_rows_tells_nothing_of_the_noise(monkeypatch):
+    """Of a long log some stretches are read, and one of them may have nothing but gaps."""
+    from identify.pipeline import rounding
+
+    read = rounding.excerpts
+
+    def with_an_empty_one(source, reading):
+        for part in read(source, reading):
+            yield replace(part, recording=rows_of(part.recording, 0, 0))
+            yield part
+
+    monkeypatch.setattr(rounding, "excerpts", with_an_empty_one)
+    assert identify.fit(logged(1)).logs[0].reading.rounding is not None
