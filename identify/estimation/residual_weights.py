@@ -69,6 +69,8 @@ def noise_fraction(of: Channels, bands: Bands, left: Array) -> Array:
         Of each fit, shape (fits,).
     """
     fits, number, names = len(of.first), of.number_of_kind, of.names
+    if not bands.predicts:
+        return np.ones(fits)
     compared = (bands.made > 0.0) & (left >= 1.0)[:, None]
     if not compared.any():
         return np.ones(fits)
@@ -114,13 +116,22 @@ class Bands:
     of_wrench: Array
     kinds: Kinds
 
+    @cached_property
+    def predicts(self) -> bool:
+        """Whether anything is predicted."""
+        return bool(self.predicted.any())
+
     def cautious_covariance(self, sensors: Indices) -> Array:
         """The covariance of residuals where bands are taken to be alike, shape (G, m, m)."""
+        if not self.predicts:
+            return self._of_kinds
         sizes = _sizes(self.ratios, self.kinds.degrees, sensors, alike=True)
         return self.covariance(self.ratios, _of_groups(sizes, sensors))
 
     def own_covariance(self, sensors: Indices) -> Array:
         """The covariance that each group has by itself: weights are cautious, intervals hold."""
+        if not self.predicts:
+            return self._of_kinds
         apart = _sizes(self.ratios, self.kinds.degrees, sensors, alike=False)
         sizes = _at_lower_edges(apart, (sensors >= 0).sum(axis=1))
         return self.covariance(self.ratios, _of_groups(sizes, sensors))
@@ -186,21 +197,25 @@ class Bands:
             sizes: taken, likewise.
         """
         n, channels = self.kinds.effective_samples[:, None, None], self.kinds.channels
-        unpredicted = np.any(np.isnan(ratios), axis=1, keepdims=True)[:, None]
-        expected, known = self.predicted, _KINDS
-        if not unpredicted.all():
-            size = np.where(channels > 0.0, self.kinds.by_channel(sizes), 1.0)
-            more = np.sqrt(size - 1.0)
-            expected = self.predicted + self.excess * (more[:, :, None] * more[:, None, :])
-            # The less of it is predicted, the less is known of its shape.
-            settled = (channels / size).sum(axis=1) / self.kinds.counts.sum(axis=1)
-            known = _KINDS + (_PREDICTED - _KINDS) * settled[:, None, None]
+        size = np.where(channels > 0.0, self.kinds.by_channel(sizes), 1.0)
+        more = np.sqrt(size - 1.0)
+        expected = self.predicted + self.excess * (more[:, :, None] * more[:, None, :])
+        # The less of it is predicted, the less is known of its shape.
+        settled = (channels / size).sum(axis=1) / self.kinds.counts.sum(axis=1)
+        known = _KINDS + (_PREDICTED - _KINDS) * settled[:, None, None]
+        covariance = (known * expected + n * self.found) / (known + n)
+        unpredicted = np.isnan(ratios).any(axis=1)
         if unpredicted.any():
-            power = self.kinds.by_channel(self.seen / np.maximum(self.kinds.counts, 1.0))
-            alike = power[:, :, None] * np.eye(channels.shape[1])
-            expected = np.where(unpredicted, alike, expected)
-            known = np.where(unpredicted, _KINDS, known)
-        return (known * expected + n * self.found) / (known + n)
+            covariance[unpredicted] = self._of_kinds[unpredicted]
+        return covariance
+
+    @cached_property
+    def _of_kinds(self) -> Array:
+        """What was found, shrunk towards one size a kind, shape (G, m, m)."""
+        n = self.kinds.effective_samples[:, None, None]
+        power = self.kinds.by_channel(self.seen / np.maximum(self.kinds.counts, 1.0))
+        alike = power[:, :, None] * np.eye(power.shape[1])
+        return (_KINDS * alike + n * self.found) / (_KINDS + n)
 
 
 def _sizes(ratios: Array, degrees: Array, sensors: Indices, *, alike: bool) -> Array:
