@@ -269,11 +269,12 @@ def _solve(
     """
     space = data.space
     weights, fraction, beyond = yield Asked(data, x, leverage, spread=True)
-    spreads = weights @ beyond @ weights
     problem = data.system.problem(weights)
     noise = share * fraction * data.system.noise_moment(weights)
     scatter = share * fraction * data.system.noise_scatter(x, weights)
-    scatter = scatter + data.system.moments(spreads).sum(axis=0)[:-1, :-1]
+    if beyond.any():
+        of_groups = data.system.moments(weights @ beyond @ weights)
+        scatter = scatter + of_groups.sum(axis=0)[:-1, :-1]
     scaling = Scaling.of(space, x, lengths, _units_of_scalars(problem, data))
     to_x = scaling.to_x
     split = identifiability(

@@ -94,6 +94,25 @@ def test_bands_of_few_rows_take_the_common_size():
     assert_close(sizes_of([4.0], [20.0]), [4.0], 1e-12)
 
 
+def test_a_band_without_prediction_is_as_in_a_fit_without_noise():
+    """What is predicted of one sensor's band says nothing of the other sensor's."""
+    rng = np.random.default_rng(5)
+    roots = rng.normal(size=(2, 3, 4))
+    found, none = roots @ roots.swapaxes(1, 2), np.zeros((2, 3, 3))
+    predicted = np.array([0.0 * np.eye(3), 0.5 * np.eye(3)])
+    sensors = np.array([[0], [1]])
+    both, alone = (bands_of(found, of, none, [40.0, 60.0]) for of in (predicted, none))
+    assert both.predicts
+    assert not alone.predicts
+    size = np.trace(found[0]) / 3.0  # counted as 30 residuals of equal channels
+    expected = (30.0 * size * np.eye(3) + 40.0 * found[0]) / 70.0
+    for name in ("cautious_covariance", "own_covariance"):
+        mixed, bare = getattr(both, name)(sensors), getattr(alone, name)(sensors)
+        assert_close(mixed[0], expected, 1e-14)
+        assert_close(bare[0], expected, 1e-14)
+        assert np.abs(mixed[1] / bare[1] - 1.0).max() > 0.01
+
+
 def test_sensors_of_fewer_bands_are_as_they_would_be_alone():
     """Bands of two sensors in turn, one of which has a band less."""
     rng = np.random.default_rng(8)
