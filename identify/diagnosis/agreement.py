@@ -27,6 +27,9 @@ from identify.regressors.group_arrays import coefficients
 ALARM = 1e-5
 """p of one body, of all places looked at: of 24 pairs of equal bodies the least was 1e-4."""
 
+_DOUBT = 1e-3
+"""The p below which a change is not said, and intervals cover it."""
+
 _LEAST_CHANGE = 1e-3
 """Share of the mass, of its first moments at the body's own size, or of the inertia below which two
 bodies are one to anybody: of exact logs the error of derivatives is all there is to tell apart."""
@@ -79,6 +82,11 @@ class Change:
     first_errors: Phi
     second_errors: Phi
 
+    @property
+    def sure(self) -> bool:
+        """Whether it is to be said; where it is not, it may be chance."""
+        return self.p_value < ALARM
+
 
 def changed(
     fit: LeastSquaresFit, terms: Sequence[Term] = (), recordings: Sequence[Recording] = ()
@@ -92,7 +100,8 @@ def changed(
             tells the bodies of two logs apart, but not the parts of one.
 
     Returns:
-        The likeliest first; a log whose body changes is not compared with the others.
+        The likeliest first, those that are not sure among them; a log whose body surely changes is
+        not compared with the others.
     """
     if len(fit.data.space) != 10 or len(fit.data.system.data) != 1:
         return ()
@@ -100,7 +109,7 @@ def changed(
     parts = _Parts(statistics, equations, tuple(terms), fit.x, tuple(recordings))
     logs = range(len(statistics.logs))
     within = [change for log in logs if (change := _within(parts, log)) is not None]
-    mixed = {change.log for change in within}
+    mixed = {change.log for change in within if change.sure}
     apart = _apart(parts, [log for log in logs if log not in mixed])
     return tuple(sorted((*within, *apart), key=lambda change: change.p_value))
 
@@ -223,7 +232,7 @@ class _Pair:
     ) -> Change | None:
         """The finding, if it is one."""
         p_value = min(1.0, self.p_value * places)
-        if p_value >= ALARM or self._alike():
+        if p_value >= _DOUBT or self._alike():
             return None
         return Change(code, log, block, at, between, p_value, *self.x, *self.errors)
 
@@ -351,4 +360,6 @@ def _apart(parts: _Parts, logs: Sequence[int]) -> list[Change]:
             break
         found.append(change)
         left.remove(log)
+        if not change.sure:
+            break
     return found

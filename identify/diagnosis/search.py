@@ -159,13 +159,15 @@ class Hidden(NamedTuple):
     """A fault that logs do not exclude, at its likeliest size, and what it makes of the unknowns.
 
     Attributes:
-        code: of it.
+        fault: as it is of the first log.
+        size: of it [SI], shape (d,).
         x: the unknowns with it corrected, shape (p,).
         covariance: of them, its size left open, shape (p, p).
         p_value: that it is not there.
     """
 
-    code: str
+    fault: Fault
+    size: Array
     x: Array
     covariance: Array
     p_value: float
@@ -198,7 +200,7 @@ def hidden(
         # The test of a whole map has more directions than a log has blocks; its likelihood has not.
         p_value = of_map if fault.name == CALIBRATION else extra.p_value
         if p_value < SCREEN:
-            yield Hidden(fault.code, fit.x + extra.shift, extra.spread, p_value)
+            yield Hidden(fault, extra.size, fit.x + extra.shift, extra.spread, p_value)
 
 
 def _map_shows(found: Extra | None) -> bool:

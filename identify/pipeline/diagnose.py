@@ -76,6 +76,7 @@ class Checks:
         ranking: of all explanations; None where nothing made it worth the time.
         drift: of the sensor's offset, if it does not stay.
         changes: of the body, between logs or within one.
+        doubts: the same, where they may be chance.
         spans: of time of each log in which a signal cannot be what it says.
         excitation: how far the logs move their body, and what motion would tell the rest.
         logs: what was looked at.
@@ -88,6 +89,7 @@ class Checks:
     ranking: Ranking | None = None
     drift: Drift | None = None
     changes: tuple[Change, ...] = ()
+    doubts: tuple[Change, ...] = ()
     spans: tuple[tuple[Span, ...], ...] = ()
     excitation: Excitation | None = None
     logs: tuple[LogSummary, ...] = ()
@@ -170,6 +172,7 @@ def look_at(
     logs = [_without_spikes(log) for log in logs]
     diagnosis = drifting = moved = None
     changes: tuple[Change, ...] = ()
+    doubts: tuple[Change, ...] = ()
     if settings.bias == "shared":  # offsets that differ would be taken for other faults
         settings = replace(settings, bias="per_log")
     wide = [_wide(log) for log in logs]
@@ -181,7 +184,9 @@ def look_at(
         diagnosis = find_faults(fit, facts, settings.all_terms, exact=exact)
         moved = excitation(diagnosis.fit, _left_open(diagnosis, facts))
         recordings = [log.summary.recording for log in logs]
-        changes = changed(diagnosis.fit, settings.all_terms, recordings)
+        parts = changed(diagnosis.fit, settings.all_terms, recordings)
+        changes = tuple(change for change in parts if change.sure)
+        doubts = tuple(change for change in parts if not change.sure)
         if diagnosis.found:  # what they leave over time is no contact, and no drift
             now = [_mapped(log, number, diagnosis.found) for number, log in enumerate(wide)]
     apart = [_contacts(log) if not exact else () for log in now]
@@ -220,6 +225,7 @@ def look_at(
         ranking,
         drifting,
         changes,
+        () if changes else doubts,
         spans,
         moved,
         tuple(log.summary for log in logs),

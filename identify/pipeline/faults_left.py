@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from identify.arrays import Array
-from identify.diagnosis import Explanation, LogFacts
+from identify.diagnosis import Fault, LogFacts
 from identify.diagnosis.faults.wrench import CALIBRATION
 from identify.diagnosis.search import ALARM, Hidden, hidden
 from identify.errors import IdentifyError
@@ -18,9 +18,11 @@ from identify.estimation.intervals import covariance_of
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.estimation.widened import of_shift
 from identify.findings import Finding
+from identify.inertia import pseudo_inertia
 from identify.inertia.frames import phi_in_frame
 from identify.pipeline.correcting import SPANS, leave_out, rivals, take_out_spikes
 from identify.pipeline.diagnose import Checks, least_squares_of
+from identify.pipeline.plausibility import FAR
 from identify.pipeline.scanned_log import ScannedLog
 from identify.spatial import Pose
 
@@ -34,7 +36,8 @@ class Left(NamedTuple):
     Attributes:
         covariance: to add so that intervals cover what the fit says as read and as corrected, of
             the parameters of all bodies, shape (10 n, 10 n).
-        unknown: codes of faults without which there is no fit: what they move is not known.
+        unknown: codes of faults without which there is no fit of a possible body: what they move
+            is not known.
         besides: codes of faults that the logs still show beside those that were corrected, without
             a size that explains them.
     """
@@ -71,9 +74,11 @@ def faults_left(
     if checks.diagnosis is not None and (corrected or others or any(checks.spans)):
         named = {c for each in checks.diagnosis.found for c in (each.code, *each.equivalent)}
         for each in _hidden(checks.diagnosis.fit, logs, named):
-            others.append((each.x, each.covariance))
-            if corrected and each.p_value < ALARM and each.code != CALIBRATION:
-                besides.append(each.code)
+            others += _of_hidden(each)
+            if corrected and each.p_value < ALARM and each.fault.code != CALIBRATION:
+                besides.append(each.fault.code)
+        if _is_impossible(checks.diagnosis.fit):
+            unknown += [each.code for each in checks.diagnosis.found]
     codes = dict.fromkeys(span.code for of_log in checks.spans for span in of_log)
     for code in codes:
         try:
@@ -85,7 +90,11 @@ def faults_left(
             unknown.append(code)
         else:
             others.append(_of(found))
-            others += [(each.x, each.covariance) for each in _hidden(found, logs)]
+            for each in _hidden(found, logs):
+                others += _of_hidden(each)
+    for change in checks.doubts:
+        others.append((change.first, np.diag(change.first_errors**2)))
+        others.append((change.second, np.diag(change.second_errors**2)))
     for x, covariance in others:
         shift = np.zeros(len(read))
         shift[: len(x)] = x - read[: len(x)]
@@ -96,11 +105,15 @@ def faults_left(
 
 
 def not_known(finding: Finding, unknown: Sequence[str]) -> Finding:
-    """A finding of a fault without which there is no fit: an error."""
+    """A finding of a fault without which there is no fit of a possible body: an error."""
     if finding.code not in unknown:
         return finding
-    text = f"{finding.text} Without it there is no fit: what it does to the estimate is not known."
+    text = (
+        f"{finding.text} Without it there is no fit of a possible body: what it does to the "
+        "estimate is not known."
+    )
     remedy = finding.remedy.replace(f", fit with --apply {finding.code}", "")
+    remedy = remedy.removesuffix(f" Or fit with --apply {finding.code}.")
     return replace(finding, severity="error", text=text, remedy=remedy)
 
 
@@ -150,6 +163,21 @@ def _of(fit: LeastSquaresFit) -> Other:
     return fit.x, covariance_of(fit)
 
 
+def _is_impossible(fit: LeastSquaresFit) -> bool:
+    """Whether a body of a fit surely has a second moment below zero in some direction.
+
+    Its Π is, in that direction, linear in the parameters, and so has a standard error.
+    """
+    covariance = covariance_of(fit)
+    for k, phi in enumerate(fit.x[:20].reshape(-1, 10)):
+        own = slice(10 * k, 10 * k + 10)
+        least, towards = (each[..., 0] for each in np.linalg.eigh(pseudo_inertia(phi)))
+        slope = np.einsum("i,kij,j->k", towards, pseudo_inertia(np.eye(10)), towards)
+        if least < -FAR * np.sqrt(max(slope @ covariance[own, own] @ slope, 0.0)):
+            return True
+    return False
+
+
 def _sized(
     logs: Sequence[ScannedLog], checks: Checks, settings: EstimatorSettings
 ) -> Iterator[Other]:
@@ -163,7 +191,7 @@ def _sized(
     fit = checks.diagnosis.fit
     yield _of(fit)
     for found in checks.diagnosis.found:
-        for x in _undecided(found, fit.x):
+        for x in _undecided(found.faults[0], found.size, fit.x):
             yield x, np.zeros((len(x), len(x)))
         yield from (_of(other.fit) for other in rivals(logs, found, settings))
 
@@ -175,13 +203,19 @@ def _hidden(
     return hidden(fit, [LogFacts.of(log.summary.recording) for log in logs], named)
 
 
-def _undecided(found: Explanation, x: Array) -> Iterator[Array]:
+def _of_hidden(found: Hidden) -> Iterator[Other]:
+    yield found.x, found.covariance
+    for x in _undecided(found.fault, found.size, found.x):
+        yield x, found.covariance
+
+
+def _undecided(fault: Fault, size: Array, x: Array) -> Iterator[Array]:
     """The bodies where the other of two things is wrong that a fault cannot tell apart."""
-    if not found.undecided:
+    if not fault.undecided:
         return
-    if found.code == "gain":  # the force, and the mass with it
-        yield x / (1.0 + float(found.size[0]))
-    elif found.code == "kinematic_offset":  # the mount, and the place of the body with it
+    if fault.code == "gain":  # the force, and the mass with it
+        yield x / (1.0 + float(size[0]))
+    elif fault.code == "kinematic_offset":  # the mount, and the place of the body with it
         for sign in (1.0, -1.0):
-            moved = Pose(np.eye(3), sign * found.size)
+            moved = Pose(np.eye(3), sign * size)
             yield np.concatenate([phi_in_frame(phi, moved) for phi in x[:20].reshape(-1, 10)])

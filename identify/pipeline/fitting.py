@@ -28,6 +28,7 @@ from identify.pipeline.diagnose import (
     is_suspect,
     look_at,
 )
+from identify.pipeline.messages import of_change
 from identify.pipeline.misread import (
     MisreadLog,
     misread,
@@ -124,7 +125,7 @@ def fit(
     validation = validate(logs, estimate, settings, truth, mapped=mapped)
     findings, checks = _findings(scanned, estimate, validation, settings, corrections)
     provenance = provenance_of(logs, settings, command, estimate, corrections)
-    found = bool(corrections) or any(checks.findings)
+    found = bool(corrections) or bool(checks.doubts) or any(checks.findings)
     if found and all(finding.severity != "error" for finding in findings):
         from identify.pipeline.faults_left import faults_left, not_known, several
 
@@ -132,6 +133,7 @@ def fit(
         left = faults_left(scanned, checks, estimate, settings, corrected=bool(done))
         left_open = [*left_open, left.covariance]
         findings = [not_known(finding, left.unknown) for finding in findings]
+        findings += [of_change(change, logs) for change in checks.doubts]
         if (at_once := several(checks, done, left.besides)) is not None:
             findings = [at_once, *(f for f in findings if f.code != at_once.code)]
     if (added := sum(left_open, np.zeros(()))).any():
@@ -171,7 +173,7 @@ def _findings(
         corrected=bool(corrections),
         start=None if estimate.others else estimate.least_squares.phi,
     )
-    if any(finding.code == "choice_contradicted" for finding in seen):
+    if any(finding.code in ("choice_contradicted", "cutoff_low") for finding in seen):
         checks = replace(checks, calibration=None)  # that explains what is left
     found = list(checks.findings)
     causes = [one for one in found if one.code not in (*CORRECTABLE, *REPORTED)]

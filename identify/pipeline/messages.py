@@ -86,10 +86,10 @@ def of_calibration(found: Explanation) -> Finding:
     """The finding of a wrench whose calibration is off in a way that has no simpler cause."""
     return Finding(
         "wrench_calibration",
-        "warning",
+        "error",
         "a linear map of the six readings explains the logs clearly better, as where the gain of "
         "a single axis is off, or one axis shows in another. Which it is cannot be told well "
-        "enough to correct it.",
+        "enough to correct it, nor how far it moves the estimate.",
         f"{found.remedy}.",
         {"gain": found.gain},
     )
@@ -193,8 +193,8 @@ def of_unexplained(left: float, ranking: Ranking | None) -> Finding:
 
 
 def of_change(change: Change, logs: Sequence[LogSummary]) -> Finding:
-    """The finding of parts of the data that are of different bodies."""
-    log = logs[change.log]
+    """The finding of parts of the data that are of different bodies, or may be."""
+    log, chance = logs[change.log], f"p = {change.p_value:.1g}"
     first, second = float(change.first[0]), float(change.second[0])
     evidence = {
         "p_value": change.p_value,
@@ -203,23 +203,19 @@ def of_change(change: Change, logs: Sequence[LogSummary]) -> Finding:
     }
     masses = f"{first:.5g} kg and {second:.5g} kg"
     if change.code == "bodies_differ":
-        return Finding(
-            "bodies_differ",
-            "error",
-            f"it is of another body than the other logs: they are of {masses}.",
-            "Leave it out, or fit it by itself (fit --each).",
-            evidence,
-            log.name,
-        )
-    start, when, stop = _times(log, (change.between[0], change.at, change.between[1]))
-    return Finding(
-        "body_changed",
-        "error",
-        f"the body changes between {_outward(start, stop)}: before and after it are {masses}.",
-        "Find out when it was, cut the log there, and fit each part by itself.",
-        evidence | {"time": when, "between": [start, stop]},
-        log.name,
-    )
+        text = f"it is of another body than the other logs: they are of {masses}."
+        remedy = "Leave it out, or fit it by itself (fit --each)."
+    else:
+        start, when, stop = _times(log, (change.between[0], change.at, change.between[1]))
+        evidence |= {"time": when, "between": [start, stop]}
+        times = _outward(start, stop)
+        text = f"the body changes between {times}: before and after it are {masses}."
+        remedy = "Find out when it was, cut the log there, and fit each part by itself."
+    if change.sure:
+        return Finding(change.code, "error", text, remedy, evidence, log.name)
+    text = f"it may be chance ({chance}), and the intervals cover it: {text}"
+    remedy = f"If nothing was changed there, leave it at that. Else: {remedy}"
+    return Finding(change.code, "info", text, remedy, evidence, log.name)
 
 
 def _times(log: LogSummary, shares: Sequence[float]) -> list[float]:

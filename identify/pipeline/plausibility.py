@@ -48,8 +48,9 @@ _FAR_ABOVE_NOISE = 10.0
 """Power of a residual over that of the signals' noise from which it is no noise where an axis is
 hardly explained."""
 
-_FAR = 5.0
-"""Standard errors by which the data contradict a term that moves the estimate as far."""
+FAR = 5.0
+"""Standard errors by which the data contradict a term that moves the estimate as far, and a body
+that was corrected to be impossible the correction."""
 
 _AT_THE_EDGE = 0.1
 """Standard errors by which the constraint moves an estimate from which on it asks for care: it
@@ -326,7 +327,7 @@ def findings_of_fit(
         if unexplained is not None and unexplained.severity == "error":
             contradicted = replace(contradicted, severity="error")  # it leaves what is unexplained
         yield contradicted
-    yield from _at_the_edge(estimate)
+    yield from _at_the_edge(estimate, settings.apply)
     if all(finding.code != "too_dense" for log in logs for finding in log.recording.findings):
         yield from _too_dense(estimate)
     if unexplained is not None:
@@ -397,7 +398,7 @@ def _noisy_motion(scores: HeldOutScores, logs: Sequence[LogSummary]) -> Iterator
     )
 
 
-def _at_the_edge(estimate: Estimate) -> Iterator[Finding]:
+def _at_the_edge(estimate: Estimate, corrected: Sequence[str]) -> Iterator[Finding]:
     """A finding for each body that least squares makes impossible, so that it ends at the edge."""
     for one in estimate.bodies:
         if one.prior:  # least squares is not what it was moved from
@@ -405,14 +406,17 @@ def _at_the_edge(estimate: Estimate) -> Iterator[Finding]:
         moved = _standard_errors(one, one, one.least_squares.phi)
         if one.least_squares.consistent or moved < _AT_THE_EDGE:
             continue
-        yield Finding(
-            "at_the_edge",
-            "info",
+        text = (
             f"least squares alone gives no possible body{one.of_body}: the estimate is {moved:.2g} "
-            "standard errors from it, at the edge of what is possible, where intervals say less.",
-            "Log longer, or turn faster.",
-            {"standard_errors": moved},
+            "standard errors from it, at the edge of what is possible, where intervals say less."
         )
+        evidence = {"standard_errors": moved}
+        if corrected and moved > FAR:
+            text += f" So corrected ({', '.join(corrected)}), the logs are of no body."
+            remedy = "Something else is wrong with them: check the schema, and log again."
+            yield Finding("at_the_edge", "error", text, remedy, evidence)
+        else:
+            yield Finding("at_the_edge", "info", text, "Log longer, or turn faster.", evidence)
 
 
 def _too_dense(estimate: Estimate) -> Iterator[Finding]:
@@ -447,7 +451,7 @@ def _contradicted(
     except (ProblemError, SolveError):
         return None
     worse, moved = _worse(estimate, free), _standard_errors(estimate, free)
-    if worse < _WORSE and (moved < _FAR or not settings.terms):
+    if worse < _WORSE and (moved < FAR or not settings.terms):
         return None
     against = {}
     for text, alone in choices.items() if len(choices) > 1 else ():
@@ -456,7 +460,7 @@ def _contradicted(
         except (ProblemError, SolveError):
             continue
         ratio, away = _worse(one, free), _standard_errors(one, free)
-        if ratio >= _WORSE or (alone.terms and away >= _FAR):
+        if ratio >= _WORSE or (alone.terms and away >= FAR):
             against[text] = f"{text}, by {away:.2g} standard errors"
     named = list(against) or list(choices)
     of_body = settings.mass is not None or bool(settings.terms)

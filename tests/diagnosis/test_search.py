@@ -217,8 +217,8 @@ def test_a_fault_too_small_to_be_named_is_counted_beside_one_that_was():
     assert found.found[0].code == "delay"
     named = {code for each in found.found for code in (each.code, *each.equivalent)}
     others = list(hidden(found.fit, facts, named))
-    assert "gain" in {other.code for other in others}
-    assert not named & {other.code for other in others}
+    assert "gain" in {other.fault.code for other in others}
+    assert not named & {other.fault.code for other in others}
     clean, of_clean = fitted(moving(7))
     assert list(hidden(clean, of_clean, ())) == []
 

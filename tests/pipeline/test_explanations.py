@@ -93,6 +93,20 @@ def test_a_slip_is_named_with_the_line_to_change_and_the_mass_without_it(code):
     assert_close(best.mass, BODY[0], 0.05 if code == "already_compensated" else 5e-3)
 
 
+@pytest.mark.parametrize(
+    ("code", "quaternion"),
+    [("pose_maps", TURN.inv().as_quat()), ("quaternion_order", np.roll(Q, 1, axis=1))],
+)
+def test_a_pose_read_wrongly_under_gravity_the_other_way_has_its_centre_of_mass(code, quaternion):
+    """A position and a force of the other sign explain it as well, by a body mirrored in Bo."""
+    log = replace(with_signals(quaternion=quaternion), gravity=-GRAVITY)
+    found = ranked(log)
+    assert found.best.code == code
+    assert "gravity points the other way" in found.best.text
+    assert "`gravity = [0.0, 0.0, -9.80665]`" in found.best.remedy
+    assert_close(found.best.phi[:4], BODY[:4], 5e-3)
+
+
 @pytest.mark.parametrize("frame", ["body", "world"])
 @pytest.mark.parametrize(("key", "axis"), [("force", 1), ("torque", 2)])
 def test_the_sign_of_a_single_axis_is_named(frame, key, axis):

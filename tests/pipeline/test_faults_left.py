@@ -10,6 +10,7 @@ from identify.pipeline import FitResult, fit
 from identify.pipeline.correcting import NotCorrected
 from identify.regressors import block_statistics
 from identify.signals import prepare
+from identify.spatial.rotations import rotation_from_quaternion
 from tests.close import assert_close
 from tests.diagnosis.logs import PHI, late, moving, time_of, with_signals, with_wrench
 
@@ -156,3 +157,49 @@ def test_a_payload_that_changes_is_not_taken_for_a_step_of_the_offset():
     applied = fit(step, apply=("bias_step",))
     assert applied.verdict.usable == "yes"
     assert inside(applied)
+
+
+def test_a_gain_that_hides_behind_a_contact_is_in_the_interval_of_the_mass():
+    """Of the force: it changes the mass, and a torque that is scaled does not."""
+    time = time_of(LOG)
+    push = ((time > 8.0) & (time < 8.7))[:, None] * np.array([2.0, -1.0, 2.0, 0.0, 0.0, 0.0])
+    wrong = with_wrench(LOG, push)
+    left = fit(with_signals(wrong, force=0.985 * wrong.signals["force"]))
+    assert left.verdict.reasons == ("contact",)
+    assert inside(left)
+
+
+def test_a_change_that_may_be_chance_is_said_and_covered():
+    log = moving(3, 6.0)
+    later = (time_of(log) > 3.0)[:, None]
+    signals = {
+        name: np.where(later, 1.015, 1.0) * log.signals[name] for name in ("force", "torque")
+    }
+    result = fit(with_signals(log, **signals))
+    (said,) = result.findings
+    assert (said.code, said.severity) == ("body_changed", "info")
+    assert 1e-5 < said.evidence["p_value"] < 1e-3
+    assert result.verdict.usable == "yes"
+    assert inside(result)
+    assert result.estimate.variance_shares["m"]["fault"] > 0.5
+
+
+def test_a_correction_that_leaves_no_possible_body_is_an_error_as_is_what_it_corrects():
+    """A torque of the other sign looks like an offset of many centimetres."""
+    log = moving(4, 20.0, bandwidth_hz=0.8)
+    R = rotation_from_quaternion(log.signals["quaternion"])
+    wrong = with_signals(
+        log,
+        position=log.signals["position"] + R @ np.array([0.02, -0.02, 0.02]),
+        torque=-log.signals["torque"],
+    )
+    (offset,) = (f for f in fit(wrong).findings if f.code == "kinematic_offset")
+    assert offset.severity == "error"
+    assert "no fit of a possible body" in offset.text
+    assert "--apply" not in offset.remedy
+    corrected = fit(wrong, apply=("kinematic_offset",))
+    (edge,) = (f for f in corrected.findings if f.code == "at_the_edge")
+    assert edge.severity == "error"
+    assert edge.evidence["standard_errors"] > 5.0
+    assert "So corrected (kinematic_offset), the logs are of no body." in edge.text
+    assert corrected.verdict.usable == "no"

@@ -116,6 +116,7 @@ def test_the_gain_of_a_single_axis_is_reported_where_nothing_else_explains_it(as
     wrong = log(PATH.wrench(BODY, TIME) * [1, 1, 0.93, 1, 1, 1])
     found = check_logs(wrong)
     assert codes(found)[0] == "wrench_calibration"
+    assert found.findings[0].severity == "error"
     assert found.findings[0].evidence["gain"] > 100.0
     why = "wrench_calibration: it is reported, not corrected"
     assert_refused(why, wrong, found.result, "wrench_calibration")

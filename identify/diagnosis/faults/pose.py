@@ -62,15 +62,16 @@ def _poses(facts: LogFacts, pose: PoseTable) -> Iterator[Fault]:
                 patch = dict(_patch(pose, reordered, remapped, position, own, sign))
                 if position == "inverse" != own and pose.position is None:
                     continue  # a matrix of sixteen columns has no position of its own
-                yield slip(
-                    facts,
-                    "quaternion_order"
-                    if reordered
-                    else ("pose_maps" if remapped else "position_axes"),
-                    " and ".join(_text(pose, reordered, remapped, position, now, sign)),
-                    patch,
-                    slips=reordered + remapped + (sign < 0.0) + (not (kept or whole)),
-                )
+                code = "pose_maps" if remapped else "position_axes"
+                code = "quaternion_order" if reordered else code
+                text = " and ".join(_text(pose, reordered, remapped, position, now, sign))
+                slips = reordered + remapped + (sign < 0.0) + (not (kept or whole))
+                yield slip(facts, code, text, patch, slips=slips)
+                if slips == 1 and code != "position_axes" and facts.gravity_added:
+                    # Else a position of the other sign and a force of the other sign stand for it.
+                    both = patch | {"world.gravity": rounded(-facts.gravity)}
+                    text += ", and gravity points the other way"
+                    yield slip(facts, code, text, both, slips=2)
 
 
 def _text(
