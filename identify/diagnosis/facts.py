@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
 
 from identify.arrays import Vec3
 from identify.errors import SchemaError
@@ -14,6 +16,8 @@ from identify.spatial import Pose
 
 if TYPE_CHECKING:
     from identify.logs.schema import Schema
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +95,28 @@ class LogFacts:
             schema=schema,
             fastest=fastest,
         )
+
+    def alike(self, other: LogFacts) -> bool:
+        """Whether another log was measured in the same way."""
+        return all(_same(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+
+
+def once_for_logs_alike(facts: Sequence[LogFacts], make: Callable[[LogFacts], T]) -> list[T]:
+    """What is made of the facts of each log; logs that were measured alike share one object."""
+    made: list[tuple[LogFacts, T]] = []
+    found = []
+    for of_log in facts:
+        known = [one for of_other, one in made if of_other.alike(of_log)]
+        if not known:
+            known = [make(of_log)]
+            made.append((of_log, known[0]))
+        found.append(known[0])
+    return found
+
+
+def _same(one: object, other: object) -> bool:
+    if isinstance(one, Pose) and isinstance(other, Pose):
+        return np.array_equal(one.matrix, other.matrix)
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return np.array_equal(one, other)
+    return one == other

@@ -124,7 +124,7 @@ class Misfit:
 
 def misfit(logs: Sequence[BandRows]) -> Misfit:
     """Fit one body to logs, the residual of each with a covariance and a size in each band."""
-    Z = np.concatenate([log.factors[:, :, :18] for log in _of_one_height(logs)])
+    Z = stacked(logs)[:, :, :18]
     n = np.concatenate([log.samples for log in logs])
     G = Z.swapaxes(1, 2) @ Z
     measured = G[:, 12:, 12:]
@@ -161,16 +161,15 @@ def inverse_information(N: Array) -> Array:
     return np.linalg.inv(known) / np.outer(scale, scale)
 
 
-def _of_one_height(logs: Sequence[BandRows]) -> list[BandRows]:
-    height = max(log.factors.shape[1] for log in logs)
-    return [
-        BandRows(
-            log.bands,
-            np.pad(log.factors, ((0, 0), (0, height - log.factors.shape[1]), (0, 0))),
-            log.samples,
-        )
-        for log in logs
-    ]
+def stacked(logs: Sequence[BandRows]) -> Array:
+    """Factors of the bands of logs one after the other, padded to one height, (n, K, columns)."""
+    factors = [log.factors for log in logs]
+    height = max(each.shape[1] for each in factors)
+    if all(each.shape[1] == height for each in factors):
+        return np.concatenate(factors)
+    return np.concatenate(
+        [np.pad(each, ((0, 0), (0, height - each.shape[1]), (0, 0))) for each in factors]
+    )
 
 
 def _residuals(Z: Array, phi: Phi) -> Array:

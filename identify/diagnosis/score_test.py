@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from identify.arrays import Array, Indices, Phi
-from identify.diagnosis.fault import Fault
+from identify.diagnosis.fault import Fault, logs_with_same_faults
 from identify.errors import ProblemError
 from identify.estimation.identifiability import without_noise
 from identify.estimation.least_squares import LeastSquaresFit
@@ -91,10 +91,13 @@ def each_beside(
     """
     if not faults:
         return
-    tangents = [
-        np.concatenate([fault.tangent() for fault in of_log], axis=-1)
-        for of_log in zip(*faults, strict=True)
-    ]
+    of_logs = list(zip(*faults, strict=True))
+    alike = logs_with_same_faults(faults)
+    of_some = {
+        log: np.concatenate([fault.tangent() for fault in of_logs[log]], axis=-1)
+        for log in set(alike)
+    }
+    tangents = [of_some[log] for log in alike]
     whole, start = Linearised.of(fit, tangents), 0
     for fault, *_ in faults:
         own = slice(start, start + fault.d)

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import chdtrc
 
 from identify.arrays import Array
-from identify.diagnosis.facts import LogFacts
+from identify.diagnosis.facts import LogFacts, once_for_logs_alike
 from identify.diagnosis.fault import Fault
 from identify.diagnosis.faults import faults_of
 from identify.diagnosis.faults.wrench import CALIBRATION, calibration_fault
@@ -218,7 +218,7 @@ def _map_shows(found: Extra | None) -> bool:
 
 
 def _map_of_all(facts: Sequence[LogFacts]) -> Candidate:
-    return [calibration_fault(of_log) for of_log in facts]
+    return once_for_logs_alike(facts, calibration_fault)
 
 
 def _calibrated(

@@ -8,15 +8,23 @@ Kiefer, "Sequential minimax search for a maximum" (1953).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 import numpy as np
 
-from identify.arrays import Array, Phi
+from identify.arrays import Array, Indices, Phi
 from identify.diagnosis.facts import LogFacts
-from identify.diagnosis.fault import Fault
-from identify.diagnosis.misfit import BandRows, Misfit, clear_bands, inverse_information, misfit
+from identify.diagnosis.fault import Fault, logs_with_same_faults
+from identify.diagnosis.misfit import (
+    BandRows,
+    Misfit,
+    clear_bands,
+    inverse_information,
+    misfit,
+    stacked,
+)
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.regressors import FEATURE_TENSOR, SCAN_LAYOUT, WIDE_LAYOUT
 from identify.regressors.wrench import DDW, DW, W
@@ -37,6 +45,9 @@ _AMPLIFIED = (0.3, 8.0)
 
 _FACTOR_KNOWN = 0.02
 """… and how well the likeliest is found."""
+
+_TOGETHER = 4
+"""Logs of which a step makes one product: with more, it leaves the processor's cache."""
 
 _WRENCH = slice(W.start - 1, W.stop - 1)
 """Columns of the wrench where the constant is left out."""
@@ -98,10 +109,8 @@ class Trial:
 
     def maps(self, candidates: Sequence[Candidate], sizes: Sequence[Array]) -> Array:
         """M of all faults for each log, shape (logs, 40, 40)."""
-        whole = np.tile(np.eye(len(WIDE_LAYOUT.columns)), (len(self.rows), 1, 1))
-        for candidate, size in zip(candidates, sizes, strict=True):
-            whole = whole @ np.array([fault.map_at(size) for fault in candidate])
-        return whole
+        kinds, kind_of = _kinds(candidates, len(self.rows))
+        return _maps(kinds, candidates, sizes)[kind_of]
 
     @property
     def widths(self) -> list[int]:
@@ -129,11 +138,14 @@ class Trial:
     @property
     def cost(self) -> float:
         """Minus twice the log-likelihood of the wrench as it was read, sizes paid for."""
-        total = sum(each.cost for each in self.misfits)
-        for rows, M in zip(self.rows, self.maps(self.candidates, self.sizes), strict=True):
-            for band, n in zip(rows.bands, rows.samples, strict=True):
-                total -= float(n) * _log_power(M, band_middle(band))
-        return total + self.price(self.directions)
+        kinds, kind_of = _kinds(self.candidates, len(self.rows))
+        middles = [band_middle(band) for rows in self.rows for band in rows.bands]
+        bands, band_of = np.unique(middles, return_inverse=True)
+        powers = _log_powers(_maps(kinds, self.candidates, self.sizes), bands)
+        of_rows = np.repeat(kind_of, [len(rows.bands) for rows in self.rows])
+        samples = np.concatenate([rows.samples for rows in self.rows])
+        total = sum(each.cost for each in self.misfits) - samples @ powers[of_rows, band_of]
+        return float(total) + self.price(self.directions)
 
     def price(self, numbers: int) -> float:
         """What so many numbers of a fault have to gain."""
@@ -142,6 +154,11 @@ class Trial:
 
     def tangents(self) -> Array:
         """∂M/∂η of all sizes, of the columns as read, shape (logs, 40, 19, Σd)."""
+        kinds, kind_of = _kinds(self.candidates, len(self.rows))
+        return self._tangents(kinds)[kind_of]
+
+    def _tangents(self, kinds: Sequence[int]) -> Array:
+        """The same of some logs."""
         width, columns = len(SCAN_LAYOUT.columns), []
         for number, (candidate, size) in enumerate(zip(self.candidates, self.sizes, strict=True)):
             sizes = candidate[0].sizes
@@ -150,35 +167,38 @@ class Trial:
                 ends = []
                 for end in (size + step, size - step):
                     moved = [*self.sizes[:number], end, *self.sizes[number + 1 :]]
-                    ends.append(self.maps(self.candidates, moved))
+                    ends.append(_maps(kinds, self.candidates, moved))
                 columns.append(((ends[0] - ends[1]) / (2.0 * step.sum()))[..., :width])
         return np.stack(columns, axis=-1)
 
     def step(self) -> tuple[Array, Array, int]:
         """The Gauss-Newton step of all sizes, its covariance, and how many directions are told."""
-        maps, tangents = self.maps(self.candidates, self.sizes), self.tangents()
+        kinds, kind_of = _kinds(self.candidates, len(self.rows))
+        maps, tangents = _maps(kinds, self.candidates, self.sizes), self._tangents(kinds)
         d = tangents.shape[-1]
         S, s, whole = np.zeros((d, d)), np.zeros(d), np.zeros(d)
         for of_body, found in zip(self.bodies, self.misfits, strict=True):
             C = np.concatenate((-FEATURE_TENSOR @ found.phi, np.eye(6)))
             N, g, first = np.zeros((10 + d, 10 + d)), np.zeros(10 + d), 0
-            for log in of_body:
-                Z = self.rows[log].factors
-                weights = found.weights[first : first + len(Z)]
+            for logs in _stacks(of_body, kind_of):
+                Z = stacked([self.rows[log] for log in logs])
+                weights, kind = found.weights[first : first + len(Z)], kind_of[logs[0]]
                 first += len(Z)
-                base = Z @ maps[log][1 : 1 + Z.shape[2], 1 : len(SCAN_LAYOUT.columns)]
+                base = Z @ maps[kind, 1 : 1 + Z.shape[2], 1 : len(SCAN_LAYOUT.columns)]
                 r = base @ C
                 # What η does to the wrench is worked out with the predicted one: the noise of the
                 # measured one is that of the residual, and a smaller wrench explains no more.
                 predicted = Z.copy()
                 predicted[..., _WRENCH] -= r
-                of_body_part = -np.einsum("bkf,fmp->bkmp", base[..., :12], FEATURE_TENSOR)
-                slope = np.einsum("jfd,fm->jmd", tangents[log][1 : 1 + Z.shape[2], 1:], C)
-                of_sizes = np.einsum("bkj,jmd->bkmd", predicted, slope)
-                J = np.concatenate((of_body_part, of_sizes), axis=-1)
-                weighted = np.einsum("bmn,bknp->bkmp", weights, J)
-                N += np.tensordot(J, weighted, axes=((0, 1, 2), (0, 1, 2)))
-                g += np.tensordot(weighted, r, axes=((0, 1, 2), (0, 1, 2)))
+                of_body_part = -(base[..., :12] @ FEATURE_TENSOR.reshape(12, -1))
+                slope = C.T @ tangents[kind, 1 : 1 + Z.shape[2], 1:]
+                of_sizes = predicted @ slope.reshape(Z.shape[2], -1)
+                J = np.concatenate(
+                    (of_body_part.reshape(*r.shape, 10), of_sizes.reshape(*r.shape, d)), axis=-1
+                )
+                weighted = (weights[:, None] @ J).reshape(-1, 10 + d)
+                N += J.reshape(-1, 10 + d).T @ weighted
+                g += weighted.T @ r.reshape(-1)
             to_phi = inverse_information(N[:10, :10]) @ N[:10, 10:]
             S += N[10:, 10:] - N[10:, :10] @ to_phi
             s += g[10:] - to_phi.T @ g[:10]
@@ -193,10 +213,39 @@ class Trial:
         return -covariance @ s, covariance, int(told.sum())
 
 
-def _log_power(M: Array, omega: float) -> float:
-    """log |det C|² of the map of the wrench at a frequency: what it makes of its noise."""
-    C = M[W, W] + 1j * omega * M[DW, W] - omega**2 * M[DDW, W]
-    return 2.0 * float(np.linalg.slogdet(C)[1])
+def _kinds(candidates: Sequence[Candidate], logs: int) -> tuple[list[int], Indices]:
+    """One log of each kind, those of a kind having the same faults, and the kind of every log."""
+    if not candidates:
+        return [0], np.zeros(logs, dtype=np.intp)
+    kinds, kind_of = np.unique(logs_with_same_faults(candidates), return_inverse=True)
+    return kinds.tolist(), kind_of
+
+
+def _maps(logs: Sequence[int], candidates: Sequence[Candidate], sizes: Sequence[Array]) -> Array:
+    """M of all faults for some logs, shape (logs, 40, 40)."""
+    whole = np.tile(np.eye(len(WIDE_LAYOUT.columns)), (len(logs), 1, 1))
+    for candidate, size in zip(candidates, sizes, strict=True):
+        whole = whole @ np.array([candidate[log].map_at(size) for log in logs])
+    return whole
+
+
+def _stacks(logs: Sequence[int], kind_of: Indices) -> Iterator[list[int]]:
+    """Logs in order, as many together as one product is made of, those of a kind alone."""
+    for _, alike in groupby(logs, key=lambda log: kind_of[log]):
+        coming = list(alike)
+        yield from (coming[k : k + _TOGETHER] for k in range(0, len(coming), _TOGETHER))
+
+
+def _log_powers(maps: Array, frequencies: Array) -> Array:
+    """log |det C|² of what maps make of the wrench's noise at frequencies ω, (maps, frequencies).
+
+    Args:
+        maps: shape (maps, 40, 40).
+        frequencies: shape (frequencies,).
+    """
+    omega, M = frequencies[:, None, None], maps[:, None]
+    C = M[..., W, W] + 1j * omega * M[..., DW, W] - omega**2 * M[..., DDW, W]
+    return 2.0 * np.linalg.slogdet(C)[1]
 
 
 def settled(before: Trial, candidate: Candidate, bound: float = np.inf) -> Trial | None:

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from identify.diagnosis import LogFacts, sized_faults
+from identify.diagnosis.fault import logs_with_same_faults
 from identify.diagnosis.faults import FAMILIES
 from identify.spatial import Pose
 from tests.diagnosis.logs import PHI
@@ -62,3 +63,19 @@ def test_families_have_the_codes_of_their_faults():
     facts.append(replace(facts[-2], fastest=(1.0, 100.0)))
     for family, codes in FAMILIES.items():
         assert {fault.code for of_log in facts for fault in family(of_log)} == set(codes)
+
+
+def test_logs_that_were_measured_alike_share_their_faults():
+    """An equal place of the sensor that is another object is the same; another place is not."""
+    X_BS = Pose.from_quaternion([0.2, -0.5, 0.1, 0.8], [0.02, -0.05, 0.08])
+    away = Pose(X_BS.rotation, X_BS.position + 1e-3)
+    first = LogFacts.of(record(PATH, PHI, TIME, POSE, wrench="sensor", X_BS=X_BS))
+    alike = replace(first, X_BS=Pose(X_BS.rotation.copy(), X_BS.position.copy()))
+    moved, lighter = replace(first, X_BS=away), replace(first, gravity=0.99 * first.gravity)
+    logs = [first, alike, moved, lighter, replace(moved)]
+    faults = sized_faults(logs)
+    assert logs_with_same_faults(faults) == [0, 0, 2, 3, 2]
+    apart = [{fault.name: fault for (fault,) in sized_faults([one])} for one in logs]
+    for of_logs in faults:
+        for fault, own in zip(of_logs, apart, strict=True):
+            assert np.array_equal(fault.tangent(), own[fault.name].tangent())

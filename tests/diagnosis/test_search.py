@@ -16,6 +16,7 @@ from identify.estimation.least_squares import weighted_least_squares
 from identify.regressors import block_statistics
 from identify.regressors.log_corrections import earlier_wrench
 from identify.signals import prepare
+from identify.signals.transform import band_middle
 from tests.close import assert_close, group_errors
 from tests.diagnosis.logs import (
     PHI,
@@ -65,6 +66,11 @@ FAULTS = {
 def named(name, facts=FACTS):
     ((fault, *_),) = sized_faults(facts, [name])
     return fault
+
+
+def named_of_logs(facts, name):
+    (candidate,) = sized_faults(facts, [name])
+    return candidate
 
 
 def scores_of(log):
@@ -385,3 +391,22 @@ def test_numbers_that_are_not_needed_gain_no_more_than_noise_gives_them(seconds,
         paid = after.price(after.directions)
         gains.append((before.cost - after.cost + paid) / after.directions)
     assert np.mean(gains) < 1.6  # chi square of that many directions has a mean of one for each
+
+
+def test_logs_that_share_a_fault_are_stepped_as_each_by_itself():
+    fit, facts = fitted(moving(0, 10.0), moving(1, 10.0), moving(2, 10.0))
+    read = Trial.of(fit, facts)
+    shared = [named_of_logs(facts, name) for name in ("delay", "wrench_misaligned")]
+    apart = [[replace(fault) for fault in candidate] for candidate in shared]
+    sizes = [np.array([0.01]), TURN]
+    together, each = (read.at(candidates, sizes) for candidates in (shared, apart))
+    power = 0.0
+    for rows, M in zip(read.rows, each.maps(apart, sizes), strict=True):
+        for n, omega in zip(rows.samples, map(band_middle, rows.bands), strict=True):
+            C = M[13:19, 13:19] + 1j * omega * M[28:34, 13:19] - omega**2 * M[34:, 13:19]
+            power += n * np.log(abs(np.linalg.det(C)) ** 2)
+    misfits = sum(found.cost for found in together.misfits)
+    assert together.cost == pytest.approx(misfits - power + together.price(4), rel=1e-12)
+    assert each.cost == pytest.approx(together.cost, rel=1e-12)
+    for of_all, of_each in zip(together.step()[:2], each.step()[:2], strict=True):
+        assert_close(of_all, of_each, 1e-9)

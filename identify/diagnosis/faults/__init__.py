@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from identify.arrays import Array
-from identify.diagnosis.facts import LogFacts
+from identify.diagnosis.facts import LogFacts, once_for_logs_alike
 from identify.diagnosis.fault import Fault
 from identify.diagnosis.faults.gravity import gravity_faults, imu_faults
 from identify.diagnosis.faults.pose import pose_faults
@@ -44,14 +44,18 @@ def codes_of_faults() -> tuple[str, ...]:
 def faults_of(facts: Sequence[LogFacts]) -> list[tuple[Fault, ...]]:
     """All faults that make sense for every log, each as it is of each log.
 
+    Logs that were measured alike share the fault, so that its map is made once for them.
+
     Args:
         facts: of each log.
     """
-    of_logs = [
-        {fault.name: fault for family in FAMILIES for fault in family(of_log)} for of_log in facts
-    ]
+    of_logs = once_for_logs_alike(facts, _by_name)
     names = [name for name in of_logs[0] if all(name in of_log for of_log in of_logs)]
     return [tuple(of_log[name] for of_log in of_logs) for name in names]
+
+
+def _by_name(facts: LogFacts) -> dict[str, Fault]:
+    return {fault.name: fault for family in FAMILIES for fault in family(facts)}
 
 
 def _recalled(
