@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from identify.arrays import Array, Flags, Indices, Phi
-from identify.errors import ProblemError
+from identify.errors import IdentifyError, ProblemError
 from identify.estimation.calibration import Calibration
+from identify.estimation.in_step import Rounds, together
 from identify.estimation.intervals import covariance_of, degrees_of_freedom
-from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
+from identify.estimation.least_squares import LeastSquaresFit, least_squares_rounds
 from identify.estimation.posterior import posterior_of
 from identify.estimation.priors import NoPrior
 from identify.estimation.terms import Term
@@ -126,6 +127,18 @@ class _Parts:
 
     def fit(self, cells: Flags) -> LeastSquaresFit | None:
         """Least squares of some cells; None where they do not tell the body."""
+        (found,) = self.fits([cells])
+        return found
+
+    def fits(self, several: Sequence[Flags]) -> list[LeastSquaresFit | None]:
+        """The same of several parts, their rounds in step."""
+        found = together(map(self._rounds, several))
+        for each in found:
+            if isinstance(each, IdentifyError) and not isinstance(each, ProblemError):
+                raise each
+        return [None if isinstance(each, IdentifyError) else each for each in found]
+
+    def _rounds(self, cells: Flags) -> Rounds[LeastSquaresFit | None]:
         part = self.statistics.subset(cells)
         logs = np.unique(part.log)
         if not len(logs):
@@ -136,11 +149,8 @@ class _Parts:
             noise=part.noise[logs],
             logs=tuple(part.logs[log] for log in logs.tolist()),
         )
-        try:
-            system = System.of([(part, self._equations(logs))])
-            return weighted_least_squares(system, self.terms, self.whole)
-        except ProblemError:
-            return None
+        system = System.of([(part, self._equations(logs))])
+        return (yield from least_squares_rounds(system, self.terms, self.whole))
 
     def _equations(self, logs: Indices) -> Equations:
         bodies = getattr(self.equations, "bodies", ())
@@ -170,16 +180,33 @@ class _Parts:
         distance = (away.swapaxes(-1, -2) @ spread @ away)[:, 0, 0]
         return [logs[k] for k in np.argsort(-distance, kind="stable")[:_FITTED_APART].tolist()]
 
-    def compared(self, first: Flags, second: Flags, *, logs: bool = False) -> _Pair | None:
-        """Both parts fitted, and the test that they are one body; of a log, or of several logs."""
-        one, other = self.fit(first), self.fit(second)
-        if one is None or other is None:
-            return None
-        covariances = [covariance_of(one), covariance_of(other)]
+    def compared(
+        self, pairs: Sequence[tuple[Flags, Flags]], *, logs: bool = False
+    ) -> list[_Pair | None]:
+        """Both parts of each pair fitted, and the test that they are one body.
+
+        Args:
+            pairs: cells of the two parts.
+            logs: whether the parts are whole logs.
+        """
+        fits = iter(self.fits([cells for pair in pairs for cells in pair]))
+        return [
+            self._tested(pair, (one, other), logs=logs) if one and other else None
+            for pair, one, other in zip(pairs, fits, fits, strict=True)
+        ]
+
+    def _tested(
+        self,
+        cells: tuple[Flags, Flags],
+        fits: tuple[LeastSquaresFit, LeastSquaresFit],
+        *,
+        logs: bool,
+    ) -> _Pair:
+        covariances = [covariance_of(fit) for fit in fits]
         if logs and self.recordings:
-            covariances[0] = covariances[0] + self._of_places(first, one)
-            covariances[1] = covariances[1] + self._of_places(second, other)
-        return _Pair.of(one, other, covariances)
+            places = map(self._of_places, cells, fits)
+            covariances = [one + of for one, of in zip(covariances, places, strict=True)]
+        return _Pair.of(*fits, covariances)
 
     def _of_places(self, cells: Flags, fit: LeastSquaresFit) -> Array:
         """What errors of what was found of accelerometers make of the body of some cells."""
@@ -318,10 +345,10 @@ def _within(parts: _Parts, log: int) -> Change | None:
     first = np.unique([len(places) // 2, 0, len(places) - 1])
     pairs: list[tuple[_Pair, int]] = []
     for some in (places[first], np.delete(places, first)):
-        for block in blocks[some].tolist():
-            later = parts.statistics.block >= block
-            pair = parts.compared(mine & ~later, mine & later)
-            pairs += [] if pair is None else [(pair, block)]
+        tried = blocks[some].tolist()
+        later = [parts.statistics.block >= block for block in tried]
+        found = parts.compared([(mine & ~after, mine & after) for after in later])
+        pairs += [(pair, block) for pair, block in zip(found, tried, strict=True) if pair]
         if all(pair.p_value > _PARTS_DIFFER for pair, _ in pairs):
             return None
     if not pairs:
@@ -349,7 +376,7 @@ def _apart(parts: _Parts, logs: Sequence[int]) -> list[Change]:
         for log in parts.farthest(left) if len(left) > 2 else left[1:]:
             mine = parts.statistics.log == log
             others = np.isin(parts.statistics.log, left) & ~mine
-            pair = parts.compared(others, mine, logs=True)
+            (pair,) = parts.compared([(others, mine)], logs=True)
             if pair is not None:
                 pairs.append((pair, log))
         if not pairs:

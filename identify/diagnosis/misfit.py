@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -180,16 +181,16 @@ def _residuals(Z: Array, phi: Phi) -> Array:
 
 def _covariances(spread: Array, n: Array) -> Array:
     """One correlation for all bands, and sizes of force and torque in each, by likelihood."""
-    common = np.einsum("b,bij->ij", n, spread) / n.sum()
+    common = (n @ spread.reshape(-1, 36)).reshape(6, 6) / n.sum()
     sizes, many = np.ones((len(n), 6)), n >= min(_FEW, n.max())
     for _ in range(2):
-        for part in _HALF:
-            own = np.linalg.inv(common[part, part])
-            size = np.einsum("bij,ji->b", spread[:, part, part], own) / 3.0
+        inverse = np.linalg.inv(np.array([common[part, part] for part in _HALF]))
+        for part, own in zip(_HALF, inverse, strict=True):
+            size = spread[:, part, part].reshape(-1, 9) @ own.T.reshape(9) / 3.0
             size[~many] = np.maximum(size[~many], size[many].min())
             sizes[:, part] = np.sqrt(size)[:, None]
         whitened = spread / sizes[:, :, None] / sizes[:, None, :]
-        common = np.einsum("b,bij->ij", n, whitened) / n.sum()
+        common = (n @ whitened.reshape(-1, 36)).reshape(6, 6) / n.sum()
     return sizes[:, :, None] * common * sizes[:, None, :]
 
 
@@ -201,10 +202,16 @@ def _impossible(phi: Phi, covariance: Array) -> float:
     units = np.array([1.0, 1.0, 1.0, length]) / length
     values, vectors = np.linalg.eigh(Pi * np.outer(units, units))
     v = vectors[:, 0] * units
-    gradient = np.array([v @ pseudo_inertia(unit) @ v for unit in np.eye(10)])
+    gradient = _of_units() @ v @ v
     short = float(values[0]) + _THIN * max(float(values.mean()), 0.0)
     worst += min(_squares_below_zero(short, gradient, covariance), _NEGATIVE)
     return worst + _IMPOSSIBLE * (least_density(phi, covariance) > DENSEST)
+
+
+@lru_cache(maxsize=1)
+def _of_units() -> Array:
+    """∂Π/∂φ, shape (10, 4, 4): the pseudo-inertia is linear in the parameters."""
+    return pseudo_inertia(np.eye(10))
 
 
 def _squares_below_zero(value: float, gradient: Array, covariance: Array) -> float:

@@ -144,9 +144,10 @@ def _energies(rows: Array, stretch: Indices, count: int) -> Array:
     norms = np.sqrt(np.mean(A**2, axis=(0, 1)))
     A /= np.where(norms > 0.0, norms, 1.0)
     A[..., 16] = rows[:, W]
-    parts = [A[start:stop] for start, stop in _segments(stretch)]
-    moments = np.array([np.einsum("nak,nal->akl", part, part) for part in parts])
-    lengths = np.array([len(part) for part in parts])
+    A = np.ascontiguousarray(A.swapaxes(0, 1))
+    parts = [A[:, start:stop] for start, stop in _segments(stretch)]
+    moments = np.array([part.swapaxes(-1, -2) @ part for part in parts])
+    lengths = np.array([part.shape[1] for part in parts])
     spread = np.var(rows[:, W], axis=0)
     third = np.arange(count) * _STARTS // count
     starts = [np.ones(count, dtype=np.bool_), *(third == part for part in range(_STARTS))]
@@ -168,13 +169,13 @@ def _trimmed(moments: Array, lengths: Indices, spread: Array, kept: Flags) -> tu
     """
     size, energy = spread + 1e-30, np.zeros(len(lengths))
     for _ in range(_ROUNDS):
-        N = np.einsum("cakl,a->kl", moments[kept], 1.0 / size)
+        N = np.tensordot(1.0 / size, moments[kept].sum(axis=0), axes=1)
         scale = np.sqrt(np.maximum(np.diag(N)[:16], 1e-300))
         values, vectors = np.linalg.eigh(N[:16, :16] / np.outer(scale, scale))
         known = values > _ROUNDING * values[-1]
         along = (vectors[:, known] / values[known]) @ vectors[:, known].T
         lever = np.append(-(along @ (N[:16, 16] / scale)) / scale, 1.0)
-        power = np.maximum(np.einsum("cakl,k,l->ca", moments, lever, lever, optimize=True), 0.0)
+        power = np.maximum(moments @ lever @ lever, 0.0)
         left = power[kept].sum(axis=0) / lengths[kept].sum()
         size = np.maximum(left, _LEAST_SIZE * spread + 1e-300)
         energy = np.mean(power / lengths[:, None] / size, axis=1)
