@@ -107,7 +107,7 @@ def changed(
     if len(fit.data.space) != 10 or len(fit.data.system.data) != 1:
         return ()
     statistics, equations = fit.data.system.data[0]
-    parts = _Parts(statistics, equations, tuple(terms), fit.x, tuple(recordings))
+    parts = _Parts(statistics.narrowed(), equations, tuple(terms), fit.x, tuple(recordings))
     logs = range(len(statistics.logs))
     within = [change for log in logs if (change := _within(parts, log)) is not None]
     mixed = {change.log for change in within if change.sure}

@@ -237,6 +237,26 @@ class Statistics:
             logs=self.logs,
         )
 
+    def narrowed(self) -> Statistics:
+        """The columns that a fit reads, alone: of wide ones what takes a fifth of the memory."""
+        fit = self.layout.fit
+        if fit == len(self.layout.columns):
+            return self
+        factors = self.factors[:, :, :fit]
+        if factors.shape[1] > fit:
+            factors = np.linalg.qr(factors, mode="r")
+        return _of_checked(
+            layout=replace(self.layout, columns=self.layout.columns[:fit]),
+            factors=np.ascontiguousarray(factors),
+            log=self.log,
+            block=self.block,
+            group=self.group,
+            samples=self.samples,
+            effective_samples=self.effective_samples,
+            noise=np.linalg.qr(self.noise[..., :fit], mode="r"),
+            logs=self.logs,
+        )
+
     def merged(self) -> Statistics:
         """All blocks of each log and group as one."""
         one = replace(self, block=np.zeros_like(self.block))

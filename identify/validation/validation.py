@@ -78,7 +78,7 @@ def validate(
             carrier.
         mapped: whether the logs' statistics were corrected, and motions at full rate were not.
     """
-    folds = [log.folds for log in summaries]
+    folds = [log.folds.narrowed() for log in summaries]
     of_folds = replace(settings, interval="formula")  # nobody sees their intervals
     scores = held_out_scores(folds, lambda training: fit_many(training, of_folds))
     logs = list(zip(summaries, estimate.biases, strict=True))

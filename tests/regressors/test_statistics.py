@@ -236,6 +236,23 @@ def test_mapped_statistics_are_those_of_the_mapped_rows(seed):
     assert_same(one.mapped(np.eye(6)), one)
 
 
+@given(seeds())
+def test_narrowed_statistics_are_those_of_the_leading_columns(seed):
+    """Of cells with fewer rows than a fit's columns, with some more, and with many."""
+    rng = np.random.default_rng(seed)
+    wide = replace(layout_of((("x",),), 9), fit=4)
+    parts = [rng.normal(size=(n, 9)) for n in (2, 6, 30)]
+    whole = join_logs([statistics(rows, layout=wide) for rows in parts])
+    whole = replace(whole, noise=rng.normal(size=whole.noise.shape))
+    found = whole.narrowed()
+    assert found.layout.columns == wide.columns[:4]
+    for log, rows in enumerate(parts):
+        R, noise = found.totals[log, 0], whole.noise[log, 0, :, :4]
+        assert_close(R.T @ R, rows[:, :4].T @ rows[:, :4], 1e-12)
+        assert_close(found.noise[log, 0].T @ found.noise[log, 0], noise.T @ noise, 1e-12)
+    assert found.narrowed() is found
+
+
 def test_statistics_come_back_from_a_file(tmp_path):
     one = random_statistics(np.random.default_rng(18), ("a", "ü/log.csv"))
     path = tmp_path / "statistics.npz"
