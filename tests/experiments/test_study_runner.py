@@ -284,8 +284,12 @@ def test_a_trial_that_leaves_is_a_failed_trial(tmp_path: Path) -> None:
 
 def test_an_interrupt_in_this_process_is_the_keyboards(tmp_path: Path) -> None:
     study = with_estimators(quick(), leaves=Leaves(by="KeyboardInterrupt"))
-    with pytest.raises(KeyboardInterrupt):
-        run_study(study, tmp_path, workers=0)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run_study(study, tmp_path, workers=0)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_a_full_disk_ends_the_run_and_the_next_goes_on(
