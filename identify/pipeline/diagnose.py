@@ -135,7 +135,8 @@ class Checks:
             yield of_drift(self.drift)
         yield from (of_change(change, self.logs) for change in self.changes)
         if self.calibration is not None:
-            yield of_calibration(self.calibration)
+            alone = not (self.changes or self.drift or any(self.spans))
+            yield of_calibration(self.calibration, alone=alone)
 
     @property
     def advice(self) -> tuple[str, ...]:

@@ -82,11 +82,16 @@ def of_fault(found: Explanation, mass: float) -> Finding:
     return Finding(found.code, found.severity, text, remedy, evidence)
 
 
-def of_calibration(found: Explanation) -> Finding:
-    """The finding of a wrench whose calibration is off in a way that has no simpler cause."""
+def of_calibration(found: Explanation, *, alone: bool) -> Finding:
+    """The finding of a wrench whose calibration is off in a way that has no simpler cause.
+
+    Args:
+        found: the map of its readings.
+        alone: whether nothing else was found, which may look like it and is to be corrected first.
+    """
     return Finding(
         "wrench_calibration",
-        "error",
+        "error" if alone else "warning",
         "a linear map of the six readings explains the logs clearly better, as where the gain of "
         "a single axis is off, or one axis shows in another. Which it is cannot be told well "
         "enough to correct it, nor how far it moves the estimate.",
