@@ -29,7 +29,7 @@ ALARM = 1e-5
 """p of one body, of all places looked at: of 24 pairs of equal bodies the least was 1e-4."""
 
 _DOUBT = 1e-3
-"""The p below which a change is not said, and intervals cover it."""
+"""p below which a change may be there: intervals cover it, and it is no more than an info."""
 
 _LEAST_CHANGE = 1e-3
 """Share of the mass, of its first moments at the body's own size, or of the inertia below which two
@@ -85,7 +85,7 @@ class Change:
 
     @property
     def sure(self) -> bool:
-        """Whether it is to be said; where it is not, it may be chance."""
+        """Whether it is there; else it may be chance."""
         return self.p_value < ALARM
 
 

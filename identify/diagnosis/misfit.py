@@ -197,15 +197,27 @@ def _covariances(spread: Array, n: Array) -> Array:
 def _impossible(phi: Phi, covariance: Array) -> float:
     """z² of a negative mass or second moment, and what a body denser than any costs."""
     worst = _squares_below_zero(phi[0], np.eye(10)[0], covariance)
+    values, gradient = pseudo_spectrum(phi)
+    short = float(values[0]) + _THIN * max(float(values.mean()), 0.0)
+    worst += min(_squares_below_zero(short, gradient, covariance), _NEGATIVE)
+    return worst + _IMPOSSIBLE * (least_density(phi, covariance) > DENSEST)
+
+
+def pseudo_spectrum(phi: Phi) -> tuple[Array, Array]:
+    """Eigenvalues of Π in units of the body's own length, and how φ changes the least of them.
+
+    Args:
+        phi: of any body, possible or not, shape (10,).
+
+    Returns:
+        Ascending, shape (4,), and the derivative of the first, shape (10,).
+    """
     Pi = pseudo_inertia(phi)
     length = np.sqrt(max(np.trace(Pi[:3, :3]), 1e-12) / max(abs(phi[0]), 1e-12))
     units = np.array([1.0, 1.0, 1.0, length]) / length
     values, vectors = np.linalg.eigh(Pi * np.outer(units, units))
     v = vectors[:, 0] * units
-    gradient = _of_units() @ v @ v
-    short = float(values[0]) + _THIN * max(float(values.mean()), 0.0)
-    worst += min(_squares_below_zero(short, gradient, covariance), _NEGATIVE)
-    return worst + _IMPOSSIBLE * (least_density(phi, covariance) > DENSEST)
+    return values, _of_units() @ v @ v
 
 
 @lru_cache(maxsize=1)

@@ -11,6 +11,7 @@ import numpy as np
 from identify.arrays import Array
 from identify.diagnosis import Fault, LogFacts
 from identify.diagnosis.faults.wrench import CALIBRATION
+from identify.diagnosis.misfit import pseudo_spectrum
 from identify.diagnosis.search import ALARM, Hidden, hidden
 from identify.errors import IdentifyError
 from identify.estimation import Estimate, EstimatorSettings
@@ -18,7 +19,6 @@ from identify.estimation.intervals import covariance_of
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.estimation.widened import of_shift
 from identify.findings import Finding
-from identify.inertia import pseudo_inertia
 from identify.inertia.frames import phi_in_frame
 from identify.pipeline.correcting import SPANS, leave_out, rivals, take_out_spikes
 from identify.pipeline.diagnose import Checks, least_squares_of
@@ -164,16 +164,12 @@ def _of(fit: LeastSquaresFit) -> Other:
 
 
 def _is_impossible(fit: LeastSquaresFit) -> bool:
-    """Whether a body of a fit surely has a second moment below zero in some direction.
-
-    Its Π is, in that direction, linear in the parameters, and so has a standard error.
-    """
+    """Whether a body of a fit surely has a second moment below zero in some direction."""
     covariance = covariance_of(fit)
     for k, phi in enumerate(fit.x[:20].reshape(-1, 10)):
         own = slice(10 * k, 10 * k + 10)
-        least, towards = (each[..., 0] for each in np.linalg.eigh(pseudo_inertia(phi)))
-        slope = np.einsum("i,kij,j->k", towards, pseudo_inertia(np.eye(10)), towards)
-        if least < -FAR * np.sqrt(max(slope @ covariance[own, own] @ slope, 0.0)):
+        values, slope = pseudo_spectrum(phi)
+        if values[0] < -FAR * np.sqrt(max(slope @ covariance[own, own] @ slope, 0.0)):
             return True
     return False
 

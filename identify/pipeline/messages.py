@@ -199,7 +199,7 @@ def of_unexplained(left: float, ranking: Ranking | None) -> Finding:
 
 def of_change(change: Change, logs: Sequence[LogSummary]) -> Finding:
     """The finding of parts of the data that are of different bodies, or may be."""
-    log, chance = logs[change.log], f"p = {change.p_value:.1g}"
+    log = logs[change.log]
     first, second = float(change.first[0]), float(change.second[0])
     evidence = {
         "p_value": change.p_value,
@@ -218,7 +218,7 @@ def of_change(change: Change, logs: Sequence[LogSummary]) -> Finding:
         remedy = "Find out when it was, cut the log there, and fit each part by itself."
     if change.sure:
         return Finding(change.code, "error", text, remedy, evidence, log.name)
-    text = f"it may be chance ({chance}), and the intervals cover it: {text}"
+    text = f"it may be chance (p = {change.p_value:.1g}), and the intervals cover it: {text}"
     remedy = f"If nothing was changed there, leave it at that. Else: {remedy}"
     return Finding(change.code, "info", text, remedy, evidence, log.name)
 

@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 
 from identify.diagnosis import Explanation, Fault, LogFacts, Ranking
 from identify.diagnosis.faults import faults_of
-from identify.diagnosis.misfit import BandRows, misfit
+from identify.diagnosis.misfit import BandRows, misfit, pseudo_spectrum
 from identify.diagnosis.ranking import CLEAR_LEAD
 from identify.estimation import EstimatorSettings
 from identify.inertia import pseudo_inertia
@@ -354,3 +354,18 @@ def test_gravity_a_little_off_is_no_other_direction():
     ]
     assert len(changes) == 5
     assert not any("-z of" in text for text in changes)
+
+
+def test_the_slope_of_the_least_second_moment_is_its_derivative():
+    body = BODY.copy()
+    body[4] -= 0.9 * body[4]  # no body any more
+    values, slope = pseudo_spectrum(body)
+    assert values[0] < 0.0
+    assert_close(slope @ body, values[0], 1e-9)  # Π is linear in φ
+    length = np.sqrt(np.trace(pseudo_inertia(body)[:3, :3]) / body[0])
+    units = np.diag([1.0 / length] * 3 + [1.0])
+    ends = [
+        np.linalg.eigvalsh(units @ pseudo_inertia(body + step) @ units)[0]
+        for step in (1e-6 * np.eye(10)[5], -1e-6 * np.eye(10)[5])
+    ]
+    assert_close((ends[0] - ends[1]) / 2e-6, slope[5], 1e-5)
