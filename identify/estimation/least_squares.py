@@ -131,7 +131,9 @@ class LeastSquaresFit:
     @cached_property
     def along(self) -> Array:
         """Rows that give how far scaled unknowns go along those, shape (k + j, p)."""
-        return np.linalg.pinv(self.directions)
+        columns = self.directions
+        square = columns.shape[0] == columns.shape[1]
+        return np.linalg.inv(columns) if square else np.linalg.pinv(columns)
 
     def corrected_along(self, columns: Array) -> tuple[Array, Array]:
         """A y = b along some directions, θ = reference + columns · y; noise is taken off."""

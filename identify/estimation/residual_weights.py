@@ -172,20 +172,23 @@ class Bands:
         if not told.all():
             group, kind, channels, own = group[told], kind[told], channels[told], own[told]
         # The channels of each kind alone, where it has fewer than others one on the diagonal.
-        blocks = np.array((self.predicted, self.excess, self.found))
-        blocks = blocks[:, group[:, None, None], channels[:, :, None], channels[:, None, :]]
+        blocks = group[:, None, None], channels[:, :, None], channels[:, None, :]
+        P, E, found = (of[blocks] for of in (self.predicted, self.excess, self.found))
         others = 0.0
         if not own.all():
-            blocks *= own[:, :, None] * own[:, None, :]
+            both = own[:, :, None] * own[:, None, :]
+            P, E, found = both * P, both * E, both * found
             power = self.made[group, kind][:, None] * (1.0 - own)
             others = power[:, :, None] * np.eye(own.shape[1])
-        P, E, found = blocks
-        compared, size = np.array((found - P, E)), np.ones(len(group))
-        for _ in range(_SCORINGS):  # of the likelihood of a size (Fisher 1925)
-            more = np.maximum(size - 1.0, 0.0)[:, None, None]
-            turned = _pseudoinverse(P + more * E + others) @ compared
-            beyond, each = (turned * turned[1].swapaxes(1, 2)).sum(axis=(2, 3))
-            size = 1.0 + beyond / each
+        P, compared = P + others, np.array((found - P, E))
+        size = _scored(P, compared)
+        for _ in range(_SCORINGS - 1):  # sizes of one and less score as they did
+            larger = np.flatnonzero(size > 1.0)
+            if not len(larger):
+                break
+            more = compared[:, larger]
+            at = P[larger] + (size[larger] - 1.0)[:, None, None] * more[1]
+            size[larger] = _scored(at, more)
         ratios[group, kind] = np.maximum(size, 0.0)
         return ratios
 
@@ -216,6 +219,18 @@ class Bands:
         power = self.kinds.by_channel(self.seen / np.maximum(self.kinds.counts, 1.0))
         alike = power[:, :, None] * np.eye(power.shape[1])
         return (_KINDS * alike + n * self.found) / (_KINDS + n)
+
+
+def _scored(covariance: Array, compared: Array) -> Array:
+    """A step towards the likeliest size of predictions, by its likelihood's score (Fisher 1925).
+
+    Args:
+        covariance: at the size that the step is from, shape (C, k, k).
+        compared: what was found beyond the prediction, and what is more of it, (2, C, k, k).
+    """
+    turned = _pseudoinverse(covariance) @ compared
+    beyond, each = (turned * turned[1].swapaxes(1, 2)).sum(axis=(2, 3))
+    return 1.0 + beyond / each
 
 
 def _sizes(ratios: Array, degrees: Array, sensors: Indices, *, alike: bool) -> Array:
@@ -312,13 +327,16 @@ def _not_growing(values: Sequence[float], weights: Sequence[float]) -> list[floa
     Those of no weight stand last, and change nothing.
     """
     shared: list[tuple[float, float, int]] = []
-    for value, weight in zip(values, weights, strict=True):
-        mean, total, count = value, weight, 1
-        while shared and shared[-1][0] < mean:
-            before, own, many = shared.pop()
+    before, own, many = np.inf, 0.0, 0
+    for mean, total in zip(values, weights, strict=True):
+        count = 1
+        while before < mean:
             mean = (own * before + total * mean) / max(own + total, _TINY)
             total, count = own + total, many + count
-        shared.append((mean, total, count))
+            before, own, many = shared.pop()
+        shared.append((before, own, many))
+        before, own, many = mean, total, count
+    shared.append((before, own, many))
     return [mean for mean, _, count in shared for _ in range(count)]
 
 

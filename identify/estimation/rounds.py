@@ -162,10 +162,12 @@ def approached(data: FitData, x: Array, *, ramp: bool) -> Rounds[Approached | No
         if part < 1.0:
             continue
         ahead = way.ahead(step, moment[:-1, :-1])
-        if ahead < max(NEAR, ROUNDING * float(np.sqrt(moment[-1, -1]))):
-            return Approached(x, lengths, leverage, min(1.0, max(abs(way.rate), _RATE)))
+        rate = min(1.0, max(abs(way.rate), _RATE))
         further = way.extended(x, step)
         x = further if min(masses_of(data, further)) > 0.0 else x
+        # The full round that follows goes so far itself, and the next one the rate of that.
+        if rate * ahead < max(NEAR, ROUNDING * float(np.sqrt(moment[-1, -1]))):
+            return Approached(x, lengths, leverage, rate)
     return None
 
 

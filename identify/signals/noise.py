@@ -133,34 +133,40 @@ def noise_moments(
         rates = orders.index(_rates_way(noise)[1])
         of_signals = noise.of(ways)
         for (transform, _), of_block in zip(together, by_block, strict=True):
-            moments = {}
             gains = derivative_gains(transform, samples.differentiator, orders)
-            for group, moment in _mean_moments(of_block, of_signals, which, gains):
-                power = of_products.power - of_products.twice * gains[group][rates, rates]
-                moment[6:12, 6:12] += power * of_products.shape
-                moments[group] = moment
-            yield moments
+            by_group = np.array(list(gains.values()))
+            moments = _mean_moments(of_block, of_signals, which, by_group)
+            power = of_products.power - of_products.twice * by_group[:, rates, rates]
+            moments[:, 6:12, 6:12] += power[:, None, None] * of_products.shape
+            yield dict(zip(gains, moments, strict=True))
 
 
-def _mean_moments(
-    J: Array, of_signals: Array, which: Indices, gains: Mapping[int, Array]
-) -> Iterator[tuple[int, Array]]:
+def _mean_moments(J: Array, of_signals: Array, which: Indices, gains: Array) -> Array:
     """Mean of J C Jᵀ over the samples, by group, C the covariance of the signals with its gains.
 
     The gains are of pairs of derivatives: what each pair makes is summed once for all groups.
+
+    Args:
+        J: shape (t, columns, signals).
+        of_signals: shape (signals, signals).
+        which: derivative that each signal is, shape (signals,).
+        gains: shape (groups, derivatives, derivatives).
+
+    Returns:
+        Shape (groups, columns, columns).
     """
     count, columns, _ = J.shape
-    by_column, orders = J.swapaxes(0, 1), range(int(which.max()) + 1)
-    parts = [np.ascontiguousarray(by_column[..., which == order]) for order in orders]
-    pairs = np.empty((len(parts), len(parts), columns, columns))
-    for one, first in enumerate(parts):
-        for other, second in enumerate(parts):
-            between = of_signals[np.ix_(which == one, which == other)]
-            pairs[one, other] = (first @ between).reshape(columns, -1) @ second.reshape(
-                columns, -1
-            ).T
-    for group, gain in gains.items():
-        yield group, np.tensordot(gain, pairs, axes=2) / count
+    of_orders = [np.flatnonzero(which == order) for order in range(gains.shape[1])]
+    by_column = J.swapaxes(0, 1)
+    parts = [by_column[..., own].reshape(-1, len(own)) for own in of_orders]
+    pairs = np.empty((*gains.shape[1:], columns, columns))
+    for one, (own, first) in enumerate(zip(of_orders, parts, strict=True)):
+        for other in range(one + 1):
+            through = first @ of_signals[np.ix_(own, of_orders[other])]
+            pair = through.reshape(columns, -1) @ parts[other].reshape(columns, -1).T
+            pairs[one, other], pairs[other, one] = pair, pair.T
+    summed = gains.reshape(len(gains), -1) @ pairs.reshape(-1, columns * columns)
+    return summed.reshape(-1, columns, columns) / count
 
 
 _FIRST, _SECOND = np.array([0, 1, 2, 0, 0, 1]), np.array([0, 1, 2, 1, 2, 2])
