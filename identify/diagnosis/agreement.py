@@ -48,6 +48,9 @@ others are looked at."""
 _FEWEST_BLOCKS = 2
 """Blocks in each part."""
 
+_LOGS_AT_ONCE = 8
+"""Logs whose parts are fitted in step."""
+
 _FITTED_APART = 12
 """Logs that are fitted apart from all others at the most, those that look farthest away."""
 
@@ -109,7 +112,7 @@ def changed(
     statistics, equations = fit.data.system.data[0]
     parts = _Parts(statistics.narrowed(), equations, tuple(terms), fit.x, tuple(recordings))
     logs = range(len(statistics.logs))
-    within = [change for log in logs if (change := _within(parts, log)) is not None]
+    within = _within(parts, logs)
     mixed = {change.log for change in within if change.sure}
     apart = _apart(parts, [log for log in logs if log not in mixed])
     return tuple(sorted((*within, *apart), key=lambda change: change.p_value))
@@ -332,33 +335,68 @@ def _moments_of_logs(fit: LeastSquaresFit) -> Array:
     return moments
 
 
-def _within(parts: _Parts, log: int) -> Change | None:
-    """The likeliest time in a log from which on the body is another."""
-    mine = parts.statistics.log == log
-    blocks = np.unique(parts.statistics.block[mine])
-    least = max(_FEWEST_BLOCKS, int(np.ceil(_LEAST_SHARE * len(blocks))))
-    places = np.arange(least, len(blocks) - least + 1)
-    if not len(places):
-        return None
-    spread = np.linspace(0, len(places) - 1, min(_MOST_PLACES, len(places)))
-    places = places[np.unique(spread.astype(int))]
-    first = np.unique([len(places) // 2, 0, len(places) - 1])
-    pairs: list[tuple[_Pair, int]] = []
-    for some in (places[first], np.delete(places, first)):
-        tried = blocks[some].tolist()
-        later = [parts.statistics.block >= block for block in tried]
-        found = parts.compared([(mine & ~after, mine & after) for after in later])
-        pairs += [(pair, block) for pair, block in zip(found, tried, strict=True) if pair]
-        if all(pair.p_value > _PARTS_DIFFER for pair, _ in pairs):
-            return None
-    if not pairs:
-        return None
-    pair, block = min(pairs, key=lambda found: found[0].log_p)
-    rows, of_block = parts.statistics.samples[mine], parts.statistics.block[mine]
-    shares = [float(rows[of_block < tried].sum() / rows.sum()) for _, tried in pairs]
-    at = float(rows[of_block < block].sum() / rows.sum())
-    between = neighbours(at, shares)
-    return pair.change("body_changed", log, len(pairs), int(block), at, between)
+def _within(parts: _Parts, logs: Sequence[int]) -> list[Change]:
+    """The likeliest time in each log from which on the body is another."""
+    found: list[Change] = []
+    for start in range(0, len(logs), _LOGS_AT_ONCE):
+        places = [_Places.of(parts, log) for log in logs[start : start + _LOGS_AT_ONCE]]
+        tested = iter(parts.compared([pair for of in places for pair in of.pairs(of.first)]))
+        for of in places:
+            pairs = [(pair, block) for block in of.first if (pair := next(tested)) is not None]
+            if all(pair.p_value > _PARTS_DIFFER for pair, _ in pairs):
+                continue
+            others = parts.compared(of.pairs(of.others))
+            pairs += [(pair, k) for pair, k in zip(others, of.others, strict=True) if pair]
+            pair, block = min(pairs, key=lambda found: found[0].log_p)
+            at = of.share(block)
+            between = neighbours(at, [of.share(tried) for _, tried in pairs])
+            change = pair.change("body_changed", of.log, len(pairs), block, at, between)
+            found += [change] if change else []
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where in a log the body may change, as first blocks of the part after it.
+
+    Attributes:
+        parts: of the fit.
+        log: which log.
+        mine: its cells.
+        first: the middle and the outermost.
+        others: the rest of them.
+    """
+
+    parts: _Parts
+    log: int
+    mine: Flags
+    first: list[int]
+    others: list[int]
+
+    @classmethod
+    def of(cls, parts: _Parts, log: int) -> _Places:
+        """Of a log, so many at the most; of a short one none."""
+        mine = parts.statistics.log == log
+        blocks = np.unique(parts.statistics.block[mine])
+        least = max(_FEWEST_BLOCKS, int(np.ceil(_LEAST_SHARE * len(blocks))))
+        places = blocks[least : len(blocks) - least + 1]
+        if not len(places):
+            return cls(parts, log, mine, [], [])
+        spread = np.linspace(0, len(places) - 1, min(_MOST_PLACES, len(places)))
+        places = places[np.unique(spread.astype(int))]
+        first = np.unique([len(places) // 2, 0, len(places) - 1])
+        return cls(parts, log, mine, places[first].tolist(), np.delete(places, first).tolist())
+
+    def pairs(self, places: Sequence[int]) -> list[tuple[Flags, Flags]]:
+        """Cells of the parts before and from each place."""
+        later = [self.parts.statistics.block >= place for place in places]
+        return [(self.mine & ~after, self.mine & after) for after in later]
+
+    def share(self, place: int) -> float:
+        """Share of the log's rows before a place."""
+        rows = self.parts.statistics.samples[self.mine]
+        before = self.parts.statistics.block[self.mine] < place
+        return float(rows[before].sum() / rows.sum())
 
 
 def neighbours(at: float, tried: Sequence[float]) -> tuple[float, float]:
