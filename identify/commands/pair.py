@@ -41,11 +41,12 @@ def write_pair(
         OutputError: the system does not let them be written.
     """
     from identify.exchange.estimate_json import estimate_text
-    from identify.pipeline.saved_result import result_bytes
-    from identify.reporting.page import report_html
 
     files, stale = {}, []
     if report:
+        from identify.pipeline.saved_result import result_bytes
+        from identify.reporting.page import report_html
+
         text = report_html(result, truth)
         files[folder / REPORT] = text.encode("utf-8", errors="backslashreplace")
         files[folder / RESULT] = result_bytes(result, truth)
