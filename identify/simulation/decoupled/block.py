@@ -6,7 +6,7 @@ from math import isfinite
 
 import numpy as np
 
-from identify.arrays import Array
+from identify.arrays import Array, Mat33
 from identify.simulation.decoupled.angular_velocity import Layer1, StageTorques, euler_ratios
 from identify.simulation.decoupled.attitude import AttitudeLayer, attitude_rows, turns
 from identify.simulation.decoupled.problem import Problem, SampledWrench, require_finite_samples
@@ -19,7 +19,7 @@ from identify.simulation.decoupled.workspace import (
 )
 from identify.simulation.divergence import BEYOND, LARGEST_TURN, Diverged, diverged
 from identify.simulation.principal_axes import PrincipalBody
-from identify.spatial import hat, quaternion_product
+from identify.spatial import quaternion_product
 from identify.spatial.rotations import (
     cross,
     quaternion_conjugate,
@@ -43,12 +43,15 @@ class LoadLayer:
         torque: τ = (h²/4) I⁻¹ R_BPᵀ (t − c × f), shape (3, nodes, bodies).
     """
 
-    def __init__(self, body: PrincipalBody, wrench: SampledWrench, step: float, nodes: int) -> None:
+    def __init__(
+        self, body: PrincipalBody, R_BP: Mat33, wrench: SampledWrench, step: float, nodes: int
+    ) -> None:
         """Make the arrays for bodies of shape (bodies,) and the wrenches on them."""
-        R_PB = rotation_from_unit_quaternion(body.quaternion).swapaxes(-1, -2)
+        R_PB = R_BP.swapaxes(-1, -2)
         to_force = R_PB * (step**2 / (12.0 * body.mass))[:, None, None]
         of_moment = R_PB * (step**2 / (4.0 * body.moments))[..., None]
-        to_torque = np.concatenate((-of_moment @ hat(body.com), of_moment), axis=-1)
+        of_force = cross(body.com[:, None], of_moment)  # r · (−c × f) = (c × r) · f, row by row
+        to_torque = np.concatenate((of_force, of_moment), axis=-1)
         self._wrench = wrench
         self._to_force, self._to_torque = bodies_last(to_force), bodies_last(to_torque)
         self.force, self.torque = np.empty((2, 3, nodes, len(body.mass)))
@@ -67,16 +70,15 @@ class MotionOfOrigin:
     v_WBo = (2/h) s − R (ω × c),        w_WB_B = R_BP ω,        ω = (2/h) θ
     """
 
-    def __init__(self, body: PrincipalBody, step: float) -> None:
+    def __init__(self, body: PrincipalBody, R_BP: Mat33, step: float) -> None:
         """For bodies of shape (bodies,)."""
         self._rate = 2.0 / step
-        axes = rotation_from_unit_quaternion(body.quaternion)
-        com = rotate_back(axes, body.com).T
+        com = rotate_back(R_BP, body.com).T
         self._com, self._fast_com = com[:, None].copy(), self._rate * com[:, None]
-        self._fast_axes = self._rate * bodies_last(axes)
-        q_PB = quaternion_conjugate(body.quaternion)
-        images = quaternion_product(np.eye(4), q_PB[..., None, :])  # of q_WP ↦ q_WP ⊗ q_PB
-        self._to_body = bodies_last(np.moveaxis(images, -1, -2))
+        self._fast_axes = self._rate * bodies_last(R_BP)
+        x, y, z, w = quaternion_conjugate(body.quaternion).T  # q_PB, and q_WP ↦ q_WP ⊗ q_PB:
+        rows = ((w, z, -y, x), (-z, w, x, y), (y, -x, w, z), (-x, -y, -z, w))
+        self._to_body = np.array(rows)
 
     def write(
         self,
@@ -107,20 +109,18 @@ class Block:
     def __init__(self, problem: Problem, bodies: slice, chunk: int, method: Layer1) -> None:
         """Make every array for some bodies of a problem, `chunk` steps at most at a time."""
         body, start = problem.body_of(bodies), problem.start[bodies]
-        count, step = len(start), problem.step
+        R_BP, count, step = rotation_from_unit_quaternion(body.quaternion), len(start), problem.step
         self._problem, self._bodies, self._chunk = problem, bodies, chunk
         self._workspace = Workspace(chunk + 1, count)
         self._loads = self._torques = None
         if problem.wrench is not None:
             nodes, wrench = chunk + int(problem.linear), problem.wrench.of_bodies(bodies)
-            self._loads = LoadLayer(body, wrench, step, nodes)
+            self._loads = LoadLayer(body, R_BP, wrench, step, nodes)
             self._torques = StageTorques(self._loads.torque, linear=problem.linear)
         p, q, v, w = np.split(start, (3, 7, 10), axis=-1)
         R = rotation_from_unit_quaternion(q)
         self._theta = np.empty((3, chunk + 1, count))
-        self._theta[:, 0] = (0.5 * step) * rotate_back(
-            rotation_from_unit_quaternion(body.quaternion), w
-        ).T
+        self._theta[:, 0] = (0.5 * step) * rotate_back(R_BP, w).T
         self._ratios = euler_ratios(body.moments).T[:, None].copy()
         self._angular_velocity = method(self._ratios[:, 0], self._theta, self._torques)
         self._attitude = AttitudeLayer(quaternion_product(q, body.quaternion), chunk)
@@ -128,7 +128,7 @@ class Block:
         self._translation = TranslationLayer(
             com_position, com_velocity, problem.gravity[bodies], step, chunk
         )
-        self._origin = MotionOfOrigin(body, step)
+        self._origin = MotionOfOrigin(body, R_BP, step)
 
     def run(self, out: Array, every: int) -> None:
         """Integrate from the start to the end.
