@@ -174,7 +174,7 @@ def second_moment_about_com(phi: PhiLike) -> Mat33:
     """
     phi = as_real(phi, "phi")
     h = phi[..., 1:4]
-    about_origin = pseudo_inertia(phi)[..., :3, :3]
+    about_origin = second_moment_from_inertia(inertia_about_origin(phi))
     return about_origin - h[..., :, None] * h[..., None, :] / phi[..., 0, None, None]
 
 

@@ -9,15 +9,19 @@ import numpy as np
 
 from identify.arrays import Array, Flags, Phi, PhiLike, as_array
 from identify.errors import SimulationError, did_you_mean
-from identify.inertia import check, inertia_about_com, is_consistent, spatial_inertia
+from identify.inertia import check, is_consistent, spatial_inertia
+from identify.inertia.matrices import second_moment_about_com
 
 Interpolation: TypeAlias = Literal["linear", "hold"]
 """The load between samples: a straight line, or the last sample held."""
 
 _WORST_CONDITION = 1e13
 
-_CLEAR = 1e-10
-"""Determinant of a scaled inertia from which on its condition is far below the worst."""
+_CLEAR = 1e-12
+"""Minors of S_c, in units of the trace of the inertia, from which on no rounding explains them."""
+
+_IN_REACH = 1e280
+"""Moments of inertia, of their own or over the mass, below which nothing overflows."""
 
 
 def require_simulable(phi: PhiLike) -> Phi:
@@ -27,6 +31,8 @@ def require_simulable(phi: PhiLike) -> Phi:
         SimulationError: another shape, a body that no density realises, or one without extent.
     """
     phi = as_array(phi, "phi", (..., 10), SimulationError)
+    if np.all(_are_solid(phi)):
+        return phi
     require_possible(phi)
     thin = _are_thin(phi)
     if np.any(thin):
@@ -37,13 +43,25 @@ def require_simulable(phi: PhiLike) -> Phi:
     return phi
 
 
+def _are_solid(phi: Phi) -> Flags:
+    """Whether bodies are possible and have extent in all directions beyond doubt: S_c ≻ 0, clearly.
+
+    By leading minors, which is much less work than eigenvalues. Eight times the determinant of S_c
+    is that of the inertia about the centre of mass or less, so that no such body is thin either.
+    """
+    with np.errstate(all="ignore"):
+        size = np.abs(phi[..., [4, 7, 9]]).sum(axis=-1)
+        Sc = second_moment_about_com(phi) / size[..., None, None]
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = np.moveaxis(Sc, (-2, -1), (0, 1))
+        minor = xx * yy - xy * xy
+        determinant = zz * minor - xx * yz * yz - yy * xz * xz + 2.0 * xy * yz * xz
+        in_reach = size < _IN_REACH * np.minimum(phi[..., 0], 1.0)
+        return in_reach & (xx > 0.0) & (minor > _CLEAR) & (determinant > _CLEAR)
+
+
 def _are_thin(phi: Phi) -> Flags:
     """Whether the 6×6 inertia, scaled to a diagonal of ones, is singular but for rounding."""
-    diagonal = phi[..., [4, 7, 9]]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # Its determinant, of which 2.5 times the least eigenvalue is no less: five others sum to 6.
-        share = np.linalg.det(inertia_about_com(phi)) / np.prod(diagonal, axis=-1)
-    thin = np.asarray(~(share > _CLEAR))
+    thin = np.asarray(~_are_solid(phi))
     M = spatial_inertia(phi[thin])
     scale = 1.0 / np.sqrt(np.diagonal(M, axis1=-2, axis2=-1).clip(np.finfo(float).tiny))
     values = np.linalg.eigvalsh(M * scale[..., :, None] * scale[..., None, :])
