@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -10,12 +9,14 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import Mat33, Vec3, Vec4, as_real
 from identify.spatial import quaternion_from_rotation, rotation_from_quaternion
+from identify.spatial.rotations import cross
 
 Sorting = Literal["ascending", "descending", "unless diagonal"]
 """Order of the moments: `unless diagonal` keeps the body's axes where they are principal already,
 and is ascending elsewhere."""
 
-_SIGNS = np.array(list(itertools.product((1.0, -1.0), repeat=3)))
+_SIGNS = np.array([[1.0, 1.0, 1.0], [1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]])
+"""Of the axes of a right-handed frame, so that it stays one."""
 _ROUNDING = 4.0 * np.finfo(np.float64).eps
 """Products of inertia below this, relative to the largest moment, are zero but for rounding."""
 
@@ -52,6 +53,7 @@ def principal_frame(inertia: Mat33, sorting: Sorting = "ascending") -> Principal
         order = np.argsort(keys, axis=-1, kind="stable")  # repeated moments keep their axes
         moments = np.take_along_axis(moments, order, axis=-1)
         axes = np.take_along_axis(axes, order[..., None, :], axis=-1)
+    axes[..., 2] = cross(axes[..., 0], axes[..., 1])
     return PrincipalFrame(moments, axes * _nearest_signs(axes)[..., None, :])
 
 
@@ -112,7 +114,6 @@ def _without_rounding(inertia: Mat33) -> Mat33:
 
 
 def _nearest_signs(axes: Mat33) -> Vec3:
-    """Signs of the columns that make the frame right-handed with the largest trace."""
+    """Signs of the columns of right-handed frames that leave them so, with the largest trace."""
     traces = np.diagonal(axes, axis1=-2, axis2=-1) @ _SIGNS.T
-    hand = np.sign(np.linalg.det(axes))[..., None] * _SIGNS.prod(axis=1)
-    return _SIGNS[np.argmax(np.where(hand > 0.0, traces, -np.inf), axis=-1)]
+    return _SIGNS[np.argmax(traces, axis=-1)]
