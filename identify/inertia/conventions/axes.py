@@ -43,12 +43,11 @@ def principal_frame(inertia: Mat33, sorting: Sorting = "ascending") -> Principal
         Moments (..., 3) and rotations R_BC (..., 3, 3).
     """
     inertia = _without_rounding(as_real(inertia, "inertia"))
-    moments, axes = np.linalg.eigh(inertia)
+    moments, axes = np.linalg.eigh(inertia)  # ascending
     diagonal = np.diagonal(inertia, axis1=-2, axis2=-1)
-    is_diagonal = (inertia == diagonal[..., None, :] * np.eye(3)).all(axis=(-2, -1))[..., None]
-    moments = np.where(is_diagonal, diagonal, moments)
-    axes = np.where(is_diagonal[..., None], np.eye(3), axes)
-    if sorting != "unless diagonal":
+    is_diagonal = (inertia == diagonal[..., None, :] * np.eye(3)).all(axis=(-2, -1))
+    moments[is_diagonal], axes[is_diagonal] = diagonal[is_diagonal], np.eye(3)
+    if sorting == "descending" or (sorting == "ascending" and np.any(is_diagonal)):
         keys = moments if sorting == "ascending" else -moments
         order = np.argsort(keys, axis=-1, kind="stable")  # repeated moments keep their axes
         moments = np.take_along_axis(moments, order, axis=-1)
