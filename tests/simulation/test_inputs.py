@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, strategies as st
 
+from identify.arrays import Phi
 from identify.errors import SimulationError
-from identify.inertia import InertialParameters, phi_from_inertia, spatial_inertia
+from identify.inertia import InertialParameters, is_consistent, phi_from_inertia, spatial_inertia
 from identify.simulation import (
     State,
     fast_rollout,
@@ -158,3 +159,31 @@ def test_what_is_thin_is_what_the_condition_says(width, height, away, seed):
             require_simulable(np.stack([PHI, phi]))
     else:
         np.testing.assert_array_equal(require_simulable(phi), phi)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_what_is_possible_is_what_eigenvalues_say(sign):
+    """Second moments of any signs and sizes, turned."""
+    rng = np.random.default_rng(0)
+    for _ in range(400):
+        R = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        signs = rng.choice([1.0, 1.0, 1.0, 0.0, -1.0], size=3)
+        S = (R * signs * 10.0 ** rng.uniform(-9.0, 0.0, 3)) @ R.T
+        phi = phi_from_inertia(1.0, rng.normal(size=3), sign * (np.trace(S) * np.eye(3) - S))
+        assert ("is not physically possible" in refusal_of(phi)) != is_consistent(phi)
+
+
+@pytest.mark.parametrize(("x", "y"), [(0.3, 0.54), (0.54, 0.8), (0.76, 0.69), (0.94, 0.62)])
+def test_a_minor_that_is_lost_in_rounding_makes_no_body_possible(x, y):
+    """The second is zero, and the products next to it are so large that the third may be any."""
+    S = np.array([[x, y, 1e4 * x], [y, y * y / x, 1e4 * y], [1e4 * x, 1e4 * y, 1.0]])
+    phi = phi_from_inertia(1.0, np.zeros(3), np.trace(S) * np.eye(3) - S)
+    assert "is not physically possible" in refusal_of(phi)
+
+
+def refusal_of(phi: Phi) -> str:
+    try:
+        require_simulable(phi)
+    except SimulationError as error:
+        return str(error)
+    return ""
