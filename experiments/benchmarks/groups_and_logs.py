@@ -109,8 +109,9 @@ def _many_logs(effort: Effort) -> list[Line]:
     """One fit of many short logs with all checks, alone in a process, and how its time grows."""
     counts = [effort.scaled(count, least=4) for count in (LOGS // 4, LOGS)]
     taken = [run_python(_FIT, ROOT, count) for count in counts]
-    if any(each.status != 0 for each in taken):
-        raise RuntimeError(f"the fit of many logs failed: {taken[-1].last_words}")
+    for each in taken:
+        if each.status != 0:
+            raise RuntimeError(f"the fit of many logs failed: {each.last_words}")
     spent = [float(each.last_words) for each in taken]
     exponent = float(np.log(spent[1] / spent[0]) / np.log(max(counts[1] / counts[0], 1.0001)))
     peak = taken[1].megabytes

@@ -42,6 +42,17 @@ def test_the_time_at_which_a_body_changes_is_named():
     assert change.second[0] == pytest.approx(1.05 * PHI[0], rel=2e-3)
 
 
+def test_of_several_logs_the_one_whose_body_changes_is_named(monkeypatch):
+    """One is too short for its body to change in it; how many go in step does not matter."""
+    fit, _ = fitted(moving(1, 60.0), moving(2, 20.0), switched(1.05), moving(4, 60.0))
+    (change,) = changed(fit)
+    assert (change.code, change.log, change.block) == ("body_changed", 2, 3)
+    monkeypatch.setattr(agreement, "_LOGS_AT_ONCE", 1)
+    (alone,) = changed(fit)
+    assert (alone.log, alone.block, alone.between) == (change.log, change.block, change.between)
+    assert_close(alone.second, change.second, 1e-9)
+
+
 def test_one_unknown_is_compared_as_by_welch():
     """Two samples of unequal spread: the test of their means is the t test of Welch (1947)."""
     from scipy.stats import ttest_ind
