@@ -45,12 +45,15 @@ from identify.estimation.rounds import (
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Term
 from identify.regressors import LinearProblem, System
-from identify.regressors.triangular import inverted, triangle
+from identify.regressors.triangular import inverted, triangle, whitened
 
 _DAMPED_FROM = 8
 """Rounds after which bodies' sizes go half of the way."""
 
 _MOST_ROUNDS = 30
+
+_LEAST_SCATTER = -0.8
+"""Least scatter of the scores beyond the information, in shares of it."""
 
 _STEADY = 1e-4
 """Share by which a round may still change the units of length when re-weighting stops."""
@@ -145,6 +148,12 @@ class LeastSquaresFit:
         """B⁻¹ along the identifiable directions, shape (k, k)."""
         inverse = inverted(self.corrected[0])
         return inverse @ inverse.T
+
+    @cached_property
+    def scores(self) -> Array:
+        """G with GᵀG the covariance of the scores along the identifiable directions, (k, k)."""
+        known = self.scaling.to_x @ self.identifiability.identifiable
+        return scores_root(triangle(self.problem.A @ known), known.T @ self.scatter @ known)
 
     @cached_property
     def information_inverse(self) -> Array:
@@ -358,6 +367,19 @@ def _require_masses_and_coms(fit: LeastSquaresFit) -> None:
     ]
     if missing:
         raise too_little(missing, fit.data)
+
+
+def scores_root(root: Array, scatter: Array) -> Array:
+    """G with GᵀG = H + X, the covariance of the scores.
+
+    X is read off the residuals and is no square: of chance alone it could leave nothing of H.
+
+    Args:
+        root: upper triangular, of H, shape (k, k).
+        scatter: X, shape (k, k).
+    """
+    shares, U = np.linalg.eigh(whitened(scatter, root))
+    return np.sqrt(1.0 + np.maximum(shares, _LEAST_SCATTER))[:, None] * (U.T @ root)
 
 
 def _corrected(

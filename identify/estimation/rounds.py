@@ -1,7 +1,8 @@
 """What every round of re-weighting is made of, and the rounds that solve for every direction.
 
 Those converge fast and know no split into what is identifiable and what is not; full rounds
-(`least_squares.py`) start where they settle, and go their own way where that is not clear.
+(`least_squares.py`) take the last step to where they settle, and go their own way where that is not
+clear.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ RAMP = 4
 """Rounds over which the correction for noise in the motion comes in: at once, it may lead away."""
 
 NEAR = 1e-5
-"""Standard errors that rounds without a split may end away from where they settle."""
+"""Standard errors that a fit may end away from where its rounds settle."""
 
 ROUNDING = 1e-12
 """Share of the data that those rounds may be away by, where that is more."""
@@ -106,12 +107,12 @@ class Way:
 
 
 class Approached(NamedTuple):
-    """Where rounds settle in which every direction that equalities leave open is solved for.
+    """One step from where rounds settle that solve for every direction equalities leave open.
 
     Attributes:
-        x: what weights are taken from, shape (p,).
-        lengths: of the bodies.
-        leverage: of each group, shape (G,).
+        x: what weights are taken from, extended along the last steps, shape (p,).
+        lengths: of the bodies, before that.
+        leverage: of each group, likewise, shape (G,).
         rate: share of the way of one round that the next one goes.
     """
 
@@ -122,7 +123,7 @@ class Approached(NamedTuple):
 
 
 def approached(data: FitData, x: Array, *, ramp: bool) -> Rounds[Approached | None]:
-    """Where re-weighting settles if every direction is solved for; None where it does not.
+    """A step from where re-weighting settles if every direction is solved for; None if it does not.
 
     As in full rounds, each direction is shrunk towards the prior bodies by its error for the next
     weights. Of that error the scatter of the scores beyond the information is left out.
