@@ -209,7 +209,7 @@ def least_squares_rounds(
         pass
     if fit is None:
         lengths = [default_length(mass) for mass in masses_of(data, x)]
-        beginning = Approached(x, lengths, first_leverages(data), 1.0)
+        beginning = Approached(x, lengths, first_leverages(data), Way().rate)
         fit = yield from _in_full_rounds(data, beginning, ramp=ramp)
     _require_masses_and_coms(fit)
     return fit
@@ -236,13 +236,13 @@ def _in_full_rounds(data: FitData, found: Approached, *, ramp: bool) -> Rounds[L
             continue
         step = x - last
         near = max(NEAR, ROUNDING * float(np.linalg.norm(fit.problem.b)))
-        ahead = way.ahead(step, fit.problem.A.T @ fit.problem.A)
+        further = way.on(last, step, fit.problem.A.T @ fit.problem.A)
+        left = way.rate / (1.0 - way.rate) * float(np.linalg.norm(fit.problem.A @ step))
         # Where not all is identifiable, leverages are others than before.
         compared = fit.identifiability.complete or number > first
-        settled = ahead < near and compared and _grown(lengths, fit) < _STEADY
+        settled = left < near and compared and _grown(lengths, fit) < _STEADY
         if settled or number == _MOST_ROUNDS:
             return fit
-        further = way.extended(x, step)
         x = further if min(masses_of(data, further)) > 0.0 else x
 
 
