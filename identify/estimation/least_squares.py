@@ -238,7 +238,7 @@ def _in_full_rounds(data: FitData, found: Approached, *, ramp: bool) -> Rounds[L
         near = max(NEAR, ROUNDING * float(np.linalg.norm(fit.problem.b)))
         further = way.on(last, step, fit.problem.A.T @ fit.problem.A)
         left = way.rate / (1.0 - way.rate) * float(np.linalg.norm(fit.problem.A @ step))
-        # Where not all is identifiable, leverages are others than before.
+        # Where not all is identifiable, what is so may be other directions than before.
         compared = fit.identifiability.complete or number > first
         settled = left < near and compared and _grown(lengths, fit) < _STEADY
         if settled or number == _MOST_ROUNDS:

@@ -180,11 +180,11 @@ def approached(data: FitData, x: Array, *, ramp: bool) -> Rounds[Approached | No
             share = whitened(noise[:-1, :-1], R[:-1, :-1])
             ramp = float(np.trace(share)) > _LITTLE_NOISE
         part = min(1.0, number / RAMP) if ramp else 1.0
-        solved, shrunk, inverse, known = directions.solved(R, part * noise)
+        solved, shrunk, covariance, known = directions.solved(R, part * noise)
         if not min(*masses_of(data, solved), *masses_of(data, shrunk)) > 0.0:
             return None
         leverage = leverages(data, known, of_groups)
-        lengths = lengths_of(data, solved, inverse)
+        lengths = lengths_of(data, solved, covariance)
         if part < 1.0:
             x = shrunk
             continue
@@ -221,28 +221,26 @@ class _Directions(NamedTuple):
         return into_directions(self.columns, self.reference)
 
     def solved(self, R: Array, noise: Array) -> tuple[Array, Array, Array, Array]:
-        """The unknowns that solve rows [A | b] of y, the same shrunk, and B⁻¹ in x twice.
+        """The unknowns that solve rows [A | b] of y, the same shrunk, and two matrices in x.
 
-        The second time it is that of the directions alone that are known to a body scale, which are
-        those that a full round fits.
+        The covariance of the first, errors of the noise's level counted; and B⁻¹ along directions
+        that are known to a body scale alone, which are those that a full round fits.
 
         Args:
             R: triangular, shape (k + 1, k + 1).
             noise: moment of the noise in them, likewise.
         """
         A, b = of_triangle(R, noise)
-        inverse = inverted(A)
-        y, root = inverse @ b, self.columns @ inverse
+        y = inverted(A) @ b
         values, V = np.linalg.eigh(A.T @ A)
         level = LEVEL_KNOWN * (V * (noise[:-1, :-1] @ V)).sum(axis=0) / values
         squares = ((R[:-1, :-1] @ (V / values)) ** 2).sum(axis=0) + level**2
         shrunk = V @ (V.T @ y / (1.0 + squares))
         solved, nearer = (self.reference + self.columns @ each for each in (y, shrunk))
-        known = HALF_WIDTH**2 * squares < 1.0
-        of_known = root
-        if not known.all():
-            of_known = self.columns @ (V[:, known] / np.sqrt(values[known]))
-        return solved, nearer, root @ root.T, of_known @ of_known.T
+        known, directions = HALF_WIDTH**2 * squares < 1.0, self.columns @ V
+        of_known = directions[:, known] / np.sqrt(values[known])
+        spread = directions * np.sqrt(squares)
+        return solved, nearer, spread @ spread.T, of_known @ of_known.T
 
 
 def first_leverages(data: FitData) -> Array:
@@ -306,13 +304,13 @@ def default_length(mass: float) -> float:
     return sqrt(0.6) * default_radius(mass)
 
 
-def lengths_of(data: FitData, x: Array, inverse: Array) -> list[float]:
+def lengths_of(data: FitData, x: Array, covariance: Array) -> list[float]:
     """Each body's size as in `lengths_of_fit`, of unknowns that are all resolved.
 
     Args:
         data: system and equalities.
         x: the unknowns, shape (p,).
-        inverse: B⁻¹ in SI, shape (p, p).
+        covariance: of them in SI, shape (p, p).
     """
     lengths = []
     for body, mass in enumerate(masses_of(data, x)):
@@ -320,7 +318,7 @@ def lengths_of(data: FitData, x: Array, inverse: Array) -> list[float]:
         com = x[block][1:4] / mass
         to_trace = np.concatenate(([2.0 * com @ com], -4.0 * com, TRACE[4:])) / mass
         trace = float(to_trace @ x[block])
-        error = sqrt(max(to_trace @ inverse[block, block] @ to_trace, 0.0))
+        error = sqrt(max(to_trace @ covariance[block, block] @ to_trace, 0.0))
         lengths.append(likely_length(trace, error, 1.0, default_length(mass)))
     return lengths
 
