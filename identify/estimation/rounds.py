@@ -122,9 +122,13 @@ class Way:
         earlier, their_steps = np.array(before).swapaxes(0, 1)
         X, F = x - earlier, step - their_steps
         along, moved = F @ information, X[-1] @ information
-        if (told := float(moved @ X[-1])) > 0.0:
-            self.rate = min(max(abs(1.0 + float(moved @ F[-1]) / told), _RATE), _SLOWEST)
-        shares = np.linalg.lstsq(along @ F.T, along @ step, rcond=_ALIKE)[0]
+        gram = along @ F.T
+        told, changed = float(moved @ X[-1]), float(np.trace(gram))
+        if not min(told, changed) > 0.0:
+            return x + step
+        self.rate = min(max(abs(1.0 + float(moved @ F[-1]) / told), _RATE), _SLOWEST)
+        gram += _ALIKE * changed * np.eye(len(gram))
+        shares = np.linalg.solve(gram, along @ step)
         rest, less = step - shares @ F, shares @ (X + F)
         if less @ information @ less > (_FARTHEST_ON * self.rest) ** 2:
             return x + step
