@@ -49,7 +49,7 @@ _FEWEST_BLOCKS = 2
 """Blocks in each part."""
 
 _LOGS_AT_ONCE = 8
-"""Logs whose parts are fitted in step."""
+"""Logs whose parts are fitted in step: their statistics are held some three times over."""
 
 _FITTED_APART = 12
 """Logs that are fitted apart from all others at the most, those that look farthest away."""
@@ -339,18 +339,19 @@ def _within(parts: _Parts, logs: Sequence[int]) -> list[Change]:
     """The likeliest time in each log from which on the body is another."""
     found: list[Change] = []
     for start in range(0, len(logs), _LOGS_AT_ONCE):
-        places = [_Places.of(parts, log) for log in logs[start : start + _LOGS_AT_ONCE]]
-        tested = iter(parts.compared([pair for of in places for pair in of.pairs(of.first)]))
-        for of in places:
-            pairs = [(pair, block) for block in of.first if (pair := next(tested)) is not None]
+        several = [_Places.of(parts, log) for log in logs[start : start + _LOGS_AT_ONCE]]
+        cells = [pair for places in several for pair in places.pairs(places.first)]
+        tested = iter(parts.compared(cells))
+        for places in several:
+            pairs = [(pair, block) for block in places.first if (pair := next(tested)) is not None]
             if all(pair.p_value > _PARTS_DIFFER for pair, _ in pairs):
                 continue
-            others = parts.compared(of.pairs(of.others))
-            pairs += [(pair, k) for pair, k in zip(others, of.others, strict=True) if pair]
-            pair, block = min(pairs, key=lambda found: found[0].log_p)
-            at = of.share(block)
-            between = neighbours(at, [of.share(tried) for _, tried in pairs])
-            change = pair.change("body_changed", of.log, len(pairs), block, at, between)
+            others = parts.compared(places.pairs(places.others))
+            pairs += [(pair, k) for pair, k in zip(others, places.others, strict=True) if pair]
+            pair, block = min(pairs, key=lambda tried: tried[0].log_p)
+            at = places.share(block)
+            between = neighbours(at, [places.share(other) for _, other in pairs])
+            change = pair.change("body_changed", places.log, len(pairs), block, at, between)
             found += [change] if change else []
     return found
 

@@ -15,14 +15,12 @@ from scipy.special import ndtr, stdtrit
 
 from identify.arrays import Array, Phi
 from identify.estimation.least_squares import LeastSquaresFit
-from identify.estimation.likelihood import scores_root
 from identify.estimation.principal import PrincipalSpread
 from identify.exchange import PrincipalAxis
 from identify.exchange.estimate_views import MOMENTS
 from identify.findings import NOT_IDENTIFIED
 from identify.inertia import PHI, inertia_about_com
 from identify.inertia.matrices import six_from_symmetric
-from identify.regressors.triangular import triangle
 
 INTERVAL_KIND = "95 %, noise of wrench and motion counted"
 """What the intervals of the formula are, in the words every table and file repeats …"""
@@ -70,9 +68,7 @@ def covariance_of(fit: LeastSquaresFit) -> Array:
         Shape (p, p), in the order and units of x.
     """
     split, to_x = fit.identifiability, fit.scaling.to_x
-    known = to_x @ split.identifiable
-    scores = scores_root(triangle(fit.problem.A @ known), known.T @ fit.scatter @ known)
-    along = scores @ fit.inverse_along @ split.identifiable.T
+    along = fit.scores @ fit.inverse_along @ split.identifiable.T
     covariance = along.T @ along
     covariance = covariance + split.unidentifiable @ split.unidentifiable.T
     covariance = to_x @ covariance @ to_x.T

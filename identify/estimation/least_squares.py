@@ -45,12 +45,15 @@ from identify.estimation.rounds import (
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Term
 from identify.regressors import LinearProblem, System
-from identify.regressors.triangular import inverted, triangle
+from identify.regressors.triangular import inverted, triangle, whitened
 
 _DAMPED_FROM = 8
 """Rounds after which bodies' sizes go half of the way."""
 
 _MOST_ROUNDS = 30
+
+_LEAST_SCATTER = -0.8
+"""Least scatter of the scores beyond the information, in shares of it."""
 
 _STEADY = 1e-4
 """Share by which a round may still change the units of length when re-weighting stops."""
@@ -147,6 +150,12 @@ class LeastSquaresFit:
         return inverse @ inverse.T
 
     @cached_property
+    def scores(self) -> Array:
+        """G with GᵀG the covariance of the scores along the identifiable directions, (k, k)."""
+        known = self.scaling.to_x @ self.identifiability.identifiable
+        return scores_root(triangle(self.problem.A @ known), known.T @ self.scatter @ known)
+
+    @cached_property
     def information_inverse(self) -> Array:
         """B⁻¹ in SI, zero along what the data do not identify, shape (p, p)."""
         known = self.scaling.to_x @ self.identifiability.identifiable
@@ -200,7 +209,7 @@ def least_squares_rounds(
         pass
     if fit is None:
         lengths = [default_length(mass) for mass in masses_of(data, x)]
-        beginning = Approached(x, lengths, first_leverages(data), 1.0)
+        beginning = Approached(x, lengths, first_leverages(data), Way().rate)
         fit = yield from _in_full_rounds(data, beginning, ramp=ramp)
     _require_masses_and_coms(fit)
     return fit
@@ -227,13 +236,13 @@ def _in_full_rounds(data: FitData, found: Approached, *, ramp: bool) -> Rounds[L
             continue
         step = x - last
         near = max(NEAR, ROUNDING * float(np.linalg.norm(fit.problem.b)))
-        ahead = way.ahead(step, fit.problem.A.T @ fit.problem.A)
-        # Where not all is identifiable, leverages are others than before.
+        further = way.on(last, step, fit.problem.A.T @ fit.problem.A)
+        left = way.rate / (1.0 - way.rate) * float(np.linalg.norm(fit.problem.A @ step))
+        # Where not all is identifiable, what is so may be other directions than before.
         compared = fit.identifiability.complete or number > first
-        settled = ahead < near and compared and _grown(lengths, fit) < _STEADY
+        settled = left < near and compared and _grown(lengths, fit) < _STEADY
         if settled or number == _MOST_ROUNDS:
             return fit
-        further = way.extended(x, step)
         x = further if min(masses_of(data, further)) > 0.0 else x
 
 
@@ -358,6 +367,19 @@ def _require_masses_and_coms(fit: LeastSquaresFit) -> None:
     ]
     if missing:
         raise too_little(missing, fit.data)
+
+
+def scores_root(root: Array, scatter: Array) -> Array:
+    """G with GᵀG = H + X, the covariance of the scores.
+
+    X is read off the residuals and is no square: of chance alone it could leave nothing of H.
+
+    Args:
+        root: upper triangular, of H, shape (k, k).
+        scatter: X, shape (k, k).
+    """
+    shares, U = np.linalg.eigh(whitened(scatter, root))
+    return np.sqrt(1.0 + np.maximum(shares, _LEAST_SCATTER))[:, None] * (U.T @ root)
 
 
 def _corrected(

@@ -11,14 +11,9 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.estimation.identifiability import LEVEL_KNOWN, NOTHING
-from identify.estimation.least_squares import LeastSquaresFit
+from identify.estimation.least_squares import LeastSquaresFit, scores_root
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Term
-from identify.regressors.triangular import whitened
-
-_LEAST_SCATTER = -0.8
-"""Least X in shares of H."""
-
 
 _WIDER = 1e-9
 """Share of a variance that is more than rounding."""
@@ -104,32 +99,30 @@ def score_equations(fit: LeastSquaresFit) -> ScoreEquations:
         fit: the unconstrained estimate.
     """
     split, to_x = fit.identifiability, fit.scaling.to_x
+    along = to_x @ fit.directions
+    if split.complete:
+        turned, (A, b), root = np.eye(along.shape[1]), fit.corrected, fit.scores
+    else:
+        turned, A, b, root = _of_the_excited(fit)
+    L = root.T
+    by_scores = np.linalg.solve(L, np.concatenate((A.T, turned @ along.T), axis=1))
+    of_equations, whitening = np.split(by_scores, [A.shape[1]], axis=1)
+    R = of_equations @ A @ turned @ fit.along
+    return ScoreEquations(R, of_equations @ b + R @ fit.reference, fit.scaling, whitening)
+
+
+def _of_the_excited(fit: LeastSquaresFit) -> tuple[Array, Array, Array, Array]:
+    """Rows that pick the directions with any excitation, A y = b along them, and G as `scores`."""
+    split, to_x = fit.identifiability, fit.scaling.to_x
     columns = fit.directions
     _, singular, turned = np.linalg.svd(fit.problem.A @ to_x @ columns, full_matrices=False)
     excited = singular > NOTHING * singular[0]
-    root, turned = np.diag(singular[excited]), turned[excited]
-    A, b = fit.corrected_along(columns @ turned.T)
+    turned = turned[excited]
     unknown = to_x @ split.unidentifiable
     of_level = np.zeros(columns.shape[1])
     noise = fit.noise[:-1, :-1]
     of_level[split.identifiable.shape[1] :] = (unknown * (noise @ unknown)).sum(axis=0)
     along = to_x @ columns
     scatter = along.T @ fit.scatter @ along + np.diag((LEVEL_KNOWN * of_level) ** 2)
-    L = scores_root(root, turned @ scatter @ turned.T).T
-    of_equations = np.linalg.solve(L, A.T)
-    R = of_equations @ A @ turned @ fit.along
-    whitening = np.linalg.solve(L, turned @ along.T)
-    return ScoreEquations(R, of_equations @ b + R @ fit.reference, fit.scaling, whitening)
-
-
-def scores_root(root: Array, scatter: Array) -> Array:
-    """G with GᵀG = H + X, the covariance of the scores.
-
-    X is read off the residuals and is no square: of chance alone it could leave nothing of H.
-
-    Args:
-        root: upper triangular, of H, shape (k, k).
-        scatter: X, shape (k, k).
-    """
-    shares, U = np.linalg.eigh(whitened(scatter, root))
-    return np.sqrt(1.0 + np.maximum(shares, _LEAST_SCATTER))[:, None] * (U.T @ root)
+    root = scores_root(np.diag(singular[excited]), turned @ scatter @ turned.T)
+    return turned, *fit.corrected_along(columns @ turned.T), root

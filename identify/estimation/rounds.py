@@ -1,20 +1,30 @@
 """What every round of re-weighting is made of, and the rounds that solve for every direction.
 
 Those converge fast and know no split into what is identifiable and what is not; full rounds
-(`least_squares.py`) start where they settle, and go their own way where that is not clear.
+(`least_squares.py`) take the last step to where they settle, and go their own way where that is not
+clear.
+
+Anderson, "Iterative procedures for nonlinear integral equations" (1965).
+Walker and Ni, "Anderson acceleration for fixed-point iterations" (2011).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import hypot, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from identify.arrays import Array
-from identify.estimation.identifiability import LEVEL_KNOWN, TRACE, free_directions, of_triangle
+from identify.estimation.identifiability import (
+    HALF_WIDTH,
+    LEVEL_KNOWN,
+    TRACE,
+    free_directions,
+    of_triangle,
+)
 from identify.estimation.in_step import Asked, Rounds
 from identify.estimation.initial_estimate import FitData, measured_scales
 from identify.estimation.scaling import Scaling
@@ -27,7 +37,7 @@ RAMP = 4
 """Rounds over which the correction for noise in the motion comes in: at once, it may lead away."""
 
 NEAR = 1e-5
-"""Standard errors that rounds without a split may end away from where they settle."""
+"""Standard errors that a fit may end away from where its rounds settle."""
 
 ROUNDING = 1e-12
 """Share of the data that those rounds may be away by, where that is more."""
@@ -41,8 +51,8 @@ _FARTHEST = 10.0
 
 _MOMENTS_OF_INERTIA = np.array([4, 7, 9])
 
-_RATE = 0.1
-"""Share of its way that a round is counted to go of the last one's at the least."""
+_RATE, _SLOWEST = 0.1, 0.95
+"""Least and largest share of a step that the next one is counted to take."""
 
 _MOST_APPROACHING = 20
 """Rounds of those at the most …"""
@@ -50,8 +60,15 @@ _MOST_APPROACHING = 20
 _MOVING = 6
 """… of which the first move the scale and the centre of the bodies."""
 
-_MOST_EXTRAPOLATED = 0.5
-"""Share of its way that a round may go of the last one's for it to be extended to the end."""
+_REMEMBERED = 2
+"""Rounds that tell where the next one leads. Sizes of bodies and leverages lag behind: more rounds
+would tell of others than the last ones."""
+
+_ALIKE = 1e-10
+"""Share of the largest difference of their steps, squared, below which others are rounding."""
+
+_FARTHEST_ON = 20.0
+"""Times the length of a step that the others may take it on."""
 
 _LITTLE_NOISE = 0.05
 """Share of the information that is noise in the motion, up to which it is taken off at once."""
@@ -74,44 +91,58 @@ def fit_data(system: System, terms: Sequence[Term]) -> FitData:
 
 @dataclass(slots=True)
 class Way:
-    """The steps of rounds, each of which goes about the same share of the one before.
+    """Rounds x → g(x), brought to where they settle in fewer (Anderson 1965; Walker and Ni 2011).
 
     Attributes:
-        rate: that share; one where two steps have not told it yet.
+        rate: share of the last step that the next one takes, as of the last two.
+        rest: standard errors of the last step that those before do not foretell.
     """
 
-    rate: float = 1.0
-    _before: Array | None = None
+    rate: float = _SLOWEST
+    rest: float = np.inf
+    _points: list[tuple[Array, Array]] = field(default_factory=list)
 
-    def ahead(self, step: Array, information: Array) -> float:
-        """Standard errors that the next round would go, of the step that was taken.
+    def on(self, x: Array, step: Array, information: Array) -> Array:
+        """What the next round begins with: where x and its step lead, as far as others tell.
+
+        Of all combinations of the last rounds it is the one whose step is the shortest.
 
         Args:
-            step: shape (p,).
+            x: what a round began with, shape (p,).
+            step: from there to what it gave, shape (p,).
             information: of the unknowns, shape (p, p).
         """
-        along = information @ step
-        if self._before is not None:
-            size = float(self._before @ information @ self._before)
-            self.rate = float(self._before @ along) / size if size > 0.0 else 1.0
-        return min(1.0, abs(self.rate)) * float(np.sqrt(step @ along))
-
-    def extended(self, x: Array, step: Array) -> Array:
-        """Where a step leads in the end, if it and the one before tell; else where it led."""
-        if self._before is None or not 0.0 < self.rate < _MOST_EXTRAPOLATED:
-            self._before = step
-            return x
-        self._before = None
-        return x + self.rate / (1.0 - self.rate) * step
+        self.rest = float(np.sqrt(step @ information @ step))
+        before = self._points
+        if before and self.rest**2 > before[-1][1] @ information @ before[-1][1]:
+            before = []  # steps do not grow where others foretell them
+        self._points = [*before, (x, step)][-_REMEMBERED:]
+        if not before:
+            return x + step
+        earlier, their_steps = np.array(before).swapaxes(0, 1)
+        X, F = x - earlier, step - their_steps
+        along, moved = F @ information, X[-1] @ information
+        gram = along @ F.T
+        told, changed = float(moved @ X[-1]), float(np.trace(gram))
+        if not min(told, changed) > 0.0:
+            return x + step
+        self.rate = min(max(abs(1.0 + float(moved @ F[-1]) / told), _RATE), _SLOWEST)
+        gram += _ALIKE * changed * np.eye(len(gram))
+        shares = np.linalg.solve(gram, along @ step)
+        rest, less = step - shares @ F, shares @ (X + F)
+        if less @ information @ less > (_FARTHEST_ON * self.rest) ** 2:
+            return x + step
+        self.rest = float(np.sqrt(rest @ information @ rest))
+        return x + step - less
 
 
 class Approached(NamedTuple):
-    """Where rounds settle in which every direction that equalities leave open is solved for.
+    """One step from where rounds settle that solve for every direction equalities leave open.
 
     Attributes:
-        x: what weights are taken from, shape (p,).
-        lengths: of the bodies.
-        leverage: of each group, shape (G,).
+        x: what weights are taken from, extended along the last steps, shape (p,).
+        lengths: of the bodies, before that.
+        leverage: of each group, likewise, shape (G,).
         rate: share of the way of one round that the next one goes.
     """
 
@@ -122,7 +153,7 @@ class Approached(NamedTuple):
 
 
 def approached(data: FitData, x: Array, *, ramp: bool) -> Rounds[Approached | None]:
-    """Where re-weighting settles if every direction is solved for; None where it does not.
+    """A step from where re-weighting settles if every direction is solved for; None if it does not.
 
     As in full rounds, each direction is shrunk towards the prior bodies by its error for the next
     weights. Of that error the scatter of the scores beyond the information is left out.
@@ -153,21 +184,20 @@ def approached(data: FitData, x: Array, *, ramp: bool) -> Rounds[Approached | No
             share = whitened(noise[:-1, :-1], R[:-1, :-1])
             ramp = float(np.trace(share)) > _LITTLE_NOISE
         part = min(1.0, number / RAMP) if ramp else 1.0
-        solved, shrunk, inverse = directions.solved(R, part * noise)
+        solved, shrunk, covariance, known = directions.solved(R, part * noise)
         if not min(*masses_of(data, solved), *masses_of(data, shrunk)) > 0.0:
             return None
-        leverage = leverages(data, inverse, of_groups)
-        lengths = lengths_of(data, solved, inverse)
-        step, x = shrunk - x, shrunk
+        leverage = leverages(data, known, of_groups)
+        lengths = lengths_of(data, solved, covariance)
         if part < 1.0:
+            x = shrunk
             continue
-        ahead = way.ahead(step, moment[:-1, :-1])
-        rate = min(1.0, max(abs(way.rate), _RATE))
-        further = way.extended(x, step)
-        x = further if min(masses_of(data, further)) > 0.0 else x
-        # The full round that follows goes so far itself, and the next one the rate of that.
-        if rate * ahead < max(NEAR, ROUNDING * float(np.sqrt(moment[-1, -1]))):
-            return Approached(x, lengths, leverage, rate)
+        further = way.on(x, shrunk - x, moment[:-1, :-1])
+        x = further if min(masses_of(data, further)) > 0.0 else shrunk
+        # The full round that follows goes a share of the rest, and the next one as much of that.
+        near = max(NEAR, ROUNDING * float(np.sqrt(moment[-1, -1])))
+        if way.rate**2 * way.rest < near:
+            return Approached(x, lengths, leverage, way.rate)
     return None
 
 
@@ -194,22 +224,27 @@ class _Directions(NamedTuple):
         """What turns rows of x into those of y."""
         return into_directions(self.columns, self.reference)
 
-    def solved(self, R: Array, noise: Array) -> tuple[Array, Array, Array]:
-        """The unknowns that solve rows [A | b] of y, the same shrunk, and B⁻¹ in x.
+    def solved(self, R: Array, noise: Array) -> tuple[Array, Array, Array, Array]:
+        """The unknowns that solve rows [A | b] of y, the same shrunk, and two matrices in x.
+
+        The covariance of the first, errors of the noise's level counted; and B⁻¹ along directions
+        that are known to a body scale alone, which are those that a full round fits.
 
         Args:
             R: triangular, shape (k + 1, k + 1).
             noise: moment of the noise in them, likewise.
         """
         A, b = of_triangle(R, noise)
-        inverse = inverted(A)
-        y, root = inverse @ b, self.columns @ inverse
+        y = inverted(A) @ b
         values, V = np.linalg.eigh(A.T @ A)
         level = LEVEL_KNOWN * (V * (noise[:-1, :-1] @ V)).sum(axis=0) / values
         squares = ((R[:-1, :-1] @ (V / values)) ** 2).sum(axis=0) + level**2
         shrunk = V @ (V.T @ y / (1.0 + squares))
         solved, nearer = (self.reference + self.columns @ each for each in (y, shrunk))
-        return solved, nearer, root @ root.T
+        known, directions = HALF_WIDTH**2 * squares < 1.0, self.columns @ V
+        of_known = directions[:, known] / np.sqrt(values[known])
+        spread = directions * np.sqrt(squares)
+        return solved, nearer, spread @ spread.T, of_known @ of_known.T
 
 
 def first_leverages(data: FitData) -> Array:
@@ -273,13 +308,13 @@ def default_length(mass: float) -> float:
     return sqrt(0.6) * default_radius(mass)
 
 
-def lengths_of(data: FitData, x: Array, inverse: Array) -> list[float]:
+def lengths_of(data: FitData, x: Array, covariance: Array) -> list[float]:
     """Each body's size as in `lengths_of_fit`, of unknowns that are all resolved.
 
     Args:
         data: system and equalities.
         x: the unknowns, shape (p,).
-        inverse: B⁻¹ in SI, shape (p, p).
+        covariance: of them in SI, shape (p, p).
     """
     lengths = []
     for body, mass in enumerate(masses_of(data, x)):
@@ -287,7 +322,7 @@ def lengths_of(data: FitData, x: Array, inverse: Array) -> list[float]:
         com = x[block][1:4] / mass
         to_trace = np.concatenate(([2.0 * com @ com], -4.0 * com, TRACE[4:])) / mass
         trace = float(to_trace @ x[block])
-        error = sqrt(max(to_trace @ inverse[block, block] @ to_trace, 0.0))
+        error = sqrt(max(to_trace @ covariance[block, block] @ to_trace, 0.0))
         lengths.append(likely_length(trace, error, 1.0, default_length(mass)))
     return lengths
 

@@ -148,7 +148,7 @@ def _mean_moments(J: Array, of_signals: Array, which: Indices, gains: Array) -> 
 
     Args:
         J: shape (t, columns, signals).
-        of_signals: shape (signals, signals).
+        of_signals: C without the gains, symmetric, shape (signals, signals).
         which: derivative that each signal is, shape (signals,).
         gains: shape (groups, derivatives, derivatives).
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from identify.arrays import Array, Flags, Phi, PhiLike, as_array
 from identify.errors import SimulationError, did_you_mean
-from identify.inertia import check, is_consistent, spatial_inertia
+from identify.inertia import check, inertia_about_com, is_consistent, spatial_inertia
 from identify.inertia.matrices import second_moment_about_com
 
 Interpolation: TypeAlias = Literal["linear", "hold"]
@@ -17,11 +17,15 @@ Interpolation: TypeAlias = Literal["linear", "hold"]
 
 _WORST_CONDITION = 1e13
 
+_CLEARLY_THICK = 1e-10
+"""Determinant of a scaled inertia from which on its condition is far below the worst."""
+
 _CLEAR = 1e-12
 """Minors of S_c, in units of the trace of the inertia, from which on no rounding explains them."""
 
-_IN_REACH = 1e280
-"""Moments of inertia, of their own or over the mass, below which nothing overflows."""
+_LEAST, _IN_REACH = float(np.finfo(float).tiny), 1e280
+"""Moments of inertia, of their own or over the mass, between which numbers have all their digits.
+"""
 
 
 def require_simulable(phi: PhiLike) -> Phi:
@@ -55,13 +59,17 @@ def _are_solid(phi: Phi) -> Flags:
         (xx, xy, xz), (_, yy, yz), (_, _, zz) = np.moveaxis(Sc, (-2, -1), (0, 1))
         minor = xx * yy - xy * xy
         determinant = zz * minor - xx * yz * yz - yy * xz * xz + 2.0 * xy * yz * xz
-        in_reach = size < _IN_REACH * np.minimum(phi[..., 0], 1.0)
+        in_reach = (size > _LEAST) & (size < _IN_REACH * np.minimum(phi[..., 0], 1.0))
         return in_reach & (xx > 0.0) & (minor > _CLEAR) & (determinant > _CLEAR)
 
 
 def _are_thin(phi: Phi) -> Flags:
     """Whether the 6×6 inertia, scaled to a diagonal of ones, is singular but for rounding."""
-    thin = np.asarray(~_are_solid(phi))
+    diagonal = phi[..., [4, 7, 9]]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Its determinant, of which 2.5 times the least eigenvalue is no less: five others sum to 6.
+        share = np.linalg.det(inertia_about_com(phi)) / np.prod(diagonal, axis=-1)
+    thin = np.asarray(~(share > _CLEARLY_THICK))
     M = spatial_inertia(phi[thin])
     scale = 1.0 / np.sqrt(np.diagonal(M, axis1=-2, axis2=-1).clip(np.finfo(float).tiny))
     values = np.linalg.eigvalsh(M * scale[..., :, None] * scale[..., None, :])

@@ -181,6 +181,12 @@ def test_a_minor_that_is_lost_in_rounding_makes_no_body_possible(x, y):
     assert "is not physically possible" in refusal_of(phi)
 
 
+@pytest.mark.parametrize("moment", [2e-321, 1e-322])
+def test_moments_of_inertia_of_hardly_any_digits_are_none(moment):
+    phi = np.array([1.0, 0.0, 0.0, 0.0, moment, 0.0, 0.0, moment, 0.0, moment])
+    assert "no inertia about some axis" in refusal_of(phi)
+
+
 def refusal_of(phi: Phi) -> str:
     try:
         require_simulable(phi)

@@ -1,0 +1,46 @@
+"""How rounds of re-weighting come to where they settle."""
+
+import numpy as np
+import pytest
+
+from identify.estimation.rounds import Way
+from tests.close import assert_close
+
+
+def travelled(J, b, x, rounds):
+    """Where rounds x → J x + b lead, and the way that they went."""
+    way, information = Way(), np.diag(np.arange(1.0, 1.0 + len(b)))
+    for _ in range(rounds):
+        x = way.on(x, J @ x + b - x, information)
+    return x, way
+
+
+def turned(*rates):
+    Q = np.linalg.qr(np.random.default_rng(len(rates)).normal(size=(len(rates), len(rates))))[0]
+    return Q @ np.diag(rates) @ Q.T
+
+
+@pytest.mark.parametrize("rates", [(0.8, 0.3), (0.9, -0.4), (-0.6, 0.05)])
+def test_rounds_in_two_directions_are_at_their_end_after_three(rates):
+    J, b = turned(*rates), np.array([1.0, -2.0])
+    x, _ = travelled(J, b, np.zeros(2), 3)
+    assert_close(x, np.linalg.solve(np.eye(2) - J, b), 1e-9)
+
+
+def test_one_slow_direction_among_fast_ones_does_not_hold_rounds_up():
+    rates = (0.9, *np.linspace(-0.1, 0.1, 9))
+    J, b = turned(*rates), np.ones(10)
+    x, _ = travelled(J, b, np.zeros(10), 12)
+    assert_close(x, np.linalg.solve(np.eye(10) - J, b), 1e-7)
+
+
+def test_the_rate_of_one_direction_is_that_of_its_steps():
+    _, way = travelled(np.array([[0.7]]), np.ones(1), np.zeros(1), 2)
+    assert way.rate == pytest.approx(0.7)
+    assert way.rest < 1e-12  # both steps foretell that there is none
+
+
+def test_steps_that_grow_are_taken_as_they_are():
+    way, one = Way(), np.eye(1)
+    way.on(np.zeros(1), np.ones(1), one)
+    assert way.on(np.ones(1), 2.0 * np.ones(1), one) == 3.0
