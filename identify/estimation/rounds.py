@@ -64,7 +64,7 @@ _REMEMBERED = 2
 """Rounds that tell where the next one leads. Sizes of bodies and leverages lag behind: more rounds
 would tell of others than the last ones."""
 
-_ALIKE = 1e-10
+_ALIKE = 1e-13
 """Share of the largest difference of their steps, squared, below which others are rounding."""
 
 _FARTHEST_ON = 20.0
