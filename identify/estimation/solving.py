@@ -38,12 +38,17 @@ def solve_terms(posterior: Posterior, terms: tuple[Term, ...]) -> tuple[Array, C
     if max(problem.violations(posterior.theta)) <= _MET:
         return posterior.theta, certify(problem, ConeSolution(posterior.theta))
     try:
-        return _solved(problem)
+        theta, certificate = _solved(problem)
     except SolveError as error:
         contradiction = _contradiction(problem)
         if contradiction is None:
             raise
         raise contradiction from error
+    if theta[: 10 * len(problem.scaling.bodies) : 10].min() < _NOTICEABLE:
+        contradiction = _contradiction(problem)
+        if contradiction is not None:
+            raise contradiction
+    return theta, certificate
 
 
 def cause_in_terms(system: System, terms: tuple[Term, ...], error: ProblemError) -> ProblemError:
