@@ -45,13 +45,15 @@ _ARGUMENTS: Mapping[tuple[str, ...], str] = MappingProxyType(
         ("wrench", "delay_s"): "wrench_delay",
         ("wrench", "compensated"): "compensated",
         ("wrench", "gain_accuracy"): "gain_accuracy",
+        ("wrench", "sensor"): "sensor",
+        ("effects",): "effects",
         ("body", "name"): "body_name",
         ("body", "flange"): "flange",
         ("body", "tcp"): "tcp",
         **{(signal.table, signal.key): signal.argument for signal in SIGNALS},
     }
 )
-"""The argument of `Recording.from_arrays` for each key of a schema that it takes."""
+"""The argument of `Recording.from_arrays` for each key, or table, of a schema that it takes."""
 _WIDTHS = {signal.argument: len(signal.columns) for signal in SIGNALS}
 _ROTATIONS = ("quaternion", "matrix", "rotation_vector", "euler")
 _CONCERNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -122,8 +124,8 @@ def describe_arrays(given: Mapping[str, Any]) -> tuple[Arrays, Schema]:
     for name, array in arrays.items():
         if len(array) != rows:
             raise LogError(f"{_WHERE}: {name} has {len(array)} rows, but force has {rows}")
-    document: dict[str, dict[str, Any]] = {}
-    for (table, key), argument in _ARGUMENTS.items():
+    document: dict[str, Any] = {}
+    for place, argument in _ARGUMENTS.items():
         name = order if argument == "quaternion_order" else argument
         if (value := given.get(name)) is None:
             continue
@@ -135,7 +137,8 @@ def describe_arrays(given: Mapping[str, Any]) -> tuple[Arrays, Schema]:
             value = _table_of(name, value)
         elif isinstance(value, np.ndarray | np.generic):
             value = value.tolist()
-        document.setdefault(table, {})[key] = value
+        *tables, key = place
+        (document.setdefault(tables[0], {}) if tables else document)[key] = value
     if any(map(is_masked, arrays.values())):  # who masks rows knows of them
         document.setdefault("log", {})["drop_bad_rows"] = True
     spell = partial(_spell_argument, order=order, kind="".join(kinds))

@@ -1,8 +1,9 @@
 """The schema of a log: which column is what, in which unit, frame and sign (a TOML file).
 
-Every key a schema may have is a field of a table in `schema_tables`. Checks that need one table
-only stand with it, those that need several here, as their messages name keys of several: `spell`
-says what each is called, as `Recording.from_arrays` has arguments in their place.
+Every key a schema may have is a field of a table in `schema_tables`, `schema_poses` or
+`schema_effects`. Checks that need one table only stand with it, those that need several here, as
+their messages name keys of several: `spell` says what each is called, as `Recording.from_arrays`
+has arguments in their place.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from pydantic import ValidationInfo, model_validator
 
 from identify.documents import Spell, Table, read_toml, spell_key, validate
+from identify.logs.schema_effects import EffectsTable
 from identify.logs.schema_poses import BodyTable, ImuTable
 from identify.logs.schema_tables import (
     NO_WRENCH,
@@ -44,6 +46,7 @@ class Schema(Table):
     acceleration: AccelerationTable | None = None
     imu: ImuTable | None = None
     wrench: WrenchTable = NO_WRENCH
+    effects: EffectsTable = EffectsTable()
 
     @model_validator(mode="after")
     def _tables_agree(self, info: ValidationInfo) -> Schema:

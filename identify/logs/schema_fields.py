@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, StrictStr
 
 from identify.documents import Number, finite, shown
 
@@ -87,6 +87,18 @@ ColumnsX3: TypeAlias = Annotated[tuple[str | int, ...], _columns(3)]
 ColumnsX4: TypeAlias = Annotated[tuple[str | int, ...], _columns(4)]
 ColumnsUpTo3: TypeAlias = Annotated[tuple[str | int, ...], _columns(1, 2, 3)]
 ColumnsMatrix: TypeAlias = Annotated[tuple[str | int, ...], _columns(9, 16)]
+
+Label: TypeAlias = Annotated[
+    StrictStr, Field(min_length=1, max_length=80), AfterValidator(lambda text: _label(text))
+]
+"""A name that people give to a thing, in one line of text."""
+
+
+def _label(text: str) -> str:
+    if not text.isprintable() or not text.strip():
+        raise ValueError(f"expected one line of text, got {text!r}")
+    return text
+
 
 _WANTED = (
     "a number, two (of force and of torque), six (of fx fy fz tx ty tz), or six rows of six with "

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-from pydantic import BeforeValidator, Field, StrictBool, StrictStr, model_validator
+from pydantic import BeforeValidator, StrictBool, model_validator
 
 from identify.documents import Quaternion, Table, Vector, WrongValue, numbers, one_of
 from identify.logs.parts import Imu
-from identify.logs.schema_fields import Column, ColumnsX3, Sigma, bare_names
+from identify.logs.schema_fields import Column, ColumnsX3, Label, Sigma, bare_names
 from identify.logs.units import ACCELERATION, ANGLE, LENGTH
 from identify.spatial import (
     BodyFrame,
@@ -159,14 +159,12 @@ class BodyTable(Table):
     With `tcp` the motion that is logged is that of the tool point, and B is the flange.
     """
 
-    name: Annotated[StrictStr, Field(min_length=1, max_length=80)] | None = None
+    name: Label | None = None
     flange: Placement | None = None
     tcp: ToolPoint | None = None
 
     @model_validator(mode="after")
     def _one_place(self) -> BodyTable:
-        if self.name is not None and not self.name.isprintable():
-            raise WrongValue("name", f"expected one line of text, got {self.name!r}")
         if self.flange is not None and self.tcp is not None:
             raise ValueError(
                 "give flange, where the flange is in B, or tcp, where the logged point is in the "

@@ -23,6 +23,7 @@ from identify.logs.schema_fields import (
     ColumnsX3,
     ColumnsX4,
     GainAccuracy,
+    Label,
     Share,
     Sigma,
     bare_names,
@@ -322,6 +323,8 @@ class WrenchTable(Table):
     """One sigma of the sensor's scale, relative, of data sheet or calibration; unknown if None."""
     delay_s: Number = 0.0
     """Time by which the wrench of a row is older than its pose [s]."""
+    sensor: Label | None = None
+    """The sensor's name: logs with the same one share its small faults."""
     mount: Placement | None = None
     compensated: Compensated | None = None
 

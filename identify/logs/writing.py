@@ -28,6 +28,8 @@ from identify.logs.signal_table import SIGNALS
 from identify.logs.tool_point import wrench_point
 from identify.spatial import BodyFrame, Pose
 
+_WITHOUT_UNIT = frozenset({"gain_accuracy", "gravity_accuracy", "sensor"})
+
 
 def write_log(recording: Recording, path: Path, schema_path: Path | None = None) -> Path:
     """Writes a recording and its schema.
@@ -121,11 +123,14 @@ def schema_of(recording: Recording) -> dict[str, object]:
         if signal.name in recording.signals:
             tables.setdefault(signal.table, {})[signal.key] = list(signal.columns)
     said = {table: named | _meaning(recording, table) for table, named in tables.items()}
-    world = {"gravity": recording.gravity.tolist(), **_accuracy(recording, "world")}
+    world = {"gravity": recording.gravity.tolist(), **_without_unit(recording, "world")}
     whole: dict[str, object] = {"log": clock, "world": world}
     if body := _body(recording.body_frame):
         whole["body"] = body
-    return {**whole, **said}
+    whole |= said
+    if "effects" in recording.schema:
+        whole["effects"] = recording.schema["effects"]
+    return whole
 
 
 def to_toml(tables: Mapping[str, object], path: str = "") -> str:
@@ -168,12 +173,12 @@ def _meaning(recording: Recording, table: str) -> dict[str, object]:
         at_tcp = wrench_point(recording.frames["wrench"], recording.body_frame.tcp)
         if at_tcp is not None and recording.X_BS is None:
             meaning["point"] = "flange"
-        meaning |= _accuracy(recording, "wrench")
+        meaning |= _without_unit(recording, "wrench")
     return meaning
 
 
-def _accuracy(recording: Recording, table: str) -> dict[str, object]:
-    """What the recording's own schema says of the scale of the sensor, or of gravity."""
+def _without_unit(recording: Recording, table: str) -> dict[str, object]:
+    """Keys of the recording's own schema that hold in any unit: accuracies, the sensor's name."""
     said = recording.schema.get(table)
     tables = said.items() if isinstance(said, Mapping) else ()
-    return {key: value for key, value in tables if key in ("gain_accuracy", "gravity_accuracy")}
+    return {key: value for key, value in tables if key in _WITHOUT_UNIT and value is not None}

@@ -1,0 +1,162 @@
+"""Small faults of a sensor that every fit includes: the keys of `[effects]`, one entry each.
+
+The check of a schema, the table in `docs/log-schema.md` and the fit use this table, so a new key is
+one entry of `EFFECT_KEYS`, and one row of that page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from identify.logs.units import ANGLE
+
+if TYPE_CHECKING:
+    from identify.logs.recording import Recording
+
+
+@dataclass(frozen=True, slots=True)
+class EffectKey:
+    """A key of `[effects]`, which sets how large a small fault of the sensor may be.
+
+    Attributes:
+        name: of the key, with the unit that its value is in.
+        size: prior size of the fault where a schema has no other, in `unit`.
+        cap: largest size that a schema may have, and that a fit finds, in `unit`.
+        unit: of the size: "deg", "m" or "s", or what it is relative to.
+        description: what the fault is, in one sentence.
+    """
+
+    name: str
+    size: float
+    cap: float
+    unit: str
+    description: str
+
+    @property
+    def si_factor(self) -> float:
+        """The unit of the key in SI: one, except for angles in degrees."""
+        return ANGLE.get(self.unit, 1.0)
+
+    @property
+    def size_in_si(self) -> float:
+        """Prior size in SI."""
+        return self.si_factor * self.size
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSetting:
+    """How large a group of effects may be in the fit of a log, in SI or relative.
+
+    Attributes:
+        size: prior size.
+        cap: largest size.
+    """
+
+    size: float
+    cap: float
+
+
+EFFECT_KEYS: Mapping[str, EffectKey] = MappingProxyType(
+    {
+        key.name: key
+        for key in (
+            EffectKey(
+                "gain",
+                size=0.005,
+                cap=0.05,
+                unit="relative",
+                description="The gain of each channel, and of all forces or all torques, is off.",
+            ),
+            EffectKey(
+                "crosstalk",
+                size=0.005,
+                cap=0.05,
+                unit="relative",
+                description=(
+                    "Each channel also reads a share of every other one; force and torque are "
+                    "compared by the lever of the centre of mass."
+                ),
+            ),
+            EffectKey(
+                "misalignment_deg",
+                size=0.5,
+                cap=3.0,
+                unit="deg",
+                description="The sensor is turned against the axes that the schema gives it.",
+            ),
+            EffectKey(
+                "tilt_deg",
+                size=0.3,
+                cap=2.0,
+                unit="deg",
+                description="The vertical of the world's frame is tilted against gravity.",
+            ),
+            EffectKey(
+                "point_m",
+                size=0.003,
+                cap=0.15,
+                unit="m",
+                description="The pose is that of another point than the one of the wrench.",
+            ),
+            EffectKey(
+                "delay_s",
+                size=0.005,
+                cap=0.06,
+                unit="s",
+                description="The wrench of a row is older than its pose, or newer.",
+            ),
+            EffectKey(
+                "filter_s",
+                size=0.004,
+                cap=0.04,
+                unit="s",
+                description="A low-pass filter of this time constant smooths the wrench.",
+            ),
+            EffectKey(
+                "clock",
+                size=0.001,
+                cap=0.1,
+                unit="relative",
+                description="The clock of the log is fast or slow, where rates come of the pose.",
+            ),
+            EffectKey(
+                "force_drift",
+                size=0.01,
+                cap=0.15,
+                unit="relative to the weight",
+                description="The offset of the force drifts during a log.",
+            ),
+            EffectKey(
+                "torque_drift",
+                size=0.01,
+                cap=0.15,
+                unit="relative to the weight times its lever",
+                description="The offset of the torque drifts during a log.",
+            ),
+        )
+    }
+)
+"""The keys of `[effects]`, by name."""
+
+
+def effect_sizes(recording: Recording) -> Mapping[str, GroupSetting]:
+    """Prior sizes and caps of the effects that a fit of a recording includes.
+
+    Args:
+        recording: a log, whose schema may have a table `[effects]`.
+
+    Returns:
+        The settings by key, in SI, in the order of `EFFECT_KEYS`; a key that the schema sets to
+        false is not among them.
+    """
+    table = recording.schema.get("effects")
+    given = table if isinstance(table, Mapping) else {}
+    sizes = {name: given.get(name, key.size) for name, key in EFFECT_KEYS.items()}
+    return {
+        name: GroupSetting(key.si_factor * float(sizes[name]), key.si_factor * key.cap)
+        for name, key in EFFECT_KEYS.items()
+        if sizes[name] is not False
+    }

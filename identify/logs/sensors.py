@@ -1,0 +1,78 @@
+"""Which logs are of one sensor, whose small faults they share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from identify.errors import SchemaError
+from identify.logs.recording import Recording
+from identify.logs.schema_tables import WrenchTable
+
+_DEFAULTS: dict[str, Any] = {
+    name: field.default
+    for name, field in WrenchTable.model_fields.items()
+    if not field.is_required()
+}
+
+_OF_SENSOR = ("force_unit", "torque_unit", "frame", "acts_on")
+"""Keys of `[wrench]` that are the same in all logs of a sensor; its mount is, too."""
+
+
+def sensor_key(recording: Recording) -> str:
+    """A text that is equal for two recordings exactly if they are of the same sensor.
+
+    It is the sensor's name, or, where the schema gives none, the whole `[wrench]` table as JSON,
+    defaults filled in.
+    """
+    wrench = _wrench_table(recording)
+    return wrench["sensor"] or json.dumps(wrench, sort_keys=True, default=str)
+
+
+def require_same_sensor(recordings: Sequence[Recording]) -> None:
+    """Check that logs which name the same sensor read its wrench in the same way.
+
+    Raises:
+        SchemaError: the schemas of two such logs differ in the unit of force or torque, in `frame`,
+            `acts_on` or the mount; the message names both logs.
+    """
+    first_logs: dict[str, int] = {}
+    for number, recording in enumerate(recordings):
+        if name := _wrench_table(recording)["sensor"]:
+            first = first_logs.setdefault(name, number)
+            logs = [f"log {k + 1} ({recordings[k].name!r})" for k in (first, number)]
+            differences = "; ".join(
+                f"{key} is {a!r} in {logs[0]} and {b!r} in {logs[1]}"
+                for key, a, b in _differences(recordings[first], recording)
+            )
+            if differences:
+                raise SchemaError(
+                    f"[wrench] sensor = {name!r}: a sensor's name on logs of different schemas: "
+                    f"{differences}; correct the schema that is wrong, or give each sensor a name "
+                    "of its own"
+                )
+
+
+def _differences(first: Recording, other: Recording) -> Iterator[tuple[str, object, object]]:
+    """Keys of `[wrench]` that must be the same and are not, with both values."""
+    a, b = _wrench_table(first), _wrench_table(other)
+    for key in _OF_SENSOR:
+        if a.get(key) != b.get(key):
+            yield key, a.get(key), b.get(key)
+    if a["frame"] == b["frame"] == "sensor" and not _same_mount(first, other):
+        yield "mount", a["mount"], b["mount"]
+
+
+def _same_mount(first: Recording, other: Recording) -> bool:
+    poses = [np.eye(4) if log.X_BS is None else log.X_BS.matrix for log in (first, other)]
+    return bool(np.allclose(*poses, rtol=0.0, atol=1e-9))
+
+
+def _wrench_table(recording: Recording) -> dict[str, Any]:
+    """`[wrench]` of a recording's schema with its defaults, and with the frame of the signals."""
+    table = recording.schema.get("wrench")
+    written = dict(table) if isinstance(table, Mapping) else {}
+    return {**_DEFAULTS, "frame": recording.frames.get("wrench"), **written}

@@ -1,0 +1,177 @@
+"""`[effects]`: sizes of the small faults of a sensor, as a schema has them and a fit gets them."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from identify.errors import SchemaError
+from identify.logs import Recording, load_schema, open_log, read_log
+from identify.logs.effects import EFFECT_KEYS, effect_sizes
+from identify.logs.patch import patched
+from identify.logs.writing import write_log
+from tests.logs.conftest import NAMES
+
+EFFECTS = {"gain": 0.01, "misalignment_deg": 2, "filter_s": False}
+PAGE = Path(__file__).parents[2] / "docs" / "log-schema.md"
+
+
+@pytest.fixture
+def table(rows) -> dict[str, np.ndarray]:
+    return dict(zip(NAMES, rows.T, strict=True))
+
+
+@pytest.fixture
+def arrays(rows) -> dict:
+    return {
+        "time": rows[:, 0],
+        "position": rows[:, 1:4],
+        "quaternion": rows[:, 4:8],
+        "force": rows[:, 8:11],
+        "torque": rows[:, 11:14],
+        "wrench_frame": "body",
+        "acts_on": "body",
+    }
+
+
+def test_a_log_without_the_table_has_all_groups_at_their_defaults_in_si(schema, table):
+    sizes = effect_sizes(read_log(table, schema()))
+    assert {name: (one.size, one.cap) for name, one in sizes.items()} == {
+        "gain": (0.005, 0.05),
+        "crosstalk": (0.005, 0.05),
+        "misalignment_deg": pytest.approx(np.radians([0.5, 3.0]), rel=1e-14),
+        "tilt_deg": pytest.approx(np.radians([0.3, 2.0]), rel=1e-14),
+        "point_m": (0.003, 0.15),
+        "delay_s": (0.005, 0.06),
+        "filter_s": (0.004, 0.04),
+        "clock": (0.001, 0.1),
+        "force_drift": (0.01, 0.15),
+        "torque_drift": (0.01, 0.15),
+    }
+
+
+def test_a_size_takes_the_place_of_the_default_and_false_leaves_the_group_out(schema, table):
+    log = read_log(table, schema(effects=EFFECTS))
+    assert log.schema["effects"] == EFFECTS
+    sizes, defaults = effect_sizes(log), effect_sizes(read_log(table, schema()))
+    assert list(sizes) == [name for name in EFFECT_KEYS if name != "filter_s"]
+    assert sizes["gain"].size == 0.01
+    assert sizes["misalignment_deg"].size == pytest.approx(np.radians(2.0), rel=1e-14)
+    same = sizes.keys() - EFFECTS
+    assert {name: sizes[name] for name in same} == {name: defaults[name] for name in same}
+
+
+def test_a_recording_without_a_schema_has_the_defaults(schema, table):
+    log = read_log(table, schema(effects=EFFECTS))
+    assert effect_sizes(replace(log, schema={})) == effect_sizes(read_log(table, schema()))
+
+
+@pytest.mark.parametrize("key", EFFECT_KEYS.values(), ids=EFFECT_KEYS)
+def test_every_key_takes_sizes_up_to_its_cap_and_its_default_is_one(schema, key):
+    assert 0.0 < key.size < key.cap
+    assert re.fullmatch(r"[A-Z][^.]+\.", key.description)
+    for value in (1e-9, key.size, key.cap, False):
+        loaded = load_schema(schema(effects={key.name: value}))
+        assert getattr(loaded.effects, key.name) == value
+    for value in (0, -key.size, 1.001 * key.cap, np.inf):
+        with pytest.raises(SchemaError, match=rf"^schema: \[effects\] {key.name}: expected 0 < s"):
+            load_schema(schema(effects={key.name: value}))
+
+
+OF_GAIN = r"\[effects\] gain: expected 0 < size <= 0.05 \[relative\], or false, got "
+WRONG = [
+    ({"gain": 0}, OF_GAIN + "0$"),
+    ({"gain": -0.01}, OF_GAIN + "-0.01$"),
+    ({"gain": 0.2}, OF_GAIN + "0.2$"),
+    ({"gain": float("nan")}, OF_GAIN + "nan$"),
+    ({"gain": True}, OF_GAIN + "True$"),
+    ({"gain": None}, OF_GAIN + "None$"),
+    ({"gain": "1 %"}, OF_GAIN + "'1 %'$"),
+    ({"gain": [0.01]}, OF_GAIN + r"\[0.01\]$"),
+    ({"tilt_deg": 10}, r"\[effects\] tilt_deg: expected 0 < size <= 2 \[deg\], or false, got 10$"),
+    ({"gian": 0.01}, r"\[effects\] unknown key 'gian'; did you mean 'gain'\?"),
+    ({"delay": 0.01}, r"\[effects\] unknown key 'delay'; did you mean 'delay_s'\?"),
+    ({"acts_on": "body"}, r"\[effects\] unknown key 'acts_on'; it belongs in \[wrench\]"),
+]
+
+
+@pytest.mark.parametrize(("effects", "message"), WRONG, ids=str)
+def test_a_wrong_size_is_refused_with_its_place(schema, arrays, effects, message):
+    document = schema()
+    document["effects"] = effects
+    with pytest.raises(SchemaError, match=message):
+        load_schema(document)
+    if not effects.keys() & {"acts_on"}:
+        of_argument = message.replace(r"\[effects\]", "from_arrays: effects")
+        with pytest.raises(SchemaError, match=of_argument):
+            Recording.from_arrays(**arrays, effects=effects)
+
+
+def test_a_wrong_value_in_a_file_names_the_file(tmp_path):
+    path = tmp_path / "run.toml"
+    path.write_text("[effects]\npoint_m = 3.0\n")
+    with pytest.raises(SchemaError, match=r"run.toml: \[effects\] point_m: expected .*, got 3.0"):
+        load_schema(path)
+
+
+def test_no_table_and_a_key_in_another_table_are_refused(schema, arrays):
+    with pytest.raises(SchemaError, match=r"\[effects\] expected a table, got False"):
+        load_schema(schema(effects=False))
+    with pytest.raises(SchemaError, match=r"from_arrays: effects expected a table, got False"):
+        Recording.from_arrays(**arrays, effects=False)
+    with pytest.raises(SchemaError, match=r"unknown key 'crosstalk'; it belongs in \[effects\]"):
+        load_schema(schema(wrench={"crosstalk": 0.01}))
+
+
+def test_arrays_and_files_have_it_alike(schema, table, arrays, lines, write):
+    from_arrays = Recording.from_arrays(**arrays, effects=EFFECTS)
+    opened = open_log(write(lines), schema(effects=EFFECTS))
+    for log in (from_arrays, opened):
+        assert log.schema["effects"] == EFFECTS
+        assert effect_sizes(log) == effect_sizes(read_log(table, schema(effects=EFFECTS)))
+    assert "effects" not in Recording.from_arrays(**arrays).schema
+
+
+def test_it_is_written_and_read_back(tmp_path, schema, table):
+    log = read_log(table, schema(effects=EFFECTS, wrench={"sensor": 'the "wrist" – 2'}))
+    path = write_log(log, tmp_path / "log.csv")
+    again = read_log(tmp_path / "log.csv", path)
+    assert again.schema["effects"] == EFFECTS
+    assert again.schema["wrench"]["sensor"] == 'the "wrist" – 2'
+    bare = write_log(read_log(table, schema()), tmp_path / "bare.csv")
+    assert "effects" not in bare.read_text()
+
+
+def test_a_patch_changes_its_keys_alone(schema, table):
+    log = read_log(table, schema())
+    patch = {"effects.gain": 0.01, "effects.misalignment_deg": 2, "effects.filter_s": False}
+    changed = patched(log, patch)
+    assert changed.schema == read_log(table, schema(effects=EFFECTS)).schema
+    for name, values in log.signals.items():
+        np.testing.assert_array_equal(changed.signals[name], values)
+    back = patched(changed, dict.fromkeys(patch))
+    assert effect_sizes(back) == effect_sizes(log)
+    with pytest.raises(SchemaError, match=OF_GAIN + "0.5"):
+        patched(log, {"effects.gain": 0.5})
+    with pytest.raises(SchemaError, match="unknown key 'gains'"):
+        patched(log, {"effects.gains": 0.01})
+
+
+def test_the_page_has_every_key_with_its_size_cap_and_unit():
+    page = PAGE.read_text(encoding="utf-8")
+    (section,) = re.findall(r"^## `\[effects\]`.*?(?=^## )", page, re.MULTILINE | re.DOTALL)
+    rows = re.findall(r"^\| `(\w+)` \| (.*) \| `(.*)` \| (.*) \| (.*) \|$", section, re.MULTILINE)
+    assert rows == [
+        (
+            key.name,
+            f"size [{key.unit}], or `false`",
+            f"{key.size:g}",
+            f"{key.cap:g}",
+            key.description[0].lower() + key.description[1:-1],
+        )
+        for key in EFFECT_KEYS.values()
+    ]
+    (glance,) = re.findall(r"^\| `\[effects\]` \| (.*?) \|", page, re.MULTILINE)
+    assert re.findall(r"`(\w+)`", glance) == list(EFFECT_KEYS)
