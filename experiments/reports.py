@@ -181,6 +181,13 @@ REPORTS: Mapping[str, Report] = {
     "stars": _of_study_file("stars", 2),
     "stars_shape": _of_study_file("stars_shape", 5),
     "coverage": _of_study_file("coverage", 7),
+    "effects": Report(
+        file="reports/effects.md",
+        study=("experiments/effects.py", "experiments/effects_study"),
+        packages=(*PIPELINE, "exchange"),
+        minutes=8,
+        command=("experiments/effects.py",),
+    ),
     "benchmarks": Report(
         file="reports/benchmarks.md",
         study=("experiments/benchmarks",),

@@ -23,24 +23,30 @@ for it, or nothing does."""
 
 Usable: TypeAlias = Literal["yes", "with care", "no"]
 
-CORRECTABLE = (
-    *("contact", "drift", "bias_step", "spikes", "saturation", "frozen_pose", "frozen_wrench"),
-)
+CORRECTABLE = ("contact", "spikes", "saturation", "frozen_pose", "frozen_wrench")
 """Codes, besides those of log faults, that a fit may be asked to correct."""
 
 _OF_BODIES = ("body_changed", "bodies_differ")
 
-REPORTED = (*_OF_BODIES, "wrench_calibration")
+REPORTED = _OF_BODIES
 """Codes that no fit corrects: asked to, it says why."""
 
 _SYMPTOMS = (
     *("too_dense", "unexplained", "little_motion", "motion_noise", "at_the_edge"),
-    *("completed", "left_open"),
+    *("completed", "left_open", "imprecise", "need_unmet"),
 )
 """Codes of what shows that something is wrong, or that the log tells too little."""
 
 CODES = (
-    *("edited", "cutoff_low", *CORRECTABLE, *_OF_BODIES, "logs_swapped"),
+    *(
+        "edited",
+        "cutoff_low",
+        *CORRECTABLE,
+        "drift",
+        "wrench_calibration",
+        *_OF_BODIES,
+        "logs_swapped",
+    ),
     *("imu_axes", "imu_scale", "imu_place", "imu_delay", "free_flight", "force_motion"),
     *("rows_dropped", "rows_unused", "counter_wrapped", "held_samples", "clocks_joined"),
     "wrench_rounded",
@@ -139,8 +145,8 @@ class Verdict:
     """What is known of an estimate, each part for itself.
 
     Attributes:
-        usable: "no" where a finding is an error; "with care" where one is a warning, a default body
-            completes a parameter, or a need is not met; else "yes".
+        usable: "no" where a finding is an error; "with care" where one is a warning, or a default
+            body completes a parameter and no need was given; else "yes".
         possible: whether the body is physically consistent.
         optimal: whether it is proved to be the best such body for the data.
         explains_data: whether what it leaves of the measured wrench is noise: nothing is
@@ -189,11 +195,14 @@ def verdict_of(
         needs: what was asked for, and whether it is met.
     """
     usable: Usable = "yes"
-    if any(f.asks_for_care for f in findings) or not all((needs or {}).values()):
+    # Needs that are met name only what the log tells.
+    asking = [f for f in findings if f.asks_for_care and not (needs and f.code == "completed")]
+    if asking:
         usable = "with care"
-    if any(f.severity == "error" for f in findings) or not possible:
+    unmet = not all((needs or {}).values())
+    if any(f.severity == "error" for f in findings) or unmet or not possible:
         usable = "no"
-    reasons = dict.fromkeys(f.code for f in ranked(findings) if f.asks_for_care)
+    reasons = dict.fromkeys(f.code for f in ranked(asking))
     return Verdict(
         usable=usable,
         possible=possible,

@@ -15,6 +15,7 @@ from scipy.spatial.transform import Rotation
 
 from identify.inertia import inertia_about_com
 from identify.logs import Recording
+from identify.logs.effects import EFFECT_KEYS
 from identify.logs.synthetic import synthetic_recording
 from identify.logs.synthetic_motion import MotionSamples
 from identify.spatial import BodyMotion, Pose
@@ -305,3 +306,9 @@ def synthetic_still_recording(
     """A recording of still poses, without time; `options` are those of `synthetic_recording`."""
     motion: Any = _Still(rng, poses)
     return replace(synthetic_recording(phi, rng=rng, motion=motion, **options), time=None)
+
+
+def without_effects(recording: Recording) -> Recording:
+    """The recording with a schema that leaves all small faults of its sensor out of a fit."""
+    left_out = dict.fromkeys(EFFECT_KEYS, False)
+    return replace(recording, schema={**recording.schema, "effects": left_out})

@@ -52,8 +52,8 @@ def test_usable_is_what_the_worst_finding_says(findings, usable):
     assert verdict(*findings).usable == usable
 
 
-@pytest.mark.parametrize(("met", "usable"), [(True, "yes"), (False, "with care")])
-def test_a_need_that_is_not_met_asks_for_care(met, usable):
+@pytest.mark.parametrize(("met", "usable"), [(True, "yes"), (False, "no")])
+def test_a_need_that_is_not_met_forbids_to_use_the_estimate(met, usable):
     found = verdict(needs={"mass 1%": met})
     assert (found.usable, found.reasons) == (usable, ())
     assert found.record()["needs"] == {"mass 1%": met}

@@ -12,9 +12,9 @@ from experiments.benchmarks.long_logs import write_parquet
 from experiments.benchmarks.measure import Contender, Effort, Line, Spread, race
 from experiments.benchmarks.processes import run_identify
 from identify.diagnosis import signal_spans
-from identify.estimation import EstimatorSettings, estimate_body
+from identify.estimation import EstimatorSettings
 from identify.logs import Recording, read_log
-from identify.pipeline.diagnose import look_at
+from identify.pipeline.diagnose import effects_of, look_at
 from identify.pipeline.scanned_log import scan_log
 from identify.regressors import scan
 from identify.signals import Reading
@@ -52,15 +52,15 @@ def run(effort: Effort) -> list[Line]:
 
 
 def seconds_of_checks(recording: Recording, effort: Effort) -> np.ndarray:
-    """Seconds that checks add to a fit, turn by turn: columns for them, raw signals, diagnosis."""
+    """Seconds that effects and checks add to a fit, turn by turn: columns, raw signals, both."""
     log = scan_log(recording, Reading(), wide=True)
     settings = EstimatorSettings()
-    start = estimate_body([log.summary.statistics], settings).least_squares.phi
 
     def looked_at() -> float:
-        checks = look_at([log], settings, suspect=False, start=start)
-        assert checks.diagnosis is not None
-        return float(checks.diagnosis.fit.x.sum())
+        effects = effects_of([log], settings)
+        checks = look_at([log], settings, effects, suspect=False)
+        assert checks.effects is not None
+        return float(checks.effects.fit.x.sum())
 
     contenders: dict[str, Contender] = {
         "narrow": lambda: scan(recording).statistics.factors,

@@ -122,7 +122,7 @@ def _of_wrench() -> Iterator[Fault]:
             f"drift, linear, {share:g} of the weight", ("drift",), drifting(share, "linear")
         )
     for share in (0.05, 0.1):
-        yield Fault(f"offset steps by {share:g}", ("bias_step",), drifting(share, "step"))
+        yield Fault(f"offset steps by {share:g}", ("drift",), drifting(share, "step"))
         yield Fault(f"offset walks by {share:g}", ("drift",), drifting(share, "walk"))
 
 

@@ -24,11 +24,15 @@ from identify.inertia import PHI, InertialParameters
 from identify.logs import Recording
 from identify.pipeline import FitResult, FitSettings, check_logs, fit
 from identify.pipeline.correcting import NotCorrected
+from identify.pipeline.effect_notes import EFFECT_CODES
 from identify.regressors import FEATURE_TENSOR, scan
 from identify.regressors.wrench import PSI, W
 from identify.signals.transform import BAND_EDGES_HZ, CONSTANT
 
-SYMPTOMS = ("unexplained", "choice_contradicted", "little_motion", "motion_noise", "completed")
+SYMPTOMS = (
+    *("unexplained", "choice_contradicted", "little_motion", "motion_noise", "completed"),
+    *("imprecise", "at_the_edge"),
+)
 """Findings that name no cause."""
 
 TELLS = 20.0
@@ -49,7 +53,7 @@ class Score:
         fault: what was done.
         kind: of the fault.
         gain: twice the log-likelihood that the log as it was has over the log made wrong.
-        said: code of the first finding that is a warning or an error, and its equivalents.
+        said: code of the first finding that is no mere information, and its equivalents.
         right: whether one of them names what was done.
         usable: what a plain fit says of its estimate; "none" where it has none.
         off: largest error of a reported parameter of that, in half-widths of its interval.
@@ -160,8 +164,8 @@ def _looked_at(logs: Sequence[Subject]) -> tuple[FitResult | None, tuple[Finding
 
 
 def _first(findings: Sequence[Finding]) -> list[Finding]:
-    """Warnings and errors, those of a cause first."""
-    grave = [f for f in findings if f.severity != "info"]
+    """Warnings, errors and notes on effects, those of a cause first."""
+    grave = [f for f in findings if f.severity != "info" or f.code in EFFECT_CODES]
     return [f for f in grave if f.code not in SYMPTOMS] or grave
 
 
@@ -236,7 +240,7 @@ def _obeyed(logs: Sequence[Subject], first: Finding) -> tuple[str, FitResult | N
     """The fit after the first finding's remedy: a line of the schema, or a correction."""
     changed = [obey(log.schema, first.remedy) for log in logs]
     try:
-        if first.severity == "error" and all(schema is not None for schema in changed):
+        if all(schema is not None for schema in changed):
             now = [replace(log, schema=s) for log, s in zip(logs, changed, strict=True) if s]
             return "schema", fit([log.read() for log in now])
         recordings = [log.read() for log in logs]

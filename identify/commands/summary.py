@@ -10,6 +10,7 @@ import numpy as np
 
 from identify.commands.terminal import beside_noise, pose_error, print_table, say
 from identify.reporting import parameter_rich_table
+from identify.reporting.body import repeatability_in_words
 from identify.reporting.parameter_table import GROUPS
 from identify.reporting.result import verdict_in_words
 from identify.signals.prepared import routes_of
@@ -57,6 +58,8 @@ def lines_of(result: FitResult) -> Iterator[str]:
     if result.carrier is not None:
         yield from verdict_lines(result.carrier)
     yield from (f"Before the fit: {said}" for said in result.corrected)
+    for one in result.estimate.bodies:
+        yield from (_sentence(one.of_body, said) for said in repeatability_in_words(one))
     yield from (
         f"{_SAID[finding.severity]} [{finding.code}]: {finding}" for finding in result.all_findings
     )
@@ -85,6 +88,11 @@ def lines_of(result: FitResult) -> Iterator[str]:
         alone = validation.unloaded.without_bands
         yield from (f"Unloaded: {why}" for why in alone.missing_windows)
         yield from _replayed(alone.windows, "Replay, unloaded")
+
+
+def _sentence(of_body: str, text: str) -> str:
+    name, _, rest = text.partition(": ")
+    return f"{name.capitalize()}{of_body}: {rest}"
 
 
 def bound_lines(estimate: SavedEstimate) -> Iterator[str]:
@@ -140,7 +148,7 @@ def gain_lines(result: FitResult, mass: float) -> Iterator[str]:
     Raises:
         ProblemError: as `force_gain`.
     """
-    from identify.estimation.calibration import gain_errors
+    from identify.estimation.calibration import gain_deviations
     from identify.pipeline.known_mass import force_gain
 
     found = force_gain(result, mass)
@@ -157,7 +165,7 @@ def gain_lines(result: FitResult, mass: float) -> Iterator[str]:
     if (given := wrench.get("gain_accuracy")) is None:
         yield f"# {accuracy}…]  # of force; of torque as its data sheet says"
     else:
-        torque = float(np.abs(gain_errors(given)[:, 3:, 3:]).max(initial=0.0))
+        torque = float(gain_deviations(given)[0][3:6].max())
         yield f"{accuracy}{torque:.4g}]  # of force by this mass; of torque as before"
 
 

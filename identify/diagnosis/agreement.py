@@ -14,7 +14,7 @@ import numpy as np
 
 from identify.arrays import Array, Flags, Indices, Phi
 from identify.errors import IdentifyError, ProblemError
-from identify.estimation.calibration import Calibration
+from identify.estimation.accelerometer_place import PlaceErrors
 from identify.estimation.in_step import Rounds, together
 from identify.estimation.intervals import covariance_of, degrees_of_freedom
 from identify.estimation.least_squares import LeastSquaresFit, least_squares_rounds
@@ -214,10 +214,10 @@ class _Parts:
     def _of_places(self, cells: Flags, fit: LeastSquaresFit) -> Array:
         """What errors of what was found of accelerometers make of the body of some cells."""
         logs = np.unique(self.statistics.log[cells]).tolist()
-        found = Calibration.of([self.recordings[log] for log in logs])
-        if not found.places:
+        found = PlaceErrors.of([self.recordings[log] for log in logs])
+        if not found.maps:
             return np.zeros((10, 10))
-        of_x, _ = found.of_places(posterior_of(fit, NoPrior()))
+        of_x, _ = found.effects(posterior_of(fit, NoPrior()))
         return of_x.T @ of_x
 
 

@@ -11,18 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Phi
-from identify.diagnosis.facts import LogFacts
+from identify.logs.facts import LogFacts
 from identify.logs.patch import Patch, wrench_gain
 from identify.logs.schema import Schema
 from identify.logs.units import LENGTH
-from identify.regressors import SCAN_LAYOUT, WIDE_LAYOUT
 from identify.regressors.log_corrections import (
-    added_weight,
+    before_added_weight,
     changed_readings,
+    of_all_columns,
     other_gravity,
     scaled_position,
 )
-from identify.regressors.wrench import DDW, DW, RT, W
 
 _WRENCH_KEYS = frozenset(
     f"wrench.{key}" for key in ("force", "torque", "force_unit", "torque_unit", "acts_on")
@@ -84,8 +83,6 @@ class Fault:
         sizes: its parameters; None where there are none.
         slips: how many mistakes it takes to make it.
         clock: how many times as long as read the time runs.
-        amplifies: whether its correction makes noise of the wrench larger.
-        undecided: what else may be wrong that looks the same, where a person has to say.
         made_of: two faults that it is, where it is two.
         of_size: the fault with sizes that it is at one of them, that size, and what is so then.
         says: what is so at a size η with its half-widths, where names and numbers are not enough.
@@ -102,8 +99,6 @@ class Fault:
     sizes: Sizes | None = None
     slips: int = 1
     clock: float = 1.0
-    amplifies: bool = False
-    undecided: str = ""
     made_of: tuple[Fault, Fault] | None = None
     of_size: tuple[Fault, Array, str] | None = None
     says: Callable[[Array, Array], str] | None = None
@@ -127,22 +122,13 @@ class Fault:
         assert self.change is not None
         M = self.change(np.asarray(size, dtype=np.float64))
         assert M is not None
-        if self.facts is not None and self.facts.compensated:
-            weight = added_weight(self.facts.compensated, self.facts.gravity)[RT, W]
-            M = M.copy()
-            M[RT, W] += weight - weight @ M[W, W]
-        return M
+        if self.facts is None:
+            return M
+        return before_added_weight(M, self.facts.compensated, self.facts.gravity)
 
     def map_at(self, size: Array) -> Array:
         """M(η) of all extended columns, shape (40, 40): maps follow each other as products."""
         return of_all_columns(self.fit_map(size))
-
-    def tangent(self) -> Array:
-        """∂M/∂η at zero, of the columns a fit reads, shape (40, 19, d), by central differences."""
-        assert self.sizes is not None
-        steps = 1e-4 * self.sizes.matters * np.eye(self.d)
-        slopes = [(self.fit_map(step) - self.fit_map(-step)) / (2.0 * step.sum()) for step in steps]
-        return np.stack(slopes, axis=-1)
 
     def remedy_at(self, size: Array) -> str:
         """What to change: a line of the schema, or an action."""
@@ -154,13 +140,12 @@ class Fault:
     def at_size(self, size: Array, text: str) -> Fault:
         """The fault at one size, as a slip: what a search from zero does not come to."""
         patch, change, action = self.patch, self.change, self.action
-        assert patch is not None
         assert change is not None
         return Fault(
             text,
             self.code,
             text,
-            lambda _: patch(size),
+            None if patch is None else lambda _: patch(size),
             lambda _: change(size),
             None if action is None else lambda _: action(size),
             self.facts,
@@ -314,14 +299,3 @@ def rounded(values: Array | float) -> list[float] | float:
     """Numbers as a schema has them: six decimals."""
     listed = [float(value) + 0.0 for value in np.round(np.atleast_1d(values), 6)]
     return listed[0] if np.ndim(values) == 0 else listed
-
-
-def of_all_columns(M: Array) -> Array:
-    """M of [1, ψ, w] carried to the derivatives: what acts on w, ẇ, ẅ acts on theirs, (40, 40)."""
-    K, fit = len(WIDE_LAYOUT.columns), len(SCAN_LAYOUT.columns)
-    whole = np.zeros((K, K))
-    whole[:, :fit] = M
-    whole[RT, RT] = np.eye(9)
-    whole[DW, DW] = whole[DDW, DDW] = M[W, W]
-    whole[DDW, DW] = M[DW, W]
-    return whole

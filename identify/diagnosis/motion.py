@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from identify.arrays import Array
-from identify.diagnosis.score_test import ScoreTest
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.regressors.wrench import PSI
 
@@ -43,21 +42,17 @@ class Excitation:
     advice: tuple[str, ...]
 
 
-def excitation(fit: LeastSquaresFit, tests: Sequence[ScoreTest] = ()) -> Excitation:
+def excitation(fit: LeastSquaresFit) -> Excitation:
     """What a fit's logs excite.
 
     Args:
         fit: of a body's wrench.
-        tests: of faults with a size, for those that the log would not show.
     """
     rates, alpha, turned = _motion_of(fit)
     names, widths = fit.data.space.names, fit.identifiability.half_widths
     known = np.logical_or(fit.data.known, widths < 1.0)
     missing = tuple(name for name, told in zip(names, known.tolist(), strict=True) if not told)
     advice = [*_of_inertia(missing, rates, alpha), *_of_gravity(missing, turned)]
-    for test in tests:
-        if not test.observable:
-            advice.append(_of_fault(test))
     return Excitation(
         rates=rates,
         angular_accelerations=alpha,
@@ -137,13 +132,3 @@ def _of_gravity(missing: Sequence[str], turned: float) -> list[str]:
         f"{', '.join(moments)} is not identifiable: gravity strays by {np.degrees(turned):.0f}° in "
         "body axes. Log attitudes that differ by turns about two axes."
     ]
-
-
-def _of_fault(test: ScoreTest) -> str:
-    fault, sizes = test.fault, test.fault.sizes
-    assert sizes is not None
-    name = fault.name.replace("_", " ")
-    limit = f"{sizes.matters / sizes.per_unit:g} {sizes.unit}"
-    if sizes.of_mass:
-        limit = f"{100.0 * sizes.matters:.0f} % of the body"
-    return f"{name}: this log would not show {limit}. To show it, {sizes.motion}."

@@ -44,9 +44,6 @@ class Explanation:
         faults: of each log.
         size: η [SI], shape (d,).
         half_width: of the 95 % interval of each component [SI], shape (d,).
-        p_value: that it is zero.
-        equivalent: codes of others that explain the logs as well; where there is one, none is to
-            be corrected.
         note: what else speaks for or against it.
         left: share of the wrench's signal that the fit of the logs so read leaves beyond noise
             (`share_left`); zero where they were not fitted.
@@ -57,8 +54,6 @@ class Explanation:
     faults: tuple[Fault, ...] = ()
     size: Array = field(default_factory=lambda: np.zeros(0))
     half_width: Array = field(default_factory=lambda: np.zeros(0))
-    p_value: float = 0.0
-    equivalent: tuple[str, ...] = ()
     note: str = ""
     left: float = 0.0
 
@@ -95,28 +90,6 @@ class Explanation:
     def remedy(self) -> str:
         """What to change."""
         return self.faults[0].remedy_at(self.size) if self.faults else ""
-
-    @property
-    def undecided(self) -> str:
-        """What else may be wrong that looks the same."""
-        return self.faults[0].undecided if self.faults else ""
-
-    @property
-    def tells_apart(self) -> str:
-        """The motion that would show which of several that explain the logs as well it is."""
-        sizes = self.faults[0].sizes if self.faults else None
-        return "" if sizes is None else sizes.motion
-
-    @property
-    def choosable(self) -> bool:
-        """Whether one of several that explain the logs as well may be chosen by name.
-
-        Not where a unit is among them, nor where two things are wrong in the same way: the body by
-        one is not near that by the other.
-        """
-        return not self.undecided and not any(
-            code.endswith("_unit") for code in (self.code, *self.equivalent)
-        )
 
     @property
     def text(self) -> str:

@@ -2,20 +2,17 @@
 
 The likelihood `misfit` is minimised over the sizes η by Gauss and Newton: at weights W and a body φ
 the residual r = z M(η) (B0 − B φ) is linear in φ, and nearly so in η, and both step together.
-
-Kiefer, "Sequential minimax search for a maximum" (1953).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
 import numpy as np
 
 from identify.arrays import Array, Indices, Phi
-from identify.diagnosis.facts import LogFacts
 from identify.diagnosis.fault import Fault, logs_with_same_faults
 from identify.diagnosis.misfit import (
     BandRows,
@@ -26,25 +23,17 @@ from identify.diagnosis.misfit import (
     stacked,
 )
 from identify.estimation.least_squares import LeastSquaresFit
+from identify.logs.facts import LogFacts
 from identify.regressors import FEATURE_TENSOR, SCAN_LAYOUT, WIDE_LAYOUT
 from identify.regressors.wrench import DDW, DW, W
 from identify.signals.transform import band_middle
 
 STEPS, _HALVINGS = 8, 4
-_TRIED = 2
-"""Steps after which a cost that is above a bound is given up."""
-
 SETTLED = 0.1
 """Standard errors of a step after which no other is taken."""
 
 _UNOBSERVABLE = 1e-6
 """Share of the information on a direction of η that body and offset have to leave."""
-
-_AMPLIFIED = (0.3, 8.0)
-"""Least and largest multiple of a size whose likelihood is compared, where steps fall short …"""
-
-_FACTOR_KNOWN = 0.02
-"""… and how well the likeliest is found."""
 
 _TOGETHER = 4
 """Logs of which a step makes one product: with more, it leaves the processor's cache."""
@@ -141,7 +130,7 @@ class Trial:
         kinds, kind_of = _kinds(self.candidates, len(self.rows))
         middles = [band_middle(band) for rows in self.rows for band in rows.bands]
         bands, band_of = np.unique(middles, return_inverse=True)
-        powers = _log_powers(_maps(kinds, self.candidates, self.sizes), bands)
+        powers = log_powers(_maps(kinds, self.candidates, self.sizes), bands)
         of_rows = np.repeat(kind_of, [len(rows.bands) for rows in self.rows])
         samples = np.concatenate([rows.samples for rows in self.rows])
         total = sum(each.cost for each in self.misfits) - samples @ powers[of_rows, band_of]
@@ -236,7 +225,7 @@ def _stacks(logs: Sequence[int], kind_of: Indices) -> Iterator[list[int]]:
         yield from (coming[k : k + _TOGETHER] for k in range(0, len(coming), _TOGETHER))
 
 
-def _log_powers(maps: Array, frequencies: Array) -> Array:
+def log_powers(maps: Array, frequencies: Array) -> Array:
     """log |det C|² of what maps make of the wrench's noise at frequencies ω, (maps, frequencies).
 
     Args:
@@ -248,44 +237,10 @@ def _log_powers(maps: Array, frequencies: Array) -> Array:
     return 2.0 * np.linalg.slogdet(C)[1]
 
 
-def settled(before: Trial, candidate: Candidate, bound: float = np.inf) -> Trial | None:
-    """A fault at the size that fits best, beside those corrected before at theirs."""
-    fault = candidate[0]
-    start = before.at((*before.candidates, candidate), (*before.sizes, np.zeros(fault.d)))
-    now = stepped(start, bound)
-    if now is None or not fault.amplifies:
-        return now
-
-    # Steps by the residual fall short where a correction makes noise larger; the likelihood of the
-    # wrench as it was read counts that.
-    def at(factor: float) -> Trial:
-        return now.at(now.candidates, (*now.sizes[:-1], factor * now.sizes[-1]))
-
-    return min((now, _likeliest(at, *_AMPLIFIED)), key=lambda trial: trial.cost)
-
-
-def _likeliest(at: Callable[[float], Trial], low: float, high: float) -> Trial:
-    """The trial of least cost within bounds, by golden section (Kiefer 1953)."""
-    share = 0.5 * (5.0**0.5 - 1.0)
-    inner = [high - share * (high - low), low + share * (high - low)]
-    trials = [at(factor) for factor in inner]
-    while high - low > _FACTOR_KNOWN:
-        if trials[0].cost < trials[1].cost:
-            high, inner = inner[1], [inner[1] - share * (inner[1] - low), inner[0]]
-            trials = [at(inner[0]), trials[0]]
-        else:
-            low, inner = inner[0], [inner[1], inner[0] + share * (high - inner[0])]
-            trials = [trials[1], at(inner[1])]
-    return min(trials, key=lambda trial: trial.cost)
-
-
-def stepped(now: Trial, bound: float = np.inf) -> Trial | None:
-    """Steps of all sizes together until they are small or gain nothing.
-
-    None where there is no way on, or the cost after a few of them is still above a bound.
-    """
+def stepped(now: Trial) -> Trial | None:
+    """Steps of all sizes together until they are small or gain nothing; None without a way on."""
     origin = now.sizes
-    for number in range(STEPS):
+    for _ in range(STEPS):
         try:
             step, covariance, directions = now.step()
         except np.linalg.LinAlgError:
@@ -310,8 +265,6 @@ def stepped(now: Trial, bound: float = np.inf) -> Trial | None:
         if after is None:
             break
         now = after
-        if number >= _TRIED - 1 and now.cost > bound:
-            return None
         if (np.abs(step) <= SETTLED * np.sqrt(np.diag(covariance))).all():
             break
     return now

@@ -1,5 +1,9 @@
-from identify.estimation.calibration import Calibration as Calibration
+from identify.estimation.accelerometer_place import PlaceErrors as PlaceErrors
 from identify.estimation.certificate import Certificate as Certificate
+from identify.estimation.effects_fit import (
+    FittedEffects as FittedEffects,
+    fit_effects as fit_effects,
+)
 from identify.estimation.entropic import (
     EntropicEstimate as EntropicEstimate,
     entropic_estimate as entropic_estimate,
@@ -11,7 +15,6 @@ from identify.estimation.errors import (
 )
 from identify.estimation.estimate import DecidedBy as DecidedBy, Estimate as Estimate
 from identify.estimation.estimator import (
-    body_system as body_system,
     estimate_body as estimate_body,
     estimate_unknowns as estimate_unknowns,
     fit_many as fit_many,
@@ -30,3 +33,4 @@ from identify.estimation.settings import (
     EstimatorSettings as EstimatorSettings,
     IntervalRoute as IntervalRoute,
 )
+from identify.estimation.wrench_system import body_system as body_system

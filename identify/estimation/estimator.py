@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Indices, seal
 from identify.errors import IdentifyError, ProblemError
-from identify.estimation.calibration import NOT_INCLUDED, Calibration
+from identify.estimation.accelerometer_place import PlaceErrors
+from identify.estimation.calibration import NOT_INCLUDED
 from identify.estimation.certificate import Certificate
+from identify.estimation.effects_fit import FittedEffects
 from identify.estimation.estimate import DecidedBy, Estimate
 from identify.estimation.in_step import Rounds, in_turn, together
 from identify.estimation.intervals import (
@@ -34,43 +36,38 @@ from identify.estimation.settings import EstimatorSettings, IntervalRoute
 from identify.estimation.solving import cause_in_terms, solve_terms
 from identify.estimation.terms import Consistent, ScalarBounds, Term
 from identify.estimation.variance import VarianceParts
+from identify.estimation.wrench_system import body_system
 from identify.exchange import SavedBias
 from identify.findings import completion
 from identify.inertia import PHI, InertialParameters
 from identify.inertia.parameters import DEFAULT_DENSITY, default_radius
 from identify.regressors import (
     ONE_BODY,
-    BodyWrench,
     ParameterSpace,
     StackedRows,
     Statistics,
     System,
-    join_logs,
     stacked_statistics,
 )
 
-PAYLOAD, CARRIER = "payload", "carrier"
-"""Names of the two bodies where some logs are of the carrier alone."""
-
 _MOSTLY = 0.5
 """Share of the information on a parameter from which on the prior decides it."""
-
-PAYLOAD_ON_CARRIER = ParameterSpace((PAYLOAD, CARRIER))
-LOADED, UNLOADED = (PAYLOAD, CARRIER), (CARRIER,)
-"""Which of them move in the logs."""
 
 
 def estimate_body(
     logs: Sequence[Statistics],
     settings: EstimatorSettings | None = None,
-    calibration: Calibration | None = None,
+    effects: FittedEffects | None = None,
+    places: PlaceErrors | None = None,
 ) -> Estimate:
     """Fit the ten parameters of one body, or of a payload and its carrier, to statistics of logs.
 
     Args:
         logs: statistics of the wrench layout, one for each log, those of the carrier alone last.
         settings: offsets, what is known of the body, and which logs are of the carrier alone.
-        calibration: what is known of the scale of the logs' sensor; nothing where not given.
+        effects: small faults of the logs' sensors, taken off their statistics; their errors are
+            not counted where they are not given.
+        places: errors of accelerometers' places that were found.
 
     Returns:
         The estimate of the body, or of the payload; that of the carrier is then in `others`.
@@ -80,7 +77,7 @@ def estimate_body(
         ContradictoryTerms: two terms exclude each other.
         SolveError: the solver failed, or its solution is not proved.
     """
-    return in_turn(_body_rounds(logs, settings or EstimatorSettings(), calibration))
+    return in_turn(_body_rounds(logs, settings or EstimatorSettings(), effects, places))
 
 
 def solve(
@@ -128,33 +125,6 @@ def solve(
     return estimate_unknowns(System.of([(statistics, StackedRows(space))]), terms)
 
 
-def body_system(logs: Sequence[Statistics], settings: EstimatorSettings) -> System:
-    """The system of one body in a wrench sensor, or of a payload on its carrier.
-
-    Logs with the payload and logs without it have a weight each, as what a model leaves may differ
-    between the two. An offset that all logs share needs them in one, with one weight.
-
-    Raises:
-        ProblemError: there is no log with the payload.
-    """
-    if not settings.unloaded:
-        return System.of([(join_logs(logs), BodyWrench(offsets=settings.bias))])
-    loaded = len(logs) - settings.unloaded
-    if loaded < 1:
-        raise ProblemError("a payload needs at least one log with it")
-    kinds = (loaded, LOADED), (settings.unloaded, UNLOADED)
-    if settings.bias == "shared":
-        moved = tuple(bodies for count, bodies in kinds for _ in range(count))
-        return System.of([(join_logs(logs), BodyWrench(PAYLOAD_ON_CARRIER, "shared", moved))])
-    parts = (logs[:loaded], LOADED), (logs[loaded:], UNLOADED)
-    return System.of(
-        [
-            (join_logs(part), BodyWrench(PAYLOAD_ON_CARRIER, settings.bias, (bodies,)))
-            for part, bodies in parts
-        ]
-    )
-
-
 def estimate_unknowns(
     system: System,
     terms: Sequence[Term] = (),
@@ -162,7 +132,8 @@ def estimate_unknowns(
     prior: Prior = BALL,
     interval: IntervalRoute = "formula",
     simultaneous: bool = False,
-    calibration: Calibration | None = None,
+    effects: FittedEffects | None = None,
+    places: PlaceErrors | None = None,
 ) -> Estimate:
     """The estimate of all unknowns of a system.
 
@@ -177,7 +148,9 @@ def estimate_unknowns(
         prior: of the first body.
         interval: how intervals come about, "formula" or "bootstrap".
         simultaneous: whether 95 % is that all intervals of a body hold at once.
-        calibration: what is known of the scale of the sensor; nothing where not given.
+        effects: small faults of the sensor, taken off the statistics; their errors are not counted
+            where they are not given.
+        places: errors of accelerometers' places that were found.
 
     Returns:
         The estimate of the first body; the others and the scalars are in `others` and `scalars`.
@@ -186,7 +159,7 @@ def estimate_unknowns(
         ProblemError: blocks of time are too few for a bootstrap.
         TermError: no body of the mass that the data give is like the prior.
     """
-    options = prior, interval, calibration
+    options = prior, interval, effects, places
     return in_turn(_rounds(system, terms, *options, simultaneous=simultaneous))
 
 
@@ -213,7 +186,8 @@ def fit_many(
 def _body_rounds(
     logs: Sequence[Statistics],
     settings: EstimatorSettings,
-    calibration: Calibration | None = None,
+    effects: FittedEffects | None = None,
+    places: PlaceErrors | None = None,
 ) -> Rounds[Estimate]:
     """Those of `estimate_body`."""
     estimate = yield from _rounds(
@@ -221,7 +195,8 @@ def _body_rounds(
         settings.all_terms,
         settings.prior,
         settings.interval,
-        calibration,
+        effects,
+        places,
         simultaneous=settings.simultaneous,
     )
     return estimate.on_carrier(settings.unloaded) if settings.unloaded else estimate
@@ -238,7 +213,8 @@ def _rounds(
     terms: Sequence[Term],
     prior: Prior,
     interval: IntervalRoute,
-    calibration: Calibration | None,
+    effects: FittedEffects | None,
+    places: PlaceErrors | None,
     *,
     simultaneous: bool,
 ) -> Rounds[Estimate]:
@@ -251,29 +227,32 @@ def _rounds(
     for term in every:
         term.require_plausible(fit.x, fit.data.space)
     posterior = posterior_of(fit, prior)
-    uncertainty = _Uncertainty.of(posterior, interval, calibration, simultaneous=simultaneous)
+    errors = effects, places
+    uncertainty = _Uncertainty.of(posterior, interval, *errors, simultaneous=simultaneous)
     theta, certificate = solve_terms(posterior, every)
     return _assemble(posterior, every, theta, certificate, uncertainty)
 
 
 @dataclass(frozen=True, slots=True)
 class _Uncertainty:
-    """Of all unknowns of a fit.
+    """Covariances and degrees of freedom of all unknowns of a fit.
 
     Attributes:
-        likelihood: covariance of what noise and blocks of time make of them, shape (p, p).
-        places: that of what errors of places that were found make of them, shape (p, p); None
-            where none was.
-        calibration: that of what errors of scale make of them, shape (p, p); None where nothing is
-            known of these.
-        offsets: variances that both make of the sensor offsets, shape (offsets, m).
+        likelihood: covariance from noise and blocks of time, shape (p, p).
+        places: covariance from errors of places that were found, shape (p, p); None where none was.
+        faults: covariance from small faults of the sensor but for its scale, shape (p, p); None
+            where they are not counted.
+        calibration: covariance from errors of the sensor's scale, shape (p, p); None where they are
+            not counted.
+        offsets: variances of the sensor offsets from errors of places, shape (offsets, m).
         degrees: of freedom of Student's t, shape (p,).
-        kind: what is counted, in words.
+        kind: sources that are counted, in words.
         simultaneous: whether 95 % is that all intervals of a body hold at once.
     """
 
     likelihood: Array
     places: Array | None
+    faults: Array | None
     calibration: Array | None
     offsets: Array | None
     degrees: Array
@@ -282,12 +261,12 @@ class _Uncertainty:
 
     @property
     def repeatability(self) -> Array:
-        """Covariance of what differs between logs of a sensor, shape (p, p)."""
-        return self.likelihood + (0.0 if self.places is None else self.places)
+        """Covariance of differences between logs of a sensor, shape (p, p)."""
+        return sum((C for C in (self.places, self.faults) if C is not None), self.likelihood)
 
     @property
     def covariance(self) -> Array:
-        """Of all, shape (p, p)."""
+        """Covariance from all sources, shape (p, p)."""
         return self.repeatability + (0.0 if self.calibration is None else self.calibration)
 
     @classmethod
@@ -295,7 +274,8 @@ class _Uncertainty:
         cls,
         posterior: Posterior,
         interval: IntervalRoute,
-        calibration: Calibration | None,
+        effects: FittedEffects | None,
+        places: PlaceErrors | None,
         *,
         simultaneous: bool,
     ) -> _Uncertainty:
@@ -312,22 +292,31 @@ class _Uncertainty:
             found = BlockBootstrap.of(fit, np.random.default_rng(0))
             kind = f"95 %, bootstrap: what differs between {found.blocks} blocks of time"
             covariance, degrees = found.covariance, np.full(len(found.covariance), found.degrees)
-        kind += f"; {NOT_INCLUDED if calibration is None else calibration.said}"
+        kind += f"; {NOT_INCLUDED if effects is None else effects.kind}"
         kind += "; all parameters of a body at once" if simultaneous else ""
-        places, of_scale, variances, more = None, None, None, np.zeros(len(covariance))
-        if calibration is not None and calibration.places:
-            moved, offsets = calibration.of_places(posterior)
-            places, variances = moved.T @ moved, (offsets**2).sum(axis=0)
-            more = np.diag(places)
-        if calibration is not None and len(calibration.maps):
-            moved, offsets = calibration.effects(posterior)
-            of_scale, before = moved.T @ moved, 0.0 if variances is None else variances
-            variances = before + (offsets**2).sum(axis=0)
-            more = more + np.diag(of_scale)
-        # Of an error of known size there are no degrees of freedom to count (Satterthwaite 1946).
+        of_places, variances, of_faults, of_scale = None, None, None, None
+        added = np.zeros(len(covariance))
+        if places is not None and places.maps:
+            moved, offsets = places.effects(posterior)
+            of_places, variances = moved.T @ moved, (offsets**2).sum(axis=0)
+            added = added + np.diag(of_places)
+        if effects is not None:
+            whole, of_scale = effects.covariances(posterior)
+            of_faults = whole - of_scale
+            added = added + np.diag(whole)
+        # Errors of known size have no degrees of freedom to count (Satterthwaite 1946).
         own = np.diag(covariance)
-        degrees = (1.0 + more / np.where(own > 0.0, own, 1.0)) ** 2 * degrees
-        return cls(covariance, places, of_scale, variances, degrees, kind, simultaneous)
+        degrees = (1.0 + added / np.where(own > 0.0, own, 1.0)) ** 2 * degrees
+        return cls(
+            likelihood=covariance,
+            places=of_places,
+            faults=of_faults,
+            calibration=of_scale,
+            offsets=variances,
+            degrees=degrees,
+            kind=kind,
+            simultaneous=simultaneous,
+        )
 
 
 def _assemble(
@@ -347,8 +336,9 @@ def _assemble(
     np.add.at(of_sensors, arrays.sensor, np.concatenate((arrays.samples[:, None], power), axis=1))
     rms = np.sqrt(of_sensors[:, 1:] / of_sensors[:, :1])[arrays.channels[arrays.sensors[:, 0]]]
     decided = _decide(posterior, x, uncertainty.repeatability)
-    degrees, parts = uncertainty.degrees, VarianceParts.of(posterior, of_scale, uncertainty.places)
-    half_widths = offset_half_widths(fit, uncertainty.likelihood, uncertainty.offsets)
+    sources = uncertainty.places, uncertainty.faults, of_scale
+    degrees, parts = uncertainty.degrees, VarianceParts.of(posterior, *sources)
+    half_widths = offset_half_widths(fit, covariance, uncertainty.offsets)
     found = zip(system.offsets(x, fit.weights), half_widths, strict=True)
     offsets = tuple(SavedBias("", offset, half_width) for offset, half_width in found)
     said = posterior.likelihood

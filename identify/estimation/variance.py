@@ -16,9 +16,8 @@ SOURCES: tuple[str, ...] = (
 )
 """Where variance comes from: noise of the wrench; noise of the motion; residuals larger than both,
 such as drift, vibration or a model that fails; what a prior of the body leaves open, or what the
-default body completes where there is none; errors of scale of the sensor and of gravity, as far as
-they are given; and what faults of the logs that were found may have moved, where there are any
-(`widened`)."""
+default body completes where there is none; errors of scale of the sensor and of gravity; and other
+small faults of the sensor, such as crosstalk, delay and drift."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +31,16 @@ class VarianceParts:
     motion: Array
     completion: Array
     calibration: Array
+    faults: Array
     completed_by: str = "completion"
 
     @classmethod
     def of(
         cls,
         posterior: Posterior,
-        calibration: Array | None = None,
         places: Array | None = None,
+        faults: Array | None = None,
+        calibration: Array | None = None,
     ) -> VarianceParts | None:
         """Of data and prior; None where no noise was read off the signals, nor an error given.
 
@@ -49,14 +50,16 @@ class VarianceParts:
 
         Args:
             posterior: without inequalities.
-            calibration: covariance that errors of scale make, shape (p, p).
-            places: that of errors of places that were found: of noise in the motion.
+            places: covariance from errors of places that were found: of noise in the motion.
+            faults: covariance from small faults of the sensor, shape (p, p).
+            calibration: covariance from errors of its scale, shape (p, p).
         """
         fit = posterior.fit
         system, split, to_x = fit.data.system, fit.identifiability, fit.scaling.to_x
         everything = system.noise_moments(posterior.x)
-        if calibration is None and not everything.any():
+        if calibration is None and faults is None and not everything.any():
             return None
+        nothing = np.zeros_like(posterior.covariance)
         fraction, n = fit.noise_fraction, system.arrays.effective_samples[:, None, None]
         of_wrench = n * system.arrays.wrench_noise
         along = posterior.gain
@@ -73,7 +76,8 @@ class VarianceParts:
             covariance(of_wrench),
             moved + along @ cross_term @ along.T,
             unknown @ unknown.T if by_prior is None else by_prior,
-            np.zeros_like(along) if calibration is None else calibration,
+            nothing if calibration is None else calibration,
+            nothing if faults is None else faults,
             "completion" if by_prior is None else "prior",
         )
 
@@ -99,8 +103,10 @@ class VarianceParts:
         def variance(of: Array) -> Array:
             return (jacobian @ of * jacobian).sum(axis=1)
 
-        calibration = variance(self.calibration[block, block])
-        whole = np.maximum(variance(covariance) - calibration, 0.0)
+        calibration, faults = (
+            np.maximum(variance(of[block, block]), 0.0) for of in (self.calibration, self.faults)
+        )
+        whole = np.maximum(variance(covariance) - calibration - faults, 0.0)
         parts = np.array(
             [variance(of[block, block]) for of in (self.wrench, self.motion, self.completion)]
         )
@@ -108,10 +114,10 @@ class VarianceParts:
         rest = np.maximum(whole - parts.sum(axis=0), 0.0)
         noise = wrench + motion
         fits = np.minimum(1.0, (whole - completion) / np.where(noise > 0.0, noise, 1.0))
-        found = np.stack((fits * wrench, fits * motion, rest, completion, calibration))
+        found = np.stack((fits * wrench, fits * motion, rest, completion, calibration, faults))
         total = found.sum(axis=0)
         known = measured(decided_by)
-        sources = "wrench", "motion", "rest", self.completed_by, "calibration"
+        sources = "wrench", "motion", "rest", self.completed_by, "calibration", "fault"
         return {
             name: dict(zip(sources, (found[:, k] / total[k]).tolist(), strict=True))
             for k, name in enumerate(NAMES)

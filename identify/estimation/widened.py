@@ -45,22 +45,29 @@ def of_size(shift: Phi) -> Array:
     return np.outer(shift, shift) / _QUANTILE**2
 
 
-def widened(estimate: Estimate, added: Array) -> Estimate:
+def widened(estimate: Estimate, added: Array, of_scale: Array | None = None) -> Estimate:
     """An estimate with a further covariance, of a fault: in its intervals, axes and shares.
 
     Args:
         estimate: of one body, or of a payload with its carrier.
         added: covariance of all their parameters, in their order, shape (10 n, 10 n).
+        of_scale: its part that is of the sensor's scale, likewise; none where not given.
     """
-    bodies = [
-        _widened(one, added[10 * k : 10 * k + 10, 10 * k : 10 * k + 10])
-        for k, one in enumerate(estimate.bodies)
-    ]
+    of_scale = np.zeros_like(added) if of_scale is None else of_scale
+    bodies = []
+    for k, one in enumerate(estimate.bodies):
+        own = slice(10 * k, 10 * k + 10)
+        scale = of_scale[own, own]
+        wider = _widened(one, added[own, own])
+        if scale.any():
+            before = 0.0 if one.calibration is None else one.calibration
+            wider = replace(wider, calibration=before + scale)
+        bodies.append(wider)
     others = dict(zip(estimate.others, bodies[1:], strict=True))
     joint = estimate.joint_covariance
     if joint is not None:
         joint = joint.copy()
-        joint[: len(added), : len(added)] += added
+        joint[: len(added), : len(added)] += added - of_scale
     return replace(bodies[0], others=others, joint_covariance=joint)
 
 
@@ -93,7 +100,7 @@ def _widened(estimate: Estimate, added: Array) -> Estimate:
         of = estimate.variance_shares.get(name, {})
         if whole > 0.0 and (of or extra):
             kept = {source: share * variance / whole for source, share in of.items()}
-            shares[name] = kept | {"fault": extra / whole}
+            shares[name] = kept | {"fault": kept.get("fault", 0.0) + extra / whole}
     degrees = float(stdtridf(_LEVEL, max(quantiles))) if max(quantiles) > _QUANTILE else np.inf
     return replace(
         estimate,

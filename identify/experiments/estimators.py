@@ -58,7 +58,7 @@ class TrialData:
     @cached_property
     def prepared(self) -> PreparedLog:
         """The log on an even clock, differentiated and low-passed."""
-        return prepare(self.recording, self.cutoff_hz)
+        return prepare(self.recording, self.cutoff_hz, wide=True)  # as a fit does
 
     @cached_property
     def blocks(self) -> Statistics:

@@ -64,7 +64,6 @@ class Recording:
         wrench_delay: time by which the wrench of a row is older than its motion [s].
         compensated: mass [kg] and first moment about Bo in B [kg m] of the body whose weight the
             controller took off the wrench, and which is added back; none where there are no four.
-        wrench_drift: offsets over time to take off the wrench, each rows of [t, fx … tz] in B.
         gravity: g in W [m/s²], shape (3,).
         sources: the files, with their sha256; none of a log that was in memory.
         sha256: one digest of the content: that of the file, of the files' digests in order, or of
@@ -92,7 +91,6 @@ class Recording:
     X_BS: Pose | None = None
     wrench_delay: float = 0.0
     compensated: tuple[float, ...] = ()
-    wrench_drift: tuple[tuple[tuple[float, ...], ...], ...] = ()
     dropped: DroppedRows = field(default_factory=DroppedRows)
     schema: Mapping[str, object] = field(default_factory=dict)
     streams: tuple[Stream, ...] = ()
@@ -151,6 +149,8 @@ class Recording:
         flange: Pose | ArrayLike | Mapping[str, object] | None = None,
         tcp: Pose | ArrayLike | Mapping[str, object] | None = None,
         wrench_point: str | None = None,
+        sensor: str | None = None,
+        effects: Mapping[str, object] | None = None,
     ) -> Recording:
         """A recording of arrays in SI units, as a log of them would be read with its schema.
 
@@ -205,6 +205,9 @@ class Recording:
                 4×4 matrix, or a mapping with `pose` [x, y, z, rx, ry, rz].
             wrench_point: where a wrench in world axes is taken, with a `tcp`: "tcp" (default) or
                 "flange".
+            sensor: the sensor's name: recordings with the same one share its small faults.
+            effects: prior sizes of small faults of the sensor, by the keys of `[effects]`; False
+                leaves one out.
 
         Raises:
             LogError: an array has the wrong shape or length or numbers that are not finite, or time

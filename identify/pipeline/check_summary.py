@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from identify.arrays import Phi
 from identify.diagnosis import Span
+from identify.estimation import FittedEffects
+from identify.pipeline.effect_notes import NOTED, UNITS
 
 if TYPE_CHECKING:
     from identify.pipeline.diagnose import Checks
@@ -32,25 +32,21 @@ class RankedReading:
 
 
 @dataclass(frozen=True, slots=True)
-class SizedFault:
-    """A fault with a size that was looked for.
+class SensorEffect:
+    """A small fault of the sensor as the fit has it.
 
     Attributes:
-        name: of the fault.
-        unit: of its sizes.
-        size, half_width: with the half of the 95 % interval; infinite where nothing is known of it.
-        p_value: probability of a size as large by chance.
-        observable: whether the logs would show it.
-        found: whether it was found.
+        name: of the group, and its entry.
+        unit: of its size.
+        size, half_width: with the half of its 95 % interval.
+        noted: whether it stands out.
     """
 
     name: str
     unit: str
-    size: tuple[float, ...]
-    half_width: tuple[float, ...]
-    p_value: float
-    observable: bool
-    found: bool
+    size: float
+    half_width: float
+    noted: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,20 +54,14 @@ class CheckSummary:
     """What a report says of the checks of a fit.
 
     Attributes:
-        looked: whether faults with a size were looked for.
         readings: all that were compared, the likeliest first; none where they were not tried.
-        faults: those with a size.
-        corrected: the least-squares body with the found faults corrected, shape (10,), or None.
-        codes: of the faults with a size that were found.
+        effects: small faults of the sensors.
         spans: of time in which something is wrong, of each log.
         advice: what motion would tell what the logs do not, a sentence each.
     """
 
-    looked: bool = False
     readings: tuple[RankedReading, ...] = ()
-    faults: tuple[SizedFault, ...] = ()
-    corrected: Phi | None = None
-    codes: tuple[str, ...] = ()
+    effects: tuple[SensorEffect, ...] = ()
     spans: tuple[tuple[Span, ...], ...] = ()
     advice: tuple[str, ...] = ()
 
@@ -80,43 +70,24 @@ def summary_of(checks: Checks | CheckSummary) -> CheckSummary:
     """The summary of checks, or of such as are one."""
     if isinstance(checks, CheckSummary):
         return checks
-    diagnosis, ranking = checks.diagnosis, checks.ranking
-    of_checks = CheckSummary(
+    ranking = checks.ranking
+    return CheckSummary(
         readings=()
         if ranking is None
         else tuple(RankedReading(e.text, e.code, e.gain, e.mass) for e in ranking.explanations),
+        effects=() if checks.effects is None else tuple(_effects(checks.effects)),
         spans=checks.spans,
         advice=checks.advice,
     )
-    if diagnosis is None:
-        return of_checks
-    found = {each.faults[0].name: each for each in diagnosis.found}
-    faults = []
-    for test in diagnosis.tests:
-        scale, one = test.fault.sizes, found.get(test.fault.name)
-        assert scale is not None
-        size, half_width, p_value = (
-            (test.size, 1.96 * test.errors, test.p_value)
-            if one is None
-            else (one.size, one.half_width, one.p_value)
-        )
-        faults.append(
-            SizedFault(
-                test.fault.name,
-                scale.unit,
-                tuple((np.asarray(size) / scale.per_unit).tolist()),
-                tuple((np.asarray(half_width) / scale.per_unit).tolist()),
-                float(p_value),
-                bool(test.observable or one is not None),
-                one is not None,
-            )
-        )
-    return CheckSummary(
-        looked=True,
-        readings=of_checks.readings,
-        faults=tuple(faults),
-        corrected=np.array(diagnosis.fit.x[:10]) if diagnosis.found else None,
-        codes=tuple(each.code for each in diagnosis.found),
-        spans=checks.spans,
-        advice=checks.advice,
-    )
+
+
+def _effects(effects: FittedEffects) -> Iterator[SensorEffect]:
+    for block in effects.model.blocks:
+        per, unit = UNITS[block.group.name]
+        sizes, errors = effects.eta[block.columns], effects.errors[block.columns]
+        for entry, size, error in zip(
+            block.group.columns, sizes.tolist(), errors.tolist(), strict=True
+        ):
+            name = f"{block.group.code.replace('_', ' ')}, {entry}"
+            noted = abs(size) > NOTED * error > 0.0
+            yield SensorEffect(name, unit, size / per, 1.96 * error / per, noted)

@@ -3,37 +3,40 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+from scipy.special import chdtri
 
 from identify.arrays import Array
 from identify.diagnosis import (
     Explanation,
     Fault,
-    LogFacts,
     Ranking,
     Span,
     segments,
-    sized_faults,
 )
 from identify.diagnosis.explained import MOST_LEFT, share_left
 from identify.diagnosis.fault import gain_of
-from identify.diagnosis.faults import faults_of
+from identify.diagnosis.faults import faults_of, sized_faults
 from identify.diagnosis.faults.wrench import sign_faults, turn_of_axes, turns_about
-from identify.diagnosis.misfit import BandRows, clear_bands
-from identify.diagnosis.ranking import CLEAR_LEAD, Compared
-from identify.diagnosis.trial import Trial, stepped
+from identify.diagnosis.misfit import BandRows, clear_bands, misfit
+from identify.diagnosis.ranking import CLEAR_LEAD, SLIP, Compared
+from identify.diagnosis.trial import Trial, log_powers, stepped
 from identify.errors import IdentifyError
-from identify.estimation import EstimatorSettings
-from identify.estimation.estimator import body_system
-from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
+from identify.estimation import EstimatorSettings, FittedEffects, fit_effects
+from identify.estimation.effects import EffectModel
+from identify.estimation.least_squares import LeastSquaresFit
+from identify.logs.effects import GroupSetting
+from identify.logs.facts import LogFacts
+from identify.pipeline.effect_notes import MOST_DISPLACED
 from identify.pipeline.messages import SHOWN, distinct
-from identify.pipeline.scanned_log import ScannedLog
+from identify.pipeline.scanned_log import ScannedLog, finest_blocks, without_effects
 from identify.regressors import FEATURE_TENSOR, LogSummary
 from identify.regressors.wrench import PSI, RT, W
 from identify.signals import Reading
+from identify.signals.transform import band_middle
 from identify.validation import axes_beyond_noise
 
 _LOG = logging.getLogger(__name__)
@@ -50,21 +53,39 @@ _SCREENED, _LIKELY_AXES = 1000, 2
 _STARTS = 4
 """Sizes that a large fault is looked for from, the likeliest of those that are tried."""
 
+_LARGE_GAIN = GroupSetting(0.05, 0.2)
+"""Prior size and cap of a gain that is compared with a displaced point."""
+
+_POINT_SEEN = float(chdtri(3, 0.01))
+"""Squared standard errors of a displaced point, of three, from which a gain is compared with it."""
+
+_BESIDE = 3
+"""Readings of other codes than those that lead, which are compared with their effects in them."""
+
+_SIZED = (*("wrench_misaligned", "torque_gain", "position_scale", "partly_compensated"),)
+"""Names of faults with a size that no effect of a fit has, or that may be far larger than one."""
+
+_SIZED_AT_CAP = {
+    "delay_s": "delay",
+    "filter_s": "sensor_lag",
+    "tilt_deg": "gravity_tilted",
+    "clock": "clock_rate",
+    "point_m": "kinematic_offset",
+}
+"""Groups of effects, and the fault with a size that is ranked where the group is at its cap."""
+
 _OF_AXES = ("wrench_axes", "force_sign", "torque_sign")
 """Codes of faults that, of a wrench in world axes, mix what the attitude turns."""
 
 Candidate = tuple[Fault, ...]
 
 
-def rank_explanations(
-    logs: Sequence[ScannedLog],
-    found: Sequence[Explanation] = (),
-) -> Ranking:
-    """Compare all that logs of one body may mean.
+def rank_explanations(logs: Sequence[ScannedLog], at_cap: Collection[str] = ()) -> Ranking:
+    """Compare readings of logs of one body by the misfit that each leaves.
 
     Args:
         logs: of one body, as they were read.
-        found: faults with a size that were found of them, to be compared with the others.
+        at_cap: groups of effects that are as large as they may be.
     """
     _LOG.info("comparing other readings")
     base = [log.some(ROWS, wide=True, validated=False) for log in logs]
@@ -78,7 +99,6 @@ def rank_explanations(
     slips = [candidate for candidate in faults_of(facts) if candidate[0].sizes is None]
     ranked = [compared.as_read]
     ranked += [compared.mapped(one) for one in slips if all(fault.linear for fault in one)]
-    ranked += [compared.sized(one) for one in found]
     of_all = {fault.name for fault in sign_faults(facts[0])}
     signs = [one for one in slips if one[0].name in of_all and all(fault.linear for fault in one)]
     for candidate in _to_be_read(slips, base[0].rows, facts):
@@ -99,27 +119,32 @@ def rank_explanations(
     likely = sorted((e for e in ranked if e.gain > CLEAR_LEAD), key=lambda each: -each.gain)
     turns = [turn_of_axes(each.faults[0], facts[0]) for each in likely]
     halfway = [nearby for turn in turns if turn is not None for nearby in turns_about(turn)]
-    ranked += _at_sizes(compared, facts, "wrench_misaligned", halfway)
-    if "partly_compensated" not in {each.code for each in found}:
-        ranked += _at_sizes(compared, facts, "partly_compensated", [np.zeros(4)])
+    halfway += turns_about(np.zeros(3))
+    for name in (*_SIZED, *(fault for group, fault in _SIZED_AT_CAP.items() if group in at_cap)):
+        starts = halfway if name == "wrench_misaligned" else None
+        ranked += _at_sizes(compared, facts, name, starts)
     return Ranking.of(ranked, compared.apart)
 
 
 def _at_sizes(
-    compared: Compared, facts: Sequence[LogFacts], name: str, starts: Sequence[Array]
+    compared: Compared,
+    facts: Sequence[LogFacts],
+    name: str,
+    starts: Sequence[Array] | None = None,
 ) -> Iterator[Explanation]:
-    """A fault so large that a fit does not come to it, as a turn, or that there is none with it.
+    """A fault at its likeliest size, which may be far beyond what the effects of a fit are.
 
     Args:
         compared: the logs as read.
         facts: of each.
         name: of the fault.
-        starts: sizes to look for it from.
+        starts: sizes to look for it from; zero where not given.
     """
     candidates = sized_faults(facts, [name])
-    if not candidates or any(fault.patch is None for fault in candidates[0]):
+    if not candidates:
         return
     (candidate,), logs = candidates, Trial(compared.rows, (tuple(range(len(facts))),))
+    starts = [np.zeros(candidate[0].d)] if starts is None else starts
     tried = sorted((logs.at((candidate,), (s,)) for s in starts), key=lambda t: t.cost)
     trials = [stepped(trial) for trial in tried[:_STARTS]]
     trial = min((t for t in trials if t is not None), key=lambda t: t.cost, default=None)
@@ -132,35 +157,158 @@ def _at_sizes(
     yield Explanation(found.gain, found.phi, fixed)
 
 
-def fitted(ranking: Ranking, logs: Sequence[ScannedLog], settings: EstimatorSettings) -> Ranking:
-    """A ranking in which the readings that lead have the body that a fit then gives.
+def with_effects(
+    ranking: Ranking,
+    logs: Sequence[ScannedLog],
+    settings: EstimatorSettings,
+    as_read: FittedEffects | None,
+) -> Ranking:
+    """A ranking whose leading readings have the small faults of their own sensor in them.
+
+    Readings near the best by plain misfit, and the logs as read, are compared by the likelihood of
+    all: the misfit of the logs without the effects of the sensor that each reading leaves, and what
+    these cost.
 
     Args:
-        ranking: of the logs.
+        ranking: by plain misfit.
         logs: all of a fit, those of the carrier alone last.
         settings: of the fit.
+        as_read: effects of the logs as read.
     """
-    if ranking.as_read:
+    if len(ranking.explanations) < 2:
         return ranking
-    again = {
-        id(each): _fitted(each, logs, settings)
-        for each in distinct(ranking)[:SHOWN]
-        if not each.sized
-    }
-    now = tuple(again.get(id(each), each) for each in ranking.explanations)
-    return replace(ranking, explanations=now)
+    loaded = logs[: len(logs) - settings.unloaded]
+    base = [finest_blocks(log.summary) for log in loaded]
+    bands = [
+        clear_bands(statistics, log.summary.recording.gravity)
+        for statistics, log in zip(base, loaded, strict=True)
+    ]
+    leading = distinct(ranking)[:SHOWN]
+    known = set(map(id, leading))
+    others = [e for e in ranking.explanations if e.code and id(e) not in known]
+    leading += [e for e in others if e.code not in {each.code for each in leading}][:_BESIDE]
+    own = settings if not settings.unloaded else replace(settings, unloaded=0, terms=(), mass=None)
+    costs, again = list[float](), list[Explanation]()
+    for each in (next(e for e in ranking.explanations if not e.code), *leading):
+        if each.code or again == []:
+            cost, now = _with_own_effects(each, loaded, own, bands, None if each.code else as_read)
+            costs.append(cost)
+            again.append(now)
+    compared = [replace(e, gain=costs[0] - c) for e, c in zip(again, costs, strict=True)]
+    names = {e.faults[0].name for e in compared if e.faults}
+    rest = [
+        replace(e, gain=min(e.gain, min(each.gain for each in compared)))
+        for e in ranking.explanations
+        if e.faults and e.faults[0].name not in names
+    ]
+    return Ranking.of([*compared, *rest], ranking.apart)
 
 
-def _fitted(
-    best: Explanation, logs: Sequence[ScannedLog], settings: EstimatorSettings
-) -> Explanation:
+def _with_own_effects(
+    each: Explanation,
+    logs: Sequence[ScannedLog],
+    settings: EstimatorSettings,
+    bands: Sequence[tuple[int, ...]],
+    known: FittedEffects | None,
+) -> tuple[float, Explanation]:
+    """Minus twice the log-likelihood of logs by a reading with its effects, and the reading."""
     try:
-        again = read_otherwise(logs, best)
-        read = [log.summary.statistics for log in again]
-        fit = weighted_least_squares(body_system(read, settings), settings.all_terms)
-    except IdentifyError:  # so read there is none, as for the logs as they were read
-        return best
-    return replace(best, phi=fit.x[:10], left=left_by(fit, again, settings.unloaded))
+        again = list(logs)
+        if each.code:  # a clock by its map: at another rate the bands would be others
+            again = [
+                log.again(with_fault_corrected(log.summary.reading, fault, each.size))
+                for log, fault in zip(logs, each.faults, strict=True)
+            ]
+        statistics = [finest_blocks(log.summary) for log in again]
+        if known is None:
+            recordings = [log.summary.recording for log in again]
+            known = fit_effects(statistics, recordings, settings)
+    except IdentifyError:  # so read there is no estimate
+        known, again = None, list(logs)
+        if each.code:
+            return np.inf, each
+    whole = [finest_blocks(log.summary) for log in logs]
+    samples = float(
+        sum(BandRows.of(s, own).samples.sum() for s, own in zip(whole, bands, strict=True))
+    )
+    if known is None:
+        return _cost(again, None, bands, each.faults, samples), each
+    cost = _cost(again, known, bands, each.faults, samples)
+    left = left_by(known.fit, without_effects(again, known), 0)
+    return cost, replace(each, phi=known.fit.x[:10], left=left)
+
+
+def _cost(
+    logs: Sequence[ScannedLog],
+    effects: FittedEffects | None,
+    bands: Sequence[tuple[int, ...]],
+    faults: Sequence[Fault] = (),
+    samples: float | None = None,
+) -> float:
+    """Minus twice the log-likelihood of the wrench as it was read, effects and slips paid for.
+
+    Args:
+        logs: as they are read, of one body.
+        effects: of their sensors, if any.
+        bands: that are compared, of each.
+        faults: by which they are read otherwise, of each.
+        samples: of the logs as read, that costs of other numbers of rows are compared by.
+    """
+    clean = logs if effects is None else without_effects(logs, effects)
+    statistics = [finest_blocks(log.summary) for log in clean]
+    rows = [BandRows.of(s, own) for s, own in zip(statistics, bands, strict=True)]
+    own = float(sum(each.samples.sum() for each in rows))
+    samples = own if samples is None else samples
+    cost = misfit(rows).cost * samples / own
+    if effects is not None:
+        cost += effects.price
+        for M, each in zip(effects.model.maps(effects.eta), rows, strict=True):
+            middles = np.array([band_middle(band) for band in each.bands])
+            cost -= float(each.samples @ log_powers(M[None], middles)[0]) * samples / own
+    if faults:
+        fault = faults[0]
+        cost += SLIP * fault.slips
+        if fault.of_size is not None:
+            cost += len(fault.of_size[1]) * float(np.log(6.0 * samples))
+        if fault.linear:
+            cost -= 2.0 * float(np.linalg.slogdet(fault.fit_map()[W, W])[1]) * samples
+    return cost
+
+
+def gain_for_point(
+    logs: Sequence[ScannedLog], effects: FittedEffects, settings: EstimatorSettings
+) -> FittedEffects | None:
+    """Effects with a gain of the sensor in place of a displaced point, if as likely.
+
+    A force that is read too large alone leaves nearly what a point does that is some millimetres
+    off; the mass is another one by it. A gain is compared at sizes far beyond the prior's.
+
+    Args:
+        logs: as they were read.
+        effects: of their sensors.
+        settings: of the fit.
+    """
+    points = [b.columns for b in effects.model.blocks if b.group.name == "point_m"]
+    sizes = [float(np.linalg.norm(effects.eta[own])) for own in points]
+    seen = any(
+        np.sum((effects.eta[own] / effects.errors[own]) ** 2) > _POINT_SEEN for own in points
+    )
+    if not seen or max(sizes) > MOST_DISPLACED or settings.unloaded:
+        return None
+    statistics = [finest_blocks(log.summary) for log in logs]
+    recordings = [log.summary.recording for log in logs]
+    model = EffectModel.of(recordings).with_gain_for_point(_LARGE_GAIN)
+    try:
+        other = fit_effects(statistics, recordings, settings, model)
+    except IdentifyError:
+        return None
+    bands = [
+        clear_bands(own, recording.gravity)
+        for own, recording in zip(statistics, recordings, strict=True)
+    ]
+    if other is None or _cost(logs, other, bands) - _cost(logs, effects, bands) > CLEAR_LEAD:
+        return None
+    return other
 
 
 def left_by(fit: LeastSquaresFit, logs: Sequence[ScannedLog], unloaded: int) -> float:

@@ -9,33 +9,28 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from identify.arrays import Array
 from identify.errors import LogError, ProblemError, SolveError
 from identify.estimation import (
-    Calibration,
     Estimate,
     EstimatorSettings,
+    FittedEffects,
     NegativeMass,
+    PlaceErrors,
     TooLittleMotion,
     estimate_body,
 )
-from identify.estimation.calibration import gravity_error
+from identify.exchange import SavedBias
 from identify.findings import CORRECTABLE, REPORTED, Finding, ranked
 from identify.inertia import InertialParameters
 from identify.logs import LogFile, Recording
-from identify.pipeline.diagnose import (
-    Checks,
-    is_suspect,
-    look_at,
-)
-from identify.pipeline.messages import of_change
+from identify.pipeline.diagnose import Checks, effects_of, is_suspect, look_at
 from identify.pipeline.misread import (
     MisreadLog,
     misread,
     of_negative_mass,
     require_likely_clock,
 )
-from identify.pipeline.needs import needs_met
+from identify.pipeline.needs import needs_met, precision_findings
 from identify.pipeline.plausibility import (
     findings_of_fit,
     findings_of_log,
@@ -47,10 +42,9 @@ from identify.pipeline.plausibility import (
 )
 from identify.pipeline.provenance import provenance_of
 from identify.pipeline.result import FitResult
-from identify.pipeline.scanned_log import ScannedLog, scan_log
+from identify.pipeline.scanned_log import ScannedLog, scan_log, without_effects
 from identify.pipeline.settings import FitOptions, FitSettings, chosen, reading_of
 from identify.regressors import LogSummary, Statistics
-from identify.regressors.scanning import CHUNK_ROWS
 from identify.validation import Validation, validate
 
 _LOG = logging.getLogger(__name__)
@@ -109,43 +103,45 @@ def fit(
 
         scanned = without_rounding(scanned, settings)
     corrections: list[dict[str, Any]] = []
-    left_open: list[Array] = []
     if settings.apply:
         from identify.pipeline.correcting import corrected
 
-        scanned, corrections, left_open = corrected(scanned, settings.apply, settings)
-    logs = tuple(log.summary for log in scanned)
-    require_same_frames([log.recording for log in logs], with_carrier=bool(empty))
-    require_own_prior(settings.prior, [log.recording for log in logs])
-    require_left_to_rests([log.recording for log in logs], settings)
+        scanned, corrections = corrected(scanned, settings.apply, settings)
+    recordings = [log.summary.recording for log in scanned]
+    require_same_frames(recordings, with_carrier=bool(empty))
+    require_own_prior(settings.prior, recordings)
+    require_left_to_rests(recordings, settings)
     say("estimating")
-    estimate = _estimate(scanned, settings)
+    effects = effects_of(scanned, settings)
+    clean = scanned if effects is None else without_effects(scanned, effects)
+    logs = tuple(log.summary for log in clean)
+    estimate = _estimate(scanned, clean, settings, effects)
     say("validating")
     mapped = any(log.summary.reading.maps for log in scanned)
     validation = validate(logs, estimate, settings, truth, mapped=mapped)
-    findings, checks = _findings(scanned, estimate, validation, settings, corrections)
+    fitted = estimate, validation, effects
+    findings, checks = _findings(scanned, clean, fitted, settings, corrections)
     provenance = provenance_of(logs, settings, command, estimate, corrections)
-    found = bool(corrections) or bool(checks.doubts) or any(checks.findings)
-    if found and all(finding.severity != "error" for finding in findings):
-        from identify.pipeline.faults_left import faults_left, not_known, several
-
-        done = [str(each["code"]) for each in corrections]
-        left = faults_left(scanned, checks, estimate, settings, corrected=bool(done))
-        left_open = [*left_open, left.covariance]
-        findings = [not_known(finding, left.unknown) for finding in findings]
-        findings += [of_change(change, logs) for change in checks.doubts]
-        if (at_once := several(checks, done, left.besides)) is not None:
-            findings = [at_once, *(f for f in findings if f.code != at_once.code)]
-    if (added := sum(left_open, np.zeros(()))).any():
+    open_ = any(map(any, checks.spans)) or checks.doubts or checks.rival or checks.likelier
+    if open_ and not _erroneous(findings):
         from identify.estimation.widened import widened
+        from identify.pipeline.left_open import left_open, of_unknown
 
-        estimate = widened(estimate, added)
-    estimate = _of_logs(estimate, logs, validation, provenance, findings)
+        left = left_open(scanned, checks, estimate, settings)
+        findings = [of_unknown(finding, left.unknown) for finding in findings]
+        if left.covariance.any():
+            estimate = widened(estimate, left.covariance, left.of_scale)
     estimate = replace(estimate, needs=needs_met(settings.needs, estimate))
+    findings = [*findings, *precision_findings(estimate, settings.needs)]
+    estimate = _of_logs(estimate, logs, validation, provenance, findings, effects)
     if settings.bounds:
         say("bounding")
         estimate = estimate.with_bounds()
     return FitResult(estimate, logs, validation, settings, checks)
+
+
+def _erroneous(findings: Sequence[Finding]) -> bool:
+    return any(finding.severity == "error" for finding in findings)
 
 
 _TOO_DENSE = "As read, the body is denser than any material."
@@ -153,28 +149,28 @@ _TOO_DENSE = "As read, the body is denser than any material."
 
 def _findings(
     scanned: Sequence[ScannedLog],
-    estimate: Estimate,
-    validation: Validation,
+    clean: Sequence[ScannedLog],
+    fitted: tuple[Estimate, Validation, FittedEffects | None],
     settings: FitSettings,
     corrections: Sequence[Mapping[str, object]],
 ) -> tuple[list[Finding], Checks]:
-    """What was seen at once and what the checks found, of one code the latter; and the checks."""
-    logs = [log.summary for log in scanned]
+    """Findings of the logs, the fit and the checks, of one code those of the checks; the checks."""
+    (estimate, validation, effects), logs = fitted, [log.summary for log in clean]
+    as_read = [log.summary.statistics for log in scanned]
     done = {correction["code"] for correction in corrections}
     seen = [
         # What a log looks like as its schema reads it is not said of what was corrected.
         *(f for log in logs for f in findings_of_log(log) if f.code not in done),
-        *findings_of_fit(validation, estimate, logs, [log.statistics for log in logs], settings),
+        *findings_of_fit(validation, estimate, logs, as_read, settings),
     ]
     checks = look_at(
         scanned,
         settings,
-        suspect=not corrections and (settings.check or is_suspect(estimate, seen)),
+        effects,
+        suspect=not corrections
+        and (settings.check or is_suspect([*seen, *precision_findings(estimate, "")])),
         corrected=bool(corrections),
-        start=None if estimate.others else estimate.least_squares.phi,
     )
-    if any(finding.code in ("choice_contradicted", "cutoff_low") for finding in seen):
-        checks = replace(checks, calibration=None)  # that explains what is left
     found = list(checks.findings)
     causes = [one for one in found if one.code not in (*CORRECTABLE, *REPORTED)]
     if causes and any(finding.code == "too_dense" for finding in seen):
@@ -193,18 +189,22 @@ def _of_logs(
     validation: Validation,
     provenance: Mapping[str, object],
     findings: Sequence[Finding],
+    effects: FittedEffects | None,
 ) -> Estimate:
     """The estimate, each of its bodies, with what is known of the logs and of the whole fit."""
     recordings, scores = [log.recording for log in logs], validation.scores
+    offsets = tuple(
+        replace(offset, sha256=recording.sha256)
+        for offset, recording in zip(estimate.bias, recordings, strict=True)
+    )
+    if effects is not None:
+        offsets = tuple(_of_readings(effects, k, offset) for k, offset in enumerate(offsets))
 
     def known(one: Estimate) -> Estimate:
         return replace(
             one,
             frames=recordings[0].body_frame,
-            bias=tuple(
-                replace(offset, sha256=recording.sha256)
-                for offset, recording in zip(one.bias, recordings, strict=True)
-            ),
+            bias=offsets,
             dropped_rows=sum(recording.dropped.total for recording in recordings),
             provenance={"body": one.body, **provenance} if estimate.others else provenance,
             findings=ranked([*one.findings, *findings]),
@@ -213,6 +213,15 @@ def _of_logs(
 
     others = {name: known(one) for name, one in estimate.others.items()}
     return replace(known(estimate), others=others)
+
+
+def _of_readings(effects: FittedEffects, log: int, offset: SavedBias) -> SavedBias:
+    """The offset of a log's readings, where it is fitted."""
+    if offset.half_width is None or not offset.half_width.any():
+        return offset
+    wrench, errors = effects.offset_of_readings(log, offset.wrench)
+    half_width = np.hypot(offset.half_width, 1.96 * errors)
+    return replace(offset, wrench=wrench, half_width=half_width)
 
 
 def _scan(source: Recording | LogFile, settings: FitSettings) -> ScannedLog:
@@ -229,28 +238,14 @@ def _scan(source: Recording | LogFile, settings: FitSettings) -> ScannedLog:
         _LOG.debug("preparing %s: %d of %d rows (%s)", source.name, done, rows, share)
 
     reading = reading_of(settings)
-    wide = len(source) <= CHUNK_ROWS and _is_differentiated(source)
-    recording = source.recording if isinstance(source, LogFile) else source
-    wide = wide or gravity_error(recording) > 0.0  # what it makes shows beside the attitude alone
-    log = scan_log(source, reading, tell, wide=wide)
+    log = scan_log(source, reading, tell, wide=True)
     cutoff, motion = log.summary.cutoff_hz, log.summary.motion_hz or 0.0
     if cutoff is not None and motion > cutoff:
-        log = scan_log(source, replace(reading, cutoff_hz=motion), tell, wide=wide)
+        log = scan_log(source, replace(reading, cutoff_hz=motion), tell, wide=True)
     require_likely_clock(log.summary)
     mass_known = settings.mass_known and not settings.unloaded
     require_live_wrench(log.summary, mass_known=mass_known)
     return log
-
-
-def _is_differentiated(source: Recording | LogFile) -> bool:
-    """Whether rows are the same in a wide scan: it treats edges as in a differentiated one.
-
-    Of a long log some rows are scanned again for what a wide scan is for: that is less work.
-    """
-    recording = source.recording if isinstance(source, LogFile) else source
-    return recording.still or not {"linear_acceleration", "angular_acceleration"} <= set(
-        recording.signals
-    )
 
 
 def _checked(
@@ -304,14 +299,22 @@ def _listed(recordings: object) -> list[Recording | LogFile]:
 
 def _estimate(
     logs: Sequence[ScannedLog],
+    clean: Sequence[ScannedLog],
     settings: FitSettings,
+    effects: FittedEffects | None,
 ) -> Estimate:
-    """The estimate, or the error that says what the logs most likely mean."""
-    blocks = [log.summary.statistics for log in logs]
+    """The estimate, or the error that says what the logs most likely mean.
+
+    Args:
+        logs: as they were read.
+        clean: the same without small faults of their sensors.
+        settings: of the fit.
+        effects: those faults; None where there is no fit of them.
+    """
+    blocks = [log.summary.statistics for log in clean]
+    places = PlaceErrors.of([log.summary.recording for log in logs])
     try:
-        return estimate_body(
-            blocks, settings, Calibration.of([log.summary.recording for log in logs])
-        )
+        return estimate_body(blocks, settings, effects, places)
     except NegativeMass as error:
         if settings.unloaded:
             raise _of_two(logs, blocks, settings, error) from error

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from identify.diagnosis import Change, Drift, Explanation, Ranking, Span
+from identify.diagnosis import Change, Explanation, Ranking, Span
 from identify.diagnosis.ranking import UNITS
 from identify.findings import Finding
 from identify.regressors import LogSummary
@@ -38,6 +37,18 @@ def of_ranking(ranking: Ranking) -> Finding | None:
     )
 
 
+def of_likelier(best: Explanation) -> Finding:
+    """The finding of a reading that is likelier than the logs as read, but not clearly so."""
+    return Finding(
+        best.code,
+        "warning",
+        f"it may be that {best.text} (mass {best.mass:.4g} kg): the log does not tell it from "
+        "small faults of the sensor, and the intervals hold both.",
+        f"Find out whether it is so. {best.remedy}",
+        {"gain": best.gain, "mass": best.mass},
+    )
+
+
 def remedy_alone(best: Explanation) -> str:
     """What to do where it leads alone: with no line of the schema for it, a fit can correct it."""
     schema = "In the schema" in best.remedy
@@ -48,91 +59,6 @@ def distinct(ranking: Ranking) -> list[Explanation]:
     """The likeliest of each code among those that lead together, of units each."""
     tied = {e.text if e.code in UNITS else e.code: e for e in reversed(ranking.tied)}
     return list(tied.values())[::-1]
-
-
-def of_fault(found: Explanation, mass: float) -> Finding:
-    """The finding of a fault with a size.
-
-    Args:
-        found: at its size.
-        mass: of the body with all faults corrected [kg].
-    """
-    low, high = found.interval
-    evidence = {
-        "size": found.size.tolist(),
-        "interval": np.stack((low, high), axis=-1).tolist(),
-        "gain": found.gain,
-        "p_value": found.p_value,
-        "mass": mass,
-    }
-    text = f"{found.text}; corrected, the mass is {mass:.4g} kg."
-    remedy = found.remedy.rstrip(".") + "."
-    if found.equivalent:
-        others = ", ".join(found.equivalent)
-        text += f" The log cannot tell it from {others}: nothing is corrected."
-        remedy += f" To tell them apart, {found.tells_apart}, and log again."
-        if found.choosable:
-            options = " or ".join(f"--apply {code}" for code in (found.code, *found.equivalent))
-            remedy += f" Or choose one by its name, {options}: the intervals then cover both."
-        evidence["equivalent"] = list(found.equivalent)
-    elif found.undecided:
-        text += f" Nothing is corrected: {found.undecided}."
-    else:
-        remedy += f" Or fit with --apply {found.code}."
-    return Finding(found.code, found.severity, text, remedy, evidence)
-
-
-def of_calibration(found: Explanation, *, alone: bool) -> Finding:
-    """The finding of a wrench whose calibration is off in a way that has no simpler cause.
-
-    Args:
-        found: the map of its readings.
-        alone: whether nothing else was found, which may look like it and is to be corrected first.
-    """
-    return Finding(
-        "wrench_calibration",
-        "error" if alone else "warning",
-        "a linear map of the six readings explains the logs clearly better, as where the gain of "
-        "a single axis is off, or one axis shows in another. Which it is cannot be told well "
-        "enough to correct it, nor how far it moves the estimate.",
-        f"{found.remedy}.",
-        {"gain": found.gain},
-    )
-
-
-_KINDS = {
-    "random_walk": "drifts",
-    "linear": "grows or falls steadily",
-    "step": "changes in one step, as where it was zeroed in mid-log",
-}
-
-
-def of_drift(found: Drift) -> Finding:
-    """The finding of an offset that does not stay."""
-    mass = float(found.fit.x[0])
-    text = f"the sensor's offset {_KINDS[found.kind]}; with that, the mass is {mass:.4g} kg."
-    remedy = "Let the sensor warm up and zero it between logs"
-    evidence: dict[str, Any] = {"gain": found.gain, "p_value": found.p_value, "mass": mass}
-    if found.equivalent:
-        others = ", ".join(found.equivalent)
-        text += f" The log cannot tell it from {others}: nothing is corrected."
-        remedy = (
-            "To tell them apart, log again for longer, in attitudes all around, and read the "
-            "sensor without the body before and after"
-        )
-        evidence["equivalent"] = list(found.equivalent)
-    elif found.refused:
-        text += f" It is not corrected: {found.refused}."
-        remedy += ", and log again"
-    else:
-        remedy += f", or fit with --apply {found.code}"
-    return Finding(
-        found.code,
-        "error" if "body_changed" in found.equivalent else "warning",
-        text,
-        f"{remedy}.",
-        evidence,
-    )
 
 
 _SPANS = {

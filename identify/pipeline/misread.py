@@ -11,7 +11,7 @@ from identify.diagnosis.faults.timing import time_remedy
 from identify.errors import IdentifyError, ProblemError
 from identify.estimation import EstimatorSettings, NegativeMass
 from identify.findings import Finding
-from identify.pipeline.explanations import fitted, rank_explanations
+from identify.pipeline.explanations import rank_explanations, with_effects
 from identify.pipeline.messages import SHOWN, distinct, of_ranking, remedy_alone
 from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors import LogSummary
@@ -71,7 +71,7 @@ def misread(
     settings: EstimatorSettings,
 ) -> MisreadLog | None:
     """The error to raise where there is no estimate, if the logs mean something else."""
-    ranking = fitted(rank_explanations(logs), logs, settings)
+    ranking = with_effects(rank_explanations(logs), logs, settings, None)
     found = of_ranking(ranking)
     if found is None or ranking.best.left > MOST_LEFT:
         return None
@@ -80,7 +80,7 @@ def misread(
 
 def of_negative_mass(logs: Sequence[ScannedLog], error: NegativeMass) -> NegativeMass:
     """The error to raise for a negative mass: with the reading that gives a possible body."""
-    ranking = fitted(rank_explanations(logs), logs, EstimatorSettings())
+    ranking = with_effects(rank_explanations(logs), logs, EstimatorSettings(), None)
     found = of_ranking(ranking)
     if found is None or ranking.best.mass <= 0.0 or ranking.best.left > MOST_LEFT:
         return error

@@ -9,7 +9,7 @@ lengths alone: a share of its distance would depend on where the origin is.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -17,6 +17,8 @@ import numpy as np
 
 from identify.errors import SchemaError
 from identify.estimation import Estimate
+from identify.estimation.intervals import NAMES, interval_jacobian, principal_spread
+from identify.findings import Finding
 
 _LENGTHS: Mapping[str, float] = MappingProxyType({"m": 1.0, "cm": 1e-2, "mm": 1e-3})
 _MASSES: Mapping[str, float] = MappingProxyType({"kg": 1.0, "g": 1e-3})
@@ -41,6 +43,10 @@ _ENTRIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 """Names of the intervals that a need is about."""
+
+_WORDS: Mapping[str, str] = MappingProxyType(
+    {"mass": "mass", "com": "centre of mass", "inertia": "inertia about the centre of mass"}
+)
 
 _NEED = re.compile(r"(?P<quantity>[a-z]+)\s*(?P<number>[0-9.]+(?:e[+-]?[0-9]+)?)\s*(?P<unit>.+)")
 _GRAMMAR = (
@@ -123,3 +129,68 @@ def _plain(unit: str) -> str:
 def needs_met(text: str, estimate: Estimate) -> dict[str, bool]:
     """Whether the intervals of an estimate meet each of the needs that a text says."""
     return {need.text: need.met(estimate) for need in parse_needs(text)}
+
+
+GOOD, POOR = (0.02, 0.004), (0.10, 0.020)
+"""Half-widths of the mass, as a share of it, and of a coordinate of the centre of mass [m]: up to
+the first an estimate is good enough for most controllers, beyond the others for none."""
+
+
+def precision_findings(estimate: Estimate, needs: str) -> Iterator[Finding]:
+    """Findings of an estimate that is not as precise as it is needed.
+
+    Needs that are given are of the whole intervals. Where none is, the repeatability of mass and
+    centre of mass is compared with what controllers usually need.
+
+    Args:
+        estimate: with its intervals and its needs as they are met.
+        needs: as they were given.
+    """
+    for need in parse_needs(needs):
+        reached = need.reached(estimate)
+        if need.met(estimate):
+            continue
+        has = "has no interval" if reached is None else f"is known to ± {reached:.2g} {need.unit}"
+        yield Finding(
+            "need_unmet",
+            "error",
+            f"needed was {need.text}, and the {_WORDS[need.quantity]} {has} (95 %).",
+            "Log longer, with more and faster turns about all axes; or ask for less.",
+            {} if reached is None else {"half_width": reached, "needed": need.number},
+        )
+    if needs:
+        return
+    for one in estimate.bodies:
+        mass, com = repeatability(one)
+        shares = mass / one.mass, com
+        worst = max(share / good for share, good in zip(shares, GOOD, strict=True))
+        if worst <= 1.0:
+            continue
+        poor = any(share > most for share, most in zip(shares, POOR, strict=True))
+        limits = (POOR if poor else GOOD)[0], 1e3 * (POOR if poor else GOOD)[1]
+        yield Finding(
+            "imprecise",
+            "error" if poor else "warning",
+            f"the mass{one.of_body} is known to ± {100.0 * shares[0]:.2g} % and its centre of mass "
+            f"to ± {1e3 * com:.2g} mm (95 %, repeatability), beyond {100.0 * limits[0]:.0f} % or "
+            f"{limits[1]:.0f} mm.",
+            "Log longer, with larger turns about all axes; or say what is needed (--need).",
+            {"mass": shares[0], "com": com},
+        )
+
+
+def repeatability(estimate: Estimate) -> tuple[float, float]:
+    """95 % half-widths of mass [kg] and centre of mass [m] between logs of the same sensor.
+
+    The intervals of an estimate also count the scale of the sensor, which all its logs share.
+    """
+    phi, covariance = estimate.parameters.phi, estimate.covariance
+    jacobian = interval_jacobian(phi, principal_spread(phi, covariance))
+    variances = [np.diag(jacobian @ C @ jacobian.T) for C in (covariance, estimate.repeatability)]
+    half_widths = []
+    for name in ("m", "cx", "cy", "cz"):
+        interval, k = estimate.intervals[name], NAMES.index(name)
+        width = np.inf if interval is None else 0.5 * (interval[1] - interval[0])
+        whole, own = (max(float(v[k]), 0.0) for v in variances)
+        half_widths.append(width * np.sqrt(own / whole) if whole > 0.0 else width)
+    return half_widths[0], max(half_widths[1:])

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from identify.arrays import Array
 from identify.errors import IdentifyError, LogError, ProblemError, SchemaError, SolveError
 from identify.estimation import Estimate, estimate_body
-from identify.estimation.estimator import body_system
 from identify.estimation.least_squares import weighted_least_squares
+from identify.estimation.wrench_system import body_system
 from identify.logs import Recording
 from identify.logs.excerpt import excerpt, rows_of
 from identify.pipeline.needs import needs_met, parse_needs

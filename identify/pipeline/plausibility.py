@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 
 from identify.arrays import Phi
-from identify.diagnosis import LogFacts
 from identify.diagnosis.explained import MOST_LEFT, share_left
 from identify.diagnosis.faults.gravity import is_usual_gravity
 from identify.diagnosis.faults.pose import FAST_SPIN
 from identify.errors import LogError, ProblemError, SchemaError, SolveError
 from identify.estimation import Estimate, EstimatorSettings, NegativeMass, estimate_body
-from identify.estimation.estimator import body_system
-from identify.estimation.priors.prior import Prior
+from identify.estimation.priors.prior import BALL, Prior
+from identify.estimation.wrench_system import body_system
 from identify.findings import NOT_IDENTIFIED, Finding
 from identify.inertia.consistency import DENSEST, least_density
 from identify.logs import Recording
+from identify.logs.facts import LogFacts
 from identify.pipeline.settings import FitSettings
 from identify.regressors import WRENCH, LogSummary, Statistics
 from identify.signals.filters import motion_cutoff_hz
@@ -301,12 +301,12 @@ def findings_of_fit(
     validation: Validation,
     estimate: Estimate,
     logs: Sequence[LogSummary],
-    blocks: Sequence[Statistics],
+    as_read: Sequence[Statistics],
     settings: FitSettings,
 ) -> Iterator[Finding]:
     """What the equations leave unexplained, and choices that the data contradict."""
     scores = validation.scores
-    contradicted = _contradicted(estimate, blocks, settings)
+    contradicted = _contradicted(estimate, as_read, settings)
     unexplained = None
     if scores is None:
         text = "the data are too few to fit on a part of them: there are no held-out scores."
@@ -321,6 +321,7 @@ def findings_of_fit(
         if refused:
             text = f"{refused} of {folds} folds cannot be fitted without the part held out."
             yield Finding("little_motion", "info", text, "Log more motion.")
+        blocks = [log.statistics for log in logs]
         unexplained = _unexplained(scores, estimate, logs, blocks, settings)
         yield from _noisy_motion(scores, logs) if unexplained is None else ()
     if contradicted is not None:
@@ -447,10 +448,12 @@ def _contradicted(
     if not choices:
         return None
     try:
+        # As read: small faults that were fitted with a wrong choice hide a part of what it makes.
+        chosen = estimate_body(blocks, replace(settings, prior=BALL))
         free = estimate_body(blocks, EstimatorSettings(unloaded=estimate.unloaded))
     except (ProblemError, SolveError):
         return None
-    worse, moved = _worse(estimate, free), _standard_errors(estimate, free)
+    worse, moved = _worse(chosen, free), _standard_errors(chosen, free)
     if worse < _WORSE and (moved < FAR or not settings.terms):
         return None
     against = {}

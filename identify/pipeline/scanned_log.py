@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.diagnosis import SignalWatch, Span, signal_spans
+from identify.estimation import FittedEffects
 from identify.logs import LogFile, Recording
 from identify.logs.excerpt import Excerpt
 from identify.regressors import WIDE_LAYOUT, LogSummary, Statistics, scan
@@ -103,6 +105,27 @@ def finest_blocks(log: LogSummary) -> Statistics:
     """Statistics of a log in the most blocks of time that were kept of it."""
     several = len(np.unique(log.folds.block)) > len(np.unique(log.statistics.block))
     return log.folds if several else log.statistics
+
+
+def without_effects(
+    logs: Sequence[ScannedLog], effects: FittedEffects, *, drift: bool = True
+) -> list[ScannedLog]:
+    """Logs without the small faults of their sensors.
+
+    Args:
+        logs: in the order of the fit.
+        effects: as they were fitted.
+        drift: whether the drift of the offsets is taken off too.
+    """
+    maps = effects.model.maps(effects.eta)
+    return [
+        log._replace(summary=log.summary.corrected(M, own.means if drift else _no_drift))
+        for log, M, own in zip(logs, maps, effects.drifts, strict=False)
+    ]
+
+
+def _no_drift(start: Array, stop: Array) -> Array:
+    return np.zeros((len(start), 6))
 
 
 def scan_log(

@@ -14,6 +14,7 @@ from identify.estimation import EstimatorSettings, IntervalRoute
 from identify.estimation.priors.prior import BALL, NoPrior, Prior
 from identify.estimation.terms import KnownMass, Term
 from identify.findings import CORRECTABLE, REPORTED
+from identify.pipeline.effect_notes import EFFECT_CODES
 from identify.pipeline.needs import parse_needs
 from identify.regressors import Offsets
 from identify.signals import Reading
@@ -49,7 +50,7 @@ class FitSettings(EstimatorSettings):
         EstimatorSettings.__post_init__(self)
         parse_needs(self.needs)  # raises where they are none
         for code in self.apply:
-            codes = [each for each in (*codes_of_faults(), *CORRECTABLE) if each not in REPORTED]
+            codes = (*codes_of_faults(), *CORRECTABLE, *EFFECT_CODES)
             if code not in REPORTED:
                 lookup(dict.fromkeys(codes), code, "code of a finding that can be corrected")
         if self.cutoff_hz is not None:

@@ -92,6 +92,17 @@ def other_gravity(change: ArrayLike, compensated: ArrayLike = ()) -> Array:
     return M
 
 
+def gravity_tilt(angles: ArrayLike, gravity: Vec3) -> Vec3:
+    """Change δg of gravity that is turned by small angles about two axes across it, shape (3,).
+
+    Args:
+        angles: about the two axes, which are near the world's [rad], shape (2,).
+        gravity: g in W [m/s²], shape (3,).
+    """
+    R = rotation_from_quaternion(exp_rotation(np.asarray(angles) @ _across(gravity)))
+    return R @ gravity - gravity
+
+
 def added_weight(body: ArrayLike, gravity: Vec3) -> Array:
     """The weight of a body is missing from the wrench: w − [m Rᵀ g; h × Rᵀ g].
 
@@ -158,6 +169,33 @@ def scaled_position(error: float, gravity: Vec3) -> Array:
     return M
 
 
+def before_added_weight(M: Array, compensated: ArrayLike, gravity: Vec3) -> Array:
+    """M that acts on the logged wrench alone, not on a weight that was added back to it.
+
+    Args:
+        M: of the columns with the weight, shape (40, 19).
+        compensated: mass and moment of the body whose weight was added back; empty for none.
+        gravity: g in W [m/s²], shape (3,).
+    """
+    if not np.size(compensated):
+        return M
+    weight = added_weight(compensated, gravity)[RT, W]
+    M = M.copy()
+    M[RT, W] += weight - weight @ M[W, W]
+    return M
+
+
+def of_all_columns(M: Array) -> Array:
+    """M of [1, ψ, w] carried to the derivatives: what acts on w, ẇ, ẅ acts on theirs, (40, 40)."""
+    K, fit = len(WIDE_LAYOUT.columns), len(SCAN_LAYOUT.columns)
+    whole = np.zeros((K, K))
+    whole[:, :fit] = M
+    whole[RT, RT] = np.eye(9)
+    whole[DW, DW] = whole[DDW, DDW] = M[W, W]
+    whole[DDW, DW] = M[DW, W]
+    return whole
+
+
 def _as_read() -> Array:
     return np.eye(len(WIDE_LAYOUT.columns), len(SCAN_LAYOUT.columns))
 
@@ -165,3 +203,12 @@ def _as_read() -> Array:
 def _by_attitude(v: Vec3) -> Array:
     """Matrix that maps Rᵀ, by rows, to Rᵀ v, shape (9, 3)."""
     return np.kron(np.eye(3), v[:, None])
+
+
+def _across(gravity: Vec3) -> Array:
+    """Two unit vectors across g and each other, near the world's axes, shape (2, 3)."""
+    down = gravity / np.linalg.norm(gravity)
+    first = np.eye(3)[np.argsort(np.abs(down), kind="stable")[0]]
+    first = first - (first @ down) * down
+    first /= np.linalg.norm(first)
+    return np.stack((first, np.cross(down, first)))

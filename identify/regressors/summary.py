@@ -14,7 +14,7 @@ from identify.arrays import Array, Indices
 from identify.logs import Recording
 from identify.logs.excerpt import rows_of
 from identify.regressors.statistics import Statistics
-from identify.regressors.wrench import block_statistics, fold_statistics
+from identify.regressors.wrench import Drift, W, block_statistics, fold_statistics, without_drift
 from identify.signals import PreparedLog, Reading, Segment
 from identify.signals.noise import SignalNoise
 from identify.signals.preparation import FOLDS
@@ -156,6 +156,22 @@ class LogSummary(LogSeries):
             ),
             wrench_range=joint_range(self.wrench_range, later.wrench_range),
         ).thinned()
+
+    def corrected(self, M: Array, drift: Drift) -> LogSummary:
+        """The log without small faults of its sensor: wide statistics, series and wrench.
+
+        Args:
+            M: linear map of its wide columns, shape (40, 40).
+            drift: mean offset of the mapped wrench between shares of the log's time.
+        """
+        statistics = without_drift(self.statistics.mapped(M), drift)
+        folds = statistics
+        if self.folds is not self.statistics:
+            folds = without_drift(self.folds.mapped(M), drift)
+        rows = self.rows @ M
+        start, stop = self.numbers / self.points, (self.numbers + 1.0) / self.points
+        rows[:, W] -= rows[:, :1] * drift(start, stop)
+        return replace(self, statistics=statistics, folds=folds, rows=rows)
 
     def thinned(self, most: int | None = None) -> LogSummary:
         """With so few stretches of the series, evenly spread and each whole, as may be kept.

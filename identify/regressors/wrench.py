@@ -8,13 +8,14 @@ sample is linear in z. A sensor's offset acts on the constant.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 
-from identify.arrays import Array, Vec3, Vec6, as_real
+from identify.arrays import Array, Indices, Vec3, Vec6, as_real
 from identify.errors import ProblemError
 from identify.regressors.equations import Equations, Offsets
 from identify.regressors.newton_euler import FEATURE_TENSOR, FEATURES, WRENCH
@@ -66,6 +67,9 @@ WIDE_LAYOUT = Layout(
 
 Rᵀ of R_WB by rows (zero without an attitude); ẇ and ẅ are derivatives of w as seen from B.
 """
+
+Drift: TypeAlias = Callable[[Array, Array], Array]
+"""Mean offset of the wrench between shares of a log's time, (n,) and (n,) to (n, 6)."""
 
 PSI = slice(1, 13)
 W = slice(13, 19)
@@ -204,6 +208,31 @@ def still_statistics(rows: Array, log: str = "") -> Statistics:
         noise=np.zeros((1, len(layout.groups), K, K)),
         logs=(log,),
     )
+
+
+def cells_of_means(statistics: Statistics, log: int) -> Indices:
+    """Cells of a log on whose first row its offset acts, in order of time."""
+    cells = np.flatnonzero((statistics.log == log) & (statistics.group == CONSTANT))
+    return cells[np.argsort(statistics.block[cells], kind="stable")]
+
+
+def shares_of_time(n: int) -> tuple[Array, Array]:
+    """Begins and ends of n equal parts of a log, as shares of its time, shape (n,) each."""
+    edges = np.arange(n + 1) / n
+    return edges[:-1], edges[1:]
+
+
+def without_drift(statistics: Statistics, drift: Drift) -> Statistics:
+    """Statistics of one log with an offset that drifts taken off its block means.
+
+    Args:
+        statistics: of rows by frequency or of still poses.
+        drift: its mean offset between shares of the log's time.
+    """
+    cells, factors = cells_of_means(statistics, 0), statistics.factors.copy()
+    offset = drift(*shares_of_time(len(cells)))
+    factors[cells, :, W] -= factors[cells, :, :1] * offset[:, None]
+    return replace(statistics, factors=factors)
 
 
 def _layout_of(rows: Array) -> Layout:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from identify.estimation.calibration import GIVEN
 from identify.findings import NOT_IDENTIFIED
 from identify.inertia import PHI
+from identify.pipeline.needs import repeatability
 from identify.reporting.body_picture import body_drawing, semi_axes
 from identify.reporting.content import (
     Block,
@@ -67,6 +69,9 @@ _WORDS = {
 }
 _TONES: dict[str, Tone] = {"constraint": "warn", "default": "muted", "nothing": "muted"}
 
+_DIFFER = 1.2
+"""Ratio of two half-widths from which both are shown."""
+
 
 def body_section(result: FitResult, truth: InertialParameters | None) -> Section:
     """Mass, centre of mass and inertia with intervals, what these include, and a picture.
@@ -91,7 +96,7 @@ def body_section(result: FitResult, truth: InertialParameters | None) -> Section
             "not identifiable from these logs: the number shown was not measured. "
             f"It completes the body: {estimate.default_body}. Do not rely on it."
         )
-    points += scale_in_words(estimate)
+    points += [*repeatability_in_words(estimate), *scale_in_words(estimate)]
     if points:
         blocks.append(Points(tuple(points)))
     rest = [one for one in rows if one.group not in ABOUT_COM]
@@ -162,9 +167,30 @@ _ENTRIES = 6
 """Of an inertia."""
 
 
+def repeatability_in_words(estimate: Estimate) -> list[str]:
+    """Both half-widths of mass and centre of mass where the sensor's scale makes them differ."""
+    if estimate.calibration is None or NOT_IDENTIFIED & {estimate.decided_by[n] for n in PHI[:4]}:
+        return []
+    mass, com = repeatability(estimate)
+    low, high = estimate.intervals["m"] or (0.0, 0.0)
+    whole = 0.5 * (high - low)
+    com_whole = max(
+        0.5 * (ends[1] - ends[0])
+        for ends in map(estimate.intervals.get, ("cx", "cy", "cz"))
+        if ends is not None
+    )
+    if whole <= _DIFFER * mass and com_whole <= _DIFFER * com:
+        return []
+    return [
+        f"repeatability: mass ± {significant(mass, 2)} kg, centre of mass ± "
+        f"{significant(1e3 * com, 2)} mm; with the sensor's scale ± {significant(whole, 2)} kg and "
+        f"± {significant(1e3 * com_whole, 2)} mm."
+    ]
+
+
 def scale_in_words(estimate: Estimate) -> list[str]:
-    """What 1 % of the sensor's scale would make, where intervals do not count any; else nothing."""
-    if estimate.calibration is not None or estimate.parameters.mass <= 0.0:
+    """The effect of 1 % of the sensor's scale, where no schema gives an accuracy; else nothing."""
+    if GIVEN in estimate.interval_kind or estimate.parameters.mass <= 0.0:
         return []
     mass, interval = estimate.parameters.mass, estimate.intervals.get("m")
     what = "first moments and inertia 1 % too large"

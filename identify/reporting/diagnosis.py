@@ -23,7 +23,6 @@ from identify.reporting.content import (
     Text,
     numbers,
     row,
-    table_of,
 )
 from identify.reporting.rounding import prefixed, significant, typeset
 from identify.reporting.timeline import Timeline, mark_logs, timelines
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
     from identify.diagnosis import Span
     from identify.pipeline import FitResult
-    from identify.pipeline.check_summary import CheckSummary, RankedReading, SizedFault
+    from identify.pipeline.check_summary import CheckSummary, RankedReading, SensorEffect
 
 _MOST = 6
 """Explanations that are shown."""
@@ -52,11 +51,9 @@ def _blocks(result: FitResult) -> Iterator[Block]:
         yield Points(result.corrected)
     yield Points(tuple(_sentences(result, found)))
     ranked = any(each.code for each in found.readings[:1])
-    readings, faults = _ranked(found.readings), _tested(found.faults)
+    readings = _ranked(found.readings)
     if ranked:
         yield readings
-    if found.corrected is not None:
-        yield _before_and_after(result.estimate.parameters, found)
     columns = span_columns(result)
     if columns:
         yield Pictures(
@@ -65,8 +62,8 @@ def _blocks(result: FitResult) -> Iterator[Block]:
         )
     if found.readings and not ranked:
         yield Folded("Other readings of the logs", (readings,))
-    if found.faults:
-        yield Folded("Faults of the logs that have a size", (faults,))
+    if found.effects:
+        yield Folded("Small faults of the sensor in the fit", (_effects(found.effects),))
     yield Folded("That the body is possible, and the optimum", certificate_blocks(result.estimate))
 
 
@@ -95,15 +92,10 @@ def _sentences(result: FitResult, found: CheckSummary) -> Iterator[str]:
         spans = sum(map(len, found.spans))
         times = f"{spans} span{'s' * (spans != 1)} of time" if spans else "none found"
         yield f"Contacts, spikes, readings at the end of their range and frozen signals: {times}."
-    names = {
-        what: [one.name.replace("_", " ") for one in found.faults if which(one)]
-        for what, which in (
-            ("Found", lambda one: one.found),
-            ("Looked for and not found", lambda one: one.observable and not one.found),
-            ("What these logs could not show", lambda one: not one.observable),
-        )
-    }
-    yield from (f"{what}: {', '.join(which)}." for what, which in names.items() if which)
+    if noted := [one.name for one in found.effects if one.noted]:
+        yield f"Small faults of the sensor that stand out: {', '.join(noted)}."
+    elif found.effects:
+        yield "Small faults of the sensor are part of the fit; none stands out."
     if not found.readings:
         yield (
             "Other readings of the logs (units, orders, signs, frames) were not tried, as nothing "
@@ -132,45 +124,21 @@ def _ranked(readings: Sequence[RankedReading]) -> Table:
     )
 
 
-def _tested(faults: Sequence[SizedFault]) -> Table:
-    rows = []
-    for one in faults:
-        pairs = zip(one.size, one.half_width, strict=True)
-        sizes = ", ".join(f"{size:.2g} ± {half:.2g}" for size, half in pairs)
-        rows.append(
-            row(
-                one.name.replace("_", " "),
-                f"{sizes} {one.unit}" if np.isfinite(one.half_width).all() else "unobservable",
-                f"{one.p_value:.2g}",
-                "found" if one.found else "yes" if one.observable else "no",
-                muted=not one.observable,
-            )
+def _effects(effects: Sequence[SensorEffect]) -> Table:
+    rows = (
+        row(
+            one.name,
+            f"{one.size:.2g} ± {one.half_width:.2g} {one.unit}".rstrip(),
+            "noted" if one.noted else "",
+            muted=not one.noted,
         )
-    return Table(
-        (Head("Fault"), *numbers("Size", "p"), Head("Observable")),
-        tuple(rows),
-        "Log faults that have a size, with its 95 % interval: the fitted size of those that were "
-        "found; of the others, the estimate by one step of least squares from zero. p: probability "
-        "of a size as large by chance.",
+        for one in effects
     )
-
-
-def _before_and_after(before: InertialParameters, found: CheckSummary) -> Table:
-    assert found.corrected is not None
-    after = InertialParameters(found.corrected)
-    heads = [("mass", "kg"), *((f"centre of mass {axis}", "m") for axis in "xyz")]
-    heads += [(f"I{axis}{axis} about it", "kg m²") for axis in "xyz"]
-    bodies = [(body.mass, *body.com, *np.diag(body.inertia_about_com)) for body in (before, after)]
-    names = ", ".join(code.replace("_", " ") for code in found.codes)
-    return table_of(
-        ("Parameter", "Unit", "As read", "Corrected"),
-        (
-            (*head, f"{one:.5g}", f"{other:.5g}")
-            for head, one, other in zip(heads, *bodies, strict=True)
-        ),
-        f"The least-squares body of the logs as they were read, and with {names} corrected. "
-        "A fault is corrected only if that is asked for (fit --apply).",
-        words=2,
+    return Table(
+        (Head("Small fault"), *numbers("Size"), Head("Stands out")),
+        tuple(rows),
+        "Small faults that every fit includes, with their 95 % intervals: they are taken off the "
+        "logs, and the intervals of the body count their errors.",
     )
 
 

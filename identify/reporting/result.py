@@ -55,7 +55,9 @@ def reasons_in_short(result: FitResult) -> str:
     """Why an estimate is not to be used, or with care: codes of findings, and needs not met."""
     unusable = result.verdict.usable == "no"
     codes = dict.fromkeys(
-        f.code for f in result.findings if (f.severity == "error" if unusable else f.asks_for_care)
+        f.code
+        for f in result.findings
+        if (f.severity == "error" if unusable else f.asks_for_care) and f.code != "need_unmet"
     )
     reasons = [code.replace("_", " ") for code in codes]
     reasons += [f"{need} is not met" for need, met in result.verdict.needs.items() if not met]

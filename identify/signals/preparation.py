@@ -429,14 +429,11 @@ def _states(samples: Samples, axes: BodyAxes, time: Array, columns: Array) -> Se
 
 
 def _columns(axes: BodyAxes, time: Array, *, wide: bool) -> Array:
-    """Columns z = [1, ψ, w], shape (n, 19), or [1, ψ, w, Rᵀ, ẇ, ẅ], (n, 40), less known drift."""
+    """Columns z = [1, ψ, w], shape (n, 19), or [1, ψ, w, Rᵀ, ẇ, ẅ], (n, 40)."""
     columns = np.zeros((len(time), 1 + axes.width(wide=wide)))
     columns[:, 0] = 1.0
     for at, values in axes.vectors(wide=wide):
         columns[:, 1 + at.start : 1 + at.stop] = values
-    for knots in axes.recording.wrench_drift:
-        table = np.array(knots).T
-        columns[:, 13:19] -= np.column_stack([np.interp(time, table[0], of) for of in table[1:]])
     return columns
 
 

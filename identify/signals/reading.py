@@ -30,8 +30,6 @@ class Reading:
         patch: keys of the schema and their values, such as ("pose.order", "wxyz"), in any order.
         cutoff_hz: highest frequency of the rows [Hz]; chosen by the motion where not given.
         maps: linear maps M of the log's extended columns, one after the other, each by rows.
-        wrench_drift: offsets over time that are taken off the wrench, each rows of [t, fx … tz] in
-            B, between them along lines.
         without_spikes: single rows of the wrench that stand far out are between their neighbours.
         left_out: spans of time that are not read [s].
         most_rows: of a longer log about so many rows are read, in segments evenly spread.
@@ -41,7 +39,6 @@ class Reading:
     patch: tuple[tuple[str, Any], ...] = ()
     cutoff_hz: float | None = None
     maps: tuple[tuple[tuple[float, ...], ...], ...] = ()
-    wrench_drift: tuple[tuple[tuple[float, ...], ...], ...] = ()
     without_spikes: bool = False
     left_out: tuple[tuple[float, float], ...] = ()
     most_rows: int | None = None
@@ -74,8 +71,6 @@ class Reading:
         if self.rounding is not None:
             recording = self.rounding.taken_off(recording)
         recording = patched(recording, dict(self.patch))
-        if self.wrench_drift:
-            recording = replace(recording, wrench_drift=self.wrench_drift)
         if self.left_out and recording.time is not None:
             recording = _without(recording, recording.time, self.left_out)
         return recording

@@ -134,13 +134,13 @@ def test_other_settings_fit_again_and_go_to_each_log(cli, runs, out):
     before = stamps(out)
     words = ("--mass", "1.2", "--need", "com 0.001 mm", "--simultaneous", "--check")
     done = each(cli, runs, out, *words, pattern="[ab].parquet")
-    assert done.status == 0
+    assert done.status == 4  # the need is not met
     options = json.loads((out / "a" / "estimate.json").read_text())["provenance"]["options"]
     assert options["simultaneous"] is options["check"] is True
     assert {name for name, stamp in stamps(out).items() if stamp != before[name]} == {"a", "b"}
     frame = pd.read_parquet(out / "table.parquet")
     assert frame["m"].tolist() == [1.2, 1.2]
-    assert set(frame["usable"]) == {"with care"}
+    assert set(frame["usable"]) == {"no"}
     assert "1.2 given" in done.out
 
 

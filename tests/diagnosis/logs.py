@@ -3,7 +3,6 @@
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from identify.diagnosis import LogFacts
 from identify.estimation import EstimatorSettings, body_system
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.logs import Recording
@@ -28,15 +27,14 @@ def moving(
     )
 
 
-def still(seed: int, poses: int, drift: np.ndarray | None = None) -> Recording:
-    """Still poses of `PHI` whose offset drifts, shape (poses, 6)."""
+def still(seed: int, poses: int) -> Recording:
+    """Still poses of `PHI`."""
     from scipy.spatial.transform import Rotation
 
     rng = np.random.default_rng(seed)
     log = still_poses(PHI, Rotation.random(poses, random_state=seed))
     sizes = np.array([0.03] * 3 + [0.003] * 3)
-    added = sizes * rng.normal(size=(poses, 6)) + (0.0 if drift is None else drift)
-    return with_wrench(log, added)
+    return with_wrench(log, sizes * rng.normal(size=(poses, 6)))
 
 
 def time_of(log: Recording) -> np.ndarray:
@@ -52,7 +50,6 @@ def late(log: Recording, delay: float) -> Recording:
     return with_signals(log, **moved)
 
 
-def fitted(*logs: Recording) -> tuple[LeastSquaresFit, list[LogFacts]]:
+def fitted(*logs: Recording) -> LeastSquaresFit:
     statistics = [block_statistics(prepare(log, wide=True)) for log in logs]
-    fit = weighted_least_squares(body_system(statistics, EstimatorSettings()))
-    return fit, [LogFacts.of(log) for log in logs]
+    return weighted_least_squares(body_system(statistics, EstimatorSettings()))

@@ -5,14 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from identify.diagnosis import (
-    SignalWatch,
-    excitation,
-    score_tests,
-    segments,
-    signal_spans,
-    sized_faults,
-)
+from identify.diagnosis import SignalWatch, excitation, segments, signal_spans
 from identify.logs import Recording
 from identify.signals import prepare
 from identify.signals.spikes import without_spikes
@@ -123,7 +116,7 @@ def test_spikes_are_found_and_taken_out_before_they_smear():
     assert at.sum() <= count <= 1.3 * at.sum()
     assert np.abs(repaired.signals["force"] - LOG.signals["force"]).max() < 2.0
     assert without_spikes(LOG)[1] == 0
-    with_them, without = (group_errors(fitted(each)[0].x, PHI) for each in (log, repaired))
+    with_them, without = (group_errors(fitted(each).x, PHI) for each in (log, repaired))
     assert without.mass < 0.1 * with_them.mass
 
 
@@ -197,8 +190,7 @@ def test_a_model_that_fails_all_over_has_no_contacts():
 
 
 def test_excitation_is_the_root_mean_square_of_the_motion():
-    fit, facts = fitted(LOG)
-    found = excitation(fit, score_tests(fit, sized_faults(facts)))
+    found = excitation(fitted(LOG))
     features = prepare(LOG).rows[:, 1:13]
     np.testing.assert_allclose(found.rates, np.sqrt(features[:, 6:9].mean(axis=0)), rtol=0.1)
     alpha = np.sqrt((features[:, 3:6] ** 2).mean(axis=0))

@@ -32,7 +32,7 @@ def test_the_noise_of_one_signal_is_where_the_variance_comes_from(noise, source)
     shares = estimate_body([statistics_of(noise)]).variance_shares
     assert set(shares) >= {*PHI, "cx", "Icxx", "I3"}
     for name, of in shares.items():
-        assert tuple(of) == tuple(s for s in SOURCES if s not in ("prior", "fault"))
+        assert tuple(of) == tuple(s for s in SOURCES if s != "prior")
         assert_close(sum(of.values()), 1.0, 1e-12)
         assert min(of.values()) >= 0.0
         assert of[source] > 0.75, (name, of)

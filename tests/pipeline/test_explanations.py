@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from identify.diagnosis import Explanation, Fault, LogFacts, Ranking
+from identify.diagnosis import Explanation, Fault, Ranking
 from identify.diagnosis.faults import faults_of
 from identify.diagnosis.misfit import BandRows, misfit, pseudo_spectrum
 from identify.diagnosis.ranking import CLEAR_LEAD
-from identify.estimation import EstimatorSettings
 from identify.inertia import pseudo_inertia
 from identify.logs import Recording, read_log
+from identify.logs.facts import LogFacts
 from identify.pipeline import check_logs
 from identify.pipeline.correcting import NotCorrected, _correction
 from identify.pipeline.diagnose import Checks
@@ -244,7 +244,7 @@ def test_where_the_density_does_not_choose_all_units_are_shown_and_none_is_appli
     assert finding.evidence["equivalent"] == ["torque_unit"]
     checks = Checks(ranking=ranking)
     with pytest.raises(NotCorrected, match=r'torque_unit: .* tell it from "the .* kgfcm'):
-        _correction([scanned], checks, "torque_unit", (), EstimatorSettings())
+        _correction([scanned], checks, "torque_unit", ())
 
 
 def test_a_tie_of_units_is_refused_by_either_code():
@@ -256,7 +256,7 @@ def test_a_tie_of_units_is_refused_by_either_code():
     assert len(ranking.tied) == 2
     for code in ("force_unit", "torque_unit"):
         with pytest.raises(NotCorrected, match="these logs cannot tell"):
-            _correction([], Checks(ranking=ranking), code, (), EstimatorSettings())
+            _correction([], Checks(ranking=ranking), code, ())
 
 
 def test_time_in_another_unit_is_named_by_its_line():

@@ -131,8 +131,9 @@ def test_a_term_that_the_data_reject_is_kept_and_said():
     assert_close(away.estimate.mass, 1.5 * BODY[0], 1e-6)
     found = finding(away, "choice_contradicted")
     assert "standard errors" in found.text
-    free = estimate_body([block_statistics(prepare(log(4)))])
-    moved = away.estimate.parameters.phi - free.parameters.phi
+    free = estimate_body([block_statistics(prepare(log(4), wide=True))])
+    chosen = estimate_body([block_statistics(prepare(log(4), wide=True))], away.settings)
+    moved = chosen.parameters.phi - free.parameters.phi
     errors = np.sqrt(moved @ np.linalg.solve(free.covariance, moved))
     assert_close(found.evidence["standard_errors"], errors, 1e-6)
     assert_close(found.evidence["mass_by_data"], free.mass, 1e-12)
@@ -304,13 +305,13 @@ def test_noise_alone_is_explained_however_much_there_is():
     assert loud.verdict.explains_data
 
 
-def test_a_wrench_in_other_axes_is_unexplained_and_not_to_be_used():
+def test_a_wrench_in_other_axes_is_named_and_not_to_be_used():
     recording, turned = log(11), Rotation.from_euler("y", 90, degrees=True)
     loads = {name: turned.apply(recording.signals[name]) for name in ("force", "torque")}
     wrong = fit(with_signals(recording, **loads))
-    found = finding(wrong, "unexplained")
+    found = finding(wrong, "wrench_axes")
     assert found.severity == "error"
-    assert found.evidence["r_squared_of_forces"] < 0.5
+    assert "the wrench's x, y, z are what the log calls -z, y, x" in found.text
     verdict = wrong.verdict
     assert (verdict.usable, verdict.explains_data, verdict.possible) == ("no", False, True)
     assert wrong.estimate.verdict == verdict
@@ -351,7 +352,9 @@ def test_a_good_fit_has_no_findings(clean):
 
 def test_still_poses_are_usable_with_care_as_a_default_body_completes_them(still):
     assert finding(still, "completed").evidence["completed"] == 6
-    assert (still.verdict.usable, still.verdict.reasons) == ("with care", ("completed",))
+    met = replace(still.estimate, needs={}, findings=still.estimate.findings[-1:]).verdict
+    assert (met.usable, met.reasons) == ("with care", ("completed",))
+    assert (still.verdict.usable, still.verdict.reasons) == ("no", ("need_unmet",))
     assert still.verdict.identifiable == tuple(NAMES[:4])
 
 

@@ -15,6 +15,7 @@ from identify.pipeline import FitSettings, online
 from identify.pipeline.needs import parse_needs
 from identify.regressors import scan, scanning
 from tests.close import assert_close
+from tests.recordings import without_effects
 
 PHI = np.array([1.2, 0.024, 0.012, 0.06, 6e-3, -2e-4, -1e-3, 6e-3, 5e-4, 3e-3])
 NOISE = Noise(position=2e-5, orientation=1e-4, force=0.1, torque=0.01)
@@ -52,7 +53,7 @@ def test_samples_give_the_statistics_of_the_same_blocks_of_their_log(log, monkey
 
 
 def test_the_estimate_is_that_of_the_log_to_a_share_of_its_standard_errors(log):
-    fit, theirs = identify.OnlineFit(**SAID), identify.fit(log).estimate
+    fit, theirs = identify.OnlineFit(**SAID), identify.fit(without_effects(log)).estimate
     given(log, fit)
     fit.finish()
     ours, errors = fit.estimate(), np.sqrt(np.diag(theirs.covariance))

@@ -12,6 +12,7 @@ from identify.logs import Noise, Recording, synthetic_recording
 from identify.logs.excerpt import rows_of
 from identify.logs.synthetic_motion import random_motion
 from identify.pipeline import fitting
+from tests.recordings import without_effects
 
 BODY = InertialParameters.from_com(2.0, [0.03, -0.02, 0.08], np.diag([8e-3, 9e-3, 5e-3]))
 NOISE = np.repeat([0.03, 0.003], 3)
@@ -44,7 +45,7 @@ def errors(result: identify.FitResult) -> np.ndarray:
 
 
 def test_intervals_hold_where_steps_are_five_times_the_noise(monkeypatch):
-    logs = [logged(seed) for seed in range(3)]
+    logs = [without_effects(logged(seed)) for seed in range(3)]
     found = [identify.fit(log) for log in logs]
     assert all("wrench_rounded" in [f.code for f in each.all_findings] for each in found)
     assert all(each.verdict.usable == "yes" for each in found)

@@ -49,7 +49,11 @@ def test_a_tool_with_the_published_noise_is_explained(shared_data, number, tool)
             for name, signal in recording.signals.items()
         }
         result = fit(replace(recording, signals=signals))
-        assert {finding.code for finding in result.findings} <= {"completed", "at_the_edge"}
+        assert {finding.code for finding in result.findings} <= {
+            "completed",
+            "at_the_edge",
+            "imprecise",
+        }
         assert result.verdict.explains_data
         assert result.verdict.usable != "no"
 
@@ -73,9 +77,12 @@ def test_seven_still_poses_of_a_real_sensor(shared_data):
     recording = read_log(
         shared_data / "axia80_static", shared_data / "schemas" / "axia80_static.toml"
     )
-    estimate = fit(recording).estimate
-    assert_close(estimate.parameters.mass, 1.101, 5e-3)
-    assert_close(estimate.parameters.com[2], 0.0519, 0.02)
+    result = fit(recording)
+    estimate = result.estimate
+    assert result.verdict.usable == "with care"
+    for name, plain in (("m", 1.101), ("cz", 0.0519)):  # by least squares without small faults
+        low, high = estimate.intervals[name]
+        assert low < plain < high
     assert {estimate.decided_by[name] for name in PHI[4:]} == {"default"}
     assert {estimate.decided_by[name] for name in PHI[:4]} == {"data"}
     known = fit(recording, FitSettings(mass=1.1)).estimate

@@ -58,24 +58,20 @@ def test_a_fit_of_five_seconds_names_a_sensor_that_is_turned_by_more_than_a_righ
     loads = {name: turn.apply(np.array(log.signals[name])) for name in ("force", "torque")}
     wrong = replace(with_signals(log, **loads), schema={"wrench": {"acts_on": "body"}})
     found = fit(wrong)
-    assert graver(found) == ["wrench_misaligned", "unexplained"]
+    assert graver(found) == ["wrench_misaligned", "unexplained", "imprecise"]
     assert found.verdict.usable == "no"
     right = fit(wrong, apply=("wrench_misaligned",))
     assert_close(right.estimate.mass, PHI[0], 0.02)
 
 
-def test_an_offset_that_drifts_within_twelve_seconds_is_found_and_taken_off():
+def test_an_offset_that_drifts_within_twelve_seconds_is_noted_and_taken_off():
     log = moving(4, 12.0)
-    drifting = with_wrench(log, ramp(log))
-    found = fit(drifting)
-    assert graver(found) == ["drift"]
-    corrected = fit(drifting, apply=("drift",))
-    assert graver(corrected) == []
-    (applied,) = corrected.estimate.provenance["applied"]
-    assert applied["kind"] == "linear"
-    away = [abs(result.estimate.mass - PHI[0]) for result in (found, corrected)]
-    assert away[1] < 0.5 * away[0]
-    low, high = corrected.estimate.intervals["m"]
+    found = fit(with_wrench(log, ramp(log)))
+    assert set(graver(found)) <= {"imprecise"}
+    (note,) = (finding for finding in found.findings if finding.code == "drift")
+    assert_close(note.evidence["range"], ramp(log)[-1], 0.25)
+    assert_close(found.estimate.mass, PHI[0], 2e-3)
+    low, high = found.estimate.intervals["m"]
     assert low < PHI[0] < high
 
 
@@ -104,12 +100,10 @@ def test_two_bodies_are_no_misread_sign():
 def test_a_drift_that_is_taken_off_is_so_where_the_fit_is_scored():
     log = moving(2, 60.0)
     drifting = with_wrench(log, np.outer(ramp(log)[:, 0], [0.0, 0.0, 5.0, 0.0, 0.0, 0.0]))
-    found, corrected, clean = fit(drifting), fit(drifting, apply=("drift",)), fit(log)
-    assert "unexplained" in graver(found)
-    assert graver(corrected) == []
-    scores = [result.validation.scores.rms[2] for result in (found, corrected, clean)]
-    assert scores[0] > 10.0 * scores[2]
-    assert_close(scores[1], scores[2], 0.1)
+    found = fit(drifting)
+    assert [finding.code for finding in found.findings] == ["drift"]
+    # What it does within a block is left.
+    assert found.validation.scores.rms[2] < 0.05 * 5.0
 
 
 def test_a_contact_is_no_step_of_the_offset():

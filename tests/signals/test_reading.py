@@ -20,7 +20,6 @@ def test_the_digest_tells_readings_apart_and_outlives_a_process():
         Reading(most_rows=10),
         Reading(without_spikes=True),
         Reading(left_out=((0.0, 1.0),)),
-        Reading(wrench_drift=(((0.0, 1.0),),)),
     ]
     assert len({reading.digest for reading in readings}) == len(readings)
     assert len(set(readings)) == len(readings)

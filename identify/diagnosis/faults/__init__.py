@@ -7,19 +7,19 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from identify.arrays import Array
-from identify.diagnosis.facts import LogFacts, once_for_logs_alike
 from identify.diagnosis.fault import Fault
 from identify.diagnosis.faults.gravity import gravity_faults, imu_faults
 from identify.diagnosis.faults.pose import pose_faults
 from identify.diagnosis.faults.timing import timing_faults
 from identify.diagnosis.faults.wrench import sign_faults, wrench_faults
+from identify.logs.facts import LogFacts, once_for_logs_alike
 
 Family: TypeAlias = Callable[[LogFacts], Iterator[Fault]]
 
 FAMILIES: dict[Family, tuple[str, ...]] = {
     sign_faults: ("wrench_sign", "force_sign", "torque_sign"),
     wrench_faults: (
-        *("wrench_frame", "wrench_axes", "wrench_misaligned", "wrench_calibration"),
+        *("wrench_frame", "wrench_axes", "wrench_misaligned"),
         *("force_sign", "torque_sign", "force_unit", "torque_unit", "gain"),
     ),
     gravity_faults: (
@@ -52,6 +52,13 @@ def faults_of(facts: Sequence[LogFacts]) -> list[tuple[Fault, ...]]:
     of_logs = once_for_logs_alike(facts, _by_name)
     names = [name for name in of_logs[0] if all(name in of_log for of_log in of_logs)]
     return [tuple(of_log[name] for of_log in of_logs) for name in names]
+
+
+def sized_faults(facts: Sequence[LogFacts], names: Sequence[str]) -> list[tuple[Fault, ...]]:
+    """Faults with a size of some names that make sense for every log, as `faults_of`."""
+    return [
+        each for each in faults_of(facts) if each[0].sizes is not None and each[0].name in names
+    ]
 
 
 def _by_name(facts: LogFacts) -> dict[str, Fault]:

@@ -6,15 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from identify.arrays import Array, Vec3
-from identify.diagnosis.facts import LogFacts
+from identify.arrays import Array
 from identify.diagnosis.fault import Fault, Sizes, rounded, slip
 from identify.diagnosis.faults.wrench import DEGREE
+from identify.logs.facts import LogFacts
 from identify.logs.patch import Patch
 from identify.logs.schema_fields import negated
 from identify.logs.schema_tables import compensated_of
-from identify.regressors.log_corrections import added_weight, other_gravity
-from identify.spatial.rotations import exp_rotation, rotation_from_quaternion
+from identify.regressors.log_corrections import added_weight, gravity_tilt, other_gravity
 from identify.spatial.vectors import STANDARD_GRAVITY
 
 _TILTED = 0.95
@@ -107,14 +106,14 @@ def _other(facts: LogFacts, text: str, other: Array, code: str = "gravity_magnit
 
 def _tilted(facts: LogFacts) -> Fault:
     def patch(size: Array) -> Patch:
-        return {"world.gravity": rounded(facts.gravity + tilt(size, facts.gravity))}
+        return {"world.gravity": rounded(facts.gravity + gravity_tilt(size, facts.gravity))}
 
     return Fault(
         "gravity_tilted",
         "gravity_tilted",
         "gravity tilted",
         patch,
-        lambda size: other_gravity(tilt(size, facts.gravity), facts.compensated),
+        lambda size: other_gravity(gravity_tilt(size, facts.gravity), facts.compensated),
         facts=facts,
         sizes=Sizes(
             ("first axis", "second axis"),
@@ -195,18 +194,3 @@ def _held(weight: Array, before: float) -> bool:
     """Whether a pendant may hold a body of that mass and first moment: no tool is far longer."""
     near = np.linalg.norm(weight[1:]) <= _FARTHEST_HELD * abs(weight[0])
     return bool(near and weight[0] + 0.1 * before > 0.0)
-
-
-def tilt(angles: Array, gravity: Vec3) -> Vec3:
-    """Change δg of gravity that is turned by small angles about two axes across it, shape (3,)."""
-    R = rotation_from_quaternion(exp_rotation(angles @ _across(gravity)))
-    return R @ gravity - gravity
-
-
-def _across(gravity: Vec3) -> Array:
-    """Two unit vectors across g and each other, near the world's axes, shape (2, 3)."""
-    down = gravity / np.linalg.norm(gravity)
-    first = np.eye(3)[np.argsort(np.abs(down), kind="stable")[0]]
-    first = first - (first @ down) * down
-    first /= np.linalg.norm(first)
-    return np.stack((first, np.cross(down, first)))

@@ -8,8 +8,8 @@ from itertools import product
 import numpy as np
 
 from identify.arrays import Array
-from identify.diagnosis.facts import LogFacts
 from identify.diagnosis.fault import Fault, Sizes, rounded, slip
+from identify.logs.facts import LogFacts
 from identify.logs.schema_fields import negated
 from identify.logs.schema_tables import PoseTable
 from identify.regressors.log_corrections import displaced_point, scaled_position
@@ -176,5 +176,4 @@ def _offset(facts: LogFacts) -> Fault:
         action,
         facts,
         Sizes(("x", "y", "z"), "mm", 1e-3, 1e-3, 10e-3, "turn faster, about two axes"),
-        undecided="" if facts.X_BS is None else "the point of the pose or the mount may be wrong",
     )

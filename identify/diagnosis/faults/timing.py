@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from identify.arrays import Array
-from identify.diagnosis.facts import LogFacts
 from identify.diagnosis.fault import Fault, Sizes, rounded, schema_lines, slip
 from identify.diagnosis.faults.pose import FASTEST, SLOWEST
+from identify.logs.facts import LogFacts
 from identify.logs.patch import Patch
 from identify.logs.units import TICKS_PER_SECOND
 from identify.regressors.log_corrections import earlier_wrench, other_clock, unlagged_wrench
@@ -121,5 +121,4 @@ def _lag(facts: LogFacts) -> Fault:
         action,
         facts,
         Sizes(("time constant",), "ms", 1e-3, 0.5e-3, 10e-3, "move faster"),
-        amplifies=True,
     )

@@ -12,12 +12,12 @@ from itertools import permutations, product
 import numpy as np
 
 from identify.arrays import Array
-from identify.diagnosis.facts import LogFacts
 from identify.diagnosis.fault import Fault, Sizes, gain_of, rounded, slip
+from identify.logs.facts import LogFacts
 from identify.logs.patch import Patch
 from identify.logs.schema_fields import negated
 from identify.logs.units import FORCE, TORQUE
-from identify.regressors.log_corrections import changed_readings, scaled_torque, turned_wrench
+from identify.regressors.log_corrections import scaled_torque, turned_wrench
 from identify.spatial.rotations import (
     exp_rotation,
     log_rotation,
@@ -29,9 +29,6 @@ DEGREE = float(np.radians(1.0))
 
 _TORQUES = tuple({factor: unit for unit, factor in TORQUE.items()}.values())
 """Units of torque, of those that are alike one."""
-
-CALIBRATION = "wrench_calibration"
-
 
 _LARGEST_GAIN = 1.5
 """Factor between force and torque, or its inverse, beyond which nobody's calibration is off."""
@@ -58,7 +55,6 @@ def wrench_faults(facts: LogFacts) -> Iterator[Fault]:
         yield from _frames(facts)
     yield _misaligned(facts)
     yield _gain(facts)
-    yield calibration_fault(facts)
 
 
 def _single_signs(facts: LogFacts) -> Iterator[Fault]:
@@ -195,25 +191,5 @@ def _gain(facts: LogFacts) -> Fault:
             farthest=400.0,
             believed=(1.0 / _LARGEST_GAIN - 1.0, _LARGEST_GAIN - 1.0),
         ),
-        possible=lambda size: bool(size[0] > -1.0),  # else it is the sign
-        undecided="of force and torque either may be wrong, and the mass with force",
-    )
-
-
-def calibration_fault(facts: LogFacts) -> Fault:
-    """Any linear map of the six readings: reported and not corrected.
-
-    The gain of a single axis and crosstalk cannot be told from each other, nor from a turned
-    sensor, well enough to be named: taken off, they can do more harm than good.
-    """
-    return Fault(
-        CALIBRATION,
-        CALIBRATION,
-        "wrench calibration",
-        None,
-        lambda size: changed_readings(np.eye(6) + np.reshape(size, (6, 6)), facts.X_BS),
-        lambda size: "Calibrate the sensor again, and log again",
-        facts,
-        Sizes(tuple(f"{a}{b}" for a in "123456" for b in "123456"), "", 1.0, 0.0, 5e-2, known=0.1),
-        undecided="the gain of single axes and crosstalk cannot be told from each other",
+        possible=lambda size: bool(1.0 / _LARGEST_GAIN < 1.0 + size[0] < _LARGEST_GAIN),
     )

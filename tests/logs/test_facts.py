@@ -4,9 +4,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from identify.diagnosis import LogFacts, sized_faults
 from identify.diagnosis.fault import logs_with_same_faults
-from identify.diagnosis.faults import FAMILIES
+from identify.diagnosis.faults import FAMILIES, faults_of, sized_faults
+from identify.logs.facts import LogFacts
 from identify.spatial import Pose
 from tests.diagnosis.logs import PHI
 from tests.recordings import POSE, Path, record
@@ -31,7 +31,7 @@ TWIST = ("linear_velocity", "angular_velocity")
 )
 def test_signals_that_are_measured_are_not_said_to_come_of_others(give, kind, without):
     names = [
-        {fault.name for fault, *_ in sized_faults([LogFacts.of(log)])}
+        {fault.name for fault, *_ in faults_of([LogFacts.of(log)]) if fault.sizes}
         for log in (record(PATH, PHI, TIME, POSE), record(PATH, PHI, TIME, give, kind=kind))
     ]
     assert names[0] - names[1] == without
@@ -73,9 +73,10 @@ def test_logs_that_were_measured_alike_share_their_faults():
     alike = replace(first, X_BS=Pose(X_BS.rotation.copy(), X_BS.position.copy()))
     moved, lighter = replace(first, X_BS=away), replace(first, gravity=0.99 * first.gravity)
     logs = [first, alike, moved, lighter, replace(moved)]
-    faults = sized_faults(logs)
+    names = "wrench_misaligned", "gravity_tilted", "partly_compensated"
+    faults = sized_faults(logs, names)
     assert logs_with_same_faults(faults) == [0, 0, 2, 3, 2]
-    apart = [{fault.name: fault for (fault,) in sized_faults([one])} for one in logs]
-    for of_logs in faults:
-        for fault, own in zip(of_logs, apart, strict=True):
-            assert np.array_equal(fault.tangent(), own[fault.name].tangent())
+    for name, of_logs in zip(names, faults, strict=True):
+        for fault, log in zip(of_logs, logs, strict=True):
+            ((own,),), size = sized_faults([log], [name]), np.full(fault.d, 0.01)
+            assert np.array_equal(fault.map_at(size), own.map_at(size))

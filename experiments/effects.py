@@ -1,0 +1,55 @@
+"""How well small faults are fitted with the body: coverage, width, verdicts and errors.
+
+python experiments/effects.py -o reports/effects.md [--count 40] [--only delay] [--workers 1]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import joblib
+
+from experiments.effects_study.cases import Case, all_cases
+from experiments.effects_study.write import Scored, report
+from experiments.reports import numerics_line, write_report
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Fit the logs of the study and write its report; returns the exit status."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    line = numerics_line("effects", parser, options, "count", "only", "seed")
+    cases = list(all_cases(options.count, options.only, options.seed))
+    if not cases:
+        raise SystemExit(f"effects: no kind of case has {options.only!r} in its name")
+    workers = joblib.cpu_count() if options.workers is None else max(options.workers, 1)
+    write_report(options.output, report(list(_run(cases, workers)), options.seed), line)
+    return 0
+
+
+def _run(cases: list[Case], workers: int) -> Iterable[Scored]:
+    """The cases with their scores, in order; a line on the terminal says how far it is."""
+    with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
+        parallel = joblib.Parallel(n_jobs=workers, return_as="generator")
+        scores = parallel(joblib.delayed(Case.score)(case) for case in cases)
+        for number, scored in enumerate(zip(cases, scores, strict=True), start=1):
+            print(f"\r{number} of {len(cases)}", end="", file=sys.stderr, flush=True)
+            yield scored
+    print(file=sys.stderr)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="effects", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("-o", "--output", type=Path, default=Path("reports/effects.md"))
+    parser.add_argument("--count", type=int, help="about how many cases; 400 of all kinds")
+    parser.add_argument("--only", default="", help="kinds of cases with this in their name")
+    parser.add_argument("--workers", type=int, help="processes; 1 runs in this one")
+    parser.add_argument("--seed", type=int, default=311)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

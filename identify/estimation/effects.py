@@ -1,0 +1,377 @@
+"""Small faults that every real sensor has, as random effects of the fit: one table, a row a group.
+
+Each group is a linear map M(η) of a log's wide columns, M(0) = 1, or an offset that drifts. The
+groups of one sensor are shared by all its logs; drift is of each log. `effects_fit` estimates them
+with the body, `variance_components` their sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from identify.arrays import Array, Indices, Phi
+from identify.estimation.calibration import gain_accuracy, gain_deviations, gravity_error
+from identify.estimation.variance_components import Component
+from identify.logs import Recording
+from identify.logs.effects import GroupSetting, effect_sizes
+from identify.logs.facts import LogFacts, once_for_logs_alike
+from identify.logs.sensors import require_same_sensor, sensor_key
+from identify.regressors import SCAN_LAYOUT
+from identify.regressors.log_corrections import (
+    before_added_weight,
+    changed_readings,
+    displaced_point,
+    earlier_wrench,
+    gravity_tilt,
+    of_all_columns,
+    other_clock,
+    other_gravity,
+    turned_wrench,
+)
+from identify.regressors.wrench import DDW, W
+from identify.spatial.vectors import STANDARD_GRAVITY
+
+SHORTEST_LEVER = 0.03
+"""Least distance of the centre of mass that crosstalk and torque drift are scaled with [m]."""
+
+_STEP = 1e-6
+"""Step of the differences that tangents come from, in SI units of each column."""
+
+
+@dataclass(frozen=True, slots=True)
+class BodyScale:
+    """Weight and lever of a body, which drift and crosstalk are measured against.
+
+    Attributes:
+        weight: of the body on Earth [N].
+        lever: distance of the centre of mass from the origin, at least `SHORTEST_LEVER` [m].
+    """
+
+    weight: float
+    lever: float
+
+    @classmethod
+    def of(cls, phi: Phi) -> BodyScale:
+        """The scale of a body of positive mass."""
+        lever = float(np.linalg.norm(phi[1:4]) / phi[0])
+        return cls(float(phi[0]) * STANDARD_GRAVITY, max(lever, SHORTEST_LEVER))
+
+
+def _any_log(facts: LogFacts) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class EffectGroup:
+    """A kind of small fault: its columns, and what it makes of a log.
+
+    Attributes:
+        name: of its key in `[effects]`.
+        code: of the finding that names it.
+        columns: names of its entries.
+        map_at: M(η) of the columns that a fit reads, shape (40, 19).
+        applies: whether a log can have it.
+        units: of the columns, for a body, in SI per unit of size, shape (k,).
+        power: of the key's size that sizes of the columns are.
+    """
+
+    name: str
+    code: str
+    columns: tuple[str, ...]
+    map_at: Callable[[LogFacts, Array], Array]
+    applies: Callable[[LogFacts], bool] = _any_log
+    units: Callable[[BodyScale], Array] | None = None
+    power: int = 1
+
+
+_CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
+_OFF_DIAGONAL = [(i, j) for i in range(6) for j in range(6) if i != j]
+
+
+def _delay_map(facts: LogFacts, eta: Array) -> Array:
+    return earlier_wrench(float(eta[0]))
+
+
+def _filter_map(facts: LogFacts, eta: Array) -> Array:
+    M = changed_readings(np.eye(6))
+    M[DDW, W] = float(eta[0]) * np.eye(6)
+    return M
+
+
+def _gain_map(facts: LogFacts, eta: Array) -> Array:
+    gains = eta[:6] + np.repeat(eta[6:8], 3)
+    return changed_readings(np.eye(6) + np.diag(gains), facts.X_BS)
+
+
+def _crosstalk_map(facts: LogFacts, eta: Array) -> Array:
+    G = np.eye(6)
+    for (i, j), value in zip(_OFF_DIAGONAL, eta, strict=True):
+        G[i, j] = value
+    return changed_readings(G, facts.X_BS)
+
+
+def _crosstalk_units(scale: BodyScale) -> Array:
+    units = np.ones((2, 2))
+    units[0, 1], units[1, 0] = 1.0 / scale.lever, scale.lever
+    return np.array([units[i // 3, j // 3] for i, j in _OFF_DIAGONAL])
+
+
+def _misalignment_map(facts: LogFacts, eta: Array) -> Array:
+    return turned_wrench(eta, facts.X_BS)
+
+
+def _tilt_map(facts: LogFacts, eta: Array) -> Array:
+    return other_gravity(gravity_tilt(eta, facts.gravity), facts.compensated)
+
+
+def _gravity_map(facts: LogFacts, eta: Array) -> Array:
+    return other_gravity(float(eta[0]) * facts.gravity, facts.compensated)
+
+
+def _clock_map(facts: LogFacts, eta: Array) -> Array:
+    return other_clock(float(eta[0]), facts.gravity)
+
+
+def _point_map(facts: LogFacts, eta: Array) -> Array:
+    return displaced_point(eta)
+
+
+def _moves(facts: LogFacts) -> bool:
+    return not facts.still
+
+
+def _times_motion(facts: LogFacts) -> bool:
+    return facts.timed
+
+
+def _adds_gravity(facts: LogFacts) -> bool:
+    return facts.attitude and facts.gravity_added
+
+
+GROUP_TABLE: tuple[EffectGroup, ...] = (
+    EffectGroup("delay_s", "delay", ("delay",), _delay_map, _moves),
+    EffectGroup("filter_s", "sensor_lag", ("filter",), _filter_map, _moves, power=2),
+    EffectGroup("gain", "gain", (*_CHANNELS, "force", "torque"), _gain_map),
+    EffectGroup(
+        "crosstalk",
+        "wrench_calibration",
+        tuple(f"{_CHANNELS[i]} from {_CHANNELS[j]}" for i, j in _OFF_DIAGONAL),
+        _crosstalk_map,
+        units=_crosstalk_units,
+    ),
+    EffectGroup(
+        "misalignment_deg",
+        "wrench_misaligned",
+        ("about x", "about y", "about z"),
+        _misalignment_map,
+    ),
+    EffectGroup(
+        "tilt_deg",
+        "gravity_tilted",
+        ("about first axis", "about second axis"),
+        _tilt_map,
+        _adds_gravity,
+    ),
+    EffectGroup("gravity", "gravity_magnitude", ("size",), _gravity_map, _adds_gravity),
+    EffectGroup("clock", "clock_rate", ("rate",), _clock_map, _times_motion),
+    EffectGroup("point_m", "kinematic_offset", ("x", "y", "z"), _point_map, _moves),
+)
+"""All groups that are maps, in the order in which they act on a log."""
+
+DRIFT_GROUPS = ("force_drift", "torque_drift")
+"""Names of the groups of an offset that drifts, of force and of torque."""
+
+SCALE_GROUPS = ("gain", "gravity")
+"""Groups that are the sensor's scale, and gravity's: the same in every log of a sensor."""
+
+
+@dataclass(frozen=True, slots=True)
+class EffectBlock:
+    """The columns of one group of one sensor.
+
+    Attributes:
+        group: which.
+        sensor: number of the sensor.
+        start: first column.
+        deviations: standard deviation of each column where it is given; None where the log tells.
+        setting: size of the prior, and cap; None where it is given.
+    """
+
+    group: EffectGroup
+    sensor: int
+    start: int
+    deviations: Array | None
+    setting: GroupSetting | None
+
+    @property
+    def columns(self) -> slice:
+        """Its columns among all."""
+        return slice(self.start, self.start + len(self.group.columns))
+
+
+@dataclass(frozen=True)
+class EffectModel:
+    """Which effects the logs of a fit have.
+
+    Attributes:
+        facts: of each log; logs that were measured alike share one.
+        sensors: number of the sensor of each log.
+        blocks: columns of the maps.
+        drift: settings of the drift of force and of torque; None where it is left out.
+    """
+
+    facts: tuple[LogFacts, ...]
+    sensors: tuple[int, ...]
+    blocks: tuple[EffectBlock, ...]
+    drift: tuple[GroupSetting | None, GroupSetting | None]
+
+    @classmethod
+    def of(cls, recordings: Sequence[Recording]) -> EffectModel:
+        """The effects of some logs by their schemas.
+
+        Raises:
+            SchemaError: a schema says something of effects that cannot be.
+        """
+        facts = tuple(
+            once_for_logs_alike(list(map(LogFacts.of, recordings)), lambda of_log: of_log)
+        )
+        require_same_sensor(recordings)
+        keys = [sensor_key(recording) for recording in recordings]
+        distinct = list(dict.fromkeys(keys))
+        sensors = tuple(distinct.index(key) for key in keys)
+        blocks, start = list[EffectBlock](), 0
+        for sensor in range(len(distinct)):
+            first = sensors.index(sensor)
+            settings = effect_sizes(recordings[first])
+            given = _given_deviations(recordings[first])
+            own = [f for f, number in zip(facts, sensors, strict=True) if number == sensor]
+            for group in GROUP_TABLE:
+                deviations, setting = given.get(group.name), settings.get(group.name)
+                if (deviations is None and setting is None) or not any(map(group.applies, own)):
+                    continue
+                blocks.append(EffectBlock(group, sensor, start, deviations, setting))
+                start += len(group.columns)
+        settings = effect_sizes(recordings[0])
+        force, torque = (settings.get(name) for name in DRIFT_GROUPS)
+        return cls(facts, sensors, tuple(blocks), (force, torque))
+
+    def with_gain_for_point(self, setting: GroupSetting) -> EffectModel:
+        """The model without a displaced point, and with gains of another size unless given."""
+        blocks, start = list[EffectBlock](), 0
+        for block in self.blocks:
+            if block.group.name == "point_m":
+                continue
+            taken = replace(block, start=start)
+            if block.group.name == "gain" and block.deviations is None:
+                taken = replace(taken, setting=setting)
+            blocks.append(taken)
+            start = taken.columns.stop
+        return replace(self, blocks=tuple(blocks))
+
+    @property
+    def count(self) -> int:
+        """How many columns there are."""
+        return self.blocks[-1].columns.stop if self.blocks else 0
+
+    def maps(self, eta: Array) -> Array:
+        """M(η) of each log, of all columns, shape (logs, 40, 40)."""
+        made: dict[tuple[int, int], Array] = {}
+        for facts, sensor in zip(self.facts, self.sensors, strict=True):
+            key = id(facts), sensor
+            if key not in made:
+                made[key] = self._map(facts, sensor, eta)
+        return np.array([made[id(f), s] for f, s in zip(self.facts, self.sensors, strict=True)])
+
+    def _map(self, facts: LogFacts, sensor: int, eta: Array) -> Array:
+        whole = of_all_columns(changed_readings(np.eye(6)))
+        for block in self.blocks:
+            if block.sensor == sensor and block.group.applies(facts):
+                whole = whole @ _own_map(block.group, facts, eta[block.columns])
+        return whole
+
+    @cached_property
+    def tangents(self) -> tuple[Array, ...]:
+        """∂M/∂η at zero of each log, of the columns that a fit reads, shape (40, 19, q) each."""
+        made: dict[tuple[int, int], Array] = {}
+        for facts, sensor in zip(self.facts, self.sensors, strict=True):
+            key = id(facts), sensor
+            if key not in made:
+                made[key] = self._tangent(facts, sensor)
+        return tuple(made[id(f), s] for f, s in zip(self.facts, self.sensors, strict=True))
+
+    def _tangent(self, facts: LogFacts, sensor: int) -> Array:
+        fit = len(SCAN_LAYOUT.columns)
+        whole = np.zeros((40, fit, self.count))
+        for block in self.blocks:
+            if block.sensor != sensor or not block.group.applies(facts):
+                continue
+            for k in range(len(block.group.columns)):
+                step = np.zeros(len(block.group.columns))
+                step[k] = _STEP
+                ends = [_own_map(block.group, facts, end)[:, :fit] for end in (step, -step)]
+                whole[..., block.start + k] = (ends[0] - ends[1]) / (2.0 * _STEP)
+        return whole
+
+    def units(self, scale: BodyScale) -> Array:
+        """Size of one unit of each column, in SI, shape (q,)."""
+        units = np.ones(self.count)
+        for block in self.blocks:
+            if block.deviations is not None:
+                units[block.columns] = block.deviations
+            elif block.group.units is not None:
+                units[block.columns] = block.group.units(scale)
+        return units
+
+    def components(self) -> list[tuple[str, Component]]:
+        """Components of the map columns, by the group's name."""
+        found: list[tuple[str, Component]] = []
+        for group in GROUP_TABLE:
+            own = [block for block in self.blocks if block.group is group]
+            given = [block for block in own if block.deviations is not None]
+            found += [(group.name, Component(_numbers([b]), known=True)) for b in given]
+            told = [block for block in own if block.deviations is None]
+            if told:
+                setting = told[0].setting
+                assert setting is not None
+                scale, cap = setting.size**group.power, setting.cap**group.power
+                found.append((group.name, Component(_numbers(told), scale, cap)))
+        return found
+
+    @property
+    def scale_columns(self) -> Indices:
+        """Numbers of the columns that are the scale of the sensor, or of gravity."""
+        own = [
+            block
+            for block in self.blocks
+            if block.group.name in SCALE_GROUPS or block.deviations is not None
+        ]
+        return _numbers(own)
+
+
+def _numbers(blocks: Sequence[EffectBlock]) -> Indices:
+    numbers = [np.arange(block.columns.start, block.columns.stop) for block in blocks]
+    return np.concatenate([np.zeros(0, dtype=np.intp), *numbers])
+
+
+def _own_map(group: EffectGroup, facts: LogFacts, eta: Array) -> Array:
+    """M(η) of one group, of all columns; what acts on the readings acts on those logged."""
+    M = group.map_at(facts, eta)
+    return of_all_columns(before_added_weight(M, facts.compensated, facts.gravity))
+
+
+def _given_deviations(recording: Recording) -> Mapping[str, Array]:
+    """Standard deviations that a schema gives, by group."""
+    given: dict[str, Array] = {}
+    if (accuracy := gain_accuracy(recording)) is not None:
+        gains, crosstalk = gain_deviations(accuracy)
+        given["gain"] = gains
+        if crosstalk is not None:
+            given["crosstalk"] = np.array([crosstalk[i, j] for i, j in _OFF_DIAGONAL])
+    error = gravity_error(recording)
+    if error > 0.0:
+        given["gravity"] = np.array([error])
+    return given

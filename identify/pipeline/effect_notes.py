@@ -1,0 +1,181 @@
+"""Notes on small faults of a sensor that stand out of a fit, and whether all of them are small."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from identify.arrays import Flags
+from identify.diagnosis.faults import sized_faults
+from identify.estimation import FittedEffects
+from identify.estimation.effects import DRIFT_GROUPS, GROUP_TABLE, BodyScale, EffectBlock
+from identify.findings import Finding, Severity
+from identify.logs.effects import EFFECT_KEYS
+from identify.regressors.wrench import shares_of_time
+
+NOTED = 4.0
+"""Standard errors from which an effect is noted: of 70 entries of a clean log one in 200 is."""
+
+_HARMLESS = 0.1
+"""Share of the prior size of its group up to which an effect is not worth a note."""
+
+MOST_DISPLACED = 0.03
+"""Displacement of the point of the pose beyond which no gain of a sensor is like it [m]."""
+
+MOST_TURNED = float(np.radians(6.0))
+"""Turn of the wrench against the body that is small [rad]."""
+
+_SIZED = {
+    "delay_s": "delay",
+    "filter_s": "sensor_lag",
+    "misalignment_deg": "wrench_misaligned",
+    "tilt_deg": "gravity_tilted",
+    "clock": "clock_rate",
+    "point_m": "kinematic_offset",
+}
+"""Groups of effects, and the name of the fault whose remedy is theirs."""
+
+UNITS = {
+    "delay_s": (1e-3, "ms"),
+    "filter_s": (1e-6, "ms²"),
+    "gain": (1e-2, "%"),
+    "crosstalk": (1.0, ""),
+    "misalignment_deg": (float(np.radians(1.0)), "deg"),
+    "tilt_deg": (float(np.radians(1.0)), "deg"),
+    "gravity": (1e-2, "%"),
+    "clock": (1e-2, "%"),
+    "point_m": (1e-3, "mm"),
+}
+"""Unit of a group in messages: its size in SI, and its name."""
+
+_TEXTS = {
+    "delay_s": "the wrench is late",
+    "filter_s": "the wrench is filtered",
+    "gain": "gains of the sensor are off",
+    "crosstalk": "axes of the sensor show in each other",
+    "misalignment_deg": "the sensor is turned against the body",
+    "tilt_deg": "the world's vertical is tilted against gravity",
+    "gravity": "gravity is of another size",
+    "clock": "the clock of the log is off",
+    "point_m": "the pose is of another point than the wrench",
+}
+
+
+EFFECT_CODES = frozenset((*(group.code for group in GROUP_TABLE), "drift"))
+"""Codes of findings that note an effect."""
+
+
+def is_small(effects: FittedEffects) -> bool:
+    """Whether no effect is so large that it may be another reading of the logs.
+
+    A displaced point takes in exactly what a sign or a unit of the torque does to a moving log, and
+    a clock that is off what a missing weight does: noted, they are compared with these readings,
+    whatever their size.
+    """
+    for block in effects.model.blocks:
+        name, size = block.group.name, float(np.linalg.norm(effects.eta[block.columns]))
+        if name in ("point_m", "clock") and _noted(effects, block).any():
+            return False
+        if name == "misalignment_deg" and size > MOST_TURNED:
+            return False
+    return not effects.at_cap
+
+
+def effect_notes(effects: FittedEffects, *, gain_as_likely: bool = False) -> Iterator[Finding]:
+    """Notes on the groups of effects that stand out, with sizes, intervals and the remedy.
+
+    Args:
+        effects: as they were fitted.
+        gain_as_likely: whether a gain of the sensor explains the logs as well as a point that is
+            displaced.
+    """
+    for block in effects.model.blocks:
+        told = _noted(effects, block)
+        at_cap = block.group.name in effects.at_cap
+        if told.any() or at_cap:
+            note = _note(effects, block, np.flatnonzero(told).tolist(), at_cap=at_cap)
+            if block.group.name == "point_m" and gain_as_likely:
+                more = " The log cannot tell it from gains of the sensor: the intervals hold both."
+                note = replace(note, text=note.text + more)
+            yield note
+    if drift := _drift_note(effects):
+        yield drift
+
+
+def _noted(effects: FittedEffects, block: EffectBlock) -> Flags:
+    """Entries of a group that stand out, and are large enough to matter."""
+    sizes, errors = effects.eta[block.columns], effects.errors[block.columns]
+    least = _HARMLESS * effects.units[block.columns]
+    if block.setting is not None:
+        least = least * EFFECT_KEYS[block.group.name].size_in_si ** block.group.power
+    return np.abs(sizes) > np.maximum(NOTED * np.where(errors > 0.0, errors, np.inf), least)
+
+
+def _note(
+    effects: FittedEffects, block: EffectBlock, entries: list[int], *, at_cap: bool
+) -> Finding:
+    name = block.group.name
+    per, unit = UNITS[name]
+    sizes, half = effects.eta[block.columns], 1.96 * effects.errors[block.columns]
+    shown = ", ".join(
+        f"{block.group.columns[k]} {sizes[k] / per:.3g} ± {half[k] / per:.2g} {unit}".rstrip()
+        for k in entries
+    )
+    text = f"{_TEXTS[name]} ({shown})" if entries else _TEXTS[name]
+    text += "; the fit takes it off and the intervals count its error."
+    severity: Severity = "warning" if at_cap or name == "point_m" else "info"
+    if at_cap:
+        text += " It is as large as such faults are at the most: it may be something else."
+    evidence = {
+        "size": sizes.tolist(),
+        "interval": np.stack((sizes - half, sizes + half), axis=-1).tolist(),
+    }
+    return Finding(block.group.code, severity, text, _remedy(effects, block), evidence)
+
+
+def _remedy(effects: FittedEffects, block: EffectBlock) -> str:
+    """The line of the schema, or the action, that puts an effect right."""
+    name, facts = block.group.name, effects.model.facts[effects.model.sensors.index(block.sensor)]
+    fault = _SIZED.get(name)
+    if fault is not None:
+        size = effects.eta[block.columns]
+        if name == "filter_s":
+            # A filter of first order is late by its time constant T, with −½ T² ẅ beside that.
+            size = np.sqrt(2.0 * np.abs(size))
+        found = sized_faults([facts], [fault])
+        if found:
+            return found[0][0].remedy_at(size).rstrip(".") + "."
+    if name == "gravity":
+        return "Give the local gravity in [world]."
+    return "Calibrate the sensor again for narrower intervals."
+
+
+def _drift_note(effects: FittedEffects) -> Finding | None:
+    """A note where the offset of a log drifts by more than chance."""
+    start, worst, where = len(effects.eta), 0.0, 0
+    errors = np.sqrt(np.maximum(np.diag(effects.covariance), 0.0))
+    for number, drift in enumerate(effects.drifts):
+        amplitudes = drift.amplitudes.reshape(-1)
+        own = errors[start : start + len(amplitudes)]
+        start += len(amplitudes)
+        ratio = np.abs(amplitudes) / np.where(own > 0.0, own, np.inf)
+        if ratio.max(initial=0.0) > worst:
+            worst, where = float(ratio.max()), number
+    if worst <= NOTED:
+        return None
+    spread = np.ptp(effects.drifts[where].means(*shares_of_time(100)), axis=0)
+    scale = BodyScale.of(effects.fit.x[:10])
+    shares = spread / (scale.weight * np.repeat([1.0, scale.lever], 3))
+    least = _HARMLESS * np.repeat([EFFECT_KEYS[name].size for name in DRIFT_GROUPS], 3)
+    if not (shares > least).any():
+        return None
+    return Finding(
+        "drift",
+        "info",
+        f"the sensor's offset drifts, by up to {spread[:3].max():.2g} N and {spread[3:].max():.2g} "
+        "N m in a log; the fit takes it off and the intervals count its error.",
+        "Let the sensor warm up and zero it between logs.",
+        {"range": spread.tolist()},
+    )

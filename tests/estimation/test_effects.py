@@ -1,0 +1,264 @@
+"""Which small faults the logs of a fit have, and what each makes of their columns."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from identify.estimation.effects import GROUP_TABLE, SHORTEST_LEVER, BodyScale, EffectModel
+from identify.logs import Recording
+from identify.logs.effects import EFFECT_KEYS
+from identify.regressors import block_statistics
+from identify.regressors.log_corrections import gravity_tilt
+from identify.signals import prepare
+from identify.spatial import Pose
+from tests.close import assert_close
+from tests.recordings import ALL, Path, record, still_poses, without_effects
+from tests.small_faults import with_schema, with_wrench, wrench_of
+from tests.strategies import random_body
+
+BODY = random_body(np.random.default_rng(3), 1.2, 0.1)
+TIME = np.arange(0.0, 4.0, 0.01)
+SENSOR = Pose(Rotation.from_rotvec([0.3, -0.5, 0.9]).as_matrix(), np.array([0.02, 0.01, 0.1]))
+TURNS = Rotation.random(12, rng=np.random.default_rng(1))
+GRAVITY_TOO = {"world": {"gravity_accuracy": 0.002}}
+WEIGHT = (0.7, 0.01, -0.02, 0.03)
+
+MOVING = record(Path.random(1), BODY, TIME)
+STILL = still_poses(BODY, TURNS)
+MOUNTED = record(Path.random(2), BODY, TIME, wrench="sensor", X_BS=SENSOR)
+FREE = record(
+    Path.random(1), BODY, TIME, ("angular_velocity", "linear_acceleration"), kind="proper"
+)
+LOGS = {
+    "with an attitude": MOVING,
+    "of still poses": STILL,
+    "with a compensated weight": replace(MOVING, compensated=WEIGHT),
+    "of still poses with a compensated weight": replace(STILL, compensated=WEIGHT),
+    "with a mounted sensor": MOUNTED,
+    "with a mounted sensor and a compensated weight": replace(MOUNTED, compensated=WEIGHT),
+    "of an accelerometer": FREE,
+}
+
+
+def names_of(model: EffectModel) -> list[str]:
+    return [block.group.name for block in model.blocks]
+
+
+def columns_of(model: EffectModel, name: str, sensor: int = 0) -> slice:
+    (columns,) = [b.columns for b in model.blocks if (b.group.name, b.sensor) == (name, sensor)]
+    return columns
+
+
+def component_of(model: EffectModel, name: str):
+    (component,) = [component for group, component in model.components() if group == name]
+    return component
+
+
+@pytest.mark.parametrize("log", LOGS.values(), ids=LOGS)
+def test_tangents_are_differences_of_the_maps_at_zero(log):
+    model = EffectModel.of([with_schema(log, **GRAVITY_TOO)])
+    (tangent,) = model.tangents
+    assert tangent.shape == (40, 19, model.count)
+    step = 1e-3
+    for k in range(model.count):
+        ends = [model.maps(size * step * np.eye(model.count)[k])[0] for size in (1, -1, 2, -2)]
+        difference = (8.0 * (ends[0] - ends[1]) - ends[2] + ends[3]) / (12.0 * step)
+        assert difference.any()
+        assert_close(tangent[..., k], difference[:, :19], 1e-8)
+
+
+@pytest.mark.parametrize("log", LOGS.values(), ids=LOGS)
+def test_the_map_of_no_effect_leaves_every_column_as_it_is(log):
+    model = EffectModel.of([log, with_schema(log, wrench={"sensor": "other"})])
+    assert_close(model.maps(np.zeros(model.count)), np.tile(np.eye(40), (2, 1, 1)), 1e-14)
+
+
+ALWAYS = ["gain", "crosstalk", "misalignment_deg"]
+MOVED = ["delay_s", "filter_s", *ALWAYS, "tilt_deg", "clock", "point_m"]
+
+
+@pytest.mark.parametrize(
+    ("log", "expected"),
+    [
+        (MOVING, MOVED),
+        (STILL, [*ALWAYS, "tilt_deg"]),
+        (FREE, ["delay_s", "filter_s", *ALWAYS, "point_m"]),
+        (record(Path.random(1), BODY, TIME, ALL, kind="proper"), [*MOVED[:5], "point_m"]),
+        (with_schema(MOVING, **GRAVITY_TOO), [*MOVED[:6], "gravity", "clock", "point_m"]),
+        (with_schema(FREE, **GRAVITY_TOO), [*MOVED[:5], "point_m"]),
+    ],
+    ids=["moving", "still", "no attitude", "proper", "gravity is inexact", "no weight is added"],
+)
+def test_a_log_has_the_groups_that_it_can_have(log, expected):
+    assert names_of(EffectModel.of([log])) == expected
+
+
+def test_a_moving_log_keeps_its_groups_beside_still_poses_of_the_same_sensor():
+    model = EffectModel.of([MOVING, STILL])
+    assert model.sensors == (0, 0)
+    assert names_of(model) == MOVED
+
+
+@pytest.mark.parametrize("name", EFFECT_KEYS)
+def test_a_group_that_the_schema_leaves_out_is_absent_and_the_others_stay(name):
+    model = EffectModel.of([with_schema(MOVING, effects={name: False})])
+    whole = EffectModel.of([MOVING])
+    assert names_of(model) == [other for other in MOVED if other != name]
+    left = {"force_drift": 0, "torque_drift": 1}.get(name)
+    assert [setting is None for setting in model.drift] == [k == left for k in range(2)]
+    assert None not in whole.drift
+
+
+@pytest.mark.parametrize("key", EFFECT_KEYS.values(), ids=EFFECT_KEYS)
+def test_a_size_of_the_schema_is_that_of_the_prior_in_si(key):
+    given = 0.5 * key.size
+    model = EffectModel.of([with_schema(MOVING, effects={key.name: given})])
+    if key.name.endswith("drift"):
+        setting = model.drift[key.name == "torque_drift"]
+        assert (setting.size, setting.cap) == (given, key.cap)
+        return
+    component, power = component_of(model, key.name), 1 + (key.name == "filter_s")
+    angle = np.pi / 180.0 if key.name.endswith("_deg") else 1.0
+    assert_close(component.scale, (angle * given) ** power, 1e-14)
+    assert_close(component.cap, (angle * key.cap) ** power, 1e-14)
+    assert not component.known
+    columns = columns_of(model, key.name)
+    assert component.columns.tolist() == list(range(columns.start, columns.stop))
+
+
+MATRIX = 1e-3 * np.arange(1.0, 37.0).reshape(6, 6)
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "expected"),
+    [
+        (0.02, [0.02] * 8),
+        ([0.02, 0.01], [0.02] * 3 + [0.01] * 3 + [0.02, 0.01]),
+        ([0.01, 0.02, 0.03, 0.04, 0.05, 0.06], [0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.0, 0.0]),
+        (MATRIX.tolist(), [*np.diag(MATRIX), 0.0, 0.0]),
+        (0.0, [0.0] * 8),
+    ],
+    ids=["a number", "of force and torque", "six", "a matrix", "zero"],
+)
+def test_an_accuracy_of_the_schema_gives_the_deviations_of_gains(accuracy, expected):
+    log = with_schema(MOVING, wrench={"gain_accuracy": accuracy}, effects={"gain": False})
+    model = EffectModel.of([log])
+    units = model.units(BodyScale(10.0, 0.1))
+    assert_close(units[columns_of(model, "gain")], expected, 1e-15)
+    assert component_of(model, "gain").known
+    crosstalk = component_of(model, "crosstalk")
+    assert crosstalk.known == (np.ndim(accuracy) == 2)
+    if crosstalk.known:
+        rows = [MATRIX[i, j] for i in range(6) for j in range(6) if i != j]
+        assert_close(units[columns_of(model, "crosstalk")], rows, 1e-15)
+    of_scale = ["gain", "crosstalk"] if crosstalk.known else ["gain"]
+    columns = [np.arange(model.count)[columns_of(model, name)] for name in of_scale]
+    assert model.scale_columns.tolist() == np.concatenate(columns).tolist()
+
+
+def test_an_accuracy_of_gravity_is_the_deviation_of_its_size():
+    model = EffectModel.of([with_schema(MOVING, **GRAVITY_TOO)])
+    columns = columns_of(model, "gravity")
+    assert component_of(model, "gravity").known
+    assert_close(model.units(BodyScale(10.0, 0.1))[columns], [0.002], 1e-15)
+    assert columns.start in model.scale_columns
+
+
+def test_crosstalk_between_force_and_torque_is_in_units_of_the_lever():
+    scale = BodyScale.of(np.array([2.0, 0.0, 0.3, 0.4, *[0.0] * 6]))
+    assert_close([scale.weight, scale.lever], [2.0 * 9.80665, 0.25], 1e-14)
+    assert BodyScale.of(np.array([2.0, 0.002, *[0.0] * 8])).lever == SHORTEST_LEVER
+    model = EffectModel.of([MOVING])
+    names = next(group.columns for group in GROUP_TABLE if group.name == "crosstalk")
+    units = dict(zip(names, model.units(scale)[columns_of(model, "crosstalk")], strict=True))
+    assert units["fx from fy"] == units["tz from tx"] == 1.0
+    assert_close([units["fx from ty"], units["tx from fz"]], [4.0, 0.25], 1e-14)
+
+
+def test_logs_of_one_sensor_share_columns_and_of_two_have_their_own():
+    other = record(Path.random(4), BODY, TIME)
+    together = EffectModel.of([MOVING, other])
+    assert together.sensors == (0, 0)
+    assert names_of(together) == MOVED
+    assert len(together.components()) == len(MOVED)
+    named = [with_schema(log, wrench={"sensor": n}) for log, n in ((MOVING, "a"), (other, "b"))]
+    apart = EffectModel.of([*named, named[0]])
+    assert apart.sensors == (0, 1, 0)
+    assert names_of(apart) == [*MOVED, *MOVED]
+    assert apart.count == 2 * together.count
+    # One size for both of them, but columns, and so effects, of each.
+    assert len(apart.components()) == len(MOVED)
+    gains = [columns_of(apart, "gain", sensor) for sensor in range(2)]
+    assert component_of(apart, "gain").columns.tolist() == [
+        *range(gains[0].start, gains[0].stop),
+        *range(gains[1].start, gains[1].stop),
+    ]
+    eta = np.zeros(apart.count)
+    eta[gains[1]] = 0.01
+    first, second, third = apart.maps(eta)
+    assert_close(first, np.eye(40), 0.0)
+    assert_close(third, np.eye(40), 0.0)
+    assert np.abs(second - np.eye(40)).max() > 0.01
+    assert not apart.tangents[0][..., gains[1]].any()
+    assert apart.tangents[1][..., gains[1]].any()
+
+
+def test_logs_of_one_sensor_that_are_measured_otherwise_have_a_map_each_of_the_same_effects():
+    tilted = replace(MOVING, gravity=np.array([0.0, -9.80665, 0.0]))
+    model = EffectModel.of([MOVING, tilted])
+    assert model.sensors == (0, 0)
+    assert names_of(model) == MOVED
+    eta = np.zeros(model.count)
+    eta[columns_of(model, "tilt_deg")] = 0.01
+    both = model.maps(eta)
+    for log, M in zip((MOVING, tilted), both, strict=True):
+        assert_close(M, EffectModel.of([log]).maps(eta)[0], 0.0)
+    assert np.abs(both[0] - both[1]).max() > 0.01
+
+
+def moments(log: Recording, M: np.ndarray | None = None) -> np.ndarray:
+    """Moments of the columns that a fit reads in each group of rows, shape (groups, 19, 19)."""
+    statistics = block_statistics(prepare(log, 5.0, wide=True))
+    statistics = statistics if M is None else statistics.mapped(M)
+    found = np.zeros((len(statistics.layout.groups), 19, 19))
+    for group, factor in zip(statistics.group, statistics.factors[..., :19], strict=True):
+        found[group] += factor.T @ factor
+    return found
+
+
+@pytest.mark.parametrize("log", LOGS.values(), ids=LOGS)
+def test_effects_of_the_readings_are_what_a_log_of_other_readings_has(log):
+    """First gains, then crosstalk, then the turn, of what was logged."""
+    model, rng = EffectModel.of([log]), np.random.default_rng(0)
+    eta = np.zeros(model.count)
+    gains, crosstalk = rng.normal(size=8), rng.normal(size=30)
+    turn = rng.normal(size=3)
+    for name, own in zip(ALWAYS, (gains, crosstalk, turn), strict=True):
+        eta[columns_of(model, name)] = own = 0.02 * own
+    first = np.diag(1.0 + 0.02 * (gains[:6] + np.repeat(gains[6:], 3)))
+    second = np.eye(6)
+    second[~np.eye(6, dtype=bool)] = 0.02 * crosstalk
+    third = np.kron(np.eye(2), Rotation.from_rotvec(0.02 * turn).as_matrix())
+    read = with_wrench(log, wrench_of(log) @ (third @ second @ first).T)
+    expected = moments(read)
+    assert np.abs(expected - moments(log)).max() > 1e-3 * np.abs(expected).max()
+    assert_close(moments(log, model.maps(eta)[0]), expected, 1e-9)
+
+
+@pytest.mark.parametrize("name", [name for name in LOGS if name != "of an accelerometer"])
+def test_a_tilt_is_what_a_log_under_tilted_gravity_has(name):
+    log, tilt = LOGS[name], np.array([0.01, -0.02])
+    model = EffectModel.of([log])
+    eta = np.zeros(model.count)
+    eta[columns_of(model, "tilt_deg")] = tilt
+    other = replace(log, gravity=log.gravity + gravity_tilt(tilt, log.gravity))
+    expected = moments(other)
+    assert np.abs(expected - moments(log)).max() > 1e-3 * np.abs(expected).max()
+    assert_close(moments(log, model.maps(eta)[0]), expected, 1e-9)
+
+
+def test_a_fit_of_schemas_that_leave_all_out_has_no_effects():
+    model = EffectModel.of([without_effects(MOVING)])
+    assert (model.count, model.blocks, model.drift) == (0, (), (None, None))

@@ -1,0 +1,236 @@
+"""Notes on small faults of a sensor: what they say, what obeying them does, and when not."""
+
+import re
+import tomllib
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import identify
+from identify import FitResult, Recording
+from identify.estimation import FittedEffects
+from identify.logs.patch import patched
+from identify.pipeline.effect_notes import EFFECT_CODES, MOST_TURNED, effect_notes, is_small
+from tests.close import assert_close
+from tests.small_faults import (
+    LEVER,
+    PHI,
+    WEIGHT,
+    displaced,
+    drifting,
+    exact,
+    late,
+    logged,
+    low_passed,
+    mapped,
+    misaligned,
+    still,
+    tilted,
+)
+
+SCHEMA = {
+    "log": {"time": "t"},
+    "pose": {"position": list("xyz"), "quaternion": list("abcd")},
+    "wrench": {
+        "force": ["fx", "fy", "fz"],
+        "torque": ["tx", "ty", "tz"],
+        "frame": "body",
+        "acts_on": "body",
+    },
+}
+
+
+def direction(*v: float) -> np.ndarray:
+    return np.array(v) / np.linalg.norm(v)
+
+
+TURN = np.radians(1.3) * direction(1.0, -2.0, 0.5)
+TILT = np.radians(0.8) * direction(0.6, -0.8, 0.0)
+SHIFT = 6e-3 * direction(1.0, 1.0, -1.0)
+UNITS = np.repeat([1.0, LEVER], 3)
+CROSSTALK = np.random.default_rng(0).uniform(-0.015, 0.015, (6, 6)) * (1.0 - np.eye(6))
+CROSSTALK = np.eye(6) + UNITS[:, None] * CROSSTALK / UNITS
+
+
+def read(log: Recording, seed: int = 3) -> Recording:
+    return replace(logged(log, seed), schema=SCHEMA)
+
+
+def effects_of(result: FitResult) -> FittedEffects:
+    effects = result.checks.effects
+    assert isinstance(effects, FittedEffects)
+    return effects
+
+
+def ratios(result: FitResult, name: str) -> np.ndarray:
+    """Effects of a group over their errors."""
+    effects = effects_of(result)
+    (own,) = [block.columns for block in effects.model.blocks if block.group.name == name]
+    return np.abs(effects.eta[own]) / effects.errors[own]
+
+
+def lines_of(remedy: str) -> dict[str, Any]:
+    """The keys of the schema that a remedy sets, as a patch."""
+    patch = {}
+    for table, text in re.findall(r"\[([a-z.]+)\], (.*?)(?=; in \[|$)", remedy):
+        for line in re.findall(r"(?:set|to) `([^`]*)`", text):
+            patch |= {f"{table}.{key}": value for key, value in tomllib.loads(line).items()}
+    return patch
+
+
+OBEYED = {
+    "delay": (late(exact(3), 7e-3), "delay_s", {"wrench.delay_s": 7e-3}),
+    "wrench_misaligned": (misaligned(exact(3), TURN), "misalignment_deg", {}),
+    "gravity_tilted": (tilted(exact(3), TILT), "tilt_deg", {}),
+}
+
+
+@pytest.fixture(scope="module", params=OBEYED)
+def noted(request) -> tuple[str, Recording, FitResult]:
+    log = read(OBEYED[request.param][0])
+    return request.param, log, identify.fit(log)
+
+
+def test_a_note_has_code_sizes_with_intervals_and_the_line_of_the_schema(noted):
+    code, _, result = noted
+    (note,) = result.findings
+    effects = effects_of(result)
+    _, name, expected = OBEYED[code]
+    assert (note.code, note.severity) == (code, "info")
+    (own,) = [block.columns for block in effects.model.blocks if block.group.name == name]
+    assert_close(note.evidence["size"], effects.eta[own], 0.0)
+    low, high = np.array(note.evidence["interval"]).T
+    assert_close(0.5 * (high - low), 1.96 * effects.errors[own], 1e-12)
+    assert_close(0.5 * (high + low), effects.eta[own], 1e-12)
+    per, unit = {"delay": (1e-3, "ms")}.get(code, (np.radians(1.0), "deg"))
+    for size, half in zip(effects.eta[own], 1.96 * effects.errors[own], strict=True):
+        assert f"{size / per:.3g} ± {half / per:.2g} {unit}" in note.text
+    lines = lines_of(note.remedy)
+    assert lines
+    for key, value in expected.items():
+        assert abs(lines[key] - value) < 3.0 * effects.errors[own][0]
+    assert result.verdict.usable == "yes"
+
+
+def test_a_note_that_is_obeyed_is_no_more_and_the_body_is_the_same(noted):
+    code, log, before = noted
+    after = identify.fit(patched(log, lines_of(before.findings[0].remedy)))
+    name = OBEYED[code][1]
+    assert (ratios(before, name) > 4.0).any()
+    assert (ratios(after, name) < 4.0).all()
+    assert after.findings == ()
+    low, high = after.estimate.intervals["m"]
+    assert low < PHI[0] < high
+    assert abs(after.estimate.mass - before.estimate.mass) < 0.5 * (high - low)
+
+
+def test_the_line_counts_the_delay_that_the_schema_has():
+    log = patched(read(late(exact(3), 7e-3)), {"wrench.delay_s": 3e-3})
+    (note,) = identify.fit(log).findings
+    assert_close(note.evidence["size"], [4e-3], 0.03)
+    assert_close(lines_of(note.remedy)["wrench.delay_s"], 7e-3, 0.02)
+
+
+def test_a_filter_is_noted_with_its_corner():
+    result = identify.fit(read(low_passed(exact(3), 20.0)))
+    notes = {note.code: note for note in result.findings}
+    assert set(notes) == {"delay", "sensor_lag"}
+    (corner,) = re.findall(r"a corner near ([\d.]+) Hz", notes["sensor_lag"].remedy)
+    # T is the delay, and T²/2 the effect: its error is some eighth of it.
+    assert_close(float(corner), 20.0, 0.25)
+
+
+def test_a_displaced_point_is_a_warning_with_its_place():
+    result = identify.fit(read(displaced(exact(3), SHIFT)))
+    (note,) = result.findings
+    assert (note.code, note.severity) == ("kinematic_offset", "warning")
+    assert_close(note.evidence["size"], -SHIFT, 0.05)
+    assert "-3.5" in note.remedy
+    assert result.verdict.usable == "with care"
+    assert result.verdict.reasons == ("kinematic_offset",)
+    # A sign or a unit of the torque of a moving log is like a point: they are compared.
+    assert not is_small(effects_of(result))
+    assert result.checks.ranking is not None
+    assert result.checks.ranking.as_read
+
+
+def test_crosstalk_is_noted_by_its_entries_without_a_line():
+    result = identify.fit(read(mapped(exact(3), CROSSTALK)))
+    (note,) = result.findings
+    assert (note.code, note.severity) == ("wrench_calibration", "info")
+    assert len(note.evidence["size"]) == len(note.evidence["interval"]) == 30
+    effects, told = effects_of(result), ratios(result, "crosstalk") > 4.0
+    (group,) = [b.group for b in effects.model.blocks if b.group.name == "crosstalk"]
+    for name, shown in zip(group.columns, told, strict=True):
+        assert (name in note.text) == shown
+    assert 0 < np.count_nonzero(told) < 30
+    assert note.remedy == "Calibrate the sensor again for narrower intervals."
+
+
+def test_a_drift_is_noted_with_its_range():
+    share = 0.02 * WEIGHT * np.array([0.7, -1.0, 0.3, 0.3 * LEVER, 0.7 * LEVER, -0.7 * LEVER])
+    result = identify.fit(read(drifting(exact(3), share)))
+    (note,) = result.findings
+    assert (note.code, note.severity) == ("drift", "info")
+    largest = np.abs(share).reshape(2, 3).max(axis=1).repeat(3)
+    assert_close(note.evidence["range"] / largest, 2.0**1.5 * np.abs(share) / largest, 0.25)
+
+
+@pytest.mark.parametrize("log", [read(exact(3)), still(3)], ids=["moving", "still"])
+def test_a_clean_log_has_no_note_and_no_other_reading_is_tried(log):
+    result = identify.fit(log)
+    assert not EFFECT_CODES & {finding.code for finding in result.findings}
+    assert list(effect_notes(effects_of(result))) == []
+    assert is_small(effects_of(result))
+    assert result.checks.ranking is None
+
+
+def test_effects_of_a_log_without_noise_that_do_no_harm_are_not_noted():
+    effects = effects_of(identify.fit(exact(3)))
+    assert (np.abs(effects.eta) > 4.0 * effects.errors).any()
+    assert list(effect_notes(effects)) == []
+
+
+def test_an_effect_at_its_cap_is_a_warning_and_other_readings_are_tried():
+    log = read(tilted(exact(3), np.radians(6.0) * direction(0.6, -0.8, 0.0)))
+    result = identify.fit(log)
+    effects = effects_of(result)
+    assert effects.at_cap == ("tilt_deg",)
+    assert not is_small(effects)
+    assert result.checks.ranking is not None
+    assert "gravity_tilted" in {each.code for each in result.checks.ranking.explanations}
+    (note,) = [note for note in effect_notes(effects) if note.code == "gravity_tilted"]
+    assert note.severity == "warning"
+    assert "at the most" in note.text
+    assert result.verdict.usable != "yes"
+    assert "gravity_tilted" in result.verdict.reasons
+
+
+def test_a_turn_far_beyond_its_cap_is_named_by_the_ranking_with_its_line():
+    turn = np.radians(15.0) * direction(1.0, -2.0, 0.5)
+    log = read(misaligned(exact(3), turn))
+    result = identify.fit(log)
+    assert result.checks.ranking is not None
+    first = result.findings[0]
+    assert (first.code, first.severity) == ("wrench_misaligned", "error")
+    assert result.verdict.usable == "no"
+    obeyed = identify.fit(patched(log, lines_of(first.remedy)))
+    assert obeyed.verdict.usable == "yes"
+    low, high = obeyed.estimate.intervals["m"]
+    assert low < PHI[0] < high
+
+
+@pytest.mark.parametrize(("share", "small"), [(0.99, True), (1.01, False)])
+def test_a_turn_is_small_up_to_some_degrees(share, small):
+    effects = effects_of(identify.fit(read(exact(3))))
+    (own,) = [b.columns for b in effects.model.blocks if b.group.name == "misalignment_deg"]
+    eta = effects.eta.copy()
+    eta[own] = share * MOST_TURNED * direction(1.0, -2.0, 0.5)
+    assert is_small(replace(effects, eta=eta)) == small
+
+
+def test_codes_of_notes_may_be_asked_to_be_corrected():
+    for code in EFFECT_CODES:
+        assert identify.FitSettings(apply=(code,)).apply == (code,)

@@ -1,0 +1,221 @@
+"""What an estimate is good for: how precise it is, and whether that is as needed."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import identify
+from identify import Estimate, Recording
+from identify.estimation import EstimatorSettings, estimate_body
+from identify.estimation.intervals import COM
+from identify.logs.synthetic import Noise
+from identify.logs.writing import write_log
+from identify.pipeline.needs import precision_findings, repeatability
+from tests.close import assert_close
+from tests.estimation.simulated import samples, wrench_noise
+from tests.small_faults import PHI, exact, logged, still, with_schema
+from tests.strategies import random_body
+
+NOISY = Noise(position=1e-4, orientation=5e-4, force=10.0, torque=1.0)
+CARRIER = random_body(np.random.default_rng(2), 2.0, 0.1)
+
+
+@pytest.fixture(scope="module")
+def estimate() -> Estimate:
+    rng = np.random.default_rng(3)
+    phi = random_body(rng)
+    log = samples(phi, rng, 400, noise=wrench_noise(phi, 0.02), bias=rng.normal(size=6))
+    return estimate_body([log.blocks()])
+
+
+def with_half_widths(estimate: Estimate, mass: float, com: tuple[float, float, float]) -> Estimate:
+    """The estimate with other intervals of mass, relative, and of the centre of mass [m]."""
+    widths = {"m": (estimate.mass, mass * estimate.mass)}
+    widths |= {name: each for name, *each in zip(COM, estimate.com, com, strict=True)}
+    intervals = {name: (value - half, value + half) for name, (value, half) in widths.items()}
+    return replace(estimate, intervals={**estimate.intervals, **intervals})
+
+
+@pytest.mark.parametrize(
+    ("mass", "com", "severity"),
+    [
+        (0.019, (3.9e-3, 1e-3, 3.9e-3), None),
+        (0.021, (1e-3, 1e-3, 1e-3), "warning"),
+        (0.001, (1e-3, 4.1e-3, 1e-3), "warning"),
+        (0.001, (1e-3, 1e-3, 4.1e-3), "warning"),
+        (0.099, (19e-3, 1e-3, 19e-3), "warning"),
+        (0.101, (1e-3, 1e-3, 1e-3), "error"),
+        (0.001, (20.1e-3, 1e-3, 1e-3), "error"),
+        (0.5, (1.0, 1.0, 1.0), "error"),
+    ],
+)
+def test_a_mass_and_a_centre_that_are_not_precise_are_found(estimate, mass, com, severity):
+    found = list(precision_findings(with_half_widths(estimate, mass, com), ""))
+    if severity is None:
+        assert found == []
+        return
+    (one,) = found
+    assert (one.code, one.severity) == ("imprecise", severity)
+    assert_close(one.evidence["mass"], mass, 1e-9)
+    assert_close(one.evidence["com"], max(com), 1e-9)
+    assert f"± {100.0 * mass:.2g} %" in one.text
+    assert f"± {1e3 * max(com):.2g} mm" in one.text
+    beyond = "beyond 2 % or 4 mm" if severity == "warning" else "beyond 10 % or 20 mm"
+    assert beyond in one.text
+
+
+def test_a_centre_without_an_interval_is_of_no_use(estimate):
+    intervals = {**estimate.intervals, "cy": None}
+    (one,) = precision_findings(replace(estimate, intervals=intervals), "")
+    assert (one.code, one.severity) == ("imprecise", "error")
+
+
+def test_the_scale_of_the_sensor_is_no_lack_of_precision(estimate):
+    """The intervals count it; logs of one sensor differ by the rest."""
+    phi, share = estimate.parameters.phi, 0.05
+    calibration = share**2 * np.outer(phi, phi)  # of a gain that all channels have in common
+    wide = replace(
+        with_half_widths(estimate, 1.96 * share, (1e-3, 1e-3, 1e-3)),
+        covariance=estimate.covariance + calibration,
+        calibration=calibration,
+    )
+    errors = [np.sqrt(one.covariance[0, 0]) for one in (estimate, wide)]
+    mass, com = repeatability(wide)
+    assert_close(mass, 1.96 * share * estimate.mass * errors[0] / errors[1], 1e-9)
+    assert_close(com, 1e-3, 1e-9)  # the centre of mass is that of any scale
+    assert list(precision_findings(wide, "")) == []
+    unknown = replace(wide, calibration=None)
+    assert [one.code for one in precision_findings(unknown, "")] == ["imprecise"]
+
+
+def test_each_body_of_a_fit_is_named():
+    rng = np.random.default_rng(4)
+    both = [
+        samples(phi, rng, 400, noise=wrench_noise(PHI, 0.02)) for phi in (PHI + CARRIER, CARRIER)
+    ]
+    settings = EstimatorSettings(unloaded=1)
+    payload = estimate_body([log.blocks() for log in both], settings)
+    (name, carrier), precise = *payload.others.items(), (1e-3, 1e-3, 1e-3)
+    carrier = with_half_widths(carrier, 0.05, precise)
+    payload = replace(with_half_widths(payload, 0.15, precise), others={name: carrier})
+    of_payload, of_carrier = precision_findings(payload, "")
+    assert (of_payload.severity, of_carrier.severity) == ("error", "warning")
+    assert "the mass of the payload is known" in of_payload.text
+    assert "the mass of the carrier is known" in of_carrier.text
+
+
+def test_a_need_takes_the_place_of_what_controllers_usually_need(estimate):
+    wide = with_half_widths(estimate, 0.05, (5e-3, 5e-3, 5e-3))
+    assert list(precision_findings(wide, "mass 6%, com 6mm")) == []
+    (unmet,) = precision_findings(wide, "mass 4%, com 6mm")
+    assert (unmet.code, unmet.severity) == ("need_unmet", "error")
+    assert_close(unmet.evidence["half_width"], 5.0, 1e-9)
+    assert unmet.evidence["needed"] == 4.0
+    assert unmet.text.startswith("needed was mass 4%, and the mass is known to ± 5 %")
+
+
+def test_a_need_is_of_the_whole_interval(estimate):
+    share = 0.05
+    calibration = share**2 * np.outer(estimate.parameters.phi, estimate.parameters.phi)
+    wide = replace(
+        with_half_widths(estimate, 1.96 * share, (1e-3, 1e-3, 1e-3)),
+        covariance=estimate.covariance + calibration,
+        calibration=calibration,
+    )
+    assert list(precision_findings(wide, "")) == []
+    assert [one.code for one in precision_findings(wide, "mass 9%")] == ["need_unmet"]
+    assert list(precision_findings(wide, "mass 10%")) == []
+
+
+PRECISE = logged(exact(3), 3)
+
+
+@pytest.mark.parametrize(
+    ("log", "usable", "severity"),
+    [
+        (PRECISE, "yes", None),
+        (logged(exact(3), 3, noise=NOISY), "with care", "warning"),
+        (logged(exact(3, 4.0), 3, noise=NOISY), "no", "error"),
+    ],
+    ids=["precise", "noisy", "noisy and short"],
+)
+def test_a_log_is_usable_as_far_as_it_is_precise(log, usable, severity):
+    result = identify.fit(log)
+    assert result.verdict.usable == usable
+    found = [one.severity for one in result.findings if one.code == "imprecise"]
+    assert found == ([] if severity is None else [severity])
+    assert ("imprecise" in result.verdict.reasons) == (severity is not None)
+    mass, com = repeatability(result.estimate)
+    limits = {None: (0.02, 0.004), "warning": (0.1, 0.02)}.get(severity, (np.inf, np.inf))
+    assert mass / result.estimate.mass <= limits[0]
+    assert com <= limits[1]
+
+
+def test_a_gain_that_is_given_as_inexact_makes_no_estimate_imprecise():
+    result = identify.fit(with_schema(still(3), wrench={"gain_accuracy": 0.05}))
+    low, high = result.estimate.intervals["m"]
+    assert high - low > 2.0 * 1.96 * 0.05 * result.estimate.mass
+    assert "imprecise" not in result.verdict.reasons
+    needed = identify.fit(with_schema(still(3), wrench={"gain_accuracy": 0.05}), needs="mass 2%")
+    assert needed.verdict.usable == "no"
+    assert needed.verdict.needs == {"mass 2%": False}
+
+
+def test_an_estimate_that_misses_a_need_is_not_to_be_used():
+    result = identify.fit(PRECISE, needs="mass 1%, com 0.01mm")
+    assert result.verdict.usable == "no"
+    assert result.verdict.needs == {"mass 1%": True, "com 0.01mm": False}
+    first = result.findings[0]
+    assert (first.code, first.severity) == ("need_unmet", "error")
+    assert first.text.startswith("needed was com 0.01mm, and the centre of mass is known to ± 0.")
+
+
+def test_still_poses_that_meet_a_need_are_usable_though_a_default_body_stands_in():
+    without = identify.fit(still(3))
+    assert without.verdict.usable == "with care"
+    assert without.verdict.reasons == ("completed",)
+    result = identify.fit(still(3), needs="mass 1%, com 2mm")
+    assert result.verdict.needs == {"mass 1%": True, "com 2mm": True}
+    assert "completed" in {finding.code for finding in result.findings}
+    assert result.verdict.usable == "yes"
+    assert result.verdict.reasons == ()
+    of_inertia = identify.fit(still(3), needs="mass 1%, inertia 10%")
+    assert of_inertia.verdict.usable == "no"
+    assert of_inertia.findings[0].text == (
+        "needed was inertia 10%, and the inertia about the centre of mass has no interval (95 %)."
+    )
+
+
+def written(log: Recording, folder) -> tuple[object, object]:
+    return folder / "log.csv", write_log(log, folder / "log.csv")
+
+
+def call(cli, log: Recording, folder, *words: str):
+    path, schema = written(log, folder)
+    return cli("fit", path, "--schema", schema, "-o", folder / "out", "--no-report", *words)
+
+
+def test_the_command_ends_with_4_where_a_need_is_not_met(cli, tmp_path):
+    outcome = call(cli, PRECISE, tmp_path, "--need", "com 0.01mm")
+    assert outcome.status == 4
+    assert "this estimate is not to be used (need_unmet)" in outcome.err
+    document = json.loads((tmp_path / "out" / "estimate.json").read_text())
+    assert document["verdict"]["usable"] == "no"
+    assert document["verdict"]["needs"] == {"com 0.01mm": False}
+
+
+@pytest.mark.parametrize("poses", [False, True], ids=["moving", "still"])
+def test_the_command_ends_with_0_where_needs_are_met(cli, tmp_path, poses):
+    log = still(3) if poses else PRECISE
+    outcome = call(cli, log, tmp_path, "--need", "mass 1%, com 2mm")
+    assert (outcome.status, outcome.err) == (0, "")
+    document = json.loads((tmp_path / "out" / "estimate.json").read_text())
+    assert document["verdict"]["usable"] == "yes"
+
+
+def test_the_command_ends_with_4_where_an_estimate_is_too_imprecise(cli, tmp_path):
+    log = logged(exact(3, 4.0), 3, noise=NOISY)
+    assert call(cli, log, tmp_path).status == 4
+    assert call(cli, PRECISE, tmp_path).status == 0
