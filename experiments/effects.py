@@ -47,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--count", type=int, help="about how many cases; 400 of all kinds")
     parser.add_argument("--only", default="", help="kinds of cases with this in their name")
     parser.add_argument("--workers", type=int, help="processes; 1 runs in this one")
-    parser.add_argument("--seed", type=int, default=311)
+    parser.add_argument("--seed", type=int, default=977)
     return parser
 
 

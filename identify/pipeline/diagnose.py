@@ -25,7 +25,7 @@ from identify.estimation import EstimatorSettings, FittedEffects, fit_effects
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.estimation.wrench_system import body_system
 from identify.findings import Finding
-from identify.pipeline.effect_notes import effect_notes, is_small
+from identify.pipeline.effect_notes import effect_notes, is_small, large_groups
 from identify.pipeline.explanations import (
     contacts_of,
     gain_for_point,
@@ -184,7 +184,7 @@ def look_at(
     ranking = None
     if not corrected and not broken and (suspect or not small):
         loaded = logs[: len(logs) - settings.unloaded]
-        plain = rank_explanations(loaded, () if effects is None else effects.at_cap)
+        plain = rank_explanations(loaded, () if effects is None else large_groups(effects))
         ranking = with_effects(plain, logs, settings, effects)
         if not ranking.as_read:
             left = ranking.best.left

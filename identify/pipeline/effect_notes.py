@@ -27,6 +27,9 @@ MOST_DISPLACED = 0.03
 MOST_TURNED = float(np.radians(6.0))
 """Turn of the wrench against the body that is small [rad]."""
 
+_LARGEST = {"delay_s": EFFECT_KEYS["delay_s"].cap, "clock": 0.06}
+"""Sizes of single effects from which on they are ranked as readings of their own [s, relative]."""
+
 _SIZED = {
     "delay_s": "delay",
     "filter_s": "sensor_lag",
@@ -67,6 +70,16 @@ EFFECT_CODES = frozenset((*(group.code for group in GROUP_TABLE), "drift"))
 """Codes of findings that note an effect."""
 
 
+def large_groups(effects: FittedEffects) -> tuple[str, ...]:
+    """Groups of effects that may be faults of another kind of size: at their cap, or beyond."""
+    large = list(effects.at_cap)
+    for block in effects.model.blocks:
+        name, size = block.group.name, float(np.abs(effects.eta[block.columns]).max())
+        if name in _LARGEST and size > _LARGEST[name]:
+            large.append(name)
+    return tuple(dict.fromkeys(large))
+
+
 def is_small(effects: FittedEffects) -> bool:
     """Whether no effect is so large that it may be another reading of the logs.
 
@@ -80,7 +93,7 @@ def is_small(effects: FittedEffects) -> bool:
             return False
         if name == "misalignment_deg" and size > MOST_TURNED:
             return False
-    return not effects.at_cap
+    return not large_groups(effects)
 
 
 def effect_notes(effects: FittedEffects, *, gain_as_likely: bool = False) -> Iterator[Finding]:

@@ -65,14 +65,14 @@ _BESIDE = 3
 _SIZED = (*("wrench_misaligned", "torque_gain", "position_scale", "partly_compensated"),)
 """Names of faults with a size that no effect of a fit has, or that may be far larger than one."""
 
-_SIZED_AT_CAP = {
+_SIZED_IF_LARGE = {
     "delay_s": "delay",
     "filter_s": "sensor_lag",
     "tilt_deg": "gravity_tilted",
     "clock": "clock_rate",
     "point_m": "kinematic_offset",
 }
-"""Groups of effects, and the fault with a size that is ranked where the group is at its cap."""
+"""Groups of effects, and the fault with a size that is ranked where the group is large."""
 
 _OF_AXES = ("wrench_axes", "force_sign", "torque_sign")
 """Codes of faults that, of a wrench in world axes, mix what the attitude turns."""
@@ -80,12 +80,12 @@ _OF_AXES = ("wrench_axes", "force_sign", "torque_sign")
 Candidate = tuple[Fault, ...]
 
 
-def rank_explanations(logs: Sequence[ScannedLog], at_cap: Collection[str] = ()) -> Ranking:
+def rank_explanations(logs: Sequence[ScannedLog], large: Collection[str] = ()) -> Ranking:
     """Compare readings of logs of one body by the misfit that each leaves.
 
     Args:
         logs: of one body, as they were read.
-        at_cap: groups of effects that are as large as they may be.
+        large: groups of effects that may be larger than small faults are.
     """
     _LOG.info("comparing other readings")
     base = [log.some(ROWS, wide=True, validated=False) for log in logs]
@@ -120,7 +120,7 @@ def rank_explanations(logs: Sequence[ScannedLog], at_cap: Collection[str] = ()) 
     turns = [turn_of_axes(each.faults[0], facts[0]) for each in likely]
     halfway = [nearby for turn in turns if turn is not None for nearby in turns_about(turn)]
     halfway += turns_about(np.zeros(3))
-    for name in (*_SIZED, *(fault for group, fault in _SIZED_AT_CAP.items() if group in at_cap)):
+    for name in (*_SIZED, *(fault for group, fault in _SIZED_IF_LARGE.items() if group in large)):
         starts = halfway if name == "wrench_misaligned" else None
         ranked += _at_sizes(compared, facts, name, starts)
     return Ranking.of(ranked, compared.apart)
