@@ -21,7 +21,7 @@ import numpy as np
 from identify.arrays import Array, Indices
 from identify.estimation.calibration import FROM_LOG, GIVEN
 from identify.estimation.effects import DRIFT_GROUPS, SCALE_GROUPS, BodyScale, EffectModel
-from identify.estimation.identifiability import without_noise
+from identify.estimation.identifiability import of_triangle, without_noise
 from identify.estimation.intervals import covariance_of
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.estimation.posterior import Posterior
@@ -33,7 +33,7 @@ from identify.logs.effects import GroupSetting
 from identify.regressors import WRENCH_LAYOUT, Statistics, System
 from identify.regressors.statistics import add_up
 from identify.regressors.system import whitener
-from identify.regressors.triangular import triangle
+from identify.regressors.triangular import solve_transposed, triangle, whitened
 from identify.regressors.wrench import W, cells_of_means, shares_of_time, without_drift
 from identify.signals.transform import CONSTANT
 
@@ -45,6 +45,12 @@ _SETTLED = 0.1
 
 _MOST_COSINES, _MOST_COSINES_OF_POSES = 8, 16
 """Functions of time of the drift of a log, and of the order of still poses, at the most."""
+
+_NEGLIGIBLE = 1e-3
+"""Share of the largest sizes of effects by which rounding is kept from telling anything of them."""
+
+_LEAST = 1e-12
+"""Least of those, where a group is left out or the body weighs nothing."""
 
 _DRIFT_COLUMNS = 400
 """Columns of the drift of all logs together, about: of many logs each has fewer."""
@@ -301,12 +307,14 @@ class _EffectRows:
             eta: of the maps, taken off, shape (q,).
             drifts: of each log, taken off.
         """
-        k = self.to_x.shape[1]
-        T, t = self._marginal(k)
+        units, components = self._components(model)
+        largest = units.copy()
+        for _, component in components:
+            largest[component.columns] *= component.cap
+        T, t = self._marginal(np.maximum(largest, _LEAST))
         before = np.concatenate(
             (eta, *(_padded(d, n) for d, n in zip(drifts, self.cosines, strict=True)))
         )
-        units, components = self._components(model)
         found = random_effects(
             T * units, t + T @ before, [component for _, component in components]
         )
@@ -363,26 +371,29 @@ class _EffectRows:
                 components.append((name, _component(setting, columns)))
         return np.concatenate(units), components
 
-    def _marginal(self, k: int) -> tuple[Array, Array]:
-        """Equations T, t of the effects beside the unknowns.
+    def _marginal(self, units: Array) -> tuple[Array, Array]:
+        """Equations T, t of the effects beside the unknowns, in root form.
 
-        With H = AᵀA, B = H − N and V = H + X, the information on all is Bᵀ V⁻¹ B.
+        With H = RᵀR of the rows, B = H − N = AᵀA and V = H + X, the information on all is
+        BᵀV⁻¹B: that of the rows (1 + R⁻ᵀXR⁻¹)^-½ (AR⁻¹)ᵀA.
+
+        Args:
+            units: largest sizes of the effects, shape (e,): what is told of them by far less than
+                by these is told by rounding, and their equations get so much more.
         """
-        A, b = without_noise(self.rows, self.noise)
-        norms = np.linalg.norm(A, axis=0)
-        norms = np.where(norms > 0.0, norms, 1.0)
-        A = A / norms
-        B = A.T @ A
+        k = self.to_x.shape[1]
+        reduced = self.rows
         if self.noise.any():
-            R = self.rows[:-1, :-1] / norms
-            V = R.T @ R + self.cross_term / np.outer(norms, norms)
-            values, vectors = np.linalg.eigh(0.5 * (V + V.T))
-            root = vectors / np.sqrt(np.maximum(values, 1e-14 * values[-1]))
-            reduced = triangle(root.T @ np.concatenate((B, (A.T @ b)[:, None]), axis=1))
-        else:
-            reduced = np.concatenate((A, b[:, None]), axis=1)
-        own, of_norms = reduced[k:, k:-1], norms[k:]
-        return own * of_norms, reduced[k:, -1]
+            least = np.zeros((len(units), len(reduced)))
+            least[:, k:-1] = np.diag(_NEGLIGIBLE / units)
+            rows = triangle(np.concatenate((self.rows, least)))
+            A, b = of_triangle(rows, self.noise)
+            R = rows[:-1, :-1]
+            turned = solve_transposed(R, A.T) @ np.concatenate((A, b[:, None]), axis=1)
+            values, vectors = np.linalg.eigh(whitened(self.cross_term, R))
+            root = vectors / np.sqrt(1.0 + np.maximum(values, 0.0))
+            reduced = triangle(root.T @ turned)
+        return reduced[k:-1, k:-1], reduced[k:-1, -1]
 
 
 def _component(setting: GroupSetting | None, columns: Indices) -> Component:

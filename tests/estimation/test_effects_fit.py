@@ -9,12 +9,13 @@ from scipy.spatial.transform import Rotation
 
 import identify
 from identify import Estimate, FitResult, Recording
-from identify.estimation import FittedEffects, estimate_body
+from identify.estimation import EstimatorSettings, FittedEffects, estimate_body, fit_effects
 from identify.estimation.effects_fit import LogDrift
 from identify.estimation.posterior import posterior_of
 from identify.estimation.priors.prior import BALL
 from identify.inertia import PHI as NAMES
 from identify.regressors import scan
+from identify.signals import Reading
 from tests.close import assert_close, assert_same_body, body_scale
 from tests.recordings import ALL, Path, record, still_poses, without_effects
 from tests.small_faults import (
@@ -279,6 +280,19 @@ def test_intervals_count_what_the_log_does_not_tell_of_effects_however_small_the
 def loaded() -> list[Recording]:
     """Two logs of a payload on a carrier, by a sensor that is turned."""
     return [logged(misaligned(exact(seed, phi=PHI + CARRIER), TURN), seed) for seed in (3, 4)]
+
+
+def test_rounding_of_the_rows_of_a_short_log_changes_no_effect():
+    """Its rows are fewer than the unknowns of its drift, its effects and its body together."""
+    log = logged(exact(3, 12.0), 3)
+    statistics = scan(log, Reading(), wide=True).statistics
+    noise = np.random.default_rng(0).normal(size=statistics.factors.shape)
+    rounded = replace(statistics, factors=statistics.factors * (1.0 + 1e-13 * noise))
+    as_it_is, other = (fit_effects([s], [log], EstimatorSettings()) for s in (statistics, rounded))
+    moved = np.abs(other.all_effects - as_it_is.all_effects) / as_it_is.all_errors
+    assert moved.max() < 1e-6
+    assert_close(other.all_errors, as_it_is.all_errors, 1e-6)
+    assert abs(other.price - as_it_is.price) < 1e-6
 
 
 def test_payload_and_carrier_share_the_map_of_their_sensor():
