@@ -76,7 +76,7 @@ class Fault:
         code: of the finding.
         text: what is so, as the rest of a sentence; of one with sizes, its name.
         patch: keys of the schema, and their right values, at a size η.
-        change: M(η) of the columns that a fit reads, shape (40, 19); it, or what it gives, is None
+        change: M(η) of the columns that a fit reads, shape (43, 19); it, or what it gives, is None
             where the log has to be read again.
         action: what to do where no line of the schema puts it right, at a size η.
         facts: of the log.
@@ -115,7 +115,7 @@ class Fault:
         return self.change is not None and (self.d > 0 or self.change(np.zeros(0)) is not None)
 
     def fit_map(self, size: ArrayLike = ()) -> Array:
-        """M(η) of the columns that a fit reads, shape (40, 19), of a fault that is linear.
+        """M(η) of the columns that a fit reads, shape (43, 19), of a fault that is linear.
 
         What it makes of the readings it makes of those logged, without a weight added back.
         """
@@ -127,7 +127,7 @@ class Fault:
         return before_added_weight(M, self.facts.compensated, self.facts.gravity)
 
     def map_at(self, size: Array) -> Array:
-        """M(η) of all extended columns, shape (40, 40): maps follow each other as products."""
+        """M(η) of all extended columns, shape (43, 43): maps follow each other as products."""
         return of_all_columns(self.fit_map(size))
 
     def remedy_at(self, size: Array) -> str:
@@ -228,7 +228,7 @@ def logs_with_same_faults(candidates: Sequence[Sequence[Fault]]) -> list[int]:
 
 
 def map_of_patch(patch: Patch, facts: LogFacts) -> Array | None:
-    """M of a patch, shape (40, 19); None where the log has to be read again.
+    """M of a patch, shape (43, 19); None where the log has to be read again.
 
     Args:
         patch: keys of the schema and values.

@@ -97,7 +97,7 @@ class Trial:
         )
 
     def maps(self, candidates: Sequence[Candidate], sizes: Sequence[Array]) -> Array:
-        """M of all faults for each log, shape (logs, 40, 40)."""
+        """M of all faults for each log, shape (logs, 43, 43)."""
         kinds, kind_of = _kinds(candidates, len(self.rows))
         return _maps(kinds, candidates, sizes)[kind_of]
 
@@ -142,7 +142,7 @@ class Trial:
         return numbers * float(np.log(6.0 * max(samples, 1.0)))
 
     def tangents(self) -> Array:
-        """∂M/∂η of all sizes, of the columns as read, shape (logs, 40, 19, Σd)."""
+        """∂M/∂η of all sizes, of the columns as read, shape (logs, 43, 19, Σd)."""
         kinds, kind_of = _kinds(self.candidates, len(self.rows))
         return self._tangents(kinds)[kind_of]
 
@@ -211,7 +211,7 @@ def _kinds(candidates: Sequence[Candidate], logs: int) -> tuple[list[int], Indic
 
 
 def _maps(logs: Sequence[int], candidates: Sequence[Candidate], sizes: Sequence[Array]) -> Array:
-    """M of all faults for some logs, shape (logs, 40, 40)."""
+    """M of all faults for some logs, shape (logs, 43, 43)."""
     whole = np.tile(np.eye(len(WIDE_LAYOUT.columns)), (len(logs), 1, 1))
     for candidate, size in zip(candidates, sizes, strict=True):
         whole = whole @ np.array([candidate[log].map_at(size) for log in logs])
@@ -229,7 +229,7 @@ def log_powers(maps: Array, frequencies: Array) -> Array:
     """log |det C|² of what maps make of the wrench's noise at frequencies ω, (maps, frequencies).
 
     Args:
-        maps: shape (maps, 40, 40).
+        maps: shape (maps, 43, 43).
         frequencies: shape (frequencies,).
     """
     omega, M = frequencies[:, None, None], maps[:, None]

@@ -32,7 +32,7 @@ class PlaceErrors:
     """Errors of accelerometers' places, one standard deviation each.
 
     Attributes:
-        maps: of the columns of each log, for each error, shape (logs, groups, 40, 19) each.
+        maps: of the columns of each log, for each error, shape (logs, groups, 43, 19) each.
     """
 
     maps: tuple[Array, ...]

@@ -7,7 +7,7 @@ with the body, `variance_components` their sizes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -20,7 +20,7 @@ from identify.logs import Recording
 from identify.logs.effects import GroupSetting, effect_sizes
 from identify.logs.facts import LogFacts, once_for_logs_alike
 from identify.logs.sensors import require_same_sensor, sensor_key
-from identify.regressors import SCAN_LAYOUT
+from identify.regressors import SCAN_LAYOUT, WIDE_LAYOUT, Statistics
 from identify.regressors.log_corrections import (
     before_added_weight,
     changed_readings,
@@ -31,12 +31,17 @@ from identify.regressors.log_corrections import (
     other_clock,
     other_gravity,
     turned_wrench,
+    without_cable,
 )
-from identify.regressors.wrench import DDW, W
+from identify.regressors.wrench import DDW, RP, RT, W
 from identify.spatial.vectors import STANDARD_GRAVITY
 
 SHORTEST_LEVER = 0.03
 """Least distance of the centre of mass that crosstalk and torque drift are scaled with [m]."""
+
+CABLE_REACH = 0.3
+"""Distance of the place where a cable does not pull from the centre of the motion [m], about: by
+this its pull there is compared with its stiffness."""
 
 _STEP = 1e-6
 """Step of the differences that tangents come from, in SI units of each column."""
@@ -70,13 +75,14 @@ class EffectGroup:
     """A kind of small fault: its columns, and what it makes of a log.
 
     Attributes:
-        name: of its key in `[effects]`.
+        name: of its key in `[effects]`, unless `key` says another.
         code: of the finding that names it.
         columns: names of its entries.
-        map_at: M(η) of the columns that a fit reads, shape (40, 19).
+        map_at: M(η) of the columns that a fit reads, shape (43, 19).
         applies: whether a log can have it.
         units: of the columns, for a body, in SI per unit of size, shape (k,).
         power: of the key's size that sizes of the columns are.
+        key: of `[effects]` where it has another name than the group.
     """
 
     name: str
@@ -86,9 +92,16 @@ class EffectGroup:
     applies: Callable[[LogFacts], bool] = _any_log
     units: Callable[[BodyScale], Array] | None = None
     power: int = 1
+    key: str = ""
 
 
 _CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
+_CABLE = (
+    "stiffness in N/m",
+    *(f"pull along {axis} in N" for axis in "xyz"),
+    *(f"moment of the stiffness about {axis} in N" for axis in "xyz"),
+    *(f"moment of {arm} and pull along {axis} in N m" for arm in "xyz" for axis in "xyz"),
+)
 _OFF_DIAGONAL = [(i, j) for i in range(6) for j in range(6) if i != j]
 
 
@@ -103,8 +116,11 @@ def _filter_map(facts: LogFacts, eta: Array) -> Array:
 
 
 def _gain_map(facts: LogFacts, eta: Array) -> Array:
-    gains = eta[:6] + np.repeat(eta[6:8], 3)
-    return changed_readings(np.eye(6) + np.diag(gains), facts.X_BS)
+    return changed_readings(np.eye(6) + np.diag(eta), facts.X_BS)
+
+
+def _common_gain_map(facts: LogFacts, eta: Array) -> Array:
+    return _gain_map(facts, np.repeat(eta, 3))
 
 
 def _crosstalk_map(facts: LogFacts, eta: Array) -> Array:
@@ -140,12 +156,26 @@ def _point_map(facts: LogFacts, eta: Array) -> Array:
     return displaced_point(eta)
 
 
+def _cable_map(facts: LogFacts, eta: Array) -> Array:
+    return without_cable(float(eta[0]), eta[1:4], eta[4:7], eta[7:16].reshape(3, 3), facts.centre)
+
+
+def _cable_units(scale: BodyScale) -> Array:
+    by_lever = np.repeat([1.0, CABLE_REACH], [1, 3])
+    of_forces = np.concatenate((by_lever, [scale.lever] * 3, [scale.lever * CABLE_REACH] * 9))
+    return scale.weight * of_forces
+
+
 def _moves(facts: LogFacts) -> bool:
     return not facts.still
 
 
 def _times_motion(facts: LogFacts) -> bool:
     return facts.timed
+
+
+def _positioned(facts: LogFacts) -> bool:
+    return facts.attitude and "position" in facts.signals
 
 
 def _adds_gravity(facts: LogFacts) -> bool:
@@ -155,7 +185,8 @@ def _adds_gravity(facts: LogFacts) -> bool:
 GROUP_TABLE: tuple[EffectGroup, ...] = (
     EffectGroup("delay_s", "delay", ("delay",), _delay_map, _moves),
     EffectGroup("filter_s", "sensor_lag", ("filter",), _filter_map, _moves, power=2),
-    EffectGroup("gain", "gain", (*_CHANNELS, "force", "torque"), _gain_map),
+    EffectGroup("gain", "gain", _CHANNELS, _gain_map),
+    EffectGroup("common_gain", "gain", ("force", "torque"), _common_gain_map, key="gain"),
     EffectGroup(
         "crosstalk",
         "wrench_calibration",
@@ -178,6 +209,7 @@ GROUP_TABLE: tuple[EffectGroup, ...] = (
     ),
     EffectGroup("gravity", "gravity_magnitude", ("size",), _gravity_map, _adds_gravity),
     EffectGroup("clock", "clock_rate", ("rate",), _clock_map, _times_motion),
+    EffectGroup("cable", "cable", _CABLE, _cable_map, _positioned, units=_cable_units),
     EffectGroup("point_m", "kinematic_offset", ("x", "y", "z"), _point_map, _moves),
 )
 """All groups that are maps, in the order in which they act on a log."""
@@ -185,7 +217,7 @@ GROUP_TABLE: tuple[EffectGroup, ...] = (
 DRIFT_GROUPS = ("force_drift", "torque_drift")
 """Names of the groups of an offset that drifts, of force and of torque."""
 
-SCALE_GROUPS = ("gain", "gravity")
+SCALE_GROUPS = ("gain", "common_gain", "gravity")
 """Groups that are the sensor's scale, and gravity's: the same in every log of a sensor."""
 
 
@@ -230,8 +262,14 @@ class EffectModel:
     drift: tuple[GroupSetting | None, GroupSetting | None]
 
     @classmethod
-    def of(cls, recordings: Sequence[Recording]) -> EffectModel:
+    def of(
+        cls, recordings: Sequence[Recording], statistics: Sequence[Statistics] = ()
+    ) -> EffectModel:
         """The effects of some logs by their schemas.
+
+        Args:
+            recordings: of the logs.
+            statistics: of each, wide, for the centre of their positions; W's origin without them.
 
         Raises:
             SchemaError: a schema says something of effects that cannot be.
@@ -243,6 +281,7 @@ class EffectModel:
         keys = [sensor_key(recording) for recording in recordings]
         distinct = list(dict.fromkeys(keys))
         sensors = tuple(distinct.index(key) for key in keys)
+        facts = _with_centres(facts, sensors, statistics)
         blocks, start = list[EffectBlock](), 0
         for sensor in range(len(distinct)):
             first = sensors.index(sensor)
@@ -250,7 +289,7 @@ class EffectModel:
             given = _given_deviations(recordings[first])
             own = [f for f, number in zip(facts, sensors, strict=True) if number == sensor]
             for group in GROUP_TABLE:
-                deviations, setting = given.get(group.name), settings.get(group.name)
+                deviations, setting = given.get(group.name), settings.get(group.key or group.name)
                 if (deviations is None and setting is None) or not any(map(group.applies, own)):
                     continue
                 blocks.append(EffectBlock(group, sensor, start, deviations, setting))
@@ -259,18 +298,27 @@ class EffectModel:
         force, torque = (settings.get(name) for name in DRIFT_GROUPS)
         return cls(facts, sensors, tuple(blocks), (force, torque))
 
+    def without(self, name: str) -> EffectModel:
+        """The model without the groups of a name."""
+        return self._of([block for block in self.blocks if block.group.name != name])
+
     def with_gain_for_point(self, setting: GroupSetting) -> EffectModel:
         """The model without a displaced point, and with gains of another size unless given."""
-        blocks, start = list[EffectBlock](), 0
-        for block in self.blocks:
-            if block.group.name == "point_m":
-                continue
-            taken = replace(block, start=start)
-            if block.group.name == "gain" and block.deviations is None:
-                taken = replace(taken, setting=setting)
-            blocks.append(taken)
-            start = taken.columns.stop
-        return replace(self, blocks=tuple(blocks))
+        blocks = self.without("point_m").blocks
+        return self._of(
+            replace(block, setting=setting)
+            if block.group.name == "common_gain" and block.deviations is None
+            else block
+            for block in blocks
+        )
+
+    def _of(self, blocks: Iterable[EffectBlock]) -> EffectModel:
+        """The model of some blocks, their columns one after the other."""
+        placed, start = list[EffectBlock](), 0
+        for block in blocks:
+            placed.append(replace(block, start=start))
+            start = placed[-1].columns.stop
+        return replace(self, blocks=tuple(placed))
 
     @property
     def count(self) -> int:
@@ -278,7 +326,7 @@ class EffectModel:
         return self.blocks[-1].columns.stop if self.blocks else 0
 
     def maps(self, eta: Array) -> Array:
-        """M(η) of each log, of all columns, shape (logs, 40, 40)."""
+        """M(η) of each log, of all columns, shape (logs, 43, 43)."""
         made: dict[tuple[int, int], Array] = {}
         for facts, sensor in zip(self.facts, self.sensors, strict=True):
             key = id(facts), sensor
@@ -295,7 +343,7 @@ class EffectModel:
 
     @cached_property
     def tangents(self) -> tuple[Array, ...]:
-        """∂M/∂η at zero of each log, of the columns that a fit reads, shape (40, 19, q) each."""
+        """∂M/∂η at zero of each log, of the columns that a fit reads, shape (43, 19, q) each."""
         made: dict[tuple[int, int], Array] = {}
         for facts, sensor in zip(self.facts, self.sensors, strict=True):
             key = id(facts), sensor
@@ -305,7 +353,7 @@ class EffectModel:
 
     def _tangent(self, facts: LogFacts, sensor: int) -> Array:
         fit = len(SCAN_LAYOUT.columns)
-        whole = np.zeros((40, fit, self.count))
+        whole = np.zeros((len(WIDE_LAYOUT.columns), fit, self.count))
         for block in self.blocks:
             if block.sensor != sensor or not block.group.applies(facts):
                 continue
@@ -327,18 +375,20 @@ class EffectModel:
         return units
 
     def components(self) -> list[tuple[str, Component]]:
-        """Components of the map columns, by the group's name."""
+        """Components of the map columns, by the name of a group; groups of a key share one."""
         found: list[tuple[str, Component]] = []
-        for group in GROUP_TABLE:
-            own = [block for block in self.blocks if block.group is group]
-            given = [block for block in own if block.deviations is not None]
-            found += [(group.name, Component(_numbers([b]), known=True)) for b in given]
-            told = [block for block in own if block.deviations is None]
-            if told:
-                setting = told[0].setting
-                assert setting is not None
-                scale, cap = setting.size**group.power, setting.cap**group.power
-                found.append((group.name, Component(_numbers(told), scale, cap)))
+        alike: dict[tuple[str, GroupSetting], list[EffectBlock]] = {}
+        for block in sorted(self.blocks, key=lambda block: GROUP_TABLE.index(block.group)):
+            if block.deviations is not None or block.setting is None:
+                found.append((block.group.name, Component(_numbers([block]), known=True)))
+            else:
+                alike.setdefault((block.group.key or block.group.name, block.setting), []).append(
+                    block
+                )
+        for (_, setting), blocks in alike.items():
+            group = blocks[0].group
+            scale, cap = setting.size**group.power, setting.cap**group.power
+            found.append((group.name, Component(_numbers(blocks), scale, cap)))
         return found
 
     @property
@@ -350,6 +400,25 @@ class EffectModel:
             if block.group.name in SCALE_GROUPS or block.deviations is not None
         ]
         return _numbers(own)
+
+
+def _with_centres(
+    facts: Sequence[LogFacts], sensors: Sequence[int], statistics: Sequence[Statistics]
+) -> tuple[LogFacts, ...]:
+    """Facts of logs with the centre of the positions of all logs of their sensor.
+
+    By least squares over a sensor's logs, Rᵀp = Rᵀ p̄.
+    """
+    made: dict[tuple[int, int], LogFacts] = {}
+    for own, sensor in zip(facts, sensors, strict=True) if statistics else ():
+        if not _positioned(own) or (id(own), sensor) in made:
+            continue
+        alike = [s.factors for s, k in zip(statistics, sensors, strict=True) if k == sensor]
+        A = np.concatenate([f[..., RT].reshape(-1, 3) for f in alike])
+        b = np.concatenate([f[..., RP].reshape(-1) for f in alike])
+        centre = np.linalg.lstsq(A.T @ A, A.T @ b, rcond=None)[0]
+        made[id(own), sensor] = replace(own, centre=tuple(centre.tolist()))
+    return tuple(made.get((id(f), k), f) for f, k in zip(facts, sensors, strict=True))
 
 
 def _numbers(blocks: Sequence[EffectBlock]) -> Indices:
@@ -368,7 +437,7 @@ def _given_deviations(recording: Recording) -> Mapping[str, Array]:
     given: dict[str, Array] = {}
     if (accuracy := gain_accuracy(recording)) is not None:
         gains, crosstalk = gain_deviations(accuracy)
-        given["gain"] = gains
+        given["gain"], given["common_gain"] = gains[:6], gains[6:]
         if crosstalk is not None:
             given["crosstalk"] = np.array([crosstalk[i, j] for i, j in _OFF_DIAGONAL])
     error = gravity_error(recording)

@@ -197,7 +197,7 @@ def fit_effects(
         ProblemError: there is no fit of the logs as read.
         SchemaError: a schema says something of effects that cannot be.
     """
-    model = EffectModel.of(recordings) if model is None else model
+    model = EffectModel.of(recordings, logs) if model is None else model
     if not model.count and not any(model.drift):
         return None
     wrenches = [log.factors[..., W] for log in logs]
@@ -230,7 +230,7 @@ def corrected_statistics(
 
     Args:
         logs: wide, of one log each.
-        maps: M(η) of each, shape (logs, 40, 40).
+        maps: M(η) of each, shape (logs, 43, 43).
         drifts: of each.
     """
     return [
@@ -565,7 +565,7 @@ def _with_weight_of_slowest(fit: LeastSquaresFit) -> Array:
 
 
 def _coefficients(C: Array, lever: Array, offset: Array, tangent: Array, to_y: Array) -> Array:
-    """Coefficients [y | η | r] over the wide columns, shape (40, 6, k + q + 1).
+    """Coefficients [y | η | r] over the wide columns, shape (43, 6, k + q + 1).
 
     Where η multiplies the measured wrench, its effect is worked out with the one the fit predicts:
     the noise of the measured one is that of the residual.

@@ -123,6 +123,16 @@ EFFECT_KEYS: Mapping[str, EffectKey] = MappingProxyType(
                 description="The clock of the log is fast or slow, where rates come of the pose.",
             ),
             EffectKey(
+                "cable",
+                size=0.02,
+                cap=1.0,
+                unit="relative to the weight, a metre",
+                description=(
+                    "A cable or a hose pulls at the body, the more the farther it is from where "
+                    "it hangs free."
+                ),
+            ),
+            EffectKey(
                 "force_drift",
                 size=0.01,
                 cap=0.15,

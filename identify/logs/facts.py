@@ -41,6 +41,7 @@ class LogFacts:
         said: the schema as it was written, by tables.
         schema: the same with all its defaults; None where the recording has none.
         fastest: largest speed and angular rate of the motion [m/s, rad/s].
+        centre: of its positions, and of those of other logs of its sensor, in W [m], shape (3,).
     """
 
     gravity: Vec3
@@ -57,6 +58,7 @@ class LogFacts:
     said: Mapping[str, object] = field(default_factory=dict)
     schema: Schema | None = None
     fastest: tuple[float, float] = (1.0, 1.0)
+    centre: tuple[float, ...] = (0.0, 0.0, 0.0)
 
     @classmethod
     def of(cls, recording: Recording, fastest: tuple[float, float] = (1.0, 1.0)) -> LogFacts:

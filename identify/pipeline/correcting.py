@@ -9,9 +9,10 @@ from typing import Any, TypeAlias
 from identify.errors import LogError, ProblemError
 from identify.estimation import EstimatorSettings
 from identify.findings import REPORTED
-from identify.pipeline.diagnose import Checks, effects_of, look_at
+from identify.pipeline.diagnose import Checks, look_at
 from identify.pipeline.effect_notes import EFFECT_CODES
 from identify.pipeline.explanations import read_otherwise
+from identify.pipeline.fitted_effects import effects_of
 from identify.pipeline.messages import distinct, of_change
 from identify.pipeline.scanned_log import ScannedLog
 from identify.signals import Reading

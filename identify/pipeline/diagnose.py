@@ -21,18 +21,18 @@ from identify.diagnosis import (
 )
 from identify.diagnosis.explained import MOST_LEFT
 from identify.errors import ProblemError
-from identify.estimation import EstimatorSettings, FittedEffects, fit_effects
+from identify.estimation import EstimatorSettings, FittedEffects
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.estimation.wrench_system import body_system
 from identify.findings import Finding
 from identify.pipeline.effect_notes import effect_notes, is_small, large_groups
 from identify.pipeline.explanations import (
     contacts_of,
-    gain_for_point,
     left_by,
     rank_explanations,
     with_effects,
 )
+from identify.pipeline.fitted_effects import effects_of, gain_for_point
 from identify.pipeline.messages import (
     of_change,
     of_likelier,
@@ -279,15 +279,6 @@ def least_squares_of(
     try:
         system = body_system([finest_blocks(log.summary) for log in logs], settings)
         return weighted_least_squares(system, settings.all_terms)
-    except ProblemError:
-        return None
-
-
-def effects_of(logs: Sequence[ScannedLog], settings: EstimatorSettings) -> FittedEffects | None:
-    """Small faults of the logs' sensors; None where there is no fit, or where they are left out."""
-    statistics = [finest_blocks(log.summary) for log in logs]
-    try:
-        return fit_effects(statistics, [log.summary.recording for log in logs], settings)
     except ProblemError:
         return None
 

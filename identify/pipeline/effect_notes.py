@@ -44,11 +44,13 @@ UNITS = {
     "delay_s": (1e-3, "ms"),
     "filter_s": (1e-6, "ms²"),
     "gain": (1e-2, "%"),
+    "common_gain": (1e-2, "%"),
     "crosstalk": (1.0, ""),
     "misalignment_deg": (float(np.radians(1.0)), "deg"),
     "tilt_deg": (float(np.radians(1.0)), "deg"),
     "gravity": (1e-2, "%"),
     "clock": (1e-2, "%"),
+    "cable": (1.0, ""),
     "point_m": (1e-3, "mm"),
 }
 """Unit of a group in messages: its size in SI, and its name."""
@@ -57,11 +59,13 @@ _TEXTS = {
     "delay_s": "the wrench is late",
     "filter_s": "the wrench is filtered",
     "gain": "gains of the sensor are off",
+    "common_gain": "all forces or all torques are too large or too small",
     "crosstalk": "axes of the sensor show in each other",
     "misalignment_deg": "the sensor is turned against the body",
     "tilt_deg": "the world's vertical is tilted against gravity",
     "gravity": "gravity is of another size",
     "clock": "the clock of the log is off",
+    "cable": "something pulls at the body as a cable or a hose does",
     "point_m": "the pose is of another point than the wrench",
 }
 
@@ -122,7 +126,9 @@ def _noted(effects: FittedEffects, block: EffectBlock) -> Flags:
     sizes, errors = effects.eta[block.columns], effects.errors[block.columns]
     least = _HARMLESS * effects.units[block.columns]
     if block.setting is not None:
-        least = least * EFFECT_KEYS[block.group.name].size_in_si ** block.group.power
+        least = (
+            least * EFFECT_KEYS[block.group.key or block.group.name].size_in_si ** block.group.power
+        )
     return np.abs(sizes) > np.maximum(NOTED * np.where(errors > 0.0, errors, np.inf), least)
 
 
@@ -160,6 +166,8 @@ def _remedy(effects: FittedEffects, block: EffectBlock) -> str:
         found = sized_faults([facts], [fault])
         if found:
             return found[0][0].remedy_at(size).rstrip(".") + "."
+    if name == "cable":
+        return "Lead the cable so that it does not pull, or log without it."
     if name == "gravity":
         return "Give the local gravity in [world]."
     return "Calibrate the sensor again for narrower intervals."

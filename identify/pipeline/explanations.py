@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import chdtri
 
 from identify.arrays import Array
 from identify.diagnosis import (
@@ -21,22 +20,19 @@ from identify.diagnosis.explained import MOST_LEFT, share_left
 from identify.diagnosis.fault import gain_of
 from identify.diagnosis.faults import faults_of, sized_faults
 from identify.diagnosis.faults.wrench import sign_faults, turn_of_axes, turns_about
-from identify.diagnosis.misfit import BandRows, clear_bands, misfit
-from identify.diagnosis.ranking import CLEAR_LEAD, SLIP, Compared
-from identify.diagnosis.trial import Trial, log_powers, stepped
+from identify.diagnosis.misfit import BandRows, clear_bands
+from identify.diagnosis.ranking import CLEAR_LEAD, Compared
+from identify.diagnosis.trial import Trial, stepped
 from identify.errors import IdentifyError
-from identify.estimation import EstimatorSettings, FittedEffects, fit_effects
-from identify.estimation.effects import EffectModel
+from identify.estimation import EstimatorSettings, FittedEffects
 from identify.estimation.least_squares import LeastSquaresFit
-from identify.logs.effects import GroupSetting
 from identify.logs.facts import LogFacts
-from identify.pipeline.effect_notes import MOST_DISPLACED
+from identify.pipeline.fitted_effects import cost_of, effects_of
 from identify.pipeline.messages import SHOWN, distinct
 from identify.pipeline.scanned_log import ScannedLog, finest_blocks, without_effects
 from identify.regressors import FEATURE_TENSOR, LogSummary
 from identify.regressors.wrench import PSI, RT, W
 from identify.signals import Reading
-from identify.signals.transform import band_middle
 from identify.validation import axes_beyond_noise
 
 _LOG = logging.getLogger(__name__)
@@ -52,12 +48,6 @@ _SCREENED, _LIKELY_AXES = 1000, 2
 
 _STARTS = 4
 """Sizes that a large fault is looked for from, the likeliest of those that are tried."""
-
-_LARGE_GAIN = GroupSetting(0.05, 0.2)
-"""Prior size and cap of a gain that is compared with a displaced point."""
-
-_POINT_SEEN = float(chdtri(3, 0.01))
-"""Squared standard errors of a displaced point, of three, from which a gain is compared with it."""
 
 _BESIDE = 3
 """Readings of other codes than those that lead, which are compared with their effects in them."""
@@ -219,10 +209,8 @@ def _with_own_effects(
                 log.again(with_fault_corrected(log.summary.reading, fault, each.size))
                 for log, fault in zip(logs, each.faults, strict=True)
             ]
-        statistics = [finest_blocks(log.summary) for log in again]
         if known is None:
-            recordings = [log.summary.recording for log in again]
-            known = fit_effects(statistics, recordings, settings)
+            known = effects_of(again, settings)
     except IdentifyError:  # so read there is no estimate
         known, again = None, list(logs)
         if each.code:
@@ -232,83 +220,10 @@ def _with_own_effects(
         sum(BandRows.of(s, own).samples.sum() for s, own in zip(whole, bands, strict=True))
     )
     if known is None:
-        return _cost(again, None, bands, each.faults, samples), each
-    cost = _cost(again, known, bands, each.faults, samples)
+        return cost_of(again, None, bands, each.faults, samples), each
+    cost = cost_of(again, known, bands, each.faults, samples)
     left = left_by(known.fit, without_effects(again, known), 0)
     return cost, replace(each, phi=known.fit.x[:10], left=left)
-
-
-def _cost(
-    logs: Sequence[ScannedLog],
-    effects: FittedEffects | None,
-    bands: Sequence[tuple[int, ...]],
-    faults: Sequence[Fault] = (),
-    samples: float | None = None,
-) -> float:
-    """Minus twice the log-likelihood of the wrench as it was read, effects and slips paid for.
-
-    Args:
-        logs: as they are read, of one body.
-        effects: of their sensors, if any.
-        bands: that are compared, of each.
-        faults: by which they are read otherwise, of each.
-        samples: of the logs as read, that costs of other numbers of rows are compared by.
-    """
-    clean = logs if effects is None else without_effects(logs, effects)
-    statistics = [finest_blocks(log.summary) for log in clean]
-    rows = [BandRows.of(s, own) for s, own in zip(statistics, bands, strict=True)]
-    own = float(sum(each.samples.sum() for each in rows))
-    samples = own if samples is None else samples
-    cost = misfit(rows).cost * samples / own
-    if effects is not None:
-        cost += effects.price
-        for M, each in zip(effects.model.maps(effects.eta), rows, strict=True):
-            middles = np.array([band_middle(band) for band in each.bands])
-            cost -= float(each.samples @ log_powers(M[None], middles)[0]) * samples / own
-    if faults:
-        fault = faults[0]
-        cost += SLIP * fault.slips
-        if fault.of_size is not None:
-            cost += len(fault.of_size[1]) * float(np.log(6.0 * samples))
-        if fault.linear:
-            cost -= 2.0 * float(np.linalg.slogdet(fault.fit_map()[W, W])[1]) * samples
-    return cost
-
-
-def gain_for_point(
-    logs: Sequence[ScannedLog], effects: FittedEffects, settings: EstimatorSettings
-) -> FittedEffects | None:
-    """Effects with a gain of the sensor in place of a displaced point, if as likely.
-
-    A force that is read too large alone leaves nearly what a point does that is some millimetres
-    off; the mass is another one by it. A gain is compared at sizes far beyond the prior's.
-
-    Args:
-        logs: as they were read.
-        effects: of their sensors.
-        settings: of the fit.
-    """
-    points = [b.columns for b in effects.model.blocks if b.group.name == "point_m"]
-    sizes = [float(np.linalg.norm(effects.eta[own])) for own in points]
-    seen = any(
-        np.sum((effects.eta[own] / effects.errors[own]) ** 2) > _POINT_SEEN for own in points
-    )
-    if not seen or max(sizes) > MOST_DISPLACED or settings.unloaded:
-        return None
-    statistics = [finest_blocks(log.summary) for log in logs]
-    recordings = [log.summary.recording for log in logs]
-    model = EffectModel.of(recordings).with_gain_for_point(_LARGE_GAIN)
-    try:
-        other = fit_effects(statistics, recordings, settings, model)
-    except IdentifyError:
-        return None
-    bands = [
-        clear_bands(own, recording.gravity)
-        for own, recording in zip(statistics, recordings, strict=True)
-    ]
-    if other is None or _cost(logs, other, bands) - _cost(logs, effects, bands) > CLEAR_LEAD:
-        return None
-    return other
 
 
 def left_by(fit: LeastSquaresFit, logs: Sequence[ScannedLog], unloaded: int) -> float:
@@ -388,7 +303,7 @@ def _likeliest_axes(rows: Array, axes: Sequence[Candidate], facts: LogFacts) -> 
     """Of other world axes of the wrench those that leave least of a series, in a plain fit.
 
     Args:
-        rows: of the series, extended, shape (n, 40).
+        rows: of the series, extended, shape (n, 43).
         axes: to be looked at.
         facts: of the log.
     """

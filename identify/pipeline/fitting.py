@@ -23,7 +23,8 @@ from identify.exchange import SavedBias
 from identify.findings import CORRECTABLE, REPORTED, Finding, ranked
 from identify.inertia import InertialParameters
 from identify.logs import LogFile, Recording
-from identify.pipeline.diagnose import Checks, effects_of, is_suspect, look_at
+from identify.pipeline.diagnose import Checks, is_suspect, look_at
+from identify.pipeline.fitted_effects import effects_of
 from identify.pipeline.misread import (
     MisreadLog,
     misread,

@@ -15,7 +15,8 @@ from identify.estimation.least_squares import LeastSquaresFit
 from identify.estimation.widened import of_shift
 from identify.findings import Finding
 from identify.pipeline.correcting import SPANS, leave_out, take_out_spikes
-from identify.pipeline.diagnose import Checks, effects_of, least_squares_of
+from identify.pipeline.diagnose import Checks, least_squares_of
+from identify.pipeline.fitted_effects import effects_of
 from identify.pipeline.scanned_log import ScannedLog
 
 _Other: TypeAlias = tuple[Array, Array]

@@ -1,6 +1,6 @@
 """What a log would be if it had been read or measured otherwise, as maps of its wide columns.
 
-Each gives M, shape (40, 19), with which `statistics.mapped(M, SCAN_LAYOUT)` are the statistics of
+Each gives M, shape (43, 19), with which `statistics.mapped(M, SCAN_LAYOUT)` are the statistics of
 the log with that changed: z M in place of z, for rows and for their noise alike, without reading
 anything again.
 """
@@ -11,11 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Vec3, seal
-from identify.regressors.wrench import DDW, DW, PSI, RT, SCAN_LAYOUT, WIDE_LAYOUT, W, carried
+from identify.regressors.wrench import DDW, DW, PSI, RP, RT, SCAN_LAYOUT, WIDE_LAYOUT, W, carried
 from identify.spatial import Pose, PoseLike, coadjoint, rotation_from_quaternion
-from identify.spatial.rotations import exp_rotation
+from identify.spatial.rotations import exp_rotation, hat
 
 _A = slice(1, 4)
+
+_CROSS = hat(np.eye(3)).transpose(1, 0, 2)
+"""(a × b)_i = Σ _CROSS_ijk a_j b_k."""
 
 
 def earlier_wrench(delay: float) -> Array:
@@ -169,11 +172,36 @@ def scaled_position(error: float, gravity: Vec3) -> Array:
     return M
 
 
+def without_cable(
+    stiffness: float, pull: ArrayLike, arm: ArrayLike, moments: ArrayLike, centre: ArrayLike
+) -> Array:
+    """A cable pulled at r in B with F = f − k (p − p̄) in W, and with r × Rᵀ F about Bo.
+
+    The moments of F are linear in k r and r fᵀ, which are taken as independent of k and f.
+
+    Args:
+        stiffness: k [N/m].
+        pull: f, at the centre [N], shape (3,).
+        arm: k r [N], shape (3,).
+        moments: r fᵀ [N m], shape (3, 3).
+        centre: p̄ in W [m], shape (3,).
+    """
+    pull, centre = seal(pull, "pull", (3,)), seal(centre, "centre", (3,))
+    arm, moments = seal(arm, "arm", (3,)), seal(moments, "moments", (3, 3))
+    M = _as_read()
+    M[RT, W.start : W.start + 3] = _by_attitude(pull + stiffness * centre)
+    M[RP, W.start : W.start + 3] = -stiffness * np.eye(3)
+    of_attitude = moments + np.outer(arm, centre)
+    M[RT, W.start + 3 : W.stop] = np.einsum("ijk,jl->kli", _CROSS, of_attitude).reshape(9, 3)
+    M[RP, W.start + 3 : W.stop] = -np.einsum("ijk,j->ki", _CROSS, arm)
+    return M
+
+
 def before_added_weight(M: Array, compensated: ArrayLike, gravity: Vec3) -> Array:
     """M that acts on the logged wrench alone, not on a weight that was added back to it.
 
     Args:
-        M: of the columns with the weight, shape (40, 19).
+        M: of the columns with the weight, shape (43, 19).
         compensated: mass and moment of the body whose weight was added back; empty for none.
         gravity: g in W [m/s²], shape (3,).
     """
@@ -186,11 +214,11 @@ def before_added_weight(M: Array, compensated: ArrayLike, gravity: Vec3) -> Arra
 
 
 def of_all_columns(M: Array) -> Array:
-    """M of [1, ψ, w] carried to the derivatives: what acts on w, ẇ, ẅ acts on theirs, (40, 40)."""
+    """M of [1, ψ, w] carried to the derivatives: what acts on w, ẇ, ẅ acts on theirs, (43, 43)."""
     K, fit = len(WIDE_LAYOUT.columns), len(SCAN_LAYOUT.columns)
     whole = np.zeros((K, K))
     whole[:, :fit] = M
-    whole[RT, RT] = np.eye(9)
+    whole[RT, RT], whole[RP, RP] = np.eye(9), np.eye(3)
     whole[DW, DW] = whole[DDW, DDW] = M[W, W]
     whole[DDW, DW] = M[DW, W]
     return whole

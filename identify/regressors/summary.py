@@ -161,7 +161,7 @@ class LogSummary(LogSeries):
         """The log without small faults of its sensor: wide statistics, series and wrench.
 
         Args:
-            M: linear map of its wide columns, shape (40, 40).
+            M: linear map of its wide columns, shape (43, 43).
             drift: mean offset of the mapped wrench between shares of the log's time.
         """
         statistics = without_drift(self.statistics.mapped(M), drift)

@@ -59,13 +59,15 @@ WIDE_LAYOUT = Layout(
         *(f"R{world}{body}" for body in "xyz" for world in "xyz"),
         *(f"d{name}" for name in WRENCH),
         *(f"dd{name}" for name in WRENCH),
+        *(f"Rp{body}" for body in "xyz"),
     ),
     groups=SCAN_LAYOUT.groups,
     fit=SCAN_LAYOUT.fit,
 )
-"""z = [1, ψ, w, Rᵀ, ẇ, ẅ]: a fit reads the same columns, `log_corrections` the others too.
+"""z = [1, ψ, w, Rᵀ, ẇ, ẅ, Rᵀp]: a fit reads the same columns, `log_corrections` the others too.
 
-Rᵀ of R_WB by rows (zero without an attitude); ẇ and ẅ are derivatives of w as seen from B.
+Rᵀ of R_WB by rows (zero without an attitude); ẇ and ẅ are derivatives of w as seen from B; p of Bo
+in W (zero without a position).
 """
 
 Drift: TypeAlias = Callable[[Array, Array], Array]
@@ -76,6 +78,7 @@ W = slice(13, 19)
 RT = slice(19, 28)
 DW = slice(28, 34)
 DDW = slice(34, 40)
+RP = slice(40, 43)
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,8 +281,10 @@ def in_frame(statistics: Statistics, X_CB: PoseLike) -> Statistics:
     M = np.eye(len(columns))
     M[1:19, 1:19] = frame_change(X_CB).T
     if columns == WIDE_LAYOUT.columns:
-        M[RT, RT] = np.kron(Pose.of(X_CB).rotation, np.eye(3)).T
+        X_CB = Pose.of(X_CB)
+        M[RT, RT] = np.kron(X_CB.rotation, np.eye(3)).T
         M[DW, DW] = M[DDW, DDW] = M[W, W]
+        M[RP, RP], M[0, RP] = X_CB.rotation.T, -X_CB.position
     return statistics.mapped(M)
 
 

@@ -31,8 +31,8 @@ from identify.spatial.rotations import (
 Way: TypeAlias = tuple[str, int]
 """A signal, and how often it was differentiated (`SAMPLE`: used as it is)."""
 
-COLUMNS, WIDE_COLUMNS = 18, 39
-"""Numbers of [ψ, w], and of [ψ, w, Rᵀ, ẇ, ẅ]."""
+COLUMNS, WIDE_COLUMNS = 18, 42
+"""Numbers of [ψ, w], and of [ψ, w, Rᵀ, ẇ, ẅ, Rᵀp]."""
 
 TWICE = 12
 """Numbers behind them where an inertial measurement unit is beside what tells the same: a' and α of
@@ -294,9 +294,10 @@ class BodyAxes:
         return (WIDE_COLUMNS if wide else COLUMNS) + (TWICE if self.twice else 0)
 
     def vectors(self, *, wide: bool) -> list[tuple[slice, Array]]:
-        """The parts of [ψ, w], or of [ψ, w, Rᵀ, ẇ, ẅ], and where in that they stand.
+        """The parts of [ψ, w], or of [ψ, w, Rᵀ, ẇ, ẅ, Rᵀp], and where in that they stand.
 
-        Rᵀ by rows; it is left out where there is no attitude. What is told twice stands behind.
+        Rᵀ by rows; it is left out where there is no attitude. Rᵀp is left out: `_columns` of
+        `preparation` adds it, as its noise matters to nothing. What is told twice stands behind.
         """
         w = self.rates
         products = (w * w, w[..., :1] * w[..., 1:], w[..., 1:2] * w[..., 2:])

@@ -117,7 +117,7 @@ def noise_moments(
         blocks: which of the samples each block has, with its transform.
 
     Yields:
-        Of each block, shape (18, 18) each, or (39, 39) of wide columns.
+        Of each block, shape (18, 18) each, or (42, 42) of wide columns.
     """
     of_products = _ProductNoise.of(noise, samples.differentiator)
     for start in range(0, len(blocks), _TOGETHER):

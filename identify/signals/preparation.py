@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from identify.arrays import Array
+from identify.arrays import Array, Vec3
 from identify.errors import LogError, SchemaError
 from identify.findings import Finding
 from identify.logs import Recording
@@ -23,6 +23,7 @@ from identify.signals.segments import EvenSegment, even_segments
 from identify.signals.streams import on_one_clock
 from identify.signals.transform import block_edges, block_transform
 from identify.spatial import Pose, rotation_from_quaternion
+from identify.spatial.rotations import rotate_back
 
 FOLDS = 5
 """Parts of time that are held out in turn; a log of fewer blocks is cut anew for them."""
@@ -68,8 +69,8 @@ def prepare(
         cutoff_hz: highest frequency of the rows [Hz]; where not given, min(5, rate/10), or higher
             where the motion is faster or all segments of the log are too short for that.
         span: time of the log that is made into rows [s]; what is outside serves derivatives alone.
-        wide: take the columns behind [1, ψ, w] too: Rᵀ, ẇ and ẅ. As the wrench is differentiated
-            then, edges are treated as in a log whose motion has to be.
+        wide: take the columns behind [1, ψ, w] too: Rᵀ, ẇ, ẅ and Rᵀp. As the wrench is
+            differentiated then, edges are treated as in a log whose motion has to be.
         rate_hz: of the log's other chunks [Hz]: where these rows have the same but for rounding,
             transforms are not made anew. With it, `motion_hz` is found though a cut-off is given.
         validated: make what validation needs too: folds, for which time is cut anew where blocks
@@ -365,7 +366,8 @@ class _Part:
 def _prepare_still(recording: Recording, *, wide: bool) -> PreparedLog:
     count = len(recording)
     number = np.arange(float(count))
-    columns = _columns(still_in_body(recording), number, wide=wide)
+    position = recording.signals.get("position")
+    columns = _columns(still_in_body(recording), number, position, wide=wide)
     return PreparedLog(
         recording=recording,
         time=number,
@@ -380,7 +382,7 @@ def _still_poses(recording: Recording) -> FullRate:
     return FullRate(
         time=number,
         signals=recording.signals,
-        columns=_columns(axes, number, wide=False),
+        columns=_columns(axes, number, None, wide=False),
         rotation=axes.rotation if "quaternion" in recording.signals else None,
     )
 
@@ -399,7 +401,7 @@ def _prepare_segment(
     samples = Samples(recording, segment.signals, differentiator, wide=wide)
     time = segment.time[samples.half_window : len(segment) - samples.half_window]
     axes = samples.in_body
-    columns = _columns(axes, time, wide=wide)
+    columns = _columns(axes, time, samples.position if wide else None, wide=wide)
     return _Part(
         segment=segment,
         time=time,
@@ -428,12 +430,21 @@ def _states(samples: Samples, axes: BodyAxes, time: Array, columns: Array) -> Se
     )
 
 
-def _columns(axes: BodyAxes, time: Array, *, wide: bool) -> Array:
-    """Columns z = [1, ψ, w], shape (n, 19), or [1, ψ, w, Rᵀ, ẇ, ẅ], (n, 40)."""
+def _columns(axes: BodyAxes, time: Array, position: Vec3 | None, *, wide: bool) -> Array:
+    """Columns z = [1, ψ, w], shape (n, 19), or [1, ψ, w, Rᵀ, ẇ, ẅ, Rᵀp], (n, 43).
+
+    Args:
+        axes: of the samples.
+        time: of each.
+        position: p_WoBo_W, for the last of the wide columns.
+        wide: whether those are taken.
+    """
     columns = np.zeros((len(time), 1 + axes.width(wide=wide)))
     columns[:, 0] = 1.0
     for at, values in axes.vectors(wide=wide):
         columns[:, 1 + at.start : 1 + at.stop] = values
+    if wide and position is not None and "quaternion" in axes.given:
+        columns[:, WIDE_COLUMNS - 2 : WIDE_COLUMNS + 1] = rotate_back(axes.rotation, position)
     return columns
 
 

@@ -84,8 +84,8 @@ class BlockRows:
     """Rows z = [constant, ψ, w] of a block of time, one a frequency.
 
     Attributes:
-        rows: shape (k, K), K = 19, or 40 where Rᵀ, ẇ and ẅ follow; the constant acts in the first
-            alone.
+        rows: shape (k, K), K = 19, or 43 where Rᵀ, ẇ, ẅ and Rᵀp follow; the constant acts in the
+            first alone.
         groups: of each row, as in `transform`, ascending, shape (k,).
         noise: covariance of the noise of a row without the constant, by group, shape
             (K − 1, K − 1) each.
@@ -108,7 +108,7 @@ class LogSeries:
         recording: what it was made of.
         time: time of the series [s], shape (n,); the poses' number where all are still.
         rows: means of z = [1, ψ, w] over short stretches of time, shape (n, 19), or of all columns
-            where the log was prepared wide, (n, 40); of a log of still poses the poses.
+            where the log was prepared wide, (n, 43); of a log of still poses the poses.
         segment_ids: number of the uninterrupted segment each of those belongs to, shape (n,).
         noise: variance of the noise of [ψ, w] in the slow rows, on average, shape (18,), or (39,).
         signal_noise: of its signals, sample by sample; None for still poses.

@@ -32,8 +32,8 @@ def propagate(samples: Samples, at: Indices) -> tuple[tuple[Way, ...], Array]:
         at: which of them, shape (t,).
 
     Returns:
-        The ways by which noise comes, and J, shape (t, 18, 3 · ways); (t, 39, 3 · ways) for
-        [ψ, w, Rᵀ, ẇ, ẅ].
+        The ways by which noise comes, and J, shape (t, 18, 3 · ways); (t, 42, 3 · ways) for
+        [ψ, w, Rᵀ, ẇ, ẅ, Rᵀp], without noise in the last.
     """
     values = {way: taken[at] for way, taken in samples.taken.items()}
     J = np.zeros((len(at), samples.in_body.width(wide=samples.wide), 3 * len(values)))

@@ -47,6 +47,7 @@ def test_a_log_without_the_table_has_all_groups_at_their_defaults_in_si(schema, 
         "delay_s": (0.005, 0.06),
         "filter_s": (0.004, 0.04),
         "clock": (0.001, 0.1),
+        "cable": (0.02, 1.0),
         "force_drift": (0.01, 0.15),
         "torque_drift": (0.01, 0.15),
     }

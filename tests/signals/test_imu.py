@@ -185,7 +185,7 @@ def test_what_is_told_twice_has_less_noise_in_every_band_than_each(tmp_path):
 def test_a_wide_scan_has_the_same_rows(tmp_path):
     log = read_log(*in_files(tmp_path / "log", columns(noise=1.0), schema(mount=FITTED)))
     narrow, wide = (prepare(log, wide=wide) for wide in (False, True))
-    assert wide.blocks[0].rows.shape[1] == wide.rows.shape[1] == 40
+    assert wide.blocks[0].rows.shape[1] == wide.rows.shape[1] == 43
     for one, other in zip(narrow.blocks, wide.blocks, strict=True):
         assert_close(other.rows[:, :19], one.rows, 1e-12)
         for group, noise in one.noise.items():

@@ -94,8 +94,7 @@ def _units(facts: LogFacts) -> Iterator[Fault]:
     """Every unit of force and of torque, alone and together.
 
     A log tells their ratio alone: what changes both alike is another body of the same shape. Two
-    units of one system are one mistake, as pounds with inch pounds, and of two systems three, as
-    nobody mixes them.
+    units that both differ are of one system, as pounds with inch pounds: nobody mixes them.
     """
     assert facts.schema is not None
     wrench = facts.schema.wrench
@@ -108,8 +107,8 @@ def _units(facts: LogFacts) -> Iterator[Fault]:
             continue
         said = [f"the {keys[k][:-5]} is in {units[k]}, not in {now[k]}" for k in changed]
         patch = {f"wrench.{keys[k]}": units[k] for k in changed}
-        slips = 1 if len(changed) == 1 or units[1].startswith(units[0]) else 3
-        yield slip(facts, keys[changed[-1]], " and ".join(said), patch, slips=slips)
+        if len(changed) == 1 or units[1].startswith(units[0]):
+            yield slip(facts, keys[changed[-1]], " and ".join(said), patch)
 
 
 def _frames(facts: LogFacts) -> Iterator[Fault]:

@@ -1,0 +1,129 @@
+"""Small faults of the sensors of logs, fitted, and compared where logs may not tell two apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.special import chdtri
+
+from identify.diagnosis import Fault
+from identify.diagnosis.misfit import BandRows, clear_bands, misfit
+from identify.diagnosis.ranking import CLEAR_LEAD, SLIP
+from identify.diagnosis.trial import log_powers
+from identify.errors import ProblemError
+from identify.estimation import EstimatorSettings, FittedEffects, fit_effects
+from identify.logs.effects import EFFECT_KEYS, GroupSetting
+from identify.pipeline.effect_notes import MOST_DISPLACED
+from identify.pipeline.scanned_log import ScannedLog, finest_blocks, without_effects
+from identify.regressors.wrench import W
+from identify.signals.transform import band_middle
+
+_LARGE_GAIN = GroupSetting(0.05, 0.2)
+"""Prior size and cap of a gain that is compared with a displaced point."""
+
+_POINT_SEEN = float(chdtri(3, 0.01))
+"""Squared standard errors of a displaced point, of three, from which a gain is compared with it."""
+
+_BESIDE = 3
+"""Readings of other codes than those that lead, which are compared with their effects in them."""
+
+
+def effects_of(logs: Sequence[ScannedLog], settings: EstimatorSettings) -> FittedEffects | None:
+    """Small faults of the logs' sensors; None where there is no fit, or where they are left out.
+
+    A cable is left out where it is large and the wrench is no likelier by it: with its sixteen
+    columns it takes in what slow noise leaves in the means of blocks, and makes the mass uncertain.
+    `[effects] cable` in the schema keeps it.
+    """
+    statistics = [finest_blocks(log.summary) for log in logs]
+    recordings = [log.summary.recording for log in logs]
+    try:
+        effects = fit_effects(statistics, recordings, settings)
+        asked = any("cable" in (log.schema.get("effects") or {}) for log in recordings)
+        largest = EFFECT_KEYS["cable"].size
+        small = effects is None or effects.sizes.get("cable", 0.0) <= largest
+        if effects is None or small or asked or settings.unloaded:
+            return effects
+        model = effects.model.without("cable")
+        other = fit_effects(statistics, recordings, settings, model)
+    except ProblemError:
+        return None
+    bands = _clear_bands(logs)
+    cable_is_likelier = cost_of(logs, effects, bands) < cost_of(logs, other, bands)
+    return effects if cable_is_likelier else other
+
+
+def _clear_bands(logs: Sequence[ScannedLog]) -> list[tuple[int, ...]]:
+    """Bands of each log in which its wrench is compared."""
+    return [clear_bands(finest_blocks(log.summary), log.summary.recording.gravity) for log in logs]
+
+
+def cost_of(
+    logs: Sequence[ScannedLog],
+    effects: FittedEffects | None,
+    bands: Sequence[tuple[int, ...]],
+    faults: Sequence[Fault] = (),
+    samples: float | None = None,
+) -> float:
+    """Minus twice the log-likelihood of the wrench as it was read, effects and slips paid for.
+
+    Args:
+        logs: as they are read, of one body.
+        effects: of their sensors, if any.
+        bands: that are compared, of each.
+        faults: by which they are read otherwise, of each.
+        samples: of the logs as read, that costs of other numbers of rows are compared by.
+    """
+    clean = logs if effects is None else without_effects(logs, effects)
+    statistics = [finest_blocks(log.summary) for log in clean]
+    rows = [BandRows.of(s, own) for s, own in zip(statistics, bands, strict=True)]
+    own = float(sum(each.samples.sum() for each in rows))
+    samples = own if samples is None else samples
+    cost = misfit(rows).cost * samples / own
+    if effects is not None:
+        cost += effects.price
+        for M, each in zip(effects.model.maps(effects.eta), rows, strict=True):
+            middles = np.array([band_middle(band) for band in each.bands])
+            cost -= float(each.samples @ log_powers(M[None], middles)[0]) * samples / own
+    if faults:
+        fault = faults[0]
+        cost += SLIP * fault.slips
+        if fault.of_size is not None:
+            cost += len(fault.of_size[1]) * float(np.log(6.0 * samples))
+        if fault.linear:
+            cost -= 2.0 * float(np.linalg.slogdet(fault.fit_map()[W, W])[1]) * samples
+    return cost
+
+
+def gain_for_point(
+    logs: Sequence[ScannedLog], effects: FittedEffects, settings: EstimatorSettings
+) -> FittedEffects | None:
+    """Effects with a gain of the sensor in place of a displaced point, if as likely.
+
+    A force that is read too large alone leaves nearly what a point does that is some millimetres
+    off; the mass is another one by it. A gain is compared at sizes far beyond the prior's.
+
+    Args:
+        logs: as they were read.
+        effects: of their sensors.
+        settings: of the fit.
+    """
+    points = [b.columns for b in effects.model.blocks if b.group.name == "point_m"]
+    sizes = [float(np.linalg.norm(effects.eta[own])) for own in points]
+    seen = any(
+        np.sum((effects.eta[own] / effects.errors[own]) ** 2) > _POINT_SEEN for own in points
+    )
+    if not seen or max(sizes) > MOST_DISPLACED or settings.unloaded:
+        return None
+    statistics = [finest_blocks(log.summary) for log in logs]
+    recordings = [log.summary.recording for log in logs]
+    model = effects.model.with_gain_for_point(_LARGE_GAIN)
+    try:
+        other = fit_effects(statistics, recordings, settings, model)
+    except ProblemError:
+        return None
+    bands = _clear_bands(logs)
+    if other is None or cost_of(logs, other, bands) - cost_of(logs, effects, bands) > CLEAR_LEAD:
+        return None
+    return other
