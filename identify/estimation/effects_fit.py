@@ -21,7 +21,7 @@ import numpy as np
 from identify.arrays import Array, Indices
 from identify.estimation.calibration import FROM_LOG, GIVEN
 from identify.estimation.effects import DRIFT_GROUPS, SCALE_GROUPS, BodyScale, EffectModel
-from identify.estimation.identifiability import of_triangle, without_noise
+from identify.estimation.identifiability import of_triangle
 from identify.estimation.intervals import covariance_of
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.estimation.posterior import Posterior
@@ -311,7 +311,8 @@ class _EffectRows:
         largest = units.copy()
         for _, component in components:
             largest[component.columns] *= component.cap
-        T, t = self._marginal(np.maximum(largest, _LEAST))
+        R, A, b = self._without_noise(np.maximum(largest, _LEAST))
+        T, t = self._marginal(R, A, b)
         before = np.concatenate(
             (eta, *(_padded(d, n) for d, n in zip(drifts, self.cosines, strict=True)))
         )
@@ -342,16 +343,16 @@ class _EffectRows:
             covariance=covariance,
             scale_covariance=units[:, None] * of_scale * units,
             price=found.price,
-            shift=self.shift,
+            shift=self._shift(A),
             fit=self.fit,
         )
 
-    @property
-    def shift(self) -> Array:
-        """Change of the unknowns by each effect, shape (p, e)."""
+    def _shift(self, A: Array) -> Array:
+        """Change of the unknowns by each effect, shape (p, e).
+
+        A is triangular: its first rows are those of the unknowns, with what the effects add.
+        """
         k = self.to_x.shape[1]
-        A, _ = without_noise(self.rows, self.noise)
-        # A is triangular: its first rows are those of the unknowns, with what the effects add.
         return -self.to_x @ np.linalg.solve(A[:k, :k], A[:k, k:])
 
     def _components(self, model: EffectModel) -> tuple[Array, list[tuple[str, Component]]]:
@@ -371,29 +372,32 @@ class _EffectRows:
                 components.append((name, _component(setting, columns)))
         return np.concatenate(units), components
 
-    def _marginal(self, units: Array) -> tuple[Array, Array]:
-        """Equations T, t of the effects beside the unknowns, in root form.
-
-        With H = RᵀR of the rows, B = H − N = AᵀA and V = H + X, the information on all is
-        BᵀV⁻¹B: that of the rows (1 + R⁻ᵀXR⁻¹)^-½ (AR⁻¹)ᵀA.
+    def _without_noise(self, largest: Array) -> tuple[Array, Array, Array]:
+        """Rows R, and A and b of them without the noise in the columns: H = RᵀR, H − N = AᵀA.
 
         Args:
-            units: largest sizes of the effects, shape (e,): what is told of them by far less than
-                by these is told by rounding, and their equations get so much more.
+            largest: sizes of the effects, shape (e,): what is told of them by far less than by
+                these is told by rounding, and their equations get so much more.
         """
-        k = self.to_x.shape[1]
-        reduced = self.rows
+        if not self.noise.any():
+            return self.rows[:-1, :-1], self.rows[:-1, :-1], self.rows[:-1, -1]
+        least = np.zeros((len(largest), len(self.rows)))
+        least[:, -1 - len(largest) : -1] = np.diag(_NEGLIGIBLE / largest)
+        rows = triangle(np.concatenate((self.rows, least)))
+        return rows[:-1, :-1], *of_triangle(rows, self.noise)
+
+    def _marginal(self, R: Array, A: Array, b: Array) -> tuple[Array, Array]:
+        """Equations T, t of the effects beside the unknowns, in root form.
+
+        With B = AᵀA and V = RᵀR + X, the information on all is BᵀV⁻¹B: that of the rows
+        (1 + R⁻ᵀXR⁻¹)^-½ (AR⁻¹)ᵀA.
+        """
+        k, rows = self.to_x.shape[1], np.concatenate((A, b[:, None]), axis=1)
         if self.noise.any():
-            least = np.zeros((len(units), len(reduced)))
-            least[:, k:-1] = np.diag(_NEGLIGIBLE / units)
-            rows = triangle(np.concatenate((self.rows, least)))
-            A, b = of_triangle(rows, self.noise)
-            R = rows[:-1, :-1]
-            turned = solve_transposed(R, A.T) @ np.concatenate((A, b[:, None]), axis=1)
             values, vectors = np.linalg.eigh(whitened(self.cross_term, R))
             root = vectors / np.sqrt(1.0 + np.maximum(values, 0.0))
-            reduced = triangle(root.T @ turned)
-        return reduced[k:-1, k:-1], reduced[k:-1, -1]
+            rows = triangle(root.T @ (solve_transposed(R, A.T) @ rows))
+        return rows[k : len(A), k:-1], rows[k : len(A), -1]
 
 
 def _component(setting: GroupSetting | None, columns: Indices) -> Component:

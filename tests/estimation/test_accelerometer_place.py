@@ -120,7 +120,7 @@ def test_errors_are_of_the_log_that_they_were_found_from():
     other = replace(LOG, sha256="other")
     places = PlaceErrors.of([other, found_with(ERRORS**2)])
     assert len(places.maps) == 7
-    as_read = np.eye(40, 19)
+    as_read = np.eye(43, 19)
     for maps in places.maps:
         assert_close(maps[0], np.tile(as_read, (len(SCAN_LAYOUT.groups), 1, 1)), 0.0)
         assert np.abs(maps[1] - as_read).max() > 1e-5

@@ -11,6 +11,7 @@ from identify.logs import Recording
 from identify.logs.effects import EFFECT_KEYS
 from identify.regressors import block_statistics
 from identify.regressors.log_corrections import gravity_tilt
+from identify.regressors.wrench import RP, RT, W
 from identify.signals import prepare
 from identify.spatial import Pose
 from tests.close import assert_close
@@ -75,19 +76,19 @@ def test_the_map_of_no_effect_leaves_every_column_as_it_is(log):
     assert_close(model.maps(np.zeros(model.count)), np.tile(np.eye(43), (2, 1, 1)), 1e-14)
 
 
-ALWAYS = ["gain", "crosstalk", "misalignment_deg"]
-MOVED = ["delay_s", "filter_s", *ALWAYS, "tilt_deg", "clock", "point_m"]
+ALWAYS = ["gain", "common_gain", "crosstalk", "misalignment_deg"]
+MOVED = ["delay_s", "filter_s", *ALWAYS, "tilt_deg", "clock", "cable", "point_m"]
 
 
 @pytest.mark.parametrize(
     ("log", "expected"),
     [
         (MOVING, MOVED),
-        (STILL, [*ALWAYS, "tilt_deg"]),
+        (STILL, [*ALWAYS, "tilt_deg", "cable"]),
         (FREE, ["delay_s", "filter_s", *ALWAYS, "point_m"]),
-        (record(Path.random(1), BODY, TIME, ALL, kind="proper"), [*MOVED[:5], "point_m"]),
-        (with_schema(MOVING, **GRAVITY_TOO), [*MOVED[:6], "gravity", "clock", "point_m"]),
-        (with_schema(FREE, **GRAVITY_TOO), [*MOVED[:5], "point_m"]),
+        (record(Path.random(1), BODY, TIME, ALL, kind="proper"), [*MOVED[:6], "cable", "point_m"]),
+        (with_schema(MOVING, **GRAVITY_TOO), [*MOVED[:7], "gravity", *MOVED[7:]]),
+        (with_schema(FREE, **GRAVITY_TOO), [*MOVED[:6], "point_m"]),
     ],
     ids=["moving", "still", "no attitude", "proper", "gravity is inexact", "no weight is added"],
 )
@@ -105,7 +106,8 @@ def test_a_moving_log_keeps_its_groups_beside_still_poses_of_the_same_sensor():
 def test_a_group_that_the_schema_leaves_out_is_absent_and_the_others_stay(name):
     model = EffectModel.of([with_schema(MOVING, effects={name: False})])
     whole = EffectModel.of([MOVING])
-    assert names_of(model) == [other for other in MOVED if other != name]
+    left_out = (name, "common_gain") if name == "gain" else (name,)
+    assert names_of(model) == [other for other in MOVED if other not in left_out]
     left = {"force_drift": 0, "torque_drift": 1}.get(name)
     assert [setting is None for setting in model.drift] == [k == left for k in range(2)]
     assert None not in whole.drift
@@ -124,8 +126,9 @@ def test_a_size_of_the_schema_is_that_of_the_prior_in_si(key):
     assert_close(component.scale, (angle * given) ** power, 1e-14)
     assert_close(component.cap, (angle * key.cap) ** power, 1e-14)
     assert not component.known
-    columns = columns_of(model, key.name)
-    assert component.columns.tolist() == list(range(columns.start, columns.stop))
+    own = [key.name, "common_gain"] if key.name == "gain" else [key.name]
+    columns = [np.arange(model.count)[columns_of(model, name)] for name in own]
+    assert component.columns.tolist() == np.concatenate(columns).tolist()
 
 
 MATRIX = 1e-3 * np.arange(1.0, 37.0).reshape(6, 6)
@@ -146,14 +149,15 @@ def test_an_accuracy_of_the_schema_gives_the_deviations_of_gains(accuracy, expec
     log = with_schema(MOVING, wrench={"gain_accuracy": accuracy}, effects={"gain": False})
     model = EffectModel.of([log])
     units = model.units(BodyScale(10.0, 0.1))
-    assert_close(units[columns_of(model, "gain")], expected, 1e-15)
-    assert component_of(model, "gain").known
+    for name, own in (("gain", expected[:6]), ("common_gain", expected[6:])):
+        assert_close(units[columns_of(model, name)], own, 1e-15)
+        assert component_of(model, name).known
     crosstalk = component_of(model, "crosstalk")
     assert crosstalk.known == (np.ndim(accuracy) == 2)
     if crosstalk.known:
         rows = [MATRIX[i, j] for i in range(6) for j in range(6) if i != j]
         assert_close(units[columns_of(model, "crosstalk")], rows, 1e-15)
-    of_scale = ["gain", "crosstalk"] if crosstalk.known else ["gain"]
+    of_scale = ["gain", "common_gain", *(["crosstalk"] if crosstalk.known else [])]
     columns = [np.arange(model.count)[columns_of(model, name)] for name in of_scale]
     assert model.scale_columns.tolist() == np.concatenate(columns).tolist()
 
@@ -182,19 +186,16 @@ def test_logs_of_one_sensor_share_columns_and_of_two_have_their_own():
     together = EffectModel.of([MOVING, other])
     assert together.sensors == (0, 0)
     assert names_of(together) == MOVED
-    assert len(together.components()) == len(MOVED)
+    assert len(together.components()) == len(MOVED) - 1  # gains of all axes and in common
     named = [with_schema(log, wrench={"sensor": n}) for log, n in ((MOVING, "a"), (other, "b"))]
     apart = EffectModel.of([*named, named[0]])
     assert apart.sensors == (0, 1, 0)
     assert names_of(apart) == [*MOVED, *MOVED]
     assert apart.count == 2 * together.count
     # One size for both of them, but columns, and so effects, of each.
-    assert len(apart.components()) == len(MOVED)
-    gains = [columns_of(apart, "gain", sensor) for sensor in range(2)]
-    assert component_of(apart, "gain").columns.tolist() == [
-        *range(gains[0].start, gains[0].stop),
-        *range(gains[1].start, gains[1].stop),
-    ]
+    assert len(apart.components()) == len(MOVED) - 1
+    gains = [columns_of(apart, "clock", sensor) for sensor in range(2)]
+    assert component_of(apart, "clock").columns.tolist() == [gains[0].start, gains[1].start]
     eta = np.zeros(apart.count)
     eta[gains[1]] = 0.01
     first, second, third = apart.maps(eta)
@@ -233,11 +234,11 @@ def test_effects_of_the_readings_are_what_a_log_of_other_readings_has(log):
     """First gains, then crosstalk, then the turn, of what was logged."""
     model, rng = EffectModel.of([log]), np.random.default_rng(0)
     eta = np.zeros(model.count)
-    gains, crosstalk = rng.normal(size=8), rng.normal(size=30)
+    gains, common, crosstalk = (rng.normal(size=size) for size in (6, 2, 30))
     turn = rng.normal(size=3)
-    for name, own in zip(ALWAYS, (gains, crosstalk, turn), strict=True):
+    for name, own in zip(ALWAYS, (gains, common, crosstalk, turn), strict=True):
         eta[columns_of(model, name)] = own = 0.02 * own
-    first = np.diag(1.0 + 0.02 * (gains[:6] + np.repeat(gains[6:], 3)))
+    first = np.diag(1.0 + 0.02 * gains) @ np.diag(1.0 + 0.02 * np.repeat(common, 3))
     second = np.eye(6)
     second[~np.eye(6, dtype=bool)] = 0.02 * crosstalk
     third = np.kron(np.eye(2), Rotation.from_rotvec(0.02 * turn).as_matrix())
@@ -257,6 +258,30 @@ def test_a_tilt_is_what_a_log_under_tilted_gravity_has(name):
     expected = moments(other)
     assert np.abs(expected - moments(log)).max() > 1e-3 * np.abs(expected).max()
     assert_close(moments(log, model.maps(eta)[0]), expected, 1e-9)
+
+
+@pytest.mark.parametrize("name", ["with an attitude", "with a compensated weight"])
+def test_cable_map_adds_the_pull_of_a_spring_at_a_point_of_the_body(name):
+    log = LOGS[name]
+    model = EffectModel.of([log], [block_statistics(prepare(log, 5.0, wide=True))])
+    (facts,) = model.facts
+    stiffness, anchor, arm = 7.0, np.array([0.3, -0.2, 0.5]), np.array([0.02, 0.05, -0.04])
+    centre = np.array(facts.centre)
+    assert np.linalg.norm(centre - log.signals["position"].mean(axis=0)) < 0.05
+    pull = stiffness * (anchor - centre)
+    eta = np.zeros(model.count)
+    eta[columns_of(model, "cable")] = [
+        stiffness,
+        *pull,
+        *(stiffness * arm),
+        *np.outer(arm, pull).ravel(),
+    ]
+    # The rows as they are, so that filters of pose and wrench differ in nothing.
+    rows = prepare(log, 5.0, wide=True).rows
+    into_body, position = rows[:, RT].reshape(-1, 3, 3), rows[:, RP]
+    force = stiffness * (into_body @ anchor - position)
+    expected = rows[:, W] + np.concatenate((force, np.cross(arm, force)), axis=1)
+    assert_close((rows @ model.maps(eta)[0])[:, W], expected, 1e-12)
 
 
 def test_a_fit_of_schemas_that_leave_all_out_has_no_effects():

@@ -19,7 +19,7 @@ RATE = 200.0
 TIME = np.arange(0.0, 6.0, 1.0 / RATE)
 X_BS = Pose.from_quaternion([0.2, -0.5, 0.1, 0.8], [0.02, -0.05, 0.08])
 FRAMES = [("body", None), ("sensor", X_BS), ("world", None)]
-RT, DW, DDW = slice(19, 28), slice(28, 34), slice(34, 40)
+RT, DW, DDW, RP = slice(19, 28), slice(28, 34), slice(34, 40), slice(40, 43)
 
 
 def true_rates(time: np.ndarray) -> np.ndarray:
@@ -39,7 +39,7 @@ def test_wide_columns_are_attitude_and_derivatives_of_the_wrench_in_body_axes(gi
     log = record(PATH, PHI, TIME, give, wrench=frame, X_BS=pose)
     prepared = prepare(log, 5.0, wide=True)
     differentiator = Differentiator.design(RATE, 5.0)
-    assert prepared.rows.shape[1] == 40
+    assert prepared.rows.shape[1] == 43
     (block,) = prepared.blocks
     lost = differentiator.half_window
     assert block.samples == len(TIME) - 2 * lost
@@ -47,6 +47,11 @@ def test_wide_columns_are_attitude_and_derivatives_of_the_wrench_in_body_axes(gi
     time = TIME[lost : lost + 10 * len(prepared.rows)]
     turned = PATH.rotation(time).inv().as_matrix().reshape(-1, 9)
     assert_close(prepared.rows[:, RT], mean_of_ten(turned), 1e-6)
+    position = np.einsum("nij,nj->ni", turned.reshape(-1, 3, 3), PATH.position(time))
+    if "position" in give:
+        assert_close(prepared.rows[:, RP], mean_of_ten(position), 1e-5)
+    else:
+        assert not prepared.rows[:, RP].any()
     rates = mean_of_ten(true_rates(time))
     assert_close(prepared.rows[:, DW], rates[:, :6], 1e-4)
     assert_close(prepared.rows[:, DDW], rates[:, 6:], 3e-4)
@@ -93,11 +98,12 @@ def test_noise_reaches_wide_columns_as_finite_differences_do(give, frame, pose):
     samples, columns = columns_of(log, wide=True)
     at = np.array([0, 17, 60, len(columns) - 1])
     ways, J = propagate(samples, at)
-    assert J.shape == (4, 39, 3 * len(ways))
+    assert J.shape == (4, 42, 3 * len(ways))
+    assert not J[:, 39:].any()  # of the position in body axes none is counted
     for name in log.signals:
         noise, step = slow_noise(name, 0), 1e-4
         above, below = (
-            columns_of(disturbed(log, name, noise, s, time), wide=True)[1][:, 18:]
+            columns_of(disturbed(log, name, noise, s, time), wide=True)[1][:, 18:39]
             for s in (step, -step)
         )
         found = (above - below)[at] / (2.0 * step)
@@ -105,7 +111,7 @@ def test_noise_reaches_wide_columns_as_finite_differences_do(give, frame, pose):
         for number, (signal, order) in enumerate(ways):
             if signal == name:
                 n = noise.at(time[samples.half_window :][at], 0 if order == SAMPLE else order)
-                expected += np.einsum("tij,tj->ti", J[:, 18:, 3 * number :][..., :3], n)
+                expected += np.einsum("tij,tj->ti", J[:, 18:39, 3 * number :][..., :3], n)
         for columns in (slice(0, 9), slice(9, 15), slice(15, 21)):
             scale = max(1.0, np.abs(expected[:, columns]).max())
             assert_close(found[:, columns], expected[:, columns], 1e-3, scale=scale)
@@ -122,10 +128,10 @@ def test_noise_of_wide_columns_is_known_in_every_band(frame):
     for seed in range(5):
         blocks = prepare(noisy(log, noise, np.random.default_rng(seed)), 5.0, wide=True).blocks
         for block, pure in zip(blocks, clean, strict=True):
-            error = (block.rows - pure.rows)[:, 1:]
+            error = (block.rows - pure.rows)[:, 1:40]
             for group, moment in block.noise.items():
                 mine = error[block.groups == group]
-                said[group] += len(mine) * moment
+                said[group] += len(mine) * moment[:39, :39]
                 true[group] += mine.T @ mine
     for group in range(CONSTANT + 1, 8):
         sizes = np.sqrt(np.diag(true[group]))
