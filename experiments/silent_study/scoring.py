@@ -170,10 +170,26 @@ def _first(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _of_fit(result: FitResult | None, phi: Phi) -> tuple[str, float]:
-    """Whether it is called usable, and its largest error in half-widths."""
+    """Whether it is called usable, and its largest error in half-widths.
+
+    Where a finding says that the pose is of another point than the wrench, either may be right.
+    """
     if result is None:
         return "none", np.nan
-    return result.verdict.usable, largest_error(result.estimate, phi)
+    off = largest_error(result.estimate, phi)
+    for finding in result.findings:
+        if "com_from_point_of_pose" in finding.evidence:
+            off = min(off, _error_about_point_of_pose(result.estimate, finding, phi))
+    return result.verdict.usable, off
+
+
+def _error_about_point_of_pose(estimate: Estimate, finding: Finding, phi: Phi) -> float:
+    """Largest error of mass, centre of mass from the pose's point, and inertia about it."""
+    of_inertia = [name for name in truth_by_name(estimate.parameters) if name.startswith("Ic")]
+    off = largest_error(estimate, phi, ("m", *of_inertia))
+    com = np.array(finding.evidence["com_from_point_of_pose"])
+    half = np.array(finding.evidence["com_half_width"])
+    return max(off, float(np.max(np.abs(com - phi[1:4] / phi[0]) / half)))
 
 
 def coverage(results: Sequence[FitResult | None], phi: Phi) -> tuple[int, int]:
@@ -189,14 +205,16 @@ def coverage(results: Sequence[FitResult | None], phi: Phi) -> tuple[int, int]:
     return sum(inside), len(inside)
 
 
-def largest_error(estimate: Estimate, phi: Phi) -> float:
-    """Of the parameters that are reported with an interval, in its half-width."""
+def largest_error(estimate: Estimate, phi: Phi, names: Sequence[str] | None = None) -> float:
+    """Of the parameters that are reported with an interval, or some of them, in its half-width."""
     truth = truth_by_name(InertialParameters(phi))
     values = truth_by_name(estimate.parameters)
     errors = [
         abs(values[name] - truth[name]) / (0.5 * (interval[1] - interval[0]))
         for name, interval in estimate.intervals.items()
-        if interval is not None and name in truth and interval[1] > interval[0]
+        if interval is not None
+        and name in (truth if names is None else names)
+        and interval[1] > interval[0]
     ]
     return max(errors, default=0.0)
 

@@ -229,8 +229,8 @@ class EffectBlock:
         group: which.
         sensor: number of the sensor.
         start: first column.
-        deviations: standard deviation of each column where it is given; None where the log tells.
-        setting: size of the prior, and cap; None where it is given.
+        deviations: standard deviation of each column where a schema gives it.
+        setting: size of the prior, and cap; None where the standard deviation is one unit.
     """
 
     group: EffectGroup
@@ -263,13 +263,17 @@ class EffectModel:
 
     @classmethod
     def of(
-        cls, recordings: Sequence[Recording], statistics: Sequence[Statistics] = ()
+        cls,
+        recordings: Sequence[Recording],
+        statistics: Sequence[Statistics] = (),
+        further: Sequence[EffectGroup] = (),
     ) -> EffectModel:
         """The effects of some logs by their schemas.
 
         Args:
             recordings: of the logs.
             statistics: of each, wide, for the centre of their positions; W's origin without them.
+            further: groups beside those of the table, each with a standard deviation of one unit.
 
         Raises:
             SchemaError: a schema says something of effects that cannot be.
@@ -293,6 +297,9 @@ class EffectModel:
                 if (deviations is None and setting is None) or not any(map(group.applies, own)):
                     continue
                 blocks.append(EffectBlock(group, sensor, start, deviations, setting))
+                start += len(group.columns)
+            for group in further:
+                blocks.append(EffectBlock(group, sensor, start, None, None))
                 start += len(group.columns)
         settings = effect_sizes(recordings[0])
         force, torque = (settings.get(name) for name in DRIFT_GROUPS)
@@ -378,7 +385,7 @@ class EffectModel:
         """Components of the map columns, by the name of a group; groups of a key share one."""
         found: list[tuple[str, Component]] = []
         alike: dict[tuple[str, GroupSetting], list[EffectBlock]] = {}
-        for block in sorted(self.blocks, key=lambda block: GROUP_TABLE.index(block.group)):
+        for block in self.blocks:
             if block.deviations is not None or block.setting is None:
                 found.append((block.group.name, Component(_numbers([block]), known=True)))
             else:

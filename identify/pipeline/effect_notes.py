@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from identify.arrays import Flags
+from identify.arrays import Array, Flags
 from identify.diagnosis.faults import sized_faults
 from identify.estimation import FittedEffects
 from identify.estimation.effects import DRIFT_GROUPS, GROUP_TABLE, BodyScale, EffectBlock
+from identify.estimation.intervals import covariance_of
 from identify.findings import Finding, Severity
 from identify.logs.effects import EFFECT_KEYS
 from identify.regressors.wrench import shares_of_time
@@ -109,6 +110,8 @@ def effect_notes(effects: FittedEffects, *, gain_as_likely: bool = False) -> Ite
             displaced.
     """
     for block in effects.model.blocks:
+        if block.group not in GROUP_TABLE:  # the rest of what was corrected
+            continue
         told = _noted(effects, block)
         at_cap = block.group.name in effects.at_cap
         if told.any() or at_cap:
@@ -151,7 +154,32 @@ def _note(
         "size": sizes.tolist(),
         "interval": np.stack((sizes - half, sizes + half), axis=-1).tolist(),
     }
+    if name == "point_m":
+        com, com_half = _com_from_point_of_pose(effects, block)
+        shown = ", ".join(
+            f"{1e3 * c:.4g} ± {1e3 * h:.2g}" for c, h in zip(com, com_half, strict=True)
+        )
+        text += (
+            " The estimate is about the wrench's point. If the pose's point is the right one, the "
+            f"centre of mass is at [{shown}] mm."
+        )
+        evidence |= {
+            "com_from_point_of_pose": com.tolist(),
+            "com_half_width": com_half.tolist(),
+        }
     return Finding(block.group.code, severity, text, _remedy(effects, block), evidence)
+
+
+def _com_from_point_of_pose(effects: FittedEffects, block: EffectBlock) -> tuple[Array, Array]:
+    """Centre of mass from the point that the pose is of, and half-widths, shape (3,) each [m]."""
+    x, p = effects.fit.x[:10], effects.eta[block.columns]
+    com = x[1:4] / x[0]
+    J = np.concatenate((-com[:, None], np.eye(3)), axis=1) / x[0]
+    by_effects = J @ effects.shift[:4]
+    by_effects[:, block.columns] += np.eye(3)
+    covariance = J @ covariance_of(effects.fit)[:4, :4] @ J.T
+    covariance += by_effects @ effects.covariance @ by_effects.T
+    return com + p, 1.96 * np.sqrt(np.maximum(np.diag(covariance), 0.0))
 
 
 def _remedy(effects: FittedEffects, block: EffectBlock) -> str:

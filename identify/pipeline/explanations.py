@@ -256,13 +256,16 @@ def contacts_of(log: ScannedLog) -> tuple[Span, ...]:
 
 def read_otherwise(logs: Sequence[ScannedLog], best: Explanation) -> list[ScannedLog]:
     """Logs read by an explanation; what loaded logs mean, those without the payload do."""
-    now = []
+    now = list[ScannedLog]()
     faults = (*best.faults, *best.faults[:1] * (len(logs) - len(best.faults)))
     for log, fault in zip(logs, faults, strict=True):
         # The rate, the cut-off and the noise of another unit are others too.
         again = log.timed(fault.clock) if fault.clock != 1.0 else None
         reading = with_fault_corrected(log.summary.reading, fault, best.size)
-        now.append(again or log.again(reading))
+        again = again or log.again(reading)
+        if fault.of_size is not None:
+            again = again._replace(applied=(*again.applied, fault.of_size[0]))
+        now.append(again)
     return now
 
 

@@ -7,17 +7,23 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import chdtri
 
+from identify.arrays import Array
 from identify.diagnosis import Fault
+from identify.diagnosis.fault import Sizes
+from identify.diagnosis.faults import sized_faults
 from identify.diagnosis.misfit import BandRows, clear_bands, misfit
 from identify.diagnosis.ranking import CLEAR_LEAD, SLIP
 from identify.diagnosis.trial import log_powers
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, FittedEffects, fit_effects
+from identify.estimation.effects import BodyScale, EffectGroup, EffectModel
 from identify.logs.effects import EFFECT_KEYS, GroupSetting
+from identify.logs.facts import LogFacts
 from identify.pipeline.effect_notes import MOST_DISPLACED
 from identify.pipeline.scanned_log import ScannedLog, finest_blocks, without_effects
 from identify.regressors.wrench import W
 from identify.signals.transform import band_middle
+from identify.spatial.vectors import STANDARD_GRAVITY
 
 _LARGE_GAIN = GroupSetting(0.05, 0.2)
 """Prior size and cap of a gain that is compared with a displaced point."""
@@ -25,8 +31,8 @@ _LARGE_GAIN = GroupSetting(0.05, 0.2)
 _POINT_SEEN = float(chdtri(3, 0.01))
 """Squared standard errors of a displaced point, of three, from which a gain is compared with it."""
 
-_BESIDE = 3
-"""Readings of other codes than those that lead, which are compared with their effects in them."""
+_NO_PRIOR = 30.0
+"""Standard deviation of a size that is fitted anew, in sizes that matter: none to speak of."""
 
 
 def effects_of(logs: Sequence[ScannedLog], settings: EstimatorSettings) -> FittedEffects | None:
@@ -39,19 +45,42 @@ def effects_of(logs: Sequence[ScannedLog], settings: EstimatorSettings) -> Fitte
     statistics = [finest_blocks(log.summary) for log in logs]
     recordings = [log.summary.recording for log in logs]
     try:
-        effects = fit_effects(statistics, recordings, settings)
+        model = EffectModel.of(recordings, statistics, _sizes_anew(logs))
+        effects = fit_effects(statistics, recordings, settings, model)
         asked = any("cable" in (log.schema.get("effects") or {}) for log in recordings)
         largest = EFFECT_KEYS["cable"].size
         small = effects is None or effects.sizes.get("cable", 0.0) <= largest
         if effects is None or small or asked or settings.unloaded:
             return effects
-        model = effects.model.without("cable")
-        other = fit_effects(statistics, recordings, settings, model)
+        other = fit_effects(statistics, recordings, settings, model.without("cable"))
     except ProblemError:
         return None
     bands = _clear_bands(logs)
     cable_is_likelier = cost_of(logs, effects, bands) < cost_of(logs, other, bands)
     return effects if cable_is_likelier else other
+
+
+def _sizes_anew(logs: Sequence[ScannedLog]) -> list[EffectGroup]:
+    """Sizes of the faults that readings correct, each to be fitted beside the body without a prior.
+
+    A size that was found by the misfit alone is known to some error, which the intervals count.
+    """
+    faults = {fault.name: fault for log in logs for fault in log.applied if fault.sizes is not None}
+    return [_size_anew(fault, fault.sizes) for fault in faults.values() if fault.sizes is not None]
+
+
+def _size_anew(fault: Fault, sizes: Sizes) -> EffectGroup:
+    def change(facts: LogFacts, size: Array) -> Array:
+        ((of_log, *_),) = sized_faults([facts], [fault.name])
+        M = None if of_log.change is None else of_log.change(size)
+        assert M is not None
+        return M
+
+    def units(scale: BodyScale) -> Array:
+        mass = scale.weight / STANDARD_GRAVITY if sizes.of_mass else 1.0
+        return np.full(len(sizes.parameters), _NO_PRIOR * sizes.matters * mass)
+
+    return EffectGroup(fault.name, fault.code, sizes.parameters, change, units=units)
 
 
 def _clear_bands(logs: Sequence[ScannedLog]) -> list[tuple[int, ...]]:

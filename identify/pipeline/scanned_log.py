@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from identify.arrays import Array
-from identify.diagnosis import SignalWatch, Span, signal_spans
+from identify.diagnosis import Fault, SignalWatch, Span, signal_spans
 from identify.estimation import FittedEffects
 from identify.logs import LogFile, Recording
 from identify.logs.excerpt import Excerpt
@@ -31,11 +31,13 @@ class ScannedLog(NamedTuple):
         source: the log.
         summary: of it, by its reading.
         spans: of time in which a raw signal cannot be what it says.
+        applied: faults with a size that its reading corrects, whose sizes are fitted anew.
     """
 
     source: Recording | LogFile
     summary: LogSummary
     spans: tuple[Span, ...] = ()
+    applied: tuple[Fault, ...] = ()
 
     @property
     def wide(self) -> bool:
@@ -57,7 +59,7 @@ class ScannedLog(NamedTuple):
         if reading == self.summary.reading:
             return self
         reading = replace(reading, cutoff_hz=self.summary.cutoff_hz)
-        return scan_log(self.source, reading, wide=self.wide)
+        return scan_log(self.source, reading, wide=self.wide)._replace(applied=self.applied)
 
     def some(
         self,
