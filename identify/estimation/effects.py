@@ -381,8 +381,14 @@ class EffectModel:
                 units[block.columns] = block.group.units(scale)
         return units
 
-    def components(self) -> list[tuple[str, Component]]:
-        """Components of the map columns, by the name of a group; groups of a key share one."""
+    def components(self, eta: Array | None = None) -> list[tuple[str, Component]]:
+        """Components of the map columns, by the name of a group; groups of a key share one.
+
+        Args:
+            eta: effects as they were found last, none where not given. A wrench that is late by τ
+                may be read τ ago, or be low-passed with that time constant: the filter's columns
+                are as uncertain as these differ, by ½ τ².
+        """
         found: list[tuple[str, Component]] = []
         alike: dict[tuple[str, GroupSetting], list[EffectBlock]] = {}
         for block in self.blocks:
@@ -395,7 +401,11 @@ class EffectModel:
         for (_, setting), blocks in alike.items():
             group = blocks[0].group
             scale, cap = setting.size**group.power, setting.cap**group.power
-            found.append((group.name, Component(_numbers(blocks), scale, cap)))
+            least = 0.0
+            if group.name == "filter_s" and eta is not None:
+                delays = [eta[b.columns] for b in self.blocks if b.group.name == "delay_s"]
+                least = 0.5 * float(np.max(np.square(delays), initial=0.0))
+            found.append((group.name, Component(_numbers(blocks), scale, cap, least)))
         return found
 
     @property

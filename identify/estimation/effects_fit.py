@@ -34,8 +34,15 @@ from identify.regressors import WRENCH_LAYOUT, Statistics, System
 from identify.regressors.statistics import add_up
 from identify.regressors.system import whitener
 from identify.regressors.triangular import solve_transposed, triangle, whitened
-from identify.regressors.wrench import W, cells_of_means, shares_of_time, without_drift
-from identify.signals.transform import CONSTANT
+from identify.regressors.wrench import (
+    DDW,
+    DW,
+    W,
+    cells_of_means,
+    shares_of_time,
+    without_drift,
+)
+from identify.signals.transform import CONSTANT, band_middle
 
 _ROUNDS = 4
 """Times that effects and weights are fitted anew at the most."""
@@ -307,7 +314,7 @@ class _EffectRows:
             eta: of the maps, taken off, shape (q,).
             drifts: of each log, taken off.
         """
-        units, components = self._components(model)
+        units, components = self._components(model, eta)
         largest = units.copy()
         for _, component in components:
             largest[component.columns] *= component.cap
@@ -355,9 +362,11 @@ class _EffectRows:
         k = self.to_x.shape[1]
         return -self.to_x @ np.linalg.solve(A[:k, :k], A[:k, k:])
 
-    def _components(self, model: EffectModel) -> tuple[Array, list[tuple[str, Component]]]:
+    def _components(
+        self, model: EffectModel, eta: Array
+    ) -> tuple[Array, list[tuple[str, Component]]]:
         """Units of all columns, and the components of the maps and the drift."""
-        units, components = [model.units(self.scale)], model.components()
+        units, components = [model.units(self.scale)], model.components(eta)
         start, of_drift = model.count, [list[int](), list[int]()]
         for count in self.cosines:
             for k in range(1, count + 1):
@@ -497,13 +506,16 @@ class _Builder:
         if not len(noise):
             return
         weight, narrow = self.weights[group], C.shape[-1]
-        noisy = np.tensordot(noise, C, axes=1)
-        whitened = (whitener(weight) @ noisy).reshape(-1, narrow)
-        self.noise[np.ix_(places, places)] += whitened.T @ whitened
-        cross = weight @ np.tensordot(noisy[..., -1], noisy[..., :-1], axes=(0, 0)).reshape(
-            len(weight), -1
-        )
-        self.cross[group][..., places[:-1]] += cross.reshape(len(weight), len(weight), narrow - 1)
+        more, less = _coloured(statistics.totals[which], noise, C, which[1])
+        for rows, sign in ((noise, 1.0), (more, 1.0), (less, -1.0)):
+            noisy = np.tensordot(rows, C, axes=1)
+            whitened = (whitener(weight) @ noisy).reshape(-1, narrow)
+            self.noise[np.ix_(places, places)] += sign * (whitened.T @ whitened)
+            cross = sign * np.tensordot(noisy[..., -1], noisy[..., :-1], axes=(0, 0))
+            cross = weight @ cross.reshape(len(weight), -1)
+            self.cross[group][..., places[:-1]] += cross.reshape(
+                len(weight), len(weight), narrow - 1
+            )
 
     def _rows_of_means(
         self,
@@ -551,6 +563,34 @@ class _Builder:
         samples = self.fit.data.system.arrays.effective_samples[:, None, None, None]
         scatter = np.einsum("gmnp,gnmq->pq", self.cross, self.cross / samples)
         return triangle(np.concatenate(stacks)), self.noise, scatter
+
+
+def _coloured(total: Array, noise: Array, C: Array, band: int) -> tuple[Array, Array]:
+    """Rows of what the noise of the wrench and of its derivatives is more and less than white.
+
+    Noise that was filtered with the wrench, or is slow, is in a band what the residuals are there:
+    with E their moment beyond the white one's and ω of the band, that of ẇ is ω² E, that of ẅ
+    ω⁴ E, and −ω² E with w.
+
+    Args:
+        total: of the rows of the band, shape (k, 43).
+        noise: white, likewise.
+        C: coefficients, of the residual last, shape (43, 6, n).
+        band: which.
+
+    Returns:
+        Shape (k, 43) each.
+    """
+    if band == CONSTANT:
+        return total[:0], total[:0]
+    r, white = total @ C[..., -1], noise @ C[..., -1]
+    values, vectors = np.linalg.eigh(r.T @ r - white.T @ white)
+    root = np.sqrt(np.abs(values))[:, None] * vectors.T
+    omega = band_middle(band)
+    rows = np.zeros((6, 2, total.shape[1]))
+    rows[:, 0, W], rows[:, 0, DDW], rows[:, 1, DW] = root, -(omega**2) * root, omega * root
+    parts = rows[values > 0.0], rows[values < 0.0]
+    return parts[0].reshape(-1, rows.shape[2]), parts[1].reshape(-1, rows.shape[2])
 
 
 def _with_weight_of_slowest(fit: LeastSquaresFit) -> Array:

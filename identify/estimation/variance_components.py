@@ -50,13 +50,21 @@ class Component:
         columns: their numbers, shape (k,).
         scale: s of the gamma prior of the size, in units of the columns.
         cap: largest size.
+        least: smallest size.
         known: whether the size is given, as one unit of each column.
     """
 
     columns: Indices
     scale: float = 1.0
     cap: float = 1.0
+    least: float = 0.0
     known: bool = False
+
+    @property
+    def grid(self) -> Array:
+        """Sizes that are compared, from the least to the cap."""
+        sizes = self.cap * _GRID
+        return sizes[sizes >= min(self.least, sizes[-1])]
 
     def prior_cost(self, size: Array | float) -> Array:
         """Minus twice the log density of the prior at a size, in log σ, but for a constant."""
@@ -108,7 +116,10 @@ def random_effects(T: Array, t: Array, components: Sequence[Component]) -> Rando
         profile = _Profile.of(posterior, components[k], sizes[k])
         of_size_errors[k] = profile.of_size_error(sizes[k])
     at_cap = np.array(
-        [not c.known and size >= c.cap for c, size in zip(components, sizes, strict=True)]
+        [
+            not c.known and size >= c.cap and len(c.grid) > 1
+            for c, size in zip(components, sizes, strict=True)
+        ]
     )
     known = spread > 0.0
     unit = spread[known]
@@ -130,7 +141,7 @@ def _likeliest_sizes(
     data: _Data, components: Sequence[Component], free: Sequence[int], start: float
 ) -> Array:
     """Sizes at a maximum of their marginal likelihood, one found after the other."""
-    sizes = np.array([1.0 if c.known else start * c.scale for c in components])
+    sizes = np.array([1.0 if c.known else max(start * c.scale, c.grid[0]) for c in components])
     for _ in range(_SWEEPS):
         before = sizes.copy()
         for k in free:
@@ -222,7 +233,7 @@ class _Profile:
         values = told / shares / size**2
         # The estimate without the prior, where the data say anything of it.
         estimates = vectors.T @ posterior.mean[own] / np.where(told > _TOLD, told, np.inf)
-        grid = component.cap * _GRID
+        grid = component.grid
         after = 1.0 + grid[:, None] ** 2 * values
         cost = np.log(after).sum(axis=1) + (values * estimates**2 / after).sum(axis=1)
         cost += component.prior_cost(grid)

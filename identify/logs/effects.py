@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from identify.logs.units import ANGLE
 
@@ -152,6 +152,12 @@ EFFECT_KEYS: Mapping[str, EffectKey] = MappingProxyType(
 """The keys of `[effects]`, by name."""
 
 
+def effect_table(recording: Recording) -> Mapping[str, Any]:
+    """`[effects]` of a recording's schema; empty where it has none."""
+    table = recording.schema.get("effects")
+    return table if isinstance(table, Mapping) else {}
+
+
 def effect_sizes(recording: Recording) -> Mapping[str, GroupSetting]:
     """Prior sizes and caps of the effects that a fit of a recording includes.
 
@@ -162,8 +168,7 @@ def effect_sizes(recording: Recording) -> Mapping[str, GroupSetting]:
         The settings by key, in SI, in the order of `EFFECT_KEYS`; a key that the schema sets to
         false is not among them.
     """
-    table = recording.schema.get("effects")
-    given = table if isinstance(table, Mapping) else {}
+    given = effect_table(recording)
     sizes = {name: given.get(name, key.size) for name, key in EFFECT_KEYS.items()}
     return {
         name: GroupSetting(key.si_factor * float(sizes[name]), key.si_factor * key.cap)

@@ -123,10 +123,12 @@ class Checks:
             if not (self.changes or self.touched):
                 yield of_unexplained(self.left, self.ranking)
             return
-        if self.likelier is not None:
-            yield of_likelier(self.likelier)
+        notes: list[Finding] = []
         if self.effects is not None:
-            yield from effect_notes(self.effects, gain_as_likely=self.rival is not None)
+            notes = [*effect_notes(self.effects, gain_as_likely=self.rival is not None)]
+        if self.likelier is not None:
+            yield of_likelier(self.likelier, [note.code for note in notes])
+        yield from notes
         yield from (of_change(change, self.logs) for change in (*self.changes, *self.doubts))
 
     @property

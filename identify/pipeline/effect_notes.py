@@ -112,6 +112,10 @@ def effect_notes(effects: FittedEffects, *, gain_as_likely: bool = False) -> Ite
     for block in effects.model.blocks:
         if block.group not in GROUP_TABLE:  # the rest of what was corrected
             continue
+        if block.group.name in ("delay_s", "filter_s") and (low_pass := _low_pass(effects, block)):
+            if block.group.name == "delay_s":
+                yield low_pass
+            continue
         told = _noted(effects, block)
         at_cap = block.group.name in effects.at_cap
         if told.any() or at_cap:
@@ -119,9 +123,47 @@ def effect_notes(effects: FittedEffects, *, gain_as_likely: bool = False) -> Ite
             if block.group.name == "point_m" and gain_as_likely:
                 more = " The log cannot tell it from gains of the sensor: the intervals hold both."
                 note = replace(note, text=note.text + more)
+            if block.group.name == "delay_s" and _may_be_low_pass(effects, block):
+                more = " It may as well be a low-pass filter of that time constant."
+                evidence = {**note.evidence, "equivalent": ["sensor_lag"]}
+                note = replace(note, text=note.text + more, evidence=evidence)
             yield note
     if drift := _drift_note(effects):
         yield drift
+
+
+def _delay_and_filter(effects: FittedEffects, sensor: int) -> tuple[float, float, float]:
+    """Delay τ, filter b, and the error of b of a sensor; zero where they are left out."""
+    found = {b.group.name: b.start for b in effects.model.blocks if b.sensor == sensor}
+    delay, b = found.get("delay_s"), found.get("filter_s")
+    if delay is None or b is None:
+        return 0.0, 0.0, 0.0
+    return float(effects.eta[delay]), float(effects.eta[b]), float(effects.errors[b])
+
+
+def _low_pass(effects: FittedEffects, block: EffectBlock) -> Finding | None:
+    """The note on a low-pass filter of first order: late by its time constant τ, and b = −½ τ²."""
+    delay, b, error = _delay_and_filter(effects, block.sensor)
+    if not (delay > 0.0 and b < -max(NOTED * error, 0.25 * delay**2)):
+        return None
+    facts = effects.model.facts[effects.model.sensors.index(block.sensor)]
+    ((fault, *_),) = sized_faults([facts], ["sensor_lag"])
+    (own,) = (
+        e for e in effects.model.blocks if (e.group.name, e.sensor) == ("delay_s", block.sensor)
+    )
+    half = 1.96 * float(effects.errors[own.start])
+    text = (
+        f"the wrench is low-pass filtered (time constant {1e3 * delay:.3g} ± {1e3 * half:.2g} ms); "
+        "the fit takes it off and the intervals count its error."
+    )
+    evidence = {"size": [delay], "interval": [[delay - half, delay + half]]}
+    remedy = fault.remedy_at(np.array([delay])).rstrip(".") + "."
+    return Finding("sensor_lag", "info", text, remedy, evidence)
+
+
+def _may_be_low_pass(effects: FittedEffects, block: EffectBlock) -> bool:
+    delay, b, error = _delay_and_filter(effects, block.sensor)
+    return delay > 0.0 and abs(b + 0.5 * delay**2) < NOTED * error
 
 
 def _noted(effects: FittedEffects, block: EffectBlock) -> Flags:

@@ -17,7 +17,7 @@ from identify.diagnosis.trial import log_powers
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, FittedEffects, fit_effects
 from identify.estimation.effects import BodyScale, EffectGroup, EffectModel
-from identify.logs.effects import EFFECT_KEYS, GroupSetting
+from identify.logs.effects import EFFECT_KEYS, GroupSetting, effect_table
 from identify.logs.facts import LogFacts
 from identify.pipeline.effect_notes import MOST_DISPLACED
 from identify.pipeline.scanned_log import ScannedLog, finest_blocks, without_effects
@@ -47,7 +47,7 @@ def effects_of(logs: Sequence[ScannedLog], settings: EstimatorSettings) -> Fitte
     try:
         model = EffectModel.of(recordings, statistics, _sizes_anew(logs))
         effects = fit_effects(statistics, recordings, settings, model)
-        asked = any("cable" in (log.schema.get("effects") or {}) for log in recordings)
+        asked = any("cable" in effect_table(log) for log in recordings)
         largest = EFFECT_KEYS["cable"].size
         small = effects is None or effects.sizes.get("cable", 0.0) <= largest
         if effects is None or small or asked or settings.unloaded:

@@ -37,15 +37,20 @@ def of_ranking(ranking: Ranking) -> Finding | None:
     )
 
 
-def of_likelier(best: Explanation) -> Finding:
-    """The finding of a reading that is likelier than the logs as read, but not clearly so."""
+def of_likelier(best: Explanation, effects: Sequence[str]) -> Finding:
+    """The finding of a reading that is likelier than the logs as read, but not clearly so.
+
+    Args:
+        best: the reading.
+        effects: codes of the notes on small faults, which explain the logs nearly as well.
+    """
     return Finding(
         best.code,
         "warning",
         f"it may be that {best.text} (mass {best.mass:.4g} kg): the log does not tell it from "
         "small faults of the sensor, and the intervals hold both.",
         f"Find out whether it is so. {best.remedy}",
-        {"gain": best.gain, "mass": best.mass},
+        {"gain": best.gain, "mass": best.mass, "equivalent": list(effects)},
     )
 
 
