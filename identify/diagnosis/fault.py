@@ -36,31 +36,24 @@ class Sizes:
         parameters: names of the components.
         unit: of all of them, in messages.
         per_unit: η in SI of one such unit.
-        floor: |η| below which it does no harm worth a word [SI].
         matters: standard error of every component, times 4.5, that a log has to stay below for the
             fault to be observable [SI].
-        motion: what would show the fault in a log that does not.
         farthest: from where a search starts, in sizes that matter (.3 s, 60°): beyond it, what is
             wrong is not continuous.
         believed: least and largest component of one that leaves an estimate of use [SI].
         of_mass: whether what is said in SI here is for a body of one kilogram, and grows with it.
-        known: standard error from which on a direction of η is left as it is; zero where all of
-            them have to be told.
     """
 
     parameters: tuple[str, ...]
     unit: str
     per_unit: float
-    floor: float
     matters: float
-    motion: str = ""
     farthest: float = 30.0
     believed: tuple[float, float] = (-np.inf, np.inf)
     of_mass: bool = False
-    known: float = 0.0
 
     def scale(self, phi: Phi) -> float:
-        """What floor, bounds and what matters are multiplied with for a body."""
+        """What bounds and what matters are multiplied with for a body."""
         return abs(float(phi[0])) if self.of_mass else 1.0
 
 

@@ -115,11 +115,6 @@ class Trial:
         )
 
     @property
-    def known(self) -> float:
-        """Standard error from which on a direction of a size is left as it is; zero for none."""
-        return max((c[0].sizes.known for c in self.candidates if c[0].sizes), default=0.0)
-
-    @property
     def phi(self) -> Phi:
         """The first body."""
         return self.misfits[0].phi
@@ -192,11 +187,9 @@ class Trial:
             S += N[10:, 10:] - N[10:, :10] @ to_phi
             s += g[10:] - to_phi.T @ g[:10]
             whole += np.diag(N)[10:]
-        scale, least = np.sqrt(np.maximum(whole, np.finfo(float).tiny)), _UNOBSERVABLE
-        if known := self.known:
-            scale, least = np.ones(d), known**-2
+        scale = np.sqrt(np.maximum(whole, np.finfo(float).tiny))
         values, vectors = np.linalg.eigh(S / np.outer(scale, scale))
-        told = values > least
+        told = values > _UNOBSERVABLE
         along = vectors[:, told] / scale[:, None]
         covariance = (along / values[told]) @ along.T
         return -covariance @ s, covariance, int(told.sum())
@@ -245,7 +238,7 @@ def stepped(now: Trial) -> Trial | None:
             step, covariance, directions = now.step()
         except np.linalg.LinAlgError:
             return None
-        if not directions or (directions < len(step) and not now.known):
+        if directions < len(step):
             return None
         now = replace(now, directions=directions)
         after = None

@@ -111,7 +111,7 @@ def test_the_table_has_every_parameter_with_its_truth(demo, truth):
     unit, mass, sign, half_width, by, true, off = lines["m"][1:]
     assert (unit, sign, by, true) == ("kg", "±", "data", "1.295887")
     assert abs(float(mass) - 1.295922) < 3e-6
-    assert abs(float(half_width) - 0.000044) < 3e-6
+    assert abs(float(half_width) - 0.000049) < 3e-6
     assert abs(float(off) - 0.000035) < 3e-6
     assert "noise of wrench and motion counted" in out
     assert "\x1b" not in out

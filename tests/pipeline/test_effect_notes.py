@@ -12,11 +12,14 @@ import identify
 from identify import FitResult, Recording
 from identify.estimation import FittedEffects
 from identify.logs.patch import patched
+from identify.logs.synthetic import synthetic_recording
+from identify.logs.synthetic_motion import random_motion
 from identify.pipeline.effect_notes import EFFECT_CODES, MOST_TURNED, effect_notes, is_small
 from tests.close import assert_close
 from tests.small_faults import (
     LEVER,
     PHI,
+    RATE_HZ,
     WEIGHT,
     displaced,
     drifting,
@@ -133,13 +136,27 @@ def test_the_line_counts_the_delay_that_the_schema_has():
     assert_close(lines_of(note.remedy)["wrench.delay_s"], 7e-3, 0.02)
 
 
-def test_a_filter_is_noted_with_its_corner():
-    result = identify.fit(read(low_passed(exact(3), 20.0)))
-    notes = {note.code: note for note in result.findings}
-    assert set(notes) == {"delay", "sensor_lag"}
-    (corner,) = re.findall(r"a corner near ([\d.]+) Hz", notes["sensor_lag"].remedy)
-    # T is the delay, and T²/2 the effect: its error is some eighth of it.
-    assert_close(float(corner), 20.0, 0.25)
+@pytest.mark.parametrize("corner_hz", [20.0, 5.0])
+def test_a_filter_is_noted_with_its_corner_and_not_as_a_delay(corner_hz):
+    result = identify.fit(read(low_passed(exact(3), corner_hz)))
+    (note,) = result.findings
+    assert note.code == "sensor_lag"
+    assert "low-pass filtered" in note.text
+    (corner,) = re.findall(r"a corner near ([\d.]+) Hz", note.remedy)
+    assert_close(float(corner), corner_hz, 0.03)
+    assert result.verdict.usable == "yes"
+
+
+def test_a_delay_of_a_slow_log_may_be_a_filter():
+    """Its ½ τ² ẅ is within the noise: the note says both, and the filter stays as uncertain."""
+    motion = random_motion(np.random.default_rng(3), bandwidth_hz=0.3)
+    slow = synthetic_recording(
+        PHI, rng=np.random.default_rng(3), motion=motion, duration=20.0, rate_hz=RATE_HZ
+    )
+    (note,) = identify.fit(read(late(slow, 8e-3))).findings
+    assert note.code == "delay"
+    assert note.evidence["equivalent"] == ["sensor_lag"]
+    assert "low-pass filter" in note.text
 
 
 def test_a_displaced_point_is_a_warning_with_its_place():
@@ -148,6 +165,12 @@ def test_a_displaced_point_is_a_warning_with_its_place():
     assert (note.code, note.severity) == ("kinematic_offset", "warning")
     assert_close(note.evidence["size"], -SHIFT, 0.05)
     assert "-3.5" in note.remedy
+    # From the pose's point the centre of mass is as far from that of the estimate as the points.
+    other = np.array(note.evidence["com_from_point_of_pose"])
+    assert_close(other - result.estimate.com, np.array(note.evidence["size"]), 5e-3)
+    half_width = np.array(note.evidence["com_half_width"])
+    assert (np.abs(other - (PHI[1:4] / PHI[0] - SHIFT)) < 1.5 * half_width).all()
+    assert "If the pose's point is the right one" in note.text
     assert result.verdict.usable == "with care"
     assert result.verdict.reasons == ("kinematic_offset",)
     # A sign or a unit of the torque of a moving log is like a point: they are compared.

@@ -269,6 +269,19 @@ def test_a_weight_that_the_controller_took_off_is_corrected_when_asked():
     assert "partly_compensated" not in applied.verdict.reasons
     assert errors(applied).mass < 0.01
     assert errors(applied).inertia < 0.05
+    assert outside(applied) == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_intervals_count_the_error_of_a_size_that_is_applied(seed):
+    weight = 0.7 * PATH.rotation(TIME).inv().apply([0.0, 0.0, -9.80665])
+    noise = np.random.default_rng(seed).normal(size=(len(TIME), 6)) * np.repeat([0.1, 0.01], 3)
+    relieved = log(PATH.wrench(BODY, TIME) + np.hstack((weight, np.zeros_like(weight))) + noise)
+    applied = fit(relieved, apply=("partly_compensated",))
+    assert outside(applied) == []
+    given = fit(log(PATH.wrench(BODY, TIME) + noise))
+    widths = [np.diff(found.estimate.intervals["m"])[0] for found in (applied, given)]
+    assert widths[0] > 1.4 * widths[1]
 
 
 def test_a_point_that_is_off_may_be_the_mounts():

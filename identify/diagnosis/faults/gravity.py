@@ -117,8 +117,7 @@ def _tilted(facts: LogFacts) -> Fault:
         facts=facts,
         sizes=Sizes(
             ("first axis", "second axis"),
-            *("deg", DEGREE, 0.11 * DEGREE, 2.0 * DEGREE),
-            "take attitudes all around",
+            *("deg", DEGREE, 2.0 * DEGREE),
         ),
     )
 
@@ -132,8 +131,7 @@ def _magnitude(facts: LogFacts) -> Fault:
         lambda size: other_gravity(float(size[0]) * facts.gravity, facts.compensated),
         facts=facts,
         sizes=Sizes(
-            *(("share",), "%", 1e-2, 0.5e-2, 4e-2),
-            "move faster, so that accelerations are a good part of gravity",
+            *(("share",), "%", 1e-2, 4e-2),
         ),
     )
 
@@ -179,8 +177,7 @@ def _partly(facts: LogFacts) -> Iterator[Fault]:
         ),
         facts,
         Sizes(
-            *(("mass", "moment x", "moment y", "moment z"), "kg, kg m", 1.0, 0.5e-2, 0.1),
-            "move faster, so that accelerations are a good part of gravity",
+            *(("mass", "moment x", "moment y", "moment z"), "kg, kg m", 1.0, 0.1),
             farthest=np.inf,
             believed=(-0.1, 0.1),
             of_mass=True,

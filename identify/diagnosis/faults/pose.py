@@ -142,7 +142,7 @@ def _scale(facts: LogFacts) -> Fault:
             f"Check the scale of [pose] position: lengths are {1.0 + float(size[0]):.4g} of it"
         ),
         facts,
-        Sizes(("scale",), "%", 1e-2, 1e-2, 4e-2, "accelerate more"),
+        Sizes(("scale",), "%", 1e-2, 4e-2),
     )
 
 
@@ -175,5 +175,5 @@ def _offset(facts: LogFacts) -> Fault:
         displaced_point,
         action,
         facts,
-        Sizes(("x", "y", "z"), "mm", 1e-3, 1e-3, 10e-3, "turn faster, about two axes"),
+        Sizes(("x", "y", "z"), "mm", 1e-3, 10e-3),
     )

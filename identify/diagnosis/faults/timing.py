@@ -84,8 +84,7 @@ def _rate(facts: LogFacts) -> Fault:
         ),
         facts,
         Sizes(
-            *(("rate",), "%", 1e-2, 0.25e-2, 2e-2),
-            "move faster, so that accelerations are a good part of gravity",
+            *(("rate",), "%", 1e-2, 2e-2),
             believed=(-0.15, 0.15),
         ),
     )
@@ -100,7 +99,7 @@ def _delay(facts: LogFacts) -> Fault:
         lambda size: {"wrench.delay_s": rounded(before + float(size[0]))},
         lambda size: earlier_wrench(float(size[0])),
         facts=facts,
-        sizes=Sizes(("delay",), "ms", 1e-3, 0.5e-3, 10e-3, "move faster"),
+        sizes=Sizes(("delay",), "ms", 1e-3, 10e-3),
     )
 
 
@@ -120,5 +119,5 @@ def _lag(facts: LogFacts) -> Fault:
         lambda size: unlagged_wrench(float(size[0])),
         action,
         facts,
-        Sizes(("time constant",), "ms", 1e-3, 0.5e-3, 10e-3, "move faster"),
+        Sizes(("time constant",), "ms", 1e-3, 10e-3),
     )

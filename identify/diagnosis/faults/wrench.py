@@ -1,9 +1,5 @@
 """Faults of the wrench: its signs, axes, units and frame; a turned sensor, gains, crosstalk.
 
-The floors of sizes, here and in the other families, are those that move no parameter by a
-half-width of practical fits (0.5 ms, 0.11°, .25 %, 1 %, 1 mm).
-"""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -145,8 +141,7 @@ def _misaligned(facts: LogFacts) -> Fault:
         facts,
         Sizes(
             ("about x", "about y", "about z"),
-            *("deg", DEGREE, 0.11 * DEGREE, 2.0 * DEGREE),
-            "take attitudes all around",
+            *("deg", DEGREE, 2.0 * DEGREE),
             believed=(-10.0 * DEGREE, 10.0 * DEGREE),
         ),
     )
@@ -185,8 +180,7 @@ def _gain(facts: LogFacts) -> Fault:
         action,
         facts,
         Sizes(
-            *(("gain",), "%", 1e-2, 1e-2, 5e-2),
-            "turn faster, about axes across the centre of mass",
+            *(("gain",), "%", 1e-2, 5e-2),
             farthest=400.0,
             believed=(1.0 / _LARGEST_GAIN - 1.0, _LARGEST_GAIN - 1.0),
         ),
