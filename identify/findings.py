@@ -42,6 +42,7 @@ CODES = (
         "edited",
         "cutoff_low",
         *CORRECTABLE,
+        "cable",
         "drift",
         "wrench_calibration",
         *_OF_BODIES,

@@ -160,7 +160,7 @@ def test_a_mass_the_log_contradicts_is_a_possible_body_that_is_not_to_be_used(fi
     outcome = fit("--mass", "2.6", "--quiet")
     assert (outcome.status, outcome.out) == (4, "")
     first, second, *_ = outcome.err.splitlines()
-    codes = "choice_contradicted, gain, unexplained"
+    codes = "choice_contradicted, gain, kinematic_offset"
     assert first == f"identify: error: this estimate is not to be used ({codes})"
     assert second.startswith("error: fitted with the mass given as 2.6 kg, ")
     assert "Check the mass that was given" in second
@@ -168,7 +168,7 @@ def test_a_mass_the_log_contradicts_is_a_possible_body_that_is_not_to_be_used(fi
     assert found["mass"] == 2.6
     assert found["decided_by"]["m"] == "given"
     assert found["verdict"]["usable"] == "no"
-    assert set(found["verdict"]["reasons"]) == {"unexplained", "choice_contradicted", "gain"}
+    assert set(found["verdict"]["reasons"]) == {"choice_contradicted", "gain", "kinematic_offset"}
 
 
 def test_two_wrong_keys_of_a_schema_end_with_4_and_are_not_exported(cli, shipped, tmp_path):

@@ -1,4 +1,4 @@
-"""Faults of the wrench: its signs, axes, units and frame; a turned sensor, gains, crosstalk.
+"""Faults of the wrench: its signs, axes, units and frame; a turned sensor, gains, crosstalk."""
 
 from __future__ import annotations
 
