@@ -200,8 +200,9 @@ def fit_effects(
     terms = settings.all_terms
     fit = weighted_least_squares(system_of(reduced), terms)
     eta, drifts = np.zeros(model.count), tuple(LogDrift(np.zeros((0, 6))) for _ in logs)
+    sizes: Array | None = None
     for _ in range(_ROUNDS):
-        found = _solved(EffectRows.of(fit, model), model, eta, drifts)
+        found, sizes = _solved(EffectRows.of(fit, model), model, eta, drifts, sizes)
         step = np.abs(found.all_effects - _all_effects(eta, drifts, found.drifts))
         eta, drifts = found.eta, found.drifts
         corrected = corrected_statistics(reduced, model.maps(eta), drifts)
@@ -209,7 +210,8 @@ def fit_effects(
         if (step <= _SETTLED * found.all_errors).all():
             break
     # Covariances are of the corrected logs.
-    return replace(_solved(EffectRows.of(fit, model), model, eta, drifts), eta=eta, drifts=drifts)
+    found, _ = _solved(EffectRows.of(fit, model), model, eta, drifts, sizes)
+    return replace(found, eta=eta, drifts=drifts)
 
 
 def corrected_statistics(
@@ -235,15 +237,20 @@ def _with_blocks_of_means(statistics: Statistics) -> Statistics:
 
 
 def _solved(
-    rows: EffectRows, model: EffectModel, eta: Array, drifts: Sequence[LogDrift]
-) -> FittedEffects:
-    """Effects in all, where some were taken off already.
+    rows: EffectRows,
+    model: EffectModel,
+    eta: Array,
+    drifts: Sequence[LogDrift],
+    sizes: Array | None,
+) -> tuple[FittedEffects, Array]:
+    """Effects in all, where some were taken off already, and the sizes of their components.
 
     Args:
         rows: equations at a fit.
         model: which there are.
         eta: of the maps, taken off, shape (q,).
         drifts: of each log, taken off.
+        sizes: of the components, found before; None at first.
     """
     units, components = _components(rows, model, eta)
     largest = units.copy()
@@ -253,7 +260,9 @@ def _solved(
     before = np.concatenate(
         (eta, *(_padded(d, n) for d, n in zip(drifts, rows.cosines, strict=True)))
     )
-    found = random_effects(T * units, t + T @ before, [component for _, component in components])
+    found = random_effects(
+        T * units, t + T @ before, [component for _, component in components], sizes
+    )
     total = units * found.effects
     q = model.count
     covariance = units[:, None] * found.covariance * units
@@ -264,7 +273,7 @@ def _solved(
             of_scale = of_scale + added
     edges = np.cumsum([q, *(6 * n for n in rows.cosines)])
     named = [name for name, _ in components]
-    return FittedEffects(
+    fitted = FittedEffects(
         model=model,
         eta=total[:q],
         errors=np.sqrt(np.maximum(np.diag(covariance)[:q], 0.0)),
@@ -280,6 +289,7 @@ def _solved(
         shift=shift,
         fit=rows.fit,
     )
+    return fitted, found.sizes
 
 
 def _components(

@@ -97,17 +97,24 @@ class RandomEffects:
     prior_root: Array
 
 
-def random_effects(T: Array, t: Array, components: Sequence[Component]) -> RandomEffects:
+def random_effects(
+    T: Array, t: Array, components: Sequence[Component], start: Array | None = None
+) -> RandomEffects:
     """Estimate effects and the sizes of their components.
 
     Args:
         T: coefficients of the effects in units of the columns, shape (n, q).
         t: right side, whose noise has variance one, shape (n,).
         components: each column belongs to one.
+        start: sizes that the maximum is near, shape (components,); found from two where not given.
     """
     data = _Data(T, t, T.T @ T, T.T @ t)
     free = [k for k, c in enumerate(components) if not c.known]
-    found = [_likeliest_sizes(data, components, free, start) for start in _STARTS]
+    starts = [np.array([share * c.scale for c in components]) for share in _STARTS]
+    found = [
+        _likeliest_sizes(data, components, free, sizes)
+        for sizes in (starts if start is None else [start])
+    ]
     sizes = min(found, key=lambda sizes: data.cost(components, sizes, free))
     posterior = data.posterior(components, sizes)
     C, spread = posterior.covariance, _spread(components, sizes, len(data.scores))
@@ -138,15 +145,23 @@ def random_effects(T: Array, t: Array, components: Sequence[Component]) -> Rando
 
 
 def _likeliest_sizes(
-    data: _Data, components: Sequence[Component], free: Sequence[int], start: float
+    data: _Data, components: Sequence[Component], free: Sequence[int], start: Array
 ) -> Array:
     """Sizes at a maximum of their marginal likelihood, one found after the other."""
-    sizes = np.array([1.0 if c.known else max(start * c.scale, c.grid[0]) for c in components])
+    sizes = np.array(
+        [
+            1.0 if c.known else max(float(size), c.grid[0])
+            for c, size in zip(components, start, strict=True)
+        ]
+    )
+    posterior = data.posterior(components, sizes)
     for _ in range(_SWEEPS):
         before = sizes.copy()
         for k in free:
-            posterior = data.posterior(components, sizes)
-            sizes[k] = _Profile.of(posterior, components[k], sizes[k]).likeliest
+            likeliest = _Profile.of(posterior, components[k], sizes[k]).likeliest
+            if likeliest != sizes[k]:
+                sizes[k] = likeliest
+                posterior = data.posterior(components, sizes)
         if np.array_equal(sizes, before):
             break
     return sizes
