@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from identify.arrays import Array, Indices, Phi
+from identify.arrays import Array, Indices, Phi, Vec3
 from identify.estimation.calibration import gain_accuracy, gain_deviations, gravity_error
 from identify.estimation.variance_components import Component
 from identify.logs import Recording
@@ -83,6 +83,7 @@ class EffectGroup:
         units: of the columns, for a body, in SI per unit of size, shape (k,).
         power: of the key's size that sizes of the columns are.
         key: of `[effects]` where it has another name than the group.
+        tied: which columns have the size that the others tell.
     """
 
     name: str
@@ -93,15 +94,20 @@ class EffectGroup:
     units: Callable[[BodyScale], Array] | None = None
     power: int = 1
     key: str = ""
+    tied: tuple[int, ...] = ()
 
 
 _CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
+_WAYS = ("first horizontal", "second horizontal", "vertical")
 _CABLE = (
     "stiffness in N/m",
-    *(f"pull along {axis} in N" for axis in "xyz"),
+    *(f"{way} pull in N" for way in _WAYS),
     *(f"moment of the stiffness about {axis} in N" for axis in "xyz"),
-    *(f"moment of {arm} and pull along {axis} in N m" for arm in "xyz" for axis in "xyz"),
+    *(f"moment of {arm} and {way} pull in N m" for arm in "xyz" for way in _WAYS),
 )
+_VERTICAL = (3, 9, 12, 15)
+"""Columns of a constant vertical pull: as a body's weight is one, the others tell their size."""
+
 _OFF_DIAGONAL = [(i, j) for i in range(6) for j in range(6) if i != j]
 
 
@@ -157,7 +163,19 @@ def _point_map(facts: LogFacts, eta: Array) -> Array:
 
 
 def _cable_map(facts: LogFacts, eta: Array) -> Array:
-    return without_cable(float(eta[0]), eta[1:4], eta[4:7], eta[7:16].reshape(3, 3), facts.centre)
+    along = _level_axes(facts.gravity)
+    moments = eta[7:16].reshape(3, 3) @ along
+    return without_cable(float(eta[0]), eta[1:4] @ along, eta[4:7], moments, facts.centre)
+
+
+def _level_axes(gravity: Vec3) -> Array:
+    """Two horizontal axes and the upward one, as rows, shape (3, 3); W's own where it is level."""
+    size = float(np.linalg.norm(gravity))
+    up = -gravity / size if size > 0.0 else np.array([0.0, 0.0, 1.0])
+    first = np.eye(3)[int(np.argmin(np.abs(up)))]
+    first = first - (first @ up) * up
+    first = first / float(np.linalg.norm(first))
+    return np.array([first, np.cross(up, first), up])
 
 
 def _cable_units(scale: BodyScale) -> Array:
@@ -209,7 +227,9 @@ GROUP_TABLE: tuple[EffectGroup, ...] = (
     ),
     EffectGroup("gravity", "gravity_magnitude", ("size",), _gravity_map, _adds_gravity),
     EffectGroup("clock", "clock_rate", ("rate",), _clock_map, _times_motion),
-    EffectGroup("cable", "cable", _CABLE, _cable_map, _positioned, units=_cable_units),
+    EffectGroup(
+        "cable", "cable", _CABLE, _cable_map, _positioned, units=_cable_units, tied=_VERTICAL
+    ),
     EffectGroup("point_m", "kinematic_offset", ("x", "y", "z"), _point_map, _moves),
 )
 """All groups that are maps, in the order in which they act on a log."""
@@ -405,7 +425,8 @@ class EffectModel:
             if group.name == "filter_s" and eta is not None:
                 delays = [eta[b.columns] for b in self.blocks if b.group.name == "delay_s"]
                 least = 0.5 * float(np.max(np.square(delays), initial=0.0))
-            found.append((group.name, Component(_numbers(blocks), scale, cap, least)))
+            own, tied = _numbers(blocks), _numbers(blocks, tied=True)
+            found.append((group.name, Component(own, scale, cap, least, tied)))
         return found
 
     @property
@@ -438,8 +459,16 @@ def _with_centres(
     return tuple(made.get((id(f), k), f) for f, k in zip(facts, sensors, strict=True))
 
 
-def _numbers(blocks: Sequence[EffectBlock]) -> Indices:
-    numbers = [np.arange(block.columns.start, block.columns.stop) for block in blocks]
+def _numbers(blocks: Sequence[EffectBlock], *, tied: bool = False) -> Indices:
+    """Numbers of the columns of blocks, those that are tied or the others."""
+    numbers = [
+        np.array(
+            [block.start + k for k in range(width) if (k in block.group.tied) == tied],
+            dtype=np.intp,
+        )
+        for block in blocks
+        for width in [len(block.group.columns)]
+    ]
     return np.concatenate([np.zeros(0, dtype=np.intp), *numbers])
 
 

@@ -14,7 +14,7 @@ Harville, "Maximum likelihood approaches to variance component estimation" (1977
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -51,6 +51,7 @@ class Component:
         scale: s of the gamma prior of the size, in units of the columns.
         cap: largest size.
         least: smallest size.
+        tied: numbers of further columns of that size, which do not decide it, shape (t,).
         known: whether the size is given, as one unit of each column.
     """
 
@@ -58,6 +59,7 @@ class Component:
     scale: float = 1.0
     cap: float = 1.0
     least: float = 0.0
+    tied: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     known: bool = False
 
     @property
@@ -105,7 +107,7 @@ def random_effects(
     Args:
         T: coefficients of the effects in units of the columns, shape (n, q).
         t: right side, whose noise has variance one, shape (n,).
-        components: each column belongs to one.
+        components: each column belongs to one, or is tied to it.
         start: sizes that the maximum is near, shape (components,); found from two where not given.
     """
     data = _Data(T, t, T.T @ T, T.T @ t)
@@ -171,7 +173,7 @@ def _spread(components: Sequence[Component], sizes: Array, count: int) -> Array:
     """Standard deviation of each column, shape (q,)."""
     spread = np.zeros(count)
     for component, size in zip(components, sizes, strict=True):
-        spread[component.columns] = size
+        spread[component.columns] = spread[component.tied] = size
     return spread
 
 

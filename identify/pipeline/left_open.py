@@ -29,7 +29,7 @@ class LeftOpen(NamedTuple):
     Attributes:
         covariance: to add so that intervals cover the estimate with the times and without them, of
             the parameters of all bodies, shape (10 n, 10 n).
-        of_scale: its part that is of the sensor's scale, likewise.
+        of_scale: its part that is the same in all logs of the sensor, likewise.
         unknown: codes of spans without which there is no fit.
     """
 
@@ -77,8 +77,6 @@ def left_open(
             shift = np.zeros(len(x))
             shift[:10] = phi - x[:10]
             others.append((shift, np.diag(errors**2) if len(x) == 10 else np.zeros((10, 10))))
-    if checks.likelier is not None and len(x) == 10:
-        others.append((checks.likelier.phi - x, np.zeros((10, 10))))
     added, largest = np.zeros((len(x), len(x))), np.zeros((len(x), len(x)))
     for shift, covariance in others:
         added += of_shift(shift, np.zeros_like(added))
@@ -86,8 +84,11 @@ def left_open(
             largest = covariance
     # (z σ + |δ|)² ≤ 2 z² σ² + 2 δ²
     added, scale = added + 2.0 * largest, np.zeros_like(added)
+    # What may be read otherwise, or is a gain, is so in all logs of the sensor.
+    if checks.likelier is not None and len(x) == 10:
+        scale = scale + of_shift(checks.likelier.phi - x, np.zeros_like(added))
     if checks.rival is not None:
-        scale = of_shift(checks.rival.fit.x - x, 2.0 * checks.rival.covariance_of_unknowns)
+        scale = scale + of_shift(checks.rival.fit.x - x, 2.0 * checks.rival.covariance_of_unknowns)
     return LeftOpen(added + scale, scale, tuple(unknown))
 
 

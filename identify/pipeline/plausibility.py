@@ -316,8 +316,8 @@ def findings_of_fit(
         refused = scores.refused
         if contradicted is not None and scores.unproved:
             refused -= scores.unproved
-            edge = f" At that edge the optimum of {scores.unproved} of {folds} folds is not proved."
-            contradicted = replace(contradicted, text=contradicted.text + edge)
+            more = f" At that edge the optimum of {scores.unproved} of {folds} folds is not proved."
+            contradicted = replace(contradicted, text=contradicted.text + more)
         if refused:
             text = f"{refused} of {folds} folds cannot be fitted without the part held out."
             yield Finding("little_motion", "info", text, "Log more motion.")
@@ -328,9 +328,13 @@ def findings_of_fit(
         if unexplained is not None and unexplained.severity == "error":
             contradicted = replace(contradicted, severity="error")  # it leaves what is unexplained
         yield contradicted
-    yield from _at_the_edge(estimate, settings.apply)
+    edge = tuple(_at_the_edge(estimate, settings.apply))
+    yield from edge
     if all(finding.code != "too_dense" for log in logs for finding in log.recording.findings):
         yield from _too_dense(estimate)
+    if unexplained is not None and edge:
+        text = f"{unexplained.text} The nearest possible body is at the edge of what is possible."
+        unexplained = replace(unexplained, severity="error", text=text)
     if unexplained is not None:
         yield unexplained
 

@@ -128,7 +128,9 @@ def test_a_size_of_the_schema_is_that_of_the_prior_in_si(key):
     assert not component.known
     own = [key.name, "common_gain"] if key.name == "gain" else [key.name]
     columns = [np.arange(model.count)[columns_of(model, name)] for name in own]
-    assert component.columns.tolist() == np.concatenate(columns).tolist()
+    both = np.concatenate((component.columns, component.tied))
+    assert sorted(both.tolist()) == np.concatenate(columns).tolist()
+    assert len(component.tied) == (4 if key.name == "cable" else 0)  # of a vertical pull
 
 
 MATRIX = 1e-3 * np.arange(1.0, 37.0).reshape(6, 6)
@@ -260,25 +262,29 @@ def test_a_tilt_is_what_a_log_under_tilted_gravity_has(name):
     assert_close(moments(log, model.maps(eta)[0]), expected, 1e-9)
 
 
+@pytest.mark.parametrize("up", [(0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (0.6, 0.0, -0.8)])
 @pytest.mark.parametrize("name", ["with an attitude", "with a compensated weight"])
-def test_cable_map_adds_the_pull_of_a_spring_at_a_point_of_the_body(name):
-    log = LOGS[name]
+def test_cable_map_adds_the_pull_of_a_spring_at_a_point_of_the_body(name, up):
+    log = replace(LOGS[name], gravity=-9.80665 * np.array(up))
     model = EffectModel.of([log], [block_statistics(prepare(log, 5.0, wide=True))])
     (facts,) = model.facts
     stiffness, anchor, arm = 7.0, np.array([0.3, -0.2, 0.5]), np.array([0.02, 0.05, -0.04])
     centre = np.array(facts.centre)
     assert np.linalg.norm(centre - log.signals["position"].mean(axis=0)) < 0.05
-    pull = stiffness * (anchor - centre)
-    eta = np.zeros(model.count)
-    eta[columns_of(model, "cable")] = [
-        stiffness,
-        *pull,
-        *(stiffness * arm),
-        *np.outer(arm, pull).ravel(),
-    ]
     # The rows as they are, so that filters of pose and wrench differ in nothing.
     rows = prepare(log, 5.0, wide=True).rows
     into_body, position = rows[:, RT].reshape(-1, 3, 3), rows[:, RP]
+    columns, axes = columns_of(model, "cable"), []
+    for k in (1, 2, 3):
+        eta = np.zeros(model.count)
+        eta[columns.start + k] = 1.0
+        pulled = (rows @ model.maps(eta)[0])[0, W] - rows[0, W]
+        axes.append(np.linalg.solve(into_body[0], pulled[:3]))
+    assert_close(axes @ np.transpose(axes), np.eye(3), 1e-9)
+    assert_close(axes[2], up, 1e-9)
+    pull = axes @ (stiffness * (anchor - centre))
+    eta = np.zeros(model.count)
+    eta[columns] = [stiffness, *pull, *(stiffness * arm), *np.outer(arm, pull).ravel()]
     force = stiffness * (into_body @ anchor - position)
     expected = rows[:, W] + np.concatenate((force, np.cross(arm, force)), axis=1)
     assert_close((rows @ model.maps(eta)[0])[:, W], expected, 1e-12)

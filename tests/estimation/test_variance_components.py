@@ -182,3 +182,33 @@ def test_intervals_hold_effects_whose_sizes_are_drawn_from_the_prior():
     assert 0.92 < np.mean(held) < 0.985
     for columns in (FIRST, SECOND, GIVEN):
         assert 0.92 < np.mean(np.array(held)[:, columns]) < 0.985
+
+
+def test_a_tied_column_has_the_size_that_the_others_tell():
+    """Of columns that the data tell apart, each with its own equation."""
+    T, t = 10.0 * np.eye(5), np.array([1.0, -2.0, 1.5, -1.0, 500.0])
+    alone = random_effects(T[:4, :4], t[:4], [Component(np.arange(4), scale=0.1, cap=50.0)])
+    tied = Component(np.arange(4), scale=0.1, cap=50.0, tied=np.array([4]))
+    found = random_effects(T, t, [tied])
+    assert_close(found.sizes, alone.sizes, 0.0)
+    assert_close(found.effects[:4], alone.effects, 1e-12)
+    shrunk = 100.0 / (100.0 + found.sizes[0] ** -2)
+    assert_close(found.effects[4], shrunk * 50.0, 1e-12)
+    free = random_effects(T, t, [Component(np.arange(5), scale=0.1, cap=50.0)])
+    assert free.sizes[0] > 10.0 * found.sizes[0]
+
+
+@pytest.mark.parametrize("least", [0.5, 5.0, 100.0])
+def test_a_size_is_no_less_than_the_least_and_that_alone_is_no_cap(least):
+    T, t = 10.0 * np.eye(4), np.array([0.1, -0.2, 0.1, 0.0])
+    found = random_effects(T, t, [Component(np.arange(4), scale=0.1, cap=10.0, least=least)])
+    assert min(least, 10.0) <= found.sizes[0] < 2.1 * min(least, 10.0)
+    assert not found.at_cap[0]
+
+
+def test_sizes_found_from_those_of_a_round_before_are_the_same():
+    T, t, _ = equations(3)
+    found = random_effects(T, t, COMPONENTS)
+    again = random_effects(T, t, COMPONENTS, found.sizes)
+    assert_close(again.sizes, found.sizes, 0.0)
+    assert_close(again.effects, found.effects, 1e-12)
