@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -205,19 +205,6 @@ def slip(
         slips=slips,
         clock=clock,
     )
-
-
-def logs_with_same_faults(candidates: Sequence[Sequence[Fault]]) -> list[int]:
-    """The first log whose faults each log shares, as objects: what is made of them serves both.
-
-    Args:
-        candidates: faults, each as it is of every log.
-    """
-    first: dict[tuple[int, ...], int] = {}
-    return [
-        first.setdefault(tuple(map(id, of_log)), log)
-        for log, of_log in enumerate(zip(*candidates, strict=True))
-    ]
 
 
 def map_of_patch(patch: Patch, facts: LogFacts) -> Array | None:

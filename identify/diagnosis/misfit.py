@@ -60,15 +60,13 @@ class BandRows:
     samples: Array
 
     @classmethod
-    def of(
-        cls, statistics: Statistics, bands: Sequence[int] | None = None, log: int = 0
-    ) -> BandRows:
-        """Those of one log of statistics, of all bands or of some."""
-        counts = statistics.counts(statistics.effective_samples)[log]
+    def of(cls, statistics: Statistics, bands: Sequence[int] | None = None) -> BandRows:
+        """Those of the statistics of a log, of all bands or of some."""
+        (counts,) = statistics.counts(statistics.effective_samples)
         found = np.flatnonzero(counts) if bands is None else np.array(bands, dtype=np.intp)
         samples = counts[found] - (found == CONSTANT)
         found, samples = found[samples >= 1.0], samples[samples >= 1.0]
-        factors = statistics.totals[log, found][:, :, 1:].copy()
+        factors = statistics.totals[0, found][:, :, 1:].copy()
         factors[found == CONSTANT, 0] = 0.0  # the row on which an offset acts
         return cls(tuple(found.tolist()), factors, samples)
 
@@ -85,23 +83,22 @@ class BandRows:
         return BandRows(self.bands, self.factors @ own, self.samples)
 
 
-def clear_bands(statistics: Statistics, gravity: Vec3, log: int = 0) -> tuple[int, ...]:
-    """The groups of one log whose motion is seen above its noise; all where none is.
+def clear_bands(statistics: Statistics, gravity: Vec3) -> tuple[int, ...]:
+    """The groups of a log whose motion is seen above its noise; all where none is.
 
     Args:
-        statistics: wide.
+        statistics: wide, of the log.
         gravity: g in W [m/s²].
-        log: its number.
     """
     moving = np.zeros((len(statistics.layout.columns), 6))
     moving[PSI, :][:6] = np.eye(6)
     moving[RT, :3] = np.kron(np.eye(3), np.asarray(gravity)[:, None])
-    counts = statistics.counts(statistics.effective_samples)[log]
+    (counts,) = statistics.counts(statistics.effective_samples)
     bands = [b for b in np.flatnonzero(counts).tolist() if b != CONSTANT]
     clear = []
     for band in bands:
-        signal = np.sum((statistics.totals[log, band] @ moving) ** 2, axis=0)
-        noise = np.sum((statistics.noise_rows[log, band] @ moving) ** 2, axis=0)
+        signal = np.sum((statistics.totals[0, band] @ moving) ** 2, axis=0)
+        noise = np.sum((statistics.noise_rows[0, band] @ moving) ** 2, axis=0)
         if all(noise[part].sum() <= _NOISY * signal[part].sum() for part in _HALF):
             clear.append(band)
     return (*(CONSTANT,) * bool(counts[CONSTANT]), *(clear or bands))

@@ -133,14 +133,14 @@ def _at_sizes(
     candidates = sized_faults(facts, [name])
     if not candidates:
         return
-    (candidate,), logs = candidates, Trial(compared.rows, (tuple(range(len(facts))),))
+    (candidate,) = candidates
     starts = [np.zeros(candidate[0].d)] if starts is None else starts
-    tried = sorted((logs.at((candidate,), (s,)) for s in starts), key=lambda t: t.cost)
+    tried = sorted((Trial.at(compared.rows, candidate, s) for s in starts), key=lambda t: t.cost)
     trials = [stepped(trial) for trial in tried[:_STARTS]]
     trial = min((t for t in trials if t is not None), key=lambda t: t.cost, default=None)
-    if trial is None or not candidate[0].possible(trial.sizes[0]):
+    if trial is None or not candidate[0].possible(trial.size):
         return
-    (size,), covariance = trial.sizes, trial.step()[1]
+    size, covariance = trial.size, trial.step()[1]
     half = 1.96 * np.sqrt(np.diag(covariance))
     found = compared.sized(Explanation(0.0, trial.phi, candidate, size, half))
     fixed = tuple(fault.at_size(size, found.text) for fault in candidate)

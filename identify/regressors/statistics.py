@@ -160,12 +160,6 @@ class Statistics:
         totals.flags.writeable = False
         return totals.reshape(self.noise.shape)
 
-    def cells_of(self, log: int, group: int) -> Flags | slice:
-        """Which cells are of a log and a group."""
-        if self.noise.shape[:2] == (1, 1):
-            return slice(None)
-        return (self.log == log) & (self.group == group)
-
     def counts(self, values: Array) -> Array:
         """Sum of a number a cell (samples, effective samples) over blocks: (logs, groups)."""
         logs, groups = self.noise.shape[:2]
