@@ -122,7 +122,8 @@ def effect_notes(effects: FittedEffects, *, gain_as_likely: bool = False) -> Ite
             note = _note(effects, block, np.flatnonzero(told).tolist(), at_cap=at_cap)
             if block.group.name == "point_m" and gain_as_likely:
                 more = " The log cannot tell it from gains of the sensor: the intervals hold both."
-                note = replace(note, text=note.text + more)
+                evidence = {**note.evidence, "equivalent": ["gain"]}
+                note = replace(note, text=note.text + more, evidence=evidence)
             if block.group.name == "delay_s" and _may_be_low_pass(effects, block):
                 more = " It may as well be a low-pass filter of that time constant."
                 evidence = {**note.evidence, "equivalent": ["sensor_lag"]}

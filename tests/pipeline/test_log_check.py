@@ -245,6 +245,7 @@ def test_where_a_gain_may_be_a_point_that_is_off_the_intervals_hold_both(gains):
     note = next(f for f in found.findings if f.severity != "info")
     assert (note.code, note.severity) == ("kinematic_offset", "warning")
     assert "The log cannot tell it from gains of the sensor" in note.text
+    assert note.evidence["equivalent"] == ["gain"]
     assert outside(found.result) == []
 
 
