@@ -72,6 +72,7 @@ class Checks:
         excitation: how far the logs move their body, and what motion would tell the rest.
         logs: summaries of the logs that were looked at, as they were read.
         left: share of the wrench's signal that the likeliest of all this leaves beyond noise.
+        hidden: whether spans hide which other readings may explain logs that small faults do not.
         touched: whether nothing but contacts explains the logs, or an end of one stands apart.
     """
 
@@ -84,6 +85,7 @@ class Checks:
     excitation: Excitation | None = None
     logs: tuple[LogSummary, ...] = ()
     left: float = 0.0
+    hidden: bool = False
     touched: bool = False
 
     @property
@@ -108,7 +110,9 @@ class Checks:
         best of readings that explain little is not named, nor what else they are best explained by.
         """
         for log, spans in zip(self.logs, self.spans, strict=True):
-            yield from of_spans(log, spans, touched=self.touched)
+            for finding in of_spans(log, spans, touched=self.touched):
+                hides = self.hidden and finding.code in _BROKEN
+                yield replace(finding, severity="error") if hides else finding
         apart = [change for change in self.changes if change.code == "bodies_differ"]
         if apart and self.ranking is not None and self.ranking.apart > self.ranking.best.gain:
             yield from (of_change(change, self.logs) for change in self.changes)
@@ -183,7 +187,7 @@ def look_at(
     small = effects is not None and is_small(effects) and left <= MOST_LEFT
     # Values at the end of a range, or frozen, look like other readings of all of the log.
     broken = any(span.code in _BROKEN for log in logs for span in log.spans)
-    ranking = None
+    ranking, hidden = None, broken and not corrected and not small
     if not corrected and not broken and (suspect or not small):
         loaded = logs[: len(logs) - settings.unloaded]
         plain = rank_explanations(loaded, () if effects is None else large_groups(effects))
@@ -209,6 +213,7 @@ def look_at(
         excitation=None if fit is None else excitation(fit),
         logs=tuple(log.summary for log in logs),
         left=left,
+        hidden=hidden,
         touched=any(touched),
     )
 

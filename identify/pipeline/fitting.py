@@ -164,13 +164,14 @@ def _findings(
         *(f for log in logs for f in findings_of_log(log) if f.code not in done),
         *findings_of_fit(validation, estimate, logs, as_read, settings),
     ]
+    # Spans that were left out may have hidden another reading; a reading that was taken hides none.
+    read_otherwise = any("gain" in correction for correction in corrections)
     checks = look_at(
         scanned,
         settings,
         effects,
-        suspect=not corrections
-        and (settings.check or is_suspect([*seen, *precision_findings(estimate, "")])),
-        corrected=bool(corrections),
+        suspect=settings.check or is_suspect([*seen, *precision_findings(estimate, "")]),
+        corrected=read_otherwise,
     )
     found = list(checks.findings)
     causes = [one for one in found if one.code not in (*CORRECTABLE, *REPORTED)]
