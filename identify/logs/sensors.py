@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from identify.errors import SchemaError
+from identify.logs.effects import effect_table
 from identify.logs.recording import Recording
 from identify.logs.schema_tables import WrenchTable
 
@@ -18,7 +19,7 @@ _DEFAULTS: dict[str, Any] = {
     if not field.is_required()
 }
 
-_OF_SENSOR = ("force_unit", "torque_unit", "frame", "acts_on")
+_OF_SENSOR = ("force_unit", "torque_unit", "frame", "acts_on", "gain_accuracy")
 """Keys of `[wrench]` that are the same in all logs of a sensor; its mount is, too."""
 
 
@@ -26,10 +27,11 @@ def sensor_key(recording: Recording) -> str:
     """A text that is equal for two recordings exactly if they are of the same sensor.
 
     It is the sensor's name, or, where the schema gives none, the whole `[wrench]` table as JSON,
-    defaults filled in.
+    defaults filled in, with `[effects]`.
     """
     wrench = _wrench_table(recording)
-    return wrench["sensor"] or json.dumps(wrench, sort_keys=True, default=str)
+    whole = [wrench, dict(effect_table(recording))]
+    return wrench["sensor"] or json.dumps(whole, sort_keys=True, default=str)
 
 
 def require_same_sensor(recordings: Sequence[Recording]) -> None:
@@ -37,7 +39,7 @@ def require_same_sensor(recordings: Sequence[Recording]) -> None:
 
     Raises:
         SchemaError: the schemas of two such logs differ in the unit of force or torque, in `frame`,
-            `acts_on` or the mount; the message names both logs.
+            `acts_on`, `gain_accuracy`, the mount or `[effects]`; the message names both logs.
     """
     first_logs: dict[str, int] = {}
     for number, recording in enumerate(recordings):
@@ -57,13 +59,16 @@ def require_same_sensor(recordings: Sequence[Recording]) -> None:
 
 
 def _differences(first: Recording, other: Recording) -> Iterator[tuple[str, object, object]]:
-    """Keys of `[wrench]` that must be the same and are not, with both values."""
+    """What must be the same in the schemas and is not, with both values."""
     a, b = _wrench_table(first), _wrench_table(other)
     for key in _OF_SENSOR:
         if a.get(key) != b.get(key):
             yield key, a.get(key), b.get(key)
     if a["frame"] == b["frame"] == "sensor" and not _same_mount(first, other):
         yield "mount", a["mount"], b["mount"]
+    one, two = dict(effect_table(first)), dict(effect_table(other))
+    if one != two:
+        yield "[effects]", one, two
 
 
 def _same_mount(first: Recording, other: Recording) -> bool:

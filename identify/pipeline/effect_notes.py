@@ -188,6 +188,8 @@ def _note(
         f"{block.group.columns[k]} {sizes[k] / per:.3g} ± {half[k] / per:.2g} {unit}".rstrip()
         for k in entries
     )
+    if name == "cable" and 0 in entries:
+        shown = _spring(sizes, half)
     text = f"{_TEXTS[name]} ({shown})" if entries else _TEXTS[name]
     text += "; the fit takes it off and the intervals count its error."
     severity: Severity = "warning" if at_cap or name == "point_m" else "info"
@@ -211,6 +213,13 @@ def _note(
             "com_half_width": com_half.tolist(),
         }
     return Finding(block.group.code, severity, text, _remedy(effects, block), evidence)
+
+
+def _spring(sizes: Array, half: Array) -> str:
+    """A cable in words: its stiffness k, and its place r on the body from the moment k r."""
+    k, moment = float(sizes[0]), sizes[4:7]
+    place = ", ".join(f"{1e3 * x / k:.0f}" for x in moment)
+    return f"{k:.3g} ± {half[0]:.2g} N/m, near [{place}] mm of the body"
 
 
 def _com_from_point_of_pose(effects: FittedEffects, block: EffectBlock) -> tuple[Array, Array]:

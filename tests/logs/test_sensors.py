@@ -118,6 +118,7 @@ DIFFERENT = [
     ({"acts_on": "sensor"}, "acts_on is 'body' in log 1 .'first'. and 'sensor' in log 3 .'last'."),
     ({"frame": "world"}, "frame is 'body' in log 1 .'first'. and 'world' in log 3 .'last'."),
     ({"frame": "world", "force_unit": "mN"}, r"force_unit is 'N' .*; frame is 'body' in"),
+    ({"gain_accuracy": 0.02}, "gain_accuracy is None in log 1 .'first'. and 0.02 in log 3"),
 ]
 
 
@@ -127,6 +128,19 @@ def test_one_name_on_logs_that_are_read_differently_is_an_error(log, wrench, mes
     place = r"^\[wrench\] sensor = 'wrist': a sensor's name on logs of different schemas: "
     with pytest.raises(SchemaError, match=place + message):
         require_same_sensor(logs)
+
+
+def test_logs_of_one_sensor_have_the_same_effects(log):
+    a, b = log("a"), log("b")
+    b = replace(b, schema={**b.schema, "effects": {"cable": False}})
+    assert sensor_key(a) != sensor_key(b)  # whose small faults are not shared
+    named = [
+        replace(one, schema={**one.schema, "wrench": {**one.schema["wrench"], "sensor": "wrist"}})
+        for one in (a, b)
+    ]
+    message = r"\[effects\] is \{\} in log 1 \('a'\) and \{'cable': False\} in log 2 \('b'\)"
+    with pytest.raises(SchemaError, match=message):
+        require_same_sensor(named)
 
 
 def test_one_name_on_logs_with_different_mounts_is_an_error(log):
