@@ -14,7 +14,7 @@ import numpy as np
 from identify.arrays import Array, Phi
 from identify.diagnosis.fault import Fault, Sizes
 from identify.diagnosis.misfit import BandRows, Misfit, inverse_information, misfit
-from identify.regressors import FEATURE_TENSOR, SCAN_LAYOUT, WIDE_LAYOUT
+from identify.regressors import FEATURE_TENSOR, SCAN_LAYOUT
 from identify.regressors.wrench import DDW, DW, W
 from identify.signals.transform import band_middle
 
@@ -59,7 +59,7 @@ class Trial:
 
     @property
     def sizes(self) -> Sizes:
-        """What the components of η are."""
+        """Names, unit and bounds of the components of η."""
         sizes = self.candidate[0].sizes
         assert sizes is not None
         return sizes
@@ -125,10 +125,9 @@ class Trial:
 
 def _maps(candidate: Candidate, size: Array) -> Array:
     """M of a fault at a size for each log, shape (logs, 43, 43); logs alike share a fault."""
-    made = {id(fault): fault.map_at(size) for fault in {id(f): f for f in candidate}.values()}
-    return np.array([made[id(fault)] for fault in candidate]).reshape(
-        -1, len(WIDE_LAYOUT.columns), len(WIDE_LAYOUT.columns)
-    )
+    distinct = {id(fault): fault for fault in candidate}
+    made = {key: fault.map_at(size) for key, fault in distinct.items()}
+    return np.array([made[id(fault)] for fault in candidate])
 
 
 def log_powers(maps: Array, frequencies: Array) -> Array:

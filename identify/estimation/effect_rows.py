@@ -265,11 +265,11 @@ class _Builder:
 
 
 def _coloured(total: Array, noise: Array, C: Array, band: int) -> tuple[Array, Array]:
-    """Rows of what the noise of the wrench and of its derivatives is more and less than white.
+    """Rows of the noise of the wrench and its derivatives beyond the white one, and short of it.
 
-    Noise that was filtered with the wrench, or is slow, is in a band what the residuals are there:
-    with E their moment beyond the white one's and ω of the band, that of ẇ is ω² E, that of ẅ
-    ω⁴ E, and −ω² E with w.
+    Noise that was filtered with the wrench, or is slow, is as large in a band as its residuals. Let
+    E be their moment less that of white noise, and ω the middle of the band: the moment of the
+    noise of ẇ is ω² E, of ẅ ω⁴ E, and of ẅ with w −ω² E.
 
     Args:
         total: of the rows of the band, shape (k, 43).

@@ -256,6 +256,7 @@ def _solved(
     largest = units.copy()
     for _, component in components:
         largest[component.columns] *= component.cap
+        largest[component.tied] *= component.cap
     T, t, shift = rows.equations(largest)
     before = np.concatenate(
         (eta, *(_padded(d, n) for d, n in zip(drifts, rows.cosines, strict=True)))

@@ -27,7 +27,7 @@ from identify.errors import IdentifyError
 from identify.estimation import EstimatorSettings, FittedEffects
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.logs.facts import LogFacts
-from identify.pipeline.fitted_effects import cost_of, effects_of
+from identify.pipeline.fitted_effects import bands_of, cost_of, effects_of
 from identify.pipeline.messages import SHOWN, distinct
 from identify.pipeline.scanned_log import ScannedLog, finest_blocks, without_effects
 from identify.regressors import FEATURE_TENSOR, LogSummary
@@ -168,11 +168,7 @@ def with_effects(
     if len(ranking.explanations) < 2:
         return ranking
     loaded = logs[: len(logs) - settings.unloaded]
-    base = [finest_blocks(log.summary) for log in loaded]
-    bands = [
-        clear_bands(statistics, log.summary.recording.gravity)
-        for statistics, log in zip(base, loaded, strict=True)
-    ]
+    bands = bands_of(loaded)
     leading = distinct(ranking)[:SHOWN]
     known = set(map(id, leading))
     others = [e for e in ranking.explanations if e.code and id(e) not in known]

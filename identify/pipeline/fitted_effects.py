@@ -55,7 +55,7 @@ def effects_of(logs: Sequence[ScannedLog], settings: EstimatorSettings) -> Fitte
         other = fit_effects(statistics, recordings, settings, model.without("cable"))
     except ProblemError:
         return None
-    bands = _clear_bands(logs)
+    bands = bands_of(logs)
     cable_is_likelier = cost_of(logs, effects, bands) < cost_of(logs, other, bands)
     return effects if cable_is_likelier else other
 
@@ -65,11 +65,13 @@ def _sizes_anew(logs: Sequence[ScannedLog]) -> list[EffectGroup]:
 
     A size that was found by the misfit alone is known to some error, which the intervals count.
     """
-    faults = {fault.name: fault for log in logs for fault in log.applied if fault.sizes is not None}
+    faults = {fault.name: fault for log in logs for fault in log.applied}
     return [_size_anew(fault, fault.sizes) for fault in faults.values() if fault.sizes is not None]
 
 
 def _size_anew(fault: Fault, sizes: Sizes) -> EffectGroup:
+    """The group of one such size, whose map is that of the fault in each log."""
+
     def change(facts: LogFacts, size: Array) -> Array:
         ((of_log, *_),) = sized_faults([facts], [fault.name])
         M = None if of_log.change is None else of_log.change(size)
@@ -83,7 +85,7 @@ def _size_anew(fault: Fault, sizes: Sizes) -> EffectGroup:
     return EffectGroup(fault.name, fault.code, sizes.parameters, change, units=units)
 
 
-def _clear_bands(logs: Sequence[ScannedLog]) -> list[tuple[int, ...]]:
+def bands_of(logs: Sequence[ScannedLog]) -> list[tuple[int, ...]]:
     """Bands of each log in which its wrench is compared."""
     return [clear_bands(finest_blocks(log.summary), log.summary.recording.gravity) for log in logs]
 
@@ -152,7 +154,7 @@ def gain_for_point(
         other = fit_effects(statistics, recordings, settings, model)
     except ProblemError:
         return None
-    bands = _clear_bands(logs)
+    bands = bands_of(logs)
     if other is None or cost_of(logs, other, bands) - cost_of(logs, effects, bands) > CLEAR_LEAD:
         return None
     return other
