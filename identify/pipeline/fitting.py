@@ -118,8 +118,7 @@ def fit(
     logs = tuple(log.summary for log in clean)
     estimate = _estimate(scanned, clean, settings, effects)
     say("validating")
-    mapped = any(log.summary.reading.maps for log in scanned)
-    validation = validate(logs, estimate, settings, truth, mapped=mapped)
+    validation = validate(logs, estimate, settings, truth)
     fitted = estimate, validation, effects
     findings, checks = _findings(scanned, clean, fitted, settings, corrections)
     provenance = provenance_of(logs, settings, command, estimate, corrections)

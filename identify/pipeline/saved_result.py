@@ -96,6 +96,7 @@ def _kept_log(log: LogSummary, most: int) -> LogSummary:
         log,
         rows=log.rows[:, :19],
         segments=(),
+        corrections=(),
         statistics=_counts(log.statistics),
         folds=_counts(log.statistics),
     )

@@ -158,16 +158,10 @@ def scan_log(
 
 
 def _mapped(summary: LogSummary) -> LogSummary:
-    """A summary with the maps of its reading made; its full-rate states go."""
+    """A summary with the maps of its reading made."""
     if not summary.reading.maps:
         return summary
     M: Array = np.eye(len(WIDE_LAYOUT.columns))
     for own in summary.reading.maps:
         M = M @ np.array(own)
-    return replace(
-        summary,
-        statistics=summary.statistics.mapped(M),
-        folds=summary.folds.mapped(M),
-        rows=summary.rows @ M,
-        segments=(),
-    )
+    return summary.corrected(M, _no_drift)

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from identify.arrays import Array, Indices
+from identify.arrays import Array, Indices, Phi
 from identify.logs import Recording
 from identify.logs.excerpt import rows_of
+from identify.regressors.corrected_states import corrected_states
 from identify.regressors.statistics import Statistics
 from identify.regressors.wrench import Drift, W, block_statistics, fold_statistics, without_drift
 from identify.signals import PreparedLog, Reading, Segment
@@ -29,6 +30,10 @@ _STRETCH = 200
 
 _SAME_SEGMENT = 5.5
 """Points of the series across the edge of two chunks are of one segment up to so many steps."""
+
+
+_MOMENT = 1e-6
+"""Share of a log's time over which a drift is the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +54,8 @@ class LogSummary(LogSeries):
         span: times of the first and the last point of the whole series [s].
         fastest: largest speed [m/s] and angular rate [rad/s] met.
         wrench_range: least and largest force and torque, as logged [N, N m], shape (2, 6).
+        corrections: maps of the wide columns that were made, each with the drift that was taken
+            off then; full-rate states are as they were read, until they are asked for.
     """
 
     reading: Reading
@@ -60,6 +67,7 @@ class LogSummary(LogSeries):
     span: tuple[float, float]
     fastest: tuple[float, float]
     wrench_range: Array
+    corrections: tuple[tuple[Array, Drift], ...] = ()
 
     @property
     def shown(self) -> float:
@@ -158,7 +166,7 @@ class LogSummary(LogSeries):
         ).thinned()
 
     def corrected(self, M: Array, drift: Drift) -> LogSummary:
-        """The log without small faults of its sensor: wide statistics, series and wrench.
+        """The log under a map of its wide columns: statistics, series and, when asked for, states.
 
         Args:
             M: linear map of its wide columns, shape (43, 43).
@@ -171,7 +179,26 @@ class LogSummary(LogSeries):
         rows = self.rows @ M
         start, stop = self.numbers / self.points, (self.numbers + 1.0) / self.points
         rows[:, W] -= rows[:, :1] * drift(start, stop)
-        return replace(self, statistics=statistics, folds=folds, rows=rows)
+        return replace(
+            self,
+            statistics=statistics,
+            folds=folds,
+            rows=rows,
+            corrections=(*self.corrections, (M, drift)),
+        )
+
+    def corrected_segments(self, phi: Phi) -> tuple[Segment, ...]:
+        """Full-rate states with all corrections, as `corrected_states` has them.
+
+        Args:
+            phi: the body that moved, shape (10,).
+        """
+        done = []
+        for segment in self.segments:
+            start = np.clip((segment.time - self.span[0]) / self.duration, 0.0, 1.0 - _MOMENT)
+            of_segment = [(M, drift(start, start + _MOMENT)) for M, drift in self.corrections]
+            done.append(corrected_states(segment, of_segment, phi))
+        return tuple(done)
 
     def thinned(self, most: int | None = None) -> LogSummary:
         """With so few stretches of the series, evenly spread and each whole, as may be kept.

@@ -65,8 +65,6 @@ def validate(
     estimate: Estimate,
     settings: EstimatorSettings,
     truth: InertialParameters | None = None,
-    *,
-    mapped: bool = False,
 ) -> Validation:
     """Score an estimate out of sample, and replay the logs from it.
 
@@ -76,7 +74,6 @@ def validate(
         settings: it was fitted with; the folds use the same, but for how intervals come about.
         truth: another body to replay beside the estimate; a payload's goes on the estimated
             carrier.
-        mapped: whether the logs' statistics were corrected, and motions at full rate were not.
     """
     folds = [log.folds.narrowed() for log in summaries]
     of_folds = replace(settings, interval="formula")  # nobody sees their intervals
@@ -86,15 +83,15 @@ def validate(
     true = None if truth is None else truth.phi
     if true is not None and estimate.unloaded:
         true = true + estimate.moved_in(loaded).phi
-    done = _replays(logs[:loaded], estimate.moved_in(0), true, mapped)
+    done = _replays(logs[:loaded], estimate.moved_in(0), true)
     alone = None
     if estimate.unloaded:
-        alone = _replays(logs[loaded:], estimate.moved_in(loaded), None, mapped)
+        alone = _replays(logs[loaded:], estimate.moved_in(loaded), None)
     return Validation(scores, done, alone)
 
 
 def _replays(
-    logs: Sequence[tuple[LogSummary, Vec6]], moved: MovedBody, truth: Phi | None, mapped: bool
+    logs: Sequence[tuple[LogSummary, Vec6]], moved: MovedBody, truth: Phi | None
 ) -> Replays:
     """Replays of logs that one body moved in, each with the sensor offset to take off."""
     if moved.unidentifiable:
@@ -102,12 +99,9 @@ def _replays(
             f"No replay: {', '.join(moved.unidentifiable)} cannot be identified from the data, and "
             f"a motion simulated with a body that stands in for them would prove nothing."
         )
-    segments = [(segment, bias) for log, bias in logs for segment in log.segments]
-    if not segments and mapped:
-        return _none(
-            "No replay: the log was corrected as asked, and its motion at full rate was not. "
-            "Correct it in the schema or in the log, and fit again."
-        )
+    segments = [
+        (segment, bias) for log, bias in logs for segment in log.corrected_segments(moved.phi)
+    ]
     if not segments:
         return _none("No replay: it needs time stamps, attitude and position in the log.")
     bodies, reason = {ESTIMATE: moved.phi}, ""

@@ -146,8 +146,11 @@ def test_of_a_corrected_log_neither_the_schemas_look_nor_a_false_reason_is_said(
     larger = with_signals(recording, position=1.06 * recording.signals["position"])
     applied = fit(larger, apply=("position_unit",))
     assert applied.findings == ()
-    (why,) = applied.validation.missing
-    assert why.startswith("No replay: the log was corrected as asked")
+    (replayed, meant) = (fit_of.validation.replay for fit_of in (applied, fit(recording)))
+    assert replayed is not None
+    assert meant is not None
+    ours, theirs = (of.errors["estimate"].attitude[-1] for of in (replayed, meant))
+    assert ours < 1.2 * theirs
 
 
 def test_what_is_not_found_or_no_code_is_refused(clean_check, assert_refused):

@@ -1,0 +1,66 @@
+"""Full-rate states of a log under a linear map of its wide columns, for replays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from identify.arrays import Array, Phi, Vec6
+from identify.regressors.newton_euler import FEATURE_TENSOR
+from identify.regressors.wrench import DDW, DW, PSI, RP, RT, WIDE_LAYOUT, W
+from identify.signals import Segment
+from identify.spatial import BodyMotion, rotation_from_quaternion
+from identify.spatial.rotations import rotate
+
+_FEWEST = 3
+"""Samples of which a derivative is made."""
+
+
+def corrected_states(
+    segment: Segment, corrections: Sequence[tuple[Array, Vec6]], phi: Phi
+) -> Segment:
+    """Correct the wrench of a segment by maps of its wide columns.
+
+    The pose stays as it was measured: what a map changes in the motion, δψ, is counted as a wrench
+    −Y(δψ) φ on the body, so that w − Y(ψ) φ is the residual of the mapped columns.
+
+    Args:
+        segment: at its full rate.
+        corrections: maps of the columns z, shape (43, 43), one after another, each with the offset
+            to take off the mapped wrench, shape (n, 6) [N, N m].
+        phi: the body, shape (10,).
+    """
+    if not corrections or len(segment.time) < _FEWEST:
+        return segment
+    z = _wide_columns(segment)
+    psi = z[:, PSI].copy()
+    for M, offset in corrections:
+        z = z @ M
+        z[:, W] -= offset
+    wrench = z[:, W] - (z[:, PSI] - psi) @ (FEATURE_TENSOR @ phi)
+    return replace(segment, wrench=wrench)
+
+
+def _wide_columns(segment: Segment) -> Array:
+    """Columns z = [1, ψ, w, Rᵀ, ẇ, ẅ, Rᵀp] of a segment, derivatives by central differences."""
+    step = (segment.time[-1] - segment.time[0]) / (len(segment.time) - 1)
+
+    def rate(values: Array) -> Array:
+        return np.gradient(values, step, axis=0)
+
+    to_body = rotation_from_quaternion(segment.quaternion).transpose(0, 2, 1)
+    z = np.empty((len(segment.time), len(WIDE_LAYOUT.columns)))
+    z[:, 0] = 1.0
+    z[:, PSI] = BodyMotion(
+        rotate(to_body, rate(segment.velocity) - segment.gravity),
+        segment.angular_velocity,
+        rate(segment.angular_velocity),
+    ).features
+    z[:, W] = segment.wrench
+    z[:, RT] = to_body.reshape(-1, 9)
+    z[:, DW] = rate(segment.wrench)
+    z[:, DDW] = rate(z[:, DW])
+    z[:, RP] = rotate(to_body, segment.position)
+    return z

@@ -1,0 +1,61 @@
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from identify.pipeline import fit
+from identify.regressors import scan
+from identify.regressors.corrected_states import corrected_states
+from identify.regressors.log_corrections import (
+    displaced_point,
+    earlier_wrench,
+    other_clock,
+    other_gravity,
+    turned_wrench,
+)
+from identify.regressors.newton_euler import FEATURE_TENSOR
+from identify.regressors.wrench import PSI, WIDE_LAYOUT
+from identify.signals import full_rate
+from tests.close import assert_close
+from tests.recordings import GRAVITY
+from tests.small_faults import PHI, displaced, exact, late, logged, misaligned, slow_clock, tilted
+
+LOG = exact(3, 8.0)
+TURN = np.array([0.02, -0.01, 0.03])
+TILT = np.array([0.02, -0.03, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("faulty", "M"),
+    [
+        (late(LOG, 0.004), earlier_wrench(0.004)),
+        (misaligned(LOG, TURN), turned_wrench(-TURN)),
+        (displaced(LOG, TURN), displaced_point(-TURN)),
+        (slow_clock(LOG, 0.02), other_clock(0.02, GRAVITY)),
+        (tilted(LOG, TILT), other_gravity(Rotation.from_rotvec(TILT).apply(GRAVITY) - GRAVITY)),
+    ],
+    ids=["delay", "turn", "point", "clock", "tilt"],
+)
+def test_corrected_wrench_is_what_the_logged_motion_takes(faulty, M):
+    whole = np.eye(len(WIDE_LAYOUT.columns))
+    whole[:, : M.shape[1]] = M
+    (segment,), (samples,) = scan(faulty).segments, full_rate(faulty)
+    offset = np.full((len(segment.time), 6), 0.2)
+    corrected = corrected_states(segment, [(whole, offset)], PHI).wrench + offset
+    of_motion = np.asarray(samples.columns[:, PSI] @ (FEATURE_TENSOR @ PHI))
+    inner = slice(100, -100)
+    for half in (slice(0, 3), slice(3, 6)):
+        assert not np.allclose(
+            segment.wrench[inner, half],
+            of_motion[inner, half],
+            rtol=0.0,
+            atol=0.01 * np.abs(of_motion[:, half]).max(),
+        )
+        assert_close(corrected[inner, half], of_motion[inner, half], 3e-5)
+
+
+def test_late_log_replays_as_well_as_the_log_on_time():
+    on_time, of_late = (fit(logged(log)).validation.replay for log in (LOG, late(LOG, 0.02)))
+    assert on_time is not None
+    assert of_late is not None
+    errors = [replay.errors["estimate"].position[-1] for replay in (on_time, of_late)]
+    assert errors[1] == pytest.approx(errors[0], rel=0.15)
