@@ -125,7 +125,7 @@ class Checks:
         if self.left > MOST_LEFT and (self.touched or not any(self.spans)):
             yield from (of_change(change, self.logs) for change in self.changes)
             if not (self.changes or self.touched):
-                yield of_unexplained(self.left, self.ranking)
+                yield of_unexplained(self.left, self.ranking, self.logs)
             return
         notes: list[Finding] = []
         if self.effects is not None:

@@ -67,7 +67,7 @@ _TEXTS = {
     "gravity": "gravity is of another size",
     "clock": "the clock of the log is off",
     "cable": "something pulls at the body as a cable or a hose does",
-    "point_m": "the pose is of another point than the wrench",
+    "point_m": "the pose is of a point away from the wrench's point",
 }
 
 
@@ -184,8 +184,10 @@ def _note(
     name = block.group.name
     per, unit = UNITS[name]
     sizes, half = effects.eta[block.columns], 1.96 * effects.errors[block.columns]
+    sign = -1.0 if name == "point_m" else 1.0  # the point of the pose, seen from the wrench's
     shown = ", ".join(
-        f"{block.group.columns[k]} {sizes[k] / per:.3g} ± {half[k] / per:.2g} {unit}".rstrip()
+        f"{block.group.columns[k]} {sign * sizes[k] / per:.3g} ± "
+        f"{half[k] / per:.2g} {unit}".rstrip()
         for k in entries
     )
     if name == "cable" and 0 in entries:

@@ -10,6 +10,7 @@ import numpy as np
 from identify.diagnosis import Change, Explanation, Ranking, Span
 from identify.diagnosis.ranking import UNITS
 from identify.findings import Finding
+from identify.logs.effects import effect_table
 from identify.regressors import LogSummary
 
 SHOWN = 4
@@ -107,12 +108,13 @@ def of_spans(log: LogSummary, spans: Sequence[Span], *, touched: bool = False) -
     return found
 
 
-def of_unexplained(left: float, ranking: Ranking | None) -> Finding:
+def of_unexplained(left: float, ranking: Ranking | None, logs: Sequence[LogSummary]) -> Finding:
     """The finding of logs that nothing explains, with the best of what was tried.
 
     Args:
         left: share of the wrench's signal that it leaves.
         ranking: of all explanations, where they were compared.
+        logs: whose schemas may leave small faults out of the fit.
     """
     tried = ""
     if ranking is not None and not ranking.as_read:
@@ -121,11 +123,18 @@ def of_unexplained(left: float, ranking: Ranking | None) -> Finding:
         "unexplained",
         "error",
         f"nothing that was tried explains the measured wrench: {100.0 * left:.0f} % of the "
-        f"variance of its forces or torques is left, far above their noise.{tried}",
+        f"variance of its forces or torques is left, far above their noise.{tried}{left_out(logs)}",
         "Check that nothing touched the body, that what is mounted is rigid, and the whole schema; "
         "then log again.",
         {"left": left},
     )
+
+
+def left_out(logs: Sequence[LogSummary]) -> str:
+    """A sentence on small faults that schemas leave out of the fit; empty where none."""
+    tables = [effect_table(log.recording) for log in logs]
+    names = sorted({key for table in tables for key, size in table.items() if size is False})
+    return f" By [effects] the fit is without {', '.join(names)}." if names else ""
 
 
 def of_change(change: Change, logs: Sequence[LogSummary]) -> Finding:

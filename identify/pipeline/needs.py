@@ -9,9 +9,10 @@ lengths alone: a share of its distance would depend on where the origin is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TypeAlias
 
 import numpy as np
 
@@ -56,6 +57,10 @@ _GRAMMAR = (
 )
 
 
+HalfWidth: TypeAlias = Callable[[Estimate, str], float]
+"""95 % half-width of a quantity of an estimate by its name; infinite where it has none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Need:
     """A half-width that intervals have to reach.
@@ -72,24 +77,23 @@ class Need:
     number: float
     unit: str
 
-    def reached(self, estimate: Estimate) -> float | None:
+    def reached(self, estimate: Estimate, half_width: HalfWidth | None = None) -> float | None:
         """The widest half-width in the need's unit; None where something has no interval.
 
         Args:
             estimate: with its intervals.
+            half_width: of a quantity by its name; that of its whole interval where not given.
         """
-        widths = []
-        for name in _ENTRIES[self.quantity]:
-            interval = estimate.intervals[name]
-            if interval is None:
-                return None
-            widths.append(0.5 * (interval[1] - interval[0]))
+        half_width = half_width or _half_width
+        width = max(half_width(estimate, name) for name in _ENTRIES[self.quantity])
+        if not np.isfinite(width):
+            return None
         whole = 1.0
         if self.unit == "%" and self.quantity == "mass":
             whole = estimate.mass
         elif self.unit == "%":
             whole = float(np.linalg.eigvalsh(estimate.inertia_about_com)[-1])
-        return max(widths) / whole / _UNITS[self.quantity][_plain(self.unit)]
+        return width / whole / _UNITS[self.quantity][_plain(self.unit)]
 
     def met(self, estimate: Estimate) -> bool:
         """Whether it is reached."""
@@ -150,12 +154,16 @@ def precision_findings(estimate: Estimate, needs: str) -> Iterator[Finding]:
         reached = need.reached(estimate)
         if need.met(estimate):
             continue
+        between_logs = need.reached(estimate, _between_logs)
+        of_scale = between_logs is not None and between_logs <= need.number
         has = "has no interval" if reached is None else f"is known to ± {reached:.2g} {need.unit}"
         yield Finding(
             "need_unmet",
             "error",
             f"needed was {need.text}, and the {_WORDS[need.quantity]} {has} (95 %).",
-            "Log longer, with more and faster turns about all axes; or ask for less.",
+            _SCALE_LIMITS
+            if of_scale
+            else "Log longer, with more and faster turns about all axes; or ask for less.",
             {} if reached is None else {"half_width": reached, "needed": need.number},
         )
     if needs:
@@ -179,18 +187,32 @@ def precision_findings(estimate: Estimate, needs: str) -> Iterator[Finding]:
         )
 
 
+_TOO_FEW_TURNS = "Log longer, with more and faster turns about all axes; or ask for less."
+_SCALE_LIMITS = (
+    "The sensor's scale sets the limit, and a longer log does not narrow it: calibrate the sensor "
+    "and give `gain_accuracy` in [wrench], weigh the body and give --mass, or ask for less."
+)
+
+
 def repeatability(estimate: Estimate) -> tuple[float, float]:
     """95 % half-widths of mass [kg] and centre of mass [m] between logs of the same sensor.
 
     The intervals of an estimate also count the scale of the sensor, which all its logs share.
     """
-    phi, covariance = estimate.parameters.phi, estimate.covariance
-    jacobian = interval_jacobian(phi, principal_spread(phi, covariance))
-    variances = [np.diag(jacobian @ C @ jacobian.T) for C in (covariance, estimate.repeatability)]
-    half_widths = []
-    for name in ("m", "cx", "cy", "cz"):
-        interval, k = estimate.intervals[name], NAMES.index(name)
-        width = np.inf if interval is None else 0.5 * (interval[1] - interval[0])
-        whole, own = (max(float(v[k]), 0.0) for v in variances)
-        half_widths.append(width * np.sqrt(own / whole) if whole > 0.0 else width)
-    return half_widths[0], max(half_widths[1:])
+    mass, *com = (_between_logs(estimate, name) for name in ("m", "cx", "cy", "cz"))
+    return mass, max(com)
+
+
+def _half_width(estimate: Estimate, name: str) -> float:
+    interval = estimate.intervals[name]
+    return np.inf if interval is None else 0.5 * (interval[1] - interval[0])
+
+
+def _between_logs(estimate: Estimate, name: str) -> float:
+    """The 95 % half-width of one quantity between logs of the same sensor."""
+    phi, k = estimate.parameters.phi, NAMES.index(name)
+    jacobian = interval_jacobian(phi, principal_spread(phi, estimate.covariance))[k]
+    covariances = estimate.covariance, estimate.repeatability
+    whole, own = (max(float(jacobian @ C @ jacobian), 0.0) for C in covariances)
+    width = _half_width(estimate, name)
+    return width * float(np.sqrt(own / whole)) if whole > 0.0 else width

@@ -21,6 +21,7 @@ from identify.findings import NOT_IDENTIFIED, Finding
 from identify.inertia.consistency import DENSEST, least_density
 from identify.logs import Recording
 from identify.logs.facts import LogFacts
+from identify.pipeline.messages import left_out
 from identify.pipeline.settings import FitSettings
 from identify.regressors import WRENCH, LogSummary, Statistics
 from identify.signals.filters import motion_cutoff_hz
@@ -372,7 +373,7 @@ def _unexplained(
         "unexplained",
         "error" if useless else "warning",
         f"the fit explains {'little' if useless else 'not all'} of the measured wrench, and what "
-        f"it leaves is not noise (held-out R²: {shown}).",
+        f"it leaves is not noise (held-out R²: {shown}).{left_out(logs)}",
         "Check units, axes, order and signs in the schema, the sensor's mount, and that nothing "
         "touched the body.",
         {f"r_squared_of_{'forces' if forces.start == 0 else 'torques'}": pooled},

@@ -164,7 +164,8 @@ def test_a_displaced_point_is_a_warning_with_its_place():
     (note,) = result.findings
     assert (note.code, note.severity) == ("kinematic_offset", "warning")
     assert_close(note.evidence["size"], -SHIFT, 0.05)
-    assert "-3.5" in note.remedy
+    assert "is of the point at [3.5" in note.remedy
+    assert "(x 3.5" in note.text
     # From the pose's point the centre of mass is as far from that of the estimate as the points.
     other = np.array(note.evidence["com_from_point_of_pose"])
     assert_close(other - result.estimate.com, np.array(note.evidence["size"]), 5e-3)

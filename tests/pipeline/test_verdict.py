@@ -15,7 +15,7 @@ from identify.logs.writing import write_log
 from identify.pipeline.needs import precision_findings, repeatability
 from tests.close import assert_close
 from tests.estimation.simulated import samples, wrench_noise
-from tests.small_faults import PHI, exact, logged, still, with_schema
+from tests.small_faults import PHI, exact, late, logged, still, with_schema
 from tests.strategies import random_body
 
 NOISY = Noise(position=1e-4, orientation=5e-4, force=10.0, torque=1.0)
@@ -86,8 +86,20 @@ def test_the_scale_of_the_sensor_is_no_lack_of_precision(estimate):
     assert_close(mass, 1.96 * share * estimate.mass * errors[0] / errors[1], 1e-9)
     assert_close(com, 1e-3, 1e-9)  # the centre of mass is that of any scale
     assert list(precision_findings(wide, "")) == []
+    (unmet,) = precision_findings(wide, "mass 1%")
+    assert "a longer log does not narrow it" in unmet.remedy
+    (short,) = precision_findings(wide, "mass 0.001%")
+    assert short.remedy.startswith("Log longer")
     unknown = replace(wide, calibration=None)
     assert [one.code for one in precision_findings(unknown, "")] == ["imprecise"]
+
+
+def test_log_that_is_not_explained_says_what_its_schema_leaves_out():
+    faulty = logged(late(exact(3), 0.05))
+    found = identify.fit(with_schema(faulty, effects={"delay_s": False})).findings
+    (unexplained,) = (one for one in found if one.code == "unexplained")
+    assert "By [effects] the fit is without delay_s." in unexplained.text
+    assert not any("[effects]" in one.text for one in identify.fit(faulty).findings)
 
 
 def test_each_body_of_a_fit_is_named():

@@ -162,9 +162,10 @@ def _offset(facts: LogFacts) -> Fault:
                 f"Add {missing} mm to the tool point in [body.tcp] if the pendant shows it so; "
                 "else `point` in [wrench] is the other one"
             )
+        place = [0.0 - v for v in shown]
         return (
-            f"The pose is of a point {shown} mm (body axes) before the body's origin: log the pose "
-            "of the point the wrench is at, or move the mount by as much"
+            f"The pose is of the point at {place} mm in the body's axes, seen from the wrench's "
+            "point: log the pose of the wrench's point, or move the mount by as much"
         )
 
     return Fault(

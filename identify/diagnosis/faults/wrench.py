@@ -168,7 +168,8 @@ def _gain(facts: LogFacts) -> Fault:
     def action(size: Array) -> str:
         return (
             f"Torque over force is {1.0 / (1.0 + float(size[0])):.4g} of what fits: check both "
-            "units and the sensor's calibration"
+            "units and the sensor's calibration; weigh the body, as the force may be the one that "
+            "is wrong"
         )
 
     return Fault(
