@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from identify.arrays import Array, Flags, Indices
 from identify.logs import Recording
+from identify.signals.offset_steps import SIDE, OffsetStep, of_zeroed_sensor, offset_steps
 from identify.signals.spikes import FEWEST_ROWS, spikes_among
 from identify.spatial import rotation_from_quaternion
 from identify.spatial.rotations import rotate_back
@@ -52,13 +53,15 @@ class Span:
     """A span of time of a log, and what is wrong there.
 
     Attributes:
-        code: of the finding: "contact", "saturation", "spikes", "frozen_pose", "frozen_wrench".
+        code: of the finding: "contact", "saturation", "spikes", "frozen_pose", "frozen_wrench",
+            "bias_step".
         start, stop: time in the log [s]; of spikes those of the first and the last.
         rows: of the log, or of the series, that are in it.
         size: how far beyond what is expected, as the code has it: of a contact the residual's
             energy over that of noise; of a saturation the extreme [N or N m]; of spikes the largest
             in the median size; of a freeze its length over the longest hold elsewhere.
         channel: which, where it is one: "fx" … "tz"; else empty.
+        jump: of the sensor's offset, in its axes, of a "bias_step" [N, N m]; else empty.
     """
 
     code: str
@@ -67,6 +70,7 @@ class Span:
     rows: int
     size: float = 0.0
     channel: str = ""
+    jump: tuple[float, ...] = ()
 
 
 def signal_spans(recording: Recording) -> tuple[Span, ...]:
@@ -97,6 +101,8 @@ class SignalWatch:
         self._fresh: Array | None = None
         self._fresh_time = np.zeros(0)
         self._spikes: list[Span] = []
+        self._steps: list[OffsetStep] = []
+        self._last_samples, self._last_times = np.zeros((6, 0)), np.zeros(0)
 
     def take(self, recording: Recording, rows: slice = slice(None)) -> None:
         """Look at some rows of a log, those after the ones before; of still poses at none."""
@@ -131,6 +137,7 @@ class SignalWatch:
             elsewhere = changes.longest(np.concatenate(runs_at), below=held)
             for end, kept in zip(ends, runs_at, strict=True):
                 spans += end.saturated(changes, kept, elsewhere)
+        spans += self._zeroed([span for span, _ in frozen])
         if self._spikes:
             spans.append(
                 Span(
@@ -142,6 +149,14 @@ class SignalWatch:
                 )
             )
         return tuple(sorted(spans, key=lambda span: span.start))
+
+    def _zeroed(self, holds: Sequence[Span]) -> Iterator[Span]:
+        """Jumps of the wrench that may be of a sensor that was zeroed, not the ends of a hold."""
+        for step in of_zeroed_sensor(self._steps):
+            ends = (step.before - self._step, step.after + self._step)
+            if not any(hold.start <= ends[1] and ends[0] <= hold.stop for hold in holds):
+                size = float(np.linalg.norm(step.jump[:3]))
+                yield Span("bias_step", step.before, step.after, 0, size, jump=step.jump)
 
     def _look(self, least: int) -> None:
         """Look at what waits, in pieces, as long as so many rows wait."""
@@ -184,6 +199,7 @@ class SignalWatch:
         # In both: what turns a wrench brings noise of its own in, and hides where it is cut off.
         seen = np.concatenate((np.ones(1 - own, dtype=np.bool_), fresh))
         self._find_spikes(both, seen, time)
+        self._find_steps(columns[:, own:][:, seen], time[seen])
         self._rows += len(time)
         self._end = float(time[-1])
         self._last = time[-1:], wrench[-1:], pose[-1:]
@@ -209,6 +225,14 @@ class SignalWatch:
             start, stop = float(stamps[found[0]]), float(stamps[found[-1]])
             self._spikes.append(Span("spikes", start, stop, len(found), float(sizes.max())))
         self._fresh, self._fresh_time = samples[:, -2:], stamps[-2:]
+
+    def _find_steps(self, samples: Array, time: Array) -> None:
+        """Look for jumps in the samples of the piece, behind some of the piece before."""
+        samples = np.concatenate((self._last_samples, samples), axis=1)
+        time = np.concatenate((self._last_times, time))
+        self._steps += offset_steps(samples, time)
+        kept = 2 * SIDE - 1
+        self._last_samples, self._last_times = samples[:, -kept:], time[-kept:]
 
 
 def _sensed(wrench: Array, quaternion: Array) -> Array:

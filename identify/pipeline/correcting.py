@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from identify.errors import LogError, ProblemError
 from identify.estimation import EstimatorSettings
-from identify.findings import REPORTED
+from identify.findings import CORRECTABLE, REPORTED
 from identify.pipeline.diagnose import Checks, look_at
 from identify.pipeline.effect_notes import EFFECT_CODES
 from identify.pipeline.explanations import read_otherwise
@@ -62,7 +62,7 @@ def corrected(
     for number, code in enumerate(codes):
         # Other readings are of the logs as they were read: with a change made they are no more.
         changed = any(log.summary.reading.maps for log in now)
-        suspect = not changed and code not in (*SPANS, "spikes")
+        suspect = not changed and code not in CORRECTABLE
         checks = look_at(
             now, settings, effects_of(now, settings), suspect=suspect, corrected=changed
         )
@@ -74,7 +74,9 @@ def corrected(
 def _correction(
     logs: Sequence[ScannedLog], checks: Checks, code: str, before: Sequence[str]
 ) -> _Corrected:
-    if code in (*SPANS, "spikes") and any(s.code == code for of in checks.spans for s in of):
+    if any(s.code == code for of in checks.spans for s in of):
+        if code == "bias_step":
+            return take_off_steps(logs)
         return take_out_spikes(logs, checks) if code == "spikes" else leave_out(logs, checks, code)
     if (misread := checks.misread) is not None and checks.ranking is not None:
         alike = distinct(checks.ranking)
@@ -136,6 +138,13 @@ def leave_out(logs: Sequence[ScannedLog], checks: Checks, code: str) -> _Correct
     except LogError as error:
         why = f"without those {seconds:.4g} s too little is left of the log ({error}); log again"
         raise NotCorrected(code, why) from error
+
+
+def take_off_steps(logs: Sequence[ScannedLog]) -> _Corrected:
+    """Logs without the jumps of their sensors' offsets, and the record of them."""
+    steps = [[(s.start, s.stop, *s.jump) for s in log.offset_steps] for log in logs]
+    meaning = f"bias step: {sum(map(len, steps))} taken off the wrench"
+    return [log.without_offset_steps() for log in logs], {"meaning": meaning, "steps": steps}
 
 
 def take_out_spikes(logs: Sequence[ScannedLog], checks: Checks) -> _Corrected:

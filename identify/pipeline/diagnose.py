@@ -20,6 +20,7 @@ from identify.diagnosis import (
     without_long_ends,
 )
 from identify.diagnosis.explained import MOST_LEFT
+from identify.diagnosis.ranking import CLEAR_LEAD, SLIP
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, FittedEffects
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
@@ -32,7 +33,7 @@ from identify.pipeline.explanations import (
     rank_explanations,
     with_effects,
 )
-from identify.pipeline.fitted_effects import effects_of, gain_for_point
+from identify.pipeline.fitted_effects import bands_of, cost_of, effects_of, gain_for_point
 from identify.pipeline.messages import (
     of_change,
     of_likelier,
@@ -160,6 +161,7 @@ def look_at(
         corrected: whether something was corrected already, and other readings are not tried again.
     """
     _LOG.info("checking")
+    logs, steps, effects = _without_offset_steps(logs, effects, settings)
     # What spikes leave looks like whatever else leaves large residuals: all else is looked for
     # beside them.
     whole = logs
@@ -209,13 +211,41 @@ def look_at(
         ranking=ranking,
         changes=changes,
         doubts=() if changes else doubts,
-        spans=spans,
+        spans=tuple((*own, *of_log) for own, of_log in zip(steps, spans, strict=True)),
         excitation=None if fit is None else excitation(fit),
         logs=tuple(log.summary for log in logs),
         left=left,
         hidden=hidden,
         touched=any(touched),
     )
+
+
+def _without_offset_steps(
+    logs: Sequence[ScannedLog], effects: FittedEffects | None, settings: EstimatorSettings
+) -> tuple[Sequence[ScannedLog], Sequence[tuple[Span, ...]], FittedEffects | None]:
+    """Logs without jumps of their sensors' offsets where that explains them clearly better.
+
+    Returns:
+        The logs, the jumps of each, and the small faults of their sensors; where nothing explains
+        them better, as they were, without jumps. Of a body that changes, the weight jumps too.
+    """
+    steps = [log.offset_steps for log in logs]
+    if not any(steps):
+        return logs, steps, effects
+    plain = [
+        log._replace(spans=tuple(span for span in log.spans if span not in own))
+        for log, own in zip(logs, steps, strict=True)
+    ]
+    without = [log.without_offset_steps() if log.offset_steps else log for log in logs]
+    of_rest, bands = effects_of(without, settings), bands_of(plain)
+    gain = cost_of(plain, effects, bands) - cost_of(without, of_rest, bands)
+    fit = least_squares_of(without, settings)
+    recordings = [log.summary.recording for log in logs]
+    changes = () if fit is None else changed(fit, settings.all_terms, recordings)
+    slips = SLIP * sum(map(len, steps))
+    if gain > CLEAR_LEAD + slips and not any(change.sure for change in changes):
+        return without, steps, of_rest
+    return plain, [()] * len(logs), effects
 
 
 def _left(

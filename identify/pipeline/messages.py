@@ -68,6 +68,10 @@ def distinct(ranking: Ranking) -> list[Explanation]:
 
 
 _SPANS = {
+    "bias_step": (
+        "the sensor was zeroed, or its offset jumped, by {size:.3g} N",
+        "Zero it before it is logged",
+    ),
     "contact": ("something touched or pulled at the body", "Leave the time out"),
     "saturation": ("the sensor is at the end of its range", "Use a sensor of a larger range"),
     "spikes": ("single rows stand out of the wrench", "Find where they come from"),
@@ -95,10 +99,12 @@ def of_spans(log: LogSummary, spans: Sequence[Span], *, touched: bool = False) -
             of = f" ({', '.join(channels)})" if channels else ""
             rows = sum(span.rows for span in own)
             many = f"{rows} row{'s' * (rows != 1)} in " if code == "spikes" else ""
+            wrong = code == "bias_step" or (touched and code == "contact")
+            what = what.format(size=max(span.size for span in own))
             found.append(
                 Finding(
                     code,
-                    "error" if touched and code == "contact" else "warning",
+                    "error" if wrong else "warning",
                     f"{what}{of}: {many}{said}{more}.",
                     f"{remedy}, fit with --apply {code}, or log again.",
                     {"spans": times, "rows": rows},

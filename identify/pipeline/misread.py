@@ -12,7 +12,7 @@ from identify.errors import IdentifyError, ProblemError
 from identify.estimation import EstimatorSettings, NegativeMass
 from identify.findings import Finding
 from identify.pipeline.explanations import rank_explanations, with_effects
-from identify.pipeline.messages import SHOWN, distinct, of_ranking, remedy_alone
+from identify.pipeline.messages import SHOWN, distinct, of_ranking, of_spans, remedy_alone
 from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors import LogSummary
 
@@ -71,6 +71,9 @@ def misread(
     settings: EstimatorSettings,
 ) -> MisreadLog | None:
     """The error to raise where there is no estimate, if the logs mean something else."""
+    for log in logs:
+        for finding in of_spans(log.summary, log.offset_steps):
+            return MisreadLog(str(error), finding)
     ranking = with_effects(rank_explanations(logs), logs, settings, None)
     found = of_ranking(ranking)
     if found is None or ranking.best.left > MOST_LEFT:

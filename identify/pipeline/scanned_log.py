@@ -16,6 +16,7 @@ from identify.logs.excerpt import Excerpt
 from identify.regressors import WIDE_LAYOUT, LogSummary, Statistics, scan
 from identify.regressors.scanning import Progress
 from identify.signals import Reading
+from identify.signals.offset_steps import OffsetStep
 
 _HEAD = 2000
 """Rows that tell whether values repeat."""
@@ -43,6 +44,17 @@ class ScannedLog(NamedTuple):
     def wide(self) -> bool:
         """Whether its statistics have all columns."""
         return self.summary.statistics.layout == WIDE_LAYOUT
+
+    @property
+    def offset_steps(self) -> tuple[Span, ...]:
+        """Jumps of the wrench that may be of the sensor's offset."""
+        return tuple(span for span in self.spans if span.code == "bias_step")
+
+    def without_offset_steps(self) -> ScannedLog:
+        """The log with the jumps of its sensor's offset taken off, read again."""
+        reading, spans = self.summary.reading, self.offset_steps
+        steps = tuple(OffsetStep(span.start, span.stop, span.jump) for span in spans)
+        return self.again(replace(reading, offset_steps=(*reading.offset_steps, *steps)))
 
     @property
     def may_be_rounded(self) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 from identify.arrays import Array
 from identify.logs import Recording
 from identify.logs.patch import Patch, patched
+from identify.signals.offset_steps import OffsetStep, without_offset_steps
 from identify.signals.spikes import without_spikes
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class Reading:
         patch: keys of the schema and their values, such as ("pose.order", "wxyz"), in any order.
         cutoff_hz: highest frequency of the rows [Hz]; chosen by the motion where not given.
         maps: linear maps M of the log's extended columns, one after the other, each by rows.
+        offset_steps: jumps of the sensor's offset that are taken off the wrench.
         without_spikes: single rows of the wrench that stand far out are between their neighbours.
         left_out: spans of time that are not read [s].
         most_rows: of a longer log about so many rows are read, in segments evenly spread.
@@ -39,6 +41,7 @@ class Reading:
     patch: tuple[tuple[str, Any], ...] = ()
     cutoff_hz: float | None = None
     maps: tuple[tuple[tuple[float, ...], ...], ...] = ()
+    offset_steps: tuple[OffsetStep, ...] = ()
     without_spikes: bool = False
     left_out: tuple[tuple[float, float], ...] = ()
     most_rows: int | None = None
@@ -66,6 +69,8 @@ class Reading:
         Raises:
             SchemaError, LogError: it cannot be read so.
         """
+        if self.offset_steps and not recording.still:
+            recording = without_offset_steps(recording, self.offset_steps)
         if self.without_spikes and not recording.still:
             recording, _ = without_spikes(recording)
         if self.rounding is not None:

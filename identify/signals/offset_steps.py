@@ -1,0 +1,99 @@
+"""Jumps of all that follows in a wrench, as of a sensor that is zeroed while it is logged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from identify.arrays import Array
+from identify.logs import Recording
+from identify.spatial import rotation_from_quaternion
+from identify.spatial.rotations import rotate
+
+SIDE = 5
+"""Samples on either side of a jump that it is read from."""
+
+_FAR_OUT = 12.0
+"""Jumps, in the median size of differences between the sides, that no noise makes."""
+
+_LEAST = 0.02
+"""Share of a channel's range below which a jump is none to speak of."""
+
+_MOST = 3
+"""Jumps beyond which they are those of contacts, not of a sensor that is zeroed."""
+
+_RETURNS = 0.5
+"""Two jumps whose sum is less than this share of the larger are the ends of a contact."""
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetStep:
+    """A jump of the sensor's offset.
+
+    Attributes:
+        before, after: times of the samples on either side [s].
+        jump: change of the wrench in the sensor's axes, shape (6,) [N, N m].
+    """
+
+    before: float
+    after: float
+    jump: tuple[float, ...]
+
+
+def offset_steps(wrench: Array, time: Array) -> list[OffsetStep]:
+    """Find jumps that stay, each by straight lines through the samples on its two sides.
+
+    Args:
+        wrench: samples that are not held, in the sensor's axes, shape (6, n).
+        time: of them [s], shape (n,).
+    """
+    if wrench.shape[1] < 10 * SIDE:
+        return []
+    sides = np.lib.stride_tricks.sliding_window_view(wrench, SIDE, axis=1)
+    before, after = sides[:, :-SIDE], sides[:, SIDE:]
+    centred = np.arange(SIDE) - 0.5 * (SIDE - 1)
+    to_edge = np.full(SIDE, 1.0 / SIDE) + 0.5 * SIDE * centred / (centred @ centred)
+    by_lines = after @ to_edge[::-1] - before @ to_edge
+    by_medians = np.median(after, axis=-1) - np.median(before, axis=-1)
+    agree = np.sign(by_lines) == np.sign(by_medians)
+    sizes = np.where(agree, np.minimum(np.abs(by_lines), np.abs(by_medians)), 0.0)
+    usual = np.maximum(_FAR_OUT * np.median(np.abs(by_lines), axis=1), _LEAST * np.ptp(wrench, 1))
+    score = (sizes / np.where(usual > 0.0, usual, np.inf)[:, None]).max(axis=0)
+    found, at = [], np.flatnonzero(score > 1.0)
+    for own in np.split(at, np.flatnonzero(np.diff(at) > SIDE) + 1) if len(at) else []:
+        k = int(own[np.argmax(np.abs(by_lines[:, own] / np.ptp(wrench, 1)[:, None]).max(axis=0))])
+        edge = k + SIDE
+        jump = tuple(by_lines[:, k].tolist())
+        found.append(OffsetStep(float(time[edge - 1]), float(time[edge]), jump))
+    return found
+
+
+def of_zeroed_sensor(steps: Sequence[OffsetStep]) -> list[OffsetStep]:
+    """Jumps that may be of a sensor that was zeroed: a few, none of which takes another back."""
+    jumps = np.array([step.jump[:3] for step in steps]).reshape(-1, 3)
+    sizes = np.linalg.norm(jumps, axis=1)
+    for k in range(len(steps)):
+        for j in range(k):
+            both = float(np.linalg.norm(jumps[k] + jumps[j]))
+            if both < _RETURNS * max(sizes[k], sizes[j]):
+                return []
+    return list(steps) if len(steps) <= _MOST else []
+
+
+def without_offset_steps(recording: Recording, steps: Sequence[OffsetStep]) -> Recording:
+    """A recording whose wrench is without jumps of the sensor's offset."""
+    assert recording.time is not None
+    offset = np.zeros((len(recording.time), 6))
+    for step in steps:
+        offset[recording.time > 0.5 * (step.before + step.after)] += step.jump
+    parts = [offset[:, :3], offset[:, 3:]]
+    if recording.frames["wrench"] == "world":
+        R = rotation_from_quaternion(recording.signals["quaternion"])
+        parts = [rotate(R, part) for part in parts]
+    changed = {
+        name: recording.signals[name] - part
+        for name, part in zip(("force", "torque"), parts, strict=True)
+    }
+    return replace(recording, signals={**recording.signals, **changed})

@@ -1,0 +1,56 @@
+import numpy as np
+import pytest
+
+import identify
+from identify.findings import CORRECTABLE
+from tests.small_faults import PHI, exact, logged, with_wrench, wrench_of
+
+
+def zeroed(log, shares, size=1.0):
+    """The sensor is zeroed at some shares of the time: its reading drops by so much of itself."""
+    wrench = wrench_of(log)
+    for share in shares:
+        row = int(share * len(wrench))
+        wrench[row:] -= size * wrench[row]
+    return with_wrench(log, wrench)
+
+
+def codes(result):
+    return [one.code for one in result.findings]
+
+
+@pytest.mark.parametrize("shares", [(0.3,), (0.5,), (0.25, 0.7)])
+@pytest.mark.parametrize("size", [0.4, 1.0])
+def test_zeroing_with_the_payload_on_is_named_and_taken_off(shares, size):
+    log = zeroed(logged(exact(3)), shares, size)
+    found = identify.fit(log)
+    assert (codes(found)[0], found.verdict.usable) == ("bias_step", "no")
+    assert len(found.findings[0].evidence["spans"]) == len(shares)
+    assert not {"contact", "body_changed"} & set(codes(found))
+    fixed = identify.fit(log, apply=("bias_step",))
+    assert "bias_step" not in codes(fixed)
+    assert fixed.verdict.usable != "no"
+    low, high = fixed.estimate.intervals["m"]
+    assert low < PHI[0] < high
+
+
+def test_force_that_comes_and_goes_is_a_contact():
+    log = logged(exact(3))
+    wrench = wrench_of(log)
+    third = len(wrench) // 3
+    wrench[third : third + 200, :3] += [4.0, -3.0, 5.0]
+    found = codes(identify.fit(with_wrench(log, wrench)))
+    assert "contact" in found
+    assert "bias_step" not in found
+
+
+def test_weight_that_changes_is_no_zeroing():
+    whole, heavier = logged(exact(3)), logged(exact(3, phi=1.3 * PHI))
+    half = len(whole) // 2
+    wrench = np.concatenate((wrench_of(whole)[:half], wrench_of(heavier)[half:]))
+    assert codes(identify.fit(with_wrench(whole, wrench)))[0] == "body_changed"
+
+
+def test_clean_log_has_no_jumps():
+    assert "bias_step" in CORRECTABLE
+    assert identify.fit(logged(exact(5))).findings == ()
