@@ -143,7 +143,7 @@ def lines_of(
         counted, lines = _judged(entry)
         counts[counted] += 1
         if entry.fault or entry.warning or not only_wrong:
-            note, warning = entry.link.note, entry.warning
+            note, warning = entry.note, entry.warning
             lines += [f"- warning: {warning}"] * bool(warning)
             shown.append((entry.link, lines + [f"- note: {note}"] * bool(note)))
     width = min(max((len(link.name) for link, _ in shown), default=4), _WIDEST_NAME)
@@ -186,7 +186,7 @@ def _record(model: Model, judged: Sequence[JudgedLink]) -> dict[str, object]:
             "fault": entry.fault or None,
             "reasons": entry.reasons,
             "warning": entry.warning or None,
-            "note": entry.link.note or None,
+            "note": entry.note or None,
         }
         for entry in judged
     ]
@@ -220,7 +220,7 @@ def lines_of_repair(repaired: RepairedModel) -> Iterator[str]:
     for link, why in repaired.left:
         yield f"Left as it was, {link.name}: {why}."
     for link, how in repaired.warnings:
-        yield f"Warning, {link.name}: {how}; --from-geometry puts the inertia of the shape there."
+        yield f"Warning, {link.name}: {how}."
 
 
 def _changes(repair: Repair) -> Iterator[str]:

@@ -12,7 +12,7 @@ from tyro.conf import Positional
 
 from identify.commands.answer import answer
 from identify.commands.bodies import AT, PoseNumbers, pose_of
-from identify.commands.command import Command, Number, UsageError, option
+from identify.commands.command import Command, Flag, Number, UsageError, option
 from identify.commands.output import require_writable_file, write_file
 from identify.commands.terminal import say
 
@@ -55,6 +55,9 @@ class Shape(Command):
 
     scale: Annotated[float, option("S", "(default: 1)")] = 1.0
     """Metres per unit of a mesh file, 0.001 for one in millimetres."""
+
+    hull: Flag = False
+    """Take the convex hull of a mesh that has holes or no inside, and say so."""
 
     at: Annotated[PoseNumbers | None, option(AT, "(default: there)")] = None
     """Pose of the shape's frame in the wanted one: position [m] and rotation vector [rad]."""
@@ -104,16 +107,24 @@ class Shape(Command):
     def _geometry(self) -> Geometry:
         from identify.documents import lookup
         from identify.errors import ModelError
-        from identify.inertia.shapes import SHAPES, read_mesh, shape_from_sizes
+        from identify.inertia import shapes
 
         if self.name == _MESH:
             if len(self.sizes) != 1:
                 raise UsageError(f"shape: mesh takes one file, got {len(self.sizes)} words")
-            return read_mesh(self.sizes[0], scale=self.scale)
-        if self.scale != 1.0:
-            raise UsageError("shape: --scale is for a mesh; sizes are given in metres")
-        lookup({**SHAPES, _MESH: None}, self.name, "shape", ModelError)  # raises where it is none
-        return shape_from_sizes(self.name, [_number(word) for word in self.sizes])
+            try:
+                return shapes.read_mesh(self.sizes[0], scale=self.scale)
+            except ModelError as error:
+                if not (self.hull and self.scale > 0.0):
+                    raise
+                hull = shapes.convex_hull(self.scale * shapes.read_triangles(Path(*self.sizes))[0])
+                hint = f"its convex hull of {hull.measure:.4g} m³ is taken"
+                say(f"identify: note: {str(error).partition(';')[0]}; {hint}", file=sys.stderr)
+                return hull
+        if self.scale != 1.0 or self.hull:
+            raise UsageError("shape: --scale and --hull are for a mesh; sizes are given in metres")
+        lookup({**shapes.SHAPES, _MESH: None}, self.name, "shape", ModelError)  # raises if unknown
+        return shapes.shape_from_sizes(self.name, [_number(word) for word in self.sizes])
 
 
 def _require_believable(body: InertialParameters) -> None:

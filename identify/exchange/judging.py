@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from identify.arrays import Array
+from identify.arrays import Array, Phi
 from identify.errors import ModelError
 from identify.exchange.link_geometry import Filled, contradiction
 from identify.exchange.link_inertia import DENSEST, LinkInertia, implied_density, link_kinds
 from identify.exchange.simulators import Simulator
+from identify.exchange.slips import Slip, find_slip
 from identify.inertia.consistency import BodyKind
 from identify.inertia.conventions.simulators import SMALLEST_FULL_INERTIA
 from identify.inertia.matrices import inertia_about_com, second_moment_about_com
@@ -49,7 +50,9 @@ class JudgedLink(NamedTuple):
         kind: of the body; None where the file does not say it.
         fault: what is wrong, in a word or two; nothing where the link is as asked.
         reasons: why, a sentence each.
-        warning: how a body that is possible contradicts the link's shape, or nothing.
+        warning: how a possible body contradicts the link's shape or looks like a placeholder.
+        note: that of the link, without what the fault or the warning says.
+        slip: what may have been meant by an impossible inertia, or None.
     """
 
     link: LinkInertia
@@ -57,6 +60,8 @@ class JudgedLink(NamedTuple):
     fault: str = ""
     reasons: tuple[str, ...] = ()
     warning: str = ""
+    note: str = ""
+    slip: Slip | None = None
 
 
 def judge(
@@ -79,8 +84,9 @@ def judge(
     ]
     bodies = np.array([links[i].judged for i in sized]).reshape(-1, 10)
     moments = dict(zip(sized, np.linalg.eigvalsh(inertia_about_com(bodies)), strict=True))
+    possible = {links[i].name: body for i, body in zip(sized, bodies, strict=True)}
     return tuple(
-        _judged(link, kind, moments.get(i), asked, (shapes or {}).get(link.name))
+        _judged(link, kind, moments.get(i), asked, (shapes or {}).get(link.name), twins=possible)
         for i, (link, kind) in enumerate(zip(links, kinds, strict=True))
     )
 
@@ -98,36 +104,46 @@ def _judged(
     moments: Array | None,
     asked: Requirement,
     shape: Filled | None,
+    *,
+    twins: Mapping[str, Phi],
 ) -> JudgedLink:
     """A link of a kind; of a possible body with its ascending moments about the centre of mass."""
-    fault, reasons, warning = "", [], ""
-    if kind == BodyKind.IMPOSSIBLE and (verdict := link.verdict) is not None:
+    fault, reasons, warning, note, slip = "", [], "", link.note, None
+    body, flat = link.judged, kind in (BodyKind.POINT, BodyKind.ROD)
+    if body is not None and body[0] > 0.0 and not link.massless:
+        least = np.abs(body[4:]).max() if moments is None else moments[0]
+        flat = link.line is not None and (flat or least < SMALLEST_FULL_INERTIA)
+    if link.unreadable:
+        fault, reasons, note = "unreadable", [note], ""
+    elif body is not None and flat and implied_density(body) > DENSEST:
+        fault = "without inertia"
+        about = " about its axis" * (kind == BodyKind.ROD)
+        reason = f"a mass of {body[0]:.6g} kg, but no inertia{about}"
+        reasons, note = [": ".join(filter(None, (reason, link.note_beyond_size)))], ""
+    elif kind == BodyKind.IMPOSSIBLE and (verdict := link.verdict) is not None:
         fault = "impossible by rounding" if verdict.by_rounding else "impossible"
-        reasons += verdict.reasons
-        if verdict.mass > 0.0:
-            listed = moments_text(verdict.principal_moments)
-            reasons.append(f"principal moments about the centre of mass: {listed} kg m²")
-    elif link.judged is not None and moments is not None:
-        flat = kind in (BodyKind.POINT, BodyKind.ROD) or moments[0] < SMALLEST_FULL_INERTIA
-        if link.line is not None and flat and implied_density(link.judged) > DENSEST:
-            fault = "without inertia"
-            reasons.append(
-                f"a mass of {link.judged[0]:.6g} kg, but no inertia"
-                f"{' about its axis' if kind == BodyKind.ROD else ''}"
-            )
-        elif shape is not None and link.phi is not None:
-            second = second_moment_about_com(link.phi)
-            warning = contradiction(second, float(link.phi[0]), shape)
+        # The rules of an inertia that are broken after the first say the same.
+        first = {v.rule == "mass": v.message for v in reversed(verdict.violations)}
+        reasons += [first[of_mass] for of_mass in sorted(first, reverse=True)]
+        slip = None if verdict.by_rounding else find_slip(link, twins, shape)
+        reasons += [] if slip is None else [slip.text]
+    elif body is not None and link.phi is not None and moments is not None:
+        second = second_moment_about_com(link.phi)
+        against = contradiction(second, float(link.phi[0]), shape) if shape else ""
+        warning = "; ".join(filter(None, (link.placeholder, against)))
+        note = link.note_beyond_size if warning else note
         total = float(0.5 * moments.sum())
         share = float(total - moments[2]) / total if total > 0.0 else 0.0
         if share < (1.0 - _PRINTED) * asked.margin:
-            fault = fault or "too near the edge"
+            fault = "too near the edge"
             reasons.append(
                 f"the smallest second moment is {share:.3g} of their sum; asked for is "
                 f"{asked.margin:g}"
             )
     if asked.simulator is not None and kind is not None:
         refusals = tuple(asked.simulator.refusals(link))
+        if refusals and fault.startswith(("impossible", "without")):  # which is why
+            refusals = (f"{asked.simulator.title} {asked.simulator.refusal}",)
         fault = fault or f"not for {asked.simulator.title}" * bool(refusals)
         reasons += refusals
-    return JudgedLink(link, kind, fault, tuple(reasons), warning)
+    return JudgedLink(link, kind, fault, tuple(reasons), warning, note, slip)

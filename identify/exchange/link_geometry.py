@@ -6,6 +6,7 @@ that is not closed has no inside: it is taken by its convex hull, and that is sa
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -43,6 +44,11 @@ _SIZES: dict[str, tuple[type[Shape], tuple[tuple[str, int], ...]]] = {
 _CONTRADICTS = 5.0
 """Ratio of radii of gyration along a direction that no body of a shape has. At the surface of a
 ball, mass has √5 times that of the even one; in its middle that of what sits there."""
+
+UNLIKE = "its shape contradicts its inertia"
+
+OUTSIDE = math.sqrt(5.0)
+"""Ratio of radii of gyration from which a body is larger than a convex shape like a ball or box."""
 
 
 class LinkGeometry(NamedTuple):
@@ -96,16 +102,17 @@ def fill(geometries: Iterable[LinkGeometry], model: Path) -> Filled:
     raise ModelError("; ".join(reasons) or "it has no geometry")
 
 
-def contradiction(second: Mat33, mass: float, shape: Filled) -> str:
+def contradiction(second: Mat33, mass: float, shape: Filled, most: float = _CONTRADICTS) -> str:
     """Along which direction a body and its shape are of different extents, in a sentence.
 
     The direction is that of the largest ratio of radii of gyration √(uᵀ S u / m), of the body and
-    of the shape filled evenly; nothing is said where it is less than five, or one has no extent.
+    of the shape filled evenly; nothing is said from a fifth up to `most`, or of one without extent.
 
     Args:
         second: of the body about its centre of mass in the link's axes [kg m²], shape (3, 3).
         mass: of the body [kg].
         shape: of the link.
+        most: largest ratio of a body that belongs to it.
     """
     even = second_moment_about_com(shape.phi) / float(shape.phi[0])
     sizes = np.linalg.eigvalsh(even)
@@ -115,16 +122,17 @@ def contradiction(second: Mat33, mass: float, shape: Filled) -> str:
     inverse = np.linalg.inv(np.linalg.cholesky(even))
     squares, directions = np.linalg.eigh(inverse @ (second / mass) @ inverse.T)
     ratios = np.sqrt(np.maximum(squares, 0.0))
-    farthest = int(np.argmax(np.maximum(ratios, 1.0 / np.maximum(ratios, 1e-300))))
-    if 1.0 / _CONTRADICTS <= ratios[farthest] <= _CONTRADICTS:
+    farthest = int(np.argmax(np.maximum(ratios, most / _CONTRADICTS / np.maximum(ratios, 1e-300))))
+    if 1.0 / _CONTRADICTS <= ratios[farthest] <= most:
         return ""
     u = inverse.T @ directions[:, farthest]
     u /= np.linalg.norm(u) * (1.0 if u[np.argmax(np.abs(u))] > 0.0 else -1.0)
     of_shape = float(np.sqrt(u @ even @ u))
     along = ", ".join(f"{x:.3g}" for x in np.where(np.abs(u) < 1e-6, 0.0, u))
     return (
-        f"its shape contradicts its inertia: along [{along}] its radius of gyration is "
-        f"{ratios[farthest] * of_shape:.2g} m, and {of_shape:.2g} m for {shape.what} filled evenly"
+        f"{UNLIKE}: along [{along}] its radius of gyration is "
+        f"{ratios[farthest] * of_shape:.2g} m, and {of_shape:.2g} m for {shape.what} filled "
+        f"evenly; --from-geometry puts the inertia of the shape there"
     )
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from identify.arrays import Array, Mat66, Phi, seal
+from identify.arrays import Array, Mat33, Mat66, Phi, seal
 from identify.inertia.consistency import BodyKind, body_kinds
 from identify.inertia.matrices import second_moment_about_com
 from identify.inertia.parameters import InertialParameters
@@ -39,8 +39,11 @@ class LinkInertia:
         half_units: what rounding to the digits printed may have done to `printed`, shape (10,).
         added_mass: of the fluid, 6×6, linear first, as the file has it; None for none.
         note: what else a reader should know, in a sentence, or nothing.
-        principal: whether the file says principal moments, not six numbers.
+        order: of the numbers, by its name in `SIX_ORDERS`, or `diagonal` of moments alone.
+        axes: R_LC of the axes that the numbers are printed in, in those of the link, shape (3, 3).
         moves_alone: whether it is a massless frame that a joint moves, with no mass fixed to it.
+        unreadable: whether its element cannot be read, as the note says.
+        largest_length: largest length that the file mentions [m]; None for none.
     """
 
     name: str
@@ -51,14 +54,17 @@ class LinkInertia:
     half_units: Array | None = None
     added_mass: Mat66 | None = None
     note: str = ""
-    principal: bool = False
+    order: str = "urdf"
+    axes: Mat33 = field(default_factory=lambda: np.eye(3))
     moves_alone: bool = False
+    unreadable: bool = False
+    largest_length: float | None = None
 
     def __post_init__(self) -> None:
-        for field in ("phi", "printed", "half_units"):
-            value = getattr(self, field)
+        for name in ("phi", "printed", "half_units"):
+            value = getattr(self, name)
             if value is not None:
-                object.__setattr__(self, field, seal(value, f"{self.name}: {field}", (10,)))
+                object.__setattr__(self, name, seal(value, f"{self.name}: {name}", (10,)))
 
     @property
     def verdict(self) -> BodyVerdict | None:
@@ -76,6 +82,21 @@ class LinkInertia:
     def judged(self) -> Phi | None:
         """What the verdict is about: the numbers as printed, where there are any."""
         return self.phi if self.printed is None else self.printed
+
+    @property
+    def placeholder(self) -> str:
+        """How a body with one power of ten about each axis looks like a placeholder, or nothing."""
+        body = np.zeros(10) if self.judged is None else self.judged
+        even = (body[4:] == body[4] * np.array([1, 0, 0, 1, 0, 1])).all()
+        if not even or f"{body[4]:e}"[:8] != "1.000000":
+            return ""
+        return f"{body[0]:.6g} kg with {body[4]:g} kg m² about each axis look like a placeholder"
+
+    @property
+    def note_beyond_size(self) -> str:
+        """The note without what `unit_note` says of the size of the body."""
+        parts = self.note.split("; ")
+        return "; ".join(part for part in parts if not part.startswith("its radius"))
 
 
 def unit_note(printed: Phi, largest_length: float | None) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 from xml.sax.saxutils import quoteattr
 
@@ -20,6 +21,7 @@ from identify.exchange.model_format import (
     FoundLink,
     ModelFormat,
     massless_link,
+    read_link,
     written_link,
 )
 from identify.exchange.rounding import DIGITS, MARGIN, Floor, RoundedBody, round_in_frame
@@ -59,7 +61,8 @@ class Mjcf(ModelFormat):
             elif inertial is None:
                 yield massless_link(name, body)
             else:
-                found = _read(document, name, body, inertial, setting, largest)
+                read = partial(_read, document, name, body, inertial, setting, largest)
+                found = read_link(document, name, body, read)
                 inertia = _scaled(found.inertia, compiled.get(body.start))
                 yield found._replace(inertia=inertia) if total else found
 
@@ -174,7 +177,7 @@ def _read(
     largest: float | None,
 ) -> FoundLink:
     if "mass" not in inertial.attributes:
-        raise document.error(f"body {name!r}: an <inertial> without mass", inertial)
+        raise document.error("an <inertial> without mass", inertial)
     mass = document.attribute_numbers(inertial, "mass", 1)
     if "fullinertia" in inertial.attributes:
         numbers = document.attribute_numbers(inertial, "fullinertia", 6)
@@ -190,8 +193,8 @@ def _read(
         return massless_link(name, body, inertial)
     pos = document.attribute_numbers(inertial, "pos", 3).values
     X_BC = Pose(read_orientation(document, inertial, setting), pos)
-    principal = "fullinertia" not in inertial.attributes
-    return written_link(name, body, inertial, mass, six, X_BC, largest, principal=principal)
+    order = "diagonal" if "fullinertia" not in inertial.attributes else "mujoco"
+    return written_link(name, body, inertial, mass, six, X_BC, largest, order=order)
 
 
 def _largest_length(document: XmlDocument) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar, NamedTuple
 
@@ -20,7 +20,7 @@ from identify.exchange.rounding import (
     round_body,
     round_in_frame,
 )
-from identify.exchange.xml_document import PrintedNumbers, XmlDocument, XmlElement
+from identify.exchange.xml_document import ModelFileError, PrintedNumbers, XmlDocument, XmlElement
 from identify.exchange.xml_edit import Edit, child_edits
 from identify.inertia.conventions.central import InertialFrame
 from identify.inertia.conventions.orders import matrix_from_six
@@ -72,12 +72,11 @@ class ModelFormat(ABC):
         """Every link of a document, in the order of the file.
 
         Raises:
-            ModelFileError: two links of one name, or an `<inertial>` that lacks a number, has what
-                is none, or says something twice.
+            ModelFileError: two links of one name, or one without.
         """
         found = tuple(self.links(document))
         seen: dict[str, XmlElement] = {}
-        for inertia, link, inertial, _ in found:
+        for inertia, link, _, _ in found:
             name = inertia.name
             first = seen.setdefault(name, link)
             if first is not link:
@@ -86,9 +85,6 @@ class ModelFormat(ABC):
                     f"names must differ",
                     link,
                 )
-            _require_one_each(document, link, ("inertial",), repr(name))
-            if inertial is not None:
-                _require_one_each(document, inertial, _ONCE, f"the <inertial> of {name!r}")
         alone = set(self.moving_frames(document, found))
         return tuple(
             entry._replace(inertia=replace(entry.inertia, moves_alone=True))
@@ -147,6 +143,21 @@ class ModelFormat(ABC):
         """Raises `ModelFileError` where what is written would not be read."""
 
 
+def read_link(
+    document: XmlDocument, name: str, link: XmlElement, read: Callable[[], FoundLink]
+) -> FoundLink:
+    """A link as `read` makes it, or unreadable where its `<inertial>` is wrong: others are read."""
+    inertial = link.find("inertial")
+    try:
+        alike = [link.all("inertial"), *(inertial.all(tag) for tag in _ONCE if inertial)]
+        for second in [element for elements in alike for element in list(elements)[1:]]:
+            raise document.error(f"a second <{second.tag}>; expected one", second)
+        return read()
+    except ModelFileError as error:
+        inertia = LinkInertia(name, error.line, note=error.what, unreadable=True)
+        return FoundLink(inertia, link, inertial)
+
+
 def massless_link(
     name: str,
     link: XmlElement,
@@ -171,7 +182,7 @@ def written_link(
     largest_length: float | None,
     *,
     note: str = "",
-    principal: bool = False,
+    order: str = "urdf",
     added_mass: Mat66 | None = None,
 ) -> FoundLink:
     """A link of the numbers in its `<inertial>`.
@@ -196,7 +207,9 @@ def written_link(
         half_units=half_units,
         added_mass=added_mass,
         note="; ".join(filter(None, (note, unit_note(printed, largest_length)))),
-        principal=principal,
+        order=order,
+        axes=X_LC.rotation,
+        largest_length=largest_length,
     )
     return FoundLink(inertia, link, inertial, frame)
 
@@ -207,11 +220,3 @@ def name_of(document: XmlDocument, element: XmlElement) -> str:
     if not name:
         raise document.error(f"a <{element.tag}> without a name", element)
     return name
-
-
-def _require_one_each(
-    document: XmlDocument, element: XmlElement, tags: Iterable[str], where: str
-) -> None:
-    for tag in tags:
-        for second in list(element.all(tag))[1:]:
-            raise document.error(f"a second <{tag}> in {where}; expected one", second)

@@ -20,7 +20,7 @@ from identify.errors import ModelError
 from identify.exchange.estimate_json import SavedEstimate, estimate_text
 from identify.exchange.estimate_reading import read_estimate, require_unedited
 from identify.exchange.judging import JudgedLink, Requirement, judge
-from identify.exchange.link_geometry import Filled, contradiction, fill
+from identify.exchange.link_geometry import OUTSIDE, UNLIKE, Filled, contradiction, fill
 from identify.exchange.link_inertia import DENSEST, LinkInertia, implied_density
 from identify.exchange.model_format import FoundLink, ModelFormat
 from identify.exchange.models import Model, read_model
@@ -36,11 +36,15 @@ from identify.inertia import (
     phi_from_inertia,
     second_moment_about_com,
 )
+from identify.inertia.consistency import mean_density
 from identify.inertia.matrices import second_moment_from_inertia
 from identify.inertia.parameters import DEFAULT_DENSITY
 
 _ROD, _ROD_SHARE = 1e-4, 1e-6
 """A body whose second smallest second moment is below the one, of the sum, gets the other."""
+
+_AIR, _LARGER = 1.2, 1.2
+"""Density of air [kg/m³]; radius of gyration in the largest length of a model that is too large."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +57,8 @@ class Repair:
         source: what the body is, in words; nothing for the nearest possible one.
         distance: ‖T ΔPi Tᵀ‖ of that from the body that was read, in units of its own size (see
             `nearest_consistent`); None for another body.
-        change: what was changed beyond that to keep off the edge or above a format's floor, in a
-            sentence, or nothing.
+        change: what was taken for a slip, and what was changed beyond that to keep off the edge or
+            above a format's floor, in a sentence each, or nothing.
     """
 
     link: LinkInertia
@@ -136,7 +140,7 @@ def repair_model(
     model = read_model(path) if model is None else model
     shapes = {} if model.format == "estimate" else link_shapes(path)
     judged = judge(model.links, settings.asked, shapes)
-    wrong = [one for one in judged if one.fault or (settings.from_geometry and one.warning)]
+    wrong = [e for e in judged if e.fault or (settings.from_geometry and UNLIKE in e.warning)]
     if not wrong:
         return RepairedModel(path.read_bytes(), (), (), _warnings(judged))
     if model.format == "estimate":
@@ -145,27 +149,45 @@ def repair_model(
     found = {entry.inertia.name: entry for entry in form.read(document)}
     repairs: list[Repair] = []
     left: list[tuple[LinkInertia, str]] = []
-    for link in [entry.link for entry in wrong]:
-        place = _Place(document, form, found[link.name])
+    for entry in wrong:
+        place = _Place(document, form, found[entry.link.name])
         try:
-            repairs.append(_repair(link, settings, place))
+            repairs.append(_repair(entry, settings, place))
         except ModelError as error:
-            left.append((link, str(error)))
-    whole = {r.link.name: r.phi for r in repairs if r.link.name not in _with_mass(found)}
+            left.append((entry.link, str(error)))
+    whole = {r.link.name: r.phi for r in repairs if r.link.judged is None or r.link.judged[0] <= 0}
     inertias = {r.link.name: inertia_about_com(r.phi) for r in repairs if r.link.name not in whole}
     rewritten = rewrite_model(path, whole, inertias=inertias, digits=_digits(settings.asked.margin))
     for i, entry in enumerate(repairs):
         body = rewritten.bodies[entry.link.name]
-        repairs[i] = replace(entry, phi=body.phi, change=body.change)
+        change = "; ".join(filter(None, (entry.change, body.change)))
+        repairs[i] = replace(entry, phi=body.phi, change=change)
     again = form.read(parse_xml(rewritten.content, path))
     judged = judge([entry.inertia for entry in again], settings.asked, shapes)
+    new = [e.link for e in judged if e.link.name in rewritten.bodies and not e.warning]
+    sizes = ((link, _size_warning(link, shapes.get(link.name))) for link in new)
+    warnings = (*_warnings(judged), *(entry for entry in sizes if entry[1]))
     named = {link.name for link, _ in left}
     left += [
         (entry.link, "; ".join(entry.reasons))
         for entry in judged
         if entry.fault and entry.link.name not in named
     ]
-    return RepairedModel(rewritten.content, tuple(repairs), tuple(left), _warnings(judged))
+    return RepairedModel(rewritten.content, tuple(repairs), tuple(left), warnings)
+
+
+def _size_warning(link: LinkInertia, shape: Filled | None) -> str:
+    """How a body is larger than its shape, or without one than the largest length of its model."""
+    if link.phi is None:
+        return ""
+    mass, second = float(link.phi[0]), second_moment_about_com(link.phi)
+    if shape is not None:
+        return contradiction(second, mass, shape, OUTSIDE)
+    radius, largest = float(np.sqrt(np.trace(second) / mass)), link.largest_length
+    if mean_density(link.phi) > _AIR and radius <= _LARGER * (largest or np.inf):
+        return ""
+    beside = f", and the largest length in the file {largest:.3g} m" if largest else ""
+    return f"it is large now: its radius of gyration is {radius:.3g} m{beside}"
 
 
 def _warnings(judged: Sequence[JudgedLink]) -> tuple[tuple[LinkInertia, str], ...]:
@@ -189,20 +211,16 @@ class _Place:
         """The link's geometry with 1 kg/m³; raises `ModelError` where it has none that serves."""
         return fill(self.form.geometry(self.document, self.entry.link), self.document.path)
 
-    @property
-    def rotation(self) -> Mat33:
-        """R_BC of the axes C that the inertia is written in."""
-        return np.eye(3) if self.entry.frame is None else self.entry.frame.X_BC.rotation
-
     def contradicts(self, inertia: Mat33) -> bool:
-        """Whether a possible I_BBcm_C [kg m²] contradicts the link's shape, if it has one."""
+        """Whether a new I_BBcm_C [kg m²] contradicts the link's shape, if it has one."""
         phi = self.entry.inertia.judged
         try:
             filled = self.filled()
         except ModelError:
             return False
-        second = self.rotation @ second_moment_from_inertia(inertia) @ self.rotation.T
-        return phi is not None and bool(contradiction(second, float(phi[0]), filled))
+        axes = self.entry.inertia.axes
+        second = axes @ second_moment_from_inertia(inertia) @ axes.T
+        return phi is not None and bool(contradiction(second, float(phi[0]), filled, OUTSIDE))
 
     def shape_inertia(self, mass: float) -> tuple[Mat33, str]:
         """I_BBcm_C of the link's shape with a mass, and what it is, in words.
@@ -214,24 +232,16 @@ class _Place:
         density = mass / float(filled.phi[0])
         if not density <= DENSEST:
             raise ModelError(f"{filled.what} would have {density:.2g} kg/m³")
-        inertia = self.rotation.T @ (density * inertia_about_com(filled.phi)) @ self.rotation
+        axes = self.entry.inertia.axes
+        inertia = axes.T @ (density * inertia_about_com(filled.phi)) @ axes
         return inertia, f"{filled.what} with its mass, {density:.3g} kg/m³"
-
-
-def _with_mass(found: dict[str, FoundLink]) -> set[str]:
-    """Names of the links whose mass stays."""
-    return {
-        name
-        for name, entry in found.items()
-        if entry.inertia.printed is not None and entry.inertia.printed[0] > 0.0
-    }
 
 
 def _repaired_estimate(path: Path, wrong: JudgedLink, settings: RepairSettings) -> RepairedModel:
     saved = read_estimate(path)
     require_unedited(saved, path)
     try:
-        repair = _repair(wrong.link, settings, None)
+        repair = _repair(wrong, settings, None)
     except ModelError as error:
         return RepairedModel(path.read_bytes(), (), ((wrong.link, str(error)),))
     body = SavedEstimate(  # without what was said of the old one
@@ -243,8 +253,11 @@ def _repaired_estimate(path: Path, wrong: JudgedLink, settings: RepairSettings) 
     return RepairedModel(estimate_text(body).encode(), (repair,), ())
 
 
-def _repair(link: LinkInertia, settings: RepairSettings, place: _Place | None) -> Repair:
+def _repair(judged: JudgedLink, settings: RepairSettings, place: _Place | None) -> Repair:
     """The body for a link: with a mass, in the axes that its numbers are printed in."""
+    link, slip, taken = judged.link, judged.slip, ""
+    if link.unreadable:
+        raise ModelError(f"{link.note}; write it into the file")
     if link.judged is None and not link.massless:
         raise ModelError("its inertia is not written in the file, which makes it of something else")
     if link.judged is None or not link.judged[0] > 0.0:
@@ -254,16 +267,21 @@ def _repair(link: LinkInertia, settings: RepairSettings, place: _Place | None) -
     distance, phi = 0.0, link.judged
     if check(phi).impossible:
         nearest = nearest_consistent(phi, margin=MARGIN)
-        phi, distance = nearest.phi, float(nearest.distance)
+        against = place is not None and place.contradicts(inertia_about_com(nearest.phi))
+        if slip is not None and (slip.clear or against):
+            phi, taken = np.concatenate((phi[:4], slip.six)), slip.text
+        else:
+            phi, distance = nearest.phi, float(nearest.distance)
     inertia, source = _kept_off_the_edge(inertia_about_com(phi), settings.asked.margin), ""
     if place is not None and implied_density(phi) > DENSEST:
         inertia, source = _with_a_size(phi, settings, place)
     elif place is not None and settings.from_geometry and place.contradicts(inertia):
         inertia, source = place.shape_inertia(float(phi[0]))
     if source:
+        taken = ""
         inertia = _kept_off_the_edge(inertia, settings.asked.margin)
     written = phi_from_inertia(phi[0], phi[1:4] / phi[0], inertia)
-    return Repair(link, written, source, None if source else distance)
+    return Repair(link, written, source, None if source or taken else distance, taken)
 
 
 def _repair_mass(link: LinkInertia, settings: RepairSettings, place: _Place | None) -> Repair:

@@ -96,7 +96,9 @@ def rewrite_model(
                 raise ModelError(f"{name}: {error}") from error
             edits += new
     content = apply_edits(document.content, edits)
-    form.read(parse_xml(content, document.path))  # it can be read again
+    for entry in form.read(parse_xml(content, document.path)):  # it can be read again
+        if entry.inertia.unreadable and entry.inertia.name in written:
+            raise document.error(f"link {entry.inertia.name!r}: {entry.inertia.note}")
     return RewrittenModel(content, MappingProxyType(written))
 
 

@@ -19,6 +19,7 @@ from identify.exchange.model_format import (
     ModelFormat,
     massless_link,
     name_of,
+    read_link,
     written_link,
 )
 from identify.exchange.rounding import RoundedBody
@@ -37,7 +38,6 @@ _DEFAULTS: dict[str, float] = dict(zip(SIX, (1.0, 0.0, 0.0, 1.0, 0.0, 1.0), stri
 """SDFormat's, for entries that are not there."""
 
 _NO_INERTIAL = "no <inertial>: listed as massless, but SDFormat would give it 1 kg and 1 kg m²"
-_NO_TENSOR = "no <inertia>: SDFormat gives it 1 kg m² about each axis"
 
 _MOTIONS = "xyzpqr"
 """Surge, sway, heave, roll, pitch, yaw: two letters name an entry of the added mass."""
@@ -54,7 +54,8 @@ class Sdf(ModelFormat):
         """Every link of an SDF file; names within nested models are joined by `::`."""
         largest = _largest_length(document)
         for scope, link in _links(document, document.root):
-            yield _found(document, scope, link, largest)
+            name = scope + name_of(document, link)
+            yield read_link(document, name, link, partial(_found, document, name, link, largest))
 
     def children(self, body: RoundedBody, newline: str, step: str) -> dict[str, str]:
         """The elements within `<inertial>`, by tag."""
@@ -110,8 +111,7 @@ def _links(document: XmlDocument, root: XmlElement) -> Iterator[tuple[str, XmlEl
         stack.extend((scope, child) for child in reversed(inside))
 
 
-def _found(document: XmlDocument, scope: str, link: XmlElement, largest: float | None) -> FoundLink:
-    name = scope + name_of(document, link)
+def _found(document: XmlDocument, name: str, link: XmlElement, largest: float | None) -> FoundLink:
     inertial = link.find("inertial")
     if inertial is None:
         return massless_link(name, link, note=_NO_INERTIAL)
@@ -120,7 +120,7 @@ def _found(document: XmlDocument, scope: str, link: XmlElement, largest: float |
         return FoundLink(LinkInertia(name, inertial.line, note=note), link, inertial)
     mass_element, tensor = inertial.find("mass"), inertial.find("inertia")
     if mass_element is None:
-        raise document.error(f"link {name!r}: an <inertial> without <mass>", inertial)
+        raise document.error("an <inertial> without <mass>", inertial)
     mass = document.text_numbers(mass_element, 1)
     six = PrintedNumbers(np.zeros(6), np.zeros(6))
     if tensor is not None or mass.values.any():
@@ -129,7 +129,9 @@ def _found(document: XmlDocument, scope: str, link: XmlElement, largest: float |
     if not (mass.values.any() or six.values.any()):
         return massless_link(name, link, inertial, added_mass=added)
     X_LC, note = _pose(document, inertial.find("pose"))
-    note = "; ".join(filter(None, (_NO_TENSOR if tensor is None else "", note)))
+    missing = ", ".join(f"<{e}>" for e in ("ixx", "iyy", "izz") if not (tensor and tensor.find(e)))
+    default = f"no {missing if tensor else '<inertia>'}: SDFormat gives it 1 kg m² about each axis"
+    note = "; ".join(filter(None, (default if missing else "", note)))
     found = written_link(
         name, link, inertial, mass, six, X_LC, largest, note=note, added_mass=added
     )

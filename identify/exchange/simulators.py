@@ -77,7 +77,7 @@ class Simulator:
         straight = not (inertia[[0, 0, 1], [1, 2, 2]]).any()
         moments = np.sort(np.diag(inertia)) if straight else np.linalg.eigvalsh(inertia)
         least = self.smallest_moment
-        if not (straight and link.principal):
+        if not (straight and link.order == "diagonal"):
             least = self.smallest_found_moment
         if moments[0] < least:
             yield (
@@ -92,11 +92,10 @@ class Simulator:
         # Drake's allowance is for the rounding of finding moments; the others have none to spare.
         rounding = 0.0 if straight or self.absolute else _ROUNDING * total
         if excess > allowed - rounding:
-            yield (
-                f"{self.title} {self.refusal}: the largest principal moment exceeds the sum of the "
-                f"others by {excess:.2g} kg m², expected {allowed:.2g} at the most, with room for "
-                f"rounding"
-            )
+            by = f"exceeds the sum of the others by {excess:.2g} kg m²"
+            if excess <= allowed:
+                by = "is the sum of the others, which leaves no room for rounding"
+            yield f"{self.title} {self.refusal}: the largest principal moment {by}"
             return
         thin = np.linalg.eigvalsh(second_moment_from_inertia(inertia)) / max(0.5 * total, 1e-300)
         if not straight and thin[0] < self.turned_rod and thin[1] < _ROD:

@@ -16,6 +16,7 @@ from identify.exchange.model_format import (
     ModelFormat,
     massless_link,
     name_of,
+    read_link,
     written_link,
 )
 from identify.exchange.rounding import RoundedBody
@@ -38,7 +39,8 @@ class Urdf(ModelFormat):
         _refuse_xacro(document)
         largest = _largest_length(document)
         for link in document.root.all("link"):
-            yield _found(document, link, largest)
+            name = name_of(document, link)
+            yield read_link(document, name, link, partial(_found, document, name, link, largest))
 
     def children(self, body: RoundedBody, newline: str = "", step: str = "") -> dict[str, str]:
         """The elements within `<inertial>`, by tag, each on one line."""
@@ -112,17 +114,18 @@ def _is_xacro(element: XmlElement) -> bool:
     )
 
 
-def _found(document: XmlDocument, link: XmlElement, largest: float | None) -> FoundLink:
-    name = name_of(document, link)
+def _found(document: XmlDocument, name: str, link: XmlElement, largest: float | None) -> FoundLink:
     inertial = link.find("inertial")
     if inertial is None:
         return massless_link(name, link)
     mass_element, tensor = inertial.find("mass"), inertial.find("inertia")
     if mass_element is None:
-        raise document.error(f"link {name!r}: an <inertial> without <mass>", inertial)
+        raise document.error("an <inertial> without <mass>", inertial)
     mass = document.attribute_numbers(mass_element, "value", 1)
     six = PrintedNumbers(np.zeros(6), np.zeros(6))
     if tensor is not None:
+        if missing := ", ".join(repr(entry) for entry in SIX if entry not in tensor.attributes):
+            raise document.error(f"<inertia> has no attribute {missing}", tensor)
         six = PrintedNumbers(
             *np.hstack([document.attribute_numbers(tensor, entry, 1) for entry in SIX])
         )

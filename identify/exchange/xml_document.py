@@ -38,12 +38,13 @@ class ModelFileError(ModelError):
     """A robot model's file cannot be read or written as it should.
 
     Attributes:
+        what: the message without the place.
         path: the file.
         line: one-based, where one is known.
     """
 
     def __init__(self, what: str, *, path: Path, line: int | None = None) -> None:
-        self.path, self.line = path, line
+        self.what, self.path, self.line = what, path, line
         where = f"{path}" if line is None else f"{path}:{line}"
         super().__init__(f"{where}: {what}")
 

@@ -19,7 +19,7 @@ def link(name: str, ixx: str, iyy: str, izz: str, mass: str = "1.5", xyz: str = 
 
 
 GOOD = link("good", "0.002", "0.003", "0.004")
-BAD = link("bad", "0.001", "0.001", "0.005")
+BAD = link("bad", "0.00100", "0.00100", "0.00300")
 FRAME = '<link name="frame"/>'
 
 
@@ -46,8 +46,8 @@ def test_an_impossible_link_says_why_and_by_how_much(cli, urdf):
     status, out, err = cli("inspect", urdf(GOOD, BAD))
     assert (status, err) == (1, "")
     assert "bad          1.5  impossible\n" in out
-    assert "exceeds the sum of the others, 0.001 + 0.001, by 0.003 kg m² (60 % of" in out
-    assert "principal moments about the centre of mass: 0.001, 0.001, 0.005 kg m²" in out
+    assert "exceeds the sum of the others, 0.001 + 0.001, by 0.001 kg m² (33.3 % of" in out
+    assert "- perhaps a slip, izz 10 times too large: izz 0.003 → 0.0003 kg m²" in out
     assert out.endswith("2 links (urdf): 1 possible, 1 impossible.\n")
 
 
@@ -64,7 +64,7 @@ def test_repair_keeps_mass_centre_and_every_other_byte(cli, urdf, tmp_path):
     assert (status, err) == (0, "")
     assert model.read_bytes() == before
     assert out.splitlines() == [
-        "Repaired bad: principal moments 0.001, 0.001, 0.005 → 0.0025, 0.0025, 0.005 kg m².",
+        "Repaired bad: principal moments 0.001, 0.001, 0.003 → 0.0015, 0.0015, 0.003 kg m².",
         str(fixed),
     ]
     kept = [line for line in before.decode().splitlines() if 'name="bad"' not in line]

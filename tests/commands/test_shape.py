@@ -40,7 +40,7 @@ def test_every_shape(cli, tmp_path, name):
         ("box 0.1 0.2 0.3", "either a mass [kg] or a density [kg/m³], got neither"),
         ("box 0.1 0.2 0.3 --mass 1 --density 1", "got both"),
         ("box 0.1 0.2 0.3 --mass -1", "mass: expected a positive"),
-        ("box 0.1 0.2 0.3 --mass 1 --scale 2", "--scale is for a mesh"),
+        ("box 0.1 0.2 0.3 --mass 1 --scale 2", "are for a mesh"),
         ("mesh --mass 1", "shape: mesh takes one file, got 0 words"),
         ("cone", "the origin is the middle of its base, the apex above it"),
         ("tube", "open at both ends"),
@@ -76,3 +76,18 @@ def test_a_mesh_that_is_read_in_metres_and_huge_is_asked_about(cli, tmp_path):
     assert status == 0
     assert err.startswith("identify: note: the mesh is 200 m wide; if its file is in millimetres")
     assert cli("shape", "mesh", path, "--density", "1000", "--scale", "0.001").err == ""
+
+
+def test_the_hull_of_a_mesh_with_holes_is_taken_on_request(cli, tmp_path):
+    trimesh = pytest.importorskip("trimesh", reason="trimesh is not installed")
+    box = trimesh.creation.box((200.0, 300.0, 500.0))
+    path, out = tmp_path / "open.ply", tmp_path / "open.json"
+    trimesh.Trimesh(box.vertices, box.faces[:-1], process=False).export(path)
+    words = ("shape", "mesh", path, "--density", "1000", "--scale", "0.001", "-o", out)
+    assert "take its convex hull (identify shape --hull;" in cli.refused(*words)
+    status, _, err = cli(*words, "--hull")
+    assert status == 0
+    assert "3 edges of its 11 faces have no neighbour" in err
+    assert err.endswith("its convex hull of 0.03 m³ is taken\n")
+    assert read_estimate(out).parameters.mass == pytest.approx(30.0)
+    assert "expected a positive" in cli.refused(*words[:5], "--hull", "--scale", "-1")

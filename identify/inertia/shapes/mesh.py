@@ -120,8 +120,8 @@ class Mesh(Solid):
             raise ModelError(
                 f"mesh: not watertight: {odd.sum()} edges of its {len(self.faces)} faces have no "
                 f"neighbour, so it has no inside; close the gaps in the program that wrote it (or "
-                f"with trimesh.repair.fill_holes), take its convex hull (convex_hull of trimesh), "
-                f"or, if it is sheet metal, give it its thickness"
+                f"with trimesh.repair.fill_holes), take its convex hull (identify shape --hull; in "
+                f"Python, convex_hull), or, if it is sheet metal, give it its thickness"
             )
         if twisted.any():
             raise ModelError(

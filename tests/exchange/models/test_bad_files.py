@@ -1,25 +1,30 @@
+import re
+
 import pytest
 
 from identify.errors import MissingFile, ModelError
 from identify.exchange import xml_document
+from identify.exchange.judging import judge
 from identify.exchange.models import read_model
+from identify.exchange.rewriting import rewrite_model
 from identify.exchange.xml_document import DEEPEST, ModelFileError
 
 SIX = 'ixx="{}" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"'
 
 
 def urdf(inertial: str) -> str:
-    return f'<robot name="r">\n <link name="a">\n  {inertial}\n </link>\n</robot>'
+    link = f'<link name="a">\n  {inertial}\n </link>'
+    return f'<robot name="r">\n {link}\n<link name="b"/></robot>'
 
 
 def sdf(inertial: str) -> str:
     link = f'<link name="a">\n<inertial>{inertial}</inertial></link>'
-    return f'<sdf><model name="m">\n{link}</model></sdf>'
+    return f'<sdf><model name="m">\n{link}<link name="b"/></model></sdf>'
 
 
 def mjcf(attributes: str) -> str:
     body = f'<body name="a">\n<inertial {attributes}/></body>'
-    return f"<mujoco><worldbody>\n{body}</worldbody></mujoco>"
+    return f"<mujoco><worldbody>\n{body}<body name='b'/></worldbody></mujoco>"
 
 
 BOMB = """<?xml version="1.0"?>
@@ -37,6 +42,11 @@ BAD = {
     "xacro": ("<robot>\n<xacro:m/></robot>", 2, "this is xacro.*xacro .* > model.urdf"),
     "unnamed": ("<robot>\n<link/></robot>", 2, "a <link> without a name"),
     "twice": ('<robot>\n<link name="a"/>\n<link name="a"/></robot>', 3, "a second <link> 'a'"),
+    "an expression": (urdf('<inertial>\n<mass value="${m}"/></inertial>'), 4, "expanded first"),
+    "sdf model": ("<sdf>\n<model/></sdf>", 2, "a <model> without a name"),
+    "mjcf eulerseq": ('<mujoco>\n<compiler eulerseq="abc"/></mujoco>', 2, "expected .* got 'abc'"),
+}
+UNREADABLE = {
     "two inertials": (
         urdf(f"{MASS}<inertia {GOOD}/></inertial>\n<inertial/>"),
         5,
@@ -47,15 +57,17 @@ BAD = {
         4,
         "a second <mass>",
     ),
-    "an expression": (urdf('<inertial>\n<mass value="${m}"/></inertial>'), 4, "expanded first"),
     "no mass": (urdf(f"<inertial><inertia {GOOD}/></inertial>"), 3, "without <mass>"),
-    "no izz": (urdf(f'{MASS}<inertia ixx="1"/></inertial>'), 4, "has no attribute 'ixy'"),
+    "no izz": (
+        urdf(f'{MASS}<inertia ixx="1" iyy="1"/></inertial>'),
+        4,
+        "attribute 'ixy', 'ixz', 'iyz'",
+    ),
     "nan": (urdf(f"{MASS}<inertia {SIX.format('nan')}/></inertial>"), 4, "<inertia ixx>: .*'nan'"),
     "huge": (urdf(f"{MASS}<inertia {SIX.format('1e999')}/></inertial>"), 4, "1e999' is too large"),
     "xyz": (urdf(f'{MASS}<origin xyz="0 0"/></inertial>'), 4, "<origin xyz>: .* got '0 0'"),
     "sdf mass": (sdf("<inertia/>"), 3, "without <mass>"),
     "sdf expression": (sdf("<mass>${m}</mass>"), 3, r"got '\${m}'; xacro has to be expanded first"),
-    "sdf model": ("<sdf>\n<model/></sdf>", 2, "a <model> without a name"),
     "sdf degrees": (
         sdf('<mass>1</mass>\n<pose degrees="1" rotation_format="quat_xyzw">0 0 0 0 0 0 1</pose>'),
         4,
@@ -83,7 +95,6 @@ BAD = {
         3,
         "has no direction",
     ),
-    "mjcf eulerseq": ('<mujoco>\n<compiler eulerseq="abc"/></mujoco>', 2, "expected .* got 'abc'"),
 }
 
 
@@ -98,6 +109,31 @@ def test_the_file_and_the_line_are_named(tmp_path, case):
         assert caught.value.line == line
         assert str(caught.value).startswith(f"{path}:{line}: ")
     assert caught.value.path == path
+
+
+@pytest.mark.parametrize("case", UNREADABLE)
+def test_an_inertial_that_is_wrong_leaves_the_other_links(tmp_path, cli, case):
+    text, line, message = UNREADABLE[case]
+    path = tmp_path / "model.xml"
+    path.write_text(text)
+    link, other = read_model(path).links
+    assert (link.name, link.unreadable, link.line, link.phi) == ("a", True, line, None)
+    assert re.search(message, link.note)
+    assert other.massless
+    (judged, _) = judge((link, other))
+    assert (judged.fault, judged.reasons) == ("unreadable", (link.note,))
+    assert cli("inspect", path).status == 1
+    status, out, _ = cli("inspect", path, "--repair", "-o", tmp_path / "fixed.xml")
+    assert status == 1
+    assert f"Left as it was, a: {link.note}; write it into the file." in out
+    assert link.note in cli.refused("add", f"{path}#a", f"{path}#a", "-o", tmp_path / "sum.json")
+
+
+def test_what_is_written_beside_a_second_inertial_is_refused(tmp_path):
+    path = tmp_path / "model.urdf"
+    path.write_text(UNREADABLE["two inertials"][0])
+    with pytest.raises(ModelError, match="link 'a': a second <inertial>"):
+        rewrite_model(path, {"a": [1.0, 0, 0, 0, 1, 0, 0, 1, 0, 1]})
 
 
 def test_a_file_of_200_mb_is_refused_at_once(tmp_path):

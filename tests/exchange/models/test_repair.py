@@ -14,7 +14,7 @@ from tests.close import assert_close, assert_same_body
 URDF = """<robot name="r">
   <link name="a"><!-- kept -->
     <inertial>
-      <inertia izz='0.0050'  ixx="0.0010" ixy="0" ixz="0.000" iyz="-0.0" iyy="1e-3"/><!-- too -->
+      <inertia izz='0.0030'  ixx="0.0010" ixy="0" ixz="0.000" iyz="-0.0" iyy="1e-3"/><!-- too -->
       <origin rpy="0 -0 0.3" xyz="0.000001 0 0"/>
       <mass value="0.000001e6" />
     </inertial>
@@ -23,18 +23,18 @@ URDF = """<robot name="r">
 """
 SDF = """<sdf version="1.9"><model name="m"><link name="a"><inertial>
   <pose frame="" degrees="true">0.000001 0 0 10 -0 30</pose><mass>1.0</mass>
-  <inertia><ixx>0.0010</ixx><izz> 0.0050 </izz> <!-- kept -->
+  <inertia><ixx>0.0010</ixx><izz> 0.0030 </izz> <!-- kept -->
     <iyy>0.001</iyy></inertia></inertial></link></model></sdf>
 """
 DIAG = """<mujoco><worldbody><body name="a"><freejoint/>
-  <inertial  mass="1.0" euler="10 20 -30" diaginertia="0.001 0.0010 0.005"  pos="1e-6 0 0"/>
+  <inertial  mass="1.0" euler="10 20 -30" diaginertia="0.001 0.0010 0.003"  pos="1e-6 0 0"/>
 </body></worldbody></mujoco>
 """
 FULL = DIAG.replace(
-    'euler="10 20 -30" diaginertia="0.001 0.0010 0.005"', 'fullinertia="SIX"'
-).replace("SIX", "0.001 0.001 0.005 1e-4 0 2e-4")
-NEW = "0.00250000001"
-SIX = {"ixx": NEW, "ixy": "0", "ixz": "0", "iyy": NEW, "iyz": "0", "izz": "0.005"}
+    'euler="10 20 -30" diaginertia="0.001 0.0010 0.003"', 'fullinertia="SIX"'
+).replace("SIX", "0.001 0.001 0.003 1e-4 0 2e-4")
+NEW = "0.001500000004"
+SIX = {"ixx": NEW, "ixy": "0", "ixz": "0", "iyy": NEW, "iyz": "0", "izz": "0.003"}
 ATTRIBUTES = " ".join(f'{name}="{text}"' for name, text in SIX.items())
 ELEMENTS = "".join(f"\n    <{name}>{text}</{name}>" for name, text in SIX.items())
 CASES = {
@@ -45,7 +45,7 @@ CASES = {
     ),
     "diag": (
         DIAG,
-        DIAG.replace("0.001 0.0010 0.005", f"{NEW} {NEW} 0.005")
+        DIAG.replace("0.001 0.0010 0.003", f"{NEW} {NEW} 0.003")
         .replace("  mass", " mass")
         .replace("  pos", " pos"),
     ),
@@ -59,7 +59,7 @@ def write(path, text):
 
 @pytest.mark.parametrize("case", CASES)
 def test_only_the_element_of_the_inertia_is_touched(tmp_path, case):
-    """Second moments of 0.0025, 0.0025 and −0.0015: the last becomes a hair above zero."""
+    """Second moments of 0.0015, 0.0015 and −0.0005: the last becomes a hair above zero."""
     before, expected = CASES[case]
     path = write(tmp_path / "model.xml", before)
     repaired = repair_model(path)
@@ -142,7 +142,7 @@ def test_an_inertia_of_practically_nothing_becomes_that_of_a_plausible_ball(
 
 
 def test_no_mass_in_the_digits_printed_cannot_be_repaired(tmp_path):
-    text = URDF.replace("0.000001e6", "0.00000000").replace("izz='0.0050'", 'izz="0.0015"')
+    text = URDF.replace("0.000001e6", "0.00000000").replace("izz='0.0030'", 'izz="0.0015"')
     repaired = repair_model(write(tmp_path / "r.urdf", text))
     assert not repaired.repairs
     ((link, why),) = repaired.left

@@ -1,0 +1,243 @@
+import re
+
+import numpy as np
+import pytest
+
+from identify.exchange.judging import Requirement, judge
+from identify.exchange.models import read_model
+from identify.exchange.repair import RepairSettings, repair_model
+from identify.exchange.rewriting import link_shapes
+from identify.exchange.simulators import SIMULATORS
+from identify.exchange.slips import find_slip
+from tests.close import assert_close
+
+SIX = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+
+
+def urdf(numbers, name="a", mass="0.64", shapes=""):
+    six = " ".join(f'{key}="{x}"' for key, x in zip(SIX, numbers.split(), strict=True))
+    return (
+        f'<link name="{name}"><inertial><origin xyz="0.01 0 0" rpy="0.3 0.1 -0.2"/>'
+        f'<mass value="{mass}"/><inertia {six}/></inertial>{shapes}</link>'
+    )
+
+
+def sdf(numbers, name="a"):
+    six = "".join(f"<{key}>{x}</{key}>" for key, x in zip(SIX, numbers.split(), strict=True))
+    return (
+        f'<link name="{name}"><inertial><mass>0.64</mass><inertia>{six}</inertia></inertial></link>'
+    )
+
+
+def mjcf(numbers, name="a"):
+    xx, xy, xz, yy, yz, zz = numbers.split()
+    six = f'fullinertia="{xx} {yy} {zz} {xy} {xz} {yz}"'
+    if {xy, xz, yz} == {"0"}:
+        six = f'diaginertia="{xx} {yy} {zz}"'
+    return f'<body name="{name}"><freejoint/><inertial pos="0 0 0" mass="0.64" {six}/></body>'
+
+
+WRITE = {
+    "urdf": ('<robot name="r">', urdf, "</robot>"),
+    "sdf": ('<sdf><model name="m">', sdf, "</model></sdf>"),
+    "mjcf": ("<mujoco><worldbody>", mjcf, "</worldbody></mujoco>"),
+}
+
+
+def model(folder, *links, form="urdf"):
+    before, write, after = WRITE[form]
+    path = folder / "model.xml"
+    path.write_text(before + "\n".join(x if x[0] == "<" else write(x) for x in links) + after)
+    return path
+
+
+def repaired(path, **settings):
+    done = repair_model(path, settings=RepairSettings(**settings))
+    path.write_bytes(done.content)
+    return done, read_model(path).links
+
+
+MENDED = {
+    "a thousand": ("4.77 0 0 0.0043 0 0.0035", "0.00477 0 0 0.0043 0 0.0035", "ixx 1000 times too"),
+    "a tenth": ("0.002 0 0 0.0003 0 0.004", "0.002 0 0 0.003 0 0.004", "iyy 10 times too small"),
+    "turned": ("0.02 1e-4 0 0.003 0 0.004", "0.002 1e-4 0 0.003 0 0.004", "ixx 10 times too large"),
+    "sign": ("0.002 0 0 0.003 0 -0.004", "0.002 0 0 0.003 0 0.004", "a sign: izz -0.004 → 0.004"),
+    "product": ("0.002 0.01 0 0.003 0 0.004", "0.002 0.001 0 0.003 0 0.004", "ixy 10 times too"),
+    "typing error": (
+        "0.001 0 0 0.002 0 0.05",
+        "0.001 0 0 0.002 0 0.002",
+        "0.001 to 0.003 .* guess",
+    ),
+}
+ORDERS = {
+    "rows": ("urdf", "0.002 1e-4 2e-4 1e-4 0.003 3e-5", "0.002 1e-4 2e-4 0.003 3e-5 0.003"),
+    "diagonal rows": ("sdf", "0.002 0 0 0 0.003 0", "0.002 0 0 0.003 0 0.003"),
+    "diagonal first": (
+        "urdf",
+        "0.002 0.003 0.004 1e-4 2e-4 3e-5",
+        "0.002 1e-4 2e-4 0.003 3e-5 0.004",
+    ),
+    "columns": ("sdf", "0.002 1e-4 0.003 2e-4 3e-5 0.004", "0.002 1e-4 2e-4 0.003 3e-5 0.004"),
+    # What `fullinertia` reads of xx, xy, xz, yy, yz, zz, here in the order of URDF.
+    "URDF in MJCF": (
+        "mjcf",
+        "0.002 0.003 3e-5 1e-4 0.004 2e-4",
+        "0.002 1e-4 2e-4 0.003 3e-5 0.004",
+    ),
+}
+
+
+@pytest.mark.parametrize("form", WRITE)
+@pytest.mark.parametrize("case", MENDED)
+def test_a_slip_is_named_and_what_agrees_is_kept(tmp_path, form, case):
+    numbers, meant, text = MENDED[case]
+    path = model(tmp_path, numbers, form=form)
+    (judged,) = judge(read_model(path).links)
+    assert re.search(f"likely a slip, .*{text}", judged.reasons[-1])
+    done, (link,) = repaired(path)
+    assert_close(link.printed[4:], np.array(meant.split(), dtype=float), 1e-8)
+    assert done.repairs[0].change == judged.reasons[-1]
+    assert not done.warnings
+
+
+@pytest.mark.parametrize("case", ORDERS)
+def test_numbers_in_another_order_are_put_right(tmp_path, case):
+    form, numbers, meant = ORDERS[case]
+    done, (link,) = repaired(model(tmp_path, numbers, form=form))
+    assert_close(link.printed[4:], np.array(meant.split(), dtype=float), 1e-8)
+    named = "iyy repeats ixy .*izz is lost, between .* guess" if "rows" in case else "in the order"
+    assert re.search(named, done.repairs[0].change)
+
+
+def test_a_slip_is_found_in_any_body_that_it_makes_impossible(tmp_path):
+    """A thousand times too large, of moments between 1 and 2: the least power puts it right."""
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        six = np.zeros(6)
+        six[[0, 3, 5]] = rng.uniform(1e-3, 2e-3, 3).round(6)
+        six[[1, 2, 4]] = rng.uniform(-1e-4, 1e-4, 3).round(8)
+        slipped = six * np.where(np.arange(6) == rng.choice([0, 3, 5]), 1000.0, 1.0)
+        path = model(tmp_path, " ".join(map(repr, slipped.tolist())))
+        slip = find_slip(read_model(path).links[0], {}, None)
+        assert slip.clear
+        assert_close(slip.six, six, 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "same"),
+    [
+        ("left_ankle", "right_ankle", True),
+        ("LElbow", "RElbow", True),
+        ("fl_l_foot", "fr_l_foot", True),
+        ("left_ankle", "right_knee", False),
+    ],
+)
+def test_the_link_of_the_other_side_says_what_was_meant(tmp_path, good, bad, same):
+    """A moment and a product; two products of a mirrored link have the other sign."""
+    path = model(
+        tmp_path,
+        urdf("0.002 1e-4 0 0.003 2e-4 0.004", good),
+        urdf("0.002 -1e-4 0 0.0177 -3e-4 0.004", bad),
+    )
+    done, (_, link) = repaired(path)
+    assert (f"as its twin {good} has it: iyy 0.0177 → 0.003" in done.repairs[0].change) == same
+    meant = [0.002, -1e-4, 0, 0.003, -2e-4, 0.004]
+    assert np.allclose(link.printed[4:], meant, rtol=1e-8, atol=1e-15) == same
+
+
+BOX = '<collision><geometry><box size="{}"/></geometry></collision>'
+
+
+def test_what_is_not_clear_is_only_proposed_unless_the_shape_decides(tmp_path):
+    """Moments of 1, 1.2 and 3: a slip of ten, or any other mistake."""
+    numbers = "0.00100 0 0 0.00120 0 0.00300"
+    path = model(tmp_path, numbers)
+    (judged,) = judge(read_model(path).links)
+    assert judged.reasons[1] == "perhaps a slip, izz 10 times too large: izz 0.003 → 0.0003 kg m²"
+    done, _ = repaired(path)
+    assert_close(done.repairs[0].moments, [0.0014, 0.0016, 0.003], 1e-6)
+    path = model(tmp_path, urdf(numbers, shapes=BOX.format("0.1 0.1 0.15")))
+    done, _ = repaired(path)
+    assert_close(done.repairs[0].moments, [0.0003, 0.001, 0.0012], 1e-6)
+    assert not done.warnings
+
+
+def test_a_slip_that_contradicts_the_shape_is_none(tmp_path):
+    path = model(tmp_path, urdf("0.001 0 0 0.001 0 0.5", shapes=BOX.format("0.1 0.1 1.5")))
+    (judged,) = judge(read_model(path).links, None, link_shapes(path))
+    assert judged.slip is None or "0.0005" not in judged.slip.text
+
+
+def test_other_numbers_that_are_as_possible_are_told(tmp_path):
+    (judged,) = judge(read_model(model(tmp_path, "4.77 0 0 4.5 0 0.0035")).links)
+    assert "izz 0.0035 → 0.35 kg m²; possible, too: izz 0.0035 → 3.5" in judged.reasons[-1]
+
+
+@pytest.mark.parametrize("form", WRITE)
+def test_a_repaired_body_larger_than_its_model_is_warned_of(tmp_path, form):
+    """Of no number far off, so that nothing but the nearest possible body is left."""
+    done, _ = repaired(model(tmp_path, "4.77 0 0 2.2 0 2.1", form=form))
+    ((link, warning),) = done.warnings
+    assert link.name == "a"
+    assert warning.startswith("it is large now: its radius of gyration is 2.7")
+
+
+def test_a_repaired_body_larger_than_its_shape_is_warned_of(tmp_path):
+    """Within five radii of gyration of the even shape, where a body as written is not named."""
+    numbers, box = "0.0049 0 0 0.002 0 0.002", BOX.format("0.1 0.1 0.1")
+    path = model(tmp_path, urdf(numbers, shapes=box))
+    done, _ = repaired(path)
+    ((_, warning),) = done.warnings
+    assert "its shape contradicts its inertia: along [" in warning
+    path = model(tmp_path, urdf(numbers, shapes=box))
+    done, _ = repaired(path, from_geometry=True)
+    assert not done.warnings
+    assert_close(done.repairs[0].moments, np.full(3, 0.64 * 0.01 / 6), 1e-8)
+
+
+@pytest.mark.parametrize("form", WRITE)
+@pytest.mark.parametrize("moment", ["1", "0.001", "1e-6"])
+def test_a_placeholder_is_warned_of_once(tmp_path, form, moment):
+    path = model(tmp_path, f"{moment} 0 0 {moment} 0 {moment}", form=form)
+    (judged,) = judge(read_model(path).links)
+    assert judged.fault == ""
+    assert judged.warning == (
+        f"0.64 kg with {float(moment):g} kg m² about each axis look like a placeholder"
+    )
+    assert "radius of gyration" not in judged.note
+    (judged,) = judge(read_model(model(tmp_path, "0.0012 0 0 0.0012 0 0.0012", form=form)).links)
+    assert judged.warning == ""
+
+
+@pytest.mark.parametrize("form", WRITE)
+@pytest.mark.parametrize("numbers", ["1e-35 0 0 1e-35 0 5e-35", "0 0 2e-35 0 0 0"])
+def test_an_inertia_of_rounding_is_none(tmp_path, form, numbers):
+    path = model(tmp_path, numbers, form=form)
+    (judged,) = judge(read_model(path).links, Requirement(SIMULATORS["mujoco"], margin=0.01))
+    assert judged.fault == "without inertia"
+    assert judged.reasons == (
+        "a mass of 0.64 kg, but no inertia",
+        "MuJoCo does not compile the file",
+    )
+
+
+def test_what_is_at_the_edge_does_not_exceed_by_nothing(tmp_path):
+    path = model(tmp_path, "1.5 0.5 0 1.5 0 3")  # a plate, of moments 1, 2 and 3
+    (judged,) = judge(read_model(path).links, Requirement(SIMULATORS["mujoco"]))
+    (reason,) = judged.reasons
+    assert reason.endswith("is the sum of the others, which leaves no room for rounding")
+
+
+def test_one_fact_is_one_line(tmp_path):
+    path = model(tmp_path, "4.77 0 0 2.2 0 2.1")
+    (judged,) = judge(read_model(path).links, Requirement(SIMULATORS["mujoco"]))
+    triangle, slip, program = judged.reasons
+    assert triangle.startswith("triangle inequality: ")
+    assert slip.startswith("perhaps a slip, ixx 10 times too large")
+    assert program == "MuJoCo does not compile the file"
+
+
+def test_entries_that_sdf_fills_in_are_named(tmp_path):
+    text = sdf("1 0 0 1.2 0 1").replace("<izz>1</izz>", "")
+    (link,) = read_model(model(tmp_path, text, form="sdf")).links
+    assert link.note == "no <izz>: SDFormat gives it 1 kg m² about each axis"
