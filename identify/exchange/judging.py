@@ -117,8 +117,8 @@ def _judged(
         fault, reasons, note = "unreadable", [note], ""
     elif body is not None and flat and implied_density(body) > DENSEST:
         fault = "without inertia"
-        about = " about its axis" * (kind == BodyKind.ROD)
-        reason = f"a mass of {body[0]:.6g} kg, but no inertia{about}"
+        reason = f"a mass of {body[0]:.6g} kg, but no inertia"
+        reason += " about its axis" * (kind == BodyKind.ROD)
         reasons, note = [": ".join(filter(None, (reason, link.note_beyond_size)))], ""
     elif kind == BodyKind.IMPOSSIBLE and (verdict := link.verdict) is not None:
         fault = "impossible by rounding" if verdict.by_rounding else "impossible"

@@ -1,7 +1,4 @@
-"""Slips of the hand behind an impossible inertia: a change of few numbers makes it possible.
-
-What agrees is right and is kept, where the nearest possible body would change it, too.
-"""
+"""Slips of the hand behind an impossible inertia: what agrees is kept, the rest put right."""
 
 from __future__ import annotations
 
@@ -117,12 +114,11 @@ def _of_sign(six: Array) -> Iterator[Slip]:
 
 def _of_power(six: Array) -> Iterator[Slip]:
     """One number a power of ten too large or too small, the smallest powers first."""
-    places = ((0, 3, 5), (1, 2, 4))
-    for size, some, sign in itertools.product(range(1, 7), places, (-1, 1)):
-        for i in some:
-            why = f"{SIX[i]} {10**size} times too {'large' if sign < 0 else 'small'}"
-            new = np.where(np.arange(6) == i, six * 10.0 ** (sign * size), six)
-            yield Slip(new, why, _is_wrong(six, i, small=sign > 0))
+    signed = [(i, sign) for some in ((0, 3, 5), (1, 2, 4)) for sign in (-1, 1) for i in some]
+    for size, (i, sign) in itertools.product(range(1, 7), signed):
+        why = f"{SIX[i]} {10**size} times too {'large' if sign < 0 else 'small'}"
+        new = np.where(np.arange(6) == i, six * 10.0 ** (sign * size), six)
+        yield Slip(new, why, _is_wrong(six, i, small=sign > 0))
 
 
 def _of_outlier(six: Array) -> Iterator[Slip]:
