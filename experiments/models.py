@@ -154,7 +154,8 @@ def _whole_files(paths: list[Path]) -> str:
 def _source(repair: Repair) -> str:
     """What a repaired link has, in a word or two."""
     if not repair.source:
-        return "the nearest possible inertia"
+        slip = repair.distance is None
+        return "its own, with a slip put right" if slip else "the nearest possible inertia"
     for words in ("collision geometry", "visual geometry"):
         if repair.source.startswith(f"its {words}"):
             return f"that of its {words}"
