@@ -50,6 +50,7 @@ CODES = (
     ),
     *("imu_axes", "imu_scale", "imu_place", "imu_delay", "free_flight", "force_motion"),
     *("rows_dropped", "rows_unused", "counter_wrapped", "held_samples", "clocks_joined"),
+    "transposed",
     "wrench_rounded",
     *("choice_contradicted", *_SYMPTOMS),
 )

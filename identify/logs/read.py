@@ -75,6 +75,7 @@ def read_fields(log: LogLike, schema: SchemaLike) -> dict[str, Any]:
         ),
         "findings": (
             *findings,
+            *_transposed(tables),
             *other_rates(streams, times),
             *_angles(streams, times, schema),
             *described["findings"],
@@ -126,6 +127,14 @@ def _angles(
     for stream, time in zip(streams, times, strict=True):
         if schema.pose is not None and "pose" in stream.valid_rows:
             yield from angles_in_degrees(stream.valid_rows["pose"], schema.pose, time)
+
+
+def _transposed(tables: Sequence[Table]) -> Iterator[Finding]:
+    for table in tables:
+        if table.transposed:
+            names = ", ".join(table.transposed)
+            text = f"{table.path.name}: {names}: samples are along the last axis; read transposed."
+            yield Finding("transposed", "info", text)
 
 
 def _free_flight(schema: Schema) -> Iterator[Finding]:

@@ -79,6 +79,7 @@ class Contents:
         kind: of its messages, where they have a type.
         layout: keys of `[log]` by which it is read, of a text file.
         frame: whose axes its messages are in, as their header says; of a transform the child.
+        units: of columns by name, where a row below the names has them.
     """
 
     names: tuple[str, ...]
@@ -86,6 +87,7 @@ class Contents:
     kind: str = ""
     layout: Mapping[str, object] = field(default_factory=dict)
     frame: str = ""
+    units: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,7 @@ class Table:
         lines: one-based line of each row, of a text file; None where rows are counted from zero.
         first: number of the first row in its file, where rows are counted.
         kept: which of the rows read these are, in order; None where they are all.
+        transposed: arrays that hold a sample in each column instead of each row.
     """
 
     path: Path
@@ -113,6 +116,7 @@ class Table:
     lines: Sequence[int] | NDArray[np.int64] | None = None
     first: int = 0
     kept: NDArray[np.intp] | None = None
+    transposed: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.faults)

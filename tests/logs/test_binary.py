@@ -168,6 +168,38 @@ def test_npz_arrays_of_two_dimensions(tmp_path, schema, rows):
         )
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_an_npy_file_is_one_array(tmp_path, schema, rows, turned):
+    path = tmp_path / "run.npy"
+    np.save(path, rows.T if turned else rows)
+    numbers = {
+        "log": {"time": 0},
+        "pose": {"position": [1, 2, 3], "quaternion": "run[4:8]"},
+        "wrench": {"force": "run[8:11]", "torque": [11, 12, 13]},
+    }
+    recording = read_log(path, schema(**numbers))
+    np.testing.assert_array_equal(recording.signals["torque"], rows[:, 11:14])
+    np.testing.assert_array_equal(recording.time, rows[:, 0])
+    assert [f.code for f in recording.findings] == ["transposed"] * turned
+    path.write_bytes(path.read_bytes()[:-8])
+    with pytest.raises(LogError, match=r"run\.npy: cannot be read as a NPY file"):
+        read_log(path, schema(**numbers))
+
+
+def test_npy_records_have_their_fields(tmp_path, schema, rows):
+    kinds = [("t", float), ("p", float, 3), ("q", float, 4), ("f", float, 3), ("m", float, 3)]
+    records = np.zeros(len(rows), kinds)
+    for name, part in zip("tpqfm", np.split(rows, [1, 4, 8, 11], axis=1), strict=True):
+        records[name] = part.reshape(records[name].shape)
+    np.save(tmp_path / "run.npy", records)
+    vectors = {
+        "pose": {"position": "p", "quaternion": "q"},
+        "wrench": {"force": "f", "torque": "m"},
+    }
+    recording = read_log(tmp_path / "run.npy", schema(**vectors))
+    np.testing.assert_array_equal(recording.signals["force"], rows[:, 8:11])
+
+
 def test_npz_pickles_are_never_loaded(tmp_path, schema, columns):
     class Trap:
         def __reduce__(self):

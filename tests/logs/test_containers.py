@@ -9,6 +9,7 @@ import pytest
 
 from identify.errors import LogError, MissingColumn, MissingExtra, MissingFile, SchemaError
 from identify.logs import LogFile, open_log, read_log
+from identify.logs.readers import contents_of
 from identify.logs.readers.mat import LARGEST
 from identify.logs.schema import load_schema
 from identify.spatial.rotations import quaternion_product, rotate, rotation_from_quaternion
@@ -134,7 +135,10 @@ def without_topics(**log) -> dict:
     [
         (without_topics(), r"holds 2 topics, .* /pose \(geometry_msgs/msg/PoseStamped\)"),
         (without_topics(topic="/poze"), r"no topic '/poze'; did you mean '/pose'"),
-        (without_topics(topic="/pose"), r"/pose: no column 'wrench.force.x' among"),
+        (
+            without_topics(topic="/pose"),
+            r"/pose \(.*/PoseStamped\): no column 'wrench.force.x' among",
+        ),
         (without_topics(topic="base -> tool0"), r"no transforms between frames"),
     ],
 )
@@ -196,6 +200,77 @@ def test_frames_are_chained_through_moving_and_static_transforms(columns, refere
     ):
         with pytest.raises(LogError, match=words):
             read_log(path, schema(frames))
+
+
+def spoilt(bag: containers.Bag, case: str) -> None:
+    """Messages on a topic that nobody asked for."""
+    from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
+    kind, store = "std_msgs/msg/Float64", bag.store
+    serialize = store.serialize_ros1 if bag.ros1 else store.serialize_cdr
+    raw = bytes(serialize(store.types[kind](0.0), kind)) + bytes(8)
+    if case == "of no definition":
+        kind, store = "my_msgs/msg/Odd", get_typestore(Stores.EMPTY)
+        store.register(get_types_from_msg("float64 data\nfloat64 more\n", kind))
+    elif case == "too long":
+        raw += b"!" * 8
+    connection = bag.writer.add_connection("/a", kind, typestore=store)
+    bag.writer.write(connection, START, raw)
+
+
+@pytest.mark.parametrize("kind", ["ros1", "mcap", "sqlite3"])
+@pytest.mark.parametrize("case", ["padded", "too long", "of no definition"])
+def test_a_topic_that_is_not_needed_never_refuses_a_bag(columns, reference, tmp_path, kind, case):
+    path = tmp_path / ("one.bag" if kind == "ros1" else "run")
+    with containers.Bag(path, kind) as bag:
+        spoilt(bag, case)
+        for ns, p, q, f, tau in zip(
+            *(columns[k] for k in ("t", "p", "q", "f", "tau")), strict=True
+        ):
+            bag.pose("/pose", int(ns), p, q)
+            bag.wrench("/ft/wrench", int(ns), f, tau)
+    part = path if kind == "ros1" else next(p for p in path.iterdir() if p.suffix != ".yaml")
+    if case == "of no definition":
+        content = part.read_bytes()
+        part.write_bytes(content.replace(b"float64 more", b"Unheard more"))
+    assert_same(read_log(path, BAG_SCHEMA), reference)
+    topics = [table.topic for table in contents_of(path)]
+    assert ("/a" in topics) == (case == "padded")
+    schema = without_topics(topic="/a")
+    words = "no column" if case == "padded" else "cannot be read as a message of its type"
+    kind = "my_msgs/msg/Odd" if case == "of no definition" else "std_msgs/msg/Float64"
+    with pytest.raises(LogError, match=rf"/a \({kind}\): {words}"):
+        read_log(path, schema)
+
+
+def test_stamps_that_are_not_there_are_those_of_receipt(columns, reference, tmp_path):
+    rows = list(zip(*(columns[k] for k in ("t", "p", "q", "f", "tau")), strict=True))[:50]
+    with containers.Bag(tmp_path / "run", "mcap") as bag:
+        zero = bag.header(0, "ft")
+        for ns, p, q, f, tau in rows:
+            bag.transform("/tf", int(ns), "base", "tool", p, q)
+            wrench = bag.type("geometry_msgs/msg/Wrench")(bag.vector(f), bag.vector(tau))
+            bag.write("/plain", "geometry_msgs/msg/Wrench", int(ns) + 5_000_000, wrench)
+            kind = "geometry_msgs/msg/WrenchStamped"
+            bag.write("/zero", kind, int(ns) + 5_000_000, bag.type(kind)(zero, wrench))
+    pose = {
+        "position": [f"translation.{a}" for a in "xyz"],
+        "quaternion": [f"rotation.{a}" for a in "xyzw"],
+    }
+    prefixes = {"/plain": ("", "no header"), "/zero": ("wrench.", "stamps are all zero")}
+    for topic, (prefix, why) in prefixes.items():
+        names = {k: [f"{prefix}{k}.{a}" for a in "xyz"] for k in ("force", "torque")}
+        schema = {
+            "log": {"time": "header.stamp"},
+            "streams": {"pose": {"topic": "base -> tool"}, "wrench": {"topic": topic}},
+            "pose": pose,
+            "wrench": {**names, **WRENCH},
+        }
+        with pytest.raises(LogError, match=rf'{topic} \(.*{why}; set time = "receive_time"'):
+            read_log(tmp_path / "run", schema)
+        log = read_log(tmp_path / "run", {**schema, "log": {"time": "receive_time"}})
+        (stream,) = log.streams
+        assert_close(stream.time[0], -0.005, 1e-6)  # the transform was received before
 
 
 HDF5_SCHEMA = {
@@ -270,6 +345,96 @@ MAT_SCHEMA = {
     "pose": {"position": "log.p", "quaternion": "log.q"},
     "wrench": {"force": "log.ft.force", "torque": "tau", **WRENCH},
 }
+
+
+def _write(path: Path, kind: str, data: dict[str, np.ndarray]) -> Path:
+    """The arrays as MATLAB or Python would have them in a file."""
+    from scipy.io import savemat
+
+    if kind == "npz":
+        np.savez(path, **data)
+    elif kind == "mat":
+        savemat(path, data)
+    else:
+        turned = kind == "mat of 7.3"
+        with h5py.File(path, "w", userblock_size=512 * turned) as file:
+            for name, values in data.items():
+                column = values[:, None] if turned and values.ndim == 1 else values
+                file[name] = column.T if turned else column
+    return path
+
+
+@pytest.mark.parametrize("kind", ["npz", "hdf5", "mat", "mat of 7.3"])
+@pytest.mark.parametrize("shapes", ["n×4×4", "4×4×n", "3×n", "3×1×n"])
+def test_arrays_with_their_samples_along_any_axis(columns, reference, tmp_path, kind, shapes):
+    T = np.tile(np.eye(4), (len(columns["t"]), 1, 1))
+    T[:, :3, :3], T[:, :3, 3] = rotation_from_quaternion(columns["q"]), columns["p"]
+    vectors = {name: columns[name] for name in ("p", "q", "f", "tau")}
+    data = {"t": columns["t"], "gravity": np.array([0.0, 0.0, -9.81])}
+    match shapes:
+        case "n×4×4":
+            data |= {"T": T, **vectors}
+        case "4×4×n":
+            data |= {"T": np.moveaxis(T, 0, 2), **vectors}
+        case "3×n":
+            data |= {name: values.T for name, values in vectors.items()}
+        case _:
+            data |= {name: values.T[:, None] for name, values in vectors.items()}
+            data["t"] = data["t"][None, None]
+    path = _write(tmp_path / f"log.{kind[:4].strip()}", kind, data)
+    schema = {
+        "log": {"time": "t", "time_unit": "ns"},
+        "pose": {"matrix": "T"} if "4" in shapes else {"position": "p", "quaternion": "q"},
+        "wrench": {"force": "f", "torque": "tau", **WRENCH},
+    }
+    log = read_log(path, schema)
+    found = [finding.text for finding in log.findings if finding.code == "transposed"]
+    assert len(found) == (shapes != "n×4×4")
+    for name in ("position", "force", "torque"):
+        assert_close(log.signals[name], reference.signals[name], 1e-15)
+    R, expected = (rotation_from_quaternion(x.signals["quaternion"]) for x in (log, reference))
+    assert_close(R, expected, 1e-12)
+    assert_close(log.time, reference.time, 1e-9)
+
+
+def test_a_wide_array_of_few_rows_is_not_turned(columns, tmp_path):
+    wide = np.zeros((12, 30))
+    wide[:, 6] = 1.0
+    path = _write(tmp_path / "log.npz", "npz", {"joints": wide, "w": columns["f"][:12]})
+    schema = {
+        "log": {"still": True},
+        "pose": {"position": "joints[0:3]", "quaternion": "joints[3:7]"},
+        "wrench": {"force": "w", "torque": "joints[8:11]", **WRENCH},
+    }
+    assert len(read_log(path, schema)) == 12
+
+
+@pytest.mark.parametrize("kind", ["mat", "mat of 7.3"])
+def test_signals_of_simulink_are_structures_by_number(columns, reference, tmp_path, kind):
+    from scipy.io import savemat
+
+    values = [np.hstack((columns["p"], columns["q"])), columns["f"].T[:, None], columns["tau"]]
+    path = tmp_path / "log.mat"
+    if kind == "mat":
+        fields = np.empty((1, 3), dtype=[("values", object), ("label", object)])
+        fields[0] = [(array, "a label") for array in values]
+        savemat(path, {"out": {"time": columns["t"][:, None], "signals": fields}})
+    else:
+        with h5py.File(path, "w", userblock_size=512) as file:
+            file["out/time"] = columns["t"][None]
+            references = file.create_dataset("out/signals/values", (3, 1), dtype=h5py.ref_dtype)
+            for k, array in enumerate(values):
+                file[f"#refs#/{k}"] = array.T
+                references[k, 0] = file[f"#refs#/{k}"].ref
+    schema = {
+        "log": {"time": "out.time", "time_unit": "ns"},
+        "pose": {
+            "position": "out.signals(1).values[0:3]",
+            "quaternion": "out.signals(1).values[3:7]",
+        },
+        "wrench": {"force": "out.signals(2).values", "torque": "out.signals(3).values", **WRENCH},
+    }
+    assert_same(read_log(path, schema), reference)
 
 
 @pytest.mark.parametrize("compressed", [False, True])
@@ -389,7 +554,7 @@ def test_a_topic_is_for_files_that_hold_several_tables(tmp_path):
 
 @pytest.mark.parametrize(
     ("module", "name", "extra"),
-    [("h5py", "a.h5", "hdf5"), ("rosbags.highlevel", "a.bag", "bags"), ("pyulog", "a.ulg", "px4")],
+    [("h5py", "a.h5", "hdf5"), ("rosbags.rosbag2", "a.bag", "bags"), ("pyulog", "a.ulg", "px4")],
 )
 def test_a_format_whose_library_is_missing_names_the_extra(
     tmp_path, monkeypatch, module, name, extra
@@ -457,7 +622,7 @@ def test_compressed_parts_that_are_cut_short_are_an_error(columns, tmp_path, mod
     else:
         with sqlite3.connect(part) as file:
             file.execute("UPDATE messages SET data = substr(data, 1, 20)")
-    with pytest.raises(LogError, match="cannot be read as a ROS bag"):
+    with pytest.raises(LogError, match=r"cannot be read as a (ROS bag|message)"):
         read_log(path, BAG_SCHEMA)
 
 

@@ -26,6 +26,7 @@ _WITH_TOPICS = ("bag", "hdf5", "ulog")
 
 READERS: Mapping[str, str] = MappingProxyType(
     {
+        ".npy": "npy",
         ".npz": "npz",
         ".parquet": "parquet",
         ".pq": "parquet",

@@ -1,13 +1,14 @@
 """Columns that are NumPy arrays, in an archive or in memory.
 
-One-dimensional arrays are columns, a two-dimensional `a` gives `a[0]`, `a[1]`, and so on. A masked
-entry is one that is missing, as NaN is.
+One-dimensional arrays are columns, a two-dimensional `a` gives `a[0]`, `a[1]`, and so on, one of
+matrices their entries row by row. A masked entry is one that is missing, as NaN is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,9 @@ from identify.logs.schema_fields import Column
 from identify.logs.table import RowFault, Source, Stamps, Table, locate, locate_stamps
 from identify.logs.units import TICKS_PER_SECOND
 
+_MOST_COLUMNS, _MOST_PARTS = 10_000, 16
+"""Columns of an array that are looked at; and parts of a signal, of which a pose has most."""
+
 
 @dataclass(frozen=True, slots=True)
 class Slot:
@@ -30,6 +34,7 @@ class Slot:
         key: what loads the array.
         rows, dtype: of the array.
         index: of the column in the array.
+        transposed: whether the samples are along another axis of the array than its first.
     """
 
     name: str
@@ -37,39 +42,62 @@ class Slot:
     rows: int
     dtype: np.dtype[Any]
     index: Any = ...
+    transposed: bool = False
 
 
-def slots_of(name: str, key: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> list[Slot]:
-    """The columns of an array; none of one that has no rows or too many dimensions."""
-    match shape:
-        case (rows,):
-            return [Slot(name, key, rows, dtype)]
-        case (rows, columns):
-            return [
-                Slot(f"{name}[{k}]", key, rows, dtype, (slice(None), k))
-                for k in range(min(columns, 10_000))
-            ]
+def slots_of(arrays: Iterable[tuple[str, Any, tuple[int, ...], np.dtype[Any]]]) -> list[Slot]:
+    """The columns of the arrays of a log, each of a name, a key, a shape and a type.
+
+    None of an array that has no rows or too many dimensions.
+    """
+    arrays = list(arrays)
+    shapes = [shape for _, _, shape, _ in arrays]
+    lengths = {s[0] for s in shapes if len(s) == 1 or (len(s) == 2 and s[0] > s[1])}
+    lengths |= {max(s) for s in shapes if len(s) > 1 and 1 in s and max(s) > _MOST_PARTS}
+    slots: list[Slot] = []
+    for name, key, shape, dtype in arrays:
+        if len(shape) == 1:
+            slots.append(Slot(name, key, shape[0], dtype))
+        elif shape and (axis := _axis_of_samples(shape, lengths)) is not None:
+            others = [range(n) for k, n in enumerate(shape) if k != axis]
+            one = axis > 0 and all(len(other) == 1 for other in others)
+            for k, place in enumerate(islice(product(*others), _MOST_COLUMNS)):
+                index = (*place[:axis], slice(None), *place[axis:])
+                own = name if one else f"{name}[{k}]"
+                slots.append(Slot(own, key, shape[axis], dtype, index, axis > 0))
+    return slots
+
+
+def _axis_of_samples(shape: tuple[int, ...], lengths: Container[int]) -> int | None:
+    """The axis of the samples of an array n×k, k×n, n×4×4, 4×4×n or 3×1×n; None of another.
+
+    Given the lengths of arrays that are columns, or have more rows than columns.
+    """
+    long = [k for k, n in enumerate(shape) if n != 1] if len(shape) == 3 else [0, 1]
+    match len(shape), [shape[k] for k in long]:
+        case 2 | 3, [rows, columns]:
+            narrow = rows < columns and rows <= _MOST_PARTS
+            wide = columns in lengths or (rows not in lengths and columns > _MOST_PARTS)
+            return long[narrow and wide]
+        case 3, [_, (3 | 4) as rows, columns] if rows == columns:
+            return 0
+        case 3, [(3 | 4) as rows, columns, _] if rows == columns:
+            return 2
+        case 3, [_]:
+            return long[0]
         case _:
-            return []
+            return None
 
 
 def slots_of_all(arrays: Mapping[str, NDArray[Any]]) -> list[Slot]:
     """The columns of arrays by their names, each its own key."""
-    return [
-        slot
-        for name, array in arrays.items()
-        for slot in slots_of(name, name, array.shape, array.dtype)
-    ]
+    return slots_of((name, name, array.shape, array.dtype) for name, array in arrays.items())
 
 
 def read_arrays(source: Source) -> Table:
     """The columns asked for of arrays in memory."""
     held = [] if source.arrays is None else source.arrays.columns
-    slots = [
-        slot
-        for number, (name, array) in enumerate(held)
-        for slot in slots_of(name, number, array.shape, array.dtype)
-    ]
+    slots = slots_of((name, k, array.shape, array.dtype) for k, (name, array) in enumerate(held))
     return table_of(source, slots, lambda number: held[number][1])
 
 
@@ -94,13 +122,15 @@ def table_of(source: Source, slots: list[Slot], load: Callable[[Any], NDArray[An
         stamps, ticks = _stamps(path, raw)
         if raw.dtype.kind in "mM":
             faults[np.isnat(raw)] = RowFault.NOT_FINITE
-    return Table(path, names, columns, faults, stamps, ticks)
+    turned = dict.fromkeys(slot.name.partition("[")[0] for slot in used if slot.transposed)
+    return Table(path, names, columns, faults, stamps, ticks, transposed=tuple(turned))
 
 
 def rows_of(source: Source, slots: list[Slot]) -> int:
-    """How many rows the columns asked for have; errors as of `table_of`."""
+    """How many rows the columns asked for have, none if transposed; errors as of `table_of`."""
     wanted, place = _wanted(source, slots)
-    return _rows(source.path, [*wanted.values(), *(() if place is None else (slots[place],))])
+    used = [*wanted.values(), *(() if place is None else (slots[place],))]
+    return 0 if any(slot.transposed for slot in used) else _rows(source.path, used)
 
 
 def _wanted(source: Source, slots: list[Slot]) -> tuple[dict[Column, Slot], int | None]:

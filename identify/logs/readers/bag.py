@@ -8,9 +8,10 @@ columns are times: `receive_time`, and the stamp of the header, `header.stamp`.
 from __future__ import annotations
 
 import bz2
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
 from functools import partial
 from itertools import islice
@@ -30,7 +31,7 @@ from identify.logs.readers.topics import topic_of
 from identify.logs.readers.transforms import TF_TYPES, TRANSFORM_COLUMNS, read_transform
 from identify.logs.table import Contents, Source, Table
 
-RECEIVED = "receive_time"
+RECEIVED, STAMP = "receive_time", "header.stamp"
 
 _MOST_ENTRIES = 256
 """Entries of an array, or of a list of messages, that are columns."""
@@ -40,6 +41,12 @@ _CHUNK = 2**24
 
 _BEFORE_CHUNK = 49
 """Bytes of a chunk of MCAP before its data, besides the name of its compression."""
+
+_PADDING = 16
+"""Zeros at the most with which writers pad a message."""
+
+_BETWEEN_IDL = "=" * 80 + "\n"
+"""Stands between the definitions of a type and of those that it is made of."""
 
 _LOOKED_AT = 2000
 """Messages of transforms by which frames are listed."""
@@ -51,9 +58,7 @@ Messages = Iterator[tuple[int, Any]]
 def read_bag(source: Source) -> Table:
     """Reads the fields asked for of one topic, message by message."""
     with opened(source.path) as bag:
-        topics = {
-            name: of.msgtype or "several types" for name, of in bag.topics.items() if of.msgcount
-        }
+        topics = _types(bag)
         wanted = source.layout.topic
         frames = None if wanted is None else _frames(wanted)
         if frames is not None:
@@ -66,7 +71,7 @@ def read_bag(source: Source) -> Table:
                     '"PARENT -> CHILD" with the names of two frames, such as "base -> tool0"',
                     path=source.path,
                 )
-            arrays = _columns(source, topic, messages_of(bag, [topic]))
+            arrays = _columns(source, f"{topic} ({topics[topic]})", messages_of(bag, [topic]))
     slots = [Slot(name, name, len(array), array.dtype) for name, array in arrays.items()]
     return table_of(source, slots, lambda name: arrays[name])
 
@@ -74,23 +79,39 @@ def read_bag(source: Source) -> Table:
 def contents(path: Path) -> tuple[Contents, ...]:
     """Its topics; of transforms between frames those from the root to each frame that moves."""
     found: list[Contents] = []
+    refused: list[LogError] = []
+    up: dict[str, str] = {}
     with opened(path) as bag:
-        kinds = {name: of.msgtype or "" for name, of in bag.topics.items() if of.msgcount}
-        for name, kind in kinds.items():
-            if kind not in TF_TYPES:
-                _, first = next(messages_of(bag, [name]))
-                frame = str(getattr(getattr(first, "header", None), "frame_id", "")).strip("/")
-                found.append(Contents((RECEIVED, *flattened(first)), name, kind, frame=frame))
-        if edges := [name for name, kind in kinds.items() if kind in TF_TYPES]:
-            few = islice(messages_of(bag, edges), _LOOKED_AT)
-            up = {child: parent for _, parent, child, _ in _edges(few)}
-            for child in up:
-                root = child
-                while root in up and up[root] != child:
-                    root = up[root]
-                names = ("header.stamp", *TRANSFORM_COLUMNS)
-                found.append(Contents(names, f"{root} -> {child}", TF_TYPES[0], frame=child))
+        for name, kind in _types(bag).items():
+            try:
+                messages = messages_of(bag, [name])
+                if kind in TF_TYPES:
+                    edges = _edges(islice(messages, _LOOKED_AT))
+                    up |= {child: parent for _, parent, child, _ in edges}
+                    continue
+                _, first = next(messages)
+            except LogError as error:  # it may not be needed
+                refused.append(error)
+                continue
+            frame = str(getattr(getattr(first, "header", None), "frame_id", "")).strip("/")
+            names = flattened(first)
+            if STAMP in names and not names[STAMP](first):
+                del names[STAMP]  # it was not set
+            found.append(Contents((RECEIVED, *names), name, kind, frame=frame))
+    for child in up:
+        root = child
+        while root in up and up[root] != child:
+            root = up[root]
+        columns = (STAMP, *TRANSFORM_COLUMNS)
+        found.append(Contents(columns, f"{root} -> {child}", TF_TYPES[0], frame=child))
+    if refused and not found:
+        raise refused[0]
     return tuple(found)
+
+
+def _types(bag: Any) -> dict[str, str]:
+    """The types of the topics that have messages."""
+    return {name: of.msgtype or "several types" for name, of in bag.topics.items() if of.msgcount}
 
 
 @contextmanager
@@ -102,17 +123,15 @@ def opened(path: Path) -> Iterator[Any]:
         LogError: it is no bag, or a damaged one.
     """
     try:
-        from rosbags.highlevel import AnyReader
-        from rosbags.typesys import Stores, get_typestore
+        from rosbags.rosbag1 import Reader as Reader1
+        from rosbags.rosbag2 import Reader as Reader2
     except ImportError as error:
         raise MissingExtra("a ROS bag", "bags", "rosbags") from error
     with decoding(path, "ROS bag"):
-        # Bags of ROS 2 before 2023 do not say what their messages are.
-        store = get_typestore(Stores.ROS2_HUMBLE)
         _bound_files(path)
-        with AnyReader([path], default_typestore=store) as bag:
-            for reader in bag.readers:
-                _bound(path, reader)
+        ros1 = path.suffix == ".bag" and not path.is_dir()
+        with Reader1(path) if ros1 else Reader2(path) as bag:
+            _bound(path, bag)
             yield bag
 
 
@@ -208,14 +227,58 @@ def zstd() -> Any:
 
 
 def messages_of(bag: Any, topics: Sequence[str]) -> Messages:
-    """The messages of some topics of an opened bag."""
+    """The messages of some topics of an opened bag.
+
+    Raises:
+        LogError: a message cannot be read, by the definition of its type; names topic and type.
+    """
     connections = [of for of in bag.connections if of.topic in topics]
+    readers: dict[int, Callable[[bytes], Any]] = {}
     for connection, received, raw in bag.messages(connections=connections):
-        yield received, bag.deserialize(raw, connection.msgtype)
+        place = f"{bag.path}: {connection.topic} ({connection.msgtype})"
+        with decoding(Path(place), "message of its type"):
+            if connection.id not in readers:
+                readers[connection.id] = _decoder(connection)
+            message = readers[connection.id](raw)
+        yield received, message
+
+
+def _decoder(connection: Any) -> Callable[[bytes], Any]:
+    """What reads the messages of a connection; zeros with which a writer padded them are cut."""
+    from rosbags.rosbag1 import Reader as Reader1
+    from rosbags.serde import SerdeError
+    from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
+
+    name, definition = connection.msgtype, connection.msgdef
+    # Bags of ROS 2 before 2023 do not say what their messages are.
+    store = get_typestore(Stores.EMPTY if definition.data else Stores.ROS2_HUMBLE)
+    if definition.format.name == "MSG":
+        store.register(get_types_from_msg(definition.data, name))
+    elif definition.data:
+        types: dict[str, Any] = {}
+        for part in filter(None, definition.data.split(_BETWEEN_IDL)):
+            types |= get_types_from_idl(re.sub(r"\AIDL: .*\n", "", part))
+        store.register(types)
+    if name not in store.types:
+        raise LookupError(f"the bag has no definition of the type {name}, and it is none of ROS")
+    ros1 = isinstance(connection.owner, Reader1)
+    read = store.deserialize_ros1 if ros1 else store.deserialize_cdr
+
+    def decode(raw: bytes) -> Any:
+        zeros = len(raw) - len(bytes(raw).rstrip(b"\0"))
+        for padding in range(min(zeros, _PADDING)):
+            with suppress(SerdeError):
+                return read(raw[: len(raw) - padding], name)
+        return read(raw[: len(raw) - min(zeros, _PADDING)], name)
+
+    return decode
 
 
 def _columns(source: Source, topic: str, messages: Messages) -> dict[str, NDArray[Any]]:
-    """The columns asked for of the messages of a topic, and the others, of which no row is kept."""
+    """The columns asked for of the messages of a topic, and the others, of which no row is kept.
+
+    The topic is as errors name it, with its type.
+    """
     path, time = source.path, source.layout.time
     received, first = next(messages)
     known = flattened(first)
@@ -234,12 +297,20 @@ def _columns(source: Source, topic: str, messages: Messages) -> dict[str, NDArra
                 stamps.append(stamp(message))
         except (LookupError, AttributeError, TypeError) as error:
             raise LogError(
-                f"{path}: {topic}: message {number} has not all of {', '.join(asked)}, which the "
+                f"{path}: {topic}, message {number}: has not all of {', '.join(asked)}, which the "
                 "first one has",
                 path=path,
                 row=number,
             ) from error
         times.append(received)
+    if time == STAMP and not any(stamps):
+        why = "its messages have no header" if stamp is None else "its stamps are all zero"
+        raise LogError(
+            f'{path}: {topic}: {why}; set time = "{RECEIVED}" in [log], for all topics, which is '
+            "when each message was written into the bag",
+            path=path,
+            column=STAMP,
+        )
     values: Array = np.array(rows, dtype=np.float64)
     empty = np.zeros(len(times))
     arrays: dict[str, NDArray[Any]] = {RECEIVED: np.array(times, dtype="timedelta64[ns]")}
@@ -307,25 +378,31 @@ def _transforms(
         )
     static = [name for name in of_frames if "static" in name]
     moving = [name for name in of_frames if name not in static]
+    received = source.layout.time == RECEIVED
     poses = read_transform(
         source.path,
         (_edges(messages_of(bag, static)) if static else iter(())),
-        (_edges(messages_of(bag, moving)) if moving else iter(())),
+        (_edges(messages_of(bag, moving), received=received) if moving else iter(())),
         parent,
         child,
     )
     columns = {name: poses.values[:, k] for k, name in enumerate(TRANSFORM_COLUMNS)}
     stamps = poses.stamps.astype("timedelta64[ns]")
-    return {"header.stamp": stamps, RECEIVED: stamps, **columns}
+    return {STAMP: stamps, RECEIVED: stamps, **columns}
 
 
-def _edges(messages: Messages) -> Iterator[tuple[int, str, str, tuple[float, ...]]]:
-    """Stamp [ns], parent, child, and translation with quaternion [x, y, z, w] of each transform."""
-    for _, message in messages:
+def _edges(
+    messages: Messages, *, received: bool = False
+) -> Iterator[tuple[int, str, str, tuple[float, ...]]]:
+    """Stamp [ns], parent, child, and translation with quaternion [x, y, z, w] of each transform.
+
+    The stamp is that of the header, or of receipt.
+    """
+    for at, message in messages:
         for each in message.transforms:
             t, q = each.transform.translation, each.transform.rotation
             yield (
-                _nanoseconds(each.header.stamp),
+                at if received else _nanoseconds(each.header.stamp),
                 each.header.frame_id.strip("/"),
                 each.child_frame_id.strip("/"),
                 (t.x, t.y, t.z, q.x, q.y, q.z, q.w),

@@ -119,16 +119,18 @@ def _slots(source: Source, file: h5py.File, rows: slice) -> list[Slot]:
 
 
 def _columns(path: Path, group: h5py.Group, rows: slice = slice(None)) -> list[Slot]:
-    slots: list[Slot] = []
+    arrays: list[tuple[str, Any, tuple[int, ...], np.dtype[Any]]] = []
     for name, data in data_sets(group):
         if not data.shape:
             continue
         check_expansion(path, data.id.get_storage_size(), data.nbytes)
-        shape = (len(range(*rows.indices(data.shape[0]))), *data.shape[1:])
         if data.dtype.names is None:
-            slots += slots_of(name, (data.name, None), shape, data.dtype)
+            arrays.append((name, (data.name, None), data.shape, data.dtype))
         for field in data.dtype.names or ():
             of_field = data.dtype[field]
-            whole = (*shape, *of_field.shape)
-            slots += slots_of(f"{name}.{field}", (data.name, field), whole, of_field.base)
-    return slots
+            whole = (*data.shape, *of_field.shape)
+            arrays.append((f"{name}.{field}", (data.name, field), whole, of_field.base))
+    return [
+        slot if slot.transposed else replace(slot, rows=len(range(*rows.indices(slot.rows))))
+        for slot in slots_of(arrays)
+    ]

@@ -1,4 +1,4 @@
-"""MAT files of MATLAB: arrays are columns, and fields of a structure `log.force`.
+"""MAT files of MATLAB: arrays are columns, as `t` or `log.force`, or `log(2).force` of several.
 
 Those of version 7.3 are HDF5 files, whose arrays stand the other way round.
 """
@@ -26,8 +26,8 @@ LARGEST = 2**31
 _HDF5_MARK, _HEADER = b"\x89HDF\r\n\x1a\n", 128
 _COMPRESSED = 15
 
-_MOST_NESTED = 8
-"""Structures in structures."""
+_MOST_NESTED, _MOST_STRUCTURES = 8, 256
+"""Structures in structures, and in an array of them, as the signals of Simulink."""
 
 
 def read_mat(source: Source) -> Table:
@@ -59,17 +59,20 @@ def _opened(path: Path) -> tuple[list[Slot], Callable[[str], NDArray[Any]]]:
 def _arrays(prefix: str, value: Any, depth: int = 0) -> list[tuple[str, NDArray[Any]]]:
     """The arrays of numbers in variables and in the fields of structures."""
     if isinstance(value, dict):
-        items = [(name, of) for name, of in value.items() if not name.startswith("__")]
-    elif isinstance(value, np.ndarray) and value.dtype.names and value.size == 1:
-        items = [(name, value.reshape(-1)[0][name]) for name in value.dtype.names]
-    elif isinstance(value, np.ndarray) and value.ndim <= 2 and value.dtype.kind in "iufb":
+        items = [(f".{name}", of) for name, of in value.items() if not name.startswith("__")]
+    elif isinstance(value, np.ndarray) and value.dtype.names:
+        each = value.reshape(-1)[:_MOST_STRUCTURES]
+        numbers = [f"({k})." if len(each) > 1 else "." for k in range(1, len(each) + 1)]
+        pairs = list(zip(numbers, each, strict=True))
+        items = [(number + name, of[name]) for number, of in pairs for name in value.dtype.names]
+    elif isinstance(value, np.ndarray) and value.ndim <= 3 and value.dtype.kind in "iufb":
         return [(prefix, _column(value))]
     else:
         return []
     if depth > _MOST_NESTED:
         return []
-    dot = f"{prefix}." if prefix else ""
-    return [found for name, of in items for found in _arrays(f"{dot}{name}", of, depth + 1)]
+    names = [(f"{prefix}{name}".removeprefix("."), of) for name, of in items]
+    return [found for name, of in names for found in _arrays(name, of, depth + 1)]
 
 
 def _column(array: NDArray[Any]) -> NDArray[Any]:
@@ -83,12 +86,20 @@ def _of_hdf5(path: Path) -> dict[str, NDArray[Any]]:
     whole = 0
     with open_hdf5(path) as file:
         for name, data in data_sets(file):
-            if name.startswith("#") or data.ndim > 2 or data.dtype.kind not in "iuf":
+            if name.startswith("#"):
                 continue
-            check_expansion(path, data.id.get_storage_size(), data.nbytes)
-            whole += data.nbytes
-            _require_size(path, whole)
-            arrays[name.replace("/", ".")] = _column(np.asarray(data).T)
+            parts: dict[str, Any] = {name: data}
+            if data.dtype.kind == "O" and "MATLAB_class" not in data.attrs:  # of several structures
+                of, _, field = name.rpartition("/")
+                refs = np.asarray(data).reshape(-1)[:_MOST_STRUCTURES]
+                parts = {f"{of}({k}).{field}": file[ref] for k, ref in enumerate(refs, start=1)}
+            for own, part in parts.items():
+                if getattr(part, "ndim", 4) > 3 or part.dtype.kind not in "iuf":
+                    continue
+                check_expansion(path, part.id.get_storage_size(), part.nbytes)
+                whole += part.nbytes
+                _require_size(path, whole)
+                arrays[own.replace("/", ".")] = _column(np.asarray(part).T)
     return arrays
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import zipfile
 import zlib
+from collections.abc import Iterator
 from lzma import LZMAError
 from pathlib import Path
 from struct import error as StructError
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from identify.errors import LogError
 from identify.files import check_expansion, unreadable
-from identify.logs.readers.arrays import Slot, slots_of, table_of
+from identify.logs.readers.arrays import slots_of, table_of
 from identify.logs.table import Contents, Source, Table
 
 _UNREADABLE = (
@@ -43,8 +44,7 @@ def read_npz(source: Source) -> Table:
     """Reads the columns asked for; datetime64 time stamps bring their own unit."""
     try:
         with zipfile.ZipFile(source.path) as archive:
-            infos = archive.infolist()
-            slots = [slot for info in infos for slot in _slots(source.path, archive, info)]
+            slots = slots_of(_headers(source.path, archive))
 
             def load(member: str) -> NDArray[Any]:
                 with archive.open(member) as file:
@@ -61,7 +61,7 @@ def contents(path: Path) -> tuple[Contents, ...]:
     """Its arrays."""
     try:
         with zipfile.ZipFile(path) as archive:
-            slots = [slot for info in archive.infolist() for slot in _slots(path, archive, info)]
+            slots = slots_of(_headers(path, archive))
     except LogError:
         raise
     except _UNREADABLE as error:
@@ -69,24 +69,25 @@ def contents(path: Path) -> tuple[Contents, ...]:
     return (Contents(tuple(slot.name for slot in slots)),)
 
 
-def _slots(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> list[Slot]:
-    """The columns of an array, from its header; none of what is no array of the NPY format."""
-    if not info.filename.endswith(".npy"):
-        return []
-    check_expansion(path, info.compress_size, info.file_size)
-    with archive.open(info) as file:
-        version = npy.read_magic(file)
-        if version == (1, 0):
-            shape, _, dtype = npy.read_array_header_1_0(file)
-        elif version == (2, 0):
-            shape, _, dtype = npy.read_array_header_2_0(file)
-        else:
-            return []
-    expected = dtype.itemsize * int(np.prod(shape, dtype=object))
-    if not dtype.hasobject and expected > info.file_size:
-        raise LogError(
-            f"{path}: array {info.filename!r} claims {expected} bytes, but has {info.file_size}; "
-            "the archive is damaged",
-            path=path,
-        )
-    return slots_of(info.filename.removesuffix(".npy"), info.filename, shape, dtype)
+def _headers(path: Path, archive: zipfile.ZipFile) -> Iterator[tuple[str, str, Any, Any]]:
+    """Name, member, shape and type of each array of the NPY format, from its header."""
+    for info in archive.infolist():
+        if not info.filename.endswith(".npy"):
+            continue
+        check_expansion(path, info.compress_size, info.file_size)
+        with archive.open(info) as file:
+            version = npy.read_magic(file)
+            if version == (1, 0):
+                shape, _, dtype = npy.read_array_header_1_0(file)
+            elif version == (2, 0):
+                shape, _, dtype = npy.read_array_header_2_0(file)
+            else:
+                continue
+        expected = dtype.itemsize * int(np.prod(shape, dtype=object))
+        if not dtype.hasobject and expected > info.file_size:
+            raise LogError(
+                f"{path}: array {info.filename!r} claims {expected} bytes, but has "
+                f"{info.file_size}; the archive is damaged",
+                path=path,
+            )
+        yield info.filename.removesuffix(".npy"), info.filename, shape, dtype
