@@ -77,15 +77,18 @@ class Init(Command):
         from identify.logs import open_log
         from identify.pipeline import check_logs
 
+        step = "read"
         try:
             with shown_stages():
-                checked = check_logs([open_log(self.log, self.output)])
+                log = open_log(self.log, self.output)
+                step = "checked"
+                checked = check_logs([log])
             answer(checked.record)
             say(*lines_of(checked))
         except IdentifyError as error:
             failure = {"type": type(error).__name__, "message": str(error)}
             answer(lambda: {"error": failure})
-            say(f"With it the log is not read yet: {error}")
+            say(f"With it the log is not {step} yet: {error}")
             return error.exit_code
         return 0
 

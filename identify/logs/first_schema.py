@@ -13,8 +13,9 @@ from typing import TypeAlias
 import numpy as np
 
 from identify.errors import LogError, SchemaError, did_you_mean
-from identify.logs.named_vectors import NamedVectors, named_vectors, unit_said
+from identify.logs.named_vectors import NamedVectors, named_vectors
 from identify.logs.readers import contents_of, read_table
+from identify.logs.readers.bag import RECEIVED, STAMP
 from identify.logs.schema_fields import Column
 from identify.logs.schema_tables import LogTable
 from identify.logs.table import Contents, Source, Table, places_of
@@ -28,8 +29,12 @@ _CHECK = f"# Check the lines with {UNSURE}, then: identify check LOG --schema TH
 _PRESETS = Path(__file__).with_name("presets.toml")
 
 _TIMES = re.compile(
-    r"(.*[./])?(t|time|stamp|time_?stamp|seconds|sec|ipoc|header\.stamp)(_?(s|ms|us|ns))?", re.I
+    r"%?(.*[./])?(t|(date_?)?time|stamp|time_?stamp|seconds|secs?|ipoc|header\.stamp|tv_sec)"
+    r"(_?(s|ms|us|ns))?",
+    re.I,
 )
+_FRACTION = re.compile(r"(?P<before>.*?)(?P<unit>nano|n|micro|u|milli|m)_?(secs?|seconds)", re.I)
+"""What follows whole seconds in a column of its own, by its name: `nanosec`, `nsecs`, `tv_usec`."""
 _UNIT_IN_NAME = re.compile(r".*_(us|ms|ns)")
 
 _FLANGE = (
@@ -120,7 +125,7 @@ def first_schema(
     if chosen is not None and chosen.template:
         table = next(table for table in tables if chosen.fits(table.names))
         topics = frozenset(str(table.topic) for table in tables)
-        found = _of_preset(chosen, named_vectors(table), tcp, topics)
+        found = _of_preset(log, chosen, named_vectors(table), tcp, topics)
         if held is None or not held[0] > 0.0:
             return found
         mass, *com = map(float, held)
@@ -149,17 +154,24 @@ def _chosen(log: Path, tables: Sequence[Contents], name: str | None) -> Preset |
 
 
 def _of_preset(
-    preset: Preset, found: NamedVectors, tcp: Sequence[float] | None, topics: Collection[str]
+    log: Path,
+    preset: Preset,
+    found: NamedVectors,
+    tcp: Sequence[float] | None,
+    topics: Collection[str],
 ) -> FirstSchema:
     """A preset with its fields put in; of a log with some topics."""
-    times = [name for name in found.contents.names if _TIMES.fullmatch(name)]
     missing: list[str] = []
+    names = found.contents.names
+    places = (places_of(names, c) or places_of(names, f"{c}[0]") for c in preset.columns)
+    values = _values(log, found, [[names[numbers[0]] for numbers in places]])
+    clock = _written(_time(found, values, missing)) if "{clock}" in preset.template else []
     pose = _pose_lines(_pose(found, None), missing)
     wrench = (
         _lines(_wrench(found), missing, "force and torque") if "{wrench}" in preset.template else ""
     )
     fields = {
-        "{time}": times[0] if times else "time",
+        "{clock}": "\n".join(clock),
         "{tcp}": json.dumps([float(x) for x in (tcp if tcp is not None else [0.0] * 6)]),
         "{pose}": pose,
         "{wrench}": wrench,
@@ -174,12 +186,9 @@ def _of_preset(
         fields["{" + name + ".topic}"], fields["{" + name + ".columns}"] = (*there, *choices)[0]
     for name, value in fields.items():
         text = text.replace(name, value)
-    layout = "".join(
-        f"{key} = {json.dumps(value)}\n" for key, value in found.contents.layout.items()
-    )
-    text = text.replace("[log]\n", f"[log]\n{layout}", 1)
-    if "{time}" in preset.template and not times:
-        missing.append("time")
+    if not clock:
+        layout = [(key, value, "") for key, value in found.contents.layout.items()]
+        text = text.replace("[log]\n", "\n".join(["[log]", *_written(layout), ""]), 1)
     head = f"# {preset.title}.\n{_CHECK}\n"
     return FirstSchema(f"{head}\n{text}", tuple(missing))
 
@@ -201,8 +210,13 @@ def _guessed(log: Path, tables: Sequence[NamedVectors]) -> FirstSchema:
         "[log]",
     ]
     values = _values(log, main, [main.first("force"), main.first("torque")])
-    out += _written(_time(main, values, missing))
     streams = {"pose": (pose, poses), "gyro": (imu, turning), "wrench": (wrench, wrenches)}
+    used = [table.contents.names for table, _ in streams.values() if table is not None]
+    if any(RECEIVED in names and STAMP not in names for names in used):
+        why = f"{UNSURE} messages of a topic below have no stamps of their own"
+        out += _written([("time", RECEIVED, why)])
+    else:
+        out += _written(_time(main, values, missing))
     if imu is not None and imu.first("acceleration"):
         streams["accelerometer"] = imu, turning
     for name, (table, alike) in streams.items():
@@ -251,6 +265,10 @@ def _time(table: NamedVectors, values: Table | None, missing: list[str]) -> list
         missing.append("time")
         why = f"{UNSURE} no column looks like time stamps; of still poses a row each: still = true"
         return [*lines, ("rate_hz", 100.0, why)]
+    if (pair := _two_columns(table.contents.names)) is not None:
+        seconds, fraction, unit = pair
+        lines += [("time", seconds, "whole seconds"), ("time_fraction", fraction, "what follows")]
+        return lines if unit == "ns" else [*lines, ("time_fraction_unit", unit, "")]
     also = f"{UNSURE} also: {', '.join(times[1:4])}" if len(times) > 1 else ""
     lines.append(("time", times[0], also))
     if values is None or values.stamps is None or values.ticks_per_second is not None:
@@ -258,14 +276,27 @@ def _time(table: NamedVectors, values: Table | None, missing: list[str]) -> list
     steps = np.diff(values.stamps.astype(np.float64))
     step = float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else 0.0
     named = _UNIT_IN_NAME.fullmatch(times[0].lower())
+    written = named[1] if named else table.contents.units.get(times[0], "").strip("[]()")
     units = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
     fitting = [u for u, n in units.items() if step > 0.0 and _RATES_HZ[0] < n / step < _RATES_HZ[1]]
-    unit = named[1] if named else next(iter(fitting), "s")
+    unit = written if written in units else next(iter(fitting), "s")
     rate = f"{units[unit] / step:.4g} rows a second" if step > 0.0 else ""
     if unit != "s" or len(fitting) != 1:
-        unsure = "" if named or len(fitting) == 1 else f"{UNSURE} "
+        unsure = "" if unit == written or len(fitting) == 1 else f"{UNSURE} "
         lines.append(("time_unit", unit, f"{unsure}{rate}"))
     return lines
+
+
+def _two_columns(names: Sequence[str]) -> tuple[str, str, str] | None:
+    """The columns of whole seconds and of what follows them, with its unit; None of none."""
+    for name in names:
+        if (found := _FRACTION.fullmatch(name)) is None:
+            continue
+        rest = r"_?(secs?|seconds)"
+        seconds = (n for n in names if re.fullmatch(re.escape(found["before"]) + rest, n, re.I))
+        if (whole := next(seconds, None)) is not None:
+            return whole, name, f"{found['unit'][0].lower()}s"
+    return None
 
 
 def _pose(table: NamedVectors, log: Path | None) -> list[Line] | None:
@@ -281,7 +312,7 @@ def _pose(table: NamedVectors, log: Path | None) -> list[Line] | None:
     values = None if log is None else _values(log, table, [position, rotation])
     if position is not None and not (kind == "matrix" and len(rotation) == 16):
         lines.append(("position", position, _also(table, "position")))
-        if (unit := unit_said(position)) in LENGTH:
+        if (unit := table.unit_of(position)) in LENGTH:
             lines += _unit_lines("position_unit", unit)
         elif _largest(values, position) > _POSITION_FAR:
             lines.append(("position_unit", "mm", f"{UNSURE} as large as no arm in metres"))
@@ -292,7 +323,7 @@ def _pose(table: NamedVectors, log: Path | None) -> list[Line] | None:
         lines.append(("order", "row", f'{UNSURE} or "column"'))
     if kind != "rotation_vector":
         return lines
-    if (unit := unit_said(rotation)) in ANGLE:
+    if (unit := table.unit_of(rotation)) in ANGLE:
         lines += _unit_lines("angle_unit", unit)
     elif _largest(values, rotation) > _FULL_TURN:
         lines.append(("angle_unit", "deg", f"{UNSURE} larger than a full turn in radians"))
@@ -302,13 +333,13 @@ def _pose(table: NamedVectors, log: Path | None) -> list[Line] | None:
 def _imu(table: NamedVectors) -> list[str]:
     """The lines of `[imu]`, of a log without a pose."""
     gyro = table.vectors["angular"][0]
-    unit = "deg" if unit_said(gyro) == "deg" else "rad"
+    unit = "deg" if table.unit_of(gyro) == "deg" else "rad"
     why = f"{UNSURE} no columns look like a pose; {unit}/s, along the axes of the wrench"
     found: list[Line] = [("gyro", gyro, why), *_unit_lines("angle_unit", unit)]
     lines = ["", "[imu]", *_written(found)]
     if (read := table.first("acceleration")) is None:
         return lines
-    unit = "g" if unit_said(read) == "g" else "m/s^2"
+    unit = "g" if table.unit_of(read) == "g" else "m/s^2"
     why = f"{UNSURE} proper acceleration: as gravity at rest, in {unit}"
     lines += _written([("accelerometer", read, why), *_unit_lines("unit", unit)])
     where = f"{UNSURE} of the accelerometer, in the frame of the wrench [m]"
@@ -322,7 +353,7 @@ def _wrench(table: NamedVectors) -> list[Line] | None:
     lines: list[Line] = []
     for name, columns, units in (("force", force, FORCE), ("torque", torque, TORQUE)):
         lines.append((name, columns, _also(table, name)))
-        if (unit := unit_said(columns)) in units:
+        if (unit := table.unit_of(columns)) in units:
             lines += _unit_lines(f"{name}_unit", unit)
     return lines
 

@@ -185,7 +185,7 @@ def _starts_again(source: Source, lines: LineIndex | None, head: Table, rows: in
     stamps = head.stamps
     if stamps is None or source.layout.rate_hz is not None or stamps.dtype != np.int64:
         return False
-    last = rows_reader(source, lines)(rows - _LAST, rows).stamps
+    last = checked(rows_reader(source, lines)(rows - _LAST, rows), source, alone=True).stamps
     ahead = int(stamps[0]) + rows * float(np.median(np.diff(stamps)))
     return last is not None and float(last.max()) < 0.9 * ahead and ahead > min(COUNTERS)
 

@@ -60,6 +60,15 @@ class NamedVectors:
         """The likeliest of what looks like something, as "force"."""
         return next(iter(self.vectors.get(role, ())), None)
 
+    def unit_of(self, columns: Sequence[str]) -> str:
+        """The unit of some columns as a schema calls it, of rates that of the angle; or nothing.
+
+        The name of the first has it, or a row of units below the names.
+        """
+        match = _LETTERED.fullmatch(columns[0])
+        unit = (match and match["unit"]) or self.contents.units.get(columns[0], "")
+        return _UNITS.get(unit.strip("[]() "), ("",))[0]
+
     @property
     def posed(self) -> bool:
         """Whether it has a pose."""
@@ -95,6 +104,8 @@ def named_vectors(contents: Contents) -> NamedVectors:
             for role in roles:
                 if role not in ("quaternion", "wrench", "pose"):
                     add(role, [of[k] for k in "xyz"])
+    for vectors in found.vectors.values():  # a controller logs what it wanted, too
+        vectors.sort(key=lambda names: "target" in names[0].lower())
     return found
 
 
@@ -126,12 +137,3 @@ def _add_numbered(
             add("matrix", names)
         case _:
             pass
-
-
-def unit_said(columns: Sequence[str]) -> str:
-    """The unit in the name of the first of some columns, as a schema calls it, or nothing.
-
-    Of what is by the second it is the angle or the length.
-    """
-    match = _LETTERED.fullmatch(columns[0])
-    return _UNITS[match["unit"]][0] if match and match["unit"] else ""

@@ -33,7 +33,7 @@ from identify.logs.units import ACCELERATION, ANGLE, FORCE, LENGTH, TICKS_PER_SE
 from identify.spatial import BodyFrame
 from identify.spatial.vectors import GRAVITY_W
 
-_CLOCK_KEYS = frozenset({"time", "rate_hz", "still"})
+_CLOCK_KEYS = frozenset({"time", "time_fraction", "rate_hz", "still"})
 
 
 class LogTable(Table):
@@ -42,6 +42,9 @@ class LogTable(Table):
     time: Column | None = None
     """The column of time stamps; or else `rate_hz` or `still`."""
     time_unit: Annotated[str, one_of(TICKS_PER_SECOND)] = "s"
+    time_fraction: Column | None = None
+    """The column of what follows the whole seconds in `time`, of stamps in two columns."""
+    time_fraction_unit: Annotated[str, one_of(("ns", "us", "ms"))] = "ns"
     rate_hz: Annotated[Number, Field(gt=0.0)] | None = None
     """Rows a second, of a log without time stamps."""
     still: StrictBool = False
@@ -52,6 +55,8 @@ class LogTable(Table):
     """Lines before the first data row; where columns are named, the last of them has the names."""
     separator: StrictStr = ","
     """One character, or "whitespace" for any run of blanks and tabs."""
+    decimal: Annotated[str, one_of((".", ","))] = "."
+    """What stands before the decimals of a number."""
     comment: StrictStr = "#"
     """What a comment begins with; empty if nothing does."""
     drop_bad_rows: StrictBool = False
@@ -63,6 +68,8 @@ class LogTable(Table):
             raise ValueError(
                 f"give exactly one of time, rate_hz and still = true, got {self.clocks}"
             )
+        if self.time_fraction is not None and (self.time is None or self.time_unit != "s"):
+            raise ValueError("time_fraction follows whole seconds: give time, without time_unit")
         return self
 
     @model_validator(mode="after")
@@ -73,6 +80,8 @@ class LogTable(Table):
                 f'separator: expected one character such as "," or ";", or "whitespace", '
                 f"got {mark!r}"
             )
+        if mark == self.decimal:
+            raise ValueError(f'decimal = "{mark}" needs another separator, as separator = ";"')
         stands_in_data = re.search(r"[\w\s.+\-\"]", self.comment) or self.comment == mark
         if stands_in_data or not self.comment.isascii():
             raise ValueError(

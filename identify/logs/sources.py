@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,10 @@ from identify.errors import LogError, MissingColumn, MissingFile
 from identify.files import require_file
 from identify.logs.readers import is_bag, read_table
 from identify.logs.schema import Group, Schema
+from identify.logs.schema_fields import Column
 from identify.logs.schema_tables import LogTable
 from identify.logs.table import Arrays, RowFault, Source, Table
+from identify.logs.units import TICKS_PER_SECOND
 
 
 def plan_sources(log: Path | Arrays, schema: Schema) -> list[Source]:
@@ -32,7 +35,8 @@ def plan_sources(log: Path | Arrays, schema: Schema) -> list[Source]:
         columns = (column for group in groups for column in schema.groups[group].columns)
         streams = [stream for group in groups if (stream := schema.stream(group)) is not None]
         own_clock = any(stream.time is not None for stream in streams)
-        once = tuple(dict.fromkeys(columns))
+        fraction = () if layout.time_fraction is None else (layout.time_fraction,)
+        once = tuple(dict.fromkeys((*columns, *fraction)))
         sources.append(Source(path, layout, tuple(groups), once, own_clock, arrays))
     return sources
 
@@ -57,7 +61,27 @@ def checked(table: Table, source: Source, *, alone: bool) -> Table:
             table.faults[~np.isfinite(column) & (table.faults == RowFault.NONE)] = (
                 RowFault.NOT_FINITE
             )
-    return table
+    fraction = source.layout.time_fraction
+    return table if fraction is None else _with_fraction(table, source.layout, fraction)
+
+
+def _with_fraction(table: Table, layout: LogTable, fraction: Column) -> Table:
+    """The table with one stamp in nanoseconds for whole seconds and what follows them."""
+    columns = dict(table.columns)
+    rest = columns.pop(fraction) / TICKS_PER_SECOND[layout.time_fraction_unit]
+    if table.stamps is None:
+        return replace(table, columns=columns)
+    there = np.isfinite(table.stamps) & np.isfinite(rest)
+    seconds, rest = np.where(there, table.stamps, 0), np.where(there, rest, 0.0)
+    for row in np.flatnonzero((seconds % 1 != 0) | (rest < 0.0) | (rest >= 1.0)).tolist():
+        raise table.error_at(
+            row,
+            "time and time_fraction in [log] are whole seconds and less than a second after them, "
+            f"got {seconds[row]:.15g} and {rest[row]:.15g} s; check time_fraction_unit",
+            fraction,
+        )
+    stamps = 10**9 * seconds.astype(np.int64) + np.rint(1e9 * rest).astype(np.int64)
+    return replace(table, columns=columns, stamps=stamps, ticks_per_second=10**9)
 
 
 def _file(log: Path | Arrays, schema: Schema, group: Group) -> Path:

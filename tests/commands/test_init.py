@@ -48,6 +48,17 @@ def test_what_is_missing_is_said_and_the_file_is_there_to_be_filled_in(tmp_path,
     assert not (tmp_path / "t.toml").exists()
 
 
+def test_a_log_that_is_read_but_too_short_to_be_checked_is_not_said_to_be_unread(
+    log, tmp_path, capsys
+):
+    short, made = tmp_path / "short.csv", tmp_path / "s.toml"
+    short.write_text("\n".join(log.read_text().splitlines()[:10]) + "\n")
+    assert main(["init", str(short), "-o", str(made), "--yes"]) == 2
+    out = capsys.readouterr().out
+    assert "With it the log is not checked yet: " in out
+    assert "not read" not in out
+
+
 def test_a_position_that_no_column_looks_like_is_named_and_has_its_place(log, tmp_path, capsys):
     header, _, rows = log.read_text().partition("\n")
     for stem, status in (("where", 2), ("tool", 0)):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from identify.errors import LogError
+from identify.errors import LogError, SchemaError
 from identify.logs import read_log
 from identify.logs.readers import text as reader
 
@@ -31,6 +31,36 @@ def test_nanoseconds_since_1970_lose_nothing(write, schema, lines, monkeypatch, 
         expected = np.delete(expected, 7)
     time = read_log(write(stamped(lines, stamps)), schema(log={"time_unit": "ns"})).time
     np.testing.assert_array_equal(time, expected)
+
+
+def fractions(lines, columns):
+    """The log with stamps in two columns in place of one."""
+    return [f"{s},{f},{x.split(',', 1)[1]}" for (s, f), x in zip(columns, lines, strict=True)]
+
+
+@pytest.mark.parametrize(("unit", "ticks"), [("ns", 10**9), ("us", 10**6), ("ms", 10**3)])
+@pytest.mark.parametrize("whole", ["{}", "{}.0"])
+def test_stamps_in_two_columns_are_joined_exactly(write, schema, lines, unit, ticks, whole):
+    stamps = [divmod(17 * 10**8 * ticks + 3 * ticks // 8 * i + i, ticks) for i in range(20)]
+    path = write(fractions(lines, [("sec", "rest"), *((whole.format(s), f) for s, f in stamps)]))
+    layout = {"time": "sec", "time_fraction": "rest", "time_fraction_unit": unit}
+    time = read_log(path, schema(log=layout)).time
+    expected = [(3 * ticks // 8 * i + i) / ticks for i in range(20)]
+    np.testing.assert_array_equal(time, expected)
+    rows = fractions(lines, [("sec", "rest"), *stamps])
+    rows[5] = rows[5].replace(f",{stamps[4][1]},", ",,", 1)
+    assert read_log(write(rows), schema(log=layout)).dropped.not_finite == 1
+
+
+def test_what_follows_the_seconds_is_less_than_one(write, schema, lines):
+    stamps = [divmod(3 * 10**8 * i, 10**9) for i in range(20)]
+    layout = {"time": "sec", "time_fraction": "rest"}
+    path = write(fractions(lines, [("sec", "rest"), *stamps]))
+    wrong = schema(log={**layout, "time_fraction_unit": "us"})
+    with pytest.raises(LogError, match=r"line 3: .* got 0 and 300 s; check time_fraction_unit"):
+        read_log(path, wrong)
+    with pytest.raises(SchemaError, match="follows whole seconds: give time, without time_unit"):
+        read_log(path, schema(log={**layout, "time_unit": "ns"}))
 
 
 def test_time_starts_at_the_first_row_kept(write, schema, lines):

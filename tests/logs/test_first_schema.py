@@ -170,6 +170,120 @@ def test_names_are_guessed_and_units_taken_from_the_steps(
     assert found.text.count(UNSURE) > 2
 
 
+def rows_of(arm) -> tuple[list[str], list[list[str]]]:
+    """Names and rows, as text, of the log."""
+    names = ["t", *[f"p{a}" for a in "xyz"], *[f"q{a}" for a in "xyzw"]]
+    names += [f"{v}{a}" for v in "ft" for a in "xyz"]
+    values = np.column_stack([arm[name] for name in ("t", "p", "q", "f", "tau")])
+    return names, [[repr(float(x)) for x in row] for row in values]
+
+
+UNITS = ["s", "m", "m", "m", *[""] * 4, "N", "N", "N", "Nm", "Nm", "Nm"]
+
+
+def _joined(names, rows, below=(), mark=",", end="\n"):
+    return end.join([mark.join(line) for line in [names, *below, *rows]]) + end
+
+
+def _iso(names, rows):
+    start = np.datetime64("2024-05-01T10:00:00", "us")
+    dates = [str(start + np.timedelta64(round(1e6 * float(r[0])), "us")) for r in rows]
+    return _joined(names, [[d, *r[1:]] for d, r in zip(dates, rows, strict=True)])
+
+
+def _two_columns(names, rows, seconds, fraction, unit):
+    ticks = [divmod(round(1e9 * float(r[0])), 10**9) for r in rows]
+    split = [[f"17{s:08}", str(f // unit), *r[1:]] for (s, f), r in zip(ticks, rows, strict=True)]
+    return _joined([seconds, fraction, *names[1:]], split)
+
+
+def _echoed(names, rows):
+    stamps = [str(17 * 10**17 + round(1e9 * float(r[0]))) for r in rows]
+    echoed = [[s, "tool0", *r[1:]] for s, r in zip(stamps, rows, strict=True)]
+    return _joined(["%time", "frame_id", *names[1:]], echoed)
+
+
+AS_SENT = {
+    "a blank line": lambda n, r: _joined(n, r, [[""]]),
+    "units": lambda n, r: _joined(n, r, [UNITS]),
+    "prose, blank lines and units": lambda n, r: (
+        f"By N. N., on Monday, at noon\n\n{_joined(n, r, [UNITS, ['']])}"
+    ),
+    "CR CR LF": lambda n, r: _joined(n, r, end="\r\r\n"),
+    "words": lambda n, r: _joined(["state", *n], [["IDLE", *row] for row in r]),
+    "quoted words": lambda n, r: _joined([*n, "state"], [[*row, '"{a, b}"'] for row in r], [], ","),
+    "decimal commas": lambda n, r: _joined(n, r, mark=";").replace(".", ","),
+    "dates": _iso,
+    "rostopic": _echoed,
+    "per cent": lambda n, r: "% made by a robot\n% " + _joined(n, r, mark=" "),
+    "nanoseconds": lambda n, r: _two_columns(n, r, "stamp.sec", "stamp.nanosec", 1),
+    "microseconds": lambda n, r: _two_columns(n, r, "tv_sec", "tv_usec", 1000),
+}
+
+
+@pytest.mark.parametrize("kind", AS_SENT)
+def test_text_as_people_send_it_is_guessed(arm, reference, tmp_path, kind):
+    path = tmp_path / "log.csv"
+    path.write_bytes(AS_SENT[kind](*rows_of(arm)).encode())
+    found = first_schema(path)
+    assert found.missing == ()
+    (tmp_path / "s.toml").write_text(found.text, encoding="utf-8")
+    log = read_log(path, tmp_path / "s.toml")
+    assert_same(log, reference, 1e-12)
+    assert_close(log.time, reference.time, 1e-6)
+
+
+def test_a_row_of_units_says_the_units(arm, reference, tmp_path):
+    names, rows = rows_of(arm)
+    small = [[row[0], *(repr(1e3 * float(x)) for x in row[1:4]), *row[4:]] for row in rows]
+    units = ["[s]", *["[mm]"] * 3, *UNITS[4:11], *["[N m]"] * 3]
+    path = tmp_path / "log.csv"
+    path.write_text(_joined(names, small[:5], [units]))
+    found = first_schema(path)
+    assert 'position_unit = "mm"' in found.text
+    path.write_text(_joined(names, small, [units]))
+    (tmp_path / "s.toml").write_text(found.text)
+    assert_same(read_log(path, tmp_path / "s.toml"), reference, 1e-12)
+
+
+def test_a_log_of_universal_robots_without_a_pose_is_seen_to_be_one(arm, tmp_path):
+    columns = {"timestamp": arm["t"], "actual_q": arm["p"]}
+    columns["actual_TCP_force"] = np.hstack((world(arm, "f"), world(arm, "tau")))
+    path = write_csv(tmp_path / "rtde.csv", columns)
+    found = first_schema(path)
+    assert found.text.startswith("# Universal Robots")
+    assert found.missing == ("the pose",)
+    wrench = tomllib.loads(found.text)["wrench"]
+    assert (wrench["frame"], wrench["force"]) == ("world", "actual_TCP_force[0:3]")
+    assert "axes of the base" in found.text
+
+
+def test_the_pose_that_a_controller_wanted_is_not_the_one_it_had(arm, tmp_path):
+    pose = np.hstack((arm["p"], log_rotation(arm["q"])))
+    columns = {"timestamp": arm["t"], "target_TCP_pose": pose, "actual_TCP_pose": pose}
+    columns["actual_TCP_force"] = np.hstack((arm["f"], arm["tau"]))
+    found = tomllib.loads(first_schema(write_csv(tmp_path / "rtde.csv", columns)).text)
+    assert found["pose"]["position"] == [f"actual_TCP_pose_{k}" for k in range(3)]
+
+
+@pytest.mark.parametrize("stamped", [True, False])
+def test_stamps_in_headers_or_else_the_time_of_receipt(arm, tmp_path, stamped):
+    pytest.importorskip("rosbags")
+    from tests.logs.containers import Bag
+
+    with Bag(tmp_path / "run", "mcap") as bag:
+        for k, ns in enumerate((1e9 * arm["t"][:20]).astype(int).tolist()):
+            bag.pose("/pose", ns + 10**9, arm["p"][k], arm["q"][k])
+            wrench = bag.type("geometry_msgs/msg/Wrench")
+            message = wrench(bag.vector(arm["f"][k]), bag.vector(arm["tau"][k]))
+            if stamped:
+                bag.wrench("/ft", ns + 10**9, arm["f"][k], arm["tau"][k])
+            else:
+                bag.write("/ft", "geometry_msgs/msg/Wrench", ns + 10**9, message)
+    found = tomllib.loads(first_schema(tmp_path / "run").text)
+    assert found["log"]["time"] == ("header.stamp" if stamped else "receive_time")
+
+
 def test_millimetres_and_degrees_are_guessed_by_their_size(arm, reference, tmp_path):
     columns = {
         "t": arm["t"],
@@ -197,13 +311,15 @@ def test_what_no_column_looks_like_is_said_and_left_to_be_filled_in(arm, tmp_pat
         with pytest.raises(SchemaError, match=words):
             first_schema(path, name)
     (tmp_path / "text.csv").write_text("only words\nand more words\n")
-    with pytest.raises(LogError, match="none of its first 2 lines holds numbers"):
+    with pytest.raises(LogError, match="in its first 2 lines no two columns hold numbers"):
         first_schema(tmp_path / "text.csv")
 
 
 def test_every_preset_is_a_schema_with_its_fields_put_in():
     for preset in presets().values():
-        text = preset.template.replace("{tcp}", "[0, 0, 0, 0, 0, 0]").replace("{time}", "time")
+        text = preset.template.replace("{tcp}", "[0, 0, 0, 0, 0, 0]").replace(
+            "{clock}", 'time = "t"'
+        )
         text = text.replace("{pose}", 'position = "p"\nquaternion = "q"')
         text = text.replace("{wrench}", 'force = "f"\ntorque = "tau"')
         for name, choices in preset.choices.items():

@@ -96,6 +96,25 @@ def test_a_scan_of_the_file_is_that_of_the_recording(written, name):
     assert_close(scan(there, CUTOFF).statistics.factors, theirs.statistics.factors, 0.0)
 
 
+def test_a_row_of_units_and_stamps_in_two_columns_are_read_in_part(written, tmp_path):
+    def edit(lines):
+        for k, line in enumerate(lines[1:], start=1):
+            stamp, rest = line.split(b",", 1)
+            seconds, fraction = divmod(round(1e9 * float(stamp)), 10**9)
+            lines[k] = b"%d,%d,%s" % (seconds, fraction, rest)
+        lines[0] = b"t,rest," + lines[0].split(b",", 1)[1]
+        lines.insert(1, b",".join([b"unit"] * len(lines[0].split(b","))))
+
+    def joined(text):
+        return text.replace('"t"', '"t"\ntime_fraction = "rest"')
+
+    log, schema = edited(written, tmp_path, edit, joined)
+    whole = read_log(log, schema)
+    assert_close(whole.time, read_log(written / "log.csv", written / "schema.toml").time, 1e-9)
+    part = opened(log, schema).reader()(650, 1500, 30)
+    assert_same_rows(part.recording, excerpt(whole, 650, 1500, 30).recording)
+
+
 def test_rows_dropped_at_the_edges_of_chunks_are_counted_once(written, tmp_path):
     def edit(lines):
         for row in (1199, 1200, 1201, 1230, 2399):

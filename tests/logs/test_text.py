@@ -5,7 +5,7 @@ import numpy as np
 import pyarrow.csv as pacsv
 import pytest
 
-from identify.errors import LogError, MissingColumn
+from identify.errors import LogError, MissingColumn, SchemaError
 from identify.logs import read_log
 from identify.logs.readers import text as reader
 
@@ -41,7 +41,7 @@ def test_white_space_of_any_kind(write, schema, lines, rows, mark, way):
     assert_is_small_log(read_log(path, schema(log={"separator": "whitespace"})), rows)
 
 
-@pytest.mark.parametrize("end", ["\r\n", "\r", "\n"])
+@pytest.mark.parametrize("end", ["\r\n", "\r", "\n", "\r\r\n"])
 @pytest.mark.parametrize("last", [True, False])
 def test_line_ends(write, schema, lines, rows, end, last, way):
     path = write(end.join(lines) + end * last)
@@ -111,6 +111,68 @@ def test_comments_and_blank_lines_among_the_rows(write, schema, lines, rows, way
     lines[9] += "  # a bump"
     path = write([*lines[:5], "# contact", "", *lines[5:12], "   ", *lines[12:], "# end", ""])
     assert_is_small_log(read_log(path, schema()), rows)
+
+
+@pytest.mark.parametrize(
+    "below",
+    [
+        [""],
+        ["", "# a comment", ""],
+        ["s" + ",m" * 7 + ",N" * 3 + ",Nm" * 3],
+        ["[s],m,m,m,,,,,N,N,N,N m,N m,N m", ""],
+        [",".join(["double"] * 14), "s,m,m,m,1,1,1,1,N,N,N,Nm,Nm,Nm"],
+    ],
+)
+def test_blank_lines_and_units_below_the_names_are_of_the_header(
+    write, schema, lines, rows, below, way
+):
+    path = write([lines[0], *below, *lines[1:]])
+    assert_is_small_log(read_log(path, schema()), rows)
+    bad = write([lines[0], *below, *replaced(lines, 4, 9, "abc")[1:]])
+    with pytest.raises(LogError, match=f"line {len(below) + 5}, column 'fy'"):
+        read_log(bad, schema())
+
+
+def test_a_first_row_without_numbers_is_no_row_of_units(write, schema, lines, way):
+    path = write([lines[0], ",".join(["inf", "nan", *["NA"] * 12]), *lines[1:]])
+    assert read_log(path, schema()).dropped.not_finite == 1
+
+
+@pytest.mark.parametrize("mark", [";", "\t", " "])
+def test_decimal_commas(write, schema, lines, rows, mark, way):
+    commas = [line.replace(",", mark).replace(".", ",") for line in lines]
+    layout = {"separator": "whitespace" if mark == " " else mark, "decimal": ","}
+    assert_is_small_log(read_log(write(commas), schema(log=layout)), rows)
+
+
+def test_a_decimal_comma_needs_another_separator(write, schema, lines):
+    with pytest.raises(SchemaError, match='decimal = "," needs another separator'):
+        read_log(write(lines), schema(log={"decimal": ","}))
+
+
+@pytest.mark.parametrize(
+    ("date", "end"),
+    [("2024-05-01T10:00:{:09.6f}", "Z"), ("2024-05-01 23:00:{:06.3f}", "+05:30")],
+)
+def test_stamps_may_be_dates(write, schema, lines, rows, date, end, way):
+    for i, seconds in enumerate(rows[:, 0], start=1):
+        lines = replaced(lines, i, 0, date.format(seconds) + end)
+    assert_is_small_log(read_log(write(lines), schema()), rows)
+    gone = read_log(write(replaced(lines, 5, 0, "")), schema())
+    assert gone.dropped.not_finite == gone.dropped.total == 1
+    with pytest.raises(LogError, match=r"line 6, column 't': .*got '1 May'; write time stamps as"):
+        read_log(write(replaced(lines, 5, 0, "1 May")), schema())
+
+
+def test_zones_of_dates_count(write, schema, numbered, lines):
+    pose = [replaced(lines, i, 0, f"2024-05-01T12:00:{i:02}+02:00")[i] for i in range(1, 21)]
+    wrench = [replaced(lines, i, 0, f"2024-05-01T10:00:{i:02}.5")[i] for i in range(1, 20)]
+    streams = {
+        "pose": {"file": write([lines[0], *pose], "p.csv").name},
+        "wrench": {"file": write([lines[0], *wrench], "w.csv").name},
+    }
+    recording = read_log(write(lines).parent, schema(streams=streams))
+    assert recording.streams[0].time[0] == -0.5
 
 
 def test_no_comment_mark_at_all(write, schema, lines, rows, way):
@@ -261,9 +323,11 @@ def test_text_where_a_number_should_be(write, schema, lines, text, way):
 def test_remedies_fit_the_text(write, schema, numbered, lines):
     semicolons = [line.replace(",", ";") for line in lines]
     semicolons[1] = semicolons[1].replace(".", ",")
-    with pytest.raises(LogError, match="it has a decimal comma: write numbers with a decimal poin"):
+    with pytest.raises(LogError, match=r'it has a decimal comma: set decimal = "," in'):
         read_log(write(semicolons), schema(log={"separator": ";"}))
-    with pytest.raises(LogError, match="write time stamps as numbers of time_unit, not as dates"):
+    with pytest.raises(
+        LogError, match="write time stamps as numbers of time_unit, or in every row as a date"
+    ):
         read_log(write(replaced(lines, 4, 0, "2024-05-01 10:00:00")), schema())
     with pytest.raises(LogError, match="if line 2 is of the header, set header_lines = 2"):
         read_log(write(["# made by a robot", *lines]), numbered(log={"header_lines": None}))

@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
+from numpy.typing import NDArray
 
 from identify.arrays import Array
 from identify.errors import LogError
@@ -28,12 +29,15 @@ from identify.files import check_expansion, read_bytes, unreadable
 from identify.logs.errors import BadValue, RaggedRow
 from identify.logs.readers.arrow_columns import as_numbers, as_stamps
 from identify.logs.readers.line_index import HEAD, LineIndex, index_lines
+from identify.logs.readers.text_guess import likely_contents
 from identify.logs.readers.text_lines import (
+    LINE_END,
     Line,
     Row,
-    Splitter,
+    is_date,
     is_missing,
     is_number,
+    microseconds_of,
     numbers_of,
     read_lines,
 )
@@ -45,6 +49,10 @@ _LOOKED_AT = 200
 _LONGEST_LINE = 2**20
 _NULLS = ["", "nan", "NaN", "NAN", "NA", "N/A", "n/a", "null", "NULL", "None"]
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
+_AS_DATES = (
+    "; write time stamps as numbers of time_unit, or in every row as a date of ISO 8601, such as "
+    "2024-05-01T10:00:00.125"
+)
 _DATE = re.compile(r"[0-9]{1,4}[-/:.][0-9]{1,2}[-/:.][0-9]{1,4}.*")
 
 
@@ -54,40 +62,11 @@ def read_text(source: Source) -> Table:
 
 
 def contents(path: Path) -> tuple[Contents, ...]:
-    """Its columns, by the first lines: the separator that gives most numbers, and the header.
-
-    Raises:
-        LogError: no line of its beginning holds several numbers.
-    """
+    """Its columns, as its first lines suggest."""
     text = (
         _content(path) if path.suffix.lower() == ".gz" else _require_text(path, _head(path, HEAD))
     )
-    lines = list(islice(read_lines(text), _LOOKED_AT))
-    best: tuple[int, Splitter, int] | None = None
-    for splitter in Splitter(",", "#").others():
-        split = [splitter.fields(line.content) or [] for line in lines]
-        data = next((k for k, row in enumerate(split) if len(row) > 1 and _numeric(row)), None)
-        if data is not None and (best is None or len(split[data]) > best[0]):
-            best = len(split[data]), splitter, data
-    if best is None:
-        raise LogError(
-            f"{path}: none of its first {len(lines)} lines holds numbers with a comma, semicolon, "
-            "tab or blank between them",
-            path=path,
-        )
-    width, splitter, data = best
-    names = splitter.names(lines[data - 1].content) if data else ()
-    named = len(names) == width and not _numeric(names)
-    layout: dict[str, object] = {} if data == 1 else {"header_lines": data}
-    if splitter.separator != ",":
-        layout["separator"] = splitter.separator
-    return (Contents(names if named else tuple(map(str, range(width))), layout=layout),)
-
-
-def _numeric(fields: Sequence[str]) -> bool:
-    """Whether fields are numbers, or missing, and most of them there."""
-    there = [field for field in fields if not is_missing(field)]
-    return 2 * len(there) > len(fields) and all(map(is_number, there))
+    return (likely_contents(path, list(islice(read_lines(text), _LOOKED_AT))),)
 
 
 def index_text(source: Source, least: int) -> LineIndex | None:
@@ -176,8 +155,8 @@ def _require_text(path: Path, content: bytes) -> bytes:
     if b"\0" in content[:65536]:
         raise LogError(
             f"{path}: is not text but a binary file; expected delimited text, or a file whose name "
-            "ends in .parquet, .npz, .h5, .mat, .bag, .mcap, .db3 or .ulg. Of another format, read "
-            "it into a pandas DataFrame, and give that to identify.read_log in Python or write it "
+            "ends in .parquet, .npz, .npy, .h5, .mat, .bag, .mcap, .db3 or .ulg. Read another one "
+            "into a pandas DataFrame, and give that to identify.read_log in Python or write it "
             "with to_parquet",
             path=path,
         )
@@ -191,7 +170,7 @@ def _require_lines(path: Path, text: bytes, number: int = 1) -> None:
         stop = start + _LONGEST_LINE + 1
         end = max(text.rfind(b"\n", start, stop), text.rfind(b"\r", start, stop))
         if end < 0:
-            line = len(re.findall(rb"\r\n|\n|\r", text[:start])) + number
+            line = len(re.findall(LINE_END, text[:start])) + number
             raise LogError(
                 f"{path}: line {line} is longer than {_LONGEST_LINE} characters, which no row of a "
                 f"log is; write each row on a line of its own",
@@ -228,6 +207,8 @@ def read_regular(sheet: Sheet, start: int, stop: int, count: int) -> Table | Non
     if sheet.splitter.whitespace:
         content = _single_spaced(bytes(content))
     types = dict.fromkeys(map(str, sheet.fields), pa.float64())
+    if sheet.dated:
+        types[str(sheet.stamps)] = pa.string()
     parsed = None
     if _may_be_whole(sheet):
         parsed = _parse(sheet, content, types | {str(sheet.stamps): pa.int64()})
@@ -237,18 +218,21 @@ def read_regular(sheet: Sheet, start: int, stop: int, count: int) -> Table | Non
         return None
     columns = {column: as_numbers(parsed[str(k)]) for column, k in sheet.numbers.items()}
     faults, stamps = np.zeros(count, dtype=np.uint8), None
-    if sheet.stamps is not None:
+    if sheet.dated:
+        try:
+            stamps = _dates(parsed[str(sheet.stamps)].to_pylist())
+        except ValueError:
+            return None
+    elif sheet.stamps is not None:
         stamps, missing = as_stamps(parsed[str(sheet.stamps)])
         faults[missing] = RowFault.NOT_FINITE
-    first = sheet.header.number + 1
-    return Table(
-        sheet.path, sheet.names, columns, faults, stamps, lines=range(first, first + count)
-    )
+    lines = range(sheet.header.number + 1, sheet.header.number + 1 + count)
+    return Table(sheet.path, sheet.names, columns, faults, stamps, sheet.ticks, lines)
 
 
 def _may_be_whole(sheet: Sheet) -> bool:
     """Whether the stamps may be whole numbers; Arrow would take hexadecimal for some too."""
-    if sheet.stamps is None:
+    if sheet.stamps is None or sheet.dated:
         return False
     text = sheet.text
     last = text.rfind(b"\n", 0, len(text) - 1) + 1
@@ -281,7 +265,10 @@ def _parse(
                 quote_char=False if whitespace else '"',
             ),
             pacsv.ConvertOptions(
-                column_types=types, include_columns=list(types), null_values=_NULLS
+                column_types=types,
+                include_columns=list(types),
+                null_values=_NULLS,
+                decimal_point=sheet.splitter.decimal,
             ),
         )
     except pa.ArrowException:
@@ -321,8 +308,9 @@ def _read_one_by_one(sheet: Sheet, start: int, number: int) -> Table:
         sheet.names,
         {column: fields[k] for column, k in sheet.numbers.items()},
         np.frombuffer(bytes(faults), dtype=np.uint8).copy(),
-        None if sheet.stamps is None else _whole(stamps, fields[sheet.stamps]),
-        lines=np.array(lines),
+        None if sheet.stamps is None else _stamps(sheet, stamps, fields.get(sheet.stamps)),
+        sheet.ticks,
+        np.array(lines),
     )
 
 
@@ -341,18 +329,28 @@ def _numbers(sheet: Sheet, row: Row) -> list[float]:
     fields, width = row[1], len(sheet.names)
     if len(fields) < width or any(map(str.strip, fields[width:])):
         raise _ragged(sheet, row)
+    if sheet.dated and sheet.stamps is not None and not is_date(text := fields[sheet.stamps]):
+        if not is_missing(text):
+            raise BadValue(sheet.path, row[0].number, sheet.column(sheet.stamps), text, _AS_DATES)
+        return [math.nan] * len(sheet.fields)
     try:
         return numbers_of([fields[k] for k in sheet.fields])
     except ValueError:
         raise _bad_value(sheet, row) from None
 
 
-def _whole(texts: Sequence[str], numbers: Array) -> Stamps:
-    """Whole numbers as int64, or else the numbers as they are."""
+def _stamps(sheet: Sheet, texts: Sequence[str], numbers: Array | None) -> Stamps:
+    """Dates and whole numbers as int64, or else the numbers as they are."""
+    if numbers is None:
+        return _dates([text if is_date(text) else "1970-01-01T00:00" for text in texts])
     try:
         return np.array([0 if is_missing(text) else int(text) for text in texts], dtype=np.int64)
     except (ValueError, OverflowError):  # also more digits than int64, or than Python, takes
         return numbers
+
+
+def _dates(texts: Sequence[str]) -> NDArray[np.int64]:
+    return np.array([microseconds_of(text) for text in texts], dtype=np.int64)
 
 
 def _bad_value(sheet: Sheet, row: Row) -> BadValue:
@@ -360,9 +358,9 @@ def _bad_value(sheet: Sheet, row: Row) -> BadValue:
     k = next(k for k in sheet.fields if fields[k].strip() and not is_number(fields[k]))
     text = fields[k].strip()[:80]
     if _DECIMAL_COMMA.fullmatch(text):
-        remedy = "; it has a decimal comma: write numbers with a decimal point"
+        remedy = '; it has a decimal comma: set decimal = "," in [log]'
     elif k == sheet.stamps and _DATE.fullmatch(text):
-        remedy = "; write time stamps as numbers of time_unit, not as dates"
+        remedy = _AS_DATES
     else:
         remedy = _if_header(sheet, line)
     return BadValue(sheet.path, line.number, sheet.column(k), text, remedy)

@@ -5,13 +5,18 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple, TypeAlias
 
 _MISSING = ("", "na", "n/a", "null", "none")
 """What stands for a number that is not there, in small letters; NaN by any spelling is one too."""
 
-_LINE = re.compile(rb"([^\r\n]*)(?:\r\n|\n|\r|\Z)")
+LINE_END = rb"(?:\r+\n|\n|\r)"
+"""Also CR CR LF, as text of Windows that was translated twice."""
+
+_LINE = re.compile(rb"([^\r\n]*)(?:" + LINE_END + rb"|\Z)")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NAN = re.compile(r"[+-]?nan(\(\w*\))?")
 
 
@@ -38,10 +43,11 @@ Row: TypeAlias = tuple[Line, list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Splitter:
-    """The separator (a character, or "whitespace") and the comment mark of a file."""
+    """The separator (a character, or "whitespace"), comment mark and decimal mark of a file."""
 
     separator: str
     comment: str
+    decimal: str = "."
 
     @property
     def whitespace(self) -> bool:
@@ -55,7 +61,8 @@ class Splitter:
 
     def others(self) -> Iterator[Splitter]:
         """As this one, with each separator that is usual."""
-        return (Splitter(mark, self.comment) for mark in (",", ";", "\t", "whitespace"))
+        marks = (",", ";", "\t", "whitespace")
+        return (replace(self, separator=mark) for mark in marks if mark != self.decimal)
 
     def rows(self, text: bytes, start: int, number: int) -> Iterator[Row]:
         """The rows of a text from an offset on, where the line of that number begins."""
@@ -65,12 +72,13 @@ class Splitter:
                 yield line, fields
 
     def fields(self, line: bytes) -> list[str] | None:
-        """The fields of a line; None where it is blank or only a comment."""
+        """The fields of a line, numbers with a decimal point; None of a blank one or a comment."""
         text = line.decode("latin-1")
         if self.comment and self.comment in text:
             text = self._before_comment(text)
         if text.strip() or (not self.whitespace and self.separator in text):
-            return self._split(text)
+            fields = self._split(text)
+            return fields if self.decimal == "." else [f.replace(",", ".") for f in fields]
         return None
 
     def names(self, line: bytes) -> tuple[str, ...]:
@@ -135,6 +143,24 @@ def is_number(text: str) -> bool:
     """Whether the text is a number, or a word that stands for none, and not blank."""
     try:
         return bool(text.strip()) and bool(numbers_of([text]))
+    except ValueError:
+        return False
+
+
+def microseconds_of(text: str) -> int:
+    """Microseconds since 1970 of a date with a time of day (ISO 8601), by default in UTC.
+
+    Raises:
+        ValueError: the text is none.
+    """
+    date = datetime.fromisoformat(text.strip() if ":" in text else "")
+    return (date.replace(tzinfo=date.tzinfo or UTC) - _EPOCH) // timedelta(microseconds=1)
+
+
+def is_date(text: str) -> bool:
+    """Whether the text is a date with a time of day."""
+    try:
+        return bool(microseconds_of(text)) or True
     except ValueError:
         return False
 

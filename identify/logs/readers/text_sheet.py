@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,12 +11,24 @@ from pathlib import Path
 
 from identify.errors import LogError, did_you_mean
 from identify.logs.errors import MisnamedColumns, MissingNumberedColumn
-from identify.logs.readers.text_lines import Line, Row, Splitter, is_number, read_lines
+from identify.logs.readers.text_lines import (
+    Line,
+    Row,
+    Splitter,
+    is_date,
+    is_number,
+    read_lines,
+)
 from identify.logs.schema_fields import Column
 from identify.logs.table import Source, locate, locate_stamps, places_of
+from identify.logs.units import TICKS_PER_SECOND
 
 _SURVEYED = 1000
 """Rows looked at to learn how many fields a row has."""
+_UNIT_ROWS = 2
+"""Rows of units, and of types, below the names."""
+_NUMBER = re.compile(r"[+-]?[.,]?[0-9]")
+"""What a number, or a date, begins with."""
 _SEARCHED = 50
 """Lines in which names are looked for, past those the schema says."""
 
@@ -26,13 +39,15 @@ class Sheet:
 
     Attributes:
         text: its content.
-        header: the last line before the data; of number zero where there is none.
+        header: the last line before the data; of number zero where there is none. Blank lines and
+            rows of units below the names are of the header.
         first: the first row.
         named: whether the schema gives columns by name.
         names: names of the columns that a row has, or their numbers.
         numbers: the field of each column asked for.
         stamps: the field of the time stamps.
-        fields: all of these fields, in order.
+        fields: those of all these fields that hold numbers, in order.
+        dated: whether the time stamps are dates.
         ends: whether the text goes to the end of the file, where a row may be cut short.
     """
 
@@ -46,6 +61,7 @@ class Sheet:
     numbers: Mapping[Column, int]
     stamps: int | None
     fields: tuple[int, ...]
+    dated: bool
     drop_bad_rows: bool
     ends: bool = True
 
@@ -54,11 +70,16 @@ class Sheet:
         columns = (column for column, number in self.numbers.items() if number == field)
         return next(columns, self.names[field])
 
+    @property
+    def ticks(self) -> int | None:
+        """Ticks of the time stamps in a second, where they are dates."""
+        return TICKS_PER_SECOND["us"] if self.dated else None
+
 
 def survey(source: Source, text: bytes) -> Sheet:
     """Finds the header and the columns of a text file."""
     path, layout = source.path, source.layout
-    splitter = Splitter(layout.separator, layout.comment)
+    splitter = Splitter(layout.separator, layout.comment, layout.decimal)
     header, names = _find_header(source, text, splitter)
     rows = list(islice(splitter.rows(text, header.end, header.number + 1), _SURVEYED))
     if not rows:
@@ -74,19 +95,40 @@ def survey(source: Source, text: bytes) -> Sheet:
     except MissingNumberedColumn as error:
         remedy = suggest_separator(first[0].content, splitter)
         raise MissingNumberedColumn(path, error.number, len(names), remedy) from None
+    fields: list[int] = sorted({*numbers.values(), *([] if stamps is None else [stamps])})
+    for _ in range(_UNIT_ROWS if named else 0):
+        if len(rows) > 1 and _is_units(rows[0], fields):
+            header, first = rows.pop(0)[0], rows[0]
+    dated = stamps is not None and is_date("".join(first[1][stamps : stamps + 1]))
     return Sheet(
         path=path,
         text=text,
         splitter=splitter,
-        header=header,
+        header=_before_rows(text, header, splitter),
         first=first,
         named=named,
         names=names,
         numbers=numbers,
         stamps=stamps,
-        fields=tuple(sorted({*numbers.values(), *([] if stamps is None else [stamps])})),
+        fields=tuple(k for k in fields if not (dated and k == stamps)),
+        dated=dated,
         drop_bad_rows=layout.drop_bad_rows,
     )
+
+
+def _is_units(row: Row, fields: Sequence[int]) -> bool:
+    """Whether a row below the names has units, or types: words, but for 1 where there is none."""
+    words = {row[1][k].strip() for k in fields if k < len(row[1])} - {"", "1"}
+    return bool(words) and not any(is_number(word) or _NUMBER.match(word) for word in words)
+
+
+def _before_rows(text: bytes, header: Line, splitter: Splitter) -> Line:
+    """The last of the blank lines and comments below a line, or the line itself."""
+    for line in read_lines(text, header.end, header.number + 1):
+        if splitter.fields(line.content) is not None:
+            break
+        header = line
+    return header
 
 
 def suggest_separator(line: bytes, splitter: Splitter) -> str:
