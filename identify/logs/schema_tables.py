@@ -80,8 +80,6 @@ class LogTable(Table):
                 f'separator: expected one character such as "," or ";", or "whitespace", '
                 f"got {mark!r}"
             )
-        if mark == self.decimal:
-            raise ValueError(f'decimal = "{mark}" needs another separator, as separator = ";"')
         stands_in_data = re.search(r"[\w\s.+\-\"]", self.comment) or self.comment == mark
         if stands_in_data or not self.comment.isascii():
             raise ValueError(

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from identify.diagnosis.faults.timing import time_patch, time_remedy
 from identify.errors import LogError, SchemaError
 from identify.logs import read_log
 from identify.logs.readers import text as reader
@@ -61,6 +62,13 @@ def test_what_follows_the_seconds_is_less_than_one(write, schema, lines):
         read_log(path, wrong)
     with pytest.raises(SchemaError, match="follows whole seconds: give time, without time_unit"):
         read_log(path, schema(log={**layout, "time_unit": "ns"}))
+
+
+def test_no_other_unit_of_whole_seconds_is_advised():
+    assert time_patch({"log": {"time": "sec"}}, 1e-3) == {"log.time_unit": "ms"}
+    said = {"log": {"time": "sec", "time_fraction": "rest"}}
+    assert time_patch(said, 1e-3) == {}
+    assert "time_unit =" not in time_remedy(said, 1e-3)
 
 
 def test_time_starts_at_the_first_row_kept(write, schema, lines):

@@ -311,7 +311,7 @@ def test_what_no_column_looks_like_is_said_and_left_to_be_filled_in(arm, tmp_pat
         with pytest.raises(SchemaError, match=words):
             first_schema(path, name)
     (tmp_path / "text.csv").write_text("only words\nand more words\n")
-    with pytest.raises(LogError, match="in its first 2 lines no two columns hold numbers"):
+    with pytest.raises(LogError, match="no two columns hold numbers in lines 1 to 2"):
         first_schema(tmp_path / "text.csv")
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pyarrow.csv as pacsv
 import pytest
 
-from identify.errors import LogError, MissingColumn, SchemaError
+from identify.errors import LogError, MissingColumn
 from identify.logs import read_log
 from identify.logs.readers import text as reader
 
@@ -145,9 +145,9 @@ def test_decimal_commas(write, schema, lines, rows, mark, way):
     assert_is_small_log(read_log(write(commas), schema(log=layout)), rows)
 
 
-def test_a_decimal_comma_needs_another_separator(write, schema, lines):
-    with pytest.raises(SchemaError, match='decimal = "," needs another separator'):
-        read_log(write(lines), schema(log={"decimal": ","}))
+def test_decimal_commas_within_quotes_may_stand_between_commas(write, schema, lines, rows, way):
+    quoted = [",".join(f'"{f.replace(".", ",")}"' for f in line.split(",")) for line in lines]
+    assert_is_small_log(read_log(write(quoted), schema(log={"decimal": ","})), rows)
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,8 @@ def time_patch(said: Mapping[str, object], factor: float) -> Patch:
     table = log if isinstance(log, Mapping) else {}
     if "rate_hz" in table:
         return {"log.rate_hz": float(f"{float(table['rate_hz']) / factor:g}")}
+    if "time_fraction" in table:  # whole seconds have no other unit
+        return {}
     ticks = TICKS_PER_SECOND[str(table.get("time_unit", "s"))] / factor
     for unit, per_second in TICKS_PER_SECOND.items():
         if abs(ticks / per_second - 1.0) < 1e-9:
@@ -50,7 +52,9 @@ def time_patch(said: Mapping[str, object], factor: float) -> Patch:
 def time_remedy(said: Mapping[str, object], factor: float) -> str:
     """What to do where time runs so many times as long as read."""
     patch = time_patch(said, factor)
-    return schema_lines(patch, said) if patch else "In the schema, [log], correct `time_unit`."
+    return (
+        schema_lines(patch, said) if patch else "In the schema, [log], correct `time` or its unit."
+    )
 
 
 def _units(facts: LogFacts) -> Iterator[Fault]:

@@ -22,7 +22,7 @@ def likely_contents(path: Path, lines: Sequence[Line]) -> Contents:
     guesses = [guess for splitter in splitters if (guess := _guess(lines, splitter)) is not None]
     if not guesses:
         raise LogError(
-            f"{path}: in its first {len(lines)} lines no two columns hold numbers, by whichever "
+            f"{path}: no two columns hold numbers in lines 1 to {len(lines)}, by whichever "
             "separator: comma, semicolon, tab or blank; name the columns in a schema by hand",
             path=path,
         )

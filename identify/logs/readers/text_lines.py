@@ -62,7 +62,7 @@ class Splitter:
     def others(self) -> Iterator[Splitter]:
         """As this one, with each separator that is usual."""
         marks = (",", ";", "\t", "whitespace")
-        return (replace(self, separator=mark) for mark in marks if mark != self.decimal)
+        return (replace(self, separator=mark) for mark in marks)
 
     def rows(self, text: bytes, start: int, number: int) -> Iterator[Row]:
         """The rows of a text from an offset on, where the line of that number begins."""
