@@ -50,8 +50,8 @@ CODES = (
     ),
     *("imu_axes", "imu_scale", "imu_place", "imu_delay", "free_flight", "force_motion"),
     *("rows_dropped", "rows_unused", "counter_wrapped", "held_samples", "clocks_joined"),
-    "transposed",
     "wrench_rounded",
+    "transposed",
     *("choice_contradicted", *_SYMPTOMS),
 )
 """All codes but those of log faults, which `diagnosis.faults.FAMILIES` has: causes before symptoms,
