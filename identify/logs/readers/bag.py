@@ -11,7 +11,7 @@ import bz2
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from functools import partial
 from itertools import islice
@@ -233,13 +233,13 @@ def messages_of(bag: Any, topics: Sequence[str]) -> Messages:
         LogError: a message cannot be read, by the definition of its type; names topic and type.
     """
     connections = [of for of in bag.connections if of.topic in topics]
-    readers: dict[int, Callable[[bytes], Any]] = {}
+    places = {of.id: Path(f"{bag.path}: {of.topic} ({of.msgtype})") for of in connections}
+    decoders: dict[int, Callable[[bytes], Any]] = {}
     for connection, received, raw in bag.messages(connections=connections):
-        place = f"{bag.path}: {connection.topic} ({connection.msgtype})"
-        with decoding(Path(place), "message of its type"):
-            if connection.id not in readers:
-                readers[connection.id] = _decoder(connection)
-            message = readers[connection.id](raw)
+        with decoding(places[connection.id], "message of its type"):
+            if connection.id not in decoders:
+                decoders[connection.id] = _decoder(connection)
+            message = decoders[connection.id](raw)
         yield received, message
 
 
@@ -265,11 +265,14 @@ def _decoder(connection: Any) -> Callable[[bytes], Any]:
     read = store.deserialize_ros1 if ros1 else store.deserialize_cdr
 
     def decode(raw: bytes) -> Any:
-        zeros = len(raw) - len(bytes(raw).rstrip(b"\0"))
-        for padding in range(min(zeros, _PADDING)):
-            with suppress(SerdeError):
+        padding = 0
+        while True:
+            try:
                 return read(raw[: len(raw) - padding], name)
-        return read(raw[: len(raw) - min(zeros, _PADDING)], name)
+            except SerdeError:
+                padding += 1
+                if padding > min(_PADDING, len(raw)) or raw[-padding]:
+                    raise
 
     return decode
 
