@@ -290,12 +290,12 @@ def _time(table: NamedVectors, values: Table | None, missing: list[str]) -> list
 def _two_columns(names: Sequence[str]) -> tuple[str, str, str] | None:
     """The columns of whole seconds and of what follows them, with its unit; None of none."""
     for name in names:
-        if (found := _FRACTION.fullmatch(name)) is None:
+        if (match := _FRACTION.fullmatch(name)) is None:
             continue
         rest = r"_?(secs?|seconds)"
-        seconds = (n for n in names if re.fullmatch(re.escape(found["before"]) + rest, n, re.I))
+        seconds = (n for n in names if re.fullmatch(re.escape(match["before"]) + rest, n, re.I))
         if (whole := next(seconds, None)) is not None:
-            return whole, name, f"{found['unit'][0].lower()}s"
+            return whole, name, f"{match['unit'][0].lower()}s"
     return None
 
 

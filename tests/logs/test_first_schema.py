@@ -246,13 +246,15 @@ def test_a_row_of_units_says_the_units(arm, reference, tmp_path):
     assert_same(read_log(path, tmp_path / "s.toml"), reference, 1e-12)
 
 
-def test_a_log_of_universal_robots_without_a_pose_is_seen_to_be_one(arm, tmp_path):
-    columns = {"timestamp": arm["t"], "actual_q": arm["p"]}
+@pytest.mark.parametrize("time", ["timestamp", ""])
+def test_a_log_of_universal_robots_without_a_pose_is_seen_to_be_one(arm, tmp_path, time):
+    columns = {"timestamp": arm["t"]} if time else {}
+    columns["actual_q"] = arm["p"]
     columns["actual_TCP_force"] = np.hstack((world(arm, "f"), world(arm, "tau")))
     path = write_csv(tmp_path / "rtde.csv", columns)
     found = first_schema(path)
     assert found.text.startswith("# Universal Robots")
-    assert found.missing == ("the pose",)
+    assert found.missing == (("the pose",) if time else ("time", "the pose"))
     wrench = tomllib.loads(found.text)["wrench"]
     assert (wrench["frame"], wrench["force"]) == ("world", "actual_TCP_force[0:3]")
     assert "axes of the base" in found.text

@@ -60,11 +60,11 @@ def slots_of(arrays: Iterable[tuple[str, Any, tuple[int, ...], np.dtype[Any]]]) 
             slots.append(Slot(name, key, shape[0], dtype))
         elif shape and (axis := _axis_of_samples(shape, lengths)) is not None:
             others = [range(n) for k, n in enumerate(shape) if k != axis]
-            one = axis > 0 and all(len(other) == 1 for other in others)
+            single = axis > 0 and all(len(other) == 1 for other in others)
             for k, place in enumerate(islice(product(*others), _MOST_COLUMNS)):
                 index = (*place[:axis], slice(None), *place[axis:])
-                own = name if one else f"{name}[{k}]"
-                slots.append(Slot(own, key, shape[axis], dtype, index, axis > 0))
+                column = name if single else f"{name}[{k}]"
+                slots.append(Slot(column, key, shape[axis], dtype, index, axis > 0))
     return slots
 
 

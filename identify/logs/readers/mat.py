@@ -90,16 +90,18 @@ def _of_hdf5(path: Path) -> dict[str, NDArray[Any]]:
                 continue
             parts: dict[str, Any] = {name: data}
             if data.dtype.kind == "O" and "MATLAB_class" not in data.attrs:  # of several structures
-                of, _, field = name.rpartition("/")
+                structure, _, field = name.rpartition("/")
                 refs = np.asarray(data).reshape(-1)[:_MOST_STRUCTURES]
-                parts = {f"{of}({k}).{field}": file[ref] for k, ref in enumerate(refs, start=1)}
-            for own, part in parts.items():
+                parts = {
+                    f"{structure}({k}).{field}": file[ref] for k, ref in enumerate(refs, start=1)
+                }
+            for full, part in parts.items():
                 if getattr(part, "ndim", 4) > 3 or part.dtype.kind not in "iuf":
                     continue
                 check_expansion(path, part.id.get_storage_size(), part.nbytes)
                 whole += part.nbytes
                 _require_size(path, whole)
-                arrays[own.replace("/", ".")] = _column(np.asarray(part).T)
+                arrays[full.replace("/", ".")] = _column(np.asarray(part).T)
     return arrays
 
 
