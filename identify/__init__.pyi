@@ -1,5 +1,6 @@
 from identify.errors import IdentifyError as IdentifyError
 from identify.estimation import Estimate as Estimate, solve as solve
+from identify.estimation.priors import BodyPrior as BodyPrior, ShapePrior as ShapePrior
 from identify.estimation.terms import (
     ComInBox as ComInBox,
     ComInHull as ComInHull,

@@ -152,6 +152,15 @@ def read_toml(path: Path, error: type[IdentifyError] = SchemaError) -> dict[str,
         raise error(f"{path}: not a TOML file: {problem}") from problem
 
 
+def _plain(value: Any) -> Any:
+    """A value as TOML gives it: an array or a number of NumPy as Python's own."""
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
 def validate(
     model: type[M],
     content: Mapping[str, Any],
@@ -170,7 +179,7 @@ def validate(
         spell: what messages call keys that are no TOML's; checks of `model` get it as context.
     """
     try:
-        return model.model_validate(dict(content), context=spell)
+        return model.model_validate(_plain(content), context=spell)
     except ValidationError as found:
         details = found.errors(include_url=False)
         said = (_explain(detail, model, spell or spell_key) for detail in details[:_MOST_SAID])

@@ -107,7 +107,7 @@ def moved(saved: SavedEstimate, X_AB: Pose, other: SavedEstimate) -> SavedEstima
     decided = saved.decided_by and {
         name: weakest(saved.decided_by.get(PHI[j]) for j in row.nonzero()[0])
         for name, row in zip(PHI, F, strict=True)
-    }
+    } | {name: by for name, by in saved.decided_by.items() if name not in PHI}
     covariance, calibration = (
         None if of is None else F @ of @ F.T for of in (saved.covariance, saved.calibration)
     )

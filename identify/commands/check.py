@@ -72,6 +72,8 @@ class Check(Command):
 
 def lines_of(found: LogCheck) -> Iterator[str]:
     """What a check found, as the terminal has it."""
+    from identify.commands.summary import as_read
+
     if found.failure:
         said = "the logs give none as they are read." if found.findings else found.failure
         yield f"No estimate: {said}"
@@ -81,6 +83,7 @@ def lines_of(found: LogCheck) -> Iterator[str]:
             yield f"  as likely: {equivalent}"
     if found.result is not None:
         said = found.verdict.usable
+        yield from map(as_read, found.result.logs)
         yield f"Estimate: {found.result.estimate.parameters!r}, usable: {said}."
         yield from found.result.checks.advice
     if found.clear:

@@ -79,6 +79,7 @@ def parse_command(kind: type[C], argv: Sequence[str], name: str) -> C:
     """
     try:
         argv = kind.words(argv)
+        _require_one_schema(argv)
     except UsageError as error:
         raise UsageError(f"{name}: {error}") from None
     if os.environ.get("NO_COLOR"):  # https://no-color.org, which tyro does not look at
@@ -104,6 +105,16 @@ def parse_command(kind: type[C], argv: Sequence[str], name: str) -> C:
         return command.with_more(left) if left else command
     except UsageError as error:
         raise UsageError(f"{name}: {error}") from None
+
+
+def _require_one_schema(argv: Sequence[str]) -> None:
+    words = argv[: argv.index("--")] if "--" in argv else argv
+    if sum(word.partition("=")[0] == "--schema" for word in words) > 1:
+        raise UsageError(
+            "--schema is given more than once, and one schema is of all logs of a command: logs "
+            "with schemas of their own go together in Python, identify.fit([identify.read_log(log, "
+            "schema), …]); one schema names several files of a log in [streams.*]"
+        )
 
 
 @contextmanager

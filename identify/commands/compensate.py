@@ -40,10 +40,10 @@ class Compensate(Command):
     """Write a log with the payload's gravity and inertia and the sensor offset off its wrench.
 
     What is left are the contact forces, on the body, in the log's axes and at its point [N, N m],
-    with time and motion as the log has them, in SI. The schema of OUT is written beside it. Exit
-    status: 2 for bad use or bad input, also where the frames of log and estimate differ and --at is
-    missing, or the offset is not known; 4, with nothing written, for an estimate that its findings
-    say not to use.
+    with motion as the log has it, in SI. The clock is that of the log, in seconds, and its other
+    columns of numbers are kept. The schema of OUT is written beside it. Exit status: 2 for bad use
+    or bad input, also where the frames of log and estimate differ and --at is missing, or the
+    offset is not known; 4, with nothing written, for an estimate that its findings say not to use.
     """
 
     log: Annotated[Path, Positional, option("LOG", "(required)")]
@@ -86,11 +86,13 @@ class Compensate(Command):
         reasons, unusable = reasons_of(saved), bool(status_of(saved.verdict))
         if unusable and not self.accept_findings:
             raise UnusableEstimate(self.estimate, reasons)
-        from identify.logs import open_log
+        from identify.logs import Recording, open_log
+        from identify.logs.other_columns import OtherColumns
         from identify.logs.writing import write_chunks
         from identify.pipeline import compensate_log
 
         source = open_log(self.log, self.schema)
+        recording = source if isinstance(source, Recording) else source.recording
         found = compensate_log(
             source,
             self._in_frame_of(source, saved),
@@ -103,7 +105,13 @@ class Compensate(Command):
         try:
             with shown_stages(shown=not self.quiet):
                 _LOG.info("compensating %s", self.log)
-                rows = write_chunks(found.chunks(), self.output, schema, map(printable, comment))
+                rows = write_chunks(
+                    found.chunks(),
+                    self.output,
+                    schema,
+                    map(printable, comment),
+                    OtherColumns.of(recording),
+                )
         except OSError as error:
             raise unwritable(self.output, error) from error
         files = [self.output, schema]

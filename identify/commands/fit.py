@@ -26,10 +26,11 @@ from identify.commands.command import (
 from identify.commands.output import require_writable
 from identify.commands.pair import CARRIER, ESTIMATE, REPORT, RESULT, write_pair
 from identify.commands.prior import PriorWords, joined_box
-from identify.commands.reasons import reasons_of, status_of
+from identify.commands.reasons import status_of
 from identify.commands.runs import require_time_limit, require_workers, without_fit_each
 from identify.commands.stages import shown_stages
 from identify.commands.terminal import say
+from identify.findings import reasons_in_words
 
 if TYPE_CHECKING:
     from identify.estimation.terms import Term
@@ -230,6 +231,13 @@ class Fit(Command):
             from identify.commands.summary import print_summary
 
             print_summary(result, truth, files)
+        for code in result.not_applied:
+            seen = any(finding.code == code for finding in result.findings)
+            what = "its size is in the note on it" if seen else "none was found here"
+            line = (
+                f"identify: --apply {code}: nothing was applied, as it is part of every fit; {what}"
+            )
+            say(line, file=sys.stderr)
         status = status_of(result.verdict)
         if (known := self.known_mass_check) is not None and not status:
             from identify.commands.summary import gain_lines
@@ -241,7 +249,7 @@ class Fit(Command):
         if status:
             codes = ", ".join(result.verdict.reasons)
             line = f"identify: error: this estimate is not to be used ({codes})"
-            say(line, *reasons_of(result.estimate) * self.quiet, file=sys.stderr)
+            say(line, *reasons_in_words(result.all_findings) * self.quiet, file=sys.stderr)
         return status
 
     def _fit_each(self, invocation: str) -> int:

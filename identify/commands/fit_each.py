@@ -21,7 +21,7 @@ from identify.commands.answer import answer
 from identify.commands.each_logs import RESERVED, LogJob, find_logs
 from identify.commands.output import OutputError, require_writable, unwritable
 from identify.commands.pair import CARRIER, ESTIMATE, REPORT, RESULT, report_is_of, write_pair
-from identify.commands.reasons import NOT_TO_BE_USED
+from identify.commands.reasons import NOT_TO_BE_USED, reasons_of
 from identify.commands.runs import EACH_STORE, interrupted
 from identify.commands.terminal import say
 from identify.errors import IdentifyError, LogError
@@ -317,8 +317,10 @@ def _status(comparison: Comparison, *, quiet: bool) -> int:
     failed = comparison.of_status("failed")
     fitted = len(comparison.logs) - len(comparison.of_status("duplicate"))
     unusable = [log for log in comparison.logs if log.usable == "no"]
-    if failed and quiet:
+    if quiet:
         say(*(f"identify: {log.name}: {log.error}" for log in failed), file=sys.stderr)
+        why = ((log.name, reasons_of(log.estimate)) for log in unusable if log.estimate)
+        say(*(f"identify: {name}: {one}" for name, of in why for one in of), file=sys.stderr)
     if failed:
         said = f"{len(failed)} of {fitted} logs failed; see table.csv"
         say(f"identify: error: {said}", file=sys.stderr)

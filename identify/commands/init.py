@@ -15,15 +15,25 @@ from identify.commands.stages import shown_stages
 from identify.commands.terminal import say
 from identify.errors import IdentifyError
 
-_TCP = "The tool point as the pendant shows it, X Y Z [m] RX RY RZ [rad] (empty: 0 0 0 0 0 0): "
+_TCP = "The tool point as the pendant shows it, X Y Z [mm or m] RX RY RZ [rad] (empty: zeros): "
 
-_HELD = "The payload that was set there, mass [kg] and centre of mass X Y Z [m] (empty: none): "
+_TURN = "The rotation of that tool point, RX RY RZ [rad] as the pendant shows it (empty: unknown): "
+
+_HELD = "The payload that was set there, mass [kg], centre of mass X Y Z [mm or m] (empty: none): "
+
+_FARTHEST = 2.0
+"""Of a tool point or a payload from the flange [m]; larger numbers are millimetres."""
 
 _NO_TOOL = "pose = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]"
 
 _TOOL_UNKNOWN = (
-    "The tool point in [body.tcp] is written as zeros. Give the one that the pendant shows: where "
-    "it is in the flange no log tells, and an export would be off by as much."
+    "The tool point in [body.tcp] is written as zeros. Give its place and rotation as the pendant "
+    "shows them: where it is in the flange no log tells, and an export would be off by as much."
+)
+
+_TURN_UNKNOWN = (
+    "The rotation of the tool point in [body.tcp] is not known and written as zeros: if the "
+    "pendant shows another, the centre of mass is turned by as much about the tool point."
 )
 
 
@@ -58,7 +68,13 @@ class Init(Command):
         asks = not self.yes and sys.stdin.isatty() and not is_asked()
         found = first_schema(self.log, self.preset)
         if asks and "[body.tcp]" in found.text:
-            tcp, held = _asked(_TCP, 6), _asked(_HELD, 4)
+            tcp = _asked(_TCP, 6, 3) or [0.0] * 6
+            turn = tcp[3:] or _asked(_TURN, 3)
+            held = _asked(_HELD, 4) or [0.0] * 4
+            tcp = [*_in_metres(tcp[:3], "tool point"), *(turn or [0.0] * 3)]
+            held = [held[0], *_in_metres(held[1:], "centre of mass")]
+            if not turn:
+                say(_TURN_UNKNOWN)
             found = first_schema(self.log, self.preset, tcp, held)
         write_bytes(self.output, found.text.encode())
         marked = found.text.count(UNSURE) - 1
@@ -93,17 +109,29 @@ class Init(Command):
         return 0
 
 
-def _asked(question: str, count: int) -> list[float]:
-    """So many numbers that a person gives, however they are separated; zeros for nothing.
+def _asked(question: str, *counts: int) -> list[float]:
+    """One of so many numbers that a person gives, however separated; none for an empty answer.
 
     Raises:
-        UsageError: they are not so many numbers.
+        UsageError: they are not so many numbers, three times over.
     """
-    words = input(question).strip()
-    try:
-        numbers = [float(word) for word in words.replace(",", " ").split()]
-    except ValueError:
-        numbers = []
-    if words and len(numbers) != count:
-        raise UsageError(f"init: expected {count} numbers, got {words!r}")
-    return numbers or [0.0] * count
+    refused = ""
+    for _ in range(3):
+        words = input(f"{refused}{question}").strip()
+        try:
+            numbers = [float(word) for word in words.replace(",", " ").split()]
+        except ValueError:
+            numbers = [0.0]
+        if len(numbers) in (0, *counts):
+            return numbers
+        refused = f"expected {counts[0]} numbers, got {words!r}"
+        refused += "; the other answers are kept. "
+    raise UsageError(f"init: {refused.partition(';')[0]}")
+
+
+def _in_metres(point: list[float], what: str) -> list[float]:
+    """A point in metres, as it is or from millimetres, and the word which."""
+    in_millimetres = max(map(abs, point)) > _FARTHEST
+    if any(point):
+        say(f"The {what} is taken in {'millimetres' if in_millimetres else 'metres'}.")
+    return [round(1e-3 * x, 12) if in_millimetres else x for x in point]

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 _SAID = {"error": "Error", "warning": "Warning", "info": "Note"}
 
+_AXES = float(np.sqrt(3.0))
+"""RMS of a vector over that of one of its axes, on their mean."""
+
 _NARROWEST = 80
 """Columns the table needs to show every digit."""
 
@@ -50,7 +53,7 @@ def print_parameters(
 def lines_of(result: FitResult) -> Iterator[str]:
     """What the table does not say, a line each."""
     estimate, validation = result.estimate, result.validation
-    yield from map(_read, result.logs)
+    yield from map(as_read, result.logs)
     if prior := estimate.prior:
         means = ", ".join(f"{name} {of:.2g}" for name, of in prior["means"].items())
         yield f"Prior: {prior['is']}{'; likeliest by the log: ' if means else ''}{means}."
@@ -182,9 +185,10 @@ def verdict_lines(result: FitResult) -> Iterator[str]:
     yield from (f"{of}Need {need}: {answer}." for need, answer in said.needs.items())
 
 
-def _read(log: LogSummary) -> str:
-    """How a log was understood, so that a unit gone wrong shows."""
+def as_read(log: LogSummary) -> str:
+    """How a log was understood, so that a unit gone wrong shows; RMS are of whole vectors."""
     rows = f"Read: {log.name}, {log.recording.rows} rows"
+    rows += f" ({log.unused} of them not used)" if log.unused else ""
     if log.recording.still:
         return f"{rows}, each a still pose."
     force = float(np.linalg.norm(np.mean(log.wrench[:, :3], axis=0)))
@@ -192,8 +196,8 @@ def _read(log: LogSummary) -> str:
     turned = ""
     if (route := routes_of(log).get("angular_acceleration")) is not None:
         turned = (
-            f" Angular acceleration: {route.source}, {route.rms:.2g} rad/s² RMS with noise of "
-            f"{route.noise:.2g}."
+            f" Angular acceleration: {route.source}, {_AXES * route.rms:.2g} rad/s² RMS with "
+            f"noise of {_AXES * route.noise:.2g}."
         )
     return (
         f"{rows}, {log.duration:.3g} s at {log.rate_hz:.4g} Hz; turning at {spin:.2g} rad/s RMS, "

@@ -28,7 +28,9 @@ def correlations_of(estimate: SavedEstimate) -> tuple[tuple[str, ...], Array]:
     kept = [
         k
         for k, behind in enumerate(PHI)
-        if estimate.decided_by.get(behind) not in ("default", "given") and covariance[k, k] > 0.0
+        if estimate.decided_by.get(names[k], estimate.decided_by.get(behind))
+        not in ("default", "given")
+        and covariance[k, k] > 0.0
     ]
     inside = covariance[np.ix_(kept, kept)]
     sigma = np.sqrt(np.diag(inside))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -77,6 +77,7 @@ def estimate_body(
         ContradictoryTerms: two terms exclude each other.
         SolveError: the solver failed, or its solution is not proved.
     """
+    logs = _statistics_of("estimate_body", logs)
     return in_turn(_body_rounds(logs, settings or EstimatorSettings(), effects, places))
 
 
@@ -180,7 +181,21 @@ def fit_many(
         Estimates in the order of the fits; in place of one that there is not, the error that
         `estimate_body` raises.
     """
-    return together(_body_rounds(logs, settings or EstimatorSettings()) for logs in fits)
+    given = fits if isinstance(fits, Iterable) else [fits]
+    lists = [_statistics_of("fit_many", logs) for logs in given]
+    return together(_body_rounds(logs, settings or EstimatorSettings()) for logs in lists)
+
+
+def _statistics_of(name: str, logs: object) -> list[Statistics]:
+    given: list[Any] = list(logs) if isinstance(logs, Iterable) else [logs]
+    for log in given:
+        if not isinstance(log, Statistics):
+            raise ProblemError(
+                f"{name}: expected the statistics of each log in a list, got {type(log).__name__}; "
+                "identify.fit takes recordings, and identify.regressors.scan(recording).statistics "
+                "makes statistics of one"
+            )
+    return given
 
 
 def _body_rounds(
@@ -361,6 +376,8 @@ def _assemble(
     for number, body in enumerate(space.bodies):
         block = space.of_body(number)
         decided_by: dict[str, DecidedBy] = dict(zip(PHI, decided[block], strict=True))
+        limits = _limits(terms, space, body)
+        decided_by |= {name: "given" for name, (least, most) in limits.items() if least == most}
         default = _default_in_words(float(x[block][0]), decided_by)
         own = x[block], covariance[block, block], degrees[block], decided_by
         spread = principal_spread(own[0], own[1])
@@ -375,7 +392,7 @@ def _assemble(
             calibration=None if of_scale is None else of_scale[block, block],
             intervals=intervals_of(
                 *own,
-                limits=_limits(terms, space, body),
+                limits=limits,
                 simultaneous=uncertainty.simultaneous,
                 spread=spread,
             ),

@@ -333,5 +333,8 @@ def too_little(unidentifiable: list[str], data: FitData) -> TooLittleMotion:
     """The error that names masses and moments the data do not identify, and what would help."""
     advice = "it needs more motion: poses that differ by turns about two axes or more at the least"
     if data.offsets_fitted:
-        advice += "; or, where the sensor's offset is known to be zero, fit without it (--no-bias)"
+        advice += (
+            "; or, where the sensor's offset is known to be zero, fit without it (bias='none', on "
+            "the command line --no-bias)"
+        )
     return TooLittleMotion(tuple(unidentifiable), advice)

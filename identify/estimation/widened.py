@@ -85,7 +85,8 @@ def _widened(estimate: Estimate, added: Array) -> Estimate:
     quantiles = [_QUANTILE]  # those of Student's t that the intervals have
     for name, variance, extra in zip(NAMES, before.tolist(), more.tolist(), strict=True):
         interval = estimate.intervals[name]
-        if interval is None:
+        if interval is None or estimate.decided_by.get(name) == "given":
+            intervals[name] = interval
             continue
         value = float(values[name])
         down, up = value - interval[0], interval[1] - value

@@ -97,7 +97,7 @@ class SavedEstimate(EstimateViews):
         variance_shares: by the same names, what share of the variance comes of which source.
         principal_axes: by ascending moments, with the cones they are known to within.
         decided_by: for each of the ten: "data", "prior", "constraint", "given", "default" or
-            "nothing".
+            "nothing"; cx, cy and cz where they are "given".
         prior_share: for each of the ten, how much of the information on it is a prior's, 0 to 1;
             what the default body completes counts as that.
         default_body: the body that completes what the data do not identify, in words, or None.

@@ -115,7 +115,8 @@ def _require_numbers(document: Mapping[str, Any]) -> None:
     if open_ := [name for name, by in named.items() if by == "nothing"]:
         raise ModelError(
             f"it has no number for {', '.join(open_)}, which the log does not identify: it was "
-            "fitted with --prior none. Fit it again with --shape of the body, or without --prior"
+            "fitted with prior='none', on the command line --prior none. Fit it again with the "
+            "shape of the body as the prior, or with the default one"
         )
 
 

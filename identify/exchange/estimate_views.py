@@ -89,7 +89,10 @@ class EstimateViews:
                 "high": [high for _, high in intervals],
                 "unit": [*UNITS, *("m",) * 3, *UNITS[4:], *UNITS[4:7]],
                 "decided_by": [
-                    *(self.decided_by.get(name, "") for name in (*PHI, *PHI[1:])),
+                    *(
+                        self.decided_by.get(name, self.decided_by.get(deciding, ""))
+                        for name, deciding in zip(_NAMES, (*PHI, *PHI[1:]), strict=False)
+                    ),
                     *[self._of_inertia] * 3,
                 ],
             },
@@ -107,6 +110,17 @@ class EstimateViews:
         completed = [name for name in PHI if self.decided_by.get(name) == "default"]
         words = f"; completed by the default body: {', '.join(completed)}" if completed else ""
         return f"{type(self).__name__}({describe(self.parameters)}{words})"
+
+    def __str__(self) -> str:
+        """The line of `repr`, and a line for each parameter with its 95 % interval in SI."""
+        lines = [repr(self)]
+        for name, value, low, high, unit, by in self.to_frame().itertuples():
+            half = 0.5 * (high - low)
+            known = half > 0.0 and np.isfinite(half)
+            digits = int(np.clip(1 - np.floor(np.log10(half)), 0, 15)) if known else 0
+            spread = f"{value:.{digits}f} ± {half:.{digits}f}" if known else f"{value:.6g}"
+            lines.append(f"{name:<4} {spread} {unit}, {by}" if by else f"{name:<4} {spread} {unit}")
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(repr(self))}</p>{self.to_frame().to_html(na_rep='–')}"

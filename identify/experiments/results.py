@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from scipy.special import stdtrit
 
 from identify.errors import StudyError, did_you_mean
@@ -184,9 +185,10 @@ def compare(
 
     Returns:
         One row a perturbation and metric: `first` and `second` (means over the logs), `difference`,
-        its 95 % interval `low`, `high` (empty with a single pair), `better` (share of pairs in
-        which the second is smaller), `identical` (whether all pairs are), `pairs`, `logs`, and
-        `unpaired`: noisy logs on which only one of them, or neither, has the metric.
+        its 95 % interval `low`, `high` (empty with a single pair; of shares within ±1), `better`
+        (share of pairs in which the second is smaller), `identical` (whether all pairs are),
+        `pairs`, `logs`, and `unpaired`: noisy logs on which only one of them, or neither, has the
+        metric.
 
     Raises:
         StudyError: an estimator or metric that the results do not have; the nearest is named.
@@ -234,12 +236,16 @@ def _difference(part: Any, name: str) -> dict[str, float]:
     units = difference.groupby("log").mean() if logs > 1 else difference
     mean = float(units.mean())
     half = float(units.sem() * stdtrit(len(units) - 1, _LEVEL))  # NaN where there are too few
+    heading = next((of.columns[name] for of in METRICS.values() if name in of.columns), None)
+    # Of what is 0 or 1 shares differ by one at the most: nothing is lost where the rest is cut.
+    share = heading is not None and heading.factor == 100.0 and not heading.spread
+    most = 1.0 if share else np.inf
     return {
         "first": float(by_log["first"].mean()),
         "second": float(by_log["second"].mean()),
         "difference": mean,
-        "low": mean - half,
-        "high": mean + half,
+        "low": float(np.clip(mean - half, -most, most)),
+        "high": float(np.clip(mean + half, -most, most)),
         "better": float((difference < 0.0).mean()),
         "identical": bool(len(pairs) and (difference == 0.0).all()),
         "pairs": len(pairs),

@@ -30,18 +30,20 @@ _PRESETS = Path(__file__).with_name("presets.toml")
 
 _TIMES = re.compile(
     r"%?(.*[./])?(t|(date_?)?time|stamp|time_?stamp|seconds|secs?|ipoc|header\.stamp|tv_sec)"
-    r"(_?(s|ms|us|ns))?",
+    r"(_?(s|ms|us|ns)| ?[\[(](s|ms|us|ns)[\])])?",
     re.I,
 )
 _FRACTION = re.compile(r"(?P<before>.*?)(?P<unit>nano|n|micro|u|milli|m)_?(secs?|seconds)", re.I)
 """What follows whole seconds in a column of its own, by its name: `nanosec`, `nsecs`, `tv_usec`."""
-_UNIT_IN_NAME = re.compile(r".*_(us|ms|ns)")
+_UNIT_IN_NAME = re.compile(r".*[_\[(](us|ms|ns)[\])]?")
 
 _FLANGE = (
     "# A payload setting is about the flange. Where it is in the body frame, no log says:",
     "# [body.flange]                       # an empty table: the body frame is that of the flange",
     "# translation = [0, 0, -0.045]        # else its origin [m], and its rotation_vector",
 )
+
+_ACCURACY = "one sigma of the sensor's scale: 1 % is usual, its data sheet says better"
 
 _POSITION_FAR, _FULL_TURN = 20.0, 2.0 * np.pi + 0.1
 _RATES_HZ = 5.0, 2e4
@@ -190,6 +192,8 @@ def _of_preset(
         layout = [(key, value, "") for key, value in found.contents.layout.items()]
         text = text.replace("[log]\n", "\n".join(["[log]", *_written(layout), ""]), 1)
     head = f"# {preset.title}.\n{_CHECK}\n"
+    (accuracy,) = _written([("gain_accuracy", 0.01, _ACCURACY)])
+    text = re.sub(r"(\nacts_on = [^\n]*\n)", rf"\1{accuracy}\n", text, count=1)
     return FirstSchema(f"{head}\n{text}", tuple(missing))
 
 
@@ -243,6 +247,8 @@ def _guessed(log: Path, tables: Sequence[NamedVectors]) -> FirstSchema:
             ("acts_on", "sensor", f"{UNSURE} `identify check` says if the sign is the other"),
         ]
     )
+    if imu is None or imu.first("acceleration"):  # else the force tells the motion
+        out += _written([("gain_accuracy", 0.01, _ACCURACY)])
     return FirstSchema("\n".join(out) + "\n", tuple(missing))
 
 
@@ -250,10 +256,12 @@ def _pose_for(wrench: NamedVectors | None, poses: Sequence[NamedVectors]) -> Nam
     """The pose of the wrench's own frame, else of one late among the frames of a tree."""
     frame = "" if wrench is None else wrench.contents.frame
 
-    def likely(table: NamedVectors) -> tuple[bool, int]:
+    def likely(table: NamedVectors) -> tuple[bool, bool, int]:
         topic = table.contents.topic or ""
         transform = "->" in topic
-        return bool(frame) and transform and table.contents.frame == frame, transform * len(topic)
+        of_wrench = bool(frame) and transform and table.contents.frame == frame
+        flange = transform and table.contents.frame.endswith(("tool0", "flange"))
+        return of_wrench, flange, transform * len(topic)
 
     return max(poses, key=likely, default=None)
 
@@ -303,7 +311,7 @@ def _pose(table: NamedVectors, log: Path | None) -> list[Line] | None:
     """The lines of `[pose]`; of values, where there is a log, the units."""
     lines: list[Line] = []
     position, rotation = table.first("position"), None
-    for kind in ("quaternion", "rotation_vector", "matrix"):
+    for kind in ("quaternion", "rotation_vector", "matrix", "euler"):
         rotation = table.first(kind)
         if rotation is not None:
             break
@@ -321,7 +329,9 @@ def _pose(table: NamedVectors, log: Path | None) -> list[Line] | None:
         lines.append(("order", "xyzw", f'{UNSURE} or "wxyz"'))
     if kind == "matrix":
         lines.append(("order", "row", f'{UNSURE} or "column"'))
-    if kind != "rotation_vector":
+    if kind == "euler":
+        lines.append(("order", "xyz", f'{UNSURE} turns about fixed axes; "ZYX" is the same'))
+    elif kind != "rotation_vector":
         return lines
     if (unit := table.unit_of(rotation)) in ANGLE:
         lines += _unit_lines("angle_unit", unit)

@@ -42,6 +42,7 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
     "pose": ("pose", "tcp_pose"),
 }
 """What vectors are called, by the last word of their names."""
+_TURNS = "roll", "pitch", "yaw"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +66,16 @@ class NamedVectors:
 
         The name of the first has it, or a row of units below the names.
         """
-        match = _LETTERED.fullmatch(columns[0])
+        match = _LETTERED.fullmatch(re.sub("roll", "x", columns[0], flags=re.I))
         unit = (match and match["unit"]) or self.contents.units.get(columns[0], "")
         return _UNITS.get(unit.strip("[]() "), ("",))[0]
 
     @property
     def posed(self) -> bool:
         """Whether it has a pose."""
-        return any(self.vectors.get(of) for of in ("quaternion", "rotation_vector", "matrix"))
+        return any(
+            self.vectors.get(of) for of in ("quaternion", "rotation_vector", "matrix", "euler")
+        )
 
 
 def named_vectors(contents: Contents) -> NamedVectors:
@@ -90,6 +93,9 @@ def named_vectors(contents: Contents) -> NamedVectors:
     def add(role: str, names: list[str]) -> None:
         found.vectors.setdefault(role, []).append(names)
 
+    turns = [[n for n in contents.names if word in n.lower()] for word in _TURNS]
+    for names in zip(*turns, strict=False):
+        add("euler", list(names))
     for (stem, numbered, by_unit), of in parts.items():
         whole = re.split(r"[./ ]", stem)[-1].lower().strip("_")
         words = {whole, whole.rpartition("_")[2], _without_prefix(whole)}

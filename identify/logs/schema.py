@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from pydantic import ValidationInfo, model_validator
 
 from identify.documents import Spell, Table, read_toml, spell_key, validate
+from identify.errors import SchemaError
 from identify.logs.schema_effects import EffectsTable
 from identify.logs.schema_poses import BodyTable, ImuTable
 from identify.logs.schema_tables import (
@@ -108,6 +109,8 @@ def load_schema(source: SchemaLike) -> Schema:
         return source
     if isinstance(source, Mapping):
         return validate(Schema, source, "schema")
+    if not isinstance(source, str | PathLike):
+        raise SchemaError(f"schema: expected a file or a mapping of its keys, got {source!r}")
     path = Path(source)
     return validate(Schema, read_toml(path), str(path))
 

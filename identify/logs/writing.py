@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +27,9 @@ from identify.logs.schema_tables import compensated_of
 from identify.logs.signal_table import SIGNALS
 from identify.logs.tool_point import wrench_point
 from identify.spatial import BodyFrame, Pose
+
+if TYPE_CHECKING:
+    from identify.logs.other_columns import OtherColumns
 
 _WITHOUT_UNIT = frozenset({"gain_accuracy", "gravity_accuracy", "sensor"})
 
@@ -55,6 +58,7 @@ def write_chunks(
     path: Path,
     schema_path: Path,
     comment: Iterable[str] = (),
+    beside: OtherColumns | None = None,
 ) -> int:
     """Writes chunks of a log, one after the other, and their schema.
 
@@ -64,6 +68,7 @@ def write_chunks(
         path: a name that ends in `.csv` or `.parquet`; the file has it once all is written.
         schema_path: where the schema goes.
         comment: lines that it begins with.
+        beside: the clock and the other columns of the log that the chunks are made of, to keep.
 
     Returns:
         How many rows were written.
@@ -78,7 +83,7 @@ def write_chunks(
         writer: pacsv.CSVWriter | pq.ParquetWriter | None = None
         for recording in recordings:
             logged = _as_logged(recording, path)
-            table = _table(logged)
+            table = _table(logged, beside)
             if writer is None:
                 first = logged
                 writer = closed_at_end.enter_context(_writer(path, file, table.schema))
@@ -101,11 +106,16 @@ def _as_logged(recording: Recording, path: Path) -> Recording:
     return recording if tcp is None else moved_recording(recording, tcp)
 
 
-def _table(recording: Recording) -> pa.Table:
+def _table(recording: Recording, beside: OtherColumns | None) -> pa.Table:
     columns: dict[str, Array] = {} if recording.time is None else {"t": recording.time}
     for signal in SIGNALS:
         if signal.name in recording.signals:
             columns |= dict(zip(signal.columns, recording.signals[signal.name].T, strict=True))
+    if beside is not None:
+        for name, values in beside.at(recording.time).items():
+            columns[f"log.{name}" if name in columns else name] = values
+        if recording.time is not None:
+            columns["t"] = recording.time + beside.start
     return pa.table({name: pa.array(column) for name, column in columns.items()})
 
 

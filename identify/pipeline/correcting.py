@@ -33,11 +33,15 @@ class NotCorrected(ProblemError):
 
     def __init__(self, code: str, why: str) -> None:
         self.code = code
-        super().__init__(f"--apply {code}: {why}")
+        super().__init__(f"{self._asked}: {why}")
+
+    @property
+    def _asked(self) -> str:
+        return f"apply={self.code!r}, on the command line --apply {self.code}"
 
     def __reduce__(self) -> tuple[object, ...]:
         """Made anew of what it is made of."""
-        why = str(self).removeprefix(f"--apply {self.code}: ")
+        why = str(self).removeprefix(f"{self._asked}: ")
         return NotCorrected, (self.code, why)
 
 

@@ -63,7 +63,7 @@ _WORSE = 1.5
 
 _FREE = {
     "force": "the schema names no force, and of a body in free flight nothing else tells the mass: "
-    "give it, as by --mass, or name the force in [wrench]",
+    "give it, as by --mass (in Python, mass), or name the force in [wrench]",
     "torque": "the schema names neither force nor torque: how a body turns freely tells the ratios "
     "of its moments of inertia, and nothing scales them; name the torque in [wrench]",
 }
@@ -250,6 +250,18 @@ def findings_of_log(log: LogSummary) -> Iterator[Finding]:
             "gaps or jumps that are too short to filter.",
             "Check the time stamps and their unit.",
             {"unused": log.unused, "rows": log.kept},
+            log.name,
+        )
+    if log.holes and not log.reading.left_out:
+        spans = ", ".join(f"{start:.4g} to {stop:.4g} s" for start, stop in log.holes[:3])
+        more = f" and {len(log.holes) - 3} more" if len(log.holes) > 3 else ""
+        missing = sum(stop - start for start, stop in log.holes)
+        yield Finding(
+            "rows_missing",
+            "info",
+            f"{missing:.3g} s of {log.duration:.4g} s have no row: {spans}{more}.",
+            "Nothing is filled in; see why the recorder stopped.",
+            {"seconds": missing, "spans": log.holes},
             log.name,
         )
     longest = max(log.segments, key=lambda segment: len(segment.time), default=None)

@@ -42,6 +42,10 @@ class FitResult:
         bodies = ", ".join(map(repr, self.estimate.bodies))
         return f"FitResult({bodies}, logs=[{logs}], usable={self.verdict.usable!r})"
 
+    def __str__(self) -> str:
+        """The line of `repr`, and the parameters of each body with their intervals."""
+        return "\n".join((repr(self), *map(str, self.estimate.bodies)))
+
     @property
     def carrier(self) -> FitResult | None:
         """The same fit as the carrier's, where it is of a payload on one; needs are not its."""
@@ -66,6 +70,12 @@ class FitResult:
         """What was corrected before the fit, as asked, a sentence each."""
         done: Any = self.estimate.provenance
         return tuple(f"{each['meaning']}." for each in done.get("applied", ()))
+
+    @property
+    def not_applied(self) -> tuple[str, ...]:
+        """Codes that were to be corrected and are part of every fit, with nothing to correct."""
+        done: Any = self.estimate.provenance
+        return tuple(each["code"] for each in done.get("applied", ()) if len(each) == 2)
 
     @property
     def verdict(self) -> Verdict:

@@ -115,6 +115,8 @@ def chosen(settings: object, options: FitOptions) -> FitSettings:
     for name in options:
         lookup(FitOptions.__annotations__, name, "option of fit")
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    if isinstance(given.get("apply"), str):
+        given["apply"] = [code.strip() for code in given["apply"].split(",")]
     for name in ("terms", "apply"):
         if isinstance(given.get(name), list):
             given[name] = tuple(given[name])

@@ -17,9 +17,11 @@ from identify.regressors.corrected_states import corrected_states
 from identify.regressors.statistics import Statistics
 from identify.regressors.wrench import Drift, W, block_statistics, fold_statistics, without_drift
 from identify.signals import PreparedLog, Reading, Segment
+from identify.signals.clock import gap_starts
 from identify.signals.noise import SignalNoise
 from identify.signals.preparation import FOLDS
 from identify.signals.prepared import LogSeries
+from identify.signals.segments import FEWEST_ROWS
 from identify.spatial.rotations import lengths
 
 MOST_POINTS = 100_000
@@ -31,6 +33,9 @@ _STRETCH = 200
 _SAME_SEGMENT = 5.5
 """Points of the series across the edge of two chunks are of one segment up to so many steps."""
 
+
+_HOLE = 1.0
+"""Time without rows that is told [s]."""
 
 _MOMENT = 1e-6
 """Share of a log's time over which a drift is the same."""
@@ -54,6 +59,7 @@ class LogSummary(LogSeries):
         span: times of the first and the last point of the whole series [s].
         fastest: largest speed [m/s] and angular rate [rad/s] met.
         wrench_range: least and largest force and torque, as logged [N, N m], shape (2, 6).
+        holes: begin and end of each time of a second or more without a row [s].
         corrections: maps of the wide columns that were made, each with the drift that was taken
             off then; full-rate states are as they were read, until they are asked for.
     """
@@ -67,6 +73,7 @@ class LogSummary(LogSeries):
     span: tuple[float, float]
     fastest: tuple[float, float]
     wrench_range: Array
+    holes: tuple[tuple[float, float], ...] = ()
     corrections: tuple[tuple[Array, Drift], ...] = ()
 
     @property
@@ -125,6 +132,7 @@ class LogSummary(LogSeries):
             span=(float(chunk.time[0]), float(chunk.time[-1])),
             fastest=_fastest(chunk.segments),
             wrench_range=wrench_range,
+            holes=_holes(chunk.recording.time),
         ).thinned()
 
     def __add__(self, later: LogSummary) -> LogSummary:
@@ -163,6 +171,7 @@ class LogSummary(LogSeries):
                 max(self.fastest[1], later.fastest[1]),
             ),
             wrench_range=joint_range(self.wrench_range, later.wrench_range),
+            holes=tuple(sorted({*self.holes, *later.holes})),
         ).thinned()
 
     def corrected(self, M: Array, drift: Drift) -> LogSummary:
@@ -246,6 +255,13 @@ def _mean_noise(
         return first or second
     covariances = (first.covariance, second.covariance)
     return replace(first, covariance=np.average(covariances, axis=0, weights=samples))
+
+
+def _holes(time: Array | None) -> tuple[tuple[float, float], ...]:
+    if time is None or len(time) < FEWEST_ROWS:
+        return ()
+    after = [k for k in gap_starts(time) if time[k] - time[k - 1] >= _HOLE]
+    return tuple((float(time[k - 1]), float(time[k])) for k in after)
 
 
 def _fastest(segments: tuple[Segment, ...]) -> tuple[float, float]:

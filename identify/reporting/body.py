@@ -82,7 +82,9 @@ def body_section(result: FitResult, truth: InertialParameters | None) -> Section
     rows = parameter_rows(estimate, truth)
     blocks: list[Block] = []
     if usable:
-        blocks += [Tiles(_tiles(result)), body_drawing(estimate)]
+        blocks.append(Tiles(_tiles(result)))
+        if estimate.principal_axes:
+            blocks.append(body_drawing(estimate))
     else:
         blocks.append(Text("Not to be used: the verdict above says why.", "warn"))
     blocks.append(_table(estimate, [one for one in rows if one.group in ABOUT_COM], truth))

@@ -21,6 +21,9 @@ _WIDTH, _HEIGHT, _EDGE = 340.0, 280.0, 26.0
 _VIEW = np.array([[-0.64, 0.768, 0.0], [-0.315, -0.263, 0.912], [0.701, 0.584, 0.41]])
 """Rows: what is to the right, up and towards the reader in axes of B, before it is turned."""
 
+_LETTER, _LINE = 2.8, 11.0
+"""Half of a letter's width, and the height of a line; the page's script has them too."""
+
 _CURVES, _POINTS = 6, 33
 """Meridians of an ellipsoid, and points of each curve."""
 
@@ -56,8 +59,9 @@ def body_drawing(estimate: SavedEstimate) -> Drawing:
     reach = float(np.linalg.norm(everything - middle, axis=1).max())
     scale = (0.5 * min(_WIDTH, _HEIGHT) - _EDGE) / reach
     place = np.array([0.5 * _WIDTH, 0.5 * _HEIGHT])
+    words: list[tuple[float, float, int]] = []
     drawn = "".join(
-        _drawn(mark._replace(points=mark.points - middle), place, scale) for mark in marks
+        _drawn(mark._replace(points=mark.points - middle), place, scale, words) for mark in marks
     )
     frame = " ".join(f"{value:.4g}" for value in (*place, scale))
     view = " ".join(f"{value:g}" for value in _VIEW.ravel())
@@ -142,13 +146,17 @@ def _ellipsoid(centre: Array, axes: Array) -> Iterator[_Mark]:
         yield _Mark(centre + np.cos(around) * one + np.sin(around) * other, ESTIMATE, 1.2)
 
 
-def _drawn(mark: _Mark, place: Array, scale: float) -> str:
-    """A mark as it is seen at first, with its points in space."""
+def _drawn(mark: _Mark, place: Array, scale: float, words: list[tuple[float, float, int]]) -> str:
+    """A mark as it is seen at first, with its points in space; a word below those it would hide."""
     seen = place + scale * (mark.points @ _VIEW[:2].T) * (1.0, -1.0)
     said = " ".join(f"{value:.4g}" for value in mark.points.ravel())
     color = paint(mark.color)
     x, y = seen[0]
     if mark.word:
+        size = len(mark.word)
+        while any(abs(x - u) < _LETTER * (size + n) and abs(y - v) < _LINE for u, v, n in words):
+            y += _LINE
+        words.append((x, y, size))
         look = f'fill="{paint(INK)}" font-size="10" text-anchor="middle"'
         return f'<text data-p="{said}" x="{x:.1f}" y="{y:.1f}" {look}>{escape(mark.word)}</text>'
     if len(seen) == 1:

@@ -41,6 +41,8 @@ MEASURED = "#9aa5b1"
 ESTIMATE = "#0061a8"
 OTHER = "#d1530a"
 BAND = "#d6e6f5"
+DASHES = (4.0, 2.0)
+"""Of a line that is predicted, over one that was measured."""
 AXES = (("x", "#0061a8", "-"), ("y", "#d1530a", (0, (5, 1.5))), ("z", "#17866b", (0, (1.5, 1))))
 """Name, colour and dashes of the three axes of a vector; they differ without colour, too."""
 

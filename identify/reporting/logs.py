@@ -60,7 +60,7 @@ def offset_section(result: FitResult, truth: InertialParameters | None) -> Secti
     table = table_of(
         _OFFSETS,
         ((name, *map(_with_interval, *values)) for name, *values in columns),
-        "With 95 % intervals. What the sensor adds to the wrench on the body, constant in the "
+        "What the sensor adds to the wrench on the body, with 95 % intervals, constant in the "
         f"axes of {estimate.frame_in_words}, at its origin: measured = on the body + offset.",
     )
     return Section(*title, (table,))
@@ -119,7 +119,8 @@ def _routes(logs: Sequence[LogSummary]) -> tuple[Table, ...]:
     heads = ("Log", "Quantity", "Comes from", "Noise, 1 σ", "Change, RMS", "Unit")
     caption = (
         "Accelerations as they enter the equations, after the low-pass. What the log gives is "
-        "used as it is, what it lacks is differentiated; the intervals count the noise."
+        "used as it is, what it lacks is differentiated; the intervals count the noise. Both are "
+        "of one axis, on the mean of three."
     )
     return (table_of(heads, rows, caption, words=3),) if rows else ()
 

@@ -178,7 +178,8 @@ def _rows(
     unit = quantity.shown_in(max(largest, 0.5 * min(widths, default=0.0), *known))
     named = zip(quantity.names, quantity.deciding, values.tolist(), truths, strict=True)
     for name, deciding, value, true in named:
-        interval, decided_by = estimate.intervals.get(name), estimate.decided_by.get(deciding, "")
+        interval, decided = estimate.intervals.get(name), estimate.decided_by
+        decided_by = decided.get(name, decided.get(deciding, ""))
         yield ParameterRow(
             name=name,
             group=group,

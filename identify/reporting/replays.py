@@ -15,6 +15,7 @@ from identify.errors import ProblemError
 from identify.reporting.canvas import (
     AXES,
     BAND,
+    DASHES,
     ESTIMATE,
     INK,
     MEASURED,
@@ -284,7 +285,7 @@ def _windows(axes: Axes, times: Array, measured: Array, simulated: Array) -> Non
 
     x = line(times)
     axes.plot(x, line(measured), color=MEASURED, lw=2.4, label="measured")
-    axes.plot(x, line(simulated), color=ESTIMATE, lw=0.9, label="replayed")
+    axes.plot(x, line(simulated), color=ESTIMATE, lw=0.9, ls=(0, DASHES), label="replayed")
     starts = {"ms": 2.2, "mew": 0.0, "ls": "none", "color": ESTIMATE}
     axes.plot(times[:, 0], simulated[:, 0], marker="o", label="start of a window", **starts)
     axes.set_xlim(float(times[0, 0]), float(times[-1, -1]))

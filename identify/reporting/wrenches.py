@@ -14,6 +14,7 @@ from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.reporting.canvas import (
     AXES,
     BAND,
+    DASHES,
     ESTIMATE,
     MEASURED,
     MUTED,
@@ -227,7 +228,7 @@ def _compared(
         measured = timeline.trace([one.measured[:, axis] / scale.factor for one in predictions])
         predicted = timeline.trace([one.predicted[:, axis] / scale.factor for one in predictions])
         wide: dict[str, Any] = {"lw": 2.0}
-        thin: dict[str, Any] = {"lw": 0.9}
+        thin: dict[str, Any] = {"lw": 0.9, "ls": (0, DASHES)}
         if timeline.still:
             wide = {"marker": "o", "ls": "", "ms": 8.0, "mew": 0.0}
             thin = {"marker": "x", "ls": "", "ms": 5.0, "mew": 1.4}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, TypeAlias
 
-from pydantic import BeforeValidator, Field, StrictStr, model_validator
+from pydantic import AliasChoices, BeforeValidator, Field, StrictStr, model_validator
 
 from identify.documents import Number, Quaternion, Table, Vector, finite, numbers, one_of
 from identify.errors import did_you_mean
@@ -77,14 +77,17 @@ class BodyTable(Table):
 class StateTable(Table):
     """`[state]`: where the body is and how it moves at time 0; at rest at the origin unless said.
 
-    `linear` is the velocity of Bo and `angular` the angular velocity of the body.
+    `linear`, or `velocity`, is the velocity of Bo, and `angular`, or `angular_velocity`, the
+    angular velocity of the body.
     """
 
     position: Vector = _ZERO
     quaternion: Quaternion = (0.0, 0.0, 0.0, 1.0)
     """R_WB as [x, y, z, w]."""
-    linear: Vector = _ZERO
-    angular: Vector = _ZERO
+    linear: Annotated[Vector, Field(validation_alias=AliasChoices("linear", "velocity"))] = _ZERO
+    angular: Annotated[
+        Vector, Field(validation_alias=AliasChoices("angular", "angular_velocity"))
+    ] = _ZERO
     frame: Axes | None = None
     """The axes of linear and angular; needed where one of them is given."""
 

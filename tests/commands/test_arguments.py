@@ -84,6 +84,13 @@ def test_names_that_look_like_options():
     assert parse("a.csv", *NEEDED, "--", "--mass").logs == (Path("a.csv"), Path("--mass"))
 
 
+def test_there_is_one_schema_of_all_logs():
+    with pytest.raises(
+        UsageError, match=r"fit: --schema is given more than once, .* in Python, identify"
+    ):
+        parse("a.csv", *NEEDED, "b.csv", "--schema=t.toml")
+
+
 @pytest.mark.parametrize(
     ("word", "hint"),
     [

@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pyarrow.csv as pacsv
 import pytest
 from scipy.spatial.transform import Rotation
@@ -72,6 +73,29 @@ def test_the_contact_forces_are_a_log_with_a_schema(cli, log, estimate, tmp_path
     printed = cli.done(*words, "-o", out, "--zero-seconds", 2.5)
     assert "(mean of what the body leaves of the first 2.5 s)" in printed
     assert_pushed(out, schema)
+
+
+@pytest.mark.parametrize("long", [False, True])
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_the_clock_and_the_other_columns_are_kept(
+    cli, log, estimate, tmp_path, suffix, long, monkeypatch
+):
+    monkeypatch.setattr("identify.logs.log_file.LONG", 100 if long else 10**6)
+    table = pd.read_csv(log[0])
+    stamps = 1_700_000_000_000 + np.rint(1e3 * table["t"]).astype(int)
+    table = table.assign(t=0.5, stamp=stamps, state="RUNNING", mode=np.arange(len(table)))
+    path = tmp_path / f"robot{suffix}"
+    table.to_parquet(path) if suffix == ".parquet" else table.to_csv(path, index=False)
+    text = log[1].read_text().replace('time = "t"', 'time = "stamp"\ntime_unit = "ms"')
+    log[1].write_text(text)
+    words = ("--schema", log[1], "--estimate", estimate(), "--offset", *BIAS)
+    out = tmp_path / "contact.csv"
+    cli.done("compensate", path, *words, "-o", out)
+    found = pd.read_csv(out)
+    assert_close(found["t"], 1.7e9 + TIME[found["mode"]], 1e-6, scale=1.0)
+    assert (found["log.t"] == 0.5).all()
+    assert {"state", "stamp"}.isdisjoint(found)
+    assert len(read_log(out, out.with_suffix(".toml"))) == len(found)
 
 
 def test_the_reaction_and_other_units_become_the_force_on_the_body(cli, log, estimate, tmp_path):

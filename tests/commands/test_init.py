@@ -1,4 +1,5 @@
 import json
+import re
 import sys
 
 import numpy as np
@@ -103,6 +104,21 @@ def test_a_person_is_asked_for_what_only_the_pendant_shows(tmp_path, monkeypatch
     capsys.readouterr()
     main(["init", str(path), "-o", str(tmp_path / "unasked.toml"), "--yes"])
     assert "The tool point in [body.tcp] is written as zeros" in capsys.readouterr().out
+    given = iter(["0 0 120", "half", "0 0 0.5", "1.4 0 0 50"])
+    asked = []
+    monkeypatch.setattr("builtins.input", lambda question: asked.append(question) or next(given))
+    main(["init", str(path), "-o", str(tmp_path / "mm.toml")])
+    said, text = capsys.readouterr().out, (tmp_path / "mm.toml").read_text()
+    assert asked[2].startswith("expected 3 numbers, got 'half'; the other answers are kept. ")
+    assert "The tool point is taken in millimetres." in said
+    assert "pose = [0.0, 0.0, 0.12, 0.0, 0.0, 0.5]" in text
+    assert "com = [0.0, 0.0, 0.05]" in text
+    assert re.search(r"\ngain_accuracy = 0\.01 +# one sigma .* 1 % is usual", text)
+    given = iter(["0 0 0.12", "", ""])
+    main(["init", str(path), "-o", str(tmp_path / "unturned.toml")])
+    said = capsys.readouterr().out
+    assert "taken in metres" in said
+    assert "The rotation of the tool point in [body.tcp] is not known" in said
     monkeypatch.setattr("builtins.input", lambda question: "1 2 three")
     assert main(["init", str(path), "-o", str(tmp_path / "t.toml")]) == 2
     assert "expected 6 numbers, got '1 2 three'" in capsys.readouterr().err

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from identify.exchange import read_estimate
 from identify.inertia import InertialParameters
 from identify.logs import Noise, synthetic_recording
 from identify.logs.writing import write_log
@@ -36,6 +37,31 @@ def mass_of(cli, log, schema, out):
     status, _, err = cli("fit", log, "--schema", schema, "-o", out, "--no-report", "--quiet")
     assert status == 0, err
     return json.loads((out / "estimate.json").read_text())["intervals"]["m"]
+
+
+def test_a_need_that_is_not_met_and_what_was_not_applied_are_said_in_spite_of_quiet(
+    cli, logs, tmp_path
+):
+    log, schema = logs[1]
+    words = ("fit", log, "--schema", schema, "--no-report", "--quiet", "--need", "mass 1e-9%")
+    for more in ((), ("--each", "--workers", "0")):
+        status, out, err = cli(*words, *more, "-o", tmp_path / f"out{len(more)}")
+        assert (status, out) == (4, "")
+        assert "needed was mass 1e-9%, and the mass is known to ± " in err
+    status, _, err = cli(*words[:-2], "--apply", "delay", "-o", tmp_path / "out0")
+    assert status == 0
+    expected = "--apply delay: nothing was applied, as it is part of every fit; none was"
+    assert expected in err
+
+
+def test_a_centre_of_mass_that_is_given_is_decided_by_that(cli, logs, tmp_path):
+    (log, schema), com = logs[1], [float(x) for x in OTHER.com]
+    cli("fit", log, "--schema", schema, "-o", tmp_path / "out", "--com", *com, "--no-report")
+    saved = read_estimate(tmp_path / "out" / "estimate.json")
+    assert {saved.decided_by[name] for name in ("cx", "cy", "cz")} == {"given"}
+    assert saved.decided_by["hy"] == "data"
+    assert saved.intervals["cy"] == pytest.approx((com[1], com[1]), rel=1e-9)
+    assert list(saved.to_frame()["decided_by"][["cx", "cz", "Icxx"]]) == ["given", "given", "data"]
 
 
 def test_the_gain_of_a_weighed_body_makes_the_mass_of_another_right(cli, logs, tmp_path):

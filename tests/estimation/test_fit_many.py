@@ -5,10 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from identify.errors import IdentifyError
+from identify.errors import IdentifyError, ProblemError
 from identify.estimation import Estimate, EstimatorSettings, estimate_body, fit_many
 from identify.estimation.in_step import Asked, _weighted, in_turn, together
 from identify.estimation.terms import KnownCom, MassBetween
+from identify.logs import synthetic_recording
 from identify.regressors import Statistics
 from identify.spatial import BodyMotion
 from tests.estimation.simulated import fitted, flat_body, samples, wrench_noise
@@ -130,3 +131,13 @@ def test_weights_that_fail_together_are_worked_out_each_by_itself():
         rounds.throw(np.linalg.LinAlgError("singular"))
     with pytest.raises(np.linalg.LinAlgError, match="singular"):
         in_turn(raising())
+
+
+@pytest.mark.parametrize("call", [estimate_body, fit_many])
+@pytest.mark.parametrize("wrap", [lambda one: one, lambda one: [one], lambda one: [[one]]])
+def test_recordings_in_place_of_statistics_are_told_the_way(call, wrap):
+    recording = synthetic_recording(
+        random_body(np.random.default_rng(0)), rng=np.random.default_rng(0), duration=2.0
+    )
+    with pytest.raises(ProblemError, match=r"got (Recording|list); identify\.fit takes recordings"):
+        call(wrap(recording))

@@ -467,6 +467,9 @@ def test_a_term_that_no_body_meets_contradicts_consistency():
         (lambda: ComInBox((0, 0, 0), (1, 0, 1)), "each low must be below its high"),
         (lambda: ComInBox((0, 0, np.inf), (1, 1, 1)), "low must be three finite numbers"),
         (lambda: ComInBox((0, 0, 0), (1, 1)), "high must be three finite numbers"),
+        (lambda: ComInBox(1, (1, 1, 1)), "low: 'int' object is not iterable"),
+        (lambda: KnownCom([1, 2]), r"got \[\[1.0, 2.0\]\] of shape \(1, 2\)"),
+        (lambda: KnownCom([1, 2, "a"]), "got .*'a'.*: could not convert string to float: 'a'"),
     ],
 )
 def test_terms_that_make_no_sense_are_refused_where_they_are_said(make, message):

@@ -71,6 +71,18 @@ def test_lines_are_short_and_say_mass_centre_of_mass_and_inertia(result):
     assert "Estimate(mass" in result.estimate._repr_html_()
 
 
+def test_what_is_printed_has_the_intervals(result):
+    text = str(result)
+    assert text.startswith(repr(result))
+    low, high = result.estimate.intervals["m"]
+    assert f"± {0.5 * (high - low):.1g}"[:-1] in text
+    (line,) = (one for one in text.splitlines() if one.startswith("cy "))
+    value, half = line.removesuffix(" m, data").removeprefix("cy ").split("±")
+    assert len(half.strip()) == len(value.strip().lstrip("-"))
+    bounds = result.estimate.intervals["cy"]
+    assert_close([float(value) - float(half), float(value) + float(half)], bounds, 0.05)
+
+
 def test_what_the_default_body_completes_is_said():
     rng, noise = np.random.default_rng(1), Noise(force=0.02, torque=1e-3)
     result = identify.fit(synthetic_still_recording(BODY.phi, rng=rng, poses=7, noise=noise))

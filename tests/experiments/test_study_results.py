@@ -98,6 +98,16 @@ def test_the_interval_is_students_over_the_logs() -> None:
     assert (row["pairs"], row["logs"], row["unpaired"]) == (24, 6, 0)
 
 
+def test_the_interval_of_a_share_is_within_what_is_possible() -> None:
+    hits = {("A", log, 0): float(log != "a") for log in "abc"}
+    hits |= {("B", log, 0): float(log == "a") for log in "abc"}
+    found = made_up(hits)
+    found.frame["consistent"] = found.frame["mass_error"]
+    frame = compare(found, "A", "B", ["consistent", "mass_error"]).set_index("metric")
+    assert frame.loc["consistent", ["low", "high"]].tolist() == [-1.0, 1.0]
+    assert frame.loc["mass_error", "low"] < -1.0
+
+
 def test_one_log_is_judged_by_its_seeds() -> None:
     errors = {("A", "a", s): float(s) for s in range(5)}
     errors |= {("B", "a", s): 2.0 * s + 1.0 for s in range(5)}

@@ -6,7 +6,7 @@ import pytest
 
 from identify.errors import LogError, SchemaError
 from identify.logs import load_schema, read_log
-from identify.logs.first_schema import UNSURE, first_schema, presets
+from identify.logs.first_schema import UNSURE, _pose_for, first_schema, presets
 from identify.logs.named_vectors import named_vectors
 from identify.logs.table import Contents
 from identify.signals.kinematics import still_in_body
@@ -441,3 +441,28 @@ def test_a_vector_by_the_second_is_no_position():
     vectors = named_vectors(Contents(names)).vectors
     assert vectors["linear"] == [list(names[:3])]
     assert vectors["position"] == [list(names[3:])]
+
+
+def test_angles_by_name_and_units_in_brackets_are_read(tmp_path):
+    names = "Time (ms),X [mm],Y [mm],Z [mm],Roll [deg],Pitch [deg],Yaw [deg],fx,fy,fz,tx,ty,tz"
+    rows = np.random.default_rng(0).normal(size=(50, 13))
+    rows[:, 0] = 10.0 * np.arange(50)
+    path, made = tmp_path / "log.csv", tmp_path / "s.toml"
+    np.savetxt(path, rows, "%.6f", ",", header=names, comments="")
+    found = first_schema(path)
+    assert not found.missing
+    made.write_text(found.text)
+    schema = load_schema(made)
+    assert (schema.log.time, schema.log.time_unit) == ("Time (ms)", "ms")
+    assert schema.pose.euler == ("Roll [deg]", "Pitch [deg]", "Yaw [deg]")
+    assert (schema.pose.angle_unit, schema.pose.position_unit) == ("deg", "mm")
+    assert schema.wrench.gain_accuracy == 0.01
+
+
+def test_the_flange_of_a_tree_is_preferred_to_a_link_of_the_wrist():
+    def of(frame):
+        names = ("x", "y", "z", "qx", "qy", "qz", "qw")
+        return named_vectors(Contents(names, topic=f"/tf:base->{frame}", frame=frame))
+
+    tables = [of("a_long_name_of_wrist_3_link"), of("tool0"), of("elbow")]
+    assert _pose_for(None, tables) is tables[1]

@@ -155,6 +155,13 @@ def test_a_stream_overrides_only_what_it_gives(tmp_path):
     assert twist == schema.log
 
 
+def test_a_mapping_may_hold_arrays_of_numpy(schema):
+    loaded = load_schema(schema(world={"gravity": np.array([0.0, 0.0, np.float32(-9.5)])}))
+    assert loaded.world.gravity == (0.0, 0.0, -9.5)
+    with pytest.raises(SchemaError, match=r"expected a file or a mapping of its keys, got \[1\]"):
+        load_schema([1])
+
+
 def test_defaults_are_those_documented(schema):
     loaded = load_schema(schema())
     assert loaded.pose is not None

@@ -1,5 +1,6 @@
 import json
 import pickle
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from identify.commands.summary import as_read
 from identify.errors import LogError, SchemaError, SolveError
 from identify.estimation import (
     EstimatorSettings,
@@ -494,3 +496,22 @@ def test_a_result_comes_out_of_a_pickle_with_its_faults_and_replays():
         assert (one.text, one.remedy) == (other.text, other.remedy)
     errors = [each.validation.replay.errors["estimate"] for each in (result, again)]
     assert_close(errors[0].position, errors[1].position, 1e-12)
+
+
+def test_a_hole_in_the_log_and_rows_not_used_are_told():
+    """Also where the log is read in chunks; and the RMS of all vectors is of the same kind."""
+    whole = log(12, ALL)
+    kept = np.r_[0:800, 1010:1020, 1040 : len(TIME)]
+    signals = {name: values[kept] for name, values in whole.signals.items()}
+    result = fit(replace(whole, time=TIME[kept], signals=signals))
+    missing = finding(result, "rows_missing")
+    step = TIME[1] - TIME[0]
+    (span,) = missing.evidence["spans"]
+    assert span == pytest.approx((TIME[799], TIME[1010]))
+    assert missing.evidence["seconds"] == pytest.approx(211 * step)
+    text = as_read(result.logs[0])
+    assert f"({result.logs[0].unused} of them not used)" in text
+    numbers = [float(x) for x in re.findall(r"([\d.e-]+) rad/s² RMS", text)]
+    changes = result.logs[0].features[:, 3:6]
+    vector = np.sqrt(((changes - changes.mean(axis=0)) ** 2).sum(axis=1).mean())
+    assert numbers == [pytest.approx(vector, rel=0.06)]

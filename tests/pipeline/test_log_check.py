@@ -156,12 +156,13 @@ def test_of_a_corrected_log_neither_the_schemas_look_nor_a_false_reason_is_said(
 def test_what_is_not_found_or_no_code_is_refused(clean_check, assert_refused):
     why = "--apply torque_sign: not found in these logs; found: noth"
     error = assert_refused(why, log(), clean_check.result, "torque_sign")
+    assert str(error).startswith("apply='torque_sign', on the command line ")
     again = pickle.loads(pickle.dumps(error))  # noqa: S301
     assert (str(again), again.code) == (str(error), "torque_sign")
     with pytest.raises(
         SchemaError, match=r"no code of .* corrected 'dealy' .* did you mean 'delay'"
     ):
-        FitSettings(apply=("dealy",))
+        fit(log(), apply="spikes, dealy")
     with pytest.raises(SchemaError, match="no code of a finding that can be corrected") as caught:
         FitSettings(apply=("logs_swapped",))
     assert "body_changed" not in str(caught.value)

@@ -49,6 +49,18 @@ def test_the_flange_is_there_where_it_is_known(result):
     assert ">flange<" not in body_drawing(result.estimate).svg
 
 
+def test_names_of_frames_are_never_over_each_other(result):
+    there = Pose(np.eye(3), np.array([0.0, 0.0, 1e-4]))
+    frames = BodyFrame("wrist", there, there)
+    svg = body_drawing(replace(result.estimate, frames=frames)).svg
+    words = re.findall(r'<text [^>]* x="([^"]+)" y="([^"]+)"[^>]*>([^<]+)<', svg)
+    assert {"flange", "tool point", "x", "y", "z"} == {word for *_, word in words}
+    for k, (x, y, one) in enumerate(words):
+        for u, v, other in words[:k]:
+            apart = abs(float(x) - float(u)) > 2.7 * (len(one) + len(other))
+            assert apart or abs(float(y) - float(v)) > 10.0
+
+
 def test_an_inertia_that_is_not_known_has_no_ellipsoid(still):
     drawn = body_drawing(still.estimate)
     assert "ellipsoid" not in drawn.svg + drawn.caption

@@ -137,6 +137,9 @@ def test_measured_and_predicted_keep_their_peaks(long):
     (prediction,) = predict(long)
     for axis, axes in enumerate(plot.wrench(long).axes):
         unit = 1e-3 if "[m" in axes.get_ylabel() else 1.0
+        measured, predicted = axes.lines
+        assert measured.get_color() != predicted.get_color()
+        assert (measured.get_linestyle(), predicted.get_linestyle()) == ("-", "--")
         for line, values in zip(
             axes.lines, (prediction.measured, prediction.predicted), strict=True
         ):

@@ -111,6 +111,14 @@ def test_angular_velocity_in_world_axes_is_turned_into_the_bodys(tmp_path):
     assert_close(start.angular_velocity, [-1.0, -2.0, 3.0], 1e-15)
 
 
+def test_velocities_have_the_names_of_a_state_too(tmp_path):
+    text = '[state]\nvelocity = [1, 0, 0]\nangular_velocity = [1, 2, 3]\nframe = "body"\n'
+    start = read_simulation(write(tmp_path, BODY + text)).start
+    assert_close(start.twist, [1, 0, 0, 1, 2, 3], 1e-15)
+    with pytest.raises(SchemaError, match="unknown key 'angular_velocity'"):
+        read_simulation(write(tmp_path, BODY + text.replace("velocity = [1, 0", "angular = [1, 0")))
+
+
 def test_the_same_body_in_every_way_it_can_be_given(tmp_path):
     write_estimate(SavedEstimate(PARAMETERS), tmp_path / "estimate.json")
     ways = [

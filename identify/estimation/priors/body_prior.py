@@ -84,7 +84,8 @@ class BodyPrior(Prior):
         if saved.covariance is None:
             raise TermError(
                 f"prior: {name} has no covariance, so that it does not say how well its body is "
-                "known; give an estimate of a fit, or say an error: --prior-error 0.1"
+                "known; give an estimate of a fit, or say an error: with_error(…, 0.1), on "
+                "the command line --prior-error 0.1"
             )
         logs = tuple(offset.sha256 for offset in saved.bias if offset.sha256)
         return cls(saved.parameters.phi, saved.covariance, name, saved.frames, logs)

@@ -263,7 +263,8 @@ class ShapePrior(Prior):
         raise TermError(
             f"the shape ({self.name}) is {2e3 * _radius(self.mean):.4g} mm across: with the "
             f"{mass:.4g} kg of the log its density would be {density:.2g} kg/m³. It is in another "
-            f"unit: give --shape-scale {scale:g} if it is in {_UNITS[scale]}"
+            f"unit: give scale={scale:g}, on the command line --shape-scale {scale:g} if it is in "
+            f"{_UNITS[scale]}"
         )
 
     def __str__(self) -> str:

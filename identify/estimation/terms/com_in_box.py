@@ -42,7 +42,10 @@ class ComInBox(Term):
 
     def __post_init__(self) -> None:
         for name in ("low", "high"):
-            corner = tuple(float(value) for value in getattr(self, name))
+            try:
+                corner = tuple(float(value) for value in getattr(self, name))
+            except (TypeError, ValueError) as error:
+                raise TermError(f"box of the centre of mass: {name}: {error}") from error
             object.__setattr__(self, name, corner)
             if len(corner) != 3 or not np.all(np.abs(corner) <= FARTHEST):
                 raise TermError(

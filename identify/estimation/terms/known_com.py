@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -59,6 +60,12 @@ class KnownCom(Term):
         rows = np.zeros((3, len(space)))
         rows[:, start], rows[:, start + 1 : start + 4] = -np.array(self.com), np.eye(3)
         return rows, np.zeros(3)
+
+    def limits(self, space: ParameterSpace, body: str) -> Mapping[str, tuple[float, float]]:
+        """Both are what is known."""
+        if body_number(space, self.body) != body_number(space, body):
+            return {}
+        return {f"c{axis}": (value, value) for axis, value in zip("xyz", self.com, strict=True)}
 
     def __str__(self) -> str:
         at = ", ".join(f"{value:g}" for value in self.com)

@@ -54,12 +54,14 @@ def sealed_points(points: object, what: str) -> tuple[tuple[float, float, float]
     """
     try:
         array = np.asarray(points, dtype=np.float64)
-    except (TypeError, ValueError):
-        array = np.empty((0, 0))
+    except (TypeError, ValueError) as error:
+        raise TermError(
+            f"{what}: expected finite points [m], three numbers each, got {points!r}: {error}"
+        ) from error
     if array.ndim != 2 or array.shape[1] != 3 or not (len(array) and np.isfinite(array).all()):
         raise TermError(
-            f"{what}: expected finite points [m], three numbers each, got an array of shape "
-            f"{array.shape}"
+            f"{what}: expected finite points [m], three numbers each, got {array.tolist()} of "
+            f"shape {array.shape}"
         )
     return tuple((float(x), float(y), float(z)) for x, y, z in array)
 

@@ -202,9 +202,15 @@ for (const svg of all("svg.body")) {
   const marks = all("[data-p]", svg).map(mark => [mark, triples(numbers(mark.dataset.p))]);
   let view = triples(numbers(svg.dataset.view));
   const draw = () => {
+    const words = [];
     for (const [mark, points] of marks) {
       const seen = points.map(p => [x0 + scale * dot(view[0], p), y0 - scale * dot(view[1], p)]);
       const names = {path: [], circle: ["cx", "cy"], text: ["x", "y"]}[mark.tagName];
+      if (mark.tagName === "text") {  // below the words it would hide
+        const [at] = seen, size = mark.textContent.length;
+        while (words.some(([u, v, n]) => Math.abs(at[0] - u) < 2.8 * (size + n) && Math.abs(at[1] - v) < 11)) at[1] += 11;
+        words.push([...at, size]);
+      }
       names.forEach((name, k) => mark.setAttribute(name, seen[0][k].toFixed(1)));
       if (!names.length) mark.setAttribute("d", "M" + seen.map(p => p.map(v => v.toFixed(1)).join(" ")).join("L"));
     }
