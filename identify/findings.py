@@ -32,7 +32,7 @@ REPORTED = _OF_BODIES
 """Codes that no fit corrects: asked to, it says why."""
 
 _SYMPTOMS = (
-    *("too_dense", "unexplained", "little_motion", "motion_noise", "at_the_edge"),
+    *("too_dense", "not_held", "unexplained", "little_motion", "motion_noise", "at_the_edge"),
     *("completed", "left_open", "imprecise", "need_unmet"),
 )
 """Codes of what shows that something is wrong, or that the log tells too little."""
@@ -48,15 +48,9 @@ CODES = (
         *_OF_BODIES,
         "logs_swapped",
     ),
-    *("imu_axes", "imu_scale", "imu_place", "imu_delay", "free_flight", "force_motion"),
-    *(
-        "rows_dropped",
-        "rows_missing",
-        "rows_unused",
-        "counter_wrapped",
-        "held_samples",
-        "clocks_joined",
-    ),
+    *("imu_axes", "imu_place", "imu_delay", "free_flight", "force_motion"),
+    *("rows_dropped", "rows_missing", "rows_unused"),
+    *("counter_wrapped", "held_samples", "clocks_joined"),
     "wrench_rounded",
     "transposed",
     *("choice_contradicted", *_SYMPTOMS),

@@ -75,6 +75,8 @@ class Fault:
         facts: of the log.
         sizes: its parameters; None where there are none.
         slips: how many mistakes it takes to make it.
+        seen: twice the log-likelihood by which raw signals show it, beside what the fit says.
+        counts: whether the readings are of no unit, so that a log tells the body but for a factor.
         clock: how many times as long as read the time runs.
         made_of: two faults that it is, where it is two.
         of_size: the fault with sizes that it is at one of them, that size, and what is so then.
@@ -91,6 +93,8 @@ class Fault:
     facts: LogFacts | None = None
     sizes: Sizes | None = None
     slips: int = 1
+    seen: float = 0.0
+    counts: bool = False
     clock: float = 1.0
     made_of: tuple[Fault, Fault] | None = None
     of_size: tuple[Fault, Array, str] | None = None
@@ -142,6 +146,7 @@ class Fault:
             lambda _: change(size),
             None if action is None else lambda _: action(size),
             self.facts,
+            counts=self.counts,
             of_size=(self, size, text),
         )
 
@@ -162,6 +167,7 @@ class Fault:
             sign.change,
             facts=self.facts,
             slips=self.slips + sign.slips,
+            seen=self.seen,
             made_of=(self, sign),
         )
 
@@ -173,6 +179,7 @@ def slip(
     patch: Patch,
     *,
     slips: int = 1,
+    seen: float = 0.0,
     action: str = "",
     change: Array | None = None,
     clock: float = 1.0,
@@ -185,6 +192,7 @@ def slip(
         text: what is so.
         patch: the right values.
         slips: how many mistakes it takes.
+        seen: as of `Fault`.
         action: what to do, where it is not the patch.
         change: M, where it does not follow from the patch.
         clock: how many times as long as read the time runs.
@@ -203,6 +211,7 @@ def slip(
         (lambda size: action) if action else None,
         facts,
         slips=slips,
+        seen=seen,
         clock=clock,
     )
 

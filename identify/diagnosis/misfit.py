@@ -42,6 +42,9 @@ with more: a body and a fault have enough numbers to leave nothing of a few."""
 _UNKNOWN = 1e-11
 """Share of an unknown's information below which it is rounding."""
 
+_NOTHING = 1e-100
+"""Information of a log in which nothing tells a body."""
+
 _HALF = slice(0, 3), slice(3, 6)
 
 
@@ -113,15 +116,22 @@ class Misfit:
             body costs.
         phi: the body, by weighted least squares.
         weights: inverse covariance of the residual of each band, log after log, shape (n, 6, 6).
+        density: of the body at the least [kg/m³].
     """
 
     cost: float
     phi: Phi
     weights: Array
+    density: float
 
 
-def misfit(logs: Sequence[BandRows]) -> Misfit:
-    """Fit one body to logs, the residual of each with a covariance and a size in each band."""
+def misfit(logs: Sequence[BandRows], *, scaled: bool = True) -> Misfit:
+    """Fit one body to logs, the residual of each with a covariance and a size in each band.
+
+    Args:
+        logs: their rows.
+        scaled: whether the wrench has a unit, so that the density of the body counts.
+    """
     Z = stacked(logs)[:, :, :18]
     n = np.concatenate([log.samples for log in logs])
     G = Z.swapaxes(1, 2) @ Z
@@ -138,7 +148,9 @@ def misfit(logs: Sequence[BandRows]) -> Misfit:
         covariances = _covariances(spread, n)
     inverse = np.linalg.inv(covariances)
     cost = n @ (np.linalg.slogdet(covariances)[1] + np.einsum("bij,bji->b", inverse, spread))
-    return Misfit(float(cost) + _impossible(phi, covariance), phi, inverse)
+    density = least_density(phi, covariance)
+    cost += _impossible(phi, covariance) + _IMPOSSIBLE * (scaled and density > DENSEST)
+    return Misfit(float(cost), phi, inverse, density)
 
 
 def _solved(G: Array, weights: Array) -> tuple[Phi, Array]:
@@ -154,7 +166,7 @@ def _solved(G: Array, weights: Array) -> tuple[Phi, Array]:
 
 def inverse_information(N: Array) -> Array:
     """Of an information matrix; what it does not know is hardly known after it, and stays small."""
-    scale = np.sqrt(np.maximum(np.diag(N), 1e-20 * N.max()))
+    scale = np.sqrt(np.maximum(np.diag(N), 1e-20 * max(N.max(), _NOTHING)))
     known = N / np.outer(scale, scale) + _UNKNOWN * np.eye(len(N))
     return np.linalg.inv(known) / np.outer(scale, scale)
 
@@ -192,12 +204,11 @@ def _covariances(spread: Array, n: Array) -> Array:
 
 
 def _impossible(phi: Phi, covariance: Array) -> float:
-    """z² of a negative mass or second moment, and what a body denser than any costs."""
+    """z² of a negative mass or second moment."""
     worst = _squares_below_zero(phi[0], np.eye(10)[0], covariance)
     values, gradient = pseudo_spectrum(phi)
     short = float(values[0]) + _THIN * max(float(values.mean()), 0.0)
-    worst += min(_squares_below_zero(short, gradient, covariance), _NEGATIVE)
-    return worst + _IMPOSSIBLE * (least_density(phi, covariance) > DENSEST)
+    return worst + min(_squares_below_zero(short, gradient, covariance), _NEGATIVE)
 
 
 def pseudo_spectrum(phi: Phi) -> tuple[Array, Array]:

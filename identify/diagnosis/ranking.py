@@ -11,7 +11,7 @@ from identify.arrays import Array, Phi
 from identify.diagnosis.fault import Fault
 from identify.diagnosis.misfit import BandRows, Misfit, misfit
 from identify.findings import Severity
-from identify.inertia.consistency import mean_density
+from identify.inertia.consistency import DENSEST, held_by_arm, mean_density
 from identify.regressors.wrench import W
 
 SLIP = 12.0
@@ -29,6 +29,9 @@ _SIMPLER = {
 }
 """Codes of faults of several numbers, and that of a fault that has them given."""
 
+_LIGHTEST = 1e-6
+"""Mass that a body has at the least [kg]."""
+
 _DENSITIES = 2.0, 1e4
 """Mean densities of bodies [kg/m³], by their second moments: rods and sheets of a metre have the
 least, lumps of metal the largest."""
@@ -45,6 +48,7 @@ class Explanation:
         size: η [SI], shape (d,).
         half_width: of the 95 % interval of each component [SI], shape (d,).
         note: what else speaks for or against it.
+        density: of the body at the least [kg/m³].
         left: share of the wrench's signal that the fit of the logs so read leaves beyond noise
             (`share_left`); zero where they were not fitted.
     """
@@ -55,12 +59,33 @@ class Explanation:
     size: Array = field(default_factory=lambda: np.zeros(0))
     half_width: Array = field(default_factory=lambda: np.zeros(0))
     note: str = ""
+    density: float = np.nan
     left: float = 0.0
 
     @property
     def sized(self) -> bool:
         """Whether the fault has a size."""
         return bool(len(self.size))
+
+    @property
+    def counts(self) -> bool:
+        """Whether it leaves the body told but for a factor."""
+        return bool(self.faults) and self.faults[0].counts
+
+    @property
+    def usual(self) -> bool:
+        """Whether the mean density of the body, where it is told, is that of bodies."""
+        density, (low, high) = mean_density(self.phi), _DENSITIES
+        return not (density <= low or density >= high)
+
+    @property
+    def held(self) -> bool:
+        """Whether there is a body, and an arm may hold it if it is of another unit."""
+        if self.code not in UNITS or not self.mass > _LIGHTEST:
+            return not self.code or self.mass > _LIGHTEST
+        facts = self.faults[0].facts
+        place = facts.X_BS.position if facts is not None and facts.X_BS is not None else np.zeros(3)
+        return held_by_arm(self.phi, np.zeros((10, 10)), place) and not self.density > _DENSITIES[1]
 
     @property
     def code(self) -> str:
@@ -126,15 +151,21 @@ class Ranking:
 
     @classmethod
     def of(cls, explanations: Sequence[Explanation], apart: float = -np.inf) -> Ranking:
-        """Of explanations in any order, units that explain alike told apart by the density."""
+        """Of explanations in any order, units that explain alike told apart by the density.
+
+        Readings by which there is no body, or none that an arm holds, are left out.
+        """
         order = sorted(explanations, key=lambda each: -round(each.gain, 3))  # else as they came
         count = len(cls(tuple(order)).tied)
-        tied, others = order[:count], order[count:]
+        tied, others = _told_by_density(order[:count]), order[count:]
+        if any(each.counts for each in tied):  # sooner they than a body of no usual density
+            tied = [each for each in tied if each.code not in UNITS or each.usual]
         if any(each.code in UNITS for each in tied):  # a gain that no sensor has is one's
             tied = [each for each in tied if not (each.code == "gain" and each.severity == "error")]
         codes = {each.code for each in tied}
         tied = [each for each in tied if _SIMPLER.get(each.code) not in codes]
-        return cls((*_told_by_density(tied), *others), apart)
+        held = [each for each in (*tied, *others) if each.held]
+        return cls(tuple(held), apart) if tied[0].held else cls.of(held, apart)
 
     @property
     def best(self) -> Explanation:
@@ -156,6 +187,11 @@ class Ranking:
         """Of the best over the first of another code."""
         others = [e.gain for e in self.explanations if e.code != self.best.code]
         return self.best.gain - max(others) if others else np.inf
+
+
+def price_of(fault: Fault) -> float:
+    """Twice the log-likelihood that a fault has to gain, less what raw signals say for it."""
+    return SLIP * fault.slips - fault.seen
 
 
 def _told_by_density(tied: Sequence[Explanation]) -> list[Explanation]:
@@ -213,7 +249,7 @@ class Compared:
         fault, power = faults[0], 0.0
         if fault.linear:
             power = 2.0 * float(np.linalg.slogdet(fault.fit_map()[W, W])[1])
-        return self._explained(rows, faults, self.samples * power - SLIP * faults[0].slips)
+        return self._explained(rows, faults, self.samples * power - price_of(fault))
 
     def sized(self, found: Explanation) -> Explanation:
         """An explanation with a size, compared with the others by these rows."""
@@ -222,21 +258,23 @@ class Compared:
         power = 2.0 * float(np.linalg.slogdet(maps[0][W, W])[1])
         paid = SLIP + len(found.size) * float(np.log(6.0 * self.samples))
         now = self._explained(rows, found.faults, self.samples * power - paid)
-        return replace(found, gain=now.gain, phi=now.phi)
+        return replace(found, gain=now.gain, phi=now.phi, density=now.density)
 
     def _explained(
         self, rows: Sequence[BandRows], faults: Sequence[Fault], added: float
     ) -> Explanation:
-        after = misfit(rows)
+        # A body that is too dense as read has to be mended by counts too.
+        scaled = not faults[0].counts or self.misfit.density > DENSEST
+        after = misfit(rows, scaled=scaled)
         # Rows whose edges are tapered otherwise are worth others in number.
         again = float(sum(each.samples.sum() for each in rows))
         gain = self.misfit.cost - after.cost * self.samples / again + added
-        return Explanation(float(gain), after.phi, tuple(faults))
+        return Explanation(float(gain), after.phi, tuple(faults), density=after.density)
 
     @property
     def as_read(self) -> Explanation:
         """The logs as read."""
-        return Explanation(0.0, self.misfit.phi)
+        return Explanation(0.0, self.misfit.phi, density=self.misfit.density)
 
     @property
     def apart(self) -> float:

@@ -24,6 +24,9 @@ _FARTHEST, _LARGEST = 1e140, 1e300
 DENSEST = 2.5e4
 """Mean density that no body has [kg/m³]; of osmium it is 22 600."""
 
+HEAVIEST, FARTHEST_COM = 2300.0, 2.0
+"""Mass [kg], and distance of a centre of mass from the sensor [m], that no arm holds more of."""
+
 _SURELY = 3.0
 """Standard errors by which a body's size has to fall short."""
 
@@ -169,6 +172,16 @@ def least_density(phi: Phi, covariance: Array) -> float:
     """Mean density of a body whose second moment is three standard errors larger [kg/m³]."""
     error = float(np.sqrt(_OF_TRACE @ covariance @ _OF_TRACE))
     return mean_density(phi, _SURELY * error)
+
+
+def held_by_arm(phi: Phi, covariance: Array, sensor: Vec3) -> bool:
+    """Whether an arm may hold a body of positive mass with its sensor there [m], errors allowed."""
+    com = phi[1:4] / phi[0]
+    J = np.hstack((-com[:, None], np.eye(3))) / phi[0]
+    place_error = np.sqrt(np.trace(J @ covariance[:4, :4] @ J.T))
+    away = np.linalg.norm(com - sensor) - _SURELY * place_error
+    mass = phi[0] - _SURELY * np.sqrt(covariance[0, 0])
+    return bool(mass <= HEAVIEST and away <= FARTHEST_COM)
 
 
 def mean_density(phi: Phi, larger: float = 0.0) -> float:

@@ -41,6 +41,7 @@ class LogFacts:
         said: the schema as it was written, by tables.
         schema: the same with all its defaults; None where the recording has none.
         fastest: largest speed and angular rate of the motion [m/s, rad/s].
+        imu_scale: what its accelerometer reads of gravity, where that is off; else one.
         centre: of its positions, and of those of other logs of its sensor, in W [m], shape (3,).
     """
 
@@ -58,6 +59,7 @@ class LogFacts:
     said: Mapping[str, object] = field(default_factory=dict)
     schema: Schema | None = None
     fastest: tuple[float, float] = (1.0, 1.0)
+    imu_scale: float = 1.0
     centre: tuple[float, ...] = (0.0, 0.0, 0.0)
 
     @classmethod
@@ -96,6 +98,7 @@ class LogFacts:
             said=dict(recording.schema),
             schema=schema,
             fastest=fastest,
+            imu_scale=1.0 if recording.imu is None else recording.imu.scale,
         )
 
     def alike(self, other: LogFacts) -> bool:

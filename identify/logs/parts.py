@@ -62,6 +62,7 @@ class Imu:
             band of frequency; where there is a `covariance`.
         at_rest: where the accelerometer is the force itself, the mass [kg] and the offset of the
             force [N] it is read with, found at rest.
+        scale: what the accelerometer reads of gravity, where that is off; else one.
     """
 
     X_BI: Pose = field(default_factory=Pose.identity)
@@ -70,6 +71,7 @@ class Imu:
     covariance: tuple[tuple[float, ...], ...] = ()
     shares: tuple[float, ...] = ()
     at_rest: tuple[float, ...] = ()
+    scale: float = 1.0
 
 
 def _read_only(array: Array) -> Array:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-from pydantic import BeforeValidator, StrictBool, model_validator
+from pydantic import BeforeValidator, Field, StrictBool, model_validator
 
-from identify.documents import Quaternion, Table, Vector, WrongValue, numbers, one_of
+from identify.documents import Number, Quaternion, Table, Vector, WrongValue, numbers, one_of
 from identify.logs.parts import Imu
 from identify.logs.schema_fields import Column, ColumnsX3, Label, Sigma, bare_names
 from identify.logs.units import ACCELERATION, ANGLE, LENGTH
@@ -103,6 +103,9 @@ class ImuTable(Table):
     angle_unit: Annotated[str, one_of(ANGLE)] = "rad"
     """Of `gyro`, per second."""
     unit: Annotated[str, one_of(ACCELERATION)] = "m/s^2"
+    """Of `accelerometer`."""
+    accelerometer_gain: Annotated[Number, Field(gt=0.0)] = 1.0
+    """What the proper acceleration is of what the unit says, as gravity at rest tells it."""
     gyro_noise: Sigma | None = None
     accelerometer_noise: Sigma | None = None
     mount: ImuPlacement | None = None

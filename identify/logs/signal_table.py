@@ -57,7 +57,7 @@ class Signal:
 
     def factor(self, table: Any) -> float:
         """What turns its unit in a table of the schema into SI, with the sensor's gain."""
-        gain = table.force_gain if self.name == "force" else 1.0
+        gain = getattr(table, f"{self.key}_gain", 1.0)
         return gain if self.unit is None else gain * _UNITS[self.unit][getattr(table, self.unit)]
 
 

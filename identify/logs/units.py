@@ -16,7 +16,9 @@ TICKS_PER_SECOND: Mapping[str, int] = MappingProxyType(
 )
 LENGTH: Mapping[str, float] = MappingProxyType({"m": 1.0, "mm": 1e-3})
 ANGLE: Mapping[str, float] = MappingProxyType({"rad": 1.0, "deg": pi / 180.0})
-ACCELERATION: Mapping[str, float] = MappingProxyType({"m/s^2": 1.0, "g": STANDARD_GRAVITY})
+ACCELERATION: Mapping[str, float] = MappingProxyType(
+    {"m/s^2": 1.0, "g": STANDARD_GRAVITY, "mg": 1e-3 * STANDARD_GRAVITY}
+)
 FORCE: Mapping[str, float] = MappingProxyType(
     {"N": 1.0, "mN": 1e-3, "kN": 1e3, "kgf": STANDARD_GRAVITY, "lbf": _POUND_FORCE}
 )

@@ -85,6 +85,8 @@ def _correction(
     if (misread := checks.misread) is not None and checks.ranking is not None:
         alike = distinct(checks.ranking)
         if (own := next((each for each in alike if each.code == code), None)) is not None:
+            if own.counts:
+                raise NotCorrected(code, f"the log does not tell the scale. {own.remedy}")
             _require_alone(code, [f'"{each.text}"' for each in alike if each is not own])
             record = {"meaning": f"read so that {misread.text}", "gain": misread.gain}
             return read_otherwise(logs, misread), record

@@ -323,5 +323,6 @@ def least_squares_of(
 def is_suspect(findings: Sequence[Finding]) -> bool:
     """Whether something seen at once makes it worth to try other readings."""
     seen = {"little_motion", "position_unit", "angle_unit", "gravity_magnitude", "too_dense"}
-    seen |= {"unexplained", "at_the_edge", "imprecise"}
-    return any(finding.code in seen for finding in findings)
+    seen |= {"not_held", "unexplained", "at_the_edge", "imprecise"}
+    wrong = {finding.code for finding in findings if finding.severity == "error"}
+    return "imu_scale" in wrong or any(finding.code in seen for finding in findings)

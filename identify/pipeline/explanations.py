@@ -19,13 +19,14 @@ from identify.diagnosis import (
 from identify.diagnosis.explained import MOST_LEFT, share_left
 from identify.diagnosis.fault import gain_of
 from identify.diagnosis.faults import faults_of, sized_faults
-from identify.diagnosis.faults.wrench import sign_faults, turn_of_axes, turns_about
+from identify.diagnosis.faults.wrench import RATIOS, sign_faults, turn_of_axes, turns_about
 from identify.diagnosis.misfit import BandRows, clear_bands
 from identify.diagnosis.ranking import CLEAR_LEAD, Compared
 from identify.diagnosis.trial import Trial, stepped
 from identify.errors import IdentifyError
 from identify.estimation import EstimatorSettings, FittedEffects
 from identify.estimation.least_squares import LeastSquaresFit
+from identify.inertia.consistency import DENSEST, least_density
 from identify.logs.facts import LogFacts
 from identify.pipeline.fitted_effects import bands_of, cost_of, effects_of
 from identify.pipeline.messages import SHOWN, distinct
@@ -52,7 +53,7 @@ _STARTS = 4
 _BESIDE = 3
 """Readings of other codes than those that lead, which are compared with their effects in them."""
 
-_SIZED = (*("wrench_misaligned", "torque_gain", "position_scale", "partly_compensated"),)
+_SIZED = (*("wrench_misaligned", "torque_gain", "counts", "position_scale", "partly_compensated"),)
 """Names of faults with a size that no effect of a fit has, or that may be far larger than one."""
 
 _SIZED_IF_LARGE = {
@@ -112,6 +113,7 @@ def rank_explanations(logs: Sequence[ScannedLog], large: Collection[str] = ()) -
     halfway += turns_about(np.zeros(3))
     for name in (*_SIZED, *(fault for group, fault in _SIZED_IF_LARGE.items() if group in large)):
         starts = halfway if name == "wrench_misaligned" else None
+        starts = RATIOS if name == "counts" else starts
         ranked += _at_sizes(compared, facts, name, starts)
     return Ranking.of(ranked, compared.apart)
 
@@ -144,7 +146,7 @@ def _at_sizes(
     half = 1.96 * np.sqrt(np.diag(covariance))
     found = compared.sized(Explanation(0.0, trial.phi, candidate, size, half))
     fixed = tuple(fault.at_size(size, found.text) for fault in candidate)
-    yield Explanation(found.gain, found.phi, fixed)
+    yield replace(found, faults=fixed, size=np.zeros(0), half_width=np.zeros(0))
 
 
 def with_effects(
@@ -174,13 +176,14 @@ def with_effects(
     others = [e for e in ranking.explanations if e.code and id(e) not in known]
     leading += [e for e in others if e.code not in {each.code for each in leading}][:_BESIDE]
     own = settings if not settings.unloaded else replace(settings, unloaded=0, terms=(), mass=None)
-    costs, again = list[float](), list[Explanation]()
-    for each in (next(e for e in ranking.explanations if not e.code), *leading):
-        if each.code or again == []:
-            cost, now = _with_own_effects(each, loaded, own, bands, None if each.code else as_read)
-            costs.append(cost)
-            again.append(now)
-    compared = [replace(e, gain=costs[0] - c) for e, c in zip(again, costs, strict=True)]
+    read = next(e for e in ranking.explanations if not e.code)
+    cost, again = _with_own_effects(read, loaded, own, bands, as_read)
+    compared, dense = [replace(again, gain=0.0)], max(read.density, again.density) > DENSEST
+    for each in leading:
+        if each.code:
+            scaled = dense or not each.counts
+            other, now = _with_own_effects(each, loaded, own, bands, None, scaled=scaled)
+            compared.append(replace(now, gain=cost - other))
     names = {e.faults[0].name for e in compared if e.faults}
     rest = [
         replace(e, gain=min(e.gain, min(each.gain for each in compared)))
@@ -196,6 +199,8 @@ def _with_own_effects(
     settings: EstimatorSettings,
     bands: Sequence[tuple[int, ...]],
     known: FittedEffects | None,
+    *,
+    scaled: bool = True,
 ) -> tuple[float, Explanation]:
     """Minus twice the log-likelihood of logs by a reading with its effects, and the reading."""
     try:
@@ -216,10 +221,12 @@ def _with_own_effects(
         sum(BandRows.of(s, own).samples.sum() for s, own in zip(whole, bands, strict=True))
     )
     if known is None:
-        return cost_of(again, None, bands, each.faults, samples), each
-    cost = cost_of(again, known, bands, each.faults, samples)
+        return cost_of(again, None, bands, each.faults, samples, scaled=scaled), each
+    cost = cost_of(again, known, bands, each.faults, samples, scaled=scaled)
     left = left_by(known.fit, without_effects(again, known), 0)
-    return cost, replace(each, phi=known.fit.x[:10], left=left)
+    phi = known.fit.x[:10]
+    density = least_density(phi, known.covariance_of_unknowns[:10, :10])
+    return cost, replace(each, phi=phi, density=density, left=left)
 
 
 def left_by(fit: LeastSquaresFit, logs: Sequence[ScannedLog], unloaded: int) -> float:

@@ -12,7 +12,7 @@ from identify.diagnosis import Fault
 from identify.diagnosis.fault import Sizes
 from identify.diagnosis.faults import sized_faults
 from identify.diagnosis.misfit import BandRows, clear_bands, misfit
-from identify.diagnosis.ranking import CLEAR_LEAD, SLIP
+from identify.diagnosis.ranking import CLEAR_LEAD, price_of
 from identify.diagnosis.trial import log_powers
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, FittedEffects, fit_effects
@@ -96,6 +96,8 @@ def cost_of(
     bands: Sequence[tuple[int, ...]],
     faults: Sequence[Fault] = (),
     samples: float | None = None,
+    *,
+    scaled: bool = True,
 ) -> float:
     """Minus twice the log-likelihood of the wrench as it was read, effects and slips paid for.
 
@@ -104,6 +106,7 @@ def cost_of(
         effects: of their sensors, if any.
         bands: that are compared, of each.
         faults: by which they are read otherwise, of each.
+        scaled: as of `misfit`.
         samples: of the logs as read, that costs of other numbers of rows are compared by.
     """
     clean = logs if effects is None else without_effects(logs, effects)
@@ -111,7 +114,7 @@ def cost_of(
     rows = [BandRows.of(s, own) for s, own in zip(statistics, bands, strict=True)]
     own = float(sum(each.samples.sum() for each in rows))
     samples = own if samples is None else samples
-    cost = misfit(rows).cost * samples / own
+    cost = misfit(rows, scaled=scaled).cost * samples / own
     if effects is not None:
         cost += effects.price
         for M, each in zip(effects.model.maps(effects.eta), rows, strict=True):
@@ -119,7 +122,7 @@ def cost_of(
             cost -= float(each.samples @ log_powers(M[None], middles)[0]) * samples / own
     if faults:
         fault = faults[0]
-        cost += SLIP * fault.slips
+        cost += price_of(fault)
         if fault.of_size is not None:
             cost += len(fault.of_size[1]) * float(np.log(6.0 * samples))
         if fault.linear:

@@ -25,7 +25,7 @@ def of_ranking(ranking: Ranking) -> Finding | None:
     evidence = {"gain": best.gain, "lead": ranking.lead, "mass": best.mass}
     if len(tied) == 1:
         text = f"{best.text}: so read, the log is explained clearly better, and the mass is "
-        text += f"{best.mass:.4g} kg."
+        text += "told by the calibration alone." if best.counts else f"{best.mass:.4g} kg."
         return Finding(best.code, best.severity, text, remedy_alone(best), evidence)
     shown = tied[:SHOWN]
     said = "; or ".join(f"{each.text} (mass {each.mass:.4g} kg)" for each in shown)
@@ -58,7 +58,8 @@ def of_likelier(best: Explanation, effects: Sequence[str]) -> Finding:
 def remedy_alone(best: Explanation) -> str:
     """What to do where it leads alone: with no line of the schema for it, a fit can correct it."""
     schema = "In the schema" in best.remedy
-    return best.remedy if schema else f"{best.remedy} Or fit with --apply {best.code}."
+    alone = schema or best.counts
+    return best.remedy if alone else f"{best.remedy} Or fit with --apply {best.code}."
 
 
 def distinct(ranking: Ranking) -> list[Explanation]:

@@ -18,7 +18,7 @@ from identify.estimation import Estimate, EstimatorSettings, NegativeMass, estim
 from identify.estimation.priors.prior import BALL, Prior
 from identify.estimation.wrench_system import body_system
 from identify.findings import NOT_IDENTIFIED, Finding
-from identify.inertia.consistency import DENSEST, least_density
+from identify.inertia.consistency import DENSEST, held_by_arm, least_density
 from identify.logs import Recording
 from identify.logs.facts import LogFacts
 from identify.pipeline.messages import left_out
@@ -345,6 +345,7 @@ def findings_of_fit(
     yield from edge
     if all(finding.code != "too_dense" for log in logs for finding in log.recording.findings):
         yield from _too_dense(estimate)
+    yield from _held_by_none(estimate, logs[0].recording)
     if unexplained is not None and edge:
         text = f"{unexplained.text} The nearest possible body is at the edge of what is possible."
         unexplained = replace(unexplained, severity="error", text=text)
@@ -451,6 +452,24 @@ def _too_dense(estimate: Estimate) -> Iterator[Finding]:
             "Check the units of the wrench: if force and torque are both in thousandths, set "
             '`force_unit = "mN"` and `torque_unit = "mNm"` in [wrench].',
             {"density": density},
+        )
+
+
+def _held_by_none(estimate: Estimate, recording: Recording) -> Iterator[Finding]:
+    """A finding for each body that no arm holds: too heavy, or too far from the sensor."""
+    sensor = np.zeros(3) if recording.X_BS is None else recording.X_BS.position
+    for one in estimate.bodies:
+        mass, away = one.parameters.mass, float(np.linalg.norm(one.parameters.com - sensor))
+        if held_by_arm(one.parameters.phi, one.covariance, sensor):
+            continue
+        yield Finding(
+            "not_held",
+            "error",
+            f"no arm holds the body{one.of_body}: {mass:.4g} kg, with the centre of mass "
+            f"{away:.3g} m from the sensor.",
+            "Check the units of force and torque in [wrench], and of [imu]; if they are raw counts "
+            "of the sensor, apply its calibration.",
+            {"mass": mass, "distance": away},
         )
 
 

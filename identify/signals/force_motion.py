@@ -22,7 +22,7 @@ from scipy.special import stdtrit
 from identify.arrays import Array, Mat33, Vec3
 from identify.errors import LogError
 from identify.findings import Finding
-from identify.inertia.consistency import DENSEST, least_density
+from identify.inertia.consistency import DENSEST, FARTHEST_COM, least_density
 from identify.logs import Recording
 from identify.logs.parts import Imu
 from identify.signals.imu import PRODUCTS, Moments
@@ -49,9 +49,6 @@ _APART = np.radians(10.0)
 
 _SURE_MASS = 0.1
 """Relative standard error of the mass beyond which the attitudes do not tell it."""
-
-_FARTHEST = 3.0
-"""Distance from a sensor beyond which no arm holds a centre of mass [m]."""
 
 _SIX = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
@@ -250,7 +247,7 @@ def _in_another_unit(
     origin = np.zeros(3) if recording.X_BS is None else recording.X_BS.position
     away = float(np.linalg.norm(x[:3] - origin))
     error = float(np.sqrt(np.trace(covariance[:3, :3])))
-    if away - 4.0 * error > _FARTHEST:
+    if away - 4.0 * error > FARTHEST_COM:
         yield Finding(
             "torque_unit",
             "error",

@@ -11,7 +11,7 @@ fitted to the moments of all rows but the constant, less those of their noise.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -22,12 +22,12 @@ from identify.errors import LogError
 from identify.findings import Finding
 from identify.logs import Recording
 from identify.logs.schema_fields import negated
+from identify.logs.units import ACCELERATION, ANGLE
 from identify.signals.kinematics import TWICE
 from identify.signals.prepared import BlockRows
 from identify.signals.transform import CONSTANT
 from identify.spatial import Pose, log_rotation, quaternion_from_rotation
 from identify.spatial.rotations import hat
-from identify.spatial.vectors import STANDARD_GRAVITY
 
 _SURELY = 4.0
 """Standard errors beyond which a difference is none of chance …"""
@@ -44,11 +44,8 @@ _FARTHEST_TURNED = np.radians(20.0)
 PRODUCTS = ((6, 9, 10), (9, 7, 11), (10, 11, 8))
 """Where the products of ω stand behind the constant."""
 
-_UNITS = {
-    "gyro": ("angle_unit", "deg", "rad", 180.0 / np.pi),
-    "accelerometer": ("unit", "m/s^2", "g", STANDARD_GRAVITY),
-}
-"""The key of each sensor's unit, the small and the large one, and their ratio."""
+_UNITS = {"gyro": ("angle_unit", ANGLE), "accelerometer": ("unit", ACCELERATION)}
+"""The key of each sensor's unit, and factors of units to SI, the default first."""
 
 
 def merged(block: BlockRows) -> BlockRows:
@@ -124,31 +121,6 @@ def compared(recording: Recording, blocks: Sequence[BlockRows]) -> Iterator[Find
     moments = Moments(blocks)  # what is told once is alike in both
     yield from _of_sensor(recording, "gyro", moments.gyro())
     yield from _of_sensor(recording, "accelerometer", moments.accelerometer())
-
-
-def read_in_another_unit(recording: Recording, signals: Mapping[str, Array]) -> Iterator[Finding]:
-    """That an accelerometer reads about gravity, but for the ratio of its units.
-
-    Args:
-        recording: the log.
-        signals: of a segment of it, by name.
-    """
-    gravity = float(np.linalg.norm(recording.gravity))
-    for name, key in (("accelerometer", "imu"), ("linear_acceleration", "acceleration")):
-        if name not in signals or (key != "imu" and recording.acceleration_kind != "proper"):
-            continue
-        read = float(np.median(np.linalg.norm(signals[name], axis=1)))
-        _, small, large, ratio = _UNITS["accelerometer"]
-        for unit, factor in ((small, ratio), (large, 1.0 / ratio)):
-            if 0.7 * gravity < read / factor < 1.4 * gravity:
-                yield Finding(
-                    "imu_scale",
-                    "error",
-                    f"the proper acceleration is {read:.3g} m/s² half of the time, and gravity is "
-                    f"{gravity:.3g} m/s²: it is in another unit.",
-                    f'In the schema, [{key}], set `unit = "{unit}"`.',
-                    {"scale": factor},
-                )
 
 
 class Moments:
@@ -302,11 +274,12 @@ def _contradiction(recording: Recording, name: str, R: Array, scale: float) -> s
         scale: mean size of its gain.
     """
     said: Any = recording.schema.get("imu", {})
-    key, small, large, ratio = _UNITS[name]
+    key, units = _UNITS[name]
+    now = said.get(key, next(iter(units)))
     remedies = [
         f'set `{key} = "{unit}"`'
-        for unit, factor in ((small, ratio), (large, 1.0 / ratio))
-        if abs(scale / factor - 1.0) < 0.1
+        for unit, factor in units.items()
+        if unit != now and abs(scale * factor / units[now] - 1.0) < 0.1
     ]
     X_BI = Pose.identity() if recording.imu is None else recording.imu.X_BI
     own = X_BI.rotation.T @ R @ X_BI.rotation

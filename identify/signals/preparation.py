@@ -87,7 +87,7 @@ def prepare(
             f'form: expected "acceleration", got {form!r}; the momentum form was removed, as its '
             "estimates were no better: leave `form` out"
         )
-    recording = on_one_clock(recording)
+    recording = _at_gravity(on_one_clock(recording))
     if recording.still:
         return _prepare_still(recording, wide=wide)
     found = _parts(recording, cutoff_hz, span, wide=wide, rate_hz=rate_hz, states=validated)
@@ -118,7 +118,7 @@ def full_rate(
     Raises:
         NoSegment, LogError: as `prepare`.
     """
-    recording = on_one_clock(recording)
+    recording = _at_gravity(on_one_clock(recording))
     if recording.still:
         return [_still_poses(recording)]
     found = _parts(recording, cutoff_hz, span, wide=False, rate_hz=rate_hz, states=False)
@@ -220,10 +220,9 @@ def _parts(
         recording = with_place(recording, _blocks_of(parts), rest)
         parts = prepared(recording)
     if "accelerometer" in longest.signals or recording.acceleration_kind == "proper":
-        from identify.signals import imu  # few logs need it
+        from identify.signals.imu_scale import with_gravity_scale  # few logs need it
 
-        odd = imu.read_in_another_unit(recording, longest.signals)
-        recording = replace(recording, findings=(*recording.findings, *odd))
+        recording = with_gravity_scale(recording, longest.signals, longest.rate_hz)
     if parts and parts[0].samples.in_body.twice:
         recording, parts = _calibrated(recording, parts, prepared)
     return _Parts(recording, parts, longest.rate_hz, cutoff, raised, fast, noise)
@@ -361,6 +360,16 @@ class _Part:
         width = 1 + (WIDE_COLUMNS if self.samples.wide else COLUMNS)
         columns = self.columns[whole, :width].reshape(count, -1, width).mean(axis=1)
         return self.time[whole].reshape(count, -1).mean(axis=1), columns
+
+
+def _at_gravity(recording: Recording) -> Recording:
+    """Still poses by an accelerometer so that it reads gravity; others as they are."""
+    accelerometer = "accelerometer" in recording.signals or recording.acceleration_kind == "proper"
+    if not (recording.still and accelerometer):
+        return recording
+    from identify.signals.imu_scale import scaled_to_gravity  # few logs need it
+
+    return scaled_to_gravity(recording)
 
 
 def _prepare_still(recording: Recording, *, wide: bool) -> PreparedLog:

@@ -10,6 +10,7 @@ from identify.diagnosis.faults import faults_of
 from identify.diagnosis.misfit import BandRows, misfit, pseudo_spectrum
 from identify.diagnosis.ranking import CLEAR_LEAD
 from identify.inertia import pseudo_inertia
+from identify.inertia.consistency import mean_density
 from identify.logs import Recording, read_log
 from identify.logs.facts import LogFacts
 from identify.pipeline import check_logs
@@ -230,6 +231,24 @@ def test_units_of_one_ratio_are_told_apart_by_the_density_which_is_said():
     assert [each.code for each in found.tied] == ["torque_unit"]
     assert "of a mean density of" in found.best.text
     assert "not as where the force is in kN" in found.best.text
+
+
+def test_raw_counts_are_proposed_and_no_unit_of_a_body_that_no_arm_holds():
+    log = with_signals(force=400.0 * F, torque=8000.0 * T)
+    found = ranked(log)
+    assert not found.as_read
+    assert found.best.counts
+    for each in found.explanations:
+        heavy = each.mass > 2300.0 or mean_density(each.phi) > 2.5e4
+        assert not (each.code in ("force_unit", "torque_unit") and heavy)
+    finding = of_ranking(found)
+    assert "20" in finding.text
+    assert "told by the calibration alone" in finding.text
+    assert "Counts? Apply the sensor's calibration" in finding.remedy
+    assert "--apply" not in finding.remedy
+    checks = Checks(ranking=found)
+    with pytest.raises(NotCorrected, match="does not tell the scale"):
+        _correction([ScannedLog(log, scan(log))], checks, "gain", ())
 
 
 def test_where_the_density_does_not_choose_all_units_are_shown_and_none_is_applied():

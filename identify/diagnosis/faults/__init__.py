@@ -26,7 +26,7 @@ FAMILIES: dict[Family, tuple[str, ...]] = {
         *("gravity_direction", "gravity_magnitude", "gravity_tilted", "already_compensated"),
         *("partly_compensated", "acceleration_kind"),
     ),
-    imu_faults: ("imu_sign",),
+    imu_faults: ("imu_sign", "imu_scale", "angle_unit"),
     pose_faults: (
         *("position_unit", "angle_unit", "position_axes", "quaternion_order", "pose_maps"),
         *("acceleration_kind", "kinematic_offset"),

@@ -9,6 +9,7 @@ import numpy as np
 from identify.arrays import Array
 from identify.diagnosis.fault import Fault, Sizes, rounded, slip
 from identify.diagnosis.faults.wrench import DEGREE
+from identify.inertia.consistency import FARTHEST_COM
 from identify.logs.facts import LogFacts
 from identify.logs.patch import Patch
 from identify.logs.schema_fields import negated
@@ -22,8 +23,11 @@ _TILTED = 0.95
 _ON_EARTH = 0.01
 """Share by which gravity differs from the standard one, at most."""
 
-_FARTHEST_HELD = 2.0
-"""Farthest centre of mass of a payload from the body's origin [m]."""
+_SEEN = 1e3
+"""Twice the log-likelihood by which gravity shows the scale of an accelerometer: more than any
+other reading of such a log gains."""
+
+_GYRO_UNIT = "angular rates are in the other unit, of degrees and radians"
 
 _WORLD = {"+x": (1, 0, 0), "-x": (-1, 0, 0), "+y": (0, 1, 0), "-y": (0, -1, 0)}
 _WORLD |= {"+z": (0, 0, 1), "-z": (0, 0, -1)}
@@ -48,18 +52,37 @@ def gravity_faults(facts: LogFacts) -> Iterator[Fault]:
 
 
 def imu_faults(facts: LogFacts) -> Iterator[Fault]:
-    """An accelerometer that reads gravity less acceleration, where no pose contradicts it."""
+    """Sign, scale and units of an inertial measurement unit, where no pose contradicts it."""
     if facts.attitude or facts.schema is None:
         return
-    imu, given = facts.schema.imu, facts.schema.acceleration
+    imu, given, twist = facts.schema.imu, facts.schema.acceleration, facts.schema.twist
+    degrees: dict[str, object] = {}
+    for name, table, key in (("imu", imu, "gyro"), ("twist", twist, "angular")):
+        if table is not None and getattr(table, key) is not None:
+            degrees[f"{name}.angle_unit"] = "rad" if table.angle_unit == "deg" else "deg"
+    if degrees:
+        yield slip(facts, "angle_unit", _GYRO_UNIT, degrees)
     for key, columns in (
         ("imu.accelerometer", None if imu is None else imu.accelerometer),
         ("acceleration.linear", None if given is None else given.linear),
     ):
-        if columns is not None:
-            patch = {key: [negated(column) for column in columns]}
-            text = "the proper acceleration has the other sign: at rest it points up"
-            yield slip(facts, "imu_sign", text, patch)
+        if columns is None:
+            continue
+        patch = {key: [negated(column) for column in columns]}
+        text = "the proper acceleration has the other sign: at rest it points up"
+        yield slip(facts, "imu_sign", text, patch)
+        if facts.imu_scale == 1.0:
+            continue
+        from identify.signals.imu_scale import patch_of_scale  # few logs need it
+
+        scale = patch_of_scale(facts.said, key.partition(".")[0], facts.imu_scale)
+        if scale is None:
+            continue
+        text = "the accelerometer does not read gravity: it is in another unit or scale"
+        yield slip(facts, "imu_scale", text, scale, seen=_SEEN)
+        if degrees:
+            text, both = f"{text}, and {_GYRO_UNIT}", {**scale, **degrees}
+            yield slip(facts, "imu_scale", text, both, slips=2, seen=_SEEN)
 
 
 def _slips(facts: LogFacts) -> Iterator[Fault]:
@@ -189,5 +212,5 @@ def _partly(facts: LogFacts) -> Iterator[Fault]:
 
 def _held(weight: Array, before: float) -> bool:
     """Whether a pendant may hold a body of that mass and first moment: no tool is far longer."""
-    near = np.linalg.norm(weight[1:]) <= _FARTHEST_HELD * abs(weight[0])
+    near = np.linalg.norm(weight[1:]) <= FARTHEST_COM * abs(weight[0])
     return bool(near and weight[0] + 0.1 * before > 0.0)

@@ -30,6 +30,13 @@ _LARGEST_GAIN = 1.5
 """Factor between force and torque, or its inverse, beyond which nobody's calibration is off."""
 
 
+_LEAST_RATIO = np.log(3.0)
+"""Logarithm of a factor between force and torque from which on readings may be raw counts."""
+
+RATIOS = tuple(np.outer((-1.0, 1.0), np.arange(1.2, 7.0, 0.4)).reshape(-1, 1))
+"""Where it is looked for from: the likelihood has many maxima."""
+
+
 def sign_faults(facts: LogFacts) -> Iterator[Fault]:
     """Signs of wrench, force and torque."""
     if facts.schema is None:
@@ -47,10 +54,13 @@ def wrench_faults(facts: LogFacts) -> Iterator[Fault]:
     if facts.schema is not None:
         yield from _single_signs(facts)
         yield from _axes(facts)
-        yield from _units(facts)
+        if not facts.still:  # there force and torque tell mass and place, and no ratio of units
+            yield from _units(facts)
         yield from _frames(facts)
     yield _misaligned(facts)
     yield _gain(facts)
+    if not facts.still:
+        yield _counts(facts)
 
 
 def _single_signs(facts: LogFacts) -> Iterator[Fault]:
@@ -186,4 +196,32 @@ def _gain(facts: LogFacts) -> Fault:
             believed=(1.0 / _LARGEST_GAIN - 1.0, _LARGEST_GAIN - 1.0),
         ),
         possible=lambda size: bool(1.0 / _LARGEST_GAIN < 1.0 + size[0] < _LARGEST_GAIN),
+    )
+
+
+def _counts(facts: LogFacts) -> Fault:
+    """Readings of no unit, of which the torque has another scale than the force."""
+
+    def says(size: Array, half: Array) -> str:
+        return (
+            f"no unit explains the wrench: the torque is {np.exp(-size[0]):.3g} times (± "
+            f"{half[0]:.1%}) what the force says, as in raw counts"
+        )
+
+    remedy = (
+        "Counts? Apply the sensor's calibration: divide the force by its counts per N and the "
+        "torque by its counts per N m, of its data sheet; else check both units"
+    )
+    return Fault(
+        "counts",
+        "gain",
+        "raw counts",
+        None,
+        lambda size: scaled_torque(float(np.expm1(size[0])), facts.X_BS),
+        lambda size: remedy,
+        facts,
+        Sizes(("logarithm of the ratio",), "", 1.0, 5e-2, farthest=200.0),
+        counts=True,
+        says=says,
+        possible=lambda size: bool(abs(size[0]) > _LEAST_RATIO),
     )

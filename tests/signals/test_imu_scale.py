@@ -1,0 +1,142 @@
+"""The scale and unit of an inertial measurement unit where no pose tells them."""
+
+import csv
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import identify
+from identify.commands.main import main
+from identify.logs import Recording, read_log
+from tests.imu import PHI, columns, in_files, schema
+from tests.recordings import GRAVITY
+
+G = 9.80665
+OF_BODY = np.array([0.9, 0.009, -0.018, 0.081])
+STILL = """[log]
+still = true
+[imu]
+accelerometer = ["a0", "a1", "a2"]
+[imu.mount]
+translation = [0, 0, 0]
+[wrench]
+force = ["w0", "w1", "w2"]
+torque = ["w3", "w4", "w5"]
+frame = "body"
+acts_on = "sensor"
+"""
+
+
+def still(gain: float, *, seed: int = 0, count: int = 24, tilt: float = np.pi) -> Recording:
+    """Poses by an accelerometer with an offset of .01 g, tilted up to an angle."""
+    rng = np.random.default_rng(seed)
+    turns = rng.uniform(-tilt, tilt, (count, 3)) * (1.0, 1.0, np.pi / tilt)
+    up = Rotation.from_euler("xyz", turns).inv().apply(-GRAVITY)
+    wrench = np.hstack((OF_BODY[0] * up, np.cross(OF_BODY[1:], up)))
+    wrench += np.array([3.0, -2.0, 5.0, 0.1, -0.2, 0.05])
+    noise = rng.standard_normal((count, 9)) * [*[0.02] * 3, *[0.03] * 3, *[3e-3] * 3]
+    return Recording.from_arrays(
+        still=True,
+        imu_mount={"translation": [0.0, 0.0, 0.0]},
+        accelerometer=gain * (up + noise[:, :3] + 0.1 * rng.standard_normal(3)),
+        force=(wrench + noise[:, 3:])[:, :3],
+        torque=(wrench + noise[:, 3:])[:, 3:],
+        wrench_frame="body",
+        acts_on="body",
+    )
+
+
+@pytest.mark.parametrize(
+    ("gain", "line"),
+    [
+        (1.0 / G, 'unit = "g"'),
+        (1e3 / G, 'unit = "mg"'),
+        (16384.0 / G, "accelerometer_gain = 0.0006"),
+        (0.5, "accelerometer_gain = 2"),
+    ],
+)
+def test_another_unit_at_rest_is_named_first_and_read_rightly_on_request(gain, line):
+    log = still(gain)
+    found = identify.fit(log)
+    assert found.verdict.usable == "no"
+    assert found.findings[0].code == "imu_scale"
+    assert line[:-1] in found.findings[0].remedy
+    applied = identify.fit(log, apply=["imu_scale"]).estimate
+    assert abs(applied.parameters.mass - 0.9) < 3.0 * np.sqrt(applied.covariance[0, 0])
+
+
+@pytest.mark.parametrize("tilt", [np.pi, 0.7])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_scale_at_rest_that_is_little_off_is_divided_out_with_its_error(seed, tilt):
+    found = identify.fit(still(1.03, seed=seed, tilt=tilt))
+    error = found.estimate.parameters.mass - 0.9
+    assert abs(error) < 2.5 * np.sqrt(found.estimate.covariance[0, 0])
+    assert np.sqrt(found.estimate.covariance[0, 0]) < 0.01
+    if tilt > 1.0:
+        assert ("imu_scale", "warning") in [(f.code, f.severity) for f in found.findings]
+
+
+def test_a_scale_that_is_right_is_no_warning():
+    for seed in range(6):
+        found = [f for f in identify.fit(still(1.0, seed=seed)).findings if f.code == "imu_scale"]
+        assert all(f.severity == "info" for f in found)
+
+
+def test_a_file_in_g_is_refused_by_the_command_with_the_line_to_change(tmp_path, capsys):
+    log, schema_file = still(1.0 / G), tmp_path / "s.toml"
+    table = np.hstack([log.signals["accelerometer"], -log.signals["force"], -log.signals["torque"]])
+    with open(tmp_path / "log.csv", "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow([*(f"a{k}" for k in range(3)), *(f"w{k}" for k in range(6))])
+        writer.writerows(table.tolist())
+    schema_file.write_text(STILL, encoding="utf-8")
+    words = ["fit", tmp_path / "log.csv", "--schema", schema_file, "-o", tmp_path / "out"]
+    assert main([str(word) for word in words]) == 4
+    assert '[imu], set `unit = "g"`' in " ".join(capsys.readouterr().out.split())
+    schema_file.write_text(STILL.replace("[imu]\n", '[imu]\nunit = "g"\n'), encoding="utf-8")
+    assert main([str(word) for word in words]) == 0
+
+
+DEGREES = 180.0 / np.pi
+
+
+@pytest.mark.parametrize(
+    ("gain", "rate", "code", "lines"),
+    [
+        (1.0 / G, 1.0, "imu_scale", ['unit = "g"']),
+        (1e3 / G, 1.0, "imu_scale", ['unit = "mg"']),
+        (1.1, 1.0, "imu_scale", ["accelerometer_gain = 0.9"]),
+        (1.0, DEGREES, "angle_unit", ['angle_unit = "deg"']),
+        (1.0 / G, DEGREES, "imu_scale", ['unit = "g"', 'angle_unit = "deg"']),
+    ],
+)
+def test_units_and_scale_in_motion_are_named_first_and_mended_by_request(
+    tmp_path, gain, rate, code, lines
+):
+    given = columns(noise=1.0, gain=gain)
+    given["gyro"] = rate * given["gyro"]
+    log = read_log(*in_files(tmp_path / "log", given, schema(pose=False)))
+    found = identify.fit(log)
+    assert found.verdict.usable == "no"
+    assert found.findings[0].code == code
+    assert "equivalent" not in found.findings[0].evidence
+    assert all(line in found.findings[0].remedy for line in lines)
+    mass = identify.fit(log, apply=[code]).estimate.parameters.mass
+    assert mass == pytest.approx(PHI[0], rel=0.01)
+
+
+def test_a_log_of_a_unit_that_reads_gravity_passes_the_check(tmp_path):
+    log = read_log(*in_files(tmp_path / "log", columns(noise=1.0, seed=4), schema(pose=False)))
+    assert identify.fit(log, check=True).verdict.usable == "yes"
+
+
+def test_a_body_that_no_arm_holds_is_an_error():
+    log = still(1.0)
+    far = replace(log, signals={**log.signals, "torque": 100.0 * log.signals["torque"]})
+    heavy = {name: 4000.0 * log.signals[name] for name in ("force", "torque")}
+    for wrong in (far, replace(log, signals={**log.signals, **heavy})):
+        found = identify.fit(wrong)
+        assert found.verdict.usable == "no"
+        assert "not_held" in [f.code for f in found.findings if f.severity == "error"]
