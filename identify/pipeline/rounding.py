@@ -18,7 +18,7 @@ from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.regressors.scanning import excerpts
 from identify.signals import full_rate
 from identify.signals.preparation import lacks_acceleration
-from identify.signals.rounding import Rounding, Steps, steps_of
+from identify.signals.rounding import FEWEST, FEWEST_STILL, Rounding, Steps, steps_of
 
 _SOME_ROWS = 4000
 """Rows that steps are read from."""
@@ -84,7 +84,8 @@ def _steps(log: ScannedLog) -> tuple[Steps, ...]:
     if first.streams or lacks_acceleration(first):
         return (Steps(0.0, 0.0),) * 6
     wrench = np.hstack([first.signals[name][:_SOME_ROWS] for name in ("force", "torque")])
-    return tuple(steps_of(channel) for channel in wrench.T)
+    fewest = FEWEST_STILL if first.still else FEWEST
+    return tuple(steps_of(channel, fewest) for channel in wrench.T)
 
 
 def _noise(log: ScannedLog, rounding: Rounding) -> tuple[float, ...]:

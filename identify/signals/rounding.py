@@ -36,8 +36,9 @@ _LEAST = 1e-6
 _BAND = 1.0 / 3.0
 """Band of the wrench of the body, as a share of that of derivatives."""
 
-_FEWEST = 3
-"""Values that a channel of a register takes."""
+FEWEST, FEWEST_STILL = 3, 10
+"""Values that a channel of a register takes, and in still poses: there a body's own wrench in a few
+attitudes along axes takes fewer, evenly apart."""
 
 _DUST = 1e-9
 """Share of the range below which two values are one."""
@@ -55,14 +56,15 @@ class Steps(NamedTuple):
     first: float
 
 
-def steps_of(values: Array) -> Steps:
+def steps_of(values: Array, fewest: int = FEWEST) -> Steps:
     """The steps of a channel, of the values it takes.
 
     Args:
         values: in any order, shape (n,).
+        fewest: different values that tell steps.
     """
     taken = np.unique(values)
-    if len(taken) < _FEWEST:
+    if len(taken) < fewest:
         return Steps(0.0, 0.0)
     apart = np.diff(taken)
     apart = apart[apart > _DUST * (taken[-1] - taken[0])]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
 
 import identify
 from identify.inertia import PHI, InertialParameters
@@ -12,7 +14,7 @@ from identify.logs import Noise, Recording, synthetic_recording
 from identify.logs.excerpt import rows_of
 from identify.logs.synthetic_motion import random_motion
 from identify.pipeline import fitting
-from tests.recordings import without_effects
+from tests.recordings import still_poses, without_effects
 
 BODY = InertialParameters.from_com(2.0, [0.03, -0.02, 0.08], np.diag([8e-3, 9e-3, 5e-3]))
 NOISE = np.repeat([0.03, 0.003], 3)
@@ -115,3 +117,18 @@ def test_a_stretch_without_good_rows_tells_nothing_of_the_noise(monkeypatch):
 
     monkeypatch.setattr(rounding, "excerpts", with_an_empty_one)
     assert identify.fit(logged(1)).logs[0].reading.rounding is not None
+
+
+@pytest.mark.parametrize("maps", ["right", "inverse"])
+def test_few_values_of_attitudes_along_axes_are_no_steps(maps):
+    """Nor are they where the attitude is read wrongly, so that much of the wrench is left."""
+    turns = Rotation.create_group("O")
+    body = InertialParameters.from_com(0.35, [0.01, -0.02, 0.09], 1e-3 * np.eye(3))
+    log = still_poses(body.phi, turns)
+    if maps == "inverse":
+        log = replace(log, signals={**log.signals, "quaternion": turns.inv().as_quat()})
+    found = identify.fit(log)
+    assert "wrench_rounded" not in [finding.code for finding in found.findings]
+    for finding in found.findings:  # what another reading promises
+        if "gain" in finding.evidence:
+            assert finding.evidence["mass"] == pytest.approx(0.35, rel=1e-3)
