@@ -23,7 +23,16 @@ for it, or nothing does."""
 
 Usable: TypeAlias = Literal["yes", "with care", "no"]
 
-CORRECTABLE = ("bias_step", "contact", "spikes", "saturation", "frozen_pose", "frozen_wrench")
+CORRECTABLE = (
+    "bias_step",
+    "contact",
+    "spikes",
+    "saturation",
+    "frozen_pose",
+    "frozen_wrench",
+    "wrong_rows",
+    "dead_channel",
+)
 """Codes, besides those of log faults, that a fit may be asked to correct."""
 
 _OF_BODIES = ("body_changed", "bodies_differ")

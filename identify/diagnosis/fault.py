@@ -267,7 +267,7 @@ def schema_lines(patch: Patch, said: Mapping[str, object]) -> str:
         now = table.get(key) if isinstance(table, Mapping) else None
         if value is None:
             line = f"leave `{key}` out"
-        elif isinstance(value, str) and isinstance(now, str):
+        elif isinstance(value, str) and isinstance(now, str) and value != now:
             line = f"change `{key} = {_spelled(now)}` to `{key} = {_spelled(value)}`"
         else:
             line = f"set `{key} = {_spelled(value)}`"

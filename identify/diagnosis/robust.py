@@ -1,4 +1,4 @@
-"""Times at which the model fails: contacts."""
+"""Times at which the model fails: contacts; and still poses that are another's."""
 
 from __future__ import annotations
 
@@ -56,6 +56,12 @@ _FEWEST = 12
 _ROUNDING = 1e-12
 """Share of the largest information below which a direction is rounding."""
 
+_FEWEST_POSES, _MOST_POSES = 8, 0.2
+"""Still poses among which one can be told to be wrong, and share of them that may be."""
+
+_POSE_STARTS, _START = 30, 6
+"""How often, besides from all, the fit to still poses starts from a few, and from how many."""
+
 
 def segments(
     time: Array,
@@ -103,6 +109,42 @@ def segments(
     return tuple(spans)
 
 
+def wrong_rows(rows: Array) -> tuple[Span, ...]:
+    """Runs of still poses, by number from zero, that the body of the others does not explain.
+
+    None is named where more than a fifth would be, and none that alone tells something of the body.
+
+    Args:
+        rows: z = [1, ψ, w, …] of the poses, shape (n, K).
+    """
+    n = len(rows)
+    if n < _FEWEST_POSES:
+        return ()
+    rng, each = np.random.default_rng(0), np.ones(n, dtype=np.bool_)
+    starts = [each, *(rng.permutation(n) < _START for _ in range(_POSE_STARTS))]
+    energy = _energies(rows, np.arange(n), n, starts, 1.0 - _MOST_POSES)
+    wrong = energy > _LEAST_ENERGY * max(float(np.median(energy)), _LEAST_USUAL)
+    if not 0 < wrong.sum() <= _MOST_POSES * n:
+        return ()
+    # Against a plain fit of the others: of a few, trimmed squares leave less than noise.
+    spread = np.repeat(np.sqrt(np.var(rows[:, W], axis=0).reshape(2, 3).mean(axis=1)), 3) + 1e-300
+    offsets = np.broadcast_to(np.eye(6), (n, 6, 6))
+    A = np.concatenate((np.tensordot(rows[:, PSI], FEATURE_TENSOR, axes=1), offsets), axis=-1)
+    A, y = A / spread[:, None], rows[:, W] / spread
+    others = A[~wrong].reshape(-1, 16)
+    by_others = A @ np.linalg.pinv(others, rcond=1e-9)
+    squares = (y - by_others @ y[~wrong].reshape(-1)).reshape(n, 2, 3) ** 2
+    free = 1.0 - np.trace(by_others[~wrong].reshape(len(others), -1)) / len(others)
+    size = np.maximum(squares[~wrong].mean(axis=(0, 2)) / free, _LEAST_SIZE)
+    energy = (squares.mean(axis=2) / size).mean(axis=1) / (1 + np.sum(by_others**2, 2).mean(axis=1))
+    outside = np.abs(A - by_others @ others).max(axis=(1, 2))
+    wrong &= (energy > _LEAST_ENERGY) & (outside < 1e-6 * np.abs(A).max())
+    return tuple(
+        Span("wrong_rows", float(a), float(b - 1), b - a, float(energy[a:b].max()))
+        for a, b in runs(wrong).tolist()
+    )
+
+
 def without_long_ends(spans: Sequence[Span], time: Array) -> tuple[Span, ...]:
     """Those of some contacts that are no long part at the start or the end of a log.
 
@@ -123,7 +165,7 @@ def _stretches(time: Array, segment_ids: Indices) -> Indices:
     length = max(_ROWS_A_STRETCH, round(STRETCH_SECONDS / step))
     numbers = np.zeros(len(time), dtype=np.intp)
     last = -1
-    for start, stop in _segments(segment_ids):
+    for start, stop in segment_edges(segment_ids):
         pieces = max(1, (stop - start) // length)
         own = np.arange(stop - start) * pieces // (stop - start)
         numbers[start:stop] = own + last + 1
@@ -131,13 +173,28 @@ def _stretches(time: Array, segment_ids: Indices) -> Indices:
     return numbers
 
 
-def _segments(segment_ids: Indices) -> list[tuple[int, int]]:
+def segment_edges(segment_ids: Indices) -> list[tuple[int, int]]:
+    """First and one past the last row of each segment."""
     edges = np.concatenate(([0], np.flatnonzero(np.diff(segment_ids)) + 1, [len(segment_ids)]))
     return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
 
 
-def _energies(rows: Array, stretch: Indices, count: int) -> Array:
-    """Mean square of each stretch's residual, in that of the best ones, shape (count,)."""
+def _energies(
+    rows: Array,
+    stretch: Indices,
+    count: int,
+    starts: Sequence[Flags] | None = None,
+    share: float = _KEPT,
+) -> Array:
+    """Mean square of each stretch's residual, in that of the best ones, shape (count,).
+
+    Args:
+        rows: of the series, shape (n, K).
+        stretch: of each row, shape (n,).
+        count: how many there are.
+        starts: stretches to start from, each of shape (count,); all and each third if not given.
+        share: of the stretches that are fitted.
+    """
     A = np.zeros((len(rows), 6, 17))
     A[..., :10] = np.tensordot(rows[:, PSI], FEATURE_TENSOR, axes=1)
     A[..., 10:16] = rows[:, 0, None, None] * np.eye(6)
@@ -145,17 +202,20 @@ def _energies(rows: Array, stretch: Indices, count: int) -> Array:
     A /= np.where(norms > 0.0, norms, 1.0)
     A[..., 16] = rows[:, W]
     A = np.ascontiguousarray(A.swapaxes(0, 1))
-    parts = [A[:, start:stop] for start, stop in _segments(stretch)]
+    parts = [A[:, start:stop] for start, stop in segment_edges(stretch)]
     moments = np.array([part.swapaxes(-1, -2) @ part for part in parts])
     lengths = np.array([part.shape[1] for part in parts])
     spread = np.var(rows[:, W], axis=0)
     third = np.arange(count) * _STARTS // count
-    starts = [np.ones(count, dtype=np.bool_), *(third == part for part in range(_STARTS))]
-    trimmed = [_trimmed(moments, lengths, spread, start) for start in starts]
+    if starts is None:
+        starts = [np.ones(count, dtype=np.bool_), *(third == part for part in range(_STARTS))]
+    trimmed = [_trimmed(moments, lengths, spread, start, share) for start in starts]
     return min(trimmed, key=lambda found: found[0])[1]
 
 
-def _trimmed(moments: Array, lengths: Indices, spread: Array, kept: Flags) -> tuple[float, Array]:
+def _trimmed(
+    moments: Array, lengths: Indices, spread: Array, kept: Flags, share: float
+) -> tuple[float, Array]:
     """Least trimmed squares from some of the stretches on.
 
     Args:
@@ -163,6 +223,7 @@ def _trimmed(moments: Array, lengths: Indices, spread: Array, kept: Flags) -> tu
         lengths: rows of each stretch, shape (count,).
         spread: variance of the wrench, shape (6,).
         kept: stretches that it starts from.
+        share: of the stretches that are kept.
 
     Returns:
         The logarithm of what is left of those kept at the end, and the energy of each stretch.
@@ -179,7 +240,7 @@ def _trimmed(moments: Array, lengths: Indices, spread: Array, kept: Flags) -> tu
         left = power[kept].sum(axis=0) / lengths[kept].sum()
         size = np.maximum(left, _LEAST_SIZE * spread + 1e-300)
         energy = np.mean(power / lengths[:, None] / size, axis=1)
-        best = energy <= np.quantile(energy, _KEPT)
+        best = energy <= np.quantile(energy, share)
         if (best == kept).all():
             break
         kept = best

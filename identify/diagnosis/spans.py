@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from identify.arrays import Array, Flags, Indices
 from identify.logs import Recording
+from identify.logs.signal_table import SIGNALS
 from identify.signals.offset_steps import SIDE, OffsetStep, of_zeroed_sensor, offset_steps
 from identify.signals.spikes import FEWEST_ROWS, spikes_among
 from identify.spatial import rotation_from_quaternion
@@ -35,6 +37,10 @@ SPIKE_SHARE = 1e-3
 """Least share of the rows that has spikes: edges of a contact or a freeze are a few."""
 
 _FEWEST_SPIKES = 5
+
+_FEWEST_OF_CHANNEL, _REVERSALS, _BEYOND_DIGIT = 50, 0.6, 2.5
+"""Samples that a dead channel stands still for, share of the third differences whose sign is not
+the next one's where there is noise, and their usual size in last digits of the log."""
 
 _PIECE = 32_768
 """Rows that are looked at together: what is found does not depend on how a log was read."""
@@ -85,6 +91,39 @@ def signal_spans(recording: Recording) -> tuple[Span, ...]:
     watch = SignalWatch()
     watch.take(recording)
     return watch.spans()
+
+
+def dead_channels(recording: Recording) -> tuple[Span, ...]:
+    """Columns that stand still, from the first row or from some time on, while others do not.
+
+    The others of the sensor have noise of far more than their last digit, so that no channel at
+    rest would keep its value.
+
+    Args:
+        recording: as it was read; nothing for still poses.
+    """
+    found = []
+    for signal in SIGNALS if recording.time is not None else ():
+        values = recording.signals.get(signal.name, np.zeros((0, 1)))
+        fresh = np.flatnonzero((np.diff(values, axis=0) != 0.0).any(axis=1)) + 1
+        if len(fresh) < _FEWEST_OF_CHANNEL or recording.time is None:
+            continue
+        steps = np.diff(values[fresh], axis=0)
+        third = np.diff(steps, n=2, axis=0)
+        least = np.where(steps == 0.0, np.inf, np.abs(steps)).min(axis=0)
+        noisy = np.mean(third[1:] * third[:-1] < 0.0, axis=0) > _REVERSALS
+        noisy &= np.median(np.abs(third), axis=0) > _BEYOND_DIGIT * least
+        for k, moved in enumerate(steps.T != 0.0):
+            at = np.concatenate(([-1], np.flatnonzero(moved)))
+            since, longest = len(moved) - 1 - int(at[-1]), int(np.diff(at).max(initial=1))
+            rest = np.delete(noisy, k).sum() >= 2
+            if rest and since >= max(_FEWEST_OF_CHANNEL, _FROZEN_HOLDS * longest):
+                start, stop = recording.time[[fresh[at[-1] + 1], -1]].tolist()
+                table = recording.schema.get(signal.table)
+                given: Any = table.get(signal.key) if isinstance(table, dict) else None
+                name = str((given or signal.columns)[k])
+                found.append(Span("dead_channel", start, stop, since, float(values[-1, k]), name))
+    return tuple(found)
 
 
 class SignalWatch:

@@ -77,6 +77,7 @@ class FittedEffects:
         price: what they cost in the likelihood, as `RandomEffects.price`.
         shift: change of the unknowns by each effect, shape (p, e).
         fit: least squares of the corrected statistics.
+        taken: what the reading of the logs takes off beside these, of the maps, shape (q,).
     """
 
     model: EffectModel
@@ -91,6 +92,12 @@ class FittedEffects:
     price: float
     shift: Array
     fit: LeastSquaresFit
+    taken: Array | None = None
+
+    @property
+    def total(self) -> Array:
+        """Effects of the maps in all, with what the reading takes off [SI], shape (q,)."""
+        return self.eta if self.taken is None else self.eta + self.taken
 
     @property
     def all_effects(self) -> Array:

@@ -43,6 +43,7 @@ _ARGUMENTS: Mapping[tuple[str, ...], str] = MappingProxyType(
         ("wrench", "point"): "wrench_point",
         ("wrench", "mount"): "mount",
         ("wrench", "delay_s"): "wrench_delay",
+        ("wrench", "delay_axes"): "delay_axes",
         ("wrench", "compensated"): "compensated",
         ("wrench", "gain_accuracy"): "gain_accuracy",
         ("wrench", "sensor"): "sensor",

@@ -104,8 +104,9 @@ def patched(recording: Recording, patch: Patch) -> Recording:
         recording = replace(recording, gravity=gravity)
     if new.acceleration is not None and new.acceleration.kind and "acceleration.kind" in patch:
         recording = replace(recording, acceleration_kind=new.acceleration.kind)  # pyright: ignore[reportArgumentType]
-    if "wrench.delay_s" in patch:
-        recording = replace(recording, wrench_delay=new.wrench.delay_s)
+    if not {"wrench.delay_s", "wrench.delay_axes"}.isdisjoint(patch):
+        late, axes = new.wrench.delay_s, new.wrench.delay_axes
+        recording = replace(recording, wrench_delay=late, delay_axes=axes)
     if any(key.startswith("wrench.compensated") for key in patch):
         whole = new.wrench.compensated
         own = () if whole is None else whole.about_origin(recording.body_frame)

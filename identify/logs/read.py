@@ -99,6 +99,7 @@ def describe_log(log: Path, schema: Schema, files: Sequence[SourceFile]) -> dict
         "acceleration_kind": kind_of(schema),
         "noise": noise_of(schema),
         "wrench_delay": wrench.delay_s,
+        "delay_axes": wrench.delay_axes,
         "X_BS": wrench.mount.pose if wrench.mount else point,
         "compensated": wrench.compensated.about_origin(frame) if wrench.compensated else (),
         "body_frame": frame,

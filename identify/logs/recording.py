@@ -62,6 +62,8 @@ class Recording:
         X_BS: the sensor's pose in the body, where the wrench is in the sensor's frame; of a wrench
             in world axes at a tool point, where that is, along B.
         wrench_delay: time by which the wrench of a row is older than its motion [s].
+        delay_axes: "body" or "world", in which a wrench in world axes is late: before it was
+            turned into them, or after.
         compensated: mass [kg] and first moment about Bo in B [kg m] of the body whose weight the
             controller took off the wrench, and which is added back; none where there are no four.
         gravity: g in W [m/s²], shape (3,).
@@ -90,6 +92,7 @@ class Recording:
     noise: Mapping[str, float] = field(default_factory=dict)
     X_BS: Pose | None = None
     wrench_delay: float = 0.0
+    delay_axes: str = "body"
     compensated: tuple[float, ...] = ()
     dropped: DroppedRows = field(default_factory=DroppedRows)
     schema: Mapping[str, object] = field(default_factory=dict)
@@ -144,6 +147,7 @@ class Recording:
         gain_accuracy: float | Sequence[float] | Sequence[Sequence[float]] | None = None,
         mount: Pose | ArrayLike | Mapping[str, object] | None = None,
         wrench_delay: float | None = None,
+        delay_axes: str | None = None,
         compensated: Mapping[str, object] | None = None,
         body_name: str | None = None,
         flange: Pose | ArrayLike | Mapping[str, object] | None = None,
@@ -197,6 +201,7 @@ class Recording:
             mount: X_BS, with `wrench_frame="sensor"`: a pose, its 4×4 matrix, or a mapping with
                 `translation` and `quaternion` [x, y, z, w].
             wrench_delay: time by which the wrench of a row is older than its motion [s].
+            delay_axes: "body" or "world", in which a wrench in world axes is late.
             compensated: the body whose weight the controller took off the wrench: a mapping with
                 `mass` [kg] and `com` [m] in the flange, or in B with `frame="body"`.
             body_name: what people call the body frame B.

@@ -330,6 +330,8 @@ class WrenchTable(Table):
     """One sigma of the sensor's scale, relative, of data sheet or calibration; unknown if None."""
     delay_s: Number = 0.0
     """Time by which the wrench of a row is older than its pose [s]."""
+    delay_axes: Annotated[str, one_of(("body", "world"))] = "body"
+    """Axes in which a wrench in world axes was late: before it was turned into them, or after."""
     sensor: Label | None = None
     """The sensor's name: logs with the same one share its small faults."""
     mount: Placement | None = None

@@ -84,7 +84,7 @@ def summary_of(checks: Checks | CheckSummary) -> CheckSummary:
 def _effects(effects: FittedEffects) -> Iterator[SensorEffect]:
     for block in effects.model.blocks:
         per, unit = UNITS[block.group.name]
-        sizes, errors = effects.eta[block.columns], effects.errors[block.columns]
+        sizes, errors = effects.total[block.columns], effects.errors[block.columns]
         for entry, size, error in zip(
             block.group.columns, sizes.tolist(), errors.tolist(), strict=True
         ):

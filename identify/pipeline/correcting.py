@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from identify.errors import LogError, ProblemError
 from identify.estimation import EstimatorSettings
 from identify.findings import CORRECTABLE, REPORTED
+from identify.pipeline.delays import with_settled_delays
 from identify.pipeline.diagnose import Checks, look_at
 from identify.pipeline.effect_notes import EFFECT_CODES
 from identify.pipeline.explanations import read_otherwise
@@ -17,8 +18,8 @@ from identify.pipeline.messages import distinct, of_change
 from identify.pipeline.scanned_log import ScannedLog
 from identify.signals import Reading
 
-SPANS = ("contact", "frozen_pose", "frozen_wrench", "saturation")
-"""Codes whose spans of time can be left out."""
+SPANS = ("contact", "frozen_pose", "frozen_wrench", "saturation", "wrong_rows", "dead_channel")
+"""Codes whose spans of time, or rows, can be left out."""
 
 _Corrected: TypeAlias = tuple[list[ScannedLog], dict[str, Any]]
 """Logs with something corrected, and the record of it."""
@@ -67,9 +68,8 @@ def corrected(
         # Other readings are of the logs as they were read: with a change made they are no more.
         changed = any(log.summary.reading.maps for log in now)
         suspect = not changed and code not in CORRECTABLE
-        checks = look_at(
-            now, settings, effects_of(now, settings), suspect=suspect, corrected=changed
-        )
+        settled, effects = with_settled_delays(now, effects_of(now, settings), settings)
+        checks = look_at(settled, settings, effects, suspect=suspect, corrected=changed)
         now, record = _correction(now, checks, code, codes[:number])
         applied.append({"code": code, **record})
     return now, applied
@@ -135,14 +135,17 @@ def leave_out(logs: Sequence[ScannedLog], checks: Checks, code: str) -> _Correct
         return replace(reading, left_out=(*reading.left_out, *times[number]))
 
     seconds = sum(stop - start for of_log in times for start, stop in of_log)
+    much = f"{seconds:.4g} s"
+    if code == "wrong_rows":
+        much = f"{sum(span.rows for of_log in own for span in of_log)} rows"
     record = {
-        "meaning": f"{code.replace('_', ' ')}: {seconds:.4g} s left out",
+        "meaning": f"{code.replace('_', ' ')}: {much} left out",
         "left_out": times,
     }
     try:
         return _read(logs, correct), record
     except LogError as error:
-        why = f"without those {seconds:.4g} s too little is left of the log ({error}); log again"
+        why = f"without those {much} too little is left of the log ({error}); log again"
         raise NotCorrected(code, why) from error
 
 

@@ -21,11 +21,13 @@ from identify.diagnosis import (
 )
 from identify.diagnosis.explained import MOST_LEFT
 from identify.diagnosis.ranking import CLEAR_LEAD, SLIP
+from identify.diagnosis.robust import wrong_rows
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, FittedEffects
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.estimation.wrench_system import body_system
 from identify.findings import Finding
+from identify.pipeline.delays import changing_delay
 from identify.pipeline.effect_notes import effect_notes, is_small, large_groups
 from identify.pipeline.explanations import (
     contacts_of,
@@ -51,7 +53,7 @@ _ROUNDING = 1e-5
 """Share of what was measured below which a residual is rounding and the error of derivatives."""
 
 
-_BROKEN = ("saturation", "frozen_pose", "frozen_wrench")
+_BROKEN = ("saturation", "frozen_pose", "frozen_wrench", "dead_channel")
 """Codes of spans in which a raw signal is not what acted."""
 
 _LIKELIER = 6.0
@@ -75,6 +77,7 @@ class Checks:
         left: share of the wrench's signal that the likeliest of all this leaves beyond noise.
         hidden: whether spans hide which other readings may explain logs that small faults do not.
         touched: whether nothing but contacts explains the logs, or an end of one stands apart.
+        latency: findings of logs whose wrench is late by a time that changes.
     """
 
     effects: FittedEffects | None = None
@@ -88,6 +91,7 @@ class Checks:
     left: float = 0.0
     hidden: bool = False
     touched: bool = False
+    latency: tuple[Finding, ...] = ()
 
     @property
     def misread(self) -> Explanation | None:
@@ -110,6 +114,9 @@ class Checks:
         So of logs of several bodies, where a body for each is likelier than any other reading. The
         best of readings that explain little is not named, nor what else they are best explained by.
         """
+        if self.latency:
+            yield from self.latency
+            return
         for log, spans in zip(self.logs, self.spans, strict=True):
             for finding in of_spans(log, spans, touched=self.touched):
                 hides = self.hidden and finding.code in _BROKEN
@@ -189,8 +196,10 @@ def look_at(
     small = effects is not None and is_small(effects) and left <= MOST_LEFT
     # Values at the end of a range, or frozen, look like other readings of all of the log.
     broken = any(span.code in _BROKEN for log in logs for span in log.spans)
+    broken |= any(span.code == "wrong_rows" for own in spans for span in own)
+    latency = [of for log in logs if (of := changing_delay(log.summary))] if not exact else []
     ranking, hidden = None, broken and not corrected and not small
-    if not corrected and not broken and (suspect or not small):
+    if not corrected and not broken and not latency and (suspect or not small):
         loaded = logs[: len(logs) - settings.unloaded]
         plain = rank_explanations(loaded, () if effects is None else large_groups(effects))
         ranking = with_effects(plain, logs, settings, effects)
@@ -217,6 +226,7 @@ def look_at(
         left=left,
         hidden=hidden,
         touched=any(touched),
+        latency=tuple(latency),
     )
 
 
@@ -279,12 +289,13 @@ def _is_exact(fit: LeastSquaresFit) -> bool:
 def _contacts(log: ScannedLog) -> tuple[Span, ...]:
     """Spans of time of a log that no body explains.
 
-    What a signal shows by itself leaves a misfit too, which is then no contact. Spikes leave none:
-    the log is looked at without them, and their span reaches from the first to the last.
+    Of still poses those are named that the body of the others does not explain. What a signal
+    shows by itself leaves a misfit too, which is then no contact. Spikes leave none: the log is
+    looked at without them, and their span reaches from the first to the last.
     """
     summary = log.summary
     if summary.recording.still:
-        return ()
+        return wrong_rows(summary.rows)
     shown = [span for span in log.spans if span.code != "spikes"]
     return tuple(
         span
@@ -299,8 +310,6 @@ def _with_signals(
     """Contacts of each log, and spans in which its signals cannot be what they say."""
     return tuple(
         tuple(sorted((*of_log, *log.spans), key=lambda span: span.start))
-        if not log.summary.recording.still
-        else ()
         for log, of_log in zip(logs, contacts, strict=True)
     )
 

@@ -79,7 +79,7 @@ def large_groups(effects: FittedEffects) -> tuple[str, ...]:
     """Groups of effects that may be faults of another kind of size: at their cap, or beyond."""
     large = list(effects.at_cap)
     for block in effects.model.blocks:
-        name, size = block.group.name, float(np.abs(effects.eta[block.columns]).max())
+        name, size = block.group.name, float(np.abs(effects.total[block.columns]).max())
         if name in _LARGEST and size > _LARGEST[name]:
             large.append(name)
     return tuple(dict.fromkeys(large))
@@ -139,7 +139,7 @@ def _delay_and_filter(effects: FittedEffects, sensor: int) -> tuple[float, float
     delay, b = found.get("delay_s"), found.get("filter_s")
     if delay is None or b is None:
         return 0.0, 0.0, 0.0
-    return float(effects.eta[delay]), float(effects.eta[b]), float(effects.errors[b])
+    return float(effects.total[delay]), float(effects.eta[b]), float(effects.errors[b])
 
 
 def _low_pass(effects: FittedEffects, block: EffectBlock) -> Finding | None:
@@ -169,7 +169,7 @@ def _may_be_low_pass(effects: FittedEffects, block: EffectBlock) -> bool:
 
 def _noted(effects: FittedEffects, block: EffectBlock) -> Flags:
     """Entries of a group that stand out, and are large enough to matter."""
-    sizes, errors = effects.eta[block.columns], effects.errors[block.columns]
+    sizes, errors = effects.total[block.columns], effects.errors[block.columns]
     least = _HARMLESS * effects.units[block.columns]
     if block.setting is not None:
         least = (
@@ -183,7 +183,7 @@ def _note(
 ) -> Finding:
     name = block.group.name
     per, unit = UNITS[name]
-    sizes, half = effects.eta[block.columns], 1.96 * effects.errors[block.columns]
+    sizes, half = effects.total[block.columns], 1.96 * effects.errors[block.columns]
     sign = -1.0 if name == "point_m" else 1.0  # the point of the pose, seen from the wrench's
     shown = ", ".join(
         f"{block.group.columns[k]} {sign * sizes[k] / per:.3g} ± "

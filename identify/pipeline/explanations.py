@@ -28,6 +28,7 @@ from identify.estimation import EstimatorSettings, FittedEffects
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.inertia.consistency import DENSEST, least_density
 from identify.logs.facts import LogFacts
+from identify.pipeline.delays import delayed
 from identify.pipeline.fitted_effects import bands_of, cost_of, effects_of
 from identify.pipeline.messages import SHOWN, distinct
 from identify.pipeline.scanned_log import ScannedLog, finest_blocks, without_effects
@@ -57,7 +58,6 @@ _SIZED = (*("wrench_misaligned", "torque_gain", "counts", "position_scale", "par
 """Names of faults with a size that no effect of a fit has, or that may be far larger than one."""
 
 _SIZED_IF_LARGE = {
-    "delay_s": "delay",
     "filter_s": "sensor_lag",
     "tilt_deg": "gravity_tilted",
     "clock": "clock_rate",
@@ -111,6 +111,8 @@ def rank_explanations(logs: Sequence[ScannedLog], large: Collection[str] = ()) -
     turns = [turn_of_axes(each.faults[0], facts[0]) for each in likely]
     halfway = [nearby for turn in turns if turn is not None for nearby in turns_about(turn)]
     halfway += turns_about(np.zeros(3))
+    for delay in sized_faults(facts, ["delay"]):
+        ranked += delayed(compared, logs, delay, bands, ROWS)
     for name in (*_SIZED, *(fault for group, fault in _SIZED_IF_LARGE.items() if group in large)):
         starts = halfway if name == "wrench_misaligned" else None
         starts = RATIOS if name == "counts" else starts

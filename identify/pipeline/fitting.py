@@ -23,8 +23,10 @@ from identify.exchange import SavedBias
 from identify.findings import CORRECTABLE, REPORTED, Finding, ranked
 from identify.inertia import InertialParameters
 from identify.logs import LogFile, Recording
+from identify.pipeline.delays import with_delay_axes, with_settled_delays
 from identify.pipeline.diagnose import Checks, is_suspect, look_at
 from identify.pipeline.fitted_effects import effects_of
+from identify.pipeline.messages import of_spans
 from identify.pipeline.misread import (
     MisreadLog,
     misread,
@@ -98,7 +100,7 @@ def fit(
     loaded, empty = _checked(recordings, unloaded)
     settings = replace(chosen(settings, options), unloaded=len(empty))
     say = _LOG.info  # each stage as it begins
-    scanned = [_scan(source, settings) for source in (*loaded, *empty)]
+    scanned = [with_delay_axes(_scan(source, settings)) for source in (*loaded, *empty)]
     if any(log.may_be_rounded for log in scanned):
         from identify.pipeline.rounding import without_rounding
 
@@ -113,7 +115,7 @@ def fit(
     require_own_prior(settings.prior, recordings)
     require_left_to_rests(recordings, settings)
     say("estimating")
-    effects = effects_of(scanned, settings)
+    scanned, effects = with_settled_delays(scanned, effects_of(scanned, settings), settings)
     clean = scanned if effects is None else without_effects(scanned, effects)
     logs = tuple(log.summary for log in clean)
     estimate = _estimate(scanned, clean, settings, effects)
@@ -244,6 +246,10 @@ def _scan(source: Recording | LogFile, settings: FitSettings) -> ScannedLog:
     if cutoff is not None and motion > cutoff:
         log = scan_log(source, replace(reading, cutoff_hz=motion), tell, wide=True)
     require_likely_clock(log.summary)
+    for finding in of_spans(log.summary, log.spans):
+        times = finding.evidence["spans"] if finding.code == "dead_channel" else ()
+        if any(stop - start > 0.5 * log.summary.duration for start, stop in times):
+            raise MisreadLog("", finding)
     mass_known = settings.mass_known and not settings.unloaded
     require_live_wrench(log.summary, mass_known=mass_known)
     return log

@@ -78,6 +78,14 @@ _SPANS = {
     "spikes": ("single rows stand out of the wrench", "Find where they come from"),
     "frozen_pose": ("the pose stands still while the wrench goes on", "Leave the time out"),
     "frozen_wrench": ("the wrench stands still while the pose goes on", "Leave the time out"),
+    "dead_channel": (
+        "a channel stands still while others of its sensor go on",
+        "Leave the time out",
+    ),
+    "wrong_rows": (
+        "the body that explains the other poses does not explain",
+        "Leave such rows out",
+    ),
 }
 
 
@@ -94,13 +102,16 @@ def of_spans(log: LogSummary, spans: Sequence[Span], *, touched: bool = False) -
         own = [span for span in spans if span.code == code]
         if own:
             times = [[span.start, span.stop] for span in own]
+            if code == "wrong_rows":
+                found.append(_of_rows(own, log))
+                continue
             said = ", ".join(f"{start:.4g}-{stop:.4g} s" for start, stop in times[:SHOWN])
             more = f" and {len(own) - SHOWN} more" if len(own) > SHOWN else ""
             channels = dict.fromkeys(span.channel for span in own if span.channel)
             of = f" ({', '.join(channels)})" if channels else ""
             rows = sum(span.rows for span in own)
             many = f"{rows} row{'s' * (rows != 1)} in " if code == "spikes" else ""
-            wrong = code == "bias_step" or (touched and code == "contact")
+            wrong = code in ("bias_step", "dead_channel") or (touched and code == "contact")
             what = what.format(size=max(span.size for span in own))
             found.append(
                 Finding(
@@ -113,6 +124,22 @@ def of_spans(log: LogSummary, spans: Sequence[Span], *, touched: bool = False) -
                 )
             )
     return found
+
+
+def _of_rows(spans: Sequence[Span], log: LogSummary) -> Finding:
+    """The finding of still poses that the body of the others does not explain."""
+    numbers = [n for span in spans for n in range(int(span.start) + 1, int(span.stop) + 2)]
+    rows = f"row{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
+    what, remedy = _SPANS["wrong_rows"]
+    return Finding(
+        "wrong_rows",
+        "error",
+        f"{what} {rows} of {log.kept} (the first is 1): the attitude or the wrench there may be "
+        "another pose's.",
+        f"{remedy} with --apply wrong_rows, or log their poses again.",
+        {"rows": numbers},
+        log.name,
+    )
 
 
 def of_unexplained(left: float, ranking: Ranking | None, logs: Sequence[LogSummary]) -> Finding:

@@ -10,6 +10,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.diagnosis import Fault, SignalWatch, Span, signal_spans
+from identify.diagnosis.spans import dead_channels
 from identify.estimation import FittedEffects
 from identify.logs import LogFile, Recording
 from identify.logs.excerpt import Excerpt
@@ -156,7 +157,8 @@ def scan_log(
     """
     wide = wide or bool(reading.maps)
     if isinstance(source, Recording):  # its rows as they are, not brought to one clock
-        spans = signal_spans(reading.apply(source))
+        as_read = reading.apply(source)
+        spans = (*signal_spans(as_read), *dead_channels(as_read))
         return ScannedLog(source, _mapped(scan(source, reading, progress, wide=wide)), spans)
     watch = SignalWatch()
 

@@ -8,9 +8,13 @@ import numpy as np
 
 from identify.signals.resampling import reach, resample
 from identify.signals.segments import FEWEST_ROWS, EvenSegment
+from identify.spatial import rotation_from_quaternion
+from identify.spatial.rotations import rotate, rotate_back
 
 
-def without_delay(segment: EvenSegment, delay: float) -> EvenSegment | None:
+def without_delay(
+    segment: EvenSegment, delay: float, *, turned: bool = False
+) -> EvenSegment | None:
     """A segment whose wrench is that of the time of each row, w(t + τ) of what was logged.
 
     Whole samples are shifted as they are; between samples a windowed sinc is evaluated, which
@@ -19,6 +23,8 @@ def without_delay(segment: EvenSegment, delay: float) -> EvenSegment | None:
     Args:
         segment: as logged.
         delay: τ by which the wrench of a row is older than its motion [s].
+        turned: whether it was late in body axes, and then turned into the world's, in which it is
+            logged: f_W(t) is R(t) f_B(t − τ).
 
     Returns:
         The rows that have both; None where they are too few.
@@ -35,12 +41,17 @@ def without_delay(segment: EvenSegment, delay: float) -> EvenSegment | None:
     if len(rows) < FEWEST_ROWS:
         return None
     signals = {name: values[rows] for name, values in segment.signals.items()}
+    turned = turned and "quaternion" in segment.signals
+    R = rotation_from_quaternion(segment.signals["quaternion"]) if turned else None
     for name in ("force", "torque"):
         values = segment.signals[name]
+        if R is not None:
+            values = rotate_back(R, values)
         if lost:
-            signals[name] = resample(values, start, rate, late[rows], rate)
+            values = resample(values, start, rate, late[rows], rate)
         else:
-            signals[name] = values[rows + round(samples)]
+            values = values[rows + round(samples)]
+        signals[name] = values if R is None else rotate(R[rows], values)
     count = round(segment.rows * len(rows) / len(segment))
     return replace(segment, time=segment.time[rows], signals=signals, rows=count)
 

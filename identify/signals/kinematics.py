@@ -254,13 +254,15 @@ class BodyAxes:
 
     @cached_property
     def wrench_rates(self) -> tuple[Vec3, Vec3, Vec3, Vec3]:
-        """[ḟ; ṫ; f̈; ẗ] as seen from B.
+        """[ḟ; ṫ; f̈; ẗ] as seen from the axes in which the wrench is late: a delay acts on these.
 
         A force that is given in world axes, f_B = Rᵀ f_W, has with b_k = Rᵀ dᵏf_W/dtᵏ
 
             ḟ_B = b₁ − ω × b₀        f̈_B = b₂ − 2 ω × b₁ − α × b₀ + ω × (ω × b₀)
+
+        as seen from B, and b₁ and b₂ as seen from W.
         """
-        if self.recording.frames["wrench"] != "world":
+        if self.recording.frames["wrench"] != "world" or self.recording.delay_axes == "world":
             read = [self._read(1), self._read(2)]
         else:
             w, al = self.rates, self.angular_acceleration

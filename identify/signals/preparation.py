@@ -165,10 +165,11 @@ def _parts(
     states: bool,
 ) -> _Parts:
     """Segments that are long enough, differentiated; arguments and errors as of `prepare`."""
+    turned = recording.frames["wrench"] == "world" and recording.delay_axes == "body"
     segments = [
         _at_rate(segment, rate_hz)
         for given in even_segments(recording)
-        if (segment := without_delay(given, recording.wrench_delay)) is not None
+        if (segment := without_delay(given, recording.wrench_delay, turned=turned)) is not None
     ]
     longest = max(segments, key=len, default=None)
     if longest is None:

@@ -33,7 +33,7 @@ class Reading:
         maps: linear maps M of the log's extended columns, one after the other, each by rows.
         offset_steps: jumps of the sensor's offset that are taken off the wrench.
         without_spikes: single rows of the wrench that stand far out are between their neighbours.
-        left_out: spans of time that are not read [s].
+        left_out: spans of time that are not read [s]; of still poses numbers of rows, from zero.
         most_rows: of a longer log about so many rows are read, in segments evenly spread.
         rounding: what rounding to coarse steps adds to the wrench on average is taken off.
     """
@@ -76,8 +76,8 @@ class Reading:
         if self.rounding is not None:
             recording = self.rounding.taken_off(recording)
         recording = patched(recording, dict(self.patch))
-        if self.left_out and recording.time is not None:
-            recording = _without(recording, recording.time, self.left_out)
+        if self.left_out:
+            recording = _without(recording, self.left_out)
         return recording
 
     @property
@@ -99,10 +99,11 @@ def _frozen(value: Any) -> Any:
     return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
 
 
-def _without(recording: Recording, time: Array, spans: Iterable[tuple[float, float]]) -> Recording:
-    """A recording without the rows of some spans of time."""
+def _without(recording: Recording, spans: Iterable[tuple[float, float]]) -> Recording:
+    """A recording without the rows of some spans of time, or of numbers of still poses."""
+    time = np.arange(float(len(recording))) if recording.time is None else recording.time
     kept = np.ones(len(time), dtype=np.bool_)
     for start, stop in spans:
         kept &= (time < start) | (time > stop)
     signals = {name: values[kept] for name, values in recording.signals.items()}
-    return replace(recording, time=time[kept], signals=signals)
+    return replace(recording, time=None if recording.still else time[kept], signals=signals)

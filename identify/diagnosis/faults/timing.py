@@ -96,11 +96,14 @@ def _rate(facts: LogFacts) -> Fault:
 
 def _delay(facts: LogFacts) -> Fault:
     before = 0.0 if facts.schema is None else facts.schema.wrench.delay_s
+    axes: Patch = {}
+    if facts.schema is not None and facts.schema.wrench.delay_axes != "body":
+        axes = {"wrench.delay_axes": facts.schema.wrench.delay_axes}
     return Fault(
         "delay",
         "delay",
         "delay",
-        lambda size: {"wrench.delay_s": rounded(before + float(size[0]))},
+        lambda size: {"wrench.delay_s": rounded(before + float(size[0])), **axes},
         lambda size: earlier_wrench(float(size[0])),
         facts=facts,
         sizes=Sizes(("delay",), "ms", 1e-3, 10e-3),

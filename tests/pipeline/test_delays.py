@@ -1,0 +1,69 @@
+"""Delays of the wrench: found whatever their size, said in full, and gone once they are written."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.interpolate import CubicSpline
+
+from experiments.silent_study.faults import late
+from experiments.silent_study.scoring import obey
+from experiments.silent_study.subjects import Subject, subject
+from identify.estimation import FittedEffects
+from identify.findings import Finding
+from identify.pipeline import check_logs, fit
+
+CLEAN = subject("fast-1", 5)
+IN_WORLD = CLEAN.said("wrench", frame="world").with_wrench(CLEAN.wrench)
+
+
+def late_columns(log: Subject, delay: float) -> Subject:
+    """The columns as they are logged are late."""
+    then = np.maximum(log.seconds - delay, 0.0)
+    moved = {name: CubicSpline(log.seconds, log.columns[name])(then) for name in ("f", "tau")}
+    return log.with_columns(**moved)
+
+
+def findings(log: Subject) -> list[Finding]:
+    return [f for f in check_logs(log.read()).findings if f.code not in ("completed", "imprecise")]
+
+
+LATE = {
+    "40 ms": (late(0.04)(CLEAN), 0.04),
+    "400 ms, frozen at first": (late(0.4)(CLEAN), 0.4),
+    "late in body axes, then turned": (late(0.08)(IN_WORLD), 0.08),
+    "16 ms in world axes": (late_columns(IN_WORLD, 0.016), 0.016),
+    "250 ms in world axes": (late_columns(IN_WORLD, 0.25), 0.25),
+}
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_a_delay_is_named_first_in_full_and_written_leaves_none(name):
+    log, delay = LATE[name]
+    first = findings(log)[0]
+    assert first.code == "delay"
+    schema = obey(log.schema, first.remedy[first.remedy.index("In the schema") :])
+    assert schema is not None
+    assert schema["wrench"]["delay_s"] == pytest.approx(delay, abs=3e-4)
+    assert findings(replace(log, schema=schema)) == []
+
+
+def test_a_small_delay_is_said_with_what_the_reading_takes_off():
+    found = fit(LATE["40 ms"][0].read())
+    note = next(f for f in found.findings if f.code == "delay")
+    low, high = note.evidence["interval"][0]
+    assert low < 0.04 < high
+    assert isinstance(found.checks.effects, FittedEffects)
+    assert found.checks.effects.total[0] != found.checks.effects.eta[0]
+
+
+@pytest.mark.parametrize("step", [False, True])
+def test_a_latency_that_changes_is_named_as_such(step):
+    share = CLEAN.seconds / CLEAN.seconds[-1]
+    delay = np.where(share > 0.6, 0.08, 0.02) if step else 0.06 * share
+    then = np.maximum(CLEAN.seconds - delay, 0.0)
+    log = CLEAN.with_wrench(CubicSpline(CLEAN.seconds, CLEAN.wrench)(then))
+    first = findings(log)[0]
+    assert (first.code, first.severity) == ("delay", "error")
+    assert "latency of the wrench changes" in first.text
+    assert np.ptp(first.evidence["delays"]) > 0.04
