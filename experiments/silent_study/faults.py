@@ -191,6 +191,14 @@ def _of_schema() -> Iterator[Fault]:
     )
     yield Fault("rotation vector in degrees", ("angle_unit",), one(_rotation_vector))
     yield Fault("Euler angles in degrees", ("angle_unit",), one(_euler))
+    for logged, said, unit in _CONVENTIONS:
+        code = "angle_unit" if logged == said else "rotation_convention"
+        name = (
+            f"{logged} called {said}" if logged != said else f"{logged} in radians, called {unit}"
+        )
+        yield Fault(name, (code,), one(_convention(logged, said, unit)))
+    for name, column, Q in _MIRRORED:
+        yield Fault(name, _MIRRORED_CODES[column], one(_mirrored(column, np.array(Q, float))))
 
 
 def _of_motion() -> Iterator[Fault]:
@@ -352,6 +360,72 @@ def _euler(s: Subject) -> Subject:
     angles = Rotation.from_quat(s.columns["q"]).as_euler("XYZ", degrees=True)
     said = s.with_columns(r=angles).said("pose", quaternion=None)
     return said.said("pose", euler=["r[0]", "r[1]", "r[2]"], order="XYZ")
+
+
+_CONVENTIONS = (
+    *(("xyz", "rotation vector", "rad"), ("rotation vector", "xyz", "rad")),
+    *(("xyz", "XYZ", "rad"), ("YZX", "xyz", "rad"), ("ZYZ", "xyz", "rad"), ("xyz", "zyz", "rad")),
+    *(("zxy", "ZYX", "deg"), ("XYX", "zxz", "rad"), ("YXZ", "rotation vector", "rad")),
+    *(("rotation vector", "rotation vector", "deg"), ("xyz", "xyz", "deg")),
+)
+"""What is logged, what the schema calls it, and the unit it says."""
+
+_MIRRORED = (
+    ("x of the position negated", "p", np.diag([-1, 1, 1])),
+    ("y and z of the position swapped", "p", np.eye(3)[[0, 2, 1]]),
+    ("x of the rotation vector negated", "r", np.diag([-1, 1, 1])),
+    ("x and y of the rotation vector swapped", "r", np.eye(3)[[1, 0, 2]]),
+    ("y of the quaternion negated", "q", np.diag([1, -1, 1])),
+    ("x and z of the quaternion swapped", "q", np.eye(3)[[2, 1, 0]]),
+    ("y and z of the force swapped", "f", np.eye(3)[[0, 2, 1]]),
+    ("x and y of the torque turned by 90 deg", "tau", [[0, -1, 0], [1, 0, 0], [0, 0, 1]]),
+)
+_MIRRORED_CODES = {
+    "p": ("position_axes",),
+    "r": ("rotation_convention",),
+    "q": ("rotation_convention",),
+    "f": ("wrench_axes",),
+    "tau": ("wrench_axes",),
+}
+
+
+def _rotation_logged(q: Array, kind: str, unit: str) -> Array:
+    """What a log has for attitudes."""
+    from scipy.spatial.transform import Rotation
+
+    numbers = log_rotation(q) if kind == "rotation vector" else Rotation.from_quat(q).as_euler(kind)
+    return np.degrees(numbers) if unit == "deg" else numbers
+
+
+def _called(s: Subject, kind: str, unit: str) -> Subject:
+    s = s.said("pose", quaternion=None, order=None, angle_unit=unit)
+    columns = ["r[0]", "r[1]", "r[2]"]
+    if kind == "rotation vector":
+        return s.said("pose", rotation_vector=columns)
+    return s.said("pose", euler=columns, order=kind)
+
+
+def _convention(logged: str, said: str, unit: str) -> Callable[[Subject], Subject]:
+    """Numbers of one kind that the schema calls another, or in radians that it calls degrees."""
+
+    def change(s: Subject) -> Subject:
+        numbers = _rotation_logged(s.columns["q"], logged, "rad" if logged == said else unit)
+        return _called(s.with_columns(r=numbers), said, unit)
+
+    return change
+
+
+def _mirrored(column: str, Q: Array) -> Callable[[Subject], Subject]:
+    """Swapped or mirrored columns of one vector, of the quaternion its first three."""
+
+    def change(s: Subject) -> Subject:
+        if column == "r":
+            s = _convention("rotation vector", "rotation vector", "rad")(s)
+        own = s.columns[column].copy()
+        own[:, :3] = own[:, :3] @ Q.T
+        return s.with_columns(**{column: own})
+
+    return change
 
 
 def _mounted(s: Subject) -> Subject:

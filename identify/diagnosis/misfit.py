@@ -78,6 +78,12 @@ class BandRows:
         """Whether force and torque are there to be explained: in free flight there is none."""
         return all(self.factors[:, :, 12:18][..., half].any() for half in _HALF)
 
+    def shared(self, other: BandRows) -> BandRows:
+        """Those of the bands that the other has too."""
+        kept = [k for k, band in enumerate(self.bands) if band in other.bands]
+        bands = tuple(self.bands[k] for k in kept)
+        return BandRows(bands, self.factors[kept], self.samples[kept])
+
     def mapped(self, M: Array | None) -> BandRows:
         """Those of z M in place of z, M of shape (K, K′); as they are without one."""
         if M is None:

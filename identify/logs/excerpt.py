@@ -45,7 +45,9 @@ def rows_of(recording: Recording, start: int, stop: int) -> Recording:
     """A recording of some of the rows, as views of the arrays; its name and digest stay."""
     time = None if recording.time is None else recording.time[start:stop]
     signals = {name: values[start:stop] for name, values in recording.signals.items()}
-    return replace(recording, time=time, signals=signals)
+    numbers = recording.rotation_numbers
+    numbers = None if numbers is None else numbers[start:stop]
+    return replace(recording, time=time, signals=signals, rotation_numbers=numbers)
 
 
 def span_of(recording: Recording, start: int, stop: int) -> tuple[float, float]:

@@ -15,7 +15,7 @@ from identify.logs.clock import COUNTERS, require_order, since
 from identify.logs.convert import signals_of, with_free_flight
 from identify.logs.excerpt import Excerpt, ReadExcerpt, rows_of, span_of
 from identify.logs.parts import SourceFile
-from identify.logs.read import LogLike, describe_log, read_fields, sealed
+from identify.logs.read import LogLike, describe_log, read_fields, rotation_numbers_of, sealed
 from identify.logs.readers import measure, rows_reader
 from identify.logs.recording import Recording
 from identify.logs.rows import RowCounts, require_sane
@@ -93,12 +93,14 @@ class LogFile:
             require_sane(valid)
         time = _time(source, valid, first, self.origin)
         with np.errstate(over="ignore", invalid="ignore"):  # `sealed` refuses what overflows
-            signals = signals_of(dict.fromkeys(self.schema.groups, valid), self.schema)
+            groups = dict.fromkeys(self.schema.groups, valid)
+            signals = signals_of(groups, self.schema)
         signals = with_free_flight(signals, self.schema)
         return replace(
             self.recording,
             time=sealed(path, "time", time),
             signals={name: sealed(path, name, values) for name, values in signals.items()},
+            rotation_numbers=rotation_numbers_of(path, groups, self.schema),
         )
 
     def told(self, counts: RowCounts) -> Recording:

@@ -35,11 +35,38 @@ def read_rotation(valid: Table, pose: PoseTable) -> Vec4:
             return _from_quaternion(valid, pose)
         case "matrix":
             return _from_matrix(valid, pose)
-        case "euler":
-            return _from_euler(valid, pose)
         case _:
-            vector = valid.side_by_side(pose.rotation_columns) * ANGLE[pose.angle_unit]
-            return exp_rotation(vector)
+            return rotation_from_numbers(valid.side_by_side(pose.rotation_columns), pose)
+
+
+def rotation_numbers(valid: Table, pose: PoseTable) -> Array | None:
+    """The numbers of Euler angles or a rotation vector as logged, shape (n, k); None of others."""
+    if pose.rotation_kind in ("quaternion", "matrix"):
+        return None
+    return valid.side_by_side(pose.rotation_columns)
+
+
+def rotation_from_numbers(numbers: Array, pose: PoseTable) -> Vec4:
+    """Unit quaternions of the numbers in the columns of a rotation that is no matrix.
+
+    Euler angles are as SciPy means them: "xyz" turns about fixed axes, "XYZ" about moving ones.
+
+    Args:
+        numbers: as the log has them, shape (n, k).
+        pose: what they mean.
+    """
+    order = pose.rotation_order
+    if pose.rotation_kind == "quaternion":
+        q = numbers[:, [1, 2, 3, 0]] if order == "wxyz" else numbers
+        return q / np.linalg.norm(q, axis=-1, keepdims=True)
+    angles = numbers * ANGLE[pose.angle_unit]
+    if pose.rotation_kind == "rotation_vector":
+        return exp_rotation(angles)
+    q = np.tile([0.0, 0.0, 0.0, 1.0], (len(angles), 1))
+    for k, axis in enumerate(order.lower()):
+        turn = exp_rotation(angles[:, k, None] * np.eye(3)["xyz".index(axis)])
+        q = quaternion_product(q, turn) if order.isupper() else quaternion_product(turn, q)
+    return q / np.linalg.norm(q, axis=-1, keepdims=True)
 
 
 def angles_in_degrees(valid: Table, pose: PoseTable, time: Array | None) -> Iterator[Finding]:
@@ -117,17 +144,6 @@ def _from_matrix(valid: Table, pose: PoseTable) -> Vec4:
         gram = np.swapaxes(rotation, -1, -2) @ rotation
         rotation = rotation @ (1.5 * np.eye(3) - 0.5 * gram)
     return quaternion_from_rotation(rotation)
-
-
-def _from_euler(valid: Table, pose: PoseTable) -> Vec4:
-    """Euler angles as SciPy means them: "xyz" turns about fixed axes, "XYZ" about moving ones."""
-    angles = valid.side_by_side(pose.rotation_columns) * ANGLE[pose.angle_unit]
-    order = pose.rotation_order
-    q = np.tile([0.0, 0.0, 0.0, 1.0], (len(angles), 1))
-    for k, axis in enumerate(order.lower()):
-        turn = exp_rotation(angles[:, k, None] * np.eye(3)["xyz".index(axis)])
-        q = quaternion_product(q, turn) if order.isupper() else quaternion_product(turn, q)
-    return q / np.linalg.norm(q, axis=-1, keepdims=True)
 
 
 def read_translation(valid: Table, pose: PoseTable) -> Array:

@@ -19,6 +19,7 @@ from identify.arrays import Array, Vec4, seal
 from identify.documents import validate
 from identify.errors import SchemaError
 from identify.logs.convert import axes_of, imu_of, noise_of
+from identify.logs.orientation import rotation_from_numbers
 from identify.logs.recording import Recording, moved_recording
 from identify.logs.schema import Schema
 from identify.logs.schema_fields import Column, bare
@@ -76,13 +77,16 @@ def patched(recording: Recording, patch: Patch) -> Recording:
         gain = wrench_gain(old.wrench, new.wrench)
         w = np.concatenate((signals["force"], signals["torque"]), axis=1) @ gain.T
         signals |= {"force": w[:, :3], "torque": w[:, 3:]}
-    if "pose" in tables and old.pose is not None and new.pose is not None:
-        signals |= _pose(signals, old.pose, new.pose)
+    numbers = recording.rotation_numbers
+    if old.pose is not None and new.pose is not None and old.pose != new.pose:
+        signals |= _pose(signals, numbers, old.pose, new.pose)
+        if numbers is not None:
+            numbers = numbers @ selection(old.pose.rotation_columns, new.pose.rotation_columns).T
     for signal in SIGNALS[2:8]:
         if signal.table in tables and signal.name in signals:
             before, after = old.groups[signal.group], new.groups[signal.group]
             ratio = signal.factor(after) / signal.factor(before)
-            turn = _selection(getattr(before, signal.key), getattr(after, signal.key))
+            turn = selection(getattr(before, signal.key), getattr(after, signal.key))
             if signal.table == "imu":
                 turn = imu_of(new).X_BI.rotation @ turn @ imu_of(old).X_BI.rotation.T
             signals[signal.name] = ratio * signals[signal.name] @ turn.T
@@ -96,6 +100,7 @@ def patched(recording: Recording, patch: Patch) -> Recording:
         frames=frames,
         noise={**recording.noise, **given},
         schema=schema,
+        rotation_numbers=numbers,
     )
     if "imu" in tables:
         recording = replace(recording, imu=imu_of(new))
@@ -132,7 +137,7 @@ def wrench_gain(old: WrenchTable, new: WrenchTable) -> Array:
         sign = 1.0 if table.acts_on == "body" else -1.0
         units = FORCE[table.force_unit] * table.force_gain, TORQUE[table.torque_unit]
         factors.append(sign * np.repeat(units, 3))
-    return factors[1][:, None] * _selection(*columns) / factors[0]
+    return factors[1][:, None] * selection(*columns) / factors[0]
 
 
 def _document(recording: Recording) -> dict[str, dict[str, Any]]:
@@ -192,55 +197,67 @@ def _merged(document: Mapping[str, Any], patch: Patch) -> dict[str, Any]:
     return merged
 
 
-def _selection(old: Sequence[Column], new: Sequence[Column]) -> Array:
+def selection(old: Sequence[Column], new: Sequence[Column]) -> Array:
     """The matrix, of zeros and signs, that makes columns as one list has them those of another."""
     names = [bare(column) for column in old]
-    selection = np.zeros((len(new), len(old)))
+    signs = np.zeros((len(new), len(old)))
     for row, (name, factor) in enumerate(map(bare, new)):
         places = [k for k, (known, _) in enumerate(names) if known == name]
         if not places:
             raise SchemaError(f"column {name!r} was not read before: read the log again")
-        selection[row, places[0]] = factor * names[places[0]][1]
-    return selection
+        signs[row, places[0]] = factor * names[places[0]][1]
+    return signs
 
 
-def _pose(signals: Mapping[str, Array], old: PoseTable, new: PoseTable) -> dict[str, Array]:
+def _pose(
+    signals: Mapping[str, Array], numbers: Array | None, old: PoseTable, new: PoseTable
+) -> dict[str, Array]:
     """The pose by a new table: first as the log has it, then as the new one reads that."""
     if "quaternion" not in signals:
         return {}
     attitude = signals["quaternion"]
     logged = quaternion_conjugate(attitude) if old.maps == "world_to_body" else attitude
-    logged = _reordered(logged, old, new)
+    logged = _rotation(logged, numbers, old, new)
     inverse = new.maps == "world_to_body"
     pose = {"quaternion": quaternion_conjugate(logged) if inverse else logged}
     if "position" not in signals:
         return pose
     p = signals["position"]
     back = rotate_back(rotation_from_quaternion(attitude), p)
-    p = {"world": p, "body": back, "inverse": -back}[_position_kind(old)]
+    p = {"world": p, "body": back, "inverse": -back}[old.position_kind]
     p = p * (LENGTH[new.position_unit] / LENGTH[old.position_unit])
     if old.position is not None and new.position is not None:
-        p = p @ _selection(old.position, new.position).T
+        p = p @ selection(old.position, new.position).T
     turned = rotate(rotation_from_quaternion(pose["quaternion"]), p)
-    position = {"world": p, "body": turned, "inverse": -turned}[_position_kind(new)]
+    position = {"world": p, "body": turned, "inverse": -turned}[new.position_kind]
     return pose | {"position": position}
 
 
-def _position_kind(pose: PoseTable) -> str:
-    """What a position is of: of Bo in "body" or "world" axes, or "inverse", of Wo in body axes."""
-    return pose.position_axes or ("inverse" if pose.maps == "world_to_body" else "world")
-
-
-def _reordered(logged: Vec4, old: PoseTable, new: PoseTable) -> Vec4:
-    if old.rotation_columns != new.rotation_columns or old.angle_unit != new.angle_unit:
-        raise SchemaError("other columns of the rotation were not read before: read the log again")
-    if old.rotation_order == new.rotation_order:
+def _rotation(logged: Vec4, numbers: Array | None, old: PoseTable, new: PoseTable) -> Vec4:
+    """The rotation as a new table reads what the log has for it, from that by the old one."""
+    tables = [
+        (each.rotation_kind, each.rotation_columns, each.rotation_order, each.angle_unit)
+        for each in (old, new)
+    ]
+    if tables[0] == tables[1]:
         return logged
-    if old.rotation_kind == "quaternion":
-        return np.roll(logged, 1 if old.rotation_order == "wxyz" else -1, axis=1)
-    if old.rotation_kind == "matrix" and not old.homogeneous:
+    if old.quaternion is not None:
+        numbers = np.roll(logged, 1, axis=1) if old.rotation_order == "wxyz" else logged
+    if old.matrix is not None and old.matrix == new.matrix and not old.homogeneous:
         return quaternion_conjugate(logged)
-    raise SchemaError("another order of the rotation was not read before: read the log again")
+    if numbers is None or len(numbers) != len(logged) or new.matrix is not None:
+        raise SchemaError("what the log has for the rotation was not kept: read the log again")
+    return rotation_by(numbers, old, new)
+
+
+def rotation_by(numbers: Array, old: PoseTable, new: PoseTable) -> Vec4:
+    """Unit quaternions, not yet inverted, of numbers in the columns of one table by another.
+
+    Raises:
+        SchemaError: the new table has columns that the old one has not.
+    """
+    between = selection(old.rotation_columns, new.rotation_columns)
+    return rotation_from_numbers(numbers @ between.T, new)
 
 
 def _sealed(values: Array) -> Array:

@@ -25,10 +25,10 @@ from identify.logs.convert import (
     with_free_flight,
 )
 from identify.logs.memory import hold
-from identify.logs.orientation import angles_in_degrees
+from identify.logs.orientation import angles_in_degrees, rotation_numbers
 from identify.logs.parts import DroppedRows, SourceFile, Stream
 from identify.logs.readers import files_of
-from identify.logs.schema import Schema, SchemaLike, load_schema
+from identify.logs.schema import Group, Schema, SchemaLike, load_schema
 from identify.logs.sources import plan_sources, read_source
 from identify.logs.streams import StreamRows, on_one_zero, other_rates, read_streams
 from identify.logs.table import Arrays, Table
@@ -66,6 +66,7 @@ def read_fields(log: LogLike, schema: SchemaLike) -> dict[str, Any]:
     return described | {
         "time": None if times[0] is None else sealed(path, "time", times[0]),
         "signals": found[0],
+        "rotation_numbers": rotation_numbers_of(path, streams[0].valid_rows, schema),
         "rows": sum(stream.rows for stream in streams),
         "dropped": sum((stream.dropped for stream in streams), DroppedRows()),
         "streams": tuple(
@@ -113,6 +114,16 @@ def sealed(log: Path, name: str, values: Array) -> Array:
     """The array read-only and contiguous; numbers so large that units overflow are refused."""
     values = np.ascontiguousarray(values)
     return seal(values, f"{log}: {name}", (None,) * values.ndim, partial(LogError, path=log))
+
+
+def rotation_numbers_of(
+    log: Path, valid_rows: Mapping[Group, Table], schema: Schema
+) -> Array | None:
+    """`Recording.rotation_numbers` of some groups of signals."""
+    if schema.pose is None or "pose" not in valid_rows:
+        return None
+    numbers = rotation_numbers(valid_rows["pose"], schema.pose)
+    return None if numbers is None else sealed(log, "rotation", numbers)
 
 
 def digest_of_files(files: Sequence[SourceFile]) -> str:

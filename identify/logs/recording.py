@@ -76,6 +76,9 @@ class Recording:
         streams: signals with clocks of their own; `identify.signals.on_one_clock` resamples them.
         findings: what the reader had to make of the log's clocks.
         imu: where an inertial measurement unit is in the body; None where the log has none.
+        rotation_numbers: Euler angles or rotation vectors as logged, in their unit, from which
+            `quaternion` was made, shape (n, k); None of other attitudes, and where the pose has a
+            clock of its own.
         body_frame: the name of B, and where the flange is in it. With a tool point X_BT the log is
             of that: its motion was moved to B, which is the flange.
     """
@@ -100,6 +103,7 @@ class Recording:
     findings: tuple[Finding, ...] = ()
     body_frame: BodyFrame = field(default_factory=BodyFrame)
     imu: Imu | None = None
+    rotation_numbers: Array | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "signals", MappingProxyType(dict(self.signals)))
@@ -262,7 +266,12 @@ def moved_recording(recording: Recording, X_BC: Pose) -> Recording:
 def _received(*values: Any) -> Recording:
     """A recording that came from another process, its arrays read-only again."""
     recording = Recording(*values)
-    for array in (*recording.signals.values(), recording.time, recording.gravity):
+    for array in (
+        *recording.signals.values(),
+        recording.time,
+        recording.gravity,
+        recording.rotation_numbers,
+    ):
         if array is not None:
             array.flags.writeable = False
     return recording

@@ -226,6 +226,11 @@ class PoseTable(Table):
         return next(iter(_ORDERS[self.rotation_kind]), "") if self.order is None else self.order
 
     @property
+    def position_kind(self) -> str:
+        """Whether the position is of Bo in "body" or "world" axes, or "inverse", of Wo in B."""
+        return self.position_axes or ("inverse" if self.maps == "world_to_body" else "world")
+
+    @property
     def homogeneous(self) -> bool:
         """Whether the matrix has sixteen columns."""
         return self.matrix is not None and len(self.matrix) == 16

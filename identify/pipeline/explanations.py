@@ -19,14 +19,17 @@ from identify.diagnosis import (
 from identify.diagnosis.explained import MOST_LEFT, share_left
 from identify.diagnosis.fault import gain_of
 from identify.diagnosis.faults import faults_of, sized_faults
+from identify.diagnosis.faults.rotation import rotation_faults
 from identify.diagnosis.faults.wrench import RATIOS, sign_faults, turn_of_axes, turns_about
 from identify.diagnosis.misfit import BandRows, clear_bands
 from identify.diagnosis.ranking import CLEAR_LEAD, Compared
+from identify.diagnosis.screening import likeliest_poses
 from identify.diagnosis.trial import Trial, stepped
 from identify.errors import IdentifyError
 from identify.estimation import EstimatorSettings, FittedEffects
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.inertia.consistency import DENSEST, least_density
+from identify.logs import Recording
 from identify.logs.facts import LogFacts
 from identify.pipeline.delays import delayed
 from identify.pipeline.fitted_effects import bands_of, cost_of, effects_of
@@ -34,7 +37,7 @@ from identify.pipeline.messages import SHOWN, distinct
 from identify.pipeline.scanned_log import ScannedLog, finest_blocks, without_effects
 from identify.regressors import FEATURE_TENSOR, LogSummary
 from identify.regressors.wrench import PSI, RT, W
-from identify.signals import Reading
+from identify.signals import Reading, on_one_clock
 from identify.validation import axes_beyond_noise
 
 _LOG = logging.getLogger(__name__)
@@ -47,6 +50,15 @@ _LEAST_CONTACT = 0.2
 
 _SCREENED, _LIKELY_AXES = 1000, 2
 """Points of a series that world axes are screened with, and how many the log is read again for."""
+
+_LIKELY_MAPS = 24
+"""Axes of one vector of the wrench that are compared where the log need not be read again."""
+
+_ALIKE = 0.9
+"""Share of a log's samples in bands that another reading has too, from which on it is compared."""
+
+_BEGIN = 100_000
+"""Rows of a long log whose rotations are screened by other conventions."""
 
 _STARTS = 4
 """Sizes that a large fault is looked for from, the likeliest of those that are tried."""
@@ -89,10 +101,13 @@ def rank_explanations(logs: Sequence[ScannedLog], large: Collection[str] = ()) -
     facts = [LogFacts.of(log.summary.recording, fastest) for log in logs]
     slips = [candidate for candidate in faults_of(facts) if candidate[0].sizes is None]
     ranked = [compared.as_read]
-    ranked += [compared.mapped(one) for one in slips if all(fault.linear for fault in one)]
+    maps = [one for one in slips if all(fault.linear for fault in one)]
+    alone = [one for one in maps if _of_one_vector(one[0])]
+    ranked += [compared.mapped(one) for one in maps if one not in alone]
+    ranked += [compared.mapped(one) for one in _likeliest_axes(base[0].rows, alone, facts[0])]
     of_all = {fault.name for fault in sign_faults(facts[0])}
-    signs = [one for one in slips if one[0].name in of_all and all(fault.linear for fault in one)]
-    for candidate in _to_be_read(slips, base[0].rows, facts):
+    signs = [one for one in maps if one[0].name in of_all]
+    for candidate in _to_be_read(slips, logs[0], base[0], facts):
         try:
             again = [
                 BandRows.of(_read_by(log, fault).statistics, own)
@@ -100,13 +115,19 @@ def rank_explanations(logs: Sequence[ScannedLog], large: Collection[str] = ()) -
             ]
         except IdentifyError:  # so read it is no motion
             continue
+        beside = compared
         if any(a.bands != b.bands for a, b in zip(again, rows, strict=True)):
-            continue
-        ranked.append(compared.read_again(again, candidate))
-        for sign in signs:
+            # A pose that jumps has other segments than one that does not.
+            alike = [b.shared(a) for a, b in zip(again, rows, strict=True)]
+            if sum(each.samples.sum() for each in alike) < _ALIKE * compared.samples:
+                continue
+            beside = Compared.of(alike)
+            again = [a.shared(b) for a, b in zip(again, rows, strict=True)]
+        ranked.append(beside.read_again(again, candidate))
+        for sign in () if _of_one_vector(candidate[0]) else signs:
             both = tuple(one.with_sign(s) for one, s in zip(candidate, sign, strict=True))
             mapped = [_mapped(r, fault) for r, fault in zip(again, sign, strict=True)]
-            ranked.append(compared.read_again(mapped, both))
+            ranked.append(beside.read_again(mapped, both))
     likely = sorted((e for e in ranked if e.gain > CLEAR_LEAD), key=lambda each: -each.gain)
     turns = [turn_of_axes(each.faults[0], facts[0]) for each in likely]
     halfway = [nearby for turn in turns if turn is not None for nearby in turns_about(turn)]
@@ -293,13 +314,37 @@ def _mapped(rows: BandRows, fault: Fault) -> BandRows:
 
 
 def _to_be_read(
-    slips: Sequence[Candidate], rows: Array, facts: Sequence[LogFacts]
+    slips: Sequence[Candidate], log: ScannedLog, base: LogSummary, facts: Sequence[LogFacts]
 ) -> list[Candidate]:
-    """The faults for which logs have to be read again; of axes in the world the likely ones."""
+    """The faults for which logs have to be read again; of axes and conventions the likely ones."""
     again = [one for one in slips if not all(fault.linear for fault in one)]
     axes = [one for one in again if one[0].code in _OF_AXES]
-    others = [one for one in again if one[0].code not in _OF_AXES]
-    return others + _likeliest_axes(rows, axes, facts[0])
+    of_rotation = {fault.name for fault in rotation_faults(facts[0])}
+    poses = [one for one in again if one[0].name in of_rotation]
+    others = [one for one in again if one[0].code not in _OF_AXES and one not in poses]
+    some = base.rows[:: max(1, len(base.rows) // _SCREENED)]
+    time = base.time[:: max(1, len(base.rows) // _SCREENED)]
+    some, numbers = _rotation_numbers(log, some, time)
+    others += likeliest_poses(poses, some, numbers, facts[0])
+    return others + _likeliest_axes(base.rows, axes, facts[0])
+
+
+def _rotation_numbers(log: ScannedLog, rows: Array, time: Array) -> tuple[Array, Array | None]:
+    """Rows of a series, and what the log has for the rotation in them; of a long log its begin."""
+    source = log.source
+    read = source if isinstance(source, Recording) else source.reader()(0, _BEGIN, 0).recording
+    read = on_one_clock(log.summary.reading.pose_of(read))
+    if (numbers := read.rotation_numbers) is None:
+        return rows, None
+    if read.time is None:
+        return rows, numbers[time.astype(int)]
+    inside = time <= read.time[-1]
+    return rows[inside], numbers[np.searchsorted(read.time, time[inside]).clip(max=len(read) - 1)]
+
+
+def _of_one_vector(fault: Fault) -> bool:
+    """Whether it is of the axes of force or torque alone, with whatever signs they have."""
+    return fault.name.startswith(("the force's x", "the torque's x"))
 
 
 def _fastest(logs: Sequence[ScannedLog]) -> tuple[float, float]:
@@ -308,14 +353,14 @@ def _fastest(logs: Sequence[ScannedLog]) -> tuple[float, float]:
 
 
 def _likeliest_axes(rows: Array, axes: Sequence[Candidate], facts: LogFacts) -> list[Candidate]:
-    """Of other world axes of the wrench those that leave least of a series, in a plain fit.
+    """Of other axes of the wrench those that leave least of a series, in a plain fit.
 
     Args:
         rows: of the series, extended, shape (n, 43).
         axes: to be looked at.
         facts: of the log.
     """
-    if not axes or not facts.attitude or facts.schema is None:
+    if not axes or facts.schema is None:
         return []
     rows = rows[:: max(1, len(rows) // _SCREENED)]
     into_body = rows[:, RT].reshape(-1, 3, 3)
@@ -328,10 +373,15 @@ def _likeliest_axes(rows: Array, axes: Sequence[Candidate], facts: LogFacts) -> 
     left = []
     for one in axes:
         assert one[0].patch is not None
-        G = gain_of(one[0].patch(np.zeros(0)), facts.schema)
-        of_halves = np.stack((G[:3, :3], G[3:, 3:]))
-        turned = into_body[:, None] @ of_halves @ into_body[:, None].swapaxes(-1, -2)
-        b = (scales * np.einsum("nkij,nkj->nki", turned, w).reshape(-1, 6)).reshape(-1)
+        if one[0].linear:
+            read = rows @ one[0].fit_map()[:, W]
+        else:
+            G = gain_of(one[0].patch(np.zeros(0)), facts.schema)
+            of_halves = np.stack((G[:3, :3], G[3:, 3:]))
+            turned = into_body[:, None] @ of_halves @ into_body[:, None].swapaxes(-1, -2)
+            read = np.einsum("nkij,nkj->nki", turned, w).reshape(-1, 6)
+        b = (scales * read).reshape(-1)
         r = (b - plane @ (plane.T @ b)).reshape(-1, 2, 3)
         left.append(float(np.log(np.sum(r**2, axis=(0, 2)) + 1e-300).sum()))
-    return [axes[k] for k in np.argsort(left)[:_LIKELY_AXES]]
+    count = _LIKELY_MAPS if axes[0][0].linear else _LIKELY_AXES
+    return [axes[k] for k in np.argsort(left)[:count]]

@@ -63,8 +63,9 @@ def remedy_alone(best: Explanation) -> str:
 
 
 def distinct(ranking: Ranking) -> list[Explanation]:
-    """The likeliest of each code among those that lead together, of units each."""
-    tied = {e.text if e.code in UNITS else e.code: e for e in reversed(ranking.tied)}
+    """The likeliest of each code among those that lead together, of units and axes each."""
+    several = (*UNITS, "wrench_axes")  # of still poses a torque of the other sign is as likely
+    tied = {e.text if e.code in several else e.code: e for e in reversed(ranking.tied)}
     return list(tied.values())[::-1]
 
 

@@ -187,7 +187,7 @@ def _ready(source: ReadableLog, reading: Reading) -> tuple[ReadableLog, Reading]
         return source, reading
     if reading.without_spikes:
         source, reading = without_spikes(source)[0], replace(reading, without_spikes=False)
-    source = on_one_clock(source)
+    source = on_one_clock(reading.pose_of(source))
     if lacks_acceleration(source):  # of which the whole log tells what is needed of it
         told = with_force_motion(reading.apply(source), reading.cutoff_hz)
         source = replace(source, imu=told.imu, findings=told.findings)

@@ -80,6 +80,16 @@ class Reading:
             recording = _without(recording, self.left_out)
         return recording
 
+    def pose_of(self, recording: Recording) -> Recording:
+        """The recording with its pose alone as it is read, for what needs the rows as logged.
+
+        Raises:
+            SchemaError, LogError: it cannot be read so.
+        """
+        if recording.rotation_numbers is None:
+            return recording
+        return patched(recording, {k: v for k, v in self.patch if k.startswith("pose.")})
+
     @property
     def digest(self) -> str:
         """The sha256 of what is read otherwise (hexadecimal); the same in any process."""

@@ -56,11 +56,13 @@ def on_one_clock(recording: Recording) -> Recording:
     else:
         time, signals = _joined(recording.name, streams, found)
     names = [name for group in _GROUPS.values() for name in group if name in signals]
+    numbers, rows = recording.rotation_numbers, np.searchsorted(recording.time, time)
     return replace(
         recording,
         time=seal(time - time[0], "time", (None,)),
         signals={name: seal(signals[name], name, (None, None)) for name in names},
         streams=(),
+        rotation_numbers=None if numbers is None else numbers[rows.clip(max=len(numbers) - 1)],
         findings=(*recording.findings, *found),
     )
 

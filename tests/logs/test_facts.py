@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from identify.diagnosis.faults import FAMILIES, faults_of, sized_faults
+from identify.logs import Recording
 from identify.logs.facts import LogFacts
 from identify.spatial import Pose
 from tests.diagnosis.logs import PHI
@@ -60,6 +61,9 @@ def test_families_have_the_codes_of_their_faults():
     ]
     facts = [LogFacts.of(log) for log in logs]
     facts.append(replace(facts[-2], fastest=(1.0, 100.0)))
+    columns = dict.fromkeys(("force", "torque", "euler"), np.zeros((2, 3)))
+    angles = Recording.from_arrays(**columns, still=True, wrench_frame="body", acts_on="body")
+    facts.append(LogFacts.of(angles))
     for family, codes in FAMILIES.items():
         assert {fault.code for of_log in facts for fault in family(of_log)} == set(codes)
 

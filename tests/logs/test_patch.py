@@ -84,6 +84,28 @@ def test_a_patched_recording_is_the_log_read_with_the_patched_schema_and_back(ch
         assert_close(restored.signals[name], values, 1e-13)
 
 
+@pytest.mark.parametrize(
+    "pose",
+    [
+        {"rotation_vector": ["-ay", "ax", "az"]},
+        {"euler": three("a"), "order": "zxz"},
+        {"euler": ["az", "ay", "-ax"], "order": "YXZ", "angle_unit": "deg"},
+    ],
+    ids=str,
+)
+def test_numbers_of_a_rotation_are_read_by_any_convention(pose):
+    """Though angles are beyond a turn, which no quaternion tells."""
+    table = TABLE | {f"a{axis}": 4.0 * TABLE[f"a{axis}"] for axis in "xyz"}
+    whole = {"log": {"time": "t"}, "wrench": schema()["wrench"]}
+    placed = {"position": three("p")}
+    log = read_log(table, whole | {"pose": placed | {"rotation_vector": three("a")}})
+    other = read_log(table, whole | {"pose": placed | pose})
+    gone = {} if "rotation_vector" in pose else {"pose.rotation_vector": None}
+    patch = gone | {f"pose.{key}": value for key, value in pose.items()}
+    assert_same(patched(log, patch), other)
+    assert_same(patched(patched(log, patch), patch), other)
+
+
 def test_a_mount_that_is_turned_is_that_of_the_schema():
     mount = {"translation": [0.0, 0.1, 0.0], "quaternion": [0.0, 0.0, 0.6, 0.8]}
     given = schema(wrench={"frame": "sensor", "mount": mount})
@@ -98,7 +120,7 @@ def test_a_mount_that_is_turned_is_that_of_the_schema():
     [
         {"log.time_unit": "ms"},
         {"wrench.force": ["fx", "fy", "elsewhere"]},
-        {"pose.quaternion": ["q2", "q1", "q3", "q4"]},
+        {"pose.quaternion": ["q2", "q1", "q3", "elsewhere"]},
         {"wrench.frame": "sideways"},
         {"pose.turn": "left"},
     ],

@@ -10,6 +10,7 @@ from identify.arrays import Array
 from identify.diagnosis.fault import Fault
 from identify.diagnosis.faults.gravity import gravity_faults, imu_faults
 from identify.diagnosis.faults.pose import pose_faults
+from identify.diagnosis.faults.rotation import rotation_faults
 from identify.diagnosis.faults.timing import timing_faults
 from identify.diagnosis.faults.wrench import sign_faults, wrench_faults
 from identify.logs.facts import LogFacts, once_for_logs_alike
@@ -31,6 +32,7 @@ FAMILIES: dict[Family, tuple[str, ...]] = {
         *("position_unit", "angle_unit", "position_axes", "quaternion_order", "pose_maps"),
         *("acceleration_kind", "kinematic_offset"),
     ),
+    rotation_faults: ("rotation_convention", "angle_unit", "position_axes"),
     timing_faults: ("time_unit", "clock_rate", "delay", "sensor_lag"),
 }
 """All families, each with the codes of its faults."""

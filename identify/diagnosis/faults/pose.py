@@ -48,8 +48,7 @@ def pose_faults(facts: LogFacts) -> Iterator[Fault]:
 def _poses(facts: LogFacts, pose: PoseTable) -> Iterator[Fault]:
     """Order of the quaternion, what the rotation maps, and what the position is of."""
     reorders = (False, True) if pose.quaternion is not None else (False,)
-    inverse = pose.maps == "world_to_body"
-    now = pose.position_axes or ("inverse" if inverse else "world")
+    inverse, now = pose.maps == "world_to_body", pose.position_kind
     for reordered, remapped in product(reorders, (False, True)):
         own = "inverse" if inverse != remapped else "world"
         for position in _POSITIONS if facts.positioned else (own,):

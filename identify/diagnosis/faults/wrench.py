@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import permutations, product
+from itertools import product
 
 import numpy as np
 
 from identify.arrays import Array
 from identify.diagnosis.fault import Fault, Sizes, gain_of, rounded, slip
+from identify.diagnosis.faults.rotation import SIGNED_ORDERS, calls, reordered
 from identify.logs.facts import LogFacts
 from identify.logs.patch import Patch
 from identify.logs.schema_fields import negated
@@ -74,24 +75,17 @@ def _single_signs(facts: LogFacts) -> Iterator[Fault]:
 
 
 def _axes(facts: LogFacts) -> Iterator[Fault]:
-    """Axes permuted or mirrored, but for the whole wrench's sign; force and torque swapped."""
+    """Axes permuted or mirrored, of both or of one; force and torque swapped."""
     assert facts.schema is not None
     wrench = facts.schema.wrench
-    for order in permutations(range(3)):
-        for signs in product((1, -1), repeat=3):
-            if order == (0, 1, 2) and abs(sum(signs)) == 3:
-                continue
-            pairs = list(zip(signs, order, strict=True))
-            patch = {
-                f"wrench.{key}": [
-                    columns[axis] if sign > 0 else negated(columns[axis]) for sign, axis in pairs
-                ]
-                for key in ("force", "torque")
-                for columns in [getattr(wrench, key)]
-            }
-            shown = ", ".join(("" if sign > 0 else "-") + "xyz"[axis] for sign, axis in pairs)
-            text = f"the wrench's x, y, z are what the log calls {shown}"
-            yield slip(facts, "wrench_axes", text, patch)
+    for order in SIGNED_ORDERS:
+        own = {key: reordered(getattr(wrench, key), order) for key in ("force", "torque")}
+        both = {f"wrench.{key}": columns for key, columns in own.items()}
+        yield slip(facts, "wrench_axes", f"the wrench's {calls(order)}", both)
+        if sum(k != axis or sign < 0 for axis, (sign, k) in enumerate(order)) > 1:
+            for key, columns in own.items():
+                text = f"the {key}'s {calls(order)}"
+                yield slip(facts, "wrench_axes", text, {f"wrench.{key}": columns})
     swapped = {"wrench.force": list(wrench.torque), "wrench.torque": list(wrench.force or ())}
     yield slip(facts, "wrench_axes", "the columns of force and torque are swapped", swapped)
 

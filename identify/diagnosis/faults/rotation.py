@@ -1,0 +1,115 @@
+"""What the numbers of an attitude mean, and axes of a pose that are swapped or mirrored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import permutations, product
+
+from identify.diagnosis.fault import Fault, slip
+from identify.logs.facts import LogFacts
+from identify.logs.patch import Patch
+from identify.logs.schema_fields import Column, negated
+from identify.logs.schema_tables import PoseTable
+
+SIGNED_ORDERS = tuple(
+    tuple(zip(signs, order, strict=True))
+    for order in permutations(range(3))
+    for signs in product((1, -1), repeat=3)
+    if order != (0, 1, 2) or abs(sum(signs)) != 3
+)
+"""Signs and places of three columns that are swapped, mirrored or both; not of all the sign."""
+
+_SEQUENCES = tuple(
+    "".join(axes) for axes in product("XYZ", repeat=3) if axes[1] not in (axes[0], axes[2])
+)
+"""The twelve sequences of Euler angles."""
+
+_UNITS = {"rad": "deg", "deg": "rad"}
+_SPELLED = {"rad": "radians", "deg": "degrees"}
+
+
+def rotation_faults(facts: LogFacts) -> Iterator[Fault]:
+    """Meaning, unit, order and signs of the numbers of an attitude, and axes of the position."""
+    pose = None if facts.schema is None else facts.schema.pose
+    if pose is None or not facts.attitude:
+        return
+    columns = pose.rotation_columns
+    if pose.matrix is None and len(columns) >= 3:
+        if pose.quaternion is None:
+            yield from _conventions(facts, pose, columns)
+        yield from _signs(facts, pose, columns)
+    if facts.positioned and pose.position is not None and pose.position_kind == "world":
+        for order in SIGNED_ORDERS:
+            patch = {"pose.position": reordered(pose.position, order)}
+            yield slip(facts, "position_axes", f"the position's {calls(order)}", patch)
+
+
+def reordered(columns: tuple[Column, ...], order: tuple[tuple[int, int], ...]) -> list[Column]:
+    """Three columns in another order, some with the other sign."""
+    return [columns[k] if sign > 0 else negated(columns[k]) for sign, k in order]
+
+
+def calls(order: tuple[tuple[int, int], ...]) -> str:
+    """What is so of axes by an order of columns, as the rest of a sentence."""
+    shown = ", ".join(("" if sign > 0 else "-") + "xyz"[k] for sign, k in order)
+    return f"x, y, z are what the log calls {shown}"
+
+
+def _conventions(facts: LogFacts, pose: PoseTable, columns: tuple[Column, ...]) -> Iterator[Fault]:
+    """Euler angles of any order or a rotation vector, in either unit."""
+    meanings = [("rotation_vector", "", columns)]
+    meanings += [("euler", s, columns) for axes in _SEQUENCES for s in (axes, axes.lower())]
+    meanings += [  # the angle that is logged in the middle is not that of the middle turn
+        ("euler", axes, tuple(columns[k] for k in order))
+        for axes in _SEQUENCES
+        if len({*axes}) == 3
+        for order in permutations(range(3))
+        if order[1] != 1
+    ]
+    now = pose.rotation_kind, pose.rotation_order, columns
+    for (kind, order, own), unit in product(meanings, (pose.angle_unit, _UNITS[pose.angle_unit])):
+        patch: dict[str, object] = {}
+        texts = []
+        if (kind, order, own) != now:
+            if kind != pose.rotation_kind:
+                patch[f"pose.{pose.rotation_kind}"] = None
+            if kind != pose.rotation_kind or own != columns:
+                patch[f"pose.{kind}"] = list(own)
+            if order != pose.rotation_order:
+                patch["pose.order"] = order or None
+            texts.append(_meaning(kind, order, own, columns))
+        if unit != pose.angle_unit:
+            patch["pose.angle_unit"] = unit
+            texts.append(
+                f"the angles of the pose are in {_SPELLED[unit]}, not in "
+                f"{_SPELLED[pose.angle_unit]}"
+            )
+        if texts:
+            code = "rotation_convention" if (kind, order, own) != now else "angle_unit"
+            slips = len(texts) + (own != columns)
+            yield slip(facts, code, " and ".join(texts), patch, slips=slips)
+
+
+def _meaning(kind: str, order: str, own: tuple[Column, ...], columns: tuple[Column, ...]) -> str:
+    if kind == "rotation_vector":
+        return "the three numbers of the rotation are a rotation vector"
+    axes = "moving" if order.isupper() else "fixed"
+    of = f" {', '.join(map(str, own))}" if own != columns else ""
+    return f'the three numbers{of} of the rotation are Euler angles "{order}" about {axes} axes'
+
+
+def _signs(facts: LogFacts, pose: PoseTable, columns: tuple[Column, ...]) -> Iterator[Fault]:
+    """Numbers of a rotation with other signs; of a vector in another order too."""
+    place = 1 if pose.rotation_order == "wxyz" else 0
+    vector, scalar = columns[place : place + 3], [*columns[:place], *columns[place + 3 :]]
+    orders = SIGNED_ORDERS
+    if pose.euler is not None:
+        orders = tuple(each for each in orders if [k for _, k in each] == [0, 1, 2])
+        orders += (((-1, 0), (-1, 1), (-1, 2)),)
+    for order in orders:
+        own = reordered(vector, order)
+        patch: Patch = {f"pose.{pose.rotation_kind}": [*scalar[:place], *own, *scalar[place:]]}
+        text = f"the rotation's {calls(order)}"
+        if pose.euler is not None:
+            text = f"the Euler angles are {', '.join(map(str, own))}"
+        yield slip(facts, "rotation_convention", text, patch)

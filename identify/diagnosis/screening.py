@@ -1,0 +1,109 @@
+"""Readings of the pose that few rows of a log leave likely, for which alone it is read again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from identify.arrays import Array, Vec4
+from identify.diagnosis.fault import Fault
+from identify.logs.facts import LogFacts
+from identify.logs.patch import rotation_by, selection
+from identify.logs.schema_tables import PoseTable
+from identify.regressors.wrench import PSI, RT, W
+from identify.spatial.rotations import (
+    quaternion_conjugate,
+    quaternion_from_rotation,
+    quaternion_product,
+    rotation_from_quaternion,
+)
+
+_SAME_TURN = 1e-9
+"""Of 1 − |q·q′| of two attitudes that are the same."""
+
+_LIKELY = 8
+"""Readings of the pose that are kept."""
+
+
+def likeliest_poses(
+    candidates: Sequence[tuple[Fault, ...]], rows: Array, numbers: Array | None, facts: LogFacts
+) -> list[tuple[Fault, ...]]:
+    """Of other columns and conventions of the pose those by which a point mass leaves least.
+
+    The force is m a' + offset, and the torque h × a' + offset: rates, which would have to be
+    differentiated anew, are left out. Of readings that are the same for all rows the first is kept,
+    and none that leaves more than the log as read.
+
+    Args:
+        candidates: patches of `[pose]`, for each log; the first log is looked at.
+        rows: of its series, extended, shape (n, 43).
+        numbers: that it has for the rotation in those rows, shape (n, k); None of a quaternion.
+        facts: of the log.
+    """
+    pose = None if facts.schema is None else facts.schema.pose
+    if not candidates or pose is None:
+        return []
+    into_body = rows[:, RT].reshape(-1, 3, 3)
+    logged = quaternion_from_rotation(into_body.swapaxes(-1, -2))
+    if pose.quaternion is not None:
+        numbers = quaternion_conjugate(logged) if pose.maps == "world_to_body" else logged
+        numbers = numbers[:, [3, 0, 1, 2]] if pose.rotation_order == "wxyz" else numbers
+    if numbers is None:
+        candidates = [one for one in candidates if one[0].code == "position_axes"]
+    as_read = None if numbers is None else _attitude(numbers, pose, pose)
+    least = _left(rows, into_body, logged, pose, pose, facts)
+    kept = list[tuple[float, int, Array, tuple[Fault, ...]]]()
+    for candidate in candidates:
+        patch = candidate[0].patch
+        assert patch is not None
+        keys = {key.partition(".")[2]: value for key, value in patch(np.zeros(0)).items()}
+        new = pose.model_copy(update=keys)
+        q = logged
+        if "position" not in keys and numbers is not None and as_read is not None:
+            turn = quaternion_product(_attitude(numbers, pose, new), quaternion_conjugate(as_read))
+            q = quaternion_product(turn, logged)  # of the body, if the log is of a tool point
+        left = _left(rows, into_body, q, pose, new, facts)
+        if left < least:
+            kept.append((left, candidate[0].slips, q, candidate))
+    kept.sort(key=lambda each: (round(each[0], 6), each[1]))
+    likely = list[tuple[Array, tuple[Fault, ...]]]()
+    for _, _, q, candidate in kept:
+        of_position = candidate[0].code == "position_axes"
+        same = (np.abs(np.sum(q * other, axis=1)).min() > 1.0 - _SAME_TURN for other, _ in likely)
+        if of_position or not any(same):
+            likely.append((q, candidate))
+        if len(likely) == _LIKELY:
+            break
+    return [candidate for _, candidate in likely]
+
+
+def _attitude(numbers: Array, pose: PoseTable, new: PoseTable) -> Vec4:
+    q = rotation_by(numbers, pose, new)
+    return quaternion_conjugate(q) if new.maps == "world_to_body" else q
+
+
+def _left(
+    rows: Array, into_body: Array, q: Array, pose: PoseTable, new: PoseTable, facts: LogFacts
+) -> float:
+    """What a point mass leaves of force and torque, as the logarithm of the product of both."""
+    a, w, g = rows[:, PSI][:, :3], rows[:, W].reshape(-1, 2, 3), facts.gravity
+    turned = rotation_from_quaternion(q).swapaxes(-1, -2)
+    if facts.positioned and pose.position_kind == "world":
+        world = np.einsum("nji,nj->ni", into_body, a)
+        if new.position != pose.position and pose.position and new.position:
+            world = (world + g) @ selection(pose.position, new.position).T - g
+        a = np.einsum("nij,nj->ni", turned, world)
+    else:
+        a = a + (into_body - turned) @ g
+    if facts.wrench_frame == "world":
+        w = np.einsum("nij,nkj,nlk->nli", turned, into_body, w)
+    of_torque = np.cross(np.eye(3), a[:, None]).swapaxes(-1, -2)  # h × a' as a matrix times h
+    left = _remainder(a[:, :, None], w[:, 0]), _remainder(of_torque, w[:, 1])
+    return float(np.log(np.array(left) + 1e-300).sum())
+
+
+def _remainder(A: Array, b: Array) -> float:
+    """The sum of squares that A x + offset leaves of b, shapes (n, 3, k) and (n, 3)."""
+    A, b = (A - A.mean(axis=0)).reshape(b.size, -1), (b - b.mean(axis=0)).reshape(-1)
+    return float(np.sum((b - A @ np.linalg.lstsq(A, b, rcond=None)[0]) ** 2))
