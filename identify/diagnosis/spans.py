@@ -142,6 +142,7 @@ class SignalWatch:
         self._spikes: list[Span] = []
         self._steps: list[OffsetStep] = []
         self._last_samples, self._last_times = np.zeros((6, 0)), np.zeros(0)
+        self._last_poses = np.zeros((0, 0))
 
     def take(self, recording: Recording, rows: slice = slice(None)) -> None:
         """Look at some rows of a log, those after the ones before; of still poses at none."""
@@ -238,7 +239,7 @@ class SignalWatch:
         # In both: what turns a wrench brings noise of its own in, and hides where it is cut off.
         seen = np.concatenate((np.ones(1 - own, dtype=np.bool_), fresh))
         self._find_spikes(both, seen, time)
-        self._find_steps(columns[:, own:][:, seen], time[seen])
+        self._find_steps(columns[:, own:][:, seen], time[seen], pose[seen])
         self._rows += len(time)
         self._end = float(time[-1])
         self._last = time[-1:], wrench[-1:], pose[-1:]
@@ -265,13 +266,16 @@ class SignalWatch:
             self._spikes.append(Span("spikes", start, stop, len(found), float(sizes.max())))
         self._fresh, self._fresh_time = samples[:, -2:], stamps[-2:]
 
-    def _find_steps(self, samples: Array, time: Array) -> None:
+    def _find_steps(self, samples: Array, time: Array, pose: Array) -> None:
         """Look for jumps in the samples of the piece, behind some of the piece before."""
         samples = np.concatenate((self._last_samples, samples), axis=1)
         time = np.concatenate((self._last_times, time))
-        self._steps += offset_steps(samples, time)
+        pose = np.concatenate((self._last_poses, pose)) if len(self._last_poses) else pose
+        quaternion = pose[:, -4:] if pose.shape[1] >= 4 else None
+        self._steps += offset_steps(samples, time, quaternion)
         kept = 2 * SIDE - 1
         self._last_samples, self._last_times = samples[:, -kept:], time[-kept:]
+        self._last_poses = pose[-kept:]
 
 
 def _sensed(wrench: Array, quaternion: Array) -> Array:

@@ -170,7 +170,7 @@ def which_body(index: Sequence[int] | Array) -> str:
 
 def least_density(phi: Phi, covariance: Array) -> float:
     """Mean density of a body whose second moment is three standard errors larger [kg/m³]."""
-    error = float(np.sqrt(_OF_TRACE @ covariance @ _OF_TRACE))
+    error = float(np.sqrt(max(_OF_TRACE @ covariance @ _OF_TRACE, 0.0)))
     return mean_density(phi, _SURELY * error)
 
 
@@ -178,9 +178,9 @@ def held_by_arm(phi: Phi, covariance: Array, sensor: Vec3) -> bool:
     """Whether an arm may hold a body of positive mass with its sensor there [m], errors allowed."""
     com = phi[1:4] / phi[0]
     J = np.hstack((-com[:, None], np.eye(3))) / phi[0]
-    place_error = np.sqrt(np.trace(J @ covariance[:4, :4] @ J.T))
+    place_error = np.sqrt(max(np.trace(J @ covariance[:4, :4] @ J.T), 0.0))  # given: zero
     away = np.linalg.norm(com - sensor) - _SURELY * place_error
-    mass = phi[0] - _SURELY * np.sqrt(covariance[0, 0])
+    mass = phi[0] - _SURELY * np.sqrt(max(covariance[0, 0], 0.0))
     return bool(mass <= HEAVIEST and away <= FARTHEST_COM)
 
 

@@ -236,8 +236,9 @@ def _without_offset_steps(
     """Logs without jumps of their sensors' offsets where that explains them clearly better.
 
     Returns:
-        The logs, the jumps of each, and the small faults of their sensors; where nothing explains
-        them better, as they were, without jumps. Of a body that changes, the weight jumps too.
+        The logs, the jumps of each, and the small faults of their sensors; where the jumps do not
+        explain them, as they were, without jumps: with a contact or another body the wrench jumps
+        too, and goes with the motion in another way after that.
     """
     steps = [log.offset_steps for log in logs]
     if not any(steps):
@@ -253,7 +254,9 @@ def _without_offset_steps(
     recordings = [log.summary.recording for log in logs]
     changes = () if fit is None else changed(fit, settings.all_terms, recordings)
     slips = SLIP * sum(map(len, steps))
-    if gain > CLEAR_LEAD + slips and not any(change.sure for change in changes):
+    clean = without if of_rest is None else without_effects(without, of_rest, drift=False)
+    apart = any(change.sure for change in changes) or any(_contacts(log) for log in clean)
+    if gain > CLEAR_LEAD + slips and not apart:
         return without, steps, of_rest
     return plain, [()] * len(logs), effects
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 
@@ -35,21 +36,27 @@ class OffsetStep:
     Attributes:
         before, after: times of the samples on either side [s].
         jump: change of the wrench in the sensor's axes, shape (6,) [N, N m].
+        in_world: change of the force in the world's axes, shape (3,) [N]; empty without a pose.
     """
 
     before: float
     after: float
     jump: tuple[float, ...]
+    in_world: tuple[float, ...] = ()
 
 
-def offset_steps(wrench: Array, time: Array) -> list[OffsetStep]:
+def offset_steps(wrench: Array, time: Array, quaternion: Array | None = None) -> list[OffsetStep]:
     """Find jumps that stay, each by straight lines through the samples on its two sides.
 
     Args:
         wrench: samples that are not held, in the sensor's axes, shape (6, n).
         time: of them [s], shape (n,).
+        quaternion: of the body in the world, shape (n, 4); None without one.
+
+    Returns:
+        Those found; none of a wrench of which a channel is the same throughout.
     """
-    if wrench.shape[1] < 10 * SIDE:
+    if wrench.shape[1] < 10 * SIDE or not np.ptp(wrench, axis=1).all():
         return []
     sides = np.lib.stride_tricks.sliding_window_view(wrench, SIDE, axis=1)
     before, after = sides[:, :-SIDE], sides[:, SIDE:]
@@ -59,25 +66,30 @@ def offset_steps(wrench: Array, time: Array) -> list[OffsetStep]:
     by_medians = np.median(after, axis=-1) - np.median(before, axis=-1)
     agree = np.sign(by_lines) == np.sign(by_medians)
     sizes = np.where(agree, np.minimum(np.abs(by_lines), np.abs(by_medians)), 0.0)
-    usual = np.maximum(_FAR_OUT * np.median(np.abs(by_lines), axis=1), _LEAST * np.ptp(wrench, 1))
-    score = (sizes / np.where(usual > 0.0, usual, np.inf)[:, None]).max(axis=0)
+    reach = np.ptp(wrench, axis=1)
+    usual = np.maximum(_FAR_OUT * np.median(np.abs(by_lines), axis=1), _LEAST * reach)
+    score = (sizes / usual[:, None]).max(axis=0)
     found, at = [], np.flatnonzero(score > 1.0)
     for own in np.split(at, np.flatnonzero(np.diff(at) > SIDE) + 1) if len(at) else []:
-        k = int(own[np.argmax(np.abs(by_lines[:, own] / np.ptp(wrench, 1)[:, None]).max(axis=0))])
+        k = int(own[np.argmax(np.abs(by_lines[:, own] / reach[:, None]).max(axis=0))])
         edge = k + SIDE
-        jump = tuple(by_lines[:, k].tolist())
-        found.append(OffsetStep(float(time[edge - 1]), float(time[edge]), jump))
+        jump, in_world = by_lines[:, k], np.zeros(0)
+        if quaternion is not None:
+            in_world = rotate(rotation_from_quaternion(quaternion[edge]), jump[:3])
+        at_edge = float(time[edge - 1]), float(time[edge])
+        found.append(OffsetStep(*at_edge, tuple(jump.tolist()), tuple(in_world.tolist())))
     return found
 
 
 def of_zeroed_sensor(steps: Sequence[OffsetStep]) -> list[OffsetStep]:
-    """Jumps that may be of a sensor that was zeroed: a few, none of which takes another back."""
-    jumps = np.array([step.jump[:3] for step in steps]).reshape(-1, 3)
-    sizes = np.linalg.norm(jumps, axis=1)
-    for k in range(len(steps)):
-        for j in range(k):
-            both = float(np.linalg.norm(jumps[k] + jumps[j]))
-            if both < _RETURNS * max(sizes[k], sizes[j]):
+    """Jumps that may be of a sensor that was zeroed: a few, none of which takes another back.
+
+    A force that stands in the axes of the sensor or of the world comes and goes by equal jumps.
+    """
+    for first, second in combinations(steps, 2):
+        for a, b in ((first.jump[:3], second.jump[:3]), (first.in_world, second.in_world)):
+            sizes = [float(np.linalg.norm(jump)) for jump in (np.add(a, b), a, b)]
+            if a and sizes[0] < _RETURNS * max(sizes):
                 return []
     return list(steps) if len(steps) <= _MOST else []
 

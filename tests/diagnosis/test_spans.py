@@ -254,7 +254,8 @@ def test_a_frozen_wrench_is_found_in_world_axes_of_a_few_decimals(decimals):
     q[INSIDE] = q[np.flatnonzero(INSIDE)[0]] + 1e-6 * noise[INSIDE, :4]
     q /= np.linalg.norm(q, axis=1, keepdims=True)
     resting = with_signals(LOG, **still, quaternion=q)
-    assert signal_spans(replace(resting, frames={**LOG.frames, "wrench": "world"})) == ()
+    spans = signal_spans(replace(resting, frames={**LOG.frames, "wrench": "world"}))
+    assert [span for span in spans if span.code != "bias_step"] == []
 
 
 def test_noise_of_the_attitude_makes_no_spikes_of_a_wrench_in_world_axes():

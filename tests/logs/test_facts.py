@@ -60,7 +60,8 @@ def test_families_have_the_codes_of_their_faults():
         record(PATH, PHI, TIME, ("angular_velocity", "linear_acceleration"), kind="proper"),
     ]
     facts = [LogFacts.of(log) for log in logs]
-    facts.append(replace(facts[-2], fastest=(1.0, 100.0)))
+    facts.append(replace(facts[-1], imu_scale=1.0 / 9.80665))
+    facts.append(replace(facts[3], fastest=(1.0, 100.0)))
     columns = dict.fromkeys(("force", "torque", "euler"), np.zeros((2, 3)))
     angles = Recording.from_arrays(**columns, still=True, wrench_frame="body", acts_on="body")
     facts.append(LogFacts.of(angles))

@@ -50,7 +50,8 @@ def test_angular_acceleration_of_a_gyro_is_a_stated_route_with_its_noise(thrown)
     ratio = routes_of(noisier.logs[0])["angular_acceleration"].noise / route.noise
     assert ratio == pytest.approx(10.0, rel=0.1)
     line = next(line for line in lines_of(result) if line.startswith("Read: "))
-    assert f"derivative of the angular velocity, {route.rms:.2g} rad/s² RMS with noise" in line
+    whole = np.sqrt(3.0) * route.rms  # of the vector, as the rate before it
+    assert f"derivative of the angular velocity, {whole:.2g} rad/s² RMS with noise" in line
     assert "derivative of the angular velocity" in str(data_section(result, None))
 
 

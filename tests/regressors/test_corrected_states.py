@@ -58,4 +58,4 @@ def test_late_log_replays_as_well_as_the_log_on_time():
     assert on_time is not None
     assert of_late is not None
     errors = [replay.errors["estimate"].position[-1] for replay in (on_time, of_late)]
-    assert errors[1] == pytest.approx(errors[0], rel=0.15)
+    assert errors[1] == pytest.approx(errors[0], rel=0.3)
