@@ -180,7 +180,7 @@ def look_at(
     # A drift would take in what contacts and other bodies leave.
     mapped = list(logs) if effects is None else without_effects(logs, effects, drift=False)
     fit = least_squares_of(mapped, settings)
-    exact = fit is not None and _is_exact(fit)
+    exact = _is_exact(fit)
     parts: tuple[Change, ...] = ()
     if fit is not None:
         recordings = [log.summary.recording for log in logs]
@@ -199,7 +199,8 @@ def look_at(
     broken |= any(span.code == "wrong_rows" for own in spans for span in own)
     latency = [of for log in logs if (of := changing_delay(log.summary))] if not exact else []
     ranking, hidden = None, broken and not corrected and not small
-    if not corrected and not broken and not latency and (suspect or not small):
+    worth = not corrected and not broken and not latency and (suspect or not small)
+    if worth and not _is_exact(least_squares_of(logs, settings)):
         loaded = logs[: len(logs) - settings.unloaded]
         plain = rank_explanations(loaded, () if effects is None else large_groups(effects))
         ranking = with_effects(plain, logs, settings, effects)
@@ -281,8 +282,10 @@ def _without_spikes(log: ScannedLog) -> ScannedLog:
     return log.again(reading)._replace(spans=log.spans)
 
 
-def _is_exact(fit: LeastSquaresFit) -> bool:
+def _is_exact(fit: LeastSquaresFit | None) -> bool:
     """Whether what a fit leaves is rounding, whose size over time says nothing."""
+    if fit is None:
+        return False
     system = fit.data.system
     left = sum(float(np.trace(moment)) for moment in system.residual_moments(fit.x))
     measured = sum(float(np.sum(one.factors[:, :, W] ** 2)) for one, _ in system.data)

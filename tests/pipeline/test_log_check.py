@@ -12,6 +12,7 @@ from identify.errors import SchemaError
 from identify.estimation import EstimatorSettings, estimate_body
 from identify.logs import Noise, Recording, synthetic_recording
 from identify.logs.facts import LogFacts
+from identify.logs.synthetic_motion import random_motion
 from identify.pipeline import FitResult, FitSettings, check_logs, correcting, fit
 from identify.pipeline.check_summary import summary_of
 from identify.pipeline.correcting import NotCorrected, corrected
@@ -151,6 +152,16 @@ def test_of_a_corrected_log_neither_the_schemas_look_nor_a_false_reason_is_said(
     assert meant is not None
     ours, theirs = (of.errors["estimate"].attitude[-1] for of in (replayed, meant))
     assert ours < 1.2 * theirs
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_log_without_noise_passes(seed):
+    """As those of `simulate`: what derivatives leave is no reason to read it otherwise."""
+    rng = np.random.default_rng(seed)
+    motion = random_motion(rng, bandwidth_hz=float(rng.uniform(0.3, 2.0)))
+    exact = synthetic_recording(BODY, rng=rng, motion=motion, duration=20.0, rate_hz=100.0)
+    found = check_logs(exact)
+    assert (found.findings, found.verdict.usable) == ((), "yes")
 
 
 def test_what_is_not_found_or_no_code_is_refused(clean_check, assert_refused):

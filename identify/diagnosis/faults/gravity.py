@@ -104,8 +104,8 @@ def _slips(facts: LogFacts) -> Iterator[Fault]:
             text = f"gravity points along {name} of the world's axes"
             yield _other(facts, text, other, "gravity_direction")
     # Of another size than on Earth it is sooner that, whatever else fits: mass and time do too.
-    usual = is_usual_gravity(size)
-    for scale in (1.0 / 9.80665, 9.80665) if usual else (STANDARD_GRAVITY / size,):
+    if not is_usual_gravity(size):
+        scale = STANDARD_GRAVITY / size
         yield _other(facts, f"gravity is {scale * size:.4g} m/s²", scale * g)
     if "linear_acceleration" in facts.signals:
         text = "the acceleration is as an accelerometer reads it, less gravity"
