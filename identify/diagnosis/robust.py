@@ -8,6 +8,7 @@ import numpy as np
 
 from identify.arrays import Array, Flags, Indices
 from identify.diagnosis.spans import Span, runs
+from identify.logs.effects import EFFECT_KEYS
 from identify.regressors import FEATURE_TENSOR
 from identify.regressors.wrench import PSI, W
 
@@ -109,6 +110,11 @@ def segments(
     return tuple(spans)
 
 
+_LEAST_WRONG = max(EFFECT_KEYS[name].cap for name in ("force_drift", "torque_drift"))
+"""Residual of a wrong pose in the spread of the wrench: up to it an offset that drifts makes as
+much, which every fit takes off."""
+
+
 def wrong_rows(rows: Array) -> tuple[Span, ...]:
     """Runs of still poses, by number from zero, that the body of the others does not explain.
 
@@ -139,6 +145,7 @@ def wrong_rows(rows: Array) -> tuple[Span, ...]:
     energy = (squares.mean(axis=2) / size).mean(axis=1) / (1 + np.sum(by_others**2, 2).mean(axis=1))
     outside = np.abs(A - by_others @ others).max(axis=(1, 2))
     wrong &= (energy > _LEAST_ENERGY) & (outside < 1e-6 * np.abs(A).max())
+    wrong &= np.sqrt(squares.mean(axis=2)).max(axis=1) > _LEAST_WRONG
     return tuple(
         Span("wrong_rows", float(a), float(b - 1), b - a, float(energy[a:b].max()))
         for a, b in runs(wrong).tolist()

@@ -8,7 +8,7 @@ from identify.diagnosis.robust import wrong_rows
 from identify.pipeline import check_logs, fit
 from identify.regressors import scan
 from tests.recordings import still_poses, with_signals
-from tests.small_faults import NOISE, PHI, still
+from tests.small_faults import NOISE, PHI, WEIGHT, still, with_wrench, wrench_of
 
 SIZES = np.repeat([NOISE.force, NOISE.torque], 3)
 
@@ -42,3 +42,14 @@ def test_no_row_of_a_clean_log_is_named_nor_one_that_alone_tells_something(seed)
     upright = Rotation.from_euler("z", rng.uniform(0.0, 6.0, (9, 1)))
     tilted = Rotation.concatenate([upright, Rotation.from_euler("x", [[1.0]])])
     assert wrong_rows(rows_of(tilted, seed)) == ()
+
+
+def test_sensor_that_warms_up_over_still_poses_has_no_wrong_rows():
+    log = still(3, 16)
+    fading = np.exp(-np.arange(16) / 1.5)[:, None] * [0.04, -0.03, 0.05, 0.002, 0.003, -0.002]
+    drifting = with_wrench(log, wrench_of(log) + fading * WEIGHT)
+    found = fit(drifting)
+    assert "wrong_rows" not in {one.code for one in found.findings}
+    assert found.verdict.usable != "no"
+    low, high = found.estimate.intervals["m"]
+    assert low < PHI[0] < high
