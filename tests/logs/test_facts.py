@@ -62,6 +62,7 @@ def test_families_have_the_codes_of_their_faults():
     facts = [LogFacts.of(log) for log in logs]
     facts.append(replace(facts[-1], imu_scale=1.0 / 9.80665))
     facts.append(replace(facts[3], fastest=(1.0, 100.0)))
+    facts.append(replace(facts[0], gravity=np.array([0.0, 0.0, -1.62])))
     columns = dict.fromkeys(("force", "torque", "euler"), np.zeros((2, 3)))
     angles = Recording.from_arrays(**columns, still=True, wrench_frame="body", acts_on="body")
     facts.append(LogFacts.of(angles))
