@@ -10,7 +10,7 @@ import numpy as np
 
 from identify.arrays import Array, Flags, Indices
 from identify.logs import Recording
-from identify.logs.signal_table import SIGNALS
+from identify.logs.signal_table import SIGNALS, Signal
 from identify.signals.offset_steps import SIDE, OffsetStep, of_zeroed_sensor, offset_steps
 from identify.signals.spikes import FEWEST_ROWS, spikes_among
 from identify.spatial import rotation_from_quaternion
@@ -38,7 +38,7 @@ SPIKE_SHARE = 1e-3
 
 _FEWEST_SPIKES = 5
 
-_FEWEST_OF_CHANNEL, _REVERSALS, _BEYOND_DIGIT = 50, 0.6, 2.5
+_FEWEST_OF_CHANNEL, _REVERSALS, BEYOND_DIGIT = 50, 0.6, 2.5
 """Samples that a dead channel stands still for, share of the third differences whose sign is not
 the next one's where there is noise, and their usual size in last digits of the log."""
 
@@ -109,21 +109,28 @@ def dead_channels(recording: Recording) -> tuple[Span, ...]:
         if len(fresh) < _FEWEST_OF_CHANNEL or recording.time is None:
             continue
         steps = np.diff(values[fresh], axis=0)
+        if (steps[-_FEWEST_OF_CHANNEL:] != 0.0).any(axis=0).all():
+            continue
         third = np.diff(steps, n=2, axis=0)
         least = np.where(steps == 0.0, np.inf, np.abs(steps)).min(axis=0)
         noisy = np.mean(third[1:] * third[:-1] < 0.0, axis=0) > _REVERSALS
-        noisy &= np.median(np.abs(third), axis=0) > _BEYOND_DIGIT * least
+        noisy &= np.median(np.abs(third), axis=0) > BEYOND_DIGIT * least
         for k, moved in enumerate(steps.T != 0.0):
             at = np.concatenate(([-1], np.flatnonzero(moved)))
             since, longest = len(moved) - 1 - int(at[-1]), int(np.diff(at).max(initial=1))
             rest = np.delete(noisy, k).sum() >= 2
             if rest and since >= max(_FEWEST_OF_CHANNEL, _FROZEN_HOLDS * longest):
                 start, stop = recording.time[[fresh[at[-1] + 1], -1]].tolist()
-                table = recording.schema.get(signal.table)
-                given: Any = table.get(signal.key) if isinstance(table, dict) else None
-                name = str((given or signal.columns)[k])
+                name = column_name(recording, signal, k)
                 found.append(Span("dead_channel", start, stop, since, float(values[-1, k]), name))
     return tuple(found)
+
+
+def column_name(recording: Recording, signal: Signal, k: int) -> str:
+    """Name of a column of a signal in the log, or that of the signal where no schema has one."""
+    table = recording.schema.get(signal.table)
+    given: Any = table.get(signal.key) if isinstance(table, dict) else None
+    return str((given or signal.columns)[k])
 
 
 class SignalWatch:

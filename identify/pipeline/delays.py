@@ -48,10 +48,14 @@ def with_delay_axes(log: ScannedLog) -> ScannedLog:
 
     A wrench that is late stands still until its first sample: that time is not frozen.
     """
-    recording, seen = log.summary.recording, correlation_of(log.summary)
+    recording = log.summary.recording
+    may_be_world = (recording.frames["wrench"], recording.delay_axes) == ("world", "body")
+    if not may_be_world and all(span.code != "frozen_wrench" for span in log.spans):
+        return log
+    seen = correlation_of(log.summary)
     if seen is None:
         return log
-    if (recording.frames["wrench"], recording.delay_axes) == ("world", "body"):
+    if may_be_world:
         in_world = correlation_of(log.summary, recording.wrench_delay)
         if in_world is not None and seen.cost - in_world.cost > CLEAR_LEAD:
             log = log.again(log.summary.reading.with_patch({"wrench.delay_axes": "world"}))

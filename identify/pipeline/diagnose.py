@@ -197,9 +197,10 @@ def look_at(
     # Values at the end of a range, or frozen, look like other readings of all of the log.
     broken = any(span.code in _BROKEN for log in logs for span in log.spans)
     broken |= any(span.code == "wrong_rows" for own in spans for span in own)
-    latency = [of for log in logs if (of := changing_delay(log.summary))] if not exact else []
     ranking, hidden = None, broken and not corrected and not small
-    worth = not corrected and not broken and not latency and (suspect or not small)
+    worth = suspect or not small
+    latency = [of for log in logs if (of := changing_delay(log.summary))] if worth else []
+    worth &= not (corrected or broken or latency)
     if worth and not _is_exact(least_squares_of(logs, settings)):
         loaded = logs[: len(logs) - settings.unloaded]
         plain = rank_explanations(loaded, () if effects is None else large_groups(effects))

@@ -26,7 +26,7 @@ from identify.logs import LogFile, Recording
 from identify.pipeline.delays import with_delay_axes, with_settled_delays
 from identify.pipeline.diagnose import Checks, is_suspect, look_at
 from identify.pipeline.fitted_effects import effects_of
-from identify.pipeline.messages import of_spans
+from identify.pipeline.messages import of_most, of_spans
 from identify.pipeline.misread import (
     MisreadLog,
     misread,
@@ -246,10 +246,9 @@ def _scan(source: Recording | LogFile, settings: FitSettings) -> ScannedLog:
     if cutoff is not None and motion > cutoff:
         log = scan_log(source, replace(reading, cutoff_hz=motion), tell, wide=True)
     require_likely_clock(log.summary)
-    for finding in of_spans(log.summary, log.spans):
-        times = finding.evidence["spans"] if finding.code == "dead_channel" else ()
-        if any(stop - start > 0.5 * log.summary.duration for start, stop in times):
-            raise MisreadLog("", finding)
+    dead = [span for span in log.spans if span.code == "dead_channel"]
+    if of_most(log.summary, dead) and dead:
+        raise MisreadLog("", of_spans(log.summary, dead)[0])
     mass_known = settings.mass_known and not settings.unloaded
     require_live_wrench(log.summary, mass_known=mass_known)
     return log

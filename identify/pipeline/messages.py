@@ -108,6 +108,10 @@ def of_spans(log: LogSummary, spans: Sequence[Span], *, touched: bool = False) -
                 continue
             said = ", ".join(f"{start:.4g}-{stop:.4g} s" for start, stop in times[:SHOWN])
             more = f" and {len(own) - SHOWN} more" if len(own) > SHOWN else ""
+            remedy = f"{remedy}, fit with --apply {code}, or log again."
+            if code == "dead_channel" and of_most(log, own):
+                remedy = "Mend the channel or name its column in the schema, and log again."
+            said = "all poses" if log.recording.still else said
             channels = dict.fromkeys(span.channel for span in own if span.channel)
             of = f" ({', '.join(channels)})" if channels else ""
             rows = sum(span.rows for span in own)
@@ -119,12 +123,17 @@ def of_spans(log: LogSummary, spans: Sequence[Span], *, touched: bool = False) -
                     code,
                     "error" if wrong else "warning",
                     f"{what}{of}: {many}{said}{more}.",
-                    f"{remedy}, fit with --apply {code}, or log again.",
+                    remedy,
                     {"spans": times, "rows": rows},
                     log.name,
                 )
             )
     return found
+
+
+def of_most(log: LogSummary, spans: Sequence[Span]) -> bool:
+    """Whether one of some spans takes more than half of a log, which is not left then."""
+    return log.recording.still or any(s.stop - s.start > 0.5 * log.duration for s in spans)
 
 
 def _of_rows(spans: Sequence[Span], log: LogSummary) -> Finding:

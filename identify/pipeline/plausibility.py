@@ -455,18 +455,24 @@ def _too_dense(estimate: Estimate) -> Iterator[Finding]:
         )
 
 
+_HEAVY = 100.0
+"""Mass that few arms hold [kg]: of still poses nothing but the mass shows a wrong unit."""
+
+
 def _held_by_none(estimate: Estimate, recording: Recording) -> Iterator[Finding]:
-    """A finding for each body that no arm holds: too heavy, or too far from the sensor."""
+    """A finding for each body that no arm holds, or in still poses few: too heavy, or too far."""
     sensor = np.zeros(3) if recording.X_BS is None else recording.X_BS.position
     for one in estimate.bodies:
         mass, away = one.parameters.mass, float(np.linalg.norm(one.parameters.com - sensor))
-        if held_by_arm(one.parameters.phi, one.covariance, sensor):
+        held = held_by_arm(one.parameters.phi, one.covariance, sensor)
+        if held and not (recording.still and mass > _HEAVY):
             continue
+        who = "few arms hold" if held else "no arm holds"
         yield Finding(
             "not_held",
-            "error",
-            f"no arm holds the body{one.of_body}: {mass:.4g} kg, with the centre of mass "
-            f"{away:.3g} m from the sensor.",
+            "warning" if held else "error",
+            f"{who} the body{one.of_body}: {mass:.4g} kg, with the centre of mass {away:.3g} m "
+            "from the sensor.",
             "Check the units of force and torque in [wrench], and of [imu]; if they are raw counts "
             "of the sensor, apply its calibration.",
             {"mass": mass, "distance": away},

@@ -10,6 +10,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.diagnosis import Fault, SignalWatch, Span, signal_spans
+from identify.diagnosis.robust import dead_columns
 from identify.diagnosis.spans import dead_channels
 from identify.estimation import FittedEffects
 from identify.logs import LogFile, Recording
@@ -158,8 +159,11 @@ def scan_log(
     wide = wide or bool(reading.maps)
     if isinstance(source, Recording):  # its rows as they are, not brought to one clock
         as_read = reading.apply(source)
+        log = scan(source, reading, progress, wide=wide)
         spans = (*signal_spans(as_read), *dead_channels(as_read))
-        return ScannedLog(source, _mapped(scan(source, reading, progress, wide=wide)), spans)
+        if as_read.still:
+            spans = dead_columns(as_read, log.rows)
+        return ScannedLog(source, _mapped(log), spans)
     watch = SignalWatch()
 
     def look_at(part: Excerpt) -> None:

@@ -63,15 +63,16 @@ def offset_steps(wrench: Array, time: Array, quaternion: Array | None = None) ->
     centred = np.arange(SIDE) - 0.5 * (SIDE - 1)
     to_edge = np.full(SIDE, 1.0 / SIDE) + 0.5 * SIDE * centred / (centred @ centred)
     by_lines = after @ to_edge[::-1] - before @ to_edge
-    by_medians = np.median(after, axis=-1) - np.median(before, axis=-1)
-    agree = np.sign(by_lines) == np.sign(by_medians)
-    sizes = np.where(agree, np.minimum(np.abs(by_lines), np.abs(by_medians)), 0.0)
-    reach = np.ptp(wrench, axis=1)
-    usual = np.maximum(_FAR_OUT * np.median(np.abs(by_lines), axis=1), _LEAST * reach)
-    score = (sizes / usual[:, None]).max(axis=0)
-    found, at = [], np.flatnonzero(score > 1.0)
+    sizes, reach = np.abs(by_lines), np.ptp(wrench, axis=1)
+    least = np.maximum(_FAR_OUT * np.median(sizes, axis=1), _LEAST * reach)[:, None]
+    found, at = [], np.flatnonzero((sizes > least).any(axis=0))
+    # A spike moves a line, but no median.
+    by_medians = np.median(after[:, at], axis=-1) - np.median(before[:, at], axis=-1)
+    same_way = np.sign(by_lines[:, at]) == np.sign(by_medians)
+    stays = same_way & (np.minimum(sizes[:, at], np.abs(by_medians)) > least)
+    at = at[stays.any(axis=0)]
     for own in np.split(at, np.flatnonzero(np.diff(at) > SIDE) + 1) if len(at) else []:
-        k = int(own[np.argmax(np.abs(by_lines[:, own] / reach[:, None]).max(axis=0))])
+        k = int(own[np.argmax((sizes[:, own] / reach[:, None]).max(axis=0))])
         edge = k + SIDE
         jump, in_world = by_lines[:, k], np.zeros(0)
         if quaternion is not None:

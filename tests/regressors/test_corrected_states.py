@@ -53,9 +53,12 @@ def test_corrected_wrench_is_what_the_logged_motion_takes(faulty, M):
         assert_close(corrected[inner, half], of_motion[inner, half], 3e-5)
 
 
-def test_late_log_replays_as_well_as_the_log_on_time():
-    on_time, of_late = (fit(logged(log)).validation.replay for log in (LOG, late(LOG, 0.02)))
-    assert on_time is not None
-    assert of_late is not None
-    errors = [replay.errors["estimate"].position[-1] for replay in (on_time, of_late)]
-    assert errors[1] == pytest.approx(errors[0], rel=0.3)
+def test_late_logs_replay_as_well_as_those_on_time():
+    """On average: noise alone makes the error of one log differ by a sixth."""
+    errors = np.zeros((6, 2))
+    for seed in range(6):
+        for k, log in enumerate((LOG, late(LOG, 0.02))):
+            replay = fit(logged(log, seed)).validation.replay
+            assert replay is not None
+            errors[seed, k] = replay.errors["estimate"].position[-1]
+    assert np.mean(errors[:, 1] / errors[:, 0]) == pytest.approx(1.0, rel=0.15)
