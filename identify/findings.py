@@ -157,8 +157,9 @@ class Verdict:
     """What is known of an estimate, each part for itself.
 
     Attributes:
-        usable: "no" where a finding is an error; "with care" where one is a warning, or a default
-            body completes a parameter and no need was given; else "yes".
+        usable: "no" where a finding is an error; "with care" where one is a warning that doubts
+            what is needed, or a default body completes a parameter and no need was given; else
+            "yes".
         possible: whether the body is physically consistent.
         optimal: whether it is proved to be the best such body for the data.
         explains_data: whether what it leaves of the measured wrench is noise: nothing is
@@ -207,8 +208,9 @@ def verdict_of(
         needs: what was asked for, and whether it is met.
     """
     usable: Usable = "yes"
-    # Needs that are met name only what the log tells.
-    asking = [f for f in findings if f.asks_for_care and not (needs and f.code == "completed")]
+    asking = [
+        f for f in findings if f.asks_for_care and not (needs and _concerns_no_need(f, needs))
+    ]
     if asking:
         usable = "with care"
     unmet = not all((needs or {}).values())
@@ -226,6 +228,20 @@ def verdict_of(
         identifiable=tuple(identifiable),
         reasons=tuple(reasons),
         needs=dict(needs or {}),
+    )
+
+
+def _concerns_no_need(finding: Finding, needs: Mapping[str, bool]) -> bool:
+    """Whether a finding doubts none of the quantities that are needed.
+
+    A need that is met names what the log tells: nothing of it is completed. Another explanation of
+    the log may differ in some quantities alone, which are the `doubted` of the evidence.
+    """
+    if finding.code == "completed":
+        return True
+    doubted = finding.evidence.get("doubted")
+    return doubted is not None and not any(
+        need.lower().startswith(tuple(doubted)) for need in needs
     )
 
 

@@ -213,6 +213,7 @@ def _note(
         evidence |= {
             "com_from_point_of_pose": com.tolist(),
             "com_half_width": com_half.tolist(),
+            "doubted": ["com"],
         }
     return Finding(block.group.code, severity, text, _remedy(effects, block), evidence)
 

@@ -127,10 +127,10 @@ def fit(
     open_ = any(map(any, checks.spans)) or checks.doubts or checks.rival or checks.likelier
     if open_ and not _erroneous(findings):
         from identify.estimation.widened import widened
-        from identify.pipeline.left_open import left_open, of_unknown
+        from identify.pipeline.left_open import left_open, of_left_open
 
         left = left_open(scanned, checks, estimate, settings)
-        findings = [of_unknown(finding, left.unknown) for finding in findings]
+        findings = [of_left_open(finding, left) for finding in findings]
         if left.covariance.any():
             estimate = widened(estimate, left.covariance, left.of_scale)
     estimate = replace(estimate, needs=needs_met(settings.needs, estimate))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
@@ -11,12 +12,14 @@ import numpy as np
 from identify.arrays import Array
 from identify.errors import IdentifyError
 from identify.estimation import Estimate, EstimatorSettings
+from identify.estimation.intervals import NAMES, interval_jacobian, principal_spread
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.estimation.widened import of_shift
 from identify.findings import Finding
 from identify.pipeline.correcting import SPANS, leave_out, take_out_spikes
 from identify.pipeline.diagnose import Checks, least_squares_of
 from identify.pipeline.fitted_effects import effects_of
+from identify.pipeline.needs import ENTRIES, WORDS
 from identify.pipeline.scanned_log import ScannedLog
 
 _Other: TypeAlias = tuple[Array, Array]
@@ -31,11 +34,14 @@ class LeftOpen(NamedTuple):
             the parameters of all bodies, shape (10 n, 10 n).
         of_scale: its part that is the same in all logs of the sensor, likewise.
         unknown: codes of spans without which there is no fit.
+        doubted: quantities that needs name, such as "mass", whose intervals another explanation
+            widens by more than √2, by the code of its finding.
     """
 
     covariance: Array
     of_scale: Array
     unknown: tuple[str, ...]
+    doubted: Mapping[str, frozenset[str]]
 
 
 def left_open(
@@ -53,7 +59,7 @@ def left_open(
     x = np.concatenate(
         [(one.least_squares if estimate.prior else one.parameters).phi for one in estimate.bodies]
     )
-    others, unknown = list[_Other](), list[str]()
+    others, unknown = list[tuple[str, *_Other]](), list[str]()
     codes = dict.fromkeys(span.code for of_log in checks.spans for span in of_log)
     for code in codes:
         try:
@@ -68,7 +74,7 @@ def left_open(
         if fit is None:
             unknown.append(code)
         else:
-            others.append(_difference(fit, x))
+            others.append((code, *_difference(fit, x)))
     for change in checks.doubts:
         for phi, errors in (
             (change.first, change.first_errors),
@@ -76,20 +82,38 @@ def left_open(
         ):
             shift = np.zeros(len(x))
             shift[:10] = phi - x[:10]
-            others.append((shift, np.diag(errors**2) if len(x) == 10 else np.zeros((10, 10))))
-    added, largest = np.zeros((len(x), len(x))), np.zeros((len(x), len(x)))
-    for shift, covariance in others:
-        added += of_shift(shift, np.zeros_like(added))
-        if covariance.shape == largest.shape and np.trace(covariance) > np.trace(largest):
-            largest = covariance
+            own = np.diag(errors**2) if len(x) == 10 else np.zeros((len(x), len(x)))
+            others.append((change.code, shift, own))
+    zero = np.zeros((len(x), len(x)))
+    added, scale, largest = zero, zero, zero
+    by_code = defaultdict[str, Array](lambda: zero)
+    for code, shift, covariance in others:
+        added = added + of_shift(shift, zero)
+        by_code[code] = by_code[code] + of_shift(shift, covariance)
+        largest = max(largest, covariance, key=np.trace)
     # (z σ + |δ|)² ≤ 2 z² σ² + 2 δ²
-    added, scale = added + 2.0 * largest, np.zeros_like(added)
+    added = added + 2.0 * largest
     # What may be read otherwise, or is a gain, is so in all logs of the sensor.
+    of_scale = list[tuple[str, Array]]()
     if checks.likelier is not None and len(x) == 10:
-        scale = scale + of_shift(checks.likelier.phi - x, np.zeros_like(added))
+        of_scale.append((checks.likelier.code, of_shift(checks.likelier.phi - x, zero)))
     if checks.rival is not None:
-        scale = scale + of_shift(checks.rival.fit.x - x, 2.0 * checks.rival.covariance_of_unknowns)
-    return LeftOpen(added + scale, scale, tuple(unknown))
+        own = 2.0 * checks.rival.covariance_of_unknowns
+        of_scale.append(("kinematic_offset", of_shift(checks.rival.fit.x - x, own)))
+    for code, covariance in of_scale:
+        scale = scale + covariance
+        by_code[code] = by_code[code] + covariance
+    doubted = {code: _widened_by(estimate, of[:10, :10]) for code, of in by_code.items()}
+    return LeftOpen(added + scale, scale, tuple(unknown), doubted)
+
+
+def _widened_by(estimate: Estimate, added: Array) -> frozenset[str]:
+    """Quantities that needs name with an interval that a covariance widens by more than √2."""
+    phi = estimate.parameters.phi
+    jacobian = interval_jacobian(phi, principal_spread(phi, estimate.covariance))
+    before, more = ((jacobian @ of * jacobian).sum(axis=1) for of in (estimate.covariance, added))
+    wider = {name for name, a, b in zip(NAMES, before, more, strict=True) if b > a > 0.0}
+    return frozenset(quantity for quantity, names in ENTRIES.items() if wider.intersection(names))
 
 
 def _difference(fit: LeastSquaresFit, x: Array) -> _Other:
@@ -104,11 +128,20 @@ def _difference(fit: LeastSquaresFit, x: Array) -> _Other:
     return shift, along.T @ along
 
 
-def of_unknown(finding: Finding, unknown: Sequence[str]) -> Finding:
-    """The finding of spans without which there is no fit of a possible body: an error."""
-    if finding.code not in unknown:
+def of_left_open(finding: Finding, left: LeftOpen) -> Finding:
+    """Return a finding with what it leaves open: the fit without some time, or some parameters."""
+    if finding.code in left.unknown:
+        text = (
+            f"{finding.text} Without that time there is no fit: its share of the estimate is "
+            "unknown."
+        )
+        return replace(finding, severity="error", text=text, remedy="Log again without it.")
+    if finding.code not in left.doubted:
         return finding
-    text = (
-        f"{finding.text} Without that time there is no fit: its share of the estimate is unknown."
-    )
-    return replace(finding, severity="error", text=text, remedy="Log again without it.")
+    doubted = left.doubted[finding.code].union(finding.evidence.get("doubted", ()))
+    kept = [WORDS[quantity] for quantity in ENTRIES if quantity not in doubted]
+    text = finding.text
+    if kept:
+        are = "is" if len(kept) == 1 else "are"
+        text += f" The {' and the '.join(kept)} {are} nearly the same either way."
+    return replace(finding, text=text, evidence={**finding.evidence, "doubted": sorted(doubted)})

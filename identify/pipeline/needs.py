@@ -36,7 +36,7 @@ _UNITS: Mapping[str, Mapping[str, float]] = MappingProxyType(
 )
 """Units of each quantity, as they are once spaces and the signs of a product are left out."""
 
-_ENTRIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+ENTRIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "mass": ("m",),
         "com": ("cx", "cy", "cz"),
@@ -45,7 +45,7 @@ _ENTRIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """Names of the intervals that a need is about."""
 
-_WORDS: Mapping[str, str] = MappingProxyType(
+WORDS: Mapping[str, str] = MappingProxyType(
     {"mass": "mass", "com": "centre of mass", "inertia": "inertia about the centre of mass"}
 )
 
@@ -85,7 +85,7 @@ class Need:
             half_width: of a quantity by its name; that of its whole interval where not given.
         """
         half_width = half_width or _half_width
-        width = max(half_width(estimate, name) for name in _ENTRIES[self.quantity])
+        width = max(half_width(estimate, name) for name in ENTRIES[self.quantity])
         if not np.isfinite(width):
             return None
         whole = 1.0
@@ -160,7 +160,7 @@ def precision_findings(estimate: Estimate, needs: str) -> Iterator[Finding]:
         yield Finding(
             "need_unmet",
             "error",
-            f"needed was {need.text}, and the {_WORDS[need.quantity]} {has} (95 %).",
+            f"needed was {need.text}, and the {WORDS[need.quantity]} {has} (95 %).",
             _SCALE_LIMITS
             if of_scale
             else "Log longer, with more and faster turns about all axes; or ask for less.",

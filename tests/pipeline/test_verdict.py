@@ -15,7 +15,7 @@ from identify.logs.writing import write_log
 from identify.pipeline.needs import precision_findings, repeatability
 from tests.close import assert_close
 from tests.estimation.simulated import samples, wrench_noise
-from tests.small_faults import PHI, exact, late, logged, still, with_schema
+from tests.small_faults import PHI, displaced, exact, late, logged, still, with_schema
 from tests.strategies import random_body
 
 NOISY = Noise(position=1e-4, orientation=5e-4, force=10.0, torque=1.0)
@@ -231,3 +231,32 @@ def test_the_command_ends_with_4_where_an_estimate_is_too_imprecise(cli, tmp_pat
     log = logged(exact(3, 4.0), 3, noise=NOISY)
     assert call(cli, log, tmp_path).status == 4
     assert call(cli, PRECISE, tmp_path).status == 0
+
+
+def pushed(log: Recording) -> Recording:
+    """A log whose body is pushed with 2 N for .6 s."""
+    force = log.signals["force"].copy()
+    force[len(force) // 2 :][:60] += [0.0, 0.0, 2.0]
+    return replace(log, signals={**log.signals, "force": force})
+
+
+def test_a_contact_doubts_the_needs_that_it_moves_alone():
+    log = pushed(logged(exact(3), 3))
+    whole = identify.fit(log)
+    (contact,) = whole.findings
+    assert (contact.code, whole.verdict.usable) == ("contact", "with care")
+    assert contact.evidence["doubted"] == ["inertia"]
+    assert "The mass and the centre of mass are nearly the same either way." in contact.text
+    usable = {need: identify.fit(log, needs=need).verdict.usable for need in ("mass 2%", "com 1cm")}
+    assert usable == {"mass 2%": "yes", "com 1cm": "yes"}
+    verdict = identify.fit(log, needs="mass 2%, inertia 10%").verdict
+    assert (verdict.usable, verdict.reasons) == ("with care", ("contact",))
+    assert all(verdict.needs.values())
+
+
+def test_a_displaced_point_doubts_no_need_of_the_mass():
+    log = displaced(logged(exact(3), 3), np.full(3, 3.5e-3))
+    assert identify.fit(log).verdict.reasons == ("kinematic_offset",)
+    assert identify.fit(log, needs="mass 2%").verdict.usable == "yes"
+    verdict = identify.fit(log, needs="mass 2%, com 1cm").verdict
+    assert (verdict.usable, verdict.reasons) == ("with care", ("kinematic_offset",))
