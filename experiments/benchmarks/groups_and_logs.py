@@ -11,8 +11,7 @@ import identify
 from experiments.benchmarks.measure import Effort, Line, Spread, race
 from experiments.benchmarks.processes import run_python
 from experiments.benchmarks.psd_fit import clarabel_alone, noisy_log
-from identify.arrays import Phi
-from identify.estimation import Estimate, estimate_body, fit_many
+from identify.estimation import estimate_body
 from identify.logs import Recording
 from identify.logs.synthetic import Noise, synthetic_recording
 from identify.regressors import Statistics, block_statistics
@@ -27,9 +26,6 @@ _NOISE = Noise(force=0.2, torque=0.02)
 
 _REACH = {"the shipped log": 14.0, "its bands split": 17.0, "ten logs": 20.0}
 _REACH_SECONDS, _REACH_MB = 8.0, 500.0
-
-FITS, _REACH_MANY_MS = 48, 7.5
-"""4000 in half a minute."""
 
 _FIT = """
 import sys, time
@@ -72,37 +68,7 @@ def run(effort: Effort) -> list[Line]:
                 ratio.median <= _REACH[name],
             )
         )
-    return [*lines, *_many_fits(effort), *_many_logs(effort)]
-
-
-def _many_fits(effort: Effort) -> list[Line]:
-    """Fits of logs by themselves, all at once and one after the other."""
-    count = effort.scaled(FITS, least=4)
-    fits = [[block_statistics(prepare(log_of(seed)))] for seed in range(count)]
-    seconds = race(
-        {
-            "many": lambda: np.array([_phi_of(one) for one in fit_many(fits)]),
-            "each": lambda: np.array([estimate_body(logs).parameters.phi for logs in fits]),
-        },
-        effort,
-    )
-    ratio, each = Spread.of(seconds["each"] / seconds["many"]), 1e3 / count
-    milliseconds = Spread.of(each * seconds["many"])
-    return [
-        Line(
-            f"fit_many of {count} logs of {SECONDS:g} s, a fit each, from ready statistics: a fit",
-            milliseconds.written("ms"),
-            f"≤ {_REACH_MANY_MS:g} ms",
-            milliseconds.median <= _REACH_MANY_MS,
-        ),
-        Line("… one after the other takes as long as that, times", ratio.written("×")),
-    ]
-
-
-def _phi_of(one: Estimate | Exception) -> Phi:
-    if isinstance(one, Exception):
-        raise one
-    return one.parameters.phi
+    return [*lines, *_many_logs(effort)]
 
 
 def _many_logs(effort: Effort) -> list[Line]:

@@ -13,11 +13,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from identify.arrays import Array, Flags, Indices, Phi
-from identify.errors import IdentifyError, ProblemError
+from identify.errors import ProblemError
 from identify.estimation.accelerometer_place import PlaceErrors
-from identify.estimation.in_step import Rounds, together
 from identify.estimation.intervals import covariance_of, degrees_of_freedom
-from identify.estimation.least_squares import LeastSquaresFit, least_squares_rounds
+from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.estimation.posterior import posterior_of
 from identify.estimation.priors import NoPrior
 from identify.estimation.terms import Term
@@ -130,18 +129,6 @@ class _Parts:
 
     def fit(self, cells: Flags) -> LeastSquaresFit | None:
         """Least squares of some cells; None where they do not tell the body."""
-        (found,) = self.fits([cells])
-        return found
-
-    def fits(self, several: Sequence[Flags]) -> list[LeastSquaresFit | None]:
-        """The same of several parts, their rounds in step."""
-        found = together(map(self._rounds, several))
-        for each in found:
-            if isinstance(each, IdentifyError) and not isinstance(each, ProblemError):
-                raise each
-        return [None if isinstance(each, IdentifyError) else each for each in found]
-
-    def _rounds(self, cells: Flags) -> Rounds[LeastSquaresFit | None]:
         part = self.statistics.subset(cells)
         logs = np.unique(part.log)
         if not len(logs):
@@ -153,7 +140,10 @@ class _Parts:
             logs=tuple(part.logs[log] for log in logs.tolist()),
         )
         system = System.of([(part, self._equations(logs))])
-        return (yield from least_squares_rounds(system, self.terms, self.whole))
+        try:
+            return weighted_least_squares(system, self.terms, self.whole)
+        except ProblemError:
+            return None
 
     def _equations(self, logs: Indices) -> Equations:
         bodies = getattr(self.equations, "bodies", ())
@@ -192,11 +182,11 @@ class _Parts:
             pairs: cells of the two parts.
             logs: whether the parts are whole logs.
         """
-        fits = iter(self.fits([cells for pair in pairs for cells in pair]))
-        return [
-            self._tested(pair, (one, other), logs=logs) if one and other else None
-            for pair, one, other in zip(pairs, fits, fits, strict=True)
-        ]
+        tested = list[_Pair | None]()
+        for pair in pairs:
+            one, other = map(self.fit, pair)
+            tested.append(self._tested(pair, (one, other), logs=logs) if one and other else None)
+        return tested
 
     def _tested(
         self,

@@ -17,7 +17,6 @@ from identify.estimation.estimate import DecidedBy as DecidedBy, Estimate as Est
 from identify.estimation.estimator import (
     estimate_body as estimate_body,
     estimate_unknowns as estimate_unknowns,
-    fit_many as fit_many,
     solve as solve,
 )
 from identify.estimation.least_squares import (

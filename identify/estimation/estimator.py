@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Indices, seal
-from identify.errors import IdentifyError, ProblemError
+from identify.errors import ProblemError
 from identify.estimation.accelerometer_place import PlaceErrors
 from identify.estimation.calibration import NOT_INCLUDED
 from identify.estimation.certificate import Certificate
 from identify.estimation.effects_fit import FittedEffects
 from identify.estimation.estimate import DecidedBy, Estimate
-from identify.estimation.in_step import Rounds, in_turn, together
 from identify.estimation.intervals import (
     BY_RESIDUAL,
     INTERVAL_KIND,
@@ -28,7 +27,7 @@ from identify.estimation.intervals import (
     principal_axes_of,
     principal_spread,
 )
-from identify.estimation.least_squares import LeastSquaresFit, least_squares_rounds
+from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.estimation.likelihood import ConfidenceRegion
 from identify.estimation.posterior import Posterior, posterior_of
 from identify.estimation.priors.prior import BALL, NoPrior, Prior
@@ -77,8 +76,25 @@ def estimate_body(
         ContradictoryTerms: two terms exclude each other.
         SolveError: the solver failed, or its solution is not proved.
     """
-    logs = _statistics_of("estimate_body", logs)
-    return in_turn(_body_rounds(logs, settings or EstimatorSettings(), effects, places))
+    given: list[Any] = list(logs) if isinstance(logs, Iterable) else [logs]
+    for log in given:
+        if not isinstance(log, Statistics):
+            raise ProblemError(
+                "estimate_body: expected the statistics of each log in a list, got "
+                f"{type(log).__name__}; identify.fit takes recordings, and "
+                "identify.regressors.scan(recording).statistics makes statistics of one"
+            )
+    settings = settings or EstimatorSettings()
+    estimate = estimate_unknowns(
+        body_system(given, settings),
+        settings.all_terms,
+        prior=settings.prior,
+        interval=settings.interval,
+        simultaneous=settings.simultaneous,
+        effects=effects,
+        places=places,
+    )
+    return estimate.on_carrier(settings.unloaded) if settings.unloaded else estimate
 
 
 def solve(
@@ -160,83 +176,9 @@ def estimate_unknowns(
         ProblemError: blocks of time are too few for a bootstrap.
         TermError: no body of the mass that the data give is like the prior.
     """
-    options = prior, interval, effects, places
-    return in_turn(_rounds(system, terms, *options, simultaneous=simultaneous))
-
-
-def fit_many(
-    fits: Sequence[Sequence[Statistics]], settings: EstimatorSettings | None = None
-) -> list[Estimate | IdentifyError]:
-    """`estimate_body` of many logs, each a fit of its own, in about 60 % of the time.
-
-    The rounds of many fits go in step, and their weights are worked out at once: estimates are the
-    same to rounding. Each is certified, and has intervals.
-
-    Args:
-        fits: the statistics of each fit, as `estimate_body` takes them; fits whose sensors have as
-            many channels go together.
-        settings: of all of them.
-
-    Returns:
-        Estimates in the order of the fits; in place of one that there is not, the error that
-        `estimate_body` raises.
-    """
-    given = fits if isinstance(fits, Iterable) else [fits]
-    lists = [_statistics_of("fit_many", logs) for logs in given]
-    return together(_body_rounds(logs, settings or EstimatorSettings()) for logs in lists)
-
-
-def _statistics_of(name: str, logs: object) -> list[Statistics]:
-    given: list[Any] = list(logs) if isinstance(logs, Iterable) else [logs]
-    for log in given:
-        if not isinstance(log, Statistics):
-            raise ProblemError(
-                f"{name}: expected the statistics of each log in a list, got {type(log).__name__}; "
-                "identify.fit takes recordings, and identify.regressors.scan(recording).statistics "
-                "makes statistics of one"
-            )
-    return given
-
-
-def _body_rounds(
-    logs: Sequence[Statistics],
-    settings: EstimatorSettings,
-    effects: FittedEffects | None = None,
-    places: PlaceErrors | None = None,
-) -> Rounds[Estimate]:
-    """Those of `estimate_body`."""
-    estimate = yield from _rounds(
-        body_system(logs, settings),
-        settings.all_terms,
-        settings.prior,
-        settings.interval,
-        effects,
-        places,
-        simultaneous=settings.simultaneous,
-    )
-    return estimate.on_carrier(settings.unloaded) if settings.unloaded else estimate
-
-
-def _with_own_terms(system: System, terms: Sequence[Term]) -> tuple[Term, ...]:
-    """The terms of a fit, with those that need not be said."""
-    bounds = (ScalarBounds(),) if system.space.scalars else ()
-    return tuple(dict.fromkeys((Consistent(), *bounds, *terms)))
-
-
-def _rounds(
-    system: System,
-    terms: Sequence[Term],
-    prior: Prior,
-    interval: IntervalRoute,
-    effects: FittedEffects | None,
-    places: PlaceErrors | None,
-    *,
-    simultaneous: bool,
-) -> Rounds[Estimate]:
-    """Those of `estimate_unknowns`."""
     every = _with_own_terms(system, terms)
     try:
-        fit = yield from least_squares_rounds(system, every)
+        fit = weighted_least_squares(system, every)
     except ProblemError as error:
         raise cause_in_terms(system, every, error) from error
     for term in every:
@@ -246,6 +188,12 @@ def _rounds(
     uncertainty = _Uncertainty.of(posterior, interval, *errors, simultaneous=simultaneous)
     theta, certificate = solve_terms(posterior, every)
     return _assemble(posterior, every, theta, certificate, uncertainty)
+
+
+def _with_own_terms(system: System, terms: Sequence[Term]) -> tuple[Term, ...]:
+    """The terms of a fit, with those that need not be said."""
+    bounds = (ScalarBounds(),) if system.space.scalars else ()
+    return tuple(dict.fromkeys((Consistent(), *bounds, *terms)))
 
 
 @dataclass(frozen=True, slots=True)

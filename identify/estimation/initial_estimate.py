@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -90,10 +89,7 @@ class Kinds:
 class Channels:
     """What the weights of a fit rest on, beside its residuals.
 
-    Groups of several fits may stand one after the other: then each fit has weights of its own.
-
     Attributes:
-        fit: number of the fit that each group is of, ascending, shape (G,).
         scales: root mean square of what the sensor of each group measured, shape (G, m).
         samples, effective_samples: of each group, shape (G,).
         channels: which of the m channels each group has, shape (G, m).
@@ -103,7 +99,6 @@ class Channels:
         sensors: groups of each, −1 where one has fewer, shape (sensors, bands).
     """
 
-    fit: Indices
     scales: Array
     samples: Array
     effective_samples: Array
@@ -119,21 +114,6 @@ class Channels:
         return Kinds(self.kinds, self.effective_samples)
 
     @cached_property
-    def first(self) -> Indices:
-        """First group of each fit, shape (fits,)."""
-        return np.flatnonzero(np.diff(self.fit, prepend=-1))
-
-    @cached_property
-    def names(self) -> int:
-        """How many names of kinds there are."""
-        return int(self.kind.max()) + 1
-
-    @cached_property
-    def number_of_kind(self) -> Indices:
-        """Number of each kind's name, those of each fit for themselves, shape (G K,)."""
-        return (self.fit[:, None] * self.names + np.maximum(self.kind, 0)).ravel()
-
-    @cached_property
     def squares(self) -> Array:
         """Mean square of what was measured, shape (G, m)."""
         return self.scales**2
@@ -147,7 +127,6 @@ class Channels:
     def of(cls, arrays: GroupArrays, scales: Array) -> Channels:
         """Those of one fit."""
         return cls(
-            fit=np.zeros(len(arrays.groups), np.intp),
             scales=scales,
             samples=arrays.samples,
             effective_samples=arrays.effective_samples,
@@ -156,26 +135,6 @@ class Channels:
             kind=arrays.kind,
             wrench_noise=arrays.wrench_noise,
             sensors=arrays.sensors,
-        )
-
-    @classmethod
-    def joined(cls, several: Sequence[Channels]) -> Channels:
-        """Those of several fits whose groups have as many channels and kinds."""
-        if len(several) == 1:
-            return several[0]
-        counts = [len(one.fit) for one in several]
-        most = max(one.sensors.shape[1] for one in several)
-        sensors = np.full((sum(len(one.sensors) for one in several), most), -1)
-        row = group = 0
-        for one, count in zip(several, counts, strict=True):
-            own = sensors[row : row + len(one.sensors), : one.sensors.shape[1]]
-            own[:] = np.where(one.sensors >= 0, one.sensors + group, -1)
-            row, group = row + len(one.sensors), group + count
-        others = (one.name for one in fields(cls) if one.name not in ("fit", "sensors"))
-        return cls(
-            fit=np.repeat(np.arange(len(several)), counts),
-            sensors=sensors,
-            **{name: np.concatenate([getattr(one, name) for one in several]) for name in others},
         )
 
 

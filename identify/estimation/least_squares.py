@@ -17,20 +17,18 @@ from identify.estimation.identifiability import (
     identifiability,
     without_noise,
 )
-from identify.estimation.in_step import Asked, Rounds, in_turn
 from identify.estimation.initial_estimate import (
     FitData,
     initial_estimate,
     require_positive_masses,
     too_little,
 )
+from identify.estimation.residual_weights import weighted_by_residuals
 from identify.estimation.rounds import (
     NEAR,
     RAMP,
     ROUNDING,
-    Approached,
     Way,
-    approached,
     body_units,
     default_length,
     first_leverages,
@@ -51,6 +49,9 @@ _DAMPED_FROM = 8
 """Rounds after which bodies' sizes go half of the way."""
 
 _MOST_ROUNDS = 30
+
+_LITTLE_NOISE = 0.05
+"""Share of the information that is noise in the motion, up to which it is taken off at once."""
 
 _LEAST_SCATTER = -0.8
 """Least scatter of the scores beyond the information, in shares of it."""
@@ -155,6 +156,13 @@ class LeastSquaresFit:
         known = self.scaling.to_x @ self.identifiability.identifiable
         return scores_root(triangle(self.problem.A @ known), known.T @ self.scatter @ known)
 
+    @property
+    def noise_share(self) -> float:
+        """Information along the identifiable directions that is noise in the motion, in shares."""
+        known = self.scaling.to_x @ self.identifiability.identifiable
+        noise = known.T @ self.noise[:-1, :-1] @ known
+        return float(np.trace(whitened(noise, triangle(self.problem.A @ known))))
+
     @cached_property
     def information_inverse(self) -> Array:
         """B⁻¹ in SI, zero along what the data do not identify, shape (p, p)."""
@@ -191,57 +199,30 @@ def weighted_least_squares(
         TooLittleMotion: the data do not identify a mass or a centre of mass.
         ProblemError: a kind of channel is zero throughout.
     """
-    return in_turn(least_squares_rounds(system, terms, start))
-
-
-def least_squares_rounds(
-    system: System, terms: Sequence[Term], start: Array | None = None
-) -> Rounds[LeastSquaresFit]:
-    """Those of `weighted_least_squares`."""
     data = fit_data(system, terms)
-    x, ramp = initial_estimate(data) if start is None else start, start is None
-    fit = None
-    try:
-        found = yield from approached(data, x, ramp=ramp)
-        if found is not None:
-            fit = yield from _in_full_rounds(data, found, ramp=False)
-    except (np.linalg.LinAlgError, ProblemError):  # from the beginning it may do, or say why
-        pass
-    if fit is None:
-        lengths = [default_length(mass) for mass in masses_of(data, x)]
-        beginning = Approached(x, lengths, first_leverages(data), Way().rate)
-        fit = yield from _in_full_rounds(data, beginning, ramp=ramp)
-    _require_masses_and_coms(fit)
-    return fit
-
-
-def _in_full_rounds(data: FitData, found: Approached, *, ramp: bool) -> Rounds[LeastSquaresFit]:
-    """Rounds that split off what is not identifiable anew each time, until they settle.
-
-    Args:
-        data: system and equalities.
-        found: where they start.
-        ramp: whether noise in the motion is taken off little by little.
-    """
-    x, lengths, leverage, rate = found
-    way, first = Way(rate), 1 if ramp else RAMP
-    number = first - 1
+    x, ramp = (initial_estimate(data), RAMP) if start is None else (start, 1)
+    lengths = [default_length(mass) for mass in masses_of(data, x)]
+    leverage, acceleration = first_leverages(data), Way()
+    number = 0
     while True:
-        number += 1
-        share, last = min(1.0, number / RAMP), x
-        fit = yield from _solve(data, x, lengths, share, leverage)
+        number, last = number + 1, x
+        fit = _solve(data, x, lengths, min(1.0, number / ramp), leverage)
+        if number == 1 and ramp * fit.noise_share < _LITTLE_NOISE:
+            ramp = 1
         x, leverage = fit.scaling.x(fit.regularised), fit.leverages
         lengths = lengths_of_fit(fit, damped=number > _DAMPED_FROM)
-        if share < 1.0:
+        if number < ramp:
             continue
         step = x - last
         near = max(NEAR, ROUNDING * float(np.linalg.norm(fit.problem.b)))
-        further = way.on(last, step, fit.problem.A.T @ fit.problem.A)
-        left = way.rate / (1.0 - way.rate) * float(np.linalg.norm(fit.problem.A @ step))
+        further = acceleration.on(last, step, fit.problem.A.T @ fit.problem.A)
+        left = float(np.linalg.norm(fit.problem.A @ step))
+        left *= acceleration.rate / (1.0 - acceleration.rate)
         # Where not all is identifiable, what is so may be other directions than before.
-        compared = fit.identifiability.complete or number > first
-        settled = left < near and compared and _grown(lengths, fit) < _STEADY
+        compared = fit.identifiability.complete or number > 1
+        settled = compared and left < near and _grown(lengths, fit) < _STEADY
         if settled or number == _MOST_ROUNDS:
+            _require_masses_and_coms(fit)
             return fit
         x = further if min(masses_of(data, further)) > 0.0 else x
 
@@ -268,7 +249,7 @@ def _solve(
     lengths: Sequence[float],
     share: float,
     leverage: Array,
-) -> Rounds[LeastSquaresFit]:
+) -> LeastSquaresFit:
     """One round: weights, scaling and what is identifiable from the last x; then least squares.
 
     Args:
@@ -279,7 +260,7 @@ def _solve(
         leverage: of each group, after the last round, shape (G,).
     """
     space = data.space
-    weights, fraction, beyond = yield Asked(data, x, leverage, spread=True)
+    weights, fraction, beyond = weighted_by_residuals(data, x, leverage)
     problem = data.system.problem(weights)
     noise = share * fraction * data.system.noise_moment(weights)
     scatter = share * fraction * data.system.noise_scatter(x, weights)

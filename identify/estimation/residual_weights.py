@@ -9,13 +9,14 @@ Ayer, Brunk, Ewing, Reid and Silverman, "An empirical distribution function for 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from identify.arrays import Array, Indices
-from identify.estimation.initial_estimate import RESOLUTION, Channels, Kinds
+from identify.estimation.initial_estimate import RESOLUTION, Channels, FitData, Kinds
 
 _PREDICTED = 100.0
 """Degrees of freedom of the predicted covariance of a group's residuals: what the noise of its
@@ -55,36 +56,65 @@ _CONDITION = 1e9
 """From where on directions of a predicted covariance count as nothing."""
 
 
-def noise_fraction(of: Channels, bands: Bands, left: Array) -> Array:
-    """Share of the noise read off the signals that the residuals leave room for, at most one.
+class Weighted(NamedTuple):
+    """Weights of a fit by its residuals.
+
+    Attributes:
+        weights: W of each group, shape (G, m, m).
+        fraction: share of the noise read off the signals that was taken to be there.
+        beyond: what the covariance of residuals of each group by itself has beyond W⁻¹, likewise.
+    """
+
+    weights: Array
+    fraction: float
+    beyond: Array
+
+
+def weighted_by_residuals(data: FitData, x: Array, leverage: Array) -> Weighted:
+    """Compute the weights that the residuals of a fit call for.
+
+    Args:
+        data: system and equalities.
+        x: the unknowns, shape (p,).
+        leverage: effective samples that unknowns and offsets take of each group, shape (G,).
+    """
+    of = data.channels
+    moments = data.system.residual_moments(x, data.scale_weights)
+    left = of.effective_samples - leverage
+    found = moments / np.maximum(left, 1.0)[:, None, None]
+    predicted = data.system.noise_moments(x) / of.effective_samples[:, None, None]
+    bands = Bands(found, predicted, of.wrench_noise, of.of_kind)
+    fraction = _noise_fraction(of, bands, left)
+    if fraction < 1.0:
+        bands = replace(bands, predicted=fraction * predicted)
+    weights, covariance = _residual_weights(of, bands)
+    return Weighted(weights, fraction, bands.own_covariance(of.sensors) - covariance)
+
+
+def _noise_fraction(of: Channels, bands: Bands, left: Array) -> float:
+    """Share of the noise read off the signals that residuals have room for.
 
     A motion with fast parts of its own, and no noise, looks noisy; the residuals tell.
 
     Args:
-        of: the groups of one fit or several.
+        of: the groups of a fit.
         bands: their residuals, with all of the noise predicted.
         left: effective samples of each group without those of unknowns and offsets, shape (G,).
-
-    Returns:
-        Of each fit, shape (fits,).
     """
-    fits, number, names = len(of.first), of.number_of_kind, of.names
-    if not bands.predicts:
-        return np.ones(fits)
     compared = (bands.made > 0.0) & (left >= 1.0)[:, None]
-    if not compared.any():
-        return np.ones(fits)
+    if not bands.predicts or not compared.any():
+        return 1.0
+    number, names = np.maximum(of.kind, 0).ravel(), int(of.kind.max()) + 1
     degrees = np.where(compared, left[:, None] * of.of_kind.counts, 0.0).ravel()
     ratios = (bands.seen / np.where(compared, bands.made, np.inf)).ravel()
-    by_kind = np.bincount(number, degrees, fits * names).reshape(fits, names)
-    degrees_of = np.where(by_kind > 0.0, by_kind, np.inf)
-    mean = np.bincount(number, ratios * degrees, fits * names).reshape(fits, names) / degrees_of
-    room = np.where(by_kind > 0.0, mean * (1.0 + _SURELY * np.sqrt(2.0 / degrees_of)), -np.inf)
-    room = room.max(axis=1)
-    return np.where(room >= 0.0, np.minimum(room, 1.0), 1.0)
+    by_kind = np.bincount(number, degrees, names)
+    kinds = by_kind > 0.0
+    mean = np.bincount(number, ratios * degrees, names)[kinds] / by_kind[kinds]
+    room = float((mean * (1.0 + _SURELY * np.sqrt(2.0 / by_kind[kinds]))).max())
+    return min(room, 1.0)
 
 
-def residual_weights(of: Channels, bands: Bands) -> tuple[Array, Array]:
+def _residual_weights(of: Channels, bands: Bands) -> tuple[Array, Array]:
     """W of each group from its residuals, and from what noise of the signals makes of them.
 
     Returns:
@@ -95,8 +125,7 @@ def residual_weights(of: Channels, bands: Bands) -> tuple[Array, Array]:
     power, squares = covariance.diagonal(0, 1, 2), of.squares
     # Residuals of all channels that move as one would make the weight singular.
     rounding = of.rounding + _LEAST_INDEPENDENT * power
-    largest = np.maximum.reduceat((power / squares).max(axis=1), of.first)
-    rounding += (_MOST_UNEVEN**2 * largest)[of.fit][:, None] * squares
+    rounding += _MOST_UNEVEN**2 * (power / squares).max() * squares
     return _inverse(covariance, np.where(of.channels, power + rounding, 1.0)), covariance
 
 

@@ -13,25 +13,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import hypot, sqrt
-from typing import NamedTuple
 
 import numpy as np
 
 from identify.arrays import Array
 from identify.estimation.identifiability import (
-    HALF_WIDTH,
-    LEVEL_KNOWN,
-    TRACE,
     free_directions,
-    of_triangle,
 )
-from identify.estimation.in_step import Asked, Rounds
 from identify.estimation.initial_estimate import FitData, measured_scales
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Term
 from identify.inertia.parameters import default_radius
 from identify.regressors import System
-from identify.regressors.triangular import cholesky, inverted, whitened
 
 RAMP = 4
 """Rounds over which the correction for noise in the motion comes in: at once, it may lead away."""
@@ -54,12 +47,6 @@ _MOMENTS_OF_INERTIA = np.array([4, 7, 9])
 _RATE, _SLOWEST = 0.1, 0.95
 """Least and largest share of a step that the next one is counted to take."""
 
-_MOST_APPROACHING = 20
-"""Rounds of those at the most …"""
-
-_MOVING = 6
-"""… of which the first move the scale and the centre of the bodies."""
-
 _REMEMBERED = 2
 """Rounds that tell where the next one leads. Sizes of bodies and leverages lag behind: more rounds
 would tell of others than the last ones."""
@@ -69,9 +56,6 @@ _ALIKE = 1e-13
 
 _FARTHEST_ON = 20.0
 """Times the length of a step that the others may take it on."""
-
-_LITTLE_NOISE = 0.05
-"""Share of the information that is noise in the motion, up to which it is taken off at once."""
 
 
 def fit_data(system: System, terms: Sequence[Term]) -> FitData:
@@ -136,117 +120,6 @@ class Way:
         return x + step - less
 
 
-class Approached(NamedTuple):
-    """One step from where rounds settle that solve for every direction equalities leave open.
-
-    Attributes:
-        x: what weights are taken from, extended along the last steps, shape (p,).
-        lengths: of the bodies, before that.
-        leverage: of each group, likewise, shape (G,).
-        rate: share of the way of one round that the next one goes.
-    """
-
-    x: Array
-    lengths: list[float]
-    leverage: Array
-    rate: float
-
-
-def approached(data: FitData, x: Array, *, ramp: bool) -> Rounds[Approached | None]:
-    """A step from where re-weighting settles if every direction is solved for; None if it does not.
-
-    As in full rounds, each direction is shrunk towards the prior bodies by its error for the next
-    weights. Of that error the scatter of the scores beyond the information is left out.
-
-    Args:
-        data: system and equalities.
-        x: the unknowns to begin with.
-        ramp: whether noise in the motion is taken off little by little, where there is much of it.
-
-    Raises:
-        numpy.linalg.LinAlgError: the equations are singular.
-    """
-    system, leverage, way = data.system, first_leverages(data), Way()
-    if not min(masses_of(data, x)) > 0.0:
-        return None
-    lengths = [default_length(mass) for mass in masses_of(data, x)]
-    directions = _Directions.of(data, x, lengths)
-    for number in range(1, _MOST_APPROACHING):
-        weights, fraction, _ = yield Asked(data, x, leverage)
-        of_groups = system.moments(weights)
-        moment = of_groups.sum(axis=0) + system.offset_moment(weights)
-        if 1 < number <= _MOVING:
-            directions = _Directions.of(data, x, lengths)
-        into = directions.into
-        R = cholesky(into.T @ moment @ into)
-        noise = into.T @ (fraction * system.noise_moment(weights)) @ into
-        if number == 1 and ramp:
-            share = whitened(noise[:-1, :-1], R[:-1, :-1])
-            ramp = float(np.trace(share)) > _LITTLE_NOISE
-        part = min(1.0, number / RAMP) if ramp else 1.0
-        solved, shrunk, covariance, known = directions.solved(R, part * noise)
-        if not min(*masses_of(data, solved), *masses_of(data, shrunk)) > 0.0:
-            return None
-        leverage = leverages(data, known, of_groups)
-        lengths = lengths_of(data, solved, covariance)
-        if part < 1.0:
-            x = shrunk
-            continue
-        further = way.on(x, shrunk - x, moment[:-1, :-1])
-        x = further if min(masses_of(data, further)) > 0.0 else shrunk
-        # The full round that follows goes a share of the rest, and the next one as much of that.
-        near = max(NEAR, ROUNDING * float(np.sqrt(moment[-1, -1])))
-        if way.rate**2 * way.rest < near:
-            return Approached(x, lengths, leverage, way.rate)
-    return None
-
-
-class _Directions(NamedTuple):
-    """What equalities leave open, from the prior bodies: x = reference + columns · y.
-
-    Attributes:
-        columns: of one body scale each, shape (p, k).
-        reference: prior bodies, shape (p,).
-    """
-
-    columns: Array
-    reference: Array
-
-    @classmethod
-    def of(cls, data: FitData, x: Array, lengths: Sequence[float]) -> _Directions:
-        """About bodies of some masses, centres and sizes."""
-        scaling = Scaling.of(data.space, x, lengths, np.ones(len(data.space.scalars)))
-        columns = scaling.to_x @ (body_units(scaling)[:, None] * free_columns(data, scaling))
-        return cls(columns, scaling.x(prior_bodies(data, x, scaling)))
-
-    @property
-    def into(self) -> Array:
-        """What turns rows of x into those of y."""
-        return into_directions(self.columns, self.reference)
-
-    def solved(self, R: Array, noise: Array) -> tuple[Array, Array, Array, Array]:
-        """The unknowns that solve rows [A | b] of y, the same shrunk, and two matrices in x.
-
-        The covariance of the first, errors of the noise's level counted; and B⁻¹ along directions
-        that are known to a body scale alone, which are those that a full round fits.
-
-        Args:
-            R: triangular, shape (k + 1, k + 1).
-            noise: moment of the noise in them, likewise.
-        """
-        A, b = of_triangle(R, noise)
-        y = inverted(A) @ b
-        values, V = np.linalg.eigh(A.T @ A)
-        level = LEVEL_KNOWN * (V * (noise[:-1, :-1] @ V)).sum(axis=0) / values
-        squares = ((R[:-1, :-1] @ (V / values)) ** 2).sum(axis=0) + level**2
-        shrunk = V @ (V.T @ y / (1.0 + squares))
-        solved, nearer = (self.reference + self.columns @ each for each in (y, shrunk))
-        known, directions = HALF_WIDTH**2 * squares < 1.0, self.columns @ V
-        of_known = directions[:, known] / np.sqrt(values[known])
-        spread = directions * np.sqrt(squares)
-        return solved, nearer, spread @ spread.T, of_known @ of_known.T
-
-
 def first_leverages(data: FitData) -> Array:
     """Leverage of each group where nothing is known of it: shares of the unknowns, shape (G,)."""
     share = len(data.space) / data.system.equations
@@ -306,25 +179,6 @@ def masses_of(data: FitData, x: Array) -> list[float]:
 def default_length(mass: float) -> float:
     """Root mean square distance of the default ball's mass from its centre [m]."""
     return sqrt(0.6) * default_radius(mass)
-
-
-def lengths_of(data: FitData, x: Array, covariance: Array) -> list[float]:
-    """Each body's size as in `lengths_of_fit`, of unknowns that are all resolved.
-
-    Args:
-        data: system and equalities.
-        x: the unknowns, shape (p,).
-        covariance: of them in SI, shape (p, p).
-    """
-    lengths = []
-    for body, mass in enumerate(masses_of(data, x)):
-        block = data.space.of_body(body)
-        com = x[block][1:4] / mass
-        to_trace = np.concatenate(([2.0 * com @ com], -4.0 * com, TRACE[4:])) / mass
-        trace = float(to_trace @ x[block])
-        error = sqrt(max(to_trace @ covariance[block, block] @ to_trace, 0.0))
-        lengths.append(likely_length(trace, error, 1.0, default_length(mass)))
-    return lengths
 
 
 def likely_length(trace: float, error: float, length: float, default: float) -> float:

@@ -239,17 +239,6 @@ class System:
         weighted = _by_channels(weights, rows).reshape(G, m * n, q)
         return rows.reshape(G, m * n, q).swapaxes(-1, -2) @ weighted
 
-    def offset_moment(self, weights: Weights) -> Array:
-        """What the rows that offsets act on add to the sum of those: (p + 1, p + 1)."""
-        offsets, q = self.arrays.offsets, 1 + len(self.space)
-        if offsets.rows.shape[1] < 2:
-            return np.zeros((q, q))
-        weighted = weights[offsets.group] @ offsets.rows
-        right = (offsets.constant[..., None, None] * weighted).sum(axis=1)
-        taken = np.linalg.solve(self.offset_information(weights), right)
-        whole = offsets.rows.reshape(-1, q).T @ weighted.reshape(-1, q)
-        return whole - right.reshape(-1, q).T @ taken.reshape(-1, q)
-
 
 def _by_channels(matrices: Array, rows: Array) -> Array:
     """Matrices times the channels of each row, (G, m, m) and (G, m, n, q)."""

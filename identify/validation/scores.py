@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from identify.arrays import Array, Flags, Vec6
-from identify.errors import IdentifyError, ProblemError, SolveError
+from identify.errors import ProblemError, SolveError
 from identify.estimation import Estimate
 from identify.regressors import Statistics
 from identify.regressors.newton_euler import FEATURE_TENSOR
@@ -20,13 +20,8 @@ _SIGNAL = 2.0
 _MOST_FOLDS = 20
 """Folds of still poses; where there are no more poses than that, each is a fold by itself."""
 
-_CELLS = 20_000
-"""Cells of statistics that the folds fitted at once have in all, some 60 MB: of many logs fewer
-folds are fitted at once."""
-
-Fits = Callable[[Sequence[Sequence[Statistics]]], Sequence[Estimate | IdentifyError]]
-"""Fits an estimate to each of several statistics of logs, or says why there is none, as
-`identify.estimation.fit_many` does."""
+Fit = Callable[[Sequence[Statistics]], Estimate]
+"""Function that fits an estimate to statistics of logs, as `identify.estimation.estimate_body`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +62,7 @@ class HeldOutScores:
         return 1.0 - float((self.rms[counted] ** 2).sum() / variance.sum())
 
 
-def held_out_scores(logs: Sequence[Statistics], fits: Fits) -> HeldOutScores | None:
+def held_out_scores(logs: Sequence[Statistics], fit: Fit) -> HeldOutScores | None:
     """Cross-validation over segments of time.
 
     Every log is cut into the same number of segments; fold k leaves out the k-th of each. A log's
@@ -75,7 +70,7 @@ def held_out_scores(logs: Sequence[Statistics], fits: Fits) -> HeldOutScores | N
 
     Args:
         logs: block statistics of each log.
-        fits: what fits the training parts of the folds, many at a time.
+        fit: fits the training parts of a fold.
 
     Returns:
         The scores, or None where no fold could be both fitted and scored.
@@ -87,12 +82,12 @@ def held_out_scores(logs: Sequence[Statistics], fits: Fits) -> HeldOutScores | N
     folds = [held for held in folds if not any(out.all() for out in held)]
     error, spread, noise = np.zeros(6), np.zeros(6), np.zeros(6)
     rows, scored, refused, unproved = 0.0, 0, 0, 0
-    for held, estimate in zip(folds, _fitted(logs, folds, fits), strict=True):
-        if isinstance(estimate, ProblemError | SolveError):
-            refused, unproved = refused + 1, unproved + isinstance(estimate, SolveError)
+    for held in folds:
+        try:
+            estimate = fit([log.subset(~out) for log, out in zip(logs, held, strict=True)])
+        except (ProblemError, SolveError) as reason:
+            refused, unproved = refused + 1, unproved + isinstance(reason, SolveError)
             continue
-        if isinstance(estimate, IdentifyError):
-            raise estimate
         scored += 1
         for number, (log, out) in enumerate(zip(logs, held, strict=True)):
             bias, phi = estimate.biases[number], estimate.moved_in(number).phi
@@ -113,20 +108,6 @@ def held_out_scores(logs: Sequence[Statistics], fits: Fits) -> HeldOutScores | N
         carries_signal=(spread > _SIGNAL * noise) & (spread > 0.0),
         unproved=unproved,
     )
-
-
-def _fitted(
-    logs: Sequence[Statistics], folds: Sequence[Sequence[Flags]], fits: Fits
-) -> Iterator[Estimate | IdentifyError]:
-    """The estimate of each fold's training part, of some folds at a time."""
-    at_once = max(1, _CELLS // sum(map(len, logs)))
-    for first in range(0, len(folds), at_once):
-        yield from fits(
-            [
-                [log.subset(~out) for log, out in zip(logs, held, strict=True)]
-                for held in folds[first : first + at_once]
-            ]
-        )
 
 
 def _fold_count(logs: Sequence[Statistics]) -> int:

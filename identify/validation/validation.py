@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from identify.arrays import Phi, Vec6
-from identify.estimation import Estimate, EstimatorSettings, fit_many
+from identify.estimation import Estimate, EstimatorSettings, estimate_body
 from identify.estimation.estimate import MovedBody
 from identify.inertia import InertialParameters, is_consistent
 from identify.regressors import LogSummary
@@ -77,7 +77,7 @@ def validate(
     """
     folds = [log.folds.narrowed() for log in summaries]
     of_folds = replace(settings, interval="formula")  # nobody sees their intervals
-    scores = held_out_scores(folds, lambda training: fit_many(training, of_folds))
+    scores = held_out_scores(folds, lambda training: estimate_body(training, of_folds))
     logs = list(zip(summaries, estimate.biases, strict=True))
     loaded = len(logs) - estimate.unloaded
     true = None if truth is None else truth.phi

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from identify.errors import ModelError, ProblemError, SolveError
-from identify.estimation import EstimatorSettings, estimate_body, fit_many
-from identify.validation import held_out_scores, scores as scores_module
+from identify.estimation import EstimatorSettings, estimate_body
+from identify.validation import held_out_scores
 from tests.close import assert_close
 from tests.estimation.simulated import residual_rows, samples, wrench_noise
 from tests.regressors.rows import statistics_of_rows
@@ -56,7 +56,7 @@ def by_hand(rows, blocks, folds: int, settings: EstimatorSettings):
 def test_scores_are_those_of_every_row_predicted_without_its_fold(counts, settings):
     _, rows = simulated(0, counts, bias=settings.bias != "none")
     blocks = [statistics_of_rows(z, float(len(z))) for z in rows]
-    scores = held_out_scores(blocks, lambda parts: fit_many(parts, settings))
+    scores = held_out_scores(blocks, lambda parts: estimate_body(parts, settings))
     assert scores is not None
     assert (scores.folds, scores.refused) == (5, 0)
     errors, spread = by_hand(rows, blocks, 5, settings)
@@ -70,12 +70,12 @@ def test_scores_are_those_of_every_row_predicted_without_its_fold(counts, settin
 def test_scores_are_of_the_size_of_the_noise_and_a_wrong_body_scores_worse():
     phi, rows = simulated(1, [400])
     blocks = [statistics_of_rows(rows[0], 400.0)]
-    good = held_out_scores(blocks, fit_many)
+    good = held_out_scores(blocks, estimate_body)
     assert_close(good.rms / wrench_noise(phi, 0.02), np.ones(6), 0.2)
     assert (good.r_squared > 0.9).all()
 
     def heavy(parts):
-        return fit_many(parts, EstimatorSettings(mass=1.5))
+        return estimate_body(parts, EstimatorSettings(mass=1.5))
 
     bad = held_out_scores(blocks, heavy)
     assert (bad.rms[:3] > 3.0 * good.rms[:3]).all()
@@ -92,7 +92,7 @@ def test_still_poses_are_left_out_one_at_a_time():
     rows[:, 16:] = np.cross([0.01, 0.02, 0.05], rows[:, 1:4])
     rows[:, 13:] += rng.normal(size=(7, 6)) * 1e-3
     blocks = statistics_of_rows(rows, 7.0, still=True)
-    scores = held_out_scores([blocks], fit_many)
+    scores = held_out_scores([blocks], estimate_body)
     assert scores.folds == 7
     errors, _ = by_hand([rows], [blocks], 7, EstimatorSettings())
     assert_close(scores.rms, np.sqrt(np.mean(errors**2, axis=0)), 1e-8)
@@ -103,9 +103,9 @@ def test_many_still_poses_are_left_out_in_twenty_folds():
     rows[:, 1:] = np.random.default_rng(0).normal(size=(60, 18))
     parts = []
 
-    def counted(trainings):
-        parts.extend(len(training[0]) for training in trainings)
-        return fit_many(trainings)
+    def counted(training):
+        parts.append(len(training[0]))
+        return estimate_body(training)
 
     held_out_scores([statistics_of_rows(rows, 60.0, still=True)], counted)
     assert parts == [57] * 20
@@ -114,37 +114,23 @@ def test_many_still_poses_are_left_out_in_twenty_folds():
 def test_folds_that_cannot_be_fitted_are_counted_and_not_scored():
     _, rows = simulated(3, [200])
     blocks = [statistics_of_rows(rows[0], 200.0)]
-    troubles = [ProblemError("too little"), None, SolveError("failed"), None, None]
+    troubles = iter([ProblemError("too little"), None, SolveError("failed"), None, None])
 
     def sometimes(parts):
-        return [bad or good for bad, good in zip(troubles, fit_many(parts), strict=True)]
+        if trouble := next(troubles):
+            raise trouble
+        return estimate_body(parts)
 
     scores = held_out_scores(blocks, sometimes)
     assert (scores.folds, scores.refused, scores.unproved) == (3, 2, 1)
     assert np.isfinite(scores.rms).all()
 
 
-def test_folds_are_fitted_few_at_a_time_where_logs_are_large(monkeypatch):
-    _, rows = simulated(3, [200, 150])
-    blocks = [statistics_of_rows(z, float(len(z))) for z in rows]
-    together = held_out_scores(blocks, fit_many)
-    counts = []
-
-    def counted(parts):
-        counts.append(len(parts))
-        return fit_many(parts)
-
-    monkeypatch.setattr(scores_module, "_CELLS", 2 * sum(map(len, blocks)))
-    few = held_out_scores(blocks, counted)
-    assert counts == [2, 2, 1]
-    assert_close(few.rms, together.rms, 1e-12)
-
-
 def test_an_error_that_is_no_want_of_data_is_not_taken_for_a_refusal():
     _, rows = simulated(3, [200])
 
     def broken(parts):
-        return [*fit_many(parts[1:]), ModelError("no body")]
+        raise ModelError("no body")
 
     with pytest.raises(ModelError, match="no body"):
         held_out_scores([statistics_of_rows(rows[0], 200.0)], broken)
@@ -154,10 +140,10 @@ def test_without_two_folds_or_any_fit_there_are_no_scores():
     _, rows = simulated(5, [100])
     one = statistics_of_rows(rows[0], 4.0)
     assert len(one) == 1
-    assert held_out_scores([one], fit_many) is None
+    assert held_out_scores([one], estimate_body) is None
 
     def never(parts):
-        return [ProblemError("too little")] * len(parts)
+        raise ProblemError("too little")
 
     assert held_out_scores([statistics_of_rows(rows[0], 100.0)], never) is None
 
@@ -166,7 +152,7 @@ def test_an_axis_that_never_changes_has_no_finite_share_to_explain():
     _, rows = simulated(6, [150])
     rows[0][:, 13] = 0.0
     blocks = [statistics_of_rows(rows[0], 150.0)]
-    scores = held_out_scores(blocks, fit_many)
+    scores = held_out_scores(blocks, estimate_body)
     assert np.isfinite(scores.normalised_rms).all()
     assert np.isnan(scores.r_squared[0])
     assert np.isfinite(scores.r_squared[1:]).all()
@@ -180,7 +166,7 @@ def test_an_axis_carries_signal_if_it_varies_by_more_than_its_noise():
     noise = np.zeros(19)
     noise[13:] = variance * [0.1, 0.4, 0.6, 0.1, 0.6, 0.9]
     blocks = [statistics_of_rows(rows[0], 150.0, noise=noise)]
-    scores = held_out_scores(blocks, fit_many)
+    scores = held_out_scores(blocks, estimate_body)
     assert scores.carries_signal.tolist() == [True, True, False, True, False, False]
     counted = [0, 1]
     spread = (scores.rms / scores.normalised_rms)[counted] ** 2
