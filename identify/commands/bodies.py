@@ -120,6 +120,7 @@ def moved(saved: SavedEstimate, X_AB: Pose, other: SavedEstimate) -> SavedEstima
         calibration=calibration,
         intervals={},
         interval_kind=None,
+        degrees_of_freedom={},
         certified_bounds={},
         variance_shares={},
         principal_axes=(),

@@ -103,6 +103,7 @@ class Compare(Command):
             require_one_frame(files, bodies, "--at")
             return []
         from identify.estimation.intervals import intervals_of
+        from identify.inertia import PHI
         from identify.validation.pooling import degrees_of
 
         poses = [pose_of(at, "compare") for at in self.at]
@@ -112,8 +113,13 @@ class Compare(Command):
             if body.covariance is not None and body.intervals:
                 phi, covariance = there.parameters.phi, there.covariance
                 assert covariance is not None
-                intervals = intervals_of(phi, covariance, degrees_of(body), there.decided_by)
-                there = replace(there, intervals=intervals, interval_kind=body.interval_kind)
+                degrees = degrees_of(body)
+                there = replace(
+                    there,
+                    intervals=intervals_of(phi, covariance, degrees, there.decided_by),
+                    interval_kind=body.interval_kind,
+                    degrees_of_freedom=dict.fromkeys(PHI, degrees),
+                )
             bodies[number] = there
         return [f"{note}." for note in notes]
 

@@ -62,6 +62,8 @@ class Estimate(SavedEstimate):
             errors of scale make of them; None for one.
         unloaded: how many of the logs, the last ones, are of the carrier alone.
         region: what the data and the terms leave of all unknowns of its fit.
+        limits: what its intervals were cut at, by name.
+        simultaneous: whether 95 % is that all its intervals hold at once.
     """
 
     covariance: Array = field()  # of every fit, so without the default of a file
@@ -81,6 +83,8 @@ class Estimate(SavedEstimate):
     joint_covariance: Array | None = None
     unloaded: int = 0
     region: ConfidenceRegion | None = None
+    limits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    simultaneous: bool = False
 
     def __post_init__(self) -> None:
         verdict = verdict_of(

@@ -345,6 +345,12 @@ def _assemble(
                 spread=spread,
             ),
             interval_kind=uncertainty.kind,
+            degrees_of_freedom={
+                name: one if np.isfinite(one) else None
+                for name, one in zip(PHI, own[2].tolist(), strict=True)
+            },
+            limits=limits,
+            simultaneous=uncertainty.simultaneous,
             variance_shares=shares,
             principal_axes=principal_axes_of(*own, spread),
             decided_by=decided_by,

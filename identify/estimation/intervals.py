@@ -172,11 +172,6 @@ def intervals_of(
     return found
 
 
-def level_at_once(phi: Phi, covariance: Array, decided_by: Mapping[str, str]) -> float:
-    """One-sided level at which each interval of `intervals_of` stands where all hold at once."""
-    return _level_of_all(interval_jacobian(phi)[list(measured(decided_by).values())], covariance)
-
-
 def _errors(jacobian: Array, covariance: Array) -> Array:
     """Standard errors of some quantities, shape (q,)."""
     return np.sqrt(np.maximum((jacobian @ covariance * jacobian).sum(axis=1), 0.0))

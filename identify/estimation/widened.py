@@ -5,23 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import stdtridf
 
 from identify.arrays import Array, Phi
 from identify.estimation.estimate import Estimate
 from identify.estimation.intervals import (
     NAMES,
-    POSSIBLE,
-    Interval,
-    derived,
     interval_jacobian,
+    intervals_of,
     principal_axes_of,
     principal_spread,
 )
 from identify.inertia import PHI
 
-_LEVEL, _QUANTILE = 0.975, 1.96
-_NO_LIMIT = (-np.inf, np.inf)
+_QUANTILE = 1.96
 
 
 def of_shift(shift: Phi, covariance: Array) -> Array:
@@ -79,34 +75,20 @@ def _widened(estimate: Estimate, added: Array) -> Estimate:
         np.maximum((jacobian @ of * jacobian).sum(axis=1), 0.0)
         for of in (estimate.covariance, added)
     )
-    values = dict(zip(NAMES, (*phi, *derived(phi), *spread.moments), strict=True))
-    intervals: dict[str, Interval | None] = dict.fromkeys(NAMES)
     shares: dict[str, dict[str, float]] = {}
-    quantiles = [_QUANTILE]  # those of Student's t that the intervals have
     for name, variance, extra in zip(NAMES, before.tolist(), more.tolist(), strict=True):
-        interval = estimate.intervals[name]
-        if interval is None or estimate.decided_by.get(name) == "given":
-            intervals[name] = interval
-            continue
-        value = float(values[name])
-        down, up = value - interval[0], interval[1] - value
-        quantile = max(quantiles)  # of what is derived that of the ten, which stand first
-        if variance > 0.0 and name in PHI:
-            quantile = max(down / np.sqrt(variance), up / np.sqrt(variance), _QUANTILE)
-            quantiles.append(quantile)
-        down, up = (float(np.hypot(side, quantile * np.sqrt(extra))) for side in (down, up))
-        least, most = POSSIBLE.get(name, _NO_LIMIT)
-        intervals[name] = max(value - down, min(least, value)), min(value + up, most)
-        whole = variance + extra
-        of = estimate.variance_shares.get(name, {})
-        if whole > 0.0 and (of or extra):
+        of, whole = estimate.variance_shares.get(name, {}), variance + extra
+        if estimate.intervals[name] is not None and whole > 0.0 and (of or extra):
             kept = {source: share * variance / whole for source, share in of.items()}
             shares[name] = kept | {"fault": kept.get("fault", 0.0) + extra / whole}
-    degrees = float(stdtridf(_LEVEL, max(quantiles))) if max(quantiles) > _QUANTILE else np.inf
+    degrees = np.array([estimate.degrees_of_freedom[name] or np.inf for name in PHI])
+    made = phi, covariance, degrees, estimate.decided_by
     return replace(
         estimate,
         covariance=covariance,
-        intervals=intervals,
+        intervals=intervals_of(
+            *made, limits=estimate.limits, simultaneous=estimate.simultaneous, spread=spread
+        ),
         variance_shares=shares,
-        principal_axes=principal_axes_of(phi, covariance, degrees, estimate.decided_by, spread),
+        principal_axes=principal_axes_of(*made, spread),
     )

@@ -93,6 +93,8 @@ class SavedEstimate(EstimateViews):
         intervals: lower and upper bound by name: the ten of phi, cx, cy, cz, Icxx … Iczz and the
             principal moments I1, I2, I3; None for what was not measured.
         interval_kind: what the intervals are, and what they leave out.
+        degrees_of_freedom: of Student's t in the interval of each of the ten, by name; None where
+            it is the normal distribution.
         certified_bounds: of the ten, cx, cy, cz and Icxx, Icyy, Iczz, where they were asked for.
         variance_shares: by the same names, what share of the variance comes of which source.
         principal_axes: by ascending moments, with the cones they are known to within.
@@ -121,6 +123,7 @@ class SavedEstimate(EstimateViews):
     calibration: Array | None = None
     intervals: Mapping[str, tuple[float, float] | None] = field(default_factory=dict)
     interval_kind: str | None = None
+    degrees_of_freedom: Mapping[str, float | None] = field(default_factory=dict)
     certified_bounds: Mapping[str, Bound] = field(default_factory=dict)
     variance_shares: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     principal_axes: tuple[PrincipalAxis, ...] = ()

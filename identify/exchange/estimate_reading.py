@@ -300,6 +300,7 @@ class _Contents(BaseModel):
     calibration: _Covariance | None = None
     intervals: dict[StrictStr, _Pair | None] | None = None
     interval_kind: StrictStr | None = None
+    degrees_of_freedom: dict[StrictStr, Number | None] | None = None
     certified_bounds: dict[StrictStr, _Bound] | None = None
     variance_shares: dict[StrictStr, dict[StrictStr, Number]] | None = None
     principal_axes: tuple[Annotated[_PrincipalAxis, _made(PrincipalAxis)], ...] | None = None

@@ -22,11 +22,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import fdtrc, stdtridf, stdtrit
+from scipy.special import fdtrc, stdtrit
 
 from identify.arrays import Array
 from identify.errors import ModelError
@@ -36,7 +36,6 @@ from identify.estimation.intervals import (
     INERTIA_ABOUT_COM,
     derived,
     derived_jacobian,
-    level_at_once,
 )
 from identify.exchange import SavedEstimate
 from identify.inertia import PHI
@@ -435,17 +434,8 @@ def degrees_of(estimate: SavedEstimate) -> float:
 
 def _degrees(estimate: SavedEstimate, identified: NDArray[np.bool_]) -> float:
     """Of freedom of the covariance: what the intervals were made with, harmonic over parameters."""
-    inverse, level = [], _HALF_WIDTH_LEVEL
-    options: Any = estimate.provenance.get("options")
-    if isinstance(options, Mapping) and options.get("simultaneous"):
-        assert estimate.covariance is not None
-        level = level_at_once(estimate.parameters.phi, estimate.covariance, estimate.decided_by)
-    for k in np.flatnonzero(identified):
-        low, high = estimate.intervals[PHI[k]] or (np.nan, np.nan)
-        assert estimate.covariance is not None
-        factor = 0.5 * (high - low) / np.sqrt(estimate.covariance[k, k])
-        found = float(stdtridf(level, factor))
-        inverse.append(1.0 / found if 0.0 < found < _MOST_DEGREES else 1.0 / _MOST_DEGREES)
+    known = [estimate.degrees_of_freedom.get(PHI[k]) for k in np.flatnonzero(identified).tolist()]
+    inverse = [1.0 / min(of or _MOST_DEGREES, _MOST_DEGREES) for of in known]
     return 1.0 / float(np.mean(inverse)) if inverse else _MOST_DEGREES
 
 

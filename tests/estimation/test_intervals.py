@@ -16,7 +16,7 @@ from identify.estimation.intervals import (
     degrees_of_freedom,
     derived,
     derived_jacobian,
-    level_at_once,
+    intervals_of,
     offset_half_widths,
 )
 from identify.estimation.priors import Ball
@@ -68,9 +68,14 @@ def test_what_is_known_exactly_does_not_widen_intervals_that_hold_at_once():
     root[1:3] = 0.0
     phi = np.array([1.0, 0.0, 0.0, 0.1, 0.02, 0.001, 0.002, 0.03, 0.001, 0.025])
     decided = dict.fromkeys(PHI, "data")
-    exact = level_at_once(phi, root @ root.T, decided)
+
+    def half_widths() -> np.ndarray:
+        found = intervals_of(phi, root @ root.T, np.inf, decided, limits={}, simultaneous=True)
+        return np.diff([interval for interval in found.values() if interval is not None])[:, 0] / 2
+
+    exact = half_widths()
     phi[1:3] = 1e-30, -3e-25
-    assert_close(level_at_once(phi, root @ root.T, decided), exact, 1e-3)
+    assert_close(half_widths(), exact, 1e-3)
 
 
 def coverage(fits: int, count: int, *, logs: int = 1) -> np.ndarray:

@@ -17,8 +17,8 @@ from tests.strategies import bodies, random_body
 
 KEYS = (
     "schema_version frame frames phi mass com inertia_about_com inertia_about_origin covariance "
-    "calibration intervals interval_kind certified_bounds variance_shares principal_axes "
-    "decided_by prior_share default_body bias "
+    "calibration intervals interval_kind degrees_of_freedom certified_bounds variance_shares "
+    "principal_axes decided_by prior_share default_body bias "
     "residual_rms samples effective_samples dropped_rows certificate provenance findings "
     "r_squared verdict digest"
 )

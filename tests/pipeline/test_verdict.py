@@ -10,6 +10,7 @@ import identify
 from identify import Estimate, Recording
 from identify.estimation import EstimatorSettings, estimate_body
 from identify.estimation.intervals import COM
+from identify.estimation.terms import MassBetween
 from identify.logs.synthetic import Noise
 from identify.logs.writing import write_log
 from identify.pipeline.needs import precision_findings, repeatability
@@ -252,6 +253,16 @@ def test_a_contact_doubts_the_needs_that_it_moves_alone():
     verdict = identify.fit(log, needs="mass 2%, inertia 10%").verdict
     assert (verdict.usable, verdict.reasons) == ("with care", ("contact",))
     assert all(verdict.needs.values())
+
+
+def test_doubted_intervals_keep_bounds_and_cones_that_hold_at_once():
+    log = pushed(logged(exact(3), 3))
+    bound = MassBetween(0.5 * PHI[0], 1.0003 * PHI[0])
+    low, high = identify.fit(log, terms=[bound]).estimate.intervals["m"]
+    assert (low > bound.low, high) == (True, bound.high)
+    one, at_once = (identify.fit(log, simultaneous=flag).estimate for flag in (False, True))
+    for axis, same in zip(one.principal_axes, at_once.principal_axes, strict=True):
+        assert same.half_angle == pytest.approx(axis.half_angle, rel=1e-9)
 
 
 def test_a_displaced_point_doubts_no_need_of_the_mass():
