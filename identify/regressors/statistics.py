@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import chain, count, pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -198,38 +197,22 @@ class Statistics:
         Args:
             later: of the same log and layout.
         """
-        k = max(self.factors.shape[1], later.factors.shape[1])
-        parts = self, later
-        start = int(self.block.max()) + 1
-        return Statistics(
-            layout=self.layout,
-            factors=np.concatenate([_with_rows(part.factors, k) for part in parts]),
-            log=np.concatenate([part.log for part in parts]),
-            block=np.concatenate((self.block, start + later.block)),
-            group=np.concatenate([part.group for part in parts]),
-            samples=np.concatenate([part.samples for part in parts]),
-            effective_samples=np.concatenate([part.effective_samples for part in parts]),
-            noise=_noise_of_all(
-                np.concatenate([part.noise for part in parts]),
-                np.concatenate([part.counts(part.samples) for part in parts]),
-            )[None],
-            logs=self.logs,
-        )
+        return self + later._copy(block=int(self.block.max()) + 1 + later.block)
 
     def subset(self, cells: Indices | Flags | Sequence[int]) -> Statistics:
         """The cells of the given numbers, of the same logs."""
         chosen = slice(None) if isinstance(cells, slice) else np.asarray(cells)
-        return _of_checked(
-            layout=self.layout,
-            factors=self.factors[chosen],
-            log=self.log[chosen],
-            block=self.block[chosen],
-            group=self.group[chosen],
-            samples=self.samples[chosen],
-            effective_samples=self.effective_samples[chosen],
-            noise=self.noise,
-            logs=self.logs,
-        )
+        return self._copy(**{name: getattr(self, name)[chosen] for name in _OF_CELLS})
+
+    def _copy(self, **changes: Any) -> Statistics:
+        """A copy with other attributes made of those of others, which need no check and no copy."""
+        copy = object.__new__(Statistics)
+        for of in fields(Statistics):
+            value = changes.get(of.name, getattr(self, of.name))
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            object.__setattr__(copy, of.name, value)
+        return copy
 
     def narrowed(self) -> Statistics:
         """The columns that a fit reads, alone: of wide ones what takes a fifth of the memory."""
@@ -239,16 +222,10 @@ class Statistics:
         factors = self.factors[:, :, :fit]
         if factors.shape[1] > fit:
             factors = np.linalg.qr(factors, mode="r")
-        return _of_checked(
+        return self._copy(
             layout=replace(self.layout, columns=self.layout.columns[:fit]),
             factors=np.ascontiguousarray(factors),
-            log=self.log,
-            block=self.block,
-            group=self.group,
-            samples=self.samples,
-            effective_samples=self.effective_samples,
             noise=np.linalg.qr(self.noise[..., :fit], mode="r"),
-            logs=self.logs,
         )
 
     def merged(self) -> Statistics:
@@ -274,30 +251,11 @@ class Statistics:
                 for roots, of_log in zip(self.noise, maps, strict=True)
             ]
         )
-        return Statistics(
-            layout=layout or self.layout,
-            factors=factors,
-            log=self.log,
-            block=self.block,
-            group=self.group,
-            samples=self.samples,
-            effective_samples=self.effective_samples,
-            noise=noise,
-            logs=self.logs,
-        )
+        return replace(self, layout=layout or self.layout, factors=factors, noise=noise)
 
-    def save(self, path: Path | str) -> None:
-        """Write the numbers to an NPZ file; the layout is not in it."""
-        arrays = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "layout"}
-        np.savez(path, allow_pickle=False, **arrays)
 
-    @classmethod
-    def load(cls, path: Path | str, layout: Layout) -> Statistics:
-        """Read what `save` wrote, given its layout."""
-        with np.load(path, allow_pickle=False) as file:
-            arrays: dict[str, Any] = {name: file[name] for name in file.files}
-        arrays["logs"] = tuple(arrays["logs"].tolist())
-        return cls(layout=layout, **arrays)
+_OF_CELLS = ("factors", "log", "block", "group", "samples", "effective_samples")
+"""Attributes of `Statistics` with an entry for each cell."""
 
 
 def add_up(parts: Sequence[Statistics]) -> Statistics:
@@ -320,14 +278,18 @@ def add_up(parts: Sequence[Statistics]) -> Statistics:
     samples = np.bincount(owner, joined.samples).astype(np.float64)
     effective = np.bincount(owner, joined.effective_samples).astype(np.float64)
     K = len(joined.layout.columns)
-    stacks = [triangle(joined.factors[owner == k].reshape(-1, K)) for k in range(len(cells))]
+    stacks = np.zeros((len(cells), K, K))
+    for k in range(len(cells)):
+        own = joined.factors[owner == k]
+        small = len(own) == 1 and own.shape[1] <= K
+        stacks[k] = _with_rows(own, K)[0] if small else triangle(own.reshape(-1, K))
     rows = joined.counts(joined.samples)
     noise = np.zeros((len(names), *joined.noise.shape[1:]))
     for k in range(len(names)):
         noise[k] = _noise_of_all(joined.noise[of_name == k], rows[of_name == k])
     return Statistics(
         layout=joined.layout,
-        factors=np.array(stacks),
+        factors=stacks,
         log=cells[:, 0],
         block=cells[:, 1],
         group=cells[:, 2],
@@ -355,29 +317,17 @@ def join_logs(parts: Sequence[Statistics]) -> Statistics:
         raise ValueError("statistics of different layouts do not add up")
     first = np.cumsum([0, *(len(part.logs) for part in parts)])
     k = max(part.factors.shape[1] for part in parts)
-    joined = _of_checked(
-        layout=parts[0].layout,
+    joined = parts[0]._copy(
         factors=np.concatenate([_with_rows(part.factors, k) for part in parts]),
         log=np.concatenate([part.log + start for part, start in zip(parts, first, strict=False)]),
-        block=np.concatenate([part.block for part in parts]),
-        group=np.concatenate([part.group for part in parts]),
-        samples=np.concatenate([part.samples for part in parts]),
-        effective_samples=np.concatenate([part.effective_samples for part in parts]),
-        noise=np.concatenate([part.noise for part in parts]),
+        **{
+            name: np.concatenate([getattr(part, name) for part in parts])
+            for name in ("block", "group", "samples", "effective_samples", "noise")
+        },
         logs=_distinct([name for part in parts for name in part.logs]),
     )
     joined.__dict__["totals"] = np.concatenate([part.totals for part in parts])
     return joined
-
-
-def _of_checked(**attributes: Any) -> Statistics:
-    """Statistics of new arrays made of those of others, which need no check and no copy."""
-    statistics = object.__new__(Statistics)
-    for name, value in attributes.items():
-        if isinstance(value, np.ndarray):
-            value.flags.writeable = False
-        object.__setattr__(statistics, name, value)
-    return statistics
 
 
 def _noise_of_all(noise: Array, rows: Array) -> Array:

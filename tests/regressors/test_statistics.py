@@ -253,22 +253,6 @@ def test_narrowed_statistics_are_those_of_the_leading_columns(seed):
     assert found.narrowed() is found
 
 
-def test_statistics_come_back_from_a_file(tmp_path):
-    one = random_statistics(np.random.default_rng(18), ("a", "ü/log.csv"))
-    path = tmp_path / "statistics.npz"
-    one.save(path)
-    back = Statistics.load(path, TWO_GROUPS)
-    for field in fields(one):
-        mine, theirs = getattr(one, field.name), getattr(back, field.name)
-        if isinstance(mine, np.ndarray):
-            assert mine.dtype == theirs.dtype
-            assert_close(theirs, mine, 0.0)
-        else:
-            assert mine == theirs
-    with pytest.raises(ModelError, match="expected shape"):
-        Statistics.load(path, WRENCH_LAYOUT)
-
-
 @pytest.mark.parametrize("labels", [None, ["knee", "hip"], [7, 3, 5]])
 def test_stacked_rows_are_grouped_by_their_labels(labels):
     rng = np.random.default_rng(19)
