@@ -22,6 +22,7 @@ from identify.regressors.log_corrections import (
     other_gravity,
     scaled_position,
 )
+from identify.regressors.wrench import W
 
 _WRENCH_KEYS = frozenset(
     f"wrench.{key}" for key in ("force", "torque", "force_unit", "torque_unit", "acts_on")
@@ -122,6 +123,21 @@ class Fault:
         if self.facts is None:
             return M
         return before_added_weight(M, self.facts.compensated, self.facts.gravity)
+
+    def least_scale(self, size: ArrayLike = (), *, dense: bool) -> float:
+        """Least factor by which the wrench may be smaller than so read; 1 where it has a unit.
+
+        Of raw counts the force may be as much too large as the torque is too small. That has to
+        mend a body that is too dense as read; of another body nothing is known.
+
+        Args:
+            size: η.
+            dense: whether the body as read is denser than any material.
+        """
+        if not self.counts:
+            return 1.0
+        torque = float(np.linalg.det(self.fit_map(size)[W, W]) ** (1.0 / 3.0))
+        return min(1.0, 1.0 / torque) if dense else 0.0
 
     def map_at(self, size: Array) -> Array:
         """M(η) of all extended columns, shape (43, 43): maps follow each other as products."""

@@ -39,6 +39,10 @@ _FEW = 10.0
 """Effective samples of a band below which its noise is no less than that of the quietest of those
 with more: a body and a fault have enough numbers to leave nothing of a few."""
 
+_PRIOR_SAMPLES = 12.0
+"""Weight of independent axes beside the samples of a residual's covariance: of fewer than some
+twenty, as of still poses, its 21 numbers are known so badly that any fault seems likelier."""
+
 _UNKNOWN = 1e-11
 """Share of an unknown's information below which it is rounding."""
 
@@ -131,12 +135,13 @@ class Misfit:
     density: float
 
 
-def misfit(logs: Sequence[BandRows], *, scaled: bool = True) -> Misfit:
+def misfit(logs: Sequence[BandRows], *, scale: float = 1.0) -> Misfit:
     """Fit one body to logs, the residual of each with a covariance and a size in each band.
 
     Args:
         logs: their rows.
-        scaled: whether the wrench has a unit, so that the density of the body counts.
+        scale: least factor by which the wrench, and with it the density, may be smaller; zero where
+            its unit is unknown and the density says nothing.
     """
     Z = stacked(logs)[:, :, :18]
     n = np.concatenate([log.samples for log in logs])
@@ -155,7 +160,9 @@ def misfit(logs: Sequence[BandRows], *, scaled: bool = True) -> Misfit:
     inverse = np.linalg.inv(covariances)
     cost = n @ (np.linalg.slogdet(covariances)[1] + np.einsum("bij,bji->b", inverse, spread))
     density = least_density(phi, covariance)
-    cost += _impossible(phi, covariance) + _IMPOSSIBLE * (scaled and density > DENSEST)
+    # No number where the second moment is surely negative: so small is that of no body either.
+    too_dense = scale > 0.0 and not scale * density <= DENSEST
+    cost += _impossible(phi, covariance) + _IMPOSSIBLE * too_dense
     return Misfit(float(cost), phi, inverse, density)
 
 
@@ -195,8 +202,11 @@ def _residuals(Z: Array, phi: Phi) -> Array:
 
 
 def _covariances(spread: Array, n: Array) -> Array:
-    """One correlation for all bands, and sizes of force and torque in each, by likelihood."""
-    common = (n @ spread.reshape(-1, 36)).reshape(6, 6) / n.sum()
+    """One correlation for all bands, and sizes of force and torque in each, by likelihood.
+
+    The correlation is drawn to none by as much as few samples tell of it.
+    """
+    common = _shrunk((n @ spread.reshape(-1, 36)).reshape(6, 6) / n.sum(), n.sum())
     sizes, many = np.ones((len(n), 6)), n >= min(_FEW, n.max())
     for _ in range(2):
         inverse = np.linalg.inv(np.array([common[part, part] for part in _HALF]))
@@ -205,8 +215,14 @@ def _covariances(spread: Array, n: Array) -> Array:
             size[~many] = np.maximum(size[~many], size[many].min())
             sizes[:, part] = np.sqrt(size)[:, None]
         whitened = spread / sizes[:, :, None] / sizes[:, None, :]
-        common = (n @ whitened.reshape(-1, 36)).reshape(6, 6) / n.sum()
+        common = _shrunk((n @ whitened.reshape(-1, 36)).reshape(6, 6) / n.sum(), n.sum())
     return sizes[:, :, None] * common * sizes[:, None, :]
+
+
+def _shrunk(covariance: Array, samples: float) -> Array:
+    """A covariance of so many samples, drawn to that of independent axes of force and of torque."""
+    independent = np.diag(np.repeat([np.mean(np.diag(covariance)[part]) for part in _HALF], 3))
+    return (samples * covariance + _PRIOR_SAMPLES * independent) / (samples + _PRIOR_SAMPLES)
 
 
 def _impossible(phi: Phi, covariance: Array) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Phi
 from identify.diagnosis.fault import Fault
@@ -257,15 +258,14 @@ class Compared:
         rows = [r.mapped(M) for r, M in zip(self.rows, maps, strict=True)]
         power = 2.0 * float(np.linalg.slogdet(maps[0][W, W])[1])
         paid = SLIP + len(found.size) * float(np.log(6.0 * self.samples))
-        now = self._explained(rows, found.faults, self.samples * power - paid)
+        now = self._explained(rows, found.faults, self.samples * power - paid, found.size)
         return replace(found, gain=now.gain, phi=now.phi, density=now.density)
 
     def _explained(
-        self, rows: Sequence[BandRows], faults: Sequence[Fault], added: float
+        self, rows: Sequence[BandRows], faults: Sequence[Fault], added: float, size: ArrayLike = ()
     ) -> Explanation:
-        # A body that is too dense as read has to be mended by counts too.
-        scaled = not faults[0].counts or self.misfit.density > DENSEST
-        after = misfit(rows, scaled=scaled)
+        dense = self.misfit.density > DENSEST
+        after = misfit(rows, scale=faults[0].least_scale(size, dense=dense))
         # Rows whose edges are tapered otherwise are worth others in number.
         again = float(sum(each.samples.sum() for each in rows))
         gain = self.misfit.cost - after.cost * self.samples / again + added

@@ -176,12 +176,17 @@ def least_density(phi: Phi, covariance: Array) -> float:
 
 def held_by_arm(phi: Phi, covariance: Array, sensor: Vec3) -> bool:
     """Whether an arm may hold a body of positive mass with its sensor there [m], errors allowed."""
+    mass = phi[0] - _SURELY * np.sqrt(max(covariance[0, 0], 0.0))
+    return bool(mass <= HEAVIEST and distance_of_com(phi, covariance, sensor)[0] <= FARTHEST_COM)
+
+
+def distance_of_com(phi: Phi, covariance: Array, sensor: Vec3) -> tuple[float, float]:
+    """Least and largest distance of a centre of mass from the sensor, errors allowed [m]."""
     com = phi[1:4] / phi[0]
     J = np.hstack((-com[:, None], np.eye(3))) / phi[0]
     place_error = np.sqrt(max(np.trace(J @ covariance[:4, :4] @ J.T), 0.0))  # given: zero
-    away = np.linalg.norm(com - sensor) - _SURELY * place_error
-    mass = phi[0] - _SURELY * np.sqrt(max(covariance[0, 0], 0.0))
-    return bool(mass <= HEAVIEST and away <= FARTHEST_COM)
+    away, error = np.linalg.norm(com - sensor), _SURELY * place_error
+    return float(away - error), float(away + error)
 
 
 def mean_density(phi: Phi, larger: float = 0.0) -> float:

@@ -204,8 +204,7 @@ def with_effects(
     compared, dense = [replace(again, gain=0.0)], max(read.density, again.density) > DENSEST
     for each in leading:
         if each.code:
-            scaled = dense or not each.counts
-            other, now = _with_own_effects(each, loaded, own, bands, None, scaled=scaled)
+            other, now = _with_own_effects(each, loaded, own, bands, None, dense=dense)
             compared.append(replace(now, gain=cost - other))
     names = {e.faults[0].name for e in compared if e.faults}
     rest = [
@@ -223,7 +222,7 @@ def _with_own_effects(
     bands: Sequence[tuple[int, ...]],
     known: FittedEffects | None,
     *,
-    scaled: bool = True,
+    dense: bool = False,
 ) -> tuple[float, Explanation]:
     """Minus twice the log-likelihood of logs by a reading with its effects, and the reading."""
     try:
@@ -244,8 +243,8 @@ def _with_own_effects(
         sum(BandRows.of(s, own).samples.sum() for s, own in zip(whole, bands, strict=True))
     )
     if known is None:
-        return cost_of(again, None, bands, each.faults, samples, scaled=scaled), each
-    cost = cost_of(again, known, bands, each.faults, samples, scaled=scaled)
+        return cost_of(again, None, bands, each.faults, samples, dense=dense), each
+    cost = cost_of(again, known, bands, each.faults, samples, dense=dense)
     left = left_by(known.fit, without_effects(again, known), 0)
     phi = known.fit.x[:10]
     density = least_density(phi, known.covariance_of_unknowns[:10, :10])

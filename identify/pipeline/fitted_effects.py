@@ -97,7 +97,7 @@ def cost_of(
     faults: Sequence[Fault] = (),
     samples: float | None = None,
     *,
-    scaled: bool = True,
+    dense: bool = False,
 ) -> float:
     """Minus twice the log-likelihood of the wrench as it was read, effects and slips paid for.
 
@@ -106,7 +106,7 @@ def cost_of(
         effects: of their sensors, if any.
         bands: that are compared, of each.
         faults: by which they are read otherwise, of each.
-        scaled: as of `misfit`.
+        dense: whether the body as read is denser than any material.
         samples: of the logs as read, that costs of other numbers of rows are compared by.
     """
     clean = logs if effects is None else without_effects(logs, effects)
@@ -114,7 +114,8 @@ def cost_of(
     rows = [BandRows.of(s, own) for s, own in zip(statistics, bands, strict=True)]
     own = float(sum(each.samples.sum() for each in rows))
     samples = own if samples is None else samples
-    cost = misfit(rows, scaled=scaled).cost * samples / own
+    scale = faults[0].least_scale(dense=dense) if faults else 1.0
+    cost = misfit(rows, scale=scale).cost * samples / own
     if effects is not None:
         cost += effects.price
         for M, each in zip(effects.model.maps(effects.eta), rows, strict=True):

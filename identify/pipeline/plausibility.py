@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from identify.arrays import Phi
+from identify.arrays import Array, Phi, Vec3
 from identify.diagnosis.explained import MOST_LEFT, share_left
 from identify.diagnosis.faults.gravity import is_usual_gravity
 from identify.diagnosis.faults.pose import FAST_SPIN
@@ -18,7 +18,12 @@ from identify.estimation import Estimate, EstimatorSettings, NegativeMass, estim
 from identify.estimation.priors.prior import BALL, Prior
 from identify.estimation.wrench_system import body_system
 from identify.findings import NOT_IDENTIFIED, Finding
-from identify.inertia.consistency import DENSEST, held_by_arm, least_density
+from identify.inertia.consistency import (
+    DENSEST,
+    distance_of_com,
+    held_by_arm,
+    least_density,
+)
 from identify.logs import Recording
 from identify.logs.facts import LogFacts
 from identify.pipeline.messages import left_out
@@ -345,7 +350,7 @@ def findings_of_fit(
     yield from edge
     if all(finding.code != "too_dense" for log in logs for finding in log.recording.findings):
         yield from _too_dense(estimate)
-    yield from _held_by_none(estimate, logs[0].recording)
+    yield from _held_by_none(estimate, logs[0])
     if unexplained is not None and edge:
         text = f"{unexplained.text} The nearest possible body is at the edge of what is possible."
         unexplained = replace(unexplained, severity="error", text=text)
@@ -402,7 +407,7 @@ def _noisy_motion(scores: HeldOutScores, logs: Sequence[LogSummary]) -> Iterator
     what, unit = "angular_acceleration", "rad/s²"
     if hidden[:3].any():
         what, unit = "acceleration", "m/s²"
-    said = "; ".join(
+    routes = "; ".join(
         f"{log.name}: {route.source}, noise {route.noise:.2g} of {route.rms:.2g} {unit}"
         for log in logs
         if (route := routes_of(log).get(what)) is not None
@@ -411,8 +416,10 @@ def _noisy_motion(scores: HeldOutScores, logs: Sequence[LogSummary]) -> Iterator
         "motion_noise",
         "info",
         f"what the body makes of an axis is less than the noise (held-out R²: {shown}), which the "
-        f"intervals count. The {what.replace('_', ' ')} is of {said}.",
-        "Move faster, or log a motion with less noise, for narrower intervals.",
+        "intervals count." + (f" The {what.replace('_', ' ')} is of {routes}." if routes else ""),
+        "Move faster, or log a motion with less noise, for narrower intervals."
+        if routes
+        else "Log more poses, or average each for longer, for narrower intervals.",
         {f"r_squared_{WRENCH[i]}": float(scores.r_squared[i]) for i in np.flatnonzero(hidden)},
     )
 
@@ -456,27 +463,54 @@ def _too_dense(estimate: Estimate) -> Iterator[Finding]:
 
 
 _HEAVY = 100.0
-"""Mass that few arms hold [kg]: of still poses nothing but the mass shows a wrong unit."""
+"""Mass that few arms hold [kg]: of still poses nothing but the mass, and the centre of mass of so
+heavy a body, shows a wrong unit."""
+
+_FAR_IF_HEAVY = 1.0
+"""Distance at which no arm holds the centre of mass of such a body [m]."""
+
+_NEAREST = (_HEAVY, 0.5), (20.0, 0.1)
+"""Masses [kg], and the share of the radius of a ball of the densest material, of that mass, that
+the centre of mass of such a body is from its sensor at the least: it hangs at one side of it."""
 
 
-def _held_by_none(estimate: Estimate, recording: Recording) -> Iterator[Finding]:
+def _held_by_none(estimate: Estimate, log: LogSummary) -> Iterator[Finding]:
     """A finding for each body that no arm holds, or in still poses few: too heavy, or too far."""
+    recording = log.recording
     sensor = np.zeros(3) if recording.X_BS is None else recording.X_BS.position
     for one in estimate.bodies:
         mass, away = one.parameters.mass, float(np.linalg.norm(one.parameters.com - sensor))
         held = held_by_arm(one.parameters.phi, one.covariance, sensor)
-        if held and not (recording.still and mass > _HEAVY):
+        odd = _odd_load(one, sensor, log.wrench_range) if recording.still else ""
+        if held and not odd and not (recording.still and mass > _HEAVY):
             continue
-        who = "few arms hold" if held else "no arm holds"
+        who = "few arms hold" if held and not odd else "no arm holds"
         yield Finding(
             "not_held",
-            "warning" if held else "error",
+            "warning" if held and not odd else "error",
             f"{who} the body{one.of_body}: {mass:.4g} kg, with the centre of mass {away:.3g} m "
-            "from the sensor.",
-            "Check the units of force and torque in [wrench], and of [imu]; if they are raw counts "
-            "of the sensor, apply its calibration.",
+            f"from the sensor{odd}.",
+            "Check the units of force and torque in [wrench] (in mN, mNm or kgf?), and of [imu]; "
+            "if they are raw counts of the sensor, apply its calibration.",
             {"mass": mass, "distance": away},
         )
+
+
+def _odd_load(one: Estimate, sensor: Vec3, wrench_range: Array) -> str:
+    """A clause on why the body of still poses is none that an arm holds; empty where it may be."""
+    phi, covariance = one.parameters.phi, one.covariance
+    mass, (least, most) = phi[0], distance_of_com(phi, covariance, sensor)
+    if mass > _HEAVY and (np.round(wrench_range) == wrench_range).all():
+        return "; force and torque are whole numbers, as raw counts are"
+    radius = float(np.cbrt(0.75 * mass / (np.pi * DENSEST)))
+    if any(mass > heavy and most < share * radius for heavy, share in _NEAREST):
+        return (
+            f", nearer than a body so heavy can hang there (a ball of osmium has a radius of "
+            f"{radius:.2g} m): the force is too large, in another unit or in counts"
+        )
+    if mass > _HEAVY and least > _FAR_IF_HEAVY:
+        return ", farther than an arm holds so much: force and torque may be in counts"
+    return ""
 
 
 def _contradicted(

@@ -9,10 +9,12 @@ from identify.diagnosis import Explanation, Fault, Ranking
 from identify.diagnosis.faults import faults_of
 from identify.diagnosis.misfit import BandRows, misfit, pseudo_spectrum
 from identify.diagnosis.ranking import CLEAR_LEAD
-from identify.inertia import pseudo_inertia
+from identify.inertia import InertialParameters, pseudo_inertia
 from identify.inertia.consistency import mean_density
 from identify.logs import Recording, read_log
 from identify.logs.facts import LogFacts
+from identify.logs.synthetic import Noise, synthetic_recording
+from identify.logs.synthetic_motion import random_motion
 from identify.pipeline import check_logs
 from identify.pipeline.correcting import NotCorrected, _correction
 from identify.pipeline.diagnose import Checks
@@ -21,7 +23,7 @@ from identify.pipeline.messages import of_ranking
 from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors import scan
 from tests.close import assert_close
-from tests.recordings import GRAVITY, Path, record, still_poses
+from tests.recordings import GRAVITY, Path, record, still_poses, with_signals as changed_signals
 from tests.strategies import random_body
 
 BODY = random_body(np.random.default_rng(11))
@@ -249,6 +251,20 @@ def test_raw_counts_are_proposed_and_no_unit_of_a_body_that_no_arm_holds():
     checks = Checks(ranking=found)
     with pytest.raises(NotCorrected, match="does not tell the scale"):
         _correction([ScannedLog(log, scan(log))], checks, "gain", ())
+
+
+@pytest.mark.parametrize("seed", [1, 3])
+def test_force_alone_in_counts_is_no_sign_of_the_torque(seed):
+    rng = np.random.default_rng(seed)
+    noise = Noise(position=5e-5, orientation=1e-4, force=0.08, torque=0.004)
+    inertia = np.diag([1.5e-3, 1.2e-3, 1e-3])
+    phi = InertialParameters.from_com(0.8, [-0.02, 0.0, 0.05], inertia).phi
+    motion = random_motion(rng, turn=1.5)
+    log = synthetic_recording(phi, rng=rng, motion=motion, rate_hz=100.0, noise=noise)
+    log = changed_signals(log, force=np.round(50.0 * log.signals["force"]))
+    found = check_logs(log).findings
+    assert (found[0].code, found[0].severity) == ("gain", "error")
+    assert "as in raw counts" in found[0].text
 
 
 def test_where_the_density_does_not_choose_all_units_are_shown_and_none_is_applied():

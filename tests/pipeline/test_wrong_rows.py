@@ -86,8 +86,51 @@ def test_torque_of_a_centre_of_mass_on_the_axis_is_no_dead_channel():
 
 
 def test_mass_of_still_poses_that_few_arms_hold_is_a_warning():
-    log = still(3)
-    counts = {name: 300.0 * log.signals[name] for name in ("force", "torque")}
-    found = fit(with_signals(log, **counts)).findings
+    turns = Rotation.random(14, rng=np.random.default_rng(4))
+    phi = InertialParameters.from_com(390.0, [0.1, 0.0, 0.2], 8.0 * np.eye(3)).phi
+    found = fit(still_poses(phi, turns, noise=np.repeat([0.5, 0.1], 3), seed=1)).findings
     assert ("not_held", "warning") in [(one.code, one.severity) for one in found]
-    assert "not_held" not in [one.code for one in fit(log).findings]
+    assert "not_held" not in [one.code for one in fit(still(3)).findings]
+
+
+@pytest.mark.parametrize(
+    ("force", "torque", "decimals", "reason"),
+    [
+        (137.0, 1.0, 9, "the force is too large"),
+        (1000.0, 1.0, 9, "the force is too large"),
+        (137.0, 2900.0, 9, "may be in counts"),
+        (300.0, 300.0, 0, "are whole numbers"),
+    ],
+)
+def test_still_poses_in_counts_or_in_thousandths_are_an_error(force, torque, decimals, reason):
+    log = still(3)
+    scaled = {"force": force * log.signals["force"], "torque": torque * log.signals["torque"]}
+    scaled = {name: np.round(values, decimals) for name, values in scaled.items()}
+    found = check_logs(with_signals(log, **scaled))
+    (finding,) = [one for one in found.findings if one.code == "not_held"]
+    assert finding.severity == "error"
+    assert reason in finding.text
+    assert "calibration" in finding.remedy
+
+
+def test_heavy_payload_of_a_large_arm_is_not_refused():
+    turns = Rotation.random(14, rng=np.random.default_rng(4))
+    for mass, com in ((480.0, [0.1, 0.0, 0.2]), (150.0, [0.0, 0.3, 0.6]), (60.0, [0.0, 0.0, 0.1])):
+        phi = InertialParameters.from_com(mass, com, 0.02 * mass * np.eye(3)).phi
+        log = still_poses(phi, turns, noise=np.repeat([0.5, 0.1], 3), seed=1)
+        assert fit(log).verdict.usable == "with care"
+
+
+@pytest.mark.parametrize("seed", [17, 50, 82, 6, 9, 16])
+def test_few_still_poses_without_fault_raise_no_alarm(seed):
+    turns = Rotation.random(8, rng=np.random.default_rng(seed))
+    log = still_poses(PHI, turns, noise=np.repeat([0.03, 0.002], 3), seed=seed)
+    assert {one.severity for one in check_logs(log).findings} <= {"info"}
+
+
+def test_text_on_noise_of_still_poses_is_whole():
+    turns = Rotation.random(12, rng=np.random.default_rng(1))
+    log = still_poses(PHI, turns, noise=np.repeat([0.03, 0.5], 3), seed=2)
+    (finding,) = [one for one in fit(log).findings if one.code == "motion_noise"]
+    assert finding.text.endswith("which the intervals count.")
+    assert "poses" in finding.remedy
