@@ -45,6 +45,9 @@ _CONTRADICTS = 5.0
 """Ratio of radii of gyration along a direction that no body of a shape has. At the surface of a
 ball, mass has √5 times that of the even one; in its middle that of what sits there."""
 
+_FAR, _NEAR = 30.0, 3.0
+"""A centre of mass is far from its link's origin beyond so many radii of gyration and metres."""
+
 UNLIKE = "its shape contradicts its inertia"
 
 OUTSIDE = math.sqrt(5.0)
@@ -133,6 +136,29 @@ def contradiction(second: Mat33, mass: float, shape: Filled, most: float = _CONT
         f"{UNLIKE}: along [{along}] its radius of gyration is "
         f"{ratios[farthest] * of_shape:.2g} m, and {of_shape:.2g} m for {shape.what} filled "
         f"evenly; --from-geometry puts the inertia of the shape there"
+    )
+
+
+def far_from_shape(phi: Phi, shape: Filled | None) -> str:
+    """How far a centre of mass is from its link's shape, in a sentence, where units look wrong.
+
+    Without a shape it is the distance from the link's origin in the body's own radii of gyration.
+
+    Args:
+        phi: of the body about the link's origin in its axes, with a mass, shape (10,).
+        shape: of the link, or None.
+    """
+    whole = phi if shape is None else shape.phi
+    com = phi[1:4] / phi[0]
+    away = float(np.linalg.norm(com - (0.0 if shape is None else whole[1:4] / whole[0])))
+    radius = float(np.sqrt(np.trace(second_moment_about_com(whole)) / whole[0]))
+    least = max(_FAR * radius, _NEAR) if shape is None else _CONTRADICTS * radius
+    if away <= least:
+        return ""
+    place, of = ("the link's origin", "its") if shape is None else (shape.what, "whose")
+    return (
+        f"its centre of mass is {away:.3g} m from {place}, {of} radius of gyration is "
+        f"{radius:.2g} m: is its origin in m?"
     )
 
 
