@@ -154,7 +154,7 @@ def test_a_term_that_the_data_reject_is_kept_and_said():
 
 def test_a_known_centre_of_mass_that_is_a_little_off_is_told_with_a_box_that_holds():
     com = BODY[1:4] / BODY[0]
-    off = fit(log(4), terms=[KnownCom(tuple(com + [2e-3, 0.0, -1e-3]))])
+    off = fit(log(4), terms=[KnownCom((com[0] + 2e-3, com[1], com[2] - 1e-3))])
     contradicted = finding(off, "choice_contradicted")
     assert " mm from the given one" in contradicted.text
     distance = re.search(r"is ([\d.]+) mm from", contradicted.text)
