@@ -29,7 +29,7 @@ _CHECK = f"# Check the lines with {UNSURE}, then: identify check LOG --schema TH
 _PRESETS = Path(__file__).with_name("presets.toml")
 
 _TIMES = re.compile(
-    r"%?(.*[./])?(t|(date_?)?time|stamp|time_?stamp|seconds|secs?|ipoc|header\.stamp|tv_sec)"
+    r"%?(.*[./])?(t|date|(date_?)?time|stamp|time_?stamp|seconds|secs?|ipoc|header\.stamp|tv_sec)"
     r"(_?(s|ms|us|ns)| ?[\[(](s|ms|us|ns)[\])])?",
     re.I,
 )

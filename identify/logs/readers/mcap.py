@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from rosbags.rosbag2 import Reader
 from rosbags.rosbag2.reader import DirectoryReader
 from rosbags.rosbag2.storage_mcap import McapReader, Schema
-from rosbags.rosbag2.storage_sqlite3 import Sqlite3Reader
 
 _ENCODINGS = ("ros2msg", "ros2idl", "omgidl")
 
@@ -22,15 +21,18 @@ class _Schemas(dict[int, Schema]):
 
 
 class _Mcap(McapReader):
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Any) -> None:
         super().__init__(path)
         self.schemas = _Schemas()
 
 
+class _Folder(DirectoryReader):
+    STORAGE_PLUGINS = MappingProxyType({**DirectoryReader.STORAGE_PLUGINS, "mcap": _Mcap})
+
+
 def accept_any_encoding(bag: Reader) -> None:
     """Let a bag of ROS 2 open, whatever its topics are encoded in."""
-    plugins: Any = {"mcap": _Mcap, "sqlite3": Sqlite3Reader}
     if isinstance(bag.storage, McapReader):
         bag.storage = _Mcap(bag.storage.path)
     elif isinstance(bag.storage, DirectoryReader):
-        bag.storage.STORAGE_PLUGINS = plugins  # pyright: ignore[reportAttributeAccessIssue]
+        bag.storage = _Folder(bag.storage.path)
