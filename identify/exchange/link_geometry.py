@@ -140,26 +140,15 @@ def contradiction(second: Mat33, mass: float, shape: Filled, most: float = _CONT
 
 
 def far_from_shape(phi: Phi, shape: Filled | None) -> str:
-    """How far a centre of mass is from its link's shape, in a sentence, where units look wrong.
-
-    Without a shape it is the distance from the link's origin in the body's own radii of gyration.
-
-    Args:
-        phi: of the body about the link's origin in its axes, with a mass, shape (10,).
-        shape: of the link, or None.
-    """
+    """How far a centre of mass is from its link's shape or origin, where its unit looks wrong."""
     whole = phi if shape is None else shape.phi
-    com = phi[1:4] / phi[0]
-    away = float(np.linalg.norm(com - (0.0 if shape is None else whole[1:4] / whole[0])))
+    centre = np.zeros(3) if shape is None else whole[1:4] / whole[0]
+    away = float(np.linalg.norm(phi[1:4] / phi[0] - centre))
     radius = float(np.sqrt(np.trace(second_moment_about_com(whole)) / whole[0]))
     least = max(_FAR * radius, _NEAR) if shape is None else _CONTRADICTS * radius
-    if away <= least:
-        return ""
-    place, of = ("the link's origin", "its") if shape is None else (shape.what, "whose")
-    return (
-        f"its centre of mass is {away:.3g} m from {place}, {of} radius of gyration is "
-        f"{radius:.2g} m: is its origin in m?"
-    )
+    place = "the link's origin" if shape is None else shape.what
+    far = f"its centre of mass is {away:.3g} m from {place}: is its place in metres?"
+    return far if away > least else ""
 
 
 def _filled(geometry: LinkGeometry, model: Path) -> tuple[Phi, str]:

@@ -307,11 +307,8 @@ def _jumps(log: Path, table: NamedVectors) -> bool:
     if table.rotation is None or (values := _values(log, table, [table.rotation[1]])) is None:
         return False
     numbers = values.side_by_side(table.rotation[1])
-    numbers = numbers[np.isfinite(numbers).all(axis=1)]
-    if len(numbers) < 2:
-        return False
     steps = np.linalg.norm(np.diff(numbers, axis=0), axis=1)
-    return bool(steps.mean() > _JUMP * np.linalg.norm(np.std(numbers, axis=0)))
+    return len(steps) > 0 and steps.mean() > _JUMP * np.linalg.norm(np.std(numbers, axis=0))
 
 
 def _two_columns(names: Sequence[str]) -> tuple[str, str, str] | None:

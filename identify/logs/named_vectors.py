@@ -92,9 +92,7 @@ def named_vectors(contents: Contents) -> NamedVectors:
     parts: dict[tuple[str, bool, str], dict[str, str]] = {}
     matrices = [*_matrices(contents.names)]
     of_matrices = {name for rows in matrices for row in rows for name in row}
-    for name in contents.names:
-        if name in of_matrices:
-            continue
+    for name in (name for name in contents.names if name not in of_matrices):
         for pattern in (_LETTERED, _NUMBERED):
             if (match := pattern.fullmatch(name)) is not None:
                 unit = match.groupdict().get("unit")

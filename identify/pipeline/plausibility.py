@@ -531,20 +531,14 @@ def _contradicted(
 
 
 def _com_by_data(known: KnownCom, free: Estimate) -> tuple[str, str]:
-    """How far the data's centre of mass is from a known one, and the box to give instead.
-
-    The box, with the data's centre well inside, is proposed only within the body's own size.
-    """
-    com = np.array(known.com)
-    away = np.abs(free.parameters.com - com)
-    distance = float(np.linalg.norm(away))
+    """How far the data's centre of mass is from a known one, and a box instead if it is near."""
+    com, distance = np.array(known.com), float(np.linalg.norm(free.parameters.com - known.com))
     radius = np.sqrt(np.trace(second_moment_about_com(free.parameters.phi)) / free.parameters.mass)
     text = f" By the data, the centre of mass is {1e3 * distance:.3g} mm from the given one."
     if not distance < radius:
         return text, ""
-    half = np.ceil(2.0 * max(float(away.max()), _FINEST) / _FINEST) * _FINEST
-    sides = np.stack((com - half, com + half), axis=-1).ravel()
-    box = " ".join(f"{side:.7g}" for side in sides)
+    half = np.ceil(2.0 * distance / _FINEST) * _FINEST
+    box = " ".join(f"{c - half:.7g} {c + half:.7g}" for c in com)
     return text, (
         f" --com is exact: where the centre of mass is known to {1e3 * half:.3g} mm only, give a "
         f"box around it instead: --com-box {box}"

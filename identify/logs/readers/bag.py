@@ -130,12 +130,9 @@ def opened(path: Path) -> Iterator[Any]:
     with decoding(path, "ROS bag"):
         storage = _bound_files(path)
         ros1 = path.suffix == ".bag" and not path.is_dir()
-        reader = Reader1(path) if ros1 else Reader2(storage)
-        if isinstance(reader, Reader2):
-            from identify.logs.readers.mcap import accept_any_encoding
+        from identify.logs.readers.mcap import any_encoding
 
-            accept_any_encoding(reader)
-        with reader as bag:
+        with Reader1(path) if ros1 else any_encoding(Reader2(storage)) as bag:
             _bound(path, bag)
             yield bag
 
@@ -143,11 +140,8 @@ def opened(path: Path) -> Iterator[Any]:
 def _bound_files(path: Path) -> Path:
     """Raise where a file of a bag that was compressed as a whole is far larger than a log.
 
-    The library unpacks such a file to disk as soon as it opens the bag.
-
-    Returns:
-        What to open: the bag, or its only file where its index has topics that are not in CDR,
-        for which the library refuses the folder.
+    The library unpacks such a file to disk as soon as it opens the bag. Returns what to open: the
+    bag, or its only file where topics are not in CDR, for which the library refuses the folder.
     """
     if not is_bag(path):
         return path

@@ -9,14 +9,12 @@ from rosbags.rosbag2 import Reader
 from rosbags.rosbag2.reader import DirectoryReader
 from rosbags.rosbag2.storage_mcap import McapReader, Schema
 
-_ENCODINGS = ("ros2msg", "ros2idl", "omgidl")
-
 
 class _Schemas(dict[int, Schema]):
     """Definitions of types by number; those in a language unknown to rosbags become empty."""
 
     def __setitem__(self, key: int, value: Schema) -> None:
-        known = value.encoding in _ENCODINGS
+        known = value.encoding in ("ros2msg", "ros2idl", "omgidl")
         super().__setitem__(key, value if known else value._replace(encoding="", data=""))
 
 
@@ -30,9 +28,8 @@ class _Folder(DirectoryReader):
     STORAGE_PLUGINS = MappingProxyType({**DirectoryReader.STORAGE_PLUGINS, "mcap": _Mcap})
 
 
-def accept_any_encoding(bag: Reader) -> None:
-    """Let a bag of ROS 2 open, whatever its topics are encoded in."""
-    if isinstance(bag.storage, McapReader):
-        bag.storage = _Mcap(bag.storage.path)
-    elif isinstance(bag.storage, DirectoryReader):
-        bag.storage = _Folder(bag.storage.path)
+def any_encoding(bag: Reader) -> Reader:
+    """Return a bag of ROS 2 that opens whatever its topics are encoded in."""
+    kinds = {McapReader: _Mcap, DirectoryReader: _Folder}
+    bag.storage = kinds.get(type(bag.storage), type(bag.storage))(bag.storage.path)
+    return bag
