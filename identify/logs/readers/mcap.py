@@ -31,5 +31,5 @@ class _Folder(DirectoryReader):
 def any_encoding(bag: Reader) -> Reader:
     """Return a bag of ROS 2 that opens whatever its topics are encoded in."""
     kinds = {McapReader: _Mcap, DirectoryReader: _Folder}
-    bag.storage = kinds.get(type(bag.storage), type(bag.storage))(bag.storage.path)
+    bag.storage = kinds.get(type(bag.storage), type(bag.storage))(bag.path)
     return bag
