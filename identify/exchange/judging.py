@@ -10,7 +10,7 @@ import numpy as np
 
 from identify.arrays import Array, Phi
 from identify.errors import ModelError
-from identify.exchange.link_geometry import Filled, contradiction
+from identify.exchange.link_geometry import Filled, contradiction, far_from_shape
 from identify.exchange.link_inertia import DENSEST, LinkInertia, implied_density, link_kinds
 from identify.exchange.simulators import Simulator
 from identify.exchange.slips import Slip, find_slip
@@ -130,7 +130,8 @@ def _judged(
     elif body is not None and link.phi is not None and moments is not None:
         second = second_moment_about_com(link.phi)
         against = contradiction(second, float(link.phi[0]), shape) if shape else ""
-        warning = "; ".join(filter(None, (link.placeholder, against)))
+        away = "" if against else far_from_shape(link.phi, shape)
+        warning = "; ".join(filter(None, (link.placeholder, against, away)))
         note = link.note_beyond_size if warning else note
         total = float(0.5 * moments.sum())
         share = float(total - moments[2]) / total if total > 0.0 else 0.0

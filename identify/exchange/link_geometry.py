@@ -45,6 +45,9 @@ _CONTRADICTS = 5.0
 """Ratio of radii of gyration along a direction that no body of a shape has. At the surface of a
 ball, mass has √5 times that of the even one; in its middle that of what sits there."""
 
+_FAR, _NEAR = 30.0, 3.0
+"""A centre of mass is far from its link's origin beyond so many radii of gyration and metres."""
+
 UNLIKE = "its shape contradicts its inertia"
 
 OUTSIDE = math.sqrt(5.0)
@@ -134,6 +137,18 @@ def contradiction(second: Mat33, mass: float, shape: Filled, most: float = _CONT
         f"{ratios[farthest] * of_shape:.2g} m, and {of_shape:.2g} m for {shape.what} filled "
         f"evenly; --from-geometry puts the inertia of the shape there"
     )
+
+
+def far_from_shape(phi: Phi, shape: Filled | None) -> str:
+    """How far a centre of mass is from its link's shape or origin, where its unit looks wrong."""
+    whole = phi if shape is None else shape.phi
+    centre = np.zeros(3) if shape is None else whole[1:4] / whole[0]
+    away = float(np.linalg.norm(phi[1:4] / phi[0] - centre))
+    radius = float(np.sqrt(np.trace(second_moment_about_com(whole)) / whole[0]))
+    least = max(_FAR * radius, _NEAR) if shape is None else _CONTRADICTS * radius
+    place = "the link's origin" if shape is None else shape.what
+    far = f"its centre of mass is {away:.3g} m from {place}: is its place in metres?"
+    return far if away > least else ""
 
 
 def _filled(geometry: LinkGeometry, model: Path) -> tuple[Phi, str]:

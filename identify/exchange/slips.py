@@ -63,6 +63,7 @@ def find_slip(link: LinkInertia, twins: Mapping[str, Phi], shape: Filled | None)
         *_of_twin(link.name, link.printed, twins),
         *_of_sign(six),
         *_of_power(six),
+        *_of_swap(six),
     ]
     slips = list(filter(fits, candidates)) or list(filter(fits, _of_outlier(six)))
     if not slips:
@@ -115,10 +116,18 @@ def _of_sign(six: Array) -> Iterator[Slip]:
 def _of_power(six: Array) -> Iterator[Slip]:
     """One number a power of ten too large or too small, the smallest powers first."""
     signed = [(i, sign) for some in ((0, 3, 5), (1, 2, 4)) for sign in (-1, 1) for i in some]
-    for size, (i, sign) in itertools.product(range(1, 7), signed):
+    for size, (i, sign) in itertools.product(range(1, 10), signed):
         why = f"{SIX[i]} {10**size} times too {'large' if sign < 0 else 'small'}"
         new = np.where(np.arange(6) == i, six * 10.0 ** (sign * size), six)
         yield Slip(new, why, _is_wrong(six, i, small=sign > 0))
+
+
+def _of_swap(six: Array) -> Iterator[Slip]:
+    """A moment and a product of inertia under each other's name, where a letter tells them."""
+    for i, k in ((0, 1), (0, 2), (3, 1), (3, 4), (5, 2), (5, 4)):
+        new = six.copy()
+        new[[i, k]] = six[[k, i]]
+        yield Slip(new, f"{SIX[k]} and {SIX[i]} swapped", _is_wrong(six, i, small=True))
 
 
 def _of_outlier(six: Array) -> Iterator[Slip]:

@@ -29,7 +29,7 @@ _CHECK = f"# Check the lines with {UNSURE}, then: identify check LOG --schema TH
 _PRESETS = Path(__file__).with_name("presets.toml")
 
 _TIMES = re.compile(
-    r"%?(.*[./])?(t|(date_?)?time|stamp|time_?stamp|seconds|secs?|ipoc|header\.stamp|tv_sec)"
+    r"%?(.*[./])?(t|date|(date_?)?time|stamp|time_?stamp|seconds|secs?|ipoc|header\.stamp|tv_sec)"
     r"(_?(s|ms|us|ns)| ?[\[(](s|ms|us|ns)[\])])?",
     re.I,
 )
@@ -48,6 +48,10 @@ _ACCURACY = "one sigma of the sensor's scale: 1 % is usual, its data sheet says 
 _POSITION_FAR, _FULL_TURN = 20.0, 2.0 * np.pi + 0.1
 _RATES_HZ = 5.0, 2e4
 """Rates at which logs are written."""
+
+_JUMP = 0.3
+"""Mean step of a rotation's numbers, of their spread, from which rows are poses for themselves:
+of a sine, no more than some 20 rows in a period make such steps."""
 
 Line: TypeAlias = tuple[str, object, str]
 """Key, value and why, of a line of a schema."""
@@ -167,8 +171,8 @@ def _of_preset(
     names = found.contents.names
     places = (places_of(names, c) or places_of(names, f"{c}[0]") for c in preset.columns)
     values = _values(log, found, [[names[numbers[0]] for numbers in places]])
-    clock = _written(_time(found, values, missing)) if "{clock}" in preset.template else []
-    pose = _pose_lines(_pose(found, None), missing)
+    clock = _written(_time(found, values, missing, log)) if "{clock}" in preset.template else []
+    pose = _pose_lines(_pose(found, log), missing)
     wrench = (
         _lines(_wrench(found), missing, "force and torque") if "{wrench}" in preset.template else ""
     )
@@ -220,7 +224,7 @@ def _guessed(log: Path, tables: Sequence[NamedVectors]) -> FirstSchema:
         why = f"{UNSURE} messages of a topic below have no stamps of their own"
         out += _written([("time", RECEIVED, why)])
     else:
-        out += _written(_time(main, values, missing))
+        out += _written(_time(main, values, missing, log))
     if imu is not None and imu.first("acceleration"):
         streams["accelerometer"] = imu, turning
     for name, (table, alike) in streams.items():
@@ -266,9 +270,12 @@ def _pose_for(wrench: NamedVectors | None, poses: Sequence[NamedVectors]) -> Nam
     return max(poses, key=likely, default=None)
 
 
-def _time(table: NamedVectors, values: Table | None, missing: list[str]) -> list[Line]:
+def _time(table: NamedVectors, values: Table | None, missing: list[str], log: Path) -> list[Line]:
     lines: list[Line] = [(key, value, "") for key, value in table.contents.layout.items()]
     times = [name for name in table.contents.names if _TIMES.fullmatch(name)]
+    if not times and _jumps(log, table):
+        why = f"{UNSURE} no time stamps, and poses that jump: one in each row"
+        return [*lines, ("still", True, why)]
     if not times:
         missing.append("time")
         why = f"{UNSURE} no column looks like time stamps; of still poses a row each: still = true"
@@ -295,6 +302,15 @@ def _time(table: NamedVectors, values: Table | None, missing: list[str]) -> list
     return lines
 
 
+def _jumps(log: Path, table: NamedVectors) -> bool:
+    """Whether the rotation changes from row to row as no motion that is sampled does."""
+    if table.rotation is None or (values := _values(log, table, [table.rotation[1]])) is None:
+        return False
+    numbers = values.side_by_side(table.rotation[1])
+    steps = np.linalg.norm(np.diff(numbers, axis=0), axis=1)
+    return len(steps) > 0 and steps.mean() > _JUMP * np.linalg.norm(np.std(numbers, axis=0))
+
+
 def _two_columns(names: Sequence[str]) -> tuple[str, str, str] | None:
     """The columns of whole seconds and of what follows them, with its unit; None of none."""
     for name in names:
@@ -310,13 +326,9 @@ def _two_columns(names: Sequence[str]) -> tuple[str, str, str] | None:
 def _pose(table: NamedVectors, log: Path | None) -> list[Line] | None:
     """The lines of `[pose]`; of values, where there is a log, the units."""
     lines: list[Line] = []
-    position, rotation = table.first("position"), None
-    for kind in ("quaternion", "rotation_vector", "matrix", "euler"):
-        rotation = table.first(kind)
-        if rotation is not None:
-            break
-    else:
+    if table.rotation is None:
         return None
+    position, (kind, rotation) = table.first("position"), table.rotation
     values = None if log is None else _values(log, table, [position, rotation])
     if position is not None and not (kind == "matrix" and len(rotation) == 16):
         lines.append(("position", position, _also(table, "position")))
@@ -327,14 +339,22 @@ def _pose(table: NamedVectors, log: Path | None) -> list[Line] | None:
     lines.append((kind, rotation, _also(table, kind)))
     if kind == "quaternion" and not rotation[-1].lower().endswith("w"):
         lines.append(("order", "xyzw", f'{UNSURE} or "wxyz"'))
-    if kind == "matrix":
+    if kind == "matrix" and values is not None and len(rotation) == 16:
+        by_column = _largest(values, rotation[3:12:4]) == 0.0 < _largest(values, rotation[12:15])
+        lines.append(("order", "column" if by_column else "row", "by where it has 0, 0, 0, 1"))
+    elif kind == "matrix":
         lines.append(("order", "row", f'{UNSURE} or "column"'))
-    if kind == "euler":
+    of_kuka = kind == "euler" and "roll" not in rotation[0].lower()
+    if of_kuka:
+        lines.append(("order", "ZYX", "KUKA: A, B, C are angles about z, y, x"))
+    elif kind == "euler":
         lines.append(("order", "xyz", f'{UNSURE} turns about fixed axes; "ZYX" is the same'))
     elif kind != "rotation_vector":
         return lines
     if (unit := table.unit_of(rotation)) in ANGLE:
         lines += _unit_lines("angle_unit", unit)
+    elif of_kuka:
+        lines.append(("angle_unit", "deg", f"{UNSURE} as KUKA writes them"))
     elif _largest(values, rotation) > _FULL_TURN:
         lines.append(("angle_unit", "deg", f"{UNSURE} larger than a full turn in radians"))
     return lines

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 from identify.logs.table import Contents
 from identify.logs.units import ANGLE, FORCE, LENGTH, TORQUE
@@ -19,6 +20,7 @@ _UNITS: Mapping[str, tuple[str, str]] = {
     **{unit + per: (unit, "linear") for unit in LENGTH for per in _PER_SECOND},
     **{f"m{per}": ("m/s^2", "acceleration") for per in _PER_SECOND_SQUARED},
     "dps": ("deg", "angular"),
+    **dict.fromkeys(("°", "degree", "degrees"), ("deg", "")),
     "°/s": ("deg", "angular"),
     "g": ("g", "acceleration"),
 }
@@ -26,7 +28,7 @@ _UNITS: Mapping[str, tuple[str, str]] = {
 
 _NUMBERED = re.compile(r"(?P<stem>.*?)[_.]?(?P<open>\[)?(?P<part>\d+)(?(open)\])")
 _LETTERED = re.compile(
-    r"(?P<stem>.*?)[_./ ]?(?P<part>[xyzwXYZW])(?:[_ ]?[\[(]?"
+    r"(?P<stem>.*?)[_./ ]?(?P<part>[xyzwXYZWABC])(?:[_ ]?[\[(]?"
     rf"(?P<unit>{'|'.join(map(re.escape, _UNITS))})[\])]?)?"
 )
 _WORDS: Mapping[str, tuple[str, ...]] = {
@@ -42,7 +44,10 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
     "pose": ("pose", "tcp_pose"),
 }
 """What vectors are called, by the last word of their names."""
+_ENTRY = re.compile(r"(?P<stem>.*?)[_. ]?[\[(]?(?P<row>\d)(?:\]\[|[,_. ] ?)?(?P<column>\d)[\])]?")
+"""An entry of a matrix by row and column: `T_0_3`, `R12`, `T[0][3]`."""
 _TURNS = "roll", "pitch", "yaw"
+_SHAPES = (3, 3), (3, 4), (4, 4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +76,23 @@ class NamedVectors:
         return _UNITS.get(unit.strip("[]() "), ("",))[0]
 
     @property
+    def rotation(self) -> tuple[str, list[str]] | None:
+        """What the likeliest rotation is given as, with its columns; None without one."""
+        kinds = ("quaternion", "rotation_vector", "matrix", "euler")
+        return next(((kind, self.vectors[kind][0]) for kind in kinds if kind in self.vectors), None)
+
+    @property
     def posed(self) -> bool:
         """Whether it has a pose."""
-        return any(
-            self.vectors.get(of) for of in ("quaternion", "rotation_vector", "matrix", "euler")
-        )
+        return self.rotation is not None
 
 
 def named_vectors(contents: Contents) -> NamedVectors:
     """The vectors among the columns of a table."""
     parts: dict[tuple[str, bool, str], dict[str, str]] = {}
-    for name in contents.names:
+    matrices = [*_matrices(contents.names)]
+    of_matrices = {name for rows in matrices for row in rows for name in row}
+    for name in (name for name in contents.names if name not in of_matrices):
         for pattern in (_LETTERED, _NUMBERED):
             if (match := pattern.fullmatch(name)) is not None:
                 unit = match.groupdict().get("unit")
@@ -93,6 +104,11 @@ def named_vectors(contents: Contents) -> NamedVectors:
     def add(role: str, names: list[str]) -> None:
         found.vectors.setdefault(role, []).append(names)
 
+    for rows in matrices:
+        square = len(rows) == len(rows[0])
+        add("matrix", [name for row in rows for name in (row if square else row[:3])])
+        if not square:
+            add("position", [row[3] for row in rows])
     turns = [[n for n in contents.names if word in n.lower()] for word in _TURNS]
     for names in zip(*turns, strict=False):
         add("euler", list(names))
@@ -104,7 +120,11 @@ def named_vectors(contents: Contents) -> NamedVectors:
         if numbered:
             names = [of[k] for k in sorted(of, key=int)]
             _add_numbered(names, roles, add)
-        elif {"x", "y", "z"} <= set(of):
+            continue
+        placed = {"x", "y", "z"} <= set(of)
+        if {"a", "b", "c"} <= set(of) and (placed or found.unit_of(of["a"]) in ANGLE):
+            add("euler", [of[k] for k in "abc"])
+        if placed:
             if "w" in of:
                 add("quaternion", [of[k] for k in "xyzw"])
             for role in roles:
@@ -113,6 +133,18 @@ def named_vectors(contents: Contents) -> NamedVectors:
     for vectors in found.vectors.values():  # a controller logs what it wanted, too
         vectors.sort(key=lambda names: "target" in names[0].lower())
     return found
+
+
+def _matrices(names: Sequence[str]) -> Iterator[list[list[str]]]:
+    """Names of complete matrices, 3×3, 3×4 or 4×4, whose entries are named by row and column."""
+    entries: dict[str, dict[tuple[int, int], str]] = {}
+    for match in filter(None, map(_ENTRY.fullmatch, names)):
+        place = int(match["row"]), int(match["column"])
+        entries.setdefault(match["stem"], {})[place] = match.string
+    for of, (height, width), first in product(entries.values(), _SHAPES, (0, 1)):
+        rows, columns = range(first, first + height), range(first, first + width)
+        if of.keys() == {*product(rows, columns)}:
+            yield [[of[i, j] for j in columns] for i in rows]
 
 
 def _without_prefix(word: str) -> str:

@@ -137,7 +137,8 @@ def _from_matrix(valid: Table, pose: PoseTable) -> Vec4:
         raise valid.error_at(
             row,
             f"the matrix of columns {first!r} to {last!r} is a reflection "
-            "(determinant −1), not a rotation; one of its axes has the wrong sign",
+            "(determinant −1), not a rotation; one of its axes has the wrong sign, or two of its "
+            "rows or columns are swapped",
             first,
         )
     for _ in range(3):  # to the nearest rotation (Newton-Schulz, quadratic)

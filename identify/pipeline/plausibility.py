@@ -16,6 +16,7 @@ from identify.diagnosis.faults.pose import FAST_SPIN
 from identify.errors import LogError, ProblemError, SchemaError, SolveError
 from identify.estimation import Estimate, EstimatorSettings, NegativeMass, estimate_body
 from identify.estimation.priors.prior import BALL, Prior
+from identify.estimation.terms import KnownCom
 from identify.estimation.wrench_system import body_system
 from identify.findings import NOT_IDENTIFIED, Finding
 from identify.inertia.consistency import (
@@ -24,6 +25,7 @@ from identify.inertia.consistency import (
     held_by_arm,
     least_density,
 )
+from identify.inertia.matrices import second_moment_about_com
 from identify.logs import Recording
 from identify.logs.facts import LogFacts
 from identify.pipeline.messages import left_out
@@ -61,6 +63,9 @@ that was corrected to be impossible the correction."""
 _AT_THE_EDGE = 0.1
 """Standard errors by which the constraint moves an estimate from which on it asks for care: it
 moves those of exact logs of thin bodies by rounding."""
+
+_FINEST = 1e-4
+"""Half sides of a box around a known centre of mass are multiples of this [m]."""
 
 _WORSE = 1.5
 """Ratio of residuals beyond which a choice is called wrong for the data."""
@@ -545,14 +550,32 @@ def _contradicted(
     of_body = settings.mass is not None or bool(settings.terms)
     each = f" ({'; '.join(against.values())})" if len(against) > 1 else ""
     given = "what was given" if settings.mass is None else "the mass that was given"
+    remedy = f"Check {given}; correct it or leave it out."
+    coms = [t for t in settings.terms if isinstance(t, KnownCom) and f"with {t}" in named]
+    distance, box = _com_by_data(coms[-1], free) if coms else ("", "")
     return Finding(
         "choice_contradicted",
         "error" if of_body else "warning",
         f"fitted {' and '.join(named)}, the residual of an axis is {worse:.2g} times that of a "
         f"fit that leaves this to the data, whose mass is {free.parameters.mass:.5g} kg: the data "
-        f"contradict the choice, by {moved:.2g} standard errors{each}.",
-        f"Check {given}; correct it or leave it out.",
+        f"contradict the choice, by {moved:.2g} standard errors{each}.{distance}",
+        f"{remedy}{box}",
         {"standard_errors": moved, "residual_ratio": worse, "mass_by_data": free.parameters.mass},
+    )
+
+
+def _com_by_data(known: KnownCom, free: Estimate) -> tuple[str, str]:
+    """How far the data's centre of mass is from a known one, and a box instead if it is near."""
+    com, distance = np.array(known.com), float(np.linalg.norm(free.parameters.com - known.com))
+    radius = np.sqrt(np.trace(second_moment_about_com(free.parameters.phi)) / free.parameters.mass)
+    text = f" By the data, the centre of mass is {1e3 * distance:.3g} mm from the given one."
+    if not distance < radius:
+        return text, ""
+    half = np.ceil(2.0 * distance / _FINEST) * _FINEST
+    box = " ".join(f"{c - half:.7g} {c + half:.7g}" for c in com)
+    return text, (
+        f" --com is exact: where the centre of mass is known to {1e3 * half:.3g} mm only, give a "
+        f"box around it instead: --com-box {box}"
     )
 
 

@@ -218,6 +218,32 @@ def spoilt(bag: containers.Bag, case: str) -> None:
     bag.writer.write(connection, START, raw)
 
 
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_topic_of_another_encoding_refuses_no_bag(columns, reference, tmp_path, alone):
+    path = tmp_path / "run"
+    with containers.Bag(path, "mcap") as bag:
+        spoilt(bag, "padded")
+        for ns, p, q, f, tau in zip(
+            *(columns[k] for k in ("t", "p", "q", "f", "tau")), strict=True
+        ):
+            bag.pose("/pose", int(ns), p, q)
+            bag.wrench("/ft/wrench", int(ns), f, tau)
+    (part,) = path.glob("*.mcap")
+    length = b"\3\0\0\0"
+    content = part.read_bytes().replace(b"/a" + length + b"cdr", b"/a" + length + b"xml")
+    kind = b"std_msgs/msg/Float64\7\0\0\0"
+    part.write_bytes(content.replace(kind + b"ros2msg", kind + b"xschema"))
+    index = path / "metadata.yaml"
+    before, name, after = index.read_text().partition("/a\n")
+    index.write_text(before + name + after.replace("format: cdr", "format: xml", 1))
+    log = part if alone else path
+    assert_same(read_log(log, BAG_SCHEMA), reference)
+    assert "/a" not in {str(each.topic) for each in contents_of(log)}
+    schema = {**BAG_SCHEMA, "streams": {**BAG_SCHEMA["streams"], "wrench": {"topic": "/a"}}}
+    with pytest.raises(LogError, match=r"/a .*encoded as xml, and only cdr is read"):
+        read_log(log, schema)
+
+
 @pytest.mark.parametrize("kind", ["ros1", "mcap", "sqlite3"])
 @pytest.mark.parametrize("case", ["padded", "too long", "of no definition"])
 def test_a_topic_that_is_not_needed_never_refuses_a_bag(columns, reference, tmp_path, kind, case):

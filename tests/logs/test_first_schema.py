@@ -3,6 +3,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from identify.errors import LogError, SchemaError
 from identify.logs import load_schema, read_log
@@ -466,3 +467,68 @@ def test_the_flange_of_a_tree_is_preferred_to_a_link_of_the_wrist():
 
     tables = [of("a_long_name_of_wrist_3_link"), of("tool0"), of("elbow")]
     assert _pose_for(None, tables) is tables[1]
+
+
+def matrices(arm) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Transforms of the arm, shape (n, 4, 4), and the columns beside them."""
+    T = np.zeros((len(arm["t"]), 4, 4))
+    T[:, :3, :3], T[:, :3, 3], T[:, 3, 3] = rotation_from_quaternion(arm["q"]), arm["p"], 1.0
+    wrench = np.hstack([arm["f"], arm["tau"]]).T
+    return T, {
+        "t": arm["t"],
+        **dict(zip(["Fx", "Fy", "Fz", "Tx", "Ty", "Tz"], wrench, strict=True)),
+    }
+
+
+@pytest.mark.parametrize("name", ["T_{}_{}", "T{}{}", "T[{}][{}]", "T({} {})"])
+@pytest.mark.parametrize(("height", "first"), [(4, 0), (4, 1), (3, 0)])
+def test_entries_of_a_transform_are_a_pose(arm, reference, tmp_path, name, height, first):
+    T, beside = matrices(arm)
+    entries = {  # by columns: their names say which is which
+        name.format(i + first, j + first): T[:, i, j] for j in range(4) for i in range(height)
+    }
+    path = write_csv(tmp_path / "log.csv", {**entries, **beside})
+    schema = tomllib.loads(first_schema(path).text)
+    assert_same(read_log(path, schema), reference, 1e-9)
+
+
+@pytest.mark.parametrize("order", ["row", "column"])
+def test_the_order_of_a_transform_is_read_from_its_last_row(arm, reference, tmp_path, order):
+    T, beside = matrices(arm)
+    flat = (T if order == "row" else T.swapaxes(1, 2)).reshape(-1, 16)
+    path = write_csv(tmp_path / "log.csv", {f"O_T_EE[{k}]": flat[:, k] for k in range(16)} | beside)
+    schema = tomllib.loads(first_schema(path).text)
+    assert schema["pose"]["order"] == order
+    assert_same(read_log(path, schema), reference, 1e-9)
+
+
+@pytest.mark.parametrize("names", ["x [mm],y [mm],z [mm],A (deg),B (deg),C (deg)", "X,Y,Z,A,B,C"])
+@pytest.mark.parametrize("still", [False, True])
+def test_angles_of_kuka_and_still_poses_without_time_are_seen(
+    arm, reference, tmp_path, names, still
+):
+    T, beside = matrices(arm)
+    angles = Rotation.from_matrix(T[:, :3, :3]).as_euler("ZYX", degrees=True)
+    columns = dict(zip(names.split(","), np.hstack([1e3 * arm["p"], angles]).T, strict=True))
+    columns |= beside
+    if still:
+        rows = np.random.default_rng(1).permutation(len(arm["t"]))[:30]
+        columns = {name: values[rows] for name, values in columns.items() if name != "t"}
+    path = write_csv(tmp_path / "log.csv", columns)
+    guessed = first_schema(path)
+    assert not guessed.missing
+    schema = tomllib.loads(guessed.text)
+    assert schema["log"].get("still", False) == still
+    log = read_log(path, schema)
+    if still:
+        assert_close(log.signals["position"], arm["p"][rows], 1e-9)
+    else:
+        assert_same(log, reference, 1e-9)
+
+
+def test_a_motion_without_time_is_not_taken_for_still_poses(arm, tmp_path):
+    T, beside = matrices(arm)
+    entries = {f"R{i}{j}": T[:, i, j] for i in range(3) for j in range(3)}
+    del beside["t"]
+    guessed = first_schema(write_csv(tmp_path / "log.csv", entries | beside))
+    assert "time" in guessed.missing

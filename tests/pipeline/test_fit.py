@@ -16,7 +16,7 @@ from identify.estimation import (
     TooLittleMotion,
     estimate_body,
 )
-from identify.estimation.terms import ComInBox, MassBetween
+from identify.estimation.terms import ComInBox, KnownCom, MassBetween
 from identify.exchange import read_estimate
 from identify.inertia import PHI as NAMES, phi_from_inertia
 from identify.logs import DroppedRows, Recording, synthetic_recording
@@ -150,6 +150,22 @@ def test_a_term_that_the_data_reject_is_kept_and_said():
         assert sum(one.code == "little_motion" for one in found) == little
         (said,) = (one.text for one in found if one.code == "choice_contradicted")
         assert ("is not proved" in said) == bool(unproved)
+
+
+def test_a_known_centre_of_mass_that_is_a_little_off_is_told_with_a_box_that_holds():
+    com = BODY[1:4] / BODY[0]
+    off = fit(log(4), terms=[KnownCom((com[0] + 2e-3, com[1], com[2] - 1e-3))])
+    contradicted = finding(off, "choice_contradicted")
+    assert " mm from the given one" in contradicted.text
+    distance = re.search(r"is ([\d.]+) mm from", contradicted.text)
+    assert distance is not None
+    assert float(distance[1]) == pytest.approx(np.hypot(2.0, 1.0), rel=0.2)
+    box = contradicted.remedy.partition("--com-box ")[2].split()
+    x0, x1, y0, y1, z0, z1 = map(float, box)
+    within = fit(log(4), terms=[ComInBox((x0, y0, z0), (x1, y1, z1))])
+    assert not any(one.code == "choice_contradicted" for one in within.findings)
+    far = finding(fit(log(4), terms=[KnownCom(tuple(3.0 * com))]), "choice_contradicted")
+    assert "--com-box" not in far.remedy
 
 
 @pytest.mark.parametrize("low", [-1.0, 1.0])

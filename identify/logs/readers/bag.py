@@ -128,25 +128,32 @@ def opened(path: Path) -> Iterator[Any]:
     except ImportError as error:
         raise MissingExtra("a ROS bag", "bags", "rosbags") from error
     with decoding(path, "ROS bag"):
-        _bound_files(path)
+        storage = _bound_files(path)
         ros1 = path.suffix == ".bag" and not path.is_dir()
-        with Reader1(path) if ros1 else Reader2(path) as bag:
+        from identify.logs.readers.mcap import any_encoding
+
+        with Reader1(path) if ros1 else any_encoding(Reader2(storage)) as bag:
             _bound(path, bag)
             yield bag
 
 
-def _bound_files(path: Path) -> None:
+def _bound_files(path: Path) -> Path:
     """Raise where a file of a bag that was compressed as a whole is far larger than a log.
 
-    The library unpacks such a file to disk as soon as it opens the bag.
+    The library unpacks such a file to disk as soon as it opens the bag. Returns what to open: the
+    bag, or its only file where topics are not in CDR, for which the library refuses the folder.
     """
     if not is_bag(path):
-        return
+        return path
     from ruamel.yaml import YAML
 
     said = YAML(typ="safe").load(path / "metadata.yaml")["rosbag2_bagfile_information"]
-    if str(said.get("compression_mode", "")).lower() != "file":
-        return
+    mode = str(said.get("compression_mode", "")).lower()
+    if mode != "file":
+        topics = (each["topic_metadata"] for each in said["topics_with_message_count"])
+        other = any(topic["serialization_format"] != "cdr" for topic in topics)
+        alone = len(said["relative_file_paths"]) == 1 and mode in ("", "none")
+        return path / PurePath(said["relative_file_paths"][0]).name if other and alone else path
     for name in said["relative_file_paths"]:
         part = path / PurePath(name).name
         packed, size = part.stat().st_size, 0
@@ -154,6 +161,7 @@ def _bound_files(path: Path) -> None:
             while chunk := file.read(_CHUNK):
                 size += len(chunk)
                 check_expansion(part, packed, size)
+    return path
 
 
 def _bound(path: Path, reader: Any) -> None:
@@ -250,6 +258,9 @@ def _decoder(connection: Any) -> Callable[[bytes], Any]:
     from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
 
     name, definition = connection.msgtype, connection.msgdef
+    encoding = getattr(connection.ext, "serialization_format", "cdr")
+    if encoding not in ("cdr", ""):
+        raise LookupError(f"its messages are encoded as {encoding}, and only cdr is read")
     # Bags of ROS 2 before 2023 do not say what their messages are.
     store = get_typestore(Stores.EMPTY if definition.data else Stores.ROS2_HUMBLE)
     if definition.format.name == "MSG":

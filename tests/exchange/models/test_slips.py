@@ -63,6 +63,8 @@ MENDED = {
     "turned": ("0.02 1e-4 0 0.003 0 0.004", "0.002 1e-4 0 0.003 0 0.004", "ixx 10 times too large"),
     "sign": ("0.002 0 0 0.003 0 -0.004", "0.002 0 0 0.003 0 0.004", "a sign: izz -0.004 → 0.004"),
     "product": ("0.002 0.01 0 0.003 0 0.004", "0.002 0.001 0 0.003 0 0.004", "ixy 10 times too"),
+    "stripped zero": ("0.002 0 0 0.003 0 12", "0.002 0 0 0.003 0 0.0012", "izz 10000 times too"),
+    "names swapped": ("0.002 0.003 0 1e-4 0 0.004", "0.002 1e-4 0 0.003 0 0.004", "ixy and iyy sw"),
     "typing error": (
         "0.001 0 0 0.002 0 0.05",
         "0.001 0 0 0.002 0 0.002",
@@ -98,6 +100,17 @@ def test_a_slip_is_named_and_what_agrees_is_kept(tmp_path, form, case):
     assert_close(link.printed[4:], np.array(meant.split(), dtype=float), 1e-8)
     assert done.repairs[0].change == judged.reasons[-1]
     assert not done.warnings
+
+
+@pytest.mark.parametrize("shape", ["", '<collision><geometry><box size=".2 .1 .1"/>'])
+@pytest.mark.parametrize("x", ["51", "0.051"])
+def test_a_centre_of_mass_in_millimetres_is_warned_of(tmp_path, x, shape):
+    link = urdf("0.002 0 0 0.003 0 0.004", shapes=shape and f"{shape}</geometry></collision>")
+    path = model(tmp_path, link.replace('"0.01 0 0"', f'"{x} 0 0"'))
+    (judged,) = judge(read_model(path).links, shapes=link_shapes(path))
+    assert judged.fault == ""
+    assert ("centre of mass is 51 m from" in judged.warning) == (x == "51")
+    assert bool(judged.warning) == (x == "51")
 
 
 @pytest.mark.parametrize("case", ORDERS)
