@@ -291,8 +291,7 @@ def test_a_data_set_of_the_catalog(two_logs: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_data_set_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("IDENTIFY_DATA", "IDENTIFY_SHARED_DATA"):
-        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.setenv("IDENTIFY_DATA", str(tmp_path))
     with pytest.raises(DatasetError, match="stars"):
         quick(logs=[{"kind": "dataset", "name": "stars"}])
     with pytest.raises(DatasetError, match="did you mean 'stars'"):
