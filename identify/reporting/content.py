@@ -310,8 +310,13 @@ def template(name: str) -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    script = loader.get_source(environment, "report.js")[0]
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+    def script(name: str) -> Markup:
+        return Markup(loader.get_source(environment, name)[0])
+
+    def script_digest(name: str) -> str:
+        return base64.b64encode(hashlib.sha256(script(name).encode()).digest()).decode()
+
     environment.filters |= {"typeset": typeset, "prose": prose}
-    environment.globals |= {"script": Markup(script), "script_digest": digest, "paints": PAINTS}
+    environment.globals |= {"script": script, "script_digest": script_digest, "paints": PAINTS}
     return environment.get_template(name)
