@@ -97,11 +97,6 @@ def decoding(path: Path, kind: str) -> Iterator[None]:
         raise unreadable(path, error, kind) from error
 
 
-def largest_expansion(compressed: int) -> int:
-    """Bytes that so many compressed ones may become."""
-    return max(_ALWAYS_FINE, _EXPANSION * compressed)
-
-
 def check_expansion(
     path: Path, compressed: int, expanded: int, remedy: str = "unpack it by hand"
 ) -> None:
@@ -113,7 +108,7 @@ def check_expansion(
         expanded: what they become.
         remedy: what to do where that is right.
     """
-    if expanded > largest_expansion(compressed):
+    if expanded > max(_ALWAYS_FINE, _EXPANSION * compressed):
         raise LogError(
             f"{path}: {compressed} compressed bytes grow to {expanded} or more, which no log does; "
             f"{remedy} if it is what you expect",
