@@ -148,7 +148,7 @@ def two_logs(tmp_path: Path) -> Path:
         )
         write_log(recording, tmp_path / f"run_{number}.csv", tmp_path / "schema.toml")
     (tmp_path / "truth.json").write_text(
-        '{"schema_version": 1, "mass": 1.0, "com": [0, 0, 0.1],'
+        '{"mass": 1.0, "com": [0, 0, 0.1],'
         ' "inertia_about_com": [[0.01, 0, 0], [0, 0.01, 0], [0, 0, 0.01]]}'
     )
     return tmp_path
