@@ -24,9 +24,6 @@ from identify.errors import IdentifyError, LogError, MissingFile
 _EXPANSION, _ALWAYS_FINE = 200, 256 * 2**20
 """A compressed file may grow this many fold, or to this many bytes."""
 
-LARGEST_PART = 2**27
-"""Bytes of the largest mesh, texture or other file of a model that is read."""
-
 SPECIAL = "is a device or a pipe, which a file would take the place of; give the name of a file"
 
 _ABANDONED = 3600.0
