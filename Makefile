@@ -33,7 +33,7 @@ define check_python
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types layers tests browser fuzz bench peers docs format lock study reports package clean
+.PHONY: help demo test lint types layers tests matrix browser fuzz bench peers docs format lock study reports package clean
 
 help:  ## list the verbs
 	@awk -F':.*  ## ' '/^[a-z]+:.*  ## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,16 @@ layers: $(READY)  ## import-linter: data flows one way
 
 tests: $(READY)  ## pytest alone (JOBS=2, ARGS='-k wrench')
 	$(ONE_THREAD) $(PY) -m pytest -n $(JOBS) --dist loadfile $(ARGS)
+
+matrix:  ## the tests on each of Python 3.11, 3.12 and 3.13 that is on this machine (ARGS='-k wrench')
+	@for version in 3.11 3.12 3.13; do \
+		if python$$version -c '' 2>/dev/null; then \
+			echo "Python $$version"; \
+			$(MAKE) --no-print-directory PYTHON=python$$version VENV=build/python$$version tests || exit 1; \
+		else \
+			echo "Python $$version: skipped, there is no python$$version on this machine"; \
+		fi; \
+	done
 
 browser:  ## Debian's chromium for the test of the report, where root can install it
 	@sh scripts/install_browser.sh

@@ -2,7 +2,7 @@
 
 python experiments/parts.py -o reports/parts.md
 
-A log that is not of this project is looked for where IDENTIFY_DATA or IDENTIFY_SHARED_DATA says.
+A log that is not of this project is looked for where IDENTIFY_DATA says.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 
 from experiments.reports import numerics_line, write_report
 from identify.arrays import Array
-from identify.catalog.holdings import MIRROR_VARIABLES
+from identify.catalog.holdings import MIRROR
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, estimate_body
 from identify.estimation.intervals import NAMES
@@ -88,9 +88,9 @@ def logs() -> Iterator[Recording]:
 def foreign_log() -> tuple[Path, Path] | None:
     """The log of others and its schema, where they are at hand."""
     _, file, schema = FOREIGN
-    for folder in map(Path, filter(None, map(os.environ.get, MIRROR_VARIABLES))):
-        if (folder / file).is_file() and (folder / schema).is_file():
-            return folder / file, folder / schema
+    folder = Path(os.environ.get(MIRROR) or os.devnull)
+    if (folder / file).is_file() and (folder / schema).is_file():
+        return folder / file, folder / schema
     return None
 
 

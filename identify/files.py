@@ -24,9 +24,6 @@ from identify.errors import IdentifyError, LogError, MissingFile
 _EXPANSION, _ALWAYS_FINE = 200, 256 * 2**20
 """A compressed file may grow this many fold, or to this many bytes."""
 
-LARGEST_PART = 2**27
-"""Bytes of the largest mesh, texture or other file of a model that is read."""
-
 SPECIAL = "is a device or a pipe, which a file would take the place of; give the name of a file"
 
 _ABANDONED = 3600.0
@@ -97,11 +94,6 @@ def decoding(path: Path, kind: str) -> Iterator[None]:
         raise unreadable(path, error, kind) from error
 
 
-def largest_expansion(compressed: int) -> int:
-    """Bytes that so many compressed ones may become."""
-    return max(_ALWAYS_FINE, _EXPANSION * compressed)
-
-
 def check_expansion(
     path: Path, compressed: int, expanded: int, remedy: str = "unpack it by hand"
 ) -> None:
@@ -113,7 +105,7 @@ def check_expansion(
         expanded: what they become.
         remedy: what to do where that is right.
     """
-    if expanded > largest_expansion(compressed):
+    if expanded > max(_ALWAYS_FINE, _EXPANSION * compressed):
         raise LogError(
             f"{path}: {compressed} compressed bytes grow to {expanded} or more, which no log does; "
             f"{remedy} if it is what you expect",

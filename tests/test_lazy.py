@@ -100,10 +100,10 @@ from identify.reporting import plot, report
 print([m for m in ("matplotlib", "jinja2", "rich") if m in sys.modules])
 report(result, {str(tmp_path / "report.html")!r})
 print(count())
-from identify.reporting.poinsot_animation import poinsot_gif
+from identify.reporting.poinsot_animation import poinsot_html
 from identify.simulation.poinsot import poinsot_motion
 free = poinsot_motion(np.diag([1, 2, 2.5]), [0, 0, 0, 1], [1, 0.2, 0.3], np.arange(3.0))
-plot.poinsot(free), poinsot_gif(free, dpi=30)
+plot.poinsot(free), poinsot_html(free)
 print("matplotlib.pyplot" in sys.modules, "matplotlib" in sys.modules)
 """
     root = Path(identify.__path__[0]).parent

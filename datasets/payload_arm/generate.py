@@ -523,7 +523,6 @@ def truth(clean: Clean, measured: Measured) -> dict[str, object]:
     body = payload_inertia()
     reported = measured.reported_bias
     return {
-        "schema_version": 1,
         "frame": "B = sensor frame, tool side; SI units",
         "mass": body.mass,
         "com": body.com.tolist(),

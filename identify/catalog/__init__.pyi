@@ -1,12 +1,12 @@
-from identify.catalog.download import FetchError as FetchError, fetch as fetch
 from identify.catalog.holdings import (
     DamagedDataset as DamagedDataset,
+    FetchError as FetchError,
     Holding as Holding,
     MissingDataset as MissingDataset,
     cache_folder as cache_folder,
     dataset_path as dataset_path,
+    fetch as fetch,
     look_for as look_for,
-    places as places,
 )
 from identify.catalog.logs import (
     DatasetLog as DatasetLog,

@@ -1,25 +1,22 @@
-"""What each place holds of a data set, verified: every file's length and sha256, every time.
-
-The places are the mirrors that the environment names, which are only read, then the cache.
-"""
+"""Files of data sets in the mirror that the environment names or in the cache, by pooch."""
 
 from __future__ import annotations
 
-import hashlib
 import os
-import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from identify.catalog.registry import Dataset, DatasetFile, find_dataset
 from identify.errors import DatasetError
 
-MIRROR_VARIABLES = ("IDENTIFY_DATA", "IDENTIFY_SHARED_DATA")
-"""Environment variables that may name a local mirror, the first that is complete counts."""
+MIRROR = "IDENTIFY_DATA"
+"""Environment variable that may name a local mirror, a folder that is only read."""
 
-_SHOWN = 4
+_TIMEOUT_SECONDS = 20.0
+
+_MOST_LISTED = 4
 """Files that a message names one by one; `identify datasets list NAME` names all."""
 
 
@@ -43,47 +40,28 @@ class DamagedDataset(DatasetFilesError):
     """Files that are there are not what the registry says."""
 
 
+class FetchError(DatasetFilesError, OSError):
+    """A download failed; nothing partial was kept."""
+
+
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """What one place holds of a data set.
+    """Files of a data set in one place, the mirror or the cache.
 
     Attributes:
-        dataset: the data set.
-        root: the place, a folder with one folder a data set in it.
-        variable: the environment variable that names it; None for the cache, where downloads go.
+        path: folder of the data set in this place.
         missing: the files of the data set that are not there.
         damaged: those that are there and are not what the registry says, with how they differ.
     """
 
-    dataset: Dataset
-    root: Path
-    variable: str | None
+    path: Path
     missing: tuple[DatasetFile, ...]
     damaged: Mapping[DatasetFile, str]
-
-    @property
-    def path(self) -> Path:
-        """The folder of the data set in this place."""
-        return self.root / self.dataset.folder
-
-    @property
-    def place(self) -> str:
-        """The place, for a message."""
-        return f"{self.variable}={self.root}" if self.variable else f"the cache {self.root}"
 
     @property
     def complete(self) -> bool:
         """Whether every file is there as registered."""
         return not self.missing and not self.damaged
-
-
-def places() -> dict[Path, str | None]:
-    """The mirrors with the variables of the environment that name them, then the cache."""
-    found: dict[Path, str | None] = {}
-    for name in MIRROR_VARIABLES:
-        if value := os.environ.get(name):
-            found.setdefault(Path(os.path.abspath(os.path.expanduser(value))), name)
-    return found | {cache_folder(): None}
 
 
 def cache_folder() -> Path:
@@ -97,126 +75,159 @@ def cache_folder() -> Path:
 
 
 def look_for(dataset: str | Dataset) -> tuple[Holding, ...]:
-    """What every place holds of a data set, mirrors first, the cache last.
+    """Verify every file of a data set by sha256: in the mirror, if one is named, and the cache.
 
     Raises:
         DatasetError: there is no such data set.
     """
-    found = find_dataset(dataset)
-    return tuple(_holding(found, root, variable) for root, variable in places().items())
+    entry, mirror = find_dataset(dataset), os.environ.get(MIRROR)
+    places = [Path(mirror).expanduser().absolute()] if mirror else []
+    return tuple(_holding(entry, place / entry.folder) for place in (*places, cache_folder()))
+
+
+def _holding(dataset: Dataset, folder: Path) -> Holding:
+    import pooch
+
+    missing: list[DatasetFile] = []
+    damaged: dict[DatasetFile, str] = {}
+    for file in dataset.files:
+        path = folder / file.path
+        try:
+            size, sha256 = path.stat().st_size, pooch.file_hash(str(path))
+            if size != file.size:
+                damaged[file] = f"has {size} bytes, expected {file.size}"
+            elif sha256 != file.sha256:
+                damaged[file] = f"has sha256 {sha256}, expected {file.sha256}"
+        except (FileNotFoundError, NotADirectoryError):
+            missing.append(file)
+        except OSError as error:
+            damaged[file] = f"cannot be read: {error.strerror or error}"
+    return Holding(folder, tuple(missing), damaged)
 
 
 def dataset_path(dataset: str | Dataset) -> Path:
     """The folder of a data set on this machine, all of its files verified by sha256.
 
-    The first complete place counts: the mirrors `IDENTIFY_DATA` and `IDENTIFY_SHARED_DATA`, then
-    the cache. A damaged file in a place before it is an error, not a reason to go on.
+    The first complete place counts: the mirror `IDENTIFY_DATA`, then the cache. A damaged file in
+    a place before it is an error, not a reason to go on.
 
     Raises:
         DatasetError: there is no such data set.
         MissingDataset: it is not here; the message says what to do, or which file to place where.
         DamagedDataset: a file differs from what is registered.
     """
-    found = look_for(dataset)
-    path = first_complete(found)
-    if path is None:
-        raise missing(found)
-    return path
-
-
-def first_complete(found: Sequence[Holding], *, cache_may_be_damaged: bool = False) -> Path | None:
-    """The folder of the first complete place, or None.
-
-    Args:
-        found: what the places hold, the cache last.
-        cache_may_be_damaged: whether damage in the cache is passed over.
-
-    Raises:
-        DamagedDataset: a place before it has a file that differs from what is registered; the
-            message says how to replace it.
-    """
-    for holding in found:
+    entry, tried = find_dataset(dataset), []
+    *mirror, cache = holdings = look_for(entry)
+    for holding in holdings:
         if holding.complete:
             return holding.path
-        if not holding.damaged or (cache_may_be_damaged and holding.variable is None):
-            continue
-        paths = [holding.path / file.path for file in holding.damaged]
-        more = f" (and {len(paths) - 1} more)" if len(paths) > 1 else ""
-        remedy = "replace it with the file as published"
-        if holding.variable is not None:
-            remedy += f", or unset {holding.variable}"
-        elif holding.dataset.not_downloaded is None:
-            remedy = f"`identify datasets fetch {holding.dataset.name}` downloads it again"
-        raise DamagedDataset(
-            f"{holding.dataset.name}: {paths[0]} {next(iter(holding.damaged.values()))}{more}: it "
-            f"is damaged or was changed (line ends count); {remedy}",
-            paths,
-        )
-    return None
-
-
-def missing(found: Sequence[Holding]) -> MissingDataset:
-    """The error of a data set that no place holds whole, with how to get it.
-
-    Args:
-        found: what the places hold, the cache last; none is complete or damaged.
-    """
-    dataset = found[-1].dataset
-    target = min(reversed(found), key=lambda holding: len(holding.missing))  # the cache in a tie
-    tried = [] if len(found) > 1 else [f"{MIRROR_VARIABLES[0]} is not set"]
-    for holding in found:
-        lacks = f"lacks {len(holding.missing)} of {len(dataset.files)} files in {dataset.folder}/"
-        is_there = holding.variable is None or holding.root.is_dir()
-        tried.append(f"{holding.place} {lacks if is_there else 'is no folder'}")
-    way = f"run `identify datasets fetch {dataset.name}`; or, offline, "
-    if dataset.not_downloaded is not None:
+        if holding.damaged:
+            remedy = "replace it with the file as published"
+            if holding is not cache:
+                remedy += f", or unset {MIRROR}"
+            elif entry.not_downloaded is None:
+                remedy = f"`identify datasets fetch {entry.name}` downloads it again"
+            paths = [holding.path / file.path for file in holding.damaged]
+            more = f" (and {len(paths) - 1} more)" if len(paths) > 1 else ""
+            difference = next(iter(holding.damaged.values()))
+            raise DamagedDataset(
+                f"{entry.name}: {paths[0]} {difference}{more}: it is damaged or was changed (line "
+                f"ends count); {remedy}",
+                paths,
+            )
+        tried.append(f"{holding.path} lacks {len(holding.missing)} of {len(entry.files)} files")
+    way = f"run `identify datasets fetch {entry.name}`; or, offline, "
+    if entry.not_downloaded is not None:
         way = (
-            f"it is not downloaded: {dataset.not_downloaded}\n"
-            f"let {MIRROR_VARIABLES[0]} name a folder that holds {dataset.folder}/; or "
+            f"it is not downloaded: {entry.not_downloaded}\n"
+            f"let {MIRROR} name a folder that holds {entry.folder}/; or "
         )
-    return MissingDataset(
-        f"{dataset.name}: not on this machine: {'; '.join(tried)}\n"
-        f"{way}{by_hand(target, target.missing)}",
+    target = min([cache, *mirror], key=lambda each: len(each.missing))
+    raise MissingDataset(
+        f"{entry.name}: not on this machine: "
+        f"{'; '.join(tried if mirror else [f'{MIRROR} is not set', *tried])}\n"
+        f"{way}{_by_hand(entry, target.path, target.missing)}",
         [target.path / file.path for file in target.missing],
     )
 
 
-def by_hand(holding: Holding, absent: Sequence[DatasetFile]) -> str:
+def fetch(dataset: str | Dataset, *, progress: Callable[[str], None] | None = None) -> Path:
+    """Have a data set on this machine: found and verified, or downloaded to the cache.
+
+    Args:
+        dataset: its name.
+        progress: called with what is going on, a line a file.
+
+    Returns:
+        The folder of the data set, as `dataset_path` gives it.
+
+    Raises:
+        DatasetError: there is no such data set.
+        MissingDataset: it is not here and is not downloaded; the message says why, and how to
+            place it by hand.
+        DamagedDataset: a file of a mirror differs from what is registered; a mirror is only read.
+        FetchError: an address cannot be reached, gives something else than what is registered, or
+            the cache cannot be written to. Nothing partial is left.
+    """
+    import pooch
+
+    entry = find_dataset(dataset)
+    *mirror, cache = look_for(entry)
+    if entry.not_downloaded or any(each.complete or each.damaged for each in mirror):
+        return dataset_path(entry)
+    pooch.get_logger().setLevel("WARNING")  # it would announce each download, as `progress` does
+    absent = [*cache.missing, *cache.damaged]
+    fetcher = pooch.create(
+        cache.path,
+        "",
+        registry={file.path: file.sha256 for file in absent},
+        urls={file.path: str(file.url) for file in absent},
+    )
+    for k, file in enumerate(absent):
+        if progress is not None:
+            progress(f"downloading {file.path}, {file.size / 1e6:.1f} MB")
+        try:
+            downloader: Any = _download  # the type of pooch names its arguments otherwise
+            path = fetcher.fetch(file.path, downloader=downloader)
+            os.chmod(path, 0o644)  # a temporary file is its maker's alone, a cache may be shared
+        except (OSError, ValueError) as error:
+            raise FetchError(
+                f"{entry.name}: {_reason(file, cache.path, error)}; nothing partial was kept. Try "
+                f"again; or {_by_hand(entry, cache.path, absent[k:])}",
+                [cache.path / each.path for each in absent[k:]],
+            ) from error
+    return cache.path
+
+
+def _download(url: str, temporary: str, _: object) -> None:
+    """Download a file under a temporary name; pooch verifies it and gives it its own."""
+    import requests
+
+    response = requests.get(url, timeout=_TIMEOUT_SECONDS)
+    response.raise_for_status()
+    Path(temporary).write_bytes(response.content)
+
+
+def _reason(file: DatasetFile, folder: Path, error: Exception) -> str:
+    """The reason of a failed download: the address, the content or the place to write to."""
+    import requests
+
+    if isinstance(error, requests.RequestException):
+        response, kind = error.response, type(error).__name__
+        answer = f"({kind})" if response is None else f"(HTTP {response.status_code})"
+        return f"{file.url} did not give the file {answer}"
+    if isinstance(error, OSError):
+        return f"{folder} cannot be written to: {error.strerror or error}"
+    return f"{file.url} gave another file than the registered one of {file.size} bytes"
+
+
+def _by_hand(dataset: Dataset, folder: Path, absent: Sequence[DatasetFile]) -> str:
     """How to place files by hand, a line each: exact path, sha256 and address."""
     text = "place by hand"
-    for file in absent[:_SHOWN]:
-        text += f"\n  {holding.path / file.path}\n    sha256 {file.sha256}"
+    for file in absent[:_MOST_LISTED]:
+        text += f"\n  {folder / file.path}\n    sha256 {file.sha256}"
         text += f"\n    from {file.url}" if file.url else ""
-    if len(absent) > _SHOWN:
-        listed = f"`identify datasets list {holding.dataset.name}`"
-        text += f"\n  and {len(absent) - _SHOWN} more, which {listed} names"
+    if len(absent) > _MOST_LISTED:
+        listed = f"`identify datasets list {dataset.name}`"
+        text += f"\n  and {len(absent) - _MOST_LISTED} more, which {listed} names"
     return text
-
-
-def _holding(dataset: Dataset, root: Path, variable: str | None) -> Holding:
-    absent: list[DatasetFile] = []
-    changed: dict[DatasetFile, str] = {}
-    for file in dataset.files:
-        path = root / dataset.folder / file.path
-        try:
-            state = path.stat()
-            if not stat.S_ISREG(state.st_mode):
-                changed[file] = "is not a regular file"
-            elif state.st_size != file.size:
-                changed[file] = f"has {state.st_size} bytes, expected {file.size}"
-            else:
-                got = _sha256(path, state.st_ino, state.st_mtime_ns, state.st_ctime_ns)
-                if got != file.sha256:
-                    changed[file] = f"has sha256 {got}, expected {file.sha256}"
-        except (FileNotFoundError, NotADirectoryError):
-            absent.append(file)
-        except OSError as error:
-            changed[file] = f"cannot be read: {error.strerror or error}"
-    return Holding(dataset, root, variable, tuple(absent), changed)
-
-
-@lru_cache(maxsize=4096)
-def _sha256(path: Path, *state: int) -> str:
-    """The sha256 of a file in this state; a study asks for the same file thousands of times."""
-    with path.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()

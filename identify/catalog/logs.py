@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, PositiveFloat
 
 from identify.arrays import Array, Vec3, seal
 from identify.catalog.holdings import dataset_path
-from identify.catalog.registry import Dataset, RelativePath, find_dataset
+from identify.catalog.registry import Dataset, find_dataset
 from identify.documents import read_toml, validate
 from identify.errors import DatasetError
 from identify.inertia import InertialParameters
@@ -99,8 +99,8 @@ class JointLayout(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     rate_hz: PositiveFloat
-    positions: RelativePath
-    torques: RelativePath
+    positions: str
+    torques: str
     columns: tuple[str, ...]
     motor_per_joint: tuple[tuple[float, ...], ...]
     joint_offset: tuple[float, ...]

@@ -30,7 +30,7 @@ _EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class InstallationCheck:
     """A line of the doctor's report: `mark` is "ok", "--" (nothing to worry about) or "!!"."""
 
     mark: str
@@ -87,40 +87,46 @@ def requirements() -> dict[str, list[str]]:
     return found
 
 
-def packages() -> Iterator[Finding]:
+def packages() -> Iterator[InstallationCheck]:
     """This package, Python, and what every fit needs."""
-    yield Finding(_OK, f"{DISTRIBUTION} {own_version()} in {Path(__file__).resolve().parents[1]}")
-    yield Finding(_OK, f"python {platform.python_version()} on {platform.platform()}")
+    yield InstallationCheck(
+        _OK, f"{DISTRIBUTION} {own_version()} in {Path(__file__).resolve().parents[1]}"
+    )
+    yield InstallationCheck(_OK, f"python {platform.python_version()} on {platform.platform()}")
     core = requirements().get("", [])
     if not core:
         remedy = "in its source tree: pip install --editable ."
-        yield Finding(_BAD, f"{DISTRIBUTION} is not installed; {remedy}")
+        yield InstallationCheck(_BAD, f"{DISTRIBUTION} is not installed; {remedy}")
     for name in core:
         found = installed(name)
         said = f"{name} {found}" if found else f"{name} is missing; pip install {name}"
-        yield Finding(_OK if found else _BAD, said)
+        yield InstallationCheck(_OK if found else _BAD, said)
 
 
-def solvers() -> Iterator[Finding]:
+def solvers() -> Iterator[InstallationCheck]:
     """The solvers cvxpy finds, and whether Clarabel solves a problem whose answer is known."""
     try:
         import cvxpy as cp
         from cvxpy.error import SolverError
     except ImportError as error:
-        yield Finding(_BAD, f"cvxpy cannot be imported: {error}")
+        yield InstallationCheck(_BAD, f"cvxpy cannot be imported: {error}")
         return
     found = cp.installed_solvers()
-    yield Finding(_OK if "CLARABEL" in found else _BAD, f"cvxpy finds {', '.join(found)}")
+    yield InstallationCheck(_OK if "CLARABEL" in found else _BAD, f"cvxpy finds {', '.join(found)}")
     try:
         error = _clarabel_error()
     except (SolverError, ImportError, ValueError) as failure:
-        yield Finding(_BAD, f"Clarabel failed: {failure}; pip install --force-reinstall clarabel")
+        yield InstallationCheck(
+            _BAD, f"Clarabel failed: {failure}; pip install --force-reinstall clarabel"
+        )
         return
     mark, how = (_OK, "") if error < 1e-6 else (_BAD, " wrongly")
-    yield Finding(mark, f"Clarabel solves a semidefinite program{how} (error {error:.0e})")
+    yield InstallationCheck(
+        mark, f"Clarabel solves a semidefinite program{how} (error {error:.0e})"
+    )
 
 
-def extras() -> Iterator[Finding]:
+def extras() -> Iterator[InstallationCheck]:
     """The extras a user may want, which `all` gathers, and how to have those that are missing."""
     offered = requirements()
     gathered = set(offered.pop("all", []))
@@ -128,13 +134,13 @@ def extras() -> Iterator[Finding]:
         if extra and gathered.issuperset(names):
             listed = ", ".join(f"{name} {installed(name) or '(missing)'}" for name in names)
             if all(map(installed, names)):
-                yield Finding(_OK, f"[{extra}] {listed}")
+                yield InstallationCheck(_OK, f"[{extra}] {listed}")
             else:
                 command = f"pip install '{DISTRIBUTION}[{extra}]'"
-                yield Finding(_NOTE, f"[{extra}] {listed}; to have it: {command}")
+                yield InstallationCheck(_NOTE, f"[{extra}] {listed}; to have it: {command}")
 
 
-def names() -> Iterator[Finding]:
+def names() -> Iterator[InstallationCheck]:
     """Whether the words `import identify` and `identify` mean this package."""
     foreign = installed(FOREIGN)
     remedy = (
@@ -143,22 +149,24 @@ def names() -> Iterator[Finding]:
     )
     if foreign is not None:
         other = f"the package {FOREIGN} {foreign} of PyPI is installed and imports by the same name"
-        yield Finding(_BAD, f"{other}: {remedy}")
+        yield InstallationCheck(_BAD, f"{other}: {remedy}")
     elif not hasattr(import_module("identify"), "read_log"):
         where = getattr(sys.modules["identify"], "__file__", None)
-        yield Finding(_BAD, f"`import identify` gives another package, {where}: {remedy}")
+        yield InstallationCheck(_BAD, f"`import identify` gives another package, {where}: {remedy}")
     else:
-        yield Finding(_OK, "`import identify` gives this package")
+        yield InstallationCheck(_OK, "`import identify` gives this package")
     program, alias = shutil.which(PROGRAM), shutil.which(ALIAS)
     ours = alias is not None and is_ours(Path(alias))
     instead = f"use `{ALIAS}`" if ours else f"use `{sys.executable} -m identify`"
     if program is None:
-        yield Finding(_NOTE, f"no program `{PROGRAM}` on the PATH; {instead}")
+        yield InstallationCheck(_NOTE, f"no program `{PROGRAM}` on the PATH; {instead}")
     elif is_ours(Path(program)):
-        yield Finding(_OK, f"`{PROGRAM}` on the command line is this package's, {program}")
+        yield InstallationCheck(
+            _OK, f"`{PROGRAM}` on the command line is this package's, {program}"
+        )
     else:
         other = f"another program, {program} (ImageMagick has one)"
-        yield Finding(_BAD, f"`{PROGRAM}` on the command line is {other}: {instead}")
+        yield InstallationCheck(_BAD, f"`{PROGRAM}` on the command line is {other}: {instead}")
 
 
 def is_ours(program: Path) -> bool:

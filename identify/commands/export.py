@@ -28,7 +28,7 @@ _FORMATS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Export(Command):
+class ExportCommand(Command):
     """Print a body for a simulator, a program or a controller, or write it into a robot model.
 
     It is written about the body frame B; to a controller about the flange (ABB: the tool point),

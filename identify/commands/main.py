@@ -29,13 +29,13 @@ from identify.commands.compare import Compare
 from identify.commands.compensate import Compensate
 from identify.commands.datasets import DatasetsFetch, DatasetsList, DatasetsPath
 from identify.commands.doctor import Doctor, own_version
-from identify.commands.export import Export
+from identify.commands.export import ExportCommand
 from identify.commands.fit import Fit
 from identify.commands.init import Init
 from identify.commands.inspect import Inspect
-from identify.commands.replay import Replay
+from identify.commands.replay import ReplayCommand
 from identify.commands.report import Report
-from identify.commands.shape import Shape
+from identify.commands.shape import ShapeCommand
 from identify.commands.simulate import Simulate
 from identify.commands.stages import shown_warnings
 from identify.commands.study_results import StudyCompare, StudyTable
@@ -51,14 +51,14 @@ COMMANDS: Mapping[str, type[Command]] = MappingProxyType(
         "check": Check,
         "report": Report,
         "compare": Compare,
-        "replay": Replay,
+        "replay": ReplayCommand,
         "compensate": Compensate,
         "simulate": Simulate,
         "inspect": Inspect,
-        "export": Export,
+        "export": ExportCommand,
         "add": Add,
         "subtract": Subtract,
-        "shape": Shape,
+        "shape": ShapeCommand,
         "study check": StudyCheck,
         "study run": StudyRun,
         "study table": StudyTable,

@@ -28,7 +28,7 @@ _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Replay(Command):
+class ReplayCommand(Command):
     """Regenerate the motion of a log from an estimate and the measured wrench.
 
     Writes OUT/windows.parquet, OUT/single_shot.parquet and OUT/replay.png and prints how far the

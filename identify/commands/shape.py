@@ -34,7 +34,7 @@ _WIDEST_MESH = 100.0
 
 
 @dataclass(frozen=True, slots=True)
-class Shape(Command):
+class ShapeCommand(Command):
     """Print the inertia of a shape of even density, or write it as an estimate.json.
 
     The origin of a shape's frame is its centre (of a cone, the middle of its base), its axis of
@@ -65,7 +65,7 @@ class Shape(Command):
     output: Annotated[Path | None, option("OUT.json", "(default: print)", short="-o")] = None
     """File to write it to, as other commands read it."""
 
-    def with_more(self, words: Sequence[str]) -> Shape:
+    def with_more(self, words: Sequence[str]) -> ShapeCommand:
         """The same shape, with the sizes that stand after an option too."""
         return replace(self, sizes=(*self.sizes, *words))
 

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from identify.arrays import Array
-from identify.estimation.cones import Cone, in_dual
+from identify.estimation.cones import ConeBlock, in_dual
 from identify.estimation.likelihood import ConfidenceRegion
 from identify.estimation.program import (
     ConicRows,
@@ -82,7 +82,7 @@ class _Farthest(NamedTuple):
 class _Program:
     """Greatest aᵀx over F x + f ∈ K, for one direction after the other; the solver is kept."""
 
-    def __init__(self, F: Array, f: Array, cones: tuple[Cone, ...]) -> None:
+    def __init__(self, F: Array, f: Array, cones: tuple[ConeBlock, ...]) -> None:
         import scipy.sparse as sp
 
         clarabel, n = clarabel_module(), F.shape[1]
@@ -209,7 +209,7 @@ class _Bodies:
         program = _Program(
             np.concatenate((np.column_stack((F, f)), [mass])),
             np.concatenate((np.zeros(len(f)), [-1.0])),
-            (*cones, Cone("zero", 1)),
+            (*cones, ConeBlock("zero", 1)),
         )
         body = self.scaling.bodies[self.number]
         for axis, moment in enumerate(h):
@@ -249,10 +249,10 @@ class _Bodies:
             program = _Program(
                 np.block([[F, np.zeros((len(F), 1))], [cone[:, :-1], rest, w[:, None]]]),
                 np.concatenate((f, cone[:, -1])),
-                (*cones, Cone("second_order", 4)),
+                (*cones, ConeBlock("second_order", 4)),
             )
             x, z = program.farthest(np.eye(1, F.shape[1] + 1, F.shape[1])[0])
-            own = in_dual(z[-4:], (Cone("second_order", 4),))
+            own = in_dual(z[-4:], (ConeBlock("second_order", 4),))
             found, proved = float(x[-1]), self._proved(moment / size, np.zeros(len(f)), radius)
             if (kept := float(own[0] - own[1])) > 0.0:  # what takes w out again
                 along, constant = own @ cone[:, :-1] / kept, float(own @ cone[:, -1]) / kept
@@ -267,14 +267,14 @@ class _Bodies:
         block = slice(10 * self.number, 10 * self.number + 10)
         return np.column_stack((self.columns[block], self.centre[block]))
 
-    def _left(self, radius: float) -> tuple[Array, Array, tuple[Cone, ...]]:
+    def _left(self, radius: float) -> tuple[Array, Array, tuple[ConeBlock, ...]]:
         """The ellipsoid and the terms as F x + f ∈ K, x = [y, own variables]."""
         k, rows = len(self.S), self.rows
         F = np.zeros((1 + k + len(rows.f), k + rows.G.shape[1]))
         F[1 : 1 + k, :k] = np.diag(self.S)
         F[1 + k :, :k], F[1 + k :, k:] = rows.F, rows.G
         f = np.concatenate(([radius], np.zeros(k), rows.f))
-        return F, f, (Cone("second_order", 1 + k), *rows.cones)
+        return F, f, (ConeBlock("second_order", 1 + k), *rows.cones)
 
     def _proved(self, along: Array, z: Array, radius: float) -> float:
         """An upper bound of alongᵀy over all bodies that are left, by a multiplier or without.

@@ -14,7 +14,7 @@ from identify.errors import SolveError
 
 
 @dataclass(frozen=True, slots=True)
-class Cone:
+class ConeBlock:
     """A cone and how many rows it takes; all are their own duals, but for zero.
 
     A positive semidefinite matrix of order n takes n (n + 1)/2 rows: its upper triangle column by
@@ -59,7 +59,7 @@ class Cone:
                 return _triangle((vectors * np.maximum(values, 0.0)) @ vectors.T)
 
 
-def cones_of(dims: Any) -> tuple[Cone, ...]:
+def cones_of(dims: Any) -> tuple[ConeBlock, ...]:
     """The cones of a program as cvxpy counts them, in Clarabel's order.
 
     Raises:
@@ -67,14 +67,14 @@ def cones_of(dims: Any) -> tuple[Cone, ...]:
     """
     if dims.exp or dims.p3d or getattr(dims, "pnd", None):
         raise SolveError("terms with exponential or power cones cannot be certified")
-    cones = [Cone("zero", dims.zero)] if dims.zero else []
-    cones += [Cone("nonnegative", dims.nonneg)] if dims.nonneg else []
-    cones += [Cone("second_order", size) for size in dims.soc]
-    cones += [Cone("semidefinite", n * (n + 1) // 2) for n in dims.psd]
+    cones = [ConeBlock("zero", dims.zero)] if dims.zero else []
+    cones += [ConeBlock("nonnegative", dims.nonneg)] if dims.nonneg else []
+    cones += [ConeBlock("second_order", size) for size in dims.soc]
+    cones += [ConeBlock("semidefinite", n * (n + 1) // 2) for n in dims.psd]
     return tuple(cones)
 
 
-def in_dual(z: Array, cones: Sequence[Cone]) -> Array:
+def in_dual(z: Array, cones: Sequence[ConeBlock]) -> Array:
     """The point of the product of dual cones nearest to z."""
     edges = np.cumsum([cone.size for cone in cones])[:-1]
     return np.concatenate(

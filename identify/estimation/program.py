@@ -24,7 +24,7 @@ import numpy as np
 
 from identify.arrays import Array, Indices
 from identify.errors import SolveError
-from identify.estimation.cones import Cone, cones_of
+from identify.estimation.cones import ConeBlock, cones_of
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms.term import ScaledBody, ScaledSpace, Term
 from identify.regressors import ParameterSpace
@@ -54,7 +54,7 @@ class ConicRows:
     F: Array
     G: Array
     f: Array
-    cones: tuple[Cone, ...]
+    cones: tuple[ConeBlock, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +128,8 @@ class ConeProgram:
     theta: Indices
     own: Indices
     rows: Indices
-    cones: tuple[Cone, ...]
-    terms_cones: tuple[Cone, ...]
+    cones: tuple[ConeBlock, ...]
+    terms_cones: tuple[ConeBlock, ...]
 
     def solve(self, A: Array, b: Array, scaling: Scaling) -> ConeSolution:
         """Solve for one set of data.

@@ -26,7 +26,7 @@ from identify.spatial import BodyFrame, Pose
 from identify.spatial.rotations import quaternion_from_rotation, rotation_from_quaternion
 
 SCHEMA_VERSION = 3
-"""Version of the file's layout; a reader refuses a later one."""
+"""Version of the file's layout; a reader refuses another one."""
 
 BODY_KEYS = ("phi", "mass", "com", "inertia_about_com", "inertia_about_origin")
 """What says the body: in full by `phi`; the rest is for those who read it."""

@@ -53,17 +53,16 @@ def read_estimate(path: Path | str) -> SavedEstimate:
 
     Raises:
         MissingFile: no such file.
-        ModelError: not JSON, of a later version, with a key missing or unknown to its version,
-            without a body, or with one that is said twice and differently.
+        ModelError: not JSON, of another version, with a key missing or unknown, without a body, or
+            with one that is said twice and differently.
     """
     path = Path(path)
     text, document = _load(path)
     try:
-        version = _version(document)
-        _require_keys(document, version)
-        said = dict(_contents(document, version))
+        written = _is_written(document)
+        said = dict(_contents(document))
         _require_numbers(document)
-        intact = version < 3 or document["digest"] == contents_digest(text)
+        intact = not written or document["digest"] == contents_digest(text)
         # Of a file that was changed phi counts: whatever contradicts it was changed, or phi was.
         body = read_body(document if intact else {"phi": document["phi"]})
         saved = SavedEstimate(body, **{key: it for key, it in said.items() if it is not None})
@@ -120,52 +119,39 @@ def _require_numbers(document: Mapping[str, Any]) -> None:
         )
 
 
-def _version(document: Mapping[str, object]) -> int:
-    """That of the layout; 0 for a file of another hand, which has none."""
+def _is_written(document: Mapping[str, object]) -> bool:
+    """Whether the toolkit wrote a file; one of another hand has no version.
+
+    Raises:
+        ModelError: it is of another version, or has other keys than those of its version.
+    """
     if "schema_version" not in document:
-        return 0
+        if late := [key for key in ("frames", "digest") if key in document]:
+            raise ModelError(
+                f"there is no schema_version, and {late[0]!r} is a key of version "
+                f"{SCHEMA_VERSION}: the file was changed after it was written"
+            )
+        return False
     version = document["schema_version"]
-    if type(version) is not int or version < 1:
-        raise ModelError(f"schema_version: expected a whole number from 1, got {shown(version)}")
-    if version > SCHEMA_VERSION:
+    if type(version) is not int or version != SCHEMA_VERSION:
         raise ModelError(
             f"schema_version is {shown(version)}; this version of the toolkit reads "
-            f"{SCHEMA_VERSION} at the most. Update the toolkit to read the file"
+            f"{SCHEMA_VERSION}. A later one needs an update of the toolkit; a file of your own has "
+            "no schema_version"
         )
-    return version
-
-
-def _require_keys(document: Mapping[str, object], version: int) -> None:
-    """Refuse keys that a version does not have, and the lack of those that it has."""
-    if version < 3:
-        if late := [key for key in ("frames", "digest") if key in document]:
-            said = f"schema_version is {version}" if version else "there is no schema_version"
-            raise ModelError(
-                f"{said}, and {late[0]!r} is a key of version 3: the file was changed after it "
-                "was written"
-            )
-        return
     known = ("schema_version", *BODY_KEYS, *_Contents.model_fields, "digest")
     for key in document:
         if key not in known:
             raise ModelError(f"unknown key {shown(key)}{did_you_mean(key, known)}")
     for key in known:
-        if key not in document and key not in _LATER:  # the first of version 3 had none
+        if key not in document:
             raise ModelError(f"the key {key!r} is missing")
+    return True
 
 
-_LATER = ("calibration", "certified_bounds", "prior_share")
-"""Keys that came after the first files of version 3."""
-
-
-def _contents(document: Mapping[str, Any], version: int) -> _Contents:
+def _contents(document: Mapping[str, Any]) -> _Contents:
     """The keys beside the body; None for those that are not there or null."""
     said = {key: document[key] for key in _Contents.model_fields if key in document}
-    if version < 3 and isinstance(said.get("bias"), list):  # the first had no half-widths
-        said["bias"] = [
-            {"half_width": None} | entry if isinstance(entry, dict) else entry
-            for entry in said["bias"]
-        ]
     try:
         return _Contents.model_validate(said)
     except ValidationError as found:

@@ -6,6 +6,7 @@ It is called on files no larger than they should be, and without its noise.
 from __future__ import annotations
 
 import importlib
+import math
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from identify.arrays import Phi
-from identify.exchange.mjcf_size import why_too_large
 from identify.exchange.xml_document import XmlDocument, XmlElement
 from identify.inertia.conventions.simulators import SMALLEST_FULL_INERTIA, MujocoInertial
 
@@ -25,6 +25,12 @@ _SAID_ELSEWHERE = "settotalmass"
 
 _SHARING = ("frame", "replicate", "composite", "flexcomp")
 """Elements whose geoms belong to the body around them."""
+
+_OF_BODIES = ("body", "geom", "composite", "flexcomp")
+_MOST_COPIES, _MOST_CELLS = 10_000, 10**8
+"""Bodies and geoms that a file may make, and cells or pixels that one element may declare."""
+
+_CELLS = ("nrow", "ncol", "width", "height", "nkey")
 
 
 class CompiledBody(NamedTuple):
@@ -75,11 +81,35 @@ def _compiled(document: XmlDocument, said: list[str]) -> tuple[Any, str]:
         mujoco = importlib.import_module("mujoco")
     except ImportError:
         return None, "which needs MuJoCo: pip install mujoco"
-    if why := why_too_large(document):
+    if why := _too_large(document):
         return None, f"and {why}"
     with _listening(mujoco, said):
         model, reason = _compile(mujoco, document)
     return model, f"but MuJoCo does not compile it: {reason}"
+
+
+def _too_large(document: XmlDocument) -> str:
+    """The reason not to compile a file that declares far more than a model has; else nothing."""
+    bodies, stack = 0, [(document.root, 1)]
+    while stack:
+        element, copies = stack.pop()
+        copies *= _product(element, "count") if element.tag in _SHARING else 1
+        bodies += copies if element.tag in _OF_BODIES else 0
+        if bodies > _MOST_COPIES:
+            return f"the file makes over {_MOST_COPIES} bodies and geoms, which are not compiled"
+        if _product(element, *_CELLS) > _MOST_CELLS:
+            return (
+                f"its <{element.tag}> in line {element.line} declares over {_MOST_CELLS:.0e} "
+                f"cells, which are not compiled"
+            )
+        stack.extend((child, copies) for child in element.children)
+    return ""
+
+
+def _product(element: XmlElement, *names: str) -> int:
+    """The product of the whole numbers in attributes; those that are absent count as one."""
+    words = " ".join(element.attributes.get(name, "1") for name in names).split()
+    return math.prod(int(word) for word in words if word.isdecimal())
 
 
 def _compile(mujoco: Any, document: XmlDocument) -> tuple[Any, str]:

@@ -20,8 +20,14 @@ from identify.exchange.rounding import (
     round_body,
     round_in_frame,
 )
-from identify.exchange.xml_document import ModelFileError, PrintedNumbers, XmlDocument, XmlElement
-from identify.exchange.xml_edit import Edit, child_edits
+from identify.exchange.xml_document import (
+    Edit,
+    ModelFileError,
+    PrintedNumbers,
+    XmlDocument,
+    XmlElement,
+    child_edits,
+)
 from identify.inertia.conventions.central import InertialFrame
 from identify.inertia.conventions.orders import matrix_from_six
 from identify.inertia.conventions.simulators import SMALLEST_FULL_INERTIA

@@ -18,8 +18,16 @@ from identify.exchange.link_geometry import Filled, fill
 from identify.exchange.model_format import FoundLink, ModelFormat
 from identify.exchange.models import MODEL_FORMATS, format_of
 from identify.exchange.rounding import DIGITS, RoundedBody
-from identify.exchange.xml_document import ModelFileError, XmlDocument, parse_xml, read_xml
-from identify.exchange.xml_edit import Edit, apply_edits, indent_step, insertion
+from identify.exchange.xml_document import (
+    Edit,
+    ModelFileError,
+    XmlDocument,
+    apply_edits,
+    indent_step,
+    insertion,
+    parse_xml,
+    read_xml,
+)
 
 
 @dataclass(frozen=True, slots=True)

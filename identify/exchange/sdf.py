@@ -23,8 +23,7 @@ from identify.exchange.model_format import (
     written_link,
 )
 from identify.exchange.rounding import RoundedBody
-from identify.exchange.xml_document import PrintedNumbers, XmlDocument, XmlElement
-from identify.exchange.xml_edit import Edit
+from identify.exchange.xml_document import Edit, PrintedNumbers, XmlDocument, XmlElement
 from identify.inertia.added_mass import checked_added_mass
 from identify.inertia.conventions.simulators import SdfInertial
 from identify.spatial import Pose

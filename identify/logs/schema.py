@@ -24,8 +24,8 @@ from identify.logs.schema_tables import (
     AccelerationTable,
     LogTable,
     PoseTable,
-    Stream,
     Streams,
+    StreamTable,
     TwistTable,
     World,
     WrenchTable,
@@ -84,7 +84,7 @@ class Schema(Table):
             return False
         return _gives_rates(self) and not _gives_linear(self)
 
-    def stream(self, group: Group) -> Stream | None:
+    def stream(self, group: Group) -> StreamTable | None:
         """The stream of a group of signals, where it has one of its own."""
         return getattr(self.streams, group)
 

@@ -95,7 +95,7 @@ class LogTable(Table):
         return tuple(key for key, given in {**says, "still": self.still}.items() if given)
 
 
-class Stream(LogTable):
+class StreamTable(LogTable):
     """`[streams.NAME]`: the file one group of signals is in, and what differs from `[log]`."""
 
     file: Annotated[StrictStr, Field(min_length=1)] | None = None
@@ -110,12 +110,12 @@ class Stream(LogTable):
 class Streams(Table):
     """`[streams.*]`: a log in several files, of the same rows or each with its clock."""
 
-    pose: Stream | None = None
-    twist: Stream | None = None
-    acceleration: Stream | None = None
-    gyro: Stream | None = None
-    accelerometer: Stream | None = None
-    wrench: Stream | None = None
+    pose: StreamTable | None = None
+    twist: StreamTable | None = None
+    acceleration: StreamTable | None = None
+    gyro: StreamTable | None = None
+    accelerometer: StreamTable | None = None
+    wrench: StreamTable | None = None
 
 
 _ORDERS = {

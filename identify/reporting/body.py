@@ -14,13 +14,13 @@ from identify.pipeline.needs import repeatability
 from identify.reporting.body_picture import body_drawing, semi_axes
 from identify.reporting.content import (
     Block,
+    BulletList,
     Cell,
     Folded,
     Head,
-    Points,
+    ReportTable,
     Row,
     Section,
-    Table,
     Text,
     Tile,
     Tiles,
@@ -100,7 +100,7 @@ def body_section(result: FitResult, truth: InertialParameters | None) -> Section
         )
     points += [*repeatability_in_words(estimate), *scale_in_words(estimate)]
     if points:
-        blocks.append(Points(tuple(points)))
+        blocks.append(BulletList(tuple(points)))
     rest = [one for one in rows if one.group not in ABOUT_COM]
     title = "First moments, and the inertia about the origin"
     blocks.append(Folded(title, (_table(estimate, rest, truth),)))
@@ -109,10 +109,10 @@ def body_section(result: FitResult, truth: InertialParameters | None) -> Section
 
 def _table(
     estimate: Estimate, rows: Sequence[ParameterRow], truth: InertialParameters | None
-) -> Table:
+) -> ReportTable:
     head = [Head("Parameter"), Head("Unit"), *numbers("Estimate", "95 % interval")]
     head += [Head("Decided by"), *(numbers("Truth", "Error") if truth is not None else ())]
-    return Table(
+    return ReportTable(
         tuple(head),
         grouped([_GROUP_NAMES[one.group] for one in rows], map(_row, rows)),
         f"Intervals: {estimate.interval_kind}. About the origin of the body frame, "
@@ -245,7 +245,7 @@ def _errors(found: InertialParameters, true: InertialParameters, *, outside: boo
     )
 
 
-def _principal(estimate: Estimate, truth: InertialParameters | None) -> tuple[Table, ...]:
+def _principal(estimate: Estimate, truth: InertialParameters | None) -> tuple[ReportTable, ...]:
     """Principal moments, axes and the ellipsoid of the same inertia; none of a default body."""
     found = estimate.principal_axes
     if not found:
@@ -306,7 +306,7 @@ def certificate_blocks(estimate: Estimate) -> tuple[Block, ...]:
             f"{1e3 * proof.solve_time:.1f} ms to solve it. The body is at the edge of "
             f"{' and '.join(proof.active) or 'no term'}."
         )
-    return intro, Table(_HEAD, _checks(proof, estimate.bodies)), Text(solver, "muted")
+    return intro, ReportTable(_HEAD, _checks(proof, estimate.bodies)), Text(solver, "muted")
 
 
 def _eigenvalues(estimate: Estimate) -> Row:

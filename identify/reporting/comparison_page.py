@@ -29,13 +29,13 @@ from identify.reporting.comparison import (
     shortened,
 )
 from identify.reporting.content import (
+    BulletList,
     Cell,
     Head,
     Pictures,
-    Points,
+    ReportTable,
     Row,
     Section,
-    Table,
     Tile,
     Tiles,
     Tone,
@@ -97,7 +97,7 @@ def headline(comparison: Comparison) -> Section:
 def agreement(comparison: Comparison) -> Section:
     """The verdict, and the pooled body with what was noticed of each parameter."""
     pooled = comparison.pooled
-    said = Points(tuple(reasons(comparison)))
+    said = BulletList(tuple(reasons(comparison)))
     if not any(p is not None for p in pooled.by_parameter.values()):
         return Section("agreement", "Agreement of the logs", (said,))
     rows = []
@@ -190,7 +190,7 @@ def without(comparison: Comparison) -> Section | None:
         return None
     rows = tuple(row(Cell(log.name, title=log.file), log.status, log.error) for log in logs)
     heads = (Head("log"), Head("status"), Head("why", "prose"))
-    return Section("without", "Logs without an estimate", (Table(heads, rows),))
+    return Section("without", "Logs without an estimate", (ReportTable(heads, rows),))
 
 
 SECTIONS: tuple[Callable[[Comparison], Section | None], ...] = (

@@ -45,7 +45,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Points:
+class BulletList:
     """A list of remarks."""
 
     kind: ClassVar = "points"
@@ -105,7 +105,7 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ReportTable:
     """A table, with a head for each cell of a row; the caption says what the columns mean.
 
     One that looks "dense" is a grid of short numbers.
@@ -129,7 +129,7 @@ class Pictures:
     kind: ClassVar = "pictures"
     columns: tuple[Column, ...]
     caption: str = ""
-    table: Table | None = None
+    table: ReportTable | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ class Folded:
     blocks: tuple[Block, ...]
 
 
-Block: TypeAlias = Text | Points | Tiles | Table | Pictures | Drawing | Listing | Folded
+Block: TypeAlias = Text | BulletList | Tiles | ReportTable | Pictures | Drawing | Listing | Folded
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,9 +196,9 @@ def table_of(
     caption: str = "",
     *,
     words: int = 1,
-) -> Table:
+) -> ReportTable:
     """A table whose first columns, `words` of them, hold words and the others numbers."""
-    return Table(
+    return ReportTable(
         (*map(Head, heads[:words]), *numbers(*heads[words:])),
         tuple(each if isinstance(each, Row) else row(*each) for each in rows),
         caption,
@@ -214,7 +214,7 @@ def grouped(groups: Sequence[str], rows: Iterable[Row]) -> tuple[Row, ...]:
     )
 
 
-def markdown(table: Table) -> str:
+def markdown(table: ReportTable) -> str:
     """A table as Markdown."""
     heads = [head.title for head in table.head]
     marks = ["--:" if head.look == "number" else "---" for head in table.head]
@@ -223,7 +223,7 @@ def markdown(table: Table) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def terminal_lines(table: Table) -> Iterator[str]:
+def terminal_lines(table: ReportTable) -> Iterator[str]:
     """A table for a terminal, its columns in as many pieces as the width needs.
 
     The first column has the names of the rows; all others are to the right.
@@ -310,8 +310,13 @@ def template(name: str) -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    script = loader.get_source(environment, "report.js")[0]
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+    def script(name: str) -> Markup:
+        return Markup(loader.get_source(environment, name)[0])
+
+    def script_digest(name: str) -> str:
+        return base64.b64encode(hashlib.sha256(script(name).encode()).digest()).decode()
+
     environment.filters |= {"typeset": typeset, "prose": prose}
-    environment.globals |= {"script": Markup(script), "script_digest": digest, "paints": PAINTS}
+    environment.globals |= {"script": script, "script_digest": script_digest, "paints": PAINTS}
     return environment.get_template(name)

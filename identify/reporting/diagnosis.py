@@ -14,12 +14,12 @@ from identify.reporting.body import certificate_blocks
 from identify.reporting.canvas import BAND, ESTIMATE, OTHER, Column, Panel
 from identify.reporting.content import (
     Block,
+    BulletList,
     Folded,
     Head,
     Pictures,
-    Points,
+    ReportTable,
     Section,
-    Table,
     Text,
     numbers,
     row,
@@ -48,8 +48,8 @@ def _blocks(result: FitResult) -> Iterator[Block]:
     found = summary_of(result.checks)
     if result.corrected:
         yield Text("Corrections that were asked for, and made before the fit:")
-        yield Points(result.corrected)
-    yield Points(tuple(_sentences(result, found)))
+        yield BulletList(result.corrected)
+    yield BulletList(tuple(_sentences(result, found)))
     ranked = any(each.code for each in found.readings[:1])
     readings = _ranked(found.readings)
     if ranked:
@@ -108,11 +108,11 @@ def _sentences(result: FitResult, found: CheckSummary) -> Iterator[str]:
         )
 
 
-def _ranked(readings: Sequence[RankedReading]) -> Table:
+def _ranked(readings: Sequence[RankedReading]) -> ReportTable:
     shown = list(readings[:_MOST])
     if all(each.code for each in shown):
         shown += [each for each in readings if not each.code]
-    return Table(
+    return ReportTable(
         (Head("Reading or fault of the log", "prose"), *numbers("2 Δ log L", "Mass [kg]")),
         tuple(
             row(each.text, f"{each.gain:.1f}", f"{each.mass:.5g}", muted=not each.code)
@@ -124,7 +124,7 @@ def _ranked(readings: Sequence[RankedReading]) -> Table:
     )
 
 
-def _effects(effects: Sequence[SensorEffect]) -> Table:
+def _effects(effects: Sequence[SensorEffect]) -> ReportTable:
     rows = (
         row(
             one.name,
@@ -134,7 +134,7 @@ def _effects(effects: Sequence[SensorEffect]) -> Table:
         )
         for one in effects
     )
-    return Table(
+    return ReportTable(
         (Head("Small fault"), *numbers("Size"), Head("Stands out")),
         tuple(rows),
         "Small faults that every fit includes, with their 95 % intervals: they are taken off the "

@@ -13,9 +13,9 @@ from identify.reporting.content import (
     Cell,
     Head,
     Listing,
+    ReportTable,
     Row,
     Section,
-    Table,
     Text,
     numbers,
     row,
@@ -84,7 +84,7 @@ def data_section(result: FitResult, truth: InertialParameters | None) -> Section
     shown = [k for k, of_all in enumerate(zip(*counts, strict=True)) if any(of_all)]
     names = [list(_LEFT_OUT)[k] for k in shown]
     heads = ("Rows", *names, "Rate [Hz]", "Cut-off [Hz]", "Span [s]", "Used", "Effective")
-    table = Table(
+    table = ReportTable(
         (Head("Log"), *numbers(*heads), Head("sha256")),
         tuple(
             _account(f"{number}: {log.name}", log, [of_log[k] for k in shown])
@@ -102,7 +102,7 @@ def data_section(result: FitResult, truth: InertialParameters | None) -> Section
     return Section("data", "Data", (said, table, *_noise_of(result.logs), *_routes(result.logs)))
 
 
-def _routes(logs: Sequence[LogSummary]) -> tuple[Table, ...]:
+def _routes(logs: Sequence[LogSummary]) -> tuple[ReportTable, ...]:
     """Where the accelerations come from, and their noise after the low-pass."""
     rows = [
         row(
@@ -142,7 +142,7 @@ _NOISE: Mapping[str, tuple[str, str, float]] = MappingProxyType(
 """How the noise of each signal is shown: its title, unit, and number in that unit of one in SI."""
 
 
-def _noise_of(logs: Sequence[LogSummary]) -> tuple[Table, ...]:
+def _noise_of(logs: Sequence[LogSummary]) -> tuple[ReportTable, ...]:
     """One standard deviation of each signal's noise, sample by sample, on the mean of its axes."""
     found = [(k, log, log.signal_noise) for k, log in enumerate(logs, start=1)]
     names = [name for name in _NOISE if any(n and name in n.names for _, _, n in found)]
@@ -208,7 +208,7 @@ def provenance_section(result: FitResult, truth: InertialParameters | None) -> S
         for text, logs in schemas.items()
         if text != "{}"
     ]
-    table = Table((Head("What"), Head("Value", "prose")), tuple(rows))
+    table = ReportTable((Head("What"), Head("Value", "prose")), tuple(rows))
     return Section("provenance", "Provenance", (table, *listings))
 
 

@@ -22,7 +22,16 @@ from identify.reporting.canvas import (
     decades,
     name_rows,
 )
-from identify.reporting.content import Block, Pictures, Points, Section, Table, Text, row, table_of
+from identify.reporting.content import (
+    Block,
+    BulletList,
+    Pictures,
+    ReportTable,
+    Section,
+    Text,
+    row,
+    table_of,
+)
 from identify.reporting.parameter_table import ABOUT_COM, parameter_rows
 from identify.reporting.precision import SOURCE_NAMES, body_scales
 from identify.reporting.rounding import significant, typeset
@@ -48,7 +57,7 @@ _ADVICE = {
 def motion_section(result: FitResult, truth: InertialParameters | None) -> Section:
     """What motion would tell more, and what there was, beside its noise."""
     advice = summary_of(result.checks).advice
-    said: Block = Points(advice) if advice else Text(_next(result))
+    said: Block = BulletList(advice) if advice else Text(_next(result))
     caption = (
         "Motion: the quantities that the equations of motion are linear in, after the low-pass; "
         "only their change within a log counts where a sensor offset is fitted, and beside it "
@@ -90,7 +99,7 @@ def _next(result: FitResult) -> str:
     return f"{said} Most of it is {SOURCE_NAMES[source]}. {_ADVICE.get(source, '')}"
 
 
-def _feature_table(result: FitResult) -> Table:
+def _feature_table(result: FitResult) -> ReportTable:
     motion, noise = excited(result)
     names = [(name, label) for label, names, _ in GROUPS for name in names]
     rows = (

@@ -33,9 +33,9 @@ from identify.reporting.canvas import (
 )
 from identify.reporting.content import (
     Block,
+    BulletList,
     Cell,
     Pictures,
-    Points,
     Row,
     Section,
     Text,
@@ -87,7 +87,7 @@ def decided_section(result: FitResult, truth: InertialParameters | None) -> Sect
     present = {by for body in bodies for by in body.decided_by.values()}
     blocks: list[Block] = []
     if present != {"data"}:
-        blocks.append(Points(tuple(said for by, said in _MEANINGS.items() if by in present)))
+        blocks.append(BulletList(tuple(said for by, said in _MEANINGS.items() if by in present)))
     columns = (*parameter_columns(result, truth), *source_columns(result))
     shares = [of for one in bodies for of in one.variance_shares.values()]
     shown = [source for source in SOURCES if any(of.get(source) for of in shares)]

@@ -11,7 +11,7 @@ import numpy as np
 from identify.findings import NOT_IDENTIFIED
 from identify.inertia import PHI
 from identify.pipeline.needs import Need, parse_needs
-from identify.reporting.content import Cell, Head, Row, Section, Table, Text, Tone, row
+from identify.reporting.content import Cell, Head, ReportTable, Row, Section, Text, Tone, row
 from identify.reporting.rounding import nines, significant
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def verdict_section(result: FitResult, truth: InertialParameters | None) -> Sect
         ),
         *(_part(f"Need {need}", answer, found.needs[need]) for need, answer in said.needs.items()),
     ]
-    table = Table((Head("Question"), Head("Answer", "prose")), tuple(rows))
+    table = ReportTable((Head("Question"), Head("Answer", "prose")), tuple(rows))
     blocks = [Text(answer.format(reasons=reasons_in_short(result))), *_findings(result), table]
     what = f"the {result.estimate.body}" if result.estimate.of_body else "it"
     return Section("verdict", f"May {what} be used?", tuple(blocks), tone)
@@ -128,7 +128,7 @@ def _part(name: str, said: str, good: bool) -> Row:
     return row(name, Cell(said, tone="" if good else "warn"))
 
 
-def _findings(result: FitResult) -> tuple[Table, ...]:
+def _findings(result: FitResult) -> tuple[ReportTable, ...]:
     """What was found, the gravest first, and what to do about it; with the first body of a fit."""
     found = result.all_findings if result.estimate.others or not result.estimate.of_body else ()
     rows = [
@@ -140,4 +140,4 @@ def _findings(result: FitResult) -> tuple[Table, ...]:
         for finding in found
     ]
     head = (Head("Severity"), Head("What"), Head("Found, and what to do", "prose"))
-    return (Table(head, tuple(rows)),) if rows else ()
+    return (ReportTable(head, tuple(rows)),) if rows else ()

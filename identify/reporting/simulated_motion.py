@@ -177,22 +177,19 @@ class View:
             sides.append(np.where(shown[:, None], seen, np.nan))
         return sides[0], sides[1]
 
-    def draw(
-        self, axes: Axes, curves: Sequence[Vec3], inertia: Mat33, *, faint: float = 0.3, **look: Any
-    ) -> None:
+    def draw(self, axes: Axes, curves: Sequence[Vec3], inertia: Mat33, **look: Any) -> None:
         """Draw curves on the ellipsoid: those in front as they are, those behind faint.
 
         Args:
             axes: to draw on.
             curves: each of shape (n, 3).
             inertia: shape (3, 3).
-            faint: opacity of what is behind.
             look: of the lines, with their width; the label names them all.
         """
         label = look.pop("label", None)
         for index, curve in enumerate(curves):
             near, far = self.sides(curve, inertia)
-            axes.plot(*far.T, **look | {"lw": 0.8 * look["lw"], "alpha": faint})
+            axes.plot(*far.T, **look | {"lw": 0.8 * look["lw"], "alpha": 0.3})
             axes.plot(*near.T, label=label if index == 0 else None, **look)
 
 

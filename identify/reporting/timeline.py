@@ -41,7 +41,7 @@ def require_logs(result: FitResult, figure: str) -> FitResult:
     return result
 
 
-class Segment(NamedTuple):
+class AxisSegment(NamedTuple):
     """Uninterrupted rows of a log, and where they stand: time [s], or the number of the pose."""
 
     log: int
@@ -61,7 +61,7 @@ class Timeline:
     """
 
     still: bool
-    segments: tuple[Segment, ...]
+    segments: tuple[AxisSegment, ...]
     spans: tuple[tuple[int, float, float], ...]
     alone: bool
 
@@ -115,7 +115,7 @@ def timelines(logs: Sequence[LogSummary], only: int | None = None) -> tuple[Time
 def _timeline(
     logs: Sequence[LogSummary], members: Sequence[int], still: bool, *, alone: bool
 ) -> Timeline:
-    segments: list[Segment] = []
+    segments: list[AxisSegment] = []
     spans: list[tuple[int, float, float]] = []
     half = 0.5 if still else 0.0  # a pose is as wide as its number
     gap = 0.0 if still else 0.01 * sum(logs[index].duration for index in members)
@@ -126,7 +126,7 @@ def _timeline(
         x = log.time + (begin + half - float(log.time[0]))
         cuts = [] if still else np.flatnonzero(np.diff(log.segment_ids)) + 1
         for start, stop in pairwise((0, *cuts, len(x))):
-            segments.append(Segment(index, slice(start, stop), x[start:stop]))
+            segments.append(AxisSegment(index, slice(start, stop), x[start:stop]))
         spans.append((index, float(x[0]) - half, float(x[-1]) + half))
         begin = spans[-1][2] + gap
     return Timeline(still, tuple(segments), tuple(spans), alone)

@@ -27,8 +27,8 @@ from identify.reporting.content import (
     Block,
     Folded,
     Pictures,
+    ReportTable,
     Section,
-    Table,
     Text,
     Tile,
     Tiles,
@@ -91,7 +91,7 @@ def _scores(result: FitResult, found: HeldOutScores, *, still: bool) -> list[Blo
     return [Tiles(tuple(said)), _held_out_table(found, made, still=still), more]
 
 
-def _held_out_table(found: HeldOutScores, made: Vec6, *, still: bool) -> Table:
+def _held_out_table(found: HeldOutScores, made: Vec6, *, still: bool) -> ReportTable:
     counted = (
         "" if still else " All numbers are of the frequencies up to the cut-off, as in the fit."
     )
@@ -115,7 +115,7 @@ def _held_out_table(found: HeldOutScores, made: Vec6, *, still: bool) -> Table:
     )
 
 
-def _fitted_table(result: FitResult, found: HeldOutScores) -> Table:
+def _fitted_table(result: FitResult, found: HeldOutScores) -> ReportTable:
     fitted = ["RMS, fitted data"]
     if result.carrier is not None:
         fitted = ["RMS, fitted, loaded", "RMS, fitted, unloaded"]
@@ -137,7 +137,7 @@ def _quantity(unit: str, value: float) -> str:
     return f"{significant(scale.of(value), 3)} {scale.name}"
 
 
-def _residual_table(result: FitResult) -> Table:
+def _residual_table(result: FitResult) -> ReportTable:
     """The curves of the residual in numbers."""
     left = np.concatenate([prediction.residual for prediction in predict(result)])
     rms, largest = np.sqrt(np.mean(left**2, axis=0)), np.abs(left).max(axis=0)

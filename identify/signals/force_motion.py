@@ -25,7 +25,7 @@ from identify.findings import Finding
 from identify.inertia.consistency import DENSEST, FARTHEST_COM, least_density
 from identify.logs import Recording
 from identify.logs.parts import Imu
-from identify.signals.imu import PRODUCTS, Moments
+from identify.signals.imu import PRODUCTS, BandMoments
 from identify.signals.noise import SignalNoise
 from identify.signals.prepared import BlockRows
 from identify.signals.segments import EvenSegment
@@ -193,7 +193,7 @@ def with_place(recording: Recording, blocks: Sequence[BlockRows], found: AtRest)
     Raises:
         LogError: the motion does not tell where that is, or wrench or gyro have the other sign.
     """
-    moments = Moments(blocks)
+    moments = BandMoments(blocks)
     fit = moments.solve(*_about_com(moments), np.zeros(9))
     for _ in range(2):  # noise of what c and I_c multiply counts too
         fit = fit and moments.solve(*_about_com(moments), fit[0])
@@ -281,7 +281,7 @@ def _unit(recording: Recording) -> tuple[Vec3, Mat33]:
     return np.array(offset), R_BS / mass
 
 
-def _about_com(moments: Moments) -> tuple[Array, Array]:
+def _about_com(moments: BandMoments) -> tuple[Array, Array]:
     """The torque, and what c and I_c multiply in it, as maps of columns: (3, K) and (3, K, 9)."""
     force, alpha = moments.pick(12), moments.pick(3)
     T = np.concatenate([(hat(e) @ force)[..., None] for e in np.eye(3)], axis=2)

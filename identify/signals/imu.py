@@ -109,7 +109,7 @@ def fitted_place(blocks: Sequence[BlockRows]) -> tuple[Vec3, Mat33] | None:
     Returns:
         δr along B [m] and its covariance [m²]; None where the log does not tell.
     """
-    return Moments(blocks).place()
+    return BandMoments(blocks).place()
 
 
 def compared(recording: Recording, blocks: Sequence[BlockRows]) -> Iterator[Finding]:
@@ -118,12 +118,12 @@ def compared(recording: Recording, blocks: Sequence[BlockRows]) -> Iterator[Find
     Raises:
         LogError: so far that both cannot be of one body.
     """
-    moments = Moments(blocks)  # what is told once is alike in both
+    moments = BandMoments(blocks)  # what is told once is alike in both
     yield from _of_sensor(recording, "gyro", moments.gyro())
     yield from _of_sensor(recording, "accelerometer", moments.accelerometer())
 
 
-class Moments:
+class BandMoments:
     """Moments of the rows of each band and of their noise; maps of columns behind the constant.
 
     Attributes:

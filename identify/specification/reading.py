@@ -30,9 +30,9 @@ from identify.spatial.rotations import rotate, rotate_back, rotation_from_quater
 from identify.spatial.vectors import GRAVITY_W
 from identify.specification.samples import read_samples
 from identify.specification.tables import (
-    BodyTable,
     Document,
     LoadTable,
+    SimulatedBodyTable,
     StateTable,
 )
 
@@ -146,7 +146,7 @@ def simulation_of_estimate(
     return Simulation(body, State(np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), v, w), g)
 
 
-def _body(table: BodyTable, path: Path) -> InertialParameters:
+def _body(table: SimulatedBodyTable, path: Path) -> InertialParameters:
     place = f"{path}: [body]"
     if table.estimate is not None:
         estimate = path.parent / table.estimate

@@ -44,7 +44,7 @@ _ZERO = (0.0, 0.0, 0.0)
 _CENTRAL = ("mass", "com", "inertia_about_com")
 
 
-class BodyTable(Table):
+class SimulatedBodyTable(Table):
     """`[body]`: an estimate, the ten parameters, or mass, centre of mass and inertia about it."""
 
     estimate: Path | None = None
@@ -59,7 +59,7 @@ class BodyTable(Table):
     """Of the fluid about Bo in B, linear first, 6×6 [kg, kg m, kg m²]."""
 
     @model_validator(mode="after")
-    def _one_body(self) -> BodyTable:
+    def _one_body(self) -> SimulatedBodyTable:
         central = [key for key in _CENTRAL if getattr(self, key) is not None]
         ways = [key for key in ("estimate", "phi") if getattr(self, key) is not None]
         ways += [" + ".join(central)] if central else []
@@ -154,7 +154,7 @@ class ImpulseTable(Table):
 class Document(Table):
     """The whole file."""
 
-    body: BodyTable
+    body: SimulatedBodyTable
     state: StateTable = StateTable()
     world: WorldTable = WorldTable()
     loads: tuple[LoadTable, ...] = ()

@@ -9,8 +9,7 @@ from tests.catalog.serving import CONTENT, Site, serving
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch) -> Path:
-    for name in ("IDENTIFY_DATA", "IDENTIFY_SHARED_DATA"):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("IDENTIFY_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     assert cache_folder().is_relative_to(tmp_path)

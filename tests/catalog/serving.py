@@ -29,14 +29,13 @@ class Site:
     Attributes:
         content: what each path gives.
         cut: close each connection after half of the content.
-        endless: go on for ever, without saying how long the content is.
         release: set it to let a server go on that holds back the second half.
         holds: whether it holds back.
     """
 
     def __init__(self) -> None:
         self.content = {f"/{name}": body for name, body in CONTENT.items()}
-        self.cut = self.endless = self.holds = False
+        self.cut = self.holds = False
         self.release, self.asked = threading.Event(), list[str]()
         self.url = ""
 
@@ -54,8 +53,7 @@ def serving() -> Iterator[Site]:
                 self.send_error(404)
                 return
             self.send_response(200)
-            if not site.endless:
-                self.send_header("Content-Length", str(len(body)))
+            self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             try:
                 self._send(body)
@@ -70,8 +68,6 @@ def serving() -> Iterator[Site]:
                 site.release.wait(30.0)
             if not site.cut:
                 self.wfile.write(body[half:])
-            while site.endless:
-                self.wfile.write(b"more" * 4096)
 
         def log_message(self, format: str, *args: object) -> None:
             """Nothing on standard error."""
@@ -90,20 +86,17 @@ def serving() -> Iterator[Site]:
         thread.join()
 
 
-def files(url: str | None = None) -> dict[str, dict[str, object]]:
-    """The registry's table of the files, at an address or to be placed by hand."""
-    return {
-        path: {
+def dataset(url: str | None) -> Dataset:
+    """A data set of the two files; without an address they are not downloaded."""
+    reason = {} if url else {"not_downloaded": "it is a secret"}
+    files = [
+        {
+            "path": path,
             "role": "log",
             "size": len(body),
             "sha256": hashlib.sha256(body).hexdigest(),
             **({"url": f"{url}/{path}"} if url else {}),
         }
         for path, body in CONTENT.items()
-    }
-
-
-def dataset(url: str | None) -> Dataset:
-    """A data set of the two files; without an address they are not downloaded."""
-    reason = {} if url else {"not_downloaded": "it is a secret"}
-    return Dataset.model_validate({"name": "two", **ENTRY, **reason, "files": files(url)})
+    ]
+    return Dataset.model_validate({"name": "two", **ENTRY, **reason, "files": files})

@@ -78,9 +78,8 @@ def test_others_may_read_the_cache(site, cache):
 @pytest.mark.parametrize(
     ("misbehave", "why"),
     [
-        ({"content": CONTENT["one.csv"].replace(b"1", b"7")}, "gave 4000 bytes, .*: SHA256 hash"),
-        ({"content": b"<html>please log in</html>"}, "gave 26 bytes"),
-        ({"endless": True}, "expected 4000: it is longer than registered"),
+        ({"content": CONTENT["one.csv"].replace(b"1", b"7")}, "gave another file .* 4000 bytes"),
+        ({"content": b"<html>please log in</html>"}, "gave another file .* place by hand"),
         ({"cut": True}, r"did not give the file .*nothing partial was kept"),
     ],
 )
@@ -97,11 +96,11 @@ def test_what_is_not_the_registered_file_is_refused_and_not_kept(site, cache, mi
 
 def test_a_missing_page_is_told_with_what_is_left_to_place(site, cache):
     del site.content["/deep/two.csv"]
-    with pytest.raises(FetchError, match="answered HTTP 404") as caught:
+    with pytest.raises(FetchError, match=r"did not give the file \(HTTP 404\)") as caught:
         fetch(dataset(site.url))
     assert str(cache / "two_files" / "deep" / "two.csv") in str(caught.value)
     assert str(cache / "two_files" / "one.csv") not in str(caught.value)
-    assert caught.value.url == f"{site.url}/deep/two.csv"
+    assert f"{site.url}/deep/two.csv" in str(caught.value)
     assert left_in(cache) == {"two_files/one.csv": CONTENT["one.csv"]}  # whole, for the next try
 
 
@@ -157,9 +156,8 @@ def test_a_killed_download_leaves_nothing_under_a_files_name(site, cache):
 def test_a_cache_that_cannot_be_made_is_told(site, cache):
     cache.parent.mkdir(parents=True)
     cache.write_text("a file where the cache should be")
-    with pytest.raises(FetchError, match="cannot be written to") as caught:
+    with pytest.raises(FetchError, match="cannot be written to"):
         fetch(dataset(site.url))
-    assert caught.value.url is None
     assert site.asked == []
 
 

@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 
 from identify.commands.command import UsageError, parse_command
-from identify.commands.export import Export
+from identify.commands.export import ExportCommand
 from identify.commands.fit import Fit
-from identify.commands.shape import Shape
+from identify.commands.shape import ShapeCommand
 from identify.commands.study_results import StudyCompare
 from identify.estimation.terms import ComInBox, KnownCom, MassBetween, MassInBox
 
@@ -66,10 +66,12 @@ def test_the_last_of_an_option_counts():
 
 
 def test_other_words_may_stand_between_options():
-    shape = parse_command(Shape, ["--mass", "3", "box", "1", "--density", "2", "3", "4"], "shape")
-    assert shape == Shape("box", ("1", "3", "4"), mass=3.0, density=2.0)
+    shape = parse_command(
+        ShapeCommand, ["--mass", "3", "box", "1", "--density", "2", "3", "4"], "shape"
+    )
+    assert shape == ShapeCommand("box", ("1", "3", "4"), mass=3.0, density=2.0)
     words = "--frame 0 0 -1 0 0 0 1 e.json --to ur"
-    export = parse_command(Export, words.split(), "export")
+    export = parse_command(ExportCommand, words.split(), "export")
     assert (export.frame, export.to) == ((0, 0, -1, 0, 0, 0, 1), "ur")
     words = "--metric error out A --metric mass_error B"
     compared = parse_command(StudyCompare, words.split(), "study compare")

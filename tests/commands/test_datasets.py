@@ -8,8 +8,7 @@ from identify.commands.datasets import DatasetsFetch, DatasetsList, DatasetsPath
 
 @pytest.fixture(autouse=True)
 def nothing_here(tmp_path, monkeypatch):
-    for name in ("IDENTIFY_DATA", "IDENTIFY_SHARED_DATA"):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("IDENTIFY_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
 

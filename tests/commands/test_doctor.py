@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from identify.commands import doctor
-from identify.commands.doctor import Finding, names, solvers
+from identify.commands.doctor import InstallationCheck, names, solvers
 
 ROOT = Path(__file__).parents[2]
 
@@ -112,7 +112,7 @@ def test_a_source_tree_that_is_not_installed(cli, own_program, monkeypatch):
 
 def test_a_solver_that_lies(monkeypatch):
     monkeypatch.setattr(doctor, "_clarabel_error", lambda: 0.1)
-    assert list(solvers())[-1] == Finding(
+    assert list(solvers())[-1] == InstallationCheck(
         "!!", "Clarabel solves a semidefinite program wrongly (error 1e-01)"
     )
 

@@ -4,7 +4,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from identify.commands.browser import PrintingError, find_browser, printed
 from identify.commands.main import main
 from identify.commands.pair import write_pair
 from identify.estimation.priors import ShapePrior
@@ -60,26 +59,6 @@ def test_a_result_of_another_fit_is_refused_and_the_report_stays(folder, capsys)
 def test_a_page_is_no_pdf(folder, capsys):
     assert main(["report", str(folder), "-o", "page.pdf"]) == 2
     assert "expected the name of an HTML file" in capsys.readouterr().err
-
-
-def test_without_a_browser_printing_says_what_to_do(folder, capsys, monkeypatch):
-    monkeypatch.setenv("PATH", "")
-    (folder / "report.html").unlink()
-    assert main(["report", str(folder), "--pdf"]) == 2
-    said = capsys.readouterr().err
-    assert "none of chromium" in said
-    assert "print it there" in said
-    assert not (folder / "report.html").exists()
-
-
-def test_a_browser_that_fails_is_said(monkeypatch, tmp_path):
-    fake = tmp_path / "chromium"
-    fake.write_text("#!/bin/sh\necho broken >&2\nexit 3\n")
-    fake.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert find_browser() == str(fake)
-    with pytest.raises(PrintingError, match=r"status 3\): broken"):
-        printed("<style></style>", "a4")
 
 
 class Anybodys(MassBetween):

@@ -125,18 +125,6 @@ def test_nothing_is_cut_on_a_narrow_page(fitted, make, visit, tmp_path):
     assert found["width"] <= 500  # headless windows are no narrower
 
 
-@pytest.mark.parametrize(("paper", "size"), [("a4", (594.96, 841.92)), ("letter", (612.0, 792.0))])
-def test_it_prints_on_paper(fitted, browser, tmp_path, paper, size):
-    write_pair(tmp_path, fitted, None)
-    assert main(["report", str(tmp_path), "--pdf", "--paper", paper]) == 0
-    content = (tmp_path / "report.pdf").read_bytes()
-    assert content.startswith(b"%PDF")
-    boxes = re.findall(rb"/MediaBox ?\[0 0 ([\d.]+) ([\d.]+)\]", content)
-    assert len(boxes) > 5
-    for box in set(boxes):
-        assert [float(side) for side in box] == pytest.approx(size, abs=0.5)
-
-
 def test_a_comparison_asks_for_nothing_and_is_whole_on_a_narrow_page(fitted, visit, tmp_path):
     for name in ("one", "other"):
         (tmp_path / name).mkdir()

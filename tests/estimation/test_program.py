@@ -7,7 +7,7 @@ from hypothesis import given, settings, strategies as st
 
 from identify.errors import SolveError
 from identify.estimation import EstimatorSettings, estimate_body
-from identify.estimation.cones import Cone, in_dual
+from identify.estimation.cones import ConeBlock, in_dual
 from identify.estimation.program import Infeasible, cone_program
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms import ComInBox, Consistent, KnownMass, MassBetween, ScalarBounds
@@ -241,7 +241,12 @@ def test_data_without_numbers_or_contradictory_terms_raise():
     assert caught.value.exit_code == 3
 
 
-CONES = [Cone("zero", 3), Cone("nonnegative", 4), Cone("second_order", 5), Cone("semidefinite", 10)]
+CONES = [
+    ConeBlock("zero", 3),
+    ConeBlock("nonnegative", 4),
+    ConeBlock("second_order", 5),
+    ConeBlock("semidefinite", 10),
+]
 
 
 @given(seeds(), st.sampled_from(CONES))
@@ -257,7 +262,7 @@ def test_the_nearest_point_of_the_dual_cone_is_a_projection(seed, cone):
         assert p @ dual_of_dual(q, cone) >= -1e-12 * np.linalg.norm(p) * np.linalg.norm(q)
 
 
-def inside(rng: np.random.Generator, cone: Cone) -> np.ndarray:
+def inside(rng: np.random.Generator, cone: ConeBlock) -> np.ndarray:
     """A random point of the dual cone, from its definition."""
     point = rng.normal(size=cone.size)
     if cone.kind == "nonnegative":
@@ -272,6 +277,6 @@ def inside(rng: np.random.Generator, cone: Cone) -> np.ndarray:
     return point
 
 
-def dual_of_dual(q: np.ndarray, cone: Cone) -> np.ndarray:
+def dual_of_dual(q: np.ndarray, cone: ConeBlock) -> np.ndarray:
     """A point of the cone itself: the cones are their own duals, but for zero."""
     return np.zeros_like(q) if cone.kind == "zero" else q

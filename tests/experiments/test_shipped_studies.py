@@ -58,8 +58,7 @@ def test_those_of_published_noise_never_differentiate_what_is_exact(name, shared
 
 
 def test_without_data_the_message_says_how_to_have_it(monkeypatch, tmp_path):
-    for variable in ("IDENTIFY_DATA", "IDENTIFY_SHARED_DATA"):
-        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.delenv("IDENTIFY_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(DatasetError, match="IDENTIFY_DATA"):
         load_study(EXPERIMENTS / "stars.toml")

@@ -148,7 +148,7 @@ def two_logs(tmp_path: Path) -> Path:
         )
         write_log(recording, tmp_path / f"run_{number}.csv", tmp_path / "schema.toml")
     (tmp_path / "truth.json").write_text(
-        '{"schema_version": 1, "mass": 1.0, "com": [0, 0, 0.1],'
+        '{"mass": 1.0, "com": [0, 0, 0.1],'
         ' "inertia_about_com": [[0.01, 0, 0], [0, 0.01, 0], [0, 0, 0.01]]}'
     )
     return tmp_path
@@ -291,8 +291,7 @@ def test_a_data_set_of_the_catalog(two_logs: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_data_set_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("IDENTIFY_DATA", "IDENTIFY_SHARED_DATA"):
-        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.setenv("IDENTIFY_DATA", str(tmp_path))
     with pytest.raises(DatasetError, match="stars"):
         quick(logs=[{"kind": "dataset", "name": "stars"}])
     with pytest.raises(DatasetError, match="did you mean 'stars'"):

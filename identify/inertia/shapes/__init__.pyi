@@ -2,13 +2,13 @@ from identify.inertia.shapes.bounding import (
     BoundingEllipsoid as BoundingEllipsoid,
     enclosing_ellipsoid as enclosing_ellipsoid,
 )
-from identify.inertia.shapes.density import DensityField as DensityField, Points as Points
 from identify.inertia.shapes.mesh import (
     Mesh as Mesh,
     convex_hull as convex_hull,
     read_mesh as read_mesh,
     read_triangles as read_triangles,
 )
+from identify.inertia.shapes.points import Points as Points
 from identify.inertia.shapes.registry import (
     SHAPES as SHAPES,
     shape_from_sizes as shape_from_sizes,

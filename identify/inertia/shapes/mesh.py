@@ -13,7 +13,6 @@ import numpy as np
 
 from identify.arrays import Array, Indices, Vec3, positive, seal
 from identify.errors import MissingExtra, ModelError
-from identify.files import LARGEST_PART
 from identify.inertia.shapes.shape import Moments, Solid
 
 _PARSER_ERRORS = (
@@ -32,6 +31,9 @@ _PARSER_ERRORS = (
     struct.error,
 )
 """What the readers of trimesh raise at damaged files: they leave it to the parsers they use."""
+
+LARGEST_PART = 2**27
+"""Bytes of the largest mesh that is read."""
 
 _PACKED = (".gz", ".bz2", ".zip")
 """Archives, which trimesh would unpack whatever they grow to."""

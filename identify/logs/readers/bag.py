@@ -7,13 +7,10 @@ columns are times: `receive_time`, and the stamp of the header, `header.stamp`.
 
 from __future__ import annotations
 
-import bz2
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
-from functools import partial
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path, PurePath
@@ -24,7 +21,7 @@ from numpy.typing import NDArray
 
 from identify.arrays import Array
 from identify.errors import LogError, MissingColumn, MissingExtra
-from identify.files import check_expansion, decoding, largest_expansion
+from identify.files import decoding
 from identify.logs.readers import is_bag
 from identify.logs.readers.arrays import Slot, table_of
 from identify.logs.readers.topics import topic_of
@@ -35,12 +32,6 @@ RECEIVED, STAMP = "receive_time", "header.stamp"
 
 _MOST_ENTRIES = 256
 """Entries of an array, or of a list of messages, that are columns."""
-
-_CHUNK = 2**24
-"""Bytes of an unpacked file that are looked at together."""
-
-_BEFORE_CHUNK = 49
-"""Bytes of a chunk of MCAP before its data, besides the name of its compression."""
 
 _PADDING = 16
 """Zeros at the most with which writers pad a message."""
@@ -128,110 +119,25 @@ def opened(path: Path) -> Iterator[Any]:
     except ImportError as error:
         raise MissingExtra("a ROS bag", "bags", "rosbags") from error
     with decoding(path, "ROS bag"):
-        storage = _bound_files(path)
-        ros1 = path.suffix == ".bag" and not path.is_dir()
         from identify.logs.readers.mcap import any_encoding
 
-        with Reader1(path) if ros1 else any_encoding(Reader2(storage)) as bag:
-            _bound(path, bag)
+        ros1 = path.suffix == ".bag" and not path.is_dir()
+        with Reader1(path) if ros1 else any_encoding(Reader2(_storage_of(path))) as bag:
             yield bag
 
 
-def _bound_files(path: Path) -> Path:
-    """Raise where a file of a bag that was compressed as a whole is far larger than a log.
-
-    The library unpacks such a file to disk as soon as it opens the bag. Returns what to open: the
-    bag, or its only file where topics are not in CDR, for which the library refuses the folder.
-    """
+def _storage_of(path: Path) -> Path:
+    """A bag, or its only file where topics are not in CDR, for which rosbags refuses the folder."""
     if not is_bag(path):
         return path
     from ruamel.yaml import YAML
 
-    said = YAML(typ="safe").load(path / "metadata.yaml")["rosbag2_bagfile_information"]
-    mode = str(said.get("compression_mode", "")).lower()
-    if mode != "file":
-        topics = (each["topic_metadata"] for each in said["topics_with_message_count"])
-        other = any(topic["serialization_format"] != "cdr" for topic in topics)
-        alone = len(said["relative_file_paths"]) == 1 and mode in ("", "none")
-        return path / PurePath(said["relative_file_paths"][0]).name if other and alone else path
-    for name in said["relative_file_paths"]:
-        part = path / PurePath(name).name
-        packed, size = part.stat().st_size, 0
-        with zstd().open(part, "rb") as file:
-            while chunk := file.read(_CHUNK):
-                size += len(chunk)
-                check_expansion(part, packed, size)
-    return path
-
-
-def _bound(path: Path, reader: Any) -> None:
-    """Let what becomes far larger than a log's raise: chunks of MCAP and ROS 1, and messages.
-
-    The library unpacks them whole. Chunks of MCAP are tried before; the others are unpacked here,
-    no further than may be.
-    """
-    whole = getattr(reader, "storage", reader)
-    for storage in getattr(whole, "storages", (whole,)):
-        chunks: Any = getattr(storage, "chunks", None)
-        if isinstance(chunks, list):
-            for chunk in chunks:
-                check_expansion(path, chunk.compressed_size, chunk.uncompressed_size)
-                if chunk.compression:
-                    storage.bio.seek(
-                        chunk.chunk_start_offset + _BEFORE_CHUNK + len(chunk.compression)
-                    )
-                    _inflated(path, chunk.compression, storage.bio.read(chunk.compressed_size))
-        elif isinstance(chunks, dict):
-            for place, chunk in chunks.items():
-                bounded = partial(_decompressed, path, chunk.decompressor)
-                chunks[place] = chunk._replace(decompressor=bounded)
-    said: Any = getattr(whole, "metadata", None)
-    if getattr(said, "compression_mode", None) == "message":
-        whole.metadata = said._replace(compression_mode=None)
-        for storage in whole.storages:
-            storage.messages = partial(_unpacked, path, storage.messages)
-
-
-def _unpacked(path: Path, messages: Callable[..., Any], *asked: Any) -> Iterator[Any]:
-    """Messages that were compressed each for itself, unpacked."""
-    for connection, received, packed in messages(*asked):
-        yield connection, received, _inflated(path, "zstd", packed)
-
-
-def _decompressed(path: Path, decompress: Callable[[bytes], bytes], data: bytes) -> bytes:
-    """A chunk of a ROS 1 bag, decompressed as far as may be."""
-    from lz4.frame import decompress as of_lz4
-
-    kind = {bz2.decompress: "bz2", of_lz4: "lz4"}.get(decompress)
-    return decompress(data) if kind is None else _inflated(path, kind, data)
-
-
-def _inflated(path: Path, kind: str, data: bytes) -> bytes:
-    """Data decompressed as far as may be; what is compressed in no known way as it is."""
-    stream: Any
-    match kind:
-        case "zstd":
-            stream = zstd().ZstdDecompressor()
-        case "lz4":
-            from lz4.frame import LZ4FrameDecompressor
-
-            stream = LZ4FrameDecompressor()
-        case "bz2":
-            stream = bz2.BZ2Decompressor()
-        case _:
-            return data
-    whole: bytes = stream.decompress(data, largest_expansion(len(data)) + 1)
-    check_expansion(path, len(data), len(whole))
-    return whole
-
-
-def zstd() -> Any:
-    """The module of that compression, of Python or the one that rosbags brings."""
-    if sys.version_info >= (3, 14):
-        from compression import zstd as found
-    else:
-        from backports import zstd as found
-    return found
+    told = YAML(typ="safe").load(path / "metadata.yaml")["rosbag2_bagfile_information"]
+    topics = (each["topic_metadata"] for each in told["topics_with_message_count"])
+    other = any(topic["serialization_format"] != "cdr" for topic in topics)
+    plain = str(told.get("compression_mode", "")).lower() in ("", "none")
+    files = [path / PurePath(name).name for name in told["relative_file_paths"]]
+    return files[0] if other and plain and len(files) == 1 else path
 
 
 def messages_of(bag: Any, topics: Sequence[str]) -> Messages:

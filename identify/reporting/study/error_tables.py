@@ -12,7 +12,7 @@ from identify.catalog import dataset_path
 from identify.errors import DatasetError
 from identify.experiments import Results
 from identify.experiments.metrics import heading_of
-from identify.reporting.content import Section, Table, Text, table_of
+from identify.reporting.content import ReportTable, Section, Text, table_of
 from identify.reporting.study.headline import score
 from identify.reporting.study.rows import (
     StudyRows,
@@ -125,7 +125,7 @@ def by_setting(rows: StudyRows) -> Section | None:
     """A table for each option of the logs; perturbations have theirs in the scores."""
     names = [heading_of(name).text for name in rows.metrics]
     partial = partial_metrics(rows.frame, rows.metrics)
-    blocks: list[Text | Table] = []
+    blocks: list[Text | ReportTable] = []
     for column in filter(of_logs, rows.swept):
         parts = dict(iter(rows.frame.groupby([column, "perturbation", "estimator"])))
         places = product(
@@ -160,7 +160,9 @@ def by_log(rows: StudyRows) -> Section | None:
     heads = (*words, *(heading_of(name).text for name in names), "failed")
     left = len(logs) - _MOST_LOGS
     more = f"… and {left} logs more in the Parquet file." if left > 0 else ""
-    blocks: list[Text | Table] = [Text(f"{said} Sorted by {heading_of(rows.errors[0]).text}.")]
+    blocks: list[Text | ReportTable] = [
+        Text(f"{said} Sorted by {heading_of(rows.errors[0]).text}.")
+    ]
     places = list(product(logs[:_MOST_LOGS], *[rows.noisy] * apart))
     for estimator, frame in rows.parts("estimator"):
         parts = dict(iter(frame.groupby(words)))

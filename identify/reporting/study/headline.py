@@ -8,7 +8,7 @@ from typing import Any
 from identify.experiments.metrics import heading_of
 from identify.experiments.progress import duration
 from identify.experiments.uncertainty import mean_interval, share_interval
-from identify.reporting.content import Section, Table, Tile, Tiles, Tone, table_of
+from identify.reporting.content import ReportTable, Section, Tile, Tiles, Tone, table_of
 from identify.reporting.study.rows import StudyRows, code, failed, percent, shown
 
 
@@ -32,7 +32,7 @@ def headline(rows: StudyRows) -> Section:
     return Section("headline", "", (Tiles(tuple(tiles)), *(() if table is None else (table,))))
 
 
-def _table(rows: StudyRows) -> Table | None:
+def _table(rows: StudyRows) -> ReportTable | None:
     metrics = rows.drawn or rows.metrics
     if not metrics:
         return None

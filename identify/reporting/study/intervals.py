@@ -9,7 +9,7 @@ import numpy as np
 
 from identify.experiments.uncertainty import Interval, counts_within, share_interval
 from identify.reporting.canvas import BAND, ESTIMATE, INK, MUTED, Column, Panel
-from identify.reporting.content import Section, Table, Text, table_of
+from identify.reporting.content import ReportTable, Section, Text, table_of
 from identify.reporting.study.accuracy import (
     NOTE_ROOM,
     TITLE_ROOM,
@@ -55,7 +55,7 @@ _JUDGED = (
 
 def coverage(rows: StudyRows) -> Section | None:
     """A table for each estimator that gives intervals: five lines a perturbation."""
-    blocks: list[Text | Table] = []
+    blocks: list[Text | ReportTable] = []
     few: dict[int, None] = {}
     for estimator, ours in rows.parts("estimator"):
         names = tuple(n for n in rows.interval_names if ours[f"covered_{n}"].notna().any())

@@ -20,8 +20,8 @@ from identify.reporting.canvas import png
 from identify.reporting.content import (
     WIDTH,
     Head,
+    ReportTable,
     Section,
-    Table,
     Text,
     grouped,
     row,
@@ -84,7 +84,7 @@ def head(rows: StudyRows) -> Section:
     if study is not None and study.path is not None and _is_whole_and_of_this_code(rows):
         facts.append(("numerics", numerics_mark(STUDY_PACKAGES, [study.path])))
     heads = (Head("what"), Head("which", "prose"))
-    return Section("ran", "What ran", (Table(heads, tuple(row(*fact) for fact in facts)),))
+    return Section("ran", "What ran", (ReportTable(heads, tuple(row(*fact) for fact in facts)),))
 
 
 def _is_whole_and_of_this_code(rows: StudyRows) -> bool:
@@ -105,7 +105,7 @@ def _first(words: list[str]) -> str:
 def failures(rows: StudyRows) -> Section:
     """What was raised, how often and where."""
     raised = rows.frame[rows.frame["error_type"].notna()]
-    blocks: list[Text | Table] = [Text("None.")]
+    blocks: list[Text | ReportTable] = [Text("None.")]
     if len(raised):
         said = raised["error_type"] + ": " + raised["error"].fillna("")
         blocks = [_messages(raised.assign(said=said), "error")]
@@ -116,7 +116,7 @@ def failures(rows: StudyRows) -> Section:
     return Section("failed", "Trials without an estimate", tuple(blocks))
 
 
-def _messages(subset: Any, what: str) -> Table:
+def _messages(subset: Any, what: str) -> ReportTable:
     groups = subset.groupby(["estimator", "perturbation", "said"], sort=False)
     found = sorted(groups, key=lambda group: -len(group[1]))
     lines = []

@@ -13,9 +13,9 @@ from dataclasses import replace
 from identify.reporting.content import (
     Block,
     Pictures,
+    ReportTable,
     Row,
     Section,
-    Table,
     Text,
     Tiles,
     in_pieces,
@@ -39,7 +39,7 @@ def markdown_of(section: Section | None) -> str:
         elif isinstance(block, Tiles):
             said = ([f"- {one.label}: {one.value}", one.detail] for one in block.tiles)
             parts.append("\n".join(", ".join(filter(None, words)) for words in said))
-        elif isinstance(block, Table):
+        elif isinstance(block, ReportTable):
             parts += [markdown(block), *[block.caption] * bool(block.caption)]
     return "\n\n".join(parts)
 
@@ -63,14 +63,14 @@ def _plain(block: Block) -> Block:
     """A block without the marks of Markdown."""
     if isinstance(block, Text):
         return replace(block, text=_bare(block.text))
-    if isinstance(block, Table):
+    if isinstance(block, ReportTable):
         return replace(block, rows=tuple(map(_plain_row, block.rows)), caption=_bare(block.caption))
     return block
 
 
 def _pieces(block: Block) -> Iterator[Block]:
     """A table in as many as a sheet of paper needs, each with the columns that name its rows."""
-    if not isinstance(block, Table) or any(head.look == "prose" for head in block.head):
+    if not isinstance(block, ReportTable) or any(head.look == "prose" for head in block.head):
         yield block
         return
     widths = [
@@ -81,7 +81,7 @@ def _pieces(block: Block) -> Iterator[Block]:
     pieces = in_pieces(widths[words:], max(_PAPER - sum(widths[:words]), 40))
     for piece in pieces:
         own = (*range(words), *(words + i for i in piece))
-        yield Table(
+        yield ReportTable(
             tuple(block.head[i] for i in own),
             tuple(replace(row, cells=tuple(row.cells[i] for i in own)) for row in block.rows),
             block.caption * (piece is pieces[-1]),
@@ -124,7 +124,7 @@ def latex_text(text: str) -> str:
     return "".join(_LATEX.get(char, char) for char in text)
 
 
-def latex_of(table: Table) -> str:
+def latex_of(table: ReportTable) -> str:
     """A table for LaTeX, which needs its package booktabs and no other.
 
     Words are to the left, numbers to the right; the heading of a group spans all columns.

@@ -91,19 +91,25 @@ def test_the_reason_is_that_of_the_file_not_of_what_was_made_of_it(in_folder, mu
     assert " ".join(str(caught.value).split())[:60] in link.note
 
 
-def test_a_replicate_without_end_in_an_included_file_is_not_compiled(in_folder, mujoco):
-    body = '<body name="r"><geom size="0.1"/></body>'
-    write(
-        in_folder / "many.xml",
-        f'<mujoco><include file="many.xml"/><worldbody><replicate count="100000000">{body}'
-        f"</replicate></worldbody></mujoco>",
-    )
-    text = (
-        '<mujoco><include file="many.xml"/><include file="none.xml"/><worldbody><body name="b">'
-        '<geom size="1"/></body></worldbody></mujoco>'
-    )
+DECLARED = {
+    "a grid": ('<asset><hfield name="h" nrow="30000" ncol="30000" size="1 1 1 1"/></asset>', ""),
+    "pixels": (
+        '<asset><texture builtin="flat" width="30000" height="30000"/></asset>',
+        "",
+    ),
+    "copies": ("", '<replicate count="100000000"><geom size=".1"/></replicate>'),
+}
+
+
+@pytest.mark.parametrize("kind", DECLARED)
+def test_a_file_that_declares_far_more_than_a_model_has_is_not_compiled(in_folder, mujoco, kind):
+    asset, body = DECLARED[kind]
+    text = f"""<mujoco>{asset}<worldbody>{body}<body name="b"><geom size="1"/></body></worldbody>
+      </mujoco>"""
     (link,) = read_model(write(in_folder / "m.xml", text)).links
-    assert "over 10000 bodies and geoms" in link.note
+    expected = "over 10000 bodies and geoms" if kind == "copies" else "in line 1 declares over 1e"
+    assert expected in link.note
+    assert link.phi is None
 
 
 @pytest.mark.parametrize("sep", ["", ' sep="-"'])
