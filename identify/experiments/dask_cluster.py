@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import CancelledError, Future, wait
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from functools import lru_cache, partial
 from multiprocessing import current_process
 from typing import Any, ParamSpec, TypeVar
 
 from identify.errors import MissingExtra, StudyError
-from identify.experiments.executor import TICK, Executor
+from identify.experiments.executor import Executor, WorkerDied
 from identify.experiments.local_processes import LocalProcesses
 
 P = ParamSpec("P")
@@ -28,9 +26,6 @@ _COUNT_EVERY = 2.0
 
 _WORKERS_WITHIN = 30.0
 """Seconds that tasks wait for a first worker, or for another where the last one left."""
-
-_ONE_AT_A_TIME = threading.Lock()
-"""Threads of one worker share its process for calls with a time limit."""
 
 
 class DaskCluster(Executor):
@@ -52,7 +47,7 @@ class DaskCluster(Executor):
         except ImportError as error:
             raise MissingExtra("a Dask cluster", "cluster", "distributed") from error
         self.name = f"the scheduler at {address}"
-        self.died, self.gone = (KilledWorker, BrokenProcessPool), (CancelledError,)
+        self.died, self.gone = (KilledWorker, WorkerDied), (CancelledError,)
         self._time_limit = time_limit
         self._address = address
         self._logger = logging.getLogger("distributed")
@@ -60,10 +55,14 @@ class DaskCluster(Executor):
         # What it logs, tracebacks for the most part, is said here in one line.
         self._logger.setLevel(logging.CRITICAL)
         try:
-            self._client: Any = _connected(_quiet(Client), address)
-        except BaseException:
+            self._client: Any = Client(address, timeout=_ANSWER_WITHIN, set_as_default=False)
+        except (OSError, ValueError) as error:
             self._logger.setLevel(self._level)
-            raise
+            raise StudyError(
+                f"no Dask scheduler answers at {address} within {_ANSWER_WITHIN:g} s: "
+                f"{error}; start one with `dask scheduler`, and give the "
+                f"address it prints"
+            ) from error
         self._executor: Any = self._client.get_executor(pure=False)
         self._counted = float("-inf")
         self._workers = 1
@@ -124,72 +123,21 @@ class DaskCluster(Executor):
 
 
 def _run_within(time_limit: float, call: Callable[[], T]) -> T:
-    """What a worker does where calls have a time limit: it has each run in a process of its own.
+    """Run a call with a time limit on a worker, in a process of its own.
 
     Raises:
         TimeLimit: the call took longer.
-        BrokenProcessPool: its process died.
+        WorkerDied: its process died.
         StudyError: this worker cannot start processes.
     """
-    with _ONE_AT_A_TIME:
-        process = _process_of_this_worker(time_limit)
-        future = process.submit(call)
-        while not future.done():
-            wait([future], timeout=TICK)
-            process.require_alive()
-        return future.result()
+    if current_process().daemon:
+        raise StudyError(
+            "a time limit needs workers that may start processes, and Dask's nanny makes them "
+            "daemons; start them with DASK_DISTRIBUTED__WORKER__DAEMON=False, or with --no-nanny"
+        )
+    return _process_of_this_worker(time_limit).submit(call).result()
 
 
 @lru_cache(maxsize=1)
 def _process_of_this_worker(time_limit: float) -> LocalProcesses:
-    # A worker that Dask's nanny started counts as one that may not have children; this one ends
-    # with its parent all the same.
-    current_process()._config["daemon"] = False  # pyright: ignore[reportAttributeAccessIssue]
     return LocalProcesses(1, time_limit)
-
-
-def _quiet(client: type[Any]) -> type[Any]:
-    """The class of clients that close where they cannot connect, and are silent about it.
-
-    Else the collector of garbage closes them, in whatever thread it runs: one that is just being
-    started by another that holds the lock which closing needs waits for ever.
-    """
-
-    class Quiet(client):
-        def __init__(self, *arguments: Any, **options: Any) -> None:
-            try:
-                super().__init__(*arguments, **options)
-            except BaseException:
-                with suppress(Exception):
-                    self.close(timeout=0.0)
-                raise
-
-        def __del__(self) -> None:
-            pass
-
-    return Quiet
-
-
-def _connected(client: Callable[..., Any], address: str) -> Any:
-    """A client of the scheduler; a thread waits for it, as one that hears nothing waits for ever.
-
-    Raises:
-        StudyError: no scheduler answers in time.
-    """
-    future: Future[Any] = Future()
-
-    def connect() -> None:
-        try:
-            future.set_result(client(address, timeout=_ANSWER_WITHIN, set_as_default=False))
-        except Exception as error:  # noqa: BLE001 - told below, whatever it is
-            future.set_exception(error)
-
-    threading.Thread(target=connect, daemon=True, name="connect to Dask").start()
-    try:
-        return future.result(_ANSWER_WITHIN)
-    except Exception as error:
-        raise StudyError(
-            f"no Dask scheduler answers at {address} within {_ANSWER_WITHIN:g} s: "
-            f"{str(error) or type(error).__name__}; start one with `dask scheduler`, and give the "
-            f"address it prints"
-        ) from error

@@ -1,4 +1,4 @@
-"""Processes of this machine; each is watched alone, so that what ends it has one cause."""
+"""Processes of this machine, by pebble."""
 
 from __future__ import annotations
 
@@ -6,27 +6,26 @@ import os
 import signal
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
-from functools import partial
 from importlib import import_module
+from multiprocessing import get_context
 from typing import Any, ParamSpec, TypeVar
 
+from pebble import ProcessExpired, ProcessFuture, ProcessPool
+
 from identify.errors import StudyError
-from identify.experiments.executor import Executor, TimeLimit, first_line, hold_threads
+from identify.experiments.executor import Executor, TimeLimit, WorkerDied, hold_threads
 from identify.experiments.keys import code_fingerprint
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_STARTS, _STARTS_WITHIN = 5, 60.0
-"""Processes in a row that may die before they are ready, and seconds that each has for it."""
+_STARTS = 5
+"""Pools in a row whose process dies before it takes a call."""
 
-_AT_HAND = 2
-"""Calls that a process is given: the next begins while the runner writes down what came of one."""
+_SPAWN: Any = get_context("spawn")
 
 _ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "BLIS")} | {
     "VECLIB_MAXIMUM_THREADS": "1"
@@ -35,40 +34,18 @@ _ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", 
 linear algebra when they are first loaded."""
 
 
-@dataclass(slots=True)
-class _Call:
-    """What is to run, and the future that a caller holds."""
-
-    run: Callable[[], Any]
-    future: Future[Any] = field(default_factory=Future)
-
-
-@dataclass(slots=True, eq=False)
-class _Worker:
-    """A process: a pool of joblib's loky that has no other, and what it does."""
-
-    pool: Any
-    calls: deque[_Call] = field(default_factory=deque)
-    """The one that runs, and the one that it has at hand for when that is done."""
-    since: float = field(default_factory=time.monotonic)
-    """When the call that runs began, or else the process."""
-    ready: bool = False
-    ended: str = ""
-    """How its process ended."""
-
-
 class LocalProcesses(Executor):
-    """Processes by joblib's loky, each with its linear algebra on one thread.
+    """Processes of this machine, each with its linear algebra on one thread.
 
-    A process runs one call after the other, the first when it has imported what a trial needs: a
-    death, and a time that ran out, are those of the call that ran, and of no other.
+    Each is a pool of pebble with one process, which runs the calls of one thread here. So a death,
+    and a time that ran out, are those of the call that ran; pebble replaces the process.
     """
 
     name = "local processes"
-    died = (BrokenProcessPool,)
+    died = (WorkerDied,)
 
     def __init__(self, workers: int, time_limit: float | None = None) -> None:
-        """Start processes.
+        """Make room for processes, which start when they are needed.
 
         Args:
             workers: how many.
@@ -76,130 +53,73 @@ class LocalProcesses(Executor):
         """
         self.workers = workers
         self._time_limit = time_limit
-        self._lock = threading.RLock()
-        self._waiting: deque[_Call] = deque()
-        self._failed_starts = 0
-        self._processes: list[_Worker] = []
-        for _ in range(workers):
-            self._processes.append(self._started())
+        self._threads = ThreadPoolExecutor(workers)
+        self._thread = threading.local()
+        self._pools: list[ProcessPool] = []
+        self._running: set[ProcessFuture] = set()
+        self._closed = False
 
     def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Run the function in the process that is free first."""
-        call = _Call(partial(function, *args, **kwargs))
-        with self._lock:
-            self._waiting.append(call)
-            for worker in sorted(self._processes, key=lambda worker: len(worker.calls)):
-                self._feed(worker)
-        return call.future
-
-    def require_alive(self) -> None:
-        """Replace processes that died, and those whose call ran out of time.
-
-        Raises:
-            StudyError: new processes die, or do not answer, each time.
-        """
-        now = time.monotonic()
-        with self._lock:
-            for worker in self._processes:
-                if not worker.ready and now - worker.since > _STARTS_WITHIN:
-                    self._note_end(worker, f"not ready within {_STARTS_WITHIN:g} s")
-            late = [] if self._time_limit is None else self._give_up_before(now - self._time_limit)
-            ended = [worker for worker in self._processes if worker.ended]
-            if self._failed_starts >= _STARTS:
-                raise StudyError(
-                    f"workers die, or do not answer, as soon as they start ({self.name}): "
-                    f"{ended[-1].ended}; what was reported done is kept"
-                )
-        for worker in ended:  # the lock is free: what a pool still has to say needs it
-            worker.pool.shutdown(wait=True, kill_workers=True)
-            self._processes[self._processes.index(worker)] = self._started()
-        for call in late:
-            call.future.set_exception(
-                TimeLimit(f"took longer than its time limit, {self._time_limit:g} s")
-            )
+        return self._threads.submit(self._run, function, args, kwargs)
 
     def close(self) -> None:
-        """Kill the processes."""
-        with self._lock:
-            self._waiting.clear()
-            for worker in self._processes:
-                worker.ready = False
-                worker.calls.clear()
-        for worker in self._processes:
-            worker.pool.shutdown(wait=True, kill_workers=True)
+        """Stop the processes."""
+        self._closed = True
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for future in tuple(self._running):
+            future.cancel()  # pebble leaves it pending, and its thread waiting
+        for pool in tuple(self._pools):
+            pool.stop()
+            pool.join()
 
-    def _give_up_before(self, began: float) -> list[_Call]:
-        """The calls that began before a time, no longer waited for; their processes are to end."""
-        given_up: list[_Call] = []
-        for worker in self._processes:
-            if worker.calls and worker.since < began:
-                given_up.append(worker.calls.popleft())
-                self._note_end(worker, "its call took too long")
-        return given_up
+    def _run(self, function: Callable[..., T], args: tuple, kwargs: dict) -> T:
+        """Run a call in the process of this thread.
 
-    def _started(self) -> _Worker:
-        from joblib.externals.loky import ProcessPoolExecutor
-
-        worker = _Worker(
-            ProcessPoolExecutor(
-                max_workers=1,
-                env=_ONE_THREAD,
-                initializer=_begin,
-                initargs=(os.getpid(),),
-            )
-        )
-        proof = worker.pool.submit(_prepare)
-        proof.add_done_callback(partial(self._is_ready, worker))
-        return worker
-
-    def _is_ready(self, worker: _Worker, proof: Future[None]) -> None:
-        with self._lock:
-            if error := proof.exception():
-                self._note_end(worker, first_line(error))
-                return
-            self._failed_starts, worker.ready = 0, True
-            self._feed(worker)
-
-    def _note_end(self, worker: _Worker, how: str) -> None:
-        self._failed_starts += not (worker.ready or worker.ended)
-        worker.ended, worker.ready = how, False
-        while worker.calls:  # had not begun
-            self._waiting.appendleft(worker.calls.pop())
-
-    def _feed(self, worker: _Worker) -> None:
-        """Give a process calls, one of them to have at hand."""
-        while worker.ready and self._waiting and len(worker.calls) < _AT_HAND:
-            call = self._waiting.popleft()
+        Raises:
+            WorkerDied: the process died.
+            TimeLimit: the call took longer than its time limit.
+            StudyError: processes die as soon as they start.
+        """
+        for _ in range(_STARTS):
             try:
-                running = worker.pool.submit(call.run)
-            except BrokenProcessPool as error:
-                self._waiting.appendleft(call)
-                if not worker.calls:  # it died while it had nothing to do
-                    self._note_end(worker, first_line(error))
-                return
-            if not worker.calls:
-                worker.since = time.monotonic()
-            worker.calls.append(call)
-            running.add_done_callback(partial(self._is_done, worker, call))
+                future = self._pool().schedule(function, args, kwargs, self._time_limit)
+            except RuntimeError:  # its process died while it had nothing to do
+                self._thread.pool = None
+                continue
+            self._running.add(future)
+            if self._closed:
+                future.cancel()
+            try:
+                return future.result()
+            except BrokenProcessPool:  # its process died before it took the call
+                self._thread.pool = None
+            except ProcessExpired as error:
+                raise WorkerDied(f"its exit code was {error.exitcode}") from error
+            except TimeoutError as error:
+                if self._time_limit is None:
+                    raise
+                limit = f"took longer than its time limit, {self._time_limit:g} s"
+                raise TimeLimit(limit) from error
+            finally:
+                self._running.discard(future)
+        raise StudyError(
+            f"workers die as soon as they start ({self.name}); what was reported done is kept. A "
+            f'script that starts them needs `if __name__ == "__main__":`'
+        )
 
-    def _is_done(self, worker: _Worker, call: _Call, ran: Future[Any]) -> None:
-        error = ran.exception()
-        with self._lock:
-            if not worker.calls or worker.calls[0] is not call:
-                return  # it was given up, or had not begun when the process died
-            worker.calls.popleft()
-            worker.since = time.monotonic()
-            if isinstance(error, BrokenProcessPool):
-                self._note_end(worker, first_line(error))
-            self._feed(worker)
-        if error is None:
-            call.future.set_result(ran.result())
-        else:
-            call.future.set_exception(error)
+    def _pool(self) -> ProcessPool:
+        """Return the pool of this thread, made where it has none."""
+        if getattr(self._thread, "pool", None) is None:
+            self._thread.pool = ProcessPool(
+                1, initializer=_begin, initargs=(os.getpid(),), context=_SPAWN
+            )
+            self._pools.append(self._thread.pool)
+        return self._thread.pool
 
 
 def _begin(parent: int) -> None:
-    """End this process when its parent has: a runner that was killed leaves no workers behind.
+    """Do once what a call needs, and end this process when its parent has ended, however it did.
 
     An interrupt from the keyboard reaches the whole group of processes and is the runner's alone.
     """
@@ -211,10 +131,7 @@ def _begin(parent: int) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True, name="end_with_parent").start()
-
-
-def _prepare() -> None:
-    """Do what each process must do once: a call's time, and the blame for a death, begin after."""
+    os.environ.update(_ONE_THREAD)
     import_module("identify.experiments.study")
     hold_threads()
     code_fingerprint()

@@ -14,7 +14,7 @@ from typing import Generic, Protocol, TypeVar
 
 from identify.errors import StudyError
 from identify.experiments.dask_cluster import DaskCluster
-from identify.experiments.executor import Executor, InProcess, Retrying, TimeLimit, WorkersDied
+from identify.experiments.executor import Executor, InProcess, TimeLimit, WorkerDied, run_items
 from identify.experiments.keys import code_fingerprint
 from identify.experiments.local_processes import LocalProcesses
 from identify.experiments.progress import Progress
@@ -53,7 +53,7 @@ def choose_executor(
 
 def default_workers() -> int:
     """As many as this process may use cores."""
-    from joblib.externals.loky import cpu_count
+    from joblib import cpu_count
 
     return int(cpu_count())
 
@@ -218,7 +218,7 @@ class _Run(Generic[T]):
         work = self.work
         self.began = time.perf_counter()
         try:
-            for finished in Retrying(
+            for finished in run_items(
                 executor,
                 work.run,
                 work.batches(self._missing()),
@@ -233,11 +233,11 @@ class _Run(Generic[T]):
             self._commit()
 
     def _take(
-        self, items: Sequence[T], result: tuple[list[Row], float] | WorkersDied | TimeLimit
+        self, items: Sequence[T], result: tuple[list[Row], float] | WorkerDied | TimeLimit
     ) -> None:
         """Note the rows of some items, and what they took."""
-        if isinstance(result, WorkersDied | TimeLimit):
-            kind = WORKER_DIED if isinstance(result, WorkersDied) else TimeLimit.__name__
+        if isinstance(result, WorkerDied | TimeLimit):
+            kind = WORKER_DIED if isinstance(result, WorkerDied) else TimeLimit.__name__
             self.waiting += self.work.failed(items, kind, str(result))
             return
         rows, seconds = result

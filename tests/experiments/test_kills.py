@@ -1,7 +1,4 @@
-"""Runners and workers killed at random times: the table is that of a run left alone.
-
-IDENTIFY_KILL_ROUNDS sets how many kills there are (20 in a long run).
-"""
+"""Runners and workers killed at random times: the table is that of a run left alone."""
 
 import os
 import random
@@ -20,12 +17,11 @@ from identify.experiments import run_study
 from identify.experiments.store import read_rows
 from tests.experiments.hostile import Sleeps
 from tests.experiments.studies import quick, rows, with_estimators
-from tests.thorough import many_processes
+from tests.slow import mostly_slow
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
 
-ROUNDS = int(os.environ.get("IDENTIFY_KILL_ROUNDS", "1"))
-SEEDS = 10 * max(2, ROUNDS)
+SEEDS, MANY = 20, 200
 SLEEP = 0.01
 WORKERS = 2
 
@@ -66,17 +62,18 @@ def started(tally: Path, folder: Path, seeds: int = SEEDS) -> Iterator[subproces
 
 
 def workers_of(runner: int) -> list[int]:
-    """Children that run trials; loky's tracker of resources is not one of them."""
-    children = Path(f"/proc/{runner}/task/{runner}/children").read_text().split()
-    found = []
-    for child in map(int, children):
-        try:
-            command = Path(f"/proc/{child}/cmdline").read_bytes()
-        except OSError:
-            continue
-        if b"resource_tracker" not in command:
-            found.append(child)
-    return found
+    """Children, of any thread, that run trials; the tracker of resources is not one of them."""
+    children = " ".join(
+        path.read_text() for path in Path(f"/proc/{runner}/task").glob("*/children")
+    )
+    return [pid for pid in map(int, children.split()) if b"spawn_main" in command_of(pid)]
+
+
+def command_of(process: int) -> bytes:
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def reported(runner: subprocess.Popen[str]) -> Iterator[int]:
@@ -85,10 +82,9 @@ def reported(runner: subprocess.Popen[str]) -> Iterator[int]:
         yield int(line)
 
 
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("undisturbed")
-    run_study(study_of(folder / "tally"), folder / "out", workers=0)
+def undisturbed(folder: Path, seeds: int) -> Path:
+    folder.mkdir()
+    run_study(study_of(folder / "tally", seeds), folder / "out", workers=0)
     return folder / "out"
 
 
@@ -101,12 +97,13 @@ def same_but_for_the_tally(first: Path, second: Path) -> None:
     pd.testing.assert_frame_equal(left, right, check_exact=True)
 
 
-def test_runners_killed_at_random_times(tmp_path: Path, undisturbed: Path) -> None:
+@pytest.mark.parametrize(("rounds", "seeds"), mostly_slow([(1, SEEDS), (20, MANY)], [(1, SEEDS)]))
+def test_runners_killed_at_random_times(tmp_path: Path, rounds: int, seeds: int) -> None:
     tally, folder = tmp_path / "tally", tmp_path / "out"
     rng = random.Random(1)
     kills = 0
-    for kill in range(ROUNDS):
-        with started(tally, folder) as runner:
+    for kill in range(rounds):
+        with started(tally, folder, seeds) as runner:
             reports = reported(runner)
             last = next(reports, 0) if kill % 4 != 3 else 0  # while it runs or starts
             time.sleep(rng.uniform(0.0, 0.6))
@@ -115,23 +112,23 @@ def test_runners_killed_at_random_times(tmp_path: Path, undisturbed: Path) -> No
             kills += runner.wait() != 0
         if last:
             assert read_rows(folder).num_rows >= last  # what was reported done is there
-    with started(tally, folder) as runner:
+    with started(tally, folder, seeds) as runner:
         _, errors = runner.communicate(timeout=120)
         assert runner.returncode == 0, errors
-    same_but_for_the_tally(folder, undisturbed)
-    redone = len(tally.read_bytes()) - len(study_of(tally)) // 2
+    same_but_for_the_tally(folder, undisturbed(tmp_path / "alone", seeds))
+    redone = len(tally.read_bytes()) - len(study_of(tally, seeds)) // 2
     assert redone * SLEEP <= kills * WORKERS * 1.0  # a second of each worker, at the most
     assert kills > 0
 
 
-@many_processes
-def test_workers_killed_at_random_times(tmp_path: Path, undisturbed: Path) -> None:
+@pytest.mark.slow
+def test_workers_killed_at_random_times(tmp_path: Path) -> None:
     tally, folder = tmp_path / "tally", tmp_path / "out"
     rng = random.Random(2)
     kills = done = 0
-    with started(tally, folder) as runner:
+    with started(tally, folder, MANY) as runner:
         reports = reported(runner)
-        for _ in range(max(2, ROUNDS)):
+        for _ in range(20):
             before, done = done, next((count for count in reports if count > done), done)
             if done == before:
                 break
@@ -142,10 +139,10 @@ def test_workers_killed_at_random_times(tmp_path: Path, undisturbed: Path) -> No
         _, errors = runner.communicate(timeout=180)
         assert runner.returncode == 0, errors
     assert kills > 0
-    same_but_for_the_tally(folder, undisturbed)
+    same_but_for_the_tally(folder, undisturbed(tmp_path / "alone", MANY))
 
 
-@many_processes
+@pytest.mark.slow
 def test_workers_end_with_their_runner(tmp_path: Path) -> None:
     with started(tmp_path / "tally", tmp_path / "out") as runner:
         next(reported(runner))
@@ -159,7 +156,7 @@ def test_workers_end_with_their_runner(tmp_path: Path) -> None:
     assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
 
 
-@many_processes
+@pytest.mark.slow
 def test_a_second_runner_is_refused(tmp_path: Path) -> None:
     tally, folder = tmp_path / "tally", tmp_path / "out"
     with started(tally, folder, 10) as first:
