@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging
+import json
 import os
 import socket
 import sqlite3
@@ -14,18 +14,6 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from identify.errors import StudyError
-from identify.experiments.database import (
-    DATABASE,
-    JOURNALS,
-    check_integrity,
-    connect,
-    other_version,
-    read_description,
-    read_row,
-    whole_rows,
-    write_description,
-    write_rows,
-)
 from identify.experiments.keys import code_fingerprint
 from identify.experiments.rows import RESULTS, Row, table_of, write_table
 from identify.files import open_lock, try_lock
@@ -34,17 +22,27 @@ from identify.texts import plain_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_LOG = logging.getLogger(__name__)
-
 LOCK = "lock"
 
+DATABASE = "results.sqlite"
 
-_OLDER = "store.json"
-"""A file that folders of versions 1 and 2 have."""
+SCHEMA_VERSION = 4
+"""Raised when a column changes its meaning or the database its layout (SQLite's user_version)."""
+
+_LAYOUT = f"""
+BEGIN IMMEDIATE;
+CREATE TABLE results (key TEXT PRIMARY KEY, content TEXT);
+CREATE TABLE info (number INTEGER PRIMARY KEY, content TEXT);
+PRAGMA user_version = {SCHEMA_VERSION};
+COMMIT;
+"""
+"""`content` is JSON."""
+
+_PATIENCE = 30.0
+"""Seconds that a reader and the writer wait for each other."""
 
 WORKER_DIED = "WorkerDied"
 """Error of a trial whose worker died every time."""
-
 
 _PASSING = (WORKER_DIED, MemoryError.__name__)
 """Errors of the machine, not of a trial: a later run tries it again."""
@@ -110,32 +108,34 @@ class StoreInfo:
 class Store(AbstractContextManager["Store"]):
     """Results that one process at a time adds to; others may read them meanwhile.
 
-    A row is a record of `results.sqlite` with a checksum, and on the disk before it counts as done.
+    A row is a record of `results.sqlite`, and on the disk before it counts as done.
     When the store is closed the rows are exported to `results.parquet`, which nothing reads back.
     """
 
     def __init__(self, folder: Path, info: StoreInfo) -> None:
         """Open or make the folder's store, and lock it.
 
-        Rows of a damaged database that are whole are kept; the others count as not done.
-
         Args:
             folder: made where it is not there.
             info: of the study that is going to run; codes that ran before stay.
 
         Raises:
-            StudyError: another process holds it (`FolderInUse`), its results are of another schema
-                version, one of its files is a link, or it cannot be written.
+            StudyError: another process holds it (`FolderInUse`), its results are damaged or of
+                another schema version, or it cannot be written.
         """
         self.folder = folder
-        _require_own(folder)
         with self._written():
             folder.mkdir(parents=True, exist_ok=True)
             self._lock = FolderLock(folder)
         try:
+            if (folder / RESULTS).exists() and not (folder / DATABASE).exists():
+                raise StudyError(
+                    f"{folder}: has {RESULTS} but no {DATABASE}; choose another folder"
+                )
             with self._written():
-                self._db, before = self._opened()
-                _describe(self._db, replace(info, codes=before.codes))
+                self._db = _connect(folder / DATABASE, make=True)
+                self._errors = {str(r["key"]): r.get("error_type") for r in _rows(self._db)}
+                _describe(self._db, replace(info, codes=_info(self._db).codes))
         except BaseException:
             self._lock.close()
             raise
@@ -155,8 +155,8 @@ class Store(AbstractContextManager["Store"]):
         return bool(self._errors.get(key))
 
     def row(self, key: str) -> Row | None:
-        """The row of a trial, where it is there and whole."""
-        return read_row(self._db, key)
+        """The row of a trial, where it is there."""
+        return next(_rows(self._db, "WHERE key = ?", key), None)
 
     def select(self, keys: Iterable[str]) -> None:
         """Note which trials the study has that is going to run: their rows are `current`.
@@ -165,10 +165,14 @@ class Store(AbstractContextManager["Store"]):
         that earlier runs of the same study made stay rows of it.
         """
         wanted, code = set(keys), code_fingerprint().short
-        mine = [row for row in whole_rows(self._db, []) if row["code"] == code]
-        changed = [row for row in mine if row["current"] != (row["key"] in wanted)]
-        if changed:
-            self._insert([row | {"current": row["key"] in wanted} for row in changed])
+        mine = [row for row in _rows(self._db) if row["code"] == code]
+        self._insert(
+            [
+                row | {"current": row["key"] in wanted}
+                for row in mine
+                if row["current"] != (row["key"] in wanted)
+            ]
+        )
 
     def add(self, rows: Sequence[Row]) -> None:
         """Add rows of the study that runs; when this returns they are on the disk.
@@ -185,10 +189,10 @@ class Store(AbstractContextManager["Store"]):
             StudyError: the disk is full, or fails.
         """
         with self._written():
-            info, mine = _info(self._db, []), code_fingerprint().short
+            info, mine = _info(self._db), code_fingerprint().short
             entry = dict(info.codes.get(mine, {}))
             entry["seconds"] = entry.get("seconds", 0.0) + seconds
-            write_description(self._db, asdict(replace(info, codes={**info.codes, mine: entry})))
+            _write_info(self._db, replace(info, codes={**info.codes, mine: entry}))
 
     def export(self) -> None:
         """Write `results.parquet`.
@@ -197,7 +201,7 @@ class Store(AbstractContextManager["Store"]):
             StudyError: the disk is full, or fails; every row is still there.
         """
         with self._written():
-            write_table(self.folder, table_of(whole_rows(self._db, [])))
+            write_table(self.folder, table_of(_rows(self._db)))
 
     def close(self) -> None:
         """Let go of the folder."""
@@ -212,31 +216,14 @@ class Store(AbstractContextManager["Store"]):
         finally:
             self.close()
 
-    def _opened(self) -> tuple[sqlite3.Connection, StoreInfo]:
-        """The database, made where it is not there, and what it says of its rows.
-
-        One that is damaged is set aside, and its whole rows are written to a new one.
-        """
-        path, damage = self.folder / DATABASE, list[str]()
-        with closing(connect(path, damage)) as db:
-            check_integrity(db, damage)
-            info = _info(db, damage)
-            self._errors = {str(r["key"]): r.get("error_type") for r in whole_rows(db, damage)}
-            whole = list(whole_rows(db, [])) if damage else []
-        if damage:
-            for end in ("", *JOURNALS):
-                with suppress(FileNotFoundError):
-                    os.replace(f"{path}{end}", f"{path}.damaged{end}")
-            _warn(path, damage, f"; what was there is kept as {DATABASE}.damaged")
-        db = connect(path, [])
-        write_rows(db, whole)
-        return db, info
-
     def _insert(self, rows: Sequence[Row]) -> None:
         """Write rows in one transaction: all of them, or none."""
         rows = [{k: plain_text(v) if isinstance(v, str) else v for k, v in r.items()} for r in rows]
-        with self._written():
-            write_rows(self._db, rows)
+        with self._written(), self._db:
+            self._db.executemany(
+                "INSERT OR REPLACE INTO results VALUES (?, ?)",
+                ((row["key"], json.dumps(row)) for row in rows),
+            )
         self._errors |= {str(row["key"]): row.get("error_type") for row in rows}
 
     @contextmanager
@@ -253,44 +240,91 @@ class Store(AbstractContextManager["Store"]):
 
 
 def read_rows(folder: Path) -> pa.Table:
-    """All whole rows of a results folder, each once, whether or not a study is writing to it.
-
-    Damaged rows are left out, which a warning says.
+    """All rows of a results folder, each once, whether or not a study is writing to it.
 
     Raises:
-        StudyError: it holds no results, results of another schema version, or cannot be read.
+        StudyError: it holds no results, or damaged ones or those of another schema version, or
+            cannot be read.
     """
-    with _reading(folder) as (db, damage):
-        return table_of(whole_rows(db, damage))
+    with _reading(folder) as db:
+        return table_of(_rows(db))
 
 
 def read_info(folder: Path) -> StoreInfo:
-    """What a results folder says of its rows; nothing where that is damaged, with a warning.
+    """Read the description of the rows of a results folder.
 
     Raises:
-        StudyError: it holds no results, results of another schema version, or cannot be read.
+        StudyError: as of `read_rows`.
     """
-    with _reading(folder) as (db, damage):
-        return _info(db, damage)
+    with _reading(folder) as db:
+        return _info(db)
 
 
 @contextmanager
-def _reading(folder: Path) -> Iterator[tuple[sqlite3.Connection, list[str]]]:
-    """The database of a folder, and a list in which to note what is damaged; a warning says it.
+def _reading(folder: Path) -> Iterator[sqlite3.Connection]:
+    """The database of a folder, to read.
 
     A transaction that a killed process left half done is taken back; else nothing is written.
     """
-    path, damage = folder / DATABASE, list[str]()
-    _require_own(folder)
+    path = folder / DATABASE
     if not path.exists():
         raise StudyError(f"{folder}: holds no results; run a study with -o {folder}")
     try:
-        with closing(connect(path, damage, make=False)) as db:
-            yield db, damage
+        with closing(_connect(path)) as db:
+            yield db
     except (OSError, sqlite3.Error) as error:
         raise StudyError(f"{path}: cannot be read: {error}") from error
-    if damage:
-        _warn(path, damage)
+
+
+def _connect(path: Path, *, make: bool = False) -> sqlite3.Connection:
+    """Connect to a database of this version; the file and its tables are made only with `make`.
+
+    Raises:
+        StudyError: it is damaged, or of another version.
+        sqlite3.Error: the disk fails, or denies it.
+    """
+    uri = f"{path.absolute().as_uri()}?mode={'rwc' if make else 'rw'}"
+    db = sqlite3.connect(uri, timeout=_PATIENCE, uri=True)
+    try:
+        db.execute("PRAGMA synchronous = EXTRA")  # the end of a journal is on the disk too
+        (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        (version,) = db.execute("PRAGMA user_version").fetchone()
+        if tables and version != SCHEMA_VERSION:
+            raise StudyError(
+                f"{path}: results of version {version}, and this program reads and writes version "
+                f"{SCHEMA_VERSION}; choose another folder, or use the program that wrote them"
+            )
+        if make and not tables:
+            db.executescript(_LAYOUT)
+        (verdict,) = db.execute("PRAGMA integrity_check(1)").fetchone()
+        if verdict != "ok":
+            raise sqlite3.DatabaseError(" ".join(verdict.split()))
+    except BaseException as error:
+        db.close()
+        if type(error) is sqlite3.DatabaseError:  # not of the disk
+            raise _damaged(path, error) from error
+        raise
+    return db
+
+
+def _damaged(path: object, error: Exception) -> StudyError:
+    return StudyError(
+        f"{path}: is damaged: {error}; put a copy in its place, or remove it and run "
+        "the study again"
+    )
+
+
+def _rows(db: sqlite3.Connection, which: str = "", *values: str) -> Iterator[Row]:
+    """All rows, or those that a condition holds of."""
+    for (content,) in db.execute(f"SELECT content FROM results {which}", values):
+        yield _parsed(content)
+
+
+def _parsed(content: str) -> dict[str, Any]:
+    try:
+        return json.loads(content)
+    except ValueError as error:
+        raise _damaged(DATABASE, error) from error
 
 
 def _describe(db: sqlite3.Connection, info: StoreInfo) -> None:
@@ -301,36 +335,15 @@ def _describe(db: sqlite3.Connection, info: StoreInfo) -> None:
         "versions": dict(running.versions),
         "first_run": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-    info = replace(info, codes={running.short: entry} | dict(info.codes))
-    write_description(db, asdict(info))
+    _write_info(db, replace(info, codes={running.short: entry} | dict(info.codes)))
 
 
-def _info(db: sqlite3.Connection, damage: list[str]) -> StoreInfo:
-    """What a store says of its rows; nothing where it is empty or damaged, which is noted."""
-    return StoreInfo(**(read_description(db, damage) or {"study": ""}))
+def _write_info(db: sqlite3.Connection, info: StoreInfo) -> None:
+    with db:
+        db.execute("INSERT OR REPLACE INTO info VALUES (1, ?)", (json.dumps(asdict(info)),))
 
 
-def _warn(path: Path, damage: Sequence[str], kept: str = "") -> None:
-    more = f" and {len(damage) - 3} more" if len(damage) > 3 else ""
-    _LOG.warning(
-        "%s: is damaged: %s%s; rows that cannot be read count as not done: run the study again%s",
-        *(path, "; ".join(damage[:3]), more, kept),
-    )
-
-
-def _require_own(folder: Path) -> None:
-    """Raise where a folder holds results of another layout, or a file of the store is a link.
-
-    What a link leads to is not ours to write.
-    """
-    for name in (LOCK, RESULTS, *(DATABASE + end for end in ("", *JOURNALS))):
-        if (folder / name).is_symlink():
-            raise StudyError(
-                f"{folder / name}: is a symbolic link, and the files of results are none: remove "
-                f"it, or choose another folder"
-            )
-    database = folder / DATABASE
-    if (folder / _OLDER).exists():
-        raise other_version(folder / _OLDER, "1 or 2")
-    if (folder / RESULTS).exists() and not (database.exists() and database.stat().st_size):
-        raise StudyError(f"{folder}: has {RESULTS} but no {DATABASE}; choose another folder")
+def _info(db: sqlite3.Connection) -> StoreInfo:
+    """What a store says of its rows; nothing where it is empty."""
+    record = db.execute("SELECT content FROM info").fetchone()
+    return StoreInfo(**_parsed(record[0])) if record else StoreInfo("")
