@@ -23,7 +23,7 @@ from identify.logs import Noise, synthetic_recording
 from identify.regressors import block_statistics
 from identify.signals import prepare
 from identify.simulation import fast_rollout
-from tests.thorough import THOROUGH
+from tests.slow import mostly_slow
 
 TINY = Effort(repetitions=2, size=0.01, seconds=0.0)
 SLOW = {
@@ -68,10 +68,8 @@ def test_a_fit_without_noise_in_the_motion_is_of_the_same_rows():
     assert not exact.noise[..., :13].any()
 
 
-@pytest.mark.parametrize("name", list(BENCHMARKS))
+@pytest.mark.parametrize("name", mostly_slow(BENCHMARKS, set(BENCHMARKS) - SLOW))
 def test_a_benchmark_runs(name):
-    if name in SLOW and not THOROUGH:
-        pytest.skip("takes long: `make bench` and `make fuzz` run it")
     lines = BENCHMARKS[name](TINY)
     assert lines
     assert all(isinstance(line, Line) and line.measured for line in lines)

@@ -14,7 +14,7 @@ from identify.pipeline import fit
 from identify.reporting.study import StudyRows, rows_of_study
 from identify.reporting.study.error_tables import TARGETED, target_lines
 from tests.recordings import without_effects
-from tests.thorough import rounds
+from tests.slow import few_or_many
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
 FILES = sorted(path.name for path in EXPERIMENTS.glob("*.toml"))
@@ -88,11 +88,12 @@ def test_the_study_of_shapes_has_noise_of_its_own_and_what_it_is_compared_with(s
     assert errors["box alone"] < 40.0
 
 
-def test_the_stars_study_meets_its_targets(stars, tmp_path):
+@pytest.mark.parametrize("seeds", few_or_many(1, 2))
+def test_the_stars_study_meets_its_targets(stars, tmp_path, seeds):
     """Mean errors within their targets, every estimate consistent, none without an estimate."""
     few = replace(
         stars,
-        seeds=tuple(range(rounds(1, 2))),
+        seeds=tuple(range(seeds)),
         estimators=tuple(each for each in stars.estimators if each.label == TARGETED),
     )
     done = run_study(few, tmp_path, workers=0)
