@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from tyro.conf import Positional
 
 from identify.commands.answer import answer
-from identify.commands.command import Command, Flag, Repeated, option
+from identify.commands.command import Command, Repeated, option
 from identify.commands.terminal import say
 
 if TYPE_CHECKING:
@@ -39,20 +39,14 @@ class StudyTable(Command):
     code: Annotated[str | None, option("MARK")] = None
     """Rows of this code: by default those of the code that runs, or else of the last run."""
 
-    latex: Flag = False
-    """Print the table for LaTeX (booktabs)."""
-
     def run(self, invocation: str) -> int:
         """Print the table."""
         from identify.experiments.results import BY, table
-        from identify.reporting.study import latest_rows, scores_latex, scores_text
+        from identify.reporting.study import latest_rows, scores_text
 
         results = latest_rows(self.results, self.code)
         answer(lambda: _record(results, table(results, _columns(self.metric), by=self.by or BY)))
-        if self.latex:
-            say(scores_latex(results, _columns(self.metric), self.by or BY))
-        else:
-            say(scores_text(results, _columns(self.metric), self.by or BY), _which(results))
+        say(scores_text(results, _columns(self.metric), self.by or BY), _which(results))
         return 0
 
 

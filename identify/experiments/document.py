@@ -57,6 +57,7 @@ class StudyDocument(BaseModel):
         metrics: names; all where not given.
         cutoff_hz: of the low-pass [Hz]; chosen for each log where not given.
         timeout: seconds that a trial may take; any time where not given.
+        note: text below the scores in the summary.
         logs, perturbations, estimators: tables, expanded elsewhere.
     """
 
@@ -68,6 +69,7 @@ class StudyDocument(BaseModel):
     metrics: list[StrictStr] | None = None
     cutoff_hz: Positive | None = None
     timeout: Positive | None = None
+    note: StrictStr = ""
     logs: list[Entry]
     perturbations: list[Entry] = ["none"]
     estimators: list[Entry]
@@ -139,10 +141,6 @@ def _alternatives(key: str, value: Any, model: type[Options]) -> list[Any]:
     return [tuple(entry) if isinstance(entry, list) else entry for entry in value]
 
 
-_OLDER_METRICS = {"told": "n_identifiable"}
-"""Older names of metrics, which are still read."""
-
-
 def load_study(path: Path | str) -> Study:
     """Read and check a study file; files it names are hashed, nothing runs.
 
@@ -173,14 +171,7 @@ def parse_study(content: Mapping[str, Any], folder: Path | None = None) -> Study
 
 
 def _study(content: Mapping[str, Any], folder: Path, where: str, path: Path | None) -> Study:
-    """The study in a file's tables; `corruptions`, the older name, is read as well."""
-    content = dict(content)
-    if "corruptions" in content:
-        if "perturbations" in content:
-            raise StudyError(
-                f"{where}: has perturbations, and corruptions, which is their older name; keep one"
-            )
-        content["perturbations"] = content.pop("corruptions")
+    """The study in a file's tables."""
     document = validate(StudyDocument, content, where, StudyError)
     return Study(
         name=document.name,
@@ -192,6 +183,7 @@ def _study(content: Mapping[str, Any], folder: Path, where: str, path: Path | No
         metrics=_metrics(document.metrics, where),
         cutoff_hz=document.cutoff_hz,
         timeout=document.timeout,
+        note=document.note,
         path=path,
     )
 
@@ -209,11 +201,10 @@ def _metrics(names: list[str] | None, where: str) -> tuple[str, ...]:
         return tuple(METRICS)
     if not names:
         raise StudyError(f"{where}: metrics = []: leave the key out for all of them")
-    wanted = [_OLDER_METRICS.get(name, name) for name in names]
     with located(f"{where}: metrics"):
-        for name in wanted:
+        for name in names:
             lookup(METRICS, name, "metric", StudyError)
-    return tuple(name for name in METRICS if name in wanted)
+    return tuple(name for name in METRICS if name in names)
 
 
 def _logs(document: StudyDocument, folder: Path, where: str) -> Iterator[LogItem]:

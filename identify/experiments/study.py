@@ -115,7 +115,7 @@ class Trial:
 
 _NOT_OF_A_TRIAL = (
     *("name", "seed", "seeds", "logs", "perturbations", "estimators"),
-    *("timeout", "path"),
+    *("timeout", "note", "path"),
 )
 """Fields of a study that are no part of each trial's key: a trial has one log, perturbation, seed
 and estimator, and the same study may get more of them. All other fields count."""
@@ -133,6 +133,7 @@ class Study:
         metrics: names.
         cutoff_hz: of the low-pass [Hz], or None.
         timeout: seconds that a trial may take, or None; no part of what a trial is.
+        note: stands below the scores in the summary; no part of what a trial is.
         path: the study file, where there is one.
     """
 
@@ -145,6 +146,7 @@ class Study:
     metrics: tuple[str, ...]
     cutoff_hz: float | None = None
     timeout: float | None = None
+    note: str = ""
     path: Path | None = None
 
     def noisy_logs(self) -> Iterator[NoisyLog]:
@@ -196,7 +198,6 @@ class Study:
         admitted: dict[str, set[str]] = {choice: set() for choice in known}
         for text in only:
             choice, _, pattern = text.partition("=")
-            choice = "perturbation" if choice == "corruption" else choice  # an older name of it
             if not pattern:
                 expected = " or ".join(f"{each}=NAME" for each in known)
                 raise StudyError(f"only {text!r}: expected {expected}")

@@ -227,10 +227,7 @@ def test_rows_of_other_code_are_shown_where_there_are_no_others_and_named(cli, d
     assert ", not the one that is running" in cli("study", "table", done).out
 
 
-def test_a_table_for_latex_and_documents_of_the_results(cli, done):
-    out = cli.done("study", "table", done, "--latex", "--metric", "mass_error")
-    assert out.startswith("\\begin{tabular}{lr}\n\\toprule\nestimator & mass \\% \\\\\n")
-    assert out.endswith("\\end{tabular}\n")
+def test_documents_of_the_results(cli, done):
     found = json.loads(cli.done("study", "table", done, "--metric", "mass_error", "--json"))
     frame = open_results(done).frame
     assert (found["command"], found["trials"]) == ("study table", len(frame))

@@ -128,17 +128,6 @@ def test_a_study_has_only_so_many_logs(monkeypatch: pytest.MonkeyPatch) -> None:
         quick(logs=[SYNTHETIC | {"number": 2, "mass": [1.0, 2.0]}])
 
 
-def test_the_older_names_are_read_as_well() -> None:
-    content = {key: value for key, value in QUICK.items() if key != "perturbations"}
-    older = content | {"corruptions": QUICK["perturbations"], "metrics": ["told", "consistent"]}
-    newer = QUICK | {"metrics": ["n_identifiable", "consistent"]}
-    assert [c.key for c in parse_study(older).trials()] == [
-        c.key for c in parse_study(newer).trials()
-    ]
-    with pytest.raises(StudyError, match="corruptions, which is their older name; keep one"):
-        parse_study(QUICK | {"corruptions": ["none"]})
-
-
 @pytest.fixture
 def two_logs(tmp_path: Path) -> Path:
     for number in range(2):

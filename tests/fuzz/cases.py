@@ -4,7 +4,7 @@ import gzip
 import json
 import random
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -106,11 +106,13 @@ class Case:
         kind: of the input that is damaged.
         files: of the folder.
         words: of the command line.
+        check: what else has to hold in the folder, after a call that ended with status 0.
     """
 
     kind: str
     files: Files
     words: tuple[str, ...]
+    check: Callable[[], None] | None = None
 
 
 @cache
@@ -239,7 +241,7 @@ _SCHEMAS = {"log.csv": "log.csv.toml", "log.parquet": "log.parquet.toml", "log.n
 
 
 def _kind(case: Case, kind: str) -> Case:
-    return Case(kind, case.files, case.words)
+    return Case(kind, case.files, case.words, case.check)
 
 
 def text_log(chance: random.Random) -> Case:

@@ -79,6 +79,8 @@ def warm_up() -> None:
             try:
                 with redirect_stdout(nowhere):
                     status = main(list(case.words))
+                    if case.check is not None:
+                        case.check()
             finally:
                 os.chdir(here)
         assert status == 0, case.words
@@ -99,6 +101,8 @@ def _fork(case: Case, folder: Path) -> int:
         warnings.resetwarnings()
         warnings.showwarning = _show
         status = main(list(case.words))
+        if status == 0 and case.check is not None:
+            case.check()
         sys.stdout.flush()
         sys.stderr.flush()
     except BaseException:  # noqa: BLE001 - an escape, which the parent finds in what is printed

@@ -42,7 +42,7 @@ from identify.reporting.study.rows import (
     percent,
     shown_narrowly,
 )
-from identify.reporting.study.writing import html_of, latex_of, markdown_of
+from identify.reporting.study.writing import html_of, markdown_of
 
 SUMMARY, PAGE = "summary.md", "summary.html"
 
@@ -177,20 +177,6 @@ def numerics_mark(packages: Sequence[str], files: Sequence[Path]) -> str:
 
 
 _FIXED = "\N{NO-BREAK SPACE}"
-
-
-def scores_latex(
-    results: Results, metrics: Sequence[str] | None = None, by: Sequence[str] = BY
-) -> str:
-    """The table of `scores_text` for LaTeX, each mean with its 95 % interval, as in the summary."""
-    rows = StudyRows(results)
-    names = _names(rows, metrics)
-    lines, titles = [], []
-    for *group, name, part in _kinds(rows, by):
-        lines.append(row(name, *(score(part, metric) for metric in names)))
-        titles.append(", ".join(group))
-    heads = [by[-1], *(heading_of(name).text for name in names)]
-    return latex_of(table_of(heads, grouped(titles, lines)))
 
 
 def _names(rows: StudyRows, metrics: Sequence[str] | None) -> Sequence[str]:
