@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from importlib import import_module
 from multiprocessing import get_context
@@ -16,7 +16,7 @@ from typing import Any, ParamSpec, TypeVar
 from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
 from identify.errors import StudyError
-from identify.experiments.executor import Executor, TimeLimit, WorkerDied, hold_threads
+from identify.experiments.executor import TICK, Executor, TimeLimit, WorkerDied, hold_threads
 from identify.experiments.keys import code_fingerprint
 
 P = ParamSpec("P")
@@ -83,7 +83,8 @@ class LocalProcesses(Executor):
         """
         for _ in range(_STARTS):
             try:
-                future = self._pool().schedule(function, args, kwargs, self._time_limit)
+                pool = self._pool()
+                future = pool.schedule(function, args, kwargs, self._time_limit)
             except RuntimeError:  # its process died while it had nothing to do
                 self._thread.pool = None
                 continue
@@ -91,6 +92,10 @@ class LocalProcesses(Executor):
             if self._closed:
                 future.cancel()
             try:
+                while not future.done() and pool.active:  # a pool that broke may forget its call
+                    wait([future], timeout=TICK)
+                if not future.done():
+                    raise BrokenProcessPool
                 return future.result()
             except BrokenProcessPool:  # its process died before it took the call
                 self._thread.pool = None

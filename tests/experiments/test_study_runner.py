@@ -1,6 +1,7 @@
 import os
 import shutil
 import signal
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -203,7 +204,7 @@ def test_a_trial_that_kills_its_worker_is_a_row_and_the_rest_is_done(tmp_path: P
 def test_workers_that_cannot_start_end_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PYTHONHOME", str(tmp_path / "nowhere"))
+    monkeypatch.setattr("identify.experiments.local_processes._begin", sys.exit)
     with pytest.raises(StudyError, match="workers die as soon as they start"):
         run_study(quick(), tmp_path / "out", workers=1)
 
