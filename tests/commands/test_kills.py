@@ -29,12 +29,12 @@ from identify.commands.main import main
 from identify.commands.pair import ESTIMATE, REPORT, RESULT, note_torn_pair, report_is_of
 from identify.errors import StudyError
 from identify.exchange import read_estimate
-from identify.experiments.store import Store, read_rows
 from identify.files import digest
 from identify.inertia import InertialParameters
 from identify.logs import read_log, synthetic_recording
 from identify.logs.writing import write_log
 from identify.reporting import comparison_page, page
+from identify.studies.store import Store, read_rows
 from tests.slow import few_or_many
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs fork and kill -9")

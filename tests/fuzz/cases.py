@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from identify.experiments import parse_study, run_study
 from identify.inertia import InertialParameters
 from identify.logs.synthetic import Noise, synthetic_recording
 from identify.logs.writing import write_log
+from identify.studies import parse_study, run_study
 
 Files = dict[str, bytes]
 

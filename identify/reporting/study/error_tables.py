@@ -10,8 +10,6 @@ import numpy as np
 
 from identify.catalog import dataset_path
 from identify.errors import DatasetError
-from identify.experiments import Results
-from identify.experiments.metrics import heading_of
 from identify.reporting.content import Section, Table, Text, table_of
 from identify.reporting.study.headline import score
 from identify.reporting.study.rows import (
@@ -27,6 +25,8 @@ from identify.reporting.study.rows import (
     setting,
     shown,
 )
+from identify.studies import Results
+from identify.studies.metrics import heading_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,11 +10,6 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from identify.experiments import Results, table
-from identify.experiments.keys import code_fingerprint, numerics_digest
-from identify.experiments.metrics import heading_of
-from identify.experiments.progress import duration
-from identify.experiments.results import BY, default_metrics, in_order
 from identify.files import write_bytes, write_text
 from identify.reporting.canvas import png
 from identify.reporting.content import (
@@ -43,6 +38,11 @@ from identify.reporting.study.rows import (
     shown_narrowly,
 )
 from identify.reporting.study.writing import html_of, markdown_of
+from identify.studies import Results, table
+from identify.studies.keys import code_fingerprint, numerics_digest
+from identify.studies.metrics import heading_of
+from identify.studies.progress import duration
+from identify.studies.results import BY, default_metrics, in_order
 
 SUMMARY, PAGE = "summary.md", "summary.html"
 
@@ -156,7 +156,7 @@ def times(rows: StudyRows) -> Section | None:
 
 STUDY_PACKAGES = (
     *("spatial", "inertia", "logs", "signals", "regressors", "estimation"),
-    "experiments",
+    "studies",
 )
 """Those that the trials of a study file are computed with."""
 

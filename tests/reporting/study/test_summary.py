@@ -6,8 +6,6 @@ import pytest
 
 from identify.errors import DatasetError
 from identify.estimation.intervals import NAMES
-from identify.experiments import compare, load_study, run_study
-from identify.experiments.uncertainty import mean_interval
 from identify.reporting.rounding import significant
 from identify.reporting.study import (
     StudyRows,
@@ -36,8 +34,10 @@ from identify.reporting.study.summary import (
     times,
 )
 from identify.reporting.study.writing import markdown_of
-from tests.experiments.studies import quick
+from identify.studies import compare, load_study, run_study
+from identify.studies.uncertainty import mean_interval
 from tests.reporting.study.results import rows
+from tests.studies.studies import quick
 
 LEVELS = ("none", "low", "moderate", "high")
 SMALL = """
