@@ -74,11 +74,7 @@ browser:  ## Debian's chromium for the test of the report, where root can instal
 
 fuzz: $(READY)  ## damaged inputs of every kind, runners and workers killed, many seeds (ARGS='--seed 1 --count 9000')
 	$(ONE_THREAD) $(PY) -m tests.fuzz.run $(ARGS)
-	$(ONE_THREAD) IDENTIFY_KILL_ROUNDS=20 IDENTIFY_THOROUGH=1 $(PY) -m pytest -q tests/experiments/test_kills.py \
-		tests/experiments/test_cluster.py tests/experiments/test_store.py tests/experiments/test_study_runner.py \
-		tests/experiments/test_benchmarks.py tests/experiments/test_shipped_studies.py tests/commands/test_kills.py \
-		tests/commands/test_pair.py tests/logs/test_damaged_files.py tests/pipeline/test_shared_logs.py \
-		tests/endtoend/test_shipped_log.py tests/endtoend/test_others_logs.py
+	$(ONE_THREAD) $(PY) -m pytest -q -m slow
 
 bench: $(READY)  ## benchmarks, one thread: reports/benchmarks.md
 	$(ONE_THREAD) $(PY) experiments/benchmarks/run.py

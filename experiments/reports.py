@@ -159,7 +159,7 @@ REPORTS: Mapping[str, Report] = {
     "solids_shape": Report(
         file="reports/solids_shape.md",
         study=("experiments/solids_shape.py",),
-        packages=(*FIT, "simulation", "experiments"),
+        packages=(*FIT, "simulation", "studies"),
         minutes=3,
         command=("experiments/solids_shape.py",),
     ),

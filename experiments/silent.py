@@ -21,10 +21,10 @@ from experiments.silent_study.clean import CleanScore
 from experiments.silent_study.scoring import Score
 from experiments.silent_study.subjects import makers
 from experiments.silent_study.write import report
-from identify.experiments.progress import shown_progress
-from identify.experiments.rows import Row
-from identify.experiments.runner import Work, choose_executor, run_work
-from identify.experiments.store import Store, StoreInfo
+from identify.studies.progress import shown_progress
+from identify.studies.rows import Row
+from identify.studies.runner import Work, choose_executor, run_work
+from identify.studies.store import Store, StoreInfo
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -19,10 +19,6 @@ import numpy as np
 from experiments.reports import numerics_line, write_report
 from identify.arrays import Array, Vec3
 from identify.errors import IdentifyError
-from identify.experiments.estimators import Consistent, Estimator, KnownShape, TrialData
-from identify.experiments.metrics import central_inertia_error, covered, inertia_error
-from identify.experiments.perturbations.noise import StarsNoise
-from identify.experiments.study import Truth
 from identify.inertia.shapes import Mesh, Points, convex_hull
 from identify.inertia.shapes.interior import interior_of
 from identify.logs import Recording, synthetic_recording
@@ -30,6 +26,10 @@ from identify.logs.synthetic_motion import random_motion
 from identify.reporting.content import markdown, table_of
 from identify.spatial import Pose
 from identify.spatial.rotations import exp_rotation
+from identify.studies.estimators import Consistent, Estimator, KnownShape, TrialData
+from identify.studies.metrics import central_inertia_error, covered, inertia_error
+from identify.studies.perturbations.noise import StarsNoise
+from identify.studies.study import Truth
 
 STEEL, ALUMINIUM, PLASTIC, WOOD = 7850.0, 2700.0, 1200.0, 650.0
 """Densities [kg/m³]."""

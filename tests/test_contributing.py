@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import identify
-from identify.experiments import document, metrics, open_results
 from identify.reporting.study import StudyRows
 from identify.reporting.study.accuracy import accuracy_figures
 from identify.reporting.study.rows import number
+from identify.studies import document, metrics, open_results
 
 PAGE = Path(__file__).resolve().parents[1] / "CONTRIBUTING.md"
 BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -119,7 +119,7 @@ def test_example_metric_runs(
 def test_what_an_example_registers_is_gone_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
     registry, before = metrics.METRICS, list(metrics.METRICS)
     with registries_restored():
-        run("from identify.experiments import document, metrics\n"
+        run("from identify.studies import document, metrics\n"
             "metrics.METRICS['odd'] = metrics.METRICS.pop('mass_error')\n"
             "document.METRICS = {}\n", monkeypatch)  # fmt: skip
         assert list(registry) != before

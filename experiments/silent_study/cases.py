@@ -15,12 +15,12 @@ from experiments.silent_study.clean import CleanScore, clean_scored
 from experiments.silent_study.faults import faults
 from experiments.silent_study.scoring import Score, scored
 from experiments.silent_study.several import PREFIX
-from identify.experiments.executor import hold_threads
-from identify.experiments.keys import code_fingerprint
-from identify.experiments.options import canonical
-from identify.experiments.rows import Row, failure, now
-from identify.experiments.work import raise_if_interrupted
 from identify.reporting.study.summary import numerics_mark
+from identify.studies.executor import hold_threads
+from identify.studies.keys import code_fingerprint
+from identify.studies.options import canonical
+from identify.studies.rows import Row, failure, now
+from identify.studies.work import raise_if_interrupted
 
 STUDY = "silent"
 _CLEAN = "clean"

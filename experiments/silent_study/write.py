@@ -11,7 +11,7 @@ from scipy.stats import beta
 
 from experiments.silent_study.clean import CleanScore
 from experiments.silent_study.scoring import EXIT_ZERO, TELLS, Score
-from identify.experiments.rows import Row
+from identify.studies.rows import Row
 
 _T = TypeVar("_T")
 

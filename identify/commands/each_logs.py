@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from identify.commands.command import UsageError
 from identify.errors import IdentifyError
-from identify.experiments.keys import key_of
-from identify.experiments.sources import is_of_files, source_files
 from identify.files import require_file
 from identify.logs.readers import READERS
+from identify.studies.keys import key_of
+from identify.studies.sources import is_of_files, source_files
 from identify.texts import plain_name
 
 if TYPE_CHECKING:

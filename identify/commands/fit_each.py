@@ -26,16 +26,16 @@ from identify.commands.runs import EACH_STORE, interrupted
 from identify.commands.terminal import say
 from identify.errors import IdentifyError, LogError
 from identify.exchange import read_estimate
-from identify.experiments.executor import hold_threads
-from identify.experiments.keys import code_fingerprint, fields_but, key_of
-from identify.experiments.progress import shown_progress
-from identify.experiments.rows import Row, failure, now
-from identify.experiments.runner import Work, choose_executor, run_work
-from identify.experiments.store import FolderInUse, Store, StoreInfo
-from identify.experiments.work import raise_if_interrupted
 from identify.files import digest, write_together
 from identify.logs import Schema, read_log
 from identify.pipeline import FitSettings, fit
+from identify.studies.executor import hold_threads
+from identify.studies.keys import code_fingerprint, fields_but, key_of
+from identify.studies.progress import shown_progress
+from identify.studies.rows import Row, failure, now
+from identify.studies.runner import Work, choose_executor, run_work
+from identify.studies.store import FolderInUse, Store, StoreInfo
+from identify.studies.work import raise_if_interrupted
 from identify.texts import plain_name
 
 if TYPE_CHECKING:

@@ -55,7 +55,7 @@ def without_fit_each(folder: Path) -> Iterator[None]:
             store = place / EACH_STORE
             if store.is_symlink() or not store.is_dir():
                 continue  # fit --each has not been here, and refuses a link
-            from identify.experiments.store import LOCK
+            from identify.studies.store import LOCK
 
             try:
                 file = held.enter_context(open_lock(store / LOCK, make=False))

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 from tyro.conf import Positional
 
 from identify.commands.answer import answer
-from identify.commands.command import Command, Flag, Repeated, option
+from identify.commands.command import Command, Repeated, option
 from identify.commands.terminal import say
 
 if TYPE_CHECKING:
-    from identify.experiments import Results
+    from identify.studies import Results
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +39,14 @@ class StudyTable(Command):
     code: Annotated[str | None, option("MARK")] = None
     """Rows of this code: by default those of the code that runs, or else of the last run."""
 
-    latex: Flag = False
-    """Print the table for LaTeX (booktabs)."""
-
     def run(self, invocation: str) -> int:
         """Print the table."""
-        from identify.experiments.results import BY, table
-        from identify.reporting.study import latest_rows, scores_latex, scores_text
+        from identify.reporting.study import latest_rows, scores_text
+        from identify.studies.results import BY, table
 
         results = latest_rows(self.results, self.code)
         answer(lambda: _record(results, table(results, _columns(self.metric), by=self.by or BY)))
-        if self.latex:
-            say(scores_latex(results, _columns(self.metric), self.by or BY))
-        else:
-            say(scores_text(results, _columns(self.metric), self.by or BY), _which(results))
+        say(scores_text(results, _columns(self.metric), self.by or BY), _which(results))
         return 0
 
 
@@ -81,8 +75,8 @@ class StudyCompare(Command):
 
     def run(self, invocation: str) -> int:
         """Print the comparison."""
-        from identify.experiments import compare
         from identify.reporting.study import comparison_text, latest_rows
+        from identify.studies import compare
 
         results = latest_rows(self.results, self.code)
         frame = compare(results, self.first, self.second, _columns(self.metric))
@@ -93,7 +87,7 @@ class StudyCompare(Command):
 
 def _columns(metrics: tuple[str, ...]) -> list[str] | None:
     """Columns of the metrics; all of them for one that fills several, as `covered` does."""
-    from identify.experiments.metrics import METRICS
+    from identify.studies.metrics import METRICS
 
     columns = [METRICS[name].columns if name in METRICS else (name,) for name in metrics]
     return [column for several in columns for column in several] or None
@@ -107,7 +101,7 @@ def _record(results: Results, frame: Any) -> dict[str, object]:
 
 def _which(results: Results) -> str:
     """Which rows these are, said where they are not of the code that runs."""
-    from identify.experiments.keys import code_fingerprint
+    from identify.studies.keys import code_fingerprint
 
     other = "" if results.code == code_fingerprint().short else ", not the one that is running"
     return f"{results.folder}: {len(results.frame)} trials of code {results.code}{other}"

@@ -19,7 +19,7 @@ from identify.commands.terminal import say
 from identify.errors import StudyError
 
 if TYPE_CHECKING:
-    from identify.experiments import RunSummary, Study, TimeEstimate, Trial
+    from identify.studies import RunSummary, Study, TimeEstimate, Trial
 
 _MOST_LINES = 25
 """Of one list: the rest is counted."""
@@ -48,7 +48,7 @@ class StudyCheck(Command):
     def run(self, invocation: str) -> int:
         """Print the trials and the time."""
         require_workers(self.workers, "study check")
-        from identify.experiments import default_workers, estimate_time, load_study
+        from identify.studies import default_workers, estimate_time, load_study
 
         study = load_study(self.file)
         if len(study) > _MOST_TRIALS:
@@ -106,8 +106,8 @@ class StudyRun(Command):
         if self.scheduler is not None and self.workers is not None:
             raise UsageError("study run: --workers is of local processes: leave out --scheduler")
         require_time_limit(self.timeout, "study run")
-        from identify.experiments import load_study, run_study
-        from identify.experiments.progress import shown_progress
+        from identify.studies import load_study, run_study
+        from identify.studies.progress import shown_progress
 
         study = load_study(self.file)
         try:
@@ -160,7 +160,7 @@ def _listed(title: str, counts: Counter[str] | dict[str, int]) -> Iterator[str]:
 
 
 def _time(estimate: TimeEstimate) -> Iterator[str]:
-    from identify.experiments.progress import duration
+    from identify.studies.progress import duration
 
     workers = f"{estimate.workers} worker{'s' * (estimate.workers != 1)}"
     yield (
@@ -175,7 +175,7 @@ def _time(estimate: TimeEstimate) -> Iterator[str]:
 
 
 def _lines(done: RunSummary) -> Iterator[str]:
-    from identify.experiments.progress import duration
+    from identify.studies.progress import duration
 
     workers = f"{done.workers} worker{'s' * (done.workers != 1)}"
     yield (

@@ -24,13 +24,13 @@ from identify.commands.fit_each import EachFit
 from identify.commands.main import main
 from identify.commands.runs import without_fit_each
 from identify.exchange import SavedEstimate
-from identify.experiments.keys import CodeFingerprint
-from identify.experiments.store import FolderLock
 from identify.inertia import InertialParameters
 from identify.logs import Noise, load_schema, synthetic_recording
 from identify.logs.writing import write_log
 from identify.pipeline import FitSettings
 from identify.reporting import comparison_page as page
+from identify.studies.keys import CodeFingerprint
+from identify.studies.store import FolderLock
 from tests.commands.calling import Cli, Outcome
 
 PHI = InertialParameters.from_com(1.2, [0.01, -0.02, 0.05], np.diag([3e-3, 2e-3, 4e-3])).phi

@@ -185,7 +185,7 @@ def test_warnings_of_the_toolkit_are_said_while_a_command_runs(cli, monkeypatch)
         """Warn."""
 
         def run(self, invocation):
-            logging.getLogger("identify.experiments.store").warning("a row is damaged")
+            logging.getLogger("identify.studies.store").warning("a row is damaged")
             return 0
 
     monkeypatch.setattr(entry, "COMMANDS", {**entry.COMMANDS, "warn": Warn})

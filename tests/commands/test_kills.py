@@ -1,8 +1,8 @@
 """`fit` and `fit --each` killed while they write: whole files, a torn pair is said, a run mends it.
 
 Every step of writing is a place to be killed at: before and after each file is made, given its
-rights and its name, and before and after rows are added. IDENTIFY_KILL_ROUNDS of 20 or more goes
-through all of them; otherwise some are drawn.
+rights and its name, and before and after rows are added. The slow tests go through all of them; in
+the others some are drawn.
 """
 
 import multiprocessing
@@ -29,17 +29,18 @@ from identify.commands.main import main
 from identify.commands.pair import ESTIMATE, REPORT, RESULT, note_torn_pair, report_is_of
 from identify.errors import StudyError
 from identify.exchange import read_estimate
-from identify.experiments.store import Store, read_rows
 from identify.files import digest
 from identify.inertia import InertialParameters
 from identify.logs import read_log, synthetic_recording
 from identify.logs.writing import write_log
 from identify.reporting import comparison_page, page
+from identify.studies.store import Store, read_rows
+from tests.slow import few_or_many
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs fork and kill -9")
 
-ALL = int(os.environ.get("IDENTIFY_KILL_ROUNDS", "2")) >= 20
-SOME = 3
+some_or_all = pytest.mark.parametrize("most", few_or_many(3, 10_000))
+"""How many steps to be killed at."""
 
 PHI = InertialParameters.from_com(1.0, np.zeros(3), np.diag([3e-3, 2e-3, 4e-3])).phi
 
@@ -127,12 +128,10 @@ def killed_at(words: list[str], step: int) -> None:
     assert process.exitcode == -signal.SIGKILL
 
 
-def places(number: int, wanted: Sequence[int] = ()) -> list[int]:
+def places(number: int, most: int, wanted: Sequence[int] = ()) -> list[int]:
     """Of so many steps those to be killed at; some are wanted among them."""
     every = range(1, number + 1)
-    if ALL:
-        return list(every)
-    return sorted({*wanted, *random.Random(1).sample(every, min(SOME, number))})
+    return sorted({*wanted, *random.Random(1).sample(every, min(most, number))})
 
 
 def names(folder: Path) -> set[str]:
@@ -159,7 +158,8 @@ def words_of_fit(logs: Path, name: str, out: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("before", ["", "b"], ids=["first", "again"])
-def test_a_fit_that_is_killed_leaves_whole_files(logs, tmp_path, capsys, before):
+@some_or_all
+def test_a_fit_that_is_killed_leaves_whole_files(logs, tmp_path, capsys, before, most):
     words = words_of_fit(logs, "a", tmp_path / "new")
     if before:
         main(words_of_fit(logs, before, tmp_path / "new"))
@@ -169,7 +169,7 @@ def test_a_fit_that_is_killed_leaves_whole_files(logs, tmp_path, capsys, before)
     number = number_of_steps(words, renames)
     new = digest(tmp_path / "new" / ESTIMATE)
     torn = 0
-    for step in places(number, renames):
+    for step in places(number, most, renames):
         out = tmp_path / str(step)
         if before:
             shutil.copytree(tmp_path / "old", out)
@@ -201,11 +201,12 @@ def table(out: Path) -> pd.DataFrame:
     return pd.read_parquet(out / "table.parquet")
 
 
-def test_each_that_is_killed_is_taken_up(logs, tmp_path):
+@some_or_all
+def test_each_that_is_killed_is_taken_up(logs, tmp_path, most):
     number = number_of_steps(words_of_each(logs, tmp_path / "new"))
     expected = table(tmp_path / "new")
     assert number > 30
-    for step in places(number):
+    for step in places(number, most):
         out = tmp_path / str(step)
         words = words_of_each(logs, out)
         killed_at(words, step)

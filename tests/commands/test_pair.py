@@ -22,7 +22,7 @@ from identify.logs.synthetic import synthetic_recording
 from identify.logs.writing import write_log
 from identify.reporting import page
 from tests.commands.calling import unread
-from tests.thorough import rounds
+from tests.slow import few_or_many
 
 PHI = InertialParameters.from_com(1.0, np.zeros(3), np.diag([3e-3, 2e-3, 4e-3])).phi
 HALF = InertialParameters(0.5 * PHI)
@@ -122,8 +122,9 @@ def test_what_a_kill_left_goes_when_it_is_old(results, tmp_path):
 
 
 @forking
-def test_writers_at_the_same_time_leave_whole_files(results, tmp_path):
-    for _ in range(rounds(1, 20)):
+@pytest.mark.parametrize("rounds", few_or_many(1, 20))
+def test_writers_at_the_same_time_leave_whole_files(results, tmp_path, rounds):
+    for _ in range(rounds):
         stop = time.monotonic() + 0.1
         writers = [spawned(rewrite, tmp_path, result, stop) for result in results * 2]
         for writer in writers:

@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from identify.commands.main import main
-from identify.experiments import open_results
-from identify.experiments.store import Store
-from identify.experiments.uncertainty import mean_interval
+from identify.studies import open_results
+from identify.studies.store import Store
+from identify.studies.uncertainty import mean_interval
 
 STUDY = """
 name = "small"
@@ -215,22 +215,19 @@ def test_compare_is_paired_and_fits_80_columns(cli, done):
 
 
 def test_rows_of_other_code_are_shown_where_there_are_no_others_and_named(cli, done, monkeypatch):
-    from identify.experiments import results
-    from identify.experiments.keys import CodeFingerprint
     from identify.reporting.study import rows
+    from identify.studies import results
+    from identify.studies.keys import CodeFingerprint
 
     for module in (results, rows):
         monkeypatch.setattr(module, "code_fingerprint", lambda: CodeFingerprint("other", ()))
     monkeypatch.setattr(
-        "identify.experiments.keys.code_fingerprint", lambda: CodeFingerprint("other", ())
+        "identify.studies.keys.code_fingerprint", lambda: CodeFingerprint("other", ())
     )
     assert ", not the one that is running" in cli("study", "table", done).out
 
 
-def test_a_table_for_latex_and_documents_of_the_results(cli, done):
-    out = cli.done("study", "table", done, "--latex", "--metric", "mass_error")
-    assert out.startswith("\\begin{tabular}{lr}\n\\toprule\nestimator & mass \\% \\\\\n")
-    assert out.endswith("\\end{tabular}\n")
+def test_documents_of_the_results(cli, done):
     found = json.loads(cli.done("study", "table", done, "--metric", "mass_error", "--json"))
     frame = open_results(done).frame
     assert (found["command"], found["trials"]) == ("study table", len(frame))

@@ -6,7 +6,7 @@ import pytest
 from identify.inertia import InertialParameters
 from tests.close import group_errors
 from tests.endtoend.estimates import load
-from tests.thorough import rounds
+from tests.slow import mostly_slow
 
 pytestmark = pytest.mark.usefixtures("no_report")
 
@@ -18,7 +18,7 @@ TOOLS = (
 )
 
 
-@pytest.mark.parametrize("tool", TOOLS[: rounds(3, len(TOOLS))])
+@pytest.mark.parametrize("tool", mostly_slow(TOOLS, TOOLS[:3]))
 def test_a_tool_without_noise(cli, shared_data, tmp_path, tool):
     """Of twenty workshop tools, files of nine digits: every group of errors within 5e-6."""
     log = shared_data / "stars_tools" / f"{tool}.csv"

@@ -13,9 +13,9 @@ from identify.errors import ProblemError, SolveError
 from identify.estimation import EstimatorSettings, body_system, entropic_estimate, score_equations
 from identify.estimation.entropic import _Entropic
 from identify.estimation.least_squares import weighted_least_squares
-from identify.experiments import parse_study, run_study
-from identify.experiments.results import open_results
 from identify.inertia import InertialParameters, phi_from_inertia, pseudo_inertia
+from identify.studies import parse_study, run_study
+from identify.studies.results import open_results
 from tests.close import assert_close, assert_same_body
 from tests.estimation.simulated import fitted, flat_body, samples, size_of, wrench_noise
 from tests.strategies import poses, random_body, seeds

@@ -8,11 +8,10 @@ from identify.errors import LogError
 from identify.logs import Recording, read_log
 from identify.logs.synthetic import synthetic_recording
 from identify.logs.writing import schema_of, write_log
-from tests.thorough import rounds
+from tests.slow import few_or_many
 
 PHI = [1.0, 0.1, 0.02, 0.05, 0.02, 0.0, 0.0, 0.03, 0.0, 0.03]
 JUNK = [*(bytes([byte]) for byte in b'\n\r,"#\0\xff \t-e_'), b"nan", b"9" * 30]
-ROUNDS = rounds(40, 300)
 
 
 @pytest.fixture(scope="module")
@@ -66,12 +65,13 @@ def outcome(path, schema):
 @pytest.mark.parametrize(
     "name", ["log.csv", "log.txt", "log.csv.gz", "log.parquet", "log.npz", "packed.npz"]
 )
-def test_damage_is_an_error_of_ours_or_none(files, tmp_path, name):
+@pytest.mark.parametrize("rounds", few_or_many(40, 300))
+def test_damage_is_an_error_of_ours_or_none(files, tmp_path, name, rounds):
     content, schema = files[name]
     chance = random.Random(name)
     path = tmp_path / name
     read = 0
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         path.write_bytes(damaged(content, chance))
         got = outcome(path, schema)
         if isinstance(got, Recording):
@@ -79,7 +79,7 @@ def test_damage_is_an_error_of_ours_or_none(files, tmp_path, name):
             read += 1
         else:
             assert str(path) in got
-    assert read < ROUNDS
+    assert read < rounds
     assert read > 0 or name not in ("log.csv", "log.txt")
 
 

@@ -37,9 +37,9 @@ from tests.recordings import (
     with_signals,
     with_wrench,
 )
+from tests.slow import few_or_many
 from tests.stages import stages_logged
 from tests.strategies import random_body
-from tests.thorough import rounds
 
 BODY = random_body(np.random.default_rng(0))
 TIME = np.arange(0.0, 20.0, 0.01)
@@ -493,11 +493,11 @@ def test_the_cutoff_of_a_log_of_few_rows_follows_its_motion():
     assert error_of(slow) < 0.5 * error_of(slow, 2.5)
 
 
-def test_what_derivatives_make_of_exact_logs_is_no_other_body():
+@pytest.mark.parametrize("seed", few_or_many(3, 4))
+def test_what_derivatives_make_of_exact_logs_is_no_other_body(seed):
     """Parts of an exact log differ by more than their intervals, and by nothing that matters."""
-    for seed in range(3, 3 + rounds(1, 2)):
-        found = fit(brisk(100.0, seed))
-        assert found.verdict.usable == "yes", found.estimate.findings
+    found = fit(brisk(100.0, seed))
+    assert found.verdict.usable == "yes", found.estimate.findings
 
 
 def test_a_result_comes_out_of_a_pickle_with_its_faults_and_replays():

@@ -5,7 +5,6 @@ from identify.reporting.study.rows import (
 )
 from identify.reporting.study.summary import (
     comparison_text as comparison_text,
-    scores_latex as scores_latex,
     scores_text as scores_text,
     write_summary as write_summary,
 )

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from identify.arrays import Array, Flags
-from identify.experiments.metrics import Heading, heading_of
 from identify.reporting.canvas import ESTIMATE, INK, OTHER, Column, Panel, compose, decades
 from identify.reporting.study.rows import StudyRows, code, of_logs, setting
+from identify.studies.metrics import Heading, heading_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

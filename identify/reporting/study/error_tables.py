@@ -10,8 +10,6 @@ import numpy as np
 
 from identify.catalog import dataset_path
 from identify.errors import DatasetError
-from identify.experiments import Results
-from identify.experiments.metrics import heading_of
 from identify.reporting.content import ReportTable, Section, Text, table_of
 from identify.reporting.study.headline import score
 from identify.reporting.study.rows import (
@@ -27,6 +25,8 @@ from identify.reporting.study.rows import (
     setting,
     shown,
 )
+from identify.studies import Results
+from identify.studies.metrics import heading_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,16 +34,6 @@ if TYPE_CHECKING:
 
 _MOST_LOGS = 40
 _MOST_PERTURBATIONS = 5
-
-_PUBLISHED = (
-    "Published: mean scores of one run of the authors. Their GEO and HPS know the shape of the "
-    "tool, OLS and ours (but `shape`) do not. The prior of the published GEO was made with the "
-    "true mass and counted the parallel axis twice. With that prior put right and run again, GEO "
-    "has an inertia error of 14.1 % at low noise and 15.0 % at high; HPS, run again, 11.4 % and "
-    "14.9 %. These, not the published columns, are what to compare inertia with. The published "
-    "errors of the CoM were cut to whole numbers on each axis before they were averaged, and are "
-    "therefore too low."
-)
 
 _EXPLAINED = (
     "Mean [95 % interval] / median over logs and seeds, of the fits that gave an estimate; the "
@@ -99,9 +89,10 @@ def scores(rows: StudyRows) -> Section | None:
                 name = f"published {one['method']}"
                 lines.append([code(perturbation), name, *cells, *["–"] * compared])
     notes = [_EXPLAINED + _PARTIAL * bool(partial) + _COMPARED * compared]
-    if levels:
-        missing = "The published scores are not on this machine."
-        notes.append(missing if published is None else _PUBLISHED)
+    if levels and published is None:
+        notes.append("The published scores are not on this machine.")
+    if rows.study is not None and rows.study.note:
+        notes.append(rows.study.note)
     return Section("scores", "Scores", (table_of(heads, lines, words=2), *map(Text, notes)))
 
 

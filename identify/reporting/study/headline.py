@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from identify.experiments.metrics import heading_of
-from identify.experiments.progress import duration
-from identify.experiments.uncertainty import mean_interval, share_interval
 from identify.reporting.content import ReportTable, Section, Tile, Tiles, Tone, table_of
 from identify.reporting.study.rows import StudyRows, code, failed, percent, shown
+from identify.studies.metrics import heading_of
+from identify.studies.progress import duration
+from identify.studies.uncertainty import mean_interval, share_interval
 
 
 def headline(rows: StudyRows) -> Section:

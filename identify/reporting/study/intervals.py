@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from identify.experiments.uncertainty import Interval, counts_within, share_interval
 from identify.reporting.canvas import BAND, ESTIMATE, INK, MUTED, Column, Panel
 from identify.reporting.content import ReportTable, Section, Text, table_of
 from identify.reporting.study.accuracy import (
@@ -19,6 +18,7 @@ from identify.reporting.study.accuracy import (
     key,
 )
 from identify.reporting.study.rows import StudyRows, code, number
+from identify.studies.uncertainty import Interval, counts_within, share_interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from identify.errors import StudyError
 from identify.estimation.intervals import NAMES
-from identify.experiments import Results, RunSummary, Study, open_results
-from identify.experiments.keys import code_fingerprint
-from identify.experiments.metrics import METRICS, heading_of
-from identify.experiments.results import default_metrics
-from identify.experiments.rows import COLUMNS
 from identify.reporting.rounding import significant
+from identify.studies import Results, RunSummary, Study, open_results
+from identify.studies.keys import code_fingerprint
+from identify.studies.metrics import METRICS, heading_of
+from identify.studies.results import default_metrics
+from identify.studies.rows import COLUMNS
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,11 +10,6 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from identify.experiments import Results, table
-from identify.experiments.keys import code_fingerprint, numerics_digest
-from identify.experiments.metrics import heading_of
-from identify.experiments.progress import duration
-from identify.experiments.results import BY, default_metrics, in_order
 from identify.files import write_bytes, write_text
 from identify.reporting.canvas import png
 from identify.reporting.content import (
@@ -42,7 +37,12 @@ from identify.reporting.study.rows import (
     percent,
     shown_narrowly,
 )
-from identify.reporting.study.writing import html_of, latex_of, markdown_of
+from identify.reporting.study.writing import html_of, markdown_of
+from identify.studies import Results, table
+from identify.studies.keys import code_fingerprint, numerics_digest
+from identify.studies.metrics import heading_of
+from identify.studies.progress import duration
+from identify.studies.results import BY, default_metrics, in_order
 
 SUMMARY, PAGE = "summary.md", "summary.html"
 
@@ -156,7 +156,7 @@ def times(rows: StudyRows) -> Section | None:
 
 STUDY_PACKAGES = (
     *("spatial", "inertia", "logs", "signals", "regressors", "estimation"),
-    "experiments",
+    "studies",
 )
 """Those that the trials of a study file are computed with."""
 
@@ -177,20 +177,6 @@ def numerics_mark(packages: Sequence[str], files: Sequence[Path]) -> str:
 
 
 _FIXED = "\N{NO-BREAK SPACE}"
-
-
-def scores_latex(
-    results: Results, metrics: Sequence[str] | None = None, by: Sequence[str] = BY
-) -> str:
-    """The table of `scores_text` for LaTeX, each mean with its 95 % interval, as in the summary."""
-    rows = StudyRows(results)
-    names = _names(rows, metrics)
-    lines, titles = [], []
-    for *group, name, part in _kinds(rows, by):
-        lines.append(row(name, *(score(part, metric) for metric in names)))
-        titles.append(", ".join(group))
-    heads = [by[-1], *(heading_of(name).text for name in names)]
-    return latex_of(table_of(heads, grouped(titles, lines)))
 
 
 def _names(rows: StudyRows, metrics: Sequence[str] | None) -> Sequence[str]:

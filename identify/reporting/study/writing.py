@@ -1,4 +1,4 @@
-"""The sections of a study as Markdown, as one HTML page, and a table of it as LaTeX.
+"""The sections of a study as Markdown and as one HTML page.
 
 In text and cells a name that a study file gives stands in backticks, which Markdown takes; the page
 shows it plainly.
@@ -95,62 +95,3 @@ def _plain_row(row: Row) -> Row:
 def _bare(text: str) -> str:
     """Text without backticks, stars of emphasis, and addresses of links."""
     return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", re.sub(r"`|\*\*?(?=\S)|(?<=\S)\*\*?", "", text))
-
-
-_LATEX = {
-    **{char: f"\\{char}" for char in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "‖": r"$\Vert$",
-    "Δ": r"$\Delta$",
-    "²": r"$^2$",
-    "≥": r"$\geq$",
-    "×": r"$\times$",
-    "−": "$-$",
-    "–": "--",
-    "…": r"\ldots{}",
-    "µ": r"$\mu$",
-    "σ": r"$\sigma$",
-    "°": r"$^\circ$",
-}
-_NUMBER = re.compile(r"-?\d[\d.]*(?:e-?\d+)?")
-
-
-def latex_text(text: str) -> str:
-    """Text for LaTeX: what has a meaning there is escaped, signs are set as mathematics."""
-    return "".join(_LATEX.get(char, char) for char in text)
-
-
-def latex_of(table: ReportTable) -> str:
-    """A table for LaTeX, which needs its package booktabs and no other.
-
-    Words are to the left, numbers to the right; the heading of a group spans all columns.
-    """
-    columns = "".join("r" if head.look == "number" else "l" for head in table.head)
-    lines = [
-        rf"\begin{{tabular}}{{{columns}}}",
-        r"\toprule",
-        _line(head.title for head in table.head),
-        r"\midrule",
-    ]
-    for number, row in enumerate(table.rows):
-        if row.heading:
-            lines += [r"\midrule"] * bool(number)
-            lines.append(rf"\multicolumn{{{len(columns)}}}{{l}}{{{latex_text(row.heading)}}} \\")
-        lines.append(_line(cell.text for cell in row.cells))
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
-
-
-def _line(cells: Iterable[str]) -> str:
-    return " & ".join(map(_latex_cell, cells)) + r" \\"
-
-
-def _latex_cell(text: str) -> str:
-    """A cell; a number is set as one, its power of ten too."""
-    if not _NUMBER.fullmatch(text):
-        return latex_text(text)
-    mantissa, _, exponent = text.partition("e")
-    return f"${mantissa} \\cdot 10^{{{int(exponent)}}}$" if exponent else f"${mantissa}$"

@@ -1,5 +1,4 @@
 import logging
-import os
 
 import numpy as np
 import pytest
@@ -14,9 +13,10 @@ from identify.inertia.conventions import MujocoInertial, phi_from_spatial_matrix
 from identify.inertia.verdict import check
 from tests.close import assert_close, assert_same_body
 from tests.exchange.models.many_bodies import allowed, many_bodies
+from tests.slow import few_or_many
 from tests.strategies import bodies
 
-COUNT = int(os.environ.get("IDENTIFY_MANY_BODIES", "200"))
+many = pytest.mark.parametrize("count", few_or_many(200, 10_000))
 """Bodies of each program; 10 000 of them take two minutes."""
 
 
@@ -82,8 +82,9 @@ def test_what_is_no_body_is_refused():
         inertial_snippet(np.ones(10), "udrf")
 
 
-def test_many_bodies_compile_in_mujoco_and_come_back(mujoco, tmp_path):
-    truth = many_bodies(np.random.default_rng(4), COUNT)
+@many
+def test_many_bodies_compile_in_mujoco_and_come_back(mujoco, tmp_path, count):
+    truth = many_bodies(np.random.default_rng(4), count)
     inner = "".join(
         f'<body name="b{i}"><joint/>{inertial_snippet(phi, "mjcf").text}</body>'
         for i, phi in enumerate(truth)
@@ -101,8 +102,9 @@ def test_many_bodies_compile_in_mujoco_and_come_back(mujoco, tmp_path):
         assert_same_body(read[i].phi, compiled, 1e-12)
 
 
-def test_many_bodies_load_in_pinocchio_as_possible(pinocchio, tmp_path):
-    truth = many_bodies(np.random.default_rng(5), COUNT)
+@many
+def test_many_bodies_load_in_pinocchio_as_possible(pinocchio, tmp_path, count):
+    truth = many_bodies(np.random.default_rng(5), count)
     text = _urdf_of(truth)
     model = pinocchio.buildModelFromXML(text)
     path = tmp_path / "many.urdf"
@@ -119,11 +121,12 @@ def test_many_bodies_load_in_pinocchio_as_possible(pinocchio, tmp_path):
         assert not read[i].verdict.impossible
 
 
-def test_many_bodies_load_in_drake_as_they_are_printed(tmp_path):
+@many
+def test_many_bodies_load_in_drake_as_they_are_printed(tmp_path, count):
     """Drake puts a ball in the place of what it takes for impossible, so numbers are compared."""
     parsing = pytest.importorskip("pydrake.multibody.parsing", reason="Drake is not installed")
     plants = pytest.importorskip("pydrake.multibody.plant", reason="Drake is not installed")
-    truth = many_bodies(np.random.default_rng(7), COUNT)
+    truth = many_bodies(np.random.default_rng(7), count)
     plant = plants.MultibodyPlant(0.0)
     parsing.Parser(plant).AddModelsFromString(_urdf_of(truth), "urdf")
     plant.Finalize()

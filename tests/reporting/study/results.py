@@ -6,10 +6,10 @@ from typing import Any
 
 import pandas as pd
 
-from identify.experiments import Results
-from identify.experiments.rows import COLUMNS
-from identify.experiments.store import StoreInfo
 from identify.reporting.study import StudyRows
+from identify.studies import Results
+from identify.studies.rows import COLUMNS
+from identify.studies.store import StoreInfo
 
 Metrics = Callable[[str, str, str, int], Mapping[str, Any]]
 

@@ -6,15 +6,11 @@ import pytest
 
 from identify.errors import DatasetError
 from identify.estimation.intervals import NAMES
-from identify.experiments import compare, load_study, run_study
-from identify.experiments.uncertainty import mean_interval
-from identify.reporting.content import table_of
 from identify.reporting.rounding import significant
 from identify.reporting.study import (
     StudyRows,
     comparison_text,
     rows_of_study,
-    scores_latex,
     scores_text,
     summary,
     write_summary,
@@ -37,8 +33,11 @@ from identify.reporting.study.summary import (
     numerics_mark,
     times,
 )
-from identify.reporting.study.writing import latex_of, latex_text, markdown_of
+from identify.reporting.study.writing import markdown_of
+from identify.studies import compare, load_study, run_study
+from identify.studies.uncertainty import mean_interval
 from tests.reporting.study.results import rows
+from tests.studies.studies import quick
 
 LEVELS = ("none", "low", "moderate", "high")
 SMALL = """
@@ -215,6 +214,12 @@ def test_the_published_scores_stand_beside(shared_data, monkeypatch):
         "consistent %": "100",
         "failed": "–",
     }
+
+
+def test_the_note_of_a_study_stands_below_its_scores():
+    results = rows(plain).results
+    assert "Not ours." in said_by(scores, StudyRows(results, quick(note="Not ours.")))
+    assert "Not ours." not in said_by(scores, StudyRows(results, quick()))
 
 
 def test_without_the_data_set_the_summary_says_so(monkeypatch):
@@ -418,21 +423,6 @@ def test_the_time_is_that_of_all_runs(tmp_path):
     whole = StudyRows(rows_of_study(out, study), study)
     assert whole.seconds == both
     assert cells(said_by(head, whole), "time")[0][0].endswith(" in all runs")
-
-
-def test_a_table_for_latex():
-    text = scores_latex(rows(plain, corruptions=("a_b & c", "none")).results)
-    lines = text.splitlines()
-    assert lines[:2] == [r"\begin{tabular}{lrrr}", r"\toprule"]
-    assert lines[2] == r"estimator & mass \% & consistent \% & identifiable of 10 \\"
-    assert lines[4] == r"\multicolumn{4}{l}{a\_b \& c} \\"
-    assert lines[5] == r"ols & 1.50 [1.00, 2.00] & 0 [0, 60.2] & $10.0$ \\"
-    assert lines[-2:] == [r"\bottomrule", r"\end{tabular}"]
-    assert text.count(r"\midrule") == 2
-    assert latex_text(r"\x~^{‖Δh‖}") == (
-        r"\textbackslash{}x\textasciitilde{}\textasciicircum{}\{$\Vert$$\Delta$h$\Vert$\}"
-    )
-    assert r"$1.5 \cdot 10^{-7}$ \\" in latex_of(table_of(("a", "b"), [("x", "1.5e-07")]))
 
 
 def test_what_is_identical_is_said_once():

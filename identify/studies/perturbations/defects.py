@@ -1,0 +1,187 @@
+"""Defects of a log: rows and signals that are lost, a wrench that is late or offset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Annotated, ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from identify.arrays import Array
+from identify.errors import LogError
+from identify.logs import Recording
+from identify.spatial.rotations import rotate, rotate_back, rotation_from_quaternion
+from identify.studies.options import Count, Number, Vector
+from identify.studies.perturbations.perturbation import (
+    Perturbation,
+    require_signals,
+    with_rows,
+    with_signals,
+)
+
+
+class Nothing(Perturbation):
+    """The log as it is, to stand beside the others."""
+
+    kind: ClassVar[str] = "none"
+
+    def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
+        """The recording itself."""
+        return recording
+
+
+class DroppedRows(Perturbation):
+    """Rows are missing at random, alone or in bursts; the others keep their times.
+
+    Attributes:
+        share: of the rows, on average, at least 0 and below 1.
+        burst: rows lost together.
+    """
+
+    kind: ClassVar[str] = "dropped_rows"
+
+    share: Annotated[float, Field(strict=True, ge=0.0, lt=1.0)]
+    burst: Count = 1
+
+    @property
+    def random(self) -> bool:
+        """Whether anything is dropped."""
+        return self.share > 0.0
+
+    def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
+        """Leave the rows out."""
+        count = len(recording)
+        # A row stays if none of the `burst` bursts that could cover it begins.
+        starts = rng.uniform(size=count + self.burst - 1) < 1.0 - (1.0 - self.share) ** (
+            1.0 / self.burst
+        )
+        lost = np.convolve(starts, np.ones(self.burst), mode="valid") > 0.5
+        return with_rows(recording, ~lost)
+
+
+class Decimation(Perturbation):
+    """One row of every `every`, nothing filtered: as a slower logger would have written it.
+
+    Attributes:
+        every: 1 keeps all rows.
+    """
+
+    kind: ClassVar[str] = "decimation"
+
+    every: Count
+
+    def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
+        """Keep the first row and every so many after it."""
+        return with_rows(recording, slice(None, None, self.every))
+
+
+class OnlySignals(Perturbation):
+    """The log has some of its signals alone: what is left out has to be differentiated.
+
+    Attributes:
+        keep: names of the signals beside force and torque.
+    """
+
+    kind: ClassVar[str] = "only"
+
+    keep: tuple[str, ...]
+
+    def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
+        """Leave the others out.
+
+        Raises:
+            LogError: the log has no signal of a name.
+        """
+        require_signals(recording, self.keep, "a log of these signals alone")
+        kept = {*self.keep, "force", "torque"}
+        signals = {name: of for name, of in recording.signals.items() if name in kept}
+        return replace(recording, signals=signals)
+
+
+class Delay(Perturbation):
+    """The wrench of each row is that of `wrench` seconds before, interpolated in sensor axes.
+
+    Rows for which the log does not hold that time are left out.
+
+    Attributes:
+        wrench: how much later than the motion it comes [s]; negative: earlier.
+    """
+
+    kind: ClassVar[str] = "delay"
+
+    wrench: Number
+
+    def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
+        """Shift the wrench in time.
+
+        Raises:
+            LogError: still poses, or a delay longer than the log.
+        """
+        time = recording.time
+        if time is None:
+            raise LogError(f"{recording.name}: a delay needs time, and this log is of still poses")
+        wanted = time - self.wrench
+        held = (wanted >= time[0]) & (wanted <= time[-1])
+        if not held.any():
+            raise LogError(
+                f"{recording.name}: a delay of {self.wrench:g} s is longer than the log "
+                f"({time[-1] - time[0]:g} s)"
+            )
+
+        def late(name: str, values: Array) -> Array:
+            return np.stack([np.interp(wanted, time, column) for column in values.T], axis=1)
+
+        return with_rows(_change_wrench(recording, late, "a delay"), held)
+
+
+class SensorOffset(Perturbation):
+    """An offset of the sensor, constant in its own axes.
+
+    Attributes:
+        force: added to the force [N], three numbers.
+        torque: added to the torque [N m], three numbers.
+    """
+
+    kind: ClassVar[str] = "bias"
+
+    force: Vector = (0.0, 0.0, 0.0)
+    torque: Vector = (0.0, 0.0, 0.0)
+
+    def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
+        """Add the offset.
+
+        Raises:
+            LogError: the wrench is in world axes and the log has no attitude.
+        """
+        added = {"force": np.array(self.force), "torque": np.array(self.torque)}
+
+        def offset(name: str, values: Array) -> Array:
+            return values + added[name]
+
+        return _change_wrench(recording, offset, "a sensor offset")
+
+
+def _change_wrench(
+    recording: Recording, change: Callable[[str, Array], Array], what: str
+) -> Recording:
+    """The recording with force and torque changed as if at the sensor.
+
+    A wrench in world axes is turned to body axes by the log's attitude, changed, and turned back.
+    `change` takes "force" or "torque" and its values, shape (n, 3), to the new values.
+
+    Raises:
+        LogError: the log has no wrench, or has it in world axes and no attitude.
+    """
+    require_signals(recording, ("force", "torque"), what)
+    wrench = {name: recording.signals[name] for name in ("force", "torque")}
+    if recording.frames["wrench"] != "world":
+        changed = {name: change(name, values) for name, values in wrench.items()}
+        return with_signals(recording, changed)
+    require_signals(recording, ("quaternion",), f"{what} of a wrench in world axes")
+    R = rotation_from_quaternion(recording.signals["quaternion"])
+    turned = {
+        name: rotate(R, change(name, rotate_back(R, values))) for name, values in wrench.items()
+    }
+    return with_signals(recording, turned)

@@ -1,0 +1,172 @@
+"""Runners and workers killed at random times: the table is that of a run left alone."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from identify.studies import run_study
+from identify.studies.store import read_rows
+from tests.slow import mostly_slow
+from tests.studies.hostile import Sleeps
+from tests.studies.studies import quick, rows, with_estimators
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
+
+SEEDS, MANY = 20, 200
+SLEEP = 0.01
+WORKERS = 2
+
+RUNNER = """
+import sys
+from pathlib import Path
+from identify.studies import run_study
+from tests.studies.test_kills import study_of
+
+def report(progress):
+    if progress.done:
+        print(progress.present + progress.done, flush=True)
+
+if __name__ == "__main__":
+    study = study_of(Path(sys.argv[1]), int(sys.argv[3]))
+    run_study(study, sys.argv[2], workers=2, progress=report)
+"""
+
+
+def study_of(tally: Path, seeds: int = SEEDS):
+    study = quick(seeds=seeds, estimators=["ols"])
+    return with_estimators(study, sleeps=Sleeps(seconds=SLEEP, tally=str(tally)))
+
+
+@contextmanager
+def started(tally: Path, folder: Path, seeds: int = SEEDS) -> Iterator[subprocess.Popen[str]]:
+    with subprocess.Popen(
+        [sys.executable, "-c", RUNNER, *map(str, (tally, folder, seeds))],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": "."},
+    ) as runner:
+        try:
+            yield runner
+        finally:
+            runner.kill()
+
+
+def workers_of(runner: int) -> list[int]:
+    """Children, of any thread, that run trials; the tracker of resources is not one of them."""
+    children = " ".join(
+        path.read_text() for path in Path(f"/proc/{runner}/task").glob("*/children")
+    )
+    return [pid for pid in map(int, children.split()) if b"spawn_main" in command_of(pid)]
+
+
+def command_of(process: int) -> bytes:
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def reported(runner: subprocess.Popen[str]) -> Iterator[int]:
+    assert runner.stdout is not None
+    for line in runner.stdout:
+        yield int(line)
+
+
+def undisturbed(folder: Path, seeds: int) -> Path:
+    folder.mkdir()
+    run_study(study_of(folder / "tally", seeds), folder / "out", workers=0)
+    return folder / "out"
+
+
+def same_but_for_the_tally(first: Path, second: Path) -> None:
+    """The tally's path is an option of the estimator, and so in key and column."""
+    left, right = (
+        rows(folder).drop(columns=["key", "estimator_tally"]) for folder in (first, second)
+    )
+    assert not read_rows(first)["key"].to_pandas().duplicated().any()
+    pd.testing.assert_frame_equal(left, right, check_exact=True)
+
+
+@pytest.mark.parametrize(("rounds", "seeds"), mostly_slow([(1, SEEDS), (20, MANY)], [(1, SEEDS)]))
+def test_runners_killed_at_random_times(tmp_path: Path, rounds: int, seeds: int) -> None:
+    tally, folder = tmp_path / "tally", tmp_path / "out"
+    rng = random.Random(1)
+    kills = 0
+    for kill in range(rounds):
+        with started(tally, folder, seeds) as runner:
+            reports = reported(runner)
+            last = next(reports, 0) if kill % 4 != 3 else 0  # while it runs or starts
+            time.sleep(rng.uniform(0.0, 0.6))
+            runner.send_signal(signal.SIGKILL)
+            last = max([last, *reports])
+            kills += runner.wait() != 0
+        if last:
+            assert read_rows(folder).num_rows >= last  # what was reported done is there
+    with started(tally, folder, seeds) as runner:
+        _, errors = runner.communicate(timeout=120)
+        assert runner.returncode == 0, errors
+    same_but_for_the_tally(folder, undisturbed(tmp_path / "alone", seeds))
+    redone = len(tally.read_bytes()) - len(study_of(tally, seeds)) // 2
+    assert redone * SLEEP <= kills * WORKERS * 1.0  # a second of each worker, at the most
+    assert kills > 0
+
+
+@pytest.mark.slow
+def test_workers_killed_at_random_times(tmp_path: Path) -> None:
+    tally, folder = tmp_path / "tally", tmp_path / "out"
+    rng = random.Random(2)
+    kills = done = 0
+    with started(tally, folder, MANY) as runner:
+        reports = reported(runner)
+        for _ in range(20):
+            before, done = done, next((count for count in reports if count > done), done)
+            if done == before:
+                break
+            time.sleep(rng.uniform(0.0, 0.5))
+            if runner.poll() is None and (workers := workers_of(runner.pid)):
+                os.kill(rng.choice(workers), signal.SIGKILL)
+                kills += 1
+        _, errors = runner.communicate(timeout=180)
+        assert runner.returncode == 0, errors
+    assert kills > 0
+    same_but_for_the_tally(folder, undisturbed(tmp_path / "alone", MANY))
+
+
+@pytest.mark.slow
+def test_workers_end_with_their_runner(tmp_path: Path) -> None:
+    with started(tmp_path / "tally", tmp_path / "out") as runner:
+        next(reported(runner))
+        workers = workers_of(runner.pid)
+        assert workers
+        runner.kill()
+        runner.wait()
+    deadline = time.monotonic() + 10.0
+    while time.monotonic() < deadline and any(Path(f"/proc/{pid}").exists() for pid in workers):
+        time.sleep(0.1)
+    assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
+
+
+@pytest.mark.slow
+def test_a_second_runner_is_refused(tmp_path: Path) -> None:
+    tally, folder = tmp_path / "tally", tmp_path / "out"
+    with started(tally, folder, 10) as first:
+        next(reported(first))
+        first.send_signal(signal.SIGSTOP)
+        with started(tally, folder, 10) as second:
+            _, errors = second.communicate(timeout=60)
+        first.send_signal(signal.SIGCONT)
+        assert second.returncode != 0
+        assert f"process {first.pid} on" in errors
+        assert "is running a study in this folder" in errors
+        _, errors = first.communicate(timeout=60)
+        assert first.returncode == 0, errors

@@ -1,0 +1,126 @@
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from identify.errors import DatasetError
+from identify.pipeline import fit
+from identify.reporting.study import StudyRows, rows_of_study
+from identify.reporting.study.error_tables import TARGETED, target_lines
+from identify.studies import Study, load_study, parse_study, run_study
+from identify.studies.estimators import ESTIMATORS, Entropic, KnownShape, TrialData
+from identify.studies.keys import code_fingerprint
+from identify.studies.perturbations.noise import GaussianNoise, StarsNoise
+from identify.studies.work import run_trials
+from tests.recordings import without_effects
+from tests.slow import few_or_many
+
+EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
+FILES = sorted(path.name for path in EXPERIMENTS.glob("*.toml"))
+PUBLISHED = ("stars.toml", "stars_all_noise.toml")
+OF_TOOLS = (*PUBLISHED, "stars_shape.toml", "coverage.toml")
+
+
+@pytest.fixture
+def stars(shared_data, monkeypatch) -> Study:
+    monkeypatch.setenv("IDENTIFY_DATA", str(shared_data))
+    return load_study(EXPERIMENTS / "stars.toml")
+
+
+def test_all_are_there():
+    assert set(FILES) >= {*OF_TOOLS, "noise.toml", "duration.toml", "excitation.toml"}
+
+
+@pytest.mark.parametrize("name", sorted(set(FILES) - set(OF_TOOLS)))
+def test_those_of_synthetic_logs_need_no_data_and_run_a_trial(name, tmp_path):
+    study = load_study(EXPERIMENTS / name)
+    assert study.name == Path(name).stem
+    one = replace(study, logs=study.logs[:1], perturbations=study.perturbations[:1], seeds=(0,))
+    done = run_study(one, tmp_path, workers=0)
+    assert (done.done, done.failed) == (len(study.estimators), 0)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_those_of_published_noise_never_differentiate_what_is_exact(name, shared_data, monkeypatch):
+    monkeypatch.setenv("IDENTIFY_DATA", str(shared_data))
+    study = load_study(EXPERIMENTS / name)
+    assert len(study.logs) == 20
+    for log in study.logs:
+        given = log.load()[0].signals
+        assert {"linear_acceleration", "angular_acceleration"} <= set(given)
+    for perturbation in study.perturbations:
+        for step in perturbation.steps:
+            assert isinstance(step, GaussianNoise if name == "stars_all_noise.toml" else StarsNoise)
+            if isinstance(step, GaussianNoise):
+                assert min(step.orientation, step.position, step.angular_velocity) > 0.0
+                assert min(step.linear_acceleration, step.angular_acceleration) > 0.0
+
+
+def test_without_data_the_message_says_how_to_have_it(monkeypatch, tmp_path):
+    monkeypatch.delenv("IDENTIFY_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(DatasetError, match="IDENTIFY_DATA"):
+        load_study(EXPERIMENTS / "stars.toml")
+
+
+def test_the_stars_study_has_every_estimator_and_level(stars):
+    of_log = set(ESTIMATORS) - {KnownShape.kind, Entropic.kind}
+    assert {each.estimator.kind for each in stars.estimators} == of_log
+    assert [each.label for each in stars.perturbations] == ["none", "low", "moderate", "high"]
+    assert len(stars.seeds) == 10
+    assert len(stars) == 20 * (1 + 3 * 10) * len(of_log)
+
+
+def test_the_study_of_shapes_has_noise_of_its_own_and_what_it_is_compared_with(stars):
+    study = load_study(EXPERIMENTS / "stars_shape.toml")
+    assert study.seed != stars.seed
+    assert [each.label for each in study.perturbations] == ["none", "low", "moderate", "high"]
+    kinds = [each.estimator.kind for each in study.estimators]
+    assert kinds == ["psd", *["shape"] * 4]
+    assert all(each.estimator.mass is None for each in study.estimators)
+    one = replace(study, logs=study.logs[:1], perturbations=study.perturbations[1:2], seeds=(0,))
+    trials = list(one.trials())
+    rows, _ = run_trials(trials, study="x", metrics=study.metrics, code=code_fingerprint().short)
+    errors = {str(row["estimator"]): row["central_inertia_error"] for row in rows}
+    assert errors["shape"] < 10.0
+    assert errors["box alone"] < 40.0
+
+
+@pytest.mark.parametrize("seeds", few_or_many(1, 2))
+def test_the_stars_study_meets_its_targets(stars, tmp_path, seeds):
+    """Mean errors within their targets, every estimate consistent, none without an estimate."""
+    few = replace(
+        stars,
+        seeds=tuple(range(seeds)),
+        estimators=tuple(each for each in stars.estimators if each.label == TARGETED),
+    )
+    done = run_study(few, tmp_path, workers=0)
+    rows = StudyRows(rows_of_study(tmp_path, few), few, done)
+    lines = target_lines(rows)
+    assert len(lines) == 2 * 3 + 3
+    assert [line for line in lines if line[-1] != "yes"] == []
+    exact = rows.frame[rows.frame["perturbation"] == "none"]
+    assert len(exact) == 20
+    assert exact[["mass_error", "first_moment_error"]].to_numpy().max() <= 5e-4
+
+
+def test_a_trial_is_what_fit_gives_without_small_faults_for_the_noisy_log():
+    study = parse_study(
+        {
+            "name": "one",
+            "seed": 3,
+            "seeds": 1,
+            "logs": [{"kind": "synthetic", "number": 1, "duration": 10.0}],
+            "perturbations": [{"kind": "stars_noise", "level": "low"}],
+            "estimators": ["psd"],
+        }
+    )
+    (trial,) = study.trials()
+    noisy = trial.noisy
+    recording = noisy.perturbation.apply(noisy.log.load()[0], noisy.noise_seed)
+    (named,) = study.estimators
+    output = named.estimator.estimate(TrialData(recording))
+    estimate = fit(without_effects(recording)).estimate
+    np.testing.assert_array_equal(output.phi, estimate.parameters.phi)
+    assert output.intervals == estimate.intervals

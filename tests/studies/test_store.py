@@ -1,0 +1,258 @@
+import errno
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from identify.errors import StudyError
+from identify.studies import (
+    rows as rows_module,
+    store as store_module,
+)
+from identify.studies.keys import code_fingerprint
+from identify.studies.rows import COLUMNS, RESULTS, table_of
+from identify.studies.store import DATABASE, Store, StoreInfo, read_info, read_rows
+
+INFO = StoreInfo("test", {"estimator": ["ols"]})
+
+
+def row(number: int, **values: Any) -> dict[str, Any]:
+    return {
+        "key": f"{number:032x}",
+        "code": "c",
+        "log": "a",
+        "estimator": "ols",
+        "seed": number,
+    } | (values)
+
+
+def keys(folder: Path) -> list[str]:
+    return read_rows(folder)["key"].to_pylist()
+
+
+def test_a_transaction_that_was_cut_off_costs_its_own_rows_alone(tmp_path: Path) -> None:
+    """A reader and the next run take it back; the copy is what a killed process leaves."""
+    source, copy = tmp_path / "source", tmp_path / "copy"
+    with Store(source, INFO) as store:
+        for number in range(5):
+            store.add([row(number, error="x" * 1000)])
+        store._db.execute("PRAGMA cache_spill = 1")
+        store._db.execute("PRAGMA cache_size = 1")
+        store._db.execute("BEGIN")
+        store._db.execute("UPDATE results SET content = replace(content, 'x', 'y')")
+        shutil.copytree(source, copy)
+        store._db.rollback()
+    assert (copy / f"{DATABASE}-journal").stat().st_size > 0
+    assert b"yyy" in (copy / DATABASE).read_bytes()
+    shutil.copytree(copy, tmp_path / "again")
+    with Store(tmp_path / "again", INFO) as store:
+        assert len(store) == 5
+    for folder in (copy, tmp_path / "again"):
+        assert set(read_rows(folder)["error"].to_pylist()) == {"x" * 1000}
+
+
+def test_a_full_disk_leaves_no_half_row(tmp_path: Path) -> None:
+    with Store(tmp_path, INFO) as store:
+        store.add([row(1)])
+        (pages,) = store._db.execute("PRAGMA page_count").fetchone()
+        store._db.execute(f"PRAGMA max_page_count = {pages + 3}")
+        with pytest.raises(StudyError, match=r"cannot be written to: .*full.*make room"):
+            store.add([row(2), *(row(n, error="x" * 1900) for n in range(3, 50))])
+        assert not store.has(row(2)["key"])
+        store._db.execute("PRAGMA max_page_count = 1000000")
+        store.add([row(2)])
+    assert keys(tmp_path) == [row(1)["key"], row(2)["key"]]
+
+
+def test_a_table_that_cannot_be_written_costs_no_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(tmp_path, INFO)
+    store.add([row(1)])
+    store.export()
+    store.add([row(2)])
+
+    def fails(*paths: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(rows_module, "write_bytes", fails)
+    with pytest.raises(StudyError, match="every row that was reported done is kept"):
+        store.export()
+    monkeypatch.undo()
+    store.close()
+    assert pq.read_table(tmp_path / RESULTS)["key"].to_pylist() == [row(1)["key"]]
+    assert keys(tmp_path) == [row(1)["key"], row(2)["key"]]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "lock",
+        "results.parquet",
+        "results.sqlite",
+    ]
+
+
+@pytest.mark.parametrize("passing", ["WorkerDied", "MemoryError"])
+def test_the_later_row_of_a_key_counts(tmp_path: Path, passing: str) -> None:
+    with Store(tmp_path, INFO) as store:
+        store.add([row(1, error_type=passing, error="gone")])
+        assert not store.has(row(1)["key"])
+        assert store.failed(row(1)["key"])
+        store.add([row(1, status="solved")])
+        assert store.has(row(1)["key"])
+    table = read_rows(tmp_path)
+    assert table["status"].to_pylist() == ["solved"]
+    assert table["error"].to_pylist() == [None]
+
+
+def test_a_second_writer_is_refused_and_told_of_the_first(tmp_path: Path) -> None:
+    with Store(tmp_path, INFO):
+        with pytest.raises(StudyError, match=f"process {os.getpid()} on .* is running a study"):
+            Store(tmp_path, INFO)
+        assert read_rows(tmp_path).num_rows == 0  # readers may
+        assert not (tmp_path / RESULTS).exists()
+    Store(tmp_path, INFO).close()
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def newer(folder: Path) -> None:
+    Store(folder, INFO).close()
+    with closing(sqlite3.connect(folder / DATABASE)) as db:
+        db.execute("PRAGMA user_version = 99")
+
+
+def test_another_schema_version_is_named_and_refused_and_stays_as_it_is(tmp_path: Path) -> None:
+    newer(tmp_path)
+    before = contents(tmp_path)
+    message = "version 99, and this program reads and writes version 4; choose another"
+    for use in (lambda: Store(tmp_path, INFO), lambda: read_rows(tmp_path)):
+        with pytest.raises(StudyError, match=message):
+            use()
+        assert contents(tmp_path) == before
+
+
+def test_a_table_without_a_database_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / RESULTS).write_bytes(b"mine")
+    with pytest.raises(StudyError, match=r"has results\.parquet but no results\.sqlite"):
+        Store(tmp_path, INFO)
+    assert (tmp_path / RESULTS).read_bytes() == b"mine"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may do anything")
+def test_a_database_that_may_not_be_read_is_not_taken_for_damaged(tmp_path: Path) -> None:
+    with Store(tmp_path, INFO) as store:
+        store.add([row(1)])
+    for mode, uses in ((0o000, (Store, read_rows)), (0o444, (Store,))):
+        (tmp_path / DATABASE).chmod(mode)
+        for use in uses:
+            with pytest.raises(StudyError, match=r"cannot be (read|written to)"):
+                use(*(tmp_path, INFO)[: 2 if use is Store else 1])
+        (tmp_path / DATABASE).chmod(0o644)
+        assert keys(tmp_path) == [row(1)["key"]]
+
+
+def test_a_folder_that_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StudyError, match="cannot be written to"):
+        Store(tmp_path / "file", INFO)
+
+
+def test_the_codes_that_ran_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Store(tmp_path, INFO).close()
+    newer = type(code_fingerprint())("newer", ())
+    monkeypatch.setattr(store_module, "code_fingerprint", lambda: newer)
+    Store(tmp_path, StoreInfo("renamed")).close()
+    info = read_info(tmp_path)
+    assert info.study == "renamed"
+    assert set(info.codes) == {newer.short, code_fingerprint().short}
+
+
+def test_columns_of_settings_take_the_type_that_fits() -> None:
+    table = table_of(
+        [
+            row(2, a=1, b=True, c="x", d=None, e=1.5, mass="known"),
+            row(1, a=2.5, b=None, c=2.0, d=None, mass=2.0, new=True),
+        ]
+    )
+    assert table["seed"].to_pylist() == [1, 2]
+    assert table["a"].to_pylist() == [2.5, 1.0]
+    assert table["b"].to_pylist() == [None, True]
+    assert table["c"].to_pylist() == ["2.0", "x"]
+    assert table["d"].to_pylist() == [None, None]
+    assert table["e"].to_pylist() == [None, 1.5]
+    assert table["mass"].to_pylist() == ["2.0", "known"]
+    assert table["new"].to_pylist() == [True, None]
+    assert list(table.column_names)[: len(COLUMNS)] == list(COLUMNS)
+
+
+def test_numbers_come_back_to_the_bit(tmp_path: Path) -> None:
+    values = [0.1 + 0.2, 1e-300, -1.0 / 3.0, 2.0**60 + 1.0]
+    with Store(tmp_path, INFO) as store:
+        store.add([row(i, mass_error=value) for i, value in enumerate(values)])
+    assert read_rows(tmp_path)["mass_error"].to_pylist() == values
+
+
+def test_texts_of_any_origin_are_escaped_and_bounded(tmp_path: Path) -> None:
+    with Store(tmp_path, INFO) as store:
+        store.add([row(1, error="x" * 5_000_000), row(2, error="\udcff\0µ", log="bad\udcff")])
+    assert (tmp_path / DATABASE).stat().st_size < 50_000
+    table = read_rows(tmp_path)
+    assert set(table["log"].to_pylist()) == {"a", "bad\\udcff"}
+    long, odd = sorted(table["error"].to_pylist(), reverse=True)
+    assert (len(long), odd) == (2000, "\\udcff\\x00µ")
+
+
+def test_the_export_has_the_rows_and_checksums_of_its_pages(tmp_path: Path) -> None:
+    with Store(tmp_path, INFO) as store:
+        store.add([row(1), row(2)])
+    path = tmp_path / RESULTS
+    exported = pq.read_table(path, page_checksum_verification=True)
+    assert exported.equals(read_rows(tmp_path))
+    keys_stored = pq.read_metadata(path).row_group(0).column(0)
+    content = bytearray(path.read_bytes())
+    content[keys_stored.dictionary_page_offset + keys_stored.total_compressed_size - 1] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(OSError, match=r"CRC|checksum"):
+        pq.read_table(path, page_checksum_verification=True)
+    assert keys(tmp_path) == [row(1)["key"], row(2)["key"]]  # nothing reads it back
+    Store(tmp_path, INFO).__exit__(None)
+    assert pq.read_table(path, page_checksum_verification=True).equals(exported)
+
+
+def unusable(folder: Path) -> None:
+    (folder / DATABASE).write_bytes(b"not a database, not at all " * 1000)
+
+
+def with_a_damaged_page(folder: Path) -> None:
+    content = bytearray((folder / DATABASE).read_bytes())
+    page = content.index(row(20)["key"].encode()) // 4096
+    content[4096 * page : 4096 * page + 8] = bytes(8)
+    (folder / DATABASE).write_bytes(content)
+
+
+def with_a_damaged_row(folder: Path) -> None:
+    with closing(sqlite3.connect(folder / DATABASE)) as db, db:
+        db.execute("UPDATE results SET content = substr(content, 1, 20)")
+
+
+@pytest.mark.parametrize("damage", [unusable, with_a_damaged_page, with_a_damaged_row])
+def test_a_damaged_database_is_named_and_left_as_it_is(
+    tmp_path: Path, damage: Callable[[Path], None]
+) -> None:
+    with Store(tmp_path, INFO) as store:
+        store.add([row(number, error="x" * 1500) for number in range(40)])
+    damage(tmp_path)
+    before = (tmp_path / DATABASE).read_bytes()
+    for use in (lambda: Store(tmp_path, INFO), lambda: read_rows(tmp_path)):
+        with pytest.raises(StudyError, match=rf"{DATABASE}: is damaged: .* run the study again"):
+            use()
+    assert (tmp_path / DATABASE).read_bytes() == before
+    (tmp_path / DATABASE).unlink()
+    (tmp_path / RESULTS).unlink()
+    Store(tmp_path, INFO).close()

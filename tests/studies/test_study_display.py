@@ -1,0 +1,43 @@
+import io
+
+import pytest
+
+from identify.studies.progress import Progress, duration, line, shown_progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_line_says_done_failed_rate_and_time_to_go() -> None:
+    progress = Progress(total=100, present=20, done=30, failed=2, seconds=10.0)
+    assert line(progress) == "50 of 100 trials, 20 were there, 2 failed, 3 a second, 17 s to go"
+    assert progress.rate == 3.0
+    assert progress.left == 50
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(3.2, "3 s"), (61, "1 min 1 s"), (3600 * 2 + 300, "2 h 5 min")]
+)
+def test_times_are_said_as_people_say_them(seconds: float, said: str) -> None:
+    assert duration(seconds) == said
+
+
+def test_elsewhere_lines_are_plain_and_rare() -> None:
+    stream = io.StringIO()
+    with shown_progress(stream) as show:
+        for second in range(100):
+            show(Progress(total=200, present=0, done=second, seconds=float(second)))
+        show(Progress(total=200, present=0, done=200, seconds=100.0))
+    lines = stream.getvalue().splitlines()
+    assert len(lines) == 4
+    assert lines[-1] == "200 of 200 trials, 0 failed, 2 a second"
+    assert "\x1b" not in stream.getvalue()
+
+
+def test_on_a_terminal_one_line_lives() -> None:
+    stream = Terminal()
+    with shown_progress(stream) as show:
+        show(Progress(total=10, present=0, done=5, failed=1, seconds=1.0))
+    assert "5 of 10 trials, 1 failed" in stream.getvalue()

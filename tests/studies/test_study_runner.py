@@ -1,0 +1,361 @@
+import os
+import shutil
+import signal
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from identify.errors import MissingExtra, StudyError
+from identify.studies import (
+    Progress,
+    RunSummary,
+    estimate_time,
+    open_results,
+    run_study,
+    runner,
+)
+from identify.studies.dask_cluster import DaskCluster
+from identify.studies.executor import TimeLimit, run_items
+from identify.studies.keys import CodeFingerprint
+from identify.studies.local_processes import LocalProcesses
+from identify.studies.store import Store, StoreInfo
+from identify.studies.work import Pace, batches, by_noisy_log
+from tests.studies.hostile import Hangs, KillsItsWorker, Leaves, Raises, Warns, sleep_all
+from tests.studies.studies import assert_same_rows, quick, rows, with_estimators
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The rows of `quick()`, which is not to be changed."""
+    folder = tmp_path_factory.mktemp("whole")
+    summary = run_study(quick(), folder, workers=0)
+    assert (summary.total, summary.done, summary.failed) == (28, 28, 0)
+    return folder
+
+
+@pytest.fixture
+def out(whole: Path, tmp_path: Path) -> Path:
+    """A copy of them."""
+    return Path(shutil.copytree(whole, tmp_path / "out"))
+
+
+def test_a_run_writes_a_row_for_every_trial(whole: Path) -> None:
+    study = quick()
+    frame = open_results(whole).frame
+    assert set(frame["key"]) == {trial.key for trial in study.trials()}
+    assert frame["mass_error"].notna().all()
+    assert set(frame["noise_force"].dropna()) == {0.05, 0.2}
+    assert set(frame["log_duration"]) == {4.0}
+    assert frame.groupby("estimator").size().to_dict() == {"ols": 14, "wls": 14}
+
+
+def test_a_grid_that_grew_adds_what_is_missing(tmp_path: Path, out: Path) -> None:
+    larger = quick(seeds=5, estimators=["wls", "ols"])
+    summary = run_study(larger, out, workers=0)
+    assert (summary.present, summary.done) == (28, 2 * 2 * 2 * 2)
+    run_study(larger, tmp_path / "at_once", workers=0)
+    assert_same_rows(out, tmp_path / "at_once")
+
+
+def test_local_processes_give_the_same_to_the_bit(tmp_path: Path, whole: Path) -> None:
+    run_study(quick(), tmp_path, workers=2)
+    assert_same_rows(whole, tmp_path)
+
+
+def test_other_code_adds_rows_beside_the_old(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = open_results(out).code
+    other = CodeFingerprint("0" * 64, ())
+    for module in ("study", "runner", "work", "results", "store"):
+        monkeypatch.setattr(f"identify.studies.{module}.code_fingerprint", lambda: other)
+    with pytest.raises(
+        StudyError, match=f"no results of this code, {other.short}; .* {mine} \\(28"
+    ):
+        open_results(out)
+    run_study(quick(), out, workers=0)
+    assert len(open_results(out).frame) == len(open_results(out, code=mine).frame) == 28
+    assert len(open_results(out, code="all").frame) == 56
+
+
+def test_a_grid_that_shrank_shows_what_is_left_of_it(out: Path) -> None:
+    assert run_study(quick(seeds=[0, 2], estimators=["wls"]), out, workers=0).done == 0
+    results = open_results(out)
+    assert len(results.frame) == 2 * (1 + 2 * 2)
+    assert len(open_results(out, code=results.code).frame) == 28
+
+
+def test_a_worker_with_other_code_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "identify.studies.work.code_fingerprint", lambda: CodeFingerprint("0" * 64, ())
+    )
+    with pytest.raises(StudyError, match=r"a worker has code .* and the runner"):
+        run_study(quick(), tmp_path, workers=0)
+
+
+def test_a_failing_trial_is_a_row_with_its_error_and_warnings_are_kept_once_each(
+    out: Path,
+) -> None:
+    study = with_estimators(quick(), bad=Raises(), loud=Warns())
+    summary = run_study(study, out, workers=0)
+    assert (summary.present, summary.done, summary.failed) == (28, 28, 14)
+    frame = open_results(out).frame.set_index("estimator")
+    assert set(frame.loc["bad", "error_type"]) == {"ProblemError"}
+    assert set(frame.loc["bad", "error"]) == {"there is no estimate"}
+    assert frame.loc["bad", "mass_error"].isna().all()
+    assert frame.loc["ols", "error_type"].isna().all()
+    assert set(frame.loc["loud", "warnings"]) == {"RuntimeWarning: nearly singular"}
+    assert run_study(study, out, workers=0).done == 0
+    assert run_study(study, out, workers=0, retry_failed=True).done == 14
+
+
+def test_a_log_that_cannot_be_corrupted_fails_every_estimator_alone(tmp_path: Path) -> None:
+    logs = [{"kind": "synthetic", "number": 1, "duration": 4.0, "include": "pose"}]
+    study = quick(logs=logs, perturbations=["none", {"kind": "stars_noise", "level": "low"}])
+    assert run_study(study, tmp_path, workers=0).failed == 2 * 3
+    frame = open_results(tmp_path).frame
+    failed = frame[frame["error"].notna()]
+    assert set(failed["perturbation"]) == {"stars_noise(level=low)"}
+    assert failed["error"].str.contains("needs linear_acceleration").all()
+
+
+def test_a_log_too_short_to_prepare_is_each_estimators_own_error(tmp_path: Path) -> None:
+    study = quick(perturbations=[{"kind": "decimation", "every": 150}])
+    run_study(study, tmp_path, workers=0)
+    frame = open_results(tmp_path).frame
+    assert set(frame["error_type"]) == {"LogError"}
+    assert frame["seconds"].notna().all()
+
+
+def test_only_some_trials(tmp_path: Path) -> None:
+    only = ("estimator=ols", "perturbation=noise*0.2)", "log=*/001")
+    summary = run_study(quick(), tmp_path, workers=0, only=only)
+    assert summary.total == summary.done == 3
+    assert set(rows(tmp_path)["perturbation"]) == {"noise(force=0.2)"}
+    assert run_study(quick(), tmp_path, workers=0).present == 3
+
+
+@pytest.mark.parametrize(
+    ("only", "message"),
+    [
+        ("estimator=wlss", "the study has no such estimator; did you mean 'wls'"),
+        ("estimators=wls", "unknown 'estimators'; did you mean 'estimator'"),
+        ("wls", "expected log=NAME or perturbation=NAME or estimator=NAME"),
+    ],
+)
+def test_only_what_the_study_has(only: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=message):
+        run_study(quick(), tmp_path / "out", workers=0, only=[only])
+    assert not (tmp_path / "out").exists()
+
+
+def test_progress_counts_what_is_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Progress] = []
+    added: list[int] = []
+    add = Store.add
+
+    def counted(store: Store, rows: list) -> None:
+        add(store, rows)
+        added.append(len(rows))
+
+    def look(progress: Progress) -> None:
+        assert progress.done == sum(added)
+        seen.append(progress)
+
+    monkeypatch.setattr(Store, "add", counted)
+    run_study(quick(), tmp_path, workers=0, progress=look)
+    assert seen[-1].done == 28
+    assert seen[0] == RunSummary(total=28, present=0)
+    assert seen[-1].left == seen[-1].remaining == 0
+
+
+def test_readers_have_rows_while_a_study_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "_COMMIT_EVERY", 0.0)
+    monkeypatch.setattr("identify.studies.work.BATCH_SECONDS", 0.0)
+    shown: list[tuple[int, int]] = []
+
+    def look(progress: Progress) -> None:
+        if progress.done:
+            shown.append((progress.done, len(open_results(tmp_path).frame)))
+
+    run_study(quick(), tmp_path, workers=0, progress=look)
+    assert len(shown) > 10
+    assert all(done == rows for done, rows in shown)
+
+
+def test_a_trial_that_kills_its_worker_is_a_row_and_the_rest_is_done(tmp_path: Path) -> None:
+    """Two processes; the killer dies with others in flight, then alone, and is given up."""
+    study = with_estimators(quick(seeds=1), killer=KillsItsWorker(tally=str(tmp_path / "tally")))
+    study = replace(study, logs=study.logs[:1], perturbations=study.perturbations[:1])
+    summary = run_study(study, tmp_path / "out", workers=2)
+    assert (summary.done, summary.failed) == (3, 1)
+    frame = open_results(tmp_path / "out").frame.set_index("estimator")
+    assert frame.loc["killer", "error_type"] == "WorkerDied"
+    assert frame.loc[["ols", "wls"], "error"].isna().all()
+
+
+def test_workers_that_cannot_start_end_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("identify.studies.local_processes._begin", sys.exit)
+    with pytest.raises(StudyError, match="workers die as soon as they start"):
+        run_study(quick(), tmp_path / "out", workers=1)
+
+
+@pytest.mark.slow
+def test_a_process_that_died_idle_is_replaced_and_nobody_is_to_blame() -> None:
+    with LocalProcesses(1) as executor:
+        first = executor.submit(os.getpid).result(60)
+        os.kill(first, signal.SIGKILL)
+        assert executor.submit(os.getpid).result(60) != first
+
+
+@pytest.mark.slow
+def test_a_trial_over_the_time_limit_is_a_row_and_the_rest_is_done(tmp_path: Path) -> None:
+    """The limit is of each trial: those in one batch with it are run again, and kept."""
+    hangs = Hangs(tally=str(tmp_path / "tally"))
+    study = with_estimators(replace(quick(seeds=1), timeout=2.0), hangs=hangs)
+    study = replace(study, logs=study.logs[:1], perturbations=study.perturbations[:1])
+    summary = run_study(study, tmp_path / "out", workers=2)
+    assert (summary.done, summary.failed) == (3, 1)
+    frame = open_results(tmp_path / "out").frame.set_index("estimator")
+    assert frame.loc["hangs", "error_type"] == "TimeLimit"
+    assert frame.loc["hangs", "error"] == "took longer than its time limit, 2 s"
+    assert frame.loc[["ols", "wls"], "error"].isna().all()
+    assert (tmp_path / "tally").read_text() == "slept\n"
+    assert run_study(study, tmp_path / "out", workers=2).done == 0
+
+
+def test_a_batch_over_the_time_limit_is_taken_apart() -> None:
+    with LocalProcesses(1, time_limit=1.0) as executor:
+        items = run_items(
+            executor, sleep_all, [(0.0, 3600.0, 0.1)], lambda item: [(part,) for part in item]
+        )
+        done = dict(item for item in items if item is not None)
+    assert set(done) == {(0.0,), (3600.0,), (0.1,)}
+    assert done[0.0,] == 0.0
+    assert done[0.1,] == 0.1
+    assert isinstance(done[3600.0,], TimeLimit)
+
+
+def test_a_time_limit_needs_a_process(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=r"\(timeout = 3\) needs a process .* take 1 worker"):
+        run_study(quick(timeout=3.0), tmp_path, workers=0)
+
+
+def test_a_trial_that_leaves_is_a_failed_trial(tmp_path: Path) -> None:
+    ways = ("SystemExit", "GeneratorExit", "KeyboardInterrupt")
+    study = quick(seeds=1, perturbations=["none"], estimators=["ols"])
+    study = with_estimators(study, **{by: Leaves(by=by) for by in ways})
+    summary = run_study(study, tmp_path, workers=1)
+    assert (summary.done, summary.failed) == (8, 6)
+    frame = open_results(tmp_path).frame.set_index("estimator")
+    for by in ways:
+        assert set(frame.loc[by, "error_type"]) == {by}
+
+
+def test_an_interrupt_in_this_process_is_the_keyboards(tmp_path: Path) -> None:
+    study = with_estimators(quick(), leaves=Leaves(by="KeyboardInterrupt"))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run_study(study, tmp_path, workers=0)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_a_full_disk_ends_the_run_and_the_next_goes_on(
+    tmp_path: Path, whole: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    insert, calls = Store._insert, []
+
+    def fills_up(store: Store, rows: list) -> None:
+        calls.append(len(rows))
+        if len(calls) == 2:
+            with store._written():
+                raise OSError(28, "No space left on device")
+        insert(store, rows)
+
+    monkeypatch.setattr(Store, "_insert", fills_up)
+    monkeypatch.setattr(runner, "_COMMIT_EVERY", 0.0)
+    monkeypatch.setattr("identify.studies.work.BATCH_SECONDS", 0.0)
+    with pytest.raises(StudyError, match="No space left on device"):
+        run_study(quick(), tmp_path / "full", workers=0)
+    monkeypatch.undo()
+    kept = calls[0]
+    assert run_study(quick(), tmp_path / "full", workers=0).present == kept
+    assert_same_rows(tmp_path / "full", whole)
+
+
+def test_an_absent_cluster_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    with pytest.raises(MissingExtra, match=r"inertia-identify\[cluster\]"):
+        DaskCluster("tcp://127.0.0.1:1")
+
+
+def test_batches_are_about_as_long_as_they_should_be() -> None:
+    study = quick(seeds=50)
+    pace = Pace()
+    pace.learn(
+        [
+            {"estimator": "ols", "seconds": 0.01, "prepare_seconds": 0.03},
+            {"estimator": "wls", "seconds": 0.01, "prepare_seconds": 0.03},
+        ]
+    )
+    found = list(batches(by_noisy_log(study.trials()), pace))
+    assert {len(batch) for batch in found[:-1]} == {10}  # 5 × (0.03 + 2 × 0.01) s = 0.25 s
+    assert [c.key for batch in found for c in batch] == [c.key for c in study.trials()]
+
+
+def test_slow_estimators_of_one_log_go_to_different_workers() -> None:
+    study = quick(seeds=1)
+    pace = Pace()
+    pace.learn([{"estimator": name, "seconds": 2.0} for name in ("ols", "wls")])
+    found = list(batches(by_noisy_log(study.trials()), pace))
+    assert all(len(batch) == 1 for batch in found)
+    assert len(found) == len(study)
+
+
+def test_the_estimate_of_time_counts_every_trial() -> None:
+    study = with_estimators(quick(), bad=Raises())
+    estimate = estimate_time(study, workers=2)
+    assert estimate.trials == 42
+    assert set(estimate.estimator_seconds) == {"ols", "wls", "bad"}
+    parts = 14 * (estimate.prepare_seconds + sum(estimate.estimator_seconds.values()))
+    assert np.isclose(estimate.cpu_seconds, parts)
+    assert estimate.seconds > 0.5 * parts
+    assert "bad on synthetic" in estimate.failed[0]
+    assert estimate_time(study, workers=2, only=["estimator=ols"]).trials == 14
+
+
+def test_a_seed_changed_and_changed_back_shows_the_study_that_was_run_last(out: Path) -> None:
+    """Its rows were there, and finished before those of the other seed."""
+    run_study(quick(seed=8), out, workers=0)
+    again = quick()
+    assert run_study(again, out, workers=0).present == 28
+    keys = {trial.key for trial in again.trials()}
+    results = open_results(out)
+    assert set(results.frame["key"]) == keys
+    assert set(open_results(out, code=results.code).frame["key"]) == keys
+    assert len(open_results(out, code="all").frame) == 56
+
+
+def test_rows_of_a_study_run_in_parts_are_all_of_it(out: Path) -> None:
+    for label in ("ols", "wls"):
+        run_study(quick(seed=8), out, workers=0, only=[f"estimator={label}"])
+        shown = open_results(out).frame
+    assert set(shown["key"]) == {trial.key for trial in quick(seed=8).trials()}
+
+
+def test_a_study_run_last_without_a_row_yet_shows_none_of_another(out: Path) -> None:
+    with Store(out, StoreInfo("other")) as store:
+        store.select(trial.key for trial in quick(seed=8).trials())
+    with pytest.raises(StudyError, match="no results yet of the study that was run last"):
+        open_results(out)

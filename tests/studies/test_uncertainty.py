@@ -1,0 +1,50 @@
+import numpy as np
+import pytest
+from scipy.stats import beta, binom
+
+from identify.studies.uncertainty import counts_within, mean_interval, share_interval
+from tests.close import assert_close
+
+
+@pytest.mark.parametrize("trials", [1, 7, 20, 400])
+def test_so_many_hits_or_more_have_a_chance_of_a_fortieth_at_the_ends(trials):
+    """By the sums of the binomial distribution, and by SciPy's quantiles of the beta one."""
+    for hits in {0, 1, trials // 2, trials - 1, trials}:
+        low, high = share_interval(hits, trials)
+        if hits:
+            assert_close(binom.sf(hits - 1, trials, low), 0.025, 1e-9)
+            assert_close(low, beta.ppf(0.025, hits, trials - hits + 1), 1e-9)
+        if hits < trials:
+            assert_close(binom.cdf(hits, trials, high), 0.025, 1e-9)
+        assert share_interval(trials - hits, trials) == pytest.approx((1.0 - high, 1.0 - low))
+    assert share_interval(0, trials).low == 0.0
+    assert share_interval(trials, trials).high == 1.0
+    assert np.isnan(share_interval(0, 0)).all()
+
+
+def test_the_mean_is_held_by_ninety_five_of_a_hundred_intervals():
+    rng = np.random.default_rng(3)
+    for draw, mean in ((rng.normal, 0.0), (rng.exponential, 1.0)):
+        found = [mean_interval(draw(size=60)) for _ in range(400)]
+        held = [low < mean < high for low, high in found]
+        assert 0.89 < np.mean(held) < 0.985
+
+
+def test_the_bootstrap_is_the_normal_interval_of_many_trials():
+    x = np.random.default_rng(4).normal(3.0, 2.0, 1000)
+    normal = x.mean() + np.array([-1.959964, 1.959964]) * x.std(ddof=1) / np.sqrt(len(x))
+    assert_close(mean_interval(x), normal, 5e-3)
+    many = np.concatenate((x, [x.mean()]))
+    assert_close(mean_interval(many), normal, 5e-3)
+
+
+def test_what_is_not_there_does_not_count():
+    assert mean_interval([1.0, np.nan, 2.0, np.inf]) == mean_interval([1.0, 2.0])
+    assert np.isnan(mean_interval([1.0, np.nan])).all()
+    assert mean_interval([2.0, 2.0, 2.0]) == (2.0, 2.0)
+
+
+def test_counts_within_a_share():
+    assert list(counts_within(20, 0.92, 0.98)) == [19]
+    assert list(counts_within(50, 0.92, 0.98)) == [46, 47, 48, 49]
+    assert list(counts_within(10, 0.92, 0.98)) == []
