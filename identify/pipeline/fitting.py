@@ -23,6 +23,7 @@ from identify.exchange import SavedBias
 from identify.findings import CORRECTABLE, REPORTED, Finding, ranked
 from identify.inertia import InertialParameters
 from identify.logs import LogFile, Recording
+from identify.pipeline.check_summary import summary_of
 from identify.pipeline.delays import with_delay_axes, with_settled_delays
 from identify.pipeline.diagnose import Checks, is_suspect, look_at
 from identify.pipeline.fitted_effects import effects_of
@@ -139,7 +140,8 @@ def fit(
     if settings.bounds:
         say("bounding")
         estimate = estimate.with_bounds()
-    return FitResult(estimate, logs, validation, settings, checks)
+    as_read = tuple(log.summary.statistics for log in scanned)
+    return FitResult(estimate, logs, validation, settings, summary_of(checks), as_read)
 
 
 def _erroneous(findings: Sequence[Finding]) -> bool:
