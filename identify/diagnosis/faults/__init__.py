@@ -62,4 +62,10 @@ def sized_faults(facts: Sequence[LogFacts], names: Sequence[str]) -> list[tuple[
 
 
 def _by_name(facts: LogFacts) -> dict[str, Fault]:
-    return {fault.name: fault for family in FAMILIES for fault in family(facts)}
+    by_name: dict[str, Fault] = {}
+    for family in FAMILIES:
+        for fault in family(facts):
+            if fault.name in by_name:
+                raise ValueError(f"{family.__name__}: another fault is called {fault.name!r}, too")
+            by_name[fault.name] = fault
+    return by_name
