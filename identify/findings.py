@@ -59,7 +59,7 @@ CODES = (
     ),
     *("imu_axes", "imu_place", "imu_delay", "free_flight", "force_motion"),
     *("rows_dropped", "rows_missing", "rows_unused"),
-    *("counter_wrapped", "held_samples", "clocks_joined"),
+    *("counter_wrapped", "held_samples", "interpolated_samples", "clocks_joined"),
     "wrench_rounded",
     "transposed",
     *("choice_contradicted", *_SYMPTOMS),
