@@ -145,7 +145,7 @@ def _of_rows(spans: Sequence[Span], log: LogSummary) -> Finding:
         "wrong_rows",
         "error",
         f"{what} {rows} of {log.kept} (the first is 1): the attitude or the wrench there may be "
-        "another pose's.",
+        "another pose's, or the body moved.",
         f"{remedy} with --apply wrong_rows, or log their poses again.",
         {"rows": numbers},
         log.name,

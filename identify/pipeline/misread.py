@@ -8,9 +8,11 @@ import numpy as np
 
 from identify.diagnosis.explained import MOST_LEFT
 from identify.diagnosis.faults.timing import time_remedy
+from identify.diagnosis.moving_rows import moving_rows
 from identify.errors import IdentifyError, ProblemError
 from identify.estimation import EstimatorSettings, NegativeMass
 from identify.findings import Finding
+from identify.logs import Recording
 from identify.pipeline.explanations import rank_explanations, with_effects
 from identify.pipeline.messages import SHOWN, distinct, of_ranking, of_spans, remedy_alone
 from identify.pipeline.scanned_log import ScannedLog
@@ -63,6 +65,29 @@ def require_likely_clock(log: LogSummary) -> None:
         log.name,
     )
     raise MisreadLog(said, finding)
+
+
+def require_still_poses(source: Recording) -> None:
+    """Raise where a log of still poses has rows of a motion.
+
+    Raises:
+        MisreadLog: they are.
+    """
+    found = moving_rows(source)
+    if found is None:
+        return
+    rate = f"{found.rate_hz:.1g}"
+    finding = Finding(
+        "not_still",
+        "error",
+        f"the {len(source)} rows are no still poses: the pose goes on from row to row as in a "
+        f"motion that was logged at about {rate} Hz, and the wrench has its inertia.",
+        'In the schema, [log], write `time = "COLUMN"` with the column of the time stamps, or '
+        "`rate_hz`, in place of `still = true`; or keep one row of each pose at rest.",
+        {"rate_hz": found.rate_hz, "explained": found.explained},
+        source.name,
+    )
+    raise MisreadLog("", finding)
 
 
 def misread(
