@@ -11,6 +11,7 @@ import numpy as np
 from identify.arrays import Array
 from identify.diagnosis import Fault, SignalWatch, Span
 from identify.diagnosis.channels import ChannelWatch, dead_columns
+from identify.diagnosis.zeroed_poses import zeroed_poses
 from identify.estimation import FittedEffects
 from identify.logs import LogFile, Recording
 from identify.logs.excerpt import Excerpt
@@ -173,7 +174,8 @@ def scan_log(
         log = scan(source, reading, progress, wide=wide)
         as_read = reading.apply(source)  # its rows as they are, not brought to one clock
         if as_read.still:
-            return ScannedLog(source, _mapped(log), dead_columns(as_read, log.rows))
+            spans = (*dead_columns(as_read, log.rows), *zeroed_poses(log.rows))
+            return ScannedLog(source, _mapped(log), spans)
         look_at(as_read)
     return ScannedLog(source, _mapped(log), _of_one_cause(signals.spans(), channels.dead(log)))
 
