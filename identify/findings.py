@@ -58,7 +58,7 @@ CODES = (
         "logs_swapped",
     ),
     *("imu_axes", "imu_place", "imu_delay", "free_flight", "force_motion"),
-    *("rows_dropped", "rows_missing", "rows_unused"),
+    *("not_still", "rows_dropped", "rows_missing", "rows_unused"),
     *("counter_wrapped", "held_samples", "interpolated_samples", "clocks_joined"),
     "wrench_rounded",
     "transposed",

@@ -33,6 +33,7 @@ from identify.pipeline.misread import (
     misread,
     of_negative_mass,
     require_likely_clock,
+    require_still_poses,
 )
 from identify.pipeline.needs import needs_met, precision_findings
 from identify.pipeline.plausibility import (
@@ -248,6 +249,8 @@ def _scan(source: Recording | LogFile, settings: FitSettings) -> ScannedLog:
     if cutoff is not None and motion > cutoff:
         log = scan_log(source, replace(reading, cutoff_hz=motion), tell, wide=True)
     require_likely_clock(log.summary)
+    if isinstance(source, Recording) and source.still:
+        require_still_poses(reading.apply(source))
     dead = [span for span in log.spans if span.code == "dead_channel"]
     if of_most(log.summary, dead) and dead:
         raise MisreadLog("", of_spans(log.summary, dead)[0])

@@ -28,7 +28,7 @@ FAMILIES: dict[Family, tuple[str, ...]] = {
     imu_faults: ("imu_sign", "imu_scale", "angle_unit"),
     pose_faults: (
         *("position_unit", "angle_unit", "position_axes", "quaternion_order", "pose_maps"),
-        *("acceleration_kind", "kinematic_offset"),
+        *("acceleration_kind", "acceleration_unit", "kinematic_offset"),
     ),
     rotation_faults: ("rotation_convention", "angle_unit", "position_axes"),
     timing_faults: ("time_unit", "clock_rate", "delay", "sensor_lag"),
