@@ -1,13 +1,32 @@
-"""Where results go: tried before the work starts, and written whole or not at all."""
+"""Where results go: tried before the work starts, and written whole or not at all.
+
+estimate.json, result.npz and report.html of one fit are written together, and so is the
+carrier.json of a payload on its carrier. The report names the digests of both estimates.
+"""
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
 
 from identify.errors import IdentifyError
-from identify.files import SPECIAL, is_special, write_bytes
+from identify.files import SPECIAL, digest, is_special, write_bytes, write_together
+from identify.texts import printable
+
+if TYPE_CHECKING:
+    from identify.inertia import InertialParameters
+    from identify.pipeline import FitResult
+
+ESTIMATE, CARRIER, REPORT = "estimate.json", "carrier.json", "report.html"
+RESULT = "result.npz"
+
+_HEAD = 4096
+"""Bytes of a report that are read for the digests of its estimates."""
+
+_DIGEST = rb'name="(\w+)-sha256" content="([0-9a-f]{64})"'
 
 
 class OutputError(IdentifyError, OSError):
@@ -81,3 +100,56 @@ def write_file(path: Path, content: bytes | None) -> None:
 def unwritable(path: Path, error: OSError) -> OutputError:
     """The error of a file that the system does not let one write."""
     return OutputError(path, f"cannot be written to: {error.strerror or error}")
+
+
+def print_text(*lines: object, file: TextIO | None = None) -> None:
+    """Print lines, whatever they hold, to standard output or to another file, at once."""
+    for line in lines:
+        print(printable(str(line)), file=file, flush=True)
+
+
+def write_pair(
+    folder: Path, result: FitResult, truth: InertialParameters | None, *, report: bool = True
+) -> None:
+    """Write all results of a fit to a folder, or none; what else is in it stays.
+
+    The report comes first: half of a first pair is a report, and no command takes it for a body.
+    Where this fit has no carrier, the carrier.json that the report before names goes with it, and
+    without `report` the report of an earlier fit and its result.npz, which is to make it anew.
+
+    Raises:
+        OutputError: the system does not let them be written.
+    """
+    from identify.exchange.estimate_json import estimate_text
+
+    files, stale = {}, []
+    if report:
+        from identify.pipeline.saved_result import result_bytes
+        from identify.reporting.page import report_html
+
+        text = report_html(result, truth)
+        files[folder / REPORT] = text.encode("utf-8", errors="backslashreplace")
+        files[folder / RESULT] = result_bytes(result, truth)
+    else:
+        stale += [folder / REPORT, folder / RESULT]
+    if result.carrier is not None:
+        files[folder / CARRIER] = estimate_text(result.carrier.estimate).encode()
+    elif report_is_of(folder / CARRIER):
+        stale.append(folder / CARRIER)
+    files[folder / ESTIMATE] = estimate_text(result.estimate).encode()
+    try:
+        write_together(files)
+        for path in stale:
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise unwritable(folder, error) from error
+
+
+def report_is_of(estimate: Path) -> bool:
+    """Whether there is a report beside an estimate, and names its digest."""
+    try:
+        with estimate.with_name(REPORT).open("rb") as file:
+            named = dict(re.findall(_DIGEST, file.read(_HEAD)))
+        return named.get(estimate.stem.encode(), b"").decode() == digest(estimate)
+    except OSError:
+        return False

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from identify.commands.terminal import say
+from identify.commands.output import print_text
 from identify.texts import printable
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class _Warnings(logging.Handler):
     """A line on standard error for each warning."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        say(f"identify: {record.levelname.lower()}: {record.getMessage()}", file=sys.stderr)
+        print_text(f"identify: {record.levelname.lower()}: {record.getMessage()}", file=sys.stderr)
 
 
 class _Stages(logging.Handler):
