@@ -87,8 +87,7 @@ class Compensate(Command):
         if unusable and not self.accept_findings:
             raise UnusableEstimate(self.estimate, reasons)
         from identify.logs import Recording, open_log
-        from identify.logs.other_columns import OtherColumns
-        from identify.logs.writing import write_chunks
+        from identify.logs.writing import OtherColumns, write_chunks
         from identify.pipeline import compensate_log
 
         source = open_log(self.log, self.schema)

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from identify.errors import LogError
-from identify.logs.errors import TooManyBadRows
 from identify.logs.parts import DroppedRows
 from identify.logs.schema_fields import Column
-from identify.logs.table import RowFault, Table
+from identify.logs.table import RowFault, Table, TooManyBadRows
 
 _SHARE, _SHARE_IF_DROPPED = 0.1, 0.5
 """The share of unusable rows past which a log is refused, by default and with drop_bad_rows."""

@@ -20,7 +20,7 @@ from identify.exchange import read_parameters
 from identify.files import digest
 from identify.inertia import InertialParameters
 from identify.inertia.shapes import Points
-from identify.inertia.shapes.points_file import read_points
+from identify.inertia.shapes.points import read_points
 from identify.logs import Recording, Schema, load_schema, read_log
 from identify.logs.parts import SourceFile
 from identify.logs.read import digest_of_files

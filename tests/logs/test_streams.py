@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from identify.errors import LogError, MissingColumn, MissingFile
 from identify.logs import SourceFile, read_log
-from identify.logs.errors import TooManyBadRows
+from identify.logs.table import TooManyBadRows
 from tests.logs.conftest import NAMES
 
 POSE, WRENCH = slice(1, 8), slice(8, 14)

@@ -4,7 +4,7 @@ from hypothesis import given, settings, strategies as st
 
 from identify.errors import LogError
 from identify.logs import read_log
-from identify.logs.excerpt import rows_of
+from identify.logs.recording import rows_of
 from identify.logs.synthetic import (
     Noise,
     synthetic_recording,

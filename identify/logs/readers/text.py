@@ -26,10 +26,8 @@ from numpy.typing import NDArray
 from identify.arrays import Array
 from identify.errors import LogError
 from identify.files import check_expansion, read_bytes, unreadable
-from identify.logs.errors import BadValue, RaggedRow
 from identify.logs.readers.arrow_columns import as_numbers, as_stamps
 from identify.logs.readers.line_index import HEAD, LineIndex, index_lines
-from identify.logs.readers.text_guess import likely_contents
 from identify.logs.readers.text_lines import (
     LINE_END,
     Line,
@@ -41,8 +39,17 @@ from identify.logs.readers.text_lines import (
     numbers_of,
     read_lines,
 )
-from identify.logs.readers.text_sheet import Sheet, suggest_separator, survey
-from identify.logs.table import Contents, RowFault, RowsReader, Source, Stamps, Table
+from identify.logs.readers.text_sheet import Sheet, likely_contents, suggest_separator, survey
+from identify.logs.table import (
+    BadValue,
+    Contents,
+    RaggedRow,
+    RowFault,
+    RowsReader,
+    Source,
+    Stamps,
+    Table,
+)
 
 _CHUNK = 2**24
 _LOOKED_AT = 200
