@@ -1,10 +1,7 @@
 from identify.catalog.holdings import (
-    DamagedDataset as DamagedDataset,
     Dataset as Dataset,
     DatasetFile as DatasetFile,
-    FetchError as FetchError,
     Holding as Holding,
-    MissingDataset as MissingDataset,
     cache_folder as cache_folder,
     dataset_names as dataset_names,
     dataset_path as dataset_path,

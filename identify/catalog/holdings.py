@@ -128,30 +128,6 @@ _MOST_LISTED = 4
 """Files that a message names one by one; `identify datasets list NAME` names all."""
 
 
-class DatasetFilesError(DatasetError):
-    """Files of a data set are not here, or not as registered.
-
-    Attributes:
-        files: their paths, of what is missing in the folder to place them in.
-    """
-
-    def __init__(self, message: str, files: Sequence[Path]) -> None:
-        self.files = tuple(files)
-        super().__init__(message)
-
-
-class MissingDataset(DatasetFilesError, FileNotFoundError):
-    """A data set, or a part of it, is not on this machine."""
-
-
-class DamagedDataset(DatasetFilesError):
-    """Files that are there are not what the registry says."""
-
-
-class FetchError(DatasetFilesError, OSError):
-    """A download failed; nothing partial was kept."""
-
-
 @dataclass(frozen=True, slots=True)
 class Holding:
     """Files of a data set in one place, the mirror or the cache.
@@ -220,9 +196,8 @@ def dataset_path(dataset: str | Dataset) -> Path:
     a place before it is an error, not a reason to go on.
 
     Raises:
-        DatasetError: there is no such data set.
-        MissingDataset: it is not here; the message says what to do, or which file to place where.
-        DamagedDataset: a file differs from what is registered.
+        DatasetError: there is no such data set, it is not here (the message says what to do, or
+            which file to place where), or a file differs from what is registered.
     """
     entry, tried = find_dataset(dataset), []
     *mirror, cache = holdings = look_for(entry)
@@ -238,7 +213,7 @@ def dataset_path(dataset: str | Dataset) -> Path:
             paths = [holding.path / file.path for file in holding.damaged]
             more = f" (and {len(paths) - 1} more)" if len(paths) > 1 else ""
             difference = next(iter(holding.damaged.values()))
-            raise DamagedDataset(
+            raise DatasetError(
                 f"{entry.name}: {paths[0]} {difference}{more}: it is damaged or was changed (line "
                 f"ends count); {remedy}",
                 paths,
@@ -251,7 +226,7 @@ def dataset_path(dataset: str | Dataset) -> Path:
             f"let {MIRROR} name a folder that holds {entry.folder}/; or "
         )
     target = min([cache, *mirror], key=lambda each: len(each.missing))
-    raise MissingDataset(
+    raise DatasetError(
         f"{entry.name}: not on this machine: "
         f"{'; '.join(tried if mirror else [f'{MIRROR} is not set', *tried])}\n"
         f"{way}{_by_hand(entry, target.path, target.missing)}",
@@ -270,12 +245,10 @@ def fetch(dataset: str | Dataset, *, progress: Callable[[str], None] | None = No
         The folder of the data set, as `dataset_path` gives it.
 
     Raises:
-        DatasetError: there is no such data set.
-        MissingDataset: it is not here and is not downloaded; the message says why, and how to
-            place it by hand.
-        DamagedDataset: a file of a mirror differs from what is registered; a mirror is only read.
-        FetchError: an address cannot be reached, gives something else than what is registered, or
-            the cache cannot be written to. Nothing partial is left.
+        DatasetError: there is no such data set; it is not here and is not downloaded (the message
+            says why, and how to place it by hand); a file of a mirror, which is only read, differs
+            from what is registered; or an address cannot be reached, gives something else, or the
+            cache cannot be written to. Nothing partial is left.
     """
     import pooch
 
@@ -299,7 +272,7 @@ def fetch(dataset: str | Dataset, *, progress: Callable[[str], None] | None = No
             path = fetcher.fetch(file.path, downloader=downloader)
             os.chmod(path, 0o644)  # a temporary file is its maker's alone, a cache may be shared
         except (OSError, ValueError) as error:
-            raise FetchError(
+            raise DatasetError(
                 f"{entry.name}: {_reason(file, cache.path, error)}; nothing partial was kept. Try "
                 f"again; or {_by_hand(entry, cache.path, absent[k:])}",
                 [cache.path / each.path for each in absent[k:]],

@@ -48,8 +48,7 @@ def dataset_logs(dataset: str | Dataset) -> tuple[DatasetLog, ...]:
             recording = read_log(log.path, log.schema)
 
     Raises:
-        MissingDataset, DamagedDataset: as `dataset_path`.
-        DatasetError: there is no such data set, or its logs are not of a wrench.
+        DatasetError: as `dataset_path`, or its logs are not of a wrench.
     """
     found = find_dataset(dataset)
     if found.kind != "wrench":
@@ -125,8 +124,7 @@ def read_joint_log(dataset: str | Dataset) -> JointLog:
     """The log of a data set of joint torques.
 
     Raises:
-        MissingDataset, DamagedDataset: as `dataset_path`.
-        DatasetError: there is no such data set, or its logs are of wrenches.
+        DatasetError: as `dataset_path`, or there is no such data set, or its logs are of wrenches.
     """
     import pandas as pd
 

@@ -1,7 +1,4 @@
-"""`Table`: the columns that a schema asks of one file, before anything is made of them.
-
-The errors of its columns and rows are here, too.
-"""
+"""`Table`: the columns that a schema asks of one file, before anything is made of them."""
 
 from __future__ import annotations
 
@@ -16,85 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from identify.arrays import Array
-from identify.errors import LogError, MissingColumn, did_you_mean
+from identify.errors import LogError, MissingColumn
 from identify.logs.schema import Group
 from identify.logs.schema_fields import Column, bare
 from identify.logs.schema_tables import LogTable
 
 
-class MissingNumberedColumn(MissingColumn):
-    """The schema names a column by a number past the last one."""
-
-    def __init__(self, path: Path, column: int, count: int, remedy: str = "") -> None:
-        self.number = column
-        self.known = tuple(str(number) for number in range(count))
-        LogError.__init__(
-            self,
-            f"{path}: no column {column}: it has {count} columns, numbered from 0{remedy}",
-            path=path,
-            column=column,
-        )
-
-
-class MisnamedColumns(MissingColumn):
-    """The line that should hold the names of the columns does not hold those of the schema."""
-
-    def __init__(
-        self, path: Path, line: int, missing: Sequence[str], known: Sequence[str], remedy: str
-    ) -> None:
-        self.known = tuple(known)
-        hint = remedy or did_you_mean(missing[0], known)
-        LogError.__init__(
-            self,
-            f"{path}: line {line} should name the columns, but has no "
-            f"{', '.join(map(repr, missing))} among {shorten(known)}{hint}",
-            path=path,
-            column=missing[0],
-            row=line,
-        )
-
-
-class BadValue(LogError):
-    """A value that is not a number stands where the schema says a number is.
-
-    Attributes:
-        value: what was got.
-    """
-
-    def __init__(
-        self, path: Path, row: int, column: str | int, value: str, remedy: str = ""
-    ) -> None:
-        self.value = value
-        super().__init__(
-            f"{path}: line {row}, column {column!r}: expected a number, got {value!r}"
-            + (remedy or "; fix the line, or set drop_bad_rows = true in [log] to leave it out"),
-            path=path,
-            column=column,
-            row=row,
-        )
-
-
-class RaggedRow(LogError):
-    """A row of a text file has another number of fields than the rest."""
-
-    def __init__(self, path: Path, row: int, got: int, expected: int, remedy: str = "") -> None:
-        self.got, self.expected = got, expected
-        super().__init__(
-            f"{path}: line {row}: expected {expected} fields as in the other rows, got {got}"
-            + (remedy or "; fix the line, or set drop_bad_rows = true in [log] to leave it out"),
-            path=path,
-            row=row,
-        )
-
-
-class TooManyBadRows(LogError):
-    """More rows than a share of the log are unusable."""
-
-    def __init__(self, path: Path, bad: int, rows: int, share: float, remedy: str) -> None:
-        self.bad, self.rows, self.share = bad, rows, share
-        super().__init__(
-            f"{path}: {bad} of {rows} rows are unusable, more than {share:.0%}{remedy}", path=path
-        )
+def missing_number(path: Path, column: int, count: int, remedy: str = "") -> MissingColumn:
+    """The error of a column that the schema names by a number past the last one."""
+    message = f"{path}: no column {column}: it has {count} columns, numbered from 0{remedy}"
+    return MissingColumn(path, column, map(str, range(count)), message=message)
 
 
 def shorten(names: Sequence[str], most: int = 30) -> str:
@@ -255,7 +183,7 @@ def locate(path: Path, names: Sequence[str], column: Column) -> int:
     """
     if isinstance(column, int):
         if column >= len(names):
-            raise MissingNumberedColumn(path, column, len(names))
+            raise missing_number(path, column, len(names))
         return column
     places = places_of(names, column)
     if not places:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from identify.errors import LogError, did_you_mean
+from identify.errors import LogError, MissingColumn, did_you_mean
 from identify.logs.readers.text_lines import (
     Line,
     Row,
@@ -22,12 +22,12 @@ from identify.logs.readers.text_lines import (
 from identify.logs.schema_fields import Column
 from identify.logs.table import (
     Contents,
-    MisnamedColumns,
-    MissingNumberedColumn,
     Source,
     locate,
     locate_stamps,
+    missing_number,
     places_of,
+    shorten,
 )
 from identify.logs.units import TICKS_PER_SECOND
 
@@ -100,9 +100,11 @@ def survey(source: Source, text: bytes) -> Sheet:
     try:
         numbers = {column: locate(path, names, column) for column in source.columns}
         stamps = locate_stamps(path, names, layout.time)
-    except MissingNumberedColumn as error:
+    except MissingColumn as error:
+        if not isinstance(error.column, int):
+            raise
         remedy = suggest_separator(first[0].content, splitter)
-        raise MissingNumberedColumn(path, error.number, len(names), remedy) from None
+        raise missing_number(path, error.column, len(names), remedy) from None
     fields: list[int] = sorted({*numbers.values(), *([] if stamps is None else [stamps])})
     for _ in range(_UNIT_ROWS if named else 0):
         if len(rows) > 1 and _is_units(rows[0], fields):
@@ -169,7 +171,7 @@ def _find_header(
     It is where the schema says, or where comment lines that it does not count move it.
 
     Raises:
-        MisnamedColumns: no line near holds the names, or another than the schema says.
+        MissingColumn: no line near holds the names, or another than the schema says.
         LogError: the header is longer than the file.
     """
     path, count, time = source.path, source.layout.header_lines, source.layout.time
@@ -248,14 +250,25 @@ def _misnamed(
             known, wanted = other.names(best.content), missing(best, other)
             remedy = did_you_mean(wanted[0], known)
             remedy += f"; so it is with separator = {other.spelled}, to be set in [log] first"
-            return MisnamedColumns(path, best.number, wanted, known, remedy)
+            return _named_otherwise(path, best.number, wanted, known, remedy)
     remedy = remedy or suggest_separator(row, splitter)
     if not remedy and all(map(is_number, filter(None, known))):
         remedy = (
             "; it holds numbers: if the file has no header, set header_lines = 0 in [log] "
             "and give the columns by zero-based number"
         )
-    return MisnamedColumns(path, best.number, missing(best), known, remedy)
+    return _named_otherwise(path, best.number, missing(best), known, remedy)
+
+
+def _named_otherwise(
+    path: Path, line: int, missing: Sequence[str], known: Sequence[str], remedy: str
+) -> MissingColumn:
+    """The error of a line that should hold the names of the columns and does not."""
+    names = ", ".join(map(repr, missing))
+    hint = remedy or did_you_mean(missing[0], known)
+    message = f"{path}: line {line} should name the columns, but has no {names} among "
+    message += f"{shorten(known)}{hint}"
+    return MissingColumn(path, missing[0], known, message=message, row=line)
 
 
 def _columns(
