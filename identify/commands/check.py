@@ -17,7 +17,7 @@ from identify.commands.command import (
     defer_what_no_fit_uses,
     option,
 )
-from identify.commands.stages import shown_stages
+from identify.commands.output import shown_stages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

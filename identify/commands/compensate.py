@@ -23,8 +23,7 @@ from identify.commands.bodies import (
     status_of,
 )
 from identify.commands.command import Command, Flag, Number, Outcome, UsageError, numbers, option
-from identify.commands.output import require_writable, unwritable
-from identify.commands.stages import shown_stages
+from identify.commands.output import require_writable, shown_stages, unwritable
 from identify.texts import printable
 
 if TYPE_CHECKING:

@@ -32,9 +32,9 @@ from identify.commands.output import (
     RESULT,
     print_text,
     require_writable,
+    shown_stages,
     write_pair,
 )
-from identify.commands.stages import shown_stages
 from identify.errors import ProblemError
 from identify.findings import reasons_in_words
 

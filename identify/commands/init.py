@@ -10,7 +10,7 @@ from typing import Annotated
 from tyro.conf import Positional
 
 from identify.commands.command import Command, Flag, Outcome, UsageError, error_record, option
-from identify.commands.stages import shown_stages
+from identify.commands.output import shown_stages
 from identify.errors import IdentifyError
 
 _TCP = "The tool point as the pendant shows it, X Y Z [mm or m] RX RY RZ [rad] (empty: zeros): "

@@ -38,12 +38,11 @@ from identify.commands.export import ExportCommand
 from identify.commands.fit import Fit
 from identify.commands.init import Init
 from identify.commands.inspect import Inspect
-from identify.commands.output import print_text
+from identify.commands.output import print_text, shown_warnings
 from identify.commands.replay import ReplayCommand
 from identify.commands.report import Report
 from identify.commands.shape import ShapeCommand
 from identify.commands.simulate import Simulate
-from identify.commands.stages import shown_warnings
 from identify.commands.study import StudyCheck, StudyCompare, StudyRun, StudyTable
 from identify.errors import IdentifyError, did_you_mean
 from identify.texts import as_json

@@ -12,8 +12,7 @@ from tyro.conf import Positional
 
 from identify.commands.bodies import read_bodies, reasons_of, status_of
 from identify.commands.command import Command, Flag, Number, Outcome, option
-from identify.commands.output import require_writable, write_file
-from identify.commands.stages import shown_stages
+from identify.commands.output import require_writable, shown_stages, write_file
 
 if TYPE_CHECKING:
     from identify.pipeline import LogReplay

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional
 
 from identify.commands.command import Command, Flag, Outcome, UsageError, Vector, option
-from identify.commands.output import require_writable, unwritable, write_file
-from identify.commands.stages import shown_stages
+from identify.commands.output import require_writable, shown_stages, unwritable, write_file
 
 if TYPE_CHECKING:
     from identify.logs import Recording

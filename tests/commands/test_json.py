@@ -135,7 +135,7 @@ def test_numbers_that_are_none_are_null():
 def test_stages_stand_with_their_times_on_a_terminal_and_nowhere_else(tmp_path, plain):
     script = (
         "import logging, sys\n"
-        "from identify.commands.stages import shown_stages\n"
+        "from identify.commands.output import shown_stages\n"
         "log = logging.getLogger('identify.pipeline')\n"
         "with shown_stages():\n"
         "    log.info('reading [x]'); log.debug('half of it'); log.info('estimating')\n"

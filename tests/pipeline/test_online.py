@@ -10,7 +10,7 @@ import identify
 from identify.errors import LogError, ProblemError, SchemaError
 from identify.logs import Noise, synthetic_recording
 from identify.logs.recording import rows_of
-from identify.logs.synthetic_motion import MotionSamples
+from identify.logs.synthetic import MotionSamples
 from identify.pipeline import FitSettings, online
 from identify.pipeline.needs import parse_needs
 from identify.regressors import scan, scanning

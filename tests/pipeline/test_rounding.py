@@ -12,7 +12,7 @@ import identify
 from identify.inertia import PHI, InertialParameters
 from identify.logs import Noise, Recording, synthetic_recording
 from identify.logs.recording import rows_of
-from identify.logs.synthetic_motion import random_motion
+from identify.logs.synthetic import random_motion
 from identify.pipeline import fitting
 from tests.recordings import still_poses, without_effects
 

@@ -25,7 +25,7 @@ from identify.reporting.study.rows import (
 )
 from identify.studies.metrics import heading_of
 from identify.studies.progress import duration
-from identify.studies.uncertainty import mean_interval, share_interval
+from identify.studies.results import mean_interval, share_interval
 
 if TYPE_CHECKING:
     import pandas as pd

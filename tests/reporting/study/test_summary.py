@@ -34,7 +34,7 @@ from identify.reporting.study.summary import (
 )
 from identify.reporting.study.writing import markdown_of
 from identify.studies import compare, load_study, run_study
-from identify.studies.uncertainty import mean_interval
+from identify.studies.results import mean_interval
 from tests.reporting.study.results import rows
 from tests.studies.studies import quick
 
