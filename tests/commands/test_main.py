@@ -1,3 +1,5 @@
+import ast
+import itertools
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -226,3 +228,26 @@ def test_an_empty_word_is_no_folder(cli, tmp_path, monkeypatch):
     assert (status, out) == (2, "")
     assert "where a shell variable is not set" in err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_an_option_means_is_one_line_of_the_source():
+    """The parser breaks the line of the help where a docstring does; longer texts are `help`."""
+    folder = Path(entry.__file__).parent
+    nodes = [node for path in folder.glob("*.py") for node in ast.walk(ast.parse(path.read_text()))]
+    bodies = [node.body for node in nodes if isinstance(node, ast.ClassDef)]
+    meanings = [
+        text.value.value
+        for body in bodies
+        for field, text in itertools.pairwise(body)
+        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr)
+    ]
+    assert len(meanings) > 50
+    assert [text for text in meanings if "\n" in text] == []
+
+
+def test_the_help_of_a_fit_is_in_groups(cli):
+    out = cli.done("fit", "--help")
+    groups = ("input", "known-body", "signals", "intervals", "output", "many-logs")
+    places = [out.index(f"{group} options") for group in groups]
+    assert places == sorted(places)
+    assert places[1] < out.index("--shape-error") < places[2] < out.index("--no-bias") < places[3]
