@@ -10,7 +10,7 @@ import numpy as np
 from identify.diagnosis import Change, Explanation, Ranking, Span
 from identify.diagnosis.ranking import UNITS
 from identify.findings import Finding
-from identify.logs.effects import effect_table
+from identify.logs.sensors import effect_table
 from identify.regressors import LogSummary
 
 SHOWN = 4

@@ -14,7 +14,7 @@ from identify.diagnosis.channels import ChannelWatch, dead_columns
 from identify.diagnosis.zeroed_poses import zeroed_poses
 from identify.estimation import FittedEffects
 from identify.logs import LogFile, Recording
-from identify.logs.excerpt import Excerpt
+from identify.logs.recording import Excerpt
 from identify.regressors import WIDE_LAYOUT, LogSummary, Statistics, scan
 from identify.regressors.scanning import Progress
 from identify.signals import Reading

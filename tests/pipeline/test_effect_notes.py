@@ -11,8 +11,7 @@ import pytest
 import identify
 from identify import FitResult, Recording
 from identify.logs.patch import patched
-from identify.logs.synthetic import synthetic_recording
-from identify.logs.synthetic_motion import random_motion
+from identify.logs.synthetic import random_motion, synthetic_recording
 from identify.pipeline.effect_notes import EFFECT_CODES, MOST_TURNED, effect_notes, is_small
 from tests.checks import checks_of, effects_of
 from tests.close import assert_close

@@ -12,8 +12,7 @@ from identify.inertia import InertialParameters, pseudo_inertia
 from identify.inertia.consistency import mean_density
 from identify.logs import Recording, read_log
 from identify.logs.facts import LogFacts
-from identify.logs.synthetic import Noise, synthetic_recording
-from identify.logs.synthetic_motion import random_motion
+from identify.logs.synthetic import Noise, random_motion, synthetic_recording
 from identify.pipeline import check_logs
 from identify.pipeline.correcting import NotCorrected, _correction
 from identify.pipeline.diagnose import Checks

@@ -20,7 +20,7 @@ from identify.estimation.terms import ComInBox, KnownCom, MassBetween
 from identify.exchange import read_estimate
 from identify.inertia import PHI as NAMES, phi_from_inertia
 from identify.logs import DroppedRows, Recording, synthetic_recording
-from identify.logs.synthetic_motion import random_motion
+from identify.logs.synthetic import random_motion
 from identify.pipeline import FitOptions, FitResult, FitSettings, fit
 from identify.pipeline.plausibility import findings_of_fit
 from identify.pipeline.settings import chosen

@@ -12,7 +12,7 @@ from identify.errors import SchemaError
 from identify.estimation import EstimatorSettings, estimate_body
 from identify.logs import Noise, Recording, synthetic_recording
 from identify.logs.facts import LogFacts
-from identify.logs.synthetic_motion import random_motion
+from identify.logs.synthetic import random_motion
 from identify.pipeline import FitResult, FitSettings, check_logs, correcting, fit
 from identify.pipeline.correcting import NotCorrected, corrected
 from identify.pipeline.diagnose import Checks

@@ -5,7 +5,7 @@ from matplotlib.text import Text
 from identify.reporting.canvas import png
 from identify.reporting.study.accuracy import NOTE_ROOM, accuracy_figures, fitted, key
 from identify.reporting.study.intervals import coverage_figures
-from identify.studies.uncertainty import share_interval
+from identify.studies.results import share_interval
 from tests.close import assert_close
 from tests.reporting.study.results import rows
 
