@@ -95,6 +95,27 @@ def test_a_convention_is_named_with_the_lines_that_mend_it(log, logged, called):
     assert turn.magnitude().max() < 1e-9
 
 
+@pytest.mark.parametrize("angle", [0.35, 0.8])
+@pytest.mark.parametrize(
+    ("logged", "called"), [("rotation_vector", "xyz"), ("xyz", "rotation_vector")]
+)
+def test_a_file_of_moderate_turns_names_what_its_three_numbers_are(tmp_path, angle, logged, called):
+    """Readings that differ by a few degrees: neither a contact, nor a sign, nor a mount."""
+    log = record(
+        Path.random(8, angle=angle),
+        BODY,
+        np.arange(0.0, 12.0, 0.01),
+        bias=np.full(6, 0.3),
+        noise=NOISE,
+    )
+    columns = table(log, numbers_of(log, logged))
+    np.savez(tmp_path / "log.npz", **columns)
+    found = ranked(read_log(tmp_path / "log.npz", document(log, called)))
+    assert found.best.code == "rotation_convention"
+    assert ("rotation_vector" if logged == "rotation_vector" else '"xyz"') in found.best.remedy
+    assert_close(found.best.mass, BODY[0], 0.02)
+
+
 @pytest.mark.parametrize("log", [MOVING, STILL], ids=["moving", "still"])
 @pytest.mark.parametrize("kind", ["rotation_vector", "ZYX"])
 def test_radians_called_degrees_are_named(log, kind):
