@@ -66,7 +66,7 @@ def read_fields(log: LogLike, schema: SchemaLike) -> dict[str, Any]:
     return described | {
         "time": None if times[0] is None else sealed(path, "time", times[0]),
         "signals": found[0],
-        "rotation_numbers": rotation_numbers_of(path, streams[0].valid_rows, schema),
+        "rotation_numbers": _numbers_of_streams(path, streams, schema),
         "rows": sum(stream.rows for stream in streams),
         "dropped": sum((stream.dropped for stream in streams), DroppedRows()),
         "streams": tuple(
@@ -124,6 +124,12 @@ def rotation_numbers_of(
         return None
     numbers = rotation_numbers(valid_rows["pose"], schema.pose)
     return None if numbers is None else sealed(log, "rotation", numbers)
+
+
+def _numbers_of_streams(path: Path, streams: Sequence[StreamRows], schema: Schema) -> Array | None:
+    """`Recording.rotation_numbers` of the stream that has the pose."""
+    found = (rotation_numbers_of(path, stream.valid_rows, schema) for stream in streams)
+    return next((numbers for numbers in found if numbers is not None), None)
 
 
 def digest_of_files(files: Sequence[SourceFile]) -> str:

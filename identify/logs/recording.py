@@ -78,8 +78,8 @@ class Recording:
         findings: what the reader had to make of the log's clocks.
         imu: where an inertial measurement unit is in the body; None where the log has none.
         rotation_numbers: Euler angles or rotation vectors as logged, in their unit, from which
-            `quaternion` was made, shape (n, k); None of other attitudes, and where the pose has a
-            clock of its own.
+            `quaternion` was made, shape (n, k), n the rows of the stream that has the pose; None
+            of other attitudes.
         body_frame: the name of B, and where the flange is in it. With a tool point X_BT the log is
             of that: its motion was moved to B, which is the flange.
     """

@@ -12,6 +12,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.logs import Recording
+from identify.logs.parts import Stream
 from identify.logs.patch import Patch, patched
 from identify.signals.offset_steps import OffsetStep, without_offset_steps
 from identify.signals.spikes import without_spikes
@@ -88,7 +89,17 @@ class Reading:
         """
         if recording.rotation_numbers is None:
             return recording
-        return patched(recording, {k: v for k, v in self.patch if k.startswith("pose.")})
+        patch = {k: v for k, v in self.patch if k.startswith("pose.")}
+        posed = [k for k, one in enumerate(recording.streams) if "quaternion" in one.signals]
+        if not posed:
+            return patched(recording, patch)
+        (k,), streams = posed, list(recording.streams)
+        alone = replace(recording, time=streams[k].time, signals=streams[k].signals, streams=())
+        alone = patched(alone, patch)
+        streams[k] = Stream(streams[k].name, streams[k].time, alone.signals)
+        return replace(
+            alone, time=recording.time, signals=recording.signals, streams=tuple(streams)
+        )
 
     @property
     def digest(self) -> str:

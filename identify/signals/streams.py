@@ -60,7 +60,8 @@ def on_one_clock(recording: Recording) -> Recording:
     else:
         time, signals = _joined(recording.name, streams, found)
     names = [name for group in _GROUPS.values() for name in group if name in signals]
-    numbers, rows = recording.rotation_numbers, np.searchsorted(recording.time, time)
+    posed = next((stream for stream in given if "quaternion" in stream.signals), own)
+    numbers, rows = recording.rotation_numbers, np.searchsorted(posed.time, time)
     return replace(
         recording,
         time=seal(time, "time", (None,)),

@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 from identify.diagnosis import Ranking
 from identify.logs import Recording, read_log
-from identify.pipeline import check_logs
+from identify.pipeline import check_logs, fit
 from identify.pipeline.explanations import rank_explanations
 from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors import scan
@@ -95,6 +95,27 @@ def test_a_convention_is_named_with_the_lines_that_mend_it(log, logged, called):
     assert turn.magnitude().max() < 1e-9
 
 
+@pytest.mark.parametrize("angle", [0.35, 0.8])
+@pytest.mark.parametrize(
+    ("logged", "called"), [("rotation_vector", "xyz"), ("xyz", "rotation_vector")]
+)
+def test_a_file_of_moderate_turns_names_what_its_three_numbers_are(tmp_path, angle, logged, called):
+    """Readings that differ by a few degrees: neither a contact, nor a sign, nor a mount."""
+    log = record(
+        Path.random(8, angle=angle),
+        BODY,
+        np.arange(0.0, 12.0, 0.01),
+        bias=np.full(6, 0.3),
+        noise=NOISE,
+    )
+    columns = table(log, numbers_of(log, logged))
+    np.savez(tmp_path / "log.npz", **columns)
+    found = ranked(read_log(tmp_path / "log.npz", document(log, called)))
+    assert found.best.code == "rotation_convention"
+    assert ("rotation_vector" if logged == "rotation_vector" else '"xyz"') in found.best.remedy
+    assert_close(found.best.mass, BODY[0], 0.02)
+
+
 @pytest.mark.parametrize("log", [MOVING, STILL], ids=["moving", "still"])
 @pytest.mark.parametrize("kind", ["rotation_vector", "ZYX"])
 def test_radians_called_degrees_are_named(log, kind):
@@ -139,6 +160,31 @@ def test_a_convention_is_corrected_in_a_log_that_holds_its_pose():
     first = next(each for each in found if each.severity == "error")
     assert first.code == "rotation_convention"
     assert '`order = "xyz"`' in first.remedy
+
+
+@pytest.mark.parametrize(("logged", "called"), [("xyz", "zyx"), ("rotation_vector", "xyz")])
+def test_a_convention_of_a_pose_with_a_clock_of_its_own_is_named_and_corrected(
+    tmp_path, logged, called
+):
+    """The pose is in a file of its own, starts later and is slower than the wrench."""
+    columns, rows = table(MOVING, numbers_of(MOVING, logged)), slice(7, -7, 2)
+    pose = {name: columns[name][rows] for name in ("p", "r")}
+    np.savez(tmp_path / "pose.npz", pose_t=columns["t"][rows], **pose)
+    np.savez(tmp_path / "wrench.npz", **{name: columns[name] for name in ("t", "f", "tau")})
+    streams = {
+        "pose": {"time": "pose_t", "file": "pose.npz"},
+        "wrench": {"time": "t", "file": "wrench.npz"},
+    }
+    log = read_log(tmp_path, {**document(MOVING, called), "log": {}, "streams": streams})
+    assert log.streams
+    assert log.rotation_numbers.shape == (len(columns["t"][rows]), 3)
+    found = ranked(log)
+    assert found.best.code == "rotation_convention"
+    assert ("rotation_vector = " if logged == "rotation_vector" else '"xyz"') in found.best.remedy
+    assert_close(found.best.mass, BODY[0], 0.02)
+    applied = fit(log, apply=["rotation_convention"])
+    assert applied.verdict.usable == "yes"
+    assert_close(applied.estimate.parameters.mass, BODY[0], 0.01)
 
 
 def test_conventions_that_are_the_same_for_a_log_are_one_reading():
