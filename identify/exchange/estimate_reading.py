@@ -94,7 +94,7 @@ def require_unedited(saved: SavedEstimate, path: Path | str) -> None:
             raise ModelError(f"{path}: {finding}")
 
 
-def _load(path: Path) -> tuple[str, dict[str, Any]]:
+def _load(path: Path) -> tuple[str, dict[str, object]]:
     """The text of a file, and the object in it."""
     inside = path / "estimate.json"
     if inside.is_file():
@@ -112,7 +112,7 @@ def _load(path: Path) -> tuple[str, dict[str, Any]]:
     return text, document
 
 
-def _require_numbers(document: Mapping[str, Any]) -> None:
+def _require_numbers(document: Mapping[str, object]) -> None:
     """Refuse a file that has no number for what a log does not identify: it is of no whole body."""
     decided = document.get("decided_by")
     named = decided if isinstance(decided, dict) else {}
@@ -154,7 +154,7 @@ def _is_written(document: Mapping[str, object]) -> bool:
     return True
 
 
-def _contents(document: Mapping[str, Any]) -> _Contents:
+def _contents(document: Mapping[str, object]) -> _Contents:
     """The keys beside the body; None for those that are not there or null."""
     said = {key: document[key] for key in _Contents.model_fields if key in document}
     try:
@@ -215,7 +215,7 @@ def _made(make: Callable[..., object]) -> AfterValidator:
     return AfterValidator(lambda checked: make(**dict(checked)))
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> object:
     """An object of anything that JSON has: it has no NaN and no infinity.
 
     Raises:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
 
 from identify.logs.schema import Group
 from identify.logs.units import ACCELERATION, ANGLE, FORCE, LENGTH, TORQUE
@@ -55,7 +54,7 @@ class Signal:
         """The key of its noise in the table."""
         return "angle_noise" if self.name == "quaternion" else f"{self.key}_noise"
 
-    def factor(self, table: Any) -> float:
+    def factor(self, table: object) -> float:
         """What turns its unit in a table of the schema into SI, with the sensor's gain."""
         gain = getattr(table, f"{self.key}_gain", 1.0)
         return gain if self.unit is None else gain * _UNITS[self.unit][getattr(table, self.unit)]

@@ -284,12 +284,12 @@ class SvgAxes:
         mark = Mark("area", *outline, color, look.get("lw", 0.0), opacity=look.get("alpha", 1.0))
         self._add(look.get("label"), mark)
 
-    def axhspan(self, low: float, high: float, *, color: str, **look: Any) -> None:
+    def axhspan(self, low: float, high: float, *, color: str, **look: object) -> None:
         """The area between two heights; `look` is its alpha, lw and label."""
         across, up = np.array([-1.0, 1.0, 1.0, -1.0]) * np.inf, np.array([low, low, high, high])
         self._span((across, up), color, **look)
 
-    def axvspan(self, low: float, high: float, *, color: str, **look: Any) -> None:
+    def axvspan(self, low: float, high: float, *, color: str, **look: object) -> None:
         """The area between two places along the horizontal axis; `look` as above."""
         across, up = np.array([low, high, high, low]), np.array([-1.0, -1.0, 1.0, 1.0]) * np.inf
         self._span((across, up), color, **look)

@@ -37,7 +37,7 @@ from identify.texts import plain_name
 O = TypeVar("O", bound=Options)
 T = TypeVar("T")
 
-Entry: TypeAlias = dict[str, Any] | str
+Entry: TypeAlias = dict[str, object] | str
 """A table with its `kind`, or the kind alone where there is nothing to add."""
 
 Seed: TypeAlias = Annotated[StrictInt, Field(ge=0, lt=2**64)]
@@ -92,7 +92,7 @@ def tables(entries: list[Entry], key: str, where: str) -> Iterator[tuple[dict[st
 
 
 def settings_of(
-    table: Mapping[str, Any], registry: Mapping[str, type[O]], what: str, where: str
+    table: Mapping[str, object], registry: Mapping[str, type[O]], what: str, where: str
 ) -> list[O]:
     """Every combination of the options in one table, the last key moving fastest.
 
@@ -132,7 +132,7 @@ def combinations(axes: Sequence[Sequence[T]], where: str) -> list[tuple[T, ...]]
     return list(product(*axes))
 
 
-def _alternatives(key: str, value: Any, model: type[Options]) -> list[Any]:
+def _alternatives(key: str, value: object, model: type[Options]) -> list[object]:
     if not isinstance(value, list):
         return [value]
     if not any(isinstance(entry, list) for entry in value) and key in model.model_fields:
@@ -159,7 +159,7 @@ def load_study(path: Path | str) -> Study:
     return _study(content, path.parent, str(path), path)
 
 
-def parse_study(content: Mapping[str, Any], folder: Path | None = None) -> Study:
+def parse_study(content: Mapping[str, object], folder: Path | None = None) -> Study:
     """The study of dictionaries as a TOML file would give them.
 
     Args:
@@ -173,7 +173,7 @@ def parse_study(content: Mapping[str, Any], folder: Path | None = None) -> Study
     return _study(content, folder or Path.cwd(), "study", None)
 
 
-def _study(content: Mapping[str, Any], folder: Path, where: str, path: Path | None) -> Study:
+def _study(content: Mapping[str, object], folder: Path, where: str, path: Path | None) -> Study:
     """The study in a file's tables."""
     document = validate(StudyDocument, content, where, StudyError)
     return Study(
@@ -266,7 +266,7 @@ def _perturbations(entries: list[Entry], where: str) -> list[PerturbationSequenc
     return found
 
 
-def _sequences(table: dict[str, Any], where: str) -> Sequence[tuple[Perturbation, ...]]:
+def _sequences(table: dict[str, object], where: str) -> Sequence[tuple[Perturbation, ...]]:
     """Every combination of the steps' options: one step in the table, or several in `steps`."""
     if "steps" not in table:
         return [(step,) for step in settings_of(table, PERTURBATIONS, "perturbation", where)]

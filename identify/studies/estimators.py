@@ -273,12 +273,12 @@ class OwnEstimator(Estimator):
 
     function: str
     sha256: str
-    options: dict[str, Any] = Field(default_factory=dict)
+    options: dict[str, object] = Field(default_factory=dict)
 
     _source: str = PrivateAttr(default="")
 
     @classmethod
-    def read(cls, kind: str, options: Mapping[str, Any], folder: Path) -> OwnEstimator:
+    def read(cls, kind: str, options: Mapping[str, object], folder: Path) -> OwnEstimator:
         """The estimator of a `kind`; the file is read, and nothing in it runs.
 
         Args:

@@ -162,7 +162,7 @@ def test_a_mass_the_log_contradicts_is_a_possible_body_that_is_not_to_be_used(fi
     first, second, *_ = outcome.err.splitlines()
     codes = "choice_contradicted, gain, kinematic_offset"
     assert first == f"identify: error: this estimate is not to be used ({codes})"
-    assert second.startswith("error: fitted with the mass given as 2.6 kg, ")
+    assert second.startswith("identify: error: fitted with the mass given as 2.6 kg, ")
     assert "Check the mass that was given" in second
     found = estimate()
     assert found["mass"] == 2.6

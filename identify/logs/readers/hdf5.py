@@ -118,7 +118,7 @@ def _slots(source: Source, file: h5py.File, rows: slice) -> list[Slot]:
 
 
 def _columns(path: Path, group: h5py.Group, rows: slice = slice(None)) -> list[Slot]:
-    arrays: list[tuple[str, Any, tuple[int, ...], np.dtype[Any]]] = []
+    arrays: list[tuple[str, object, tuple[int, ...], np.dtype[np.generic]]] = []
     for name, data in data_sets(group):
         if not data.shape:
             continue

@@ -42,7 +42,7 @@ def contents(path: Path) -> tuple[Contents, ...]:
     return (Contents(tuple(slot.name for slot in slots)),)
 
 
-def _opened(path: Path) -> tuple[list[Slot], Callable[[str], NDArray[Any]]]:
+def _opened(path: Path) -> tuple[list[Slot], Callable[[str], NDArray[np.generic]]]:
     """The columns of a file, and what loads them."""
     with decoding(path, "MAT file"), path.open("rb") as file:
         head = file.read(_HEADER + 512)
@@ -56,7 +56,7 @@ def _opened(path: Path) -> tuple[list[Slot], Callable[[str], NDArray[Any]]]:
     return slots_of_all(arrays), arrays.__getitem__
 
 
-def _arrays(prefix: str, value: Any, depth: int = 0) -> list[tuple[str, NDArray[Any]]]:
+def _arrays(prefix: str, value: object, depth: int = 0) -> list[tuple[str, NDArray[np.generic]]]:
     """The arrays of numbers in variables and in the fields of structures."""
     if isinstance(value, dict):
         items = [(f".{name}", of) for name, of in value.items() if not name.startswith("__")]
@@ -75,7 +75,7 @@ def _arrays(prefix: str, value: Any, depth: int = 0) -> list[tuple[str, NDArray[
     return [found for name, of in names for found in _arrays(name, of, depth + 1)]
 
 
-def _column(array: NDArray[Any]) -> NDArray[Any]:
+def _column(array: NDArray[np.generic]) -> NDArray[np.generic]:
     """An array of one row or one column as a column."""
     return array.reshape(-1) if 1 in array.shape and array.ndim == 2 else array
 

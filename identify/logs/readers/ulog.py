@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +37,7 @@ def contents(path: Path) -> tuple[Contents, ...]:
     )
 
 
-def _topics(path: Path) -> dict[str, dict[str, NDArray[Any]]]:
+def _topics(path: Path) -> dict[str, dict[str, NDArray[np.generic]]]:
     """The fields of all messages, by name."""
     try:
         from pyulog import ULog
@@ -53,7 +52,7 @@ def _topics(path: Path) -> dict[str, dict[str, NDArray[Any]]]:
     printed = contextlib.redirect_stdout(io.StringIO())  # it prints of what is damaged
     with decoding(path, "ULog file"), path.open("rb") as file, printed:
         log = ULog(file)
-    topics: dict[str, dict[str, NDArray[Any]]] = {}
+    topics: dict[str, dict[str, NDArray[np.generic]]] = {}
     for data in log.data_list:
         name = data.name if data.multi_id == 0 else f"{data.name}.{data.multi_id}"
         topics[name] = {

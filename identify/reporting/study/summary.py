@@ -302,7 +302,7 @@ def _legend(names: Sequence[str]) -> list[str]:
     return [line.replace(_FIXED, " ") for line in wrap(whole, WIDTH, break_long_words=False)]
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, float):
         return f"{value:g}" if value == value else "–"
     return str(value)
