@@ -201,25 +201,6 @@ def test_vector_and_matrix_are_those_of_rigeo(rigeo, phi):
     assert_same_body(MATRIX.to_phi(theirs.M), phi, 1e-14)
 
 
-DART, TENSOR = find_convention("dart"), find_convention("dart_tensor")
-
-
-@pytest.fixture(scope="module")
-def dynamics():
-    return pytest.importorskip("dartpy", reason="DART is not installed").dynamics
-
-
-@given(bodies(flat=False))
-def test_arguments_construct_our_tensor(dynamics, phi):
-    ours = DART.from_phi(phi)
-    theirs = dynamics.Inertia(float(ours.mass), ours.com, ours.inertia)
-    tensor = theirs.getSpatialTensor()
-    assert_close(tensor, TENSOR.from_phi(phi), 1e-14, scale=np.abs(tensor).max())
-    assert_same_body(TENSOR.to_phi(tensor), phi, 1e-14)
-    read = MassProperties(theirs.getMass(), theirs.getLocalCOM(), theirs.getMoment())
-    assert_same_body(DART.to_phi(read), phi, 1e-14)
-
-
 # Position of each of ours in Pinocchio's dynamic parameters m, h, Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
 PINOCCHIO = [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]
 
