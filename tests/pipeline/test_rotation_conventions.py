@@ -95,6 +95,7 @@ def test_a_convention_is_named_with_the_lines_that_mend_it(log, logged, called):
     assert turn.magnitude().max() < 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("log", [MOVING, STILL], ids=["moving", "still"])
 @pytest.mark.parametrize("kind", ["rotation_vector", "ZYX"])
 def test_radians_called_degrees_are_named(log, kind):
