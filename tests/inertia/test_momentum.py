@@ -40,15 +40,6 @@ def test_momentum_in_another_frame_is_that_of_the_body_seen_from_there(phi, unit
     assert_close(p_A, coadjoint(X_AB) @ spatial_momentum(phi, V), 1e-14, scale=scale)
 
 
-@given(bodies(), vectors(6), poses())
-def test_kinetic_energy_is_the_same_in_every_frame(phi, unit, X):
-    L = size_of(phi)
-    X_AB = Pose(X.rotation, X.position * L)
-    V = twist(phi, unit)
-    there = kinetic_energy(in_frame(phi, X_AB), adjoint(X_AB) @ V)
-    assert_close(there, kinetic_energy(phi, V), 1e-13, scale=300.0 * phi[0] * L**2)
-
-
 def test_bodies_twists_and_poses_broadcast():
     rng = np.random.default_rng(11)
     phi = np.array([phi_of_points(rng.normal(size=(5, 3)), np.ones(5)) for _ in range(3)])
