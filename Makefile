@@ -82,12 +82,12 @@ bench: $(READY)  ## benchmarks, one thread: reports/benchmarks.md
 peers: $(READY)  ## other methods beside this one, on the same rows: reports/peers.md
 	$(ONE_THREAD) $(PY) experiments/peers/run.py $(ARGS)
 
-docs: $(READY)  ## run the examples of README, CONTRIBUTING and docs/, draw its figures, build docs/_build/html
+docs: $(READY)  ## run the examples of README and docs/, draw its figures, build docs/_build/html
 	$(ONE_THREAD) $(PY) docs/motions.py
 	$(ONE_THREAD) $(PY) docs/frames.py
 	$(ONE_THREAD) $(PY) docs/theory_figures.py
 	$(ONE_THREAD) $(PY) docs/gallery.py
-	$(ONE_THREAD) $(PY) scripts/run_examples.py README.md CONTRIBUTING.md docs/*.md docs/theory/*.md docs/api/*.md
+	$(ONE_THREAD) $(PY) scripts/run_examples.py README.md docs/*.md docs/theory/*.md docs/api/*.md
 	$(PY) -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 

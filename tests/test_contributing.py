@@ -1,0 +1,127 @@
+import importlib
+import pkgutil
+import re
+import sys
+import types
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import identify
+from identify.reporting.study import StudyRows
+from identify.reporting.study.accuracy import accuracy_figures
+from identify.reporting.study.rows import number
+from identify.studies import document, metrics, open_results
+
+PAGE = Path(__file__).resolve().parents[1] / "CONTRIBUTING.md"
+BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+HEADING = re.compile(r"^#+ +(?P<title>.+)$", re.MULTILINE)
+LONGEST = 40
+"""Lines that an example may have."""
+
+
+def examples() -> dict[str, str]:
+    """The code of each block by the heading that it stands under, numbered from the second on."""
+    text = PAGE.read_text(encoding="utf-8")
+    outside = BLOCK.sub(
+        lambda block: re.sub(r"[^\n]", " ", block[0]), text
+    )  # comments are no titles
+    titles = [(title.start(), title["title"]) for title in HEADING.finditer(outside)]
+    found: dict[str, str] = {}
+    for block in BLOCK.finditer(text):
+        title = [name for start, name in titles if start < block.start()][-1]
+        again = sum(name.partition(" #")[0] == title for name in found)
+        line = text[: block.start("code")].count("\n")
+        found[f"{title} #{again + 1}" if again else title] = "\n" * line + block["code"]
+    return found
+
+
+EXAMPLES = examples()
+
+
+def constants() -> list[tuple[types.ModuleType, str, Any]]:
+    """All that modules of the package keep under names in capitals, registries among it."""
+    names = [info.name for info in pkgutil.walk_packages(identify.__path__, "identify.")]
+    modules = [importlib.import_module(name) for name in names if not name.endswith("__main__")]
+    return [
+        (module, name, value)
+        for module in modules
+        for name, value in vars(module).items()
+        if name.lstrip("_").isupper()
+    ]
+
+
+@contextmanager
+def registries_restored() -> Iterator[None]:
+    """What an example adds to a registry, or puts in its place, is gone after it."""
+    before = constants()
+    copies = [(value, value.copy()) for *_, value in before if isinstance(value, dict | list)]
+    yield
+    for module, name, value in before:
+        setattr(module, name, value)
+    for value, copy in copies:
+        value.clear()
+        value.update(copy) if isinstance(value, dict) else value.extend(copy)
+
+
+@pytest.fixture
+def restored() -> Iterator[None]:
+    with registries_restored():
+        yield
+
+
+def run(code: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Run an example as a module of its own: dataclasses and pickle look it up by its name."""
+    module = types.ModuleType("contributing_example")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    exec(compile(code, str(PAGE), "exec"), vars(module))
+    return vars(module)
+
+
+@pytest.mark.usefixtures("restored")
+@pytest.mark.parametrize("title", EXAMPLES)
+def test_example_runs(
+    title: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code = EXAMPLES[title]
+    assert len(code.strip().splitlines()) <= LONGEST
+    monkeypatch.chdir(tmp_path)
+    run(code, monkeypatch)
+    printed = capsys.readouterr().out.strip()
+    assert printed or "\nassert " in code, "an example prints or asserts what came of it"
+
+
+@pytest.mark.usefixtures("restored")
+def test_example_metric_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its column, heading, unit and panel come from the one entry that it adds."""
+    monkeypatch.chdir(tmp_path)
+    run(EXAMPLES["A study metric"], monkeypatch)
+    results = open_results("out")
+    metres = results.frame["com_distance"].iloc[0]
+    assert 0.0 < metres < 0.1
+    lines = capsys.readouterr().out.splitlines()
+    assert any("CoM mm" in line for line in lines)
+    assert any(number(1e3 * metres) in line.split() for line in lines)
+    rows = StudyRows(results)
+    assert rows.drawn == ("com_distance",)
+    (figure,) = accuracy_figures(rows)
+    assert "CoM mm" in [axes.get_ylabel() for axes in figure.figure.axes]
+
+
+def test_what_an_example_registers_is_gone_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    registry, before = metrics.METRICS, list(metrics.METRICS)
+    with registries_restored():
+        run("from identify.studies import document, metrics\n"
+            "metrics.METRICS['odd'] = metrics.METRICS.pop('mass_error')\n"
+            "document.METRICS = {}\n", monkeypatch)  # fmt: skip
+        assert list(registry) != before
+    assert metrics.METRICS is document.METRICS is registry
+    assert list(registry) == before
