@@ -87,7 +87,8 @@ docs: $(READY)  ## run the examples of README and docs/, draw its figures, build
 	$(ONE_THREAD) $(PY) docs/frames.py
 	$(ONE_THREAD) $(PY) docs/theory_figures.py
 	$(ONE_THREAD) $(PY) docs/gallery.py
-	$(ONE_THREAD) $(PY) scripts/run_examples.py README.md docs/*.md docs/theory/*.md docs/api/*.md
+	$(ONE_THREAD) $(PY) scripts/run_examples.py README.md \
+		$(filter-out docs/extending.md,$(wildcard docs/*.md)) docs/theory/*.md docs/api/*.md
 	$(PY) -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
@@ -120,7 +121,7 @@ study: $(READY)  ## a study of experiments/ (NAME=stars, coverage, noise, …): 
 reports: $(READY)  ## the reports of other code than this, written anew (ARGS=--list: which, and how long)
 	$(ONE_THREAD) $(PY) scripts/write_reports.py $(ARGS)
 
-package: $(READY)  ## wheel and sdist in dist/; a CSV fitted in a clean environment with the wheel
+package: $(READY)  ## wheel and sdist in dist/, each tried in a clean environment; the demo from the sdist
 	rm -rf dist
 	$(PY) -m build --no-isolation --outdir dist .
 	$(PY) scripts/check_package.py dist $(LOCK)

@@ -14,7 +14,7 @@ from svg import STYLE, write_svg
 import identify
 from identify.inertia import InertialParameters
 from identify.logs import Noise, synthetic_recording
-from identify.logs.synthetic_motion import Harmonics, SyntheticMotion
+from identify.logs.synthetic import Harmonics, SyntheticMotion
 
 mpl.use("svg")
 import matplotlib.pyplot as plt

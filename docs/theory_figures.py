@@ -17,7 +17,7 @@ from identify.estimation import estimate_body
 from identify.inertia import default_body, pseudo_inertia
 from identify.inertia.shapes import Box, Cylinder, Ellipsoid
 from identify.logs import Noise, synthetic_recording
-from identify.logs.synthetic_motion import random_motion
+from identify.logs.synthetic import random_motion
 from identify.regressors import FEATURE_TENSOR, block_statistics, newton_euler_regressor
 from identify.regressors.newton_euler import regressor_from_features
 from identify.regressors.triangular import triangle

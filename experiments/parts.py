@@ -25,7 +25,7 @@ from identify.estimation import EstimatorSettings, estimate_body
 from identify.estimation.intervals import NAMES
 from identify.inertia import PHI
 from identify.logs import Recording, read_log
-from identify.logs.excerpt import rows_of
+from identify.logs.recording import rows_of
 from identify.pipeline import check_logs
 from identify.regressors import block_statistics
 from identify.reporting.content import markdown, table_of

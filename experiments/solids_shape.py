@@ -22,7 +22,7 @@ from identify.errors import IdentifyError
 from identify.inertia.shapes import Mesh, Points, convex_hull
 from identify.inertia.shapes.interior import interior_of
 from identify.logs import Recording, synthetic_recording
-from identify.logs.synthetic_motion import random_motion
+from identify.logs.synthetic import random_motion
 from identify.reporting.content import markdown, table_of
 from identify.spatial import Pose
 from identify.spatial.rotations import exp_rotation

@@ -55,14 +55,19 @@ class LogError(IdentifyError, ValueError):
 class MissingColumn(LogError, KeyError):
     """The schema names a column that the log does not have."""
 
-    def __init__(self, path: Path, column: str | int, known: Iterable[str]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        column: str | int,
+        known: Iterable[str],
+        *,
+        message: str = "",
+        row: int | None = None,
+    ) -> None:
         self.known = tuple(known)
         hint = did_you_mean(str(column), self.known)
-        super().__init__(
-            f"{path}: no column {column!r} among {list(self.known)}{hint}",
-            path=path,
-            column=column,
-        )
+        message = message or f"{path}: no column {column!r} among {list(self.known)}{hint}"
+        super().__init__(message, path=path, column=column, row=row)
 
 
 class MissingFile(LogError, FileNotFoundError):
@@ -82,7 +87,15 @@ class StudyError(IdentifyError, ValueError):
 
 
 class DatasetError(IdentifyError, ValueError):
-    """A public data set is missing or is not what its registry says."""
+    """A public data set is missing, is not what its registry says, or cannot be downloaded.
+
+    Attributes:
+        files: paths of what is missing or damaged, where that is some of its files.
+    """
+
+    def __init__(self, message: str, files: Iterable[Path] = ()) -> None:
+        self.files = tuple(files)
+        super().__init__(message)
 
 
 class MissingExtra(IdentifyError, ImportError):

@@ -6,10 +6,8 @@ What goes wrong in reading is a `LogError`.
 from __future__ import annotations
 
 import difflib
-import errno
 import hashlib
 import os
-import stat
 import sys
 import tempfile
 import time
@@ -193,45 +191,15 @@ def write_text(path: Path, content: str) -> None:
     write_bytes(path, content.encode("utf-8", errors="backslashreplace"))
 
 
-def open_lock(path: Path, *, make: bool = True) -> IO[str]:
-    """Open a lock file to read and write it, at its beginning; no symbolic link is followed.
+def take_lock(path: Path) -> IO[str] | None:
+    """Open a file, made if need be, with an advisory lock on it; None where another process has it.
 
-    Args:
-        path: of the file.
-        make: whether to make it where it is not there.
+    The system drops the lock when the file is closed or the process ends, however it ends.
 
     Raises:
-        FileNotFoundError: it is not there, and not to be made.
-        OSError: it is a link, a folder or the like, or cannot be opened.
+        OSError: the file cannot be written, or the file system has no locks.
     """
-    flags = os.O_RDWR | os.O_CREAT * make | getattr(os, "O_NOFOLLOW", 0)
-    flags |= getattr(os, "O_NONBLOCK", 0)  # a pipe would wait for its other end
-    if path.is_symlink():
-        raise _no_lock(path, "is a symbolic link")
-    handle = os.open(path, flags, 0o666)  # of a link that was made just now, an error too
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise _no_lock(path, "is not a regular file")
-    return open(handle, "r+", encoding="utf-8", errors="replace")
-
-
-def _no_lock(path: Path, what: str) -> OSError:
-    """The error of what has the name of a lock, and is none; nothing of it is touched."""
-    return OSError(errno.EINVAL, f"{path.name} {what}, where a lock would be: remove it", str(path))
-
-
-def try_lock(file: IO[str], *, shared: bool = False) -> bool:
-    """Take an advisory lock on an open file, unless another process holds one; does not wait.
-
-    The system drops it when the file is closed or the process ends, however it ends.
-
-    Args:
-        file: open for writing.
-        shared: let others share it that ask for the same; Windows does not.
-
-    Raises:
-        OSError: the file system has no locks.
-    """
+    file = path.open("a+", encoding="utf-8", errors="replace")
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -240,11 +208,13 @@ def try_lock(file: IO[str], *, shared: bool = False) -> bool:
         else:
             import fcntl
 
-            kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
-            fcntl.flock(file, kind | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):  # the second is what Windows says
-        return False
-    return True
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        file.close()
+        if isinstance(error, BlockingIOError | PermissionError):  # the second is Windows'
+            return None
+        raise
+    return file
 
 
 def _nearest(path: Path) -> str:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import PurePath
 
 _FORMULA = ("=", "+", "-", "@")
 """What a spreadsheet takes for the beginning of a formula."""
@@ -47,6 +50,27 @@ def json_text(value: object) -> str:
     """JSON as a person reads it, each list of plain values on a line."""
     text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
     return _PLAIN_LIST.sub(lambda found: f"[{_BREAK.sub(' ', found[1])}]", text)
+
+
+def as_json(value: object) -> object:
+    """What JSON has in place of a value that it does not know: the `default` of `json.dumps`.
+
+    Arrays are lists, findings and other values with a `record` are that, and other dataclasses are
+    their fields by name.
+
+    Raises:
+        TypeError: nothing stands for such a value.
+    """
+    for method in ("record", "tolist"):
+        if callable(made := getattr(value, method, None)):
+            return made()
+    if isinstance(value, PurePath):
+        return str(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    raise TypeError(f"JSON has nothing for a {type(value).__name__}")
 
 
 _BREAK = re.compile(r"\n\s*")

@@ -1,7 +1,8 @@
-"""Check a built wheel as a user gets it: in a clean environment with the core alone, fit a CSV.
+"""Check a built wheel and sdist as a user gets them: each in a clean environment, then the demo.
 
-The environment holds the wheel and its core dependencies at the versions of the lock, no extra. The
-log is that of a made-up body, written with NumPy alone.
+An environment holds the package and its core dependencies at the versions of the lock, no extra. A
+CSV of a made-up body, written with NumPy alone, is fitted with each; `make demo` runs in the
+unpacked sdist.
 """
 
 import argparse
@@ -10,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
 import tempfile
 import zipfile
 from pathlib import Path
@@ -110,15 +112,15 @@ def check_files(wheel: Path) -> None:
     print(f"{wheel.name}: {len(names)} files, {wheel.stat().st_size / 1024:.0f} KiB")
 
 
-def install(wheel: Path, lock: Path, folder: Path) -> Path:
-    """The folder of programs of a clean environment with the wheel and the core alone."""
+def install(package: Path, lock: Path, folder: Path) -> Path:
+    """The folder of programs of a clean environment with the package and the core alone."""
     pins = re.findall(r"^[A-Za-z0-9._-]+==[^\\\n]+", lock.read_text(), re.MULTILINE)
     constraints = folder / "constraints.txt"
     constraints.write_text("\n".join(pins) + "\n")
     subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
     programs = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
     pip = [programs / "python", "-m", "pip", "--quiet", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, "install", "--constraint", constraints, wheel], check=True)
+    subprocess.run([*pip, "install", "--constraint", constraints, package], check=True)
     subprocess.run([*pip, "check"], check=True)
     return programs
 
@@ -131,8 +133,7 @@ def check_fit(programs: Path, folder: Path) -> None:
     env = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
     subprocess.run([programs / "python", *fit], cwd=folder, env=env, check=True)
     for command in ("identify", "inertia-identify"):
-        ask = [programs / command, "--help"]
-        subprocess.run(ask, cwd=folder, env=env, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([programs / command, "--version"], cwd=folder, env=env, check=True)
 
     estimate = json.loads((folder / "out" / "estimate.json").read_text())
     inertia = np.array(estimate["inertia_about_com"])
@@ -153,16 +154,29 @@ def check_fit(programs: Path, folder: Path) -> None:
     print(f"estimate.json and report.html ({report / 1024:.0f} KiB) are there")
 
 
+def check_demo(sdist: Path, folder: Path) -> None:
+    """`make demo` in the unpacked sdist, which makes its own environment."""
+    with tarfile.open(sdist) as archive:
+        archive.extractall(folder, filter="data")
+    (root,) = folder.iterdir()
+    subprocess.run(["make", "demo", f"PYTHON={sys.executable}"], cwd=root, check=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("dist", type=Path, help="folder with one wheel")
+    parser.add_argument("dist", type=Path, help="folder with one wheel and one sdist")
     parser.add_argument("lock", type=Path, help="pinned versions")
     args = parser.parse_args()
     (wheel,) = args.dist.resolve().glob("*.whl")
     check_files(wheel)
+    (sdist,) = args.dist.resolve().glob("*.tar.gz")
+    for package in (wheel, sdist):
+        with tempfile.TemporaryDirectory() as scratch:
+            check_fit(install(package, args.lock, Path(scratch)), Path(scratch))
+        print(f"{package.name} works with the core alone")
     with tempfile.TemporaryDirectory() as scratch:
-        check_fit(install(wheel, args.lock, Path(scratch)), Path(scratch))
-    print("the package works with the core alone")
+        check_demo(sdist, Path(scratch))
+    print(f"{sdist.name} runs its demo")
 
 
 if __name__ == "__main__":

@@ -16,8 +16,7 @@ from scipy.spatial.transform import Rotation
 from identify.inertia import inertia_about_com
 from identify.logs import Recording
 from identify.logs.effects import EFFECT_KEYS
-from identify.logs.synthetic import synthetic_recording
-from identify.logs.synthetic_motion import MotionSamples
+from identify.logs.synthetic import MotionSamples, synthetic_recording
 from identify.spatial import BodyMotion, Pose
 
 GRAVITY = np.array([0.0, 0.0, -9.80665])

@@ -15,8 +15,7 @@ from scipy.spatial.transform import Rotation
 from identify.estimation import EstimatorSettings, body_system
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.logs import Recording
-from identify.logs.synthetic import Noise, synthetic_recording
-from identify.logs.synthetic_motion import random_motion
+from identify.logs.synthetic import Noise, random_motion, synthetic_recording
 from identify.regressors import Statistics
 from tests.recordings import still_poses
 from tests.strategies import random_body

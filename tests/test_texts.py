@@ -1,10 +1,14 @@
 import json
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
 
+import numpy as np
 import pytest
 
 from identify.findings import Finding, reasons_in_words
 from identify.reporting.content import template
-from identify.texts import json_text, plain_name, plain_text, printable
+from identify.texts import as_json, json_text, plain_name, plain_text, printable
 
 NAMES = {
     "\x1b[31mred\x1b[0m": r"\x1b[31mred\x1b[0m",
@@ -56,3 +60,22 @@ def test_lists_of_plain_values_are_on_a_line(value, expected):
     text = json_text(value)
     assert text == expected
     assert json.loads(text) == value
+
+
+@dataclass
+class Part:
+    name: str
+    place: object
+
+
+def test_json_of_values_that_it_does_not_know():
+    finding = Finding("delay", "info", "late")
+    value = [Part("a", Path("b")), np.eye(2), np.float64(0.5), MappingProxyType({"f": finding})]
+    assert json.loads(json.dumps(value, default=as_json)) == [
+        {"name": "a", "place": "b"},
+        [[1.0, 0.0], [0.0, 1.0]],
+        0.5,
+        {"f": finding.record()},
+    ]
+    with pytest.raises(TypeError, match="JSON has nothing for a object"):
+        json.dumps(object(), default=as_json)

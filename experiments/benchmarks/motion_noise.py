@@ -15,7 +15,7 @@ from experiments.benchmarks.measure import Effort, Line, Spread, race
 from identify.arrays import Array, Phi
 from identify.estimation import estimate_body
 from identify.logs import Recording, read_log
-from identify.logs.excerpt import rows_of
+from identify.logs.recording import rows_of
 from identify.regressors import Statistics, block_statistics
 from identify.regressors.newton_euler import FEATURES
 from identify.signals import preparation, prepare

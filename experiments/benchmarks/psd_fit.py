@@ -26,7 +26,7 @@ from identify.estimation.priors import Ball
 from identify.estimation.solving import solve_terms
 from identify.estimation.terms import Consistent
 from identify.inertia import phi_from_inertia
-from identify.logs.synthetic_motion import random_motion
+from identify.logs.synthetic import random_motion
 from identify.regressors import (
     BodyWrench,
     ParameterSpace,

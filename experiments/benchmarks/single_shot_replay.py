@@ -9,7 +9,7 @@ from experiments.benchmarks.measure import Contender, Effort, Line, Spread, race
 from experiments.benchmarks.mujoco_body import GRAVITY, mujoco_rollout
 from identify.arrays import Array, Phi, Vec6
 from identify.inertia import phi_from_inertia
-from identify.simulation import State, single_shot
+from identify.simulation import State, fast_rollout
 
 SAMPLES = 100_000
 
@@ -59,7 +59,7 @@ def replay(phi: Phi, start: State, wrench: Vec6) -> Contender:
     """The replay of a log; returns the last position."""
 
     def run() -> Array:
-        shot = single_shot(phi, start, wrench, STEP, GRAVITY, interpolation="hold")
-        return shot.trajectory.position[-1]
+        path = fast_rollout(phi, start, wrench, STEP, GRAVITY, interpolation="hold")
+        return path.position[-1]
 
     return run

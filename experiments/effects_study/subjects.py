@@ -8,8 +8,7 @@ import numpy as np
 
 from identify import InertialParameters, Recording
 from identify.arrays import Array, Phi
-from identify.logs.synthetic import wrench_on_body
-from identify.logs.synthetic_motion import MotionSamples, random_motion
+from identify.logs.synthetic import MotionSamples, random_motion, wrench_on_body
 from identify.spatial import rotations
 from identify.spatial.vectors import GRAVITY_W, STANDARD_GRAVITY
 

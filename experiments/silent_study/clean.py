@@ -12,7 +12,7 @@ from experiments.silent_study.subjects import random_body, random_offset
 from identify.arrays import Array, Phi
 from identify.errors import IdentifyError
 from identify.logs import Noise, Recording, synthetic_recording
-from identify.logs.synthetic_motion import random_motion
+from identify.logs.synthetic import random_motion
 from identify.pipeline import check_logs
 
 _MOST_ROWS = 30_000

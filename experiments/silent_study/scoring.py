@@ -156,7 +156,7 @@ def _looked_at(logs: Sequence[Subject]) -> tuple[FitResult | None, tuple[Finding
             plain = fit(recordings)
         except IdentifyError:
             plain = None
-        if plain is not None and plain.checks.ranking is not None:
+        if plain is not None and plain.checks.readings:
             return plain, plain.all_findings
         return plain, check_logs(recordings).findings
     except IdentifyError as error:  # refused, which is not silent

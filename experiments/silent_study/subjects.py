@@ -17,7 +17,7 @@ from identify.catalog import dataset_logs
 from identify.errors import DatasetError
 from identify.inertia import InertialParameters
 from identify.logs import Noise, Recording, read_log, synthetic_recording
-from identify.logs.synthetic_motion import random_motion
+from identify.logs.synthetic import random_motion
 from identify.spatial.rotations import (
     exp_rotation,
     quaternion_product,

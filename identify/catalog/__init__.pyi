@@ -1,11 +1,12 @@
 from identify.catalog.holdings import (
-    DamagedDataset as DamagedDataset,
-    FetchError as FetchError,
+    Dataset as Dataset,
+    DatasetFile as DatasetFile,
     Holding as Holding,
-    MissingDataset as MissingDataset,
     cache_folder as cache_folder,
+    dataset_names as dataset_names,
     dataset_path as dataset_path,
     fetch as fetch,
+    find_dataset as find_dataset,
     look_for as look_for,
 )
 from identify.catalog.logs import (
@@ -13,10 +14,4 @@ from identify.catalog.logs import (
     JointLog as JointLog,
     dataset_logs as dataset_logs,
     read_joint_log as read_joint_log,
-)
-from identify.catalog.registry import (
-    Dataset as Dataset,
-    DatasetFile as DatasetFile,
-    dataset_names as dataset_names,
-    find_dataset as find_dataset,
 )

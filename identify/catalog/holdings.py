@@ -1,15 +1,123 @@
-"""Files of data sets in the mirror that the environment names or in the cache, by pooch."""
+"""Public data sets: their registry, and their files in a mirror or in the cache, by pooch."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, TypeAlias
 
-from identify.catalog.registry import Dataset, DatasetFile, find_dataset
+from pydantic import AfterValidator, Field, PositiveInt, StringConstraints
+
+from identify.documents import Table, lookup, read_toml, validate
 from identify.errors import DatasetError
+
+_PACKAGE = Path(__file__).parent
+
+Text: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+Line: TypeAlias = Annotated[Text, AfterValidator(lambda text: " ".join(text.split()))]
+Sha256: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+Role: TypeAlias = Literal["log", "truth", "points", "scores", "model", "reference"]
+
+
+class DatasetFile(Table):
+    """One file of a data set.
+
+    Attributes:
+        path: inside the folder of the data set, with slashes.
+        role: what it is for.
+        size: its length [bytes].
+        sha256: of its content, hexadecimal.
+        url: where it is downloaded from; None if it has to be placed by hand.
+    """
+
+    path: str
+    role: Role
+    size: PositiveInt
+    sha256: Sha256
+    url: str | None = None
+
+
+class Dataset(Table):
+    """A public data set.
+
+    Attributes:
+        name: what it is called here.
+        what: one line on what it holds.
+        kind: whether its logs are of one body's wrench or of an arm's joint torques.
+        version: of the layout that is registered here.
+        folder: its folder in a mirror and in the cache.
+        layout: what its files hold: columns, frames, units.
+        schema_file: what the columns mean, for the machine; relative to this package.
+        home: a page about it.
+        licence: SPDX identifier.
+        licence_note: what the identifier leaves open.
+        citation: what to cite.
+        doi: of the publication, where it has one.
+        evidence: how addresses and hashes are known.
+        not_downloaded: why no file of it is downloaded; None if its files are.
+        files: all of them.
+    """
+
+    name: str
+    what: Line
+    kind: Literal["wrench", "joint torque"]
+    version: Line
+    folder: str
+    layout: Text
+    schema_file: str = Field(alias="schema")
+    home: str
+    licence: Line
+    licence_note: Line | None = None
+    citation: Line
+    doi: Line | None = None
+    evidence: Line
+    not_downloaded: Line | None = None
+    files: Annotated[tuple[DatasetFile, ...], Field(min_length=1)]
+
+    @property
+    def schema_path(self) -> Path:
+        """The file of `schema_file` in the installed package."""
+        return _PACKAGE / self.schema_file
+
+    @property
+    def size(self) -> int:
+        """Length of all files [bytes]."""
+        return sum(file.size for file in self.files)
+
+    def of_role(self, role: Role) -> tuple[DatasetFile, ...]:
+        """The files with a role, in the order of the registry."""
+        return tuple(file for file in self.files if file.role == role)
+
+
+def dataset_names() -> tuple[str, ...]:
+    """Names of the registered data sets, in alphabetical order."""
+    return tuple(_registered())
+
+
+def find_dataset(name: str | Dataset) -> Dataset:
+    """The data set of a name; a `Dataset` is passed through.
+
+    Raises:
+        DatasetError: there is none; the nearest name is given.
+    """
+    if isinstance(name, Dataset):
+        return name
+    return lookup(_registered(), name, "data set", DatasetError)
+
+
+@lru_cache(maxsize=1)
+def _registered() -> dict[str, Dataset]:
+    path = _PACKAGE / "registry.toml"
+    datasets: dict[str, Dataset] = {}
+    for name, table in sorted(read_toml(path, DatasetError).items()):
+        files = [{"path": file, **entry} for file, entry in table.pop("files").items()]
+        entry = {"name": name, **table, "files": files}
+        datasets[name] = validate(Dataset, entry, f"{path}: [{name}]", DatasetError)
+    return datasets
+
 
 MIRROR = "IDENTIFY_DATA"
 """Environment variable that may name a local mirror, a folder that is only read."""
@@ -18,30 +126,6 @@ _TIMEOUT_SECONDS = 20.0
 
 _MOST_LISTED = 4
 """Files that a message names one by one; `identify datasets list NAME` names all."""
-
-
-class DatasetFilesError(DatasetError):
-    """Files of a data set are not here, or not as registered.
-
-    Attributes:
-        files: their paths, of what is missing in the folder to place them in.
-    """
-
-    def __init__(self, message: str, files: Sequence[Path]) -> None:
-        self.files = tuple(files)
-        super().__init__(message)
-
-
-class MissingDataset(DatasetFilesError, FileNotFoundError):
-    """A data set, or a part of it, is not on this machine."""
-
-
-class DamagedDataset(DatasetFilesError):
-    """Files that are there are not what the registry says."""
-
-
-class FetchError(DatasetFilesError, OSError):
-    """A download failed; nothing partial was kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +196,8 @@ def dataset_path(dataset: str | Dataset) -> Path:
     a place before it is an error, not a reason to go on.
 
     Raises:
-        DatasetError: there is no such data set.
-        MissingDataset: it is not here; the message says what to do, or which file to place where.
-        DamagedDataset: a file differs from what is registered.
+        DatasetError: there is no such data set, it is not here (the message says what to do, or
+            which file to place where), or a file differs from what is registered.
     """
     entry, tried = find_dataset(dataset), []
     *mirror, cache = holdings = look_for(entry)
@@ -130,7 +213,7 @@ def dataset_path(dataset: str | Dataset) -> Path:
             paths = [holding.path / file.path for file in holding.damaged]
             more = f" (and {len(paths) - 1} more)" if len(paths) > 1 else ""
             difference = next(iter(holding.damaged.values()))
-            raise DamagedDataset(
+            raise DatasetError(
                 f"{entry.name}: {paths[0]} {difference}{more}: it is damaged or was changed (line "
                 f"ends count); {remedy}",
                 paths,
@@ -143,7 +226,7 @@ def dataset_path(dataset: str | Dataset) -> Path:
             f"let {MIRROR} name a folder that holds {entry.folder}/; or "
         )
     target = min([cache, *mirror], key=lambda each: len(each.missing))
-    raise MissingDataset(
+    raise DatasetError(
         f"{entry.name}: not on this machine: "
         f"{'; '.join(tried if mirror else [f'{MIRROR} is not set', *tried])}\n"
         f"{way}{_by_hand(entry, target.path, target.missing)}",
@@ -162,12 +245,10 @@ def fetch(dataset: str | Dataset, *, progress: Callable[[str], None] | None = No
         The folder of the data set, as `dataset_path` gives it.
 
     Raises:
-        DatasetError: there is no such data set.
-        MissingDataset: it is not here and is not downloaded; the message says why, and how to
-            place it by hand.
-        DamagedDataset: a file of a mirror differs from what is registered; a mirror is only read.
-        FetchError: an address cannot be reached, gives something else than what is registered, or
-            the cache cannot be written to. Nothing partial is left.
+        DatasetError: there is no such data set; it is not here and is not downloaded (the message
+            says why, and how to place it by hand); a file of a mirror, which is only read, differs
+            from what is registered; or an address cannot be reached, gives something else, or the
+            cache cannot be written to. Nothing partial is left.
     """
     import pooch
 
@@ -191,7 +272,7 @@ def fetch(dataset: str | Dataset, *, progress: Callable[[str], None] | None = No
             path = fetcher.fetch(file.path, downloader=downloader)
             os.chmod(path, 0o644)  # a temporary file is its maker's alone, a cache may be shared
         except (OSError, ValueError) as error:
-            raise FetchError(
+            raise DatasetError(
                 f"{entry.name}: {_reason(file, cache.path, error)}; nothing partial was kept. Try "
                 f"again; or {_by_hand(entry, cache.path, absent[k:])}",
                 [cache.path / each.path for each in absent[k:]],

@@ -10,8 +10,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, PositiveFloat
 
 from identify.arrays import Array, Vec3, seal
-from identify.catalog.holdings import dataset_path
-from identify.catalog.registry import Dataset, find_dataset
+from identify.catalog.holdings import Dataset, dataset_path, find_dataset
 from identify.documents import read_toml, validate
 from identify.errors import DatasetError
 from identify.inertia import InertialParameters
@@ -49,8 +48,7 @@ def dataset_logs(dataset: str | Dataset) -> tuple[DatasetLog, ...]:
             recording = read_log(log.path, log.schema)
 
     Raises:
-        MissingDataset, DamagedDataset: as `dataset_path`.
-        DatasetError: there is no such data set, or its logs are not of a wrench.
+        DatasetError: as `dataset_path`, or its logs are not of a wrench.
     """
     found = find_dataset(dataset)
     if found.kind != "wrench":
@@ -126,8 +124,7 @@ def read_joint_log(dataset: str | Dataset) -> JointLog:
     """The log of a data set of joint torques.
 
     Raises:
-        MissingDataset, DamagedDataset: as `dataset_path`.
-        DatasetError: there is no such data set, or its logs are of wrenches.
+        DatasetError: as `dataset_path`, or there is no such data set, or its logs are of wrenches.
     """
     import pandas as pd
 

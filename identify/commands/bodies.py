@@ -1,4 +1,4 @@
-"""Bodies as people have them: an estimate.json or a link of a model, at a pose; combined ones."""
+"""Bodies as people have them: an estimate.json or a link of a model, at a pose."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-from identify.commands.answer import answer
 from identify.commands.command import UsageError, numbers
-from identify.commands.output import write_file
-from identify.commands.pair import note_torn_pair
-from identify.commands.reasons import reasons_of, say_reasons, status_of
-from identify.commands.terminal import say
-from identify.errors import ModelError
-from identify.findings import Finding, completion, ranked, verdict_of
+from identify.errors import IdentifyError, ModelError
+from identify.findings import Finding, completion, reasons_in_words
 
 if TYPE_CHECKING:
-    from identify.arrays import Array
     from identify.exchange import SavedEstimate
+    from identify.findings import Verdict
     from identify.spatial import Pose
 
 PoseNumbers: TypeAlias = Annotated[tuple[float, float, float, float, float, float], numbers(6)]
 """x, y, z [m] and a rotation vector [rad], as a robot's pendant shows a pose."""
 
 AT = "X Y Z RX RY RZ"
+
+AT_EACH = (
+    "Pose of another body's frame in the first one's: position [m] and rotation vector [rad]. Once "
+    "for each but the first, in their order."
+)
 
 BODY = "A body: an estimate.json, JSON with mass, com and an inertia, or model.urdf#LINK."
 
@@ -36,7 +36,39 @@ _SAME_PLACE = 1e-3
 
 _MODELS = (".urdf", ".sdf", ".xml", ".mjcf")
 _WEAKEST_FIRST = ("default", "constraint", "prior", "data", "given")
-UNIDENTIFIABLE = "what a log does not identify is that of its default body"
+
+
+NOT_TO_BE_USED = 4
+"""Exit status: there is an estimate, and a finding says not to use it."""
+
+
+class UnusableEstimate(IdentifyError):
+    """An estimate that a finding says not to use was to be handed on."""
+
+    exit_code = NOT_TO_BE_USED
+
+    def __init__(self, path: Path, reasons: Iterable[str]) -> None:
+        super().__init__(
+            f"{path}: this estimate is not to be used, nothing is written: {' '.join(reasons)} "
+            f"(--accept-findings uses it all the same)"
+        )
+
+
+def reasons_of(estimate: SavedEstimate) -> tuple[str, ...]:
+    """Errors and warnings of an estimate that was read, a line each.
+
+    One of another hand, or of a fit before there were findings, says at least what a default body
+    completes.
+    """
+    findings: Iterable[Finding] = estimate.findings
+    if estimate.verdict is None:
+        findings = completion(estimate.decided_by, estimate.default_body)
+    return reasons_in_words(findings)
+
+
+def status_of(verdict: Verdict | None) -> int:
+    """0, or that an estimate is not to be used."""
+    return NOT_TO_BE_USED if verdict is not None and verdict.usable == "no" else 0
 
 
 def read_bodies(*places: Path) -> tuple[SavedEstimate, ...]:
@@ -46,7 +78,6 @@ def read_bodies(*places: Path) -> tuple[SavedEstimate, ...]:
         MissingFile: no such file.
         ModelError: a file is no body, or a link is not in it, or has no mass.
     """
-    note_torn_pair(*places)
     return tuple(_read_body(place) for place in places)
 
 
@@ -137,36 +168,6 @@ def weakest(decided: Iterable[str | None]) -> str:
     return next((what for what in _WEAKEST_FIRST if what in known), "")
 
 
-def decided_by_all(bodies: Sequence[SavedEstimate]) -> dict[str, str]:
-    """What decided each of the ten of a sum or difference, where any is known."""
-    from identify.inertia import PHI
-
-    decided = {name: weakest(saved.decided_by.get(name) for saved in bodies) for name in PHI}
-    return {name: what for name, what in decided.items() if what}
-
-
-def covariances(bodies: Sequence[SavedEstimate]) -> list[Array | None]:
-    """Those of bodies: zero for one without, which counts as exact; None where none has any."""
-    import numpy as np
-
-    if all(saved.covariance is None for saved in bodies):
-        return [None] * len(bodies)
-    return [np.zeros((10, 10)) if s.covariance is None else s.covariance for s in bodies]
-
-
-def exact_notes(words: Sequence[Path], bodies: Sequence[SavedEstimate]) -> list[str]:
-    """Which bodies have no covariance, in a sentence, or nothing."""
-    bare = [
-        str(word) for word, saved in zip(words, bodies, strict=True) if saved.covariance is None
-    ]
-    if not bare:
-        return []
-    exact = f"{' and '.join(bare)} {'has' if len(bare) == 1 else 'have'} no covariance"
-    if len(bare) == len(bodies):
-        return [f"no intervals: {exact}"]
-    return [f"{exact}: taken as exact, so the intervals are those of the other alone"]
-
-
 def require_one_frame(words: Sequence[Path], bodies: Sequence[SavedEstimate], at: str) -> None:
     """Refuse bodies whose logs say that their frames differ.
 
@@ -226,110 +227,3 @@ def _spelled(X_AB: Pose) -> str:
 
     turn = log_rotation(quaternion_from_rotation(X_AB.rotation))
     return " ".join(f"{x:.9g}" for x in (*X_AB.position, *turn))
-
-
-def frame_notes(bodies: Sequence[SavedEstimate]) -> list[str]:
-    """That frames are called differently, or are not known to be one, in a sentence, or nothing."""
-    from identify.spatial import BodyFrame
-
-    names = [repr(name) for name in dict.fromkeys(saved.frame for saved in bodies)]
-    if len(names) == 1:
-        unknown = [body for body in bodies if body.frames == BodyFrame()]
-        if len(unknown) in (0, len(bodies)):
-            return []
-        known = next(body for body in bodies if body.frames != BodyFrame())
-        return [
-            f"the frame of {len(unknown)} of the {len(bodies)} bodies is not known and taken to be "
-            f"{known.frame_in_words}; say with --at where one is"
-        ]
-    same = f"{', '.join(names[:-1])} and {names[-1]}: make sure that they are the same"
-    return [f"the frames are called differently, {same}, or say with --at where one is"]
-
-
-def combined(
-    phi: Array,
-    bodies: Sequence[SavedEstimate],
-    names: Sequence[str],
-    covariance: Array | None,
-    decided: dict[str, str],
-    invocation: str,
-) -> SavedEstimate:
-    """The estimate of a sum or difference of bodies in the frame of the first.
-
-    The findings of all go with it, each with the name of its body.
-    """
-    from identify.estimation.calibration import NOT_INCLUDED
-    from identify.estimation.intervals import intervals_of, principal_axes_of
-    from identify.exchange import SavedEstimate
-    from identify.inertia import PHI, InertialParameters
-
-    intervals, axes = {}, ()
-    if covariance is not None:
-        known = {name: decided.get(name, "data") for name in PHI}
-        intervals = intervals_of(phi, covariance, float("inf"), known)
-        axes = principal_axes_of(phi, covariance, float("inf"), known)
-    count = {2: "two"}.get(len(bodies), str(len(bodies)))
-    kind = f"95 %, from the covariances of the {count} estimates, taken as independent"
-    if any(NOT_INCLUDED in (saved.interval_kind or "") for saved in bodies):
-        kind += f"; {NOT_INCLUDED}"
-    body = InertialParameters(phi)
-    default_body = UNIDENTIFIABLE if "default" in decided.values() else None
-    findings, verdict = _findings(bodies, names, completion(decided, default_body)), None
-    if any(saved.verdict is not None for saved in bodies):
-        identifiable = [name for name, by in decided.items() if by in ("data", "constraint")]
-        verdict = verdict_of(
-            findings, possible=body.consistent, optimal=False, identifiable=identifiable
-        )
-    return SavedEstimate(
-        parameters=body,
-        frame=bodies[0].frame,
-        frames=bodies[0].frames,
-        covariance=covariance,
-        intervals=intervals,
-        interval_kind=kind if intervals else None,
-        principal_axes=axes,
-        decided_by=decided,
-        default_body=default_body,
-        provenance={"command": invocation},
-        findings=findings,
-        verdict=verdict,
-    )
-
-
-def _findings(
-    bodies: Sequence[SavedEstimate], names: Sequence[str], own: Iterable[Finding]
-) -> tuple[Finding, ...]:
-    """Those of all bodies, each with its place; what is completed is said once."""
-    return ranked(
-        [
-            *own,
-            *(
-                replace(finding, where=": ".join(filter(None, (name, finding.where))))
-                for name, saved in zip(names, bodies, strict=True)
-                for finding in saved.findings
-                if finding.code != "completed"
-            ),
-        ]
-    )
-
-
-def write_body(output: Path | None, saved: SavedEstimate, notes: Iterable[str]) -> int:
-    """Write a body if there is a file for it, then print it with notes and its reasons.
-
-    Returns:
-        The exit status.
-    """
-    from identify.exchange.estimate_json import estimate_text
-
-    if output is not None:
-        write_file(output, estimate_text(saved).encode())
-    from identify.commands.summary import print_parameters
-
-    notes, files = list(notes), [] if output is None else [output]
-    answer(lambda: {"estimate": saved.to_dict(), "notes": notes, "files": files})
-    print_parameters(saved)
-    say(*(f"Note: {note}." for note in notes))
-    if output is not None:
-        say(output)
-    say_reasons(reasons_of(saved))
-    return status_of(saved.verdict)

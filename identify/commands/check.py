@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, UseAppendAction
 
-from identify.commands.answer import answer
-from identify.commands.command import Command, Number, Vector, defer_what_no_fit_uses, option
-from identify.commands.reasons import NOT_TO_BE_USED
-from identify.commands.stages import shown_stages
-from identify.commands.terminal import say
+from identify.commands.bodies import NOT_TO_BE_USED
+from identify.commands.command import (
+    Command,
+    Number,
+    Outcome,
+    Vector,
+    defer_what_no_fit_uses,
+    option,
+)
+from identify.commands.output import shown_stages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,7 +57,7 @@ class Check(Command):
         """The same check, of the logs that stand after an option too."""
         return replace(self, logs=(*self.logs, *map(Path, words)))
 
-    def run(self, invocation: str) -> int:
+    def run(self, invocation: str) -> Outcome:
         """Check, and print what was found."""
         defer_what_no_fit_uses()
         from identify.logs import load_schema, open_log
@@ -65,9 +70,11 @@ class Check(Command):
                 FitSettings(mass=self.mass, gravity=self.gravity),
                 unloaded=[open_log(log, schema) for log in self.unloaded],
             )
-        answer(found.record)
-        say(*lines_of(found))
-        return 0 if found.clear else NOT_TO_BE_USED
+        return Outcome(
+            lines=lines_of(found),
+            document=found.record,
+            status=0 if found.clear else NOT_TO_BE_USED,
+        )
 
 
 def lines_of(found: LogCheck) -> Iterator[str]:

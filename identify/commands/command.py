@@ -1,19 +1,18 @@
 """`Command`: what every subcommand is, and how it comes out of words; tyro reads them.
 
 A field of a command is an option, or a word in its place where it is `Positional`; `option` says
-how the help shows it.
+how the help shows it. A field that is a dataclass itself is a group of options in the help.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
-from types import ModuleType
-from typing import Annotated, Any, ClassVar, TypeAlias, TypeVar
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar, get_type_hints
 
 import tyro
 from tyro.constructors import PrimitiveConstructorSpec
@@ -21,10 +20,17 @@ from tyro.constructors import PrimitiveConstructorSpec
 from identify.errors import IdentifyError, did_you_mean
 from identify.lazy import defer
 
+if TYPE_CHECKING:
+    from rich.table import Table
+
 C = TypeVar("C", bound="Command")
 
-PARSING = (tyro.conf.FlagCreatePairsOff, tyro.conf.DisallowNone)
-"""No `--no-quiet` beside `--quiet`, and a file may be called None."""
+PARSING = (
+    tyro.conf.FlagCreatePairsOff,
+    tyro.conf.DisallowNone,
+    tyro.conf.OmitArgPrefixes,
+)
+"""No `--no-quiet` beside `--quiet`, a file may be called None, and groups are no part of names."""
 
 
 class UsageError(IdentifyError, ValueError):
@@ -32,23 +38,41 @@ class UsageError(IdentifyError, ValueError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a command did; `main` prints it, as text or as the document of `--json`.
+
+    Attributes:
+        text: for standard output, as it is.
+        lines: lines and tables for standard output, what is not printable escaped.
+        messages: lines for standard error, in both cases.
+        document: makes the document's own keys; `main` adds command, status, error and files.
+        files: what was written, which is printed too; None of a command that writes nothing.
+        status: the exit status.
+        quiet: whether lines and files are not printed.
+    """
+
+    text: str = ""
+    lines: Iterable[str | Table] = ()
+    messages: Iterable[str] = ()
+    document: Callable[[], Mapping[str, object]] = dict
+    files: Iterable[Path] | None = None
+    status: int = 0
+    quiet: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Command(ABC):
     """A subcommand: a frozen dataclass; its fields are the options, its docstring the help.
 
     Its name on the command line is that of its line in `main.COMMANDS`.
-
-    Attributes:
-        removed: options it had, and what to use instead.
     """
-
-    removed: ClassVar[Mapping[str, str]] = {}
 
     json: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
     """Print one JSON document in place of text, an error too; docs/commands.md has its keys."""
 
     @abstractmethod
-    def run(self, invocation: str) -> int:
-        """Do it, and return the exit status.
+    def run(self, invocation: str) -> Outcome:
+        """Do it.
 
         Raises:
             IdentifyError: with the message to show and the exit status.
@@ -72,39 +96,61 @@ def parse_command(kind: type[C], argv: Sequence[str], name: str) -> C:
     """Make a command out of the words after its name, options and others in any order.
 
     Raises:
-        UsageError: an unknown option (the nearest one is named) or one that was removed, or a word
-            too many.
+        UsageError: an unknown option (the nearest one is named), or a word too many.
         SystemExit: help was asked for and printed; or, with status 2, a value is missing or wrong,
-            and that was printed.
+            and that was printed on standard error.
     """
     try:
         argv = kind.words(argv)
         _require_one_schema(argv)
+        with _colors_as_wanted():
+            command, others = tyro.cli(
+                kind,
+                prog=f"identify {name}",
+                args=argv,
+                config=PARSING,
+                return_unknown_args=True,
+            )
+        plain = argv[argv.index("--") :] if "--" in argv else ()
+        for word in others:
+            if word.startswith("-") and word not in plain:
+                option = word.partition("=")[0]
+                hint = did_you_mean(option, _options(kind)) or f"; see identify {name} --help"
+                raise UsageError(f"unknown option {option!r}{hint}")
+        return command.with_more(others) if others else command
     except UsageError as error:
         raise UsageError(f"{name}: {error}") from None
-    if os.environ.get("NO_COLOR"):  # https://no-color.org, which tyro does not look at
-        tyro._experimental_options["ansi_codes"] = False
-    with _unchecked_defaults():
-        command, left = tyro.cli(
-            kind,
-            prog=f"identify {name}",
-            args=argv,
-            config=PARSING,
-            return_unknown_args=True,
+
+
+def _options(kind: type) -> list[str]:
+    """The options of a command, those of its groups too."""
+    hints = get_type_hints(kind, include_extras=False)
+    names = []
+    for field in fields(kind):
+        group = hints[field.name]
+        names += (
+            _options(group)
+            if isinstance(group, type) and is_dataclass(group)
+            else [f"--{field.name.strip('_')}"]
         )
-    plain = argv[argv.index("--") :] if "--" in argv else ()
-    for word in left:
-        if word.startswith("-") and word not in plain:
-            option = word.partition("=")[0]
-            if option in kind.removed:
-                raise UsageError(f"{name}: {option} was removed; {kind.removed[option]}")
-            known = ["--" + field.name.rstrip("_").replace("_", "-") for field in fields(kind)]  # pyright: ignore[reportArgumentType]
-            hint = did_you_mean(option, known) or f"; see identify {name} --help"
-            raise UsageError(f"{name}: unknown option {option!r}{hint}")
+    return [name.replace("_", "-") for name in names]
+
+
+@contextmanager
+def _colors_as_wanted() -> Iterator[None]:
+    """Have tyro print no colors where NO_COLOR is set (no-color.org): it looks at TERM alone."""
+    if not os.environ.get("NO_COLOR"):
+        yield
+        return
+    before = os.environ.get("TERM")
+    os.environ["TERM"] = "dumb"
     try:
-        return command.with_more(left) if left else command
-    except UsageError as error:
-        raise UsageError(f"{name}: {error}") from None
+        yield
+    finally:
+        if before is None:
+            del os.environ["TERM"]
+        else:
+            os.environ["TERM"] = before
 
 
 def _require_one_schema(argv: Sequence[str]) -> None:
@@ -117,22 +163,28 @@ def _require_one_schema(argv: Sequence[str]) -> None:
         )
 
 
-@contextmanager
-def _unchecked_defaults() -> Iterator[None]:
-    """Keep tyro from holding the default of each option against its type, which a test does.
+def error_record(error: BaseException) -> dict[str, str]:
+    """An error as the document of `--json` has it."""
+    return {"type": type(error).__name__, "message": str(error)}
 
-    It would load typeguard for that, which takes longer than to parse the words.
-    """
-    name = "typeguard"
-    if name in sys.modules:
-        yield
-        return
-    stand_in = sys.modules[name] = ModuleType(name)
-    stand_in.__dict__.update(check_type=lambda value, kind: value, TypeCheckError=TypeError)
-    try:
-        yield
-    finally:
-        del sys.modules[name]
+
+def interrupted(output: Path) -> KeyboardInterrupt:
+    """The interrupt of a run that keeps what was done."""
+    return KeyboardInterrupt(f"{output} keeps what was done, and the same command takes it up")
+
+
+def require_workers(workers: int | None, command: str) -> None:
+    """Raise `UsageError` where `--workers` is no number of processes."""
+    if workers is not None and workers < 0:
+        raise UsageError(f"{command}: --workers N: expected 0 or more, got {workers}")
+
+
+def require_time_limit(seconds: float | None, command: str) -> None:
+    """Raise `UsageError` where `--timeout` is no time."""
+    if seconds is not None:
+        from identify.arrays import positive
+
+        positive(seconds, f"{command}: --timeout S", "s", UsageError)
 
 
 def defer_what_no_fit_uses() -> None:
@@ -147,7 +199,7 @@ def option(
     short: str | None = None,
     name: str | None = None,
     help: str | None = None,
-) -> Any:
+) -> object:
     """How the help shows an option.
 
     Args:
@@ -164,10 +216,10 @@ def option(
     )
 
 
-def numbers(count: int) -> Any:
+def numbers(count: int) -> object:
     """That an option takes so many numbers and leaves the words after them alone."""
 
-    def read(words: list[str]) -> Any:
+    def read(words: list[str]) -> float | tuple[float, ...]:
         try:
             values = tuple(map(float, words))
         except ValueError:

@@ -11,9 +11,10 @@ from urllib.parse import quote
 
 from tyro.conf import Positional, UseAppendAction
 
-from identify.commands.answer import answer
 from identify.commands.bodies import (
     AT,
+    AT_EACH,
+    NOT_TO_BE_USED,
     PoseNumbers,
     flange_notes,
     moved,
@@ -21,11 +22,14 @@ from identify.commands.bodies import (
     read_bodies,
     require_one_frame,
 )
-from identify.commands.command import Command, UsageError, option
-from identify.commands.output import require_writable_file, write_file
-from identify.commands.pair import ESTIMATE, report_is_of
-from identify.commands.reasons import NOT_TO_BE_USED
-from identify.commands.terminal import say
+from identify.commands.command import Command, Outcome, UsageError, option
+from identify.commands.output import (
+    ESTIMATE,
+    REPORT,
+    report_is_of,
+    require_writable_file,
+    write_file,
+)
 
 if TYPE_CHECKING:
     from identify.exchange import SavedEstimate
@@ -46,9 +50,9 @@ class Compare(Command):
     others: Annotated[tuple[str, ...], Positional, option("OUT ...", "(required)")] = ()
     """The others, likewise."""
 
-    at: Annotated[tuple[PoseNumbers, ...], UseAppendAction, option(AT, "(default: the same)")] = ()
-    """Pose of another body's frame in the first one's: position [m] and rotation vector [rad]. Once
-    for each but the first, in their order."""
+    at: Annotated[
+        tuple[PoseNumbers, ...], UseAppendAction, option(AT, "(default: the same)", help=AT_EACH)
+    ] = ()
 
     output: Annotated[Path | None, option("PAGE.html", "(default: print)", short="-o")] = None
     """File for a page with figures, which leads to the reports."""
@@ -57,7 +61,7 @@ class Compare(Command):
         """The same, with the folders that stand after an option too."""
         return replace(self, others=(*self.others, *words))
 
-    def run(self, invocation: str) -> int:
+    def run(self, invocation: str) -> Outcome:
         """Print the table and the verdict, and write the page if asked to."""
         if not self.others:
             raise UsageError("compare: missing OUT; expected two or more")
@@ -86,16 +90,16 @@ class Compare(Command):
             for name, file, body in zip(names, files, bodies, strict=True)
         )
         comparison = Comparison(logs, notes=(*notes, *_shared_logs(names, bodies)))
-        say(*comparison_lines(comparison))
         if self.output is not None:
             title = f"Inertia of {len(logs)} fits, side by side"
             html = comparison_html(comparison, title=title, folder=invocation)
             write_file(self.output, html.encode("utf-8", errors="backslashreplace"))
-            say(self.output)
-        files = [] if self.output is None else [self.output]
-        answer(lambda: {"logs": comparison.frame().to_dict("records"), "files": files})
-        unusable = any(log.usable == "no" for log in logs)
-        return NOT_TO_BE_USED if unusable else 0
+        return Outcome(
+            lines=comparison_lines(comparison),
+            document=lambda: {"logs": comparison.frame().to_dict("records")},
+            files=[] if self.output is None else [self.output],
+            status=NOT_TO_BE_USED if any(log.usable == "no" for log in logs) else 0,
+        )
 
     def _in_one_frame(self, files: Sequence[Path], bodies: list[SavedEstimate]) -> list[str]:
         """Move all but the first into its frame as `--at` says; notes on that."""
@@ -125,7 +129,7 @@ class Compare(Command):
 
     def _link(self, file: Path) -> str:
         """Where the report of an estimate is from the page, or the estimate itself."""
-        target = file.with_name("report.html") if report_is_of(file) else file
+        target = file.with_name(REPORT) if report_is_of(file) else file
         here = Path.cwd() if self.output is None else self.output.parent
         try:
             return quote(Path(os.path.relpath(target, here)).as_posix())

@@ -10,21 +10,20 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
-from identify.commands.answer import answer
 from identify.commands.bodies import (
     AT,
     BODY,
     PoseNumbers,
+    UnusableEstimate,
     moved,
     pose_of,
     read_bodies,
+    reasons_of,
     require_one_frame,
+    status_of,
 )
-from identify.commands.command import Command, Flag, Number, UsageError, numbers, option
-from identify.commands.output import require_writable, unwritable
-from identify.commands.reasons import UnusableEstimate, reasons_of, say_reasons, status_of
-from identify.commands.stages import shown_stages
-from identify.commands.terminal import say
+from identify.commands.command import Command, Flag, Number, Outcome, UsageError, numbers, option
+from identify.commands.output import require_writable, shown_stages, unwritable
 from identify.texts import printable
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ class Compensate(Command):
     quiet: Flag = False
     """Print nothing but errors."""
 
-    def run(self, invocation: str) -> int:
+    def run(self, invocation: str) -> Outcome:
         """Write the log and its schema."""
         self._require_choice()
         (saved,) = read_bodies(self.estimate)
@@ -87,8 +86,7 @@ class Compensate(Command):
         if unusable and not self.accept_findings:
             raise UnusableEstimate(self.estimate, reasons)
         from identify.logs import Recording, open_log
-        from identify.logs.other_columns import OtherColumns
-        from identify.logs.writing import write_chunks
+        from identify.logs.writing import OtherColumns, write_chunks
         from identify.pipeline import compensate_log
 
         source = open_log(self.log, self.schema)
@@ -114,15 +112,23 @@ class Compensate(Command):
                 )
         except OSError as error:
             raise unwritable(self.output, error) from error
-        files = [self.output, schema]
-        said = {"offset": found.offset, "offset_origin": found.origin, "files": files}
-        answer(lambda: {**said, "rows": rows, "rows_read": len(source), "reasons": reasons})
-        if not self.quiet:
-            offset = ", ".join(f"{x:.4g}" for x in found.offset)
-            say(f"Sensor offset taken off: [{offset}] N, N m ({found.origin}).")
-            say(f"{rows} rows of {len(source)}.", self.output, schema)
-        say_reasons([*reasons, *_uncorrected(saved)])
-        return 0
+        offset = ", ".join(f"{x:.4g}" for x in found.offset)
+        return Outcome(
+            lines=[
+                f"Sensor offset taken off: [{offset}] N, N m ({found.origin}).",
+                f"{rows} rows of {len(source)}.",
+            ],
+            messages=[*reasons, *_uncorrected(saved)],
+            document=lambda: {
+                "offset": found.offset,
+                "offset_origin": found.origin,
+                "rows": rows,
+                "rows_read": len(source),
+                "reasons": reasons,
+            },
+            files=[self.output, schema],
+            quiet=self.quiet,
+        )
 
     def _require_choice(self) -> None:
         if self.offset is not None and self.zero_seconds is not None:

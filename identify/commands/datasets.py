@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
-from identify.commands.answer import answer
-from identify.commands.command import Command, option
-from identify.commands.terminal import print_table, say
+from identify.commands.command import Command, Outcome, option
+from identify.commands.output import print_text
 from identify.texts import printable
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from identify.catalog import Dataset
 
 _HEADER = ("name", "what", "licence", "here")
-_NARROWEST = 100
-"""Columns the table needs to keep its lines whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,29 +32,19 @@ class DatasetsList(Command):
     name: Annotated[str | None, Positional, option("[NAME]")] = None
     """A data set: its licence, citation and layout, and where each file is or has to be placed."""
 
-    def run(self, invocation: str) -> int:
-        """Print the table, or the entry of one data set."""
+    def run(self, invocation: str) -> Outcome:
+        """List all data sets, or the entry of one."""
         from identify.catalog import dataset_names, find_dataset
 
         names = dataset_names() if self.name is None else (self.name,)
         found = list(map(find_dataset, names))
-        answer(lambda: {"datasets": list(map(_record, found))})
-        if self.name is not None:
-            say(*_entry(*found))
-            return 0
         rows = [(each.name, each.what, each.licence, _state(each)) for each in found]
-        if not sys.stdout.isatty():
-            for row in (_HEADER, *rows):
-                print("\t".join(map(printable, row)))
-            return 0
-        from rich.table import Table
-        from rich.text import Text
-
-        table = Table(*_HEADER)
-        for row in rows:
-            table.add_row(*(Text(printable(cell), overflow="fold") for cell in row))
-        print_table(table, _NARROWEST)
-        return 0
+        plain = self.name is None and not sys.stdout.isatty()
+        return Outcome(
+            text="".join(map(_tabbed, (_HEADER, *rows))) if plain else "",
+            lines=() if plain else [_table(rows)] if self.name is None else _entry(*found),
+            document=lambda: {"datasets": list(map(_record, found))},
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,19 +58,17 @@ class DatasetsFetch(Command):
     name: Annotated[str, Positional, option("NAME", "(required)")]
     """The data set."""
 
-    def run(self, invocation: str) -> int:
-        """Find or download it, then print its folder."""
+    def run(self, invocation: str) -> Outcome:
+        """Find or download it."""
         from identify.catalog import fetch, find_dataset
 
         dataset = find_dataset(self.name)
-        beside = partial(say, file=sys.stderr)  # the output is the folder alone
-        folder = fetch(dataset, progress=beside if sys.stderr.isatty() else None)
+        shown = partial(print_text, file=sys.stderr)  # the output is the folder alone
+        folder = fetch(dataset, progress=shown if sys.stderr.isatty() else None)
+        notes = [f"{len(dataset.files)} files, {dataset.size / 1e6:.1f} MB, sha256 verified"]
         if dataset.not_downloaded:
-            beside(f"{dataset.name} is used as placed here: {dataset.not_downloaded}")
-        beside(f"{len(dataset.files)} files, {dataset.size / 1e6:.1f} MB, sha256 verified")
-        answer(lambda: {"folder": folder})
-        say(folder)
-        return 0
+            notes.insert(0, f"{dataset.name} is used as placed here: {dataset.not_downloaded}")
+        return Outcome(lines=[str(folder)], messages=notes, document=lambda: {"folder": folder})
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,20 +81,32 @@ class DatasetsPath(Command):
     name: Annotated[str, Positional, option("NAME", "(required)")]
     """The data set."""
 
-    def run(self, invocation: str) -> int:
-        """Print the folder."""
+    def run(self, invocation: str) -> Outcome:
+        """Find it."""
         from identify.catalog import dataset_path
 
         folder = dataset_path(self.name)
-        answer(lambda: {"folder": folder})
-        say(folder)
-        return 0
+        return Outcome(lines=[str(folder)], document=lambda: {"folder": folder})
+
+
+def _tabbed(row: Sequence[str]) -> str:
+    return "\t".join(map(printable, row)) + "\n"
+
+
+def _table(rows: Sequence[Sequence[str]]) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*_HEADER)
+    for row in rows:
+        table.add_row(*(Text(printable(cell), overflow="fold") for cell in row))
+    return table
 
 
 def _record(dataset: Dataset) -> Mapping[str, object]:
     """What the document says of a data set."""
-    told = ("name", "what", "licence", "citation", "doi", "home", "version")
-    return {name: getattr(dataset, name) for name in told} | {"state": _state(dataset)}
+    keys = ("name", "what", "licence", "citation", "doi", "home", "version")
+    return {name: getattr(dataset, name) for name in keys} | {"state": _state(dataset)}
 
 
 def _state(dataset: Dataset) -> str:

@@ -13,8 +13,7 @@ from importlib.metadata import PackageNotFoundError, distribution, files, versio
 from pathlib import Path
 from typing import cast
 
-from identify.commands.answer import answer
-from identify.commands.command import Command
+from identify.commands.command import Command, Outcome
 
 DISTRIBUTION = "inertia-identify"
 """The name to install this package by."""
@@ -45,20 +44,26 @@ class Doctor(Command):
     answer, or another program or package called `identify` hides this one (lines marked !!).
     """
 
-    def run(self, invocation: str) -> int:
-        """Print the findings."""
-        bad = 0
+    def run(self, invocation: str) -> Outcome:
+        """Look for all of them."""
         sections = {"packages": packages, "solvers": solvers, "extras": extras, "name": names}
-        found: list[dict[str, str]] = []
-        for title, findings in sections.items():
-            print(f"{title}:")
-            for finding in findings():
-                bad += finding.mark == _BAD
-                found.append({"section": title, "mark": finding.mark, "text": finding.text})
-                print(f"  {finding.mark}  {finding.text}", flush=True)
-        answer(lambda: {"checks": found})
-        print("All is well." if not bad else f"{bad} to fix: see the lines marked {_BAD}.")
-        return 1 if bad else 0
+        found = {title: list(section()) for title, section in sections.items()}
+        bad = sum(check.mark == _BAD for checks in found.values() for check in checks)
+        lines: list[str] = []
+        for title, checks in found.items():
+            lines += [f"{title}:", *(f"  {check.mark}  {check.text}" for check in checks)]
+        end = "All is well." if not bad else f"{bad} to fix: see the lines marked {_BAD}."
+        return Outcome(
+            lines=[*lines, end],
+            document=lambda: {
+                "checks": [
+                    {"section": title, "mark": check.mark, "text": check.text}
+                    for title, checks in found.items()
+                    for check in checks
+                ]
+            },
+            status=1 if bad else 0,
+        )
 
 
 def own_version() -> str:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
-from identify.commands.answer import answer
-from identify.commands.bodies import AT, PoseNumbers, pose_of, read_bodies
-from identify.commands.command import Command, Flag, Number, UsageError, numbers, option
+from identify.commands.bodies import (
+    AT,
+    PoseNumbers,
+    UnusableEstimate,
+    pose_of,
+    read_bodies,
+    reasons_of,
+    status_of,
+)
+from identify.commands.command import Command, Flag, Number, Outcome, UsageError, numbers, option
 from identify.commands.output import require_writable_file, write_file
-from identify.commands.reasons import UnusableEstimate, reasons_of, say_reasons, status_of
-from identify.commands.terminal import say
 
 if TYPE_CHECKING:
     from identify.exchange import SavedEstimate
@@ -24,6 +28,10 @@ if TYPE_CHECKING:
 _FORMATS = (
     "urdf, sdf, mjcf (an inertial element); drake, dart (Python); abb, fanuc, franka, franka_desk, "
     "kuka, ros, ur, yaskawa (payload settings). Needed but with --into, whose file says it."
+)
+_AT = (
+    "The other way round: pose of the body's frame in the wanted one, as a pendant shows a tool's: "
+    "position [m] and rotation vector [rad]."
 )
 
 
@@ -51,9 +59,7 @@ class ExportCommand(Command):
     ] = None
     """Pose of the wanted frame (link, flange) in the body's frame: position [m] and quaternion."""
 
-    at: Annotated[PoseNumbers | None, option(AT, "(default: the same)")] = None
-    """The other way round: pose of the body's frame in the wanted one, as a pendant shows a tool's:
-    position [m] and rotation vector [rad]."""
+    at: Annotated[PoseNumbers | None, option(AT, "(default: the same)", help=_AT)] = None
 
     link: Annotated[str | None, option("L")] = None
     """The link that gets the body, with --into."""
@@ -73,8 +79,8 @@ class ExportCommand(Command):
     accept_findings: Flag = False
     """Export an estimate that is not to be used, with the reasons in a comment."""
 
-    def run(self, invocation: str) -> int:
-        """Print or write the body."""
+    def run(self, invocation: str) -> Outcome:
+        """Write the body, or give its text."""
         self._require_choice()
         (saved,) = read_bodies(self.estimate)
         reasons, unusable = reasons_of(saved), status_of(saved.verdict)
@@ -84,17 +90,15 @@ class ExportCommand(Command):
         content, remarks = self._into(body) if self.into else self._text(body)
         if unusable:
             content, remarks = self._with_reasons(content, reasons, remarks)
-        files = [] if self.output is None else [self.output]
-        said = {"reasons": reasons, "notes": remarks, "files": files}
-        answer(lambda: {"text": content.decode(), **said})
-        if self.output is None:
-            sys.stdout.write(content.decode())
-        else:
+        text = content.decode()
+        if self.output is not None:
             write_file(self.output, content)
-            say(self.output)
-        say_reasons(reasons)
-        say(*(f"identify: note: {remark}" for remark in remarks), file=sys.stderr)
-        return 0
+        return Outcome(
+            text="" if self.output else text,
+            messages=[*reasons, *(f"note: {remark}" for remark in remarks)],
+            document=lambda: {"text": text, "reasons": reasons, "notes": remarks},
+            files=[self.output] if self.output else [],
+        )
 
     def _with_reasons(
         self, content: bytes, reasons: tuple[str, ...], remarks: tuple[str, ...]

@@ -6,34 +6,45 @@ before its row. What lacks a row, or the files that the row names, is what a run
 
 from __future__ import annotations
 
-import sys
+import glob
+import os
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
+from os.path import commonpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from identify.commands.answer import answer
-from identify.commands.each_logs import RESERVED, LogJob, find_logs
-from identify.commands.output import OutputError, require_writable, unwritable
-from identify.commands.pair import CARRIER, ESTIMATE, REPORT, RESULT, report_is_of, write_pair
-from identify.commands.reasons import NOT_TO_BE_USED, reasons_of
-from identify.commands.runs import EACH_STORE, interrupted
-from identify.commands.terminal import say
+from identify.commands.bodies import NOT_TO_BE_USED, reasons_of
+from identify.commands.command import Outcome, UsageError, interrupted
+from identify.commands.output import (
+    CARRIER,
+    ESTIMATE,
+    REPORT,
+    RESULT,
+    OutputError,
+    report_is_of,
+    require_writable,
+    unwritable,
+    write_pair,
+)
 from identify.errors import IdentifyError, LogError
 from identify.exchange import read_estimate
-from identify.files import digest, write_together
+from identify.files import digest, require_file, write_together
 from identify.logs import Schema, read_log
+from identify.logs.readers import READERS
 from identify.pipeline import FitSettings, fit
 from identify.studies.executor import hold_threads
 from identify.studies.keys import code_fingerprint, fields_but, key_of
 from identify.studies.progress import shown_progress
 from identify.studies.rows import Row, failure, now
 from identify.studies.runner import Work, choose_executor, run_work
+from identify.studies.sources import is_of_files, source_files
 from identify.studies.store import FolderInUse, Store, StoreInfo
 from identify.studies.work import raise_if_interrupted
 from identify.texts import plain_name
@@ -44,12 +55,40 @@ if TYPE_CHECKING:
     from identify.inertia import InertialParameters
     from identify.reporting.comparison import Comparison, FittedLog
 
+EACH_STORE = ".fits"
+"""Folder of the rows, in that of the results."""
+
+RESERVED = ("table.parquet", "table.csv", "comparison.html")
+"""Names in the folder of the results that no log's folder has."""
+
+_DATA = (".csv", ".tsv", ".txt", ".dat", ".log", *READERS)
+"""Suffixes of the files that a folder is searched for; a pattern or a name says what it means."""
+
+_LONGEST_NAME = 200
+
 _STUDY = "fit --each"
 _NOT_OF_AN_ESTIMATE = ("output", "report", "invocation")
 """Fields of an `EachFit` that do not change an estimate. All others count in the key of a log."""
 
 _BUG, _CANNOT = 1, 3
 """Statuses of a log: of an error that nobody raised on purpose; of one that came to no end."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogJob:
+    """A log to fit for itself.
+
+    Attributes:
+        key: the same for what gives the same estimate: data, name and all that was asked for.
+        name: of its folder, and in tables.
+        path: of the log.
+        files: the files that it is read from, with their sha256; none where that is not known.
+    """
+
+    key: str
+    name: str
+    path: Path
+    files: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +125,8 @@ def fit_each(
     timeout: float | None,
     retry_failed: bool,
     quiet: bool,
-) -> int:
-    """Fit the logs that words name, write table and page, print; the exit status.
+) -> Outcome:
+    """Fit the logs that words name, and write table and page.
 
     Raises:
         UsageError: a word names no log.
@@ -117,23 +156,143 @@ def fit_each(
             comparison = _compared(jobs, same, rows, asked)
             _write(comparison, output)
     except KeyboardInterrupt:
-        return interrupted(output)
-    files = [output / name for name in RESERVED]
-    answer(lambda: {"logs": comparison.frame().to_dict("records"), "files": files})
-    if not quiet:
-        from identify.reporting.comparison import comparison_lines
+        raise interrupted(output) from None
+    from identify.reporting.comparison import comparison_lines
 
-        say(*comparison_lines(comparison), *files)
-    return _status(comparison, quiet=quiet)
+    status, messages = _status(comparison, quiet=quiet)
+    return Outcome(
+        lines=comparison_lines(comparison),
+        messages=messages,
+        document=lambda: {"logs": comparison.frame().to_dict("records")},
+        files=[output / name for name in RESERVED],
+        status=status,
+        quiet=quiet,
+    )
+
+
+def find_logs(
+    words: Sequence[Path], schema: Schema, schema_path: Path, output: Path, asked: str
+) -> tuple[list[LogJob], dict[str, str]]:
+    """The logs that words name, sorted by path, each once.
+
+    Args:
+        words: logs; patterns with `*`, `?`, `[` or `**`; folders of logs, unless the schema names
+            the files of a log, which a folder then is.
+        schema: of all of them.
+        schema_path: its file, which no pattern means.
+        output: folder of the results, in which no pattern looks.
+        asked: the same where the same is asked of a log, by the same code.
+
+    Returns:
+        The logs, and names of those with the data of an earlier one, with that one's name.
+
+    Raises:
+        UsageError: a word names nothing.
+    """
+    whole = is_of_files(schema)
+    named: dict[Path, Path] = {}
+    for word in words:
+        for path in _named(word, whole):
+            place = Path(os.path.realpath(path))  # of a link to itself too, unlike resolve()
+            if place != schema_path.resolve() and output.resolve() not in (place, *place.parents):
+                named.setdefault(place, path)
+    if not named:
+        raise UsageError(f"fit --each: {', '.join(map(str, words))}: no logs in it")
+    paths = sorted(named.values())
+    jobs: list[LogJob] = []
+    same: dict[str, str] = {}
+    seen: dict[tuple[str, ...], str] = {}
+    for path, name in zip(paths, names_of(paths), strict=True):
+        files = _digests(path, schema)
+        job = LogJob(_key(name, path, files, asked), name, path, files)
+        jobs.append(job)
+        content = tuple(sha256 for _, sha256 in files)
+        if content and content in seen:
+            same[name] = seen[content]
+        seen.setdefault(content, name)
+    return jobs, same
+
+
+def names_of(paths: Sequence[Path]) -> list[str]:
+    """A name for each log: its path below the folder of all, without suffix where that is enough.
+
+    Raises:
+        UsageError: two logs have the same name.
+    """
+    top = Path(commonpath([path.absolute().parent for path in paths]))
+    full = ["-".join(path.absolute().relative_to(top).parts) for path in paths]
+    short = [
+        name.removesuffix(
+            "".join(path.suffixes[-2:] if path.suffix == ".gz" else path.suffixes[-1:])
+        )
+        for name, path in zip(full, paths, strict=True)
+    ]
+    names = [plain_name(name, _LONGEST_NAME).lstrip(".") or "log" for name in short]
+    counts = Counter(name.casefold() for name in (*names, *RESERVED))
+    names = [
+        name if counts[name.casefold()] == 1 else plain_name(whole, _LONGEST_NAME).lstrip(".")
+        for name, whole in zip(names, full, strict=True)
+    ]
+    counts = Counter(name.casefold() for name in (*names, *RESERVED))
+    for path, name in zip(paths, names, strict=True):
+        if counts[name.casefold()] > 1:
+            raise UsageError(
+                f"fit --each: {path}: another log would also be written to OUT/{name}; rename one "
+                "of them"
+            )
+    return names
+
+
+def _named(word: Path, whole: bool) -> Iterator[Path]:
+    """The logs that a word names.
+
+    Raises:
+        UsageError: it is a pattern, or a folder, without any.
+        MissingFile: there is no such file.
+    """
+    if word.is_dir() and not whole:
+        found = [path for path in sorted(word.iterdir()) if _is_data(path)]
+        if not found:
+            raise UsageError(
+                f"fit --each: {word}: a folder without logs ({', '.join(_DATA)}); name the files "
+                f"with a pattern, as '{word}/*.out'"
+            )
+        yield from found
+    elif word.exists() or not glob.has_magic(str(word)):
+        if not word.is_dir():
+            require_file(word)
+        yield word
+    else:
+        matches = map(Path, sorted(glob.glob(str(word), recursive=True)))
+        found = [path for path in matches if path.is_dir() == whole]
+        if not found:
+            kind = "folder (the schema names the files of a log)" if whole else "file"
+            raise UsageError(f"fit --each: {word}: no {kind} matches the pattern")
+        yield from found
+
+
+def _is_data(path: Path) -> bool:
+    suffix = Path(path.stem).suffix if path.suffix.lower() == ".gz" else path.suffix
+    return path.is_file() and not path.name.startswith(".") and suffix.lower() in _DATA
+
+
+def _digests(log: Path, schema: Schema) -> tuple[tuple[str, str], ...]:
+    """The files of a log with their sha256; none where it cannot be said, as its fit will say."""
+    try:
+        files = source_files(log, schema)
+        return tuple((str(file.path.absolute()), file.sha256) for file in files)
+    except (IdentifyError, OSError):
+        return ()
+
+
+def _key(name: str, path: Path, files: tuple[tuple[str, str], ...], asked: str) -> str:
+    return key_of(name, [sha256 for _, sha256 in files] or str(path.absolute()), asked)
 
 
 def _opened(output: Path, jobs: Sequence[LogJob]) -> Store:
     """The rows of a folder, which is this process's from now on."""
-    folder = output / EACH_STORE
-    if folder.is_symlink():
-        raise OutputError(folder, "is a symbolic link; remove it, or give -o another folder")
     try:
-        return Store(folder, StoreInfo(_STUDY, {"log": [job.name for job in jobs]}))
+        return Store(output / EACH_STORE, StoreInfo(_STUDY, {"log": [job.name for job in jobs]}))
     except FolderInUse as error:
         raise OutputError(
             output, f"{error.owner} is fitting logs into it; wait for it, or give -o another folder"
@@ -312,19 +471,20 @@ def _plain(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.map(lambda cell: plain_name(cell) if isinstance(cell, str) else cell)
 
 
-def _status(comparison: Comparison, *, quiet: bool) -> int:
-    """The least status of the logs that is not 0, the gravest first."""
+def _status(comparison: Comparison, *, quiet: bool) -> tuple[int, list[str]]:
+    """The least status of the logs that is not 0, and what to say of it on standard error."""
     failed = comparison.of_status("failed")
     fitted = len(comparison.logs) - len(comparison.of_status("duplicate"))
     unusable = [log for log in comparison.logs if log.usable == "no"]
+    messages = []
     if quiet:
-        say(*(f"identify: {log.name}: {log.error}" for log in failed), file=sys.stderr)
-        why = ((log.name, reasons_of(log.estimate)) for log in unusable if log.estimate)
-        say(*(f"identify: {name}: {one}" for name, of in why for one in of), file=sys.stderr)
+        messages += [f"{log.name}: {log.error}" for log in failed]
+        reasons = ((log.name, reasons_of(log.estimate)) for log in unusable if log.estimate)
+        messages += [f"{name}: {reason}" for name, of in reasons for reason in of]
     if failed:
-        said = f"{len(failed)} of {fitted} logs failed; see table.csv"
-        say(f"identify: error: {said}", file=sys.stderr)
+        messages.append(f"error: {len(failed)} of {fitted} logs failed; see table.csv")
     if unusable:
-        said = f"{len(unusable)} of {fitted - len(failed)} estimates are not to be used"
-        say(f"identify: error: {said}", file=sys.stderr)
-    return min([*(log.exit_code for log in failed), *[NOT_TO_BE_USED] * bool(unusable)], default=0)
+        count = f"{len(unusable)} of {fitted - len(failed)}"
+        messages.append(f"error: {count} estimates are not to be used")
+    codes = [*(log.exit_code for log in failed), *[NOT_TO_BE_USED] * bool(unusable)]
+    return min(codes, default=0), messages

@@ -57,7 +57,7 @@ def _new_rows(log: Path, schema: Schema) -> Iterator[Recording]:
     """Rows as they come, but the last one, which may not be whole yet."""
     import numpy as np
 
-    from identify.logs.excerpt import rows_of
+    from identify.logs.recording import rows_of
 
     size, read, last, failures = -1, 0, -np.inf, 0
     while True:

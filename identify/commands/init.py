@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 from tyro.conf import Positional
 
-from identify.commands.answer import answer, is_asked
-from identify.commands.command import Command, Flag, UsageError, option
-from identify.commands.stages import shown_stages
-from identify.commands.terminal import say
+from identify.commands.command import Command, Flag, Outcome, UsageError, error_record, option
+from identify.commands.output import shown_stages
 from identify.errors import IdentifyError
 
 _TCP = "The tool point as the pendant shows it, X Y Z [mm or m] RX RY RZ [rad] (empty: zeros): "
@@ -58,15 +56,15 @@ class Init(Command):
     yes: Flag = False
     """Ask nothing, and write zeros for what only a person knows."""
 
-    def run(self, invocation: str) -> int:
-        """Guess, write, and say what a check finds."""
+    def run(self, invocation: str) -> Outcome:
+        """Guess, write, and check."""
         from identify.files import write_bytes
         from identify.logs.first_schema import UNSURE, first_schema
 
         if self.output.exists():
             raise UsageError(f"init: {self.output} exists; give another name with -o")
-        asks = not self.yes and sys.stdin.isatty() and not is_asked()
-        found = first_schema(self.log, self.preset)
+        asks = not self.yes and sys.stdin.isatty() and not self.json
+        found, notes = first_schema(self.log, self.preset), list[str]()
         if asks and "[body.tcp]" in found.text:
             tcp = _asked(_TCP, 6, 3) or [0.0] * 6
             turn = tcp[3:] or _asked(_TURN, 3)
@@ -74,21 +72,28 @@ class Init(Command):
             tcp = [*_in_metres(tcp[:3], "tool point"), *(turn or [0.0] * 3)]
             held = [held[0], *_in_metres(held[1:], "centre of mass")]
             if not turn:
-                say(_TURN_UNKNOWN)
+                notes.append(_TURN_UNKNOWN)
             found = first_schema(self.log, self.preset, tcp, held)
         write_bytes(self.output, found.text.encode())
         marked = found.text.count(UNSURE) - 1
-        answer(lambda: {"files": [self.output], "unsure": marked, "missing": found.missing})
-        say(f"Wrote {self.output}; {marked} lines in it are marked {UNSURE}: check them.")
+        notes.append(f"Wrote {self.output}; {marked} lines in it are marked {UNSURE}: check them.")
         if not asks and _NO_TOOL in found.text:
-            say(_TOOL_UNKNOWN)
+            notes.append(_TOOL_UNKNOWN)
         if found.missing:
-            say(f"Nothing in the log looks like {', '.join(found.missing)}: fill that in.")
-            return UsageError.exit_code
-        return self._checked()
+            line = f"Nothing in the log looks like {', '.join(found.missing)}: fill that in."
+            checked = Outcome(lines=[line], status=UsageError.exit_code)
+        else:
+            checked = self._checked()
+        record = {"unsure": marked, "missing": found.missing}
+        return replace(
+            checked,
+            lines=[*notes, *checked.lines],
+            document=lambda: {**record, **checked.document()},
+            files=[self.output],
+        )
 
-    def _checked(self) -> int:
-        """Read the log with it, and say what a check finds; the status of the command."""
+    def _checked(self) -> Outcome:
+        """Read the log with it, and check it."""
         from identify.commands.check import lines_of
         from identify.logs import open_log
         from identify.pipeline import check_logs
@@ -99,14 +104,11 @@ class Init(Command):
                 log = open_log(self.log, self.output)
                 step = "checked"
                 checked = check_logs([log])
-            answer(checked.record)
-            say(*lines_of(checked))
         except IdentifyError as error:
-            failure = {"type": type(error).__name__, "message": str(error)}
-            answer(lambda: {"error": failure})
-            say(f"With it the log is not {step} yet: {error}")
-            return error.exit_code
-        return 0
+            failure = {"error": error_record(error)}
+            line = f"With it the log is not {step} yet: {error}"
+            return Outcome(lines=[line], document=lambda: failure, status=error.exit_code)
+        return Outcome(lines=lines_of(checked), document=checked.record)
 
 
 def _asked(question: str, *counts: int) -> list[float]:
@@ -133,5 +135,5 @@ def _in_metres(point: list[float], what: str) -> list[float]:
     """A point in metres, as it is or from millimetres, and the word which."""
     in_millimetres = max(map(abs, point)) > _FARTHEST
     if any(point):
-        say(f"The {what} is taken in {'millimetres' if in_millimetres else 'metres'}.")
+        print(f"The {what} is taken in {'millimetres' if in_millimetres else 'metres'}.")
     return [round(1e-3 * x, 12) if in_millimetres else x for x in point]

@@ -10,11 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
-from identify.commands.answer import answer
-from identify.commands.command import Command, Flag, Number, UsageError, option
+from identify.commands.command import Command, Flag, Number, Outcome, UsageError, option
 from identify.commands.output import require_writable_file, write_file
-from identify.commands.pair import note_torn_pair
-from identify.commands.terminal import say
 
 if TYPE_CHECKING:
     from identify.exchange import LinkInertia, Model
@@ -67,8 +64,8 @@ class Inspect(Command):
     quiet: Flag = False
     """Leave out the links that nothing is wrong with."""
 
-    def run(self, invocation: str) -> int:
-        """Print the verdicts; repair if asked to."""
+    def run(self, invocation: str) -> Outcome:
+        """Judge, and repair if asked to."""
         self._require_output()
         from identify.exchange import read_model
         from identify.exchange.judging import judge
@@ -78,20 +75,24 @@ class Inspect(Command):
         asked = self._requirement()
         geometry, density = not self.no_geometry, self.density
         settings = RepairSettings(asked, geometry, density, from_geometry=self.from_geometry)
-        note_torn_pair(self.model)
         model = read_model(self.model)
         self._require_readable(model, asked)
         if self.output is None:
             shapes = {} if model.format == "estimate" else link_shapes(self.model)
             judged = judge(model.links, asked, shapes)
-            answer(lambda: _record(model, judged))
-            say(*lines_of(model, judged, asked, only_wrong=self.quiet))
-            return 1 if any(entry.fault for entry in judged) else 0
+            return Outcome(
+                lines=lines_of(model, judged, asked, only_wrong=self.quiet),
+                document=lambda: _record(model, judged),
+                status=1 if any(entry.fault for entry in judged) else 0,
+            )
         repaired = repair_model(self.model, model, settings)
         write_file(self.output, repaired.content)
-        answer(lambda: {**_record_of_repair(repaired), "files": [self.output]})
-        say(*lines_of_repair(repaired), self.output)
-        return 1 if repaired.left else 0
+        return Outcome(
+            lines=lines_of_repair(repaired),
+            document=lambda: _record_of_repair(repaired),
+            files=[self.output],
+            status=1 if repaired.left else 0,
+        )
 
     def _requirement(self) -> Requirement:
         from identify.documents import lookup

@@ -9,22 +9,27 @@ when whoever read the output went away.
 from __future__ import annotations
 
 import contextlib
-import io
+import json
 import os
-import re
 import shlex
 import sys
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from tyro.extras import SubcommandApp
 
-from identify.commands.add import Add
-from identify.commands.answer import JSON, answer, answering, asks_for_json, document_text, is_asked
 from identify.commands.check import Check
-from identify.commands.command import PARSING, Command, UsageError, parse_command
+from identify.commands.combine import Add, Subtract
+from identify.commands.command import (
+    PARSING,
+    Command,
+    Outcome,
+    UsageError,
+    error_record,
+    parse_command,
+)
 from identify.commands.compare import Compare
 from identify.commands.compensate import Compensate
 from identify.commands.datasets import DatasetsFetch, DatasetsList, DatasetsPath
@@ -33,16 +38,17 @@ from identify.commands.export import ExportCommand
 from identify.commands.fit import Fit
 from identify.commands.init import Init
 from identify.commands.inspect import Inspect
+from identify.commands.output import print_text, shown_warnings
 from identify.commands.replay import ReplayCommand
 from identify.commands.report import Report
 from identify.commands.shape import ShapeCommand
 from identify.commands.simulate import Simulate
-from identify.commands.stages import shown_warnings
-from identify.commands.study_results import StudyCompare, StudyTable
-from identify.commands.study_run import StudyCheck, StudyRun
-from identify.commands.subtract import Subtract
-from identify.commands.terminal import escape_what_cannot_be_encoded, say
+from identify.commands.study import StudyCheck, StudyCompare, StudyRun, StudyTable
 from identify.errors import IdentifyError, did_you_mean
+from identify.texts import as_json
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 COMMANDS: Mapping[str, type[Command]] = MappingProxyType(
     {
@@ -73,9 +79,11 @@ COMMANDS: Mapping[str, type[Command]] = MappingProxyType(
 
 _BUG, _REFUSED, _INTERRUPTED, _BROKEN_PIPE = 1, 2, 130, 141
 _HELP = ("-h", "--help", "help")
-_COMPLETION, _SHELLS = ("--tyro-write-completion", "--tyro-print-completion"), "bash, fish, zsh"
-_FRAME = re.compile(r"[╭╮╰╯─│]|-{3,}")
-"""What the parser draws around its messages."""
+_JSON = "--json"
+_COMPLETION, _SHELLS = "--completion", ("bash", "fish", "zsh")
+
+_WIDEST = 10_000
+"""Columns that no table takes."""
 
 _ISSUES = "please report it with the lines above and, if you may, the log"
 
@@ -86,74 +94,103 @@ def main(argv: Sequence[str] | None = None) -> int:
     Args:
         argv: the words after the program's name; those of the process by default.
     """
-    escape_what_cannot_be_encoded()
+    for stream in (sys.stdout, sys.stderr):  # which may not know every character
+        if reconfigure := getattr(stream, "reconfigure", None):
+            reconfigure(errors="backslashreplace")
     words = list(sys.argv[1:] if argv is None else argv)
+    as_document = _JSON in (words[: words.index("--")] if "--" in words else words)
+    words = words[1:] if words[:1] == [_JSON] else words
     try:
-        status = _answered(words) if asks_for_json(words) else _run(words)
+        outcome = _run(words)
+        if as_document:
+            _print_document(words, outcome)
+        elif not outcome.quiet:
+            sys.stdout.write(outcome.text)
+            _print_lines([*outcome.lines, *map(str, outcome.files or ())])
+        print_text(*(f"identify: {message}" for message in outcome.messages), file=sys.stderr)
         sys.stdout.flush()
     except (Exception, KeyboardInterrupt, SystemExit) as error:  # noqa: BLE001 - it hides nothing
-        return _failed(error)
-    return status
+        return _failed(error, words, as_document=as_document)
+    return outcome.status
 
 
-def _failed(error: BaseException) -> int:
+def _failed(error: BaseException, words: Sequence[str], *, as_document: bool) -> int:
     """Say on standard error what went wrong, and the exit status of that."""
-    status, message = _outcome(error)
+    status, message = _status_and_message(error)
     if isinstance(error, OSError) and not isinstance(error, IdentifyError):
         _abandon_broken_output()
     if status == _BUG and isinstance(error, Exception):
         traceback.print_exception(error)
-    return _say(message, status) if message else status
+    with contextlib.suppress(BrokenPipeError):  # nobody may be left to read it
+        print_text(*[f"identify: {message}"] * bool(message), file=sys.stderr)
+        if as_document and status not in (0, _BROKEN_PIPE):
+            record = error_record(error) | {"message": message.removeprefix("error: ")}
+            if isinstance(error, SystemExit):  # the parser printed it
+                why = "its words are not understood; standard error says why"
+                record = error_record(UsageError(why))
+            failure = Outcome(document=lambda: {"error": record}, status=status)
+            _print_document(words, failure)
+    return status
 
 
-def _outcome(error: BaseException) -> tuple[int, str]:
-    """The exit status that an exception ends with, and what is said of it."""
+def _status_and_message(error: BaseException) -> tuple[int, str]:
+    """The exit status that an exception ends with, and the message for it."""
     match error:
         case IdentifyError():
             return error.exit_code, f"error: {error}"
         case KeyboardInterrupt():
-            return _INTERRUPTED, "interrupted"
+            return _INTERRUPTED, "; ".join(filter(None, ("interrupted", str(error))))
         case BrokenPipeError():
             return _BROKEN_PIPE, ""
         case OSError():  # such as a disk that is full, at whatever was written last
             where = "" if error.filename is None else f"{error.filename}: "
             return _REFUSED, f"error: {where}{error.strerror or error}"
-        case SystemExit():  # of the parser: help was printed
+        case SystemExit():  # of the parser: help was printed, or a mistake
             return (error.code if isinstance(error.code, int) else 0), ""
         case _:
             return _BUG, f"error: this is a bug ({type(error).__name__}); {_ISSUES}"
 
 
-def _answered(words: list[str]) -> int:
-    """Run a subcommand and print its document, or the help that was asked for instead."""
-    words = words[1:] if words[0] == JSON else words
-    failure: dict[str, str] | None = None
-    with answering() as (document, text):
-        try:
-            status = _run(words)
-        except SystemExit as leaving:
-            status, document = _failed(leaving), None
-        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - it is said
-            status, message = _failed(error), _outcome(error)[1].removeprefix("error: ")
-            failure = {"type": type(error).__name__, "message": message}
-    if document is None:
-        print(text.getvalue(), end="")
-        return status
+def _print_lines(lines: Iterable[str | Table]) -> None:
+    """Print text and tables; a table may be wider than the terminal, which does not cut it."""
+    for line in lines:
+        if isinstance(line, str):
+            print_text(line)
+            continue
+        from rich.console import Console
+        from rich.measure import Measurement
+
+        console = Console(file=sys.stdout, highlight=False, markup=False)  # names are no markup
+        unbounded = console.options.update_width(_WIDEST)
+        console.width = max(console.width, Measurement.get(console, unbounded, line).minimum)
+        with console.capture() as text:  # rich would turn a broken pipe into an exit of its own
+            console.print(line)
+        print(text.get().rstrip("\n"))
+
+
+def _print_document(words: Sequence[str], outcome: Outcome) -> None:
     names = (" ".join(words[:2]), *words[:1])
     named = next((name for name in names if name in COMMANDS), None)
-    print(document_text({"command": named, "status": status, "error": failure, **document}))
-    return status
+    document = {"command": named, "status": outcome.status, "error": None, **outcome.document()}
+    if outcome.files is not None:
+        document["files"] = outcome.files
+    print(document_text(document))
 
 
-def _run(argv: list[str]) -> int:
+def document_text(document: Mapping[str, object]) -> str:
+    """The document as it is printed: ASCII, and null for what is not a finite number."""
+    text = json.dumps(document, default=as_json)
+    return json.dumps(json.loads(text, parse_constant=lambda name: None), indent=2)
+
+
+def _run(argv: list[str]) -> Outcome:
     if not argv:
         raise UsageError(f"no command given; {_known(_heads())}; see identify --help")
     if argv[0] in ("-V", "--version"):
-        print(f"identify {own_version()}")
-        answer(lambda: {"version": own_version()})
-        return 0
-    if argv[0] in _COMPLETION:
-        _complete(argv)
+        version = own_version()
+        return Outcome(lines=[f"identify {version}"], document=lambda: {"version": version})
+    if argv[0] == _COMPLETION:
+        _print_completion(argv[1:])
     if "" in argv:  # as a path it would be the working directory, and results would go there
         raise UsageError(
             "one of the words is empty, as where a shell variable is not set: give it a value"
@@ -164,20 +201,8 @@ def _run(argv: list[str]) -> int:
         raise SystemExit(0)
     _require_working_directory()
     with shown_warnings():
-        return _parsed(words, name).run(shlex.join(["identify", *argv]))
-
-
-def _parsed(words: list[str], name: str) -> Command:
-    """The command of its words; where a document is asked for, what the parser says is an error."""
-    if not is_asked():
-        return parse_command(COMMANDS[name], words, name)
-    with contextlib.redirect_stderr(io.StringIO()) as said:
-        try:
-            return parse_command(COMMANDS[name], words, name)
-        except SystemExit as leaving:
-            if not leaving.code:
-                raise
-    raise UsageError(" ".join(_FRAME.sub(" ", said.getvalue()).split()))
+        command = parse_command(COMMANDS[name], words, name)
+        return command.run(shlex.join(["identify", *argv]))
 
 
 def _require_working_directory() -> None:
@@ -190,10 +215,10 @@ def _require_working_directory() -> None:
         ) from error
 
 
-def _complete(argv: list[str]) -> NoReturn:
-    """Let tyro write what completes the commands and their options in a shell."""
-    if len(argv) < 2 or argv[1] not in _SHELLS.split(", "):
-        raise UsageError(f"{argv[0]} takes a shell, one of {_SHELLS}, and a file")
+def _print_completion(words: list[str]) -> NoReturn:
+    """Print the script that completes the commands and their options in a shell."""
+    if len(words) != 1 or words[0] not in _SHELLS:
+        raise UsageError(f"{_COMPLETION} takes a shell, one of {', '.join(_SHELLS)}")
     app = SubcommandApp()
     groups = {name: SubcommandApp() for name in _heads() if _members(name)}
     for name, group in groups.items():
@@ -201,7 +226,7 @@ def _complete(argv: list[str]) -> NoReturn:
     for name, kind in COMMANDS.items():
         head, _, tail = name.partition(" ")
         groups.get(head, app).command(name=tail or head)(kind)
-    app.cli(prog="identify", args=argv, config=PARSING)
+    app.cli(prog="identify", args=["--tyro-write-completion", *words, "-"], config=PARSING)
     raise SystemExit(0)
 
 
@@ -256,12 +281,6 @@ def _help(group: str) -> str:
         "identify COMMAND --help lists the options of a command.",
     ]
     return "\n".join(lines)
-
-
-def _say(message: str, status: int) -> int:
-    with contextlib.suppress(BrokenPipeError):  # nobody may be left to read it
-        say(f"identify: {message}", file=sys.stderr)
-    return status
 
 
 def _abandon_broken_output() -> None:

@@ -10,13 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
-from identify.commands.answer import answer
-from identify.commands.bodies import read_bodies
-from identify.commands.command import Command, Flag, Number, option
-from identify.commands.output import require_writable, write_file
-from identify.commands.reasons import reasons_of, say_reasons, status_of
-from identify.commands.stages import shown_stages
-from identify.commands.terminal import beside_noise, pose_error, say
+from identify.commands.bodies import read_bodies, reasons_of, status_of
+from identify.commands.command import Command, Flag, Number, Outcome, option
+from identify.commands.output import require_writable, shown_stages, write_file
 
 if TYPE_CHECKING:
     from identify.pipeline import LogReplay
@@ -64,8 +60,8 @@ class ReplayCommand(Command):
     quiet: Flag = False
     """Print nothing but errors."""
 
-    def run(self, invocation: str) -> int:
-        """Replay, write the files, print the errors."""
+    def run(self, invocation: str) -> Outcome:
+        """Replay, and write the files."""
         require_writable(self.output, (WINDOWS, SINGLE_SHOT, FIGURE))
         from identify.logs import load_schema, read_log
         from identify.pipeline import replay_log
@@ -86,11 +82,15 @@ class ReplayCommand(Command):
             )
             _LOG.info("drawing")
             written = self._write(done)
-        answer(lambda: {**record_of(done), "reasons": reasons_of(estimate), "files": written})
-        if not self.quiet:
-            say(*lines_of(done), *written)
-        say_reasons(reasons_of(estimate))
-        return status_of(estimate.verdict)
+        reasons = reasons_of(estimate)
+        return Outcome(
+            lines=lines_of(done),
+            messages=reasons,
+            document=lambda: {**record_of(done), "reasons": reasons},
+            files=written,
+            status=status_of(estimate.verdict),
+            quiet=self.quiet,
+        )
 
     def _write(self, done: LogReplay) -> list[Path]:
         from identify.reporting.canvas import compose, png
@@ -147,5 +147,7 @@ def lines_of(done: LogReplay) -> Iterator[str]:
 
 
 def _said(errors: ReplayErrors, noise: ReplayErrors | None) -> str:
+    from identify.commands.summary import beside_noise, pose_error
+
     after = f"after {errors.horizon[-1]:.4g} s"
     return f"{pose_error(errors)} from the measured pose {after}{beside_noise(noise)}"

@@ -8,12 +8,9 @@ from typing import Annotated
 
 from tyro.conf import Positional
 
-from identify.commands.answer import answer
-from identify.commands.command import Command, UsageError, option
-from identify.commands.output import require_writable_file, write_file
-from identify.commands.pair import REPORT
-from identify.commands.reasons import reasons_of, say_reasons, status_of
-from identify.commands.terminal import say
+from identify.commands.bodies import reasons_of, status_of
+from identify.commands.command import Command, Outcome, UsageError, option
+from identify.commands.output import REPORT, require_writable_file, write_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +29,7 @@ class Report(Command):
     ] = None
     """File of the report."""
 
-    def run(self, invocation: str) -> int:
+    def run(self, invocation: str) -> Outcome:
         """Write the report."""
         output = self.folder / REPORT if self.output is None else self.output
         if self.output is not None and output.suffix.lower() not in (".html", ".htm"):
@@ -44,7 +41,9 @@ class Report(Command):
         result, truth = load_result(self.folder)
         html = report_html(result, truth)
         write_file(output, html.encode("utf-8", errors="backslashreplace"))
-        say(output)
-        answer(lambda: {**result.to_dict(), "files": [output]})
-        say_reasons(reasons_of(result.estimate))
-        return status_of(result.verdict)
+        return Outcome(
+            messages=reasons_of(result.estimate),
+            document=result.to_dict,
+            files=[output],
+            status=status_of(result.verdict),
+        )

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
-from identify.commands.answer import answer
 from identify.commands.bodies import AT, PoseNumbers, pose_of
-from identify.commands.command import Command, Flag, Number, UsageError, option
+from identify.commands.command import Command, Flag, Number, Outcome, UsageError, option
 from identify.commands.output import require_writable_file, write_file
-from identify.commands.terminal import say
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
+    from identify.exchange import SavedEstimate
     from identify.inertia import InertialParameters
     from identify.inertia.shapes import Shape as Geometry
 
@@ -69,7 +69,7 @@ class ShapeCommand(Command):
         """The same shape, with the sizes that stand after an option too."""
         return replace(self, sizes=(*self.sizes, *words))
 
-    def run(self, invocation: str) -> int:
+    def run(self, invocation: str) -> Outcome:
         """Print or write the body."""
         require_writable_file(self.output)
         import numpy as np
@@ -78,7 +78,7 @@ class ShapeCommand(Command):
         from identify.exchange.estimate_json import estimate_text
         from identify.inertia.shapes import Mesh
 
-        geometry = self._geometry()
+        geometry, notes = self._geometry()
         body = geometry.body(mass=self.mass, density=self.density)
         _require_believable(body)
         frame = f"that of the shape: {' '.join((self.name, *self.sizes))}"
@@ -88,23 +88,20 @@ class ShapeCommand(Command):
         saved = SavedEstimate(body, frame, provenance={"command": invocation})
         if self.output is not None:
             write_file(self.output, estimate_text(saved).encode())
-        files = [] if self.output is None else [self.output]
-        answer(lambda: {"estimate": saved.to_dict(), "files": files})
         if isinstance(geometry, Mesh):
             extent = float(np.ptp(geometry.corners, axis=0).max())
             if extent > _WIDEST_MESH:
-                wide = f"identify: note: the mesh is {extent:.4g} m wide"
                 hint = "if its file is in millimetres, give --scale 0.001"
-                say(f"{wide}; {hint}", file=sys.stderr)
-        if self.output is None:
-            from identify.commands.summary import print_parameters
+                notes.append(f"note: the mesh is {extent:.4g} m wide; {hint}")
+        return Outcome(
+            lines=_table(saved) if self.output is None else (),
+            messages=notes,
+            document=lambda: {"estimate": saved.to_dict()},
+            files=[] if self.output is None else [self.output],
+        )
 
-            print_parameters(saved)
-            return 0
-        say(self.output)
-        return 0
-
-    def _geometry(self) -> Geometry:
+    def _geometry(self) -> tuple[Geometry, list[str]]:
+        """The shape, and notes on what was made of its file."""
         from identify.documents import lookup
         from identify.errors import ModelError
         from identify.inertia import shapes
@@ -113,18 +110,23 @@ class ShapeCommand(Command):
             if len(self.sizes) != 1:
                 raise UsageError(f"shape: mesh takes one file, got {len(self.sizes)} words")
             try:
-                return shapes.read_mesh(self.sizes[0], scale=self.scale)
+                return shapes.read_mesh(self.sizes[0], scale=self.scale), []
             except ModelError as error:
                 if not (self.hull and self.scale > 0.0):
                     raise
                 hull = shapes.convex_hull(self.scale * shapes.read_triangles(Path(*self.sizes))[0])
                 hint = f"its convex hull of {hull.measure:.4g} m³ is taken"
-                say(f"identify: note: {str(error).partition(';')[0]}; {hint}", file=sys.stderr)
-                return hull
+                return hull, [f"note: {str(error).partition(';')[0]}; {hint}"]
         if self.scale != 1.0 or self.hull:
             raise UsageError("shape: --scale and --hull are for a mesh; sizes are given in metres")
         lookup({**shapes.SHAPES, _MESH: None}, self.name, "shape", ModelError)  # raises if unknown
-        return shapes.shape_from_sizes(self.name, [_number(word) for word in self.sizes])
+        return shapes.shape_from_sizes(self.name, [_number(word) for word in self.sizes]), []
+
+
+def _table(saved: SavedEstimate) -> Iterator[Table]:
+    from identify.commands.summary import parameter_table
+
+    yield parameter_table(saved)
 
 
 def _require_believable(body: InertialParameters) -> None:

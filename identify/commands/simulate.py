@@ -10,12 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
-from identify.commands.answer import answer
-from identify.commands.command import Command, Flag, UsageError, Vector, option
-from identify.commands.output import require_writable, unwritable, write_file
-from identify.commands.pair import note_torn_pair
-from identify.commands.stages import shown_stages
-from identify.commands.terminal import say
+from identify.commands.command import Command, Flag, Outcome, UsageError, Vector, option
+from identify.commands.output import require_writable, shown_stages, unwritable, write_file
 
 if TYPE_CHECKING:
     from identify.logs import Recording
@@ -65,8 +61,8 @@ class Simulate(Command):
     quiet: Flag = False
     """Print nothing but errors."""
 
-    def run(self, invocation: str) -> int:
-        """Simulate, write the files, say where they are."""
+    def run(self, invocation: str) -> Outcome:
+        """Simulate, and write the files."""
         require_writable(self.output, (LOG, SCHEMA, MOTION, POINSOT, ANIMATION))
         self._require_steps()
         simulation = self._simulation()
@@ -82,10 +78,12 @@ class Simulate(Command):
             "quaternion": path.quaternion[-1],
             "angular_velocity": path.angular_velocity[-1],
         }
-        answer(lambda: {"states": len(path.time), "end": end, "notes": notes, "files": files})
-        if not self.quiet:
-            say(*_facts(simulation, path), *notes, *files)
-        return 0
+        return Outcome(
+            lines=[*_facts(simulation, path), *notes],
+            document=lambda: {"states": len(path.time), "end": end, "notes": notes},
+            files=files,
+            quiet=self.quiet,
+        )
 
     def _written(self, simulation: Simulation, path: Trajectory) -> list[Path]:
         """The files of the results, written."""
@@ -126,7 +124,6 @@ class Simulate(Command):
         from identify.simulation import read_simulation, simulation_of_estimate
 
         if self.spec.suffix.lower() == ".json":
-            note_torn_pair(self.spec)
             return simulation_of_estimate(
                 self.spec, linear=self.linear or (0, 0, 0), angular=self.angular or (0, 0, 0)
             )

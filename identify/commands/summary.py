@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from identify.commands.terminal import beside_noise, pose_error, print_table, say
 from identify.reporting import parameter_rich_table
 from identify.reporting.body import repeatability_in_words
 from identify.reporting.parameter_table import GROUPS
@@ -16,38 +15,35 @@ from identify.reporting.result import verdict_in_words
 from identify.signals.prepared import routes_of
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from identify.exchange import SavedEstimate
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult
     from identify.regressors import LogSummary
-    from identify.validation import Replay
+    from identify.validation import Replay, ReplayErrors
 
 _SAID = {"error": "Error", "warning": "Warning", "info": "Note"}
 
 _AXES = float(np.sqrt(3.0))
 """RMS of a vector over that of one of its axes, on their mean."""
 
-_NARROWEST = 80
-"""Columns the table needs to show every digit."""
 
-
-def print_summary(
-    result: FitResult, truth: InertialParameters | None, files: tuple[Path, ...]
-) -> None:
-    """Print a table of the parameters of each body, the verdict, the findings and the paths."""
+def summary(result: FitResult, truth: InertialParameters | None) -> Iterator[str | Table]:
+    """A table of the parameters of each body, then the verdict and the findings."""
     for one in result.estimate.bodies:
         title = one.body.capitalize() if result.carrier else None
-        print_parameters(one, truth if one is result.estimate else None, title)
-    say(*lines_of(result), *files)
+        yield parameter_table(one, truth if one is result.estimate else None, title)
+    yield from lines_of(result)
 
 
-def print_parameters(
+def parameter_table(
     estimate: SavedEstimate,
     truth: InertialParameters | None = None,
     title: str | None = None,
-) -> None:
-    """Print the table of the parameters."""
-    print_table(parameter_rich_table(estimate, truth, GROUPS, title), _NARROWEST)
+) -> Table:
+    """The table of the parameters for a terminal."""
+    return parameter_rich_table(estimate, truth, GROUPS, title)
 
 
 def lines_of(result: FitResult) -> Iterator[str]:
@@ -143,6 +139,18 @@ def _replayed(replay: Replay | None, what: str) -> Iterator[str]:
             f"{name} and the measured wrench end {pose_error(errors)} from the measured pose (RMS)"
             f"{beside_noise(replay.noise)}"
         )
+
+
+def pose_error(errors: ReplayErrors) -> str:
+    """How far the pose is off at the end, in position and attitude, as a person says it."""
+    length, angle = float(errors.position[-1]), math.degrees(float(errors.attitude[-1]))
+    shown = f"{length:.3g} m" if length >= 1.0 else f"{1e3 * length:.3g} mm"
+    return f"{shown} and {angle:.3g}°"
+
+
+def beside_noise(noise: ReplayErrors | None) -> str:
+    """What errors of a replay are to be held against, as the end of a sentence; "." for nothing."""
+    return "." if noise is None else f"; noise of the wrench alone makes {pose_error(noise)}."
 
 
 def gain_lines(result: FitResult, mass: float) -> Iterator[str]:

@@ -79,8 +79,7 @@ class Fault:
         seen: twice the log-likelihood by which raw signals show it, beside what the fit says.
         counts: whether the readings are of no unit, so that a log tells the body but for a factor.
         clock: how many times as long as read the time runs.
-        made_of: two faults that it is, where it is two.
-        of_size: the fault with sizes that it is at one of them, that size, and what is so then.
+        of_size: the fault with sizes that it is at one of them, and that size.
         says: what is so at a size η with its half-widths, where names and numbers are not enough.
         possible: whether a size η can be.
     """
@@ -97,8 +96,7 @@ class Fault:
     seen: float = 0.0
     counts: bool = False
     clock: float = 1.0
-    made_of: tuple[Fault, Fault] | None = None
-    of_size: tuple[Fault, Array, str] | None = None
+    of_size: tuple[Fault, Array] | None = None
     says: Callable[[Array, Array], str] | None = None
     possible: Callable[[Array], bool] = lambda size: True
 
@@ -163,7 +161,7 @@ class Fault:
             None if action is None else lambda _: action(size),
             self.facts,
             counts=self.counts,
-            of_size=(self, size, text),
+            of_size=(self, size),
         )
 
     def with_sign(self, sign: Fault) -> Fault:
@@ -184,7 +182,6 @@ class Fault:
             facts=self.facts,
             slips=self.slips + sign.slips,
             seen=self.seen,
-            made_of=(self, sign),
         )
 
 

@@ -7,10 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from identify.arrays import Array, Flags, Indices
-from identify.diagnosis.spans import BEYOND_DIGIT, Span, column_name, runs
-from identify.logs import Recording
+from identify.diagnosis.spans import Span, runs
 from identify.logs.effects import EFFECT_KEYS
-from identify.logs.signal_table import SIGNALS
 from identify.regressors import FEATURE_TENSOR
 from identify.regressors.wrench import PSI, W
 
@@ -59,7 +57,7 @@ _FEWEST = 12
 _ROUNDING = 1e-12
 """Share of the largest information below which a direction is rounding."""
 
-_FEWEST_POSES, _MOST_POSES = 8, 0.2
+FEWEST_POSES, _MOST_POSES = 8, 0.2
 """Still poses among which one can be told to be wrong, and share of them that may be."""
 
 _POSE_STARTS, _START = 30, 6
@@ -126,7 +124,7 @@ def wrong_rows(rows: Array) -> tuple[Span, ...]:
         rows: z = [1, ψ, w, …] of the poses, shape (n, K).
     """
     n = len(rows)
-    if n < _FEWEST_POSES:
+    if n < FEWEST_POSES:
         return ()
     rng, each = np.random.default_rng(0), np.ones(n, dtype=np.bool_)
     starts = [each, *(rng.permutation(n) < _START for _ in range(_POSE_STARTS))]
@@ -135,7 +133,7 @@ def wrong_rows(rows: Array) -> tuple[Span, ...]:
     if not 0 < wrong.sum() <= _MOST_POSES * n:
         return ()
     # Against a plain fit of the others: of a few, trimmed squares leave less than noise.
-    A, y, _ = _equations_of_poses(rows)
+    A, y, _ = wrench_equations(rows)
     others = A[~wrong].reshape(-1, 16)
     by_others = A @ np.linalg.pinv(others, rcond=1e-9)
     squares = (y - by_others @ y[~wrong].reshape(-1)).reshape(n, 2, 3) ** 2
@@ -151,39 +149,8 @@ def wrong_rows(rows: Array) -> tuple[Span, ...]:
     )
 
 
-def dead_columns(recording: Recording, rows: Array) -> tuple[Span, ...]:
-    """Columns of the wrench that have one value in all still poses, and are not at rest.
-
-    The others of the force, or of the torque, are left with more than their last digit by the body
-    that fits best, so that a channel which worked would not keep its value.
-
-    Args:
-        recording: of still poses.
-        rows: z = [1, ψ, w, …] of the poses, shape (n, K).
-    """
-    n = len(rows)
-    wrench = np.hstack((recording.signals["force"], recording.signals["torque"]))
-    same = np.ptp(wrench, axis=0) == 0.0
-    if n < _FEWEST_POSES or not same.any():
-        return ()
-    A, y, spread = _equations_of_poses(rows)
-    A = A.reshape(6 * n, -1)
-    left = (y.reshape(-1) - A @ (np.linalg.pinv(A, rcond=1e-9) @ y.reshape(-1))).reshape(n, 6)
-    sizes = np.sqrt(np.mean(left**2, axis=0)) * spread
-    digits = [np.diff(np.unique(channel)).min(initial=np.inf) for channel in wrench.T]
-    noisy = sizes > BEYOND_DIGIT * np.array(digits)
-    found = []
-    for number, signal in enumerate(signal for signal in SIGNALS if signal.table == "wrench"):
-        own = slice(3 * number, 3 * number + 3)
-        if noisy[own].sum() == 2 and same[own].sum() == 1:
-            k = int(np.argmax(same[own]))
-            name = column_name(recording, signal, k)
-            found.append(Span("dead_channel", 0.0, n - 1.0, n, float(wrench[0, own][k]), name))
-    return tuple(found)
-
-
-def _equations_of_poses(rows: Array) -> tuple[Array, Array, Array]:
-    """Equations A x = y of still poses in a body and an offset, in the spread of the wrench.
+def wrench_equations(rows: Array) -> tuple[Array, Array, Array]:
+    """Equations A x = y of samples in a body and an offset, in the spread of the wrench.
 
     Returns:
         A, shape (n, 6, 16), y, shape (n, 6), and the spread of force and torque [N, N m], (6,).

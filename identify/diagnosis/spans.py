@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from identify.arrays import Array, Flags, Indices
 from identify.logs import Recording
-from identify.logs.signal_table import SIGNALS, Signal
 from identify.signals.offset_steps import SIDE, OffsetStep, of_zeroed_sensor, offset_steps
 from identify.signals.spikes import FEWEST_ROWS, spikes_among
 from identify.spatial import rotation_from_quaternion
@@ -38,10 +36,6 @@ SPIKE_SHARE = 1e-3
 
 _FEWEST_SPIKES = 5
 
-_FEWEST_OF_CHANNEL, _REVERSALS, BEYOND_DIGIT = 50, 0.6, 2.5
-"""Samples that a dead channel stands still for, share of the third differences whose sign is not
-the next one's where there is noise, and their usual size in last digits of the log."""
-
 _PIECE = 32_768
 """Rows that are looked at together: what is found does not depend on how a log was read."""
 
@@ -60,13 +54,13 @@ class Span:
 
     Attributes:
         code: of the finding: "contact", "saturation", "spikes", "frozen_pose", "frozen_wrench",
-            "bias_step".
+            "dead_channel", "bias_step".
         start, stop: time in the log [s]; of spikes those of the first and the last.
         rows: of the log, or of the series, that are in it.
         size: how far beyond what is expected, as the code has it: of a contact the residual's
             energy over that of noise; of a saturation the extreme [N or N m]; of spikes the largest
             in the median size; of a freeze its length over the longest hold elsewhere.
-        channel: which, where it is one: "fx" … "tz"; else empty.
+        channel: which, where it is one: "fx" … "tz", or its column; else empty.
         jump: of the sensor's offset, in its axes, of a "bias_step" [N, N m]; else empty.
     """
 
@@ -77,60 +71,6 @@ class Span:
     size: float = 0.0
     channel: str = ""
     jump: tuple[float, ...] = ()
-
-
-def signal_spans(recording: Recording) -> tuple[Span, ...]:
-    """What the signals of a recording show by themselves, before any low-pass.
-
-    Args:
-        recording: on one clock; of one with streams the rows of the wrench are looked at.
-
-    Returns:
-        In order of time. Nothing for still poses.
-    """
-    watch = SignalWatch()
-    watch.take(recording)
-    return watch.spans()
-
-
-def dead_channels(recording: Recording) -> tuple[Span, ...]:
-    """Columns that stand still, from the first row or from some time on, while others do not.
-
-    The others of the sensor have noise of far more than their last digit, so that no channel at
-    rest would keep its value.
-
-    Args:
-        recording: as it was read; nothing for still poses.
-    """
-    found = []
-    for signal in SIGNALS if recording.time is not None else ():
-        values = recording.signals.get(signal.name, np.zeros((0, 1)))
-        fresh = np.flatnonzero((np.diff(values, axis=0) != 0.0).any(axis=1)) + 1
-        if len(fresh) < _FEWEST_OF_CHANNEL or recording.time is None:
-            continue
-        steps = np.diff(values[fresh], axis=0)
-        if (steps[-_FEWEST_OF_CHANNEL:] != 0.0).any(axis=0).all():
-            continue
-        third = np.diff(steps, n=2, axis=0)
-        least = np.where(steps == 0.0, np.inf, np.abs(steps)).min(axis=0)
-        noisy = np.mean(third[1:] * third[:-1] < 0.0, axis=0) > _REVERSALS
-        noisy &= np.median(np.abs(third), axis=0) > BEYOND_DIGIT * least
-        for k, moved in enumerate(steps.T != 0.0):
-            at = np.concatenate(([-1], np.flatnonzero(moved)))
-            since, longest = len(moved) - 1 - int(at[-1]), int(np.diff(at).max(initial=1))
-            rest = np.delete(noisy, k).sum() >= 2
-            if rest and since >= max(_FEWEST_OF_CHANNEL, _FROZEN_HOLDS * longest):
-                start, stop = recording.time[[fresh[at[-1] + 1], -1]].tolist()
-                name = column_name(recording, signal, k)
-                found.append(Span("dead_channel", start, stop, since, float(values[-1, k]), name))
-    return tuple(found)
-
-
-def column_name(recording: Recording, signal: Signal, k: int) -> str:
-    """Name of a column of a signal in the log, or that of the signal where no schema has one."""
-    table = recording.schema.get(signal.table)
-    given: Any = table.get(signal.key) if isinstance(table, dict) else None
-    return str((given or signal.columns)[k])
 
 
 class SignalWatch:

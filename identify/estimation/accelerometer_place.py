@@ -1,10 +1,12 @@
-"""Errors of an accelerometer's place that was found from a log, carried to the estimate.
+"""Errors of an accelerometer's place and scale, carried to the estimate.
 
 The place, scale and offset of an accelerometer that are found from a log have an error of noise:
 with e an error of one standard deviation, B the information of the rows and s(e) = Aᵀ W r the
 scores of the logs with it,
 
     δx = B⁻¹ (s(e) − s(0)),  Cov = Σ δx δxᵀ
+
+The scale of an accelerometer that alone tells the acceleration is one error of all logs.
 """
 
 from __future__ import annotations
@@ -29,24 +31,34 @@ from identify.regressors.system import augmented
 
 @dataclass(frozen=True, slots=True)
 class PlaceErrors:
-    """Errors of accelerometers' places, one standard deviation each.
+    """Errors of accelerometers' places and scales, one standard deviation each.
 
     Attributes:
         maps: of the columns of each log, for each error, shape (logs, groups, 43, 19) each.
+        scales: likewise, of what no log tells of the scales.
     """
 
     maps: tuple[Array, ...]
+    scales: tuple[Array, ...] = ()
 
     @classmethod
     def of(cls, logs: Sequence[Recording]) -> PlaceErrors:
         """Errors of what was found of the accelerometers of some logs."""
-        return cls(tuple(_errors(logs)))
+        return cls(tuple(_errors(logs)), tuple(_errors_of_scale(logs)))
 
-    def effects(self, posterior: Posterior) -> tuple[Array, Array]:
+    def of_scale(self, posterior: Posterior) -> Array:
+        """Covariance of the unknowns from errors of the scales, shape (p, p)."""
+        moved, _ = self.effects(posterior, self.scales)
+        return moved.T @ moved
+
+    def effects(
+        self, posterior: Posterior, errors: Sequence[Array] | None = None
+    ) -> tuple[Array, Array]:
         """Change of the unknowns and of the sensor offsets by each error.
 
         Args:
             posterior: of the logs, in their order.
+            errors: maps of them; those of the places where not given.
 
         Returns:
             Of the unknowns, shape (errors, p), and of the offsets, shape (errors, offsets, m).
@@ -56,7 +68,7 @@ class PlaceErrors:
         before, offsets = _scores(fit, x, system), system.offset_maps(W) @ augmented(x)
         data = [(statistics.merged(), equations) for statistics, equations in system.data]
         of_x, of_offsets = [np.zeros((0, len(x)))], [np.zeros((0, *offsets.shape))]
-        for maps in self.maps:
+        for maps in self.maps if errors is None else errors:
             start, pairs = 0, []
             for statistics, equations in data:
                 own = maps[start : start + len(statistics.logs)]
@@ -91,6 +103,20 @@ def _errors(logs: Sequence[Recording]) -> Iterator[Array]:
                 scaled = scaled_accelerometer(float(scale[0]), offset, log.imu.X_BI.position)
                 own[k, group] = scaled + displaced_point(-place) - as_read[k]
             yield own
+
+
+def _errors_of_scale(logs: Sequence[Recording]) -> Iterator[Array]:
+    """Maps of the error of the scale that all logs have at once."""
+    units = [log.imu for log in logs]
+    if not any(unit is not None and unit.scale_error for unit in units):
+        return
+    maps = [
+        changed_readings(np.eye(6))
+        if unit is None
+        else scaled_accelerometer(unit.scale_error, np.zeros(3), unit.X_BI.position)
+        for unit in units
+    ]
+    yield np.repeat(np.array(maps)[:, None], len(SCAN_LAYOUT.groups), axis=1)
 
 
 def _scores(fit: LeastSquaresFit, x: Array, system: System) -> Array:

@@ -17,9 +17,9 @@ from identify.arrays import Array, Indices, Phi, Vec3
 from identify.estimation.calibration import gain_accuracy, gain_deviations, gravity_error
 from identify.estimation.variance_components import Component
 from identify.logs import Recording
-from identify.logs.effects import GroupSetting, effect_sizes
+from identify.logs.effects import GroupSetting
 from identify.logs.facts import LogFacts, once_for_logs_alike
-from identify.logs.sensors import require_same_sensor, sensor_key
+from identify.logs.sensors import effect_sizes, require_same_sensor, sensor_key
 from identify.regressors import SCAN_LAYOUT, WIDE_LAYOUT, Statistics
 from identify.regressors.log_corrections import (
     before_added_weight,

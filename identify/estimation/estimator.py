@@ -205,8 +205,8 @@ class _Uncertainty:
         places: covariance from errors of places that were found, shape (p, p); None where none was.
         faults: covariance from small faults of the sensor but for its scale, shape (p, p); None
             where they are not counted.
-        calibration: covariance from errors of the sensor's scale, shape (p, p); None where they are
-            not counted.
+        calibration: covariance from errors of the scale of the sensor, and of an accelerometer
+            that alone tells the acceleration, shape (p, p); None where they are not counted.
         offsets: variances of the sensor offsets from errors of places, shape (offsets, m).
         degrees: of freedom of Student's t, shape (p,).
         kind: sources that are counted, in words.
@@ -266,6 +266,9 @@ class _Uncertainty:
         if effects is not None:
             whole, of_scale = effects.covariances(posterior)
             of_faults = whole - of_scale
+            if places is not None and places.scales:
+                own_scale = places.of_scale(posterior)
+                whole, of_scale = whole + own_scale, of_scale + own_scale
             added = added + np.diag(whole)
         # Errors of known size have no degrees of freedom to count (Satterthwaite 1946).
         own = np.diag(covariance)

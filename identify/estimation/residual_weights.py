@@ -44,7 +44,7 @@ signals for less of it to be there."""
 _LEAST_INDEPENDENT = 1e-8
 """Share of each axis' residual variance that is taken to be independent of the other axes."""
 
-_MOST_UNEVEN = 1e-5
+_MOST_UNEVEN = 1e-4
 """Least residual of a channel, as a share of what it measured, over the largest of the others: an
 exact torque beside a noisy force would outweigh it by more than double precision holds, and hide
 what the force alone tells, the mass."""

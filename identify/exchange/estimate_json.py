@@ -9,7 +9,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +24,7 @@ from identify.findings import Finding, Verdict
 from identify.inertia import PHI, InertialParameters
 from identify.spatial import BodyFrame, Pose
 from identify.spatial.rotations import quaternion_from_rotation, rotation_from_quaternion
+from identify.texts import as_json
 
 SCHEMA_VERSION = 3
 """Version of the file's layout; a reader refuses another one."""
@@ -244,19 +245,10 @@ def estimate_digest(estimate: SavedEstimate) -> str:
 
 
 def _plain(value: object) -> object:
-    """What JSON has of an array, a mapping, a finding, a verdict or a bias."""
-    if isinstance(value, Finding | Verdict):
-        return value.record()
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, BodyFrame):  # `asdict` would copy the poses to plain values of their own
-        return {"name": value.name, "flange": value.flange, "tcp": value.tcp}
+    """What JSON has of a pose, an array, a mapping, a finding, a verdict or a bias."""
     if isinstance(value, Pose):
-        return {
-            "translation": value.position,
-            "quaternion": _quaternion(value.rotation),
-        }
-    return dict(value) if isinstance(value, Mapping) else asdict(value)  # pyright: ignore[reportArgumentType]
+        return {"translation": value.position, "quaternion": _quaternion(value.rotation)}
+    return as_json(value)
 
 
 def _quaternion(rotation: Mat33) -> list[float]:

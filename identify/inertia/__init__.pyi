@@ -33,6 +33,8 @@ from identify.inertia.matrices import (
     inertia_about_com as inertia_about_com,
     inertia_about_origin as inertia_about_origin,
     inertia_from_second_moment as inertia_from_second_moment,
+    kinetic_energy as kinetic_energy,
+    momentum_in_frame as momentum_in_frame,
     move_inertia as move_inertia,
     move_second_moment as move_second_moment,
     phi_from_inertia as phi_from_inertia,
@@ -41,12 +43,8 @@ from identify.inertia.matrices import (
     second_moment_about_com as second_moment_about_com,
     second_moment_from_inertia as second_moment_from_inertia,
     spatial_inertia as spatial_inertia,
-    swap_spatial_order as swap_spatial_order,
-)
-from identify.inertia.momentum import (
-    kinetic_energy as kinetic_energy,
-    momentum_in_frame as momentum_in_frame,
     spatial_momentum as spatial_momentum,
+    swap_spatial_order as swap_spatial_order,
 )
 from identify.inertia.nearest import (
     NearestBody as NearestBody,

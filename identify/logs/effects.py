@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
+from pydantic import BeforeValidator, create_model
+
+from identify.documents import Table, finite, shown
 from identify.logs.units import ANGLE
-
-if TYPE_CHECKING:
-    from identify.logs.recording import Recording
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,26 +152,30 @@ EFFECT_KEYS: Mapping[str, EffectKey] = MappingProxyType(
 """The keys of `[effects]`, by name."""
 
 
-def effect_table(recording: Recording) -> Mapping[str, Any]:
-    """`[effects]` of a recording's schema; empty where it has none."""
-    table = recording.schema.get("effects")
-    return table if isinstance(table, Mapping) else {}
+def _size_of(key: EffectKey) -> BeforeValidator:
+    """A check for a size up to the cap of a key, or false."""
+
+    def check(value: object) -> float | bool:
+        if value is False:
+            return False
+        try:
+            size = finite(value)
+        except ValueError:
+            size = 0.0
+        if not 0.0 < size <= key.cap:
+            raise ValueError(
+                f"expected 0 < size <= {key.cap:g} [{key.unit}], or false, got {shown(value)}"
+            )
+        return size
+
+    return BeforeValidator(check)
 
 
-def effect_sizes(recording: Recording) -> Mapping[str, GroupSetting]:
-    """Prior sizes and caps of the effects that a fit of a recording includes.
+_FIELDS: dict[str, Any] = {
+    key.name: (Annotated[Any, _size_of(key)], None) for key in EFFECT_KEYS.values()
+}
+_EffectSizes: Any = create_model("_EffectSizes", __base__=Table, **_FIELDS)
 
-    Args:
-        recording: a log, whose schema may have a table `[effects]`.
 
-    Returns:
-        The settings by key, in SI, in the order of `EFFECT_KEYS`; a key that the schema sets to
-        false is not among them.
-    """
-    given = effect_table(recording)
-    sizes = {name: given.get(name, key.size) for name, key in EFFECT_KEYS.items()}
-    return {
-        name: GroupSetting(key.si_factor * float(sizes[name]), key.si_factor * key.cap)
-        for name, key in EFFECT_KEYS.items()
-        if sizes[name] is not False
-    }
+class EffectsTable(_EffectSizes):
+    """`[effects]`: prior sizes of the small faults of a sensor; False leaves one out of a fit."""

@@ -19,7 +19,7 @@ from identify.logs.readers.bag import RECEIVED, STAMP
 from identify.logs.schema_fields import Column
 from identify.logs.schema_tables import LogTable
 from identify.logs.table import Contents, Source, Table, places_of
-from identify.logs.units import ANGLE, FORCE, LENGTH, TORQUE
+from identify.logs.units import ANGLE, DAY, FORCE, LENGTH, TORQUE
 
 UNSURE = "(?)"
 """What marks a line that only a person can know."""
@@ -292,7 +292,7 @@ def _time(table: NamedVectors, values: Table | None, missing: list[str], log: Pa
     step = float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else 0.0
     named = _UNIT_IN_NAME.fullmatch(times[0].lower())
     written = named[1] if named else table.contents.units.get(times[0], "").strip("[]()")
-    units = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
+    units = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9, "d": 1.0 / DAY}
     fitting = [u for u, n in units.items() if step > 0.0 and _RATES_HZ[0] < n / step < _RATES_HZ[1]]
     unit = written if written in units else next(iter(fitting), "s")
     rate = f"{units[unit] / step:.4g} rows a second" if step > 0.0 else ""

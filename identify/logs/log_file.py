@@ -13,11 +13,10 @@ from identify.arrays import Array
 from identify.files import digest, require_file
 from identify.logs.clock import COUNTERS, require_order, since
 from identify.logs.convert import signals_of, with_free_flight
-from identify.logs.excerpt import Excerpt, ReadExcerpt, rows_of, span_of
 from identify.logs.parts import SourceFile
 from identify.logs.read import LogLike, describe_log, read_fields, rotation_numbers_of, sealed
 from identify.logs.readers import measure, rows_reader
-from identify.logs.recording import Recording
+from identify.logs.recording import Excerpt, ReadExcerpt, Recording, rows_of, span_of
 from identify.logs.rows import RowCounts, require_sane
 from identify.logs.schema import Schema, SchemaLike, load_schema
 from identify.logs.sources import checked, plan_sources

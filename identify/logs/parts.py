@@ -63,6 +63,8 @@ class Imu:
         at_rest: where the accelerometer is the force itself, the mass [kg] and the offset of the
             force [N] it is read with, found at rest.
         scale: what the accelerometer reads of gravity, where that is off; else one.
+        scale_error: one sigma of the accelerometer's scale, relative, where it alone tells the
+            acceleration of a motion; of all logs of a unit alike.
     """
 
     X_BI: Pose = field(default_factory=Pose.identity)
@@ -72,6 +74,7 @@ class Imu:
     shares: tuple[float, ...] = ()
     at_rest: tuple[float, ...] = ()
     scale: float = 1.0
+    scale_error: float = 0.0
 
 
 def _read_only(array: Array) -> Array:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from identify.errors import LogError
-from identify.logs.errors import TooManyBadRows
 from identify.logs.parts import DroppedRows
 from identify.logs.schema_fields import Column
 from identify.logs.table import RowFault, Table
@@ -29,7 +28,7 @@ def select_rows(tables: Sequence[Table], *, drop_bad_rows: bool) -> tuple[list[T
     Raises:
         LogError: the tables have different numbers of rows, no row is whole, or a number in a
             whole row is absurd.
-        TooManyBadRows: more rows are faulty than a share.
+        LogError: more rows are faulty than a share.
     """
     tables, cut = same_length(tables)
     faults = np.max([table.faults for table in tables], axis=0)
@@ -85,8 +84,7 @@ class RowCounts:
         """Raise unless most rows of a log can be used, and one at the least.
 
         Raises:
-            TooManyBadRows: more rows are faulty than a share.
-            LogError: none is left.
+            LogError: more rows are faulty than a share, or none is left.
         """
         dropped, rows = self.dropped, kept + self.dropped.total
         bad = dropped.not_finite + dropped.not_numbers
@@ -100,7 +98,10 @@ class RowCounts:
                 remedy += f"; drop_bad_rows = true in [log] admits up to {_SHARE_IF_DROPPED:.0%}"
             else:
                 remedy += "; fix the file, or name other columns"
-            raise TooManyBadRows(worst, bad, rows, share, remedy)
+            raise LogError(
+                f"{worst}: {bad} of {rows} rows are unusable, more than {share:.0%}{remedy}",
+                path=worst,
+            )
         if not kept:
             raise LogError(f"{path}: no row can be used; of {rows}, {describe(dropped)}", path=path)
 

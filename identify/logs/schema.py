@@ -1,7 +1,7 @@
 """The schema of a log: which column is what, in which unit, frame and sign (a TOML file).
 
 Every key a schema may have is a field of a table in `schema_tables`, `schema_poses` or
-`schema_effects`. Checks that need one table only stand with it, those that need several here, as
+`effects`. Checks that need one table only stand with it, those that need several here, as
 their messages name keys of several: `spell` says what each is called, as `Recording.from_arrays`
 has arguments in their place.
 """
@@ -17,7 +17,7 @@ from pydantic import ValidationInfo, model_validator
 
 from identify.documents import Spell, Table, read_toml, spell_key, validate
 from identify.errors import SchemaError
-from identify.logs.schema_effects import EffectsTable
+from identify.logs.effects import EffectsTable
 from identify.logs.schema_poses import BodyTable, ImuTable
 from identify.logs.schema_tables import (
     NO_WRENCH,

@@ -41,7 +41,7 @@ class LogTable(Table):
 
     time: Column | None = None
     """The column of time stamps; or else `rate_hz` or `still`."""
-    time_unit: Annotated[str, one_of(TICKS_PER_SECOND)] = "s"
+    time_unit: Annotated[str, one_of((*TICKS_PER_SECOND, "d"))] = "s"
     time_fraction: Column | None = None
     """The column of what follows the whole seconds in `time`, of stamps in two columns."""
     time_fraction_unit: Annotated[str, one_of(("ns", "us", "ms"))] = "ns"

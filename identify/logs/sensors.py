@@ -1,4 +1,4 @@
-"""Which logs are of one sensor, whose small faults they share."""
+"""Which logs are of one sensor, and how large its small faults, which they share, may be."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from identify.errors import SchemaError
-from identify.logs.effects import effect_table
+from identify.logs.effects import EFFECT_KEYS, GroupSetting
 from identify.logs.recording import Recording
 from identify.logs.schema_tables import WrenchTable
 
@@ -81,3 +81,28 @@ def _wrench_table(recording: Recording) -> dict[str, Any]:
     table = recording.schema.get("wrench")
     written = dict(table) if isinstance(table, Mapping) else {}
     return {**_DEFAULTS, "frame": recording.frames.get("wrench"), **written}
+
+
+def effect_table(recording: Recording) -> Mapping[str, Any]:
+    """`[effects]` of a recording's schema; empty where it has none."""
+    table = recording.schema.get("effects")
+    return table if isinstance(table, Mapping) else {}
+
+
+def effect_sizes(recording: Recording) -> Mapping[str, GroupSetting]:
+    """Prior sizes and caps of the effects that a fit of a recording includes.
+
+    Args:
+        recording: a log, whose schema may have a table `[effects]`.
+
+    Returns:
+        The settings by key, in SI, in the order of `EFFECT_KEYS`; a key that the schema sets to
+        false is not among them.
+    """
+    given = effect_table(recording)
+    sizes = {name: given.get(name, key.size) for name, key in EFFECT_KEYS.items()}
+    return {
+        name: GroupSetting(key.si_factor * float(sizes[name]), key.si_factor * key.cap)
+        for name, key in EFFECT_KEYS.items()
+        if sizes[name] is not False
+    }

@@ -14,7 +14,7 @@ from identify.logs.schema import Group, Schema
 from identify.logs.schema_fields import Column
 from identify.logs.schema_tables import LogTable
 from identify.logs.table import Arrays, RowFault, Source, Table
-from identify.logs.units import TICKS_PER_SECOND
+from identify.logs.units import DAY, TICKS_PER_SECOND
 
 
 def plan_sources(log: Path | Arrays, schema: Schema) -> list[Source]:
@@ -62,6 +62,10 @@ def checked(table: Table, source: Source, *, alone: bool) -> Table:
                 RowFault.NOT_FINITE
             )
     fraction = source.layout.time_fraction
+    if source.layout.time_unit == "d" and table.stamps is not None and not table.ticks_per_second:
+        days = np.where(np.isfinite(table.stamps), table.stamps, 0.0)
+        microseconds = np.rint(1e6 * DAY * days).astype(np.int64)
+        return replace(table, stamps=microseconds, ticks_per_second=10**6)
     return table if fraction is None else _with_fraction(table, source.layout, fraction)
 
 

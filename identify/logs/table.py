@@ -14,10 +14,22 @@ from numpy.typing import NDArray
 
 from identify.arrays import Array
 from identify.errors import LogError, MissingColumn
-from identify.logs.errors import MissingNumberedColumn
 from identify.logs.schema import Group
 from identify.logs.schema_fields import Column, bare
 from identify.logs.schema_tables import LogTable
+
+
+def missing_number(path: Path, column: int, count: int, remedy: str = "") -> MissingColumn:
+    """The error of a column that the schema names by a number past the last one."""
+    message = f"{path}: no column {column}: it has {count} columns, numbered from 0{remedy}"
+    return MissingColumn(path, column, map(str, range(count)), message=message)
+
+
+def shorten(names: Sequence[str], most: int = 30) -> str:
+    """The names as a list, the first few of very many."""
+    spelled = ", ".join(repr(name[:60]) for name in names[:most])
+    return f"[{spelled}{', …' if len(names) > most else ''}]"
+
 
 Stamps: TypeAlias = NDArray[np.int64 | np.floating[Any]]
 """Time stamps, in the type that loses nothing."""
@@ -171,7 +183,7 @@ def locate(path: Path, names: Sequence[str], column: Column) -> int:
     """
     if isinstance(column, int):
         if column >= len(names):
-            raise MissingNumberedColumn(path, column, len(names))
+            raise missing_number(path, column, len(names))
         return column
     places = places_of(names, column)
     if not places:

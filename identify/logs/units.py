@@ -14,6 +14,8 @@ _INCH = 0.0254
 TICKS_PER_SECOND: Mapping[str, int] = MappingProxyType(
     {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 )
+DAY = 86_400
+"""Seconds of a day, in which spreadsheets count time: not a whole number of ticks a second."""
 LENGTH: Mapping[str, float] = MappingProxyType({"m": 1.0, "mm": 1e-3})
 ANGLE: Mapping[str, float] = MappingProxyType({"rad": 1.0, "deg": pi / 180.0})
 ACCELERATION: Mapping[str, float] = MappingProxyType(

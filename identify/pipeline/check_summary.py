@@ -66,10 +66,8 @@ class CheckSummary:
     advice: tuple[str, ...] = ()
 
 
-def summary_of(checks: Checks | CheckSummary) -> CheckSummary:
-    """The summary of checks, or of such as are one."""
-    if isinstance(checks, CheckSummary):
-        return checks
+def summary_of(checks: Checks) -> CheckSummary:
+    """What a result keeps of the checks of its logs."""
     ranking = checks.ranking
     return CheckSummary(
         readings=()

@@ -14,7 +14,7 @@ from identify.pipeline.diagnose import Checks, look_at
 from identify.pipeline.effect_notes import EFFECT_CODES
 from identify.pipeline.explanations import read_otherwise
 from identify.pipeline.fitted_effects import effects_of
-from identify.pipeline.messages import distinct, of_change
+from identify.pipeline.messages import TWO_PARTS, distinct, of_change
 from identify.pipeline.scanned_log import ScannedLog
 from identify.signals import Reading
 
@@ -80,6 +80,9 @@ def _correction(
 ) -> _Corrected:
     if any(s.code == code for of in checks.spans for s in of):
         if code == "bias_step":
+            if any(log.summary.recording.still and log.offset_steps for log in logs):
+                why = f"of still poses its size is no better known than the body. {TWO_PARTS}"
+                raise NotCorrected(code, why)
             return take_off_steps(logs)
         return take_out_spikes(logs, checks) if code == "spikes" else leave_out(logs, checks, code)
     if (misread := checks.misread) is not None and checks.ranking is not None:

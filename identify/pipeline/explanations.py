@@ -113,13 +113,15 @@ def rank_explanations(logs: Sequence[ScannedLog], large: Collection[str] = ()) -
                 BandRows.of(_read_by(log, fault).statistics, own)
                 for log, fault, own in zip(logs, candidate, bands, strict=True)
             ]
-        except IdentifyError:  # so read it is no motion
+        except IdentifyError as error:  # so read it is no motion
+            _LOG.debug("not compared: %s: %s", candidate[0].text, error)
             continue
         beside = compared
         if any(a.bands != b.bands for a, b in zip(again, rows, strict=True)):
             # A pose that jumps has other segments than one that does not.
             alike = [b.shared(a) for a, b in zip(again, rows, strict=True)]
             if sum(each.samples.sum() for each in alike) < _ALIKE * compared.samples:
+                _LOG.debug("not compared: %s: too few bands are alike", candidate[0].text)
                 continue
             beside = Compared.of(alike)
             again = [a.shared(b) for a, b in zip(again, rows, strict=True)]

@@ -17,8 +17,9 @@ from identify.diagnosis.trial import log_powers
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, FittedEffects, fit_effects
 from identify.estimation.effects import BodyScale, EffectGroup, EffectModel
-from identify.logs.effects import EFFECT_KEYS, GroupSetting, effect_table
+from identify.logs.effects import EFFECT_KEYS, GroupSetting
 from identify.logs.facts import LogFacts
+from identify.logs.sensors import effect_table
 from identify.pipeline.effect_notes import MOST_DISPLACED
 from identify.pipeline.scanned_log import ScannedLog, finest_blocks, without_effects
 from identify.regressors.wrench import W

@@ -23,6 +23,7 @@ from identify.exchange import SavedBias
 from identify.findings import CORRECTABLE, REPORTED, Finding, ranked
 from identify.inertia import InertialParameters
 from identify.logs import LogFile, Recording
+from identify.pipeline.check_summary import summary_of
 from identify.pipeline.delays import with_delay_axes, with_settled_delays
 from identify.pipeline.diagnose import Checks, is_suspect, look_at
 from identify.pipeline.fitted_effects import effects_of
@@ -32,6 +33,7 @@ from identify.pipeline.misread import (
     misread,
     of_negative_mass,
     require_likely_clock,
+    require_still_poses,
 )
 from identify.pipeline.needs import needs_met, precision_findings
 from identify.pipeline.plausibility import (
@@ -139,7 +141,8 @@ def fit(
     if settings.bounds:
         say("bounding")
         estimate = estimate.with_bounds()
-    return FitResult(estimate, logs, validation, settings, checks)
+    as_read = tuple(log.summary.statistics for log in scanned)
+    return FitResult(estimate, logs, validation, settings, summary_of(checks), as_read)
 
 
 def _erroneous(findings: Sequence[Finding]) -> bool:
@@ -246,6 +249,8 @@ def _scan(source: Recording | LogFile, settings: FitSettings) -> ScannedLog:
     if cutoff is not None and motion > cutoff:
         log = scan_log(source, replace(reading, cutoff_hz=motion), tell, wide=True)
     require_likely_clock(log.summary)
+    if isinstance(source, Recording) and source.still:
+        require_still_poses(reading.apply(source))
     dead = [span for span in log.spans if span.code == "dead_channel"]
     if of_most(log.summary, dead) and dead:
         raise MisreadLog("", of_spans(log.summary, dead)[0])

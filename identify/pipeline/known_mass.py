@@ -9,7 +9,6 @@ import numpy as np
 from identify.arrays import positive
 from identify.errors import ProblemError, SchemaError
 from identify.estimation import Estimate, estimate_body
-from identify.pipeline.diagnose import Checks
 from identify.pipeline.result import FitResult
 from identify.regressors import SCAN_LAYOUT
 from identify.regressors.log_corrections import changed_readings
@@ -71,8 +70,8 @@ def _with_gain(result: FitResult, gain: float) -> Estimate:
     """The estimate of the same logs with their force so many times as large."""
     logs = []
     # As they were read: small faults that were fitted take in a part of the gain.
-    for log in result.checks.logs if isinstance(result.checks, Checks) else result.logs:
+    for log, statistics in zip(result.logs, result.as_read, strict=True):
         M = changed_readings(np.diag([gain] * 3 + [1.0] * 3), log.recording.X_BS)
-        columns = len(log.statistics.layout.columns)
-        logs.append(log.statistics.mapped(M[:columns], SCAN_LAYOUT))
+        columns = len(statistics.layout.columns)
+        logs.append(statistics.mapped(M[:columns], SCAN_LAYOUT))
     return estimate_body(logs, result.settings)

@@ -10,7 +10,7 @@ import numpy as np
 from identify.diagnosis import Change, Explanation, Ranking, Span
 from identify.diagnosis.ranking import UNITS
 from identify.findings import Finding
-from identify.logs.effects import effect_table
+from identify.logs.sensors import effect_table
 from identify.regressors import LogSummary
 
 SHOWN = 4
@@ -69,6 +69,12 @@ def distinct(ranking: Ranking) -> list[Explanation]:
     return list(tied.values())[::-1]
 
 
+TWO_PARTS = (
+    "Cut the log there, and give both parts to one fit: each has an offset of its own. Or zero the "
+    "sensor once, before the first pose, and log again."
+)
+"""What to do where a sensor was zeroed among still poses."""
+
 _SPANS = {
     "bias_step": (
         "the sensor was zeroed, or its offset jumped, by {size:.3g} N",
@@ -111,7 +117,11 @@ def of_spans(log: LogSummary, spans: Sequence[Span], *, touched: bool = False) -
             remedy = f"{remedy}, fit with --apply {code}, or log again."
             if code == "dead_channel" and of_most(log, own):
                 remedy = "Mend the channel or name its column in the schema, and log again."
-            said = "all poses" if log.recording.still else said
+            if log.recording.still:
+                said = "all poses"
+                if code == "bias_step":
+                    said = f"between poses {own[0].start + 1:.0f} and {own[0].stop + 1:.0f}"
+                    remedy = TWO_PARTS
             channels = dict.fromkeys(span.channel for span in own if span.channel)
             of = f" ({', '.join(channels)})" if channels else ""
             rows = sum(span.rows for span in own)
@@ -145,7 +155,7 @@ def _of_rows(spans: Sequence[Span], log: LogSummary) -> Finding:
         "wrong_rows",
         "error",
         f"{what} {rows} of {log.kept} (the first is 1): the attitude or the wrench there may be "
-        "another pose's.",
+        "another pose's, or the body moved.",
         f"{remedy} with --apply wrong_rows, or log their poses again.",
         {"rows": numbers},
         log.name,

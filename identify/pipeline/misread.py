@@ -7,19 +7,22 @@ from collections.abc import Sequence
 import numpy as np
 
 from identify.diagnosis.explained import MOST_LEFT
-from identify.diagnosis.faults.timing import time_remedy
+from identify.diagnosis.faults.timing import time_patch, time_remedy
+from identify.diagnosis.moving_rows import moving_rows
 from identify.errors import IdentifyError, ProblemError
 from identify.estimation import EstimatorSettings, NegativeMass
 from identify.findings import Finding
+from identify.logs import Recording
+from identify.logs.units import DAY
 from identify.pipeline.explanations import rank_explanations, with_effects
 from identify.pipeline.messages import SHOWN, distinct, of_ranking, of_spans, remedy_alone
 from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors import LogSummary
 
-_LEAST_HZ, _MOST_HZ, _USUAL_HZ = 0.011, 1e7, 300.0
+_LEAST_HZ, _MOST_HZ, _USUAL_HZ = 0.011, 2e5, 300.0
 """Rates that no log of a motion has, and one that many have [Hz]."""
 
-_TIMES = (1e-9, 1e-6, 1e-3, 1e3, 1e6, 1e9)
+_TIMES = (1e-9, 1e-6, 1e-3, 1e3, DAY, 1e6, 1e9)
 """Factors from one unit of time to another."""
 
 _OF_SIGN = ("wrench_sign", "force_sign", "torque_sign", "gravity_direction", "imu_sign")
@@ -52,17 +55,42 @@ def require_likely_clock(log: LogSummary) -> None:
     rate = log.rate_hz
     if rate is None or _LEAST_HZ < rate < _MOST_HZ:
         return
-    factor = min(_TIMES, key=lambda factor: abs(np.log(rate / factor / _USUAL_HZ)))
-    said = f"{1.0 / rate:.3g} s from row to row, {log.duration:.3g} s in all"
+    said = log.recording.schema
+    units = [factor for factor in _TIMES if time_patch(said, factor)] or _TIMES
+    factor = min(units, key=lambda factor: abs(np.log(rate / factor / _USUAL_HZ)))
+    read = f"{1.0 / rate:.3g} s from row to row, {log.duration:.3g} s in all"
     finding = Finding(
         "time_unit",
         "error",
         f"no moving body is logged at {rate:.2g} Hz.",
-        time_remedy(log.recording.schema, factor),
+        time_remedy(said, factor),
         {"rate_hz": rate},
         log.name,
     )
-    raise MisreadLog(said, finding)
+    raise MisreadLog(read, finding)
+
+
+def require_still_poses(source: Recording) -> None:
+    """Raise where a log of still poses has rows of a motion.
+
+    Raises:
+        MisreadLog: they are.
+    """
+    found = moving_rows(source)
+    if found is None:
+        return
+    rate = f"{found.rate_hz:.1g}"
+    finding = Finding(
+        "not_still",
+        "error",
+        f"the {len(source)} rows are no still poses: the pose goes on from row to row as in a "
+        f"motion that was logged at about {rate} Hz, and the wrench has its inertia.",
+        'In the schema, [log], write `time = "COLUMN"` with the column of the time stamps, or '
+        "`rate_hz`, in place of `still = true`; or keep one row of each pose at rest.",
+        {"rate_hz": found.rate_hz, "explained": found.explained},
+        source.name,
+    )
+    raise MisreadLog("", finding)
 
 
 def misread(

@@ -187,7 +187,6 @@ def precision_findings(estimate: Estimate, needs: str) -> Iterator[Finding]:
         )
 
 
-_TOO_FEW_TURNS = "Log longer, with more and faster turns about all axes; or ask for less."
 _SCALE_LIMITS = (
     "The sensor's scale sets the limit, and a longer log does not narrow it: calibrate the sensor "
     "and give `gain_accuracy` in [wrench], weigh the body and give --mass, or ask for less."

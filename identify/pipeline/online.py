@@ -16,7 +16,7 @@ from identify.estimation import Estimate, estimate_body
 from identify.estimation.least_squares import weighted_least_squares
 from identify.estimation.wrench_system import body_system
 from identify.logs import Recording
-from identify.logs.excerpt import excerpt, rows_of
+from identify.logs.recording import excerpt, rows_of
 from identify.pipeline.needs import needs_met, parse_needs
 from identify.pipeline.settings import FitSettings, reading_of
 from identify.pipeline.turns import Turn, best_turn

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from identify.estimation import Estimate
 from identify.findings import Finding, Verdict, ranked
-from identify.pipeline.diagnose import Checks
+from identify.pipeline.check_summary import CheckSummary
 from identify.pipeline.settings import FitSettings
-from identify.regressors import LogSummary
+from identify.regressors import LogSummary, Statistics
 from identify.validation import Validation
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from identify.pipeline.check_summary import CheckSummary
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -29,13 +27,15 @@ class FitResult:
         validation: how it fares out of sample and in simulation.
         settings: the choices made.
         checks: what was looked at, besides.
+        as_read: statistics of the logs with the small faults of their sensors.
     """
 
     estimate: Estimate
     logs: tuple[LogSummary, ...]
     validation: Validation
     settings: FitSettings
-    checks: Checks | CheckSummary = field(default_factory=Checks)
+    checks: CheckSummary = field(default_factory=CheckSummary)
+    as_read: tuple[Statistics, ...] = ()
 
     def __repr__(self) -> str:
         logs = ", ".join(map(_log_in_short, self.logs))

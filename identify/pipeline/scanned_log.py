@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from identify.arrays import Array
-from identify.diagnosis import Fault, SignalWatch, Span, signal_spans
-from identify.diagnosis.robust import dead_columns
-from identify.diagnosis.spans import dead_channels
+from identify.diagnosis import Fault, SignalWatch, Span
+from identify.diagnosis.channels import ChannelWatch, dead_columns
+from identify.diagnosis.zeroed_poses import zeroed_poses
 from identify.estimation import FittedEffects
 from identify.logs import LogFile, Recording
-from identify.logs.excerpt import Excerpt
+from identify.logs.recording import Excerpt
 from identify.regressors import WIDE_LAYOUT, LogSummary, Statistics, scan
 from identify.regressors.scanning import Progress
 from identify.signals import Reading
@@ -157,22 +157,47 @@ def scan_log(
         LogError: the log cannot be used.
     """
     wide = wide or bool(reading.maps)
-    if isinstance(source, Recording):  # its rows as they are, not brought to one clock
-        as_read = reading.apply(source)
-        log = scan(source, reading, progress, wide=wide)
-        spans = (*signal_spans(as_read), *dead_channels(as_read))
-        if as_read.still:
-            spans = dead_columns(as_read, log.rows)
-        return ScannedLog(source, _mapped(log), spans)
-    watch = SignalWatch()
+    signals, channels = SignalWatch(), ChannelWatch()
 
-    def look_at(part: Excerpt) -> None:
+    def look_at(recording: Recording, rows: slice = slice(None)) -> None:
+        signals.take(recording, rows)
+        channels.take(recording, rows)
+
+    def look_at_part(part: Excerpt) -> None:
         if part.recording.time is not None:
             own = np.searchsorted(part.recording.time, part.span)
-            watch.take(part.recording, slice(*own.tolist()))
+            look_at(part.recording, slice(*own.tolist()))
 
-    summary = scan(source, reading, progress, wide=wide, look_at=look_at)
-    return ScannedLog(source, _mapped(summary), watch.spans())
+    if isinstance(source, LogFile):
+        log = scan(source, reading, progress, wide=wide, look_at=look_at_part)
+    else:
+        log = scan(source, reading, progress, wide=wide)
+        as_read = reading.apply(source)  # its rows as they are, not brought to one clock
+        if as_read.still:
+            spans = (*dead_columns(as_read, log.rows), *zeroed_poses(log.rows))
+            return ScannedLog(source, _mapped(log), spans)
+        look_at(as_read)
+    return ScannedLog(source, _mapped(log), _of_one_cause(signals.spans(), channels.dead(log)))
+
+
+def _of_one_cause(spans: tuple[Span, ...], dead: tuple[Span, ...]) -> tuple[Span, ...]:
+    """Spans without what a dead channel brings, and dead channels without those at range's end.
+
+    A channel that dies may jump, and stands at the end of its range from then on alone.
+    """
+    causes = list[Span]()
+    for channel in dead:
+        ends = [s for s in spans if s.code == "saturation" and s.size == abs(channel.size)]
+        if any(span.start < channel.start for span in ends):
+            continue
+        causes.append(channel)
+        spans = tuple(
+            span
+            for span in spans
+            if span not in ends
+            and not (span.code == "bias_step" and span.start <= channel.start <= span.stop)
+        )
+    return (*spans, *causes)
 
 
 def _mapped(summary: LogSummary) -> LogSummary:

@@ -107,11 +107,6 @@ def chosen(settings: object, options: FitOptions) -> FitSettings:
             f"fit: expected FitSettings after the recordings, got {type(settings).__name__}; a "
             "schema goes to identify.read_log(log, schema), several recordings come as a list"
         )
-    if "robust" in options:
-        raise SchemaError(
-            "robust: weights of blocks were removed, as what `apply` corrects is nearer the body; "
-            "call check_logs and name what it finds, as in apply=['contact', 'spikes']"
-        )
     for name in options:
         lookup(FitOptions.__annotations__, name, "option of fit")
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}

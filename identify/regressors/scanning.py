@@ -18,7 +18,7 @@ import numpy as np
 from identify.arrays import Array
 from identify.errors import LogError
 from identify.logs import LogFile, Recording
-from identify.logs.excerpt import Excerpt, ReadExcerpt, excerpt, rows_of
+from identify.logs.recording import Excerpt, ReadExcerpt, excerpt, rows_of
 from identify.logs.rows import RowCounts
 from identify.regressors.statistics import MOST_BLOCKS
 from identify.regressors.summary import LogSummary, joint_range

@@ -195,9 +195,10 @@ class Statistics:
         """Statistics of one log whose blocks of time go on with those of a later part of it.
 
         Args:
-            later: of the same log and layout.
+            later: of the same log and layout, whatever its name.
         """
-        return self + later._copy(block=int(self.block.max()) + 1 + later.block)
+        start = int(self.block.max()) + 1
+        return self + later._copy(block=start + later.block, logs=self.logs)
 
     def subset(self, cells: Indices | Flags | Sequence[int]) -> Statistics:
         """The cells of the given numbers, of the same logs."""

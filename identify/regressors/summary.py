@@ -12,7 +12,7 @@ import numpy as np
 
 from identify.arrays import Array, Indices, Phi
 from identify.logs import Recording
-from identify.logs.excerpt import rows_of
+from identify.logs.recording import rows_of
 from identify.regressors.corrected_states import corrected_states
 from identify.regressors.statistics import Statistics
 from identify.regressors.wrench import Drift, W, block_statistics, fold_statistics, without_drift

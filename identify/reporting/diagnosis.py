@@ -9,7 +9,6 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.inertia import InertialParameters
-from identify.pipeline.check_summary import summary_of
 from identify.reporting.body import certificate_blocks
 from identify.reporting.canvas import BAND, ESTIMATE, OTHER, Column, Panel
 from identify.reporting.content import (
@@ -45,7 +44,7 @@ def checks_section(result: FitResult, truth: InertialParameters | None) -> Secti
 
 
 def _blocks(result: FitResult) -> Iterator[Block]:
-    found = summary_of(result.checks)
+    found = result.checks
     if result.corrected:
         yield Text("Corrections that were asked for, and made before the fit:")
         yield BulletList(result.corrected)
@@ -147,7 +146,7 @@ _KINDS = (("force", "N", slice(0, 3)), ("torque", "N m", slice(3, 6)))
 
 def span_columns(result: FitResult) -> tuple[Column, ...]:
     """Size of the residual over time, spans shaded; none where there is no span."""
-    spans = summary_of(result.checks).spans
+    spans = result.checks.spans
     if not any(spans):
         return ()
     values = [prediction.residual for prediction in predict(result)]

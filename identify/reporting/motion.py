@@ -10,7 +10,6 @@ import numpy as np
 from identify.arrays import Array
 from identify.findings import NOT_IDENTIFIED
 from identify.inertia import InertialParameters
-from identify.pipeline.check_summary import summary_of
 from identify.reporting.canvas import (
     ESTIMATE,
     GRID,
@@ -56,7 +55,7 @@ _ADVICE = {
 
 def motion_section(result: FitResult, truth: InertialParameters | None) -> Section:
     """What motion would tell more, and what there was, beside its noise."""
-    advice = summary_of(result.checks).advice
+    advice = result.checks.advice
     said: Block = BulletList(advice) if advice else Text(_next(result))
     caption = (
         "Motion: the quantities that the equations of motion are linear in, after the low-pass; "

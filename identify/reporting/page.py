@@ -17,8 +17,7 @@ from identify.reporting.logs import data_section, offset_section, provenance_sec
 from identify.reporting.motion import motion_section
 from identify.reporting.precision import decided_section
 from identify.reporting.replays import replay_section
-from identify.reporting.result import verdict_section
-from identify.reporting.use import use_section
+from identify.reporting.result import use_section, verdict_section
 from identify.reporting.wrenches import explained_section
 
 if TYPE_CHECKING:

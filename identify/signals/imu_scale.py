@@ -2,7 +2,8 @@
 
 In an attitude at rest an accelerometer reads s g u + b: a sphere, whose radius tells the scale s
 beside the offset b. In motion, what it reads in axes that do not turn, as a gyro tells them, is
-s g on average, because no motion accelerates one way for long.
+s g on average, because no motion accelerates one way for long. An offset b adds the mean of R b to
+that, which only large turns tell from a scale: what they leave open is an error of the scale.
 """
 
 from __future__ import annotations
@@ -13,13 +14,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from identify.arrays import Array, Vec3
+from identify.arrays import Array, Mat33, Vec3
 from identify.findings import Finding
 from identify.logs import Recording
 from identify.logs.parts import Imu
 from identify.logs.patch import Patch
 from identify.logs.units import ACCELERATION
-from identify.spatial.rotations import exp_rotation, lengths, rotation_from_quaternion
+from identify.spatial.rotations import (
+    exp_rotation,
+    lengths,
+    normalised_quaternion,
+    rotation_from_quaternion,
+)
 
 _SURELY = 4.0
 """Standard errors beyond which a scale is off by no chance …"""
@@ -41,6 +47,12 @@ _SHORTEST, _LONGEST, _RATE_HZ = 4.0, 20.0, 100.0
 _ONE_WAY = 0.98
 """Cosine of the angle between parts of a window, in axes that do not turn, if the gyro is right."""
 
+_TYPICAL = 0.02
+"""One sigma of an accelerometer's scale, before a log tells it."""
+
+_ELSEWHERE = {"position", "linear_velocity", "linear_acceleration"}
+"""Signals that, with an attitude, tell the acceleration beside an accelerometer."""
+
 
 class _Scale(NamedTuple):
     """What an accelerometer reads of gravity, and its standard error."""
@@ -57,6 +69,8 @@ def with_gravity_scale(
 ) -> Recording:
     """A log of a motion with the scale of its accelerometer, and its finding, where it is off.
 
+    Else with the error of the scale, where the accelerometer alone tells the acceleration.
+
     Args:
         recording: the log.
         signals: of its longest segment, by name.
@@ -65,11 +79,18 @@ def with_gravity_scale(
     for table, read in _read_of_gravity(recording, signals):
         typical = _Scale(float(np.median(lengths(read))), 0.0)
         in_unit = f"{table}.unit" in (patch_of_scale(recording.schema, table, typical.size) or {})
-        scale = typical if in_unit else _in_motion(read, signals, rate_hz)
+        posed, imu = "quaternion" in signals, recording.imu or Imu()
+        alone = table == "acceleration" or not posed or _ELSEWHERE.isdisjoint(signals)
+        windows = _windows(read, signals, rate_hz) if alone else None
+        scale = typical if in_unit else None if posed or not windows else _in_motion(windows)
         if scale is not None and scale.is_off(_IN_MOTION):
-            imu = replace(recording.imu or Imu(), scale=scale.size)
             found = _finding(recording, table, scale, "error")
+            off = min(abs(scale.size - 1.0), _FAR)
+            imu = replace(imu, scale=scale.size, scale_error=off)
             return replace(recording, imu=imu, findings=(*recording.findings, found))
+        if alone:
+            error = _error(windows) if windows and (posed or scale) else _TYPICAL
+            recording = replace(recording, imu=replace(imu, scale_error=error))
     return recording
 
 
@@ -129,11 +150,18 @@ def _read_of_gravity(
 
 
 def _at_rest(read: Vec3) -> _Scale:
-    """The radius of the sphere that readings at rest lie on, its centre near zero."""
+    """The scale by readings in attitudes at rest."""
+    return _of_sphere(read, np.broadcast_to(np.eye(3), (len(read), 3, 3)))
+
+
+def _of_sphere(read: Vec3, turned: Mat33) -> _Scale:
+    """The radius s of the sphere |read − turned b| = s that readings lie on, b near zero."""
     size, offset, noise, inverse = float(lengths(read).mean()), np.zeros(3), 0.0, np.eye(4)
     for _ in range(4):
-        u = (read - offset) / np.maximum(lengths(read - offset), np.finfo(float).tiny)[:, None]
-        A, y = np.column_stack((np.ones(len(u)), u)), np.einsum("ni,ni->n", u, read)
+        u = read - turned @ offset
+        u /= np.maximum(lengths(u), np.finfo(float).tiny)[:, None]
+        A = np.column_stack((np.ones(len(u)), np.einsum("ni,nij->nj", u, turned)))
+        y = np.einsum("ni,ni->n", u, read)
         left = float(np.sum((y - A @ (size, *offset)) ** 2)) / size**2
         free = max(len(u) - 4, 0)
         more = max(_FEW - free, 0)  # of few attitudes four numbers leave nothing
@@ -144,40 +172,74 @@ def _at_rest(read: Vec3) -> _Scale:
     return _Scale(size, noise * size * float(np.sqrt(inverse[0, 0])))
 
 
-def _in_motion(read: Vec3, signals: Mapping[str, Array], rate_hz: float) -> _Scale | None:
-    """The length of means in axes that do not turn; None where the gyro does not make them one."""
-    rates = signals.get("gyro", signals.get("angular_velocity"))
+class _Windows(NamedTuple):
+    """What is read in stretches of time, and the turns since the first sample of each.
+
+    Attributes:
+        read: [g], shape (windows, n, 3).
+        rotation: to axes that do not turn, shape (windows, n, 3, 3).
+    """
+
+    read: Vec3
+    rotation: Mat33
+
+    def mean(self, start: int, rows: int) -> tuple[Vec3, Mat33]:
+        """Mean of R a and of R over some rows, tapered."""
+        taper = np.hanning(rows + 2)[1:-1]
+        R = np.einsum("n,wnij->wnij", taper / taper.sum(), self.rotation[:, start : start + rows])
+        read = np.einsum("wnij,wnj->wi", R, self.read[:, start : start + rows])
+        return read, R.sum(axis=1)
+
+
+def _windows(read: Vec3, signals: Mapping[str, Array], rate_hz: float) -> _Windows | None:
+    """Stretches of time with their turns; None of too short a log, or where nothing tells turns."""
     step = max(1, round(rate_hz / _RATE_HZ))
     count = len(read) // step
     seconds = min(_LONGEST, count * step / rate_hz / 1.5)
-    if rates is None or "quaternion" in signals or seconds < _SHORTEST:
+    rates, attitude = (
+        signals.get("gyro", signals.get("angular_velocity")),
+        signals.get("quaternion"),
+    )
+    if seconds < _SHORTEST or (rates is None and attitude is None):
         return None
     size = int(seconds * rate_hz / step) // 4 * 4
     windows = np.arange(0, count - size + 1, size // 2)[:, None] + np.arange(size)
-    mean, turning = (
-        values[: count * step].reshape(count, step, 3).mean(axis=1)[windows]
-        for values in (read, rates)
-    )
-    turns = rotation_from_quaternion(exp_rotation(turning * step / rate_hz))
-    R, held = np.broadcast_to(np.eye(3), (len(windows), 3, 3)), np.empty_like(mean)
-    for k in range(size):
-        held[:, k] = np.einsum("wij,wj->wi", R, mean[:, k])
-        R = R @ turns[:, k]
 
-    def averaged(start: int, rows: int) -> Vec3:
-        weights = np.hanning(rows + 2)[1:-1]
-        return np.average(held[:, start : start + rows], axis=1, weights=weights)
+    def thinned(values: Array) -> Array:
+        return values[: count * step].reshape(count, step, -1).mean(axis=1)[windows]
 
-    whole = averaged(0, size)
+    if attitude is not None:
+        R = rotation_from_quaternion(normalised_quaternion(thinned(attitude)))
+        return _Windows(thinned(read), R)
+    assert rates is not None
+    turns = rotation_from_quaternion(exp_rotation(thinned(rates) * step / rate_hz))
+    R = np.empty((*windows.shape, 3, 3))
+    R[:, 0] = np.eye(3)
+    for k in range(1, size):
+        R[:, k] = R[:, k - 1] @ turns[:, k - 1]
+    return _Windows(thinned(read), R)
+
+
+def _in_motion(windows: _Windows) -> _Scale | None:
+    """The length of means in axes that do not turn; None where the gyro does not make them one."""
+    size = windows.read.shape[1]
+    whole, _ = windows.mean(0, size)
     found, differences = lengths(whole), []
     for start in (0, size // 4, size // 2):
-        part = averaged(start, size // 2)
+        part, _ = windows.mean(start, size // 2)
         if not (np.sum(part * whole, axis=1) > _ONE_WAY * lengths(part) * found).all():
             return None
         differences.append(lengths(part) - found)
     # Half a window leaves four times of a slow motion what the whole one does.
     error = max(float(found.std()), float(np.sqrt(np.mean(np.square(differences)))) / 4.0)
     return _Scale(float(np.median(found)), error / np.sqrt(len(found)))
+
+
+def _error(windows: _Windows) -> float:
+    """Root mean square of what a scale that stays as it was read is off, its offset unknown."""
+    scale = _of_sphere(*windows.mean(0, windows.read.shape[1]))
+    share = _TYPICAL**2 / (_TYPICAL**2 + scale.error**2)
+    return float(np.hypot(share * (scale.size - 1.0), np.sqrt(share) * scale.error))
 
 
 def _finding(recording: Recording, table: str, scale: _Scale, severity: Any) -> Finding:

@@ -34,7 +34,7 @@ class OffsetStep:
     """A jump of the sensor's offset.
 
     Attributes:
-        before, after: times of the samples on either side [s].
+        before, after: times of the samples on either side [s], or numbers of still poses.
         jump: change of the wrench in the sensor's axes, shape (6,) [N, N m].
         in_world: change of the force in the world's axes, shape (3,) [N]; empty without a pose.
     """
@@ -96,11 +96,14 @@ def of_zeroed_sensor(steps: Sequence[OffsetStep]) -> list[OffsetStep]:
 
 
 def without_offset_steps(recording: Recording, steps: Sequence[OffsetStep]) -> Recording:
-    """A recording whose wrench is without jumps of the sensor's offset."""
-    assert recording.time is not None
-    offset = np.zeros((len(recording.time), 6))
+    """A recording whose wrench is without jumps of the sensor's offset.
+
+    Still poses have their numbers, from zero, for a time.
+    """
+    time = np.arange(len(recording)) if recording.time is None else recording.time
+    offset = np.zeros((len(time), 6))
     for step in steps:
-        offset[recording.time > 0.5 * (step.before + step.after)] += step.jump
+        offset[time > 0.5 * (step.before + step.after)] += step.jump
     parts = [offset[:, :3], offset[:, 3:]]
     if recording.frames["wrench"] == "world":
         R = rotation_from_quaternion(recording.signals["quaternion"])

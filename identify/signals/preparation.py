@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from identify.arrays import Array, Vec3
-from identify.errors import LogError, SchemaError
+from identify.errors import LogError
 from identify.findings import Finding
 from identify.logs import Recording
 from identify.logs.parts import Imu
@@ -56,7 +56,6 @@ def prepare(
     wide: bool = False,
     rate_hz: float | None = None,
     validated: bool = True,
-    form: str = "acceleration",
 ) -> PreparedLog:
     """Put a log on an even clock, differentiate what is missing, and take its slow rows.
 
@@ -75,18 +74,11 @@ def prepare(
             transforms are not made anew. With it, `motion_hz` is found though a cut-off is given.
         validated: make what validation needs too: folds, for which time is cut anew where blocks
             are too few to be held out, and the motion at full rate. Else folds are the blocks.
-        form: there is one, "acceleration"; the momentum form was removed.
 
     Raises:
         NoSegment: too short a log, or one of gaps.
         LogError: too few rows, or signals missing.
-        SchemaError: another form than "acceleration".
     """
-    if form != "acceleration":
-        raise SchemaError(
-            f'form: expected "acceleration", got {form!r}; the momentum form was removed, as its '
-            "estimates were no better: leave `form` out"
-        )
     recording = _at_gravity(on_one_clock(recording))
     if recording.still:
         return _prepare_still(recording, wide=wide)

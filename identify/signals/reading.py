@@ -69,7 +69,7 @@ class Reading:
         Raises:
             SchemaError, LogError: it cannot be read so.
         """
-        if self.offset_steps and not recording.still:
+        if self.offset_steps:
             recording = without_offset_steps(recording, self.offset_steps)
         if self.without_spikes and not recording.still:
             recording, _ = without_spikes(recording)

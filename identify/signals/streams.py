@@ -13,6 +13,7 @@ from identify.findings import Finding
 from identify.logs import Recording
 from identify.logs.parts import Stream
 from identify.signals.clock import sampling_period
+from identify.signals.interpolated import slower_samples
 from identify.signals.resampling import reach, resample
 from identify.signals.sample_and_hold import sample_rows
 from identify.signals.segments import FEWEST_ROWS, EvenSegment, even_segments_of
@@ -32,11 +33,13 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
 def on_one_clock(recording: Recording) -> Recording:
     """A recording all of whose signals have the same rows, at even times between gaps.
 
-    Rows that only hold the last sample of a slower sensor are left out. Then the slowest stream
-    gives the clock: it stays as it is, which keeps its noise what it was, and the faster ones are
-    low-passed and evaluated at its times, attitudes by the components of the unwrapped quaternion.
-    Nothing is interpolated across a gap of any stream, or a jump of the pose; by each of them, as
-    by the ends of a faster stream, 12 samples are lost.
+    Rows that only hold the last sample of a slower sensor are left out, and signals that were
+    interpolated between such samples are taken at these. Then the slowest stream gives the clock:
+    it stays as it is, which keeps its noise what it was, and the faster ones are low-passed and
+    evaluated at its times, attitudes by the components of the unwrapped quaternion. Nothing
+    is interpolated across a gap of any stream, or a jump of the pose; by each of them, as by the
+    ends of a faster stream, 12 samples are lost. Times stay those of the recording's clock, so that
+    parts of a log stay where they are.
 
     A recording of one clock that holds nothing is returned as it is.
 
@@ -48,7 +51,8 @@ def on_one_clock(recording: Recording) -> Recording:
     own = Stream(_name_of(tuple(recording.signals)), recording.time, recording.signals)
     given = (own, *recording.streams)
     found: list[Finding] = []
-    streams = [each for stream in given for each in _thinned(stream, found)]
+    thinned = [each for stream in given for each in _thinned(stream, found)]
+    streams = [each for stream in thinned for each in _at_samples(stream, found)]
     if len(streams) == 1:
         if not found:
             return recording
@@ -59,7 +63,7 @@ def on_one_clock(recording: Recording) -> Recording:
     numbers, rows = recording.rotation_numbers, np.searchsorted(recording.time, time)
     return replace(
         recording,
-        time=seal(time - time[0], "time", (None,)),
+        time=seal(time, "time", (None,)),
         signals={name: seal(signals[name], name, (None, None)) for name in names},
         streams=(),
         rotation_numbers=None if numbers is None else numbers[rows.clip(max=len(numbers) - 1)],
@@ -88,6 +92,23 @@ def _thinned(stream: Stream, found: list[Finding]) -> Iterator[Stream]:
         yield Stream(name, stream.time, rest)
 
 
+def _at_samples(stream: Stream, found: list[Finding]) -> Iterator[Stream]:
+    """The stream, of which what was interpolated between slower samples is taken at those."""
+    rest = dict(stream.signals)
+    for name in [name for group in _GROUPS.values() for name in group]:
+        samples = slower_samples(rest[name], stream.time) if name in rest else None
+        if samples is None:
+            continue
+        alike = [other for other in rest if other == name or samples.shared_by(rest[other])]
+        signals = {other: samples.of(rest.pop(other)) for other in alike}
+        part = Stream(_name_of(alike), samples.times(stream.time), signals)
+        found.append(_interpolated(stream, part))
+        yield part
+    if rest:
+        name = stream.name if len(rest) == len(stream.signals) else _name_of(tuple(rest))
+        yield Stream(name, stream.time, rest)
+
+
 def _sensors(signals: Mapping[str, Array]) -> list[tuple[str, ...]]:
     """The groups that signals are of, or, of signals of one group, each alone."""
     groups = [tuple(name for name in group if name in signals) for group in _GROUPS.values()]
@@ -109,6 +130,17 @@ def _held(stream: Stream, kept: Indices) -> Finding:
         f"{stream.name} sampled at {rates[1]:.4g} Hz, held in a log of {rates[0]:.4g} Hz: {held} "
         f"of {len(stream)} rows repeat a sample and are left out.",
         evidence={"rate_hz": rates[1], "logged_hz": rates[0], "held": held, "rows": len(stream)},
+    )
+
+
+def _interpolated(stream: Stream, part: Stream) -> Finding:
+    rates = [_mean_rate(each.time) for each in (part, stream)]
+    return Finding(
+        "interpolated_samples",
+        "info",
+        f"{part.name} sampled at {rates[0]:.4g} Hz, interpolated in a log of {rates[1]:.4g} Hz: "
+        f"taken at its {len(part)} samples, not at {len(stream)} rows.",
+        evidence={"rate_hz": rates[0], "logged_hz": rates[1], "samples": len(part)},
     )
 
 

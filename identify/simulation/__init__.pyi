@@ -1,7 +1,5 @@
 from identify.simulation.decoupled.rollout import (
-    SingleShot as SingleShot,
     fast_rollout as fast_rollout,
-    single_shot as single_shot,
 )
 from identify.simulation.forward import simulate as simulate
 from identify.simulation.free_rotation import (

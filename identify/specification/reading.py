@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Mat66, Vec3, as_array
+from identify.arrays import Array, Mat66, Vec3, Vec6, as_array
 from identify.documents import read_toml, spell_place, validate
 from identify.errors import (
     IdentifyError,
@@ -22,13 +22,15 @@ from identify.errors import (
 )
 from identify.exchange import read_parameters
 from identify.inertia import InertialParameters, checked_added_mass
+from identify.logs.schema_tables import LogTable
+from identify.logs.sources import read_source
+from identify.logs.table import Source
 from identify.simulation.checks import require_simulable
 from identify.simulation.forward import simulate
 from identify.simulation.loads import ConstantLoad, Impulse, Load, SampledLoad
 from identify.simulation.state import State, Trajectory
 from identify.spatial.rotations import rotate, rotate_back, rotation_from_quaternion
 from identify.spatial.vectors import GRAVITY_W
-from identify.specification.samples import read_samples
 from identify.specification.tables import (
     Document,
     LoadTable,
@@ -202,3 +204,28 @@ def _placed(place: str, kind: type[IdentifyError] = SchemaError) -> Iterator[Non
         raise ModelError(f"{place}: {error}") from error
     except (LogError, SchemaError, SimulationError) as error:
         raise kind(f"{place}: {error}") from error
+
+
+_WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")
+"""Force [N] and torque [N m]; other columns are not read."""
+
+_LAYOUT = LogTable(time="time", drop_bad_rows=True)
+"""Time from the start of the simulation [s]; bad rows are marked, and refused below."""
+
+
+def read_samples(path: Path) -> tuple[Array, Vec6]:
+    """The samples in a file: CSV with one line of names, Parquet or NPZ.
+
+    Returns:
+        Times [s], shape (n,), and wrenches [f; t] [N, N m], shape (n, 6).
+
+    Raises:
+        MissingFile: there is no such file.
+        LogError: it cannot be read, lacks a column, or has rows that are not finite numbers.
+    """
+    table = read_source(Source(path, _LAYOUT, (), _WRENCH, own_clock=True), alone=True)
+    if table.faults.any():
+        raise table.error_at(int(np.argmax(table.faults > 0)), "expected seven finite numbers")
+    ticks = table.ticks_per_second or 1
+    time = np.asarray(table.stamps, dtype=np.float64) / ticks
+    return time, np.stack([table.columns[name] for name in _WRENCH], axis=-1)

@@ -12,8 +12,7 @@ from multiprocessing import current_process
 from typing import Any, ParamSpec, TypeVar
 
 from identify.errors import MissingExtra, StudyError
-from identify.studies.executor import Executor, WorkerDied
-from identify.studies.local_processes import LocalProcesses
+from identify.studies.executor import Executor, LocalProcesses, WorkerDied
 
 P = ParamSpec("P")
 T = TypeVar("T")

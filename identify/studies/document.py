@@ -25,14 +25,13 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
 from identify.documents import lookup, read_toml, validate
 from identify.errors import LogError, StudyError
-from identify.studies.estimators import ESTIMATORS, Estimator
+from identify.studies.estimators import ESTIMATORS, Estimator, OwnEstimator, is_own
 from identify.studies.metrics import METRICS
 from identify.studies.options import Options, Positive
-from identify.studies.own_estimators import OwnEstimator, is_own
 from identify.studies.perturbations import PERTURBATIONS
 from identify.studies.perturbations.perturbation import Perturbation, PerturbationSequence
 from identify.studies.sources import MOST_LOGS, SOURCES
-from identify.studies.study import LogItem, NamedEstimator, Study
+from identify.studies.study import LogItem, NamedEstimator, Published, Study, Target
 from identify.texts import plain_name
 
 O = TypeVar("O", bound=Options)
@@ -58,6 +57,8 @@ class StudyDocument(BaseModel):
         cutoff_hz: of the low-pass [Hz]; chosen for each log where not given.
         timeout: seconds that a trial may take; any time where not given.
         note: text below the scores in the summary.
+        targets: what the scores are to keep to.
+        published: scores of others to show beside.
         logs, perturbations, estimators: tables, expanded elsewhere.
     """
 
@@ -70,6 +71,8 @@ class StudyDocument(BaseModel):
     cutoff_hz: Positive | None = None
     timeout: Positive | None = None
     note: StrictStr = ""
+    targets: list[Target] = []
+    published: Published | None = None
     logs: list[Entry]
     perturbations: list[Entry] = ["none"]
     estimators: list[Entry]
@@ -184,6 +187,8 @@ def _study(content: Mapping[str, Any], folder: Path, where: str, path: Path | No
         cutoff_hz=document.cutoff_hz,
         timeout=document.timeout,
         note=document.note,
+        targets=tuple(document.targets),
+        published=document.published,
         path=path,
     )
 

@@ -1,15 +1,18 @@
-"""Results of a study as a pandas table: means of its metrics, and paired differences."""
+"""Results of a study as a pandas table: means with intervals, and paired differences."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
+from numpy.typing import ArrayLike
+from scipy.special import betaincinv, stdtrit
 
+from identify.arrays import Array
 from identify.errors import StudyError, did_you_mean
 from identify.studies.keys import code_fingerprint
 from identify.studies.metrics import METRICS
@@ -17,6 +20,7 @@ from identify.studies.store import StoreInfo, read_info, read_rows
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 BY = ("perturbation", "estimator")
 """What means are taken by, unless said otherwise."""
@@ -252,3 +256,66 @@ def _difference(part: Any, name: str) -> dict[str, float]:
         "logs": logs,
         "unpaired": len(part) - len(pairs),
     }
+
+
+_COVERAGE = 0.95
+_NORMAL = 1.959964
+_DRAWS = 2000
+_MOST = 1000
+"""Trials up to which they are drawn; of more, the mean's own normal interval is the same."""
+
+
+class Interval(NamedTuple):
+    """The ends of a 95 % interval."""
+
+    low: float
+    high: float
+
+
+def mean_interval(values: ArrayLike) -> Interval:
+    """95 % interval of a mean by the bootstrap: percentiles of the means of trials drawn anew.
+
+    The draws are the same for the same number of trials. NaN where there are fewer than two.
+
+    Args:
+        values: of trials; those that are not finite do not count.
+    """
+    x = np.asarray(values, dtype=np.float64)
+    x = x[np.isfinite(x)]
+    if len(x) < 2:
+        return Interval(np.nan, np.nan)
+    if len(x) > _MOST:
+        half = _NORMAL * float(x.std(ddof=1)) / np.sqrt(len(x))
+        return Interval(float(x.mean() - half), float(x.mean() + half))
+    tail = 0.5 * (1.0 - _COVERAGE)
+    low, high = np.quantile(_weights(len(x)) @ x, (tail, 1.0 - tail))
+    return Interval(float(low), float(high))
+
+
+@lru_cache(maxsize=4)
+def _weights(count: int) -> Array:
+    """How often each of some trials is drawn, of their number, shape (draws, count)."""
+    drawn = np.random.default_rng(0).multinomial(count, np.full(count, 1.0 / count), _DRAWS)
+    return drawn / count
+
+
+def share_interval(hits: int, trials: int) -> Interval:
+    """95 % interval of a share that trials have (Clopper and Pearson 1934).
+
+    Its ends are the shares at which so many hits or more, and so many or fewer, have a chance of
+    2.5 %: quantiles of beta distributions. NaN without trials.
+    """
+    if trials == 0:
+        return Interval(np.nan, np.nan)
+    tail = 0.5 * (1.0 - _COVERAGE)
+    low = betaincinv(hits, trials - hits + 1, tail) if hits else 0.0
+    high = betaincinv(hits + 1, trials - hits, 1.0 - tail) if hits < trials else 1.0
+    return Interval(float(low), float(high))
+
+
+def counts_within(trials: int, low: float, high: float) -> range:
+    """How many hits of some trials are a share from `low` to `high`."""
+    return range(
+        int(np.ceil(low * trials - 1e-9)),
+        int(np.floor(high * trials + 1e-9)) + 1,
+    )

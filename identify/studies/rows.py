@@ -41,9 +41,6 @@ COLUMNS: Mapping[str, str] = {
 }
 """Columns that every results file has, and their types."""
 
-VOLATILE = ("seconds", "prepare_seconds", "finished")
-"""Columns that differ from run to run; all others come out the same to the bit."""
-
 ORDER = ("code", "log", "perturbation", "estimator", "seed", "key")
 """What rows are sorted by."""
 

@@ -15,9 +15,15 @@ from typing import Generic, Protocol, TypeVar
 from identify.errors import StudyError
 from identify.files import write_bytes
 from identify.studies.dask_cluster import DaskCluster
-from identify.studies.executor import Executor, InProcess, TimeLimit, WorkerDied, run_items
+from identify.studies.executor import (
+    Executor,
+    InProcess,
+    LocalProcesses,
+    TimeLimit,
+    WorkerDied,
+    run_items,
+)
 from identify.studies.keys import code_fingerprint
-from identify.studies.local_processes import LocalProcesses
 from identify.studies.progress import Progress
 from identify.studies.rows import Row
 from identify.studies.store import WORKER_DIED, Store, StoreInfo

@@ -20,14 +20,13 @@ from identify.exchange import read_parameters
 from identify.files import digest
 from identify.inertia import InertialParameters
 from identify.inertia.shapes import Points
-from identify.inertia.shapes.points_file import read_points
+from identify.inertia.shapes.points import read_points
 from identify.logs import Recording, Schema, load_schema, read_log
 from identify.logs.parts import SourceFile
 from identify.logs.read import digest_of_files
 from identify.logs.readers import files_of
 from identify.logs.sources import plan_sources
-from identify.logs.synthetic import MOST_ROWS, synthetic_recording
-from identify.logs.synthetic_motion import random_motion
+from identify.logs.synthetic import MOST_ROWS, random_motion, synthetic_recording
 from identify.signals import on_one_clock
 from identify.spatial.rotations import exp_rotation, rotation_from_quaternion
 from identify.studies.keys import seed_of

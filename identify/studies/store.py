@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from identify.errors import StudyError
-from identify.files import open_lock, try_lock
+from identify.files import take_lock
 from identify.studies.keys import code_fingerprint
 from identify.studies.rows import RESULTS, Row, table_of, write_table
 from identify.texts import plain_text
@@ -70,15 +70,14 @@ class FolderLock:
 
         Raises:
             FolderInUse: another process holds it.
-            OSError: the file cannot be written, or is a link.
+            OSError: the file cannot be written.
         """
-        self._file: IO[str] = open_lock(folder / LOCK)
-        owner = self._file.read()
-        if not try_lock(self._file):
-            self._file.close()
-            raise FolderInUse(folder, owner.strip() or "another process")
+        file = take_lock(folder / LOCK)
+        if file is None:
+            owner = (folder / LOCK).read_text(encoding="utf-8", errors="replace").strip()
+            raise FolderInUse(folder, owner or "another process")
+        self._file: IO[str] = file
         self._file.truncate(0)
-        self._file.seek(0)
         self._file.write(f"process {os.getpid()} on {socket.gethostname()}")
         self._file.flush()
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from math import inf
 from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
 
 from identify.arrays import Phi, Vec3
 from identify.errors import StudyError, did_you_mean
@@ -113,9 +116,47 @@ class Trial:
         }
 
 
+class Target(BaseModel):
+    """What the mean of a metric, or of another column of the results, is to keep to.
+
+    Attributes:
+        estimator: its label.
+        metric: name of the column.
+        perturbation: its label; all together where not given.
+        least, most: the limits, in the unit of the column.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    estimator: str
+    metric: str
+    perturbation: str | None = None
+    least: float = -inf
+    most: float = inf
+
+
+class Published(BaseModel):
+    """Scores of others, which stand beside those of a study.
+
+    Attributes:
+        dataset: name of the data set that has them.
+        file: the CSV in it, a row for each perturbation and estimator.
+        perturbation, estimator: its columns of their labels.
+        metrics: its column for each metric.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    dataset: str
+    file: str
+    perturbation: str
+    estimator: str
+    metrics: dict[str, str]
+
+
 _NOT_OF_A_TRIAL = (
     *("name", "seed", "seeds", "logs", "perturbations", "estimators"),
-    *("timeout", "note", "path"),
+    *("timeout", "note", "path", "targets", "published"),
 )
 """Fields of a study that are no part of each trial's key: a trial has one log, perturbation, seed
 and estimator, and the same study may get more of them. All other fields count."""
@@ -135,6 +176,8 @@ class Study:
         timeout: seconds that a trial may take, or None; no part of what a trial is.
         note: stands below the scores in the summary; no part of what a trial is.
         path: the study file, where there is one.
+        targets: what its scores are to keep to; no part of what a trial is.
+        published: scores of others to show beside, where there are some; likewise.
     """
 
     name: str
@@ -148,6 +191,8 @@ class Study:
     timeout: float | None = None
     note: str = ""
     path: Path | None = None
+    targets: tuple[Target, ...] = ()
+    published: Published | None = None
 
     def noisy_logs(self) -> Iterator[NoisyLog]:
         """Every log with every perturbation and seed; one log's come together."""

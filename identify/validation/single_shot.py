@@ -9,7 +9,7 @@ import numpy as np
 
 from identify.arrays import Array, Mat66, Phi, Vec3, Vec4
 from identify.signals import Segment
-from identify.simulation import Trajectory, fast_rollout, single_shot
+from identify.simulation import Trajectory, fast_rollout
 from identify.simulation.checks import Interpolation
 from identify.spatial.rotations import rotation_angle
 from identify.validation.windowed import ErrorBand, ReplayErrors, require_bodies
@@ -94,9 +94,7 @@ def replay_in_one_shot(
     segment = rows_of_segment(segment, slice(rows))
     start, wrench = first_state(segment), segment.wrench - bias
     paths = {
-        name: single_shot(
-            phi, start, wrench, step, segment.gravity, interpolation=interpolation
-        ).trajectory
+        name: fast_rollout(phi, start, wrench, step, segment.gravity, interpolation=interpolation)
         for name, phi in bodies.items()
     }
     band = None

@@ -8,9 +8,6 @@ from pathlib import Path
 import pytest
 
 from identify.catalog import (
-    DamagedDataset,
-    FetchError,
-    MissingDataset,
     dataset_path,
     fetch,
 )
@@ -56,7 +53,7 @@ def test_a_damaged_file_of_the_cache_is_downloaded_again(site, cache):
     two = dataset(site.url)
     fetch(two)
     (cache / "two_files" / "one.csv").write_bytes(b"damage")
-    with pytest.raises(DamagedDataset, match="`identify datasets fetch two` downloads it again"):
+    with pytest.raises(DatasetError, match="`identify datasets fetch two` downloads it again"):
         dataset_path(two)
     fetch(two)
     assert left_in(cache) == WHOLE
@@ -64,7 +61,7 @@ def test_a_damaged_file_of_the_cache_is_downloaded_again(site, cache):
 
 def test_a_damaged_mirror_is_told_and_left_alone(site, mirror):
     (mirror / "two_files" / "one.csv").write_bytes(b"damage")
-    with pytest.raises(DamagedDataset, match="unset IDENTIFY_DATA"):
+    with pytest.raises(DatasetError, match="unset IDENTIFY_DATA"):
         fetch(dataset(site.url))
     assert site.asked == []
     assert (mirror / "two_files" / "one.csv").read_bytes() == b"damage"
@@ -89,14 +86,14 @@ def test_what_is_not_the_registered_file_is_refused_and_not_kept(site, cache, mi
             site.content["/one.csv"] = value
         else:
             setattr(site, name, value)
-    with pytest.raises(FetchError, match=why):
+    with pytest.raises(DatasetError, match=why):
         fetch(dataset(site.url))
     assert left_in(cache) == {}
 
 
 def test_a_missing_page_is_told_with_what_is_left_to_place(site, cache):
     del site.content["/deep/two.csv"]
-    with pytest.raises(FetchError, match=r"did not give the file \(HTTP 404\)") as caught:
+    with pytest.raises(DatasetError, match=r"did not give the file \(HTTP 404\)") as caught:
         fetch(dataset(site.url))
     assert str(cache / "two_files" / "deep" / "two.csv") in str(caught.value)
     assert str(cache / "two_files" / "one.csv") not in str(caught.value)
@@ -108,7 +105,7 @@ def test_no_network_says_how_to_place_the_files(cache):
     with socket.socket() as closed:  # a port that nobody listens on
         closed.bind(("127.0.0.1", 0))
         two = dataset(f"http://127.0.0.1:{closed.getsockname()[1]}")
-        with pytest.raises(FetchError, match="ConnectionError") as caught:
+        with pytest.raises(DatasetError, match="ConnectionError") as caught:
             fetch(two)
     for file in two.files:
         path = cache / "two_files" / file.path
@@ -146,7 +143,7 @@ def test_a_killed_download_leaves_nothing_under_a_files_name(site, cache):
         process.send_signal(signal.SIGKILL)
         process.wait()
     assert not (cache / "two_files" / "one.csv").exists()
-    with pytest.raises(MissingDataset):
+    with pytest.raises(DatasetError):
         dataset_path(dataset(site.url))
     site.holds = False
     folder = fetch(dataset(site.url))
@@ -156,7 +153,7 @@ def test_a_killed_download_leaves_nothing_under_a_files_name(site, cache):
 def test_a_cache_that_cannot_be_made_is_told(site, cache):
     cache.parent.mkdir(parents=True)
     cache.write_text("a file where the cache should be")
-    with pytest.raises(FetchError, match="cannot be written to"):
+    with pytest.raises(DatasetError, match="cannot be written to"):
         fetch(dataset(site.url))
     assert site.asked == []
 
@@ -165,7 +162,7 @@ def test_what_is_not_downloaded_is_only_found(site, mirror, monkeypatch):
     hidden = dataset(None)
     assert fetch(hidden) == mirror / "two_files"
     monkeypatch.delenv("IDENTIFY_DATA")
-    with pytest.raises(MissingDataset, match="it is a secret"):
+    with pytest.raises(DatasetError, match="it is a secret"):
         fetch(hidden)
     assert site.asked == []
 

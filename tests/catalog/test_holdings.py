@@ -2,7 +2,8 @@ import os
 
 import pytest
 
-from identify.catalog import DamagedDataset, MissingDataset, dataset_path, look_for
+from identify.catalog import dataset_path, look_for
+from identify.errors import DatasetError
 from tests.catalog.serving import CONTENT, dataset
 
 TWO = dataset(None)
@@ -29,7 +30,7 @@ def test_an_incomplete_mirror_gives_way_to_a_complete_cache(mirror, cache):
 
 
 def test_nothing_anywhere_says_where_each_file_goes(cache):
-    with pytest.raises(MissingDataset) as caught:
+    with pytest.raises(DatasetError) as caught:
         dataset_path(FAR)
     message = str(caught.value)
     assert "IDENTIFY_DATA is not set" in message
@@ -42,14 +43,14 @@ def test_nothing_anywhere_says_where_each_file_goes(cache):
 
 
 def test_what_is_not_downloaded_says_why():
-    with pytest.raises(MissingDataset, match="it is a secret\nlet IDENTIFY_DATA name") as caught:
+    with pytest.raises(DatasetError, match="it is a secret\nlet IDENTIFY_DATA name") as caught:
         dataset_path(TWO)
     assert "datasets fetch" not in str(caught.value)
 
 
 def test_the_place_that_has_most_is_the_one_to_complete(mirror):
     (mirror / "two_files" / "one.csv").unlink()
-    with pytest.raises(MissingDataset, match="lacks 1 of 2 files") as caught:
+    with pytest.raises(DatasetError, match="lacks 1 of 2 files") as caught:
         dataset_path(TWO)
     assert caught.value.files == (mirror / "two_files" / "one.csv",)
 
@@ -63,7 +64,7 @@ def test_a_changed_byte_is_found(mirror, old_time):
     path.write_bytes(content)
     if old_time:
         os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
-    with pytest.raises(DamagedDataset, match=r"one\.csv has sha256 .*, expected .*unset") as caught:
+    with pytest.raises(DatasetError, match=r"one\.csv has sha256 .*, expected .*unset") as caught:
         dataset_path(TWO)
     assert caught.value.files == (path,)
 
@@ -72,7 +73,7 @@ def test_a_folder_in_place_of_a_file_is_found(mirror):
     path = mirror / "two_files" / "one.csv"
     path.unlink()
     path.mkdir()
-    with pytest.raises(DamagedDataset, match="cannot be read: Is a directory"):
+    with pytest.raises(DatasetError, match="cannot be read: Is a directory"):
         dataset_path(TWO)
 
 
@@ -81,7 +82,7 @@ def test_damage_in_the_mirror_is_not_hidden_by_a_whole_cache(mirror, cache):
         (cache / "two_files" / path).parent.mkdir(parents=True, exist_ok=True)
         (cache / "two_files" / path).write_bytes(body)
     (mirror / "two_files" / "one.csv").write_bytes(b"x")
-    with pytest.raises(DamagedDataset, match="unset IDENTIFY_DATA"):
+    with pytest.raises(DatasetError, match="unset IDENTIFY_DATA"):
         dataset_path(TWO)
 
 

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from identify.catalog import (
-    MissingDataset,
     dataset_logs,
     dataset_path,
     find_dataset,
@@ -78,5 +77,5 @@ def test_each_kind_of_log_points_to_its_reader():
 
 @pytest.mark.parametrize(("read", "name"), [(dataset_logs, "stars"), (read_joint_log, "tx40")])
 def test_logs_that_are_not_here_are_told(read, name):
-    with pytest.raises(MissingDataset, match="IDENTIFY_DATA is not set"):
+    with pytest.raises(DatasetError, match="IDENTIFY_DATA is not set"):
         read(name)

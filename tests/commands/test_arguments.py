@@ -5,8 +5,16 @@ import pytest
 from identify.commands.command import UsageError, parse_command
 from identify.commands.export import ExportCommand
 from identify.commands.fit import Fit
+from identify.commands.fit_options import (
+    Input,
+    Intervals,
+    KnownBody,
+    ManyLogs,
+    Output,
+    Signals,
+)
 from identify.commands.shape import ShapeCommand
-from identify.commands.study_results import StudyCompare
+from identify.commands.study import StudyCompare
 from identify.estimation.terms import ComInBox, KnownCom, MassBetween, MassInBox
 
 NEEDED = ("--schema", "s.toml", "-o", "out")
@@ -19,16 +27,12 @@ def parse(*words: str) -> Fit:
 def test_every_option():
     words = "--truth t.json --mass 1.5 --no-bias --shared-bias --cutoff 4 --gravity 0 -1e-3 -9.81"
     assert parse("a.csv", "b.csv", *NEEDED, *words.split(), "--quiet") == Fit(
-        logs=(Path("a.csv"), Path("b.csv")),
-        schema=Path("s.toml"),
-        output=Path("out"),
-        truth=Path("t.json"),
-        mass=1.5,
-        no_bias=True,
-        shared_bias=True,
-        cutoff=4.0,
-        gravity=(0.0, -1e-3, -9.81),
-        quiet=True,
+        input=Input((Path("a.csv"), Path("b.csv")), Path("s.toml")),
+        known_body=KnownBody(mass=1.5),
+        signals=Signals(no_bias=True, shared_bias=True, cutoff=4.0, gravity=(0.0, -1e-3, -9.81)),
+        intervals=Intervals(),
+        output=Output(Path("out"), truth=Path("t.json"), quiet=True),
+        many_logs=ManyLogs(),
     )
 
 
@@ -43,14 +47,14 @@ def test_every_option():
 )
 def test_logs_and_options_stand_in_any_order(words):
     fit = parse(*words)
-    assert fit.logs == (Path("a.csv"), Path("b.csv"))
-    assert (fit.schema, fit.output) == (Path("s.toml"), Path("out"))
-    assert fit.gravity == (0.0, 0.0, -9.81)
+    assert fit.input.logs == (Path("a.csv"), Path("b.csv"))
+    assert (fit.input.schema, fit.output.output) == (Path("s.toml"), Path("out"))
+    assert fit.signals.gravity == (0.0, 0.0, -9.81)
 
 
 def test_what_is_known_of_the_body_becomes_its_terms():
     words = "--mass-between 1 2 --com-box -1 1 -2 2 -3 3 --com 0 .1 .2 --bounding-box -1 1 -2 2 0 3"
-    assert parse("a.csv", *NEEDED, *words.split())._terms() == (
+    assert parse("a.csv", *NEEDED, *words.split()).known_body.terms() == (
         MassBetween(1.0, 2.0),
         ComInBox((-1.0, -2.0, -3.0), (1.0, 2.0, 3.0)),
         KnownCom((0.0, 0.1, 0.2)),
@@ -58,11 +62,11 @@ def test_what_is_known_of_the_body_becomes_its_terms():
     )
     fit = parse("a.csv", *NEEDED, *["--bounding-box", "0", "0", "0", "1", "0", "1"])
     with pytest.raises(UsageError, match=r"fit: --bounding-box X0 .* each low must be below"):
-        fit._terms()
+        fit.known_body.terms()
 
 
 def test_the_last_of_an_option_counts():
-    assert parse("a.csv", *NEEDED, "--mass", "1", "--mass", "2").mass == 2.0
+    assert parse("a.csv", *NEEDED, "--mass", "1", "--mass", "2").known_body.mass == 2.0
 
 
 def test_other_words_may_stand_between_options():
@@ -81,9 +85,9 @@ def test_other_words_may_stand_between_options():
 
 def test_names_that_look_like_options():
     fit = parse("--schema=-s.toml", "-o=--out", "--", "--mass", "-o")
-    assert (fit.schema, fit.output) == (Path("-s.toml"), Path("--out"))
-    assert fit.logs == (Path("--mass"), Path("-o"))
-    assert parse("a.csv", *NEEDED, "--", "--mass").logs == (Path("a.csv"), Path("--mass"))
+    assert (fit.input.schema, fit.output.output) == (Path("-s.toml"), Path("--out"))
+    assert fit.input.logs == (Path("--mass"), Path("-o"))
+    assert parse("a.csv", *NEEDED, "--", "--mass").input.logs == (Path("a.csv"), Path("--mass"))
 
 
 def test_there_is_one_schema_of_all_logs():

@@ -253,7 +253,7 @@ def test_a_file_is_written_before_anything_is_printed(cli, tool, ball, tmp_path,
     def gone(*_: object, **__: object) -> None:
         raise BrokenPipeError
 
-    monkeypatch.setattr("identify.commands.summary.print_table", gone)
+    monkeypatch.setattr("identify.commands.main._print_lines", gone)
     out = tmp_path / "sum.json"
     assert cli("add", tool, ball, "-o", out).status == 141
     assert read_estimate(out).parameters.mass == pytest.approx(2.5)

@@ -1,7 +1,6 @@
 import json
 
 import numpy as np
-import pytest
 
 from identify.commands.main import main
 from identify.logs import synthetic_recording
@@ -46,13 +45,3 @@ def test_findings_are_lines(tmp_path, capsys):
     assert "Error [wrench_sign]: the unconstrained mass is " in out
     assert "so a sign is wrong. Most likely the wrench has the other sign. In the schema, " in out
     assert out.count("so a sign is wrong") == 1
-
-
-@pytest.mark.parametrize("more", [(), ("--each",)])
-def test_robust_is_answered_by_what_to_use_instead(tmp_path, capsys, more):
-    words = ["fit", *logged(tmp_path), "-o", str(tmp_path / "out"), "--robust", "student", *more]
-    assert main(words) == 2
-    said = capsys.readouterr().err
-    assert "--robust was removed; " in said
-    assert "as in --apply contact,spikes" in said
-    assert not (tmp_path / "out").exists()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from identify.commands.main import main
-from identify.commands.pair import write_pair
+from identify.commands.output import write_pair
 from identify.exchange import read_estimate, write_estimate
 from identify.inertia import InertialParameters
 from identify.logs.synthetic import synthetic_recording

@@ -2,8 +2,7 @@ import sys
 
 import pytest
 
-from identify.catalog import MissingDataset, cache_folder, find_dataset
-from identify.commands.datasets import DatasetsFetch, DatasetsList, DatasetsPath
+from identify.catalog import cache_folder, find_dataset
 
 
 @pytest.fixture(autouse=True)
@@ -12,38 +11,33 @@ def nothing_here(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
 
-def test_list_is_plain_where_nobody_watches(capsys):
-    assert DatasetsList().run("") == 0
-    header, *rows = capsys.readouterr().out.splitlines()
+def test_list_is_plain_where_nobody_watches(cli):
+    header, *rows = cli.done("datasets", "list").splitlines()
     assert header == "name\twhat\tlicence\there"
     cells = {row.split("\t")[0]: row.split("\t") for row in rows}
     assert cells["stars"][2:] == ["MIT", "missing: identify datasets list stars"]
     assert cells["tx40"][2:] == ["Apache-2.0", "missing: identify datasets fetch tx40"]
 
 
-def test_list_is_a_table_in_a_terminal(capsys, monkeypatch):
+def test_list_is_a_table_in_a_terminal(cli, monkeypatch):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
-    assert DatasetsList().run("") == 0
-    out = capsys.readouterr().out
+    out = cli.done("datasets", "list")
     assert "\t" not in out
     assert "│ stars" in out
 
 
-def test_list_says_what_is_damaged_or_incomplete(capsys):
+def test_list_says_what_is_damaged_or_incomplete(cli):
     folder = cache_folder() / "tx40"
     folder.mkdir(parents=True)
     (folder / "tx40.urdf").write_text("<robot/>")
-    DatasetsList().run("")
-    assert "damaged: " in capsys.readouterr().out
-    DatasetsList("tx40").run("")
-    out = capsys.readouterr().out
+    assert "damaged: " in cli.done("datasets", "list")
+    out = cli.done("datasets", "list", "tx40")
     assert "tx40.urdf  [has 8 bytes, expected 7448 from https://" in out
     assert "curr_data.csv  [missing from https://" in out
 
 
-def test_list_of_one_gives_every_hash_and_what_to_cite(capsys):
-    assert DatasetsList("stars").run("") == 0
-    out = capsys.readouterr().out
+def test_list_of_one_gives_every_hash_and_what_to_cite(cli):
+    out = cli.done("datasets", "list", "stars")
     stars = find_dataset("stars")
     for said in (stars.licence, stars.citation, stars.home, str(stars.not_downloaded)):
         assert said in out
@@ -52,29 +46,25 @@ def test_list_of_one_gives_every_hash_and_what_to_cite(capsys):
     assert f"files in {cache_folder() / 'stars_tools'} (" in out
 
 
-def test_path_prints_the_folder_alone(shared, capsys):
-    assert DatasetsPath("tx40").run("") == 0
-    assert capsys.readouterr() == (f"{shared / 'tx40'}\n", "")
+def test_path_prints_the_folder_alone(shared, cli):
+    assert cli("datasets", "path", "tx40") == (0, f"{shared / 'tx40'}\n", "")
 
 
-def test_fetch_takes_the_copy_and_says_that_it_is_one(shared, capsys):
-    assert DatasetsFetch("stars").run("") == 0
-    out, err = capsys.readouterr()
-    assert out == f"{shared / 'stars_tools'}\n"
+def test_fetch_takes_the_copy_and_says_that_it_is_one(shared, cli):
+    status, out, err = cli("datasets", "fetch", "stars")
+    assert (status, out) == (0, f"{shared / 'stars_tools'}\n")
     assert "pickles" in err
     assert "42 files, 8.3 MB, sha256 verified" in err
 
 
-@pytest.mark.parametrize("command", [DatasetsFetch, DatasetsPath])
-def test_what_cannot_be_had_is_an_error_that_says_what_to_do(command, capsys):
-    with pytest.raises(MissingDataset, match="let IDENTIFY_DATA name a folder") as caught:
-        command("stars").run("")
-    assert caught.value.exit_code == 2
-    assert capsys.readouterr().out == ""
+@pytest.mark.parametrize("command", ["fetch", "path"])
+def test_what_cannot_be_had_is_an_error_that_says_what_to_do(command, cli):
+    status, out, err = cli("datasets", command, "stars")
+    assert (status, out) == (2, "")
+    assert "let IDENTIFY_DATA name a folder" in err
 
 
-def test_list_says_where_each_is(shared, capsys):
-    DatasetsList().run("")
-    out = capsys.readouterr().out
+def test_list_says_where_each_is(shared, cli):
+    out = cli.done("datasets", "list")
     assert f"\t{shared / 'stars_tools'}\n" in out
     assert f"\t{shared / 'tx40'}\n" in out

@@ -9,7 +9,7 @@ from identify.inertia import PHI
 from identify.inertia.shapes import Box
 from identify.inertia.shapes.interior import interior_of
 from identify.logs import Noise, synthetic_recording
-from identify.logs.synthetic_motion import random_motion
+from identify.logs.synthetic import random_motion
 from identify.logs.writing import write_log
 from identify.spatial import Pose
 from tests.close import assert_close

@@ -1,3 +1,5 @@
+import ast
+import itertools
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -8,7 +10,7 @@ import typeguard
 
 import identify
 from identify.commands import main as entry
-from identify.commands.command import Command, parse_command
+from identify.commands.command import Command, Outcome, parse_command
 from identify.commands.doctor import own_version
 from identify.errors import LogError, ProblemError, SolveError
 
@@ -22,7 +24,7 @@ def failing(monkeypatch):
         class Fail(Command):
             """Fail."""
 
-            def run(self, invocation: str) -> int:
+            def run(self, invocation: str) -> Outcome:
                 raise error
 
         monkeypatch.setattr(entry, "COMMANDS", {**entry.COMMANDS, "fail": Fail})
@@ -68,9 +70,8 @@ def group(monkeypatch):
     class One(Command):
         """Do the first."""
 
-        def run(self, invocation: str) -> int:
-            print(invocation)
-            return 0
+        def run(self, invocation: str) -> Outcome:
+            return Outcome(lines=[invocation])
 
     monkeypatch.setattr(entry, "COMMANDS", {**entry.COMMANDS, "pair one": One, "pair two": One})
 
@@ -84,21 +85,16 @@ def test_a_command_of_two_words(cli, group):
 
 
 @pytest.mark.parametrize("shell", ["bash", "fish", "zsh"])
-def test_what_completes_commands_and_options_in_a_shell(cli, tmp_path, shell):
-    script = tmp_path / f"identify.{shell}"
-    assert cli("--tyro-write-completion", shell, script) == (0, "", "")
-    text = script.read_text(encoding="utf-8")
+def test_what_completes_commands_and_options_in_a_shell(cli, shell):
+    text = cli.done("--completion", shell)
     for word in ("doctor", "compare", "--shared-bias", "--retry-failed"):
         assert word in text
-    assert cli("--tyro-print-completion", shell).out == text + "\n"
 
 
 def test_completion_is_of_a_shell_that_is_known(cli):
-    for words in ((), ("sh", "-")):
-        message = cli("--tyro-write-completion", *words).message
-        assert (
-            message == "--tyro-write-completion takes a shell, one of bash, fish, zsh, and a file"
-        )
+    for words in ((), ("sh",), ("bash", "zsh")):
+        message = cli("--completion", *words).message
+        assert message == "--completion takes a shell, one of bash, fish, zsh"
 
 
 @pytest.mark.parametrize("words", [("pair",), ("pair", "--help")])
@@ -170,7 +166,7 @@ def test_it_starts_without_what_is_slow_to_import():
 def test_a_fit_loads_no_package_that_it_does_not_use(tmp_path):
     folder = "datasets/payload_arm/"
     words = [folder + "payload_arm.parquet", "--schema", folder + "schema.toml"]
-    unused = ["typeguard", "pandas", "cvxpy", "clarabel", "matplotlib", "scipy.sparse"]
+    unused = ["pandas", "cvxpy", "clarabel", "matplotlib", "scipy.sparse"]
     unused += ["scipy.interpolate", "scipy.optimize", "pyarrow.compute", "numpy.f2py.crackfortran"]
     program = (
         "import sys; from identify.commands.main import main; "
@@ -232,3 +228,26 @@ def test_an_empty_word_is_no_folder(cli, tmp_path, monkeypatch):
     assert (status, out) == (2, "")
     assert "where a shell variable is not set" in err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_an_option_means_is_one_line_of_the_source():
+    """The parser breaks the line of the help where a docstring does; longer texts are `help`."""
+    folder = Path(entry.__file__).parent
+    nodes = [node for path in folder.glob("*.py") for node in ast.walk(ast.parse(path.read_text()))]
+    bodies = [node.body for node in nodes if isinstance(node, ast.ClassDef)]
+    meanings = [
+        text.value.value
+        for body in bodies
+        for field, text in itertools.pairwise(body)
+        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr)
+    ]
+    assert len(meanings) > 50
+    assert [text for text in meanings if "\n" in text] == []
+
+
+def test_the_help_of_a_fit_is_in_groups(cli):
+    out = cli.done("fit", "--help")
+    groups = ("input", "known-body", "signals", "intervals", "output", "many-logs")
+    places = [out.index(f"{group} options") for group in groups]
+    assert places == sorted(places)
+    assert places[1] < out.index("--shape-error") < places[2] < out.index("--no-bias") < places[3]

@@ -4,8 +4,9 @@ from pathlib import Path
 import pytest
 from rich.table import Table
 
+from identify.commands import main as entry
+from identify.commands.command import Command, Outcome
 from identify.commands.output import OutputError, require_writable, require_writable_file
-from identify.commands.terminal import print_table
 from identify.errors import MissingFile
 from identify.files import is_special, write_bytes
 from tests.commands.calling import unread
@@ -75,11 +76,18 @@ def test_a_repair_is_written_though_nobody_reads(tmp_path):
     assert out.exists()
 
 
-def test_words_in_brackets_are_no_markup(capsys):
+def test_words_in_brackets_are_no_markup_and_no_table_is_cut(cli, monkeypatch):
     table = Table(title="[red]x")
-    table.add_column("a")
-    table.add_row("[/b]")
-    print_table(table, 80)
-    said = capsys.readouterr().out
-    assert "[red]x" in said
-    assert "[/b]" in said
+    table.add_column("a", no_wrap=True)
+    table.add_row("[/b]" + 200 * "1")
+
+    class Show(Command):
+        """Show."""
+
+        def run(self, invocation):
+            return Outcome(lines=[table])
+
+    monkeypatch.setattr(entry, "COMMANDS", {**entry.COMMANDS, "show": Show})
+    out = cli.done("show")
+    assert "[red]x" in out
+    assert "[/b]" + 200 * "1" in out

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from identify.commands.main import main
-from identify.commands.pair import write_pair
+from identify.commands.output import write_pair
 from identify.estimation.priors import ShapePrior
 from identify.estimation.terms import MassBetween
 from identify.files import digest

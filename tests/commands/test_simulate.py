@@ -106,7 +106,6 @@ def test_the_body_of_an_estimate_is_thrown(cli, tmp_path):
         ("--duration 1 --dt 0.1 --every 0", 2, "--every N: expected 1 or more, got 0"),
         ("--duration 1 --dt 0.5", 3, "turns by"),
         ("--duration 1 --dt 0.01 --integrator rkmk5", 2, "did you mean 'rkmk4'"),
-        ("--duration 1 --dt 0.01 --integrator strang", 2, "no longer there; use 'suzuki'"),
         ("--duration 1 --dt 0.01 --linear 1 0 0", 2, "go with an estimate.json"),
     ],
 )

@@ -7,8 +7,8 @@ import pytest
 
 from identify.commands.main import main
 from identify.studies import open_results
+from identify.studies.results import mean_interval
 from identify.studies.store import Store
-from identify.studies.uncertainty import mean_interval
 
 STUDY = """
 name = "small"

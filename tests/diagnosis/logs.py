@@ -6,8 +6,7 @@ from scipy.interpolate import CubicSpline
 from identify.estimation import EstimatorSettings, body_system
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.logs import Recording
-from identify.logs.synthetic import Noise, synthetic_recording
-from identify.logs.synthetic_motion import random_motion
+from identify.logs.synthetic import Noise, random_motion, synthetic_recording
 from identify.regressors import block_statistics
 from identify.signals import prepare
 from tests.recordings import still_poses, with_signals, with_wrench

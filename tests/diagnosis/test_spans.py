@@ -5,8 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from identify.diagnosis import SignalWatch, excitation, segments, signal_spans
-from identify.diagnosis.spans import dead_channels
+from identify.diagnosis import SignalWatch, Span, excitation, segments
 from identify.logs import Recording
 from identify.signals import prepare
 from identify.signals.spikes import without_spikes
@@ -23,7 +22,6 @@ from tests.diagnosis.logs import (
     with_signals,
     with_wrench,
 )
-from tests.recordings import Path, record
 
 LOG = moving(0, 40.0)
 TIME = time_of(LOG)
@@ -52,6 +50,12 @@ def spiked():
     added = np.zeros((ROWS, 6))
     added[at, :3] = 50.0 * rng.choice([-1.0, 1.0], size=(int(at.sum()), 3))
     return with_wrench(LOG, added), at
+
+
+def signal_spans(log: Recording) -> tuple[Span, ...]:
+    watch = SignalWatch()
+    watch.take(log)
+    return watch.spans()
 
 
 def test_signals_of_a_clean_log_show_nothing():
@@ -279,26 +283,3 @@ def test_a_sensor_at_the_end_of_its_range_all_over_makes_no_spikes_in_world_axes
     wrench = {"force": rotate(rotation_from_quaternion(attitude), force)}
     log = replace(with_signals(LOG, **wrench), frames={**LOG.frames, "wrench": "world"})
     assert {span.code for span in signal_spans(log)} == {"saturation"}
-
-
-@pytest.mark.parametrize("start", [0, 2100])
-@pytest.mark.parametrize(("name", "channel"), [("torque", 2), ("position", 0)])
-def test_a_channel_that_stands_still_while_others_go_on_is_named_by_its_column(
-    name, channel, start
-):
-    log = moving(3)
-    values = log.signals[name].copy()
-    values[start:, channel] = values[start, channel]
-    (dead,) = dead_channels(with_signals(log, **{name: values}))
-    assert (dead.code, dead.channel) == ("dead_channel", ("tz", "px")[name == "position"])
-    assert abs(dead.start - time_of(log)[start]) < 0.1
-    assert dead_channels(log) == ()
-
-
-def test_channels_of_a_plane_motion_without_noise_are_not_dead():
-    time = np.arange(0.0, 12.0, 0.01)
-    log = record(Path.random(5), PHI, time)
-    flat = log.signals["position"].copy()
-    flat[:, 2] = 0.0
-    assert dead_channels(with_signals(log, position=flat)) == ()
-    assert dead_channels(with_signals(log, position=flat.round(6))) == ()

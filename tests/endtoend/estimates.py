@@ -21,6 +21,7 @@ KEYS = (
     "calibration",
     "intervals",
     "interval_kind",
+    "degrees_of_freedom",
     "certified_bounds",
     "variance_shares",
     "principal_axes",

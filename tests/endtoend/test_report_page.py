@@ -8,7 +8,7 @@ import pytest
 
 import identify
 from identify.commands.main import main
-from identify.commands.pair import write_pair
+from identify.commands.output import write_pair
 from identify.reporting import report
 from tests.browser import POLICY, measured
 from tests.reporting.conftest import BODY, moving

@@ -14,7 +14,7 @@ from identify.estimation.certificate import (
     certify,
     scaled_eigenvalues,
 )
-from identify.estimation.cones import Cone, cones_of, in_dual
+from identify.estimation.cones import ConeBlock, cones_of, in_dual
 from identify.estimation.posterior import COMPLETED, DATA, posterior_of
 from identify.estimation.priors import Ball
 from identify.estimation.program import ConeSolution, ConicRows, cone_program
@@ -280,7 +280,7 @@ def test_cones_that_cannot_be_certified_are_refused():
     dims = problem.get_problem_data("CLARABEL")[0]["dims"]
     with pytest.raises(SolveError, match="exponential or power cones cannot be certified"):
         cones_of(dims)
-    assert Cone("semidefinite", 10).order == 4
+    assert ConeBlock("semidefinite", 10).order == 4
 
 
 def test_a_least_squares_body_that_is_possible_needs_no_solver():

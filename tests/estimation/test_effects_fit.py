@@ -16,6 +16,7 @@ from identify.estimation.priors.prior import BALL
 from identify.inertia import PHI as NAMES
 from identify.regressors import scan
 from identify.signals import Reading
+from tests.checks import checks_of, effects_of
 from tests.close import assert_close, assert_same_body, body_scale
 from tests.recordings import ALL, Path, record, still_poses, without_effects
 from tests.small_faults import (
@@ -43,12 +44,6 @@ CARRIER = random_body(np.random.default_rng(2), 2.0, 0.1)
 
 def direction(*v: float) -> np.ndarray:
     return np.array(v) / np.linalg.norm(v)
-
-
-def effects_of(result: FitResult) -> FittedEffects:
-    effects = result.checks.effects
-    assert isinstance(effects, FittedEffects)
-    return effects
 
 
 def columns_of(effects: FittedEffects, name: str, sensor: int = 0) -> slice:
@@ -235,7 +230,7 @@ def test_without_effects_the_estimate_is_that_of_the_statistics(log):
     assert_close(result.estimate.parameters.phi, plain.parameters.phi, 1e-12)
     assert_close(result.estimate.covariance, plain.covariance, 1e-12)
     assert result.estimate.calibration is None
-    assert result.checks.effects is None
+    assert checks_of(result).effects is None
 
 
 @pytest.mark.parametrize("log", BOTH.values(), ids=BOTH)

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 
 from identify.inertia import in_frame, inertia_about_com
-from identify.inertia.momentum import kinetic_energy, momentum_in_frame, spatial_momentum
+from identify.inertia.matrices import kinetic_energy, momentum_in_frame, spatial_momentum
 from identify.spatial import Pose, adjoint, coadjoint, rotation_from_quaternion
 from tests.close import assert_close
 from tests.strategies import bodies, phi_of_points, poses, seeds, vectors

@@ -8,8 +8,9 @@ import pytest
 
 from identify.errors import SchemaError
 from identify.logs import Recording, load_schema, open_log, read_log
-from identify.logs.effects import EFFECT_KEYS, effect_sizes
+from identify.logs.effects import EFFECT_KEYS
 from identify.logs.patch import patched
+from identify.logs.sensors import effect_sizes
 from identify.logs.writing import write_log
 from tests.logs.conftest import NAMES
 

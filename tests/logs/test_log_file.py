@@ -7,8 +7,8 @@ import pytest
 
 from identify.errors import LogError
 from identify.logs import LogFile, Recording, log_file, open_log, read_log
-from identify.logs.excerpt import excerpt
 from identify.logs.readers import line_index
+from identify.logs.recording import excerpt
 from identify.logs.synthetic import synthetic_recording
 from identify.logs.writing import write_log
 from identify.regressors import scan, scanning

@@ -9,7 +9,6 @@ from numpy.testing import assert_allclose
 
 from identify.errors import LogError, MissingColumn, MissingFile
 from identify.logs import SourceFile, read_log
-from identify.logs.errors import TooManyBadRows
 from tests.logs.conftest import NAMES
 
 POSE, WRENCH = slice(1, 8), slice(8, 14)
@@ -270,7 +269,7 @@ def test_a_counter_that_starts_again_does_so_for_all_streams(write, schema, many
     ],
 )
 def test_logs_that_are_not_of_alternating_rows_are_refused(write, schema, many, kinds):
-    with pytest.raises(TooManyBadRows, match=r"of 80 rows are unusable"):
+    with pytest.raises(LogError, match=r"of 80 rows are unusable"):
         read_log(write(alternating(many, kinds)), schema())
 
 

@@ -4,13 +4,14 @@ from hypothesis import given, settings, strategies as st
 
 from identify.errors import LogError
 from identify.logs import read_log
-from identify.logs.excerpt import rows_of
+from identify.logs.recording import rows_of
 from identify.logs.synthetic import (
+    MotionSamples,
     Noise,
+    random_motion,
     synthetic_recording,
     wrench_on_body,
 )
-from identify.logs.synthetic_motion import MotionSamples, random_motion
 from identify.logs.writing import write_chunks, write_log
 from identify.spatial import Pose
 from identify.spatial.rotations import (

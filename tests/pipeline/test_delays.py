@@ -9,9 +9,9 @@ from scipy.interpolate import CubicSpline
 from experiments.silent_study.faults import late
 from experiments.silent_study.scoring import obey
 from experiments.silent_study.subjects import Subject, subject
-from identify.estimation import FittedEffects
 from identify.findings import Finding
 from identify.pipeline import check_logs, fit
+from tests.checks import effects_of
 from tests.slow import mostly_slow
 
 CLEAN = subject("fast-1", 5)
@@ -54,8 +54,8 @@ def test_a_small_delay_is_said_with_what_the_reading_takes_off():
     note = next(f for f in found.findings if f.code == "delay")
     low, high = note.evidence["interval"][0]
     assert low < 0.04 < high
-    assert isinstance(found.checks.effects, FittedEffects)
-    assert found.checks.effects.total[0] != found.checks.effects.eta[0]
+    effects = effects_of(found)
+    assert effects.total[0] != effects.eta[0]
 
 
 @pytest.mark.parametrize("step", [False, True])

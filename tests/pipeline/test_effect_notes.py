@@ -10,11 +10,10 @@ import pytest
 
 import identify
 from identify import FitResult, Recording
-from identify.estimation import FittedEffects
 from identify.logs.patch import patched
-from identify.logs.synthetic import synthetic_recording
-from identify.logs.synthetic_motion import random_motion
+from identify.logs.synthetic import random_motion, synthetic_recording
 from identify.pipeline.effect_notes import EFFECT_CODES, MOST_TURNED, effect_notes, is_small
+from tests.checks import checks_of, effects_of
 from tests.close import assert_close
 from tests.small_faults import (
     LEVER,
@@ -59,12 +58,6 @@ CROSSTALK = np.eye(6) + UNITS[:, None] * CROSSTALK / UNITS
 
 def read(log: Recording, seed: int = 3) -> Recording:
     return replace(logged(log, seed), schema=SCHEMA)
-
-
-def effects_of(result: FitResult) -> FittedEffects:
-    effects = result.checks.effects
-    assert isinstance(effects, FittedEffects)
-    return effects
 
 
 def ratios(result: FitResult, name: str) -> np.ndarray:
@@ -176,8 +169,8 @@ def test_a_displaced_point_is_a_warning_with_its_place():
     assert result.verdict.reasons == ("kinematic_offset",)
     # A sign or a unit of the torque of a moving log is like a point: they are compared.
     assert not is_small(effects_of(result))
-    assert result.checks.ranking is not None
-    assert result.checks.ranking.as_read
+    assert checks_of(result).ranking is not None
+    assert checks_of(result).ranking.as_read
 
 
 def test_crosstalk_is_noted_by_its_entries_without_a_line():
@@ -208,7 +201,7 @@ def test_a_clean_log_has_no_note_and_no_other_reading_is_tried(log):
     assert not EFFECT_CODES & {finding.code for finding in result.findings}
     assert list(effect_notes(effects_of(result))) == []
     assert is_small(effects_of(result))
-    assert result.checks.ranking is None
+    assert checks_of(result).ranking is None
 
 
 def test_effects_of_a_log_without_noise_that_do_no_harm_are_not_noted():
@@ -223,8 +216,8 @@ def test_an_effect_at_its_cap_is_a_warning_and_other_readings_are_tried():
     effects = effects_of(result)
     assert effects.at_cap == ("tilt_deg",)
     assert not is_small(effects)
-    assert result.checks.ranking is not None
-    assert "gravity_tilted" in {each.code for each in result.checks.ranking.explanations}
+    assert checks_of(result).ranking is not None
+    assert "gravity_tilted" in {each.code for each in checks_of(result).ranking.explanations}
     (note,) = [note for note in effect_notes(effects) if note.code == "gravity_tilted"]
     assert note.severity == "warning"
     assert "at the most" in note.text
@@ -236,7 +229,7 @@ def test_a_turn_far_beyond_its_cap_is_named_by_the_ranking_with_its_line():
     turn = np.radians(15.0) * direction(1.0, -2.0, 0.5)
     log = read(misaligned(exact(3), turn))
     result = identify.fit(log)
-    assert result.checks.ranking is not None
+    assert checks_of(result).ranking is not None
     first = result.findings[0]
     assert (first.code, first.severity) == ("wrench_misaligned", "error")
     assert result.verdict.usable == "no"

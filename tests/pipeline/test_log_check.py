@@ -12,9 +12,8 @@ from identify.errors import SchemaError
 from identify.estimation import EstimatorSettings, estimate_body
 from identify.logs import Noise, Recording, synthetic_recording
 from identify.logs.facts import LogFacts
-from identify.logs.synthetic_motion import random_motion
+from identify.logs.synthetic import random_motion
 from identify.pipeline import FitResult, FitSettings, check_logs, correcting, fit
-from identify.pipeline.check_summary import summary_of
 from identify.pipeline.correcting import NotCorrected, corrected
 from identify.pipeline.diagnose import Checks
 from identify.pipeline.explanations import read_otherwise
@@ -23,6 +22,7 @@ from identify.pipeline.settings import chosen
 from identify.reporting.diagnosis import _effects
 from identify.signals import Reading
 from identify.spatial import Pose
+from tests.checks import checks_of
 from tests.close import assert_close, group_errors
 from tests.pipeline.test_fit import BODY, NOISE
 from tests.recordings import Path, record, with_signals, with_wrench
@@ -68,7 +68,7 @@ def apply(monkeypatch):
     """Fit a log with codes corrected, by what a check has already found of it."""
 
     def of(recording: Recording, found: FitResult, *codes: str) -> FitResult:
-        monkeypatch.setattr(correcting, "look_at", lambda *_, **__: found.checks)
+        monkeypatch.setattr(correcting, "look_at", lambda *_, **__: checks_of(found))
         return fit(recording, apply=codes)
 
     return of
@@ -93,7 +93,7 @@ def codes(found) -> list[str]:
 def test_a_clean_log_has_nothing_to_be_found(clean_check):
     assert clean_check.clear
     assert codes(clean_check) == []
-    assert clean_check.result.checks.ranking.as_read
+    assert clean_check.result.checks.readings[0].code == ""
 
 
 def test_a_late_wrench_is_noted_and_its_delay_is_part_of_the_fit(late, late_check):
@@ -236,7 +236,7 @@ def test_spikes_are_taken_out_before_the_low_pass_and_counted(clean_check, apply
     rows_out = spikes.evidence["rows"]
     assert f"stand out of the wrench: {rows_out} rows in " in spikes.text
     assert "fit with --apply spikes" in spikes.remedy
-    as_read = next(e for e in found.result.checks.ranking.explanations if not e.code)
+    as_read = next(e for e in checks_of(found.result).ranking.explanations if not e.code)
     beside = group_errors(as_read.phi, BODY)
     assert beside.mass < 0.02 * errors(found.result).mass  # all else is looked for without them
     applied = apply(rows, found.result, "spikes")
@@ -366,7 +366,7 @@ def test_rounding_is_no_fault_and_the_delay_of_an_exact_log_is_noted():
 
 
 def test_the_report_marks_the_small_faults_that_stand_out(late_check):
-    rows = _effects(summary_of(late_check.result.checks).effects).rows
+    rows = _effects(late_check.result.checks.effects).rows
     (noted,) = (row for row in rows if not row.muted)
     assert noted.cells[0].text == "delay, delay"
     assert noted.cells[1].text.endswith(" ms")
@@ -375,11 +375,12 @@ def test_the_report_marks_the_small_faults_that_stand_out(late_check):
 @pytest.mark.slow
 def test_of_a_log_that_is_misread_nothing_is_said_of_what_it_would_not_show(clean_check):
     def advice(found):
-        more = replace(found.checks.excitation, advice=("Turn faster.",))
-        return replace(found.checks, excitation=more).advice
+        checks = checks_of(found)
+        more = replace(checks.excitation, advice=("Turn faster.",))
+        return replace(checks, excitation=more).advice
 
     wrong = check_logs(log(PATH.wrench(BODY, TIME) * np.repeat([1.0, 1e3], 3))).result
-    assert wrong.checks.ranking.best.code == "torque_unit"
+    assert wrong.checks.readings[0].code == "torque_unit"
     assert (advice(clean_check.result), advice(wrong)) == (("Turn faster.",), ())
 
 

@@ -9,8 +9,8 @@ from scipy.spatial.transform import Rotation
 import identify
 from identify.errors import LogError, ProblemError, SchemaError
 from identify.logs import Noise, synthetic_recording
-from identify.logs.excerpt import rows_of
-from identify.logs.synthetic_motion import MotionSamples
+from identify.logs.recording import rows_of
+from identify.logs.synthetic import MotionSamples
 from identify.pipeline import FitSettings, online
 from identify.pipeline.needs import parse_needs
 from identify.regressors import scan, scanning

@@ -11,8 +11,8 @@ from scipy.spatial.transform import Rotation
 import identify
 from identify.inertia import PHI, InertialParameters
 from identify.logs import Noise, Recording, synthetic_recording
-from identify.logs.excerpt import rows_of
-from identify.logs.synthetic_motion import random_motion
+from identify.logs.recording import rows_of
+from identify.logs.synthetic import random_motion
 from identify.pipeline import fitting
 from tests.recordings import still_poses, without_effects
 

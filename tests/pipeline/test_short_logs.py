@@ -7,6 +7,7 @@ from scipy.spatial.transform import Rotation
 from identify.logs import Recording
 from identify.pipeline import FitResult, fit
 from identify.pipeline.correcting import NotCorrected
+from tests.checks import checks_of
 from tests.close import assert_close
 from tests.diagnosis.logs import PHI, moving, time_of, with_signals, with_wrench
 from tests.slow import mostly_slow
@@ -93,7 +94,8 @@ def test_two_bodies_are_no_misread_sign():
     found = fit([halves[0], with_signals(halves[1], **heavier)], check=True)
     assert graver(found)[0] == "bodies_differ"
     assert not {"torque_sign", "gain", "position_unit"} & set(graver(found))
-    assert found.checks.ranking.apart > found.checks.ranking.best.gain
+    ranking = checks_of(found).ranking
+    assert ranking.apart > ranking.best.gain
     with pytest.raises(NotCorrected, match=r"cannot be corrected\. second: .* Leave it out"):
         fit([halves[0], with_signals(halves[1], **heavier)], apply=("bodies_differ",))
 

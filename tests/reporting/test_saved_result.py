@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from identify import plot
-from identify.commands.pair import write_pair
+from identify.commands.output import write_pair
 from identify.errors import MissingFile
 from identify.exchange import write_estimate
 from identify.pipeline import ResultFileError, load_result

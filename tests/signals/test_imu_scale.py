@@ -132,6 +132,56 @@ def test_a_log_of_a_unit_that_reads_gravity_passes_the_check(tmp_path):
     assert identify.fit(log, check=True).verdict.usable == "yes"
 
 
+def without_position(given: dict[str, np.ndarray]) -> tuple[dict[str, np.ndarray], dict]:
+    """Columns and schema of a unit that gives its attitude besides."""
+    described = schema()
+    del described["pose"]["position"]
+    return {name: values for name, values in given.items() if name != "p"}, described
+
+
+@pytest.mark.parametrize("gain", [1.0, 1.005, 0.99, 1.03])
+def test_intervals_of_a_motion_hold_the_mass_whatever_the_scale_is(tmp_path, gain):
+    """The accelerometer has an offset too; what the scale leaves open is of calibration."""
+    for seed in range(3):
+        given = columns(seed, noise=1.0, gain=gain)
+        log = read_log(*in_files(tmp_path / f"{seed}", given, schema(pose=False)))
+        found = identify.fit(log).estimate
+        low, high = found.intervals["m"]
+        assert low < PHI[0] < high
+        assert high - low < 0.2 * PHI[0]
+        assert np.sqrt(found.repeatability[0, 0]) < 2e-3 * PHI[0]
+
+
+def test_the_error_of_the_scale_moves_the_estimate_as_another_scale_does():
+    """The covariance against a log that is read with another gain."""
+    given = columns(1, noise=0.1)
+    one, other = (
+        identify.fit(read_log(given, schema(pose=False, accelerometer_gain=gain)))
+        for gain in (1.0, 1.002)
+    )
+    imu = one.logs[0].recording.imu
+    assert 0.001 < imu.scale_error < 0.03
+    moved = other.estimate.parameters.phi - one.estimate.parameters.phi
+    sigma = np.abs(moved) * imu.scale_error / 0.002
+    expected = np.sqrt(np.diag(one.estimate.calibration))
+    np.testing.assert_allclose(sigma[:4], expected[:4], rtol=0.1, atol=1e-2 * expected[0])
+
+
+@pytest.mark.parametrize("posed", [False, True])
+def test_large_turns_tell_the_scale_from_the_offset(posed):
+    """By the turns of a gyro, or by an attitude without a position."""
+    errors = []
+    for angle, seconds in ((0.9, 12.0), (2.5, 40.0)):
+        given, described = columns(2, noise=1.0, angle=angle, seconds=seconds), schema(pose=False)
+        if posed:
+            given, described = without_position(given)
+        found = identify.fit(read_log(given, described))
+        errors.append(found.logs[0].recording.imu.scale_error)
+        low, high = found.estimate.intervals["m"]
+        assert low < PHI[0] < high
+    assert errors[1] < 0.5 * errors[0] < 0.01
+
+
 def test_a_body_that_no_arm_holds_is_an_error():
     log = still(1.0)
     far = replace(log, signals={**log.signals, "torque": 100.0 * log.signals["torque"]})

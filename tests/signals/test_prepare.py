@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.spatial.transform import Rotation
 
-from identify.errors import LogError, SchemaError
+from identify.errors import LogError
 from identify.regressors import block_statistics
 from identify.signals import prepare
 from identify.signals.transform import CONSTANT, block_transform
@@ -471,11 +471,6 @@ def test_a_cutoff_that_cannot_be_had_is_refused_with_its_bounds(cutoff):
         LogError, match="cannot be had at 200 rows a second; choose one above 0 and"
     ):
         prepare(record(PATH, PHI, TIME), cutoff)
-
-
-def test_the_momentum_form_is_gone_and_the_error_says_what_to_do():
-    with pytest.raises(SchemaError, match=r"form: .* got 'momentum'; .* leave `form` out"):
-        prepare(record(PATH, PHI, TIME, POSE), form="momentum")
 
 
 def test_noise_that_the_schema_gives_replaces_what_is_read_off_the_log():

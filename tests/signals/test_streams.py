@@ -7,10 +7,11 @@ import pytest
 from identify.errors import LogError
 from identify.estimation import estimate_body
 from identify.logs import Noise, Recording, Stream, synthetic_recording
-from identify.logs.synthetic_motion import random_motion
+from identify.logs.synthetic import random_motion
 from identify.logs.writing import write_log
 from identify.regressors import block_statistics
 from identify.signals import on_one_clock, prepare
+from tests.chords import between
 from tests.close import assert_close
 from tests.recordings import Path, record
 from tests.strategies import random_body
@@ -146,11 +147,10 @@ def test_the_slowest_stream_stays_as_it_is_and_gives_the_clock():
     one = on_one_clock(recording)
     pose = recording.streams[0]
     assert one.streams == ()
-    assert one.time[0] == 0.0
     first = int(np.flatnonzero((pose.signals["position"] == one.signals["position"][0]).all(1))[0])
     rows = slice(first, first + len(one))
     np.testing.assert_array_equal(one.signals["position"], pose.signals["position"][rows])
-    assert_close(one.time, pose.time[rows] - pose.time[first], 1e-9)
+    assert_close(one.time, pose.time[rows], 1e-9)
     assert list(one.signals) == ["position", "quaternion", "linear_acceleration", "force", "torque"]
     assert len(pose) - len(one) <= 2 * 14
     (finding,) = one.findings
@@ -171,7 +171,9 @@ def test_parts_that_only_some_streams_have_are_left_out():
     clocks = {"pose": clock_of(100.0, 15.0, rng), "wrench": 5.0 + clock_of(700.0, 15.0, rng)}
     recording = streams_of(PHI, RATES[0], clocks=clocks)
     one = on_one_clock(recording)
-    assert one.time[-1] == pytest.approx(10.0 - 0.12, abs=0.03)  # the kernel needs the first 0.12 s
+    assert np.ptp(one.time) == pytest.approx(
+        10.0 - 0.12, abs=0.03
+    )  # the kernel needs the first 0.12 s
     off, _ = errors(recording, PHI)
     assert off.max() < 3e-4
 
@@ -254,6 +256,62 @@ def test_held_samples_of_a_stream_and_of_all_rows():
     for name, values in whole.signals.items():
         np.testing.assert_array_equal(thinned.signals[name], values)
     assert thinned.streams == ()
+
+
+@pytest.mark.parametrize(("pose_hz", "kind"), [(60.0, "slerp"), (125.0, "components")])
+def test_an_interpolated_pose_is_taken_at_its_samples(pose_hz, kind):
+    """Rows between samples lie on chords, which make the acceleration smaller than it was."""
+    path, rate = Path.random(3, fastest_hz=2.0), 500.0
+    time, slow = np.arange(0.0, 20.0, 1.0 / rate), np.arange(-0.5 / pose_hz, 20.1, 1.0 / pose_hz)
+    pose = between(path.position(slow), path.rotation(slow), slow, time, kind)
+    recording = replace(record(path, PHI, time, ("position", "quaternion")), name="chords")
+    recording = replace(recording, signals={**recording.signals, **pose})
+    one = on_one_clock(recording)
+    assert [finding.code for finding in one.findings] == ["interpolated_samples", "clocks_joined"]
+    assert one.findings[0].evidence["rate_hz"] == pytest.approx(pose_hz, rel=1e-6)
+    assert one.findings[0].text.startswith(
+        f"pose sampled at {pose_hz:.4g} Hz, interpolated in a log of 500 Hz: "
+    )
+    assert_close(one.signals["position"], path.position(one.time), 1e-6)
+    assert errors(recording, PHI)[0].max() < 2e-3
+
+
+def test_what_is_interpolated_from_samples_of_one_sensor_stays_together():
+    """A wrench of its own samples is not taken at those of the pose, nor the pose at its own."""
+    path, rate = Path.random(4), 1000.0
+    time, slow = np.arange(0.0, 10.0, 1.0 / rate), np.arange(0.0, 10.1, 1e-2)
+    recording = record(path, PHI, time, noise={"force": 0.01, "torque": 1e-3})
+    pose = between(path.position(slow), path.rotation(slow), slow, time, "slerp")
+    rows = np.arange(0, len(time), 4)
+    wrench = {
+        name: np.column_stack([np.interp(time, time[rows], x) for x in values[rows].T])
+        for name, values in recording.signals.items()
+        if name in ("force", "torque")
+    }
+    one = on_one_clock(replace(recording, signals={**recording.signals, **pose, **wrench}))
+    rates = [finding.evidence.get("rate_hz") for finding in one.findings]
+    assert [finding.code for finding in one.findings[:2]] == ["interpolated_samples"] * 2
+    assert rates[:2] == pytest.approx([100.0, 250.0], rel=1e-3)
+    assert set(one.findings[2].evidence) == {"pose", "wrench", "rows"}
+
+
+def test_parts_of_a_log_keep_its_time():
+    """A later part of a log whose clocks are joined stays at its own time."""
+    recording = streams_of(PHI, {"pose": 100.0, "wrench": 700.0})
+    wrench = Stream("wrench", recording.time, recording.signals)
+    late = [
+        Stream(
+            one.name,
+            one.time[one.time > 8.0],
+            {k: v[one.time > 8.0] for k, v in one.signals.items()},
+        )
+        for one in (wrench, *recording.streams)
+    ]
+    part = replace(recording, time=late[0].time, signals=late[0].signals, streams=tuple(late[1:]))
+    whole, one = on_one_clock(recording), on_one_clock(part)
+    rows = np.searchsorted(whole.time, one.time - 1e-6)
+    assert one.time[0] > 8.0
+    assert_close(one.signals["force"][30:-30], whole.signals["force"][rows][30:-30], 1e-3)
 
 
 def test_streams_without_time_in_common():

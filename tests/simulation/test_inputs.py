@@ -10,7 +10,6 @@ from identify.simulation import (
     fast_rollout,
     free_motion,
     simulate,
-    single_shot,
 )
 from identify.simulation.divergence import Diverged
 from tests.close import assert_close
@@ -82,7 +81,6 @@ def test_a_step_that_is_none_is_refused(step: Any):
     for run in (
         lambda: simulate(PHI, state(), duration=1.0, step=step),
         lambda: fast_rollout(PHI, state(), LOAD, step),
-        lambda: single_shot(PHI, state(), LOAD, step),
     ):
         with pytest.raises(SimulationError, match=r"time step: expected a .*number \[s\], got"):
             run()
@@ -97,7 +95,7 @@ def test_words_are_no_body_load_or_gravity():
     with pytest.raises(SimulationError, match="wrench: expected numbers"):
         fast_rollout(PHI, state(), word, H)
     with pytest.raises(SimulationError, match="gravity: expected numbers"):
-        single_shot(PHI, state(), LOAD, H, word)
+        fast_rollout(PHI, state(), LOAD, H, word)
 
 
 TOP = phi_from_inertia(1.0, np.zeros(3), np.diag([1.0, 1.5, 2.0]))

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from identify.errors import SimulationError
 from identify.inertia import phi_from_inertia
 from identify.simulation import (
     INTEGRATORS,
@@ -158,9 +157,3 @@ def test_the_rate_of_the_rotation_vector_is_that_of_the_attitude(q, w, exponent)
         log_rotation(quaternion_product(exp_rotation(v), exp_rotation(s * h * w))) for s in (1, -1)
     )
     assert_close(rotation_vector_rate(v, w), (ahead - back) / (2.0 * h), 1e-8, scale=10.0)
-
-
-@pytest.mark.parametrize(("gone", "instead"), [("rk4", "rkmk4"), ("strang", "suzuki")])
-def test_an_integrator_that_is_gone_says_which_to_use(gone, instead):
-    with pytest.raises(SimulationError, match=f"{gone!r} is no longer there; use {instead!r}"):
-        simulate(PHI, START, duration=0.1, step=0.01, integrator=gone)

@@ -8,7 +8,6 @@ import pandas as pd
 
 from identify.studies import Study, open_results, parse_study
 from identify.studies.estimators import Estimator
-from identify.studies.rows import VOLATILE
 from identify.studies.study import NamedEstimator
 
 QUICK: dict[str, Any] = {
@@ -23,6 +22,10 @@ QUICK: dict[str, Any] = {
 """2 logs × (1 + 2 × 3 noises) × 2 estimators = 28 trials, none of which needs cvxpy."""
 
 
+VOLATILE = ["seconds", "prepare_seconds", "finished"]
+"""Columns that differ from run to run; all others come out the same to the bit."""
+
+
 def quick(**changes: Any) -> Study:
     return parse_study(QUICK | changes)
 
@@ -35,7 +38,7 @@ def with_estimators(study: Study, **estimators: Estimator) -> Study:
 
 def rows(folder: Path) -> pd.DataFrame:
     """All rows but for the columns that differ from run to run."""
-    return open_results(folder, code="all").frame.drop(columns=list(VOLATILE))
+    return open_results(folder, code="all").frame.drop(columns=VOLATILE)
 
 
 def assert_same_rows(first: Path, second: Path) -> None:

@@ -7,7 +7,7 @@ from experiments import parts
 from identify.estimation import estimate_body
 from identify.inertia import PHI, InertialParameters
 from identify.logs import Noise, Recording, synthetic_recording
-from identify.logs.excerpt import rows_of
+from identify.logs.recording import rows_of
 from identify.regressors import block_statistics
 from identify.signals import prepare
 

@@ -6,8 +6,7 @@ import pytest
 
 from identify.errors import StudyError
 from identify.regressors import Statistics
-from identify.studies.executor import InProcess, reduce_statistics, tree_merge
-from identify.studies.local_processes import LocalProcesses
+from identify.studies.executor import InProcess, LocalProcesses, reduce_statistics, tree_merge
 from identify.studies.work import log_statistics, merge_two_logs
 from tests.close import assert_close
 from tests.regressors.rows import statistics_of_rows

@@ -17,9 +17,8 @@ from identify.studies import (
     run_study,
 )
 from identify.studies.dask_cluster import DaskCluster
-from identify.studies.executor import TimeLimit, run_items
+from identify.studies.executor import LocalProcesses, TimeLimit, run_items
 from identify.studies.keys import CodeFingerprint
-from identify.studies.local_processes import LocalProcesses
 from identify.studies.store import Store, StoreInfo
 from identify.studies.work import Pace, batches, by_noisy_log
 from tests.studies.hostile import Hangs, KillsItsWorker, Leaves, Raises, Warns, sleep_all
@@ -164,7 +163,7 @@ def test_a_trial_that_kills_its_worker_is_a_row_and_the_rest_is_done(tmp_path: P
 def test_workers_that_cannot_start_end_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("identify.studies.local_processes._begin", sys.exit)
+    monkeypatch.setattr("identify.studies.executor._begin", sys.exit)
     with pytest.raises(StudyError, match="workers die as soon as they start"):
         run_study(quick(), tmp_path / "out", workers=1)
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binom
 
-from identify.studies.uncertainty import counts_within, mean_interval, share_interval
+from identify.studies.results import counts_within, mean_interval, share_interval
 from tests.close import assert_close
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import copyreg
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from identify.arrays import Array
 from identify.diagnosis.fault import Fault
 from identify.diagnosis.faults.gravity import gravity_faults, imu_faults
 from identify.diagnosis.faults.pose import pose_faults
@@ -30,7 +28,7 @@ FAMILIES: dict[Family, tuple[str, ...]] = {
     imu_faults: ("imu_sign", "imu_scale", "angle_unit"),
     pose_faults: (
         *("position_unit", "angle_unit", "position_axes", "quaternion_order", "pose_maps"),
-        *("acceleration_kind", "kinematic_offset"),
+        *("acceleration_kind", "acceleration_unit", "kinematic_offset"),
     ),
     rotation_faults: ("rotation_convention", "angle_unit", "position_axes"),
     timing_faults: ("time_unit", "clock_rate", "delay", "sensor_lag"),
@@ -64,25 +62,10 @@ def sized_faults(facts: Sequence[LogFacts], names: Sequence[str]) -> list[tuple[
 
 
 def _by_name(facts: LogFacts) -> dict[str, Fault]:
-    return {fault.name: fault for family in FAMILIES for fault in family(facts)}
-
-
-def _recalled(
-    facts: LogFacts,
-    name: str,
-    made_of: tuple[Fault, Fault] | None,
-    of_size: tuple[Fault, Array, str] | None,
-) -> Fault:
-    if made_of is not None:
-        return made_of[0].with_sign(made_of[1])
-    if of_size is not None:
-        return of_size[0].at_size(*of_size[1:])
-    return next(fault for family in FAMILIES for fault in family(facts) if fault.name == name)
-
-
-def _reduced(fault: Fault) -> tuple[object, ...]:
-    """Pickled, a fault is found again by its name among those of the log: it has functions."""
-    return _recalled, (fault.facts, fault.name, fault.made_of, fault.of_size)
-
-
-copyreg.pickle(Fault, _reduced)  # type: ignore[arg-type]
+    by_name: dict[str, Fault] = {}
+    for family in FAMILIES:
+        for fault in family(facts):
+            if fault.name in by_name:
+                raise ValueError(f"{family.__name__}: another fault is called {fault.name!r}, too")
+            by_name[fault.name] = fault
+    return by_name

@@ -12,6 +12,7 @@ from identify.diagnosis.fault import Fault, Sizes, rounded, slip
 from identify.logs.facts import LogFacts
 from identify.logs.schema_fields import negated
 from identify.logs.schema_tables import PoseTable
+from identify.logs.units import ACCELERATION
 from identify.regressors.log_corrections import displaced_point, scaled_position
 
 FASTEST = 50.0, 100.0
@@ -38,6 +39,7 @@ def pose_faults(facts: LogFacts) -> Iterator[Fault]:
             yield from _poses(facts, facts.schema.pose)
             yield from _position_units(facts, facts.schema.pose)
         yield from _kinds(facts)
+        yield from _acceleration_units(facts)
         yield from _rates(facts)
     if facts.gravity_added and facts.positioned:
         yield _scale(facts)
@@ -120,6 +122,17 @@ def _kinds(facts: LogFacts) -> Iterator[Fault]:
     other = "spatial" if kind == "classical" else "classical"
     text = f"the linear acceleration is the {other} one"
     yield slip(facts, "acceleration_kind", text, {"acceleration.kind": other})
+
+
+def _acceleration_units(facts: LogFacts) -> Iterator[Fault]:
+    """Linear accelerations in g, or in thousandths of it."""
+    table = None if facts.schema is None else facts.schema.acceleration
+    if table is None or table.linear is None or not facts.attitude:
+        return
+    for other in ACCELERATION:
+        if other != table.unit:
+            text = f"the linear acceleration is in {other}, not in {table.unit}"
+            yield slip(facts, "acceleration_unit", text, {"acceleration.unit": other})
 
 
 def _rates(facts: LogFacts) -> Iterator[Fault]:

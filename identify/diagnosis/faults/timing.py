@@ -11,10 +11,10 @@ from identify.diagnosis.fault import Fault, Sizes, rounded, schema_lines, slip
 from identify.diagnosis.faults.pose import FASTEST, SLOWEST
 from identify.logs.facts import LogFacts
 from identify.logs.patch import Patch
-from identify.logs.units import TICKS_PER_SECOND
+from identify.logs.units import DAY, TICKS_PER_SECOND
 from identify.regressors.log_corrections import earlier_wrench, other_clock, unlagged_wrench
 
-_TIMES = (1e-6, 1e-3, 0.5, 2.0, 1e3, 1e6)
+_TIMES = (1e-6, 1e-3, 0.5, 2.0, 1e3, DAY, 1e6)
 """Units of time, and every other row or twice as many as the rate says."""
 
 
@@ -42,8 +42,9 @@ def time_patch(said: Mapping[str, object], factor: float) -> Patch:
         return {"log.rate_hz": float(f"{float(table['rate_hz']) / factor:g}")}
     if "time_fraction" in table:  # whole seconds have no other unit
         return {}
-    ticks = TICKS_PER_SECOND[str(table.get("time_unit", "s"))] / factor
-    for unit, per_second in TICKS_PER_SECOND.items():
+    units = {**TICKS_PER_SECOND, "d": 1.0 / DAY}
+    ticks = units[str(table.get("time_unit", "s"))] / factor
+    for unit, per_second in units.items():
         if abs(ticks / per_second - 1.0) < 1e-9:
             return {"log.time_unit": unit}
     return {}

@@ -19,7 +19,7 @@ from identify.inertia import inertia_about_com
 from identify.inertia.frames import congruence_map
 from identify.inertia.shapes import Points, Shape, read_mesh
 from identify.inertia.shapes.interior import interior_of
-from identify.inertia.shapes.points_file import read_points
+from identify.inertia.shapes.points import read_points
 from identify.spatial import Pose
 
 _DENSITY = np.geomspace(0.05, 1.6, 6)

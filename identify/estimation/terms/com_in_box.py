@@ -33,8 +33,6 @@ class ComInBox(Term):
     """
 
     kind: ClassVar[str] = "com_in_box"
-    tolerance: ClassVar[float] = 1e-7
-    """A bound is of what a person measured, and met to a ten millionth of its own size."""
 
     low: tuple[float, float, float]
     high: tuple[float, float, float]

@@ -30,8 +30,6 @@ class ComInHull(Term):
     """
 
     kind: ClassVar[str] = "com_in_hull"
-    tolerance: ClassVar[float] = 1e-7
-    """A bound is of what a person measured, and met to a ten millionth of its own size."""
 
     points: tuple[tuple[float, float, float], ...]
     body: str | None = None

@@ -31,6 +31,7 @@ class Consistent(Term):
     """
 
     kind: ClassVar[str] = "consistent"
+    tolerance: ClassVar[float] = 1e-9
 
     least_mass: float = MARGIN
 

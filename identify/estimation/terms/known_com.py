@@ -29,6 +29,7 @@ class KnownCom(Term):
     """
 
     kind: ClassVar[str] = "known_com"
+    tolerance: ClassVar[float] = 1e-9
 
     com: tuple[float, float, float]
     body: str | None = None

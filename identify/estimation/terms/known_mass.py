@@ -32,6 +32,7 @@ class KnownMass(Term):
     """
 
     kind: ClassVar[str] = "known_mass"
+    tolerance: ClassVar[float] = 1e-9
 
     mass: float
     body: str | None = None

@@ -32,8 +32,6 @@ class MassAtPoints(Term):
     """
 
     kind: ClassVar[str] = "mass_at_points"
-    tolerance: ClassVar[float] = 1e-7
-    """A bound is of what a person measured, and met to a ten millionth of its own size."""
 
     own_bound: ClassVar[float | None] = 10.0
     """The masses at the points, in units of the body's: they add up to it."""

@@ -30,8 +30,6 @@ class MassBetween(Term):
     """
 
     kind: ClassVar[str] = "mass_between"
-    tolerance: ClassVar[float] = 1e-7
-    """A bound is of what a person measured, and met to a ten millionth of its own size."""
 
     low: float
     high: float

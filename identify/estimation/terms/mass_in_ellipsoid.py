@@ -44,8 +44,6 @@ class MassInEllipsoid(Term):
     """
 
     kind: ClassVar[str] = "mass_in_ellipsoid"
-    tolerance: ClassVar[float] = 1e-7
-    """A bound is of what a person measured, and met to a ten millionth of its own size."""
 
     centre: Row
     Q: tuple[Row, Row, Row]

@@ -21,8 +21,6 @@ class ScalarBounds(Term):
     """Every scalar of the space is between its own bounds, as far as they are finite."""
 
     kind: ClassVar[str] = "scalar_bounds"
-    tolerance: ClassVar[float] = 1e-7
-    """A bound is of what a person measured, and met to a ten millionth of its own size."""
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
         """low ≤ s ≤ high."""

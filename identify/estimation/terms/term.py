@@ -110,8 +110,9 @@ class Term(ABC):
     kind: ClassVar[str]
     """Name in provenance and studies."""
 
-    tolerance: ClassVar[float] = 1e-9
-    """Violation that counts as rounding, in scaled units."""
+    tolerance: ClassVar[float] = 1e-7
+    """Violation that counts as rounding, in scaled units: a bound is of what a person measured, and
+    met to a ten millionth of its own size."""
 
     own_bound: ClassVar[float | None] = None
     """Largest sum of the sizes, in scaled units, of the variables that `build` brings of its own;

@@ -20,22 +20,20 @@ from identify.inertia.shapes.shape import (
     Size as Size,
 )
 from identify.inertia.shapes.shells import (
+    Box as Box,
     BoxShell as BoxShell,
+    Capsule as Capsule,
     CapsuleShell as CapsuleShell,
+    Cone as Cone,
     ConeShell as ConeShell,
+    Cylinder as Cylinder,
     CylinderShell as CylinderShell,
     Disc as Disc,
+    Ellipsoid as Ellipsoid,
     EllipsoidShell as EllipsoidShell,
     Plate as Plate,
     Rod as Rod,
+    Sphere as Sphere,
     SphereShell as SphereShell,
     Tube as Tube,
-)
-from identify.inertia.shapes.solids import (
-    Box as Box,
-    Capsule as Capsule,
-    Cone as Cone,
-    Cylinder as Cylinder,
-    Ellipsoid as Ellipsoid,
-    Sphere as Sphere,
 )

@@ -12,7 +12,7 @@ from identify.arrays import Array, Flags, Indices, Vec3
 from identify.errors import ModelError
 from identify.inertia.shapes.mesh import Mesh
 from identify.inertia.shapes.shape import Shape
-from identify.inertia.shapes.solids import Box, Capsule, Cone, Cylinder, Ellipsoid, Sphere
+from identify.inertia.shapes.shells import Box, Capsule, Cone, Cylinder, Ellipsoid, Sphere
 
 _MOST_PAIRS = 20_000_000
 """Pairs of a triangle and a column that may cross, at the most."""

@@ -1,14 +1,16 @@
-"""Bodies of point masses, which bring their own weights."""
+"""Bodies of point masses, which bring their own weights, and files of points."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
-from identify.arrays import Array, Vec3, seal
-from identify.errors import ModelError
+from identify.arrays import Array, Vec3, positive, seal
+from identify.errors import ModelError, did_you_mean
+from identify.files import require_file
 from identify.inertia.shapes.shape import Extent, Moments, Shape
 
 
@@ -43,3 +45,53 @@ class Points(Shape):
         mean = self.weights @ self.positions / total
         offsets = self.positions - mean
         return Moments(float(total), mean, (offsets * (self.weights / total)[:, None]).T @ offsets)
+
+
+_COLUMNS = ("x", "y", "z", "volume", "part")
+
+
+def read_points(path: Path | str, *, scale: float = 1.0) -> tuple[Vec3, Array | None]:
+    """Points of a CSV file with the columns x, y, z, and volume where each stands for its own.
+
+    A column `part` is passed over.
+
+    Args:
+        path: the file.
+        scale: metres per unit of the file, 0.001 for one in millimetres; volumes are in its cube.
+
+    Returns:
+        Points [m], shape (n, 3), and volumes [m³], shape (n,), or None.
+
+    Raises:
+        MissingFile: no such file.
+        ModelError: no such columns, or a number that is none.
+    """
+    import pandas as pd
+
+    path = Path(path)
+    require_file(path)
+    try:
+        table = pd.read_csv(path, dtype=str, keep_default_na=False, skipinitialspace=True)
+    except (ValueError, OSError) as error:
+        raise ModelError(f"{path}: it is no CSV of points x,y,z: {error}") from error
+    names = [str(name).strip() for name in table.columns]
+    for name in names:
+        if name not in _COLUMNS:
+            raise ModelError(
+                f"{path}: column {name!r}; expected x,y,z[,volume][,part] in the first line"
+                f"{did_you_mean(name, _COLUMNS)}"
+            )
+    if missing := [name for name in _COLUMNS[:3] if name not in names]:
+        raise ModelError(f"{path}: no column {missing[0]!r}; expected x,y,z[,volume][,part]")
+    table.columns = names
+    used = [name for name in _COLUMNS[:4] if name in names]
+    numbers = table[used].apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64)
+    bad = ~np.isfinite(numbers)
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        raise ModelError(
+            f"{path}: {used[column]} of line {row + 2} is {table[used[column]].iloc[row]!r}; "
+            "expected a number"
+        )
+    unit = positive(scale, f"{path}: scale", "m")
+    return unit * numbers[:, :3], unit**3 * numbers[:, 3] if len(used) > 3 else None

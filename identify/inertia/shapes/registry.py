@@ -10,18 +10,23 @@ from identify.documents import lookup
 from identify.errors import ModelError
 from identify.inertia.shapes.shape import Shape, Size, sizes_of
 from identify.inertia.shapes.shells import (
+    Box,
     BoxShell,
+    Capsule,
     CapsuleShell,
+    Cone,
     ConeShell,
+    Cylinder,
     CylinderShell,
     Disc,
+    Ellipsoid,
     EllipsoidShell,
     Plate,
     Rod,
+    Sphere,
     SphereShell,
     Tube,
 )
-from identify.inertia.shapes.solids import Box, Capsule, Cone, Cylinder, Ellipsoid, Sphere
 
 
 class NamedShape(NamedTuple):

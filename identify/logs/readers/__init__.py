@@ -26,8 +26,8 @@ _WITH_TOPICS = ("bag", "hdf5", "ulog")
 
 READERS: Mapping[str, str] = MappingProxyType(
     {
-        ".npy": "npy",
-        ".npz": "npz",
+        ".npy": "numpy_files",
+        ".npz": "numpy_files",
         ".parquet": "parquet",
         ".pq": "parquet",
         ".h5": "hdf5",

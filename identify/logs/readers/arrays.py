@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from identify.arrays import Array
-from identify.errors import LogError
+from identify.errors import LogError, did_you_mean
 from identify.logs.schema_fields import Column
 from identify.logs.table import RowFault, Source, Stamps, Table, locate, locate_stamps
 from identify.logs.units import TICKS_PER_SECOND
@@ -190,3 +190,42 @@ def _stamps(path: Path, raw: NDArray[Any]) -> tuple[Stamps, int | None]:
             path=path,
         )
     return raw.astype(np.int64), TICKS_PER_SECOND[unit]
+
+
+_SHOWN = 30
+"""Topics that a message names."""
+
+
+def topic_of(source: Source, known: Mapping[str, str], word: str = "topic") -> str:
+    """The topic that the schema names for a source, or the only one of its file.
+
+    Args:
+        source: what is asked for.
+        known: what each topic of the file holds, such as the type of its messages.
+        word: what the format calls one.
+
+    Raises:
+        LogError: there is none of that name, or several and none is named.
+    """
+    wanted, path = source.layout.topic, source.path
+    shown = ", ".join(f"{name} ({kind})" if kind else name for name, kind in known.items())
+    if len(known) > _SHOWN:
+        shown = f"{', '.join(list(known)[:_SHOWN])} and {len(known) - _SHOWN} more"
+    if not known:
+        raise LogError(f"{path}: has no {word} with numbers", path=path)
+    if wanted is None:
+        if len(known) == 1:
+            return next(iter(known))
+        groups = " and ".join(source.groups)
+        raise LogError(
+            f"{path}: holds {len(known)} {word}s, and the schema does not say which has the "
+            f"{groups}; give topic = … in [log], or in [streams.{source.groups[0]}]. There are: "
+            f"{shown}",
+            path=path,
+        )
+    bare = wanted.strip("/")
+    found = [name for name in known if name.strip("/") == bare]
+    if not found:
+        hint = did_you_mean(wanted, known)
+        raise LogError(f"{path}: no {word} {wanted!r}{hint}. There are: {shown}", path=path)
+    return found[0]

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from identify.errors import LogError, MissingExtra
 from identify.files import check_expansion, decoding
-from identify.logs.readers.arrays import Slot, rows_of, slots_of, table_of
-from identify.logs.readers.topics import topic_of
+from identify.logs.readers.arrays import Slot, rows_of, slots_of, table_of, topic_of
 from identify.logs.table import Contents, RowsReader, Source, Table
 
 if TYPE_CHECKING:

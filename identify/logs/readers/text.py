@@ -26,10 +26,8 @@ from numpy.typing import NDArray
 from identify.arrays import Array
 from identify.errors import LogError
 from identify.files import check_expansion, read_bytes, unreadable
-from identify.logs.errors import BadValue, RaggedRow
 from identify.logs.readers.arrow_columns import as_numbers, as_stamps
 from identify.logs.readers.line_index import HEAD, LineIndex, index_lines
-from identify.logs.readers.text_guess import likely_contents
 from identify.logs.readers.text_lines import (
     LINE_END,
     Line,
@@ -41,14 +39,22 @@ from identify.logs.readers.text_lines import (
     numbers_of,
     read_lines,
 )
-from identify.logs.readers.text_sheet import Sheet, suggest_separator, survey
-from identify.logs.table import Contents, RowFault, RowsReader, Source, Stamps, Table
+from identify.logs.readers.text_sheet import Sheet, likely_contents, suggest_separator, survey
+from identify.logs.table import (
+    Contents,
+    RowFault,
+    RowsReader,
+    Source,
+    Stamps,
+    Table,
+)
 
 _CHUNK = 2**24
 _LOOKED_AT = 200
 _LONGEST_LINE = 2**20
 _NULLS = ["", "nan", "NaN", "NAN", "NA", "N/A", "n/a", "null", "NULL", "None"]
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
+_FIX_OR_DROP = "; fix the line, or set drop_bad_rows = true in [log] to leave it out"
 _AS_DATES = (
     "; write time stamps as numbers of time_unit, or in every row as a date of ISO 8601, such as "
     "2024-05-01T10:00:00.125"
@@ -279,8 +285,8 @@ def _read_one_by_one(sheet: Sheet, start: int, number: int) -> Table:
     """Reads the rows from an offset on, where the line of that number begins.
 
     Raises:
-        BadValue: text where a number should be.
-        RaggedRow: another number of fields, other than too few in the last row.
+        LogError: text where a number should be, or another number of fields, other than too few
+            in the last row.
     """
     values, stamps, faults, lines = array("d"), list[str](), bytearray(), array("q")
     rows = sheet.splitter.rows(sheet.text, start, number)
@@ -292,7 +298,7 @@ def _read_one_by_one(sheet: Sheet, start: int, number: int) -> Table:
             try:
                 numbers = _numbers(sheet, row)
                 fault = RowFault.NONE if all(map(math.isfinite, numbers)) else RowFault.NOT_FINITE
-            except (BadValue, RaggedRow):
+            except LogError:
                 if not sheet.drop_bad_rows:
                     raise
                 fault = RowFault.NOT_NUMBERS
@@ -331,7 +337,7 @@ def _numbers(sheet: Sheet, row: Row) -> list[float]:
         raise _ragged(sheet, row)
     if sheet.dated and sheet.stamps is not None and not is_date(text := fields[sheet.stamps]):
         if not is_missing(text):
-            raise BadValue(sheet.path, row[0].number, sheet.column(sheet.stamps), text, _AS_DATES)
+            raise _no_number(sheet, row[0].number, sheet.stamps, text, _AS_DATES)
         return [math.nan] * len(sheet.fields)
     try:
         return numbers_of([fields[k] for k in sheet.fields])
@@ -353,7 +359,7 @@ def _dates(texts: Sequence[str]) -> NDArray[np.int64]:
     return np.array([microseconds_of(text) for text in texts], dtype=np.int64)
 
 
-def _bad_value(sheet: Sheet, row: Row) -> BadValue:
+def _bad_value(sheet: Sheet, row: Row) -> LogError:
     line, fields = row
     k = next(k for k in sheet.fields if fields[k].strip() and not is_number(fields[k]))
     text = fields[k].strip()[:80]
@@ -363,10 +369,21 @@ def _bad_value(sheet: Sheet, row: Row) -> BadValue:
         remedy = _AS_DATES
     else:
         remedy = _if_header(sheet, line)
-    return BadValue(sheet.path, line.number, sheet.column(k), text, remedy)
+    return _no_number(sheet, line.number, k, text, remedy)
 
 
-def _ragged(sheet: Sheet, row: Row) -> RaggedRow:
+def _no_number(sheet: Sheet, line: int, field: int, text: str, remedy: str) -> LogError:
+    column = sheet.column(field)
+    return LogError(
+        f"{sheet.path}: line {line}, column {column!r}: expected a number, got {text!r}"
+        f"{remedy or _FIX_OR_DROP}",
+        path=sheet.path,
+        column=column,
+        row=line,
+    )
+
+
+def _ragged(sheet: Sheet, row: Row) -> LogError:
     line, fields = row
     comment = sheet.splitter.comment
     if comment and comment.encode() in line.content:
@@ -376,7 +393,12 @@ def _ragged(sheet: Sheet, row: Row) -> RaggedRow:
         )
     else:
         remedy = _if_header(sheet, line) or suggest_separator(line.content, sheet.splitter)
-    return RaggedRow(sheet.path, line.number, len(fields), len(sheet.names), remedy)
+    return LogError(
+        f"{sheet.path}: line {line.number}: expected {len(sheet.names)} fields as in the other "
+        f"rows, got {len(fields)}{remedy or _FIX_OR_DROP}",
+        path=sheet.path,
+        row=line.number,
+    )
 
 
 def _if_header(sheet: Sheet, line: Line) -> str:

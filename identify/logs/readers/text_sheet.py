@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from identify.errors import LogError, did_you_mean
-from identify.logs.errors import MisnamedColumns, MissingNumberedColumn
+from identify.errors import LogError, MissingColumn, did_you_mean
 from identify.logs.readers.text_lines import (
     Line,
     Row,
     Splitter,
     is_date,
+    is_missing,
     is_number,
     read_lines,
 )
 from identify.logs.schema_fields import Column
-from identify.logs.table import Source, locate, locate_stamps, places_of
+from identify.logs.table import (
+    Contents,
+    Source,
+    locate,
+    locate_stamps,
+    missing_number,
+    places_of,
+    shorten,
+)
 from identify.logs.units import TICKS_PER_SECOND
 
 _SURVEYED = 1000
@@ -92,9 +100,11 @@ def survey(source: Source, text: bytes) -> Sheet:
     try:
         numbers = {column: locate(path, names, column) for column in source.columns}
         stamps = locate_stamps(path, names, layout.time)
-    except MissingNumberedColumn as error:
+    except MissingColumn as error:
+        if not isinstance(error.column, int):
+            raise
         remedy = suggest_separator(first[0].content, splitter)
-        raise MissingNumberedColumn(path, error.number, len(names), remedy) from None
+        raise missing_number(path, error.column, len(names), remedy) from None
     fields: list[int] = sorted({*numbers.values(), *([] if stamps is None else [stamps])})
     for _ in range(_UNIT_ROWS if named else 0):
         if len(rows) > 1 and _is_units(rows[0], fields):
@@ -161,7 +171,7 @@ def _find_header(
     It is where the schema says, or where comment lines that it does not count move it.
 
     Raises:
-        MisnamedColumns: no line near holds the names, or another than the schema says.
+        MissingColumn: no line near holds the names, or another than the schema says.
         LogError: the header is longer than the file.
     """
     path, count, time = source.path, source.layout.header_lines, source.layout.time
@@ -240,14 +250,25 @@ def _misnamed(
             known, wanted = other.names(best.content), missing(best, other)
             remedy = did_you_mean(wanted[0], known)
             remedy += f"; so it is with separator = {other.spelled}, to be set in [log] first"
-            return MisnamedColumns(path, best.number, wanted, known, remedy)
+            return _named_otherwise(path, best.number, wanted, known, remedy)
     remedy = remedy or suggest_separator(row, splitter)
     if not remedy and all(map(is_number, filter(None, known))):
         remedy = (
             "; it holds numbers: if the file has no header, set header_lines = 0 in [log] "
             "and give the columns by zero-based number"
         )
-    return MisnamedColumns(path, best.number, missing(best), known, remedy)
+    return _named_otherwise(path, best.number, missing(best), known, remedy)
+
+
+def _named_otherwise(
+    path: Path, line: int, missing: Sequence[str], known: Sequence[str], remedy: str
+) -> MissingColumn:
+    """The error of a line that should hold the names of the columns and does not."""
+    names = ", ".join(map(repr, missing))
+    hint = remedy or did_you_mean(missing[0], known)
+    message = f"{path}: line {line} should name the columns, but has no {names} among "
+    message += f"{shorten(known)}{hint}"
+    return MissingColumn(path, missing[0], known, message=message, row=line)
 
 
 def _columns(
@@ -301,3 +322,69 @@ def _require_header(path: Path, line: Sequence[str] | None, width: int) -> None:
             path=path,
             row=1,
         )
+
+
+def likely_contents(path: Path, lines: Sequence[Line]) -> Contents:
+    """The columns by the separator, comment and decimal marks that give most of numbers.
+
+    Raises:
+        LogError: no two columns hold numbers by any.
+    """
+    marks = ((comment, decimal) for decimal in ".," for comment in "#%")
+    splitters = (splitter for each in marks for splitter in Splitter(",", *each).others())
+    guesses = [guess for splitter in splitters if (guess := _guess(lines, splitter)) is not None]
+    if not guesses:
+        raise LogError(
+            f"{path}: no two columns hold numbers in lines 1 to {len(lines)}, by whichever "
+            "separator: comma, semicolon, tab or blank; name the columns in a schema by hand",
+            path=path,
+        )
+    return max(guesses, key=lambda guess: guess[0])[1]
+
+
+def _guess(
+    lines: Sequence[Line], splitter: Splitter
+) -> tuple[tuple[int, int, bool], Contents] | None:
+    """The columns by a splitter, and how likely it is; None where it gives no two of numbers."""
+    rows = [(line, f) for line in lines if (f := splitter.fields(line.content)) is not None]
+    counts = Counter(len(fields) for _, fields in rows)
+    width = max(counts, key=lambda width: (width > 1, counts[width], width), default=0)
+    rows = [(line, fields) for line, fields in rows if len(fields) == width]
+    later = [fields for _, fields in rows[len(rows) // 2 :]]
+    width -= width > 1 and not any(fields[-1].strip() for fields in later)
+    columns = [_values(fields[k] for fields in later) for k in range(width)]
+    numeric = [k for k, values in enumerate(columns) if values and 2 * sum(values) >= len(values)]
+    starts = (_values(fields[k] for k in numeric) for _, fields in rows)
+    data = next((n for n, values in enumerate(starts) if values and all(values)), None)
+    if len(numeric) < 2 or data is None:
+        return None
+    first = rows[data][0].number
+    above = [line for line in reversed(lines[: first - 1]) if line.content.strip()]
+    headers = [line for line in above if _names_of(line, splitter, width, numeric)]
+    distinct = (line for line in headers if len(set(splitter.names(line.content))) >= width)
+    header = next(distinct, next(iter(headers), None))
+    names = tuple(map(str, range(width)))
+    names = names if header is None else _names_of(header, splitter, width, numeric)
+    skipped = first - 1 if header is None else header.number
+    below = [row for line, row in rows[:data] if line.number > skipped]
+    units = dict(zip(names, map(str.strip, below[0]), strict=False)) if header and below else {}
+    layout: dict[str, object] = {} if skipped == 1 else {"header_lines": skipped}
+    for key, default in (("separator", ","), ("comment", "#"), ("decimal", ".")):
+        if (value := getattr(splitter, key)) != default:
+            layout[key] = value
+    likely = len(numeric), len(numeric) - width, header is not None
+    return likely, Contents(names, layout=layout, units=units)
+
+
+def _names_of(
+    line: Line, splitter: Splitter, width: int, numeric: Sequence[int]
+) -> tuple[str, ...]:
+    """The names of so many columns on a line; none where it holds no words above the numbers."""
+    names = splitter.names(line.content)
+    whole = len(names) >= width and not any(names[width:])
+    return names[:width] if whole and not any(is_number(names[k]) for k in numeric) else ()
+
+
+def _values(fields: Iterable[str]) -> list[bool]:
+    """Whether each field is a number or a date, of those that are not missing."""
+    return [is_number(field) or is_date(field) for field in fields if not is_missing(field)]

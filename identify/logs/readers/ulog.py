@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from identify.errors import LogError, MissingExtra
 from identify.files import decoding
-from identify.logs.readers.arrays import slots_of_all, table_of
-from identify.logs.readers.topics import topic_of
+from identify.logs.readers.arrays import slots_of_all, table_of, topic_of
 from identify.logs.table import Contents, Source, Table
 
 LARGEST = 2**31

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -10,14 +10,12 @@ import numpy as np
 
 from identify.catalog import dataset_path
 from identify.errors import DatasetError
-from identify.reporting.content import ReportTable, Section, Text, table_of
-from identify.reporting.study.headline import score
+from identify.reporting.content import ReportTable, Section, Text, Tile, Tiles, Tone, table_of
 from identify.reporting.study.rows import (
     StudyRows,
     code,
     counted,
     failed,
-    is_setting,
     number,
     of_logs,
     partial_metrics,
@@ -25,11 +23,68 @@ from identify.reporting.study.rows import (
     setting,
     shown,
 )
-from identify.studies import Results
 from identify.studies.metrics import heading_of
+from identify.studies.progress import duration
+from identify.studies.results import mean_interval, share_interval
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from identify.studies.study import Published, Target
+
+
+def headline(rows: StudyRows) -> Section:
+    """Tiles of the whole study, and a line for each estimator."""
+    without = failed(rows.frame)
+    tone: Tone = "good" if without == "0" else "warn"
+    tiles = [Tile("trials", str(len(rows.frame)), f"{without} failed", tone)]
+    if "consistent" in rows.metrics:
+        consistent = float(rows.frame["consistent"].mean())
+        tiles.append(Tile("physically consistent", f"{percent(consistent)} %", "of all fits tried"))
+    if rows.interval_names:
+        every = rows.frame[[f"covered_{name}" for name in rows.interval_names]]
+        share = float(every.stack().mean())
+        tiles.append(
+            Tile("95 % intervals that hold the truth", f"{percent(share)} %", "95 % is wanted")
+        )
+    if rows.seconds:
+        tiles.append(Tile("time", duration(rows.seconds), "of all runs of this code"))
+    table = _table(rows)
+    return Section("headline", "", (Tiles(tuple(tiles)), *(() if table is None else (table,))))
+
+
+def _table(rows: StudyRows) -> ReportTable | None:
+    metrics = rows.drawn or rows.metrics
+    if not metrics:
+        return None
+    noisy = rows.frame[rows.frame["perturbation"].isin(rows.noisy)]
+    lines = [
+        [code(label), *(score(part, name) for name in metrics)]
+        for label, part in rows.parts("estimator", noisy)
+    ]
+    caption = (
+        "Means over all trials with noise, with 95 % intervals: of means by the bootstrap over "
+        "trials (percentiles of 2000 draws; beyond 1000 trials the normal interval), of shares "
+        "Clopper and Pearson's. Trials of one log resemble each other; of other logs intervals "
+        "would be wider."
+    )
+    heads = ("estimator", *(heading_of(name).text for name in metrics))
+    return table_of(heads, lines, caption)
+
+
+def score(part: Any, metric: str, said: Callable[[str, float], str] = shown) -> str:
+    """The mean of a metric with its 95 % interval, as `said`; a dash where no trial has it."""
+    values = part[metric].dropna().astype(float)
+    if values.empty:
+        return "–"
+    mean = said(metric, float(values.mean()))
+    heading = heading_of(metric)
+    if heading.factor == 100.0 and not heading.spread:  # a share of trials, in per cent
+        low, high = share_interval(int(values.sum()), len(values))
+    else:
+        low, high = mean_interval(values.to_numpy())
+    ends = said(metric, low), said(metric, high)
+    return mean if ends[0] == ends[1] else f"{mean} [{', '.join(ends)}]"
 
 
 _MOST_LOGS = 40
@@ -61,8 +116,8 @@ def scores(rows: StudyRows) -> Section | None:
     """Means with intervals, and medians, of all metrics."""
     if not rows.metrics:
         return None
-    levels = published_levels(rows.results)
-    published = published_scores() if levels else None
+    named = None if rows.study is None else rows.study.published
+    others = None if named is None else published_scores(named)
     partial = partial_metrics(rows.frame, rows.metrics)
     # Estimators may have the selected metric for different trials.
     compared = _SELECTED in partial and len(rows.labels("estimator")) > 1
@@ -82,14 +137,14 @@ def scores(rows: StudyRows) -> Section | None:
                 mean = float(common[estimator].mean()) if estimator in common else None
                 cells.append(counted(shown(_SELECTED, mean), len(common)))
             lines.append([code(perturbation), code(estimator), *cells])
-        if published is not None and perturbation in levels:
-            for _, one in published[published["noise"] == levels[perturbation]].iterrows():
-                values: dict[str, Any] = {name: one[column] for name, column in COLUMN_OF.items()}
+        if named is not None and others is not None:
+            for _, other in others[others[named.perturbation] == perturbation].iterrows():
+                values: dict[str, Any] = {name: other[col] for name, col in named.metrics.items()}
                 cells = [*(number(values.get(name)) for name in rows.metrics), "–"]
-                name = f"published {one['method']}"
+                name = f"published {other[named.estimator]}"
                 lines.append([code(perturbation), name, *cells, *["–"] * compared])
     notes = [_EXPLAINED + _PARTIAL * bool(partial) + _COMPARED * compared]
-    if levels and published is None:
+    if named is not None and others is None:
         notes.append("The published scores are not on this machine.")
     if rows.study is not None and rows.study.note:
         notes.append(rows.study.note)
@@ -171,83 +226,39 @@ def by_log(rows: StudyRows) -> Section | None:
     return Section("by-log", "By log", tuple(blocks))
 
 
-SCORES = "published_scores.csv"
-
-COLUMN_OF: Mapping[str, str] = {
-    "mass_error": "mass_error_percent",
-    "com_error": "com_error_percent",
-    "inertia_error": "inertia_error_percent",
-    "riemannian": "riemannian",
-    "consistent": "consistent_percent",
-}
-"""The published column of a metric."""
-
-TARGETS: Mapping[str, Mapping[str, float]] = {
-    "mass_error": {"low": 0.4, "moderate": 0.9, "high": 1.6},
-    "first_moment_error": {"low": 0.9, "moderate": 1.9, "high": 3.5},
-}
-"""What the means of the estimate without options are to stay within, by metric and noise [%]."""
-
-TARGETED = "psd"
-"""Label of the estimator that is held to them."""
-
-_LEVEL = "stars_noise_level"
-
-
-def published_levels(results: Results) -> dict[str, str]:
-    """The published level of noise of each perturbation that is nothing else, by its label.
-
-    Empty where the logs are not the STARS tools alone.
-    """
-    frame: Any = results.frame
-    if not frame["log"].str.startswith("stars/").all() or _LEVEL not in frame:
-        return {}
-    others = [name for name in frame if is_setting(name) and not of_logs(name) and name != _LEVEL]
-    others = [name for name in others if not name.startswith("stars_noise_")]
-    alone = frame[frame[others].isna().all(axis=1)]
-    levels = alone.groupby("perturbation")[_LEVEL].first().fillna("none")
-    return {str(label): str(level) for label, level in levels.items()}
-
-
-def published_scores() -> pd.DataFrame | None:
-    """Mean scores of the publication: noise, method and a column a metric; None if not here."""
+def published_scores(published: Published) -> pd.DataFrame | None:
+    """The scores of others that a study names; None where their data set is not on this machine."""
     import pandas as pd
 
     try:
-        return pd.read_csv(dataset_path("stars") / SCORES)
+        return pd.read_csv(dataset_path(published.dataset) / published.file)
     except DatasetError:
         return None
 
 
 def targets(rows: StudyRows) -> Section | None:
-    """Reached beside wanted; nothing where the study is another one."""
-    lines = target_lines(rows)
-    if not lines:
+    """Reached beside wanted; nothing where the study has no targets."""
+    if rows.study is None or not rows.study.targets:
         return None
-    heads = (f"estimator {TARGETED}", "noise", "reached", "target", "met")
-    return Section("targets", "Targets", (table_of(heads, lines, words=2),))
+    lines = target_lines(rows, rows.study.targets)
+    heads = ("estimator", "mean of", "perturbation", "reached", "target", "met")
+    return Section("targets", "Targets", (table_of(heads, lines, words=3),))
 
 
-def target_lines(rows: StudyRows) -> list[tuple[str, ...]]:
-    """One line a target: what, noise, reached, target, met."""
-    levels = published_levels(rows.results)
-    ours = rows.frame[rows.frame["estimator"] == TARGETED]
-    ours = ours[ours["perturbation"].isin(list(levels))]
-    if ours.empty:
-        return []
-    found: list[tuple[str, str, str, str, bool]] = []
-    for perturbation in filter(levels.__contains__, rows.labels("perturbation")):
-        part, level = ours[ours["perturbation"] == perturbation], levels[perturbation]
-        for metric, limits in TARGETS.items():
-            if level in limits and metric in part:
-                mean, limit = float(part[metric].mean()), limits[level]
-                what = f"mean {heading_of(metric).text}"
-                found.append((what, level, f"{mean:.3f}", f"≤ {limit:g}", mean <= limit))
-    if "consistent" in ours:
-        share = float(ours["consistent"].fillna(0.0).mean())
-        found.append(("consistent, of all tried %", "all", percent(share), "100", share == 1.0))
-    solver = int((ours["error_type"] == "SolveError").sum())
-    refused = int(ours["error_type"].notna().sum()) - solver
-    found.append(("failures of the solver", "all", str(solver), "0", solver == 0))
-    found.append(("fits refused", "all", str(refused), "0", refused == 0))
-    return [(*line, "yes" if met else "**no**") for *line, met in found]
+def target_lines(rows: StudyRows, wanted: Sequence[Target]) -> list[tuple[str, ...]]:
+    """One line a target: estimator, metric, perturbation, reached, target, met."""
+    lines = []
+    for target in wanted:
+        part = rows.frame[rows.frame["estimator"] == target.estimator]
+        if target.perturbation is not None:
+            part = part[part["perturbation"] == target.perturbation]
+        mean = float(part[target.metric].mean()) if target.metric in part else float("nan")
+        met = target.least <= mean <= target.most
+        bounds = {"≥": target.least, "≤": target.most}
+        limits = [f"{sign} {limit:g}" for sign, limit in bounds.items() if np.isfinite(limit)]
+        what = heading_of(target.metric).text
+        where = "all" if target.perturbation is None else code(target.perturbation)
+        reached = f"{mean:.3f}"
+        verdict = "yes" if met else "**no**"
+        lines.append((code(target.estimator), what, where, reached, ", ".join(limits), verdict))
+    return lines

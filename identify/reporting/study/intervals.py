@@ -18,7 +18,7 @@ from identify.reporting.study.accuracy import (
     key,
 )
 from identify.reporting.study.rows import StudyRows, code, number
-from identify.studies.uncertainty import Interval, counts_within, share_interval
+from identify.studies.results import Interval, counts_within, share_interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

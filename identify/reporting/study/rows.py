@@ -61,9 +61,10 @@ class StudyRows:
 
     @cached_property
     def errors(self) -> tuple[str, ...]:
-        """The errors that tables by log have room for: three, the published inertia first."""
+        """The errors that tables by log have room for: three, a published inertia first."""
         found = [name for name in _ERRORS if name in self.metrics]
-        if "inertia_error" in found and self.all_from("stars/"):
+        published = None if self.study is None else self.study.published
+        if published is not None and {"inertia_error"} <= published.metrics.keys() & set(found):
             found = [name for name in found if name != "relative_inertia_error"]
         return tuple(found[:3])
 
@@ -107,10 +108,6 @@ class StudyRows:
         """The perturbations, without `none` where there are others."""
         labels = self.labels("perturbation")
         return [label for label in labels if label != "none"] or labels
-
-    def all_from(self, prefix: str) -> bool:
-        """Whether every log is of one data set."""
-        return bool(self.frame["log"].str.startswith(prefix).all())
 
 
 def rows_of_study(folder: Path, study: Study) -> Results:

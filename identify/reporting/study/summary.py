@@ -24,8 +24,14 @@ from identify.reporting.content import (
     terminal_lines,
 )
 from identify.reporting.study.accuracy import StudyFigure, accuracy_figures
-from identify.reporting.study.error_tables import by_log, by_setting, scores, targets
-from identify.reporting.study.headline import headline, score
+from identify.reporting.study.error_tables import (
+    by_log,
+    by_setting,
+    headline,
+    score,
+    scores,
+    targets,
+)
 from identify.reporting.study.intervals import coverage, coverage_figures
 from identify.reporting.study.rows import (
     StudyRows,

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import PhiLike, Vec6
-from identify.errors import SimulationError
 from identify.simulation.checks import Interpolation, require_every
 from identify.simulation.decoupled.angular_velocity import by_floats, by_rows
 from identify.simulation.decoupled.block import Block
@@ -83,54 +80,3 @@ def fast_rollout(
             Block(problem, bodies, chunk, by_floats if few else by_rows).run(states, every)
     shaped = np.moveaxis(states.reshape(13, stored, *problem.batch), 0, -1)
     return Trajectory.from_vectors(every * problem.step * np.arange(stored), shaped)
-
-
-@dataclass(frozen=True, slots=True)
-class SingleShot:
-    """A log replayed in one shot.
-
-    Attributes:
-        trajectory: states at every sample.
-    """
-
-    trajectory: Trajectory
-
-
-def single_shot(
-    phi: PhiLike,
-    start: State,
-    wrench: Vec6 | None,
-    step: float,
-    gravity: ArrayLike = GRAVITY_W,
-    *,
-    interpolation: Interpolation = "linear",
-    parallel: bool = False,
-    steps: int | None = None,
-) -> SingleShot:
-    """Motion of one body over a long log: the method of `fast_rollout`, and its results.
-
-    Args:
-        phi: ten parameters about Bo in B, shape (10,).
-        start: first state, of shape ().
-        wrench: samples of [f; t] on the body at Bo in B, shape (n, 6), the first at the start; None
-            where gravity alone acts.
-        step: time between samples [s].
-        gravity: g in W [m/s²], shape (3,).
-        interpolation: the wrench between samples: a straight line, or the last sample held.
-        parallel: no longer there; leave it out.
-        steps: how many are taken; n − 1, if a wrench is given and this is not.
-
-    Raises:
-        SimulationError: as `fast_rollout`; more than one body, or `parallel`.
-    """
-    if parallel:
-        raise SimulationError(
-            "parallel=True is no longer there: a log is stepped through; leave the argument out"
-        )
-    path = fast_rollout(phi, start, wrench, step, gravity, interpolation=interpolation, steps=steps)
-    if path.position.ndim != 2:
-        raise SimulationError(
-            f"a single shot is of one body, got a batch of shape {path.position.shape[:-2]}; use "
-            "fast_rollout"
-        )
-    return SingleShot(path)

@@ -8,7 +8,7 @@ from identify.simulation.integrators.explicit import MuntheKaas4, SemiImplicitEu
 from identify.simulation.integrators.interface import Integrator
 from identify.simulation.integrators.splitting import SuzukiSplitting
 
-__all__ = ["EXACT", "INTEGRATORS", "REPLACED", "Integrator", "find_integrator"]
+__all__ = ["EXACT", "INTEGRATORS", "Integrator", "find_integrator"]
 
 INTEGRATORS: dict[str, type[Integrator]] = {
     kind.name: kind for kind in (SemiImplicitEuler, MuntheKaas4, SuzukiSplitting)
@@ -16,9 +16,6 @@ INTEGRATORS: dict[str, type[Integrator]] = {
 
 EXACT = "exact"
 """Asks for the closed form, which has no steps, of a body that nothing but gravity acts on."""
-
-REPLACED = {"rk4": "rkmk4", "strang": "suzuki"}
-"""Names of integrators that are no longer there, and what to use."""
 
 
 def find_integrator(
@@ -29,6 +26,4 @@ def find_integrator(
     Raises:
         SimulationError, or the class asked for: there is none; names the nearest.
     """
-    if name in REPLACED:
-        raise error(f"the integrator {name!r} is no longer there; use {REPLACED[name]!r}")
     return lookup({**INTEGRATORS, EXACT: None}, name, "integrator", error)

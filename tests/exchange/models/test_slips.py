@@ -3,12 +3,11 @@ import re
 import numpy as np
 import pytest
 
-from identify.exchange.judging import Requirement, judge
+from identify.exchange.judging import Requirement, find_slip, judge
 from identify.exchange.models import read_model
 from identify.exchange.repair import RepairSettings, repair_model
 from identify.exchange.rewriting import link_shapes
 from identify.exchange.simulators import SIMULATORS
-from identify.exchange.slips import find_slip
 from tests.close import assert_close
 
 SIX = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")

@@ -4,7 +4,7 @@ import pytest
 from identify.reporting.canvas import png
 from identify.reporting.study.accuracy import accuracy_figures
 from identify.reporting.study.intervals import coverage_figures
-from identify.studies.uncertainty import share_interval
+from identify.studies.results import share_interval
 from tests.close import assert_close
 from tests.reporting.study.results import rows
 

@@ -1,4 +1,7 @@
 import re
+import tomllib
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,12 +15,9 @@ from identify.reporting.study import (
     write_summary,
 )
 from identify.reporting.study.error_tables import (
-    TARGETS,
     by_log,
     by_setting,
-    published_levels,
     scores,
-    target_lines,
     targets,
 )
 from identify.reporting.study.intervals import coverage, few_trials
@@ -29,9 +29,11 @@ from identify.reporting.study.summary import (
 )
 from identify.reporting.study.writing import markdown_of
 from identify.studies import compare
-from identify.studies.uncertainty import mean_interval
+from identify.studies.results import mean_interval
 from tests.reporting.study.results import rows
+from tests.studies.studies import quick
 
+STARS = Path(__file__).parents[3] / "experiments" / "stars.toml"
 LEVELS = ("none", "low", "moderate", "high")
 
 
@@ -68,6 +70,19 @@ def stars(mass_error: float, **others):
         return found | {"consistent": 1.0, "inertia_error": 9.0} | others
 
     return rows(metrics, logs=("stars/A", "stars/B"), corruptions=LEVELS, estimators=("ols", "psd"))
+
+
+def with_scores(of: StudyRows) -> StudyRows:
+    """The rows, as of a study file with targets and published scores."""
+    keys = {"estimator": "psd", "metric": "mass_error"}
+    wanted = [
+        {**keys, "perturbation": "low", "most": 0.4},
+        {**keys, "perturbation": "high", "least": 0.1, "most": 1.6},
+        {**keys, "metric": "consistent", "least": 1.0},
+        {**keys, "metric": "no_such", "most": 1.0},
+    ]
+    published = tomllib.loads(STARS.read_text(encoding="utf-8"))["published"]
+    return replace(of, study=quick(targets=wanted, published=published))
 
 
 def test_scores_are_mean_and_median_with_failures_beside():
@@ -131,26 +146,20 @@ def test_failures_are_told_with_their_message_and_where():
 
 
 def test_targets_are_judged_by_the_mean_of_the_estimate():
-    met = {line[:2]: line for line in target_lines(stars(0.5))}
-    assert met[("mean mass %", "low")][2:] == ("0.500", "≤ 0.4", "**no**")
-    assert met[("mean mass %", "moderate")][2:] == ("0.500", "≤ 0.9", "yes")
-    assert met[("consistent, of all tried %", "all")][2:] == ("100", "100", "yes")
-    assert [line[1] for line in target_lines(stars(0.5))][:6:2] == ["low", "moderate", "high"]
-    assert set(TARGETS) == {"mass_error", "first_moment_error"}
-
-
-def test_other_studies_have_no_targets_and_nothing_published():
     assert said_by(targets, rows(plain)) == ""
-    assert published_levels(rows(plain).results) == {}
-    assert "ublished" not in said_by(scores, rows(plain))
-    late = stars(0.1, delay_wrench=0.01)
-    assert published_levels(late.results) == {}
-    assert published_levels(stars(0.1).results) == {name: name for name in LEVELS}
+    text = said_by(targets, with_scores(stars(0.5)))
+    assert cells(text, "`psd`") == [
+        ["mass %", "`low`", "0.500", "≤ 0.4", "**no**"],
+        ["mass %", "`high`", "0.500", "≥ 0.1, ≤ 1.6", "yes"],
+        ["consistent %", "all", "1.000", "≥ 1", "yes"],
+        ["no_such", "all", "nan", "≤ 1", "**no**"],
+    ]
 
 
 def test_the_published_scores_stand_beside(shared_data, monkeypatch):
     monkeypatch.setenv("IDENTIFY_DATA", str(shared_data))
-    text = said_by(scores, stars(0.1))
+    assert "ublished" not in said_by(scores, rows(plain))
+    text = said_by(scores, with_scores(stars(0.1)))
     heads = cells(text, "perturbation", "estimator")[0]
     (line,) = cells(text, "`low`", "published HPS")
     assert dict(zip(heads, line, strict=True)) == {

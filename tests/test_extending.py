@@ -16,7 +16,7 @@ from identify.reporting.study.accuracy import accuracy_figures
 from identify.reporting.study.rows import number
 from identify.studies import document, metrics, open_results
 
-PAGE = Path(__file__).resolve().parents[1] / "CONTRIBUTING.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "extending.md"
 BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^#+ +(?P<title>.+)$", re.MULTILINE)
 LONGEST = 40
@@ -75,7 +75,7 @@ def restored() -> Iterator[None]:
 
 def run(code: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Run an example as a module of its own: dataclasses and pickle look it up by its name."""
-    module = types.ModuleType("contributing_example")
+    module = types.ModuleType("extending_example")
     monkeypatch.setitem(sys.modules, module.__name__, module)
     exec(compile(code, str(PAGE), "exec"), vars(module))
     return vars(module)

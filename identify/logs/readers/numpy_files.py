@@ -1,6 +1,7 @@
-"""NPZ archives of arrays.
+"""NPZ archives of arrays, and NPY files of one.
 
-Only the wanted arrays are read, and pickles never: the header of each array is looked at first.
+Of an archive only the wanted arrays are read, and pickles never: the header of each array is looked
+at first. A single array has the file's name, or its columns are the fields of its records.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from identify.errors import LogError
-from identify.files import check_expansion, unreadable
-from identify.logs.readers.arrays import slots_of, table_of
+from identify.files import check_expansion, decoding, unreadable
+from identify.logs.readers.arrays import slots_of, slots_of_all, table_of
 from identify.logs.table import Contents, Source, Table
 
 _UNREADABLE = (
@@ -40,8 +41,11 @@ _UNREADABLE = (
 """What a damaged archive makes `zipfile` and the NPY format raise."""
 
 
-def read_npz(source: Source) -> Table:
+def read_numpy_files(source: Source) -> Table:
     """Reads the columns asked for; datetime64 time stamps bring their own unit."""
+    if source.path.suffix.lower() == ".npy":
+        arrays = _of_one(source.path)
+        return table_of(source, slots_of_all(arrays), arrays.__getitem__)
     try:
         with zipfile.ZipFile(source.path) as archive:
             slots = slots_of(_headers(source.path, archive))
@@ -59,6 +63,8 @@ def read_npz(source: Source) -> Table:
 
 def contents(path: Path) -> tuple[Contents, ...]:
     """Its arrays."""
+    if path.suffix.lower() == ".npy":
+        return (Contents(tuple(slot.name for slot in slots_of_all(_of_one(path)))),)
     try:
         with zipfile.ZipFile(path) as archive:
             slots = slots_of(_headers(path, archive))
@@ -67,6 +73,14 @@ def contents(path: Path) -> tuple[Contents, ...]:
     except _UNREADABLE as error:
         raise unreadable(path, error, "NPZ archive") from error
     return (Contents(tuple(slot.name for slot in slots)),)
+
+
+def _of_one(path: Path) -> dict[str, NDArray[Any]]:
+    """The array of an NPY file by the file's name, or its fields by theirs."""
+    with decoding(path, "NPY file"):
+        array = npy.open_memmap(path, mode="r")
+    fields = array.dtype.names
+    return {name: array[name] for name in fields} if fields else {path.stem: array}
 
 
 def _headers(path: Path, archive: zipfile.ZipFile) -> Iterator[tuple[str, str, Any, Any]]:

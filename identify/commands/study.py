@@ -1,4 +1,4 @@
-"""`identify study check` and `identify study run`: a study file, what it asks for, and its run."""
+"""`identify study check`, `run`, `table` and `compare`: a study file, its run and its results."""
 
 from __future__ import annotations
 
@@ -12,14 +12,24 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
-from identify.commands.answer import answer
-from identify.commands.command import Command, Flag, Number, Repeated, UsageError, option
-from identify.commands.runs import interrupted, require_time_limit, require_workers
-from identify.commands.terminal import say
+from identify.commands.command import (
+    Command,
+    Flag,
+    Number,
+    Outcome,
+    Repeated,
+    UsageError,
+    interrupted,
+    option,
+    require_time_limit,
+    require_workers,
+)
 from identify.errors import StudyError
 
 if TYPE_CHECKING:
-    from identify.studies import RunSummary, Study, TimeEstimate, Trial
+    import pandas as pd
+
+    from identify.studies import Results, RunSummary, Study, TimeEstimate, Trial
 
 _MOST_LINES = 25
 """Of one list: the rest is counted."""
@@ -45,8 +55,8 @@ class StudyCheck(Command):
     only: Annotated[Repeated, option("WHAT=NAME", "(may be repeated)")] = ()
     """Only these trials: log=, perturbation= or estimator= and a name, * in it for anything."""
 
-    def run(self, invocation: str) -> int:
-        """Print the trials and the time."""
+    def run(self, invocation: str) -> Outcome:
+        """Count the trials, and time a few."""
         require_workers(self.workers, "study check")
         from identify.studies import default_workers, estimate_time, load_study
 
@@ -59,12 +69,12 @@ class StudyCheck(Command):
                 f"the lists, or the seeds"
             )
         trials = list(study.trials(self.only))
-        say(*_counts(study, trials))
         workers = default_workers() if self.workers is None else max(1, self.workers)
         time = estimate_time(study, workers=workers, only=self.only)
-        answer(lambda: {"study": study.name, "time": time, "seconds": time.seconds})
-        say(*_time(time))
-        return 0
+        return Outcome(
+            lines=[*_counts(study, trials), *_time(time)],
+            document=lambda: {"study": study.name, "time": time, "seconds": time.seconds},
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +110,8 @@ class StudyRun(Command):
     quiet: Flag = False
     """Print nothing but errors."""
 
-    def run(self, invocation: str) -> int:
-        """Run what is missing, write the summary, print the table."""
+    def run(self, invocation: str) -> Outcome:
+        """Run what is missing, and write the summary."""
         require_workers(self.workers, "study run")
         if self.scheduler is not None and self.workers is not None:
             raise UsageError("study run: --workers is of local processes: leave out --scheduler")
@@ -123,15 +133,91 @@ class StudyRun(Command):
                     progress=progress,
                 )
         except KeyboardInterrupt:
-            return interrupted(self.output)
+            raise interrupted(self.output) from None
         from identify.reporting.study import StudyRows, rows_of_study, scores_text, write_summary
 
         rows = StudyRows(rows_of_study(self.output, study), study, done)
         paths = write_summary(rows, self.output)
-        answer(lambda: {"study": study.name, "run": done, "files": paths})
-        if not self.quiet:
-            say(scores_text(rows.results), *_lines(done), *paths)
-        return 0
+        return Outcome(
+            lines=[] if self.quiet else [scores_text(rows.results), *_lines(done)],
+            document=lambda: {"study": study.name, "run": done},
+            files=paths,
+            quiet=self.quiet,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class StudyTable(Command):
+    """Print the means of a study's metrics by perturbation and estimator, or by other columns.
+
+    Behind a mean stands its 95 % interval over trials: of means by the bootstrap, of shares Clopper
+    and Pearson's. Consistent is the share of all fits that were tried; (n 37) beside a mean: of how
+    many fits, where some estimates have no such value. A study that still runs, or that was
+    interrupted, gives the means of what there is. Exit status: 2 where there are no results, or no
+    such column.
+    """
+
+    results: Annotated[Path, Positional, option("OUT", "(required)")]
+    """Folder that `identify study run` wrote to."""
+
+    metric: Annotated[Repeated, option("NAME", "(may be repeated)")] = ()
+    """Metrics, as mass_error, or a column, as covered_m. By default those that fill one column."""
+
+    by: Annotated[Repeated, option("COLUMN", "(may be repeated)")] = ()
+    """Columns to take means by: log, log_duration, … By default perturbation, then estimator."""
+
+    code: Annotated[str | None, option("MARK")] = None
+    """Rows of this code: by default those of the code that runs, or else of the last run."""
+
+    def run(self, invocation: str) -> Outcome:
+        """Make the table."""
+        from identify.reporting.study import latest_rows, scores_text
+        from identify.studies.results import BY, table
+
+        results = latest_rows(self.results, self.code)
+        columns, by = _columns(self.metric), self.by or BY
+        text = "" if self.json else scores_text(results, columns, by)
+        return Outcome(
+            lines=[text, _which(results)],
+            document=lambda: _record(results, table(results, columns, by=by)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class StudyCompare(Command):
+    """Compare two estimators of a study on the same noisy logs, by perturbation and metric.
+
+    Differences are B less A, paired, with 95 % intervals over the logs. Exit status: 2 where there
+    are no results, or no such estimator or metric.
+    """
+
+    results: Annotated[Path, Positional, option("OUT", "(required)")]
+    """Folder that `identify study run` wrote to."""
+
+    first: Annotated[str, Positional, option("A", "(required)")]
+    """An estimator as the tables call it."""
+
+    second: Annotated[str, Positional, option("B", "(required)")]
+    """The other."""
+
+    metric: Annotated[Repeated, option("NAME", "(may be repeated)")] = ()
+    """Metrics, as mass_error, or a column, as error_m. By default those that fill one column."""
+
+    code: Annotated[str | None, option("MARK")] = None
+    """Rows of this code: by default those of the code that runs, or else of the last run."""
+
+    def run(self, invocation: str) -> Outcome:
+        """Make the comparison."""
+        from identify.reporting.study import comparison_text, latest_rows
+        from identify.studies import compare
+
+        results = latest_rows(self.results, self.code)
+        frame = compare(results, self.first, self.second, _columns(self.metric))
+        text = comparison_text(frame, self.first, self.second)
+        return Outcome(
+            lines=[text, _which(results)],
+            document=lambda: _record(results, frame),
+        )
 
 
 def _counts(study: Study, trials: list[Trial]) -> Iterator[str]:
@@ -185,3 +271,25 @@ def _lines(done: RunSummary) -> Iterator[str]:
     )
     if done.failed:
         yield "summary.md has the errors; --retry-failed runs these trials again"
+
+
+def _columns(metrics: tuple[str, ...]) -> list[str] | None:
+    """Columns of the metrics; all of them for one that fills several, as `covered` does."""
+    from identify.studies.metrics import METRICS
+
+    columns = [METRICS[name].columns if name in METRICS else (name,) for name in metrics]
+    return [column for several in columns for column in several] or None
+
+
+def _record(results: Results, frame: pd.DataFrame) -> dict[str, object]:
+    """What the document says of a table: its lines, and the rows that they are of."""
+    lines = frame.to_dict("records")
+    return {"code": results.code, "trials": len(results.frame), "lines": lines}
+
+
+def _which(results: Results) -> str:
+    """Which rows these are, said where they are not of the code that runs."""
+    from identify.studies.keys import code_fingerprint
+
+    other = "" if results.code == code_fingerprint().short else ", not the one that is running"
+    return f"{results.folder}: {len(results.frame)} trials of code {results.code}{other}"
