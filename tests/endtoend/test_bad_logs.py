@@ -39,22 +39,6 @@ def refused(outcome, tmp_path, status: int) -> str:
     return outcome.message
 
 
-@pytest.mark.parametrize(
-    ("body", "reason"),
-    [
-        ({"weight": 3}, "no body: neither phi nor mass"),
-        ({"mass": -1.0, "com": [0, 0, 0], "inertia_about_com": [[1, 0, 0]] * 3}, "symmetric|mass"),
-        ({"phi": [1, 0, 0, 0, 1, 0, 0, 1, 0, 9]}, "impossible: triangle inequality"),
-        ({"phi": [0] * 10}, "a massless frame"),
-    ],
-)
-def test_a_truth_that_cannot_be(fit, tmp_path, body, reason):
-    (tmp_path / "truth.json").write_text(json.dumps(body))
-    message = refused(fit("--truth", tmp_path / "truth.json"), tmp_path, 2)
-    assert "truth.json: " in message
-    assert re.search(reason, message)
-
-
 def cells(names: str, lines: Iterable[int], value: str):
     """Puts a value into columns of lines, counted from one as editors do."""
 

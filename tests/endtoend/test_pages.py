@@ -2,15 +2,13 @@ import importlib.util
 import re
 import tomllib
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from identify.logs import load_schema, read_log
+from identify.logs import read_log
 from identify.signals.kinematics import still_in_body
 from identify.spatial.rotations import rotation_from_quaternion
-from scripts.run_examples import run_file
 from tests.close import assert_close
 from tests.endtoend.conftest import ROOT
 
@@ -47,21 +45,3 @@ def test_the_schema_of_a_page_reads_its_log_at_the_flange(robot_logs, tmp_path, 
     on_sensor = [motion.flange.inv().apply(x) for x in motion.in_world(motion.at_flange)]
     for got, expected in zip(still_in_body(log).wrench, on_sensor, strict=True):
         assert_close(got, -expected, 1e-6)
-
-
-def test_blocks_of_a_page_are_run_in_order_and_a_failure_is_one(tmp_path, monkeypatch, capfd):
-    monkeypatch.chdir(tmp_path)
-    page = Path("page.md")
-    schema = re.findall(r"```toml\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[0]
-    page.write_text(
-        f"```toml s.toml\n{schema}```\n```console\nno such program\n```\n"
-        "```console run\npython -c \"print('said')\"   # a comment\n```\n"
-        "```python\nfrom pathlib import Path\n\n"
-        "assert Path('s.toml').read_text().startswith('[log]')\n```\n"
-    )
-    assert run_file(page)
-    assert load_schema(Path("s.toml")).wrench.frame == "body"
-    assert "said" in capfd.readouterr().out
-    page.write_text("```console run\npython -c 'raise SystemExit(3)'\n```\n")
-    assert not run_file(page)
-    assert "FAILED page.md:2" in capfd.readouterr().err

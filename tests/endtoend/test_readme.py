@@ -1,14 +1,11 @@
 import re
-import tomllib
 
 import pytest
 
 from identify.commands.main import COMMANDS
-from identify.logs import load_schema
 from tests.endtoend.conftest import ROOT
 from tests.endtoend.estimates import KEYS, load
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMANDS_PAGE = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
 
 
@@ -25,13 +22,6 @@ def options_described(heading: str) -> set[str]:
     lines = section_of(heading).splitlines()
     rows = [line.split(" | ")[0] for line in lines if line.startswith("| `-")]
     return set(re.findall(r"--[a-z][a-z-]+", " ".join(rows)))
-
-
-def test_it_is_as_long_as_a_readme_and_begins_with_the_two_commands():
-    prose = re.sub(r"```.*?```|\$\$.*?\$\$", "", README, flags=re.DOTALL)
-    assert 600 <= len(re.sub(r"\]\([^)]*\)", "]", prose).split()) <= 900
-    assert re.findall(r"^make \w+", README, flags=re.MULTILINE) == ["make demo", "make test"]
-    assert README.index("make demo") < README.index("pip install")
 
 
 OF_ALL = {"--help", "--json"}
@@ -67,14 +57,3 @@ def test_every_key_of_the_estimate_is_documented(cli, log, tmp_path):
         assert f"`{key}`" in rows["`certificate`"], key
     for key in estimate["provenance"].keys() - {"logs"}:
         assert f"`{key}`" in rows["`provenance`"], key
-
-
-def test_its_schema_is_that_of_the_shipped_log(shipped):
-    (schema,) = re.findall(r"```toml\n(.*?)```", README, flags=re.DOTALL)
-    described = load_schema(tomllib.loads(schema))
-    shipped_schema = load_schema(shipped / "schema.toml")
-    assert described.pose == shipped_schema.pose
-    assert described.wrench.gain_accuracy == 0.01  # of a real sensor; the simulated one is exact
-    exact = {"gain_accuracy": 0.0}
-    assert described.wrench.model_copy(update=exact) == shipped_schema.wrench
-    assert described.world == shipped_schema.world

@@ -157,17 +157,6 @@ class TestCommand:
         tables = done.out[: done.out.index("Read:")].split("Carrier")
         assert ["truth" in table for table in tables] == [True, False]
 
-    def test_what_is_known_is_of_the_payload(self, cli, logs, tmp_path):
-        box = ("--com-box", -0.1, 0.1, -0.1, 0.1, 0.1, 0.2)
-        words = (*fit_words(logs), "-o", tmp_path / "out", "--mass-between", 0.61, 0.7, *box)
-        done = cli(*words)
-        assert done.status == 4  # the logs are of 0.6 kg, and it is said which term they contradict
-        assert "choice_contradicted" in done.err
-        assert "com_in_box" not in done.err
-        assert_close(read_estimate(tmp_path / "out" / "estimate.json").mass, 0.61, 1e-6)
-        assert cli(*words[:-10], "--mass", 0.6).status == 0
-        assert_close(read_estimate(tmp_path / "out" / "estimate.json").mass, 0.6, 1e-9)
-
 
 @pytest.mark.usefixtures("no_report")
 def test_a_place_where_the_carrier_cannot_be_written_is_said_first(cli, logs, tmp_path):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import identify
-from identify.exchange import SavedEstimate, read_estimate
+from identify.exchange import read_estimate
 from identify.inertia import PHI, InertialParameters
 from identify.logs.synthetic import Noise, synthetic_recording
 from tests.close import assert_close
@@ -89,21 +89,3 @@ def test_what_the_default_body_completes_is_said():
     assert "completed by the default body: Ixx, Ixy" in repr(result.estimate)
     assert np.isnan(result.to_frame().loc["Ixx", "low"])
     assert "still poses" not in repr(result)
-
-
-def test_a_frame_without_mass_is_shown_too():
-    nothing = SavedEstimate(InertialParameters(np.zeros(10)))
-    assert repr(nothing).startswith("SavedEstimate(mass 0 kg, inertia about origin [xx 0")
-    frame = nothing.to_frame()
-    assert (frame.loc[list(PHI), "value"] == 0.0).all()
-    assert frame.loc[["cx", "Iczz"], "value"].isna().all()
-
-
-def test_a_recording_and_a_trajectory_are_one_line():
-    assert repr(recorded()) == (
-        "Recording('synthetic', 800 rows, 7.99 s at 100 Hz: position, force, torque, quaternion)"
-    )
-    still = synthetic_still_recording(BODY.phi, rng=np.random.default_rng(1), poses=7)
-    assert "7 still poses: " in repr(still)
-    path = identify.simulate(InertialParameters(np.tile(BODY.phi, (4, 1))), duration=0.1, step=0.05)
-    assert repr(path) == "Trajectory(batch (4,), 3 states from 0 to 0.1 s)"

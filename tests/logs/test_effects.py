@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +15,6 @@ from identify.logs.writing import write_log
 from tests.logs.conftest import NAMES
 
 EFFECTS = {"gain": 0.01, "misalignment_deg": 2, "filter_s": False}
-PAGE = Path(__file__).parents[2] / "docs" / "log-schema.md"
 
 
 @pytest.fixture
@@ -159,21 +157,3 @@ def test_a_patch_changes_its_keys_alone(schema, table):
         patched(log, {"effects.gain": 0.5})
     with pytest.raises(SchemaError, match="unknown key 'gains'"):
         patched(log, {"effects.gains": 0.01})
-
-
-def test_the_page_has_every_key_with_its_size_cap_and_unit():
-    page = PAGE.read_text(encoding="utf-8")
-    (section,) = re.findall(r"^## `\[effects\]`.*?(?=^## )", page, re.MULTILINE | re.DOTALL)
-    rows = re.findall(r"^\| `(\w+)` \| (.*) \| `(.*)` \| (.*) \| (.*) \|$", section, re.MULTILINE)
-    assert rows == [
-        (
-            key.name,
-            f"size [{key.unit}], or `false`",
-            f"{key.size:g}",
-            f"{key.cap:g}",
-            key.description[0].lower() + key.description[1:-1],
-        )
-        for key in EFFECT_KEYS.values()
-    ]
-    (glance,) = re.findall(r"^\| `\[effects\]` \| (.*?) \|", page, re.MULTILINE)
-    assert re.findall(r"`(\w+)`", glance) == list(EFFECT_KEYS)

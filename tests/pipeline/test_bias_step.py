@@ -3,6 +3,7 @@ import pytest
 
 import identify
 from identify.findings import CORRECTABLE
+from tests.slow import mostly_slow
 from tests.small_faults import PHI, exact, logged, with_wrench, wrench_of
 
 
@@ -20,7 +21,7 @@ def codes(result):
 
 
 @pytest.mark.parametrize("shares", [(0.3,), (0.5,), (0.25, 0.7)])
-@pytest.mark.parametrize("size", [0.4, 1.0])
+@pytest.mark.parametrize("size", mostly_slow([0.4, 1.0], {0.4}))
 def test_zeroing_with_the_payload_on_is_named_and_taken_off(shares, size):
     log = zeroed(logged(exact(3)), shares, size)
     found = identify.fit(log)
@@ -44,6 +45,7 @@ def test_force_that_comes_and_goes_is_a_contact():
     assert "bias_step" not in found
 
 
+@pytest.mark.slow
 def test_weight_that_changes_is_no_zeroing():
     whole, heavier = logged(exact(3)), logged(exact(3, phi=1.3 * PHI))
     half = len(whole) // 2

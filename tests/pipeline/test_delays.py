@@ -12,6 +12,7 @@ from experiments.silent_study.subjects import Subject, subject
 from identify.findings import Finding
 from identify.pipeline import check_logs, fit
 from tests.checks import effects_of
+from tests.slow import mostly_slow
 
 CLEAN = subject("fast-1", 5)
 IN_WORLD = CLEAN.said("wrench", frame="world").with_wrench(CLEAN.wrench)
@@ -37,7 +38,7 @@ LATE = {
 }
 
 
-@pytest.mark.parametrize("name", LATE)
+@pytest.mark.parametrize("name", mostly_slow(LATE, {"40 ms", "250 ms in world axes"}))
 def test_a_delay_is_named_first_in_full_and_written_leaves_none(name):
     log, delay = LATE[name]
     first = findings(log)[0]

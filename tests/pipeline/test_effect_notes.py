@@ -246,8 +246,3 @@ def test_a_turn_is_small_up_to_some_degrees(share, small):
     eta = effects.eta.copy()
     eta[own] = share * MOST_TURNED * direction(1.0, -2.0, 0.5)
     assert is_small(replace(effects, eta=eta)) == small
-
-
-def test_codes_of_notes_may_be_asked_to_be_corrected():
-    for code in EFFECT_CODES:
-        assert identify.FitSettings(apply=(code,)).apply == (code,)

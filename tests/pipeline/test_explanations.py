@@ -178,6 +178,7 @@ def test_a_log_that_is_whole_already_is_told_by_the_size_of_what_was_added():
     assert_close(found.best.mass, BODY[0], 5e-3)
 
 
+@pytest.mark.slow
 def test_faults_of_a_log_whose_weight_is_added_back_are_of_what_was_logged():
     com = np.array([0.01, 0.02, 0.05])
     bare = relieved(0.6, com)
@@ -249,6 +250,7 @@ def test_raw_counts_are_proposed_and_no_unit_of_a_body_that_no_arm_holds():
         _correction([ScannedLog(log, scan(log))], checks, "gain", ())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 3])
 def test_force_alone_in_counts_is_no_sign_of_the_torque(seed):
     rng = np.random.default_rng(seed)

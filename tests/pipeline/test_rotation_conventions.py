@@ -116,6 +116,7 @@ def test_a_file_of_moderate_turns_names_what_its_three_numbers_are(tmp_path, ang
     assert_close(found.best.mass, BODY[0], 0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("log", [MOVING, STILL], ids=["moving", "still"])
 @pytest.mark.parametrize("kind", ["rotation_vector", "ZYX"])
 def test_radians_called_degrees_are_named(log, kind):

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from identify.estimation import NegativeMass
 from identify.logs import LogFile, Recording, log_file, open_log, read_log
 from identify.logs.synthetic import Noise, synthetic_recording
 from identify.logs.writing import write_log
@@ -63,18 +62,6 @@ def test_an_opened_file_is_fitted_as_its_recording(files):
     assert {k: v for k, v in first.items() if k not in unlike} == {
         k: v for k, v in second.items() if k not in unlike
     }
-
-
-def test_a_wrong_sign_is_found_in_an_opened_file(files):
-    log, schema = files
-    schema.write_text(schema.read_text().replace('acts_on = "body"', 'acts_on = "sensor"'))
-    with pytest.raises(NegativeMass, match='change `acts_on = "sensor"` to `acts_on = "body"`'):
-        fit(open_log(log, schema))
-    text = schema.read_text().replace('acts_on = "sensor"', 'acts_on = "body"')
-    schema.write_text(text.replace("-9.80665", "9.80665"))
-    with pytest.raises(NegativeMass, match="gravity points along -z") as raised:
-        fit(open_log(log, schema))
-    assert raised.value.finding.code == "gravity_direction"
 
 
 def joined(first: Recording, second: Recording, pause: float) -> Recording:

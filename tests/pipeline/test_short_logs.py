@@ -10,6 +10,7 @@ from identify.pipeline.correcting import NotCorrected
 from tests.checks import checks_of
 from tests.close import assert_close
 from tests.diagnosis.logs import PHI, moving, time_of, with_signals, with_wrench
+from tests.slow import mostly_slow
 
 
 def graver(result: FitResult) -> list[str]:
@@ -21,7 +22,7 @@ def ramp(log: Recording) -> np.ndarray:
     return np.linspace(0.0, 1.0, len(log))[:, None] * [1.0, 1.0, 1.0, 0.05, 0.05, 0.05]
 
 
-@pytest.mark.parametrize("factor", [1.03, 1.3])
+@pytest.mark.parametrize("factor", mostly_slow([1.03, 1.3], {1.03}))
 def test_a_payload_that_changes_within_twelve_seconds_is_found(factor):
     log = moving(3, 12.0)
     later = (time_of(log) > 6.0)[:, None]
@@ -38,7 +39,7 @@ def test_a_payload_that_changes_within_twelve_seconds_is_found(factor):
     assert result.verdict.usable == "no"
 
 
-@pytest.mark.parametrize("factor", [0.66, 1.3])
+@pytest.mark.parametrize("factor", mostly_slow([0.66, 1.3], {0.66}))
 def test_a_first_quarter_that_is_of_another_body_makes_an_estimate_of_no_use(factor):
     log = moving(3, 10.0)
     later = (time_of(log) > 2.4)[:, None]
@@ -50,7 +51,7 @@ def test_a_first_quarter_that_is_of_another_body_makes_an_estimate_of_no_use(fac
     assert result.verdict.usable == "no"
 
 
-@pytest.mark.parametrize("seed", [3, 11])
+@pytest.mark.parametrize("seed", mostly_slow([3, 11], {3}))
 def test_a_fit_of_five_seconds_names_a_sensor_that_is_turned_by_more_than_a_right_angle(seed):
     """Its mass is known to some half of it, and no residual is out of the ordinary."""
     log = moving(seed, 5.0, bandwidth_hz=0.7)
@@ -108,6 +109,7 @@ def test_a_drift_that_is_taken_off_is_so_where_the_fit_is_scored():
     assert found.validation.scores.rms[2] < 0.05 * 5.0
 
 
+@pytest.mark.slow
 def test_a_contact_is_no_step_of_the_offset():
     log = moving(2, 60.0)
     inside = np.maximum(0.0, 1.0 - np.abs(time_of(log) - 50.0) / 3.0)

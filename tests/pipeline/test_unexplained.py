@@ -19,6 +19,7 @@ from identify.pipeline.diagnose import Checks
 from identify.spatial import rotation_from_quaternion
 from identify.spatial.rotations import rotate_back
 from tests.diagnosis.logs import PHI, late, moving, time_of, with_signals, with_wrench
+from tests.slow import mostly_slow
 
 
 def touched(share: float = 0.45):
@@ -131,6 +132,7 @@ def test_a_wrench_in_thousandths_is_a_body_denser_than_any_material():
     assert not fit(heavy).findings
 
 
+@pytest.mark.slow
 def test_what_is_found_of_a_body_denser_than_any_material_is_an_error_that_says_so():
     log = late(moving(3, 10.0), 0.02)
     signals = {name: 1000.0 * log.signals[name] for name in ("force", "torque")}
@@ -140,6 +142,7 @@ def test_what_is_found_of_a_body_denser_than_any_material_is_an_error_that_says_
     assert "too_dense" not in found.verdict.reasons
 
 
+@pytest.mark.slow
 def test_a_contact_is_no_cause_of_a_body_denser_than_any_material():
     log = moving(3, 10.0)
     wrench = {name: 1000.0 * log.signals[name] for name in ("force", "torque")}
@@ -171,7 +174,7 @@ def test_a_log_that_is_nothing_but_the_end_of_a_range_is_refused_in_words():
         fit(clipped, apply=("saturation",))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", mostly_slow(range(3), {0}))
 def test_slow_noise_of_a_sensor_is_explained_however_little_the_torque_shows(seed):
     """It forgets in a quarter of a second, and its spectrum is small above the motion's."""
     log = moving(seed, 20.0)

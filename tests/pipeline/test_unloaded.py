@@ -48,11 +48,6 @@ def noisy():
     return identify.fit(loaded, unloaded=[empty], needs="mass 1%", truth=PAYLOAD)
 
 
-@pytest.fixture(scope="module")
-def separate():
-    return tuple(identify.fit(one).estimate for one in both(PAYLOAD, 1))
-
-
 def test_without_noise_both_are_recovered_as_by_two_fits():
     loaded, empty = map(without_effects, both(PAYLOAD, 1, noise=Noise()))
     result = identify.fit(loaded, unloaded=empty)
@@ -117,11 +112,6 @@ def test_what_is_known_is_of_the_payload_unless_it_names_the_carrier():
     assert_close(finding.evidence["mass_by_data"], 0.6, 0.01)
 
 
-def test_needs_are_of_the_payload(noisy):
-    assert noisy.verdict.needs == {"mass 1%": True}
-    assert noisy.carrier.verdict.needs == {}
-
-
 def test_what_is_found_of_logs_is_said_of_both_and_what_is_completed_of_each():
     rng = np.random.default_rng(3)
     loaded, empty = (
@@ -180,6 +170,7 @@ def test_swapped_logs_say_so():
         identify.fit(empty, unloaded=[loaded], bias="shared")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("wrong", "body"), [(0, "payload and carrier"), (1, "carrier")])
 def test_a_sign_in_one_kind_of_log_is_that_kinds(wrong, body):
     logs = list(both(PAYLOAD, 1))

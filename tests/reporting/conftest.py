@@ -54,11 +54,8 @@ def _rods() -> list[Recording]:
 
 _CASES: dict[str, tuple[InertialParameters, Callable[[], FitResult]]] = {
     "one log": (BODY, lambda: fit(moving(11), command="identify fit LOG")),
-    "exact": (BODY, lambda: fit(moving(12, noise=Noise()))),
     "still poses": (BODY, lambda: fit(_still(1))),
-    "still and moving": (BODY, lambda: fit([_still(4), moving(13), _still(5)])),
-    "several logs, constrained": (ROD, lambda: fit(_rods())),
-    "nine logs": (BODY, lambda: fit([moving(k) for k in range(9)], FitSettings(bias="shared"))),
+    "several logs, constrained": (ROD, lambda: fit(_rods(), FitSettings(bias="shared"))),
     "a gap, mass given": (
         BODY,
         lambda: fit(_with_a_gap(14), FitSettings(mass=BODY.mass, bias="none")),
@@ -109,11 +106,6 @@ def constrained() -> FitResult:
     result = _case("several logs, constrained").result
     assert result.estimate.certificate.solver == "Clarabel"
     return result
-
-
-@pytest.fixture(scope="session")
-def many() -> FitResult:
-    return _case("nine logs").result
 
 
 @pytest.fixture(scope="session")

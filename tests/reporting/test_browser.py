@@ -49,8 +49,8 @@ def test_nothing_on_the_console_and_nothing_from_the_network(case_of, name, visi
     assert "Inertia of a rigid body" in seen.dom
 
 
-def test_every_figure_is_drawn_and_no_text_overlaps(many, visit, tmp_path):
-    page = report(many, tmp_path / "report.html")
+def test_every_figure_is_drawn_and_no_text_overlaps(constrained, visit, tmp_path):
+    page = report(constrained, tmp_path / "report.html")
     count = page.read_text(encoding="utf-8").count("<svg viewBox")
     for width in (1100, 500):
         _assert_drawn(measured(visit(_with_ruler(page), width)), width, count)

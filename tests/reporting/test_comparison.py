@@ -5,9 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from matplotlib.textpath import TextPath
 
-from identify.estimation.calibration import NOT_INCLUDED
 from identify.findings import verdict_of
 from identify.inertia import PHI
 from identify.reporting import comparison_page as page
@@ -64,18 +62,6 @@ def test_page_and_terminal_give_the_same_answer(undrawn, comparison, said):
         assert sentence in text
 
 
-def test_that_calibration_is_not_in_the_intervals_is_said():
-    known = logs(3)
-    assert not any(NOT_INCLUDED in sentence for sentence in reasons(known))
-    said = f"95 %; {NOT_INCLUDED}"
-    unknown = Comparison(
-        tuple(
-            replace(log, estimate=replace(log.estimate, interval_kind=said)) for log in known.logs
-        )
-    )
-    assert any(NOT_INCLUDED in sentence for sentence in reasons(unknown))
-
-
 def test_what_agreement_means_is_said_in_numbers():
     comparison = logs(5)
     (sentence,) = [one for one in reasons(comparison) if "noticed" in one]
@@ -113,16 +99,6 @@ def test_a_value_that_no_log_identifies_is_a_dash(undrawn):
     assert comparison.frame()["Icxx_decided_by"].tolist() == ["default", "default"]
 
 
-def test_many_logs_are_listed_with_those_to_look_at(undrawn):
-    comparison = logs(90, 80)
-    lines = list(comparison_lines(comparison))
-    assert max(map(len, lines)) <= 80
-    assert any(line.startswith("run0080*") for line in lines)
-    assert any(line.startswith("run0038 ") for line in lines)
-    assert not any(line.startswith("run0039 ") for line in lines)
-    assert "… and 50 more logs in table.csv" in lines
-
-
 @pytest.mark.parametrize(
     ("comparison", "named", "unnamed"),
     [(logs(4, 1), ["run0000", "run0001"], []), (logs(90, 80, 81), ["run0080 …"], ["run0000"])],
@@ -135,20 +111,6 @@ def test_the_forest_has_a_mark_for_each_log(comparison, named, unnamed):
         assert name not in drawn_
     assert drawn_.count("M") > len(comparison.logs)
     assert "differs" in drawn_
-
-
-@pytest.mark.parametrize("count", [2, 4, 5, 30])
-def test_the_numbers_under_a_forest_stand_apart(count):
-    tick = re.compile(r'font-size="8" x="([\d.]+)"[^>]*"middle">([−\d.]+)<')
-    for column in forest_columns(logs(count)):
-        spans = [
-            float(x) + 0.5 * TextPath((0.0, 0.0), text, size=8.0).get_extents().width * sides
-            for x, text in tick.findall(svg(column, "key"))
-            for sides in (-1.0, 1.0)
-        ]
-        assert len(spans) >= 4
-        gaps = np.diff(spans)[1::2]
-        assert gaps.min() > 8.0  # an em
 
 
 @pytest.mark.parametrize(

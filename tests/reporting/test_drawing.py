@@ -78,17 +78,6 @@ def test_no_text_is_small_or_cut_off_or_lies_on_another(columns):
         require_apart(svg(column, "key"))
 
 
-def test_text_on_another_would_be_seen():
-    def draw(axes):
-        axes.plot([0.0, 1.0], [0.0, 1.0], color="red")
-        for x in (0.5, 0.52):
-            place = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
-            axes.annotate("here", (x, 1.0), xytext=(0.0, 3.0), size=8.0, color="red", **place)
-
-    with pytest.raises(AssertionError, match="overlap"):
-        require_apart(svg(Column("t", "x [m]", (Panel(draw, "y [m]"),)), "key"))
-
-
 def test_a_line_goes_through_its_points_and_breaks_where_there_is_none():
     def draw(axes):
         axes.plot([0.0, 1.0, np.nan, 3.0, 4.0], [0.0, 1.0, np.nan, 1.0, 2.0], color="red")

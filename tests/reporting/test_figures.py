@@ -1,9 +1,5 @@
 import itertools
 import re
-import threading
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from types import SimpleNamespace
 from typing import NamedTuple
 
 import matplotlib
@@ -12,22 +8,16 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from matplotlib.textpath import TextPath
 from matplotlib.transforms import Bbox
 
 from identify.errors import ProblemError
 from identify.exchange import read_estimate
 from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.reporting import plot
-from identify.reporting.canvas import Column, Panel, decades, name_rows
-from identify.reporting.drawing import svg
+from identify.reporting.canvas import decades
 from identify.reporting.motion import excited
-from identify.reporting.page import report_html
-from identify.reporting.rounding import typeset
-from identify.reporting.svg_axes import SvgAxes
 from identify.reporting.timeline import timelines
 from identify.reporting.wrenches import predict
-from tests.reporting.test_report import NOON
 
 RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 UNIT = re.compile(r"\[[^\]]+\]")
@@ -126,29 +116,6 @@ def test_no_text_lies_on_another_or_outside(drawn):
             assert width < 1.0 or height < 1.0, f"{one!r} and {other!r} overlap"
 
 
-def test_overlapping_text_would_be_seen(result):
-    figure = plot.excitation(result)
-    figure.axes[0].set_title("a title where the legend is", loc="right", y=1.1)
-    with pytest.raises(AssertionError, match="overlap"):
-        test_no_text_lies_on_another_or_outside([draw(figure)])
-
-
-def test_measured_and_predicted_keep_their_peaks(long):
-    (prediction,) = predict(long)
-    for axis, axes in enumerate(plot.wrench(long).axes):
-        unit = 1e-3 if "[m" in axes.get_ylabel() else 1.0
-        measured, predicted = axes.lines
-        assert measured.get_color() != predicted.get_color()
-        assert (measured.get_linestyle(), predicted.get_linestyle()) == ("-", "--")
-        for line, values in zip(
-            axes.lines, (prediction.measured, prediction.predicted), strict=True
-        ):
-            shown = np.asarray(line.get_ydata()) * unit
-            assert len(shown) < 20_100
-            np.testing.assert_allclose(np.nanmax(shown), values[:, axis].max(), rtol=1e-12)
-            np.testing.assert_allclose(np.nanmin(shown), values[:, axis].min(), rtol=1e-12)
-
-
 def test_the_residual_is_that_of_the_estimate(case):
     """By the regressor, sample by sample; its size is that of slow rows and of some noise above."""
     estimate = case.result.estimate
@@ -245,38 +212,6 @@ def test_what_shows_logs_says_that_an_estimate_has_none(result, name):
         getattr(plot, name)(result.estimate)
 
 
-def test_replay_with_two_bodies_far_apart(result):
-    done = result.validation.replay
-    errors = done.errors["estimate"]
-    other = replace(errors, position=50.0 * errors.position, attitude=50.0 * errors.attitude)
-    both = replace(done, errors={"estimate": errors, "least squares": other})
-    replays = SimpleNamespace(windows=both, single_shot=None, missing=())
-    figure = plot.replay(replace(result, validation=replace(result.validation, replays=replays)))
-    assert [axes.get_yscale() for axes in figure.axes[:2]] == ["log", "log"]
-    named = [
-        {text.get_text() for text in legend.get_texts()}
-        for place in figure.subfigs
-        for legend in place.legends
-    ]
-    alone = "noise of the wrench alone"
-    assert {"estimate", "least squares", "95 % of its uncertainty", alone} in named
-
-
-def test_figures_drawn_side_by_side_are_those_drawn_alone(result, constrained):
-    fits = [result, constrained]
-    alone = [report_html(each, written=NOON) for each in fits]
-    begin = threading.Barrier(len(fits), timeout=60.0)
-
-    def draw_with_others(each) -> str:
-        begin.wait()
-        return report_html(each, written=NOON)
-
-    before = dict(matplotlib.rcParams)
-    with ThreadPoolExecutor(len(fits)) as threads:
-        assert list(threads.map(draw_with_others, fits)) == alone
-    assert dict(matplotlib.rcParams) == before
-
-
 def test_a_figure_keeps_its_looks_where_it_is_saved(result):
     with matplotlib.rc_context({"font.family": ["serif"], "font.size": 30.0}):
         other = draw(plot.wrench(result)).texts
@@ -284,32 +219,3 @@ def test_a_figure_keeps_its_looks_where_it_is_saved(result):
     assert [(text, box.bounds) for text, box in other] == [
         (text, box.bounds) for text, box in usual
     ]
-
-
-@pytest.mark.parametrize("remark", ["1.19991 ± 0.00050", "-10.024 ± 0.032", "wrench noise"])
-def test_there_is_room_for_text_as_wide_as_a_page_sets_it(remark):
-    panel = Panel(lambda axes: name_rows(axes, ["run_00", "run_01"], [remark] * 2))
-    remark = typeset(remark)
-    drawn = svg(Column("m", "m [kg]", (panel,)), "key")
-    (room,) = re.findall(r'viewBox="0 0 ([\d.]+) ', drawn)
-    sizes = re.findall(rf'font-size="([\d.]+)" x="([\d.]+)"[^>]*>{re.escape(remark)}<', drawn)
-    assert len(sizes) == 2
-    for size, left in sizes:
-        # Outlines of the glyphs, of which no pixel rounds the width.
-        outlined = TextPath((0.0, 0.0), remark, size=float(size), prop={"family": "DejaVu Sans"})
-        assert float(left) + outlined.get_extents().x1 < float(room)
-
-
-@pytest.mark.parametrize("low", [0.0011, 0.011, 0.3, 4.1])
-@pytest.mark.parametrize("times", [6.3, 20.0, 82.0, 1e3, 1e7])
-def test_a_logarithmic_axis_has_several_numbers(low, times):
-    def draw(axes) -> None:
-        axes.set_xlim(low, times * low)
-        decades(axes)
-        axes.plot([low, times * low], [0.0, 1.0], color="k")
-
-    axes = SvgAxes()
-    draw(axes)
-    ticks = axes.x.ticks(300.0, 8.0, along=True)
-    assert 2 <= len(ticks.places) <= 9
-    assert len(set(ticks.labels)) == len(ticks.labels)

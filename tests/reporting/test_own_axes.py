@@ -4,8 +4,6 @@ from matplotlib.figure import Figure
 
 from identify.errors import SchemaError
 from identify.reporting import plot
-from identify.simulation import ConstantLoad, State, poinsot_motion, simulate
-from tests.reporting.conftest import BODY
 
 
 def lines(axes):
@@ -59,26 +57,6 @@ def test_panels_by_name(case_of):
     assert [axes.get_xlabel() for axes in groups] == [
         axes.get_xlabel() for axes in plot.excitation(result).axes
     ]
-
-
-def test_simulated_motions_too():
-    body = BODY.in_frame(np.eye(4))
-    push = ConstantLoad(force=[0.0, 3.0, 20.0], point=body.com)
-    start = State(angular_velocity=[0.1, 2.0, 0.3])
-    path = simulate(body, start, duration=1.0, step=0.01, loads=[push])
-    axes = Figure().subplots(3, 2)
-    assert plot.motion(path, body, ax=axes) is axes
-    assert axes[0, 0].get_ylabel().startswith("x [")
-    energy = Figure().subplots()
-    plot.motion(path, body, ax={"momentum and energy energy gained": energy})
-    assert energy.get_ylabel() == "energy gained [J]"
-    gained = energy.get_lines()[0].get_ydata()
-    assert np.isclose(gained[-1], np.ptp(path.energy(body)[[0, -1]]))
-    assert gained[-1] > 10.0
-    free = poinsot_motion(body, [0, 0, 0, 1], [0.1, 2.0, 0.3], np.linspace(0.0, 5.0, 50))
-    spins = Figure().subplots()
-    assert plot.poinsot(free, ax=spins) is spins
-    assert spins.get_title("right").startswith("I = ")
 
 
 def test_axes_without_a_panel_are_refused(case_of):

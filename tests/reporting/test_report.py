@@ -79,13 +79,6 @@ def test_what_was_not_measured_is_muted_and_says_so(case, page):
         assert "not identifiable" in page.text
 
 
-def test_intervals_say_what_they_leave_out(case, page):
-    assert case.result.estimate.interval_kind in page.text
-    still = all(log.recording.still for log in case.result.logs)
-    assert ("noise of wrench and motion counted" in page.text) == (not still)
-    assert ("noise of the wrench counted by what the fit leaves of it" in page.text) == still
-
-
 def test_contacts_are_said_to_be_looked_for_where_something_moves(case, page):
     moves = any(not log.recording.still for log in case.result.logs)
     assert ("readings at the end of their range and frozen signals: " in page.text) == moves
@@ -99,31 +92,6 @@ def test_what_one_percent_of_the_sensor_would_make_is_said_where_it_is_not_count
     assert scale_in_words(counted) == []
     if estimate.decided_by["m"] == "data":
         assert "mass, first moments and inertia 1 % too large" in page.text
-
-
-def test_numbers_among_words_have_the_title_of_their_column_with_them(page):
-    """On a narrow page the cells of such a table stand below each other, without its head."""
-    labels = {attrs.get("data-label") for tag, attrs in page.tags if tag == "td"}
-    assert {None, "Value", "Rate [Hz]", "sha256"} <= labels
-    assert "content: attr(data-label)" in page.styles
-
-
-def test_a_table_of_many_columns_is_stacked_on_a_narrow_page(page):
-    """So that it is whole at a width of 400 pixels; one that is "dense" is small enough."""
-    table, heads = None, 0
-    for tag, attrs in page.tags:
-        if tag == "table":
-            table, heads = attrs.get("class", "").split(), 0
-        heads += tag == "th" and attrs.get("scope") == "col"
-        if heads == 6 and table is not None:
-            assert {"wordy", "dense"} & set(table)
-    assert table is not None
-
-
-def test_a_caption_is_a_sentence_and_the_rest_is_folded(html):
-    captions = re.findall(r'<(?:div|figcaption) class="caption">(.*?)(?:<details>|</)', html, re.S)
-    assert len(captions) > 5
-    assert [one for one in captions if re.search(r"\. [A-Z]", one)] == []
 
 
 def test_only_a_body_whose_inertia_is_known_has_a_picture(case, page):
@@ -336,9 +304,8 @@ def test_names_are_text_whatever_they_hold(still, name):
     assert not any(key.startswith("on") for _, attributes in page.tags for key in attributes)
 
 
-def test_long_logs_and_many_stay_small(long, many):
-    for result in (long, many):
-        assert len(report_html(result, written=NOON).encode()) < 3_000_000
+def test_a_long_log_stays_small(long):
+    assert len(report_html(long, written=NOON).encode()) < 3_000_000
 
 
 def test_an_error_leaves_the_old_file(still, tmp_path, monkeypatch):

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import numpy as np
 import pytest
 
 from identify import plot
@@ -13,7 +12,6 @@ from identify.exchange import write_estimate
 from identify.pipeline import ResultFileError, load_result
 from identify.pipeline.saved_result import kept_of, result_bytes
 from identify.reporting.page import report_html
-from identify.reporting.wrenches import predict
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -35,15 +33,6 @@ def test_the_report_made_anew_is_the_same(case, tmp_path):
     assert repr(result) == repr(case.result)
     if result.validation.replay is not None:
         assert plot.replay(result).axes
-
-
-def test_other_programs_find_signals_and_residuals(result, tmp_path):
-    write_pair(tmp_path, result, None)
-    with np.load(tmp_path / "result.npz", allow_pickle=False) as file:
-        (prediction,), (log,) = predict(result), result.logs
-        np.testing.assert_array_equal(file["logs.0.time"], log.time)
-        np.testing.assert_allclose(file["logs.0.residual"], prediction.residual, atol=1e-12)
-        assert file["validation.replays.windows.simulated"].shape[2] == 3
 
 
 def test_a_long_log_stays_below_20_mb(long):

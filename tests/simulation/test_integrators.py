@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from identify.inertia import phi_from_inertia, spatial_inertia
+from identify.inertia import phi_from_inertia
 from identify.simulation import (
     INTEGRATORS,
     ConstantLoad,
     SampledLoad,
     State,
-    Trajectory,
     simulate,
 )
 from identify.simulation.forced_body import Forces
@@ -43,21 +42,6 @@ def wrench(t: float, R: np.ndarray) -> np.ndarray:
         line[:3] + f,
         line[3:] + np.cross(POINT, line[:3]) + torque + np.cross(WORLD.point, f),
     ]
-
-
-def momentum(path: Trajectory, M: np.ndarray) -> np.ndarray:
-    """[p; L] about the world's origin in W over time."""
-    R = rotation_from_quaternion(path.quaternion)
-    V = np.concatenate((np.einsum("nji,nj->ni", R, path.velocity), path.angular_velocity), axis=1)
-    P = V @ M
-    p, L = np.einsum("nij,nj->ni", R, P[:, :3]), np.einsum("nij,nj->ni", R, P[:, 3:])
-    return np.concatenate((p, L + np.cross(path.position, p)), axis=1)
-
-
-def energy(path: Trajectory, M: np.ndarray) -> np.ndarray:
-    R = rotation_from_quaternion(path.quaternion)
-    V = np.concatenate((np.einsum("nji,nj->ni", R, path.velocity), path.angular_velocity), axis=1)
-    return 0.5 * np.sum(V * (V @ M), axis=1)
 
 
 @functools.cache
@@ -132,41 +116,6 @@ def test_a_free_rigid_body_keeps_its_momentum_to_the_last_bit(name):
         phase = integrator.advance(motion, phase, 0.01 * k, 0.01)
     np.testing.assert_array_equal(phase[7:], first[7:])
     assert np.abs(phase[3:7] - first[3:7]).max() > 0.1
-
-
-def test_a_splitting_keeps_the_momentum_in_a_fluid():
-    M = spatial_inertia(PHI) + FLUID
-    path = simulate(
-        PHI,
-        random_state(np.random.default_rng(5)),
-        duration=4.0,
-        step=0.02,
-        gravity=np.zeros(3),
-        integrator="suzuki",
-        added_mass=FLUID,
-        every=10,
-    )
-    P = momentum(path, M)
-    assert_close(P, np.tile(P[0], (len(P), 1)), 1e-12)
-
-
-@pytest.mark.parametrize("fluid", [None, FLUID], ids=["free", "fluid"])
-def test_the_energy_of_a_splitting_swings_but_does_not_drift(fluid):
-    M = spatial_inertia(PHI) + (0.0 if fluid is None else fluid)
-    path = simulate(
-        PHI,
-        random_state(np.random.default_rng(6), spin=2.0),
-        duration=15.0,
-        step=0.05,
-        gravity=np.zeros(3),
-        integrator="suzuki",
-        added_mass=fluid,
-    )
-    error = np.abs(energy(path, M) / energy(path, M)[0] - 1.0)
-    early, late = error[: len(error) // 4].max(), error[-len(error) // 4 :].max()
-    assert late < 1.5 * early
-    assert early < 5e-3
-    assert early > 1e-12  # the bound of drift says something only where there is an error
 
 
 def test_a_splitting_undoes_a_step_by_one_back_in_time():

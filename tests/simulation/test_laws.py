@@ -2,7 +2,6 @@ import functools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 
 from identify.errors import SimulationError
 from identify.inertia import InertialParameters
@@ -13,14 +12,13 @@ from identify.simulation import (
     SampledLoad,
     State,
     StateLoad,
-    Trajectory,
     simulate,
 )
 from identify.simulation.forced_body import total_wrench
 from identify.spatial.rotations import rotate, rotation_from_quaternion
 from identify.spatial.vectors import GRAVITY_W
 from tests.close import assert_close
-from tests.strategies import phi_of_points, random_body, seeds
+from tests.strategies import random_body
 
 BODY = InertialParameters(random_body(np.random.default_rng(8)))
 TUMBLING = State(
@@ -148,35 +146,6 @@ def test_power_is_the_rate_of_energy_and_the_wrench_that_of_momentum(frame):
     assert_close(momentum[-1] - momentum[0], weights @ pushed, 1e-7)
 
 
-@settings(max_examples=20)
-@given(seeds())
-def test_energy_and_momentum_are_those_of_the_points(seed):
-    """Σ m p × v and so on over points of the body, each moved by itself."""
-    rng = np.random.default_rng(seed)
-    points, weights = rng.normal(size=(9, 3)), rng.uniform(0.1, 1.0, 9)
-    body = InertialParameters(phi_of_points(points, weights))
-    q = rng.normal(size=(4, 4))
-    q /= np.linalg.norm(q, axis=1, keepdims=True)
-    position, velocity, spin = rng.normal(size=(3, 4, 3))
-    path = Trajectory(np.arange(4.0), position, q, velocity, spin)
-    R = rotation_from_quaternion(q)
-    arms = np.einsum("tij,kj->tki", R, points)
-    p = position[:, None] + arms
-    v = velocity[:, None] + np.cross(rotate(R, spin)[:, None], arms)
-    linear = np.einsum("k,tki->ti", weights, v)
-    angular = np.einsum("k,tki->ti", weights, np.cross(p, v))
-    assert_close(path.momentum(body), np.concatenate((linear, angular), axis=1), 1e-13)
-    kinetic = 0.5 * np.einsum("k,tki,tki->t", weights, v, v)
-    assert_close(path.kinetic_energy(body), kinetic, 1e-13)
-    g = rng.normal(size=3)
-    potential = -np.einsum("k,tki,i->t", weights, p, g)
-    scale = np.abs(weights).sum() * 10.0
-    assert_close(path.potential_energy(body, g), potential, 1e-13, scale=scale)
-    assert np.array_equal(
-        path.energy(body, g), path.kinetic_energy(body) + path.potential_energy(body, g)
-    )
-
-
 def test_a_state_is_at_rest_at_the_origin_where_nothing_else_is_said():
     rest = State()
     assert np.array_equal(rest.vector, [0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0])
@@ -186,24 +155,6 @@ def test_a_state_is_at_rest_at_the_origin_where_nothing_else_is_said():
     assert_close(falling.velocity[-1], 0.5 * np.array(GRAVITY_W), 1e-12)
     with pytest.raises(SimulationError, match="state: velocity"):
         State(velocity=[0.0, 1.0])
-
-
-def test_laws_and_lines_act_together_in_a_sum():
-    push = ConstantLoad(force=[0.5, 0.0, 0.0], end=0.3)
-    samples = SampledLoad([0.0, 1.0], np.array([[0, 0, 1.0, 0, 0, 0], [0, 0, 2.0, 0, 0, 0]]))
-    law = StateLoad(drag, point=[0.0, 0.1, 0.0])
-
-    def all_of_them(time, state):
-        said = drag(time, state)
-        said[..., 3:] += np.cross([0.0, 0.1, 0.0], said[..., :3])
-        said[..., 2] += 1.0 + time
-        return said
-
-    setting = {"duration": 1.0, "step": 0.01}
-    one = simulate(BODY, TUMBLING, loads=[push, law, samples], **setting)
-    other = simulate(BODY, TUMBLING, loads=[push, all_of_them], **setting)
-    assert_close(other.states.vector, one.states.vector, 1e-12)
-    assert_close(total_wrench([push, all_of_them], one), total_wrench([push, law, samples], one))
 
 
 @pytest.mark.parametrize(

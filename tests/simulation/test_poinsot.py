@@ -68,26 +68,6 @@ def test_the_herpolhode_runs_between_its_circles(name):
     assert radii.max() == pytest.approx(high, rel=1e-3)
 
 
-def test_circles_of_tops_spheres_and_the_separatrix():
-    low, high = made("oblate").herpolhode_radii
-    assert_close(low, high, 1e-12)
-    radii = np.linalg.norm(made("oblate").herpolhode_in_plane, axis=1)
-    assert_close(radii, np.full_like(radii, low), 1e-12)
-    assert max(made("sphere").herpolhode_radii) < 1e-15
-    found = made("on the separatrix", count=2001, turned=False)
-    assert found.herpolhode_radii[0] == 0.0
-    radii = np.linalg.norm(found.herpolhode_in_plane, axis=1)
-    assert radii[0] == pytest.approx(found.herpolhode_radii[1], rel=1e-12)
-    assert radii[-1] < 1e-5
-
-
-def test_axes_of_the_plane_are_right_handed():
-    p = made("about the smallest")
-    assert_close(p.plane_axes.T @ p.plane_axes, np.eye(3), 1e-14)
-    assert np.linalg.det(p.plane_axes) == pytest.approx(1.0)
-    assert_close(p.plane_axes[:, 2], p.momentum / np.linalg.norm(p.momentum), 1e-15)
-
-
 @pytest.mark.parametrize(
     ("moments", "effective"),
     [

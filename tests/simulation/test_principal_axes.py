@@ -37,16 +37,6 @@ def test_turning_by_a_quaternion_is_the_rotation_matrix(q, v):
     assert_close(turn(q, v), rotation_from_quaternion(q) @ v, 1e-14, scale=1.0)
 
 
-@given(bodies(flat=False), quaternions(), vectors())
-def test_momentum_without_a_matrix_is_that_with_one(phi, q, w):
-    body = PrincipalBody.of(phi)
-    R = rotation_from_quaternion(q)
-    Ic = inertia_about_com(phi)
-    L = body.angular_momentum(q, w)
-    assert_close(L, R @ Ic @ R.T @ w, 1e-11, scale=np.trace(Ic))
-    assert_close(body.angular_velocity(q, L), w, 1e-13, scale=1.0)
-
-
 @settings(max_examples=6)
 @given(seeds())
 def test_a_body_moves_the_same_in_its_principal_axes(seed):

@@ -241,17 +241,6 @@ def test_a_batch_is_a_loop_over_its_bodies(name, fluid):
         assert_close(batch.jumps[0].after.velocity[k], run(k).jumps[0].after.velocity, 1e-12)
 
 
-def test_exact_is_where_small_steps_lead_whatever_its_own_step():
-    start, times = random_state(np.random.default_rng(3)), {"duration": 1.0, "gravity": GRAVITY}
-    exact = simulate(PHI, start, step=0.3, integrator="exact", **times)
-    stepped = simulate(PHI, start, step=1e-3, every=300, **times)
-    assert_close(exact.time, [0.0, 0.3, 0.6, 0.9, 1.0], 1e-12)
-    assert_close(exact.time, stepped.time, 1e-12)
-    assert distance(state_at(exact), state_at(stepped)) < 1e-9
-    bodies = simulate(np.stack([PHI, 2.0 * PHI]), start, step=0.5, integrator="exact", **times)
-    assert_close(bodies.position[0], bodies.position[1], 1e-12)  # the mass alone differs
-
-
 @pytest.mark.parametrize("name", ["rkmk4", "exact"])
 def test_an_estimate_is_simulated_as_its_body(name):
     saved = SavedEstimate(InertialParameters(PHI))

@@ -1,6 +1,6 @@
 import pytest
 
-from experiments.integrators_study.cases import DRIFTING, FREE, LOADED
+from experiments.integrators_study.cases import FREE, LOADED
 from experiments.integrators_study.measure import (
     NAMES,
     measured_costs,
@@ -18,23 +18,7 @@ def test_an_order_is_measured():
     assert order.errors[0] > order.errors[1] > order.errors[2] > 0.0
 
 
-def test_the_printed_scheme_does_not_converge():
-    order = measured_order(PRINTED, FREE)
-    assert abs(order.order) < 0.05
-    assert order.errors[-1] > 0.1
-    drift = measured_drift(PRINTED, FREE, 2.0)
-    assert drift.angular > 1e-2
-    assert drift.linear < 1e-12
-
-
-def test_drift_is_that_of_what_should_be_kept():
-    drift = measured_drift("suzuki", DRIFTING, 2.0)
-    assert drift.linear < 1e-13
-    assert drift.angular < 1e-12
-    assert 1e-11 < drift.energy < 1e-5
-    assert abs(drift.energy_rate) < drift.energy
-
-
+@pytest.mark.slow
 def test_the_tables_go_into_the_documentation(tmp_path):
     orders = [measured_order("suzuki", FREE), measured_order(PRINTED, FREE)]
     body = tables(orders, [measured_drift("rkmk4", FREE, 1.0)], measured_costs(["rkmk4"]), 1.0)

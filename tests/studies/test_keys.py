@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from pydantic import create_model
 
-from identify.errors import SchemaError
 from identify.studies import study as study_module
 from identify.studies.estimators import (
     ESTIMATORS,
@@ -20,7 +19,6 @@ from identify.studies.keys import (
     fields_but,
     key_of,
     noise_seed,
-    numerics_digest,
     plain,
     seed_of,
     source_digest,
@@ -215,12 +213,6 @@ def test_a_grid_may_grow_without_touching_what_is_there() -> None:
     assert keys_of(small).items() <= keys_of(large).items()
 
 
-def test_a_label_changes_no_noise() -> None:
-    plain = quick(perturbations=[{"kind": "noise", "force": 0.1}])
-    named = quick(perturbations=[{"kind": "noise", "force": 0.1, "label": "light"}])
-    assert list(seeds_of(plain).values()) == list(seeds_of(named).values())
-
-
 def test_a_key_changes_with_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
     before = {trial.key for trial in quick().trials()}
     other = CodeFingerprint("other", code_fingerprint().versions)
@@ -238,12 +230,6 @@ def test_the_source_digest_leaves_out_what_only_shows_results(tmp_path: Path) ->
     assert source_digest(tmp_path) == before
     (tmp_path / "estimation" / "one.py").write_text("x = 2\n")
     assert source_digest(tmp_path) != before
-
-
-def test_a_package_that_is_not_there_has_no_digest() -> None:
-    assert numerics_digest() == code_fingerprint().source != numerics_digest(["estimation"])
-    with pytest.raises(SchemaError, match=r"no package of identify 'estimatoin' .*'estimation'"):
-        numerics_digest(["estimatoin"])
 
 
 def test_seeds_do_not_depend_on_the_machine() -> None:

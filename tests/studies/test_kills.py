@@ -15,11 +15,13 @@ import pytest
 
 from identify.studies import run_study
 from identify.studies.store import read_rows
-from tests.slow import mostly_slow
 from tests.studies.hostile import Sleeps
 from tests.studies.studies import quick, rows, with_estimators
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc"),
+]
 
 SEEDS, MANY = 20, 200
 SLEEP = 0.01
@@ -97,8 +99,8 @@ def same_but_for_the_tally(first: Path, second: Path) -> None:
     pd.testing.assert_frame_equal(left, right, check_exact=True)
 
 
-@pytest.mark.parametrize(("rounds", "seeds"), mostly_slow([(1, SEEDS), (20, MANY)], [(1, SEEDS)]))
-def test_runners_killed_at_random_times(tmp_path: Path, rounds: int, seeds: int) -> None:
+def test_runners_killed_at_random_times(tmp_path: Path) -> None:
+    rounds, seeds = 20, MANY
     tally, folder = tmp_path / "tally", tmp_path / "out"
     rng = random.Random(1)
     kills = 0
@@ -121,7 +123,6 @@ def test_runners_killed_at_random_times(tmp_path: Path, rounds: int, seeds: int)
     assert kills > 0
 
 
-@pytest.mark.slow
 def test_workers_killed_at_random_times(tmp_path: Path) -> None:
     tally, folder = tmp_path / "tally", tmp_path / "out"
     rng = random.Random(2)
@@ -142,7 +143,6 @@ def test_workers_killed_at_random_times(tmp_path: Path) -> None:
     same_but_for_the_tally(folder, undisturbed(tmp_path / "alone", MANY))
 
 
-@pytest.mark.slow
 def test_workers_end_with_their_runner(tmp_path: Path) -> None:
     with started(tmp_path / "tally", tmp_path / "out") as runner:
         next(reported(runner))
@@ -156,7 +156,6 @@ def test_workers_end_with_their_runner(tmp_path: Path) -> None:
     assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
 
 
-@pytest.mark.slow
 def test_a_second_runner_is_refused(tmp_path: Path) -> None:
     tally, folder = tmp_path / "tally", tmp_path / "out"
     with started(tally, folder, 10) as first:

@@ -5,14 +5,6 @@ from experiments.models import main
 ROBOTS = Path(__file__).resolve().parents[1] / "exchange/models/robots"
 
 
-def test_without_the_models_it_says_how_to_get_them(tmp_path, capsys):
-    assert main(["--robots", str(tmp_path), "-o", str(tmp_path / "models.md")]) == 0
-    out = capsys.readouterr().out
-    assert out.startswith(f"Skipped: no robot models in {tmp_path}. To get them:")
-    assert "pip install --no-deps --target ../robots example-robot-data==5.0.0" in out
-    assert not (tmp_path / "models.md").exists()
-
-
 def test_its_table(tmp_path, mujoco):
     """Two robots that are not those of the list, which is an exit status."""
     path = tmp_path / "models.md"

@@ -1,4 +1,3 @@
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +7,6 @@ from experiments.peers import run
 from experiments.peers.method import Method, NotInstalled
 from experiments.peers.registry import METHODS
 from experiments.peers.rows import Rows, cases
-from experiments.reports import ROOT
 from tests.close import assert_close
 
 
@@ -47,24 +45,3 @@ def test_a_method_that_is_not_installed_is_a_row_that_says_so(rows, monkeypatch,
     assert "| a | not installed: pip install another |" in text
     assert "| b | failed: ValueError: no answer |" in text
     assert "Not the whole study: without a." in text
-
-
-def test_the_table_of_the_readme_is_that_of_the_report():
-    def cells(line):
-        return [cell.strip() for cell in line.strip("|").split("|")]
-
-    report = (ROOT / "reports" / "peers.md").read_text(encoding="utf-8").split("\n## ")
-    plate, pose = (
-        {cells(line)[0]: cells(line)[1:] for line in part.splitlines() if line.startswith("|")}
-        for part in report[-2:]
-    )
-    named = {"weighted cvxpy": "weighted, in cvxpy"}
-    named |= {"`identify.solve`": "identify, rows", "`identify.fit`": "identify, log"}
-    readme = (ROOT / "README.md").read_text(encoding="utf-8").replace("&nbsp;", " ")
-    shown = re.findall(r"^\|[^-\n]*\|.* ms\|$", readme, re.MULTILINE)
-    assert len(shown) == len(METHODS)
-    for line in shown:
-        name, *values = cells(line)
-        name = named.get(name, name)
-        numbers = [value.split()[0] for value in values]
-        assert numbers == [plate[name][2], pose[name][2], pose[name][4], pose[name][5]]

@@ -68,10 +68,10 @@ def test_any_number_of_workers_and_any_order_give_the_same_bits() -> None:
     expected = reduce_statistics(logs, log_statistics, merge_two_logs, InProcess())
     shuffled = reduce_statistics(logs, log_statistics, merge_two_logs, OutOfOrder())
     assert same_bits(shuffled, expected)
-    for workers in (1, 2):
-        with LocalProcesses(workers) as executor:
-            got = reduce_statistics(logs, log_statistics, merge_two_logs, executor)
-        assert same_bits(got, expected)
+    with LocalProcesses(2) as executor:
+        assert same_bits(
+            reduce_statistics(logs, log_statistics, merge_two_logs, executor), expected
+        )
 
 
 def test_chunks_of_one_log_add_up_on_workers() -> None:

@@ -1,7 +1,5 @@
 import argparse
 import re
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -73,17 +71,6 @@ def test_a_report_names_every_package_that_its_numbers_come_from(name, imports):
     assert unnamed <= LEFT_OUT.get(name, set())
 
 
-@pytest.mark.parametrize("name", list(REPORTS))
-def test_what_a_report_is_made_of_and_with_is_there(name):
-    found = REPORTS[name]
-    assert list(found.files())
-    assert re.fullmatch(
-        r"`[0-9a-f]{12}` of [a-z, ]+; of the study itself `[0-9a-f]{12}`", found.mark
-    )
-    script = next(word for word in found.command if word.startswith("experiments/"))
-    assert (ROOT / script).is_file()
-
-
 def test_a_mark_changes_with_the_packages_and_with_what_is_measured(tmp_path, monkeypatch):
     one, other = tmp_path / "one.py", tmp_path / "other.py"
     one.write_text("1", encoding="utf-8")
@@ -110,45 +97,3 @@ def test_a_report_is_old_until_it_is_written_and_when_its_study_changes(report, 
     assert old_reports(["made"]) == {"made": report}
     with pytest.raises(SchemaError, match="no report 'mode' among made; did you mean 'made'"):
         old_reports(["mode"])
-
-
-def test_a_part_of_a_study_is_not_taken_for_its_report(report, tmp_path, monkeypatch):
-    line = numerics_line("made", *parsed("--logs", "3"), "logs")
-    assert line.startswith("Not the whole study: with other logs.")
-    assert numerics_line("made", *parsed("--logs", "3")) == f"Numerics: {report.mark}."
-    lacking = replace(report, lacks=lambda: "the tools")
-    monkeypatch.setattr(reports, "REPORTS", {"made": lacking})
-    line = numerics_line("made", *parsed(), "logs")
-    assert line.startswith("Not the whole study: without the tools.")
-    write_report(tmp_path / report.file, "text", line)
-    assert old_reports() == {"made": lacking}
-
-
-def writing(report: Report, tmp_path: Path, status: int = 0) -> None:
-    """A study that writes the report as it should, or ends before it."""
-    said = f"raise SystemExit({status})" if status else "open('out.md', 'w').write(mark)"
-    (tmp_path / "study.py").write_text(f"# {status}\nmark = open('mark').read()\n{said}\n")
-    (tmp_path / "mark").write_text(report.mark, encoding="utf-8")
-
-
-def test_old_reports_are_listed_and_written_and_no_others(report, tmp_path, capfd):
-    writing(report, tmp_path)
-    assert write_reports.main(["--list"]) == 0
-    assert "  out.md" in capfd.readouterr().out
-    assert not (tmp_path / "out.md").exists()
-    assert write_reports.main([]) == 0
-    assert (tmp_path / "out.md").read_text(encoding="utf-8") == report.mark
-    stamp = (tmp_path / "out.md").stat().st_mtime_ns
-    capfd.readouterr()
-    assert write_reports.main([]) == 0
-    assert capfd.readouterr().out == "Every report is of this code.\n"
-    assert (tmp_path / "out.md").stat().st_mtime_ns == stamp
-
-
-def test_one_that_cannot_be_written_is_said_with_the_reason(report, tmp_path, monkeypatch, capfd):
-    writing(report, tmp_path, status=3)
-    assert write_reports.main([]) == 1
-    assert "made: not written: ended with status 3" in capfd.readouterr().err
-    monkeypatch.setattr(reports, "REPORTS", {"made": replace(report, lacks=lambda: "the tools")})
-    assert write_reports.main(["made"]) == 1
-    assert "made: not written: needs the tools" in capfd.readouterr().err

@@ -9,9 +9,8 @@ from identify.pipeline import fit
 from identify.reporting.study import StudyRows, rows_of_study
 from identify.reporting.study.error_tables import target_lines
 from identify.studies import Study, load_study, parse_study, run_study
-from identify.studies.estimators import ESTIMATORS, Entropic, KnownShape, TrialData
+from identify.studies.estimators import TrialData
 from identify.studies.keys import code_fingerprint
-from identify.studies.perturbations.noise import GaussianNoise, StarsNoise
 from identify.studies.work import run_trials
 from tests.recordings import without_effects
 from tests.slow import few_or_many
@@ -28,10 +27,6 @@ def stars(shared_data, monkeypatch) -> Study:
     return load_study(EXPERIMENTS / "stars.toml")
 
 
-def test_all_are_there():
-    assert set(FILES) >= {*OF_TOOLS, "noise.toml", "duration.toml", "excitation.toml"}
-
-
 @pytest.mark.parametrize("name", sorted(set(FILES) - set(OF_TOOLS)))
 def test_those_of_synthetic_logs_need_no_data_and_run_a_trial(name, tmp_path):
     study = load_study(EXPERIMENTS / name)
@@ -41,35 +36,11 @@ def test_those_of_synthetic_logs_need_no_data_and_run_a_trial(name, tmp_path):
     assert (done.done, done.failed) == (len(study.estimators), 0)
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
-def test_those_of_published_noise_never_differentiate_what_is_exact(name, shared_data, monkeypatch):
-    monkeypatch.setenv("IDENTIFY_DATA", str(shared_data))
-    study = load_study(EXPERIMENTS / name)
-    assert len(study.logs) == 20
-    for log in study.logs:
-        given = log.load()[0].signals
-        assert {"linear_acceleration", "angular_acceleration"} <= set(given)
-    for perturbation in study.perturbations:
-        for step in perturbation.steps:
-            assert isinstance(step, GaussianNoise if name == "stars_all_noise.toml" else StarsNoise)
-            if isinstance(step, GaussianNoise):
-                assert min(step.orientation, step.position, step.angular_velocity) > 0.0
-                assert min(step.linear_acceleration, step.angular_acceleration) > 0.0
-
-
 def test_without_data_the_message_says_how_to_have_it(monkeypatch, tmp_path):
     monkeypatch.delenv("IDENTIFY_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(DatasetError, match="IDENTIFY_DATA"):
         load_study(EXPERIMENTS / "stars.toml")
-
-
-def test_the_stars_study_has_every_estimator_and_level(stars):
-    of_log = set(ESTIMATORS) - {KnownShape.kind, Entropic.kind}
-    assert {each.estimator.kind for each in stars.estimators} == of_log
-    assert [each.label for each in stars.perturbations] == ["none", "low", "moderate", "high"]
-    assert len(stars.seeds) == 10
-    assert len(stars) == 20 * (1 + 3 * 10) * len(of_log)
 
 
 def test_the_study_of_shapes_has_noise_of_its_own_and_what_it_is_compared_with(stars):

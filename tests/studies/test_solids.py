@@ -22,13 +22,6 @@ def test_points_and_mesh_are_of_one_body_on_one_motion(name):
     assert_close(mesh.sides, np.ptp(points.shape.positions, axis=0), 0.15)
 
 
-def test_a_body_of_one_density_is_that_of_its_mesh_and_one_of_two_is_not():
-    _, plate = log_of("plate", "mesh", 3)
-    assert_close(plate.shape.body(mass=plate.phi[0]).phi, plate.phi, 1e-12)
-    _, hammer = log_of("hammer", "mesh", 3)
-    assert np.abs(hammer.shape.centroid - hammer.phi[1:4] / hammer.phi[0]).max() > 0.02
-
-
 def test_the_shape_makes_the_errors_of_a_slow_log_small(tmp_path, monkeypatch, capsys):
     few = {name: solids()[name] for name in ("cuboid", "plate")}
     monkeypatch.setattr(solids_shape, "solids", lambda: few)

@@ -1,18 +1,14 @@
-import errno
 import os
-import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 
 from identify.errors import StudyError
 from identify.studies import (
-    rows as rows_module,
     store as store_module,
 )
 from identify.studies.keys import code_fingerprint
@@ -36,27 +32,6 @@ def keys(folder: Path) -> list[str]:
     return read_rows(folder)["key"].to_pylist()
 
 
-def test_a_transaction_that_was_cut_off_costs_its_own_rows_alone(tmp_path: Path) -> None:
-    """A reader and the next run take it back; the copy is what a killed process leaves."""
-    source, copy = tmp_path / "source", tmp_path / "copy"
-    with Store(source, INFO) as store:
-        for number in range(5):
-            store.add([row(number, error="x" * 1000)])
-        store._db.execute("PRAGMA cache_spill = 1")
-        store._db.execute("PRAGMA cache_size = 1")
-        store._db.execute("BEGIN")
-        store._db.execute("UPDATE results SET content = replace(content, 'x', 'y')")
-        shutil.copytree(source, copy)
-        store._db.rollback()
-    assert (copy / f"{DATABASE}-journal").stat().st_size > 0
-    assert b"yyy" in (copy / DATABASE).read_bytes()
-    shutil.copytree(copy, tmp_path / "again")
-    with Store(tmp_path / "again", INFO) as store:
-        assert len(store) == 5
-    for folder in (copy, tmp_path / "again"):
-        assert set(read_rows(folder)["error"].to_pylist()) == {"x" * 1000}
-
-
 def test_a_full_disk_leaves_no_half_row(tmp_path: Path) -> None:
     with Store(tmp_path, INFO) as store:
         store.add([row(1)])
@@ -68,31 +43,6 @@ def test_a_full_disk_leaves_no_half_row(tmp_path: Path) -> None:
         store._db.execute("PRAGMA max_page_count = 1000000")
         store.add([row(2)])
     assert keys(tmp_path) == [row(1)["key"], row(2)["key"]]
-
-
-def test_a_table_that_cannot_be_written_costs_no_row(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = Store(tmp_path, INFO)
-    store.add([row(1)])
-    store.export()
-    store.add([row(2)])
-
-    def fails(*paths: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(rows_module, "write_bytes", fails)
-    with pytest.raises(StudyError, match="every row that was reported done is kept"):
-        store.export()
-    monkeypatch.undo()
-    store.close()
-    assert pq.read_table(tmp_path / RESULTS)["key"].to_pylist() == [row(1)["key"]]
-    assert keys(tmp_path) == [row(1)["key"], row(2)["key"]]
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "lock",
-        "results.parquet",
-        "results.sqlite",
-    ]
 
 
 @pytest.mark.parametrize("passing", ["WorkerDied", "MemoryError"])
@@ -144,25 +94,6 @@ def test_a_table_without_a_database_is_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / RESULTS).read_bytes() == b"mine"
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may do anything")
-def test_a_database_that_may_not_be_read_is_not_taken_for_damaged(tmp_path: Path) -> None:
-    with Store(tmp_path, INFO) as store:
-        store.add([row(1)])
-    for mode, uses in ((0o000, (Store, read_rows)), (0o444, (Store,))):
-        (tmp_path / DATABASE).chmod(mode)
-        for use in uses:
-            with pytest.raises(StudyError, match=r"cannot be (read|written to)"):
-                use(*(tmp_path, INFO)[: 2 if use is Store else 1])
-        (tmp_path / DATABASE).chmod(0o644)
-        assert keys(tmp_path) == [row(1)["key"]]
-
-
-def test_a_folder_that_is_a_file(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(StudyError, match="cannot be written to"):
-        Store(tmp_path / "file", INFO)
-
-
 def test_the_codes_that_ran_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Store(tmp_path, INFO).close()
     newer = type(code_fingerprint())("newer", ())
@@ -191,13 +122,6 @@ def test_columns_of_settings_take_the_type_that_fits() -> None:
     assert list(table.column_names)[: len(COLUMNS)] == list(COLUMNS)
 
 
-def test_numbers_come_back_to_the_bit(tmp_path: Path) -> None:
-    values = [0.1 + 0.2, 1e-300, -1.0 / 3.0, 2.0**60 + 1.0]
-    with Store(tmp_path, INFO) as store:
-        store.add([row(i, mass_error=value) for i, value in enumerate(values)])
-    assert read_rows(tmp_path)["mass_error"].to_pylist() == values
-
-
 def test_texts_of_any_origin_are_escaped_and_bounded(tmp_path: Path) -> None:
     with Store(tmp_path, INFO) as store:
         store.add([row(1, error="x" * 5_000_000), row(2, error="\udcff\0µ", log="bad\udcff")])
@@ -206,23 +130,6 @@ def test_texts_of_any_origin_are_escaped_and_bounded(tmp_path: Path) -> None:
     assert set(table["log"].to_pylist()) == {"a", "bad\\udcff"}
     long, odd = sorted(table["error"].to_pylist(), reverse=True)
     assert (len(long), odd) == (2000, "\\udcff\\x00µ")
-
-
-def test_the_export_has_the_rows_and_checksums_of_its_pages(tmp_path: Path) -> None:
-    with Store(tmp_path, INFO) as store:
-        store.add([row(1), row(2)])
-    path = tmp_path / RESULTS
-    exported = pq.read_table(path, page_checksum_verification=True)
-    assert exported.equals(read_rows(tmp_path))
-    keys_stored = pq.read_metadata(path).row_group(0).column(0)
-    content = bytearray(path.read_bytes())
-    content[keys_stored.dictionary_page_offset + keys_stored.total_compressed_size - 1] ^= 1
-    path.write_bytes(content)
-    with pytest.raises(OSError, match=r"CRC|checksum"):
-        pq.read_table(path, page_checksum_verification=True)
-    assert keys(tmp_path) == [row(1)["key"], row(2)["key"]]  # nothing reads it back
-    Store(tmp_path, INFO).__exit__(None)
-    assert pq.read_table(path, page_checksum_verification=True).equals(exported)
 
 
 def unusable(folder: Path) -> None:

@@ -24,7 +24,6 @@ from identify.studies import (
     sources,
     work,
 )
-from identify.studies.estimators import Consistent
 from tests.studies.studies import QUICK, quick
 
 
@@ -42,38 +41,12 @@ def test_a_list_is_a_grid_and_the_last_key_moves_fastest() -> None:
     ]
 
 
-def test_a_vector_is_one_value_and_a_list_of_vectors_a_grid() -> None:
-    one = quick(perturbations=[{"kind": "bias", "force": [1.0, 2.0, 3.0]}])
-    two = quick(perturbations=[{"kind": "bias", "force": [[1.0, 2.0, 3.0], [0.0, 0.0, 1.0]]}])
-    assert labels(one) == ["bias(force=[1, 2, 3])"]
-    assert labels(two) == ["bias(force=[1, 2, 3])", "bias(force=[0, 0, 1])"]
-
-
 def test_steps_are_combined_in_sequence() -> None:
     steps = [{"kind": "delay", "wrench": [0.01, 0.02]}, {"kind": "noise", "force": [0.1, 0.2]}]
     study = quick(perturbations=[{"steps": steps}])
     assert labels(study)[1] == "delay(wrench=0.01) + noise(force=0.2)"
     assert [len(each.steps) for each in study.perturbations] == [2] * 4
     assert study.perturbations[0].columns()["delay_wrench"] == 0.01
-
-
-def test_the_second_step_of_a_kind_has_columns_of_its_own() -> None:
-    steps = [{"kind": "decimation", "every": 2}, {"kind": "decimation", "every": 3}]
-    columns = quick(perturbations=[{"steps": steps}]).perturbations[0].columns()
-    assert columns == {"decimation_every": 2, "decimation2_every": 3}
-
-
-def test_a_label_stands_for_the_settings() -> None:
-    study = quick(
-        perturbations=[{"kind": "noise", "force": 0.1, "label": "light"}],
-        estimators=[{"kind": "psd", "mass": ["known", 2.0], "label": "given"}],
-    )
-    assert labels(study) == ["light"]
-    assert [each.label for each in study.estimators] == [
-        "given: psd(mass=known)",
-        "given: psd(mass=2)",
-    ]
-    assert study.estimators[1].estimator == Consistent(mass=2.0)
 
 
 def test_every_trial_is_counted_and_what_draws_nothing_has_one_seed() -> None:
@@ -301,13 +274,3 @@ def test_a_range_is_drawn_evenly_in_its_logarithm() -> None:
     assert 0.1 <= min(masses) < 0.2
     assert 5.0 < max(masses) <= 10.0
     assert 0.8 < np.median(masses) < 1.25
-
-
-def test_a_sweep_of_synthetic_logs_keeps_bodies_and_motions() -> None:
-    logs = [{"kind": "synthetic", "number": 2, "duration": [1.0, 2.0], "rate_hz": 50.0}]
-    short, other, long, _ = [log.load() for log in quick(logs=logs).logs]
-    np.testing.assert_array_equal(short[1].phi, long[1].phi)
-    count = len(short[0])
-    for name, signal in short[0].signals.items():
-        np.testing.assert_array_equal(signal, long[0].signals[name][:count])
-    assert not np.array_equal(short[1].phi, other[1].phi)

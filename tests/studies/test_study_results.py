@@ -1,7 +1,3 @@
-import json
-import subprocess
-import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -108,43 +104,11 @@ def test_the_interval_of_a_share_is_within_what_is_possible() -> None:
     assert frame.loc["mass_error", "low"] < -1.0
 
 
-def test_one_log_is_judged_by_its_seeds() -> None:
-    errors = {("A", "a", s): float(s) for s in range(5)}
-    errors |= {("B", "a", s): 2.0 * s + 1.0 for s in range(5)}
-    row = compare(made_up(errors), "A", "B", ["mass_error"]).iloc[0]
-    expected = stats.ttest_1samp(np.arange(5.0) + 1.0, 0.0).confidence_interval(0.95)
-    assert_close([row["low"], row["high"]], [expected.low, expected.high])
-    assert row["better"] == 0.0
-
-
 def test_pairs_that_lack_one_side_do_not_count() -> None:
     errors = {("A", "a", 0): 1.0, ("B", "a", 0): 0.5, ("A", "b", 0): 9.0, ("B", "c", 0): 7.0}
     row = compare(made_up(errors), "A", "B", ["mass_error"]).iloc[0]
     assert (row["pairs"], row["unpaired"], row["difference"]) == (1, 2, -0.5)
     assert np.isnan(row["low"])
-
-
-def test_an_estimator_that_always_fails_has_no_difference(results: Results) -> None:
-    frame = compare(results, "ols", "bad", ["mass_error"])
-    assert frame["perturbation"].tolist() == ["none", "noise(force=0.05)", "noise(force=0.2)"]
-    assert (frame["pairs"] == 0).all()
-    assert frame["difference"].isna().all()
-
-
-def test_duckdb_reads_the_store(results: Results) -> None:
-    """In a process of its own: at its end DuckDB writes what it leaks."""
-    if find_spec("duckdb") is None:
-        pytest.skip("DuckDB is not installed")
-    query = (
-        "select estimator, count(*), avg(mass_error) "
-        f"from '{results.folder}/results.parquet' where error_type is null group by estimator"
-    )
-    program = f"import duckdb, json; print(json.dumps(duckdb.sql({query!r}).fetchall()))"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    found = {name: (trials, error) for name, trials, error in json.loads(done.stdout)}
-    means = results.frame[results.frame["error_type"].isna()].groupby("estimator")["mass_error"]
-    assert_close(found["ols"][1], means.mean()["ols"])
-    assert found["wls"][0] == means.size()["wls"]
 
 
 def test_an_estimate_that_is_no_number_is_a_failure(tmp_path: Path) -> None:

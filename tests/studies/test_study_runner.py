@@ -15,7 +15,6 @@ from identify.studies import (
     estimate_time,
     open_results,
     run_study,
-    runner,
 )
 from identify.studies.dask_cluster import DaskCluster
 from identify.studies.executor import LocalProcesses, TimeLimit, run_items
@@ -78,13 +77,6 @@ def test_other_code_adds_rows_beside_the_old(out: Path, monkeypatch: pytest.Monk
     assert len(open_results(out, code="all").frame) == 56
 
 
-def test_a_grid_that_shrank_shows_what_is_left_of_it(out: Path) -> None:
-    assert run_study(quick(seeds=[0, 2], estimators=["wls"]), out, workers=0).done == 0
-    results = open_results(out)
-    assert len(results.frame) == 2 * (1 + 2 * 2)
-    assert len(open_results(out, code=results.code).frame) == 28
-
-
 def test_a_worker_with_other_code_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -109,24 +101,6 @@ def test_a_failing_trial_is_a_row_with_its_error_and_warnings_are_kept_once_each
     assert set(frame.loc["loud", "warnings"]) == {"RuntimeWarning: nearly singular"}
     assert run_study(study, out, workers=0).done == 0
     assert run_study(study, out, workers=0, retry_failed=True).done == 14
-
-
-def test_a_log_that_cannot_be_corrupted_fails_every_estimator_alone(tmp_path: Path) -> None:
-    logs = [{"kind": "synthetic", "number": 1, "duration": 4.0, "include": "pose"}]
-    study = quick(logs=logs, perturbations=["none", {"kind": "stars_noise", "level": "low"}])
-    assert run_study(study, tmp_path, workers=0).failed == 2 * 3
-    frame = open_results(tmp_path).frame
-    failed = frame[frame["error"].notna()]
-    assert set(failed["perturbation"]) == {"stars_noise(level=low)"}
-    assert failed["error"].str.contains("needs linear_acceleration").all()
-
-
-def test_a_log_too_short_to_prepare_is_each_estimators_own_error(tmp_path: Path) -> None:
-    study = quick(perturbations=[{"kind": "decimation", "every": 150}])
-    run_study(study, tmp_path, workers=0)
-    frame = open_results(tmp_path).frame
-    assert set(frame["error_type"]) == {"LogError"}
-    assert frame["seconds"].notna().all()
 
 
 def test_only_some_trials(tmp_path: Path) -> None:
@@ -173,22 +147,7 @@ def test_progress_counts_what_is_on_the_disk(
     assert seen[-1].left == seen[-1].remaining == 0
 
 
-def test_readers_have_rows_while_a_study_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(runner, "_COMMIT_EVERY", 0.0)
-    monkeypatch.setattr("identify.studies.work.BATCH_SECONDS", 0.0)
-    shown: list[tuple[int, int]] = []
-
-    def look(progress: Progress) -> None:
-        if progress.done:
-            shown.append((progress.done, len(open_results(tmp_path).frame)))
-
-    run_study(quick(), tmp_path, workers=0, progress=look)
-    assert len(shown) > 10
-    assert all(done == rows for done, rows in shown)
-
-
+@pytest.mark.slow
 def test_a_trial_that_kills_its_worker_is_a_row_and_the_rest_is_done(tmp_path: Path) -> None:
     """Two processes; the killer dies with others in flight, then alone, and is given up."""
     study = with_estimators(quick(seeds=1), killer=KillsItsWorker(tally=str(tmp_path / "tally")))
@@ -200,6 +159,7 @@ def test_a_trial_that_kills_its_worker_is_a_row_and_the_rest_is_done(tmp_path: P
     assert frame.loc[["ols", "wls"], "error"].isna().all()
 
 
+@pytest.mark.slow
 def test_workers_that_cannot_start_end_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,6 +192,7 @@ def test_a_trial_over_the_time_limit_is_a_row_and_the_rest_is_done(tmp_path: Pat
     assert run_study(study, tmp_path / "out", workers=2).done == 0
 
 
+@pytest.mark.slow
 def test_a_batch_over_the_time_limit_is_taken_apart() -> None:
     with LocalProcesses(1, time_limit=1.0) as executor:
         items = run_items(
@@ -249,6 +210,7 @@ def test_a_time_limit_needs_a_process(tmp_path: Path) -> None:
         run_study(quick(timeout=3.0), tmp_path, workers=0)
 
 
+@pytest.mark.slow
 def test_a_trial_that_leaves_is_a_failed_trial(tmp_path: Path) -> None:
     ways = ("SystemExit", "GeneratorExit", "KeyboardInterrupt")
     study = quick(seeds=1, perturbations=["none"], estimators=["ols"])
@@ -268,29 +230,6 @@ def test_an_interrupt_in_this_process_is_the_keyboards(tmp_path: Path) -> None:
             run_study(study, tmp_path, workers=0)
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def test_a_full_disk_ends_the_run_and_the_next_goes_on(
-    tmp_path: Path, whole: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    insert, calls = Store._insert, []
-
-    def fills_up(store: Store, rows: list) -> None:
-        calls.append(len(rows))
-        if len(calls) == 2:
-            with store._written():
-                raise OSError(28, "No space left on device")
-        insert(store, rows)
-
-    monkeypatch.setattr(Store, "_insert", fills_up)
-    monkeypatch.setattr(runner, "_COMMIT_EVERY", 0.0)
-    monkeypatch.setattr("identify.studies.work.BATCH_SECONDS", 0.0)
-    with pytest.raises(StudyError, match="No space left on device"):
-        run_study(quick(), tmp_path / "full", workers=0)
-    monkeypatch.undo()
-    kept = calls[0]
-    assert run_study(quick(), tmp_path / "full", workers=0).present == kept
-    assert_same_rows(tmp_path / "full", whole)
 
 
 def test_an_absent_cluster_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -313,15 +252,6 @@ def test_batches_are_about_as_long_as_they_should_be() -> None:
     assert [c.key for batch in found for c in batch] == [c.key for c in study.trials()]
 
 
-def test_slow_estimators_of_one_log_go_to_different_workers() -> None:
-    study = quick(seeds=1)
-    pace = Pace()
-    pace.learn([{"estimator": name, "seconds": 2.0} for name in ("ols", "wls")])
-    found = list(batches(by_noisy_log(study.trials()), pace))
-    assert all(len(batch) == 1 for batch in found)
-    assert len(found) == len(study)
-
-
 def test_the_estimate_of_time_counts_every_trial() -> None:
     study = with_estimators(quick(), bad=Raises())
     estimate = estimate_time(study, workers=2)
@@ -332,25 +262,6 @@ def test_the_estimate_of_time_counts_every_trial() -> None:
     assert estimate.seconds > 0.5 * parts
     assert "bad on synthetic" in estimate.failed[0]
     assert estimate_time(study, workers=2, only=["estimator=ols"]).trials == 14
-
-
-def test_a_seed_changed_and_changed_back_shows_the_study_that_was_run_last(out: Path) -> None:
-    """Its rows were there, and finished before those of the other seed."""
-    run_study(quick(seed=8), out, workers=0)
-    again = quick()
-    assert run_study(again, out, workers=0).present == 28
-    keys = {trial.key for trial in again.trials()}
-    results = open_results(out)
-    assert set(results.frame["key"]) == keys
-    assert set(open_results(out, code=results.code).frame["key"]) == keys
-    assert len(open_results(out, code="all").frame) == 56
-
-
-def test_rows_of_a_study_run_in_parts_are_all_of_it(out: Path) -> None:
-    for label in ("ols", "wls"):
-        run_study(quick(seed=8), out, workers=0, only=[f"estimator={label}"])
-        shown = open_results(out).frame
-    assert set(shown["key"]) == {trial.key for trial in quick(seed=8).trials()}
 
 
 def test_a_study_run_last_without_a_row_yet_shows_none_of_another(out: Path) -> None:

@@ -5,7 +5,6 @@ import pytest
 from scipy.special import chdtrc, fdtrc, stdtrit
 from scipy.stats import f as f_distribution
 
-from identify.errors import ModelError
 from identify.estimation.calibration import NOT_INCLUDED
 from identify.estimation.intervals import intervals_of
 from identify.exchange import SavedEstimate
@@ -32,29 +31,6 @@ def drawn(rng, phi=BODY.phi, *, degrees=40.0, wide=1.0, decided_by=BY_DATA) -> S
         intervals=intervals,
         decided_by=decided_by,
     )
-
-
-def at_once(one: SavedEstimate, degrees: float) -> SavedEstimate:
-    """The same with intervals that hold all at once, as a fit writes it."""
-    assert one.covariance is not None
-    intervals = intervals_of(
-        one.parameters.phi,
-        one.covariance,
-        np.full(10, degrees),
-        one.decided_by,
-        simultaneous=True,
-    )
-    return replace(one, intervals=intervals, provenance={"options": {"simultaneous": True}})
-
-
-def test_wider_intervals_that_hold_at_once_are_not_taken_for_fewer_degrees_of_freedom():
-    rng = np.random.default_rng(5)
-    several = {name: drawn(rng) for name in "abc"}
-    plain = pool_estimates(several)
-    wider = pool_estimates({name: at_once(one, 40.0) for name, one in several.items()})
-    assert plain.p is not None
-    assert_close(wider.p, plain.p, 1e-9)
-    assert_close(wider.noticed["m"], plain.noticed["m"], 1e-9)
 
 
 def test_errors_of_one_sensors_scale_make_no_difference_and_do_not_average_out():
@@ -227,22 +203,6 @@ def test_a_good_log_beside_a_heavy_odd_one_is_not_named():
     assert abs(few.values["m"] - BODY.mass) < 6e-3
 
 
-def test_of_two_that_differ_neither_is_the_odd_one():
-    rng = np.random.default_rng(8)
-    pooled = pool_estimates({"a": drawn(rng), "b": drawn(rng, 1.05 * BODY.phi)})
-    assert (pooled.verdict, pooled.differing) == ("differ", ())
-    assert pooled.p == pytest.approx(pooled.by_name["a"].p)
-
-
-def test_half_against_half_is_no_majority():
-    rng = np.random.default_rng(9)
-    bodies = [BODY.phi, 1.1 * BODY.phi] * 3
-    pooled = pool_estimates({f"{k}": drawn(rng, phi) for k, phi in enumerate(bodies)})
-    assert (pooled.verdict, pooled.differing) == ("differ", ())
-    assert set(pooled.intervals.values()) == {None}
-    assert np.isnan(list(pooled.values.values())).all()
-
-
 def test_intervals_a_few_percent_too_narrow_are_no_difference_however_many_logs_there_are():
     rng = np.random.default_rng(14)
     several = {}
@@ -284,19 +244,3 @@ def test_a_mass_that_is_given_is_not_compared_but_used():
     assert pooled.by_parameter["m"] is None
     assert pooled.intervals["m"] is None
     assert pooled.intervals["cx"] is not None
-
-
-def test_what_one_log_alone_does_not_identify_is_left_to_the_others():
-    rng = np.random.default_rng(12)
-    partly = BY_DATA | dict.fromkeys(PHI[4:], "default")
-    several = {f"{k}": drawn(rng, decided_by=partly if k == 0 else BY_DATA) for k in range(3)}
-    pooled = pool_estimates(several)
-    assert (pooled.verdict, pooled.degrees) == ("agree", 14)
-    assert pooled.intervals["Icxx"] is not None
-    alone = {f"{k}": drawn(rng, decided_by=partly) for k in range(2)}
-    assert pool_estimates(alone).intervals["Icxx"] is None
-
-
-def test_an_estimate_of_another_hand_is_refused():
-    with pytest.raises(ModelError, match="body: an estimate without covariance"):
-        pool_estimates({"body": SavedEstimate(BODY)})

@@ -1,5 +1,3 @@
-import sys
-
 import numpy as np
 import pytest
 
@@ -44,15 +42,6 @@ def test_a_band_that_is_lost_is_said():
         "No band in windows",
         "No band in one shot",
     ]
-
-
-def test_long_segments_have_a_band_in_one_shot_only_if_asked(monkeypatch):
-    monkeypatch.setattr(sys.modules[Replays.__module__], "_LONG", 100)
-    samples = posterior_bodies(PHI, SPREAD, np.random.default_rng(0))
-    parts = [(segment(200.0, 3.0), BIAS)]
-    assert Replays(tuple(parts), {"estimate": PHI}, samples=samples).single_shot.band is None
-    longer = Replays(tuple(parts), {"estimate": PHI}, samples=samples, long_bands=True)
-    assert longer.single_shot.band is not None
 
 
 @pytest.mark.parametrize("interpolation", ["linear", "hold"])

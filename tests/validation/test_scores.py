@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from identify.errors import ModelError, ProblemError, SolveError
+from identify.errors import ModelError, ProblemError
 from identify.estimation import EstimatorSettings, estimate_body
 from identify.validation import held_out_scores
 from tests.close import assert_close
@@ -96,34 +96,6 @@ def test_still_poses_are_left_out_one_at_a_time():
     assert scores.folds == 7
     errors, _ = by_hand([rows], [blocks], 7, EstimatorSettings())
     assert_close(scores.rms, np.sqrt(np.mean(errors**2, axis=0)), 1e-8)
-
-
-def test_many_still_poses_are_left_out_in_twenty_folds():
-    rows = np.ones((60, 19))
-    rows[:, 1:] = np.random.default_rng(0).normal(size=(60, 18))
-    parts = []
-
-    def counted(training):
-        parts.append(len(training[0]))
-        return estimate_body(training)
-
-    held_out_scores([statistics_of_rows(rows, 60.0, still=True)], counted)
-    assert parts == [57] * 20
-
-
-def test_folds_that_cannot_be_fitted_are_counted_and_not_scored():
-    _, rows = simulated(3, [200])
-    blocks = [statistics_of_rows(rows[0], 200.0)]
-    troubles = iter([ProblemError("too little"), None, SolveError("failed"), None, None])
-
-    def sometimes(parts):
-        if trouble := next(troubles):
-            raise trouble
-        return estimate_body(parts)
-
-    scores = held_out_scores(blocks, sometimes)
-    assert (scores.folds, scores.refused, scores.unproved) == (3, 2, 1)
-    assert np.isfinite(scores.rms).all()
 
 
 def test_an_error_that_is_no_want_of_data_is_not_taken_for_a_refusal():

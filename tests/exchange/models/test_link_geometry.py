@@ -11,7 +11,7 @@ from identify.exchange.models import read_model
 from identify.exchange.repair import RepairSettings, repair_model
 from identify.inertia import check, in_frame, inertia_about_com
 from identify.inertia.conventions.axes import rotation_from_rpy
-from identify.inertia.shapes import Box, Capsule, Cylinder, Mesh, Sphere, convex_hull
+from identify.inertia.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from identify.spatial import Pose
 from tests.close import assert_close
 
@@ -182,26 +182,6 @@ class TestMeshes:
         assert "'package://nowhere/seen.stl' is not to be found around" in repair.source
 
 
-def test_the_convex_hull_of_a_cube_with_points_inside_is_the_cube():
-    rng = np.random.default_rng(0)
-    corners = np.array(np.meshgrid(*[[-0.1, 0.1]] * 3)).reshape(3, -1).T
-    points = np.concatenate((rng.uniform(-0.09, 0.09, (30, 3)), corners))
-    assert_close(
-        convex_hull(points).body(mass=2.0).phi, Box(0.2, 0.2, 0.2).body(mass=2.0).phi, 1e-12
-    )
-    with pytest.raises(ModelError, match="of 8 points has no inside"):
-        convex_hull(corners * [1.0, 1.0, 0.0])
-
-
-@pytest.mark.parametrize("density", [10.0, 1000.0, 20000.0])
-def test_the_density_that_is_implied_is_that_of_a_cylinder_and_nearly_of_a_ball(density):
-    cylinder = Cylinder(0.01, 0.5)
-    assert_close(implied_density(cylinder.body(density=density).phi), density, 2e-3)
-    ball = implied_density(Sphere(0.1).body(density=density).phi)
-    assert density < ball < 1.1 * density
-    assert implied_density(np.array([1.0, *[0.0] * 9])) == np.inf
-
-
 @pytest.mark.parametrize("moments", [(0.0, 0.01, 0.01), (0.0, 0.0, 0.01), (1e-9, 0.01, 0.03)])
 @pytest.mark.parametrize("mass", [0.1, 0.5, 30.0])
 def test_what_is_repaired_is_of_a_size(tmp_path, moments, mass):
@@ -257,16 +237,3 @@ def test_a_body_contradicts_its_shape_along_the_direction_that_is_five_times_off
     R = rotation_from_rpy(rng.uniform(-3, 3, 3))
     turned = Filled(in_frame(shape.phi, Pose(R, np.array([1.0, 2.0, 3.0]))), "its box")
     assert bool(contradiction(R @ second @ R.T, 2.0, turned)) == bool(said)
-
-
-def test_rounding_of_a_turned_shape_is_written_as_zero(tmp_path):
-    """Axes of the inertia are those of the cylinder: its products are rounding of the rotation."""
-    turned = '<origin rpy="0.3 0.2 0.1"/>'
-    shape = '<geometry><cylinder radius="0.05" length="0.4"/></geometry>'
-    path = urdf(
-        tmp_path / "r.urdf",
-        f'{turned}<mass value="2"/>{ZERO}',
-        f"<collision>{turned}{shape}</collision>",
-    )
-    repaired(path)
-    assert 'ixy="0" ixz="0" iyy="0.0279166667" iyz="0"' in path.read_text()

@@ -79,18 +79,6 @@ def test_what_mujoco_refuses_is_said_in_its_words_and_nothing_leaks(
     assert not (in_folder / "MUJOCO_LOG.TXT").exists()
 
 
-def test_the_reason_is_that_of_the_file_not_of_what_was_made_of_it(in_folder, mujoco):
-    """An impossible `<inertial>` would be replaced here; what MuJoCo says is of the file."""
-    text = """<mujoco><asset><texture name="grid" builtin="flat" type="2d" width="1" height="1"/>
-      <texture name="grid" builtin="flat" type="2d" width="1" height="1"/></asset>
-      <worldbody><body name="a"><geom size="1"/></body></worldbody></mujoco>"""
-    path = write(in_folder / "m.xml", text)
-    with pytest.raises(ValueError, match="repeated name 'grid'") as caught:
-        mujoco.MjModel.from_xml_path(str(path))
-    (link,) = read_model(path).links
-    assert " ".join(str(caught.value).split())[:60] in link.note
-
-
 DECLARED = {
     "a grid": ('<asset><hfield name="h" nrow="30000" ncol="30000" size="1 1 1 1"/></asset>', ""),
     "pixels": (

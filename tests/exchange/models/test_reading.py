@@ -47,27 +47,6 @@ def test_urdf_links_are_those_that_pinocchio_reads(tmp_path, pinocchio):
     assert arm.note == ""
 
 
-def test_an_impossible_link_is_told_from_one_by_rounding(tmp_path):
-    text = URDF.replace('izz="0.15"', 'izz="0.23"')
-    verdict = read_model(write(tmp_path / "r.urdf", text)).links[2].verdict
-    assert verdict.impossible
-    assert verdict.by_rounding
-    text = URDF.replace('izz="0.15"', 'izz="0.95"')
-    verdict = read_model(write(tmp_path / "r.urdf", text)).links[2].verdict
-    assert verdict.impossible
-    assert not verdict.by_rounding
-
-
-def test_mass_without_and_inertia_without_mass_are_bodies(tmp_path):
-    text = URDF.replace('<mass value="0"/>', '<mass value="1"/>')
-    point = read_model(write(tmp_path / "r.urdf", text)).links[1]
-    assert str(point.verdict) == "possible: point"
-    text = URDF.replace('<mass value="1.50"/>', '<mass value="0"/>')
-    odd = read_model(write(tmp_path / "r.urdf", text)).links[2]
-    assert odd.verdict.impossible
-    assert not odd.massless
-
-
 @pytest.mark.parametrize(
     ("box", "mass", "moment", "message"),
     [
@@ -127,13 +106,6 @@ def test_sdf_links_of_nested_models(tmp_path):
     assert c.massless
     assert "1 kg" in c.note
     assert model.notes == ("line 2: <include> is another file, not read here",)
-
-
-def test_models_side_by_side_give_their_links_their_names(tmp_path):
-    text = """<sdf><world name="w"><model name="m"><link name="a"/></model>
-      <model name="n"><link name="a"/></model></world></sdf>"""
-    links = read_model(write(tmp_path / "w.sdf", text)).links
-    assert [link.name for link in links] == ["m::a", "n::a"]
 
 
 TURNS = [

@@ -180,11 +180,6 @@ def test_a_slip_that_contradicts_the_shape_is_none(tmp_path):
     assert judged.slip is None or "0.0005" not in judged.slip.text
 
 
-def test_other_numbers_that_are_as_possible_are_told(tmp_path):
-    (judged,) = judge(read_model(model(tmp_path, "4.77 0 0 4.5 0 0.0035")).links)
-    assert "izz 0.0035 → 0.35 kg m²; possible, too: izz 0.0035 → 3.5" in judged.reasons[-1]
-
-
 @pytest.mark.parametrize("form", WRITE)
 def test_a_repaired_body_larger_than_its_model_is_warned_of(tmp_path, form):
     """Of no number far off, so that nothing but the nearest possible body is left."""

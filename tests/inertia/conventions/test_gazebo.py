@@ -1,5 +1,3 @@
-import importlib
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,40 +13,8 @@ BODY_MATRIX = find_convention("gazebo_body_matrix")
 DART_TENSOR = find_convention("dart_tensor")
 
 
-def theirs_of(gz, inertial: GazeboInertial):
-    """The same inertial, made with Gazebo's classes."""
-    return gz.Inertiald(
-        gz.MassMatrix3d(
-            float(inertial.mass), gz.Vector3d(*inertial.ixxyyzz), gz.Vector3d(*inertial.ixyxzyz)
-        ),
-        gz.Pose3d(gz.Vector3d(*inertial.position), gz.Quaterniond(*inertial.quaternion_wxyz)),
-    )
-
-
 def array(matrix) -> np.ndarray:
     return np.array([[matrix(i, j) for j in range(3)] for i in range(3)])
-
-
-@pytest.fixture(scope="module")
-def gz():
-    """Gazebo's maths, by its newer names or its older one."""
-    for name in ("gz.math", "gz.math8", "gz.math7"):
-        try:
-            return importlib.import_module(name)
-        except ImportError:
-            continue
-    return pytest.importorskip("ignition.math", reason="Gazebo's maths is not installed")
-
-
-@given(bodies(flat=False), rotations())
-def test_moi_is_that_of_gazebo(gz, phi, R):
-    for axes in ("body", "principal", R):
-        ours = GazeboInertial.from_phi(phi, axes)
-        theirs = theirs_of(gz, ours)
-        scale = np.abs(ours.moi).max()
-        assert theirs.mass_matrix().is_valid()
-        assert_close(array(theirs.moi()), ours.moi, 1e-14, scale=scale)
-        assert_close(array(theirs.mass_matrix().moi()), ours.mass_matrix_moi, 1e-15, scale=scale)
 
 
 @given(bodies(flat=False), rotations())
@@ -59,18 +25,6 @@ def test_moi_is_about_the_centre_of_mass_in_axes_of_the_link(phi, R):
         assert_close(ours.moi, Ic, 1e-14, scale=10.0 * np.abs(Ic).max())
         assert_close(ours.pose.position, phi[1:4] / phi[0], 1e-15)
         assert_same_body(ours.to_phi(), phi, 1e-14)
-
-
-@given(rotations())
-def test_principal_axes_are_those_that_gazebo_finds(gz, R):
-    turned = (R * [1.0, 2.0, 2.5]) @ R.T
-    phi = phi_from_inertia(3.0, np.array([0.1, 0.2, -0.3]), 0.5 * (turned + turned.T))
-    ours = GazeboInertial.from_phi(phi, "principal")
-    theirs = theirs_of(gz, GazeboInertial.from_phi(phi))
-    theirs.set_mass_matrix_rotation(gz.Quaterniond(1.0, 0.0, 0.0, 0.0), 1e-12)
-    found = theirs.mass_matrix().diagonal_moments()
-    assert_close([found.x(), found.y(), found.z()], ours.ixxyyzz, 1e-6)
-    assert np.array_equal(ours.ixyxzyz, np.zeros(3))
 
 
 @given(bodies())

@@ -47,12 +47,6 @@ def test_orders_of_six_are_the_integrals_they_name(seed, order, sign):
     assert np.array_equal(matrix_from_six(six, order, sign), inertia)
 
 
-def test_orders_that_belong_to_no_tool_are_what_their_names_say():
-    inertia = np.array([[11.0, 12.0, 13.0], [12.0, 22.0, 23.0], [13.0, 23.0, 33.0]])
-    assert six_in_order(inertia, "voigt").tolist() == [11, 22, 33, 23, 13, 12]
-    assert six_in_order(inertia, "cyclic").tolist() == [11, 22, 33, 12, 23, 13]
-
-
 @given(seeds(), six_orders)
 def test_orders_of_ten_are_the_integrals_they_name(seed, order):
     points, weights = cloud(seed)
@@ -137,12 +131,6 @@ def test_what_is_no_rigid_body_is_refused(phi, entry, order):
         matrix = swap_spatial_order(matrix)
     with pytest.raises(ModelError, match="fluid added mass cannot be said with ten parameters"):
         phi_from_spatial_matrix(matrix, order)
-
-
-def test_a_matrix_of_printed_digits_is_read():
-    phi = np.array([1.0 / 3.0, 0.1, -0.2, 0.3, 2.0 / 7.0, 0.01, 0.02, 0.3, -0.03, 0.4])
-    printed = np.array([[float(f"{x:.12g}") for x in row] for row in featherstone.from_phi(phi)])
-    assert_close(phi_from_spatial_matrix(printed, "angular first"), phi, 1e-11)
 
 
 def test_an_order_must_be_one_of_two():

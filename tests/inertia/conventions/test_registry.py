@@ -1,6 +1,5 @@
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -79,20 +78,6 @@ def test_results_are_read_only():
     record = find_convention("mujoco").from_phi(phi)
     with pytest.raises(ValueError, match="read-only"):
         record.pos[0] = 1.0
-
-
-def test_the_page_of_conventions_says_what_the_code_says():
-    page = Path(__file__).parents[3] / "docs" / "tool-conventions.md"
-    rows = [
-        [cell.strip().strip("`") for cell in line.strip("|\n ").split("|")]
-        for line in page.read_text(encoding="utf-8").splitlines()
-        if line.startswith("| `")
-    ]
-    said = {row[0]: tuple(row[3:7]) for row in rows if row[0] in CONVENTIONS}
-    assert said == {
-        name: (entry.point, entry.axes, entry.products, entry.spatial_order or "–")
-        for name, entry in CONVENTIONS.items()
-    }
 
 
 def test_no_tool_is_imported():

@@ -7,16 +7,11 @@ from hypothesis import given, settings, strategies as st
 from identify.errors import MissingExtra, ModelError
 from identify.inertia import (
     InertialParameters,
-    in_frame,
-    inertia_about_com,
     kinetic_energy,
-    pseudo_inertia,
 )
-from identify.inertia.conventions import MassProperties, SdfInertial, find_convention
-from identify.spatial import Pose
+from identify.inertia.conventions import MassProperties, find_convention
 from tests.close import assert_close, assert_same_body
-from tests.inertia.conventions.files import urdf_text
-from tests.strategies import bodies, poses, random_body, rotations, vectors
+from tests.strategies import bodies, random_body, rotations, vectors
 
 TWO = InertialParameters(np.array([random_body(np.random.default_rng(k)) for k in range(2)]))
 
@@ -38,14 +33,6 @@ def test_pinocchio_has_the_same_body_and_energy(pinocchio, phi, V):
     assert_same_body(
         InertialParameters.from_spatial(theirs.matrix(), "pinocchio_matrix").phi, phi, 1e-13
     )
-
-
-def test_pinocchio_has_a_body_without_mass(pinocchio):
-    nothing = InertialParameters(np.zeros(10))
-    assert nothing.to_pinocchio().isZero()
-    assert InertialParameters.from_pinocchio(pinocchio.Inertia.Zero()) == nothing
-    with pytest.raises(ModelError, match="no mass"):
-        InertialParameters(np.r_[0.0, np.ones(9)]).to_pinocchio()
 
 
 @given(bodies(flat=False, offset=1.0), vectors(6))
@@ -149,15 +136,6 @@ def test_matrices_go_in_batches_and_other_names_are_refused():
         InertialParameters.from_spatial(np.diag([1.0, 2, 3, 1, 1, 1]), "pinocchio_matrix")
 
 
-@pytest.mark.parametrize("tool", ["pinocchio", "drake", "mujoco"])
-def test_a_batch_is_no_object_of_a_tool(request, tool):
-    into = []
-    if tool == "mujoco":
-        into = [specification(request.getfixturevalue("mujoco"))[1]]
-    with pytest.raises(ModelError, match=r"one body for \w+: expected shape \(10\), got \(2, 10\)"):
-        getattr(TWO, f"to_{tool}")(*into)
-
-
 @pytest.mark.parametrize(
     ("tool", "module"), [("pinocchio", "pinocchio"), ("drake", "pydrake.multibody.tree")]
 )
@@ -179,16 +157,6 @@ def test_arguments_construct_the_same_inertia(pinocchio, phi):
     assert_same_body(ARGUMENTS.to_phi(read), phi, 1e-14)
 
 
-@given(bodies(flat=False), rotations())
-def test_urdf_is_read_by_pinocchio_as_it_is_meant(pinocchio, phi, R):
-    for axes in ("body", "principal", R):
-        text = urdf_text(SdfInertial.from_phi(phi, axes))
-        model = pinocchio.buildModelFromXML(text, pinocchio.JointModelFreeFlyer())
-        read = model.inertias[1]
-        assert_same_body(TEN.to_phi(read.toDynamicParameters()), phi, 1e-14)
-        assert_close(read.inertia, inertia_about_com(phi), 1e-13, scale=np.abs(phi[4:]).max())
-
-
 VECTOR, MATRIX = find_convention("rigeo"), find_convention("rigeo_matrix")
 
 
@@ -199,41 +167,3 @@ def test_vector_and_matrix_are_those_of_rigeo(rigeo, phi):
     assert_close(theirs.M, MATRIX.from_phi(phi), 1e-14, scale=scale)
     assert_same_body(VECTOR.to_phi(theirs.vec), phi, 1e-14)
     assert_same_body(MATRIX.to_phi(theirs.M), phi, 1e-14)
-
-
-DART, TENSOR = find_convention("dart"), find_convention("dart_tensor")
-
-
-@pytest.fixture(scope="module")
-def dynamics():
-    return pytest.importorskip("dartpy", reason="DART is not installed").dynamics
-
-
-@given(bodies(flat=False))
-def test_arguments_construct_our_tensor(dynamics, phi):
-    ours = DART.from_phi(phi)
-    theirs = dynamics.Inertia(float(ours.mass), ours.com, ours.inertia)
-    tensor = theirs.getSpatialTensor()
-    assert_close(tensor, TENSOR.from_phi(phi), 1e-14, scale=np.abs(tensor).max())
-    assert_same_body(TENSOR.to_phi(tensor), phi, 1e-14)
-    read = MassProperties(theirs.getMass(), theirs.getLocalCOM(), theirs.getMoment())
-    assert_same_body(DART.to_phi(read), phi, 1e-14)
-
-
-# Position of each of ours in Pinocchio's dynamic parameters m, h, Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
-PINOCCHIO = [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]
-
-
-@given(bodies(flat=False, offset=0.5), poses())
-def test_change_of_frame_is_that_of_pinocchio(pinocchio, phi, X):
-    X = Pose(X.rotation, X.position * np.linalg.norm(phi[1:4]) / phi[0])
-    placement = pinocchio.SE3(np.array(X.rotation), np.array(X.position))
-    moved = placement.act(pinocchio.Inertia.FromDynamicParameters(phi[PINOCCHIO]))
-    assert_same_body(in_frame(phi, X), moved.toDynamicParameters()[PINOCCHIO], 1e-13)
-
-
-@given(bodies(flat=False, offset=0.5))
-def test_pseudo_inertia_is_that_of_rigeo(rigeo, phi):
-    theirs = rigeo.InertialParameters.from_vec(phi)
-    scale = np.abs(pseudo_inertia(phi)).max()
-    assert_close(theirs.J, pseudo_inertia(phi), 1e-14, scale=scale)

@@ -62,13 +62,6 @@ def test_points_of_a_mesh_leave_its_cavity_and_fill_a_thin_wall():
     assert np.linalg.norm(points - [0.001, 0.0, 0.0], axis=1).min() > 0.9 * 0.097
 
 
-def test_a_mesh_along_the_axes_and_one_that_is_turned_are_filled_alike():
-    corners = np.array(np.meshgrid(*[(-0.5, 0.5)] * 3)).reshape(3, 8).T * [0.2, 0.1, 0.002]
-    rotation = np.linalg.qr(np.random.default_rng(1).normal(size=(3, 3)))[0]
-    for points in (corners, corners @ rotation.T + [0.3, 0.1, -0.2]):
-        agree(convex_hull(points), 2000, 0.02)
-
-
 def test_what_fills_no_volume_has_no_interior():
     with pytest.raises(ModelError, match="Rod: it fills no volume"):
         interior_of(Rod(0.3), 100)

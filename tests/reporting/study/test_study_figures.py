@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
-from matplotlib.text import Text
 
 from identify.reporting.canvas import png
-from identify.reporting.study.accuracy import NOTE_ROOM, accuracy_figures, fitted, key
+from identify.reporting.study.accuracy import accuracy_figures
 from identify.reporting.study.intervals import coverage_figures
 from identify.studies.results import share_interval
 from tests.close import assert_close
@@ -97,28 +96,6 @@ def test_points_of_selected_cells_are_crossed_out():
     assert "crossed out" in made.caption
 
 
-def test_exact_errors_do_not_stretch_the_axis():
-    def metrics(log, corruption, estimator, seed):
-        return {"mass_error": 1e-14 if corruption == "exact" else 2.0}
-
-    (made,) = accuracy_figures(rows(metrics, corruptions=("exact", "low", "high")))
-    (axes,) = made.figure.axes
-    assert axes.get_ylim()[0] > 0.1
-    assert_close(axes.get_lines()[0].get_ydata()[1:], [2.0, 2.0])
-    assert np.isnan(axes.get_lines()[0].get_ydata()[0])
-    assert "2 of 6 medians" in axes.get_title(loc="right")
-
-
-def test_a_perturbation_of_exact_errors_has_no_column_and_is_named():
-    def metrics(log, corruption, estimator, seed):
-        error = 1e-14 if corruption == "none" else 2.0
-        return {"mass_error": error, "log_duration": 1.0 if log == "a/0" else 20.0}
-
-    (made,) = accuracy_figures(rows(metrics, corruptions=("none", "low", "high")))
-    assert [place.get_suptitle() for place in made.figure.subfigs[:2]] == ["low", "high"]
-    assert "Without a column, as all errors are exact (below 10⁻⁶): `none`." in made.caption
-
-
 def overlap(figure) -> bool:
     """Whether a legend lies on a title, on anything of an axes, or outside its column."""
     figure.canvas.draw()
@@ -152,46 +129,3 @@ def test_legends_keep_clear_of_title_and_panels(names):
     (made,) = accuracy_figures(rows(metrics, corruptions=facets, estimators=names))
     assert not overlap(made.figure)
     assert "2: `a corruption whose label is too long for" in made.caption
-
-
-def test_a_short_legend_stands_beside_the_title():
-    def metrics(log, corruption, estimator, seed):
-        return {"mass_error": 1.0, "log_duration": 1.0 if log == "a/0" else 20.0}
-
-    def beside(*labels: str) -> list[bool]:
-        names = ("ols", "wls", "psd")
-        (made,) = accuracy_figures(rows(metrics, corruptions=labels, estimators=names))
-        assert not overlap(made.figure)
-        return [place.get_suptitle() != "" for place in made.figure.subfigs]
-
-    assert beside("low", "A TITLE THAT WANTS ALL OF THE ROOM") == [True, False]
-
-
-def test_long_labels_are_clipped_numbered_and_told_in_full():
-    long = "x" * 100
-    shown = fitted(["low", long + "1", long + "2"], NOTE_ROOM)
-    assert shown["low"] == "1: low"
-    assert len(set(shown.values())) == 3
-    assert max(map(len, shown.values())) <= NOTE_ROOM
-    assert key(shown) == f" 1: `low`, 2: `{long}1`, 3: `{long}2`."
-    assert key(fitted(["low", "high"], NOTE_ROOM)) == ""
-
-
-def test_notes_of_coverage_stay_within_their_column():
-    label = "WM" * 50
-    made = coverage_figures(
-        rows(lambda *_: {"covered_m": 1.0}, corruptions=("low", label), estimators=("ols", "psd"))
-    )[0]
-    made.figure.canvas.draw()
-    renderer = made.figure.canvas.get_renderer()
-    for place in made.figure.subfigs:
-        axes = place.axes[1]
-        said = axes.get_title(loc="right")
-        (note,) = (
-            child
-            for child in axes.get_children()
-            if isinstance(child, Text) and child.get_text() == said
-        )
-        assert said
-        assert note.get_window_extent(renderer).x0 > place.bbox.x0
-    assert f"`{label}`" in made.caption

@@ -6,15 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from identify.errors import DatasetError
 from identify.estimation.intervals import NAMES
 from identify.reporting.rounding import significant
 from identify.reporting.study import (
     StudyRows,
     comparison_text,
-    rows_of_study,
     scores_text,
-    summary,
     write_summary,
 )
 from identify.reporting.study.error_tables import (
@@ -26,33 +23,18 @@ from identify.reporting.study.error_tables import (
 from identify.reporting.study.intervals import coverage, few_trials
 from identify.reporting.study.summary import (
     SECTIONS,
-    STUDY_PACKAGES,
     failures,
     head,
-    numerics_mark,
     times,
 )
 from identify.reporting.study.writing import markdown_of
-from identify.studies import compare, load_study, run_study
+from identify.studies import compare
 from identify.studies.results import mean_interval
 from tests.reporting.study.results import rows
 from tests.studies.studies import quick
 
 STARS = Path(__file__).parents[3] / "experiments" / "stars.toml"
 LEVELS = ("none", "low", "moderate", "high")
-SMALL = """
-name = "small"
-seed = 1
-seeds = 2
-estimators = ["ols", "wls"]
-[[logs]]
-kind = "synthetic"
-number = 1
-duration = 4.0
-[[perturbations]]
-kind = "stars_noise"
-level = "low"
-"""
 
 
 def cells(text: str, *begin: str) -> list[list[str]]:
@@ -146,39 +128,12 @@ def test_failed_fits_are_not_consistent():
     assert "cons.%: of all fits that were tried; one that failed is not consistent" in shown
 
 
-def test_the_terminal_tells_of_how_many_fits_a_mean_is():
-    shown = scores_text(rows(selected).results)
-    lines = [line.split(maxsplit=1) for line in shown.splitlines()]
-    assert ["ols", "1.00 (n 2)  50.0 [6.76, 93.2]       0"] in lines
-    assert ["psd", "4.00 [2.00, 6.00] (n 4)    100 [39.8, 100]       0"] in lines
-    assert "[low, high]: 95 % interval over trials, as summary.html has it" in shown
-    assert "(n …): mean of so many fits; the other estimates have no such value" in shown
-    assert all(len(line) <= 80 for line in shown.splitlines())
-
-
 def test_head_says_what_ran_and_with_what():
     text = said_by(head, rows(failing))
     assert cells(text, "trials") == [["16, 4 failed"]]
     assert cells(text, "logs") == [["2: 2 of `a`"]]
     assert "numpy 9.9" in text
     assert "sha256 0000000000000000…" in text
-
-
-def test_head_says_of_a_whole_study_file_which_packages_made_it(tmp_path, monkeypatch):
-    path = tmp_path / "small.toml"
-    path.write_text(SMALL, encoding="utf-8")
-    study = load_study(path)
-    run_study(study, tmp_path / "part", workers=0, only=["estimator=ols"])
-    part = StudyRows(rows_of_study(tmp_path / "part", study), study)
-    assert cells(said_by(head, part), "numerics") == []
-    run_study(study, tmp_path / "part", workers=0)
-    whole = StudyRows(rows_of_study(tmp_path / "part", study), study)
-    assert cells(said_by(head, whole), "numerics") == [[numerics_mark(STUDY_PACKAGES, [path])]]
-    assert cells(said_by(head, replace(whole, study=None)), "numerics") == []
-    other = replace(whole, results=replace(whole.results, code="0" * 12))
-    assert cells(said_by(head, other), "numerics") == []
-    monkeypatch.setattr(summary, "numerics_digest", lambda: "0" * 64)  # changed since it ran
-    assert cells(said_by(head, whole), "numerics") == []
 
 
 def test_failures_are_told_with_their_message_and_where():
@@ -201,13 +156,6 @@ def test_targets_are_judged_by_the_mean_of_the_estimate():
     ]
 
 
-def test_a_failed_fit_counts_against_consistency():
-    failed = with_scores(stars(0.1, error_type="SolveError", consistent=None))
-    assert cells(said_by(targets, failed), "`psd`", "consistent %") == [
-        ["all", "0.000", "≥ 1", "**no**"]
-    ]
-
-
 def test_the_published_scores_stand_beside(shared_data, monkeypatch):
     monkeypatch.setenv("IDENTIFY_DATA", str(shared_data))
     assert "ublished" not in said_by(scores, rows(plain))
@@ -221,22 +169,6 @@ def test_the_published_scores_stand_beside(shared_data, monkeypatch):
         "consistent %": "100",
         "failed": "–",
     }
-
-
-def test_the_note_of_a_study_stands_below_its_scores():
-    results = rows(plain).results
-    assert "Not ours." in said_by(scores, StudyRows(results, quick(note="Not ours.")))
-    assert "Not ours." not in said_by(scores, StudyRows(results, quick()))
-
-
-def test_without_the_data_set_the_summary_says_so(monkeypatch):
-    def missing(name: str) -> None:
-        raise DatasetError("not here")
-
-    monkeypatch.setattr("identify.reporting.study.error_tables.dataset_path", missing)
-    assert "The published scores are not on this machine." in said_by(
-        scores, with_scores(stars(0.1))
-    )
 
 
 def test_coverage_is_counted_by_parameter_and_by_log():
@@ -257,18 +189,6 @@ def test_coverage_is_counted_by_parameter_and_by_log():
     judged = ["85.0", "85.0", "0 of 1", "1 of 2", "70.0", "100", "1.5"]
     assert cells(text, "`low`")[0] == judged
     assert said_by(coverage, rows(plain)) == ""
-
-
-def test_all_intervals_together_are_counted_each_alike():
-    def metrics(log, corruption, estimator, seed):
-        # Ten of m, all but one held; five of hx, of the ten there could be.
-        hx = None if seed % 2 else 1.0
-        return {"covered_m": float(seed > 0), "covered_hx": hx}
-
-    text = said_by(coverage, rows(metrics, seeds=10, logs=("a/0",), estimators=("psd",)))
-    assert cells(text, "`low`")[0][0] == "93.3"  # 14 of 15
-    assert cells(text, "`low`")[0][1] == "90.0"
-    assert cells(text, "`low`")[0][-2] == "75.0"
 
 
 def test_errors_of_each_log_stand_beside_each_other():
@@ -292,19 +212,6 @@ def test_errors_of_each_log_stand_beside_each_other():
     )
     assert not cells(text, "`a/1`", "`none`")
     assert said_by(by_log, rows(metrics, logs=("a/0",))) == ""
-
-
-def test_a_log_of_many_perturbations_has_one_line_over_all_of_them():
-    def metrics(log, corruption, estimator, seed):
-        return {"mass_error": float(corruption[1:])}
-
-    study = rows(metrics, corruptions=[f"p{k}" for k in range(6)])
-    text = said_by(by_log, study)
-    low, high = mean_interval(np.repeat(np.arange(6.0), study.frame["seed"].nunique()))
-    assert (
-        cells(text, "`a/0`") == [[f"2.50 [{significant(low, 3)}, {significant(high, 3)}]", "0"]] * 2
-    )
-    assert "Means over perturbations and seeds" in text
 
 
 def test_the_terminal_has_the_intervals_of_the_page_by_any_column():
@@ -385,13 +292,6 @@ def test_a_wide_table_is_several_on_the_page(tmp_path):
     assert [name for one in several for name in one[1:]] == list(NAMES)
 
 
-def test_names_of_a_study_stay_text_on_the_page(tmp_path):
-    _, page = write_summary(rows(plain, corruptions=("<b>x</b>", "low")), tmp_path)[:2]
-    html = page.read_text(encoding="utf-8")
-    assert "&lt;b&gt;x&lt;/b&gt;" in html
-    assert "<b>" not in html
-
-
 def test_few_trials_are_said_to_have_few_counts_within_what_is_wanted():
     assert few_trials(20) == "20 trials: only 19 of 20 lies within 92 to 98 %."
     assert few_trials(50) == "" == few_trials(1000)
@@ -417,21 +317,6 @@ def test_logs_are_sorted_by_their_error_and_estimators_by_their_time():
     assert found == ["`a/1`", "`a/2`", "`a/0`"] * 2
     order = [line[0] for line in cells(said_by(times, study)) if line[0].startswith("`")]
     assert order == ["`psd`", "`ols`"]
-
-
-def test_the_time_is_that_of_all_runs(tmp_path):
-    path = tmp_path / "small.toml"
-    path.write_text(SMALL, encoding="utf-8")
-    study, out = load_study(path), tmp_path / "out"
-    run_study(study, out, workers=0, only=["estimator=ols"])
-    first = StudyRows(rows_of_study(out, study), study).seconds
-    run_study(study, out, workers=0)
-    both = StudyRows(rows_of_study(out, study), study).seconds
-    assert 0.0 < first < both
-    run_study(study, out, workers=0)  # nothing is left to do
-    whole = StudyRows(rows_of_study(out, study), study)
-    assert whole.seconds == both
-    assert cells(said_by(head, whole), "time")[0][0].endswith(" in all runs")
 
 
 def test_what_is_identical_is_said_once():

@@ -36,33 +36,6 @@ def test_attitude_spin_and_period_are_those_of_sixty_digits(mp, name, turned):
     assert np.abs(np.linalg.norm(found.quaternion, axis=-1) - 1.0).max() < 1e-14
 
 
-def test_the_reference_solves_eulers_equations(mp):
-    """The reference's own formulas against mpmath's Taylor integrator, to 20 digits."""
-    inertia, w = body(OSCILLATING["about the largest"], False)
-    with mp.workdps(30):
-        I = [mp.mpf(x) for x in np.diag(inertia)]
-
-        def rate(_, y):
-            q, s = y[:4], y[4:]
-            return [
-                (q[3] * s[0] + q[1] * s[2] - q[2] * s[1]) / 2,
-                (q[3] * s[1] + q[2] * s[0] - q[0] * s[2]) / 2,
-                (q[3] * s[2] + q[0] * s[1] - q[1] * s[0]) / 2,
-                -(q[0] * s[0] + q[1] * s[1] + q[2] * s[2]) / 2,
-                (I[1] - I[2]) / I[0] * s[1] * s[2],
-                (I[2] - I[0]) / I[1] * s[2] * s[0],
-                (I[0] - I[1]) / I[2] * s[0] * s[1],
-            ]
-
-        q = [mp.mpf(float(x)) for x in QUATERNION]
-        norm = mp.sqrt(sum(x**2 for x in q))
-        start = [x / norm for x in q] + [mp.mpf(float(x)) for x in w]
-        end = mp.odefun(rate, 0, start)(0.5)
-    (R,), (s,) = reference(mp, inertia, QUATERNION, w, [0.5])
-    assert attitude_error(mp, np.array([float(x) for x in end[:4]]), R) < 4e-16
-    assert np.abs(s - [float(x) for x in end[4:]]).max() < 4e-16
-
-
 def test_a_start_that_is_within_1e31_of_the_separatrix():
     """p² − 3 q² = 1: with I = (1, 2, 3) only the last bit of a product of 2⁵¹ tells the side."""
     p, q = 2, 1

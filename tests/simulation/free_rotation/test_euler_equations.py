@@ -81,15 +81,3 @@ def test_the_inertia_turns_with_the_body(seed):
     # The product rule: İ_W ω + I_W ω̇ = L̇ = 0, and İ_W ω = ω × I_W ω.
     assert_close(rate @ w_W[1], np.cross(w_W[1], I_W[1] @ w_W[1]), 1e-13)
     assert_close(rate @ w_W[1], -I_W[1] @ alpha, 1e-12)
-
-
-@given(seeds())
-def test_rates_of_the_quaternion(seed):
-    """½ q ⊗ ω_B = ½ ω_W ⊗ q = the 4 × 4 matrix of ω times q, all in one."""
-    rng = np.random.default_rng(seed)
-    q, w = unit(rng.normal(size=4)), rng.normal(size=3)
-    rate = quaternion_rate(q, w)
-    assert_close(quaternion_rate_in_world(q, rotation_from_quaternion(q) @ w), rate, 1e-14)
-    x, y, z = w
-    matrix = np.array([[0, -x, -y, -z], [x, 0, z, -y], [y, -z, 0, x], [z, y, -x, 0]])
-    assert_close(0.5 * matrix @ np.roll(q, 1), np.roll(rate, 1), 1e-14)  # scalar first
