@@ -12,7 +12,7 @@ from identify.findings import CORRECTABLE, REPORTED
 from identify.pipeline.delays import with_settled_delays
 from identify.pipeline.diagnose import Checks, look_at
 from identify.pipeline.effect_notes import EFFECT_CODES
-from identify.pipeline.explanations import read_otherwise
+from identify.pipeline.explanations import correcting_patch, read_otherwise
 from identify.pipeline.fitted_effects import effects_of
 from identify.pipeline.messages import TWO_PARTS, distinct, of_change
 from identify.pipeline.scanned_log import ScannedLog
@@ -91,7 +91,9 @@ def _correction(
             if own.counts:
                 raise NotCorrected(code, f"the log does not tell the scale. {own.remedy}")
             _require_alone(code, [f'"{each.text}"' for each in alike if each is not own])
+            patch = dict(correcting_patch(misread.faults[0], misread.size))
             record = {"meaning": f"read so that {misread.text}", "gain": misread.gain}
+            record |= {"patch": patch} if patch else {}
             return read_otherwise(logs, misread), record
         if code not in EFFECT_CODES:
             raise NotCorrected(code, f"the likeliest is {misread.code}; correct that first")

@@ -31,6 +31,7 @@ from identify.estimation.least_squares import LeastSquaresFit
 from identify.inertia.consistency import DENSEST, least_density
 from identify.logs import Recording
 from identify.logs.facts import LogFacts
+from identify.logs.patch import Patch
 from identify.pipeline.delays import delayed
 from identify.pipeline.fitted_effects import bands_of, cost_of, effects_of
 from identify.pipeline.messages import SHOWN, distinct
@@ -298,9 +299,13 @@ def read_otherwise(logs: Sequence[ScannedLog], best: Explanation) -> list[Scanne
 
 def with_fault_corrected(reading: Reading, fault: Fault, size: Array) -> Reading:
     """By the patch of the schema, where there is one, or by the map."""
-    if fault.patch is not None and fault.clock == 1.0 and (patch := fault.patch(size)):
-        return reading.with_patch(patch)
-    return reading.with_map(fault.map_at(size))
+    patch = correcting_patch(fault, size)
+    return reading.with_patch(patch) if patch else reading.with_map(fault.map_at(size))
+
+
+def correcting_patch(fault: Fault, size: Array) -> Patch:
+    """The keys of the schema that correct a log that was read; none where it takes a map."""
+    return fault.patch(size) if fault.patch is not None and fault.clock == 1.0 else {}
 
 
 def _read_by(log: ScannedLog, fault: Fault) -> LogSummary:

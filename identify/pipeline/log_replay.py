@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from identify.inertia import InertialParameters, check
 from identify.logs import Recording
 from identify.regressors import LogSummary, scan
 from identify.regressors.newton_euler import FEATURE_TENSOR
+from identify.signals import Reading
+from identify.signals.offset_steps import OffsetStep
 from identify.simulation.checks import Interpolation
 from identify.validation import (
     ESTIMATE,
@@ -88,7 +90,8 @@ def replay_log(
             f"the estimate cannot be replayed: {verdict}; repair it with identify inspect --repair"
         )
     require_alone(recording, estimate)
-    log = scan(recording)
+    reading, unlike = reading_of_estimate(recording, estimate)
+    log = scan(recording, reading)
     if not log.segments:
         raise LogError(
             f"{recording.name}: a replay needs time stamps, attitude and position; the schema "
@@ -119,7 +122,7 @@ def replay_log(
         bias_origin=origin,
         windows=done.windows,
         single_shot=done.single_shot,
-        missing=(*missing, *done.missing),
+        missing=(*unlike, *missing, *done.missing),
     )
 
 
@@ -135,6 +138,52 @@ def require_alone(recording: Recording, estimate: SavedEstimate) -> None:
                 f"and the estimate is of the {said.get('body')} alone; for both as one body, "
                 f"identify add estimate.json carrier.json -o both.json"
             )
+
+
+def reading_of_estimate(
+    recording: Recording, estimate: SavedEstimate
+) -> tuple[Reading, tuple[str, ...]]:
+    """How the fit of an estimate read a log, by its provenance, and what cannot be read so again.
+
+    Of a log that it was fitted to that is the schema that it was read by at last, and what was
+    corrected; of another one the keys of the schema that were corrected.
+    """
+    said = estimate.provenance
+    logs, applied = (said.get(key) or [] for key in ("logs", "applied"))
+    if not isinstance(logs, list) or not isinstance(applied, list):
+        return Reading(), ()
+    own = [k for k, log in enumerate(logs) if log.get("sha256") == recording.sha256]
+    reading, unlike = Reading(), list[str]()
+    for record in applied:
+        code = record["code"]
+        reading = reading.with_patch(record.get("patch", {}))
+        if "gain" in record and "patch" not in record:
+            unlike.append(f"The fit was corrected by {code}, for which no schema has a line.")
+        for k in own:
+            spans = [tuple(span) for span in record.get("left_out", {k: []})[k]]
+            steps = [OffsetStep(a, b, tuple(w)) for a, b, *w in record.get("steps", {k: []})[k]]
+            reading = replace(
+                reading,
+                left_out=(*reading.left_out, *spans),
+                offset_steps=(*reading.offset_steps, *steps),
+                without_spikes=reading.without_spikes or code == "spikes",
+            )
+    for k in own:
+        now, then = (dict(_keys(each)) for each in (recording.schema, logs[k].get("schema", {})))
+        patch = {key: then.get(key) for key in {**now, **then} if now.get(key) != then.get(key)}
+        reading = reading.with_patch(patch)
+        reading = replace(reading, cutoff_hz=logs[k].get("cutoff_hz"))
+    return reading, tuple(unlike)
+
+
+def _keys(schema: Mapping[str, object], place: str = "") -> Iterator[tuple[str, object]]:
+    """The keys of the tables of a schema by which a log may be read otherwise, and their values."""
+    for key, value in schema.items():
+        if isinstance(value, Mapping):
+            if key not in ("log", "streams", "body", "effects"):
+                yield from _keys(value, f"{place}{key}.")
+        elif place:
+            yield f"{place}{key}", value
 
 
 def _bias(log: LogSummary, estimate: SavedEstimate, no_bias: bool) -> tuple[Vec6, str]:
