@@ -11,7 +11,7 @@ from experiments.benchmarks.fit_command import write_log_of
 from experiments.benchmarks.long_logs import write_parquet
 from experiments.benchmarks.measure import Contender, Effort, Line, Spread, race
 from experiments.benchmarks.processes import run_identify
-from identify.diagnosis import signal_spans
+from identify.diagnosis import SignalWatch
 from identify.estimation import EstimatorSettings
 from identify.logs import Recording, read_log
 from identify.pipeline.diagnose import effects_of, look_at
@@ -62,10 +62,15 @@ def seconds_of_checks(recording: Recording, effort: Effort) -> np.ndarray:
         assert checks.effects is not None
         return float(checks.effects.fit.x.sum())
 
+    def raw_signals() -> float:
+        watch = SignalWatch()
+        watch.take(recording)
+        return float(len(watch.spans()))
+
     contenders: dict[str, Contender] = {
         "narrow": lambda: scan(recording).statistics.factors,
         "wide": lambda: scan(recording, wide=True).statistics.factors,
-        "signals": lambda: float(len(signal_spans(recording))),
+        "signals": raw_signals,
         "diagnosis": looked_at,
     }
     seconds = race(contenders, effort)

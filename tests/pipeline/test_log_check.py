@@ -18,7 +18,6 @@ from identify.pipeline.correcting import NotCorrected, corrected
 from identify.pipeline.diagnose import Checks
 from identify.pipeline.explanations import read_otherwise
 from identify.pipeline.scanned_log import scan_log
-from identify.pipeline.settings import chosen
 from identify.reporting.diagnosis import _effects
 from identify.signals import Reading
 from identify.spatial import Pose
@@ -349,11 +348,6 @@ def test_a_contact_between_spikes_is_found_beside_them():
     assert (one.code, two.code) == ("spikes", "contact")
     assert one.start < two.start < two.stop < one.stop
     assert_close([two.start, two.stop], [5.0, 6.2], 0.1)
-
-
-def test_robust_weights_are_gone_and_the_error_says_what_to_use():
-    with pytest.raises(SchemaError, match=r"robust: .* as in apply=\['contact', 'spikes'\]"):
-        chosen(None, {"robust": "huber"})
 
 
 def test_rounding_is_no_fault_and_the_delay_of_an_exact_log_is_noted():
