@@ -17,6 +17,13 @@ _LEAD = 20.0
 _MOST_LEFT = 0.25
 """Share of the squared residual that it may leave, of the force or of the torque."""
 
+_BODY, _OFFSETS = slice(0, 4), slice(4, 10)
+"""Columns of mass and first moment, and of the offsets."""
+
+_RIDGE, _ROUNDING = 1e-14, 1e-13
+"""Of the trace of the moments, where poses leave a direction open; and of the squared wrench, that is
+rounding."""
+
 _WARMS_UP = (1.0, 1.5, 2.0, 3.0, 4.0)
 """Poses in which an offset that settles falls to 1/e."""
 
@@ -38,44 +45,77 @@ def zeroed_poses(rows: Array) -> tuple[Span, ...]:
     if n < FEWEST_POSES:
         return ()
     A, y, _ = wrench_equations(rows)
-    body, offsets = A[..., [0, 1, 2, 3]], A[..., 10:]
-    constant = np.concatenate((body, offsets), axis=-1)
-    edges = range(_FEWEST_OF_PART, n - _FEWEST_OF_PART + 1)
-    after = [(np.arange(n) >= k)[:, None, None] for k in edges]
-    search = 2.0 * np.log(len(edges))
-    steps = [_information(np.concatenate((constant, offsets * own), axis=-1), y) for own in after]
-    best = int(np.argmin([information for information, _ in steps]))
-    number = np.arange(n)[:, None, None]
-    drifts = [number / n, *(np.exp(-number / poses) for poses in (*_WARMS_UP, n / 4.0, n / 2.0))]
-    others = [constant, *(np.concatenate((constant, offsets * d), axis=-1) for d in drifts)]
-    others += [np.concatenate((constant, body * own), axis=-1) for own in after]
-    compared = [_information(other, y) for other in others]
-    information, left = steps[best]
-    if information + search + _LEAD > min(each for each, _ in compared):
+    z = np.concatenate((A[..., [0, 1, 2, 3, *range(10, 16)]], y[..., None]), axis=-1)
+    parts = np.stack((z[:, :3], z[:, 3:]))
+    moments = parts.swapaxes(-1, -2) @ parts
+    edges = np.arange(_FEWEST_OF_PART, n - _FEWEST_OF_PART + 1)
+    behind = moments[:, ::-1].cumsum(axis=1)[:, ::-1][:, edges]
+    number = np.arange(n)
+    settling = np.exp(-number / np.array([*_WARMS_UP, n / 4.0, n / 2.0])[:, None])
+    drifts = np.concatenate((number[None] / n, settling))
+    drifting = [np.einsum("wi,pijk->pwjk", shares, moments) for shares in (drifts, drifts**2)]
+    constant = moments.sum(axis=1, keepdims=True)
+    steps, left, unknowns = _fitted(_beside(constant, behind, behind, _OFFSETS), n)
+    best = int(np.argmin(steps))
+    as_one, left_as_one, _ = _fitted(constant, n)
+    others = [
+        as_one,
+        _fitted(_beside(constant, drifting[0], drifting[1], _OFFSETS), n)[0],
+        _fitted(_beside(constant, behind, behind, _BODY), n)[0],
+    ]
+    if steps[best] + 2.0 * np.log(len(edges)) + _LEAD > np.concatenate(others).min():
         return ()
-    if not (left < _MOST_LEFT * compared[0][1]).any():
+    if not (left[best] < _MOST_LEFT * left_as_one[0]).any():
         return ()
-    model = np.concatenate((constant, offsets * after[best]), axis=-1).reshape(6 * n, -1)
-    jump = (np.linalg.pinv(model, rcond=1e-9) @ y.reshape(-1))[-6:]
-    k = edges[best]
+    jump, k = unknowns[best, -6:], float(edges[best])
     size = float(np.linalg.norm(jump[:3]))
-    return (Span("bias_step", k - 1.0, float(k), 0, size, jump=tuple(jump.tolist())),)
+    return (Span("bias_step", k - 1.0, k, 0, size, jump=tuple(jump.tolist())),)
 
 
-def _information(A: Array, y: Array) -> tuple[float, Array]:
-    """Corrected Akaike information of force and torque, each of a noise of its own.
+def _beside(constant: Array, shares: Array, squares: Array, columns: slice) -> Array:
+    """Moments of the columns, of some of them times a share of each pose, and of the wrench.
+
+    Args:
+        constant: ZᵀZ of force and of torque over all poses, Z = [columns | wrench], (2, 1, 11, 11).
+        shares: Σ s ZᵀZ of the poses' shares s, of m models, shape (2, m, 11, 11).
+        squares: Σ s² ZᵀZ, likewise.
+        columns: which are taken times the shares, q of them.
 
     Returns:
-        The information, infinite where there are too few data, and the sums of squares left, (2,).
+        Shape (2, m, 11 + q, 11 + q), the wrench last.
     """
-    n, total = len(y), 0.0
-    model = A.reshape(6 * n, -1)
-    left = y - (model @ (np.linalg.pinv(model, rcond=1e-9) @ y.reshape(-1))).reshape(n, 6)
-    squares = np.array([np.sum(part**2) for part in (left[:, :3], left[:, 3:])])
-    for part, square in zip((A[:, :3], A[:, 3:]), squares, strict=True):
-        free = int(np.any(part != 0.0, axis=(0, 1)).sum())
-        spare = 3 * n - free - 2
-        if spare <= 0:
-            return np.inf, squares
-        total += 3 * n * (np.log(square / (3 * n) + 1e-24) + (3 * n + free) / spare)
-    return total, squares
+    q = columns.stop - columns.start
+    whole = np.zeros((*shares.shape[:2], 11 + q, 11 + q))
+    kept, added = [*range(10), 10 + q], slice(10, 10 + q)
+    whole[..., np.array(kept)[:, None], kept] = constant
+    whole[..., added, kept] = shares[..., columns, :]
+    whole[..., kept, added] = shares[..., :, columns]
+    whole[..., added, added] = squares[..., columns, columns]
+    return whole
+
+
+def _fitted(moments: Array, poses: int) -> tuple[Array, Array, Array]:
+    """Least squares of models, and their corrected Akaike information.
+
+    Force and torque have a noise each.
+
+    Args:
+        moments: [A | b]ᵀ[A | b] of force and of torque, shape (2, m, k + 1, k + 1).
+        poses: how many they are of.
+
+    Returns:
+        The information, shape (m,), infinite where there are too few data; the sums of squares
+        left of force and torque, (m, 2); and the unknowns, (m, k).
+    """
+    of_all = moments.sum(axis=0)
+    normal, right = of_all[:, :-1, :-1], of_all[:, :-1, -1:]
+    ridge = _RIDGE * np.trace(normal, axis1=1, axis2=2)[:, None, None]
+    unknowns = np.linalg.solve(normal + ridge * np.eye(normal.shape[1]), right)
+    residual = np.concatenate((unknowns, np.full((len(unknowns), 1, 1), -1.0)), axis=1)
+    squares = (residual.swapaxes(1, 2) @ moments @ residual)[..., 0, 0].T
+    squares = np.maximum(squares, _ROUNDING * moments[..., -1, -1].T)
+    rows, free = 3 * poses, (moments.diagonal(0, 2, 3)[..., :-1] > 0.0).sum(axis=-1).T
+    spare = rows - free - 2
+    with np.errstate(divide="ignore"):
+        each = rows * (np.log(squares / rows) + (rows + free) / np.maximum(spare, 0))
+    return np.where(spare > 0, each, np.inf).sum(axis=1), squares, unknowns[..., 0]
