@@ -5,8 +5,8 @@ from collections import deque
 from identify import FitResult
 from identify.estimation import FittedEffects
 from identify.pipeline import fitting
-from identify.pipeline.check_summary import CheckSummary, summary_of
 from identify.pipeline.diagnose import Checks
+from identify.pipeline.result import CheckSummary, summary_of
 
 _LAST: deque[tuple[CheckSummary, Checks]] = deque(maxlen=64)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Indices, seal
+from identify.arrays import Array, Indices, Phi, seal
 from identify.errors import ProblemError
 from identify.estimation.accelerometer_place import PlaceErrors
 from identify.estimation.calibration import NOT_INCLUDED
@@ -29,7 +29,7 @@ from identify.estimation.intervals import (
 )
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.estimation.likelihood import ConfidenceRegion
-from identify.estimation.posterior import Posterior, posterior_of
+from identify.estimation.posterior import EXCLUDED, Posterior, posterior_of
 from identify.estimation.priors.prior import BALL, NoPrior, Prior
 from identify.estimation.settings import EstimatorSettings, IntervalRoute
 from identify.estimation.solving import cause_in_terms, solve_terms
@@ -37,8 +37,8 @@ from identify.estimation.terms import Consistent, ScalarBounds, Term
 from identify.estimation.variance import VarianceParts
 from identify.estimation.wrench_system import body_system
 from identify.exchange import SavedBias
-from identify.findings import completion
-from identify.inertia import PHI, InertialParameters
+from identify.findings import Finding, completion
+from identify.inertia import PHI, InertialParameters, inertia_about_com
 from identify.inertia.parameters import DEFAULT_DENSITY, default_radius
 from identify.regressors import (
     ONE_BODY,
@@ -320,7 +320,7 @@ def _assemble(
     )
     contradicted, of_prior = (), dict[str, Any]()
     if posterior.weighing is not None:
-        from identify.estimation.contradiction import contradiction, record_of
+        from identify.estimation.estimator import contradiction, record_of
 
         contradicted, of_prior = contradiction(posterior), record_of(posterior)
     estimates = {}
@@ -416,3 +416,45 @@ def _decide(posterior: Posterior, x: Array, covariance: Array) -> list[DecidedBy
 def _open(fit: LeastSquaresFit, unknown: int) -> bool:
     """Whether the data do not identify an unknown."""
     return not fit.identifiability.half_widths[unknown] < 1.0
+
+
+def contradiction(posterior: Posterior) -> tuple[Finding, ...]:
+    """The finding that the log excludes the prior, with both bodies, if it does."""
+    weighing = posterior.weighing
+    if weighing is None or not weighing.probability < EXCLUDED:
+        return ()
+    mass = float(posterior.fit.x[0])
+    mixture = posterior.prior.mixture(mass)
+    mean = np.zeros(10) if mixture is None else weighing.weights @ mixture.means
+    said, found = _in_words(mean), _in_words(posterior.fit.x[:10])
+    remedy = "Check the prior, its unit and its pose in B; correct it or leave it out."
+    return (
+        Finding(
+            "choice_contradicted",
+            "error",
+            f"The log excludes the prior ({posterior.prior}): it is {weighing.z:.2g} standard "
+            f"errors from the nearest body that this allows (p = {weighing.probability:.1g}). The "
+            f"prior has {said}, the log alone {found}.",
+            remedy,
+            {
+                "z": weighing.z,
+                "p": weighing.probability,
+                "by_prior": mean.tolist(),
+                "by_data": posterior.fit.x[:10].tolist(),
+            },
+        ),
+    )
+
+
+def record_of(posterior: Posterior) -> dict[str, Any]:
+    """The prior and how it and the log agree, as provenance keeps it; empty where it completes."""
+    if posterior.weighing is None:
+        return {}
+    return posterior.prior.record() | posterior.weighing.record()
+
+
+def _in_words(phi: Phi) -> str:
+    """Mass, centre of mass and principal moments of a body, or of what is none."""
+    com = ", ".join(f"{1e3 * each:.4g}" for each in phi[1:4] / phi[0])
+    moments = ", ".join(f"{each:.3g}" for each in np.linalg.eigvalsh(inertia_about_com(phi)))
+    return f"{phi[0]:.4g} kg, its centre at [{com}] mm, moments {moments} kg m²"

@@ -23,7 +23,6 @@ from identify.exchange import SavedBias
 from identify.findings import CORRECTABLE, REPORTED, Finding, ranked
 from identify.inertia import InertialParameters
 from identify.logs import LogFile, Recording
-from identify.pipeline.check_summary import summary_of
 from identify.pipeline.delays import with_delay_axes, with_settled_delays
 from identify.pipeline.diagnose import Checks, is_suspect, look_at
 from identify.pipeline.fitted_effects import effects_of
@@ -46,7 +45,7 @@ from identify.pipeline.plausibility import (
     require_same_frames,
 )
 from identify.pipeline.provenance import provenance_of
-from identify.pipeline.result import FitResult
+from identify.pipeline.result import FitResult, summary_of
 from identify.pipeline.scanned_log import ScannedLog, scan_log, without_effects
 from identify.pipeline.settings import FitOptions, FitSettings, chosen, reading_of
 from identify.regressors import LogSummary, Statistics

@@ -1,7 +1,6 @@
 """Linear equations in the unknowns, and the one-pass statistics they are solved from."""
 
 from identify.regressors.equations import Equations, Offsets, StackedRows, stacked_statistics
-from identify.regressors.linear_problem import LinearProblem
 from identify.regressors.newton_euler import (
     FEATURE_TENSOR,
     FEATURES,
@@ -13,7 +12,7 @@ from identify.regressors.scanning import scan
 from identify.regressors.space import ONE_BODY, ParameterSpace, Scalar
 from identify.regressors.statistics import Group, Layout, Statistics, join_logs
 from identify.regressors.summary import LogSummary
-from identify.regressors.system import Data, System, Weights
+from identify.regressors.system import Data, LinearProblem, System, Weights
 from identify.regressors.wrench import (
     SCAN_LAYOUT,
     WIDE_LAYOUT,

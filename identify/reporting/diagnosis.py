@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from identify.diagnosis import Span
     from identify.pipeline import FitResult
-    from identify.pipeline.check_summary import CheckSummary, RankedReading, SensorEffect
+    from identify.pipeline.result import CheckSummary, RankedReading, SensorEffect
 
 _MOST = 6
 """Explanations that are shown."""

@@ -13,12 +13,12 @@ from identify.errors import LogError
 from identify.findings import Finding
 from identify.logs import Recording
 from identify.logs.parts import Imu
-from identify.signals.delay import without_delay
 from identify.signals.filters import choose_cutoff_hz, motion_cutoff_hz, shortest_segment
 from identify.signals.kernels import Differentiator, default_cutoff_hz
 from identify.signals.kinematics import COLUMNS, WIDE_COLUMNS, BodyAxes, Samples, still_in_body
 from identify.signals.noise import SignalNoise, noise_moments, rate_offsets, signal_noise
 from identify.signals.prepared import BlockRows, FullRate, PreparedLog, Segment
+from identify.signals.resampling import without_delay
 from identify.signals.segments import EvenSegment, even_segments
 from identify.signals.streams import on_one_clock
 from identify.signals.transform import block_edges, block_transform
