@@ -21,7 +21,7 @@ _BODY, _OFFSETS = slice(0, 4), slice(4, 10)
 """Columns of mass and first moment, and of the offsets."""
 
 _RIDGE, _ROUNDING = 1e-14, 1e-13
-"""Of the trace of the moments, where poses leave a direction open; and of the squared wrench, that is
+"""Shares: of the moments' trace, where poses leave a direction open; of the squared wrench, which is
 rounding."""
 
 _WARMS_UP = (1.0, 1.5, 2.0, 3.0, 4.0)
