@@ -20,9 +20,11 @@ _MOST_LEFT = 0.25
 _BODY, _OFFSETS = slice(0, 4), slice(4, 10)
 """Columns of mass and first moment, and of the offsets."""
 
-_RIDGE, _ROUNDING = 1e-14, 1e-13
-"""Shares: of the moments' trace, where poses leave a direction open; of the squared wrench, which is
-rounding."""
+_RIDGE = 1e-14
+"""Share of the moments' trace that is added where poses leave a direction open."""
+
+_ROUNDING = 1e-13
+"""Share of the squared wrench below which what is left is rounding."""
 
 _WARMS_UP = (1.0, 1.5, 2.0, 3.0, 4.0)
 """Poses in which an offset that settles falls to 1/e."""
