@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from identify.arrays import Array, Indices
+from identify.arrays import Array, Flags, Indices
 from identify.spatial import unwrap_quaternions
 from identify.spatial.rotations import lengths, normalised_quaternion
 
@@ -60,6 +60,10 @@ _FEW = 4
 
 _EVEN = 0.1
 """Root mean square of what samples may be off an even clock [rows], to be taken at its times."""
+
+
+_GAP = 2.5
+"""Usual times from row to row beyond which rows are missing, and slopes are of a longer time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +139,11 @@ def slower_samples(values: Array, time: Array) -> SlowerSamples | None:
     """
     if not _may_be_straight(values):
         return None
+    apart = np.diff(time)
+    gaps = apart > _GAP * np.median(apart)
+    beside_gap = gaps[1:] | gaps[:-1]
     for clock in _clocks(time):
-        places = _places(values, clock)
+        places = _places(values, clock, beside_gap)
         if places is not None:
             return SlowerSamples(clock, places)
     return None
@@ -178,8 +185,8 @@ def _may_be_straight(values: Array) -> bool:
     return True
 
 
-def _places(values: Array, clock: Array) -> Array | None:
-    bends = _bends(values, clock)
+def _places(values: Array, clock: Array, beside_gap: Flags) -> Array | None:
+    bends = np.where(beside_gap[:, None], 0.0, _bends(values, clock))
     size = lengths(bends)
     least = _DOUBLES * float(np.abs(values).max())
     beyond = np.sort(size[size > least])

@@ -209,7 +209,10 @@ WRONG = [
     ({"log": {"rate_hz": 100}}, r"\[log\] give exactly one of time, rate_hz and still"),
     ({"log": {"still": True}}, r"\[log\] give exactly one of .* got \('time', 'still'\)"),
     ({"log": {"time": None, "rate_hz": 0}}, r"\[log\] rate_hz: .*greater than 0.*got 0"),
-    ({"log": {"time_unit": "min"}}, r"time_unit: expected one of 's', 'ms', 'us', 'ns', got 'min'"),
+    (
+        {"log": {"time_unit": "min"}},
+        r"time_unit: expected one of 's', 'ms', 'us', 'ns', 'd', got 'min'",
+    ),
     # the layout
     ({"log": {"header_lines": -1}}, r"\[log\] header_lines: .*got -1"),
     ({"log": {"separator": "tab"}}, r"\[log\] separator: expected one character.*got 'tab'"),

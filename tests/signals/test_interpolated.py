@@ -127,6 +127,19 @@ def test_clean_signals_are_no_chords(kind):
         assert slower_samples(q, stamps) is None
 
 
+@pytest.mark.parametrize("kept", [15, 20, 40])
+def test_pieces_between_gaps_are_no_chords(kept):
+    """At a gap the slope changes as at a sample; the motion in the pieces is smooth."""
+    time = rows(100.0)
+    values = Sines.random(np.random.default_rng(kept), 0.3, 1.0).at(time)
+    pieces = np.arange(len(time)) % 45 < kept
+    assert slower_samples(values[pieces], time[pieces]) is None
+    at = np.arange(0.0, SECONDS + 0.1, 0.08)
+    chords = straight(Sines.random(np.random.default_rng(1), 0.3, 1.0).at(at), at, time)
+    few = (time < 4.0) | (time > 4.5)
+    assert slower_samples(chords[few], time[few]) is not None
+
+
 def test_what_is_too_little():
     time = rows(500.0)
     at = np.arange(0.0, SECONDS + 1.0, 0.01)
