@@ -145,8 +145,7 @@ def test_a_broken_pipe_is_quiet():
     with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
-        assert process.stdout.readline() == b"packages:\n"
-        process.stdout.close()
+        process.stdout.close()  # long before anything is printed
         assert process.stderr.read() == b""
     assert process.returncode == 141
 
