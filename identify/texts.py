@@ -53,7 +53,7 @@ def json_text(value: object) -> str:
 
 
 def as_json(value: object) -> object:
-    """What JSON has in place of a value that it does not know: the `default` of `json.dumps`.
+    """Convert a value that JSON does not know to one that it does: the `default` of `json.dumps`.
 
     Arrays are lists, findings and other values with a `record` are that, and other dataclasses are
     their fields by name.

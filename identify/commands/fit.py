@@ -105,7 +105,7 @@ class Fit(Command):
     def _outcome(
         self, result: FitResult, truth: InertialParameters | None, files: Sequence[Path]
     ) -> Outcome:
-        """What is printed of a fit, with the force gain where it was asked for."""
+        """Return the text of a fit, with the force gain where it was asked for."""
         status, known = status_of(result.verdict), self.signals.known_mass_check
         messages, document = list(_not_applied(result)), result.to_dict()
         if status:
@@ -255,7 +255,7 @@ def _lines(
 
 
 def _not_applied(result: FitResult) -> Iterator[str]:
-    """What was to be applied and was not, with the reason."""
+    """Say what was to be applied and was not, with the reason."""
     for code in result.not_applied:
         seen = any(finding.code == code for finding in result.findings)
         what = "its size is in the note on it" if seen else "none was found here"

@@ -245,12 +245,15 @@ def _listed(title: str, counts: Counter[str] | dict[str, int]) -> Iterator[str]:
         yield f"  … and {len(counts) - _MOST_LINES} more"
 
 
+def _workers(count: int) -> str:
+    return f"{count} worker{'s' * (count != 1)}"
+
+
 def _time(estimate: TimeEstimate) -> Iterator[str]:
     from identify.studies.progress import duration
 
-    workers = f"{estimate.workers} worker{'s' * (estimate.workers != 1)}"
     yield (
-        f"time: about {duration(estimate.seconds)} with {workers} "
+        f"time: about {duration(estimate.seconds)} with {_workers(estimate.workers)} "
         f"({duration(estimate.cpu_seconds)} of processor time), were nothing of it there"
     )
     yield f"  {1e3 * estimate.prepare_seconds:>9.2f} ms to prepare a noisy log"
@@ -263,10 +266,9 @@ def _time(estimate: TimeEstimate) -> Iterator[str]:
 def _lines(done: RunSummary) -> Iterator[str]:
     from identify.studies.progress import duration
 
-    workers = f"{done.workers} worker{'s' * (done.workers != 1)}"
     yield (
         f"{done.total} trials: {done.present} were there, {done.done} run in "
-        f"{duration(done.seconds)} by {workers} ({100.0 * done.busy:.0f} % busy), "
+        f"{duration(done.seconds)} by {_workers(done.workers)} ({100.0 * done.busy:.0f} % busy), "
         f"{done.failed} failed"
     )
     if done.failed:

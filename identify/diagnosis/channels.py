@@ -78,7 +78,7 @@ class ChannelWatch:
 
 
 class _Columns:
-    """How long each column of a signal has stood, and whether it has noise of many digits.
+    """Times that each column of a signal has stood still, and whether it has noise of many digits.
 
     A sample is a row of which any column differs from the row before.
 
@@ -139,7 +139,7 @@ class _Columns:
 
 
 def _should_move(log: LogSummary, channel: int, start: float, digit: float) -> bool:
-    """Whether the body that explains the rest of a wrench says that a channel has to move.
+    """Tell whether a channel has to move, by the body that explains the rest of a wrench.
 
     Args:
         log: its summary, whose series serves.

@@ -34,7 +34,7 @@ along a slow sweep of poses comes to 0.4 and 0.05, noise to 0.05 and 0.001, moti
 
 
 class MovingRows(NamedTuple):
-    """What the inertia of a motion explains of rows that were read as still poses.
+    """Share of rows read as still poses that the inertia of a motion explains.
 
     Attributes:
         rate_hz: at which they were logged, about.

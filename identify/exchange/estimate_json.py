@@ -245,7 +245,7 @@ def estimate_digest(estimate: SavedEstimate) -> str:
 
 
 def _plain(value: object) -> object:
-    """What JSON has of a pose, an array, a mapping, a finding, a verdict or a bias."""
+    """Convert a pose, an array, a mapping, a finding, a verdict or a bias to values of JSON."""
     if isinstance(value, Pose):
         return {"translation": value.position, "quaternion": _quaternion(value.rotation)}
     return as_json(value)

@@ -143,7 +143,7 @@ def require_alone(recording: Recording, estimate: SavedEstimate) -> None:
 def reading_of_estimate(
     recording: Recording, estimate: SavedEstimate
 ) -> tuple[Reading, tuple[str, ...]]:
-    """How the fit of an estimate read a log, by its provenance, and what cannot be read so again.
+    """Return how the fit of an estimate read a log, by its provenance, and what cannot be redone.
 
     Of a log that it was fitted to that is the schema that it was read by at last, and what was
     corrected; of another one the keys of the schema that were corrected.

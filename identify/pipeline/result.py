@@ -58,7 +58,7 @@ class SensorEffect:
 
 @dataclass(frozen=True, slots=True)
 class CheckSummary:
-    """What a report says of the checks of a fit.
+    """Summary of the checks of a fit, for its result and its report.
 
     Attributes:
         readings: all that were compared, the likeliest first; none where they were not tried.
@@ -74,7 +74,7 @@ class CheckSummary:
 
 
 def summary_of(checks: Checks) -> CheckSummary:
-    """What a result keeps of the checks of its logs."""
+    """Summarise the checks of logs for the result of their fit."""
     ranking = checks.ranking
     return CheckSummary(
         readings=()

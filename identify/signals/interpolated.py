@@ -111,7 +111,7 @@ class SlowerSamples:
         return values[start] + (self.places - self.clock[start])[:, None] * slope
 
     def shared_by(self, values: Array) -> bool:
-        """Whether the slope of another signal changes at the samples clearly more than between."""
+        """Tell whether another signal bends clearly more at the samples than between them."""
         near = np.zeros(len(values), dtype=bool)
         for side in ("left", "right"):
             rows = np.searchsorted(self.clock, self.places, side=side) - (side == "right")
@@ -172,7 +172,7 @@ def _bends(values: Array, clock: Array) -> Array:
 
 
 def _may_be_straight(values: Array) -> bool:
-    """Whether many rows bend little wherever one looks; else nothing is interpolated."""
+    """Tell whether many rows bend little in every run of rows that is looked at."""
     if len(values) < _FEWEST_SAMPLES:
         return False
     starts = np.linspace(0, max(len(values) - _PROBE, 0), _PROBES).astype(np.intp)
@@ -214,7 +214,7 @@ class _Bent(NamedTuple):
 
 
 def _regular(bends: Array, size: Array, clock: Array, rounding: float) -> _Bent | None:
-    """Where the slope changes by more than rounding; None where no slower sensor is sampled so."""
+    """Find where the slope changes by more than rounding; None where it does so irregularly."""
     high = np.flatnonzero(size > rounding)
     if len(high) < _FEWEST_SAMPLES:
         return None
