@@ -26,6 +26,7 @@ from identify.commands.command import Command, Outcome, UsageError, option
 from identify.commands.output import require_writable_file, write_file
 from identify.errors import ModelError
 from identify.findings import Finding, completion, ranked, verdict_of
+from identify.significance import IMPOSSIBLE_PAYLOAD_SIGMA
 
 if TYPE_CHECKING:
     from identify.arrays import Array
@@ -33,9 +34,6 @@ if TYPE_CHECKING:
     from identify.inertia import Difference
 
 UNIDENTIFIABLE = "what a log does not identify is that of its default body"
-
-_NOISE = 4.0
-"""Standard deviations up to which an impossible payload is one that noise made impossible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +152,8 @@ def _payload(left: Difference, both: Sequence[SavedEstimate], invocation: str) -
         raise ModelError("both estimates have the same mass: there is no payload between them")
     decided, phi = _decided_by_all(both), left.phi
     if _beyond_rounding(left):
-        if left.deviations is None or left.deviations > _NOISE or not left.verdict.mass > 0.0:
+        beyond_noise = left.deviations is None or left.deviations > IMPOSSIBLE_PAYLOAD_SIGMA
+        if beyond_noise or not left.verdict.mass > 0.0:
             raise ImpossibleDifference(left.verdict, ())
         phi = nearest_consistent(phi).phi
         decided = {

@@ -13,6 +13,7 @@ from identify.reporting.body import repeatability_in_words
 from identify.reporting.parameter_table import GROUPS
 from identify.reporting.result import verdict_in_words
 from identify.signals.prepared import routes_of
+from identify.significance import HALF_WIDTH_SIGMA
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -165,8 +166,9 @@ def gain_lines(result: FitResult, mass: float) -> Iterator[str]:
     found = force_gain(result, mass)
     said = result.logs[0].recording.schema.get("wrench")
     wrench = said if isinstance(said, dict) else {}
+    half = HALF_WIDTH_SIGMA * found.sigma * found.gain
     yield (
-        f"Known mass: the force is {found.gain:.5g} ± {1.96 * found.sigma * found.gain:.1g} times "
+        f"Known mass: the force is {found.gain:.5g} ± {half:.1g} times "
         f"what it was read as (95 %), where the body weighs {mass:g} kg. For other logs of this "
         "sensor:"
     )

@@ -23,12 +23,7 @@ from identify.estimation.terms import Term
 from identify.logs import Recording
 from identify.regressors import Equations, Statistics, System
 from identify.regressors.group_arrays import coefficients
-
-ALARM = 1e-5
-"""p of one body, of all places looked at: of 24 pairs of equal bodies the least was 1e-4."""
-
-_DOUBT = 1e-3
-"""p below which a change may be there: intervals cover it, and it is no more than an info."""
+from identify.significance import BODY_CHANGE_DOUBT_P, BODY_CHANGE_P, PARTS_DIFFER_P
 
 _LEAST_CHANGE = 1e-3
 """Share of the mass, of its first moments at the body's own size, or of the inertia below which two
@@ -39,10 +34,6 @@ _MOST_PLACES = 8
 
 _LEAST_SHARE = 0.2
 """Share of a log's blocks on either side of those times, at least."""
-
-_PARTS_DIFFER = 1e-2
-"""p of a log's parts about its middle and about the first and the last of those times, below which
-others are looked at."""
 
 _FEWEST_BLOCKS = 2
 """Blocks in each part."""
@@ -88,7 +79,7 @@ class Change:
     @property
     def sure(self) -> bool:
         """Whether it is there; else it may be chance."""
-        return self.p_value < ALARM
+        return self.p_value < BODY_CHANGE_P
 
 
 def changed(
@@ -252,7 +243,7 @@ class _Pair:
     ) -> Change | None:
         """The finding, if it is one."""
         p_value = min(1.0, self.p_value * places)
-        if p_value >= _DOUBT or self._alike():
+        if p_value >= BODY_CHANGE_DOUBT_P or self._alike():
             return None
         return Change(code, log, block, at, between, p_value, *self.x, *self.errors)
 
@@ -334,7 +325,7 @@ def _within(parts: _Parts, logs: Sequence[int]) -> list[Change]:
         tested = iter(parts.compared(cells))
         for places in several:
             pairs = [(pair, block) for block in places.first if (pair := next(tested)) is not None]
-            if all(pair.p_value > _PARTS_DIFFER for pair, _ in pairs):
+            if all(pair.p_value > PARTS_DIFFER_P for pair, _ in pairs):
                 continue
             others = parts.compared(places.pairs(places.others))
             pairs += [(pair, k) for pair, k in zip(others, places.others, strict=True) if pair]

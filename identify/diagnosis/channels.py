@@ -12,6 +12,7 @@ from identify.diagnosis.spans import Span
 from identify.logs import Recording
 from identify.logs.signal_table import SIGNALS, Signal
 from identify.regressors import LogSummary
+from identify.significance import DEAD_CHANNEL_SIGMA
 from identify.spatial import coadjoint
 
 BEYOND_DIGIT = 2.5
@@ -26,9 +27,6 @@ of the others alone, and where the body says that it should have moved."""
 
 _CARRIED = 4
 """Samples of the part before that third differences and their changes of sign need."""
-
-_BEYOND_ERRORS = 3.0
-"""Spread that the body predicts of a dead channel, in the errors of what it predicts."""
 
 
 class ChannelWatch:
@@ -164,7 +162,7 @@ def _should_move(log: LogSummary, channel: int, start: float, digit: float) -> b
     standing, left = A[~counts[:, channel], channel], (y - A @ x)[:, own][counts[:, own]]
     errors = np.sqrt(1.0 + np.mean((standing @ root) ** 2, axis=0).sum()) * np.std(left)
     digit = BEYOND_DIGIT * digit / spread[channel] if np.isfinite(digit) else 0.0
-    return bool(np.std(standing @ x) > max(_BEYOND_ERRORS * errors, digit))
+    return bool(np.std(standing @ x) > max(DEAD_CHANNEL_SIGMA * errors, digit))
 
 
 def dead_columns(recording: Recording, rows: Array) -> tuple[Span, ...]:

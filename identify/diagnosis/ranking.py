@@ -14,12 +14,10 @@ from identify.diagnosis.misfit import BandRows, Misfit, misfit
 from identify.findings import Severity
 from identify.inertia.consistency import DENSEST, held_by_arm, mean_density
 from identify.regressors.wrench import W
+from identify.significance import CLEAR_LEAD
 
 SLIP = 12.0
 """Twice the log-likelihood that each mistake has to gain for itself."""
-
-CLEAR_LEAD = 20.0
-"""Twice the log-likelihood by which one explanation has to lead another to be named alone."""
 
 UNITS = ("force_unit", "torque_unit")
 """Codes of which several may be as likely, each of another body."""

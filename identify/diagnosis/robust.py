@@ -11,6 +11,7 @@ from identify.diagnosis.spans import Span, runs
 from identify.logs.effects import EFFECT_KEYS
 from identify.regressors import FEATURE_TENSOR
 from identify.regressors.wrench import PSI, W
+from identify.significance import CONTACT_ALARM_P
 
 STRETCH_SECONDS = 0.5
 """Stretches of time that are judged as one …"""
@@ -29,12 +30,9 @@ _USUAL = 0.25
 else it is the median, as what drifts makes the best stretches too good."""
 
 _ROUNDS = 12
-_LEVEL = 1e-4
-"""Chance that any stretch of a clean log is called a contact, if energies were of χ² …"""
-
 _LEAST_ENERGY = 30.0
-"""… which they are not quite: noise of the pose grows with the motion. So a contact has so many
-times the usual energy, too: clean logs of the study had up to 12, of ten seconds and noise in the
+"""Least energy of a contact in the usual one. Energies are not quite those of χ², as noise of the
+pose grows with the motion: clean logs of the study had up to 12, of ten seconds and noise in the
 pose alone up to 21, contacts of 5 % of the weight more than 80 …"""
 
 _LEAST_OF_UNEXPLAINED = 4.0
@@ -270,7 +268,7 @@ def _limit(ratios: Array, count: int) -> float:
     logs = np.log(np.maximum(ratios, 1e-12))
     spread = 1.4826 * float(np.median(np.abs(logs - np.median(logs))))
     degrees = max(2.0 / max(spread, 1e-3) ** 2, 1.0)
-    return float(chdtri(degrees, _LEVEL / count) / chdtri(degrees, 0.5))
+    return float(chdtri(degrees, CONTACT_ALARM_P / count) / chdtri(degrees, 0.5))
 
 
 def _without_gaps(flags: Flags) -> Flags:

@@ -7,12 +7,10 @@ import numpy as np
 from identify.arrays import Array
 from identify.diagnosis.robust import FEWEST_POSES, wrench_equations
 from identify.diagnosis.spans import Span
+from identify.significance import CLEAR_LEAD
 
 _FEWEST_OF_PART = 2
 """Poses before and after: the six offsets of one pose alone explain whatever it is."""
-
-_LEAD = 20.0
-"""Akaike information by which a step has to be likelier than anything else that was tried."""
 
 _MOST_LEFT = 0.25
 """Share of the squared residual that it may leave, of the force or of the torque."""
@@ -65,7 +63,7 @@ def zeroed_poses(rows: Array) -> tuple[Span, ...]:
         _fitted(_beside(constant, drifting[0], drifting[1], _OFFSETS), n)[0],
         _fitted(_beside(constant, behind, behind, _BODY), n)[0],
     ]
-    if steps[best] + 2.0 * np.log(len(edges)) + _LEAD > np.concatenate(others).min():
+    if steps[best] + 2.0 * np.log(len(edges)) + CLEAR_LEAD > np.concatenate(others).min():
         return ()
     if not (left[best] < _MOST_LEFT * left_as_one[0]).any():
         return ()

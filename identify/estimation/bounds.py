@@ -35,8 +35,7 @@ from identify.estimation.scaling import Scaling
 from identify.estimation.terms.consistent import MARGIN
 from identify.exchange import Bound
 from identify.inertia import PHI
-
-_LEVEL, _FEWEST_DEGREES = 0.975, 3.0
+from identify.significance import CONFIDENCE_QUANTILE, FEWEST_DEGREES
 
 _LEAST_TOLD = 1e-4
 """Standard errors that a body scale is worth along each direction at the least: bodies that are
@@ -156,7 +155,7 @@ class _Bodies:
             A[:k] = told[:, None] * (Vt @ np.linalg.pinv(region.free))
             nearest = program.solve(A, A @ centre, scaling).theta
             least = float(np.linalg.norm(A @ (nearest - centre)))
-        quantiles = stdtrit(np.maximum(region.degrees[own], _FEWEST_DEGREES), _LEVEL)
+        quantiles = stdtrit(np.maximum(region.degrees[own], FEWEST_DEGREES), CONFIDENCE_QUANTILE)
         units = 1.0 / np.maximum(told, 1.0)
         columns = region.free @ Vt.T * units
         rows = program.terms_rows(scaling)

@@ -29,7 +29,7 @@ from identify.estimation.intervals import (
 )
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.estimation.likelihood import ConfidenceRegion
-from identify.estimation.posterior import EXCLUDED, Posterior, posterior_of
+from identify.estimation.posterior import Posterior, posterior_of
 from identify.estimation.priors.prior import BALL, NoPrior, Prior
 from identify.estimation.settings import EstimatorSettings, IntervalRoute
 from identify.estimation.solving import cause_in_terms, solve_terms
@@ -48,6 +48,7 @@ from identify.regressors import (
     System,
     stacked_statistics,
 )
+from identify.significance import PRIOR_EXCLUDED_P
 
 _MOSTLY = 0.5
 """Share of the information on a parameter from which on the prior decides it."""
@@ -421,7 +422,7 @@ def _open(fit: LeastSquaresFit, unknown: int) -> bool:
 def contradiction(posterior: Posterior) -> tuple[Finding, ...]:
     """The finding that the log excludes the prior, with both bodies, if it does."""
     weighing = posterior.weighing
-    if weighing is None or not weighing.probability < EXCLUDED:
+    if weighing is None or not weighing.probability < PRIOR_EXCLUDED_P:
         return ()
     mass = float(posterior.fit.x[0])
     mixture = posterior.prior.mixture(mass)

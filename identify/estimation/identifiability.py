@@ -11,9 +11,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.regressors.triangular import cholesky, solve_transposed, triangle, whitened
-
-HALF_WIDTH = 1.96
-"""Standard errors in a 95 % half-width."""
+from identify.significance import HALF_WIDTH_SIGMA
 
 _MOST_CORRECTED = 0.95
 """Share of the excitation along a direction that is taken off as noise, at the most: with more the
@@ -110,14 +108,14 @@ def identifiability(
     of_rows = ((along @ turned) ** 2).sum(axis=0)
     by_chance = np.maximum(np.einsum("ij,ik,kj->j", turned, scatter, turned), of_rows)
     errors[resolved] = np.sqrt(by_chance + (of_level / values[resolved]) ** 2)
-    found = HALF_WIDTH * errors < 1.0
+    found = HALF_WIDTH_SIGMA * errors < 1.0
     directions = free @ vectors
     spread = np.minimum(errors, 1.0)
     return Identifiability(
         identifiable=directions[:, found],
         unidentifiable=directions[:, ~found],
         free=free,
-        half_widths=HALF_WIDTH * np.linalg.norm(directions / units[:, None] * spread, axis=1),
+        half_widths=HALF_WIDTH_SIGMA * np.linalg.norm(directions / units[:, None] * spread, axis=1),
         resolved=directions[:, resolved],
         errors=errors[resolved],
         size_errors=tuple(

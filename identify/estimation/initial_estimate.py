@@ -13,9 +13,7 @@ from identify.estimation.errors import NegativeMass, TermError, TooLittleMotion
 from identify.estimation.identifiability import free_directions
 from identify.regressors import ParameterSpace, System
 from identify.regressors.group_arrays import GroupArrays
-
-_SURELY = 3.0
-"""Standard errors by which a mass has to be negative for a sign to be wrong."""
+from identify.significance import IMPOSSIBLE_SIGMA
 
 _OPEN = 1e-6
 """Share of an unknown along directions without excitation, from which its sign means nothing."""
@@ -282,7 +280,7 @@ def require_positive_masses(x: Array, errors: Array, data: FitData) -> None:
     space = data.space
     for number, body in enumerate(space.bodies):
         k = space.of_body(number).start
-        if x[k] < -_SURELY * errors[k]:
+        if x[k] < -IMPOSSIBLE_SIGMA * errors[k]:
             raise NegativeMass(float(x[k]), body=body if len(space.bodies) > 1 else None)
         if not (x[k] > 0.0 or data.known[k]):
             raise too_little([space.names[k]], data)

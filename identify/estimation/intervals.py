@@ -21,6 +21,7 @@ from identify.exchange.estimate_views import MOMENTS
 from identify.findings import NOT_IDENTIFIED
 from identify.inertia import PHI, inertia_about_com
 from identify.inertia.matrices import six_from_symmetric
+from identify.significance import CONFIDENCE_QUANTILE, FEWEST_DEGREES
 
 INTERVAL_KIND = "95 %, noise of wrench and motion counted"
 """What the intervals of the formula are, in the words every table and file repeats …"""
@@ -43,12 +44,7 @@ POSSIBLE: Mapping[str, Interval] = MappingProxyType(
 )
 """What every body is within, by name: no mass and no moment is negative."""
 
-_FEWEST_DEGREES = 3.0
-"""Below this Student's t has no variance."""
-
 _SIX = np.arange(3, 9)
-
-_LEVEL = 0.975
 
 _DRAWS = 20_000
 """Draws for the level of simultaneous intervals: it comes out to 0.2 %."""
@@ -123,7 +119,7 @@ def offset_half_widths(
     samples = (arrays.effective_samples[groups] * (groups >= 0)).sum(axis=1)
     first = groups[:, 0]
     alike = arrays.channels[first].sum(axis=1) / (arrays.kind[first] >= 0).sum(axis=1)
-    levels = stdtrit(np.maximum(alike * samples, _FEWEST_DEGREES), _LEVEL)
+    levels = stdtrit(np.maximum(alike * samples, FEWEST_DEGREES), CONFIDENCE_QUANTILE)
     return system.by_log(levels[:, None] * errors)
 
 
@@ -157,7 +153,7 @@ def intervals_of(
     jacobian = interval_jacobian(phi, spread)
     known = np.array(list(measured(decided_by).values()))
     errors = _errors(jacobian, covariance)
-    level = _level_of_all(jacobian[known], covariance) if simultaneous else _LEVEL
+    level = _level_of_all(jacobian[known], covariance) if simultaneous else CONFIDENCE_QUANTILE
     half = stdtrit(_degrees_of_all(degrees), level) * errors
     down, up = half.copy(), half.copy()
     pushed = spread.pushed
@@ -243,7 +239,7 @@ def _degrees_of_all(degrees: Array | float) -> Array:
     """
     own = np.broadcast_to(degrees, 10)
     of_all = np.concatenate((own, own[1:], [own[4:].min()] * 3))
-    return np.maximum(of_all, _FEWEST_DEGREES)
+    return np.maximum(of_all, FEWEST_DEGREES)
 
 
 def _level_of_all(jacobian: Array, covariance: Array) -> float:
@@ -259,7 +255,7 @@ def _level_of_all(jacobian: Array, covariance: Array) -> float:
     errors = _errors(jacobian, covariance)
     uncertain = errors > 0.0
     if not uncertain.any():
-        return _LEVEL
+        return CONFIDENCE_QUANTILE
     sigma = np.sqrt(np.diag(covariance))
     unit = np.where(sigma > 0.0, sigma, 1.0)
     values, vectors = np.linalg.eigh(covariance / (unit[:, None] * unit))
@@ -268,7 +264,7 @@ def _level_of_all(jacobian: Array, covariance: Array) -> float:
     # The same numbers each time, so that the same data give the same intervals.
     draws = np.random.default_rng(0).standard_normal((_DRAWS, len(covariance)))
     largest = np.abs(draws @ rows.T).max(axis=1)
-    return float(ndtr(np.quantile(largest, 2.0 * _LEVEL - 1.0)))
+    return float(ndtr(np.quantile(largest, 2.0 * CONFIDENCE_QUANTILE - 1.0)))
 
 
 def derived(phi: Phi) -> Array:

@@ -11,7 +11,6 @@ import numpy as np
 from identify.arrays import Array, Phi
 from identify.errors import ProblemError
 from identify.estimation.identifiability import (
-    HALF_WIDTH,
     TRACE,
     Identifiability,
     identifiability,
@@ -44,6 +43,7 @@ from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Term
 from identify.regressors import LinearProblem, System
 from identify.regressors.triangular import inverted, triangle, whitened
+from identify.significance import HALF_WIDTH_SIGMA
 
 _DAMPED_FROM = 8
 """Rounds after which bodies' sizes go half of the way."""
@@ -282,7 +282,7 @@ def _solve(
     y, reference = np.linalg.solve(*corrected), prior
     theta = reference + split.resolved @ y
     if not split.complete:
-        little = HALF_WIDTH * split.errors >= 1.0
+        little = HALF_WIDTH_SIGMA * split.errors >= 1.0
         reference = prior + split.resolved[:, little] @ (y / (1.0 + split.errors**4))[little]
         corrected = _corrected(problem, noise, to_x @ split.identifiable, to_x @ reference)
         theta = reference + split.identifiable @ np.linalg.solve(*corrected)

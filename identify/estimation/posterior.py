@@ -28,9 +28,6 @@ them, and an optimum of the data alone is not what was looked for; so with a pri
 _SINGULAR = 1e-12
 """Variance that every direction of a prior has, in squares of the body's own scale."""
 
-EXCLUDED = 1e-4
-"""Probability of a log as far from its prior below which the two contradict each other."""
-
 
 @dataclass(frozen=True, slots=True)
 class Weighing:

@@ -14,11 +14,7 @@ from scipy.special import fdtri
 from identify.arrays import Array, Mat33, Phi
 from identify.inertia import inertia_about_com
 from identify.inertia.matrices import symmetric_from_six
-
-_LEVEL = 0.95
-
-_MANY = 1e9
-"""Degrees of freedom that are as good as endless."""
+from identify.significance import CONFIDENCE_LEVEL, UNLIMITED_DEGREES
 
 _EACH_OF_SIX = symmetric_from_six(np.eye(6))
 
@@ -112,11 +108,11 @@ class PrincipalSpread:
             [rad]; None for an axis whose moment cannot be told from another: that one may turn
             freely in the plane of both.
         """
-        degrees = min(degrees, _MANY)
+        degrees = min(degrees, UNLIMITED_DEGREES)
         others = np.array([[1, 2], [0, 2], [0, 1]])
         k = np.arange(3)[:, None]
         away = self.moments[:, None] - self.moments[others]
-        squares = away**2 - self.apart[k, others] * fdtri(2, degrees, _LEVEL)
+        squares = away**2 - self.apart[k, others] * fdtri(2, degrees, CONFIDENCE_LEVEL)
         told = np.all(squares > 0.0, axis=1)
         gaps = np.where(squares > 0.0, np.sqrt(np.maximum(squares, 0.0)) * np.sign(away), 1.0)
         joint = self.joint[k[..., None], others[:, :, None], k[..., None], others[:, None, :]]
@@ -124,7 +120,7 @@ class PrincipalSpread:
         total = np.maximum(spread, 0.0).sum(axis=1)
         alike = total**2 / np.where(total > 0.0, (np.maximum(spread, 0.0) ** 2).sum(axis=1), 1.0)
         # Directions without error have no degrees, and an angle of zero.
-        angles = np.sqrt(total * fdtri(np.maximum(alike, 1.0), degrees, _LEVEL))
+        angles = np.sqrt(total * fdtri(np.maximum(alike, 1.0), degrees, CONFIDENCE_LEVEL))
         return tuple(
             float(angle) if there and angle < _WIDEST else None
             for there, angle in zip(told.tolist(), angles.tolist(), strict=True)

@@ -17,6 +17,7 @@ import numpy as np
 
 from identify.arrays import Array, Indices
 from identify.estimation.initial_estimate import RESOLUTION, Channels, FitData, Kinds
+from identify.significance import SIGNIFICANT_SIGMA
 
 _PREDICTED = 100.0
 """Degrees of freedom of the predicted covariance of a group's residuals: what the noise of its
@@ -36,10 +37,6 @@ _SCORINGS = 3
 
 _MOST_AT_EDGE = 2.0
 """By how much a size is larger at the lower edge of its band at the most."""
-
-_SURELY = 4.0
-"""Standard errors by which the residuals have to be smaller than the noise that was read off the
-signals for less of it to be there."""
 
 _LEAST_INDEPENDENT = 1e-8
 """Share of each axis' residual variance that is taken to be independent of the other axes."""
@@ -110,7 +107,7 @@ def _noise_fraction(of: Channels, bands: Bands, left: Array) -> float:
     by_kind = np.bincount(number, degrees, names)
     kinds = by_kind > 0.0
     mean = np.bincount(number, ratios * degrees, names)[kinds] / by_kind[kinds]
-    room = float((mean * (1.0 + _SURELY * np.sqrt(2.0 / by_kind[kinds]))).max())
+    room = float((mean * (1.0 + SIGNIFICANT_SIGMA * np.sqrt(2.0 / by_kind[kinds]))).max())
     return min(room, 1.0)
 
 

@@ -25,6 +25,7 @@ from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Term
 from identify.inertia.parameters import default_radius
 from identify.regressors import System
+from identify.significance import BODY_SIZE_SIGMA
 
 RAMP = 4
 """Rounds over which the correction for noise in the motion comes in: at once, it may lead away."""
@@ -34,10 +35,6 @@ NEAR = 1e-5
 
 ROUNDING = 1e-12
 """Share of the data that those rounds may be away by, where that is more."""
-
-_SIZE_RESOLVED = (2.0, 6.0)
-"""Standard errors by which a body's size stands out where its scale begins to be taken from it, and
-where it is taken from it alone: a threshold would let rounds go to and fro."""
 
 _FARTHEST = 10.0
 """Distance of the centre of mass from Bo, in body sizes, beyond which no scale is taken from it."""
@@ -190,7 +187,7 @@ def likely_length(trace: float, error: float, length: float, default: float) -> 
         length: that unit [m].
         default: size of the default ball [m].
     """
-    least, most = (times * error for times in _SIZE_RESOLVED)
+    least, most = (times * error for times in BODY_SIZE_SIGMA)
     if trace <= least:
         return default
     known = 1.0 if trace >= most else (trace - least) / (most - least)

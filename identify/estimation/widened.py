@@ -16,8 +16,7 @@ from identify.estimation.intervals import (
     principal_spread,
 )
 from identify.inertia import PHI
-
-_QUANTILE = 1.96
+from identify.significance import HALF_WIDTH_SIGMA
 
 
 def of_shift(shift: Phi, covariance: Array) -> Array:
@@ -38,7 +37,7 @@ def of_size(shift: Phi) -> Array:
     Args:
         shift: what the half-width of a fault's size moves, shape (p,).
     """
-    return np.outer(shift, shift) / _QUANTILE**2
+    return np.outer(shift, shift) / HALF_WIDTH_SIGMA**2
 
 
 def widened(estimate: Estimate, added: Array, of_scale: Array | None = None) -> Estimate:

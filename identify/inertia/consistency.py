@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from identify.arrays import Array, Flags, Mat33, Phi, PhiLike, Vec3, as_array, as_real
 from identify.inertia.matrices import pseudo_inertia, rounding_about_com, second_moment_about_com
+from identify.significance import IMPOSSIBLE_SIGMA
 
 ROUNDING = 1e-12
 """Violations below this, relative to the body's own spread, are rounding of the numbers."""
@@ -26,9 +27,6 @@ DENSEST = 2.5e4
 
 HEAVIEST, FARTHEST_COM = 2300.0, 2.0
 """Mass [kg], and distance of a centre of mass from the sensor [m], that no arm holds more of."""
-
-_SURELY = 3.0
-"""Standard errors by which a body's size has to fall short."""
 
 _OF_TRACE = np.array([np.trace(pseudo_inertia(unit)[:3, :3]) for unit in np.eye(10)])
 """Trace of the second moment by the ten parameters."""
@@ -171,12 +169,12 @@ def which_body(index: Sequence[int] | Array) -> str:
 def least_density(phi: Phi, covariance: Array) -> float:
     """Mean density of a body whose second moment is three standard errors larger [kg/m³]."""
     error = float(np.sqrt(max(_OF_TRACE @ covariance @ _OF_TRACE, 0.0)))
-    return mean_density(phi, _SURELY * error)
+    return mean_density(phi, IMPOSSIBLE_SIGMA * error)
 
 
 def held_by_arm(phi: Phi, covariance: Array, sensor: Vec3) -> bool:
     """Whether an arm may hold a body of positive mass with its sensor there [m], errors allowed."""
-    mass = phi[0] - _SURELY * np.sqrt(max(covariance[0, 0], 0.0))
+    mass = phi[0] - IMPOSSIBLE_SIGMA * np.sqrt(max(covariance[0, 0], 0.0))
     return bool(mass <= HEAVIEST and distance_of_com(phi, covariance, sensor)[0] <= FARTHEST_COM)
 
 
@@ -185,7 +183,7 @@ def distance_of_com(phi: Phi, covariance: Array, sensor: Vec3) -> tuple[float, f
     com = phi[1:4] / phi[0]
     J = np.hstack((-com[:, None], np.eye(3))) / phi[0]
     place_error = np.sqrt(max(np.trace(J @ covariance[:4, :4] @ J.T), 0.0))  # given: zero
-    away, error = np.linalg.norm(com - sensor), _SURELY * place_error
+    away, error = np.linalg.norm(com - sensor), IMPOSSIBLE_SIGMA * place_error
     return float(away - error), float(away + error)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from identify.diagnosis import Explanation, Fault
 from identify.diagnosis.delays import Correlation, correlation
 from identify.diagnosis.misfit import BandRows
-from identify.diagnosis.ranking import CLEAR_LEAD, Compared
+from identify.diagnosis.ranking import Compared
 from identify.diagnosis.trial import SETTLED, Trial, stepped
 from identify.errors import IdentifyError
 from identify.estimation import EstimatorSettings, FittedEffects
@@ -19,6 +19,7 @@ from identify.logs.effects import EFFECT_KEYS
 from identify.pipeline.fitted_effects import bands_of, cost_of, effects_of
 from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors import WIDE_LAYOUT, LogSummary
+from identify.significance import CLEAR_LEAD, HALF_WIDTH_SIGMA
 
 _ROUNDS = 4
 """Times that logs are read again for one delay, at the most."""
@@ -147,7 +148,7 @@ def delayed(
         trial = stepped(Trial.at(again, candidate, np.zeros(1)))
         if trial is None:
             return
-        half = 1.96 * np.sqrt(np.diag(trial.step()[1]))
+        half = HALF_WIDTH_SIGMA * np.sqrt(np.diag(trial.step()[1]))
         if last or (np.abs(trial.size) <= SETTLED * half).all():
             text = Explanation(0.0, trial.phi, candidate, size, half).text
             yield compared.read_again(again, [fault.at_size(size, text) for fault in candidate])

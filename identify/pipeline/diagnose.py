@@ -20,7 +20,7 @@ from identify.diagnosis import (
     without_long_ends,
 )
 from identify.diagnosis.explained import MOST_LEFT
-from identify.diagnosis.ranking import CLEAR_LEAD, SLIP
+from identify.diagnosis.ranking import SLIP
 from identify.diagnosis.robust import wrong_rows
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, FittedEffects
@@ -46,6 +46,7 @@ from identify.pipeline.messages import (
 from identify.pipeline.scanned_log import ScannedLog, finest_blocks, without_effects
 from identify.regressors import LogSummary
 from identify.regressors.wrench import W
+from identify.significance import CLEAR_LEAD, LIKELIER_LEAD
 
 _LOG = logging.getLogger(__name__)
 
@@ -55,10 +56,6 @@ _ROUNDING = 1e-5
 
 _BROKEN = ("saturation", "frozen_pose", "frozen_wrench", "dead_channel")
 """Codes of spans in which a raw signal is not what acted."""
-
-_LIKELIER = 6.0
-"""Twice the log-likelihood by which another reading is likelier than the logs as read, so that the
-intervals have to hold both; from `CLEAR_LEAD` on it is named in their place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +102,7 @@ class Checks:
         """Another reading that is likelier than the logs as read, but not clearly so."""
         if self.ranking is None or not self.ranking.as_read:
             return None
-        return self.ranking.best if self.ranking.best.gain > _LIKELIER else None
+        return self.ranking.best if self.ranking.best.gain > LIKELIER_LEAD else None
 
     @property
     def findings(self) -> Iterator[Finding]:

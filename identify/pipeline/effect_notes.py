@@ -15,9 +15,7 @@ from identify.estimation.intervals import covariance_of
 from identify.findings import Finding, Severity
 from identify.logs.effects import EFFECT_KEYS
 from identify.regressors.wrench import shares_of_time
-
-NOTED = 4.0
-"""Standard errors from which an effect is noted: of 70 entries of a clean log one in 200 is."""
+from identify.significance import HALF_WIDTH_SIGMA, SIGNIFICANT_SIGMA
 
 _HARMLESS = 0.1
 """Share of the prior size of its group up to which an effect is not worth a note."""
@@ -145,14 +143,14 @@ def _delay_and_filter(effects: FittedEffects, sensor: int) -> tuple[float, float
 def _low_pass(effects: FittedEffects, block: EffectBlock) -> Finding | None:
     """The note on a low-pass filter of first order: late by its time constant τ, and b = −½ τ²."""
     delay, b, error = _delay_and_filter(effects, block.sensor)
-    if not (delay > 0.0 and b < -max(NOTED * error, 0.25 * delay**2)):
+    if not (delay > 0.0 and b < -max(SIGNIFICANT_SIGMA * error, 0.25 * delay**2)):
         return None
     facts = effects.model.facts[effects.model.sensors.index(block.sensor)]
     ((fault, *_),) = sized_faults([facts], ["sensor_lag"])
     (own,) = (
         e for e in effects.model.blocks if (e.group.name, e.sensor) == ("delay_s", block.sensor)
     )
-    half = 1.96 * float(effects.errors[own.start])
+    half = HALF_WIDTH_SIGMA * float(effects.errors[own.start])
     text = (
         f"the wrench is low-pass filtered (time constant {1e3 * delay:.3g} ± {1e3 * half:.2g} ms); "
         "the fit takes it off and the intervals count its error."
@@ -164,7 +162,7 @@ def _low_pass(effects: FittedEffects, block: EffectBlock) -> Finding | None:
 
 def _may_be_low_pass(effects: FittedEffects, block: EffectBlock) -> bool:
     delay, b, error = _delay_and_filter(effects, block.sensor)
-    return delay > 0.0 and abs(b + 0.5 * delay**2) < NOTED * error
+    return delay > 0.0 and abs(b + 0.5 * delay**2) < SIGNIFICANT_SIGMA * error
 
 
 def _noted(effects: FittedEffects, block: EffectBlock) -> Flags:
@@ -175,7 +173,9 @@ def _noted(effects: FittedEffects, block: EffectBlock) -> Flags:
         least = (
             least * EFFECT_KEYS[block.group.key or block.group.name].size_in_si ** block.group.power
         )
-    return np.abs(sizes) > np.maximum(NOTED * np.where(errors > 0.0, errors, np.inf), least)
+    return np.abs(sizes) > np.maximum(
+        SIGNIFICANT_SIGMA * np.where(errors > 0.0, errors, np.inf), least
+    )
 
 
 def _note(
@@ -183,7 +183,7 @@ def _note(
 ) -> Finding:
     name = block.group.name
     per, unit = UNITS[name]
-    sizes, half = effects.total[block.columns], 1.96 * effects.errors[block.columns]
+    sizes, half = effects.total[block.columns], HALF_WIDTH_SIGMA * effects.errors[block.columns]
     sign = -1.0 if name == "point_m" else 1.0  # the point of the pose, seen from the wrench's
     shown = ", ".join(
         f"{block.group.columns[k]} {sign * sizes[k] / per:.3g} ± "
@@ -234,7 +234,7 @@ def _com_from_point_of_pose(effects: FittedEffects, block: EffectBlock) -> tuple
     by_effects[:, block.columns] += np.eye(3)
     covariance = J @ covariance_of(effects.fit)[:4, :4] @ J.T
     covariance += by_effects @ effects.covariance @ by_effects.T
-    return com + p, 1.96 * np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    return com + p, HALF_WIDTH_SIGMA * np.sqrt(np.maximum(np.diag(covariance), 0.0))
 
 
 def _remedy(effects: FittedEffects, block: EffectBlock) -> str:
@@ -267,7 +267,7 @@ def _drift_note(effects: FittedEffects) -> Finding | None:
         ratio = np.abs(amplitudes) / np.where(own > 0.0, own, np.inf)
         if ratio.max(initial=0.0) > worst:
             worst, where = float(ratio.max()), number
-    if worst <= NOTED:
+    if worst <= SIGNIFICANT_SIGMA:
         return None
     spread = np.ptp(effects.drifts[where].means(*shares_of_time(100)), axis=0)
     scale = BodyScale.of(effects.fit.x[:10])

@@ -22,7 +22,7 @@ from identify.diagnosis.faults import faults_of, sized_faults
 from identify.diagnosis.faults.rotation import rotation_faults
 from identify.diagnosis.faults.wrench import RATIOS, sign_faults, turn_of_axes, turns_about
 from identify.diagnosis.misfit import BandRows, clear_bands
-from identify.diagnosis.ranking import CLEAR_LEAD, Compared
+from identify.diagnosis.ranking import Compared
 from identify.diagnosis.screening import likeliest_poses
 from identify.diagnosis.trial import Trial, stepped
 from identify.errors import IdentifyError
@@ -39,6 +39,7 @@ from identify.pipeline.scanned_log import ScannedLog, finest_blocks, without_eff
 from identify.regressors import FEATURE_TENSOR, LogSummary
 from identify.regressors.wrench import PSI, RT, W
 from identify.signals import Reading, on_one_clock
+from identify.significance import CLEAR_LEAD, HALF_WIDTH_SIGMA
 from identify.validation import axes_beyond_noise
 
 _LOG = logging.getLogger(__name__)
@@ -169,7 +170,7 @@ def _at_sizes(
     if trial is None or not candidate[0].possible(trial.size):
         return
     size, covariance = trial.size, trial.step()[1]
-    half = 1.96 * np.sqrt(np.diag(covariance))
+    half = HALF_WIDTH_SIGMA * np.sqrt(np.diag(covariance))
     found = compared.sized(Explanation(0.0, trial.phi, candidate, size, half))
     fixed = tuple(fault.at_size(size, found.text) for fault in candidate)
     yield replace(found, faults=fixed, size=np.zeros(0), half_width=np.zeros(0))

@@ -12,7 +12,7 @@ from identify.diagnosis import Fault
 from identify.diagnosis.fault import Sizes
 from identify.diagnosis.faults import sized_faults
 from identify.diagnosis.misfit import BandRows, clear_bands, misfit
-from identify.diagnosis.ranking import CLEAR_LEAD, price_of
+from identify.diagnosis.ranking import price_of
 from identify.diagnosis.trial import log_powers
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, FittedEffects, fit_effects
@@ -24,12 +24,13 @@ from identify.pipeline.effect_notes import MOST_DISPLACED
 from identify.pipeline.scanned_log import ScannedLog, finest_blocks, without_effects
 from identify.regressors.wrench import W
 from identify.signals.transform import band_middle
+from identify.significance import CLEAR_LEAD, DISPLACED_POINT_P
 from identify.spatial.vectors import STANDARD_GRAVITY
 
 _LARGE_GAIN = GroupSetting(0.05, 0.2)
 """Prior size and cap of a gain that is compared with a displaced point."""
 
-_POINT_SEEN = float(chdtri(3, 0.01))
+_POINT_SEEN = float(chdtri(3, DISPLACED_POINT_P))
 """Squared standard errors of a displaced point, of three, from which a gain is compared with it."""
 
 _NO_PRIOR = 30.0

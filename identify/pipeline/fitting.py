@@ -49,6 +49,7 @@ from identify.pipeline.result import FitResult, summary_of
 from identify.pipeline.scanned_log import ScannedLog, scan_log, without_effects
 from identify.pipeline.settings import FitOptions, FitSettings, chosen, reading_of
 from identify.regressors import LogSummary, Statistics
+from identify.significance import HALF_WIDTH_SIGMA
 from identify.validation import Validation, validate
 
 _LOG = logging.getLogger(__name__)
@@ -225,7 +226,7 @@ def _of_readings(effects: FittedEffects, log: int, offset: SavedBias) -> SavedBi
     if offset.half_width is None or not offset.half_width.any():
         return offset
     wrench, errors = effects.offset_of_readings(log, offset.wrench)
-    half_width = np.hypot(offset.half_width, 1.96 * errors)
+    half_width = np.hypot(offset.half_width, HALF_WIDTH_SIGMA * errors)
     return replace(offset, wrench=wrench, half_width=half_width)
 
 

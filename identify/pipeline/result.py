@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from identify.diagnosis import Span
 from identify.estimation import Estimate, FittedEffects
 from identify.findings import Finding, Verdict, ranked
-from identify.pipeline.effect_notes import NOTED, UNITS
+from identify.pipeline.effect_notes import UNITS
 from identify.pipeline.settings import FitSettings
 from identify.regressors import LogSummary, Statistics
+from identify.significance import HALF_WIDTH_SIGMA, SIGNIFICANT_SIGMA
 from identify.validation import Validation
 
 if TYPE_CHECKING:
@@ -96,8 +97,8 @@ def _effects(effects: FittedEffects) -> Iterator[SensorEffect]:
             block.group.columns, sizes.tolist(), errors.tolist(), strict=True
         ):
             name = f"{block.group.code.replace('_', ' ')}, {entry}"
-            noted = abs(size) > NOTED * error > 0.0
-            yield SensorEffect(name, unit, size / per, 1.96 * error / per, noted)
+            noted = abs(size) > SIGNIFICANT_SIGMA * error > 0.0
+            yield SensorEffect(name, unit, size / per, HALF_WIDTH_SIGMA * error / per, noted)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -9,13 +9,13 @@ import numpy as np
 
 from identify.arrays import Array, Vec3
 from identify.estimation import Estimate
-from identify.estimation.identifiability import HALF_WIDTH
 from identify.estimation.intervals import NAMES, covariance_of, interval_jacobian
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.pipeline.needs import Need
 from identify.regressors import Statistics, System, scan_statistics
 from identify.signals.prepared import BlockRows
 from identify.signals.transform import BLOCK_SECONDS, CONSTANT, block_transform
+from identify.significance import HALF_WIDTH_SIGMA
 from identify.spatial import BodyMotion
 from identify.spatial.rotations import cross
 
@@ -75,7 +75,7 @@ def best_turn(
     def lacking(turned: Statistics, seconds: float) -> float:
         gains, axes = np.linalg.eigh(root.T @ _added(fit, turned, seconds) @ root)
         spread = np.sqrt((jacobian @ axes) ** 2 @ (1.0 / (1.0 + np.maximum(gains, 0.0))))
-        return _lacking(estimate, needs, HALF_WIDTH * spread)
+        return _lacking(estimate, needs, HALF_WIDTH_SIGMA * spread)
 
     turns: list[tuple[float, float, str]] = []
     for name, axis in zip("xyz", np.eye(3), strict=True):

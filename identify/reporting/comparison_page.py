@@ -44,6 +44,7 @@ from identify.reporting.content import (
     table_of,
 )
 from identify.reporting.rounding import nines, significant
+from identify.significance import ESTIMATES_DIFFER_P
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -111,7 +112,7 @@ def agreement(comparison: Comparison) -> Section:
                 "–" if noticed is None else significant(unit.of(noticed)),
                 Cell(
                     "–" if p is None else chance_text(p).removeprefix("= "),
-                    tone="warn" if p is not None and p < 1e-3 else "",
+                    tone="warn" if p is not None and p < ESTIMATES_DIFFER_P else "",
                 ),
                 heading=_NAMES.get(name, ""),
             )

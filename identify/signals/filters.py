@@ -11,6 +11,7 @@ from identify.errors import LogError
 from identify.signals.kernels import Differentiator, default_cutoff_hz
 from identify.signals.noise import power_spectrum
 from identify.signals.transform import BAND_EDGES_HZ
+from identify.significance import SIGNIFICANT_SIGMA
 from identify.spatial import rotation_from_quaternion
 
 _HIGHEST_SHARE = 0.2
@@ -21,9 +22,6 @@ _MOTION_ABOVE = 3e-4
 
 _NOISE_FROM = 0.6
 """Share of half the sampling rate above which a spectrum is noise."""
-
-_SURELY = 4.0
-"""Standard errors by which power stands out of it to count."""
 
 _HANN = 35.0 / 18.0
 """Frequencies of a spectrum by Hann windows that vary as one: Σρ² of its lines."""
@@ -68,7 +66,7 @@ def _share_above(columns: Array, edge_hz: float, rate_hz: float) -> float:
     above, moving = (frequency > edge_hz) & ~noise, (frequency > 0.0) & ~noise
     # The floor is read off the same spectrum, and neighbours of a Hann window go together.
     counts = above.sum() + above.sum() ** 2 / noise.sum()
-    chance = _SURELY * floor * np.sqrt(_HANN * counts / averaged)
+    chance = SIGNIFICANT_SIGMA * floor * np.sqrt(_HANN * counts / averaged)
     fast = (power[above] - floor).sum(axis=0) - chance
     whole = float(np.maximum((power[moving] - floor).sum(axis=0), 0.0).sum())
     return float(np.maximum(fast, 0.0).sum()) / whole if whole > 0.0 else 0.0

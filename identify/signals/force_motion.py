@@ -29,6 +29,12 @@ from identify.signals.imu import PRODUCTS, BandMoments
 from identify.signals.noise import SignalNoise
 from identify.signals.prepared import BlockRows
 from identify.signals.segments import EvenSegment
+from identify.significance import (
+    CONFIDENCE_QUANTILE,
+    DIFFERENT_REST_SIGMA,
+    HALF_WIDTH_SIGMA,
+    IMPOSSIBLE_BY_TORQUE_SIGMA,
+)
 from identify.spatial import Pose
 from identify.spatial.rotations import hat
 
@@ -126,7 +132,8 @@ def _stands(segment: EvenSegment) -> list[tuple[Vec3, float]]:
         means, mean = inner.mean(axis=1), inner.mean(axis=(0, 1))
         variance = float(inner.var(axis=1).mean())
         differ = np.linalg.norm(means - mean, axis=1).max()
-        if differ < 5.0 * np.sqrt(variance / rows) + _STEADY * np.linalg.norm(mean):
+        noise = DIFFERENT_REST_SIGMA * np.sqrt(variance / rows)
+        if differ < noise + _STEADY * np.linalg.norm(mean):
             found.append((mean, variance / (rows * len(inner))))
     return found
 
@@ -159,7 +166,7 @@ def _sphere(points: Array, variances: Array) -> tuple[Array, Array]:
     if np.linalg.cond(J) > 1e6:
         return x, np.full((4, 4), np.inf)
     degrees = len(points) - 4
-    few = (float(stdtrit(degrees, 0.975)) / 1.96) ** 2
+    few = (float(stdtrit(degrees, CONFIDENCE_QUANTILE)) / HALF_WIDTH_SIGMA) ** 2
     return x, max(1.0, few * float(left @ left) / degrees) * np.linalg.inv(J.T @ J)
 
 
@@ -204,7 +211,7 @@ def with_place(recording: Recording, blocks: Sequence[BlockRows], found: AtRest)
         )
     x, covariance = fit
     trace = np.array([1.0, 0.0, 0.0, 1.0, 0.0, 1.0])
-    if trace @ x[3:] < -4.0 * np.sqrt(trace @ covariance[3:, 3:] @ trace):
+    if trace @ x[3:] < -IMPOSSIBLE_BY_TORQUE_SIGMA * np.sqrt(trace @ covariance[3:, 3:] @ trace):
         raise LogError(
             f"{recording.name}: the moments of inertia come out negative: the wrench or the gyro "
             "has the other sign. In the schema, [wrench], change acts_on, or put a minus before "
@@ -247,7 +254,7 @@ def _in_another_unit(
     origin = np.zeros(3) if recording.X_BS is None else recording.X_BS.position
     away = float(np.linalg.norm(x[:3] - origin))
     error = float(np.sqrt(np.trace(covariance[:3, :3])))
-    if away - 4.0 * error > FARTHEST_COM:
+    if away - IMPOSSIBLE_BY_TORQUE_SIGMA * error > FARTHEST_COM:
         yield Finding(
             "torque_unit",
             "error",

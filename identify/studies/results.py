@@ -14,6 +14,7 @@ from scipy.special import betaincinv, stdtrit
 
 from identify.arrays import Array
 from identify.errors import StudyError, did_you_mean
+from identify.significance import CONFIDENCE_LEVEL, CONFIDENCE_QUANTILE, NORMAL_QUANTILE
 from identify.studies.keys import code_fingerprint
 from identify.studies.metrics import METRICS
 from identify.studies.store import StoreInfo, read_info, read_rows
@@ -163,7 +164,6 @@ def default_metrics(results: Results) -> tuple[str, ...]:
     return tuple(name for name in single if name in results.frame)
 
 
-_LEVEL = 0.975
 PAIR = ("log_data", "log", "perturbation", "noise_seed", "seed")
 """Columns that two trials share if they worked on the same noisy log."""
 
@@ -239,7 +239,8 @@ def _difference(part: Any, name: str) -> dict[str, float]:
     difference = pairs["second"] - pairs["first"]
     units = difference.groupby("log").mean() if logs > 1 else difference
     mean = float(units.mean())
-    half = float(units.sem() * stdtrit(len(units) - 1, _LEVEL))  # NaN where there are too few
+    quantile = stdtrit(len(units) - 1, CONFIDENCE_QUANTILE)  # NaN where there are too few
+    half = float(units.sem() * quantile)
     heading = next((of.columns[name] for of in METRICS.values() if name in of.columns), None)
     # Of what is 0 or 1 shares differ by one at the most: nothing is lost where the rest is cut.
     share = heading is not None and heading.factor == 100.0 and not heading.spread
@@ -258,8 +259,6 @@ def _difference(part: Any, name: str) -> dict[str, float]:
     }
 
 
-_COVERAGE = 0.95
-_NORMAL = 1.959964
 _DRAWS = 2000
 _MOST = 1000
 """Trials up to which they are drawn; of more, the mean's own normal interval is the same."""
@@ -285,9 +284,9 @@ def mean_interval(values: ArrayLike) -> Interval:
     if len(x) < 2:
         return Interval(np.nan, np.nan)
     if len(x) > _MOST:
-        half = _NORMAL * float(x.std(ddof=1)) / np.sqrt(len(x))
+        half = NORMAL_QUANTILE * float(x.std(ddof=1)) / np.sqrt(len(x))
         return Interval(float(x.mean() - half), float(x.mean() + half))
-    tail = 0.5 * (1.0 - _COVERAGE)
+    tail = 0.5 * (1.0 - CONFIDENCE_LEVEL)
     low, high = np.quantile(_weights(len(x)) @ x, (tail, 1.0 - tail))
     return Interval(float(low), float(high))
 
@@ -307,7 +306,7 @@ def share_interval(hits: int, trials: int) -> Interval:
     """
     if trials == 0:
         return Interval(np.nan, np.nan)
-    tail = 0.5 * (1.0 - _COVERAGE)
+    tail = 0.5 * (1.0 - CONFIDENCE_LEVEL)
     low = betaincinv(hits, trials - hits + 1, tail) if hits else 0.0
     high = betaincinv(hits + 1, trials - hits, 1.0 - tail) if hits < trials else 1.0
     return Interval(float(low), float(high))

@@ -39,10 +39,7 @@ from identify.estimation.intervals import (
 )
 from identify.exchange import SavedEstimate
 from identify.inertia import PHI
-
-LEVEL = 1e-3
-"""Of the tests: below it estimates differ. Of a thousand sets of logs of one body, one is said to
-differ by chance; a search for the logs that do adds as much."""
+from identify.significance import CONFIDENCE_QUANTILE, ESTIMATES_DIFFER_P, UNLIMITED_DEGREES
 
 SHOWN = ("m", *COM, *INERTIA_ABOUT_COM)
 """What is compared parameter by parameter: mass, centre of mass, inertia about it."""
@@ -56,9 +53,6 @@ _COARSE = 0.3
 _TRUSTED = 1.1
 """Scatter up to which estimates are said to agree whatever its probability: no interval is right to
 a tenth, and of hundreds of logs that would show."""
-
-_MOST_DEGREES = 1e9
-_HALF_WIDTH_LEVEL = 0.975
 
 Agreement: TypeAlias = Literal["agree", "differ", "cannot be told"]
 
@@ -137,7 +131,7 @@ def pool_estimates(estimates: Mapping[str, SavedEstimate]) -> PooledEstimates:
     rest, found = list(range(len(names))), []
     while len(rest) > 1:
         tests = {one: parts.against(one, [k for k in rest if k != one]) for one in rest}
-        if not min(test.p for test in tests.values()) * len(rest) < LEVEL:
+        if not min(test.p for test in tests.values()) * len(rest) < ESTIMATES_DIFFER_P:
             break
         # Without it the rest agree best. Its probability does not say that: beside a pool with
         # the odd one in it a good log is as improbable, and none is below zero.
@@ -147,7 +141,7 @@ def pool_estimates(estimates: Mapping[str, SavedEstimate]) -> PooledEstimates:
     while found:  # what seemed to differ beside a pool with another in it comes back
         back = {one: parts.against(one, rest).p for one in found}
         nearest = max(found, key=lambda one: back[one])
-        if back[nearest] * (len(rest) + 1) < LEVEL:
+        if back[nearest] * (len(rest) + 1) < ESTIMATES_DIFFER_P:
             break
         found.remove(nearest)
         rest.append(nearest)
@@ -206,7 +200,7 @@ class _Pool:
     @property
     def half_widths(self) -> Array:
         """Of the 95 % intervals of `SHOWN`."""
-        return stdtrit(self.degrees, _HALF_WIDTH_LEVEL) * np.sqrt(self.variances)
+        return stdtrit(self.degrees, CONFIDENCE_QUANTILE) * np.sqrt(self.variances)
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +276,7 @@ class _Parts:
         known = np.where(identified, mean, others) * self.units  # a mass that is given is the same
         for_show = covariance * self.units * self.units[:, None]
         values, variances = _shown(known, for_show, identified)
-        degrees = 1.0 / spread if spread else _MOST_DEGREES
+        degrees = 1.0 / spread if spread else UNLIMITED_DEGREES
         return _Pool(identified, mean, covariance, degrees, values, variances)
 
     def against(self, one: int, others: Sequence[int], pool: _Pool | None = None) -> SameMean:
@@ -310,7 +304,8 @@ class _Parts:
         away = np.abs(self.values[one] - pool.values) / spread
         order = [int(k) for k in np.argsort(-np.nan_to_num(away)) if np.isfinite(away[k])]
         # Two-sided, for each of the parameters.
-        limit = stdtrit(min(self.degrees[one], pool.degrees), 1.0 - 0.5 * LEVEL / len(SHOWN))
+        degrees = min(self.degrees[one], pool.degrees)
+        limit = stdtrit(degrees, 1.0 - 0.5 * ESTIMATES_DIFFER_P / len(SHOWN))
         far = [k for k in order if away[k] > limit] or order[:1]
         return Difference(p, tuple(SHOWN[k] for k in far))
 
@@ -321,7 +316,7 @@ class _Parts:
         if count < 2:
             return None
         spread = np.sqrt(np.median(self.variances[there, k]) * (1.0 + 1.0 / (count - 1.0)))
-        limit = stdtrit(np.median(self.degrees[there]), 1.0 - 0.5 * LEVEL / count)
+        limit = stdtrit(np.median(self.degrees[there]), 1.0 - 0.5 * ESTIMATES_DIFFER_P / count)
         return float(limit * spread)
 
     def of_parameter(self, k: int) -> float | None:
@@ -390,7 +385,7 @@ def _verdict(parts: _Parts, test: SameMean, found: bool) -> tuple[Agreement, str
         return "cannot be told", "there are fewer than two estimates to compare"
     if np.isnan(test.p):
         return "cannot be told", "no parameter is identified by two of the estimates"
-    if found or (test.p < LEVEL and test.scatter > _TRUSTED):
+    if found or (test.p < ESTIMATES_DIFFER_P and test.scatter > _TRUSTED):
         return "differ", ""
     noticed = parts.noticed(0)  # none of a mass that is given: the rest decides
     share = 0.0 if noticed is None else noticed / float(np.nanmedian(parts.values[:, 0]))
@@ -416,7 +411,7 @@ def _of_scale(estimates: Mapping[str, SavedEstimate]) -> Array:
             every = np.ones(len(PHI), dtype=np.bool_)
             of_each.append(_shown(estimate.parameters.phi, estimate.calibration, every)[1])
     variances = np.median(np.nan_to_num(of_each[1:] or of_each), axis=0)
-    return stdtrit(_MOST_DEGREES, _HALF_WIDTH_LEVEL) * np.sqrt(variances)
+    return stdtrit(UNLIMITED_DEGREES, CONFIDENCE_QUANTILE) * np.sqrt(variances)
 
 
 def _identified(estimate: SavedEstimate) -> list[bool]:
@@ -435,8 +430,8 @@ def degrees_of(estimate: SavedEstimate) -> float:
 def _degrees(estimate: SavedEstimate, identified: NDArray[np.bool_]) -> float:
     """Of freedom of the covariance: what the intervals were made with, harmonic over parameters."""
     known = [estimate.degrees_of_freedom.get(PHI[k]) for k in np.flatnonzero(identified).tolist()]
-    inverse = [1.0 / min(of or _MOST_DEGREES, _MOST_DEGREES) for of in known]
-    return 1.0 / float(np.mean(inverse)) if inverse else _MOST_DEGREES
+    inverse = [1.0 / min(of or UNLIMITED_DEGREES, UNLIMITED_DEGREES) for of in known]
+    return 1.0 / float(np.mean(inverse)) if inverse else UNLIMITED_DEGREES
 
 
 def _shown(phi: Array, covariance: Array, identified: NDArray[np.bool_]) -> tuple[Array, Array]:

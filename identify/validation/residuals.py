@@ -15,25 +15,20 @@ from scipy.special import fdtrc
 from identify.arrays import Array, Flags, Indices, Phi, Vec6
 from identify.regressors import LogSummary
 from identify.regressors.newton_euler import FEATURE_TENSOR
+from identify.significance import POSE_DEPENDENCE_P, SIGNIFICANT_SIGMA
 
 _LAGS = np.linspace(2.0, 4.0, 9)
 """Times apart at which noise is no longer correlated [s]; at some of them what drifts or swings is.
 """
 
 _CORRELATED = 0.3
-"""Correlation so far apart from which a residual is no noise …"""
-
-_SURELY = 4.0
-"""… if it is as many standard errors from zero, …"""
+"""Correlation so far apart from which a residual is not noise, if it is significant."""
 
 _SLOWEST_SECONDS = 0.5
-"""… one for each so long a time."""
+"""Time to which one independent correlation counts [s]."""
 
 _SHARE = 0.5
-"""Share of a residual's power that a linear function of still poses may explain …"""
-
-_CHANCE = 1e-4
-"""… unless chance alone explains as much with at least this probability."""
+"""Share of a residual's power that a linear function of still poses may explain."""
 
 _HELD_OUT_SHARE = 0.3
 """Share of a residual's power, held out, that motion and its rate may predict, if each
@@ -89,10 +84,10 @@ def axes_beyond_noise(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Fl
         predicted, tested = predicted + of_log[0], tested + of_log[1]
     safe = np.where(power > 0.0, power, 1.0)
     *late, soon = lagged / safe * rows / np.maximum(pairs, 1.0)
-    surely = _SURELY * np.sqrt(_SLOWEST_SECONDS / max(seconds, _SLOWEST_SECONDS))
+    surely = SIGNIFICANT_SIGMA * np.sqrt(_SLOWEST_SECONDS / max(seconds, _SLOWEST_SECONDS))
     slow = np.max(late, axis=0) > max(_CORRELATED, surely)
     kurtosis = fourth / safe**2 * rows - 3.0
-    heavy = kurtosis > max(_HEAVY, _SURELY * np.sqrt(24.0 / effective))
+    heavy = kurtosis > max(_HEAVY, SIGNIFICANT_SIGMA * np.sqrt(24.0 / effective))
     with_motion = predicted > _HELD_OUT_SHARE * np.where(tested > 0.0, tested, 1.0)
     with_motion &= soon > _CORRELATED
     with_poses = _beyond_chance(along / safe, terms, still_rows)
@@ -210,4 +205,5 @@ def _beyond_chance(share: Array, terms: int, effective: float) -> Flags:
     if left <= 0.0:  # as many terms explain any residual
         return np.zeros(len(share), dtype=bool)
     rest = np.maximum(1.0 - share, np.finfo(float).tiny)
-    return (share > _SHARE) & (fdtrc(terms, left, share / terms / (rest / left)) < _CHANCE)
+    p = fdtrc(terms, left, share / terms / (rest / left))
+    return (share > _SHARE) & (p < POSE_DEPENDENCE_P)

@@ -10,6 +10,7 @@ import numpy as np
 
 from identify.arrays import Array, Indices, Mat66, Phi, Vec3, Vec4
 from identify.errors import SimulationError
+from identify.significance import BAND_QUANTILES
 from identify.simulation import fast_rollout
 from identify.simulation.checks import Interpolation
 from identify.spatial.rotations import (
@@ -30,9 +31,6 @@ from identify.validation.yardstick import NoiseGrowth, noise_growth, require_tim
 
 HORIZON = 1.0
 """Longest time a window is simulated for, where not asked otherwise [s]."""
-
-BAND = (0.025, 0.975)
-"""Quantiles of the samples' errors that a band lies between."""
 
 _MOST_SHOWN = 50
 """Samples of a window at which a band is worked out."""
@@ -83,7 +81,7 @@ class ErrorBand:
     def of(cls, errors: ReplayErrors) -> ErrorBand:
         """The band of the errors of s bodies, shape (s, k) each."""
         position, attitude = (
-            np.quantile(each, BAND, axis=0) for each in (errors.position, errors.attitude)
+            np.quantile(each, BAND_QUANTILES, axis=0) for each in (errors.position, errors.attitude)
         )
         return cls(errors.horizon, position, attitude, len(errors.position))
 

@@ -7,7 +7,6 @@ from scipy.spatial.transform import Rotation
 from identify.diagnosis import Explanation, Fault, Ranking
 from identify.diagnosis.faults import faults_of
 from identify.diagnosis.misfit import BandRows, misfit, pseudo_spectrum
-from identify.diagnosis.ranking import CLEAR_LEAD
 from identify.inertia import InertialParameters, pseudo_inertia
 from identify.inertia.consistency import mean_density
 from identify.logs import Recording, read_log
@@ -20,6 +19,7 @@ from identify.pipeline.explanations import rank_explanations
 from identify.pipeline.messages import of_ranking
 from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors import scan
+from identify.significance import CLEAR_LEAD
 from tests.close import assert_close
 from tests.recordings import GRAVITY, Path, record, still_poses, with_signals as changed_signals
 from tests.strategies import random_body

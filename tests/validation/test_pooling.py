@@ -9,8 +9,9 @@ from identify.estimation.calibration import NOT_INCLUDED
 from identify.estimation.intervals import intervals_of
 from identify.exchange import SavedEstimate
 from identify.inertia import PHI, InertialParameters
+from identify.significance import ESTIMATES_DIFFER_P
 from identify.validation import PooledEstimates, pool_estimates
-from identify.validation.pooling import LEVEL, same_mean
+from identify.validation.pooling import same_mean
 from tests.close import assert_close
 
 BODY = InertialParameters.from_com(1.2, [0.01, -0.02, 0.05], np.diag([3e-3, 2e-3, 4e-3]))
@@ -146,7 +147,7 @@ def test_estimates_of_one_body_agree_and_their_pool_has_it():
     pooled = pool_estimates({f"log{k}": drawn(rng) for k in range(20)})
     assert pooled.verdict == "agree"
     assert pooled.p is not None
-    assert pooled.p > LEVEL
+    assert pooled.p > ESTIMATES_DIFFER_P
     assert (pooled.degrees, pooled.differing) == (190, ())
     truth = dict(zip(pooled.values, [BODY.mass, *BODY.com], strict=False))
     for name, value in truth.items():
@@ -181,7 +182,7 @@ def test_logs_of_another_body_are_found_and_named_with_what_differs():
     odd, other = (pooled.by_name[name].p for name in ("log2", "log0"))
     assert odd is not None
     assert other is not None
-    assert odd < LEVEL / 8 < other
+    assert odd < ESTIMATES_DIFFER_P / 8 < other
     assert abs(pooled.values["m"] - BODY.mass) < 3e-3  # of the rest
 
 
@@ -197,7 +198,7 @@ def test_a_good_log_beside_a_heavy_odd_one_is_not_named():
     for name in several:
         p = pooled.by_name[name].p
         assert p is not None
-        assert (p < LEVEL / len(several)) == (name == "odd")
+        assert (p < ESTIMATES_DIFFER_P / len(several)) == (name == "odd")
     few = pool_estimates({name: several[name] for name in ("part0", "part1", "part3", "odd")})
     assert few.differing == ("odd",)
     assert abs(few.values["m"] - BODY.mass) < 6e-3
@@ -212,7 +213,7 @@ def test_intervals_a_few_percent_too_narrow_are_no_difference_however_many_logs_
             several[f"{k}"] = narrowed(one, factor)
         pooled = pool_estimates(several)
         assert pooled.p is not None
-        assert pooled.p < LEVEL
+        assert pooled.p < ESTIMATES_DIFFER_P
         assert pooled.scatter == pytest.approx(factor, rel=0.05)  # four standard errors
         assert pooled.verdict == verdict
 

@@ -18,6 +18,7 @@ from identify.reporting.study.accuracy import (
     key,
 )
 from identify.reporting.study.rows import StudyRows, code, number
+from identify.significance import NORMAL_QUANTILE
 from identify.studies.results import Interval, counts_within, share_interval
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ WANTED = (92.0, 98.0)
 LEAST_OF_A_LOG = 85.0
 """Coverage of a parameter that they should have on every log [%]."""
 
-_NORMAL = 1.959964
 _NOTE = (
     "Covered: of the intervals given, how many hold the true value, with the 95 % interval of that "
     "share by Clopper and Pearson, which takes the trials as independent. Worst log: the lowest "
@@ -152,7 +152,7 @@ def _width(part: Any, name: str) -> float:
     if not set(columns) <= set(part.columns):
         return float("nan")
     ratios = [
-        float(log[columns[0]].median() / (_NORMAL * np.sqrt((log[columns[1]] ** 2).mean())))
+        float(log[columns[0]].median() / (NORMAL_QUANTILE * np.sqrt((log[columns[1]] ** 2).mean())))
         for _, log in part.dropna(subset=columns).groupby("log")
         if len(log) >= _FEWEST and log[columns[1]].any()
     ]
