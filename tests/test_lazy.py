@@ -114,3 +114,25 @@ print("matplotlib.pyplot" in sys.modules, "matplotlib" in sys.modules)
     assert int(fit) <= 177
     assert int(fit) < int(report) <= 239
     assert pyplot == "False True"
+
+
+WITHOUT_EXTRAS = """
+import importlib, pkgutil, sys
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in sys.argv[1:]:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Absent())
+import identify
+for info in pkgutil.walk_packages(identify.__path__, "identify."):
+    if not info.name.startswith("identify.logs.readers.") and info.name != "identify.__main__":
+        importlib.import_module(info.name)
+"""
+"""Imports every module but the readers of single formats, with the packages named absent."""
+
+
+def test_no_module_but_the_reader_of_a_format_needs_an_extra():
+    extras = ("rosbags", "mcap", "h5py", "pyulog", "trimesh", "distributed", "pinocchio", "pydrake")
+    subprocess.run([sys.executable, "-c", WITHOUT_EXTRAS, *extras], check=True)

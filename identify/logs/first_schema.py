@@ -14,8 +14,7 @@ import numpy as np
 
 from identify.errors import LogError, SchemaError, did_you_mean
 from identify.logs.named_vectors import NamedVectors, named_vectors
-from identify.logs.readers import contents_of, read_table
-from identify.logs.readers.bag import RECEIVED, STAMP
+from identify.logs.readers import RECEIVED, STAMP, contents_of, read_table
 from identify.logs.schema_fields import Column
 from identify.logs.schema_tables import LogTable
 from identify.logs.table import Contents, Source, Table, places_of

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 Reader: TypeAlias = Callable[[Source], Table]
 
+RECEIVED, STAMP = "receive_time", "header.stamp"
+"""Columns of a bag that are times: when a message was written, and the stamp of its header."""
+
 _WITH_TOPICS = ("bag", "hdf5", "ulog")
 """Formats of files that hold several tables."""
 

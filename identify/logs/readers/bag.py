@@ -14,50 +14,19 @@ from dataclasses import fields, is_dataclass
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path, PurePath
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rosbags.rosbag2 import Reader
-from rosbags.rosbag2.reader import DirectoryReader
-from rosbags.rosbag2.storage_mcap import McapReader, Schema
 
 from identify.arrays import Array
 from identify.errors import LogError, MissingColumn, MissingExtra
 from identify.files import decoding
-from identify.logs.readers import is_bag
+from identify.logs.readers import RECEIVED, STAMP, is_bag
 from identify.logs.readers.arrays import Slot, table_of, topic_of
 from identify.logs.readers.transforms import TF_TYPES, TRANSFORM_COLUMNS, read_transform
 from identify.logs.table import Contents, Source, Table
 
-
-class _Schemas(dict[int, Schema]):
-    """Definitions of types by number; those in a language unknown to rosbags become empty."""
-
-    def __setitem__(self, key: int, value: Schema) -> None:
-        known = value.encoding in ("ros2msg", "ros2idl", "omgidl")
-        super().__setitem__(key, value if known else value._replace(encoding="", data=""))
-
-
-class _Mcap(McapReader):
-    def __init__(self, path: Any) -> None:
-        super().__init__(path)
-        self.schemas = _Schemas()
-
-
-class _Folder(DirectoryReader):
-    STORAGE_PLUGINS = MappingProxyType({**DirectoryReader.STORAGE_PLUGINS, "mcap": _Mcap})
-
-
-def any_encoding(bag: Reader) -> Reader:
-    """Return a bag of ROS 2 that opens whatever its topics are encoded in."""
-    kinds = {McapReader: _Mcap, DirectoryReader: _Folder}
-    bag.storage = kinds.get(type(bag.storage), type(bag.storage))(bag.path)
-    return bag
-
-
-RECEIVED, STAMP = "receive_time", "header.stamp"
 
 _MOST_ENTRIES = 256
 """Entries of an array, or of a list of messages, that are columns."""
@@ -145,6 +114,8 @@ def opened(path: Path) -> Iterator[Any]:
     try:
         from rosbags.rosbag1 import Reader as Reader1
         from rosbags.rosbag2 import Reader as Reader2
+
+        from identify.logs.readers.mcap_encodings import any_encoding
     except ImportError as error:
         raise MissingExtra("a ROS bag", "bags", "rosbags") from error
     with decoding(path, "ROS bag"):

@@ -1,0 +1,35 @@
+"""MCAP bags that hold topics of other encodings than CDR, opened by rosbags, which refuses them."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Any
+
+from rosbags.rosbag2 import Reader
+from rosbags.rosbag2.reader import DirectoryReader
+from rosbags.rosbag2.storage_mcap import McapReader, Schema
+
+
+class _Schemas(dict[int, Schema]):
+    """Definitions of types by number; those in a language unknown to rosbags become empty."""
+
+    def __setitem__(self, key: int, value: Schema) -> None:
+        known = value.encoding in ("ros2msg", "ros2idl", "omgidl")
+        super().__setitem__(key, value if known else value._replace(encoding="", data=""))
+
+
+class _Mcap(McapReader):
+    def __init__(self, path: Any) -> None:
+        super().__init__(path)
+        self.schemas = _Schemas()
+
+
+class _Folder(DirectoryReader):
+    STORAGE_PLUGINS = MappingProxyType({**DirectoryReader.STORAGE_PLUGINS, "mcap": _Mcap})
+
+
+def any_encoding(bag: Reader) -> Reader:
+    """Return a bag of ROS 2 that opens whatever its topics are encoded in."""
+    kinds = {McapReader: _Mcap, DirectoryReader: _Folder}
+    bag.storage = kinds.get(type(bag.storage), type(bag.storage))(bag.path)
+    return bag
