@@ -27,7 +27,6 @@ from identify.logs.readers.arrays import Slot, table_of, topic_of
 from identify.logs.readers.transforms import TF_TYPES, TRANSFORM_COLUMNS, read_transform
 from identify.logs.table import Contents, Source, Table
 
-
 _MOST_ENTRIES = 256
 """Entries of an array, or of a list of messages, that are columns."""
 
