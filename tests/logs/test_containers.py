@@ -10,6 +10,7 @@ import pytest
 from identify.errors import LogError, MissingColumn, MissingExtra, MissingFile, SchemaError
 from identify.logs import LogFile, open_log, read_log
 from identify.logs.readers import contents_of
+from identify.logs.readers.bag import storage_of
 from identify.logs.readers.mat import LARGEST
 from identify.logs.schema import load_schema
 from identify.spatial.rotations import quaternion_product, rotate, rotation_from_quaternion
@@ -242,6 +243,35 @@ def test_a_topic_of_another_encoding_refuses_no_bag(columns, reference, tmp_path
     schema = {**BAG_SCHEMA, "streams": {**BAG_SCHEMA["streams"], "wrench": {"topic": "/a"}}}
     with pytest.raises(LogError, match=r"/a .*encoded as xml, and only cdr is read"):
         read_log(log, schema)
+
+
+@pytest.mark.parametrize(
+    ("formats", "files", "compressed", "alone"),
+    [
+        (["cdr", "json"], ["run/run_0.mcap"], "NONE", True),
+        (["json"], ["run_0.mcap"], "", True),
+        (["cdr", "cdr"], ["run_0.mcap"], "", False),
+        (["cdr", "json"], ["run_0.mcap", "run_1.mcap"], "", False),
+        (["cdr", "json"], ["run_0.mcap.zstd"], "FILE", False),
+    ],
+)
+def test_a_folder_with_another_encoding_is_read_by_its_only_plain_file(
+    tmp_path, formats, files, compressed, alone
+):
+    topics = [
+        f"  - topic_metadata: {{name: /{k}, serialization_format: {each}}}"
+        for k, each in enumerate(formats)
+    ]
+    lines = [
+        "rosbag2_bagfile_information:",
+        f"  compression_mode: '{compressed}'",
+        f"  relative_file_paths: {files}",
+        "  topics_with_message_count:",
+        *topics,
+    ]
+    (tmp_path / "metadata.yaml").write_text("\n".join(lines))
+    assert storage_of(tmp_path) == (tmp_path / Path(files[0]).name if alone else tmp_path)
+    assert storage_of(tmp_path / "run_0.mcap") == tmp_path / "run_0.mcap"
 
 
 @pytest.mark.parametrize("kind", ["ros1", "mcap", "sqlite3"])
