@@ -6,11 +6,12 @@ matrices their entries row by row. A masked entry is one that is missing, as NaN
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice, product
 from pathlib import Path
-from typing import Any
+from types import EllipsisType
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +26,12 @@ _MOST_COLUMNS, _MOST_PARTS = 10_000, 16
 """Columns of an array that are looked at; and parts of a signal, of which a pose has most."""
 
 
+Key = TypeVar("Key", bound=Hashable)
+"""What loads an array, of one kind for each format."""
+
+
 @dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(Generic[Key]):
     """A column that is, or is a part of, an array not yet loaded.
 
     Attributes:
@@ -38,14 +43,16 @@ class Slot:
     """
 
     name: str
-    key: Any
+    key: Key
     rows: int
     dtype: np.dtype[Any]
-    index: Any = ...
+    index: tuple[int | slice, ...] | EllipsisType = ...
     transposed: bool = False
 
 
-def slots_of(arrays: Iterable[tuple[str, Any, tuple[int, ...], np.dtype[Any]]]) -> list[Slot]:
+def slots_of(
+    arrays: Iterable[tuple[str, Key, tuple[int, ...], np.dtype[Any]]],
+) -> list[Slot[Key]]:
     """The columns of the arrays of a log, each of a name, a key, a shape and a type.
 
     None of an array that has no rows or too many dimensions.
@@ -54,7 +61,7 @@ def slots_of(arrays: Iterable[tuple[str, Any, tuple[int, ...], np.dtype[Any]]]) 
     shapes = [shape for _, _, shape, _ in arrays]
     lengths = {s[0] for s in shapes if len(s) == 1 or (len(s) == 2 and s[0] > s[1])}
     lengths |= {max(s) for s in shapes if len(s) > 1 and 1 in s and max(s) > _MOST_PARTS}
-    slots: list[Slot] = []
+    slots: list[Slot[Key]] = []
     for name, key, shape, dtype in arrays:
         if len(shape) == 1:
             slots.append(Slot(name, key, shape[0], dtype))
@@ -89,7 +96,7 @@ def _axis_of_samples(shape: tuple[int, ...], lengths: Container[int]) -> int | N
             return None
 
 
-def slots_of_all(arrays: Mapping[str, NDArray[Any]]) -> list[Slot]:
+def slots_of_all(arrays: Mapping[str, NDArray[Any]]) -> list[Slot[str]]:
     """The columns of arrays by their names, each its own key."""
     return slots_of((name, name, array.shape, array.dtype) for name, array in arrays.items())
 
@@ -101,7 +108,7 @@ def read_arrays(source: Source) -> Table:
     return table_of(source, slots, lambda number: held[number][1])
 
 
-def table_of(source: Source, slots: list[Slot], load: Callable[[Any], NDArray[Any]]) -> Table:
+def table_of(source: Source, slots: list[Slot[Key]], load: Callable[[Key], NDArray[Any]]) -> Table:
     """The columns asked for; datetime64 time stamps bring their own unit.
 
     `load` gives the array of a slot's key and is called once for each array in use.
@@ -126,14 +133,14 @@ def table_of(source: Source, slots: list[Slot], load: Callable[[Any], NDArray[An
     return Table(path, names, columns, faults, stamps, ticks, transposed=tuple(turned))
 
 
-def rows_of(source: Source, slots: list[Slot]) -> int:
+def rows_of(source: Source, slots: list[Slot[Key]]) -> int:
     """How many rows the columns asked for have, none if transposed; errors as of `table_of`."""
     wanted, place = _wanted(source, slots)
     used = [*wanted.values(), *(() if place is None else (slots[place],))]
     return 0 if any(slot.transposed for slot in used) else _rows(source.path, used)
 
 
-def _wanted(source: Source, slots: list[Slot]) -> tuple[dict[Column, Slot], int | None]:
+def _wanted(source: Source, slots: list[Slot[Key]]) -> tuple[dict[Column, Slot[Key]], int | None]:
     """The columns asked for, and the number of the time stamps, all of them of numbers."""
     path, names, time = source.path, tuple(slot.name for slot in slots), source.layout.time
     wanted = {column: slots[locate(path, names, column)] for column in source.columns}
@@ -150,7 +157,7 @@ def _numbers(raw: NDArray[Any]) -> Array:
     return np.ma.filled(raw.astype(np.float64), np.nan)
 
 
-def _require_kind(path: Path, column: Column, slot: Slot, kinds: str) -> None:
+def _require_kind(path: Path, column: Column, slot: Slot[Key], kinds: str) -> None:
     dtype = slot.dtype
     if dtype.kind in kinds:
         return
@@ -163,7 +170,7 @@ def _require_kind(path: Path, column: Column, slot: Slot, kinds: str) -> None:
     )
 
 
-def _rows(path: Path, used: list[Slot]) -> int:
+def _rows(path: Path, used: list[Slot[Key]]) -> int:
     first = used[0]
     for slot in used:
         if slot.rows != first.rows:

@@ -14,7 +14,7 @@ from dataclasses import fields, is_dataclass
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path, PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,14 @@ from identify.logs.readers import RECEIVED, STAMP, is_bag
 from identify.logs.readers.arrays import Slot, table_of, topic_of
 from identify.logs.readers.transforms import TF_TYPES, TRANSFORM_COLUMNS, read_transform
 from identify.logs.table import Contents, Source, Table
+
+if TYPE_CHECKING:
+    from rosbags.interfaces import Connection
+    from rosbags.interfaces.typing import Typesdict
+    from rosbags.rosbag1 import Reader as Reader1
+    from rosbags.rosbag2 import Reader as Reader2
+
+    Bag: TypeAlias = Reader1 | Reader2
 
 _MOST_ENTRIES = 256
 """Entries of an array, or of a list of messages, that are columns."""
@@ -39,8 +47,18 @@ _BETWEEN_IDL = "=" * 80 + "\n"
 _LOOKED_AT = 2000
 """Messages of transforms by which frames are listed."""
 
-Messages = Iterator[tuple[int, Any]]
-"""Time of receipt [ns] and message, in order."""
+Messages: TypeAlias = Iterator[tuple[int, Any]]
+"""Time of receipt [ns] and message, in order: of a class that is made when the bag is read."""
+
+Getter: TypeAlias = Callable[[Any], Any]
+"""Takes the value of a field from a message."""
+
+
+class _Time(Protocol):
+    """A stamp of ROS."""
+
+    sec: int
+    nanosec: int
 
 
 def read_bag(source: Source) -> Table:
@@ -97,13 +115,13 @@ def contents(path: Path) -> tuple[Contents, ...]:
     return tuple(found)
 
 
-def _types(bag: Any) -> dict[str, str]:
+def _types(bag: Bag) -> dict[str, str]:
     """The types of the topics that have messages."""
     return {name: of.msgtype or "several types" for name, of in bag.topics.items() if of.msgcount}
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Any]:
+def opened(path: Path) -> Iterator[Bag]:
     """A bag, opened; whatever a damaged one makes the library raise is a `LogError`.
 
     Raises:
@@ -119,11 +137,11 @@ def opened(path: Path) -> Iterator[Any]:
         raise MissingExtra("a ROS bag", "bags", "rosbags") from error
     with decoding(path, "ROS bag"):
         ros1 = path.suffix == ".bag" and not path.is_dir()
-        with Reader1(path) if ros1 else any_encoding(Reader2(_storage_of(path))) as bag:
+        with Reader1(path) if ros1 else any_encoding(Reader2(storage_of(path))) as bag:
             yield bag
 
 
-def _storage_of(path: Path) -> Path:
+def storage_of(path: Path) -> Path:
     """A bag, or its only file where topics are not in CDR, for which rosbags refuses the folder."""
     if not is_bag(path):
         return path
@@ -137,7 +155,7 @@ def _storage_of(path: Path) -> Path:
     return files[0] if other and plain and len(files) == 1 else path
 
 
-def messages_of(bag: Any, topics: Sequence[str]) -> Messages:
+def messages_of(bag: Bag, topics: Sequence[str]) -> Messages:
     """The messages of some topics of an opened bag.
 
     Raises:
@@ -145,7 +163,7 @@ def messages_of(bag: Any, topics: Sequence[str]) -> Messages:
     """
     connections = [of for of in bag.connections if of.topic in topics]
     places = {of.id: Path(f"{bag.path}: {of.topic} ({of.msgtype})") for of in connections}
-    decoders: dict[int, Callable[[bytes], Any]] = {}
+    decoders: dict[int, Callable[[bytes], object]] = {}
     for connection, received, raw in bag.messages(connections=connections):
         with decoding(places[connection.id], "message of its type"):
             if connection.id not in decoders:
@@ -154,7 +172,7 @@ def messages_of(bag: Any, topics: Sequence[str]) -> Messages:
         yield received, message
 
 
-def _decoder(connection: Any) -> Callable[[bytes], Any]:
+def _decoder(connection: Connection) -> Callable[[bytes], object]:
     """What reads the messages of a connection; zeros with which a writer padded them are cut."""
     from rosbags.rosbag1 import Reader as Reader1
     from rosbags.serde import SerdeError
@@ -169,7 +187,7 @@ def _decoder(connection: Any) -> Callable[[bytes], Any]:
     if definition.format.name == "MSG":
         store.register(get_types_from_msg(definition.data, name))
     elif definition.data:
-        types: dict[str, Any] = {}
+        types: Typesdict = {}
         for part in filter(None, definition.data.split(_BETWEEN_IDL)):
             types |= get_types_from_idl(re.sub(r"\AIDL: .*\n", "", part))
         store.register(types)
@@ -178,7 +196,7 @@ def _decoder(connection: Any) -> Callable[[bytes], Any]:
     ros1 = isinstance(connection.owner, Reader1)
     read = store.deserialize_ros1 if ros1 else store.deserialize_cdr
 
-    def decode(raw: bytes) -> Any:
+    def decode(raw: bytes) -> object:
         padding = 0
         while True:
             try:
@@ -239,16 +257,14 @@ def _columns(source: Source, topic: str, messages: Messages) -> dict[str, NDArra
     return arrays
 
 
-def flattened(message: Any) -> dict[str, Callable[[Any], Any]]:
+def flattened(message: object) -> dict[str, Getter]:
     """The numbers in a message by the names of their fields, and what gets each."""
-    found: dict[str, Callable[[Any], Any]] = {}
+    found: dict[str, Getter] = {}
     _flatten("", message, lambda whole: whole, found)
     return found
 
 
-def _flatten(
-    prefix: str, value: Any, get: Callable[[Any], Any], found: dict[str, Callable[[Any], Any]]
-) -> None:
+def _flatten(prefix: str, value: object, get: Getter, found: dict[str, Getter]) -> None:
     if isinstance(value, bool | int | float | np.number):
         found[prefix] = get
     elif isinstance(value, np.ndarray) and value.dtype.kind in "iufb":
@@ -272,7 +288,7 @@ def _flatten(
                     found[f"{name}[{joint}]"] = lambda whole, of=of, k=k: of(get(whole))[k]
 
 
-def _nanoseconds(stamp: Any) -> int:
+def _nanoseconds(stamp: _Time) -> int:
     return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
 
 
@@ -283,7 +299,7 @@ def _frames(topic: str) -> tuple[str, str] | None:
 
 
 def _transforms(
-    source: Source, bag: Any, topics: Mapping[str, str], parent: str, child: str
+    source: Source, bag: Bag, topics: Mapping[str, str], parent: str, child: str
 ) -> dict[str, NDArray[Any]]:
     """The columns of the pose of one frame in another, by the transforms of a bag."""
     of_frames = [name for name, kind in topics.items() if kind in TF_TYPES]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from identify.logs.table import Contents, RowsReader, Source, Table
 
 if TYPE_CHECKING:
     import h5py
+
+_Field: TypeAlias = tuple[str, str | None]
+"""A data set, and a field of it where it is compound."""
 
 _MOST_SETS = 10_000
 """Data sets of a file that are looked at."""
@@ -94,7 +97,7 @@ def _read(source: Source, rows: slice) -> Table:
     with open_hdf5(path) as file, decoding(path, "HDF5 file"):
         slots = _slots(source, file, rows)
 
-        def load(key: tuple[str, str | None]) -> NDArray[Any]:
+        def load(key: _Field) -> NDArray[Any]:
             name, field = key
             data: Any = file[name]
             return np.asarray(data[rows] if field is None else data.fields(field)[rows])
@@ -102,7 +105,7 @@ def _read(source: Source, rows: slice) -> Table:
         return table_of(source, slots, load)
 
 
-def _slots(source: Source, file: h5py.File, rows: slice) -> list[Slot]:
+def _slots(source: Source, file: h5py.File, rows: slice) -> list[Slot[_Field]]:
     """The columns of the group that the schema names, or of the whole file."""
     path, topic = source.path, source.layout.topic
     group = file
@@ -117,18 +120,18 @@ def _slots(source: Source, file: h5py.File, rows: slice) -> list[Slot]:
     return _columns(path, group, rows)
 
 
-def _columns(path: Path, group: h5py.Group, rows: slice = slice(None)) -> list[Slot]:
-    arrays: list[tuple[str, object, tuple[int, ...], np.dtype[np.generic]]] = []
+def _columns(path: Path, group: h5py.Group, rows: slice = slice(None)) -> list[Slot[_Field]]:
+    arrays: list[tuple[str, _Field, tuple[int, ...], np.dtype[np.generic]]] = []
     for name, data in data_sets(group):
         if not data.shape:
             continue
         check_expansion(path, data.id.get_storage_size(), data.nbytes)
         if data.dtype.names is None:
-            arrays.append((name, (data.name, None), data.shape, data.dtype))
+            arrays.append((name, (str(data.name), None), data.shape, data.dtype))
         for field in data.dtype.names or ():
             of_field = data.dtype[field]
             whole = (*data.shape, *of_field.shape)
-            arrays.append((f"{name}.{field}", (data.name, field), whole, of_field.base))
+            arrays.append((f"{name}.{field}", (str(data.name), field), whole, of_field.base))
     return [
         slot if slot.transposed else replace(slot, rows=len(range(*rows.indices(slot.rows))))
         for slot in slots_of(arrays)

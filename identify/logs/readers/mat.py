@@ -42,7 +42,7 @@ def contents(path: Path) -> tuple[Contents, ...]:
     return (Contents(tuple(slot.name for slot in slots)),)
 
 
-def _opened(path: Path) -> tuple[list[Slot], Callable[[str], NDArray[np.generic]]]:
+def _opened(path: Path) -> tuple[list[Slot[str]], Callable[[str], NDArray[np.generic]]]:
     """The columns of a file, and what loads them."""
     with decoding(path, "MAT file"), path.open("rb") as file:
         head = file.read(_HEADER + 512)

@@ -83,7 +83,9 @@ def _of_one(path: Path) -> dict[str, NDArray[Any]]:
     return {name: array[name] for name in fields} if fields else {path.stem: array}
 
 
-def _headers(path: Path, archive: zipfile.ZipFile) -> Iterator[tuple[str, str, Any, Any]]:
+def _headers(
+    path: Path, archive: zipfile.ZipFile
+) -> Iterator[tuple[str, str, tuple[int, ...], np.dtype[Any]]]:
     """Name, member, shape and type of each array of the NPY format, from its header."""
     for info in archive.infolist():
         if not info.filename.endswith(".npy"):

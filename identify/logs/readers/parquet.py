@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -101,9 +100,11 @@ class _Stream:
             )
 
 
-def _open(path: Path, **options: Any) -> pq.ParquetFile:
+def _open(path: Path, *, buffer_size: int = 0, pre_buffer: bool = True) -> pq.ParquetFile:
     try:
-        file = pq.ParquetFile(path, page_checksum_verification=True, **options)
+        file = pq.ParquetFile(
+            path, page_checksum_verification=True, buffer_size=buffer_size, pre_buffer=pre_buffer
+        )
         _ = file.schema_arrow
     except _UNREADABLE as error:
         raise unreadable(path, error, "Parquet file") from error
