@@ -26,8 +26,8 @@ from identify.pipeline import FitResult, FitSettings, check_logs, fit
 from identify.pipeline.correcting import NotCorrected
 from identify.pipeline.effect_notes import EFFECT_CODES
 from identify.regressors import FEATURE_TENSOR, scan
-from identify.regressors.wrench import PSI, W
 from identify.signals.transform import BAND_EDGES_HZ, CONSTANT
+from identify.spatial.columns import PSI, W
 
 SYMPTOMS = (
     *("unexplained", "choice_contradicted", "little_motion", "motion_noise", "completed"),

@@ -11,7 +11,7 @@ import numpy as np
 from identify.arrays import Array, Indices
 from identify.diagnosis.robust import segment_edges
 from identify.regressors import FEATURE_TENSOR
-from identify.regressors.wrench import PSI, RT, W
+from identify.spatial.columns import PSI, RT, W
 
 LONGEST, _SHARE = 1.0, 0.2
 """Longest delay that is looked for [s], and share of a segment's time that it may be."""

@@ -22,7 +22,7 @@ from identify.regressors.log_corrections import (
     other_gravity,
     scaled_position,
 )
-from identify.regressors.wrench import W
+from identify.spatial.columns import W
 
 _WRENCH_KEYS = frozenset(
     f"wrench.{key}" for key in ("force", "torque", "force_unit", "torque_unit", "acts_on")

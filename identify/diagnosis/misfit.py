@@ -12,8 +12,8 @@ from identify.arrays import Array, Phi, Vec3
 from identify.inertia import pseudo_inertia
 from identify.inertia.consistency import DENSEST, least_density
 from identify.regressors import FEATURE_TENSOR, Statistics
-from identify.regressors.wrench import PSI, RT
 from identify.signals.transform import CONSTANT
+from identify.spatial.columns import FIT_COLUMNS, FORCE, PSI, RT, TORQUE, W, without_constant
 
 _ROUNDS = 4
 """Times that weights are taken from the residuals: it settles to far less than what is compared."""
@@ -49,7 +49,10 @@ _UNKNOWN = 1e-11
 _NOTHING = 1e-100
 """Information of a log in which nothing tells a body."""
 
-_HALF = slice(0, 3), slice(3, 6)
+_HALF = FORCE, TORQUE
+
+_PSI, _W = without_constant(PSI), without_constant(W)
+"""Columns of the features and of the wrench where the constant is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,7 @@ class BandRows:
     @property
     def measures_wrench(self) -> bool:
         """Whether force and torque are there to be explained: in free flight there is none."""
-        return all(self.factors[:, :, 12:18][..., half].any() for half in _HALF)
+        return all(self.factors[:, :, _W][..., half].any() for half in _HALF)
 
     def shared(self, other: BandRows) -> BandRows:
         """Those of the bands that the other has too."""
@@ -143,10 +146,10 @@ def misfit(logs: Sequence[BandRows], *, scale: float = 1.0) -> Misfit:
         scale: least factor by which the wrench, and with it the density, may be smaller; zero where
             its unit is unknown and the density says nothing.
     """
-    Z = stacked(logs)[:, :, :18]
+    Z = stacked(logs)[:, :, : FIT_COLUMNS - 1]
     n = np.concatenate([log.samples for log in logs])
     G = Z.swapaxes(1, 2) @ Z
-    measured = G[:, 12:, 12:]
+    measured = G[:, _W, _W]
     power = np.diag(measured.sum(axis=0)) / n.sum()
     power = np.repeat([max(power[part].mean(), np.finfo(float).tiny) for part in _HALF], 3)
     floor = np.diag(_RESOLUTION**2 * power)
@@ -170,9 +173,9 @@ def _solved(G: Array, weights: Array) -> tuple[Phi, Array]:
     """Weighted least squares, the shortest where it is not unique, and its covariance."""
     F = FEATURE_TENSOR.reshape(72, 10)
     weighted = np.matmul(weights[:, None], FEATURE_TENSOR)
-    crossed = G[:, :12, :12] @ weighted.reshape(-1, 12, 60)
+    crossed = G[:, _PSI, _PSI] @ weighted.reshape(-1, 12, 60)
     N = F.T @ crossed.sum(axis=0).reshape(72, 10)
-    b = G[:, :12, 12:18].reshape(-1) @ weighted.reshape(-1, 10)
+    b = G[:, _PSI, _W].reshape(-1) @ weighted.reshape(-1, 10)
     covariance = inverse_information(N)
     return covariance @ b, covariance
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.estimation.least_squares import LeastSquaresFit
-from identify.regressors.wrench import PSI
+from identify.spatial.columns import ACCELERATION, ANGULAR_ACCELERATION, PSI, SQUARES
 
 _SLOW = 0.3
 """Rotation about an axis below this root mean square [rad/s] is little."""
@@ -81,9 +81,9 @@ def _motion_of(fit: LeastSquaresFit) -> tuple[Array, Array, float]:
                 continue
             psi = moment[PSI, PSI]
             scale = total / constant  # products sum with the constant of rows, not of samples
-            squares += np.maximum(moment[0, PSI][6:9], 0.0) * scale
-            steps += np.maximum(np.diag(psi)[3:6], 0.0)
-            mean = moment[0, PSI][:3]
+            squares += np.maximum(moment[0, PSI][SQUARES], 0.0) * scale
+            steps += np.maximum(np.diag(psi)[ANGULAR_ACCELERATION], 0.0)
+            mean = moment[0, PSI][ACCELERATION]
             whole += psi[:3, :3]
             across += psi[:3, :3] - np.outer(mean, mean) / constant
             samples += total

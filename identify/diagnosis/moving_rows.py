@@ -12,7 +12,7 @@ from identify.errors import LogError
 from identify.logs import Recording
 from identify.regressors import FEATURE_TENSOR, scan
 from identify.regressors.triangular import triangle
-from identify.regressors.wrench import PSI, RT, W
+from identify.spatial.columns import PSI, RT, W
 from identify.spatial.rotations import rotation_angle
 
 _RATES_HZ = np.geomspace(0.5, 2e4, 120)

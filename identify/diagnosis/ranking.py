@@ -13,8 +13,8 @@ from identify.diagnosis.fault import Fault
 from identify.diagnosis.misfit import BandRows, Misfit, misfit
 from identify.findings import Severity
 from identify.inertia.consistency import DENSEST, held_by_arm, mean_density
-from identify.regressors.wrench import W
 from identify.significance import CLEAR_LEAD
+from identify.spatial.columns import W
 
 SLIP = 12.0
 """Twice the log-likelihood that each mistake has to gain for itself."""

@@ -10,8 +10,8 @@ from identify.arrays import Array, Flags, Indices
 from identify.diagnosis.spans import Span, runs
 from identify.logs.effects import EFFECT_KEYS
 from identify.regressors import FEATURE_TENSOR
-from identify.regressors.wrench import PSI, W
 from identify.significance import CONTACT_ALARM_P
+from identify.spatial.columns import PSI, W
 
 STRETCH_SECONDS = 0.5
 """Stretches of time that are judged as one …"""

@@ -15,8 +15,8 @@ from identify.arrays import Array, Phi
 from identify.diagnosis.fault import Fault, Sizes
 from identify.diagnosis.misfit import BandRows, Misfit, inverse_information, misfit
 from identify.regressors import FEATURE_TENSOR, SCAN_LAYOUT
-from identify.regressors.wrench import DDW, DW, W
 from identify.signals.transform import band_middle
+from identify.spatial.columns import DDW, DW, PSI, W, without_constant
 
 STEPS, _HALVINGS = 8, 4
 SETTLED = 0.1
@@ -25,7 +25,7 @@ SETTLED = 0.1
 _UNOBSERVABLE = 1e-6
 """Share of the information on a direction of η that body and offset have to leave."""
 
-_WRENCH = slice(W.start - 1, W.stop - 1)
+_WRENCH = without_constant(W)
 """Columns of the wrench where the constant is left out."""
 
 _FIT = len(SCAN_LAYOUT.columns)
@@ -96,7 +96,7 @@ class Trial:
             # measured one is that of the residual, and a smaller wrench explains no more.
             predicted = Z.copy()
             predicted[..., _WRENCH] -= r
-            of_body = -(base[..., :12] @ FEATURE_TENSOR.reshape(12, -1))
+            of_body = -(base[..., without_constant(PSI)] @ FEATURE_TENSOR.reshape(12, -1))
             slope = C.T @ tangent[own, 1:]
             of_size = predicted @ slope.reshape(Z.shape[2], -1)
             J = np.concatenate(

@@ -17,8 +17,9 @@ from identify.estimation.least_squares import LeastSquaresFit
 from identify.regressors import WRENCH_LAYOUT, Statistics
 from identify.regressors.system import whitener
 from identify.regressors.triangular import solve_transposed, triangle, whitened
-from identify.regressors.wrench import DDW, DW, W, cells_of_means, shares_of_time
+from identify.regressors.wrench import cells_of_means, shares_of_time
 from identify.signals.transform import CONSTANT, band_middle
+from identify.spatial.columns import DDW, DW, W
 
 _MOST_COSINES, _MOST_COSINES_OF_POSES = 8, 16
 """Functions of time of the drift of a log, and of the order of still poses, at the most."""

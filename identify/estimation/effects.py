@@ -33,7 +33,7 @@ from identify.regressors.log_corrections import (
     turned_wrench,
     without_cable,
 )
-from identify.regressors.wrench import DDW, RP, RT, W
+from identify.spatial.columns import DDW, RP, RT, W
 from identify.spatial.vectors import STANDARD_GRAVITY
 
 SHORTEST_LEVER = 0.03

@@ -32,11 +32,9 @@ from identify.logs import Recording
 from identify.logs.effects import GroupSetting
 from identify.regressors import Statistics, System
 from identify.regressors.statistics import add_up
-from identify.regressors.wrench import (
-    W,
-    without_drift,
-)
+from identify.regressors.wrench import without_drift
 from identify.signals.transform import CONSTANT
+from identify.spatial.columns import W
 
 _ROUNDS = 4
 """Times that effects and weights are fitted anew at the most."""

@@ -20,13 +20,11 @@ from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.regressors.scanning import ReadableLog, excerpts
 from identify.signals import FullRate, NoSegment, full_rate
 from identify.spatial import Pose, PoseLike, coadjoint
+from identify.spatial.columns import ACCELERATION, FIRST_AXES, PRODUCTS, PSI, SECOND_AXES, W
 from identify.spatial.vectors import GRAVITY_W
 
 _BEYOND_END = 1.1
 """Share of a log's length from which on a time is not in it; its edges are lost to derivatives."""
-
-_FIRST, _SECOND = np.array([0, 1, 2, 0, 0, 1]), np.array([0, 1, 2, 1, 2, 2])
-"""Axes of the products of ω in ψ."""
 
 
 class Compensator:
@@ -87,8 +85,8 @@ class Compensator:
             )
         psi, rates = np.empty(12), twist[3:]
         psi[:6] = acceleration
-        psi[:3] -= self._gravity @ R
-        psi[6:] = rates[_FIRST] * rates[_SECOND]
+        psi[ACCELERATION] -= self._gravity @ R
+        psi[PRODUCTS] = rates[FIRST_AXES] * rates[SECOND_AXES]
         return wrench - self._body @ psi - self._offset
 
 
@@ -122,7 +120,7 @@ class CompensatedLog:
         body, kept = _body_map(self.estimate), False
         for recording, parts in _parts_of(self.source, self.cutoff_hz):
             wrenches = [
-                part.at_sensor(recording, part.columns[:, 1:13] @ body.T + self.offset)
+                part.at_sensor(recording, part.columns[:, PSI] @ body.T + self.offset)
                 for part in parts
             ]
             signals = {
@@ -227,7 +225,7 @@ def _mean_residual(
             raise LogError(f"{source.name}: still poses have no time; give the offset itself")
         for part in parts:
             z = part.columns[part.time < seconds]
-            found.append(z[:, 13:19] - z[:, 1:13] @ body.T)
+            found.append(z[:, W] - z[:, PSI] @ body.T)
         end = float(parts[-1].time[-1])
         if end >= seconds:
             break

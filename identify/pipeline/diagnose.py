@@ -45,8 +45,8 @@ from identify.pipeline.messages import (
 )
 from identify.pipeline.scanned_log import ScannedLog, finest_blocks, without_effects
 from identify.regressors import LogSummary
-from identify.regressors.wrench import W
 from identify.significance import CLEAR_LEAD, LIKELIER_LEAD
+from identify.spatial.columns import W
 
 _LOG = logging.getLogger(__name__)
 

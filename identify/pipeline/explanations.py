@@ -37,9 +37,9 @@ from identify.pipeline.fitted_effects import bands_of, cost_of, effects_of
 from identify.pipeline.messages import SHOWN, distinct
 from identify.pipeline.scanned_log import ScannedLog, finest_blocks, without_effects
 from identify.regressors import FEATURE_TENSOR, LogSummary
-from identify.regressors.wrench import PSI, RT, W
 from identify.signals import Reading, on_one_clock
 from identify.significance import CLEAR_LEAD, HALF_WIDTH_SIGMA
+from identify.spatial.columns import PSI, RT, W
 from identify.validation import axes_beyond_noise
 
 _LOG = logging.getLogger(__name__)

@@ -22,9 +22,9 @@ from identify.logs.facts import LogFacts
 from identify.logs.sensors import effect_table
 from identify.pipeline.effect_notes import MOST_DISPLACED
 from identify.pipeline.scanned_log import ScannedLog, finest_blocks, without_effects
-from identify.regressors.wrench import W
 from identify.signals.transform import band_middle
 from identify.significance import CLEAR_LEAD, DISPLACED_POINT_P
+from identify.spatial.columns import W
 from identify.spatial.vectors import STANDARD_GRAVITY
 
 _LARGE_GAIN = GroupSetting(0.05, 0.2)

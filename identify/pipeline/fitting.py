@@ -50,6 +50,7 @@ from identify.pipeline.scanned_log import ScannedLog, scan_log, without_effects
 from identify.pipeline.settings import FitOptions, FitSettings, chosen, reading_of
 from identify.regressors import LogSummary, Statistics
 from identify.significance import HALF_WIDTH_SIGMA
+from identify.spatial.columns import SQUARES
 from identify.validation import Validation, validate
 
 _LOG = logging.getLogger(__name__)
@@ -365,7 +366,7 @@ def _facts(log: LogSummary) -> str:
     """What was read of a log, so that a unit of time or a mapping gone wrong shows."""
     if log.recording.still:
         return f"{log.name}: still poses, {log.kept} in number"
-    spin = np.sqrt(np.mean(np.sum(log.features[:, 6:9], axis=1)))
+    spin = np.sqrt(np.mean(np.sum(log.features[:, SQUARES], axis=1)))
     return (
         f"{log.name}: {log.duration:.3g} s at {log.rate_hz:.4g} Hz, turning at {spin:.2g} rad/s "
         "RMS: if that is not so, check [log] time_unit and [pose] maps"

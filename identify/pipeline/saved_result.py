@@ -19,6 +19,7 @@ from identify.inertia import InertialParameters
 from identify.pipeline.result import FitResult
 from identify.plain_values import pack, unpack
 from identify.regressors import Layout, LogSummary, Statistics
+from identify.spatial.columns import FIT_COLUMNS
 from identify.validation import Validation, residual_and_noise
 from identify.validation.replaying import DoneReplays
 
@@ -93,7 +94,7 @@ def _kept_log(log: LogSummary, most: int) -> LogSummary:
     log = log.thinned(most)
     return replace(
         log,
-        rows=log.rows[:, :19],
+        rows=log.rows[:, :FIT_COLUMNS],
         segments=(),
         corrections=(),
         statistics=_counts(log.statistics),

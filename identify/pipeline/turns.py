@@ -17,6 +17,7 @@ from identify.signals.prepared import BlockRows
 from identify.signals.transform import BLOCK_SECONDS, CONSTANT, block_transform
 from identify.significance import HALF_WIDTH_SIGMA
 from identify.spatial import BodyMotion
+from identify.spatial.columns import FIT_COLUMNS
 from identify.spatial.rotations import cross
 
 _ANGLE, _PERIOD = np.pi / 4.0, 4.0
@@ -133,6 +134,7 @@ def _block(axis: Vec3, proper: Vec3, rate_hz: float, cutoff_hz: float) -> BlockR
     )
     transform = block_transform(n, rate_hz, cutoff_hz, tapered=True)
     columns = np.hstack((np.ones((n, 1)), motion.features, np.zeros((n, 6))))
-    noise: dict[int, Array] = {int(g): np.zeros((18, 18)) for g in np.unique(transform.groups)}
+    exact = np.zeros((FIT_COLUMNS - 1, FIT_COLUMNS - 1))
+    noise: dict[int, Array] = {int(g): exact for g in np.unique(transform.groups)}
     rows = transform.apply(columns)
     return BlockRows(rows, transform.groups, noise, n, transform.independent_share)

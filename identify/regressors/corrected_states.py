@@ -9,9 +9,10 @@ import numpy as np
 
 from identify.arrays import Array, Phi, Vec6
 from identify.regressors.newton_euler import FEATURE_TENSOR
-from identify.regressors.wrench import DDW, DW, PSI, RP, RT, WIDE_LAYOUT, W
+from identify.regressors.wrench import WIDE_LAYOUT
 from identify.signals import Segment
 from identify.spatial import BodyMotion, rotation_from_quaternion
+from identify.spatial.columns import DDW, DW, PSI, RP, RT, W
 from identify.spatial.rotations import rotate
 
 _FEWEST = 3

@@ -15,11 +15,12 @@ import numpy as np
 from identify.arrays import Array, PhiLike, Vec6, seal
 from identify.inertia import inertia_about_origin
 from identify.spatial import BodyMotion, hat
+from identify.spatial.columns import PRODUCT_COLUMNS, PRODUCT_PAIRS
 
 FEATURES = (
     *("ax", "ay", "az"),
     *("alx", "aly", "alz"),
-    *("wxwx", "wywy", "wzwz", "wxwy", "wxwz", "wywz"),
+    *(f"w{'xyz'[i]}w{'xyz'[j]}" for i, j in PRODUCT_PAIRS),
 )
 """Names of the twelve features ψ: a', α and the products of ω."""
 
@@ -30,8 +31,6 @@ WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")
 def _feature_tensor() -> Array:
     """T[j] = ∂Y/∂ψ_j, shape (12, 6, 10), written out from the equations above."""
     T = np.zeros((12, 6, 10))
-    square = {(0, 0): 6, (1, 1): 7, (2, 2): 8, (0, 1): 9, (0, 2): 10, (1, 2): 11}
-    product = {(i, j): square[min(i, j), max(i, j)] for i in range(3) for j in range(3)}
     entry = np.zeros((6, 3, 3))  # entry[k] = ∂I/∂(k-th of Ixx, Ixy, Ixz, Iyy, Iyz, Izz)
     for k, (i, j) in enumerate([(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)]):
         entry[k, i, j] = entry[k, j, i] = 1.0
@@ -41,8 +40,8 @@ def _feature_tensor() -> Array:
         T[i, 3:, 1:4] -= axes[i]  # t: h × a' = −a' × h
         T[3 + i, :3, 1:4] += axes[i]  # f: α × h
         for j in range(3):
-            T[product[i, j], :3, 1:4] += axes[i] @ axes[j]  # f: ω × (ω × h)
-            T[product[i, j], 3:, 4:] += axes[i] @ entry[:, :, j].T  # t: ω × (I ω)
+            T[PRODUCT_COLUMNS[i][j], :3, 1:4] += axes[i] @ axes[j]  # f: ω × (ω × h)
+            T[PRODUCT_COLUMNS[i][j], 3:, 4:] += axes[i] @ entry[:, :, j].T  # t: ω × (I ω)
         T[3 + i, 3:, 4:] += entry[:, :, i].T  # t: I α
     T.flags.writeable = False
     return T

@@ -15,13 +15,14 @@ from identify.logs import Recording
 from identify.logs.recording import rows_of
 from identify.regressors.corrected_states import corrected_states
 from identify.regressors.statistics import Statistics
-from identify.regressors.wrench import Drift, W, block_statistics, fold_statistics, without_drift
+from identify.regressors.wrench import Drift, block_statistics, fold_statistics, without_drift
 from identify.signals import PreparedLog, Reading, Segment
 from identify.signals.clock import gap_starts
 from identify.signals.noise import SignalNoise
 from identify.signals.preparation import FOLDS
 from identify.signals.prepared import LogSeries
 from identify.signals.segments import FEWEST_ROWS
+from identify.spatial.columns import W
 from identify.spatial.rotations import lengths
 
 MOST_POINTS = 100_000

@@ -32,11 +32,26 @@ from identify.regressors.triangular import root_of, triangle
 from identify.signals.prepared import BlockRows, PreparedLog
 from identify.signals.transform import BAND_EDGES_HZ, CONSTANT
 from identify.spatial import BodyMotion, Pose, PoseLike, coadjoint
+from identify.spatial.columns import (
+    ACCELERATION,
+    ANGULAR_ACCELERATION,
+    DDW,
+    DW,
+    FIT_COLUMNS,
+    FORCE,
+    PRODUCT_PAIRS,
+    PRODUCTS,
+    PSI,
+    RP,
+    RT,
+    W,
+    without_constant,
+)
 
 WRENCH_LAYOUT = Layout(
     columns=("1", *FEATURES, *WRENCH),
     groups=(Group("wrench", WRENCH, (*["force"] * 3, *["torque"] * 3)),),
-    fit=19,
+    fit=FIT_COLUMNS,
 )
 """z = [1, ψ, w]: the constant, twelve features and six wrench components."""
 
@@ -49,7 +64,7 @@ SCAN_LAYOUT = Layout(
             for low, high in pairwise(BAND_EDGES_HZ)
         ),
     ),
-    fit=19,
+    fit=FIT_COLUMNS,
 )
 """The same columns of rows by frequency: means of blocks, on which offsets act, and bands."""
 
@@ -72,13 +87,6 @@ in W (zero without a position).
 
 Drift: TypeAlias = Callable[[Array, Array], Array]
 """Mean offset of the wrench between shares of a log's time, (n,) and (n,) to (n, 6)."""
-
-PSI = slice(1, 13)
-W = slice(13, 19)
-RT = slice(19, 28)
-DW = slice(28, 34)
-DDW = slice(34, 40)
-RP = slice(40, 43)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,10 +263,10 @@ def factor_of_motion(motion: BodyMotion, wrench: Vec6) -> Array:
         rates = w[rows].T
         z = chunk[:, : rates.shape[1]]
         z[0] = 1.0
-        z[1:4], z[4:7], z[W] = a[rows].T, al[rows].T, wrench[rows].T
-        np.multiply(rates, rates, out=z[7:10])
-        np.multiply(rates[0], rates[1:], out=z[10:12])
-        np.multiply(rates[1], rates[2], out=z[12])
+        psi, z[W] = z[PSI], wrench[rows].T
+        psi[ACCELERATION], psi[ANGULAR_ACCELERATION] = a[rows].T, al[rows].T
+        for (i, j), product in zip(PRODUCT_PAIRS, psi[PRODUCTS], strict=True):
+            np.multiply(rates[i], rates[j], out=product)
         factor = absorb(factor, z)
     return np.triu(factor)
 
@@ -279,7 +287,7 @@ def in_frame(statistics: Statistics, X_CB: PoseLike) -> Statistics:
     if columns not in (WRENCH_LAYOUT.columns, WIDE_LAYOUT.columns):
         raise ProblemError("only statistics of a wrench and a body's motion change their frame")
     M = np.eye(len(columns))
-    M[1:19, 1:19] = frame_change(X_CB).T
+    M[1:FIT_COLUMNS, 1:FIT_COLUMNS] = frame_change(X_CB).T
     if columns == WIDE_LAYOUT.columns:
         X_CB = Pose.of(X_CB)
         M[RT, RT] = np.kron(X_CB.rotation, np.eye(3)).T
@@ -297,27 +305,26 @@ def frame_change(X_CB: PoseLike) -> Array:
     X_CB = Pose.of(X_CB)
     R = X_CB.rotation
     p = X_CB.inverse().position
-    G = np.zeros((18, 18))
-    G[:3, :12] = R @ carried(p)
-    G[:3, :3] += R
-    G[3:6, 3:6] = R
-    G[6:12, 6:12] = _rotated_products(R)
-    G[12:, 12:] = coadjoint(X_CB)
+    G = np.zeros((FIT_COLUMNS - 1, FIT_COLUMNS - 1))
+    G[ACCELERATION, without_constant(PSI)] = R @ carried(p)
+    G[ACCELERATION, ACCELERATION] += R
+    G[ANGULAR_ACCELERATION, ANGULAR_ACCELERATION] = R
+    G[PRODUCTS, PRODUCTS] = _rotated_products(R)
+    G[without_constant(W), without_constant(W)] = coadjoint(X_CB)
     return G
 
 
 def carried(p: Vec3) -> Array:
     """Matrix that maps ψ to (α× + ω×ω×) p, shape (3, 12)."""
     # ∂f/∂h of the Newton-Euler equations is the same matrix.
-    return np.einsum("jik,k->ij", FEATURE_TENSOR[:, :3, 1:4], p)
+    return np.einsum("jik,k->ij", FEATURE_TENSOR[:, FORCE, 1:4], p)
 
 
 def _rotated_products(R: Array) -> Array:
     """Matrix of ωωᵀ → R ωωᵀ Rᵀ on [xx, yy, zz, xy, xz, yz], shape (6, 6)."""
-    pairs: Sequence[tuple[int, int]] = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
     matrix = np.empty((6, 6))
-    for row, (i, j) in enumerate(pairs):
-        for column, (k, m) in enumerate(pairs):
+    for row, (i, j) in enumerate(PRODUCT_PAIRS):
+        for column, (k, m) in enumerate(PRODUCT_PAIRS):
             both = R[i, k] * R[j, m] + (R[i, m] * R[j, k] if k != m else 0.0)
             matrix[row, column] = both
     return matrix

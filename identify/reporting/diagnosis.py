@@ -26,6 +26,7 @@ from identify.reporting.content import (
 from identify.reporting.rounding import prefixed, significant, typeset
 from identify.reporting.timeline import Timeline, mark_logs, timelines
 from identify.reporting.wrenches import predict
+from identify.spatial.columns import FORCE, TORQUE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -141,7 +142,7 @@ def _effects(effects: Sequence[SensorEffect]) -> ReportTable:
     )
 
 
-_KINDS = (("force", "N", slice(0, 3)), ("torque", "N m", slice(3, 6)))
+_KINDS = (("force", "N", FORCE), ("torque", "N m", TORQUE))
 
 
 def span_columns(result: FitResult) -> tuple[Column, ...]:

@@ -36,6 +36,7 @@ from identify.reporting.content import (
 )
 from identify.reporting.rounding import nines, prefixed, significant
 from identify.reporting.timeline import Timeline, mark_logs, require_logs, timelines
+from identify.spatial.columns import FORCE, TORQUE
 from identify.validation import rms_of_noise
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def _residual_table(result: FitResult) -> ReportTable:
     )
 
 
-_KINDS = (("Force", "N", slice(0, 3)), ("Torque", "N m", slice(3, 6)))
+_KINDS = (("Force", "N", FORCE), ("Torque", "N m", TORQUE))
 """The two halves of a wrench: title, unit and columns."""
 
 _AXES = tuple((f"{title.lower()} {axis}", unit) for title, unit, _ in _KINDS for axis in "xyz")

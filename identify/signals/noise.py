@@ -17,6 +17,7 @@ from identify.signals.kinematics import Samples, Way
 from identify.signals.propagation import propagate
 from identify.signals.transform import SAMPLE, BlockTransform, derivative_gains
 from identify.spatial import quaternion_product
+from identify.spatial.columns import FIRST_AXES, PRODUCTS, SECOND_AXES
 from identify.spatial.rotations import normalised_quaternion, quaternion_conjugate
 
 _SEEN = 0.25
@@ -101,7 +102,7 @@ def rate_offsets(noise: SignalNoise, differentiator: Differentiator) -> Array:
     name, kernel = _rates_way(noise)
     of_rates = noise.of(((name, kernel),))
     power = 1.0 if kernel == SAMPLE else float(np.sum(differentiator.kernels[kernel] ** 2))
-    return power * of_rates[_FIRST, _SECOND]
+    return power * of_rates[FIRST_AXES, SECOND_AXES]
 
 
 def noise_moments(
@@ -137,7 +138,7 @@ def noise_moments(
             by_group = np.array(list(gains.values()))
             moments = _mean_moments(of_block, of_signals, which, by_group)
             power = of_products.power - of_products.twice * by_group[:, rates, rates]
-            moments[:, 6:12, 6:12] += power[:, None, None] * of_products.shape
+            moments[:, PRODUCTS, PRODUCTS] += power[:, None, None] * of_products.shape
             yield dict(zip(gains, moments, strict=True))
 
 
@@ -169,10 +170,6 @@ def _mean_moments(J: Array, of_signals: Array, which: Indices, gains: Array) -> 
     return summed.reshape(-1, columns, columns) / count
 
 
-_FIRST, _SECOND = np.array([0, 1, 2, 0, 0, 1]), np.array([0, 1, 2, 1, 2, 2])
-"""Which components of ω its six products are of."""
-
-
 def _rates_way(noise: SignalNoise) -> Way:
     for name in ("gyro", "angular_velocity"):
         if name in noise.names:
@@ -199,7 +196,7 @@ class _ProductNoise:
         S = noise.of(((name, kernel),))
         taps = np.ones(1) if kernel == SAMPLE else differentiator.kernels[kernel]
         autocovariance = np.convolve(taps, taps[::-1])
-        i, j = _FIRST, _SECOND
+        i, j = FIRST_AXES, SECOND_AXES
         shape = S[np.ix_(i, i)] * S[np.ix_(j, j)] + S[np.ix_(i, j)] * S[np.ix_(j, i)]
         return cls(shape, float(np.sum(autocovariance**2)), float(2.0 * autocovariance.max()))
 

@@ -19,6 +19,7 @@ from identify.logs import Recording
 from identify.signals.kernels import Differentiator
 from identify.signals.preparation import full_rate
 from identify.signals.prepared import FullRate
+from identify.spatial.columns import PSI, W
 
 COARSE = 2.0
 """Standard deviations of the noise from which on a step matters: below, noise makes the error of
@@ -172,7 +173,7 @@ class Rounding:
 
         Noise of the motion, differentiated, may be more than a step; below the cut-off it is less.
         """
-        left = part.columns[:, 13:19] - part.columns[:, 1:13] @ np.array(self.body).T
+        left = part.columns[:, W] - part.columns[:, PSI] @ np.array(self.body).T
         wrench = part.logged_wrench - part.at_sensor(recording, left - np.array(self.offset))
         if part.rate_hz is None or part.cutoff_hz is None:
             return slice(None), wrench

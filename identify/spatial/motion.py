@@ -8,6 +8,7 @@ import numpy as np
 
 from identify.arrays import Array, Vec3, as_real
 from identify.errors import ModelError
+from identify.spatial.columns import ACCELERATION, ANGULAR_ACCELERATION, PRODUCT_PAIRS, PRODUCTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +43,8 @@ class BodyMotion:
         """
         w = self.angular_velocity
         psi = np.empty((*w.shape[:-1], 12))
-        psi[..., 0:3] = self.proper_acceleration
-        psi[..., 3:6] = self.angular_acceleration
-        np.multiply(w, w, out=psi[..., 6:9])
-        np.multiply(w[..., 0], w[..., 1], out=psi[..., 9])
-        np.multiply(w[..., 0], w[..., 2], out=psi[..., 10])
-        np.multiply(w[..., 1], w[..., 2], out=psi[..., 11])
+        psi[..., ACCELERATION] = self.proper_acceleration
+        psi[..., ANGULAR_ACCELERATION] = self.angular_acceleration
+        for column, (i, j) in enumerate(PRODUCT_PAIRS, PRODUCTS.start):
+            np.multiply(w[..., i], w[..., j], out=psi[..., column])
         return psi

@@ -16,6 +16,7 @@ from identify.arrays import Array, Flags, Indices, Phi, Vec6
 from identify.regressors import LogSummary
 from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.significance import POSE_DEPENDENCE_P, SIGNIFICANT_SIGMA
+from identify.spatial.columns import PSI, W, without_constant
 
 _LAGS = np.linspace(2.0, 4.0, 9)
 """Times apart at which noise is no longer correlated [s]; at some of them what drifts or swings is.
@@ -143,7 +144,8 @@ def residual_and_noise(log: LogSummary, phi: Phi, bias: Array) -> tuple[Array, A
     """
     by_feature = FEATURE_TENSOR @ phi
     residual = log.wrench - log.features @ by_feature - log.rows[:, :1] * bias
-    return residual, log.noise[:12] @ by_feature**2 + log.noise[12:18]
+    of_psi, of_wrench = (log.noise[without_constant(columns)] for columns in (PSI, W))
+    return residual, of_psi @ by_feature**2 + of_wrench
 
 
 def _apart(log: LogSummary, lag: float) -> tuple[Indices, Indices]:
@@ -190,7 +192,7 @@ def _held_out(log: LogSummary, residual: Array) -> tuple[Array, Array]:
 
 def _along_the_motion(log: LogSummary, residual: Array) -> tuple[Array, int]:
     """Power of a residual along the constant and the features, six axes, and their rank."""
-    columns = log.rows[:, :13]
+    columns = log.rows[:, : PSI.stop]
     norms = np.linalg.norm(columns, axis=0)
     U, singular, _ = np.linalg.svd(
         columns[:, norms > 0.0] / norms[norms > 0.0], full_matrices=False

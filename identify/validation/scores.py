@@ -13,6 +13,7 @@ from identify.estimation import Estimate
 from identify.regressors import Statistics
 from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.signals.preparation import FOLDS
+from identify.spatial.columns import PSI, W
 
 _SIGNAL = 2.0
 """Variance of the wrench on an axis, over that of its noise, from which it carries signal."""
@@ -92,7 +93,7 @@ def held_out_scores(logs: Sequence[Statistics], fit: Fit) -> HeldOutScores | Non
         for number, (log, out) in enumerate(zip(logs, held, strict=True)):
             bias, phi = estimate.biases[number], estimate.moved_in(number).phi
             rows += float(log.samples[out].sum())
-            noise += log.samples[out] @ (log.noise[0, log.group[out]] ** 2).sum(axis=1)[:, 13:19]
+            noise += log.samples[out] @ (log.noise[0, log.group[out]] ** 2).sum(axis=1)[:, W]
             error += _error_power(log.factors[out], phi, bias)
             spread += _spread(log, out)
     if not scored or not rows:
@@ -125,7 +126,7 @@ def _cells_of_fold(log: Statistics, fold: int, folds: int) -> Flags:
 
 def _error_power(factors: Array, phi: Array, bias: Vec6) -> Vec6:
     """Σ r² per axis over blocks, r = w − Y φ − bias, from their factors (blocks, 19, 19)."""
-    residuals = factors[..., 13:19] - factors[..., 1:13] @ (FEATURE_TENSOR @ phi)
+    residuals = factors[..., W] - factors[..., PSI] @ (FEATURE_TENSOR @ phi)
     residuals = residuals - factors[..., :1] * bias
     return (residuals**2).sum(axis=(0, 1))
 
@@ -133,6 +134,6 @@ def _error_power(factors: Array, phi: Array, bias: Vec6) -> Vec6:
 def _spread(log: Statistics, subset: Flags) -> Vec6:
     """Σ (w − mean of the log)² per axis over a subset of the blocks."""
     first = log.totals[0, 0, 0]
-    mean = first[13:19] / first[0]
-    centred = log.factors[subset][..., 13:19] - log.factors[subset][..., :1] * mean
+    mean = first[W] / first[0]
+    centred = log.factors[subset][..., W] - log.factors[subset][..., :1] * mean
     return (centred**2).sum(axis=(0, 1))

@@ -11,9 +11,9 @@ from identify.logs import Recording
 from identify.logs.effects import EFFECT_KEYS
 from identify.regressors import block_statistics
 from identify.regressors.log_corrections import gravity_tilt
-from identify.regressors.wrench import RP, RT, W
 from identify.signals import prepare
 from identify.spatial import Pose
+from identify.spatial.columns import RP, RT, W
 from tests.close import assert_close
 from tests.recordings import ALL, Path, record, still_poses, without_effects
 from tests.small_faults import with_schema, with_wrench, wrench_of

@@ -13,8 +13,9 @@ from identify.regressors.log_corrections import (
     turned_wrench,
 )
 from identify.regressors.newton_euler import FEATURE_TENSOR
-from identify.regressors.wrench import PSI, WIDE_LAYOUT
+from identify.regressors.wrench import WIDE_LAYOUT
 from identify.signals import full_rate
+from identify.spatial.columns import PSI
 from tests.close import assert_close
 from tests.recordings import GRAVITY
 from tests.small_faults import PHI, displaced, exact, late, logged, misaligned, slow_clock, tilted
