@@ -297,16 +297,6 @@ def test_a_least_squares_body_that_is_possible_needs_no_solver():
     assert "constraint" not in estimate.decided_by.values()
 
 
-def test_the_estimate_is_consistent_after_its_numbers_are_written_and_read():
-    for seed in range(5):
-        rng = np.random.default_rng(seed)
-        phi = flat_body(rng, (1.0, 0.4, 0.0))
-        log = samples(phi, rng, 60, noise=wrench_noise(phi, 0.02))
-        estimate = estimate_body([log.blocks()])
-        written = [float(f"{x:.17g}") for x in estimate.parameters.phi]
-        assert type(estimate.parameters)(np.array(written)).consistent
-
-
 def test_a_body_that_the_default_body_completes_is_no_optimum_of_the_data_alone():
     """Still poses: the rows that fill what they leave open are part of the problem, and said."""
     rng = np.random.default_rng(6)

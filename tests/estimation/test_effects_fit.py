@@ -196,12 +196,6 @@ def test_a_log_without_noise_gives_the_body(log):
     assert_same_body(identify.fit(log).estimate.parameters.phi, PHI, 1e-6)
 
 
-def test_still_poses_without_noise_give_mass_and_centre_of_mass():
-    log = still_poses(PHI, Rotation.random(24, rng=np.random.default_rng(1)))
-    found = identify.fit(log).estimate.parameters.phi
-    assert_close(found[:4], PHI[:4], 1e-6, scale=body_scale(PHI)[:4])
-
-
 def test_a_gain_that_all_axes_have_in_common_is_in_the_interval_but_not_in_the_repeatability():
     """Still poses tell gains apart but for their mean: that of three axes and the common one.
 

@@ -6,15 +6,11 @@ import pytest
 from identify.estimation import estimate_body
 from identify.estimation.calibration import NOT_INCLUDED
 from identify.estimation.intervals import INTERVAL_KIND
-from identify.estimation.posterior import posterior_of
-from identify.estimation.priors import Ball
 from identify.estimation.scaling import BodyScaling
-from identify.estimation.solving import solve_terms
-from identify.estimation.terms import Consistent
 from identify.findings import Finding
 from identify.inertia import PHI, pseudo_inertia
 from tests.close import assert_close
-from tests.estimation.simulated import fit_of, residual_rows, samples, wrench_noise
+from tests.estimation.simulated import residual_rows, samples, wrench_noise
 from tests.strategies import random_body
 
 
@@ -82,16 +78,6 @@ def test_the_verdict_follows_the_findings_and_the_needs(made):
     assert replace(estimate, needs={"mass 1%": False}).verdict.needs == {"mass 1%": False}
     with pytest.raises(ValueError, match="verdict"):
         replace(estimate, verdict=wrong.verdict)
-
-
-def test_the_theta_of_the_program_is_the_body_in_its_own_units(made):
-    _, logs, estimate = made
-    fit = fit_of([log.blocks() for log in logs])
-    theta, _ = solve_terms(posterior_of(fit, Ball()), (Consistent(),))
-    assert_close(theta[0], 1.0, 0.01)
-    assert_close(theta[1:4], np.zeros(3), 0.02, scale=1.0)
-    assert_close(theta[[4, 7, 9]].sum(), 2.0, 0.05)
-    assert_close(fit.scaling.x(theta), estimate.parameters.phi, 0.05)
 
 
 @pytest.mark.parametrize("mass", [1e-3, 1.0, 1e5])

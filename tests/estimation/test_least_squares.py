@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from identify.errors import ProblemError, SchemaError
+from identify.errors import ProblemError
 from identify.estimation import (
     EstimatorSettings,
     NegativeMass,
@@ -186,23 +186,6 @@ def test_a_dead_sensor_is_named(dead, columns):
         ProblemError, match=f"measured {dead} is zero throughout: check its columns"
     ):
         estimate_body([log.blocks()])
-
-
-@pytest.mark.parametrize(
-    "choice",
-    [
-        {"mass": 0.0},
-        {"mass": "1"},
-        {"bias": "per_day"},
-        {"interval": "jackknife"},
-        {"terms": ["x"]},
-    ],
-    ids=str,
-)
-def test_a_choice_that_is_none_is_refused_by_its_name(choice):
-    (name,) = choice
-    with pytest.raises(SchemaError, match=f"{name}: expected"):
-        EstimatorSettings(**choice)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.05])

@@ -9,8 +9,7 @@ from identify.logs.synthetic import Noise, synthetic_recording
 from identify.regressors import block_statistics
 from identify.signals import prepare
 from tests.close import assert_close, group_errors
-from tests.estimation.simulated import Samples, flat_body, samples, size_of
-from tests.recordings import Path
+from tests.estimation.simulated import flat_body, samples, size_of
 from tests.strategies import bodies, random_body, seeds
 
 BIASES = ["per_log", "shared", "none"]
@@ -103,19 +102,6 @@ def test_a_known_mass_tells_what_only_its_product_was_told_of():
     log = samples(phi, rng, motion=log.motion).blocks()
     estimate = estimate_body([log], EstimatorSettings(mass=1.0, bias="none"))
     assert_recovered(estimate, phi, 1e-9)
-
-
-@pytest.mark.parametrize("mass", [1e-3, 1.0, 1e5])
-def test_a_smooth_slow_motion_recovers_every_scale(mass):
-    """One minute of a path known in closed form, no faster than 0.8 Hz, at the body's own size."""
-    rng = np.random.default_rng(4)
-    size = 0.1 * np.cbrt(mass)
-    phi = random_body(rng, mass, size)
-    path = Path.random(5, distance=2.0 * size)
-    time = np.arange(0.0, 60.0, 0.05)
-    wrench = path.wrench(phi, time) + random_bias(phi, rng)
-    log = Samples(path.motion(time), wrench).blocks(effective=600.0)
-    assert_recovered(estimate_body([log]), phi, 1e-7)
 
 
 @pytest.mark.parametrize("exact", ["force", "torque"])

@@ -24,7 +24,7 @@ from identify.regressors import (
 )
 from tests.close import assert_close, assert_same_body, group_errors
 from tests.estimation.simulated import samples, wrench_noise
-from tests.strategies import bodies, random_body, seeds
+from tests.strategies import random_body, seeds
 
 OFFSETS = tuple(Scalar(f"offset {name}") for name in ("fx", "fy", "fz", "tx", "ty", "tz"))
 KINDS = ["force"] * 3 + ["torque"] * 3
@@ -64,19 +64,6 @@ def test_rows_of_a_log_with_offsets_as_scalars_give_its_estimate(seed, share):
         assert_close(ours.residual_rms, per_kind, 1e-2)
     assert ours.decided_by == theirs.decided_by
     assert ours.samples == 6 * theirs.samples
-
-
-@settings(max_examples=25)
-@given(bodies(flat=False), seeds())
-def test_any_body_is_recovered_from_rows_without_noise(phi, seed):
-    rng = np.random.default_rng(seed)
-    A, b, groups = stacked(samples(phi, rng, 60))
-    estimate = solve(A, b, groups=groups)
-    assert max(group_errors(estimate.parameters.phi, phi)) < 1e-9
-    assert estimate.parameters.consistent
-    assert estimate.certificate.primal_residual <= 1e-9
-    assert estimate.complete
-    assert set(estimate.decided_by) == set(PHI)
 
 
 def test_intervals_cover_the_truth_of_rows():
