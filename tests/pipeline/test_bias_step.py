@@ -1,8 +1,6 @@
-import numpy as np
 import pytest
 
 import identify
-from identify.findings import CORRECTABLE
 from tests.slow import mostly_slow
 from tests.small_faults import PHI, exact, logged, with_wrench, wrench_of
 
@@ -43,16 +41,3 @@ def test_force_that_comes_and_goes_is_a_contact():
     found = codes(identify.fit(with_wrench(log, wrench)))
     assert "contact" in found
     assert "bias_step" not in found
-
-
-@pytest.mark.slow
-def test_weight_that_changes_is_no_zeroing():
-    whole, heavier = logged(exact(3)), logged(exact(3, phi=1.3 * PHI))
-    half = len(whole) // 2
-    wrench = np.concatenate((wrench_of(whole)[:half], wrench_of(heavier)[half:]))
-    assert codes(identify.fit(with_wrench(whole, wrench)))[0] == "body_changed"
-
-
-def test_clean_log_has_no_jumps():
-    assert "bias_step" in CORRECTABLE
-    assert identify.fit(logged(exact(5))).findings == ()

@@ -9,7 +9,7 @@ from identify.diagnosis.faults import faults_of
 from identify.diagnosis.misfit import BandRows, misfit, pseudo_spectrum
 from identify.inertia import InertialParameters, pseudo_inertia
 from identify.inertia.consistency import mean_density
-from identify.logs import Recording, read_log
+from identify.logs import Recording
 from identify.logs.facts import LogFacts
 from identify.logs.synthetic import Noise, random_motion, synthetic_recording
 from identify.pipeline import check_logs
@@ -347,24 +347,6 @@ def test_the_misfit_is_a_likelihood_and_its_body_least_squares():
     n = rows.samples.sum()
     assert_close(twice.cost - found.cost, 12.0 * n * np.log(2.0), 1e-6)
     assert_close(twice.phi, 2.0 * found.phi, 1e-6)
-
-
-def test_a_log_file_that_is_misread_is_the_same_log(tmp_path):
-    np.savez(tmp_path / "log.npz", t=TIME, p=P, q=np.roll(Q, 1, axis=1), f=F, n=T)
-    schema = {
-        "log": {"time": "t"},
-        "pose": {
-            "position": "p",
-            "quaternion": "q",
-        },
-        "wrench": {
-            "force": "f",
-            "torque": "n",
-            "frame": "body",
-            "acts_on": "body",
-        },
-    }
-    assert ranked(read_log(tmp_path / "log.npz", schema)).best.code == "quaternion_order"
 
 
 def test_axes_of_a_wrench_in_world_axes_are_found_by_reading_it_again():

@@ -371,6 +371,7 @@ def test_one_still_pose_is_too_little():
     [
         ({"bias": "each"}, 'bias: expected "per_log", "shared" or "none", got \'each\''),
         ({"mass": 0.0}, r"mass: expected a positive, finite number \[kg\], got 0"),
+        ({"interval": "jackknife"}, "interval: expected"),
         ({"cutoff_hz": 0.0}, r"cut-off: expected a positive, finite number \[Hz\], got 0"),
         ({"gravity": (0.0, 0.0)}, r"gravity: expected shape \(3\), got \(2,\)"),
         ({"gravity": (0.0, 0.0, float("inf"))}, r"gravity: entry \(2,\) is inf"),

@@ -109,16 +109,6 @@ def test_a_drift_that_is_taken_off_is_so_where_the_fit_is_scored():
     assert found.validation.scores.rms[2] < 0.05 * 5.0
 
 
-@pytest.mark.slow
-def test_a_contact_is_no_step_of_the_offset():
-    log = moving(2, 60.0)
-    inside = np.maximum(0.0, 1.0 - np.abs(time_of(log) - 50.0) / 3.0)
-    touched = with_wrench(log, np.outer(inside, [8.0, 8.0, 8.0, 0.6, 0.6, 0.6]))
-    found = graver(fit(touched, check=True))
-    assert found[0] == "contact"
-    assert "bias_step" not in found
-
-
 def test_short_logs_with_nothing_wrong_have_nothing_to_be_told():
     for seed in range(2):
         assert graver(fit(moving(seed, 12.0), check=True)) == []
