@@ -1,8 +1,5 @@
 """The command line as a test calls it: words in; exit status, standard output and error out."""
 
-import os
-import subprocess
-import sys
 from typing import NamedTuple
 
 import pytest
@@ -50,14 +47,3 @@ class Cli:
         outcome = self(*words)
         assert outcome.status == status, outcome
         return outcome.message
-
-
-def unread(*words: object) -> None:
-    """Call the program with both outputs in a pipe whose reader is gone."""
-    reading, writing = os.pipe()
-    os.close(reading)
-    try:
-        command = [sys.executable, "-m", "identify", *map(str, words)]
-        subprocess.run(command, stdout=writing, stderr=writing, check=False)
-    finally:
-        os.close(writing)

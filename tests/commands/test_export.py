@@ -33,13 +33,6 @@ def estimate(tmp_path) -> Path:
     return path
 
 
-def test_what_is_printed_is_the_body(cli, estimate, tmp_path):
-    path = tmp_path / "tool.urdf"
-    out = cli("export", estimate, "--to", "urdf").out
-    path.write_text(f'<robot name="r"><link name="tool">{out}</link></robot>')
-    np.testing.assert_allclose(read_model(path).links[0].phi, BODY.phi, rtol=1e-7, atol=1e-12)
-
-
 def test_the_frame_is_the_wanted_one_in_the_body(cli, estimate):
     """The centre of mass seen from the frame: R_BFᵀ (c − p_BF)."""
     _, out, _ = cli("export", estimate, "--to", "ur", "--frame", *FRAME)

@@ -97,11 +97,6 @@ def test_shapes_in_their_own_frame_and_unit_and_a_box_are_put_where_they_are(fit
     assert_close(before["phi"], box["phi"], 0.0)
 
 
-def test_a_shape_in_millimetres_is_refused_with_the_remedy(fit, folder):
-    message = fit("--shape", folder / "tool_mm.csv", status=2)
-    assert "--shape-scale 0.001 if it is in millimetres" in message
-
-
 def test_a_shape_that_a_log_excludes_is_not_used(fit, folder):
     away = ("--shape-at", 0.5, 0.0, 0.0, 0.0, 0.0, 0.0)
     estimate, printed = fit("--shape", folder / "tool.csv", *away, log="brisk.csv", status=4)

@@ -9,7 +9,6 @@ from identify.commands.command import Command, Outcome
 from identify.commands.output import OutputError, require_writable, require_writable_file
 from identify.errors import MissingFile
 from identify.files import is_special, write_bytes
-from tests.commands.calling import unread
 
 NAMES = ("estimate.json", "report.html")
 
@@ -64,16 +63,6 @@ def test_a_folder_one_may_not_write_to(tmp_path):
     finally:
         tmp_path.chmod(0o700)
     assert caught.value.exit_code == 2
-
-
-def test_a_repair_is_written_though_nobody_reads(tmp_path):
-    model, out = tmp_path / "robot.urdf", tmp_path / "repaired.urdf"
-    model.write_text(
-        '<robot name="r"><link name="l"><inertial><mass value="1"/><inertia ixx="1" iyy="1" '
-        'izz="9" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>'
-    )
-    unread("inspect", model, "--repair", "-o", out)
-    assert out.exists()
 
 
 def test_words_in_brackets_are_no_markup_and_no_table_is_cut(cli, monkeypatch):

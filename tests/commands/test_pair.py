@@ -21,17 +21,14 @@ from identify.commands.output import (
     report_is_of,
     write_pair,
 )
-from identify.exchange import SavedEstimate, write_estimate
 from identify.exchange.estimate_json import estimate_digest
 from identify.inertia import InertialParameters
 from identify.logs import Recording
 from identify.logs.synthetic import synthetic_recording
 from identify.reporting import page
-from tests.commands.calling import unread
 from tests.slow import few_or_many
 
 PHI = InertialParameters.from_com(1.0, np.zeros(3), np.diag([3e-3, 2e-3, 4e-3])).phi
-HALF = InertialParameters(0.5 * PHI)
 
 
 @pytest.fixture(scope="module")
@@ -138,13 +135,6 @@ def test_writers_at_the_same_time_leave_whole_files(results, tmp_path, rounds):
         assert [writer.exitcode for writer in writers] == [0] * 4
         assert set(pair(tmp_path)) <= {estimate_digest(result.estimate) for result in results}
         assert names(tmp_path) == [ESTIMATE, REPORT, RESULT]
-
-
-def test_a_body_is_written_though_nobody_reads(results, tmp_path):
-    write_pair(tmp_path, results[0], None)
-    path, out = tmp_path / ESTIMATE, tmp_path / "out"
-    unread("subtract", path, write_estimate(SavedEstimate(HALF), tmp_path / "half.json"), "-o", out)
-    assert out.exists()
 
 
 @pytest.fixture(scope="module")

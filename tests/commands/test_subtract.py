@@ -120,11 +120,6 @@ def test_the_wrong_way_round(cli, files):
     assert "the mass is -0.5 kg, not positive" in outcome.message
 
 
-def test_frames_of_other_names_are_pointed_out(cli, files):
-    both = [replace(saved(TOOL + PAYLOAD), frame="flange"), replace(saved(TOOL), frame="sensor")]
-    assert "called differently, 'flange' and 'sensor'" in cli("subtract", *files(*both)).out
-
-
 @pytest.mark.parametrize(("severity", "status"), [("error", 4), ("warning", 0)])
 def test_findings_of_either_go_on_to_the_payload(cli, files, tmp_path, severity, status):
     found = Finding("unexplained", severity, "little is explained.", where="tool.csv")

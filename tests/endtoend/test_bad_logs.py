@@ -51,49 +51,6 @@ def cells(names: str, lines: Iterable[int], value: str):
     return change
 
 
-def as_in_the_first(first: int, last: int):
-    """All rows have what the first has in these columns."""
-    return lambda rows: [
-        rows[0],
-        *([*row[:first], *rows[1][first:last], *row[last:]] for row in rows[1:]),
-    ]
-
-
-_SIGN = (
-    r"mass is -1\.3\d* kg, so a sign is wrong.*\[wrench\], "
-    'change `acts_on = "sensor"` to `acts_on = "body"`'
-)
-EVERY = range(2, 802)
-ALL_OF_A_SENSOR = "fx fy fz tx ty tz"
-SPOILT = {
-    "no rows": (lambda rows: rows[:1], 2, "log.csv: has no data rows"),
-    "dead": (
-        cells(ALL_OF_A_SENSOR, EVERY, "0"),
-        2,
-        r"force is \[0.0, 0.0, 0.0\] in all 800 rows: the sensor was off",
-    ),
-    "one pose": (as_in_the_first(1, 8), 3, "does not identify m"),
-}
-
-
-@pytest.mark.parametrize(("change", "status", "message"), SPOILT.values(), ids=SPOILT)
-def test_a_spoilt_log(fit, spoil, tmp_path, change, status, message):
-    spoil(change)
-    assert re.search(message, refused(fit(), tmp_path, status))
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "status", "message"),
-    [
-        ("acts_on =", "act_on =", 2, r"log.toml.*'act_on'.*did you mean 'acts_on'\?"),
-        ('acts_on = "body"', 'acts_on = "sensor"', 3, _SIGN),
-    ],
-)
-def test_a_spoilt_schema(fit, edit_schema, tmp_path, old, new, status, message):
-    edit_schema(old, new)
-    assert re.search(message, refused(fit(), tmp_path, status))
-
-
 def test_bad_rows_are_dropped_where_that_is_allowed_and_a_last_row_cut_short_always(
     fit, spoil, estimate, edit_schema
 ):

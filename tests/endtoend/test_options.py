@@ -26,15 +26,6 @@ def fit(cli, log, tmp_path):
     return run
 
 
-def test_a_bootstrap_of_a_short_log_is_refused_with_what_to_do(cli, log, tmp_path):
-    assert "give longer logs" in cli.refused(
-        *("fit", log.path, "--schema", log.schema, "-o", tmp_path / "out"),
-        *("--interval", "bootstrap"),
-        status=3,
-    )
-    assert not (tmp_path / "out" / "estimate.json").exists()
-
-
 @pytest.fixture
 def other_log(tmp_path):
     recording = synthetic_recording(
@@ -51,12 +42,6 @@ def other_log(tmp_path):
 
 @pytest.mark.usefixtures("no_report")
 class TestOptions:
-    def test_bias_is_fitted(self, fit):
-        estimate, _ = fit()
-        assert_close(estimate["mass"], BODY.mass, rtol=2e-3)
-        wrench = estimate["bias"][0]["wrench"]
-        np.testing.assert_allclose(wrench, [1.0, -2.0, 3.0, 0.1, -0.2, 0.05], rtol=0, atol=0.02)
-
     def test_logs_merge_each_with_its_own_bias(self, fit, other_log):
         estimate, _ = fit(other_log)
         assert_close(estimate["mass"], BODY.mass, rtol=2e-3)
