@@ -154,18 +154,3 @@ def test_workers_end_with_their_runner(tmp_path: Path) -> None:
     while time.monotonic() < deadline and any(Path(f"/proc/{pid}").exists() for pid in workers):
         time.sleep(0.1)
     assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
-
-
-def test_a_second_runner_is_refused(tmp_path: Path) -> None:
-    tally, folder = tmp_path / "tally", tmp_path / "out"
-    with started(tally, folder, 10) as first:
-        next(reported(first))
-        first.send_signal(signal.SIGSTOP)
-        with started(tally, folder, 10) as second:
-            _, errors = second.communicate(timeout=60)
-        first.send_signal(signal.SIGCONT)
-        assert second.returncode != 0
-        assert f"process {first.pid} on" in errors
-        assert "is running a study in this folder" in errors
-        _, errors = first.communicate(timeout=60)
-        assert first.returncode == 0, errors

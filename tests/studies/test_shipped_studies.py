@@ -4,7 +4,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from identify.errors import DatasetError
 from identify.pipeline import fit
 from identify.reporting.study import StudyRows, rows_of_study
 from identify.reporting.study.error_tables import target_lines
@@ -34,13 +33,6 @@ def test_those_of_synthetic_logs_need_no_data_and_run_a_trial(name, tmp_path):
     one = replace(study, logs=study.logs[:1], perturbations=study.perturbations[:1], seeds=(0,))
     done = run_study(one, tmp_path, workers=0)
     assert (done.done, done.failed) == (len(study.estimators), 0)
-
-
-def test_without_data_the_message_says_how_to_have_it(monkeypatch, tmp_path):
-    monkeypatch.delenv("IDENTIFY_DATA", raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    with pytest.raises(DatasetError, match="IDENTIFY_DATA"):
-        load_study(EXPERIMENTS / "stars.toml")
 
 
 def test_the_study_of_shapes_has_noise_of_its_own_and_what_it_is_compared_with(stars):

@@ -111,20 +111,6 @@ def test_only_some_trials(tmp_path: Path) -> None:
     assert run_study(quick(), tmp_path, workers=0).present == 3
 
 
-@pytest.mark.parametrize(
-    ("only", "message"),
-    [
-        ("estimator=wlss", "the study has no such estimator; did you mean 'wls'"),
-        ("estimators=wls", "unknown 'estimators'; did you mean 'estimator'"),
-        ("wls", "expected log=NAME or perturbation=NAME or estimator=NAME"),
-    ],
-)
-def test_only_what_the_study_has(only: str, message: str, tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match=message):
-        run_study(quick(), tmp_path / "out", workers=0, only=[only])
-    assert not (tmp_path / "out").exists()
-
-
 def test_progress_counts_what_is_on_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
