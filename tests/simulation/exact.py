@@ -7,7 +7,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
-from identify.inertia import InertialParameters, spatial_inertia
+from identify.inertia import spatial_inertia
 from identify.simulation import State, Trajectory
 
 WrenchAt = Callable[[float, np.ndarray], np.ndarray]
@@ -76,19 +76,3 @@ def random_added_mass(rng: np.random.Generator, phi: np.ndarray) -> np.ndarray:
     root = rng.normal(size=(6, 6))
     scale = np.sqrt(np.r_[np.full(3, phi[0]), np.full(3, phi[4] + phi[7] + phi[9])] / 12.0)
     return (root @ root.T) * np.outer(scale, scale)
-
-
-def mjcf(phi: np.ndarray, step: float, gravity) -> str:
-    """A free body of MuJoCo, with a motor for each of [f; t] at Bo in B."""
-    body = InertialParameters(phi)
-    I = body.inertia_about_com
-    numbers = [" ".join(repr(float(x)) for x in row) for row in (
-        body.com, [I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]], gravity)]  # fmt: skip
-    motors = "".join(
-        f'<motor site="origin" gear="{" ".join(str(int(i == k)) for i in range(6))}"/>'
-        for k in range(6)
-    )
-    return f"""<mujoco><option timestep="{step}" integrator="RK4" gravity="{numbers[2]}"/>
-      <worldbody><body><freejoint/><site name="origin"/>
-        <inertial pos="{numbers[0]}" mass="{body.mass!r}" fullinertia="{numbers[1]}"/>
-      </body></worldbody><actuator>{motors}</actuator></mujoco>"""

@@ -32,19 +32,6 @@ def state(**changed: Any) -> State:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_bodies_and_states_are_broadcast(way):
-    bodies = PHI * np.linspace(0.5, 2.0, 7)[:, None] + [0, 0.01, 0, 0, 0, 0, 0, 0, 0, 0]
-    w = np.random.default_rng(1).normal(size=(3, 1, 3))
-    start = state(angular_velocity=w, position=np.ones((3, 1, 3)))
-    path = WAYS[way](bodies, start)
-    assert path.position.shape == (3, 7, N + 1, 3)
-    for i, j in ((0, 0), (2, 6), (1, 3)):
-        one = WAYS[way](bodies[j], state(angular_velocity=w[i, 0], position=np.ones(3)))
-        for name in FIELDS:
-            assert_close(getattr(path, name)[i, j], getattr(one, name), 1e-12)
-
-
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("field", FIELDS)
 def test_one_batched_field_makes_a_batch_of_states(way, field):
     rows = np.random.default_rng(2).normal(size=(3, 4 if field == "quaternion" else 3))
@@ -86,16 +73,6 @@ def test_a_step_that_is_none_is_refused(step: Any):
             run()
     with pytest.raises(SimulationError, match=r"duration: expected a .*number \[s\], got"):
         simulate(PHI, state(), duration=step, step=0.1)
-
-
-def test_words_are_no_body_load_or_gravity():
-    word: Any = "heavy"
-    with pytest.raises(SimulationError, match="phi: expected numbers"):
-        fast_rollout(word, state(), LOAD, H)
-    with pytest.raises(SimulationError, match="wrench: expected numbers"):
-        fast_rollout(PHI, state(), word, H)
-    with pytest.raises(SimulationError, match="gravity: expected numbers"):
-        fast_rollout(PHI, state(), LOAD, H, word)
 
 
 TOP = phi_from_inertia(1.0, np.zeros(3), np.diag([1.0, 1.5, 2.0]))

@@ -24,7 +24,7 @@ from identify.spatial import Pose, quaternion_from_rotation
 from identify.spatial.rotations import rotate_back, rotation_from_quaternion
 from tests.close import assert_close
 from tests.recordings import GRAVITY
-from tests.simulation.exact import distance, mjcf, random_added_mass, random_state, state_at
+from tests.simulation.exact import random_added_mass, random_state, state_at
 from tests.strategies import bodies, poses, random_body, seeds, vectors
 
 PHI = random_body(np.random.default_rng(0), mass=2.0, size=0.3)
@@ -36,36 +36,6 @@ FOURTH_ORDER = ("rkmk4", "suzuki")
 def twists(state: State | Trajectory) -> np.ndarray:
     v = rotate_back(rotation_from_quaternion(state.quaternion), state.velocity)
     return np.concatenate((v, state.angular_velocity), axis=-1)
-
-
-@pytest.mark.parametrize("gravity", [NO_GRAVITY, GRAVITY], ids=["weightless", "falling"])
-@pytest.mark.parametrize("name", FOURTH_ORDER)
-def test_world_loads_move_a_body_as_in_mujoco(mujoco, name, gravity):
-    """MuJoCo's xfrc_applied: a force at the centre of mass and a torque, both in world axes."""
-    rng = np.random.default_rng(2)
-    step, count = 2e-3, 250
-    model = mujoco.MjModel.from_xml_string(mjcf(PHI, step, gravity))
-    data = mujoco.MjData(model)
-    start = random_state(rng)
-    x = start.vector
-    data.qpos[:3], data.qpos[3:] = x[:3], x[[6, 3, 4, 5]]
-    data.qvel[:] = x[7:]
-    com = PHI[1:4] / PHI[0]
-    load = ConstantLoad(rng.normal(size=3) * 8, rng.normal(size=3) * 0.5, com, "world")
-    for _ in range(count):
-        data.xfrc_applied[1] = np.r_[load.force, load.torque]
-        mujoco.mj_step(model, data)
-    path = simulate(
-        PHI,
-        start,
-        duration=count * step,
-        step=step,
-        loads=[load],
-        gravity=gravity,
-        integrator=name,
-    )
-    theirs = np.r_[data.qpos[:3], data.qpos[[4, 5, 6, 3]], data.qvel]
-    assert distance(state_at(path), theirs) < 3e-7
 
 
 @settings(max_examples=10)

@@ -1,18 +1,14 @@
 import types
 
-import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
 from identify.inertia.conventions import (
-    MassProperties,
-    MujocoInertial,
     SdfInertial,
     find_convention,
-    six_in_order,
 )
-from tests.close import assert_close, assert_same_body
-from tests.inertia.conventions.files import mjcf_text, sdf_text, urdf_text
+from tests.close import assert_same_body
+from tests.inertia.conventions.files import sdf_text, urdf_text
 from tests.strategies import bodies, rotations
 
 DRAKE, MATRIX = find_convention("drake"), find_convention("drake_matrix")
@@ -38,21 +34,6 @@ def read():
     return parse
 
 
-@given(bodies(flat=False))
-def test_arguments_construct_a_valid_inertia_with_our_matrix(tree, phi):
-    ours = DRAKE.from_phi(phi)
-    G = tree.UnitInertia(*six_in_order(ours.inertia, "drake"))
-    theirs = tree.SpatialInertia(float(ours.mass), ours.com, G)
-    assert theirs.IsPhysicallyValid()
-    matrix = theirs.CopyToFullMatrix6()
-    assert_close(matrix, MATRIX.from_phi(phi), 1e-14, scale=np.abs(matrix).max())
-    assert_same_body(MATRIX.to_phi(matrix), phi, 1e-14)
-    unit = theirs.get_unit_inertia().CopyToFullMatrix3()
-    assert_close(unit, ours.inertia, 1e-15, scale=np.abs(unit).max())
-    again = MassProperties(theirs.get_mass(), theirs.get_com(), unit)
-    assert_same_body(DRAKE.to_phi(again), phi, 1e-14)
-
-
 @given(bodies(flat=False), rotations())
 def test_urdf_is_read_by_drake_as_it_is_meant(read, phi, R):
     for axes in ("body", "principal", R):
@@ -71,9 +52,3 @@ def test_sdf_is_read_by_drake_as_it_is_meant(read, phi, R, form):
         ours = SdfInertial.from_phi(phi, axes, rotation_format=rotation_format, degrees=degrees)
         theirs = read(sdf_text(ours), "sdf")
         assert_same_body(MATRIX.to_phi(theirs.CopyToFullMatrix6()), phi, 1e-14)
-
-
-@given(bodies(flat=False))
-def test_mjcf_is_read_by_drake_as_it_is_meant(read, phi):
-    theirs = read(mjcf_text(MujocoInertial.from_phi(phi)), "xml")
-    assert_same_body(MATRIX.to_phi(theirs.CopyToFullMatrix6()), phi, 1e-14)

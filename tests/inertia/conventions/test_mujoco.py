@@ -16,8 +16,6 @@ from tests.close import assert_close, assert_same_body
 from tests.inertia.conventions.files import mjcf_text, urdf_text
 from tests.strategies import bodies, rotations
 
-FULL = find_convention("mujoco_full")
-
 
 def compiled(mujoco, text: str) -> MujocoInertial:
     model = mujoco.MjModel.from_xml_string(text)
@@ -37,14 +35,6 @@ def test_principal_moments_compile_to_themselves(mujoco, phi):
     assert np.array_equal(read.diaginertia, ours.diaginertia)
     assert_close(read.quat_wxyz, ours.quat_wxyz, 1e-15)
     assert_same_body(read.to_phi(), phi, 1e-14)
-
-
-@given(bodies(flat=False))
-def test_the_full_inertia_compiles_to_the_principal_moments(mujoco, phi):
-    read = compiled(mujoco, mjcf_text(FULL.from_phi(phi)))
-    ours = MujocoInertial.from_phi(phi)
-    assert_close(read.diaginertia, ours.diaginertia, 1e-13)  # in the same, descending, order
-    assert_same_body(read.to_phi(), phi, 1e-13)
 
 
 @given(bodies(flat=False), rotations())

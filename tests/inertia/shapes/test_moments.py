@@ -3,19 +3,14 @@ import pytest
 from hypothesis import given, strategies as st
 
 from identify.errors import ModelError
-from identify.inertia import in_frame, is_consistent, phi_from_inertia
+from identify.inertia import is_consistent
 from identify.inertia.shapes import (
     SHAPES,
     Box,
-    Capsule,
-    Cylinder,
-    Ellipsoid,
     EllipsoidShell,
-    Sphere,
     shape_from_sizes,
     shape_sizes,
 )
-from identify.spatial import Pose
 from tests.close import assert_close, assert_same_body
 from tests.inertia.shapes.drawing import shapes
 from tests.inertia.shapes.parametric import patches_of, phi_of_patches
@@ -52,34 +47,6 @@ def test_scaling_laws(shape, exponent):
 
 def shape_sizes_of(shape):
     return shape_sizes(next(name for name, named in SHAPES.items() if named.kind is type(shape)))
-
-
-@pytest.mark.parametrize(
-    ("shape", "geom"),
-    [
-        (Box(0.2, 0.3, 0.5), 'type="box" size="0.1 0.15 0.25"'),
-        (Sphere(0.3), 'type="sphere" size="0.3"'),
-        (Ellipsoid(0.2, 0.3, 0.5), 'type="ellipsoid" size="0.2 0.3 0.5"'),
-        (Cylinder(0.2, 0.6), 'type="cylinder" size="0.2 0.3"'),
-        (Capsule(0.2, 0.6), 'type="capsule" size="0.2 0.3"'),
-    ],
-    ids=["box", "sphere", "ellipsoid", "cylinder", "capsule"],
-)
-def test_solids_are_those_of_mujoco(mujoco, shape, geom):
-    X = Pose.from_quaternion([0.1, -0.2, 0.3, 0.9], [0.1, -0.4, 0.2])
-    q = np.array([0.9, 0.1, -0.2, 0.3])
-    quaternion = " ".join(f"{x:.17g}" for x in q)
-    model = mujoco.MjModel.from_xml_string(
-        f"""<mujoco><worldbody><body><geom {geom} density="700" pos="0.1 -0.4 0.2"
-        quat="{quaternion}"/></body></worldbody></mujoco>"""
-    )
-    turn = np.zeros(9)
-    mujoco.mju_quat2Mat(turn, model.body_iquat[1])
-    R = turn.reshape(3, 3)
-    theirs = phi_from_inertia(
-        model.body_mass[1], model.body_ipos[1], R * model.body_inertia[1] @ R.T
-    )
-    assert_same_body(in_frame(shape.body(density=700.0), X), theirs, 1e-10)
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,10 @@ from identify.inertia import (
     phi_from_inertia,
     spatial_momentum,
 )
-from identify.regressors import newton_euler_wrench
 from identify.simulation import State, fast_rollout
 from identify.spatial import rotation_from_quaternion
 from identify.spatial.rotations import rotate, rotation_angle
 from tests.close import assert_close
-from tests.recordings import Path
 from tests.simulation.decoupled.cases import (
     GRAVITY,
     STATE,
@@ -28,7 +26,7 @@ from tests.simulation.decoupled.cases import (
     still,
     wavy_wrench,
 )
-from tests.simulation.exact import exact_end, mjcf, state_at
+from tests.simulation.exact import exact_end, state_at
 from tests.simulation.plain_rollout import plain_rollout
 from tests.strategies import bodies, seeds
 
@@ -95,36 +93,6 @@ def test_convergence_to_dop853_is_of_order_four(way):
     order = np.log2(worst[:-1] / worst[1:])
     assert (order > 3.6).all(), order
     assert (order < 5.5).all(), order
-
-
-def test_the_wrench_of_the_equations_gives_the_motion_back():
-    """Inverse then forward dynamics of a path known in closed form."""
-    path, time = Path.random(6), 1e-3 * np.arange(1001)
-    attitude, w = path.rotation(time).as_quat(), path.angular_velocity(time[:1])[0]
-    start = State(path.position(time[:1])[0], attitude[0], path.velocity(time[:1])[0], w)
-    replayed = fast_rollout(PHI, start, newton_euler_wrench(PHI, path.motion(time)), 1e-3)
-    # Between samples the wrench is a straight line, and what is off adds up over a second.
-    assert_close(replayed.position, path.position(time), 1e-4)
-    assert rotation_angle(replayed.quaternion, attitude).max() < 1e-4
-
-
-@pytest.mark.parametrize("gravity", [(0.0, 0.0, 0.0), GRAVITY])
-@pytest.mark.parametrize("mass", [1e-3, 1.5, 1e5])
-def test_mujoco_moves_the_body_alike(mujoco, gravity, mass):
-    phi = PHI * mass / PHI[0]
-    wrench, start = wavy_wrench(1e-3 * np.arange(401), phi), some_states(())
-    ours = fast_rollout(phi, start, wrench, 1e-3, gravity, interpolation="hold")
-    model = mujoco.MjModel.from_xml_string(mjcf(phi, 1e-3, gravity))
-    data = mujoco.MjData(model)
-    data.qpos[:] = np.concatenate((start.position, start.quaternion[[3, 0, 1, 2]]))
-    data.qvel[:] = np.concatenate((start.velocity, start.angular_velocity))
-    for load in wrench[:-1]:
-        data.ctrl[:] = load
-        mujoco.mj_step(model, data)
-    assert_close(ours.position[-1], data.qpos[:3], 1e-9)
-    assert rotation_angle(ours.quaternion[-1], data.qpos[[4, 5, 6, 3]]) < 1e-9
-    assert_close(ours.velocity[-1], data.qvel[:3], 1e-8)
-    assert_close(ours.angular_velocity[-1], data.qvel[3:], 1e-8)
 
 
 @settings(max_examples=15)
