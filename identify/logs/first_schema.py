@@ -18,7 +18,8 @@ from identify.logs.readers import RECEIVED, STAMP, contents_of, read_table
 from identify.logs.schema_fields import Column
 from identify.logs.schema_tables import LogTable
 from identify.logs.table import Contents, Source, Table, places_of
-from identify.logs.units import ANGLE, DAY, FORCE, LENGTH, TORQUE
+from identify.logs.units import ACCELERATION, ANGLE, DAY, FORCE, LENGTH, TORQUE
+from identify.spatial.vectors import STANDARD_GRAVITY
 
 UNSURE = "(?)"
 """What marks a line that only a person can know."""
@@ -45,6 +46,12 @@ _FLANGE = (
 _ACCURACY = "one sigma of the sensor's scale: 1 % is usual, its data sheet says better"
 
 _POSITION_FAR, _FULL_TURN = 20.0, 2.0 * np.pi + 0.1
+_FASTEST_TURN, _NEAR_GRAVITY = 20.0, 0.4
+"""Of a body on a robot [rad/s]; and how far, relative, an accelerometer's median is from 1 g."""
+
+_LISTED = 40
+"""Columns that are listed where some were not found."""
+
 _RATES_HZ = 5.0, 2e4
 """Rates at which logs are written."""
 
@@ -140,9 +147,10 @@ def first_schema(
 
 
 def _chosen(log: Path, tables: Sequence[Contents], name: str | None) -> Preset | None:
+    """The preset of a name, else the first whose columns the log has."""
     known = presets()
     if name is None:
-        found = (p for p in known.values() if any(p.fits(table.names) for table in tables))
+        found = (p for p in known.values() for table in tables if _suits(p, table))
         return next(found, None)
     if name not in known:
         raise SchemaError(
@@ -158,6 +166,17 @@ def _chosen(log: Path, tables: Sequence[Contents], name: str | None) -> Preset |
     return chosen
 
 
+def _suits(preset: Preset, contents: Contents) -> bool:
+    """Whether a table has a preset's columns, and a pose where the preset asks for one.
+
+    A table that has neither a pose nor a gyro suits, too: what is missing is said.
+    """
+    if not preset.fits(contents.names):
+        return False
+    vectors = named_vectors(contents)
+    return vectors.posed or "{pose}" not in preset.template or vectors.first("angular") is None
+
+
 def _of_preset(
     log: Path,
     preset: Preset,
@@ -170,13 +189,13 @@ def _of_preset(
     names = found.contents.names
     places = (places_of(names, c) or places_of(names, f"{c}[0]") for c in preset.columns)
     values = _values(log, found, [[names[numbers[0]] for numbers in places]])
-    clock = _written(_time(found, values, missing, log)) if "{clock}" in preset.template else []
-    pose = _pose_lines(_pose(found, log), missing)
+    clock = _time(found, values, missing, log) if "{clock}" in preset.template else []
+    pose = _pose_lines(_pose(found, log), missing, still=_still(clock))
     wrench = (
         _lines(_wrench(found), missing, "force and torque") if "{wrench}" in preset.template else ""
     )
     fields = {
-        "{clock}": "\n".join(clock),
+        "{clock}": "\n".join(_written(clock)),
         "{tcp}": json.dumps([float(x) for x in (tcp if tcp is not None else [0.0] * 6)]),
         "{pose}": pose,
         "{wrench}": wrench,
@@ -221,9 +240,10 @@ def _guessed(log: Path, tables: Sequence[NamedVectors]) -> FirstSchema:
     used = [table.contents.names for table, _ in streams.values() if table is not None]
     if any(RECEIVED in names and STAMP not in names for names in used):
         why = f"{UNSURE} messages of a topic below have no stamps of their own"
-        out += _written([("time", RECEIVED, why)])
+        clock: list[Line] = [("time", RECEIVED, why)]
     else:
-        out += _written(_time(main, values, missing, log))
+        clock = _time(main, values, missing, log)
+    out += _written(clock)
     if imu is not None and imu.first("acceleration"):
         streams["accelerometer"] = imu, turning
     for name, (table, alike) in streams.items():
@@ -236,9 +256,11 @@ def _guessed(log: Path, tables: Sequence[NamedVectors]) -> FirstSchema:
     out += ["", "[world]", *_written([("gravity", [0.0, 0.0, -9.80665], upright)]), "", *_FLANGE]
     if imu is None:
         out += ["", "[pose]"]
-        out.append(_pose_lines(None if pose is None else _pose(pose, log), missing))
+        out.append(
+            _pose_lines(None if pose is None else _pose(pose, log), missing, still=_still(clock))
+        )
     else:
-        out += _imu(imu)
+        out += _imu(imu, log)
     frame = 'axes and point of the pose; "world", or "sensor" with a mount'
     if imu is not None:
         frame = 'the axes of the gyro; or "sensor" with a mount'
@@ -252,7 +274,15 @@ def _guessed(log: Path, tables: Sequence[NamedVectors]) -> FirstSchema:
     )
     if imu is None or imu.first("acceleration"):  # else the force tells the motion
         out += _written([("gain_accuracy", 0.01, _ACCURACY)])
+    if missing:
+        out.insert(2, f"# The log has {_listed(main.contents.names)}")
     return FirstSchema("\n".join(out) + "\n", tuple(missing))
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names of columns, of many the first, for a comment."""
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return f"{', '.join(json.dumps(name) for name in names[:_LISTED])}{more}"
 
 
 def _pose_for(wrench: NamedVectors | None, poses: Sequence[NamedVectors]) -> NamedVectors | None:
@@ -299,6 +329,11 @@ def _time(table: NamedVectors, values: Table | None, missing: list[str], log: Pa
         unsure = "" if unit == written or len(fitting) == 1 else f"{UNSURE} "
         lines.append(("time_unit", unit, f"{unsure}{rate}"))
     return lines
+
+
+def _still(clock: Sequence[Line]) -> bool:
+    """Whether lines of `[log]` say that each row is a still pose."""
+    return any(key == "still" for key, _, _ in clock)
 
 
 def _jumps(log: Path, table: NamedVectors) -> bool:
@@ -359,20 +394,38 @@ def _pose(table: NamedVectors, log: Path | None) -> list[Line] | None:
     return lines
 
 
-def _imu(table: NamedVectors) -> list[str]:
-    """The lines of `[imu]`, of a log without a pose."""
-    gyro = table.vectors["angular"][0]
+def _imu(table: NamedVectors, log: Path) -> list[str]:
+    """The lines of `[imu]`, of a log without a pose; units as names say, else as values are."""
+    gyro, read = table.vectors["angular"][0], table.first("acceleration")
+    values = _values(log, table, [gyro, read])
     unit = "deg" if table.unit_of(gyro) == "deg" else "rad"
     why = f"{UNSURE} no columns look like a pose; {unit}/s, along the axes of the wrench"
     found: list[Line] = [("gyro", gyro, why), *_unit_lines("angle_unit", unit)]
+    if unit == "rad" and _largest(values, gyro) > _FASTEST_TURN:
+        found[0] = ("gyro", gyro, why.replace("rad/s", "deg/s"))
+        found.append(("angle_unit", "deg", f"{UNSURE} faster than any robot turns in radians"))
     lines = ["", "[imu]", *_written(found)]
-    if (read := table.first("acceleration")) is None:
+    if read is None:
         return lines
-    unit = "g" if table.unit_of(read) == "g" else "m/s^2"
+    named = "g" if table.unit_of(read) == "g" else "m/s^2"
+    unit = named if named == "g" else _unit_of_gravity(values, read)
     why = f"{UNSURE} proper acceleration: as gravity at rest, in {unit}"
-    lines += _written([("accelerometer", read, why), *_unit_lines("unit", unit)])
+    lines += _written([("accelerometer", read, why), *_unit_lines("unit", named)])
+    if unit != named:
+        lines += _written([("unit", unit, f"{UNSURE} the median length is about one g in it")])
     where = f"{UNSURE} of the accelerometer, in the frame of the wrench [m]"
     return [*lines, "", "[imu.mount]", *_written([("translation", [0.0, 0.0, 0.0], where)])]
+
+
+def _unit_of_gravity(values: Table | None, read: list[str]) -> str:
+    """The unit in which an accelerometer's median length is about that of gravity, else m/s^2."""
+    if values is None:
+        return "m/s^2"
+    lengths = np.linalg.norm(values.side_by_side(read), axis=1)
+    lengths = lengths[np.isfinite(lengths)]
+    median = float(np.median(lengths)) / STANDARD_GRAVITY if len(lengths) else 1.0
+    found = (unit for unit, si in ACCELERATION.items() if abs(median * si - 1.0) < _NEAR_GRAVITY)
+    return next(found, "m/s^2")
 
 
 def _wrench(table: NamedVectors) -> list[Line] | None:
@@ -398,12 +451,19 @@ def _also(table: NamedVectors, role: str) -> str:
     return f"{UNSURE} also: {', '.join(others)} …" if others else ""
 
 
-def _pose_lines(lines: list[Line] | None, missing: list[str]) -> str:
-    """The lines of `[pose]`, with the place of a position that no columns look like."""
+def _pose_lines(lines: list[Line] | None, missing: list[str], *, still: bool = False) -> str:
+    """The lines of `[pose]`, with the place of a position that no columns look like.
+
+    Still poses need none.
+    """
     text = _lines(lines, missing, "the pose")
-    placed = lines is None or any(
-        key == "position" or (key == "matrix" and np.size(np.asarray(value)) == 16)
-        for key, value, _ in lines
+    placed = (
+        still
+        or lines is None
+        or any(
+            key == "position" or (key == "matrix" and np.size(np.asarray(value)) == 16)
+            for key, value, _ in lines
+        )
     )
     return text if placed else f"{text}\n{_lines(None, missing, 'the position')}"
 

@@ -10,8 +10,10 @@ from identify.logs import load_schema, read_log
 from identify.logs.first_schema import UNSURE, _pose_for, first_schema, presets
 from identify.logs.named_vectors import named_vectors
 from identify.logs.table import Contents
+from identify.logs.units import ACCELERATION, ANGLE
 from identify.signals.kinematics import still_in_body
 from identify.spatial.rotations import log_rotation, rotate, rotation_from_quaternion
+from identify.spatial.vectors import STANDARD_GRAVITY
 from tests.close import assert_close
 from tests.still_and_moving import still_and_moving
 
@@ -532,3 +534,40 @@ def test_a_motion_without_time_is_not_taken_for_still_poses(arm, tmp_path):
     del beside["t"]
     guessed = first_schema(write_csv(tmp_path / "log.csv", entries | beside))
     assert "time" in guessed.missing
+
+
+@pytest.mark.parametrize("names", ["Fx,Fy,Fz,Tx,Ty,Tz", "fx,fy,fz,tx,ty,tz"])
+def test_still_poses_need_no_position(arm, tmp_path, names):
+    rows = np.random.default_rng(1).permutation(len(arm["t"]))[:30]
+    columns = {f"q{a}": arm["q"][rows, k] for k, a in enumerate("xyzw")}
+    wrench = np.hstack([arm["f"], arm["tau"]])[rows].T
+    columns |= dict(zip(names.split(","), wrench, strict=True))
+    guessed = first_schema(write_csv(tmp_path / "log.csv", columns))
+    assert not guessed.missing
+    schema = tomllib.loads(guessed.text)
+    assert set(schema["pose"]) == {"quaternion"}
+    assert read_log(tmp_path / "log.csv", schema).still
+
+
+@pytest.mark.parametrize("unit", ["m/s^2", "g", "mg"])
+@pytest.mark.parametrize("angle_unit", ["rad", "deg"])
+def test_units_of_an_imu_are_guessed_from_its_values(arm, tmp_path, unit, angle_unit):
+    t = np.arange(len(arm["t"])) / 100
+    tilt = np.sin(t)
+    up = np.stack([np.sin(tilt), 0 * t, np.cos(tilt)], axis=1) * STANDARD_GRAVITY
+    gyro = np.stack([0 * t, 2 * np.cos(t), 0 * t], axis=1)
+    columns = {"t": t}
+    columns |= {f"gyro_{a}": gyro[:, k] / ANGLE[angle_unit] for k, a in enumerate("xyz")}
+    columns |= {f"acc_{a}": up[:, k] / ACCELERATION[unit] for k, a in enumerate("xyz")}
+    columns |= {name: v for name, v in matrices(arm)[1].items() if name != "t"}
+    imu = tomllib.loads(first_schema(write_csv(tmp_path / "log.csv", columns)).text)["imu"]
+    assert imu.get("unit", "m/s^2") == unit
+    assert imu.get("angle_unit", "rad") == angle_unit
+
+
+def test_columns_are_listed_where_some_were_not_found(arm, tmp_path):
+    columns = {"t": arm["t"], "left [a]": arm["t"], "right": arm["t"]}
+    text = first_schema(write_csv(tmp_path / "log.csv", columns)).text
+    (line,) = (line for line in text.splitlines() if line.startswith("# The log has "))
+    assert line.removeprefix("# The log has ") == '"t", "left [a]", "right"'
+    tomllib.loads(text)
