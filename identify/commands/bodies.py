@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 from identify.commands.command import UsageError, numbers
 from identify.errors import IdentifyError, ModelError
 from identify.findings import Finding, completion, reasons_in_words
+from identify.relevance import SAME_FLANGE, SAME_GIVEN_POSE
 
 if TYPE_CHECKING:
     from identify.exchange import SavedEstimate
@@ -27,12 +28,6 @@ AT_EACH = (
 )
 
 BODY = "A body: an estimate.json, JSON with mass, com and an inertia, or model.urdf#LINK."
-
-_SAME_FRAME = 1e-6
-"""Difference of two poses of the flange up to which they are one [m, and entries of a rotation]."""
-
-_SAME_PLACE = 1e-3
-"""The same of a pose that a person gives, who may have rounded it."""
 
 _MODELS = (".urdf", ".sdf", ".xml", ".mjcf")
 _WEAKEST_FIRST = ("default", "constraint", "prior", "data", "given")
@@ -179,7 +174,7 @@ def require_one_frame(words: Sequence[Path], bodies: Sequence[SavedEstimate], at
         one, two = first.frames, other.frames
         X_AB = _on_one_flange(first, other)
         if X_AB is not None:
-            if _apart(X_AB, X_AB.identity()) < _SAME_FRAME:
+            if _apart(X_AB, X_AB.identity()) < SAME_FLANGE:
                 continue
             hint = f"on one flange, that is {at} {_spelled(X_AB)}"
         elif None in (one.name, two.name) or one.name == two.name:
@@ -206,7 +201,7 @@ def flange_notes(
         f"{word} is put at {_spelled(X_AB)}, but on one flange with {words[0]}, as their logs say "
         f"where it is, it would be at {_spelled(known)}"
         for word, other, X_AB in zip(words[1:], bodies[1:], poses, strict=True)
-        if (known := _on_one_flange(bodies[0], other)) and _apart(known, X_AB) > _SAME_PLACE
+        if (known := _on_one_flange(bodies[0], other)) and _apart(known, X_AB) > SAME_GIVEN_POSE
     ]
 
 

@@ -23,11 +23,8 @@ from identify.estimation.terms import Term
 from identify.logs import Recording
 from identify.regressors import Equations, Statistics, System
 from identify.regressors.group_arrays import coefficients
+from identify.relevance import BODY_CHANGE_SHARE
 from identify.significance import BODY_CHANGE_DOUBT_P, BODY_CHANGE_P, PARTS_DIFFER_P
-
-_LEAST_CHANGE = 1e-3
-"""Share of the mass, of its first moments at the body's own size, or of the inertia below which two
-bodies are one to anybody: of exact logs the error of derivatives is all there is to tell apart."""
 
 _MOST_PLACES = 8
 """Times in a log that are fitted: a change between two of them shows at both."""
@@ -257,7 +254,7 @@ class _Pair:
             float(np.linalg.norm(away[1:4])) / np.sqrt(mass * inertia),
             float(np.linalg.norm(away[4:])) / inertia,
         )
-        return max(shares) < _LEAST_CHANGE
+        return max(shares) < BODY_CHANGE_SHARE
 
 
 def _log_p(away: Array, covariances: Sequence[Array], degrees: Sequence[float]) -> float:

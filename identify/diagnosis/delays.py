@@ -11,6 +11,7 @@ import numpy as np
 from identify.arrays import Array, Indices
 from identify.diagnosis.robust import segment_edges
 from identify.regressors import FEATURE_TENSOR
+from identify.relevance import DELAY_CHANGE
 from identify.spatial.columns import PSI, RT, W
 
 LONGEST, _SHARE = 1.0, 0.2
@@ -19,9 +20,9 @@ LONGEST, _SHARE = 1.0, 0.2
 _MOST_ROWS, _FEWEST_ROWS = 4000, 40
 """Rows of a series that are looked at, and fewer of which tell no delay."""
 
-_PARTS, _CHANGES, _LEFT_BY_CHANGE = 8, 0.005, 0.5
-"""Parts of a log whose delays are compared; where the latency changes, their least and largest
-differ by so many seconds, and they leave so much of the residual power that one delay leaves."""
+_PARTS, _LEFT_BY_CHANGE = 8, 0.5
+"""Parts of a log whose delays are compared, and share of the residual power beside one delay that
+they leave at the most if the latency changes."""
 
 _BETWEEN = np.linspace(-1.0, 1.0, 81)
 _LAGRANGE = np.stack(
@@ -91,7 +92,8 @@ def correlation(
     cuts = np.linspace(0, len(inside), _PARTS + 1).astype(int).tolist()
     of_parts = [_least(beyond[:, a:b], lambda p: p.sum(axis=-1)) for a, b in pairwise(cuts)]
     parts = step * np.array([moved[k] + _BETWEEN[x] for k, x, _ in of_parts])
-    changes = np.mean([p for _, _, p in of_parts]) < _LEFT_BY_CHANGE and np.ptp(parts) > _CHANGES
+    left_by_parts = np.mean([p for _, _, p in of_parts])
+    changes = left_by_parts < _LEFT_BY_CHANGE and np.ptp(parts) > DELAY_CHANGE
     as_read = float(cost(np.mean(left[reach] ** 2, axis=(0, 2)) + 1e-20))
     least = float(cost(power))
     delay = step * float(moved[k] + _BETWEEN[x])

@@ -8,6 +8,7 @@ import numpy as np
 
 from identify.arrays import Array, Vec6
 from identify.regressors import System
+from identify.relevance import SIGNAL_SHARE
 
 MOST_LEFT = 0.1
 """Share of the signal above which what a body leaves is not explained, whatever it looks like:
@@ -16,10 +17,6 @@ right readings leave a tenth of that."""
 _BY_NOISE = 2.0
 """What a body leaves is noise up to so many times what the signals' noise makes of it, and an axis
 has a signal above so many times the noise of the wrench."""
-
-_LEAST_SIGNAL = 0.1
-"""Root mean square of an axis with a signal, in that of the largest among forces or torques."""
-
 
 _TINY = float(np.finfo(float).tiny)
 
@@ -52,7 +49,7 @@ def share_left(system: System, x: Array) -> Left:
     noise = of_axes(system.noise_moments(x))
     of_wrench = arrays.effective_samples @ np.diagonal(arrays.wrench_noise, axis1=1, axis2=2)
     largest = np.repeat([signal[:3].max(), signal[3:].max()], 3)
-    has_signal = (signal > _BY_NOISE * of_wrench) & (signal > _LEAST_SIGNAL**2 * largest)
+    has_signal = (signal > _BY_NOISE * of_wrench) & (signal > SIGNAL_SHARE**2 * largest)
     beyond = np.where(has_signal, np.maximum(left - _BY_NOISE * noise, 0.0), 0.0)
     whole = np.where(has_signal, signal, 0.0)
     halves = beyond.reshape(2, 3).sum(axis=1) / np.maximum(whole.reshape(2, 3).sum(axis=1), _TINY)

@@ -9,16 +9,8 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.estimation.least_squares import LeastSquaresFit
+from identify.relevance import LITTLE_ANGULAR_ACCELERATION, LITTLE_ROTATION, LITTLE_TURNING
 from identify.spatial.columns import ACCELERATION, ANGULAR_ACCELERATION, PSI, SQUARES
-
-_SLOW = 0.3
-"""Rotation about an axis below this root mean square [rad/s] is little."""
-
-_TURNED = 0.2
-"""Spread of the proper acceleration's direction [rad] below which gravity hardly turns in B."""
-
-_FEW = 0.5
-"""Angular acceleration about an axis below this root mean square [rad/s²] is little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +89,7 @@ def _of_inertia(missing: Sequence[str], rates: Array, alpha: Array) -> list[str]
     advice = []
     for number, axis in enumerate("xyz"):
         own = [name for name in missing if f"I{axis}{axis}" in name]
-        slow = rates[number] < _SLOW or alpha[number] < _FEW
+        slow = rates[number] < LITTLE_ROTATION or alpha[number] < LITTLE_ANGULAR_ACCELERATION
         if own and slow:
             advice.append(
                 f"Rotation about {axis} has a root mean square of {rates[number]:.2g} rad/s and "
@@ -121,7 +113,7 @@ def _of_inertia(missing: Sequence[str], rates: Array, alpha: Array) -> list[str]
 
 def _of_gravity(missing: Sequence[str], turned: float) -> list[str]:
     moments = [name for name in missing if name.rpartition("_")[2] in ("m", "hx", "hy", "hz")]
-    if not moments and turned >= _TURNED:
+    if not moments and turned >= LITTLE_TURNING:
         return []
     if not moments:
         return [

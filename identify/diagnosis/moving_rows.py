@@ -12,6 +12,7 @@ from identify.errors import LogError
 from identify.logs import Recording
 from identify.regressors import FEATURE_TENSOR, scan
 from identify.regressors.triangular import triangle
+from identify.relevance import MOTION_SHARE
 from identify.spatial.columns import PSI, RT, W
 from identify.spatial.rotations import rotation_angle
 
@@ -28,9 +29,9 @@ _TURN, _AT_HZ = 0.03, 100.0
 """Turn between neighbours of the rows that are looked at [rad], and the rate that they are read at,
 at which they are a motion of about 1 Hz."""
 
-_LEAST_EXPLAINED, _LEAST_SIZE = 0.6, 0.02
-"""Shares of what still poses leave, and of the spread of the wrench, that are a motion's: a cable
-along a slow sweep of poses comes to 0.4 and 0.05, noise to 0.05 and 0.001, motions to 0.9, 0.1."""
+_LEAST_EXPLAINED = 0.6
+"""Share of the residual of still poses that a motion between them explains: a cable along a slow
+sweep of poses comes to 0.4, noise to 0.05, motions to 0.9."""
 
 
 class MovingRows(NamedTuple):
@@ -66,7 +67,7 @@ def moving_rows(recording: Recording) -> MovingRows | None:
     except LogError:  # from row to row it turns as no motion does
         return None
     found = by_inertia(log.rows, _AT_HZ, recording.gravity)
-    if found.explained < _LEAST_EXPLAINED or found.size < _LEAST_SIZE:
+    if found.explained < _LEAST_EXPLAINED or found.size < MOTION_SHARE:
         return None
     return found._replace(rate_hz=each * found.rate_hz)
 

@@ -19,14 +19,14 @@ from identify.logs.effects import EFFECT_KEYS
 from identify.pipeline.fitted_effects import bands_of, cost_of, effects_of
 from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors import WIDE_LAYOUT, LogSummary
+from identify.relevance import EXACT_MAP_DELAY
 from identify.significance import CLEAR_LEAD, HALF_WIDTH_SIGMA
 
 _ROUNDS = 4
 """Times that logs are read again for one delay, at the most."""
 
-_EXACT, _MARGIN = 2e-3, 0.05
-"""Delays up to which their map of second order is exact enough, and time by which the first sample
-of a late wrench may come later than its delay [s]."""
+_MARGIN = 0.05
+"""Time by which the first sample of a late wrench may come later than its delay [s]."""
 
 
 def correlation_of(log: LogSummary, turned_by: float | None = None) -> Correlation | None:
@@ -86,7 +86,7 @@ def with_settled_delays(
         assert effects is not None
         own = {b.sensor: b.start for b in effects.model.blocks if b.group.name == "delay_s"}
         at = list(own.values())
-        settled = (np.abs(effects.eta[at]) <= _EXACT).all()
+        settled = (np.abs(effects.eta[at]) <= EXACT_MAP_DELAY).all()
         if settled or (np.abs(effects.total[at]) > cap).any():  # that is another reading
             break
         steps = [float(effects.eta[own[k]]) if k in own else 0.0 for k in effects.model.sensors]

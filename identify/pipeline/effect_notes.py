@@ -15,10 +15,8 @@ from identify.estimation.intervals import covariance_of
 from identify.findings import Finding, Severity
 from identify.logs.effects import EFFECT_KEYS
 from identify.regressors.wrench import shares_of_time
+from identify.relevance import EFFECT_SHARE
 from identify.significance import HALF_WIDTH_SIGMA, SIGNIFICANT_SIGMA
-
-_HARMLESS = 0.1
-"""Share of the prior size of its group up to which an effect is not worth a note."""
 
 MOST_DISPLACED = 0.03
 """Displacement of the point of the pose beyond which no gain of a sensor is like it [m]."""
@@ -168,7 +166,7 @@ def _may_be_low_pass(effects: FittedEffects, block: EffectBlock) -> bool:
 def _noted(effects: FittedEffects, block: EffectBlock) -> Flags:
     """Entries of a group that stand out, and are large enough to matter."""
     sizes, errors = effects.total[block.columns], effects.errors[block.columns]
-    least = _HARMLESS * effects.units[block.columns]
+    least = EFFECT_SHARE * effects.units[block.columns]
     if block.setting is not None:
         least = (
             least * EFFECT_KEYS[block.group.key or block.group.name].size_in_si ** block.group.power
@@ -272,7 +270,7 @@ def _drift_note(effects: FittedEffects) -> Finding | None:
     spread = np.ptp(effects.drifts[where].means(*shares_of_time(100)), axis=0)
     scale = BodyScale.of(effects.fit.x[:10])
     shares = spread / (scale.weight * np.repeat([1.0, scale.lever], 3))
-    least = _HARMLESS * np.repeat([EFFECT_KEYS[name].size for name in DRIFT_GROUPS], 3)
+    least = EFFECT_SHARE * np.repeat([EFFECT_KEYS[name].size for name in DRIFT_GROUPS], 3)
     if not (shares > least).any():
         return None
     return Finding(

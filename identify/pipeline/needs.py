@@ -20,6 +20,7 @@ from identify.errors import SchemaError
 from identify.estimation import Estimate
 from identify.estimation.intervals import NAMES, interval_jacobian, principal_spread
 from identify.findings import Finding
+from identify.relevance import GOOD_PRECISION, POOR_PRECISION
 
 _LENGTHS: Mapping[str, float] = MappingProxyType({"m": 1.0, "cm": 1e-2, "mm": 1e-3})
 _MASSES: Mapping[str, float] = MappingProxyType({"kg": 1.0, "g": 1e-3})
@@ -135,11 +136,6 @@ def needs_met(text: str, estimate: Estimate) -> dict[str, bool]:
     return {need.text: need.met(estimate) for need in parse_needs(text)}
 
 
-GOOD, POOR = (0.02, 0.004), (0.10, 0.020)
-"""Half-widths of the mass, as a share of it, and of a coordinate of the centre of mass [m]: up to
-the first an estimate is good enough for most controllers, beyond the others for none."""
-
-
 def precision_findings(estimate: Estimate, needs: str) -> Iterator[Finding]:
     """Findings of an estimate that is not as precise as it is needed.
 
@@ -171,11 +167,12 @@ def precision_findings(estimate: Estimate, needs: str) -> Iterator[Finding]:
     for one in estimate.bodies:
         mass, com = repeatability(one)
         shares = mass / one.mass, com
-        worst = max(share / good for share, good in zip(shares, GOOD, strict=True))
+        worst = max(share / good for share, good in zip(shares, GOOD_PRECISION, strict=True))
         if worst <= 1.0:
             continue
-        poor = any(share > most for share, most in zip(shares, POOR, strict=True))
-        limits = (POOR if poor else GOOD)[0], 1e3 * (POOR if poor else GOOD)[1]
+        poor = any(share > most for share, most in zip(shares, POOR_PRECISION, strict=True))
+        of_mass, of_com = POOR_PRECISION if poor else GOOD_PRECISION
+        limits = of_mass, 1e3 * of_com
         yield Finding(
             "imprecise",
             "error" if poor else "warning",

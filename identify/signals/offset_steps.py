@@ -10,6 +10,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.logs import Recording
+from identify.relevance import ZEROING_SHARE
 from identify.spatial import rotation_from_quaternion
 from identify.spatial.rotations import rotate
 
@@ -18,9 +19,6 @@ SIDE = 5
 
 _FAR_OUT = 12.0
 """Jumps, in the median size of differences between the sides, that no noise makes."""
-
-_LEAST = 0.02
-"""Share of a channel's range below which a jump is none to speak of."""
 
 _MOST = 3
 """Jumps beyond which they are those of contacts, not of a sensor that is zeroed."""
@@ -64,7 +62,7 @@ def offset_steps(wrench: Array, time: Array, quaternion: Array | None = None) ->
     to_edge = np.full(SIDE, 1.0 / SIDE) + 0.5 * SIDE * centred / (centred @ centred)
     by_lines = after @ to_edge[::-1] - before @ to_edge
     sizes, reach = np.abs(by_lines), np.ptp(wrench, axis=1)
-    least = np.maximum(_FAR_OUT * np.median(sizes, axis=1), _LEAST * reach)[:, None]
+    least = np.maximum(_FAR_OUT * np.median(sizes, axis=1), ZEROING_SHARE * reach)[:, None]
     found, at = [], np.flatnonzero((sizes > least).any(axis=0))
     # A spike moves a line, but no median.
     by_medians = np.median(after[:, at], axis=-1) - np.median(before[:, at], axis=-1)

@@ -11,6 +11,7 @@ import numpy as np
 from identify.arrays import Array, Indices, Vec4
 from identify.errors import LogError
 from identify.logs import Recording
+from identify.relevance import POSE_JUMP_ANGLE, POSE_JUMP_DISTANCE
 from identify.signals.clock import gap_starts, uniform_rows
 from identify.signals.sample_and_hold import LONGEST_HOLD
 from identify.spatial import unwrap_quaternions
@@ -23,16 +24,10 @@ _LARGEST_STEP = 0.5
 """Turn between neighbouring rows beyond which no motion can be seen between them [rad]."""
 
 _RATIO = 8.0
-"""A jump is so many times longer than the steps near it, but one: a glitch steps out and back …"""
+"""Length of a jump in that of the steps near it but one: a glitch steps out and back."""
 
 _NEIGHBOURS = 4
-"""… this many fresh rows to either side …"""
-
-_ANGLE = 5e-3
-"""… and longer than this [rad] …"""
-
-_DISTANCE = 2e-3
-"""… or this [m]."""
+"""Fresh rows to either side of a jump whose steps are near it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +127,9 @@ def jump_starts(position: Array | None, quaternion: Array | None) -> Indices:
     starts: list[Indices] = [np.empty(0, dtype=np.intp)]
     if quaternion is not None:
         chords = lengths(np.diff(unwrap_quaternions(quaternion), axis=0))
-        starts.append(_isolated_steps(2.0 * chords, _ANGLE))
+        starts.append(_isolated_steps(2.0 * chords, POSE_JUMP_ANGLE))
     if position is not None:
-        starts.append(_isolated_steps(lengths(np.diff(position, axis=0)), _DISTANCE))
+        starts.append(_isolated_steps(lengths(np.diff(position, axis=0)), POSE_JUMP_DISTANCE))
     return np.unique(np.concatenate(starts))
 
 

@@ -39,6 +39,7 @@ from identify.estimation.intervals import (
 )
 from identify.exchange import SavedEstimate
 from identify.inertia import PHI
+from identify.relevance import UNNOTICED_MASS_SHARE
 from identify.significance import CONFIDENCE_QUANTILE, ESTIMATES_DIFFER_P, UNLIMITED_DEGREES
 
 SHOWN = ("m", *COM, *INERTIA_ABOUT_COM)
@@ -46,9 +47,6 @@ SHOWN = ("m", *COM, *INERTIA_ABOUT_COM)
 
 _BEHIND = (0, *range(1, 4), *range(4, 10))
 """The parameter of phi that decides whether each of them is identified."""
-
-_COARSE = 0.3
-"""Difference in mass, as a share of it, that has to be noticed for agreement to say anything."""
 
 _TRUSTED = 1.1
 """Scatter up to which estimates are said to agree whatever its probability: no interval is right to
@@ -389,7 +387,7 @@ def _verdict(parts: _Parts, test: SameMean, found: bool) -> tuple[Agreement, str
         return "differ", ""
     noticed = parts.noticed(0)  # none of a mass that is given: the rest decides
     share = 0.0 if noticed is None else noticed / float(np.nanmedian(parts.values[:, 0]))
-    if share > _COARSE:
+    if share > UNNOTICED_MASS_SHARE:
         return "cannot be told", f"they would differ by {100.0 * share:.0f} % in mass unnoticed"
     return "agree", ""
 

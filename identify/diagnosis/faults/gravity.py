@@ -15,6 +15,7 @@ from identify.logs.patch import Patch
 from identify.logs.schema_fields import negated
 from identify.logs.schema_tables import compensated_of
 from identify.regressors.log_corrections import added_weight, gravity_tilt, other_gravity
+from identify.relevance import FAULT_ANGLE, FAULT_MASS, FAULT_SCALE
 from identify.spatial.vectors import STANDARD_GRAVITY
 
 _TILTED = 0.95
@@ -140,7 +141,7 @@ def _tilted(facts: LogFacts) -> Fault:
         facts=facts,
         sizes=Sizes(
             ("first axis", "second axis"),
-            *("deg", DEGREE, 2.0 * DEGREE),
+            *("deg", DEGREE, FAULT_ANGLE),
         ),
     )
 
@@ -154,7 +155,7 @@ def _magnitude(facts: LogFacts) -> Fault:
         lambda size: other_gravity(float(size[0]) * facts.gravity, facts.compensated),
         facts=facts,
         sizes=Sizes(
-            *(("share",), "%", 1e-2, 4e-2),
+            *(("share",), "%", 1e-2, FAULT_SCALE),
         ),
     )
 
@@ -200,7 +201,7 @@ def _partly(facts: LogFacts) -> Iterator[Fault]:
         ),
         facts,
         Sizes(
-            *(("mass", "moment x", "moment y", "moment z"), "kg, kg m", 1.0, 0.1),
+            *(("mass", "moment x", "moment y", "moment z"), "kg, kg m", 1.0, FAULT_MASS),
             farthest=np.inf,
             believed=(-0.1, 0.1),
             of_mass=True,

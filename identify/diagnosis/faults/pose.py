@@ -14,6 +14,7 @@ from identify.logs.schema_fields import negated
 from identify.logs.schema_tables import PoseTable
 from identify.logs.units import ACCELERATION
 from identify.regressors.log_corrections import displaced_point, scaled_position
+from identify.relevance import FAULT_LENGTH, FAULT_SCALE
 
 FASTEST = 50.0, 100.0
 """Speed [m/s] and rate [rad/s] beyond which another unit of time or length is absurd …"""
@@ -154,7 +155,7 @@ def _scale(facts: LogFacts) -> Fault:
             f"Check the scale of [pose] position: lengths are {1.0 + float(size[0]):.4g} of it"
         ),
         facts,
-        Sizes(("scale",), "%", 1e-2, 4e-2),
+        Sizes(("scale",), "%", 1e-2, FAULT_SCALE),
     )
 
 
@@ -188,5 +189,5 @@ def _offset(facts: LogFacts) -> Fault:
         displaced_point,
         action,
         facts,
-        Sizes(("x", "y", "z"), "mm", 1e-3, 10e-3),
+        Sizes(("x", "y", "z"), "mm", 1e-3, FAULT_LENGTH),
     )

@@ -13,6 +13,7 @@ from identify.logs.facts import LogFacts
 from identify.logs.patch import Patch
 from identify.logs.units import DAY, TICKS_PER_SECOND
 from identify.regressors.log_corrections import earlier_wrench, other_clock, unlagged_wrench
+from identify.relevance import FAULT_CLOCK_SHARE, FAULT_TIME
 
 _TIMES = (1e-6, 1e-3, 0.5, 2.0, 1e3, DAY, 1e6)
 """Units of time, and every other row or twice as many as the rate says."""
@@ -89,7 +90,7 @@ def _rate(facts: LogFacts) -> Fault:
         ),
         facts,
         Sizes(
-            *(("rate",), "%", 1e-2, 2e-2),
+            *(("rate",), "%", 1e-2, FAULT_CLOCK_SHARE),
             believed=(-0.15, 0.15),
         ),
     )
@@ -107,7 +108,7 @@ def _delay(facts: LogFacts) -> Fault:
         lambda size: {"wrench.delay_s": rounded(before + float(size[0])), **axes},
         lambda size: earlier_wrench(float(size[0])),
         facts=facts,
-        sizes=Sizes(("delay",), "ms", 1e-3, 10e-3),
+        sizes=Sizes(("delay",), "ms", 1e-3, FAULT_TIME),
     )
 
 
@@ -127,5 +128,5 @@ def _lag(facts: LogFacts) -> Fault:
         lambda size: unlagged_wrench(float(size[0])),
         action,
         facts,
-        Sizes(("time constant",), "ms", 1e-3, 10e-3),
+        Sizes(("time constant",), "ms", 1e-3, FAULT_TIME),
     )

@@ -15,6 +15,7 @@ from identify.logs.patch import Patch
 from identify.logs.schema_fields import negated
 from identify.logs.units import FORCE, TORQUE
 from identify.regressors.log_corrections import scaled_torque, turned_wrench
+from identify.relevance import FAULT_ANGLE, FAULT_GAIN
 from identify.spatial.rotations import (
     exp_rotation,
     log_rotation,
@@ -145,7 +146,7 @@ def _misaligned(facts: LogFacts) -> Fault:
         facts,
         Sizes(
             ("about x", "about y", "about z"),
-            *("deg", DEGREE, 2.0 * DEGREE),
+            *("deg", DEGREE, FAULT_ANGLE),
             believed=(-10.0 * DEGREE, 10.0 * DEGREE),
         ),
     )
@@ -185,7 +186,7 @@ def _gain(facts: LogFacts) -> Fault:
         action,
         facts,
         Sizes(
-            *(("gain",), "%", 1e-2, 5e-2),
+            *(("gain",), "%", 1e-2, FAULT_GAIN),
             farthest=400.0,
             believed=(1.0 / _LARGEST_GAIN - 1.0, _LARGEST_GAIN - 1.0),
         ),
@@ -214,7 +215,7 @@ def _counts(facts: LogFacts) -> Fault:
         lambda size: scaled_torque(float(np.expm1(size[0])), facts.X_BS),
         lambda size: remedy,
         facts,
-        Sizes(("logarithm of the ratio",), "", 1.0, 5e-2, farthest=200.0),
+        Sizes(("logarithm of the ratio",), "", 1.0, FAULT_GAIN, farthest=200.0),
         counts=True,
         says=says,
         possible=lambda size: bool(abs(size[0]) > _LEAST_RATIO),
