@@ -29,7 +29,7 @@ _CHECK = f"# Check the lines with {UNSURE}, then: identify check LOG --schema TH
 _PRESETS = Path(__file__).with_name("presets.toml")
 
 _TIMES = re.compile(
-    r"%?(.*[./])?(t|date|(date_?)?time|stamp|time_?stamp|seconds|secs?|ipoc|header\.stamp|tv_sec)"
+    r"%?(.*[./])?_*(t|date|(date_?)?time|zeit(stempel)?|temps|tiempo|stamp|time_?stamp|seconds|secs?|ipoc|header\.stamp|tv_sec)"
     r"(_?(s|ms|us|ns)| ?[\[(](s|ms|us|ns)[\])])?",
     re.I,
 )
@@ -301,7 +301,7 @@ def _pose_for(wrench: NamedVectors | None, poses: Sequence[NamedVectors]) -> Nam
 
 def _time(table: NamedVectors, values: Table | None, missing: list[str], log: Path) -> list[Line]:
     lines: list[Line] = [(key, value, "") for key, value in table.contents.layout.items()]
-    times = [name for name in table.contents.names if _TIMES.fullmatch(name)]
+    times = _times(table)
     if not times and _jumps(log, table):
         why = f"{UNSURE} no time stamps, and poses that jump: one in each row"
         return [*lines, ("still", True, why)]
@@ -329,6 +329,12 @@ def _time(table: NamedVectors, values: Table | None, missing: list[str], log: Pa
         unsure = "" if unit == written or len(fitting) == 1 else f"{UNSURE} "
         lines.append(("time_unit", unit, f"{unsure}{rate}"))
     return lines
+
+
+def _times(table: NamedVectors) -> list[str]:
+    """Columns that look like time stamps; a date, which may stand beside its time, comes last."""
+    times = [name for name in table.contents.names if _TIMES.fullmatch(name)]
+    return sorted(times, key=lambda name: name.lower() in ("date", "datum"))
 
 
 def _still(clock: Sequence[Line]) -> bool:
@@ -489,7 +495,7 @@ def _values(log: Path, table: NamedVectors, wanted: Sequence[list[str] | None]) 
     columns: list[Column] = [name for names in wanted for name in names or ()]
     if not columns:
         return None
-    times = [name for name in table.contents.names if _TIMES.fullmatch(name)]
+    times = _times(table)
     keys = {"topic": table.contents.topic, "time": times[0] if times else None}
     layout = LogTable(**{**keys, **table.contents.layout})  # pyright: ignore[reportArgumentType]
     source = Source(log, layout, ("wrench",), tuple(columns), own_clock=False)

@@ -571,3 +571,22 @@ def test_columns_are_listed_where_some_were_not_found(arm, tmp_path):
     (line,) = (line for line in text.splitlines() if line.startswith("# The log has "))
     assert line.removeprefix("# The log has ") == '"t", "left [a]", "right"'
     tomllib.loads(text)
+
+
+@pytest.mark.parametrize(
+    "name", ["__time", "Zeit", "Zeitstempel", "/ft/header/__time", "date,time"]
+)
+def test_columns_of_time_of_other_programs_are_seen(arm, tmp_path, name):
+    time = "2024-05-01,10:00:{:09.6f}" if "," in name else "{}"
+    columns = {f"p{a}": arm["p"][:, k] for k, a in enumerate("xyz")}
+    columns |= {f"q{a}": arm["q"][:, k] for k, a in enumerate("xyzw")}
+    columns |= {name: v for name, v in matrices(arm)[1].items() if name != "t"}
+    rows = zip(arm["t"], *columns.values(), strict=True)
+    lines = [",".join((time.format(t), *map(repr, map(float, row)))) for t, *row in rows]
+    path = tmp_path / "log.csv"
+    path.write_text("\n".join((f"{name},{','.join(columns)}", *lines)))
+    guessed = first_schema(path)
+    assert not guessed.missing
+    schema = tomllib.loads(guessed.text)
+    assert schema["log"]["time"] == name.rpartition(",")[2]
+    assert_close(read_log(path, schema).time, arm["t"], 1e-9)

@@ -8,6 +8,7 @@ import pytest
 from identify.errors import LogError, MissingColumn
 from identify.logs import read_log
 from identify.logs.readers import text as reader
+from identify.logs.readers.text_lines import is_date, microseconds_of
 
 
 @pytest.fixture(params=["fast", "row by row"])
@@ -152,7 +153,14 @@ def test_decimal_commas_within_quotes_may_stand_between_commas(write, schema, li
 
 @pytest.mark.parametrize(
     ("date", "end"),
-    [("2024-05-01T10:00:{:09.6f}", "Z"), ("2024-05-01 23:00:{:06.3f}", "+05:30")],
+    [
+        ("2024-05-01T10:00:{:09.6f}", "Z"),
+        ("2024-05-01 23:00:{:06.3f}", "+05:30"),
+        ("1.5.2024 10:00:{:06.3f}", ""),
+        ("31.12.2024  23:59:{:06.3f}", ""),
+        ("09:05:{:06.3f}", ""),
+        ("23:59:{:09.6f}", ""),
+    ],
 )
 def test_stamps_may_be_dates(write, schema, lines, rows, date, end, way):
     for i, seconds in enumerate(rows[:, 0], start=1):
@@ -162,6 +170,25 @@ def test_stamps_may_be_dates(write, schema, lines, rows, date, end, way):
     assert gone.dropped.not_finite == gone.dropped.total == 1
     with pytest.raises(LogError, match=r"line 6, column 't': .*got '1 May'; write time stamps as"):
         read_log(write(replaced(lines, 5, 0, "1 May")), schema())
+
+
+@pytest.mark.parametrize(
+    ("text", "date"),
+    [
+        ("31.12.2024 23:59:58,250", "2024-12-31T23:59:58.25"),
+        ("1.2.2024 01:02:03", "2024-02-01T01:02:03"),
+        ("9:05:01", None),
+        (" 09:05:01.5", "1970-01-01T09:05:01.5"),
+        ("12/31/2024 10:00:00", None),
+        ("24:00:61", None),
+        ("10:00", None),
+        ("31.12.2024", None),
+    ],
+)
+def test_days_come_first_with_dots_alone_and_no_other_text_is_a_date(text, date):
+    assert is_date(text) == (date is not None)
+    if date is not None:
+        assert microseconds_of(text) == microseconds_of(date)
 
 
 def test_zones_of_dates_count(write, schema, numbered, lines):

@@ -57,7 +57,7 @@ _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
 _FIX_OR_DROP = "; fix the line, or set drop_bad_rows = true in [log] to leave it out"
 _AS_DATES = (
     "; write time stamps as numbers of time_unit, or in every row as a date of ISO 8601, such as "
-    "2024-05-01T10:00:00.125"
+    "2024-05-01T10:00:00.125, or as a time of day, such as 10:00:00.125"
 )
 _DATE = re.compile(r"[0-9]{1,4}[-/:.][0-9]{1,2}[-/:.][0-9]{1,4}.*")
 

@@ -17,6 +17,8 @@ LINE_END = rb"(?:\r+\n|\n|\r)"
 
 _LINE = re.compile(rb"([^\r\n]*)(?:" + LINE_END + rb"|\Z)")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_TIME_OF_DAY = re.compile(r"\d\d:\d\d:\d\d([.,]\d+)?")
+_DAY_FIRST = re.compile(r"(\d\d?)\.(\d\d?)\.(\d{4})[T ]+(.+)")
 _NAN = re.compile(r"[+-]?nan(\(\w*\))?")
 
 
@@ -148,17 +150,25 @@ def is_number(text: str) -> bool:
 
 
 def microseconds_of(text: str) -> int:
-    """Microseconds since 1970 of a date with a time of day (ISO 8601), by default in UTC.
+    """Microseconds since 1970 of a date with a time of day, by default in UTC.
+
+    The date is one of ISO 8601, or day, month and year with dots; without a date it is 1970-01-01.
 
     Raises:
         ValueError: the text is none.
     """
-    date = datetime.fromisoformat(text.strip() if ":" in text else "")
+    text = text.strip()
+    if _TIME_OF_DAY.fullmatch(text):
+        text = f"1970-01-01T{text}"
+    elif day_first := _DAY_FIRST.fullmatch(text):
+        day, month, year, time = day_first.groups()
+        text = f"{year}-{month:0>2}-{day:0>2}T{time}"
+    date = datetime.fromisoformat(text if ":" in text else "")
     return (date.replace(tzinfo=date.tzinfo or UTC) - _EPOCH) // timedelta(microseconds=1)
 
 
 def is_date(text: str) -> bool:
-    """Whether the text is a date with a time of day."""
+    """Whether the text is a time of day, with its date or alone."""
     try:
         return bool(microseconds_of(text)) or True
     except ValueError:
