@@ -1,7 +1,7 @@
 import pytest
 
 import identify
-from tests.slow import mostly_slow
+from tests.slow import few_or_many, mostly_slow
 from tests.small_faults import PHI, exact, logged, with_wrench, wrench_of
 
 
@@ -18,7 +18,7 @@ def codes(result):
     return [one.code for one in result.findings]
 
 
-@pytest.mark.parametrize("shares", [(0.3,), (0.5,), (0.25, 0.7)])
+@pytest.mark.parametrize("shares", few_or_many((0.25, 0.7), (0.5,)))
 @pytest.mark.parametrize("size", mostly_slow([0.4, 1.0], {0.4}))
 def test_zeroing_with_the_payload_on_is_named_and_taken_off(shares, size):
     log = zeroed(logged(exact(3)), shares, size)

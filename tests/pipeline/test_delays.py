@@ -38,7 +38,7 @@ LATE = {
 }
 
 
-@pytest.mark.parametrize("name", mostly_slow(LATE, {"40 ms", "250 ms in world axes"}))
+@pytest.mark.parametrize("name", mostly_slow(LATE, {"250 ms in world axes"}))
 def test_a_delay_is_named_first_in_full_and_written_leaves_none(name):
     log, delay = LATE[name]
     first = findings(log)[0]

@@ -22,6 +22,7 @@ from identify.regressors import scan
 from identify.significance import CLEAR_LEAD
 from tests.close import assert_close
 from tests.recordings import GRAVITY, Path, record, still_poses, with_signals as changed_signals
+from tests.slow import mostly_slow
 from tests.strategies import random_body
 
 BODY = random_body(np.random.default_rng(11))
@@ -79,7 +80,13 @@ SLIPS = {
 }
 
 
-@pytest.mark.parametrize("code", SLIPS)
+SHOWN_BELOW = {
+    *("wrench_sign", "torque_sign", "wrench_axes", "torque_unit", "quaternion_order", "pose_maps"),
+}
+"""Slips that other tests here, and those of checks and of rotations, name in quick logs too."""
+
+
+@pytest.mark.parametrize("code", mostly_slow(SLIPS, SLIPS.keys() - SHOWN_BELOW))
 def test_a_slip_is_named_with_the_line_to_change_and_the_mass_without_it(code):
     log, line = SLIPS[code]
     if code == "already_compensated":  # its torque too
@@ -124,7 +131,10 @@ def test_the_sign_of_a_single_axis_is_named(frame, key, axis):
     assert found.lead > CLEAR_LEAD
 
 
-@pytest.mark.parametrize("axis", [[0.36, -0.48, 0.8], [0.1, 0.7, 0.7], [-0.8, 0.0, 0.6]])
+AXES = [[0.36, -0.48, 0.8], [0.1, 0.7, 0.7], [-0.8, 0.0, 0.6]]
+
+
+@pytest.mark.parametrize("axis", mostly_slow(AXES, AXES[:1]))
 def test_a_sensor_turned_by_more_than_a_right_angle_is_found_at_its_size(axis):
     turn = Rotation.from_rotvec(np.radians(91.0) * np.array(axis) / np.linalg.norm(axis))
     log = with_signals(force=turn.apply(F), torque=turn.apply(T))

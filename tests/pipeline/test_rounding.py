@@ -47,7 +47,7 @@ def errors(result: identify.FitResult) -> np.ndarray:
 
 
 def test_intervals_hold_where_steps_are_five_times_the_noise(monkeypatch):
-    logs = [without_effects(logged(seed)) for seed in range(3)]
+    logs = [without_effects(logged(seed)) for seed in range(2)]
     found = [identify.fit(log) for log in logs]
     assert all("wrench_rounded" in [f.code for f in each.all_findings] for each in found)
     assert all(each.verdict.usable == "yes" for each in found)
