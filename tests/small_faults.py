@@ -27,6 +27,19 @@ NOISE = Noise(position=1e-4, orientation=5e-4, force=0.03, torque=0.003)
 RATE_HZ, EVERY = 500.0, 5
 
 
+def direction(*v: float) -> np.ndarray:
+    return np.array(v) / np.linalg.norm(v)
+
+
+TURN = np.radians(1.3) * direction(1.0, -2.0, 0.5)
+TILT = np.radians(0.8) * direction(0.6, -0.8, 0.0)
+SHIFT = 6e-3 * direction(1.0, 1.0, -1.0)
+UNITS = np.repeat([1.0, LEVER], 3)
+_CROSS = np.random.default_rng(0).uniform(-0.015, 0.015, (6, 6)) * (1.0 - np.eye(6))
+CROSSTALK = np.eye(6) + UNITS[:, None] * _CROSS / UNITS
+"""Sizes of small faults: turns [rad], a shift [m], and a map of the wrench."""
+
+
 def exact(seed: int, duration: float = 20.0, phi: np.ndarray = PHI) -> Recording:
     """A log without noise, at a rate at which filters and delays are exact."""
     return _exact(seed, duration, tuple(phi.tolist()))

@@ -8,6 +8,7 @@ import pytest
 from identify.commands import follow
 from identify.logs import Noise, log_file, read_log, synthetic_recording
 from identify.logs.writing import write_log
+from tests.slow import mostly_slow
 
 PHI = np.array([1.2, 0.024, 0.012, 0.06, 6e-3, -2e-4, -1e-3, 6e-3, 5e-4, 3e-3])
 NOISE = Noise(position=2e-5, orientation=1e-4, force=0.1, torque=0.01)
@@ -48,7 +49,7 @@ def call(cli, log, schema, out, *words):
     return cli("fit", log, "--schema", schema, "-o", out, "--no-report", "--follow", *words)
 
 
-@pytest.mark.parametrize("first", [7, 40, 50_001])
+@pytest.mark.parametrize("first", mostly_slow([7, 40, 50_001], {7}))
 def test_a_log_is_followed_until_what_is_needed_is_known(cli, growing, tmp_path, first):
     log, schema = growing(first, 40_009)
     status, out, err = call(cli, log, schema, tmp_path / "out", "--need", "mass 1%, com 1mm")

@@ -193,7 +193,8 @@ def test_warnings_of_the_toolkit_are_said_while_a_command_runs(cli, monkeypatch)
     assert cli("warn") == (0, "", "identify: warning: a row is damaged\n")
 
 
-def test_a_report_made_anew_and_a_comparison(document, tmp_path):
+def test_a_report_made_anew_and_a_comparison(document, tmp_path, monkeypatch):
+    monkeypatch.setattr("identify.reporting.page.SECTIONS", ())  # they take seconds
     out, shipped = tmp_path / "out", Path(__file__).parents[2] / "datasets" / "payload_arm"
     fitted = "fit", shipped / "payload_arm.parquet", "--schema", shipped / "schema.toml"
     document(*fitted, "-o", out)

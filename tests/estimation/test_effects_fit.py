@@ -21,9 +21,14 @@ from tests.close import assert_close, assert_same_body, body_scale
 from tests.recordings import ALL, Path, record, still_poses, without_effects
 from tests.slow import few_or_many, mostly_slow
 from tests.small_faults import (
+    CROSSTALK,
     LEVER,
     NOISE,
     PHI,
+    SHIFT,
+    TILT,
+    TURN,
+    UNITS,
     WEIGHT,
     displaced,
     drifting,
@@ -41,10 +46,6 @@ from tests.small_faults import (
 from tests.strategies import random_body
 
 CARRIER = random_body(np.random.default_rng(2), 2.0, 0.1)
-
-
-def direction(*v: float) -> np.ndarray:
-    return np.array(v) / np.linalg.norm(v)
 
 
 def columns_of(effects: FittedEffects, name: str, sensor: int = 0) -> slice:
@@ -101,12 +102,6 @@ def test_a_clean_log_has_no_effect_beyond_four_errors(name):
     assert farthest(result.estimate) < 1.5
 
 
-TURN = np.radians(1.3) * direction(1.0, -2.0, 0.5)
-TILT = np.radians(0.8) * direction(0.6, -0.8, 0.0)
-SHIFT = 6e-3 * direction(1.0, 1.0, -1.0)
-UNITS = np.repeat([1.0, LEVER], 3)
-CROSSTALK = np.random.default_rng(0).uniform(-0.015, 0.015, (6, 6)) * (1.0 - np.eye(6))
-CROSSTALK = np.eye(6) + UNITS[:, None] * CROSSTALK / UNITS
 LAG = 1.0 / (2.0 * np.pi * 20.0)
 FAULTS = {
     "late": (lambda log: late(log, 7e-3), {"delay_s": [7e-3], "filter_s": [0.0]}),

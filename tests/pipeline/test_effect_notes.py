@@ -16,10 +16,15 @@ from identify.pipeline.effect_notes import EFFECT_CODES, MOST_TURNED, effect_not
 from tests.checks import checks_of, effects_of
 from tests.close import assert_close
 from tests.small_faults import (
+    CROSSTALK,
     LEVER,
     PHI,
     RATE_HZ,
+    SHIFT,
+    TILT,
+    TURN,
     WEIGHT,
+    direction,
     displaced,
     drifting,
     exact,
@@ -42,18 +47,6 @@ SCHEMA = {
         "acts_on": "body",
     },
 }
-
-
-def direction(*v: float) -> np.ndarray:
-    return np.array(v) / np.linalg.norm(v)
-
-
-TURN = np.radians(1.3) * direction(1.0, -2.0, 0.5)
-TILT = np.radians(0.8) * direction(0.6, -0.8, 0.0)
-SHIFT = 6e-3 * direction(1.0, 1.0, -1.0)
-UNITS = np.repeat([1.0, LEVER], 3)
-CROSSTALK = np.random.default_rng(0).uniform(-0.015, 0.015, (6, 6)) * (1.0 - np.eye(6))
-CROSSTALK = np.eye(6) + UNITS[:, None] * CROSSTALK / UNITS
 
 
 def read(log: Recording, seed: int = 3) -> Recording:

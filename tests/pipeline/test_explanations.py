@@ -170,16 +170,15 @@ def test_a_weight_that_is_more_than_the_bodys_is_found_where_there_is_no_fit():
     assert "[wrench.compensated] the mass and the centre of mass" in found.failure
 
 
+def said_to_lack(log: Recording, mass: float, com: list[float]) -> Recording:
+    """The log whose schema says that the weight of such a body was taken off."""
+    weight = {"mass": mass, "com": com, "frame": "body"}
+    schema = {**SCHEMA, "wrench": {**SCHEMA["wrench"], "compensated": weight}}
+    return replace(log, schema=schema, compensated=(mass, *(mass * np.array(com))))
+
+
 def test_a_log_that_is_whole_already_is_told_by_the_size_of_what_was_added():
-    wrench = {
-        **SCHEMA["wrench"],
-        "compensated": {"mass": 1.4, "com": [0, 0, 0.05], "frame": "body"},
-    }
-    log = replace(
-        with_signals(),
-        schema={**SCHEMA, "wrench": wrench},
-        compensated=(1.4, 0.0, 0.0, 1.4 * 0.05),
-    )
+    log = said_to_lack(with_signals(), 1.4, [0, 0, 0.05])
     found = ranked(log)
     assert found.best.code == "partly_compensated"
     assert "that of the 1.4 kg of [wrench.compensated] was never taken off" in found.best.text
@@ -191,21 +190,15 @@ def test_a_log_that_is_whole_already_is_told_by_the_size_of_what_was_added():
 @pytest.mark.slow
 def test_faults_of_a_log_whose_weight_is_added_back_are_of_what_was_logged():
     com = np.array([0.01, 0.02, 0.05])
-    bare = relieved(0.6, com)
-    wrench = {
-        **SCHEMA["wrench"],
-        "compensated": {"mass": 0.6, "com": com.tolist(), "frame": "body"},
-    }
-    whole = {"schema": {**SCHEMA, "wrench": wrench}, "compensated": (0.6, *(0.6 * com))}
-    assert ranked(replace(bare, **whole)).as_read
-    wrong = replace(bare, signals={**bare.signals, "torque": -bare.signals["torque"]}, **whole)
+    right = said_to_lack(relieved(0.6, com), 0.6, com.tolist())
+    assert ranked(right).as_read
+    wrong = changed_signals(right, torque=-right.signals["torque"])
     found = ranked(wrong)
     assert found.best.code == "torque_sign"
     assert_close(found.best.mass, BODY[0], 5e-3)
     wide = BandRows.of(scan(wrong, wide=True).statistics)
-    right = BandRows.of(scan(replace(bare, **whole), wide=True).statistics)
     mapped = wide.mapped(found.best.faults[0].fit_map()).factors[:, :, :18]
-    read = right.factors[:, :, :18]
+    read = BandRows.of(scan(right, wide=True).statistics).factors[:, :, :18]
     assert_close(np.swapaxes(mapped, 1, 2) @ mapped, np.swapaxes(read, 1, 2) @ read, 1e-9)
 
 

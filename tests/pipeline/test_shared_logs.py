@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from identify.inertia import PHI, InertialParameters
-from identify.logs import read_log
+from identify.logs import Recording, read_log
 from identify.pipeline import FitSettings, fit
 from tests.close import assert_close, group_errors
+from tests.recordings import POSE
 from tests.slow import mostly_slow
 
 TOOLS = [
@@ -30,6 +31,11 @@ def truth(shared_data: Path) -> dict[str, InertialParameters]:
     }
 
 
+def log_of(tool: str, shared_data: Path) -> Recording:
+    schema = shared_data / "schemas" / "stars_tools.toml"
+    return read_log(shared_data / "stars_tools" / f"{tool}.csv", schema)
+
+
 @pytest.mark.parametrize(
     ("tool", "level"),
     mostly_slow(
@@ -44,9 +50,7 @@ def test_a_tool_with_the_published_noise_is_explained(shared_data, tool, level):
     """
     noise = {"linear_acceleration": 0.025, "angular_acceleration": 0.25}
     noise |= {"force": 0.05, "torque": 0.0025}
-    recording = read_log(
-        shared_data / "stars_tools" / f"{tool}.csv", shared_data / "schemas" / "stars_tools.toml"
-    )
+    recording = log_of(tool, shared_data)
     rng = np.random.default_rng(0 if level == 1.0 else 1)
     signals = {
         name: signal + level * noise.get(name, 0.0) * rng.standard_normal(signal.shape)
@@ -64,12 +68,8 @@ def test_a_tool_with_the_published_noise_is_explained(shared_data, tool, level):
 
 @pytest.mark.parametrize("tool", ["Hammer", "Ruler", "File"])
 def test_the_same_tool_with_its_pose_alone_is_found_by_differentiation(shared_data, truth, tool):
-    recording = read_log(
-        shared_data / "stars_tools" / f"{tool}.csv", shared_data / "schemas" / "stars_tools.toml"
-    )
-    signals = {
-        name: recording.signals[name] for name in ("position", "quaternion", "force", "torque")
-    }
+    recording = log_of(tool, shared_data)
+    signals = {name: recording.signals[name] for name in (*POSE, "force", "torque")}
     estimate = fit(replace(recording, signals=signals)).estimate
     errors = group_errors(estimate.parameters.phi, truth[tool].phi)
     assert errors.mass < 1e-3

@@ -17,6 +17,12 @@ def graver(result: FitResult) -> list[str]:
     return [finding.code for finding in result.findings if finding.severity != "info"]
 
 
+def heavier_after(log: Recording, time: float, factor: float) -> Recording:
+    """A log whose wrench is so many times as large from a time on."""
+    size = np.where(time_of(log) > time, factor, 1.0)[:, None]
+    return with_signals(log, **{name: size * log.signals[name] for name in ("force", "torque")})
+
+
 def ramp(log: Recording) -> np.ndarray:
     """From zero to one, on six channels as forces and torques are, shape (n, 6)."""
     return np.linspace(0.0, 1.0, len(log))[:, None] * [1.0, 1.0, 1.0, 0.05, 0.05, 0.05]
@@ -24,12 +30,7 @@ def ramp(log: Recording) -> np.ndarray:
 
 @pytest.mark.parametrize("factor", mostly_slow([1.03, 1.3], {1.03}))
 def test_a_payload_that_changes_within_twelve_seconds_is_found(factor):
-    log = moving(3, 12.0)
-    later = (time_of(log) > 6.0)[:, None]
-    changed = {
-        name: np.where(later, factor, 1.0) * log.signals[name] for name in ("force", "torque")
-    }
-    result = fit(with_signals(log, **changed))
+    result = fit(heavier_after(moving(3, 12.0), 6.0, factor))
     assert graver(result)[0] == "body_changed"
     found = result.findings[0].evidence
     assert_close(found["second"][0] / found["first"][0], factor, 0.01)
@@ -41,12 +42,7 @@ def test_a_payload_that_changes_within_twelve_seconds_is_found(factor):
 
 @pytest.mark.parametrize("factor", mostly_slow([0.66, 1.3], {0.66}))
 def test_a_first_quarter_that_is_of_another_body_makes_an_estimate_of_no_use(factor):
-    log = moving(3, 10.0)
-    later = (time_of(log) > 2.4)[:, None]
-    changed = {
-        name: np.where(later, factor, 1.0) * log.signals[name] for name in ("force", "torque")
-    }
-    result = fit(with_signals(log, **changed))
+    result = fit(heavier_after(moving(3, 10.0), 2.4, factor))
     assert graver(result)[0] in ("body_changed", "contact")
     assert result.verdict.usable == "no"
 

@@ -11,7 +11,7 @@ from identify.diagnosis.faults import faults_of
 from identify.estimation.terms import ComInBox, MassBetween
 from identify.inertia import InertialParameters
 from identify.inertia.shapes import Sphere
-from identify.logs import Noise, synthetic_recording
+from identify.logs import Noise, Recording, synthetic_recording
 from identify.logs.facts import LogFacts
 from identify.pipeline import check_logs, fit
 from identify.pipeline.correcting import NotCorrected
@@ -20,6 +20,10 @@ from identify.spatial import rotation_from_quaternion
 from identify.spatial.rotations import rotate_back
 from tests.diagnosis.logs import PHI, late, moving, time_of, with_signals, with_wrench
 from tests.slow import mostly_slow
+
+
+def in_thousandths(log: Recording) -> Recording:
+    return with_signals(log, **{name: 1000.0 * log.signals[name] for name in ("force", "torque")})
 
 
 def touched(share: float = 0.45):
@@ -122,9 +126,7 @@ def test_an_estimate_at_the_edge_of_what_is_possible_asks_for_care():
 
 
 def test_a_wrench_in_thousandths_is_a_body_denser_than_any_material():
-    log = moving(3, 10.0)
-    signals = {name: 1000.0 * log.signals[name] for name in ("force", "torque")}
-    (said,) = fit(with_signals(log, **signals)).findings
+    (said,) = fit(in_thousandths(moving(3, 10.0))).findings
     assert (said.code, said.severity) == ("too_dense", "error")
     gold = Sphere(0.05).body(density=19_300.0)
     assert said.evidence["density"] > 2.5e4
@@ -134,9 +136,7 @@ def test_a_wrench_in_thousandths_is_a_body_denser_than_any_material():
 
 @pytest.mark.slow
 def test_what_is_found_of_a_body_denser_than_any_material_is_an_error_that_says_so():
-    log = late(moving(3, 10.0), 0.02)
-    signals = {name: 1000.0 * log.signals[name] for name in ("force", "torque")}
-    found = fit(with_signals(log, **signals))
+    found = fit(in_thousandths(late(moving(3, 10.0), 0.02)))
     assert (found.findings[0].code, found.findings[0].severity) == ("delay", "error")
     assert found.findings[0].text.endswith("the body is denser than any material.")
     assert "too_dense" not in found.verdict.reasons
@@ -144,10 +144,10 @@ def test_what_is_found_of_a_body_denser_than_any_material_is_an_error_that_says_
 
 @pytest.mark.slow
 def test_a_contact_is_no_cause_of_a_body_denser_than_any_material():
-    log = moving(3, 10.0)
-    wrench = {name: 1000.0 * log.signals[name] for name in ("force", "torque")}
-    wrench["force"][300:400, 2] += 2.0 * np.abs(wrench["force"]).max()
-    found = fit(with_signals(log, **wrench)).findings
+    log = in_thousandths(moving(3, 10.0))
+    force = log.signals["force"].copy()
+    force[300:400, 2] += 2.0 * np.abs(force).max()
+    found = fit(with_signals(log, force=force)).findings
     assert {"too_dense", "contact"} <= {finding.code for finding in found}
     assert "denser" not in next(f.text for f in found if f.code == "contact")
 

@@ -1,6 +1,5 @@
 """The scale and unit of an inertial measurement unit where no pose tells them."""
 
-import csv
 from dataclasses import replace
 
 import numpy as np
@@ -8,25 +7,13 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import identify
-from identify.commands.main import main
 from identify.logs import Recording, read_log
 from tests.imu import PHI, columns, in_files, schema
 from tests.recordings import GRAVITY
+from tests.slow import mostly_slow
 
 G = 9.80665
 OF_BODY = np.array([0.9, 0.009, -0.018, 0.081])
-STILL = """[log]
-still = true
-[imu]
-accelerometer = ["a0", "a1", "a2"]
-[imu.mount]
-translation = [0, 0, 0]
-[wrench]
-force = ["w0", "w1", "w2"]
-torque = ["w3", "w4", "w5"]
-frame = "body"
-acts_on = "sensor"
-"""
 
 
 def still(gain: float, *, seed: int = 0, count: int = 24, tilt: float = np.pi) -> Recording:
@@ -48,15 +35,15 @@ def still(gain: float, *, seed: int = 0, count: int = 24, tilt: float = np.pi) -
     )
 
 
-@pytest.mark.parametrize(
-    ("gain", "line"),
-    [
-        (1.0 / G, 'unit = "g"'),
-        (1e3 / G, 'unit = "mg"'),
-        (16384.0 / G, "accelerometer_gain = 0.0006"),
-        (0.5, "accelerometer_gain = 2"),
-    ],
-)
+AT_REST = [
+    (1.0 / G, 'unit = "g"'),
+    (1e3 / G, 'unit = "mg"'),
+    (16384.0 / G, "accelerometer_gain = 0.0006"),
+    (0.5, "accelerometer_gain = 2"),
+]
+
+
+@pytest.mark.parametrize(("gain", "line"), mostly_slow(AT_REST, AT_REST[::3]))
 def test_another_unit_at_rest_is_named_first_and_read_rightly_on_request(gain, line):
     log = still(gain)
     found = identify.fit(log)
@@ -68,7 +55,7 @@ def test_another_unit_at_rest_is_named_first_and_read_rightly_on_request(gain, l
 
 
 @pytest.mark.parametrize("tilt", [np.pi, 0.7])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", mostly_slow(range(4), {0, 1}))
 def test_a_scale_at_rest_that_is_little_off_is_divided_out_with_its_error(seed, tilt):
     found = identify.fit(still(1.03, seed=seed, tilt=tilt))
     error = found.estimate.parameters.mass - 0.9
@@ -84,34 +71,19 @@ def test_a_scale_that_is_right_is_no_warning():
         assert all(f.severity == "info" for f in found)
 
 
-def test_a_file_in_g_is_refused_by_the_command_with_the_line_to_change(tmp_path, capsys):
-    log, schema_file = still(1.0 / G), tmp_path / "s.toml"
-    table = np.hstack([log.signals["accelerometer"], -log.signals["force"], -log.signals["torque"]])
-    with open(tmp_path / "log.csv", "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow([*(f"a{k}" for k in range(3)), *(f"w{k}" for k in range(6))])
-        writer.writerows(table.tolist())
-    schema_file.write_text(STILL, encoding="utf-8")
-    words = ["fit", tmp_path / "log.csv", "--schema", schema_file, "-o", tmp_path / "out"]
-    assert main([str(word) for word in words]) == 4
-    assert '[imu], set `unit = "g"`' in " ".join(capsys.readouterr().out.split())
-    schema_file.write_text(STILL.replace("[imu]\n", '[imu]\nunit = "g"\n'), encoding="utf-8")
-    assert main([str(word) for word in words]) == 0
-
-
 DEGREES = 180.0 / np.pi
 
 
-@pytest.mark.parametrize(
-    ("gain", "rate", "code", "lines"),
-    [
-        (1.0 / G, 1.0, "imu_scale", ['unit = "g"']),
-        (1e3 / G, 1.0, "imu_scale", ['unit = "mg"']),
-        (1.1, 1.0, "imu_scale", ["accelerometer_gain = 0.9"]),
-        (1.0, DEGREES, "angle_unit", ['angle_unit = "deg"']),
-        (1.0 / G, DEGREES, "imu_scale", ['unit = "g"', 'angle_unit = "deg"']),
-    ],
-)
+IN_MOTION = [
+    (1.0 / G, 1.0, "imu_scale", ['unit = "g"']),
+    (1e3 / G, 1.0, "imu_scale", ['unit = "mg"']),
+    (1.1, 1.0, "imu_scale", ["accelerometer_gain = 0.9"]),
+    (1.0, DEGREES, "angle_unit", ['angle_unit = "deg"']),
+    (1.0 / G, DEGREES, "imu_scale", ['unit = "g"', 'angle_unit = "deg"']),
+]
+
+
+@pytest.mark.parametrize(("gain", "rate", "code", "lines"), mostly_slow(IN_MOTION, IN_MOTION[2::2]))
 def test_units_and_scale_in_motion_are_named_first_and_mended_by_request(
     tmp_path, gain, rate, code, lines
 ):
@@ -139,7 +111,7 @@ def without_position(given: dict[str, np.ndarray]) -> tuple[dict[str, np.ndarray
     return {name: values for name, values in given.items() if name != "p"}, described
 
 
-@pytest.mark.parametrize("gain", [1.0, 1.005, 0.99, 1.03])
+@pytest.mark.parametrize("gain", mostly_slow([1.0, 1.005, 0.99, 1.03], {0.99, 1.03}))
 def test_intervals_of_a_motion_hold_the_mass_whatever_the_scale_is(tmp_path, gain):
     """The accelerometer has an offset too; what the scale leaves open is of calibration."""
     for seed in range(3):
