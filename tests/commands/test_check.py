@@ -1,10 +1,12 @@
 import json
 
 import numpy as np
+import pytest
 
 from identify.commands.main import main
-from identify.logs import synthetic_recording
+from identify.logs import read_log, synthetic_recording
 from identify.logs.writing import write_log
+from identify.pipeline import check_logs
 from tests.strategies import random_body
 
 
@@ -29,17 +31,31 @@ def test_nothing_is_found_of_a_good_log(tmp_path, capsys):
     assert "usable: yes" in out
 
 
-def test_a_document_has_the_line_to_change_though_there_is_no_estimate(tmp_path, capsys):
-    assert main(["check", *logged(tmp_path, "sensor"), "--json"]) == 4
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """What a check finds of a log whose wrench has the other sign, and the words of the call."""
+    words = logged(tmp_path_factory.mktemp("misread"), "sensor")
+    return words, check_logs(read_log(words[0], words[2]))
+
+
+@pytest.fixture
+def misread(found, monkeypatch):
+    monkeypatch.setattr("identify.pipeline.check_logs", lambda *_, **__: found[1])
+    return found[0]
+
+
+def test_a_document_has_the_line_to_change_though_there_is_no_estimate(misread, capsys):
+    assert main(["check", *misread, "--json"]) == 4
     found = json.loads(capsys.readouterr().out)
     assert [one["code"] for one in found["findings"]] == ["wrench_sign"]
     assert 'change `acts_on = "sensor"` to `acts_on = "body"`' in found["findings"][0]["remedy"]
+    assert found["findings"][0]["evidence"]["mass"] < 0.0
     assert found["verdict"]["usable"] == "no"
     assert "unconstrained mass" in found["failure"]
 
 
-def test_findings_are_lines(tmp_path, capsys):
-    assert main(["check", *logged(tmp_path, "sensor")]) == 4
+def test_findings_are_lines(misread, capsys):
+    assert main(["check", *misread]) == 4
     out = capsys.readouterr().out
     assert out.startswith("No estimate: ")
     assert "Error [wrench_sign]: the unconstrained mass is " in out

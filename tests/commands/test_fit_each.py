@@ -130,11 +130,11 @@ def test_a_second_run_does_what_is_missing_or_changed(cli, runs, out):
 
 def test_other_settings_fit_again_and_go_to_each_log(cli, runs, out):
     before = stamps(out)
-    words = ("--mass", "1.2", "--need", "com 0.001 mm", "--simultaneous", "--check")
+    words = ("--mass", "1.2", "--need", "com 0.001 mm", "--simultaneous")
     done = each(cli, runs, out, *words, pattern="[ab].parquet")
     assert done.status == 4  # the need is not met
     options = json.loads((out / "a" / "estimate.json").read_text())["provenance"]["options"]
-    assert options["simultaneous"] is options["check"] is True
+    assert options["simultaneous"] is True
     assert {name for name, stamp in stamps(out).items() if stamp != before[name]} == {"a", "b"}
     frame = pd.read_parquet(out / "table.parquet")
     assert frame["m"].tolist() == [1.2, 1.2]

@@ -17,11 +17,11 @@ OTHER = InertialParameters.from_com(0.8, [0.0, 0.02, 0.05], np.diag([2e-3, 3e-3,
 GAIN = 1.03
 
 
-def written(folder, body, seed, **said):
-    """A log of a sensor whose force is 3 % too large."""
+def written(folder, body, seed, gain=GAIN, **said):
+    """A log of a sensor whose force is 3 % too large, or by another gain."""
     noise = Noise(force=0.05, torque=2e-3, position=1e-4, orientation=1e-4)
     log = synthetic_recording(body.phi, rng=np.random.default_rng(seed), noise=noise)
-    signals = {**log.signals, "force": GAIN * log.signals["force"]}
+    signals = {**log.signals, "force": gain * log.signals["force"]}
     log = replace(log, signals=signals, schema={"wrench": said})
     path = folder / f"log{seed}.csv"
     return path, write_log(log, path)
@@ -39,10 +39,8 @@ def mass_of(cli, log, schema, out):
     return json.loads((out / "estimate.json").read_text())["intervals"]["m"]
 
 
-def test_a_need_that_is_not_met_and_what_was_not_applied_are_said_in_spite_of_quiet(
-    cli, logs, tmp_path
-):
-    log, schema = logs[1]
+def test_a_need_that_is_not_met_and_what_was_not_applied_are_said_in_spite_of_quiet(cli, tmp_path):
+    log, schema = written(tmp_path, OTHER, 3, gain=1.0)
     words = ("fit", log, "--schema", schema, "--no-report", "--quiet", "--need", "mass 1e-9%")
     for more in ((), ("--each", "--workers", "0")):
         status, out, err = cli(*words, *more, "-o", tmp_path / f"out{len(more)}")

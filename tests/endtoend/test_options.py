@@ -55,11 +55,11 @@ class TestOptions:
 
     def test_every_option_reaches_the_fit(self, fit, tmp_path):
         (tmp_path / "cad.json").write_text(json.dumps({"phi": (1.1 * BODY.phi).tolist()}))
-        words = ("--no-bias", "--mass", "1.3", "--cutoff", "3", "--simultaneous")
+        words = ("--no-bias", "--mass", "1.3", "--cutoff", "3", "--simultaneous", "--check")
         words += ("--gravity", "0", "0", "-9.8")
         # Without an offset, and with another mass than the body's: the data contradict both.
         estimate, out = fit(*words, "--truth", tmp_path / "cad.json", status=4)
-        asked = {"bias": "none", "mass": 1.3, "cutoff_hz": 3.0, "simultaneous": True}
+        asked = {"bias": "none", "mass": 1.3, "cutoff_hz": 3.0, "simultaneous": True, "check": True}
         asked["gravity"] = [0.0, 0.0, -9.8]
         assert asked.items() <= estimate["provenance"]["options"].items()
         assert estimate["provenance"]["logs"][0]["gravity"] == [0.0, 0.0, -9.8]

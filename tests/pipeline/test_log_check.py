@@ -1,4 +1,3 @@
-import json
 import pickle
 import re
 from dataclasses import replace
@@ -171,15 +170,6 @@ def test_what_is_not_found_or_no_code_is_refused(clean_check, assert_refused):
     with pytest.raises(SchemaError, match="no code of a finding that can be corrected") as caught:
         FitSettings(apply=("logs_swapped",))
     assert "body_changed" not in str(caught.value)
-
-
-def test_there_is_a_document_where_there_is_no_estimate():
-    found = check_logs(log(-PATH.wrench(BODY, TIME)))
-    assert found.result is None
-    assert codes(found) == ["wrench_sign"]
-    record_ = json.loads(json.dumps(found.record()))
-    assert record_["verdict"]["usable"] == "no"
-    assert record_["findings"][0]["evidence"]["mass"] < 0.0
 
 
 @pytest.mark.parametrize(("factor", "unit"), [(1e6, "us"), (1e9, "ns")])
