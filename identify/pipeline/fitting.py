@@ -25,6 +25,7 @@ from identify.inertia import InertialParameters
 from identify.logs import LogFile, Recording
 from identify.pipeline.delays import with_delay_axes, with_settled_delays
 from identify.pipeline.diagnose import Checks, is_suspect, look_at
+from identify.pipeline.fit_findings import findings_of_fit, findings_of_log
 from identify.pipeline.fitted_effects import effects_of
 from identify.pipeline.messages import of_most, of_spans
 from identify.pipeline.misread import (
@@ -35,16 +36,14 @@ from identify.pipeline.misread import (
     require_still_poses,
 )
 from identify.pipeline.needs import needs_met, precision_findings
-from identify.pipeline.plausibility import (
-    findings_of_fit,
-    findings_of_log,
+from identify.pipeline.provenance import provenance_of
+from identify.pipeline.requirements import (
     logs_swapped,
     require_left_to_rests,
     require_live_wrench,
     require_own_prior,
     require_same_frames,
 )
-from identify.pipeline.provenance import provenance_of
 from identify.pipeline.result import FitResult, summary_of
 from identify.pipeline.scanned_log import ScannedLog, scan_log, without_effects
 from identify.pipeline.settings import FitOptions, FitSettings, chosen, reading_of

@@ -21,7 +21,7 @@ from identify.inertia import PHI as NAMES, phi_from_inertia
 from identify.logs import DroppedRows, Recording, synthetic_recording
 from identify.logs.synthetic import random_motion
 from identify.pipeline import FitOptions, FitResult, FitSettings, fit
-from identify.pipeline.plausibility import findings_of_fit
+from identify.pipeline.fit_findings import findings_of_fit
 from identify.pipeline.settings import chosen
 from identify.regressors import block_statistics
 from identify.signals import prepare

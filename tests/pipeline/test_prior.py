@@ -9,7 +9,7 @@ import pytest
 from identify.errors import LogError, SchemaError
 from identify.estimation.priors import Ball, BodyPrior, NoPrior
 from identify.inertia.shapes import Box
-from identify.pipeline.plausibility import require_own_prior
+from identify.pipeline.requirements import require_own_prior
 from identify.pipeline.settings import chosen
 from identify.spatial import BodyFrame, Pose
 
