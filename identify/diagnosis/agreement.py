@@ -20,11 +20,11 @@ from identify.estimation.least_squares import LeastSquaresFit, weighted_least_sq
 from identify.estimation.posterior import posterior_of
 from identify.estimation.priors import NoPrior
 from identify.estimation.terms import Term
-from identify.logs import Recording
 from identify.regressors import Equations, Statistics, System
 from identify.regressors.group_arrays import coefficients
 from identify.relevance import BODY_CHANGE_SHARE
 from identify.significance import BODY_CHANGE_DOUBT_P, BODY_CHANGE_P, PARTS_DIFFER_P
+from identify.signals.prepared import ImuCalibration
 
 _MOST_PLACES = 8
 """Times in a log that are fitted: a change between two of them shows at both."""
@@ -80,14 +80,14 @@ class Change:
 
 
 def changed(
-    fit: LeastSquaresFit, terms: Sequence[Term] = (), recordings: Sequence[Recording] = ()
+    fit: LeastSquaresFit, terms: Sequence[Term] = (), imus: Sequence[ImuCalibration] = ()
 ) -> tuple[Change, ...]:
     """Logs that are of another body than the others, or times when the body changes in a log.
 
     Args:
         fit: of one body; of others there is nothing to compare, and nothing is found.
         terms: whose equalities hold for each part.
-        recordings: of the logs: what was found of the accelerometer of each has an error, which
+        imus: calibration of each log: what was found of the accelerometer has an error, which
             tells the bodies of two logs apart, but not the parts of one.
 
     Returns:
@@ -97,7 +97,7 @@ def changed(
     if len(fit.data.space) != 10 or len(fit.data.system.data) != 1:
         return ()
     statistics, equations = fit.data.system.data[0]
-    parts = _Parts(statistics.narrowed(), equations, tuple(terms), fit.x, tuple(recordings))
+    parts = _Parts(statistics.narrowed(), equations, tuple(terms), fit.x, tuple(imus))
     logs = range(len(statistics.logs))
     within = _within(parts, logs)
     mixed = {change.log for change in within if change.sure}
@@ -113,7 +113,7 @@ class _Parts:
     equations: Equations
     terms: tuple[Term, ...]
     whole: Phi
-    recordings: tuple[Recording, ...]
+    imus: tuple[ImuCalibration, ...]
 
     def fit(self, cells: Flags) -> LeastSquaresFit | None:
         """Least squares of some cells; None where they do not tell the body."""
@@ -184,7 +184,7 @@ class _Parts:
         logs: bool,
     ) -> _Pair:
         covariances = [covariance_of(fit) for fit in fits]
-        if logs and self.recordings:
+        if logs and self.imus:
             places = map(self._of_places, cells, fits)
             covariances = [one + of for one, of in zip(covariances, places, strict=True)]
         return _Pair.of(*fits, covariances)
@@ -192,7 +192,7 @@ class _Parts:
     def _of_places(self, cells: Flags, fit: LeastSquaresFit) -> Array:
         """What errors of what was found of accelerometers make of the body of some cells."""
         logs = np.unique(self.statistics.log[cells]).tolist()
-        found = PlaceErrors.of([self.recordings[log] for log in logs])
+        found = PlaceErrors.of([self.imus[log] for log in logs])
         if not found.maps:
             return np.zeros((10, 10))
         of_x, _ = found.effects(posterior_of(fit, NoPrior()))

@@ -19,7 +19,6 @@ import numpy as np
 from identify.arrays import Array
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.estimation.posterior import Posterior
-from identify.logs import Recording
 from identify.regressors import SCAN_LAYOUT, System
 from identify.regressors.log_corrections import (
     changed_readings,
@@ -27,6 +26,7 @@ from identify.regressors.log_corrections import (
     scaled_accelerometer,
 )
 from identify.regressors.system import augmented
+from identify.signals.prepared import ImuCalibration
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +42,9 @@ class PlaceErrors:
     scales: tuple[Array, ...] = ()
 
     @classmethod
-    def of(cls, logs: Sequence[Recording]) -> PlaceErrors:
-        """Errors of what was found of the accelerometers of some logs."""
-        return cls(tuple(_errors(logs)), tuple(_errors_of_scale(logs)))
+    def of(cls, units: Sequence[ImuCalibration]) -> PlaceErrors:
+        """Errors of what was found of the accelerometer of each log."""
+        return cls(tuple(_errors(units)), tuple(_errors_of_scale(units)))
 
     def of_scale(self, posterior: Posterior) -> Array:
         """Covariance of the unknowns from errors of the scales, shape (p, p)."""
@@ -84,13 +84,13 @@ class PlaceErrors:
         return np.concatenate(of_x), np.concatenate(of_offsets)
 
 
-def _errors(logs: Sequence[Recording]) -> Iterator[Array]:
+def _errors(units: Sequence[ImuCalibration]) -> Iterator[Array]:
     """Maps of the errors of what was found of accelerometers, log by log."""
-    as_read = np.array([changed_readings(np.eye(6)) for _ in logs])
-    for k, log in enumerate(logs):
-        if log.imu is None or not log.imu.covariance:
+    as_read = np.array([changed_readings(np.eye(6)) for _ in units])
+    for k, unit in enumerate(units):
+        if not unit.covariance:
             continue
-        C = np.array(log.imu.covariance)
+        C = np.array(unit.covariance)
         sizes = np.sqrt(np.diag(C))
         sizes[sizes == 0.0] = 1.0  # eigenvectors of one unit, so that none is lost to rounding
         values, axes = np.linalg.eigh(C / np.outer(sizes, sizes))
@@ -98,23 +98,19 @@ def _errors(logs: Sequence[Recording]) -> Iterator[Array]:
             if not error.any():
                 continue
             own = np.repeat(as_read[:, None], len(SCAN_LAYOUT.groups), axis=1)
-            for group, share in enumerate(log.imu.shares):
+            for group, share in enumerate(unit.shares):
                 place, scale, offset = np.split(share * error, (3, 4))
-                scaled = scaled_accelerometer(float(scale[0]), offset, log.imu.X_BI.position)
+                scaled = scaled_accelerometer(float(scale[0]), offset, unit.X_BI.position)
                 own[k, group] = scaled + displaced_point(-place) - as_read[k]
             yield own
 
 
-def _errors_of_scale(logs: Sequence[Recording]) -> Iterator[Array]:
+def _errors_of_scale(units: Sequence[ImuCalibration]) -> Iterator[Array]:
     """Maps of the error of the scale that all logs have at once."""
-    units = [log.imu for log in logs]
-    if not any(unit is not None and unit.scale_error for unit in units):
+    if not any(unit.scale_error for unit in units):
         return
     maps = [
-        changed_readings(np.eye(6))
-        if unit is None
-        else scaled_accelerometer(unit.scale_error, np.zeros(3), unit.X_BI.position)
-        for unit in units
+        scaled_accelerometer(unit.scale_error, np.zeros(3), unit.X_BI.position) for unit in units
     ]
     yield np.repeat(np.array(maps)[:, None], len(SCAN_LAYOUT.groups), axis=1)
 

@@ -63,12 +63,18 @@ class LogFacts:
     centre: tuple[float, ...] = (0.0, 0.0, 0.0)
 
     @classmethod
-    def of(cls, recording: Recording, fastest: tuple[float, float] = (1.0, 1.0)) -> LogFacts:
+    def of(
+        cls,
+        recording: Recording,
+        fastest: tuple[float, float] = (1.0, 1.0),
+        imu_scale: float = 1.0,
+    ) -> LogFacts:
         """The facts of a recording, as it is read now.
 
         Args:
             recording: the log.
             fastest: largest speed and angular rate of its motion [m/s, rad/s].
+            imu_scale: as the attribute.
         """
         names = set(recording.signals)
         names |= {name for stream in recording.streams for name in stream.signals}
@@ -98,7 +104,7 @@ class LogFacts:
             said=dict(recording.schema),
             schema=schema,
             fastest=fastest,
-            imu_scale=1.0 if recording.imu is None else recording.imu.scale,
+            imu_scale=imu_scale,
         )
 
     def alike(self, other: LogFacts) -> bool:

@@ -50,31 +50,15 @@ class DroppedRows:
 
 @dataclass(frozen=True, slots=True)
 class Imu:
-    """Where an inertial measurement unit is, and what was found of it.
+    """Where an inertial measurement unit is.
 
     Attributes:
         X_BI: its pose in the body; what it read stands along B in a `Recording` already.
         fitted: whether its place is to be found from the log.
-        gyro_offset: what the gyro adds to the angular velocity, along B [rad/s].
-        covariance: of what was found of the accelerometer, by rows: its place [m], its scale and
-            its offset along B [m/s²], shape (7, 7); none where all was given.
-        shares: weight of the accelerometer, beside the rest of the log, in the acceleration of each
-            band of frequency; where there is a `covariance`.
-        at_rest: where the accelerometer is the force itself, the mass [kg] and the offset of the
-            force [N] it is read with, found at rest.
-        scale: what the accelerometer reads of gravity, where that is off; else one.
-        scale_error: one sigma of the accelerometer's scale, relative, where it alone tells the
-            acceleration of a motion; of all logs of a unit alike.
     """
 
     X_BI: Pose = field(default_factory=Pose.identity)
     fitted: bool = False
-    gyro_offset: tuple[float, ...] = (0.0, 0.0, 0.0)
-    covariance: tuple[tuple[float, ...], ...] = ()
-    shares: tuple[float, ...] = ()
-    at_rest: tuple[float, ...] = ()
-    scale: float = 1.0
-    scale_error: float = 0.0
 
 
 def _read_only(array: Array) -> Array:

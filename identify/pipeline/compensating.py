@@ -19,6 +19,7 @@ from identify.pipeline.log_replay import require_alone
 from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.regressors.scanning import ReadableLog, excerpts
 from identify.signals import FullRate, NoSegment, full_rate
+from identify.signals.preparation import lacks_acceleration
 from identify.spatial import Pose, PoseLike, coadjoint
 from identify.spatial.columns import ACCELERATION, FIRST_AXES, PRODUCTS, PSI, SECOND_AXES, W
 from identify.spatial.vectors import GRAVITY_W
@@ -202,7 +203,7 @@ def _parts_of(
     """The chunks of a log that have samples, all with the rate and the cut-off of the first."""
     rate_hz = None
     for chunk in excerpts(source):
-        if chunk.recording.imu is not None and chunk.recording.imu.at_rest:
+        if lacks_acceleration(chunk.recording):
             raise LogError(
                 f"{source.name}: the log has neither pose nor accelerometer: its motion is that of "
                 "its force, which leaves none for contacts. Give [pose], or [imu] accelerometer"

@@ -180,8 +180,7 @@ def look_at(
     exact = _is_exact(fit)
     parts: tuple[Change, ...] = ()
     if fit is not None:
-        recordings = [log.summary.recording for log in logs]
-        parts = changed(fit, settings.all_terms, recordings)
+        parts = changed(fit, settings.all_terms, [log.summary.imu for log in logs])
     changes = tuple(change for change in parts if change.sure)
     doubts = tuple(change for change in parts if not change.sure)
     apart = [_contacts(log) if not exact else () for log in mapped]
@@ -250,8 +249,8 @@ def _without_offset_steps(
     of_rest, bands = effects_of(without, settings), bands_of(plain)
     gain = cost_of(plain, effects, bands) - cost_of(without, of_rest, bands)
     fit = least_squares_of(without, settings)
-    recordings = [log.summary.recording for log in logs]
-    changes = () if fit is None else changed(fit, settings.all_terms, recordings)
+    imus = [log.summary.imu for log in logs]
+    changes = () if fit is None else changed(fit, settings.all_terms, imus)
     slips = SLIP * sum(map(len, steps))
     clean = without if of_rest is None else without_effects(without, of_rest, drift=False)
     apart = any(change.sure for change in changes) or any(_contacts(log) for log in clean)

@@ -100,7 +100,7 @@ def rank_explanations(logs: Sequence[ScannedLog], large: Collection[str] = ()) -
         return Ranking((Explanation(0.0, np.zeros(10)),))
     compared = Compared.of(rows)
     fastest = _fastest(logs)
-    facts = [LogFacts.of(log.summary.recording, fastest) for log in logs]
+    facts = [LogFacts.of(log.summary.recording, fastest, log.summary.imu.scale) for log in logs]
     slips = [candidate for candidate in faults_of(facts) if candidate[0].sizes is None]
     ranked = [compared.as_read]
     maps = [one for one in slips if all(fault.linear for fault in one)]

@@ -70,7 +70,9 @@ _WORSE = 1.5
 def findings_of_log(log: LogSummary) -> Iterator[Finding]:
     """What its clocks were, rows that are not used, and values that look like another unit's."""
     recording, dropped = log.recording, log.recording.dropped
-    yield from (replace(finding, where=log.name) for finding in recording.findings)
+    yield from (
+        replace(finding, where=log.name) for finding in (*recording.findings, *log.imu.findings)
+    )
     if dropped.total:
         yield Finding(
             "rows_dropped",
@@ -181,7 +183,7 @@ def findings_of_fit(
         yield contradicted
     edge = tuple(_at_the_edge(estimate, settings.apply))
     yield from edge
-    if all(finding.code != "too_dense" for log in logs for finding in log.recording.findings):
+    if all(finding.code != "too_dense" for log in logs for finding in log.imu.findings):
         yield from _too_dense(estimate)
     yield from _held_by_none(estimate, logs[0])
     if unexplained is not None and edge:

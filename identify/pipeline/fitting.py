@@ -115,7 +115,7 @@ def fit(
     recordings = [log.summary.recording for log in scanned]
     require_same_frames(recordings, with_carrier=bool(empty))
     require_own_prior(settings.prior, recordings)
-    require_left_to_rests(recordings, settings)
+    require_left_to_rests([log.summary for log in scanned], settings)
     say("estimating")
     scanned, effects = with_settled_delays(scanned, effects_of(scanned, settings), settings)
     clean = scanned if effects is None else without_effects(scanned, effects)
@@ -323,7 +323,7 @@ def _estimate(
         effects: those faults; None where there is no fit of them.
     """
     blocks = [log.summary.statistics for log in clean]
-    places = PlaceErrors.of([log.summary.recording for log in logs])
+    places = PlaceErrors.of([log.summary.imu for log in logs])
     try:
         return estimate_body(blocks, settings, effects, places)
     except NegativeMass as error:

@@ -123,7 +123,7 @@ def require_own_prior(prior: Prior, recordings: Sequence[Recording]) -> None:
             )
 
 
-def require_left_to_rests(recordings: Sequence[Recording], settings: FitSettings) -> None:
+def require_left_to_rests(logs: Sequence[LogSummary], settings: FitSettings) -> None:
     """Raise where a mass or a centre of mass is given that a log has found before the fit.
 
     The force of a log without pose and accelerometer is divided by the mass that its rests tell, so
@@ -132,17 +132,17 @@ def require_left_to_rests(recordings: Sequence[Recording], settings: FitSettings
     Raises:
         SchemaError: it is.
     """
-    found = [log for log in recordings if log.imu is not None and log.imu.at_rest]
+    found = [log for log in logs if log.imu.at_rest]
     if not found:
         return
     from identify.estimation.terms import KnownMass
 
     given = [str(term) for term in settings.all_terms if isinstance(term, KnownMass | KnownCom)]
-    for recording in found:
-        if given and recording.imu is not None:
+    for log in found:
+        if given:
             raise SchemaError(
-                f"{recording.name}: the log has no pose and no accelerometer; its mass is found by "
-                f"its rests, {recording.imu.at_rest[0]:.5g} kg, and its centre of mass by the "
+                f"{log.name}: the log has no pose and no accelerometer; its mass is found by "
+                f"its rests, {log.imu.at_rest[0]:.5g} kg, and its centre of mass by the "
                 f"torque, and neither can be given ({', '.join(given)}). Leave it out and compare "
                 "it with what is found; or give [pose], or [imu] accelerometer, in the schema"
             )

@@ -26,7 +26,8 @@ from identify.signals import NoSegment, PreparedLog, Reading, on_one_clock, prep
 from identify.signals.clock import sampling_period
 from identify.signals.filters import shortest_segment
 from identify.signals.kernels import default_cutoff_hz
-from identify.signals.preparation import lacks_acceleration, with_force_motion
+from identify.signals.preparation import calibrate_imu, lacks_acceleration
+from identify.signals.prepared import ImuCalibration
 from identify.signals.resampling import HALF_WIDTH
 from identify.signals.segments import FEWEST_ROWS
 from identify.signals.spikes import without_spikes
@@ -88,6 +89,7 @@ def scan(
     """
     reading = reading or Reading()
     source, of_chunks = _ready(source, reading)
+    imu = _calibration_of_whole(source, of_chunks)
     chunks, read = _chunks(source, of_chunks), _reader(source)
     found: LogSummary | None = None
     refused: NoSegment | None = None
@@ -101,7 +103,7 @@ def scan(
         if look_at is not None:
             look_at(part)
         try:
-            prepared = _prepared(part, chunk, of_chunks, found, wide=wide, validated=validated)
+            prepared = _prepared(part, chunk, of_chunks, found, imu, wide=wide, validated=validated)
         except NoSegment as error:
             refused = refused or error
             unused += part.rows - part.counts.dropped.total
@@ -120,7 +122,7 @@ def scan(
     if found is None:
         raise refused or LogError(f"{source.name}: the log has no rows")
     told = reading.apply(told)
-    told = replace(told, findings=found.recording.findings, imu=found.recording.imu)
+    told = replace(told, findings=found.recording.findings)
     return replace(found, recording=told, unused=found.unused + unused, wrench_range=wrench_range)
 
 
@@ -146,6 +148,7 @@ def _prepared(
     chunk: _Chunk,
     reading: Reading,
     found: LogSummary | None,
+    imu: ImuCalibration | None,
     *,
     wide: bool,
     validated: bool,
@@ -159,7 +162,15 @@ def _prepared(
     cutoff_hz, rate_hz = reading.cutoff_hz, None
     if found is not None:
         cutoff_hz, rate_hz = found.cutoff_hz, found.rate_hz
-    return prepare(recording, cutoff_hz, part.span, wide=wide, rate_hz=rate_hz, validated=validated)
+    return prepare(
+        recording,
+        cutoff_hz,
+        part.span,
+        wide=wide,
+        rate_hz=rate_hz,
+        validated=validated,
+        imu=imu,
+    )
 
 
 def _wrench_range(recording: Recording) -> Array:
@@ -187,11 +198,14 @@ def _ready(source: ReadableLog, reading: Reading) -> tuple[ReadableLog, Reading]
         return source, reading
     if reading.without_spikes:
         source, reading = without_spikes(source)[0], replace(reading, without_spikes=False)
-    source = on_one_clock(reading.pose_of(source))
-    if lacks_acceleration(source):  # of which the whole log tells what is needed of it
-        told = with_force_motion(reading.apply(source), reading.cutoff_hz)
-        source = replace(source, imu=told.imu, findings=told.findings)
-    return source, reading
+    return on_one_clock(reading.pose_of(source)), reading
+
+
+def _calibration_of_whole(source: ReadableLog, reading: Reading) -> ImuCalibration | None:
+    """Calibration that takes the whole log: of a force that serves as an accelerometer."""
+    if isinstance(source, Recording) and lacks_acceleration(source):
+        return calibrate_imu(reading.apply(source), reading.cutoff_hz)
+    return None
 
 
 def _reader(source: ReadableLog) -> ReadExcerpt:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from identify.arrays import Array, Indices, Phi
-from identify.logs import Recording
 from identify.logs.recording import rows_of
 from identify.regressors.corrected_states import corrected_states
 from identify.regressors.statistics import Statistics
@@ -20,7 +19,7 @@ from identify.signals import PreparedLog, Reading, Segment
 from identify.signals.clock import gap_starts
 from identify.signals.noise import SignalNoise
 from identify.signals.preparation import FOLDS
-from identify.signals.prepared import LogSeries
+from identify.signals.prepared import ImuCalibration, LogSeries
 from identify.signals.segments import FEWEST_ROWS
 from identify.spatial.columns import W
 from identify.spatial.rotations import lengths
@@ -150,7 +149,7 @@ class LogSummary(LogSeries):
             motion_hz = max(self.motion_hz, later.motion_hz or 0.0)
         return replace(
             self,
-            recording=_with_both_places(self.recording, later.recording, samples),
+            imu=_with_both_places(self.imu, later.imu, samples),
             time=np.concatenate((self.time, later.time)),
             rows=np.concatenate((self.rows, later.rows)),
             segment_ids=np.concatenate((self.segment_ids, first_segment + later.segment_ids)),
@@ -235,18 +234,19 @@ def joint_range(first: Array, second: Array) -> Array:
     return np.array([np.minimum(first[0], second[0]), np.maximum(first[1], second[1])])
 
 
-def _with_both_places(first: Recording, second: Recording, samples: list[float]) -> Recording:
-    """The earlier of two parts; where each found its accelerometer's place, with the mean's error.
+def _with_both_places(
+    first: ImuCalibration, second: ImuCalibration, samples: list[float]
+) -> ImuCalibration:
+    """Calibration of the earlier of two parts, with the mean's error where each found a place.
 
     What the errors of both make of a fit of both is about what that of their mean makes.
     """
-    one, other = first.imu, second.imu
-    if one is None or other is None or one.at_rest or not (one.covariance and other.covariance):
+    if first.at_rest or not (first.covariance and second.covariance):
         return first
     weights = np.square(np.array(samples) / sum(samples))
-    both = np.array([one.covariance, other.covariance])
+    both = np.array([first.covariance, second.covariance])
     of_mean = np.tensordot(weights, both, axes=1)
-    return replace(first, imu=replace(one, covariance=tuple(map(tuple, of_mean.tolist()))))
+    return replace(first, covariance=tuple(map(tuple, of_mean.tolist())))
 
 
 def _mean_noise(

@@ -24,10 +24,9 @@ from identify.errors import LogError
 from identify.findings import Finding
 from identify.inertia.consistency import DENSEST, FARTHEST_COM, least_density
 from identify.logs import Recording
-from identify.logs.parts import Imu
 from identify.signals.imu import PRODUCTS, BandMoments
 from identify.signals.noise import SignalNoise
-from identify.signals.prepared import BlockRows
+from identify.signals.prepared import BlockRows, ImuCalibration
 from identify.signals.segments import EvenSegment
 from identify.significance import (
     CONFIDENCE_QUANTILE,
@@ -178,24 +177,33 @@ def _distances(points: Array, x: Array, sigma: Array) -> tuple[Array, Array]:
     return J / sigma[:, None], (length - x[0]) / sigma
 
 
-def with_accelerometer(recording: Recording, segment: EvenSegment) -> EvenSegment:
-    """A segment with what an accelerometer at the centre of mass would read, along B."""
-    offset, to_unit = _unit(recording)
+def with_accelerometer(
+    recording: Recording, imu: ImuCalibration, segment: EvenSegment
+) -> EvenSegment:
+    """Add to a segment what an accelerometer at the centre of mass would read, along B."""
+    offset, to_unit = _unit(recording, imu)
     read = (segment.signals["force"] - offset) @ to_unit.T
     return replace(segment, signals={**segment.signals, "accelerometer": read})
 
 
-def with_noise(recording: Recording, noise: SignalNoise) -> SignalNoise:
-    """The noise of a log with such a segment: that of the accelerometer is the force's."""
-    own, force = (3 * noise.names.index(name) for name in ("accelerometer", "force"))
-    M = np.eye(len(noise.covariance))
-    M[own : own + 3] = 0.0
-    _, M[own : own + 3, force : force + 3] = _unit(recording)
-    return replace(noise, covariance=M @ noise.covariance @ M.T)
+def with_noise(recording: Recording, imu: ImuCalibration, noise: SignalNoise) -> SignalNoise:
+    """Noise of a log with such segments: that of the accelerometer is the force's."""
+    width, force = len(noise.covariance), 3 * noise.names.index("force")
+    M = np.eye(width + 3, width)
+    _, M[width:, force : force + 3] = _unit(recording, imu)
+    return SignalNoise((*noise.names, "accelerometer"), M @ noise.covariance @ M.T)
 
 
-def with_place(recording: Recording, blocks: Sequence[BlockRows], found: AtRest) -> Recording:
-    """The recording with such an accelerometer at the centre of mass, and the errors it has.
+def with_place(
+    recording: Recording, imu: ImuCalibration, blocks: Sequence[BlockRows], found: AtRest
+) -> ImuCalibration:
+    """Calibration of such an accelerometer at the centre of mass, with the errors it has.
+
+    Args:
+        recording: the log.
+        imu: calibration by the rests alone, with which the rows were made.
+        blocks: rows of the motion.
+        found: by the rests.
 
     Raises:
         LogError: the motion does not tell where that is, or wrench or gyro have the other sign.
@@ -218,16 +226,10 @@ def with_place(recording: Recording, blocks: Sequence[BlockRows], found: AtRest)
             "the columns of the gyro"
         )
     errors, moved = np.zeros((7, 7)), -np.eye(4)
-    moved[1:, 1:] = -_unit(recording)[1]
+    moved[1:, 1:] = -_unit(recording, imu)[1]
     errors[:3, :3] = covariance[:3, :3]
     errors[3:, 3:] = moved @ found.covariance @ moved.T
     shares = (1.0,) * (1 + max(group for block in blocks for group in block.noise))
-    imu = replace(
-        recording.imu or Imu(),
-        X_BI=Pose(np.eye(3), x[:3]),
-        covariance=tuple(map(tuple, errors.tolist())),
-        shares=shares,
-    )
     at = ", ".join(f"{1e3 * one:.4g}" for one in x[:3])
     sigma = float(np.sqrt(found.covariance[0, 0]))
     text = (
@@ -237,7 +239,13 @@ def with_place(recording: Recording, blocks: Sequence[BlockRows], found: AtRest)
     )
     finding = Finding("force_motion", "info", text, evidence={"attitudes": found.attitudes})
     odd = _in_another_unit(recording, found.mass, x, covariance)
-    return replace(recording, imu=imu, findings=(*recording.findings, finding, *odd))
+    return replace(
+        imu,
+        X_BI=Pose(np.eye(3), x[:3]),
+        covariance=tuple(map(tuple, errors.tolist())),
+        shares=shares,
+        findings=(finding, *odd),
+    )
 
 
 def _in_another_unit(
@@ -280,10 +288,9 @@ def _in_another_unit(
         )
 
 
-def _unit(recording: Recording) -> tuple[Vec3, Mat33]:
+def _unit(recording: Recording, imu: ImuCalibration) -> tuple[Vec3, Mat33]:
     """Offset of the force as it is read, and what makes of the rest an acceleration along B."""
-    assert recording.imu is not None  # `prepare` puts it there
-    mass, *offset = recording.imu.at_rest
+    mass, *offset = imu.at_rest
     R_BS = np.eye(3) if recording.X_BS is None else recording.X_BS.rotation
     return np.array(offset), R_BS / mass
 

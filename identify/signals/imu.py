@@ -24,7 +24,7 @@ from identify.logs import Recording
 from identify.logs.schema_fields import negated
 from identify.logs.units import ACCELERATION, ANGLE
 from identify.signals.kinematics import TWICE
-from identify.signals.prepared import BlockRows
+from identify.signals.prepared import BlockRows, ImuCalibration
 from identify.signals.transform import CONSTANT
 from identify.spatial import Pose, log_rotation, quaternion_from_rotation
 from identify.spatial.rotations import hat
@@ -112,15 +112,22 @@ def fitted_place(blocks: Sequence[BlockRows]) -> tuple[Vec3, Mat33] | None:
     return BandMoments(blocks).place()
 
 
-def compared(recording: Recording, blocks: Sequence[BlockRows]) -> Iterator[Finding]:
-    """How an inertial measurement unit differs from the rest of the log, beyond noise.
+def compared(
+    recording: Recording, imu: ImuCalibration, blocks: Sequence[BlockRows]
+) -> Iterator[Finding]:
+    """Findings on how an inertial measurement unit differs from the rest of the log, beyond noise.
+
+    Args:
+        recording: the log.
+        imu: calibration with which the rows were made.
+        blocks: its rows, with what is told twice.
 
     Raises:
         LogError: so far that both cannot be of one body.
     """
     moments = BandMoments(blocks)  # what is told once is alike in both
-    yield from _of_sensor(recording, "gyro", moments.gyro())
-    yield from _of_sensor(recording, "accelerometer", moments.accelerometer())
+    yield from _of_sensor(recording, imu, "gyro", moments.gyro())
+    yield from _of_sensor(recording, imu, "accelerometer", moments.accelerometer())
 
 
 class BandMoments:
@@ -208,12 +215,14 @@ class BandMoments:
         return np.einsum("ij,mk->ikjm", np.eye(3), self.pick(start)).reshape(3, self._width, 9)
 
 
-def _of_sensor(recording: Recording, name: str, found: _Likened | None) -> Iterator[Finding]:
-    if found is None or recording.imu is None:
+def _of_sensor(
+    recording: Recording, imu: ImuCalibration, name: str, found: _Likened | None
+) -> Iterator[Finding]:
+    if found is None:
         return
     G, sigma = found.gain, float(found.errors[:9].max())
     U, singular, Vt = np.linalg.svd(G)
-    scale, X_BI = float(singular.mean()), recording.imu.X_BI
+    scale, X_BI = float(singular.mean()), imu.X_BI
     if _SURELY * sigma > np.sin(_FARTHEST_TURNED) * scale:  # so little motion tells nothing
         return
     R = U @ Vt

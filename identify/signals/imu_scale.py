@@ -17,9 +17,9 @@ import numpy as np
 from identify.arrays import Array, Mat33, Vec3
 from identify.findings import Finding
 from identify.logs import Recording
-from identify.logs.parts import Imu
 from identify.logs.patch import Patch
 from identify.logs.units import ACCELERATION
+from identify.signals.prepared import ImuCalibration
 from identify.spatial.rotations import (
     exp_rotation,
     lengths,
@@ -65,56 +65,61 @@ class _Scale(NamedTuple):
 
 
 def with_gravity_scale(
-    recording: Recording, signals: Mapping[str, Array], rate_hz: float
-) -> Recording:
-    """A log of a motion with the scale of its accelerometer, and its finding, where it is off.
+    recording: Recording, imu: ImuCalibration, signals: Mapping[str, Array], rate_hz: float
+) -> ImuCalibration:
+    """Add the scale of an accelerometer in motion, with its finding, where it is off.
 
-    Else with the error of the scale, where the accelerometer alone tells the acceleration.
+    Else the error of the scale, where the accelerometer alone tells the acceleration.
 
     Args:
         recording: the log.
+        imu: calibration so far.
         signals: of its longest segment, by name.
         rate_hz: of those.
     """
     for table, read in _read_of_gravity(recording, signals):
         typical = _Scale(float(np.median(lengths(read))), 0.0)
         in_unit = f"{table}.unit" in (patch_of_scale(recording.schema, table, typical.size) or {})
-        posed, imu = "quaternion" in signals, recording.imu or Imu()
+        posed = "quaternion" in signals
         alone = table == "acceleration" or not posed or _ELSEWHERE.isdisjoint(signals)
         windows = _windows(read, signals, rate_hz) if alone else None
         scale = typical if in_unit else None if posed or not windows else _in_motion(windows)
         if scale is not None and scale.is_off(_IN_MOTION):
             found = _finding(recording, table, scale, "error")
             off = min(abs(scale.size - 1.0), _FAR)
-            imu = replace(imu, scale=scale.size, scale_error=off)
-            return replace(recording, imu=imu, findings=(*recording.findings, found))
+            named = (*imu.findings, found)
+            return replace(imu, scale=scale.size, scale_error=off, findings=named)
         if alone:
             error = _error(windows) if windows and (posed or scale) else _TYPICAL
-            recording = replace(recording, imu=replace(imu, scale_error=error))
-    return recording
+            imu = replace(imu, scale_error=error)
+    return imu
 
 
-def scaled_to_gravity(recording: Recording) -> Recording:
-    """Still poses whose accelerometer reads gravity: a scale that is little off is divided out.
+def scaled_to_gravity(recording: Recording) -> tuple[Recording, ImuCalibration]:
+    """Divide out a scale that is little off of an accelerometer that reads gravity in still poses.
 
     One that is far off stays, with an error as its finding.
+
+    Returns:
+        The poses so read, and the calibration that tells of it.
     """
+    imu = ImuCalibration.of_schema(recording)
     for table, read in _read_of_gravity(recording, recording.signals):
         if table == "imu" and "quaternion" in recording.signals:  # which tells the attitude
             continue
-        scale, imu = _at_rest(read), recording.imu or Imu()
+        scale = _at_rest(read)
         share = abs(scale.size - 1.0)
         severity = "error" if share > _FAR else "warning" if share > _NAMED else "info"
         named = (_finding(recording, table, scale, severity),) * scale.is_off(_AT_REST)
-        recording = replace(recording, findings=(*recording.findings, *named))
+        imu = replace(imu, findings=named)
         if share > _FAR:
-            return replace(recording, imu=replace(imu, scale=scale.size))
+            return recording, replace(imu, scale=scale.size)
         name = "accelerometer" if table == "imu" else "linear_acceleration"
         errors = np.diag([0.0, 0.0, 0.0, (scale.error / scale.size) ** 2, 0.0, 0.0, 0.0])
         imu = replace(imu, covariance=tuple(map(tuple, errors.tolist())), shares=(1.0,))
         signals = {**recording.signals, name: recording.signals[name] / scale.size}
-        return replace(recording, signals=signals, imu=imu)
-    return recording
+        return replace(recording, signals=signals), imu
+    return recording, imu
 
 
 def patch_of_scale(schema: Mapping[str, Any], table: str, scale: float) -> Patch | None:
@@ -140,11 +145,8 @@ def _read_of_gravity(
     """The table and the readings [g] of each accelerometer, but for a force that serves as one."""
     gravity = float(np.linalg.norm(recording.gravity))
     proper = recording.acceleration_kind == "proper"
-    by_force = recording.imu is not None and bool(recording.imu.at_rest)
-    for name, table, is_one in (
-        ("linear_acceleration", "acceleration", proper),
-        ("accelerometer", "imu", not by_force),
-    ):
+    for name, table in (("linear_acceleration", "acceleration"), ("accelerometer", "imu")):
+        is_one = name in recording.signals and (proper or table == "imu")
         if is_one and gravity and name in signals and signals[name].any():
             yield table, signals[name] / gravity
 

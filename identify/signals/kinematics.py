@@ -18,6 +18,7 @@ from identify.arrays import Array, Mat33, Vec3, Vec4
 from identify.errors import LogError
 from identify.logs import Recording
 from identify.signals.kernels import Differentiator
+from identify.signals.prepared import ImuCalibration
 from identify.signals.transform import SAMPLE
 from identify.spatial import coadjoint, quaternion_product, rotation_from_quaternion
 from identify.spatial.rotations import (
@@ -46,6 +47,7 @@ class Samples:
         recording: for the frames its signals are given in, and gravity.
         signals: by name, as in the recording, on a uniform clock, quaternions unwrapped.
         differentiator: for what has to be differentiated.
+        imu: calibration of its inertial measurement unit; as the schema has it where not given.
         wide: whether derivatives of the wrench are taken too, and so edges and attitude are as if
             the motion had to be differentiated.
 
@@ -62,10 +64,12 @@ class Samples:
         recording: Recording,
         signals: Mapping[str, Array],
         differentiator: Differentiator,
+        imu: ImuCalibration | None = None,
         *,
         wide: bool = False,
     ) -> None:
         self.recording, self.signals = recording, signals
+        self.imu = imu or ImuCalibration.of_schema(recording)
         self.differentiator, self.wide = differentiator, wide
         complete = {"angular_velocity", "angular_acceleration", "linear_acceleration"}
         if "position" in signals or recording.acceleration_kind == "spatial":
@@ -107,7 +111,7 @@ class Samples:
     @property
     def in_body(self) -> BodyAxes:
         """The same in body axes; not kept here, as each would keep the other's arrays alive."""
-        return BodyAxes(self.recording, self.signals, self, self.attitude)
+        return BodyAxes(self.recording, self.signals, self, self.attitude, self.imu)
 
     @cached_property
     def position(self) -> Vec3 | None:
@@ -137,6 +141,7 @@ class BodyAxes:
         given: names of the signals there are.
         value: of a way, as `Samples` gives it.
         attitude: the way of R_WB.
+        imu: calibration of its inertial measurement unit.
     """
 
     def __init__(
@@ -145,9 +150,10 @@ class BodyAxes:
         given: Collection[str],
         value: Callable[[str, int], Array],
         attitude: Way,
+        imu: ImuCalibration,
     ) -> None:
         self.recording, self.given = recording, given
-        self._value, self._attitude = value, attitude
+        self._value, self._attitude, self._imu = value, attitude, imu
 
     @property
     def twice(self) -> bool:
@@ -170,7 +176,7 @@ class BodyAxes:
     def without_imu(self) -> BodyAxes:
         """What the rest of the log says of the same, beside an inertial measurement unit."""
         given = set(self.given) - {"gyro", "accelerometer"}
-        return BodyAxes(self.recording, given, self._value, self._attitude)
+        return BodyAxes(self.recording, given, self._value, self._attitude, self._imu)
 
     @cached_property
     def rotation(self) -> Mat33:
@@ -180,8 +186,8 @@ class BodyAxes:
     @cached_property
     def rates(self) -> Vec3:
         """ω_WB_B."""
-        if "gyro" in self.given and self.recording.imu is not None:
-            return self._value("gyro", SAMPLE) - np.array(self.recording.imu.gyro_offset)
+        if "gyro" in self.given:
+            return self._value("gyro", SAMPLE) - np.array(self._imu.gyro_offset)
         if "angular_velocity" in self.given:
             return self._turned("angular_velocity", SAMPLE, "twist")
         return self._value("quaternion", 1)
@@ -203,8 +209,8 @@ class BodyAxes:
 
         An accelerometer at r reads a' + α × r + ω × (ω × r).
         """
-        if "accelerometer" in self.given and self.recording.imu is not None:
-            w, r = self.rates, self.recording.imu.X_BI.position
+        if "accelerometer" in self.given:
+            w, r = self.rates, self._imu.X_BI.position
             turning = cross(self.angular_acceleration, r) + cross(w, cross(w, r))
             return self._value("accelerometer", SAMPLE) - turning
         gravity, kind = self.recording.gravity, self.recording.acceleration_kind
@@ -351,7 +357,7 @@ def still_in_body(recording: Recording) -> BodyAxes:
             return rotation_from_quaternion(given)
         return given if order == SAMPLE else zero
 
-    return BodyAxes(still, still.signals, value, ("quaternion", SAMPLE))
+    return BodyAxes(still, still.signals, value, ("quaternion", SAMPLE), ImuCalibration())
 
 
 def signal_of(recording: Recording, signals: Mapping[str, Array], name: str) -> Array:

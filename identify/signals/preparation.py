@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -12,12 +13,11 @@ from identify.arrays import Array, Vec3
 from identify.errors import LogError
 from identify.findings import Finding
 from identify.logs import Recording
-from identify.logs.parts import Imu
 from identify.signals.filters import choose_cutoff_hz, motion_cutoff_hz, shortest_segment
 from identify.signals.kernels import Differentiator, default_cutoff_hz
 from identify.signals.kinematics import COLUMNS, WIDE_COLUMNS, BodyAxes, Samples, still_in_body
 from identify.signals.noise import SignalNoise, noise_moments, rate_offsets, signal_noise
-from identify.signals.prepared import BlockRows, FullRate, PreparedLog, Segment
+from identify.signals.prepared import BlockRows, FullRate, ImuCalibration, PreparedLog, Segment
 from identify.signals.resampling import without_delay
 from identify.signals.segments import EvenSegment, even_segments
 from identify.signals.streams import on_one_clock
@@ -56,6 +56,7 @@ def prepare(
     wide: bool = False,
     rate_hz: float | None = None,
     validated: bool = True,
+    imu: ImuCalibration | None = None,
 ) -> PreparedLog:
     """Put a log on an even clock, differentiate what is missing, and take its slow rows.
 
@@ -74,22 +75,20 @@ def prepare(
             transforms are not made anew. With it, `motion_hz` is found though a cut-off is given.
         validated: make what validation needs too: folds, for which time is cut anew where blocks
             are too few to be held out, and the motion at full rate. Else folds are the blocks.
+        imu: calibration by the whole log, of which these rows are a part; by these rows where not
+            given.
 
     Raises:
         NoSegment: too short a log, or one of gaps.
         LogError: too few rows, or signals missing.
     """
-    recording = _at_gravity(on_one_clock(recording))
+    recording = on_one_clock(recording)
     if recording.still:
         return _prepare_still(recording, wide=wide)
-    found = _parts(recording, cutoff_hz, span, wide=wide, rate_hz=rate_hz, states=validated)
-    joined = _join(found.recording, found, span, folds=validated)
-    return replace(
-        joined,
-        cutoff_raised=found.cutoff_raised,
-        motion_hz=found.motion_hz,
-        signal_noise=found.noise,
-    )
+    log = _synchronise(recording, cutoff_hz, rate_hz)
+    differentiate = partial(_differentiate, span=span, wide=wide, states=validated)
+    log, imu, parts = _calibrate_imu(log, imu, differentiate)
+    return _rows(log, imu, parts, span, folds=validated)
 
 
 def full_rate(
@@ -99,7 +98,7 @@ def full_rate(
     *,
     rate_hz: float | None = None,
 ) -> list[FullRate]:
-    """The samples of a log as `prepare` makes rows of them, at their full rate.
+    """Form the samples of a log as `prepare` makes rows of them, at their full rate.
 
     Args:
         recording: the log.
@@ -110,11 +109,13 @@ def full_rate(
     Raises:
         NoSegment, LogError: as `prepare`.
     """
-    recording = _at_gravity(on_one_clock(recording))
+    recording = on_one_clock(recording)
     if recording.still:
         return [_still_poses(recording)]
-    found = _parts(recording, cutoff_hz, span, wide=False, rate_hz=rate_hz, states=False)
-    return [part.full_rate() for part in found.parts if len(part)]
+    log = _synchronise(recording, cutoff_hz, rate_hz)
+    differentiate = partial(_differentiate, span=span, wide=False, states=False)
+    _, _, parts = _calibrate_imu(log, None, differentiate)
+    return [part.full_rate() for part in parts if len(part)]
 
 
 def lacks_acceleration(recording: Recording) -> bool:
@@ -124,22 +125,23 @@ def lacks_acceleration(recording: Recording) -> bool:
     return rates and not recording.still and names.isdisjoint(_ABSENT)
 
 
-def with_force_motion(recording: Recording, cutoff_hz: float | None = None) -> Recording:
-    """A log that lacks an acceleration, with what makes an accelerometer of its force.
+def calibrate_imu(recording: Recording, cutoff_hz: float | None = None) -> ImuCalibration:
+    """Calibrate the inertial measurement unit of a log, or the force that serves as one.
 
     Raises:
         NoSegment, LogError: as `prepare`; too few attitudes at rest.
     """
-    span = (-np.inf, np.inf)
-    return _parts(recording, cutoff_hz, span, wide=False, rate_hz=None, states=False).recording
+    log = _synchronise(on_one_clock(recording), cutoff_hz, None)
+    differentiate = partial(_differentiate, span=(-np.inf, np.inf), wide=False, states=False)
+    return _calibrate_imu(log, None, differentiate)[1]
 
 
 @dataclass(frozen=True, slots=True)
-class _Parts:
-    """The segments of a log, and what was read off the longest."""
+class _Synchronised:
+    """Segments of a log on an even clock, without delay, and what was read off the longest."""
 
     recording: Recording
-    parts: list[_Part]
+    segments: list[EvenSegment]
     rate_hz: float
     cutoff_hz: float
     cutoff_raised: bool
@@ -147,16 +149,14 @@ class _Parts:
     noise: SignalNoise
 
 
-def _parts(
-    recording: Recording,
-    cutoff_hz: float | None,
-    span: tuple[float, float],
-    *,
-    wide: bool,
-    rate_hz: float | None,
-    states: bool,
-) -> _Parts:
-    """Segments that are long enough, differentiated; arguments and errors as of `prepare`."""
+def _synchronise(
+    recording: Recording, cutoff_hz: float | None, rate_hz: float | None
+) -> _Synchronised:
+    """Cut a log on one clock into even segments and choose the cut-off; arguments as `prepare`'s.
+
+    Raises:
+        NoSegment: no segment is long enough.
+    """
     turned = recording.frames["wrench"] == "world" and recording.delay_axes == "body"
     segments = [
         _at_rate(segment, rate_hz)
@@ -177,66 +177,91 @@ def _parts(
         cutoff, raised = choose_cutoff_hz(rate, len(longest), cutoff_hz, fast)
     except LogError as error:
         raise NoSegment(f"{recording.name}: {error}") from error
-    rest = None
-    by_force = lacks_acceleration(recording)
-    if by_force:
-        from identify.signals.force_motion import at_rest, with_accelerometer
-
-        if recording.imu is None or not recording.imu.at_rest:
-            rest = at_rest(recording, segments)
-            recording = replace(recording, imu=Imu(at_rest=(rest.mass, *rest.offset.tolist())))
-        segments = [with_accelerometer(recording, one) for one in segments]
-        longest = max(segments, key=len)
     some = slice(max(0, (len(longest) - _NOISE_ROWS) // 2), (len(longest) + _NOISE_ROWS) // 2)
     noise = signal_noise(
         {name: values[some] for name, values in longest.signals.items()},
-        longest.rate_hz,
-        Differentiator.design(longest.rate_hz, cutoff),
+        rate,
+        Differentiator.design(rate, cutoff),
     )
     noise = _with_given(noise, recording.noise)
-    if by_force:
-        from identify.signals.force_motion import with_noise
+    return _Synchronised(recording, segments, rate, cutoff, raised, fast, noise)
 
-        noise = with_noise(recording, noise)
 
-    def prepared(recording: Recording) -> list[_Part]:
-        return [
-            _prepare_segment(recording, segment, cutoff, noise, span, wide=wide, states=states)
-            for segment in segments
-            if len(segment) >= shortest_segment(segment.rate_hz, cutoff)
-        ]
+def _calibrate_imu(
+    log: _Synchronised,
+    known: ImuCalibration | None,
+    differentiate: Callable[[_Synchronised, ImuCalibration], list[_Part]],
+) -> tuple[_Synchronised, ImuCalibration, list[_Part]]:
+    """Calibrate an inertial measurement unit by the rest of the log, and differentiate with it.
 
-    parts = prepared(recording)
-    if parts and rest is not None:
-        from identify.signals.force_motion import with_place
+    Returns:
+        The log, its force as an accelerometer where nothing else tells its acceleration; the
+        calibration, which is the known one there; the segments, differentiated.
 
-        recording = with_place(recording, _blocks_of(parts), rest)
-        parts = prepared(recording)
-    if "accelerometer" in longest.signals or recording.acceleration_kind == "proper":
+    Raises:
+        LogError: the unit contradicts the rest of the log, or the log does not tell its place.
+    """
+    recording, imu = log.recording, ImuCalibration.of_schema(log.recording)
+    if lacks_acceleration(recording):
+        return _with_force_as_accelerometer(log, known, differentiate)
+    if "accelerometer" in recording.signals or recording.acceleration_kind == "proper":
         from identify.signals.imu_scale import with_gravity_scale  # few logs need it
 
-        recording = with_gravity_scale(recording, longest.signals, longest.rate_hz)
+        longest = max(log.segments, key=len)
+        imu = with_gravity_scale(recording, imu, longest.signals, longest.rate_hz)
+    parts = differentiate(log, imu)
     if parts and parts[0].samples.in_body.twice:
-        recording, parts = _calibrated(recording, parts, prepared)
-    return _Parts(recording, parts, longest.rate_hz, cutoff, raised, fast, noise)
+        imu, parts = _compared_with_rest(log, imu, parts, differentiate)
+    return log, imu, parts
 
 
-def _calibrated(
-    recording: Recording, parts: list[_Part], prepared: Callable[[Recording], list[_Part]]
-) -> tuple[Recording, list[_Part]]:
-    """The recording with what its inertial measurement unit is by the rest of the log, and how.
+def _with_force_as_accelerometer(
+    log: _Synchronised,
+    known: ImuCalibration | None,
+    differentiate: Callable[[_Synchronised, ImuCalibration], list[_Part]],
+) -> tuple[_Synchronised, ImuCalibration, list[_Part]]:
+    """Let the force tell the acceleration; arguments, results and errors of `_calibrate_imu`."""
+    from identify.signals.force_motion import at_rest, with_accelerometer, with_noise, with_place
 
-    The offset of the gyro is taken off, the place of the accelerometer found where it is to be.
+    rest, imu = None, known
+    if imu is None:
+        rest = at_rest(log.recording, log.segments)
+        imu = ImuCalibration(at_rest=(rest.mass, *rest.offset.tolist()))
+    log = replace(
+        log,
+        segments=[with_accelerometer(log.recording, imu, each) for each in log.segments],
+        noise=with_noise(log.recording, imu, log.noise),
+    )
+    parts = differentiate(log, imu)
+    if parts and rest is not None:
+        imu = with_place(log.recording, imu, _blocks_of(parts), rest)
+        parts = differentiate(log, imu)
+    return log, imu, parts
+
+
+def _compared_with_rest(
+    log: _Synchronised,
+    imu: ImuCalibration,
+    parts: list[_Part],
+    differentiate: Callable[[_Synchronised, ImuCalibration], list[_Part]],
+) -> tuple[ImuCalibration, list[_Part]]:
+    """Take off the offset of the gyro, and find the place of the accelerometer where it is asked.
+
+    Returns:
+        The calibration, and the segments differentiated with it.
+
+    Raises:
+        LogError: the log does not tell that place, or the unit contradicts the rest of the log.
     """
     from identify.signals.imu import accelerometer_shares, compared, fitted_place
 
-    imu = recording.imu or Imu()
+    recording = log.recording
     both = np.concatenate([part.columns[:, -6:] for part in parts])
     if (offset := (both[:, :3] - both[:, 3:]).mean(axis=0)).any():
         imu = replace(imu, gyro_offset=tuple(offset.tolist()))
-        parts = prepared(replace(recording, imu=imu))
+        parts = differentiate(log, imu)
     findings: list[Finding] = []
-    if imu.fitted:
+    if recording.imu is not None and recording.imu.fitted:
         found = fitted_place(_blocks_of(parts))
         if found is None:
             raise LogError(
@@ -254,10 +279,25 @@ def _calibrated(
             covariance=tuple(map(tuple, np.pad(covariance, (0, 4)).tolist())),
             shares=accelerometer_shares(_blocks_of(parts)),
         )
-        parts = prepared(replace(recording, imu=imu))
-    recording = replace(recording, imu=imu)
-    findings += compared(recording, _blocks_of(parts))
-    return replace(recording, findings=(*recording.findings, *findings)), parts
+        parts = differentiate(log, imu)
+    findings += compared(recording, imu, _blocks_of(parts))
+    return replace(imu, findings=(*imu.findings, *findings)), parts
+
+
+def _differentiate(
+    log: _Synchronised,
+    imu: ImuCalibration,
+    *,
+    span: tuple[float, float],
+    wide: bool,
+    states: bool,
+) -> list[_Part]:
+    """Form the columns of each segment that is long enough; arguments as `prepare`'s."""
+    return [
+        _differentiate_segment(log, imu, segment, span, wide=wide, states=states)
+        for segment in log.segments
+        if len(segment) >= shortest_segment(segment.rate_hz, log.cutoff_hz)
+    ]
 
 
 def _blocks_of(parts: Sequence[_Part]) -> list[BlockRows]:
@@ -355,17 +395,17 @@ class _Part:
         return self.time[whole].reshape(count, -1).mean(axis=1), columns
 
 
-def _at_gravity(recording: Recording) -> Recording:
-    """Still poses by an accelerometer so that it reads gravity; others as they are."""
-    accelerometer = "accelerometer" in recording.signals or recording.acceleration_kind == "proper"
-    if not (recording.still and accelerometer):
-        return recording
-    from identify.signals.imu_scale import scaled_to_gravity  # few logs need it
+def _at_gravity(recording: Recording) -> tuple[Recording, ImuCalibration]:
+    """Scale still poses by an accelerometer so that it reads gravity; others stay as they are."""
+    if "accelerometer" in recording.signals or recording.acceleration_kind == "proper":
+        from identify.signals.imu_scale import scaled_to_gravity  # few logs need it
 
-    return scaled_to_gravity(recording)
+        return scaled_to_gravity(recording)
+    return recording, ImuCalibration.of_schema(recording)
 
 
 def _prepare_still(recording: Recording, *, wide: bool) -> PreparedLog:
+    recording, imu = _at_gravity(recording)
     count = len(recording)
     number = np.arange(float(count))
     position = recording.signals.get("position")
@@ -376,10 +416,12 @@ def _prepare_still(recording: Recording, *, wide: bool) -> PreparedLog:
         rows=columns,
         segment_ids=np.arange(count),
         noise=np.zeros(columns.shape[1] - 1),
+        imu=imu,
     )
 
 
 def _still_poses(recording: Recording) -> FullRate:
+    recording, _ = _at_gravity(recording)
     axes, number = still_in_body(recording), np.arange(float(len(recording)))
     return FullRate(
         time=number,
@@ -389,18 +431,17 @@ def _still_poses(recording: Recording) -> FullRate:
     )
 
 
-def _prepare_segment(
-    recording: Recording,
+def _differentiate_segment(
+    log: _Synchronised,
+    imu: ImuCalibration,
     segment: EvenSegment,
-    cutoff_hz: float,
-    noise: SignalNoise,
     span: tuple[float, float],
     *,
     wide: bool,
     states: bool,
 ) -> _Part:
-    differentiator = Differentiator.design(segment.rate_hz, cutoff_hz)
-    samples = Samples(recording, segment.signals, differentiator, wide=wide)
+    differentiator = Differentiator.design(segment.rate_hz, log.cutoff_hz)
+    samples = Samples(log.recording, segment.signals, differentiator, imu, wide=wide)
     time = segment.time[samples.half_window : len(segment) - samples.half_window]
     axes = samples.in_body
     columns = _columns(axes, time, samples.position if wide else None, wide=wide)
@@ -409,8 +450,8 @@ def _prepare_segment(
         time=time,
         columns=columns,
         samples=samples,
-        noise=noise,
-        cutoff_hz=cutoff_hz,
+        noise=log.noise,
+        cutoff_hz=log.cutoff_hz,
         states=_states(samples, axes, time, columns) if states else None,
         own=slice(*np.searchsorted(time, span).tolist()),
     )
@@ -450,15 +491,17 @@ def _columns(axes: BodyAxes, time: Array, position: Vec3 | None, *, wide: bool) 
     return columns
 
 
-def _join(
-    recording: Recording,
-    found: _Parts,
+def _rows(
+    log: _Synchronised,
+    imu: ImuCalibration,
+    parts: list[_Part],
     span: tuple[float, float],
     *,
     folds: bool,
 ) -> PreparedLog:
-    rate_hz, cutoff_hz = found.rate_hz, found.cutoff_hz
-    parts = [part for part in found.parts if len(part) >= rate_hz / cutoff_hz]
+    """Transform the columns of segments into rows by frequency, in blocks of time."""
+    recording, rate_hz, cutoff_hz = log.recording, log.rate_hz, log.cutoff_hz
+    parts = [part for part in parts if len(part) >= rate_hz / cutoff_hz]
     if not parts:
         raise NoSegment(f"{recording.name}: no segment in the time that was asked for")
     series = [part.series() for part in parts]
@@ -474,8 +517,12 @@ def _join(
         noise=np.average([_mean_noise(block) for block in blocks], axis=0, weights=rows),
         blocks=blocks,
         folds=blocks if not folds or len(blocks) >= FOLDS else tuple(_folds(parts)),
+        signal_noise=log.noise,
         rate_hz=rate_hz,
         cutoff_hz=cutoff_hz,
+        cutoff_raised=log.cutoff_raised,
+        motion_hz=log.motion_hz,
+        imu=imu,
         segments=tuple(part.states for part in parts if part.states is not None),
         repeated=int((np.diff(stamps[max(first - 1, 0) : last]) == 0.0).sum()),
         unused=max(0, last - first - sum(_rows_within(part.segment, span) for part in parts)),

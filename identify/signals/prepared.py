@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from identify.arrays import Array, Indices, Mat33, Vec3, Vec4, Vec6
+from identify.findings import Finding
 from identify.logs import Recording
-from identify.spatial import coadjoint
+from identify.spatial import Pose, coadjoint
 from identify.spatial.rotations import rotate
 
 if TYPE_CHECKING:
@@ -100,6 +101,40 @@ class BlockRows:
     independent_share: float
 
 
+@dataclass(frozen=True, slots=True)
+class ImuCalibration:
+    """Calibration of an inertial measurement unit by the log itself.
+
+    Attributes:
+        X_BI: pose of the unit in the body, as given or found.
+        gyro_offset: what the gyro adds to the angular velocity, along B [rad/s].
+        covariance: of what was found of the accelerometer, by rows: its place [m], its scale and
+            its offset along B [m/s²], shape (7, 7); none where all was given.
+        shares: weight of the accelerometer, beside the rest of the log, in the acceleration of each
+            band of frequency; where there is a `covariance`.
+        at_rest: where the accelerometer is the force itself, the mass [kg] and the offset of the
+            force [N] it is read with, found at rest.
+        scale: accelerometer's reading of gravity over gravity, where that is off; else one.
+        scale_error: one sigma of the accelerometer's scale, relative, where it alone tells the
+            acceleration of a motion; of all logs of a unit alike.
+        findings: differences between the unit and the rest of the log, and what was found.
+    """
+
+    X_BI: Pose = field(default_factory=Pose.identity)
+    gyro_offset: tuple[float, ...] = (0.0, 0.0, 0.0)
+    covariance: tuple[tuple[float, ...], ...] = ()
+    shares: tuple[float, ...] = ()
+    at_rest: tuple[float, ...] = ()
+    scale: float = 1.0
+    scale_error: float = 0.0
+    findings: tuple[Finding, ...] = ()
+
+    @classmethod
+    def of_schema(cls, recording: Recording) -> ImuCalibration:
+        """Calibration that a log is read with where nothing was found: the pose of its schema."""
+        return cls() if recording.imu is None else cls(recording.imu.X_BI)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogSeries:
     """A log, or a chunk of one, over time and at its full rate.
@@ -119,6 +154,7 @@ class LogSeries:
         motion_hz: cut-off that the motion itself asks for [Hz]; None where nobody asked.
         repeated: rows with the stamp of the row before; those with its values too are not used.
         unused: rows in segments too short to be differentiated, not used.
+        imu: calibration of its inertial measurement unit.
     """
 
     recording: Recording
@@ -134,6 +170,7 @@ class LogSeries:
     motion_hz: float | None = None
     repeated: int = 0
     unused: int = 0
+    imu: ImuCalibration = field(default_factory=ImuCalibration)
 
     @property
     def name(self) -> str:

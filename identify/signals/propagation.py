@@ -41,7 +41,11 @@ def propagate(samples: Samples, at: Indices) -> tuple[tuple[Way, ...], Array]:
         moved = _moved(values, way, samples.attitude)
         columns = slice(3 * number, 3 * number + 3)
         stepped = BodyAxes(
-            samples.recording, samples.signals, lambda *way, of=moved: of[way], samples.attitude
+            samples.recording,
+            samples.signals,
+            lambda *way, of=moved: of[way],
+            samples.attitude,
+            samples.imu,
         )
         for rows, vector in stepped.vectors(wide=samples.wide):
             if np.iscomplexobj(vector):

@@ -10,8 +10,8 @@ from identify.estimation.least_squares import weighted_least_squares
 from identify.estimation.posterior import Posterior, posterior_of
 from identify.estimation.priors.prior import BALL
 from identify.logs import Recording
-from identify.logs.parts import Imu
 from identify.regressors import SCAN_LAYOUT, Statistics, scan
+from identify.signals.prepared import ImuCalibration
 from identify.spatial import Pose
 from tests.close import assert_close, body_scale
 from tests.recordings import ACCELERATIONS, POSE, Path, record
@@ -31,14 +31,13 @@ ERRORS = np.diag([1e-4, 1e-4, 1e-4, 1e-4, 1e-3, 1e-3, 1e-3])
 """Of place [m], scale and offset [m/s²]."""
 
 
-def found_with(covariance: np.ndarray, share: float = 1.0, seed: int = 3) -> Recording:
-    """The log of an accelerometer whose place has been found, with its covariance."""
-    imu = Imu(
+def found_with(covariance: np.ndarray, share: float = 1.0) -> ImuCalibration:
+    """Calibration of an accelerometer whose place has been found, with its covariance."""
+    return ImuCalibration(
         Pose(np.eye(3), PLACE),
         covariance=tuple(map(tuple, covariance.tolist())),
         shares=(share,) * len(SCAN_LAYOUT.groups),
     )
-    return replace(LOG, imu=imu)
 
 
 def moved(error: np.ndarray) -> Recording:
@@ -109,16 +108,15 @@ def test_the_error_counts_as_much_as_the_accelerometer_does(posterior):
 
 
 def test_a_place_that_is_given_has_no_error(posterior):
-    for log in (LOG, found_with(np.zeros((7, 7))), replace(LOG, imu=Imu())):
-        places = PlaceErrors.of([log])
+    for unit in (found_with(np.zeros((7, 7))), ImuCalibration()):
+        places = PlaceErrors.of([unit])
         assert places.maps == ()
         of_x, of_offsets = places.effects(posterior)
         assert (of_x.shape, of_offsets.shape) == ((0, 10), (0, 1, 6))
 
 
 def test_errors_are_of_the_log_that_they_were_found_from():
-    other = replace(LOG, sha256="other")
-    places = PlaceErrors.of([other, found_with(ERRORS**2)])
+    places = PlaceErrors.of([ImuCalibration(), found_with(ERRORS**2)])
     assert len(places.maps) == 7
     as_read = np.eye(43, 19)
     for maps in places.maps:

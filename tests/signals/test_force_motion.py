@@ -60,7 +60,7 @@ def test_a_sensor_turned_and_displaced_in_the_body_gives_the_same_body():
 
 def test_a_body_far_from_the_frame_is_not_far_from_its_sensor():
     far = still_and_moving(wrench_frame="sensor", mount=Pose(np.eye(3), np.array([0.0, 5.0, 0.0])))
-    (said,) = prepare(far).recording.findings
+    (said,) = prepare(far).imu.findings
     assert said.code == "force_motion"
 
 
@@ -138,7 +138,7 @@ def test_a_wrench_in_another_unit_is_an_error_that_names_it(of_force, of_torque,
         "force": of_force * log.signals["force"],
         "torque": of_torque * log.signals["torque"],
     }
-    findings = prepare(replace(log, signals={**log.signals, **wrench})).recording.findings
+    findings = prepare(replace(log, signals={**log.signals, **wrench})).imu.findings
     (said,) = (finding for finding in findings if finding.severity == "error")
     assert said.code == code
     assert unit in said.remedy
@@ -170,9 +170,9 @@ def test_chunks_of_a_log_share_what_all_of_it_tells(monkeypatch):
     whole = scan(log)
     monkeypatch.setattr("identify.regressors.scanning.CHUNK_ROWS", 2000)
     parts = scan(log)
-    one, other = parts.recording.imu, whole.recording.imu
+    one, other = parts.imu, whole.imu
     assert (one.at_rest, one.covariance) == (other.at_rest, other.covariance)
-    assert [f.code for f in parts.recording.findings] == ["force_motion"]
+    assert [f.code for f in parts.imu.findings] == ["force_motion"]
     assert len(np.unique(parts.statistics.block)) > 1
 
 
@@ -182,7 +182,7 @@ def test_noise_of_the_force_that_is_given_is_not_counted_twice():
     C = told.signal_noise.covariance
     names = told.signal_noise.names
     force, unit = (3 * names.index(name) for name in ("force", "accelerometer"))
-    mass = told.recording.imu.at_rest[0]
+    mass = told.imu.at_rest[0]
     assert_close(C[force : force + 3, force : force + 3], 0.01 * np.eye(3), 1e-12)
     assert_close(C[unit : unit + 3, force : force + 3], 0.01 / mass * np.eye(3), 1e-12)
     of_first = told.blocks[0].noise[3]

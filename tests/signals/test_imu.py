@@ -111,7 +111,7 @@ def test_the_error_of_a_place_that_was_found_is_in_the_intervals_of_the_body(tmp
         return identify.fit(without_effects(log), cutoff_hz=5.0)
 
     found = fit(FITTED)
-    imu = found.logs[0].recording.imu
+    imu = found.logs[0].imu
     place = imu.X_BI.position
     exact = fit({"translation": place.tolist()}).estimate
     assert_close(found.estimate.parameters.phi, exact.parameters.phi, 1e-12)
@@ -137,7 +137,7 @@ def test_places_that_are_found_scatter_as_their_covariance_says(tmp_path):
     away = []
     for seed in range(12):
         log = read_log(*in_files(tmp_path / "log", columns(seed, noise=1.0), schema(mount=FITTED)))
-        imu = prepare(log).recording.imu
+        imu = prepare(log).imu
         root = np.linalg.cholesky(np.array(imu.covariance)[:3, :3])
         away.append(np.linalg.solve(root, imu.X_BI.position - LEVER))
     assert 0.7 < np.sqrt(np.mean(np.square(away))) < 1.35  # 36 numbers: ± 0.12 each way
@@ -146,9 +146,9 @@ def test_places_that_are_found_scatter_as_their_covariance_says(tmp_path):
 def test_the_place_in_two_chunks_of_a_log_has_the_error_of_their_mean(tmp_path, monkeypatch):
     given = columns(2, noise=1.0, seconds=22.0)
     log = read_log(*in_files(tmp_path / "log", given, schema(mount=FITTED)))
-    whole = scan(log).recording.imu
+    whole = scan(log).imu
     monkeypatch.setattr("identify.regressors.scanning.CHUNK_ROWS", 1000)
-    halves = scan(log).recording.imu
+    halves = scan(log).imu
     ratio = np.trace(halves.covariance) / np.trace(whole.covariance)
     assert whole.covariance != halves.covariance
     assert 0.6 < ratio < 1.7  # each of them would have about twice as much
@@ -226,7 +226,7 @@ DIFFERENT = [
 @pytest.mark.parametrize(("read", "said", "code", "remedy"), DIFFERENT)
 def test_a_difference_beyond_noise_is_a_finding_with_a_remedy(tmp_path, read, said, code, remedy):
     log = read_log(*in_files(tmp_path / "log", columns(noise=1.0, **read), schema(**said)))
-    found = [each for each in prepare(log).recording.findings if each.code == code]
+    found = [each for each in prepare(log).imu.findings if each.code == code]
     assert found
     assert all(finding.severity == "warning" for finding in found)
     assert any(re.search(remedy, finding.remedy) for finding in found)
@@ -238,7 +238,9 @@ def test_a_difference_beyond_noise_is_a_finding_with_a_remedy(tmp_path, read, sa
 def test_of_little_motion_nothing_is_said(tmp_path, seed, noise, angle):
     given = columns(seed, noise=noise, angle=angle, seconds=5.0)
     log = read_log(*in_files(tmp_path / "log", given, schema()))
-    assert {finding.code for finding in prepare(log).recording.findings} == {"clocks_joined"}
+    prepared = prepare(log)
+    assert {finding.code for finding in prepared.recording.findings} == {"clocks_joined"}
+    assert not prepared.imu.findings
 
 
 def test_axes_that_the_schema_says_are_turned_back(fit):
@@ -258,7 +260,7 @@ def test_a_reversed_accelerometer_without_a_pose_is_named_with_the_negative_mass
 def test_gravity_of_another_unit_without_a_pose_is_an_error(tmp_path, read, said, unit):
     given = columns(noise=1.0, gain=read)
     log = read_log(*in_files(tmp_path / "log", given, schema(pose=False, **said)))
-    (finding,) = [f for f in prepare(log).recording.findings if f.code == "imu_scale"]
+    (finding,) = [f for f in prepare(log).imu.findings if f.code == "imu_scale"]
     assert finding.severity == "error"
     assert f'[imu], set `unit = "{unit}"`' in finding.remedy
 

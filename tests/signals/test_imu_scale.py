@@ -131,7 +131,7 @@ def test_the_error_of_the_scale_moves_the_estimate_as_another_scale_does():
         identify.fit(read_log(given, schema(pose=False, accelerometer_gain=gain)))
         for gain in (1.0, 1.002)
     )
-    imu = one.logs[0].recording.imu
+    imu = one.logs[0].imu
     assert 0.001 < imu.scale_error < 0.03
     moved = other.estimate.parameters.phi - one.estimate.parameters.phi
     sigma = np.abs(moved) * imu.scale_error / 0.002
@@ -148,7 +148,7 @@ def test_large_turns_tell_the_scale_from_the_offset(posed):
         if posed:
             given, described = without_position(given)
         found = identify.fit(read_log(given, described))
-        errors.append(found.logs[0].recording.imu.scale_error)
+        errors.append(found.logs[0].imu.scale_error)
         low, high = found.estimate.intervals["m"]
         assert low < PHI[0] < high
     assert errors[1] < 0.5 * errors[0] < 0.01

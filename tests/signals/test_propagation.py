@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from identify.logs.parts import Imu
 from identify.signals.kernels import Differentiator
 from identify.signals.kinematics import Samples
+from identify.signals.prepared import ImuCalibration
 from identify.signals.propagation import propagate
 from identify.signals.transform import SAMPLE
 from identify.spatial import Pose
@@ -36,8 +36,8 @@ COLUMNS = {
 }
 
 
-def columns_of(recording, *, wide=False):
-    samples = Samples(recording, recording.signals, DIFFERENTIATOR, wide=wide)
+def columns_of(recording, imu=None, *, wide=False):
+    samples = Samples(recording, recording.signals, DIFFERENTIATOR, imu, wide=wide)
     width = samples.in_body.width(wide=wide)
     columns = np.zeros((len(recording) - 2 * samples.half_window, width))
     for where, values in samples.in_body.vectors(wide=wide):
@@ -74,8 +74,8 @@ def disturbed(recording, name: str, noise: Sines, size: float, time=TIME):
     return replace(recording, signals={**recording.signals, name: signal})
 
 
-def assert_propagated(recording, rtol: float) -> None:
-    samples, columns = columns_of(recording)
+def assert_propagated(recording, rtol: float, imu=None) -> None:
+    samples, columns = columns_of(recording, imu)
     at = np.array([0, 17, 60, len(columns) - 1])
     ways, J = propagate(samples, at)
     width = 30 if samples.in_body.twice else 18
@@ -85,7 +85,9 @@ def assert_propagated(recording, rtol: float) -> None:
     for name in recording.signals:
         noise = slow_noise(name, 0)
         step = 1e-4
-        above, below = (columns_of(disturbed(recording, name, noise, s))[1] for s in (step, -step))
+        above, below = (
+            columns_of(disturbed(recording, name, noise, s), imu)[1] for s in (step, -step)
+        )
         found = (above - below)[at] / (2.0 * step)
         expected = np.zeros((4, width))
         for number, (signal, order) in enumerate(ways):
@@ -166,9 +168,9 @@ def test_a_unit_with_a_lever(give, sensors):
     motion = PATH.motion(TIME)
     read = {"gyro": motion.angular_velocity, "accelerometer": motion.proper_acceleration}
     read = {name: read[name] for name in sensors}
-    imu = Imu(Pose(np.eye(3), np.array([0.3, -0.4, 0.2])), gyro_offset=(0.1, -0.2, 0.3))
-    recording = replace(recording, signals={**recording.signals, **read}, imu=imu)
-    assert_propagated(recording, 1e-3)
+    imu = ImuCalibration(Pose(np.eye(3), np.array([0.3, -0.4, 0.2])), gyro_offset=(0.1, -0.2, 0.3))
+    recording = replace(recording, signals={**recording.signals, **read})
+    assert_propagated(recording, 1e-3, imu)
 
 
 def test_every_way_is_named_once_and_only_of_what_is_given():
