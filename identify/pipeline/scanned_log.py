@@ -17,6 +17,7 @@ from identify.logs import LogFile, Recording
 from identify.logs.recording import Excerpt
 from identify.regressors import WIDE_LAYOUT, LogSummary, Statistics, scan
 from identify.regressors.scanning import Progress
+from identify.regressors.summary import no_drift
 from identify.signals import Reading
 from identify.signals.offset_steps import OffsetStep
 
@@ -92,8 +93,7 @@ class ScannedLog(NamedTuple):
         reading = replace(
             reading or self.summary.reading, cutoff_hz=self.summary.cutoff_hz, most_rows=rows
         )
-        wide = wide or bool(reading.maps)
-        return _mapped(scan(self.source, reading, wide=wide, validated=validated))
+        return scan(self.source, reading, wide=wide, validated=validated)
 
     def timed(self, factor: float) -> ScannedLog | None:
         """The log read from the start with its time so many times as long, the cut-off chosen anew.
@@ -135,13 +135,9 @@ def without_effects(
     """
     maps = effects.model.maps(effects.eta)
     return [
-        log._replace(summary=log.summary.corrected(M, own.means if drift else _no_drift))
+        log._replace(summary=log.summary.corrected(M, own.means if drift else no_drift))
         for log, M, own in zip(logs, maps, effects.drifts, strict=False)
     ]
-
-
-def _no_drift(start: Array, stop: Array) -> Array:
-    return np.zeros((len(start), 6))
 
 
 def scan_log(
@@ -156,7 +152,6 @@ def scan_log(
     Raises:
         LogError: the log cannot be used.
     """
-    wide = wide or bool(reading.maps)
     signals, channels = SignalWatch(), ChannelWatch()
 
     def look_at(recording: Recording, rows: slice = slice(None)) -> None:
@@ -175,9 +170,9 @@ def scan_log(
         as_read = reading.apply(source)  # its rows as they are, not brought to one clock
         if as_read.still:
             spans = (*dead_columns(as_read, log.rows), *zeroed_poses(log.rows))
-            return ScannedLog(source, _mapped(log), spans)
+            return ScannedLog(source, log, spans)
         look_at(as_read)
-    return ScannedLog(source, _mapped(log), _of_one_cause(signals.spans(), channels.dead(log)))
+    return ScannedLog(source, log, _of_one_cause(signals.spans(), channels.dead(log)))
 
 
 def _of_one_cause(spans: tuple[Span, ...], dead: tuple[Span, ...]) -> tuple[Span, ...]:
@@ -198,13 +193,3 @@ def _of_one_cause(spans: tuple[Span, ...], dead: tuple[Span, ...]) -> tuple[Span
             and not (span.code == "bias_step" and span.start <= channel.start <= span.stop)
         )
     return (*spans, *causes)
-
-
-def _mapped(summary: LogSummary) -> LogSummary:
-    """A summary with the maps of its reading made."""
-    if not summary.reading.maps:
-        return summary
-    M: Array = np.eye(len(WIDE_LAYOUT.columns))
-    for own in summary.reading.maps:
-        M = M @ np.array(own)
-    return summary.corrected(M, _no_drift)

@@ -21,7 +21,7 @@ from identify.logs import LogFile, Recording
 from identify.logs.recording import Excerpt, ReadExcerpt, excerpt, rows_of
 from identify.logs.rows import RowCounts
 from identify.regressors.statistics import MOST_BLOCKS
-from identify.regressors.summary import LogSummary, joint_range
+from identify.regressors.summary import LogSummary, joint_range, no_drift
 from identify.signals import NoSegment, PreparedLog, Reading, on_one_clock, prepare
 from identify.signals.clock import sampling_period
 from identify.signals.filters import shortest_segment
@@ -80,7 +80,7 @@ def scan(
         source: the log.
         reading: how it is read; as its schema says where not given.
         progress: told after each chunk of a log of several.
-        wide: take the columns behind [1, ψ, w] too, as `prepare` does.
+        wide: take the columns behind [1, ψ, w] too, as `prepare` does; a reading with maps does.
         validated: keep what validation needs too, folds of a short log and the motion at full rate.
         look_at: called with each chunk, in order, as it was read.
 
@@ -88,6 +88,7 @@ def scan(
         LogError: the log cannot be used.
     """
     reading = reading or Reading()
+    wide = wide or bool(reading.maps)
     source, of_chunks = _ready(source, reading)
     imu = _calibration_of_whole(source, of_chunks)
     chunks, read = _chunks(source, of_chunks), _reader(source)
@@ -123,7 +124,8 @@ def scan(
         raise refused or LogError(f"{source.name}: the log has no rows")
     told = reading.apply(told)
     told = replace(told, findings=found.recording.findings)
-    return replace(found, recording=told, unused=found.unused + unused, wrench_range=wrench_range)
+    found = replace(found, recording=told, unused=found.unused + unused, wrench_range=wrench_range)
+    return found.corrected(reading.column_map, no_drift) if reading.maps else found
 
 
 def excerpts(source: ReadableLog, reading: Reading | None = None) -> Iterator[Excerpt]:

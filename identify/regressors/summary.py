@@ -229,6 +229,11 @@ class LogSummary(LogSeries):
         return replace(self, **series)
 
 
+def no_drift(start: Array, stop: Array) -> Array:
+    """Drift of a sensor that has none, shape (n, 6)."""
+    return np.zeros((len(start), 6))
+
+
 def joint_range(first: Array, second: Array) -> Array:
     """Least and largest of two ranges, shape (2, 6)."""
     return np.array([np.minimum(first[0], second[0]), np.maximum(first[1], second[1])])

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from identify.arrays import Array
 from identify.logs import Recording
 from identify.logs.parts import Stream
 from identify.logs.patch import Patch, patched
+from identify.signals.kinematics import WIDE_COLUMNS
 from identify.signals.offset_steps import OffsetStep, without_offset_steps
 from identify.signals.spikes import without_spikes
 
@@ -58,6 +60,11 @@ class Reading:
         return replace(self, maps=(*self.maps, tuple(map(tuple, M.tolist()))))
 
     @property
+    def column_map(self) -> Array:
+        """The product of its maps, shape (43, 43)."""
+        return reduce(np.matmul, map(np.array, self.maps), np.eye(1 + WIDE_COLUMNS))
+
+    @property
     def delay(self) -> float | None:
         """The delay of the wrench that the patch sets [s]; None where it sets none."""
         return dict(self.patch).get("wrench.delay_s")
@@ -65,7 +72,7 @@ class Reading:
     def apply(self, recording: Recording) -> Recording:
         """The recording as it is read; the same object where nothing is read otherwise.
 
-        The maps are of its columns, and not yet made.
+        Its maps are of columns, which `scan` forms.
 
         Raises:
             SchemaError, LogError: it cannot be read so.
