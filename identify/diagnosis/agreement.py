@@ -23,8 +23,8 @@ from identify.estimation.terms import Term
 from identify.regressors import Equations, Statistics, System
 from identify.regressors.group_arrays import coefficients
 from identify.relevance import BODY_CHANGE_SHARE
-from identify.significance import BODY_CHANGE_DOUBT_P, BODY_CHANGE_P, PARTS_DIFFER_P
 from identify.signals.prepared import ImuCalibration
+from identify.significance import BODY_CHANGE_DOUBT_P, BODY_CHANGE_P, PARTS_DIFFER_P
 
 _MOST_PLACES = 8
 """Times in a log that are fitted: a change between two of them shows at both."""
