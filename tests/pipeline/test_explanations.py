@@ -22,7 +22,7 @@ from identify.regressors import scan
 from identify.significance import CLEAR_LEAD
 from tests.close import assert_close
 from tests.recordings import GRAVITY, Path, record, still_poses, with_signals as changed_signals
-from tests.slow import mostly_slow
+from tests.slow import few_or_many, mostly_slow
 from tests.strategies import random_body
 
 BODY = random_body(np.random.default_rng(11))
@@ -115,7 +115,7 @@ def test_a_pose_read_wrongly_under_gravity_the_other_way_has_its_centre_of_mass(
     assert_close(found.best.phi[:4], BODY[:4], 5e-3)
 
 
-@pytest.mark.parametrize("frame", ["body", "world"])
+@pytest.mark.parametrize("frame", few_or_many("world", "body"))
 @pytest.mark.parametrize(("key", "axis"), [("force", 1), ("torque", 2)])
 def test_the_sign_of_a_single_axis_is_named(frame, key, axis):
     sign = np.where(np.arange(3) == axis, -1.0, 1.0)
@@ -214,7 +214,7 @@ UNITS = {
 }
 
 
-@pytest.mark.parametrize("case", UNITS)
+@pytest.mark.parametrize("case", mostly_slow(UNITS, {"both in pounds", "force_unit, kN"}))
 def test_units_are_tried_alone_and_together(case):
     force, torque, line = UNITS[case]
     units = {"force_unit": "N", "torque_unit": "Nm"}

@@ -94,14 +94,16 @@ def test_mass_of_still_poses_that_few_arms_hold_is_a_warning():
     assert "not_held" not in [one.code for one in fit(still(3)).findings]
 
 
+NOT_HELD = [
+    (137.0, 1.0, 9, "the force is too large"),
+    (1000.0, 1.0, 9, "the force is too large"),
+    (137.0, 2900.0, 9, "may be in counts"),
+    (300.0, 300.0, 0, "are whole numbers"),
+]
+
+
 @pytest.mark.parametrize(
-    ("force", "torque", "decimals", "reason"),
-    [
-        (137.0, 1.0, 9, "the force is too large"),
-        (1000.0, 1.0, 9, "the force is too large"),
-        (137.0, 2900.0, 9, "may be in counts"),
-        (300.0, 300.0, 0, "are whole numbers"),
-    ],
+    ("force", "torque", "decimals", "reason"), mostly_slow(NOT_HELD, NOT_HELD[1:])
 )
 def test_still_poses_in_counts_or_in_thousandths_are_an_error(force, torque, decimals, reason):
     log = still(3)
