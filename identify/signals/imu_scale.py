@@ -34,6 +34,10 @@ _AT_REST, _NAMED, _IN_MOTION, _FAR = 0.002, 0.02, 0.03, 0.2
 """… and shares by which it has to be off: to matter at rest; to be a warning there; to matter in
 motion, beside its offset; to be corrected by the schema alone."""
 
+_TAKEN_OFF = 0.5
+"""Share of gravity that a reading's median length has less of, and share of that length which its
+mean in axes that do not turn has less of, where gravity was taken off the reading."""
+
 _OTHER_UNIT = 1.4
 """Factor from gravity within which an acceleration in another unit is, typically."""
 
@@ -83,6 +87,11 @@ def with_gravity_scale(
         posed = "quaternion" in signals
         alone = table == "acceleration" or not posed or _ELSEWHERE.isdisjoint(signals)
         windows = _windows(read, signals, rate_hz) if alone else None
+        held = "force" in signals and bool(signals["force"].any())  # else it may fly freely
+        if windows and held and not (posed or in_unit) and _lacks_gravity(windows, typical.size):
+            return replace(
+                recording, findings=(*recording.findings, _taken_off(recording, table, typical))
+            )
         scale = typical if in_unit else None if posed or not windows else _in_motion(windows)
         if scale is not None and scale.is_off(_IN_MOTION):
             found = _finding(recording, table, scale, "error")
@@ -237,11 +246,28 @@ def _in_motion(windows: _Windows) -> _Scale | None:
     return _Scale(float(np.median(found)), error / np.sqrt(len(found)))
 
 
+def _lacks_gravity(windows: _Windows, typical: float) -> bool:
+    """Whether readings are shorter than gravity, of a median length, and of no mean direction."""
+    mean, _ = windows.mean(0, windows.read.shape[1])
+    return typical < _TAKEN_OFF and bool(np.median(lengths(mean)) < _TAKEN_OFF * typical)
+
+
 def _error(windows: _Windows) -> float:
     """Root mean square of what a scale that stays as it was read is off, its offset unknown."""
     scale = _of_sphere(*windows.mean(0, windows.read.shape[1]))
     share = _TYPICAL**2 / (_TYPICAL**2 + scale.error**2)
     return float(np.hypot(share * (scale.size - 1.0), np.sqrt(share) * scale.error))
+
+
+def _taken_off(recording: Recording, table: str, typical: _Scale) -> Finding:
+    text = (
+        f"the accelerometer reads {typical.size:.2g} times gravity, and no direction on average: "
+        "gravity was taken off what it read."
+    )
+    key = "accelerometer in [imu]" if table == "imu" else "linear in [acceleration]"
+    remedy = f"Log its own reading, 9.8 m/s² at rest, as {key}; or leave it out and log the pose."
+    evidence = {"scale": typical.size}
+    return Finding("imu_scale", "error", text, remedy, evidence, recording.name)
 
 
 def _finding(recording: Recording, table: str, scale: _Scale, severity: Any) -> Finding:

@@ -104,6 +104,20 @@ def test_a_log_of_a_unit_that_reads_gravity_passes_the_check(tmp_path):
     assert identify.fit(log, check=True).verdict.usable == "yes"
 
 
+def test_gravity_that_was_taken_off_is_named_first(tmp_path):
+    given = columns(noise=1.0, seed=2)
+    rotation = Rotation.from_quat(given["q"])
+    nearest = np.searchsorted(given["pose_t"], given["acc_t"]).clip(max=len(rotation) - 1)
+    given["acc"] += rotation[nearest].inv().apply(GRAVITY)
+    log = read_log(*in_files(tmp_path / "log", given, schema(pose=False)))
+    found = identify.fit(log)
+    assert found.verdict.usable == "no"
+    assert found.findings[0].code == "imu_scale"
+    assert "gravity was taken off" in found.findings[0].text
+    with pytest.raises(identify.IdentifyError, match="imu_scale"):
+        identify.fit(log, apply=["imu_scale"])
+
+
 def without_position(given: dict[str, np.ndarray]) -> tuple[dict[str, np.ndarray], dict]:
     """Columns and schema of a unit that gives its attitude besides."""
     described = schema()
