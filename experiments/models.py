@@ -24,7 +24,7 @@ from typing import NamedTuple
 from experiments.models_study.programs import URDF, installed, sdf_of
 from experiments.reports import numerics_line, write_report
 from identify.exchange.judging import Requirement, judge
-from identify.exchange.link_inertia import DENSEST, LinkInertia, implied_density
+from identify.exchange.link_inertia import DENSEST_LINK, LinkInertia, implied_density
 from identify.exchange.repair import Repair, RepairSettings, repair_model
 from identify.exchange.rewriting import open_model
 from identify.exchange.simulators import SIMULATORS
@@ -76,14 +76,16 @@ def main(arguments: list[str] | None = None) -> int:
             repaired = repair_model(path, settings=RepairSettings(density=DENSITY))
             for repair in repaired.repairs:
                 repairs[_source(repair)] += 1
-                dense += implied_density(repair.phi) > 1.01 * DENSEST
+                dense += implied_density(repair.phi) > 1.01 * DENSEST_LINK
             unmended += len(repaired.left)
             fixed = Path(folder, path.name)
             fixed.write_bytes(repaired.content)
             after = _counted(after, fixed)
     text = _report(len(models), same, before, after, statuses, repairs)
     text += _whole_files([path for _, path in models])
-    text += f"{dense} of the repaired links are denser than {DENSEST:g} kg/m³; {unmended} left.\n"
+    text += (
+        f"{dense} of the repaired links are denser than {DENSEST_LINK:g} kg/m³; {unmended} left.\n"
+    )
     write_report(options.output, text, line)
     return 1 if after.refused.total() or not same else 0
 

@@ -19,7 +19,7 @@ from identify.files import read_bytes
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
 
-_LARGEST = 16 * 2**20
+_LARGEST_DOCUMENT = 16 * 2**20
 """Bytes of a file that a person writes; reading TOML takes some hundred times its size."""
 
 _MOST_SAID = 20
@@ -61,10 +61,10 @@ class _Short(reprlib.Repr):
 def shown(value: object) -> str:
     """A value as a message shows it: on one line, cut where it is long."""
     text = _SHORT.repr(value)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
 
-_SHORT, _LONGEST = _Short(), 300
+_SHORT, _LONGEST_SHOWN = _Short(), 300
 
 
 def finite(value: object) -> float:
@@ -142,8 +142,10 @@ def read_toml(path: Path, error: type[IdentifyError] = SchemaError) -> dict[str,
         LogError: it cannot be read.
     """
     content = read_bytes(path)
-    if len(content) > _LARGEST:
-        raise error(f"{path}: not a TOML file: {len(content)} bytes, and {_LARGEST} are the most")
+    if len(content) > _LARGEST_DOCUMENT:
+        raise error(
+            f"{path}: not a TOML file: {len(content)} bytes, and {_LARGEST_DOCUMENT} are the most"
+        )
     try:
         return tomllib.loads(content.decode("utf-8-sig"))
     except UnicodeDecodeError as problem:

@@ -64,7 +64,7 @@ RESERVED = ("table.parquet", "table.csv", "comparison.html")
 _DATA = (".csv", ".tsv", ".txt", ".dat", ".log", *READERS)
 """Suffixes of the files that a folder is searched for; a pattern or a name says what it means."""
 
-_LONGEST_NAME = 200
+_LONGEST_FOLDER_NAME = 200
 
 _STUDY = "fit --each"
 _NOT_OF_AN_ESTIMATE = ("output", "report", "invocation")
@@ -227,10 +227,12 @@ def names_of(paths: Sequence[Path]) -> list[str]:
         )
         for name, path in zip(full, paths, strict=True)
     ]
-    names = [plain_name(name, _LONGEST_NAME).lstrip(".") or "log" for name in short]
+    names = [plain_name(name, _LONGEST_FOLDER_NAME).lstrip(".") or "log" for name in short]
     counts = Counter(name.casefold() for name in (*names, *RESERVED))
     names = [
-        name if counts[name.casefold()] == 1 else plain_name(whole, _LONGEST_NAME).lstrip(".")
+        name
+        if counts[name.casefold()] == 1
+        else plain_name(whole, _LONGEST_FOLDER_NAME).lstrip(".")
         for name, whole in zip(names, full, strict=True)
     ]
     counts = Counter(name.casefold() for name in (*names, *RESERVED))

@@ -19,7 +19,7 @@ _TURN = "The rotation of that tool point, RX RY RZ [rad] as the pendant shows it
 
 _HELD = "The payload that was set there, mass [kg], centre of mass X Y Z [mm or m] (empty: none): "
 
-_FARTHEST = 2.0
+_FARTHEST_IN_METRES = 2.0
 """Of a tool point or a payload from the flange [m]; larger numbers are millimetres."""
 
 _NO_TOOL = "pose = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]"
@@ -133,7 +133,7 @@ def _asked(question: str, *counts: int) -> list[float]:
 
 def _in_metres(point: list[float], what: str) -> list[float]:
     """A point in metres, as it is or from millimetres, and the word which."""
-    in_millimetres = max(map(abs, point)) > _FARTHEST
+    in_millimetres = max(map(abs, point)) > _FARTHEST_IN_METRES
     if any(point):
         print(f"The {what} is taken in {'millimetres' if in_millimetres else 'metres'}.")
     return [round(1e-3 * x, 12) if in_millimetres else x for x in point]

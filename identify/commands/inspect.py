@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from identify.exchange.repair import Repair, RepairedModel
 
 _WIDEST_NAME = 40
-_SAME = 1e-8
+_SAME_NUMBER = 1e-8
 """Relative change up to which a number is the one it was, as far as it is printed."""
 _FOR = (
     "Judge by the limits of a program too, and say what it makes of what is beyond them: mujoco, "
@@ -232,11 +232,11 @@ def _changes(repair: Repair) -> Iterator[str]:
     before, after = repair.link.judged, repair.phi
     if before is None:
         return
-    if abs(after[0] - before[0]) > _SAME * abs(after[0]):
+    if abs(after[0] - before[0]) > _SAME_NUMBER * abs(after[0]):
         center = moments_text(after[1:4] / after[0])
         yield f"mass {before[0]:.6g} → {after[0]:.6g} kg, at [{center}] m"
     was, now = check(before).principal_moments, repair.moments
-    apart = abs(now - was) > _SAME * abs(now)
+    apart = abs(now - was) > _SAME_NUMBER * abs(now)
     pairs = list(zip(was[apart], now[apart], strict=True))
     if pairs:
         digits = 4  # more where these show no difference

@@ -82,7 +82,7 @@ _HELP = ("-h", "--help", "help")
 _JSON = "--json"
 _COMPLETION, _SHELLS = "--completion", ("bash", "fish", "zsh")
 
-_WIDEST = 10_000
+_WIDEST_TABLE = 10_000
 """Columns that no table takes."""
 
 _ISSUES = "please report it with the lines above and, if you may, the log"
@@ -161,7 +161,7 @@ def _print_lines(lines: Iterable[str | Table]) -> None:
         from rich.measure import Measurement
 
         console = Console(file=sys.stdout, highlight=False, markup=False)  # names are no markup
-        unbounded = console.options.update_width(_WIDEST)
+        unbounded = console.options.update_width(_WIDEST_TABLE)
         console.width = max(console.width, Measurement.get(console, unbounded, line).minimum)
         with console.capture() as text:  # rich would turn a broken pipe into an exit of its own
             console.print(line)

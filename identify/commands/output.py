@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 ESTIMATE, CARRIER, REPORT = "estimate.json", "carrier.json", "report.html"
 RESULT = "result.npz"
 
-_HEAD = 4096
+_HEAD_BYTES = 4096
 """Bytes of a report that are read for the digests of its estimates."""
 
 _DIGEST = rb'name="(\w+)-sha256" content="([0-9a-f]{64})"'
@@ -156,7 +156,7 @@ def report_is_of(estimate: Path) -> bool:
     """Whether there is a report beside an estimate, and names its digest."""
     try:
         with estimate.with_name(REPORT).open("rb") as file:
-            named = dict(re.findall(_DIGEST, file.read(_HEAD)))
+            named = dict(re.findall(_DIGEST, file.read(_HEAD_BYTES)))
         return named.get(estimate.stem.encode(), b"").decode() == digest(estimate)
     except OSError:
         return False

@@ -26,7 +26,7 @@ _NAMES = (
     "ellipsoid, ellipsoid-shell, plate, rod, sphere, sphere-shell, tube, or mesh with a file."
 )
 
-_HEAVIEST, _LARGEST = 1e15, 1e24
+_HEAVIEST_BUILT, _LARGEST_BUILT = 1e15, 1e24
 """Mass [kg] and inertia [kg m²] above those of anything that is built."""
 
 _WIDEST_MESH = 100.0
@@ -131,11 +131,11 @@ def _table(saved: SavedEstimate) -> Iterator[Table]:
 
 def _require_believable(body: InertialParameters) -> None:
     """Refuse what no body is of, and what no table shows."""
-    if body.mass > _HEAVIEST or abs(body.phi).max() > _LARGEST:
+    if body.mass > _HEAVIEST_BUILT or abs(body.phi).max() > _LARGEST_BUILT:
         raise UsageError(
             f"shape: it has {body.mass:g} kg and up to {abs(body.phi[4:]).max():g} kg m²; expected "
-            f"{_HEAVIEST:g} kg and {_LARGEST:g} kg m² at the most: check mass, density and sizes "
-            f"[SI]"
+            f"{_HEAVIEST_BUILT:g} kg and {_LARGEST_BUILT:g} kg m² at the most: check mass, density "
+            "and sizes [SI]"
         )
 
 

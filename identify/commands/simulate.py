@@ -21,7 +21,7 @@ LOG, SCHEMA, MOTION = "trajectory.parquet", "trajectory.toml", "motion.png"
 POINSOT, ANIMATION = "poinsot.png", "poinsot.html"
 _LOG = logging.getLogger(__name__)
 
-_MOST_STEPS, _MOST_STATES = 50_000_000, 2_000_000
+_MOST_SIMULATED_STEPS, _MOST_KEPT_STATES = 50_000_000, 2_000_000
 """Steps take hours from there on, and the states that are kept gigabytes."""
 
 
@@ -108,16 +108,17 @@ class Simulate(Command):
             raise UsageError(f"simulate: --every N: expected 1 or more, got {self.every}")
         for name, value in (("duration", self.duration), ("dt", self.dt)):
             positive(value, f"simulate: --{name} S", "s", UsageError)
-        if self.duration / self.dt > _MOST_STEPS:
+        if self.duration / self.dt > _MOST_SIMULATED_STEPS:
             raise UsageError(
                 f"simulate: {self.duration / self.dt:.3g} steps; take a longer --dt, or less than "
-                f"{_MOST_STEPS:g} of them"
+                f"{_MOST_SIMULATED_STEPS:g} of them"
             )
         states = self.duration / self.dt / self.every
-        if states > _MOST_STATES:
+        if states > _MOST_KEPT_STATES:
+            fewer = math.ceil(states / _MOST_KEPT_STATES) * self.every
             raise UsageError(
-                f"simulate: {states:.3g} states to keep, and {_MOST_STATES:g} take 2 GB; keep "
-                f"fewer with --every, as --every {math.ceil(states / _MOST_STATES) * self.every}"
+                f"simulate: {states:.3g} states to keep, and {_MOST_KEPT_STATES:g} take 2 GB; keep "
+                f"fewer with --every, as --every {fewer}"
             )
 
     def _simulation(self) -> Simulation:

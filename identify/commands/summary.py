@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _SAID = {"error": "Error", "warning": "Warning", "info": "Note"}
 
-_AXES = float(np.sqrt(3.0))
+_VECTOR_TO_AXIS = float(np.sqrt(3.0))
 """RMS of a vector over that of one of its axes, on their mean."""
 
 
@@ -206,8 +206,8 @@ def as_read(log: LogSummary) -> str:
     turned = ""
     if (route := routes_of(log).get("angular_acceleration")) is not None:
         turned = (
-            f" Angular acceleration: {route.source}, {_AXES * route.rms:.2g} rad/s² RMS with "
-            f"noise of {_AXES * route.noise:.2g}."
+            f" Angular acceleration: {route.source}, {_VECTOR_TO_AXIS * route.rms:.2g} rad/s² RMS "
+            f"with noise of {_VECTOR_TO_AXIS * route.noise:.2g}."
         )
     return (
         f"{rows}, {log.duration:.3g} s at {log.rate_hz:.4g} Hz; turning at {spin:.2g} rad/s RMS, "

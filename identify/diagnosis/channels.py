@@ -21,7 +21,7 @@ BEYOND_DIGIT = 2.5
 _REVERSALS = 0.6
 """… where so many third differences have another sign than the next, as those of noise have."""
 
-_FEWEST_SAMPLES, _LONGER, _LONGER_OF_WRENCH = 50, 8.0, 2.0
+_FEWEST_STANDING, _LONGER_STANDING, _LONGER_STANDING_OF_WRENCH = 50, 8.0, 2.0
 """Samples that a dead channel stands still for, and times as long as it ever did before: by noise
 of the others alone, and where the body says that it should have moved."""
 
@@ -61,13 +61,13 @@ class ChannelWatch:
         """
         found = []
         for name, columns in self._columns.items():
-            for k in np.flatnonzero(columns.since >= _FEWEST_SAMPLES).tolist():
+            for k in np.flatnonzero(columns.since >= _FEWEST_STANDING).tolist():
                 longer = columns.since[k] / columns.longest[k]
                 start, value = float(columns.start[k]), float(columns.last[k])
-                noisy = longer >= _LONGER and np.delete(columns.noisy, k).sum() >= 2
+                noisy = longer >= _LONGER_STANDING and np.delete(columns.noisy, k).sum() >= 2
                 if noisy or (
                     name in ("force", "torque")
-                    and longer >= _LONGER_OF_WRENCH
+                    and longer >= _LONGER_STANDING_OF_WRENCH
                     and _should_move(log, k + 3 * (name == "torque"), start, columns.digit[k])
                 ):
                     rows, column = int(columns.since[k]), self._names[name][k]
@@ -104,7 +104,7 @@ class _Columns:
             self.start[:] = time[fresh[0]]
         steps = np.diff(samples, axis=0)
         self._move(steps[max(len(self._samples) - 1, 0) :], time[fresh])
-        if (self.since >= _FEWEST_SAMPLES).any():  # for which alone noise is asked
+        if (self.since >= _FEWEST_STANDING).any():  # for which alone noise is asked
             third = np.diff(steps, n=2, axis=0)
             new = third[max(len(self._samples) - 3, 0) :]
             self._reversals += np.sum(third[1:] * third[:-1] < 0.0, axis=0)

@@ -14,19 +14,23 @@ from identify.regressors import FEATURE_TENSOR
 from identify.relevance import DELAY_CHANGE
 from identify.spatial.columns import PSI, RT, W
 
-LONGEST, _SHARE = 1.0, 0.2
+LONGEST, _SHARE_OF_SEGMENT = 1.0, 0.2
 """Longest delay that is looked for [s], and share of a segment's time that it may be."""
 
-_MOST_ROWS, _FEWEST_ROWS = 4000, 40
+_MOST_SERIES_ROWS, _FEWEST_SERIES_ROWS = 4000, 40
 """Rows of a series that are looked at, and fewer of which tell no delay."""
 
-_PARTS, _LEFT_BY_CHANGE = 8, 0.5
+_PARTS_OF_LOG, _LEFT_BY_CHANGE = 8, 0.5
 """Parts of a log whose delays are compared, and share of the residual power beside one delay that
 they leave at the most if the latency changes."""
 
-_BETWEEN = np.linspace(-1.0, 1.0, 81)
+_FRACTIONS = np.linspace(-1.0, 1.0, 81)
 _LAGRANGE = np.stack(
-    (_BETWEEN * (_BETWEEN - 1.0) / 2.0, 1.0 - _BETWEEN**2, _BETWEEN * (_BETWEEN + 1.0) / 2.0),
+    (
+        _FRACTIONS * (_FRACTIONS - 1.0) / 2.0,
+        1.0 - _FRACTIONS**2,
+        _FRACTIONS * (_FRACTIONS + 1.0) / 2.0,
+    ),
     axis=1,
 )
 """Places around the second of three samples, and the weights of the three there."""
@@ -65,10 +69,10 @@ def correlation(
     """
     step = float(np.median(np.diff(time))) if len(time) > 1 else 0.0
     edges = segment_edges(segment_ids)
-    reach = int(min(LONGEST / max(step, 1e-9), _SHARE * max(b - a for a, b in edges)))
+    reach = int(min(LONGEST / max(step, 1e-9), _SHARE_OF_SEGMENT * max(b - a for a, b in edges)))
     inside = np.concatenate([np.arange(a + reach, b - reach) for a, b in edges]).astype(np.intp)
-    inside = inside[:: max(1, len(inside) // _MOST_ROWS)]
-    if reach < 1 or len(inside) < _FEWEST_ROWS:
+    inside = inside[:: max(1, len(inside) // _MOST_SERIES_ROWS)]
+    if reach < 1 or len(inside) < _FEWEST_SERIES_ROWS:
         return None
     moved = np.arange(-reach, reach + 1)
     w = np.array([rows[inside + k, W] for k in moved]).reshape(len(moved), -1, 2, 3)
@@ -89,14 +93,14 @@ def correlation(
     k, x, power = _least(left, cost)
     predicted = plane @ (plane.T @ (_LAGRANGE[x] @ b[k - 1 : k + 2]))
     beyond = (b - predicted).reshape(w.shape) / np.sqrt(power)[:, None]
-    cuts = np.linspace(0, len(inside), _PARTS + 1).astype(int).tolist()
+    cuts = np.linspace(0, len(inside), _PARTS_OF_LOG + 1).astype(int).tolist()
     of_parts = [_least(beyond[:, a:b], lambda p: p.sum(axis=-1)) for a, b in pairwise(cuts)]
-    parts = step * np.array([moved[k] + _BETWEEN[x] for k, x, _ in of_parts])
+    parts = step * np.array([moved[k] + _FRACTIONS[x] for k, x, _ in of_parts])
     left_by_parts = np.mean([p for _, _, p in of_parts])
     changes = left_by_parts < _LEFT_BY_CHANGE and np.ptp(parts) > DELAY_CHANGE
     as_read = float(cost(np.mean(left[reach] ** 2, axis=(0, 2)) + 1e-20))
     least = float(cost(power))
-    delay = step * float(moved[k] + _BETWEEN[x])
+    delay = step * float(moved[k] + _FRACTIONS[x])
     return Correlation(delay, least, as_read - least, parts, bool(changes))
 
 

@@ -13,9 +13,17 @@ from identify.inertia import pseudo_inertia
 from identify.inertia.consistency import DENSEST, least_density
 from identify.regressors import FEATURE_TENSOR, Statistics
 from identify.signals.transform import CONSTANT
-from identify.spatial.columns import FIT_COLUMNS, FORCE, PSI, RT, TORQUE, W, without_constant
+from identify.spatial.columns import (
+    FIT_COLUMNS,
+    FORCE_AXES,
+    PSI,
+    RT,
+    TORQUE_AXES,
+    W,
+    without_constant,
+)
 
-_ROUNDS = 4
+_REWEIGHTINGS = 4
 """Times that weights are taken from the residuals: it settles to far less than what is compared."""
 
 _RESOLUTION = 1e-5
@@ -35,7 +43,7 @@ makes the moments of slender bodies so, and that alone is to decide nothing."""
 _THIN = 0.02
 """Share of the mean second moment that one may be below zero, as a rod's may by any bias."""
 
-_FEW = 10.0
+_FEW_SAMPLES = 10.0
 """Effective samples of a band below which its noise is no less than that of the quietest of those
 with more: a body and a fault have enough numbers to leave nothing of a few."""
 
@@ -46,10 +54,10 @@ twenty, as of still poses, its 21 numbers are known so badly that any fault seem
 _UNKNOWN = 1e-11
 """Share of an unknown's information below which it is rounding."""
 
-_NOTHING = 1e-100
+_NO_INFORMATION = 1e-100
 """Information of a log in which nothing tells a body."""
 
-_HALF = FORCE, TORQUE
+_HALF = FORCE_AXES, TORQUE_AXES
 
 _PSI, _W = without_constant(PSI), without_constant(W)
 """Columns of the features and of the wrench where the constant is left out."""
@@ -156,7 +164,7 @@ def misfit(logs: Sequence[BandRows], *, scale: float = 1.0) -> Misfit:
     covariances = np.broadcast_to(np.diag(power), (len(n), 6, 6))
     phi, covariance = np.zeros(10), np.eye(10)
     spread = np.empty_like(covariances)
-    for _ in range(_ROUNDS):
+    for _ in range(_REWEIGHTINGS):
         phi, covariance = _solved(G, np.linalg.inv(covariances))
         spread = _residuals(Z, phi) / n[:, None, None] + floor
         covariances = _covariances(spread, n)
@@ -182,7 +190,7 @@ def _solved(G: Array, weights: Array) -> tuple[Phi, Array]:
 
 def inverse_information(N: Array) -> Array:
     """Of an information matrix; what it does not know is hardly known after it, and stays small."""
-    scale = np.sqrt(np.maximum(np.diag(N), 1e-20 * max(N.max(), _NOTHING)))
+    scale = np.sqrt(np.maximum(np.diag(N), 1e-20 * max(N.max(), _NO_INFORMATION)))
     known = N / np.outer(scale, scale) + _UNKNOWN * np.eye(len(N))
     return np.linalg.inv(known) / np.outer(scale, scale)
 
@@ -210,7 +218,7 @@ def _covariances(spread: Array, n: Array) -> Array:
     The correlation is drawn to none by as much as few samples tell of it.
     """
     common = _shrunk((n @ spread.reshape(-1, 36)).reshape(6, 6) / n.sum(), n.sum())
-    sizes, many = np.ones((len(n), 6)), n >= min(_FEW, n.max())
+    sizes, many = np.ones((len(n), 6)), n >= min(_FEW_SAMPLES, n.max())
     for _ in range(2):
         inverse = np.linalg.inv(np.array([common[part, part] for part in _HALF]))
         for part, own in zip(_HALF, inverse, strict=True):

@@ -10,7 +10,7 @@ import numpy as np
 from identify.arrays import Array
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.relevance import LITTLE_ANGULAR_ACCELERATION, LITTLE_ROTATION, LITTLE_TURNING
-from identify.spatial.columns import ACCELERATION, ANGULAR_ACCELERATION, PSI, SQUARES
+from identify.spatial.columns import ANGULAR_ACCELERATION, PROPER_ACCELERATION, PSI, SQUARES
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def _motion_of(fit: LeastSquaresFit) -> tuple[Array, Array, float]:
             scale = total / constant  # products sum with the constant of rows, not of samples
             squares += np.maximum(moment[0, PSI][SQUARES], 0.0) * scale
             steps += np.maximum(np.diag(psi)[ANGULAR_ACCELERATION], 0.0)
-            mean = moment[0, PSI][ACCELERATION]
+            mean = moment[0, PSI][PROPER_ACCELERATION]
             whole += psi[:3, :3]
             across += psi[:3, :3] - np.outer(mean, mean) / constant
             samples += total

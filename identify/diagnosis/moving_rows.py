@@ -16,16 +16,16 @@ from identify.relevance import MOTION_SHARE
 from identify.spatial.columns import PSI, RT, W
 from identify.spatial.rotations import rotation_angle
 
-_RATES_HZ = np.geomspace(0.5, 2e4, 120)
+_TRIED_RATES_HZ = np.geomspace(0.5, 2e4, 120)
 """Rates at which the rows may have been logged."""
 
 _READ = ("position", "quaternion", "force", "torque")
 """Signals that know nothing of time."""
 
-_FEWEST_ROWS = 50
+_FEWEST_SWEEP_ROWS = 50
 """Rows among which a motion can be seen."""
 
-_TURN, _AT_HZ = 0.03, 100.0
+_TURN_BETWEEN_ROWS, _AT_HZ = 0.03, 100.0
 """Turn between neighbours of the rows that are looked at [rad], and the rate that they are read at,
 at which they are a motion of about 1 Hz."""
 
@@ -54,11 +54,13 @@ def moving_rows(recording: Recording) -> MovingRows | None:
     Args:
         recording: whose rows may follow each other in a motion, at a rate that nothing says.
     """
-    if "position" not in recording.signals or len(recording) < _FEWEST_ROWS:
+    if "position" not in recording.signals or len(recording) < _FEWEST_SWEEP_ROWS:
         return None
     quaternion = recording.signals["quaternion"]
     turn = float(np.median(rotation_angle(quaternion[:-1], quaternion[1:])))
-    each = int(np.clip(_TURN / max(turn, 1e-9), 1, len(recording) // _FEWEST_ROWS))
+    each = int(
+        np.clip(_TURN_BETWEEN_ROWS / max(turn, 1e-9), 1, len(recording) // _FEWEST_SWEEP_ROWS)
+    )
     signals = {name: recording.signals[name][::each] for name in _READ}
     rows = len(signals["force"])
     try:
@@ -91,11 +93,11 @@ def by_inertia(rows: Array, rate_hz: float, gravity: Array) -> MovingRows:
     columns = np.concatenate((*parts, offsets, rows[:, W, None]), axis=-1) / spread[:, None]
     root = triangle(columns.reshape(-1, 27))
     still = _left(root, 0.0)
-    left = np.array([_left(root, (rate / rate_hz) ** 2) for rate in _RATES_HZ])
+    left = np.array([_left(root, (rate / rate_hz) ** 2) for rate in _TRIED_RATES_HZ])
     best = int(np.argmin(left))
     explained = max(still - float(left[best]), 0.0)
     size = float(np.sqrt(explained / (6 * len(rows))))
-    return MovingRows(float(_RATES_HZ[best]), explained / max(still, 1e-300), size)
+    return MovingRows(float(_TRIED_RATES_HZ[best]), explained / max(still, 1e-300), size)
 
 
 def _left(root: Array, kappa: float) -> float:

@@ -28,7 +28,7 @@ _SIMPLER = {
 }
 """Codes of faults of several numbers, and that of a fault that has them given."""
 
-_LIGHTEST = 1e-6
+_LEAST_MASS = 1e-6
 """Mass that a body has at the least [kg]."""
 
 _DENSITIES = 2.0, 1e4
@@ -80,8 +80,8 @@ class Explanation:
     @property
     def held(self) -> bool:
         """Whether there is a body, and an arm may hold it if it is of another unit."""
-        if self.code not in UNITS or not self.mass > _LIGHTEST:
-            return not self.code or self.mass > _LIGHTEST
+        if self.code not in UNITS or not self.mass > _LEAST_MASS:
+            return not self.code or self.mass > _LEAST_MASS
         facts = self.faults[0].facts
         place = facts.X_BS.position if facts is not None and facts.X_BS is not None else np.zeros(3)
         return held_by_arm(self.phi, np.zeros((10, 10)), place) and not self.density > _DENSITIES[1]

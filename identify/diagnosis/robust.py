@@ -22,14 +22,14 @@ _ROWS_A_STRETCH = 5
 _KEPT = 0.5
 """Share of the stretches that the body is fitted to while the others may be anything …"""
 
-_STARTS = 3
+_TRIMMING_STARTS = 3
 """… starting from all of them, and from each of so many parts of the log, …"""
 
 _USUAL = 0.25
 """… and the quantile of their energies that is the usual one where contacts may be more than half:
 else it is the median, as what drifts makes the best stretches too good."""
 
-_ROUNDS = 12
+_TRIMMING_ROUNDS = 12
 _LEAST_ENERGY = 30.0
 """Least energy of a contact in the usual one. Energies are not quite those of χ², as noise of the
 pose grows with the motion: clean logs of the study had up to 12, of ten seconds and noise in the
@@ -38,7 +38,7 @@ pose alone up to 21, contacts of 5 % of the weight more than 80 …"""
 _LEAST_OF_UNEXPLAINED = 4.0
 """… and so many where the logs are known to be unexplained: an arm that vibrates hides the rest."""
 
-_LEAST_SIZE, _LEAST_USUAL = 1e-6, 0.3
+_LEAST_RESIDUAL, _LEAST_USUAL = 1e-6, 0.3
 """Residuals of a thousandth of the wrench's spread are taken for noise at the least: of an exact
 wrench what is left is the pose's noise, which grows and falls with the motion."""
 
@@ -49,16 +49,16 @@ _LAST_PART = 0.25
 """Share of the series that, at the start or the end of a log, are sooner of another offset or
 body than a contact."""
 
-_FEWEST = 12
+_FEWEST_STRETCHES = 12
 """Stretches among which some can stand out."""
 
-_ROUNDING = 1e-12
+_INFORMATION_ROUNDING = 1e-12
 """Share of the largest information below which a direction is rounding."""
 
 FEWEST_POSES, _MOST_POSES = 8, 0.2
 """Still poses among which one can be told to be wrong, and share of them that may be."""
 
-_POSE_STARTS, _START = 30, 6
+_POSE_STARTS, _POSES_TO_START = 30, 6
 """How often, besides from all, the fit to still poses starts from a few, and from how many."""
 
 
@@ -89,7 +89,7 @@ def segments(
         return ()
     stretch = _stretches(time, segment_ids)
     count = int(stretch[-1]) + 1
-    if count < _FEWEST:
+    if count < _FEWEST_STRETCHES:
         return ()
     energy = _energies(rows, stretch, count)
     usual = max(float(np.quantile(energy, _USUAL if unexplained else 0.5)), _LEAST_USUAL)
@@ -125,7 +125,7 @@ def wrong_rows(rows: Array) -> tuple[Span, ...]:
     if n < FEWEST_POSES:
         return ()
     rng, each = np.random.default_rng(0), np.ones(n, dtype=np.bool_)
-    starts = [each, *(rng.permutation(n) < _START for _ in range(_POSE_STARTS))]
+    starts = [each, *(rng.permutation(n) < _POSES_TO_START for _ in range(_POSE_STARTS))]
     energy = _energies(rows, np.arange(n), n, starts, 1.0 - _MOST_POSES)
     wrong = energy > _LEAST_ENERGY * max(float(np.median(energy)), _LEAST_USUAL)
     if not 0 < wrong.sum() <= _MOST_POSES * n:
@@ -136,7 +136,7 @@ def wrong_rows(rows: Array) -> tuple[Span, ...]:
     by_others = A @ np.linalg.pinv(others, rcond=1e-9)
     squares = (y - by_others @ y[~wrong].reshape(-1)).reshape(n, 2, 3) ** 2
     free = 1.0 - np.trace(by_others[~wrong].reshape(len(others), -1)) / len(others)
-    size = np.maximum(squares[~wrong].mean(axis=(0, 2)) / free, _LEAST_SIZE)
+    size = np.maximum(squares[~wrong].mean(axis=(0, 2)) / free, _LEAST_RESIDUAL)
     energy = (squares.mean(axis=2) / size).mean(axis=1) / (1 + np.sum(by_others**2, 2).mean(axis=1))
     outside = np.abs(A - by_others @ others).max(axis=(1, 2))
     wrong &= (energy > _LEAST_ENERGY) & (outside < 1e-6 * np.abs(A).max())
@@ -220,9 +220,12 @@ def _energies(
     moments = np.array([part.swapaxes(-1, -2) @ part for part in parts])
     lengths = np.array([part.shape[1] for part in parts])
     spread = np.var(rows[:, W], axis=0)
-    third = np.arange(count) * _STARTS // count
+    third = np.arange(count) * _TRIMMING_STARTS // count
     if starts is None:
-        starts = [np.ones(count, dtype=np.bool_), *(third == part for part in range(_STARTS))]
+        starts = [
+            np.ones(count, dtype=np.bool_),
+            *(third == part for part in range(_TRIMMING_STARTS)),
+        ]
     trimmed = [_trimmed(moments, lengths, spread, start, share) for start in starts]
     return min(trimmed, key=lambda found: found[0])[1]
 
@@ -243,16 +246,16 @@ def _trimmed(
         The logarithm of what is left of those kept at the end, and the energy of each stretch.
     """
     size, energy = spread + 1e-30, np.zeros(len(lengths))
-    for _ in range(_ROUNDS):
+    for _ in range(_TRIMMING_ROUNDS):
         N = np.tensordot(1.0 / size, moments[kept].sum(axis=0), axes=1)
         scale = np.sqrt(np.maximum(np.diag(N)[:16], 1e-300))
         values, vectors = np.linalg.eigh(N[:16, :16] / np.outer(scale, scale))
-        known = values > _ROUNDING * values[-1]
+        known = values > _INFORMATION_ROUNDING * values[-1]
         along = (vectors[:, known] / values[known]) @ vectors[:, known].T
         lever = np.append(-(along @ (N[:16, 16] / scale)) / scale, 1.0)
         power = np.maximum(moments @ lever @ lever, 0.0)
         left = power[kept].sum(axis=0) / lengths[kept].sum()
-        size = np.maximum(left, _LEAST_SIZE * spread + 1e-300)
+        size = np.maximum(left, _LEAST_RESIDUAL * spread + 1e-300)
         energy = np.mean(power / lengths[:, None] / size, axis=1)
         best = energy <= np.quantile(energy, share)
         if (best == kept).all():

@@ -11,7 +11,7 @@ from identify.diagnosis.fault import Fault
 from identify.logs.facts import LogFacts
 from identify.logs.patch import rotation_by, selection
 from identify.logs.schema_tables import PoseTable
-from identify.spatial.columns import ACCELERATION, PSI, RT, W
+from identify.spatial.columns import PROPER_ACCELERATION, PSI, RT, W
 from identify.spatial.rotations import (
     quaternion_conjugate,
     quaternion_from_rotation,
@@ -87,7 +87,7 @@ def _left(
     rows: Array, into_body: Array, q: Array, pose: PoseTable, new: PoseTable, facts: LogFacts
 ) -> float:
     """What a point mass leaves of force and torque, as the logarithm of the product of both."""
-    a, w, g = rows[:, PSI][:, ACCELERATION], rows[:, W].reshape(-1, 2, 3), facts.gravity
+    a, w, g = rows[:, PSI][:, PROPER_ACCELERATION], rows[:, W].reshape(-1, 2, 3), facts.gravity
     turned = rotation_from_quaternion(q).swapaxes(-1, -2)
     if facts.positioned and pose.position_kind == "world":
         world = np.einsum("nji,nj->ni", into_body, a)

@@ -10,7 +10,7 @@ import numpy as np
 from identify.arrays import Array, Flags, Indices
 from identify.logs import Recording
 from identify.signals.offset_steps import SIDE, OffsetStep, of_zeroed_sensor, offset_steps
-from identify.signals.spikes import FEWEST_ROWS, spikes_among
+from identify.signals.spikes import FEWEST_ROWS_WITH_SPIKES, spikes_among
 from identify.spatial import rotation_from_quaternion
 from identify.spatial.rotations import rotate_back
 
@@ -20,7 +20,7 @@ FROZEN_SECONDS = 0.3
 _FROZEN_HOLDS = 8.0
 """… unless its samples are held nearly that long throughout: so many times as long as usual."""
 
-_TURNS = 4.0
+_ERRORS_OF_ROTATION = 4.0
 """Errors of rounding by which a wrench changes, as logged, that stands as the sensor had it."""
 
 SATURATED_ROWS = 4
@@ -39,7 +39,7 @@ _FEWEST_SPIKES = 5
 _PIECE = 32_768
 """Rows that are looked at together: what is found does not depend on how a log was read."""
 
-_LONGEST = 4096
+_LONGEST_COUNTED = 4096
 """Rows from which a hold is counted as one of so many."""
 
 _MOST_RUNS = 50_000
@@ -108,7 +108,7 @@ class SignalWatch:
     def spans(self) -> tuple[Span, ...]:
         """What was seen, in order of time. Nothing more can be taken after."""
         self._look(1)
-        if self._rows < FEWEST_ROWS:
+        if self._rows < FEWEST_ROWS_WITH_SPIKES:
             return ()
         whole = self._end - self._begin
         frozen = self._wrench.frozen("frozen_wrench", self._step, whole, self._rows)
@@ -118,7 +118,7 @@ class SignalWatch:
                 span for span, _ in self._pose.frozen("frozen_pose", self._step, whole, self._rows)
             ]
         left_out = [rows for _, rows in frozen]
-        held = min((int(last - first) for first, last in left_out), default=_LONGEST + 1)
+        held = min((int(last - first) for first, last in left_out), default=_LONGEST_COUNTED + 1)
         for changes, *ends in zip(self._changes, self._ends[::2], self._ends[1::2], strict=True):
             runs_at = [end.runs(left_out) for end in ends]
             elsewhere = changes.longest(np.concatenate(runs_at), below=held)
@@ -243,7 +243,7 @@ def _stands(columns: Array, quaternion: Array) -> Flags:
     parts = columns[:6].reshape(2, -1)
     errors = [2.0 * _resolution(part) + turned * np.abs(part).max() for part in parts]
     logged, sensed = steps / np.array(errors)[:, None]
-    return (sensed <= 1.0).all(axis=0) & (logged > _TURNS).any(axis=0)
+    return (sensed <= 1.0).all(axis=0) & (logged > _ERRORS_OF_ROTATION).any(axis=0)
 
 
 def _resolution(values: Array) -> float:
@@ -309,7 +309,7 @@ class _Holds:
 
     def __init__(self) -> None:
         self._runs = _Runs()
-        self._lengths = np.zeros(_LONGEST + 1, dtype=np.int64)
+        self._lengths = np.zeros(_LONGEST_COUNTED + 1, dtype=np.int64)
 
     def take(self, same: Flags, first: int, stamps: Array) -> None:
         """Flags of the rows from `first`; stamps begin one row earlier."""
@@ -318,7 +318,9 @@ class _Holds:
 
     def _keep(self, found: Array) -> None:
         rows = (found[:, 1] - found[:, 0]).astype(np.intp)
-        self._lengths += np.bincount(np.minimum(rows, _LONGEST), minlength=_LONGEST + 1)
+        self._lengths += np.bincount(
+            np.minimum(rows, _LONGEST_COUNTED), minlength=_LONGEST_COUNTED + 1
+        )
         long = (found[:, 3] - found[:, 2] >= FROZEN_SECONDS) & (rows > _FROZEN_HOLDS)
         self._runs.keep(found[long])
 
@@ -350,7 +352,7 @@ class _Changes:
     """For how many rows a channel keeps its value."""
 
     def __init__(self) -> None:
-        self.lengths = np.zeros(_LONGEST + 1, dtype=np.int64)
+        self.lengths = np.zeros(_LONGEST_COUNTED + 1, dtype=np.int64)
         self._since: int | None = None
 
     @property
@@ -370,8 +372,8 @@ class _Changes:
             without: the runs that do not count, shape (n, 4).
             below: a length that is too long.
         """
-        rows = np.minimum(without[:, 1] - without[:, 0], _LONGEST).astype(np.intp)
-        others = self.lengths - np.bincount(rows, minlength=_LONGEST + 1)
+        rows = np.minimum(without[:, 1] - without[:, 0], _LONGEST_COUNTED).astype(np.intp)
+        others = self.lengths - np.bincount(rows, minlength=_LONGEST_COUNTED + 1)
         found = np.flatnonzero(others[:below] > 0).max(initial=0)
         return int(found) if found >= SATURATED_ROWS else 0  # shorter ones are of the ends, too
 
@@ -384,10 +386,10 @@ class _Changes:
         if len(at) == len(changed):
             self.lengths[1] += len(at) - 1
         else:
-            rows = np.minimum(np.diff(at), _LONGEST)
-            self.lengths += np.bincount(rows, minlength=_LONGEST + 1)
+            rows = np.minimum(np.diff(at), _LONGEST_COUNTED)
+            self.lengths += np.bincount(rows, minlength=_LONGEST_COUNTED + 1)
         if self._since is not None:
-            self.lengths[min(self._since + int(at[0]), _LONGEST)] += 1
+            self.lengths[min(self._since + int(at[0]), _LONGEST_COUNTED)] += 1
         self._since = len(changed) - int(at[-1])
 
 
@@ -435,7 +437,7 @@ class _End:
             elsewhere: rows of its longest run at neither end: of a coarse resolution those are
                 long too, where the signal turns.
         """
-        if changes.count < FEWEST_ROWS:
+        if changes.count < FEWEST_ROWS_WITH_SPIKES:
             return
         least = max(SATURATED_ROWS * changes.hold, _BEYOND_OTHERS * elsewhere)
         rows = kept[:, 1] - kept[:, 0]

@@ -18,14 +18,14 @@ from identify.regressors import FEATURE_TENSOR, SCAN_LAYOUT
 from identify.signals.transform import band_middle
 from identify.spatial.columns import DDW, DW, PSI, W, without_constant
 
-STEPS, _HALVINGS = 8, 4
+STEPS, _STEP_HALVINGS = 8, 4
 SETTLED = 0.1
 """Standard errors of a step after which no other is taken."""
 
 _UNOBSERVABLE = 1e-6
 """Share of the information on a direction of η that body and offset have to leave."""
 
-_WRENCH = without_constant(W)
+_WRENCH_COLUMNS = without_constant(W)
 """Columns of the wrench where the constant is left out."""
 
 _FIT = len(SCAN_LAYOUT.columns)
@@ -95,7 +95,7 @@ class Trial:
             # What η does to the wrench is worked out with the predicted one: the noise of the
             # measured one is that of the residual, and a smaller wrench explains no more.
             predicted = Z.copy()
-            predicted[..., _WRENCH] -= r
+            predicted[..., _WRENCH_COLUMNS] -= r
             of_body = -(base[..., without_constant(PSI)] @ FEATURE_TENSOR.reshape(12, -1))
             slope = C.T @ tangent[own, 1:]
             of_size = predicted @ slope.reshape(Z.shape[2], -1)
@@ -153,7 +153,7 @@ def stepped(now: Trial) -> Trial | None:
         if directions < len(step):
             return None
         after = None
-        for _ in range(_HALVINGS):
+        for _ in range(_STEP_HALVINGS):
             size = now.size + step
             if np.abs(size - origin).max() > farthest:
                 return None

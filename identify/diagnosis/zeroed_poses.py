@@ -15,13 +15,13 @@ _FEWEST_OF_PART = 2
 _MOST_LEFT = 0.25
 """Share of the squared residual that it may leave, of the force or of the torque."""
 
-_BODY, _OFFSETS = slice(0, 4), slice(4, 10)
+_BODY_COLUMNS, _OFFSET_COLUMNS = slice(0, 4), slice(4, 10)
 """Columns of mass and first moment, and of the offsets."""
 
-_RIDGE = 1e-14
+_TRACE_RIDGE = 1e-14
 """Share of the moments' trace that is added where poses leave a direction open."""
 
-_ROUNDING = 1e-13
+_POWER_ROUNDING = 1e-13
 """Share of the squared wrench below which what is left is rounding."""
 
 _WARMS_UP = (1.0, 1.5, 2.0, 3.0, 4.0)
@@ -55,13 +55,13 @@ def zeroed_poses(rows: Array) -> tuple[Span, ...]:
     drifts = np.concatenate((number[None] / n, settling))
     drifting = [np.einsum("wi,pijk->pwjk", shares, moments) for shares in (drifts, drifts**2)]
     constant = moments.sum(axis=1, keepdims=True)
-    steps, left, unknowns = _fitted(_beside(constant, behind, behind, _OFFSETS), n)
+    steps, left, unknowns = _fitted(_beside(constant, behind, behind, _OFFSET_COLUMNS), n)
     best = int(np.argmin(steps))
     as_one, left_as_one, _ = _fitted(constant, n)
     others = [
         as_one,
-        _fitted(_beside(constant, drifting[0], drifting[1], _OFFSETS), n)[0],
-        _fitted(_beside(constant, behind, behind, _BODY), n)[0],
+        _fitted(_beside(constant, drifting[0], drifting[1], _OFFSET_COLUMNS), n)[0],
+        _fitted(_beside(constant, behind, behind, _BODY_COLUMNS), n)[0],
     ]
     if steps[best] + 2.0 * np.log(len(edges)) + CLEAR_LEAD > np.concatenate(others).min():
         return ()
@@ -109,11 +109,11 @@ def _fitted(moments: Array, poses: int) -> tuple[Array, Array, Array]:
     """
     of_all = moments.sum(axis=0)
     normal, right = of_all[:, :-1, :-1], of_all[:, :-1, -1:]
-    ridge = _RIDGE * np.trace(normal, axis1=1, axis2=2)[:, None, None]
+    ridge = _TRACE_RIDGE * np.trace(normal, axis1=1, axis2=2)[:, None, None]
     unknowns = np.linalg.solve(normal + ridge * np.eye(normal.shape[1]), right)
     residual = np.concatenate((unknowns, np.full((len(unknowns), 1, 1), -1.0)), axis=1)
     squares = (residual.swapaxes(1, 2) @ moments @ residual)[..., 0, 0].T
-    squares = np.maximum(squares, _ROUNDING * moments[..., -1, -1].T)
+    squares = np.maximum(squares, _POWER_ROUNDING * moments[..., -1, -1].T)
     rows, free = 3 * poses, (moments.diagonal(0, 2, 3)[..., :-1] > 0.0).sum(axis=-1).T
     spare = rows - free - 2
     with np.errstate(divide="ignore"):

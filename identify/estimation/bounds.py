@@ -44,14 +44,14 @@ thousands of times larger than the one that was found are not looked at …"""
 _UNBOUNDED = 1e3
 """… and a bound beyond so many body scales is none."""
 
-_TOLERANCE = 1e-8
+_BOUND_TOLERANCE = 1e-8
 """Of the solver: what it is off by widens the bound by as much, which is proved all the same."""
 
-_ROUNDING = 1e-13
+_SCALE_ROUNDING = 1e-13
 """Share of a body scale."""
 
 _COM, _MOMENTS = ("cx", "cy", "cz"), ("Icxx", "Icyy", "Iczz")
-_DIAGONAL = (4, 7, 9)
+_MOMENT_COLUMNS = (4, 7, 9)
 """Of the ten parameters those moments, about Bo."""
 
 
@@ -92,7 +92,7 @@ class _Program:
             sp.csc_array(-F),
             f,
             [cone.of_clarabel(clarabel) for cone in cones],
-            solver_settings(_TOLERANCE),
+            solver_settings(_BOUND_TOLERANCE),
         )
 
     def farthest(self, a: Array, radius: float | None = None) -> _Farthest:
@@ -186,7 +186,7 @@ class _Bodies:
         for row, radius in zip(to_phi, self.radii.tolist(), strict=True):
             a, middle, unit = row @ self.columns, float(row @ self.centre), np.linalg.norm(row)
             size = float(np.linalg.norm(a))
-            if size <= _ROUNDING * unit:  # it is given
+            if size <= _SCALE_ROUNDING * unit:  # it is given
                 yield Bound(middle, middle, 0.0)
                 continue
             ends = []
@@ -216,7 +216,7 @@ class _Bodies:
             a = moment[:-1] - c * m[:-1]
             size = float(np.linalg.norm(a))
             middle = float(body.com[axis]) + body.length * c
-            if size <= _ROUNDING:  # it is given
+            if size <= _SCALE_ROUNDING:  # it is given
                 yield Bound(middle, middle, 0.0)
                 continue
             ends = []
@@ -237,9 +237,9 @@ class _Bodies:
         F, f, cones = self._left(radius)
         theta, body = self._theta, self.scaling.bodies[self.number]
         unit = body.mass * body.length**2
-        for axis, k in enumerate(_DIAGONAL):
+        for axis, k in enumerate(_MOMENT_COLUMNS):
             moment, middle = theta[k, :-1], float(theta[k, -1])
-            size = max(float(np.linalg.norm(moment)), _ROUNDING)
+            size = max(float(np.linalg.norm(moment)), _SCALE_ROUNDING)
             across = np.delete(theta[1:4], axis, axis=0) * (2.0 / np.sqrt(size))
             s = np.concatenate((moment / size, [0.0]))
             cone = np.array([theta[0] + s, theta[0] - s, *across])
@@ -257,7 +257,7 @@ class _Bodies:
                 along, constant = own @ cone[:, :-1] / kept, float(own @ cone[:, -1]) / kept
                 proved = min(proved, constant + self._proved(along, z[:-4], radius))
             high = unit * (middle + size * proved)
-            gap = max(size * (proved - found), 0.0) / max(middle + size * found, _ROUNDING)
+            gap = max(size * (proved - found), 0.0) / max(middle + size * found, _SCALE_ROUNDING)
             yield Bound(0.0, high if high < _UNBOUNDED * unit else None, gap)
 
     @property
@@ -294,6 +294,6 @@ class _Bodies:
 def _between(middle: float, size: float, ends: list[tuple[float, float]], far: float) -> Bound:
     """The bound of middle + size · v, of what is proved and what was found of −v and of v."""
     (down, least), (up, most) = ends
-    gap = max(down - least, up - most, 0.0) / max(down + up, _ROUNDING)
+    gap = max(down - least, up - most, 0.0) / max(down + up, _SCALE_ROUNDING)
     low, high = middle - size * down, middle + size * up
     return Bound(low if low > -far else None, high if high < far else None, gap)

@@ -19,7 +19,7 @@ from identify.inertia import PSEUDO_INERTIA_BASIS
 _FEASIBLE = 1e-9
 """Violation of a constraint that counts as rounding, in scaled units."""
 
-_AT_THE_EDGE = 1e-6
+_ACTIVE_DISTANCE = 1e-6
 """Distance from where a term is broken at which it counts as active, in scaled units."""
 
 _STANDARD_ERRORS = 1e-2
@@ -197,7 +197,7 @@ def certify(problem: ScaledProblem, solution: ConeSolution) -> Certificate:
         active=tuple(
             str(term)
             for term, broken in zip(problem.terms, violations, strict=True)
-            if broken > -_AT_THE_EDGE
+            if broken > -_ACTIVE_DISTANCE
         ),
         eigenvalues=tuple(scaled_eigenvalues(theta, len(problem.scaling.bodies))),
         margin=MARGIN,

@@ -24,10 +24,10 @@ from identify.spatial.columns import DDW, DW, W
 _MOST_COSINES, _MOST_COSINES_OF_POSES = 8, 16
 """Functions of time of the drift of a log, and of the order of still poses, at the most."""
 
-_NEGLIGIBLE = 1e-3
+_NEGLIGIBLE_EFFECT = 1e-3
 """Share of the largest sizes of effects by which rounding is kept from telling anything of them."""
 
-_LEAST = 1e-12
+_LEAST_EFFECT = 1e-12
 """Least of those, where a group is left out or the body weighs nothing."""
 
 _DRIFT_COLUMNS = 400
@@ -99,7 +99,7 @@ class EffectRows:
             T and t, whose noise has variance one, and the change of the unknowns by each effect,
             shape (p, e).
         """
-        R, A, b = self._without_noise(np.maximum(largest, _LEAST))
+        R, A, b = self._without_noise(np.maximum(largest, _LEAST_EFFECT))
         k = self.to_x.shape[1]
         # A is triangular: its first rows are those of the unknowns, with what the effects add.
         shift = -self.to_x @ np.linalg.solve(A[:k, :k], A[:k, k:])
@@ -110,7 +110,7 @@ class EffectRows:
         if not self.noise.any():
             return self.rows[:-1, :-1], self.rows[:-1, :-1], self.rows[:-1, -1]
         least = np.zeros((len(largest), len(self.rows)))
-        least[:, -1 - len(largest) : -1] = np.diag(_NEGLIGIBLE / largest)
+        least[:, -1 - len(largest) : -1] = np.diag(_NEGLIGIBLE_EFFECT / largest)
         rows = triangle(np.concatenate((self.rows, least)))
         return rows[:-1, :-1], *of_triangle(rows, self.noise)
 

@@ -43,7 +43,7 @@ CABLE_REACH = 0.3
 """Distance of the place where a cable does not pull from the centre of the motion [m], about: by
 this its pull there is compared with its stiffness."""
 
-_STEP = 1e-6
+_TANGENT_STEP = 1e-6
 """Step of the differences that tangents come from, in SI units of each column."""
 
 
@@ -386,9 +386,9 @@ class EffectModel:
                 continue
             for k in range(len(block.group.columns)):
                 step = np.zeros(len(block.group.columns))
-                step[k] = _STEP
+                step[k] = _TANGENT_STEP
                 ends = [_own_map(block.group, facts, end)[:, :fit] for end in (step, -step)]
-                whole[..., block.start + k] = (ends[0] - ends[1]) / (2.0 * _STEP)
+                whole[..., block.start + k] = (ends[0] - ends[1]) / (2.0 * _TANGENT_STEP)
         return whole
 
     def units(self, scale: BodyScale) -> Array:

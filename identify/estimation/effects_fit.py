@@ -36,7 +36,7 @@ from identify.regressors.wrench import without_drift
 from identify.signals.transform import CONSTANT
 from identify.spatial.columns import W
 
-_ROUNDS = 4
+_EFFECT_ROUNDS = 4
 """Times that effects and weights are fitted anew at the most."""
 
 _SETTLED = 0.1
@@ -206,7 +206,7 @@ def fit_effects(
     fit = weighted_least_squares(system_of(reduced), terms)
     eta, drifts = np.zeros(model.count), tuple(LogDrift(np.zeros((0, 6))) for _ in logs)
     sizes: Array | None = None
-    for _ in range(_ROUNDS):
+    for _ in range(_EFFECT_ROUNDS):
         found, sizes = _solved(EffectRows.of(fit, model), model, eta, drifts, sizes)
         step = np.abs(found.all_effects - _all_effects(eta, drifts, found.drifts))
         eta, drifts = found.eta, found.drifts

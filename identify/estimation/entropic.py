@@ -25,12 +25,12 @@ _WEIGHTS = (1e-2, 1e3)
 """Among which λ is looked for. Below, the data decide by themselves; above, the prior body would be
 known to three hundredths, which nobody knows of a shape and its density."""
 
-_MOST_STEPS = 100
+_MOST_NEWTON_STEPS = 100
 
-_INSIDE, _FALLS, _HALVINGS = 0.95, 1e-4, 30
+_INSIDE, _FALLS, _NEWTON_HALVINGS = 0.95, 1e-4, 30
 """Share of the way to the edge of the cone, and of the fall that the slope says, of a step."""
 
-_NEAR = 1e-7
+_NEWTON_DECREMENT = 1e-7
 """Newton decrement at which the optimum is reached …"""
 
 _SURE = 1e-3
@@ -181,7 +181,7 @@ class _Entropic:
         """
         theta, one = self.start, np.eye(self.n).ravel()
         decrement = best = np.inf
-        for step in range(_MOST_STEPS):
+        for step in range(_MOST_NEWTON_STEPS):
             root = np.linalg.cholesky((self.basis @ theta).reshape(self.n, self.n))
             barrier = _between(root, self.basis)
             whole = triangle(np.concatenate((self.R, np.sqrt(weight) * barrier)))
@@ -189,13 +189,13 @@ class _Entropic:
             slope = slope + weight * (self.basis.T @ one - barrier.T @ one)
             reduced = np.linalg.solve(whole.T, slope)
             decrement = float(np.linalg.norm(reduced)) / np.sqrt(weight)
-            if decrement < _NEAR or (decrement < _SURE and not decrement < 0.5 * best):
+            if decrement < _NEWTON_DECREMENT or (decrement < _SURE and not decrement < 0.5 * best):
                 distance = float(np.sqrt(weight) * decrement / (1.0 - decrement))
                 return _Optimum(theta, whole, self._divergence(theta), distance, step)
             best = min(best, decrement)
             theta = self._stepped(theta, -np.linalg.solve(whole, reduced), barrier, slope, weight)
         raise SolveError(
-            f"entropic prior: no optimum in {_MOST_STEPS} Newton steps (decrement "
+            f"entropic prior: no optimum in {_MOST_NEWTON_STEPS} Newton steps (decrement "
             f"{decrement:.1e}, weight {weight:.3g})"
         )
 
@@ -206,7 +206,7 @@ class _Entropic:
         least = float(np.linalg.eigvalsh((barrier @ step).reshape(self.n, self.n))[0])
         share = min(1.0, -_INSIDE / least) if least < 0.0 else 1.0
         now, falls = self._objective(theta, weight), float(slope @ step)
-        for _ in range(_HALVINGS):
+        for _ in range(_NEWTON_HALVINGS):
             further = theta + share * step
             if self._objective(further, weight) <= now + _FALLS * share * falls:
                 return further

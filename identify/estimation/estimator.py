@@ -50,7 +50,7 @@ from identify.regressors import (
 )
 from identify.significance import PRIOR_EXCLUDED_P
 
-_MOSTLY = 0.5
+_DECIDING_SHARE = 0.5
 """Share of the information on a parameter from which on the prior decides it."""
 
 
@@ -408,7 +408,7 @@ def _decide(posterior: Posterior, x: Array, covariance: Array) -> list[DecidedBy
         elif moved[k] > errors[k] and not (nothing == "nothing" and _open(fit, k)):
             decided.append("constraint")
         elif weighed and of_body[k]:
-            decided.append("prior" if posterior.prior_share[k] > _MOSTLY else "data")
+            decided.append("prior" if posterior.prior_share[k] > _DECIDING_SHARE else "data")
         else:
             decided.append(nothing if _open(fit, k) else "data")
     return decided

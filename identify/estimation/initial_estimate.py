@@ -18,13 +18,13 @@ from identify.significance import IMPOSSIBLE_SIGMA
 _OPEN = 1e-6
 """Share of an unknown along directions without excitation, from which its sign means nothing."""
 
-_FIXED = 1e-12
+_LEAST_FREE_ENTRY = 1e-12
 """Entry of directions that equalities leave open, from which an unknown is not among them."""
 
 RESOLUTION = 1e-9
 """Residuals below this share of what was measured are rounding, and weigh no more than it."""
 
-_NOTHING = 1e-9
+_NO_EXCITATION = 1e-9
 """Excitation below this share of the whole signal is rounding."""
 
 
@@ -178,7 +178,7 @@ class FitData:
         """Whether each unknown is fixed by the equalities, shape (p,)."""
         if not len(self.values):
             return np.zeros(len(self.space), dtype=bool)
-        return np.abs(free_directions(self.equalities)).max(axis=1) < _FIXED
+        return np.abs(free_directions(self.equalities)).max(axis=1) < _LEAST_FREE_ENTRY
 
     @property
     def offsets_fitted(self) -> bool:
@@ -234,7 +234,7 @@ def initial_estimate(data: FitData) -> Array:
     norms = np.linalg.norm(problem.A, axis=0)
     offsets = data.system.arrays.offsets
     means = offsets.rows[..., :-1] / data.scales[offsets.group][..., None]
-    excited = norms > _NOTHING * np.hypot(norms, np.sqrt((means**2).sum(axis=(0, 1, 2))))
+    excited = norms > _NO_EXCITATION * np.hypot(norms, np.sqrt((means**2).sum(axis=(0, 1, 2))))
     for body in range(len(space.bodies)):
         block = space.of_body(body)
         first = range(block.start, block.start + 4)

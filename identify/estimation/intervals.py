@@ -44,9 +44,9 @@ POSSIBLE: Mapping[str, Interval] = MappingProxyType(
 )
 """What every body is within, by name: no mass and no moment is negative."""
 
-_SIX = np.arange(3, 9)
+_SIX_ABOUT_COM = np.arange(3, 9)
 
-_DRAWS = 20_000
+_LEVEL_DRAWS = 20_000
 """Draws for the level of simultaneous intervals: it comes out to 0.2 %."""
 
 
@@ -262,7 +262,7 @@ def _level_of_all(jacobian: Array, covariance: Array) -> float:
     root = vectors * np.sqrt(np.maximum(values, 0.0)) * sigma[:, None]
     rows = (jacobian[uncertain] @ root) / errors[uncertain, None]
     # The same numbers each time, so that the same data give the same intervals.
-    draws = np.random.default_rng(0).standard_normal((_DRAWS, len(covariance)))
+    draws = np.random.default_rng(0).standard_normal((_LEVEL_DRAWS, len(covariance)))
     largest = np.abs(draws @ rows.T).max(axis=1)
     return float(ndtr(np.quantile(largest, 2.0 * CONFIDENCE_QUANTILE - 1.0)))
 
@@ -278,7 +278,7 @@ def derived_jacobian(phi: Phi) -> Array:
     jacobian = np.zeros((9, 10))
     jacobian[0, 0], jacobian[1, 0], jacobian[2, 0] = -x / m, -y / m, -z / m
     jacobian[0, 1] = jacobian[1, 2] = jacobian[2, 3] = 1.0 / m
-    jacobian[_SIX, _SIX + 1] = 1.0
+    jacobian[_SIX_ABOUT_COM, _SIX_ABOUT_COM + 1] = 1.0
     # ∂I_c/∂m and ∂I_c/∂h in the order xx, xy, xz, yy, yz, zz, with c = h/m.
     jacobian[3:, :4] = (
         (y * y + z * z, 0.0, -2.0 * y, -2.0 * z),

@@ -48,7 +48,7 @@ from identify.significance import HALF_WIDTH_SIGMA
 _DAMPED_FROM = 8
 """Rounds after which bodies' sizes go half of the way."""
 
-_MOST_ROUNDS = 30
+_MOST_REWEIGHTINGS = 30
 
 _LITTLE_NOISE = 0.05
 """Share of the information that is noise in the motion, up to which it is taken off at once."""
@@ -56,7 +56,7 @@ _LITTLE_NOISE = 0.05
 _LEAST_SCATTER = -0.8
 """Least scatter of the scores beyond the information, in shares of it."""
 
-_STEADY = 1e-4
+_STEADY_LENGTHS = 1e-4
 """Share by which a round may still change the units of length when re-weighting stops."""
 
 
@@ -220,8 +220,8 @@ def weighted_least_squares(
         left *= acceleration.rate / (1.0 - acceleration.rate)
         # Where not all is identifiable, what is so may be other directions than before.
         compared = fit.identifiability.complete or number > 1
-        settled = compared and left < near and _grown(lengths, fit) < _STEADY
-        if settled or number == _MOST_ROUNDS:
+        settled = compared and left < near and _grown(lengths, fit) < _STEADY_LENGTHS
+        if settled or number == _MOST_REWEIGHTINGS:
             _require_masses_and_coms(fit)
             return fit
         x = further if min(masses_of(data, further)) > 0.0 else x

@@ -20,7 +20,7 @@ _EACH_OF_SIX = symmetric_from_six(np.eye(6))
 
 _BELOW = np.tri(3, k=-1)
 
-_WIDEST = 0.25 * np.pi
+_WIDEST_CONE = 0.25 * np.pi
 """Half-angle of a cone beyond which two axes might as well be exchanged [rad]."""
 
 
@@ -122,6 +122,6 @@ class PrincipalSpread:
         # Directions without error have no degrees, and an angle of zero.
         angles = np.sqrt(total * fdtri(np.maximum(alike, 1.0), degrees, CONFIDENCE_LEVEL))
         return tuple(
-            float(angle) if there and angle < _WIDEST else None
+            float(angle) if there and angle < _WIDEST_CONE else None
             for there, angle in zip(told.tolist(), angles.tolist(), strict=True)
         )

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import cvxpy as cp
     import scipy.sparse as sp
 
-_TOLERANCE = 1e-10
+_SOLVER_TOLERANCE = 1e-10
 
 
 class Infeasible(SolveError):
@@ -325,7 +325,7 @@ def clarabel_module() -> Any:
 
 
 @lru_cache(maxsize=2)
-def solver_settings(tolerance: float = _TOLERANCE) -> object:
+def solver_settings(tolerance: float = _SOLVER_TOLERANCE) -> object:
     """Clarabel's, on one thread, to the last digit where not said otherwise."""
     settings = clarabel_module().DefaultSettings()
     settings.verbose = False

@@ -23,7 +23,7 @@ _PREDICTED = 100.0
 """Degrees of freedom of the predicted covariance of a group's residuals: what the noise of its
 signals makes, at the size that is found. So many residuals count as much as it …"""
 
-_KINDS = 30.0
+_DEGREES_OF_KIND = 30.0
 """… and so many, where nothing is predicted, as one size for each kind of channel."""
 
 _SIZE_KNOWN = (3.0, 100.0)
@@ -231,7 +231,7 @@ class Bands:
         expected = self.predicted + self.excess * (more[:, :, None] * more[:, None, :])
         # The less of it is predicted, the less is known of its shape.
         settled = (channels / size).sum(axis=1) / self.kinds.counts.sum(axis=1)
-        known = _KINDS + (_PREDICTED - _KINDS) * settled[:, None, None]
+        known = _DEGREES_OF_KIND + (_PREDICTED - _DEGREES_OF_KIND) * settled[:, None, None]
         covariance = (known * expected + n * self.found) / (known + n)
         unpredicted = np.isnan(ratios).any(axis=1)
         if unpredicted.any():
@@ -244,7 +244,7 @@ class Bands:
         n = self.kinds.effective_samples[:, None, None]
         power = self.kinds.by_channel(self.seen / np.maximum(self.kinds.counts, 1.0))
         alike = power[:, :, None] * np.eye(power.shape[1])
-        return (_KINDS * alike + n * self.found) / (_KINDS + n)
+        return (_DEGREES_OF_KIND * alike + n * self.found) / (_DEGREES_OF_KIND + n)
 
 
 def _scored(covariance: Array, compared: Array) -> Array:

@@ -36,7 +36,7 @@ NEAR = 1e-5
 ROUNDING = 1e-12
 """Share of the data that those rounds may be away by, where that is more."""
 
-_FARTHEST = 10.0
+_FARTHEST_COM = 10.0
 """Distance of the centre of mass from Bo, in body sizes, beyond which no scale is taken from it."""
 
 _MOMENTS_OF_INERTIA = np.array([4, 7, 9])
@@ -48,7 +48,7 @@ _REMEMBERED = 2
 """Rounds that tell where the next one leads. Sizes of bodies and leverages lag behind: more rounds
 would tell of others than the last ones."""
 
-_ALIKE = 1e-13
+_SAME_STEPS = 1e-13
 """Share of the largest difference of their steps, squared, below which others are rounding."""
 
 _FARTHEST_ON = 20.0
@@ -108,7 +108,7 @@ class Way:
         if not min(told, changed) > 0.0:
             return x + step
         self.rate = min(max(abs(1.0 + float(moved @ F[-1]) / told), _RATE), _SLOWEST)
-        gram += _ALIKE * changed * np.eye(len(gram))
+        gram += _SAME_STEPS * changed * np.eye(len(gram))
         shares = np.linalg.solve(gram, along @ step)
         rest, less = step - shares @ F, shares @ (X + F)
         if less @ information @ less > (_FARTHEST_ON * self.rest) ** 2:
@@ -201,6 +201,6 @@ def body_units(scaling: Scaling) -> Array:
     """
     units = np.ones(len(scaling.space))
     for number, body in enumerate(scaling.bodies):
-        distance = min(hypot(*body.com.tolist()) / body.length, _FARTHEST)
+        distance = min(hypot(*body.com.tolist()) / body.length, _FARTHEST_COM)
         units[10 * number + 1 : 10 * number + 4] = hypot(1.0, distance)
     return units

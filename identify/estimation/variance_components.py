@@ -29,10 +29,10 @@ _SHAPE = 0.25
 """Shape of the gamma prior of a size. Chosen on 200 logs of the study `effects` (seed 311): clean
 intervals were 1.2, 1.3 and 1.8 times as wide as without effects for 0, this and 1."""
 
-_SWEEPS = 4
+_SIZE_SWEEPS = 4
 """Times that each size is found anew beside the others."""
 
-_STARTS = (1.0, 0.01)
+_START_SIZES = (1.0, 0.01)
 """Sizes that a maximum is looked for from, as shares of their scales: there may be several."""
 
 _TOLD = 1e-12
@@ -112,7 +112,7 @@ def random_effects(
     """
     data = _Data(T, t, T.T @ T, T.T @ t)
     free = [k for k, c in enumerate(components) if not c.known]
-    starts = [np.array([share * c.scale for c in components]) for share in _STARTS]
+    starts = [np.array([share * c.scale for c in components]) for share in _START_SIZES]
     found = [
         _likeliest_sizes(data, components, free, sizes)
         for sizes in (starts if start is None else [start])
@@ -157,7 +157,7 @@ def _likeliest_sizes(
         ]
     )
     posterior = data.posterior(components, sizes)
-    for _ in range(_SWEEPS):
+    for _ in range(_SIZE_SWEEPS):
         before = sizes.copy()
         for k in free:
             likeliest = _Profile.of(posterior, components[k], sizes[k]).likeliest

@@ -257,13 +257,13 @@ def _quaternion(rotation: Mat33) -> list[float]:
     Reading normalises it, which may round to another: after some rounds it stays, or is one of two.
     """
     rounds: list[list[float]] = []
-    for _ in range(_ROUNDS):
+    for _ in range(_ROUNDING_TRIES):
         found = np.round(quaternion_from_rotation(rotation), 15) + 0.0  # no -0.0
         rounds.append(found.tolist())
         rotation = rotation_from_quaternion(found / math.hypot(*found))
     return min(rounds[-2:])
 
 
-_ROUNDS = 10
+_ROUNDING_TRIES = 10
 
 _KEYS = tuple(one.name for one in fields(SavedEstimate) if one.name != "parameters")

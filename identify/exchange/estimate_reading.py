@@ -160,10 +160,12 @@ def _contents(document: Mapping[str, object]) -> _Contents:
     try:
         return _Contents.model_validate(said)
     except ValidationError as found:
-        raise ModelError("; and ".join(map(_explain, found.errors()[:_MOST_NAMED]))) from found
+        raise ModelError(
+            "; and ".join(map(_explain, found.errors()[:_MOST_PROBLEMS_NAMED]))
+        ) from found
 
 
-_MOST_NAMED = 5
+_MOST_PROBLEMS_NAMED = 5
 """Problems of one file that a message names."""
 
 

@@ -74,7 +74,7 @@ def export_body(
     return Export(text, (written.change,) if written.change else (), notes)
 
 
-_WIDTH = 96
+_LINE_WIDTH = 96
 
 
 def with_comment(text: str, name: str, lines: Sequence[str]) -> str | None:
@@ -118,4 +118,4 @@ def _wrapped(lines: Sequence[str]) -> list[str]:
         line.replace("²", "^2").replace("³", "^3").encode("ascii", "replace").decode()
         for line in lines
     )
-    return [part for line in plain for part in wrap(line, _WIDTH)]
+    return [part for line in plain for part in wrap(line, _LINE_WIDTH)]

@@ -12,7 +12,7 @@ import numpy as np
 from identify.arrays import Array, Phi
 from identify.errors import ModelError
 from identify.exchange.link_geometry import Filled, contradiction, far_from_shape
-from identify.exchange.link_inertia import DENSEST, LinkInertia, implied_density, link_kinds
+from identify.exchange.link_inertia import DENSEST_LINK, LinkInertia, implied_density, link_kinds
 from identify.exchange.model_format import SIX
 from identify.exchange.simulators import Simulator
 from identify.inertia.consistency import BodyKind, is_consistent
@@ -20,10 +20,10 @@ from identify.inertia.conventions.orders import SIX_ORDERS, matrix_from_six, six
 from identify.inertia.conventions.simulators import SMALLEST_FULL_INERTIA
 from identify.inertia.matrices import inertia_about_com, second_moment_about_com, symmetric_from_six
 
-_DIAGONAL = np.array([True, False, False, True, False, True])
+_IS_MOMENT = np.array([True, False, False, True, False, True])
 """Which of ixx, ixy, ixz, iyy, iyz, izz are moments of inertia."""
 
-_FACTOR, _SHORTFALL, _SAME = 2.0, 0.1, 0.05
+_FACTOR, _SHORTFALL, _SAME_SIDES = 2.0, 0.1, 0.05
 """From which factor beyond what the others allow, and by which share of the largest moment, a
 number is wrong by a power of ten; and relative difference of a left and a right link."""
 
@@ -56,7 +56,7 @@ def find_slip(link: LinkInertia, twins: Mapping[str, Phi], shape: Filled | None)
 
     def fits(slip: Slip) -> bool:
         body = np.concatenate(([mass, 0.0, 0.0, 0.0], slip.six))
-        if not (is_consistent(body) and implied_density(body) <= DENSEST):
+        if not (is_consistent(body) and implied_density(body) <= DENSEST_LINK):
             return False
         second = link.axes @ second_moment_about_com(body) @ link.axes.T
         return shape is None or not contradiction(second, mass, shape)
@@ -93,7 +93,7 @@ def _of_order(six: Array, order: str) -> Iterator[Slip]:
         yield Slip(new, f"the matrix row by row, as iyy repeats ixy ({lost})", True)
     for names, other in {names: other for other, names in SIX_ORDERS.items()}.items():
         new = six_in_order(matrix_from_six(written, other), "urdf")
-        clear = bool((new != six)[_DIAGONAL].any())  # not products alone
+        clear = bool((new != six)[_IS_MOMENT].any())  # not products alone
         yield Slip(new, f"written in the order {', '.join(names)}", clear)
 
 
@@ -103,18 +103,18 @@ def _of_twin(name: str, printed: Phi, twins: Mapping[str, Phi]) -> Iterator[Slip
         parts = [(name[:i], name[i:]) for i in range(len(name))]
         names = {start + end.replace(old, new, n) for start, end in parts for n in (1, -1)}
         for other in sorted(names & twins.keys()):
-            same = np.isclose(abs(printed), abs(twins[other]), rtol=_SAME, atol=0.0)
+            same = np.isclose(abs(printed), abs(twins[other]), rtol=_SAME_SIDES, atol=0.0)
             six, twin = printed[4:], twins[other][4:]
-            if same[0] and same[4:][_DIAGONAL].sum() >= 2:
+            if same[0] and same[4:][_IS_MOMENT].sum() >= 2:
                 # Two products of a mirrored link have the other sign.
-                mirrored = np.where(_DIAGONAL | (six == 0.0), twin, np.copysign(twin, six))
+                mirrored = np.where(_IS_MOMENT | (six == 0.0), twin, np.copysign(twin, six))
                 yield Slip(np.where(same[4:], six, mirrored), f"as its twin {other} has it", True)
 
 
 def _of_sign(six: Array) -> Iterator[Slip]:
     """Negative moments made positive, or the products of inertia of the other sign."""
-    yield Slip(np.where(_DIAGONAL, np.abs(six), six), "a sign", True)
-    yield Slip(np.where(_DIAGONAL, six, -six), "the sign of one product or of all", False)
+    yield Slip(np.where(_IS_MOMENT, np.abs(six), six), "a sign", True)
+    yield Slip(np.where(_IS_MOMENT, six, -six), "the sign of one product or of all", False)
 
 
 def _of_power(six: Array) -> Iterator[Slip]:
@@ -136,10 +136,10 @@ def _of_swap(six: Array) -> Iterator[Slip]:
 
 def _of_outlier(six: Array) -> Iterator[Slip]:
     """The moment that is far from both others in the middle of what these allow."""
-    sizes = np.log(np.maximum(six[_DIAGONAL], 1e-300))
+    sizes = np.log(np.maximum(six[_IS_MOMENT], 1e-300))
     far = np.abs(sizes - np.median(sizes))
     i = (0, 3, 5)[int(far.argmax())]
-    a, b = np.sort(six[_DIAGONAL & (np.arange(6) != i)])
+    a, b = np.sort(six[_IS_MOMENT & (np.arange(6) != i)])
     allowed = (
         f"the {b - a:.4g} to {a + b:.4g} that the others allow, the middle of which is a guess"
     )
@@ -251,7 +251,7 @@ def _judged(
         flat = link.line is not None and (flat or least < SMALLEST_FULL_INERTIA)
     if link.unreadable:
         fault, reasons, note = "unreadable", [note], ""
-    elif body is not None and flat and implied_density(body) > DENSEST:
+    elif body is not None and flat and implied_density(body) > DENSEST_LINK:
         fault = "without inertia"
         reason = f"a mass of {body[0]:.6g} kg, but no inertia"
         reason += " about its axis" * (kind == BodyKind.ROD)

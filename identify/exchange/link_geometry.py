@@ -45,7 +45,7 @@ _CONTRADICTS = 5.0
 """Ratio of radii of gyration along a direction that no body of a shape has. At the surface of a
 ball, mass has √5 times that of the even one; in its middle that of what sits there."""
 
-_FAR, _NEAR = 30.0, 3.0
+_FAR_RADII, _FAR_METRES = 30.0, 3.0
 """A centre of mass is far from its link's origin beyond so many radii of gyration and metres."""
 
 UNLIKE = "its shape contradicts its inertia"
@@ -145,7 +145,7 @@ def far_from_shape(phi: Phi, shape: Filled | None) -> str:
     centre = np.zeros(3) if shape is None else whole[1:4] / whole[0]
     away = float(np.linalg.norm(phi[1:4] / phi[0] - centre))
     radius = float(np.sqrt(np.trace(second_moment_about_com(whole)) / whole[0]))
-    least = max(_FAR * radius, _NEAR) if shape is None else _CONTRADICTS * radius
+    least = max(_FAR_RADII * radius, _FAR_METRES) if shape is None else _CONTRADICTS * radius
     place = "the link's origin" if shape is None else shape.what
     far = f"its centre of mass is {away:.3g} m from {place}: is its place in metres?"
     return far if away > least else ""

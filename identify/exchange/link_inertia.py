@@ -14,10 +14,10 @@ from identify.inertia.matrices import second_moment_about_com
 from identify.inertia.parameters import InertialParameters
 from identify.inertia.verdict import BodyVerdict, check
 
-DENSEST = 1e5
+DENSEST_LINK = 1e5
 """A few times the density of osmium [kg/m³]."""
 
-_BALL = 9.0
+_BALL_VOLUME = 9.0
 """Volume over k³ of a ball, k² = tr S / m, rounded down: no solid of the same k has more."""
 
 _TOO_WIDE = 10.0
@@ -115,9 +115,9 @@ def unit_note(printed: Phi, largest_length: float | None) -> str:
             f"{largest_length:.3g} m: are the units kg, m and kg m²?"
         )
     # By its cube root: the cube of k may leave double precision.
-    root = math.cbrt(mass / _BALL) / k if k > 0.0 else math.inf
+    root = math.cbrt(mass / _BALL_VOLUME) / k if k > 0.0 else math.inf
     density = min(root, 1e100) ** 3
-    if density > DENSEST:
+    if density > DENSEST_LINK:
         return (
             f"its radius of gyration of {k:.3g} m makes it denser than {density:.1g} kg/m³, which "
             f"no material is: are the units kg, m and kg m²?"

@@ -21,7 +21,7 @@ from identify.exchange.estimate_json import SavedEstimate, estimate_text
 from identify.exchange.estimate_reading import read_estimate, require_unedited
 from identify.exchange.judging import JudgedLink, Requirement, judge
 from identify.exchange.link_geometry import OUTSIDE, UNLIKE, Filled, contradiction, fill
-from identify.exchange.link_inertia import DENSEST, LinkInertia, implied_density
+from identify.exchange.link_inertia import DENSEST_LINK, LinkInertia, implied_density
 from identify.exchange.model_format import FoundLink, ModelFormat
 from identify.exchange.models import Model, read_model
 from identify.exchange.rewriting import link_shapes, open_model, rewrite_model
@@ -113,9 +113,10 @@ class RepairSettings:
             raise ModelError(
                 "from_geometry takes inertia from shapes, which geometry=False forbids: give one"
             )
-        if self.density is not None and not 0.0 < self.density <= DENSEST:
+        if self.density is not None and not 0.0 < self.density <= DENSEST_LINK:
             raise ModelError(
-                f"density: expected more than 0 and up to {DENSEST:g} kg/m³, got {self.density:g}"
+                f"density: expected more than 0 and up to {DENSEST_LINK:g} kg/m³, got "
+                f"{self.density:g}"
             )
 
 
@@ -230,7 +231,7 @@ class _Place:
         """
         filled = self.filled()
         density = mass / float(filled.phi[0])
-        if not density <= DENSEST:
+        if not density <= DENSEST_LINK:
             raise ModelError(f"{filled.what} would have {density:.2g} kg/m³")
         axes = self.entry.inertia.axes
         inertia = axes.T @ (density * inertia_about_com(filled.phi)) @ axes
@@ -273,7 +274,7 @@ def _repair(judged: JudgedLink, settings: RepairSettings, place: _Place | None) 
         else:
             phi, distance = nearest.phi, float(nearest.distance)
     inertia, source = _kept_off_the_edge(inertia_about_com(phi), settings.asked.margin), ""
-    if place is not None and implied_density(phi) > DENSEST:
+    if place is not None and implied_density(phi) > DENSEST_LINK:
         inertia, source = _with_a_size(phi, settings, place)
     elif place is not None and settings.from_geometry and place.contradicts(inertia):
         inertia, source = place.shape_inertia(float(phi[0]))

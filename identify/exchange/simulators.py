@@ -18,7 +18,7 @@ from identify.inertia.matrices import inertia_about_com, second_moment_from_iner
 
 _EPS = float(np.finfo(np.float64).eps)
 
-_ROUNDING = 8.0 * _EPS
+_SUM_ROUNDING = 8.0 * _EPS
 """What finding the principal moments may lose of their sum."""
 
 _ROD = 1e-4
@@ -90,7 +90,7 @@ class Simulator:
             self.absolute * max(1.0, self.scale * float(moments[2])), 0.5 * self.relative * total
         )
         # Drake's allowance is for the rounding of finding moments; the others have none to spare.
-        rounding = 0.0 if straight or self.absolute else _ROUNDING * total
+        rounding = 0.0 if straight or self.absolute else _SUM_ROUNDING * total
         if excess > allowed - rounding:
             by = f"exceeds the sum of the others by {excess:.2g} kg m²"
             if excess <= allowed:

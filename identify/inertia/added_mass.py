@@ -31,7 +31,7 @@ from identify.inertia.matrices import swap_spatial_order
 from identify.spatial import Pose, PoseLike
 
 _AXES = tuple(f"{kind} {axis}" for kind in ("linear", "angular") for axis in "xyz")
-_TOLERANCE = 1e-9
+_ASYMMETRY_TOLERANCE = 1e-9
 """Asymmetry and negative eigenvalues below this share of the matrix's scale are rounding."""
 
 
@@ -65,14 +65,14 @@ def checked_added_mass(matrix: ArrayLike, *, angular_first: bool = False) -> Mat
         )
     normal = A / np.where(units > 0.0, units, 1.0)
     skew = np.abs(normal - normal.T)
-    if skew.max() > _TOLERANCE:
+    if skew.max() > _ASYMMETRY_TOLERANCE:
         i, j = (int(k) for k in np.unravel_index(np.argmax(skew), (6, 6)))
         raise ModelError(
             f"added mass: expected a symmetric matrix, got {A[i, j]:g} and {A[j, i]:g} for "
             f"{_AXES[i]} and {_AXES[j]}"
         )
     smallest = float(np.linalg.eigvalsh(0.5 * (normal + normal.T))[0])
-    if smallest < -_TOLERANCE:
+    if smallest < -_ASYMMETRY_TOLERANCE:
         raise ModelError(
             f"added mass: it is not positive semidefinite (smallest eigenvalue {smallest:.3g} of "
             f"its scale), so that some motion has negative energy; check the order (linear or "

@@ -19,13 +19,13 @@ from identify.significance import IMPOSSIBLE_SIGMA
 ROUNDING = 1e-12
 """Violations below this, relative to the body's own spread, are rounding of the numbers."""
 
-_FARTHEST, _LARGEST = 1e140, 1e300
+_OVERFLOWING_LENGTH, _OVERFLOWING_INERTIA = 1e140, 1e300
 """Sizes [m, kg m²] whose squares and sums would overflow."""
 
 DENSEST = 2.5e4
 """Mean density that no body has [kg/m³]; of osmium it is 22 600."""
 
-HEAVIEST, FARTHEST_COM = 2300.0, 2.0
+HEAVIEST_BODY, FARTHEST_COM = 2300.0, 2.0
 """Mass [kg], and distance of a centre of mass from the sensor [m], that no arm holds more of."""
 
 _OF_TRACE = np.array([np.trace(pseudo_inertia(unit)[:3, :3]) for unit in np.eye(10)])
@@ -154,8 +154,8 @@ def within_reach(com: Vec3, Sc: Mat33) -> Flags:
 
     A mass of 1e-310 kg with an ordinary first moment has neither, and is no body.
     """
-    near = np.all(np.abs(com) < _FARTHEST, axis=-1)
-    return np.asarray(near & np.all(np.abs(Sc) < _LARGEST, axis=(-1, -2)))
+    near = np.all(np.abs(com) < _OVERFLOWING_LENGTH, axis=-1)
+    return np.asarray(near & np.all(np.abs(Sc) < _OVERFLOWING_INERTIA, axis=(-1, -2)))
 
 
 def which_body(index: Sequence[int] | Array) -> str:
@@ -175,7 +175,9 @@ def least_density(phi: Phi, covariance: Array) -> float:
 def held_by_arm(phi: Phi, covariance: Array, sensor: Vec3) -> bool:
     """Whether an arm may hold a body of positive mass with its sensor there [m], errors allowed."""
     mass = phi[0] - IMPOSSIBLE_SIGMA * np.sqrt(max(covariance[0, 0], 0.0))
-    return bool(mass <= HEAVIEST and distance_of_com(phi, covariance, sensor)[0] <= FARTHEST_COM)
+    return bool(
+        mass <= HEAVIEST_BODY and distance_of_com(phi, covariance, sensor)[0] <= FARTHEST_COM
+    )
 
 
 def distance_of_com(phi: Phi, covariance: Array, sensor: Vec3) -> tuple[float, float]:

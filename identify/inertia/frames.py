@@ -15,7 +15,7 @@ from identify.spatial import Pose, PoseLike, coadjoint
 _PHI_OF_PI: Array = phi_from_pseudo_inertia(np.eye(16).reshape(16, 4, 4)).T
 """Matrix of the linear map vec(Pi) → phi, shape (10, 16)."""
 
-_CHUNK = 8192
+_BODIES_AT_ONCE = 8192
 """Bodies at a time: enough to hide NumPy's cost of a call, few enough for the cache."""
 
 _PRODUCTS = ((5, 0, 1), (6, 0, 2), (8, 1, 2))
@@ -34,8 +34,10 @@ def phi_in_frame(phi: Phi, X_AB: Pose) -> Phi:
     rotations = _rows(X_AB.rotation, batch, (3, 3))
     positions = _rows(X_AB.position, batch, (3,))
     out = np.empty((int(np.prod(batch)), 10))
-    for start in range(0, len(out), _CHUNK):
-        part = slice(start, start + _CHUNK)  # nothing of a chunk is kept: the next one is put there
+    for start in range(0, len(out), _BODIES_AT_ONCE):
+        part = slice(
+            start, start + _BODIES_AT_ONCE
+        )  # nothing of a chunk is kept: the next one is put there
         turned = _rotated(_components(tens, part), _components(rotations, part).reshape(3, 3, -1))
         out[part] = _shifted(turned, _components(positions, part)).T
     return out.reshape(*batch, 10)

@@ -24,8 +24,8 @@ from identify.inertia.matrices import phi_from_pseudo_inertia, second_moment_abo
 LOG_CHOLESKY = ("alpha", "d1", "d2", "d3", "s12", "s23", "s13", "t1", "t2", "t3")
 """Names of the ten coordinates."""
 
-_ROWS = np.array([0, 1, 2, 0, 1, 0, 0, 1, 2])
-_COLUMNS = np.array([0, 1, 2, 1, 2, 2, 3, 3, 3])
+_FACTOR_ROWS = np.array([0, 1, 2, 0, 1, 0, 0, 1, 2])
+_FACTOR_COLUMNS = np.array([0, 1, 2, 1, 2, 2, 3, 3, 3])
 """Where d1, d2, d3, s12, s23, s13, t1, t2, t3 stand in U."""
 
 
@@ -88,7 +88,7 @@ def log_cholesky_jacobian(theta: Array) -> Array:
     derivatives = np.zeros((*theta.shape[:-1], 10, 4, 4))
     derivatives[..., 0, :, :] = U
     scale = U[..., 3, 3, None]
-    derivatives[..., np.arange(1, 10), _ROWS, _COLUMNS] = scale
+    derivatives[..., np.arange(1, 10), _FACTOR_ROWS, _FACTOR_COLUMNS] = scale
     diagonal = np.arange(3)
     derivatives[..., 1 + diagonal, diagonal, diagonal] = U[..., diagonal, diagonal]
     half = derivatives @ np.swapaxes(U, -1, -2)[..., None, :, :]
@@ -98,8 +98,8 @@ def log_cholesky_jacobian(theta: Array) -> Array:
 def _factor(theta: Array) -> Mat44:
     """U of the chart, shape (..., 4, 4)."""
     U = np.zeros((*theta.shape[:-1], 4, 4))
-    U[..., _ROWS[:3], _COLUMNS[:3]] = np.exp(theta[..., 1:4])
-    U[..., _ROWS[3:], _COLUMNS[3:]] = theta[..., 4:]
+    U[..., _FACTOR_ROWS[:3], _FACTOR_COLUMNS[:3]] = np.exp(theta[..., 1:4])
+    U[..., _FACTOR_ROWS[3:], _FACTOR_COLUMNS[3:]] = theta[..., 4:]
     U[..., 3, 3] = 1.0
     return U * np.exp(theta[..., 0])[..., None, None]
 

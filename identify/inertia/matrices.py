@@ -14,8 +14,8 @@ from identify.arrays import Array, Mat33, Mat44, Mat66, Phi, PhiLike, Vec3, Vec6
 from identify.spatial import Pose, PoseLike, hat
 from identify.spatial.rotations import cross, rotate
 
-_ROWS = np.array([0, 0, 0, 1, 1, 2])
-_COLUMNS = np.array([0, 1, 2, 1, 2, 2])
+_SIX_ROWS = np.array([0, 0, 0, 1, 1, 2])
+_SIX_COLUMNS = np.array([0, 1, 2, 1, 2, 2])
 """Row and column of the six entries Ixx, Ixy, Ixz, Iyy, Iyz, Izz."""
 _OTHER_ORDER = np.array([3, 4, 5, 0, 1, 2])
 _OPERATIONS = 8.0
@@ -26,15 +26,15 @@ def symmetric_from_six(six: Array) -> Mat33:
     """Symmetric matrix of its entries xx, xy, xz, yy, yz, zz, shape (..., 6) to (..., 3, 3)."""
     six = as_real(six, "six")
     matrix = np.empty((*six.shape[:-1], 3, 3))
-    matrix[..., _ROWS, _COLUMNS] = six
-    matrix[..., _COLUMNS, _ROWS] = six
+    matrix[..., _SIX_ROWS, _SIX_COLUMNS] = six
+    matrix[..., _SIX_COLUMNS, _SIX_ROWS] = six
     return matrix
 
 
 def six_from_symmetric(matrix: Mat33) -> Array:
     """Entries xx, xy, xz, yy, yz, zz of a symmetric matrix, shape (..., 3, 3) to (..., 6)."""
     matrix = as_real(matrix, "matrix")
-    return 0.5 * (matrix[..., _ROWS, _COLUMNS] + matrix[..., _COLUMNS, _ROWS])
+    return 0.5 * (matrix[..., _SIX_ROWS, _SIX_COLUMNS] + matrix[..., _SIX_COLUMNS, _SIX_ROWS])
 
 
 def inertia_about_origin(phi: PhiLike) -> Mat33:

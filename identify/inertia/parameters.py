@@ -42,7 +42,7 @@ DEFAULT_DENSITY = 1000.0
 """Density of the default body [kg/m³]: that of water, between plastics with voids and metals."""
 
 _ASYMMETRY = 1e-9
-_ROWS, _COLUMNS = np.array([0, 1, 2, 0, 0, 1]), np.array([0, 1, 2, 1, 2, 2])
+_SHOWN_ROWS, _SHOWN_COLUMNS = np.array([0, 1, 2, 0, 0, 1]), np.array([0, 1, 2, 1, 2, 2])
 """Where xx, yy, zz, xy, xz, yz stand in a matrix."""
 
 
@@ -350,7 +350,9 @@ def describe(body: InertialParameters) -> str:
     if body.mass != 0.0:
         about, inertia = "com", body.inertia_about_com
         at = f", com [{', '.join(f'{c + 0.0:.4g}' for c in body.com)}] m"
-    six = zip(("xx", "yy", "zz", "xy", "xz", "yz"), inertia[_ROWS, _COLUMNS], strict=True)
+    six = zip(
+        ("xx", "yy", "zz", "xy", "xz", "yz"), inertia[_SHOWN_ROWS, _SHOWN_COLUMNS], strict=True
+    )
     entries = ", ".join(f"{name} {value + 0.0:.4g}" for name, value in six)
     return f"mass {body.mass:.6g} kg{at}, inertia about {about} [{entries}] kg m²"
 

@@ -18,7 +18,7 @@ from identify.logs.units import TICKS_PER_SECOND
 _FASTEST_HZ, _LONGEST_S = 1e9, 1e11
 """Beyond every log: so many rows a second, or three thousand years."""
 
-_APART = 0.1
+_SAME_STAMP = 0.1
 """Share of a step by which rows of two tables may be stamped apart and still be the same."""
 
 COUNTERS = (2**16, 2**24, 10**6, 10**9, 2**31, 2**32)
@@ -138,7 +138,7 @@ def same_clock(first: Table, layout: LogTable, other: Table, its_layout: LogTabl
             return False
     apart = float(_exactly(two[0], ticks[1]) - _exactly(one[0], ticks[0]))
     together = -its_time[-1] < apart < time[-1]
-    return not together or abs(float(np.median(its_time - time)) + apart) <= _APART * step
+    return not together or abs(float(np.median(its_time - time)) + apart) <= _SAME_STAMP * step
 
 
 def _read_stamps(valid: Table, stamps: Stamps, layout: LogTable) -> Clock:

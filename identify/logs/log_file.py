@@ -31,7 +31,7 @@ LONG = 131_072
 _LAST = 16
 """Rows at the end that tell whether a counter started again on the way."""
 
-_HEAD = 4096
+_HEAD_ROWS = 4096
 """Rows that tell where time begins and how fast it goes."""
 
 
@@ -163,7 +163,7 @@ def _opened(path: Path, schema: Schema) -> LogFile | None:
     if found is None:
         return None
     rows, lines = found
-    head = checked(rows_reader(source, lines)(0, _HEAD), source, alone=True)
+    head = checked(rows_reader(source, lines)(0, _HEAD_ROWS), source, alone=True)
     valid = head.whole()
     if 2 * len(valid) < len(head):  # rows of several streams may alternate
         return None
@@ -178,7 +178,7 @@ def _opened(path: Path, schema: Schema) -> LogFile | None:
     sha256 = digest(source.path) if lines is None else lines.sha256
     recording = Recording(**describe_log(path, schema, [SourceFile(source.path, sha256)]))
     opened = LogFile(recording, schema, rows, 1.0 / step, origin, lines)
-    return replace(opened, recording=rows_of(opened.reader()(0, _HEAD, 0).recording, 0, 0))
+    return replace(opened, recording=rows_of(opened.reader()(0, _HEAD_ROWS, 0).recording, 0, 0))
 
 
 def _starts_again(source: Source, lines: LineIndex | None, head: Table, rows: int) -> bool:

@@ -13,11 +13,11 @@ from identify.logs.table import Table
 from identify.logs.units import ANGLE
 from identify.spatial import exp_rotation, quaternion_from_rotation, quaternion_product
 
-_TOLERANCE = 1e-2
+_ROTATION_TOLERANCE = 1e-2
 """How far from unit norm, or from orthonormal, what a log calls a rotation may be."""
 
-_TURN = 1.01 * 2.0 * np.pi
-_FAST = 10.0
+_LARGEST_ANGLE = 1.01 * 2.0 * np.pi
+_FAST_ANGLE = 10.0
 """Rate of an angle beyond a turn that no wrist has, half of the time [rad/s]."""
 
 _TO_AND_FRO = 1.5
@@ -80,13 +80,13 @@ def angles_in_degrees(valid: Table, pose: PoseTable, time: Array | None) -> Iter
         return
     angles = valid.side_by_side(pose.rotation_columns)
     largest = float(np.abs(angles).max(initial=0.0))
-    if largest <= _TURN:
+    if largest <= _LARGEST_ANGLE:
         return
     if time is not None:
         steps = np.abs(np.diff(angles, axis=0))
         rates = steps.max(axis=1) / np.maximum(np.diff(time), 1e-12)
         to_and_fro = steps.sum(axis=0) > _TO_AND_FRO * np.ptp(angles, axis=0)
-        if np.median(rates) < _FAST or not to_and_fro[np.argmax(steps.sum(axis=0))]:
+        if np.median(rates) < _FAST_ANGLE or not to_and_fro[np.argmax(steps.sum(axis=0))]:
             return
     yield Finding(
         "angle_unit",
@@ -108,7 +108,7 @@ def _from_quaternion(valid: Table, pose: PoseTable) -> Vec4:
     for row in np.flatnonzero(norm < 1e-6).tolist():
         problem = "is zero, which is no rotation; cut the rows off where the pose was not measured"
         raise valid.error_at(row, f"{what} {problem}", pose.rotation_columns[0])
-    for row in np.flatnonzero(~(np.abs(norm - 1.0) <= _TOLERANCE)).tolist():
+    for row in np.flatnonzero(~(np.abs(norm - 1.0) <= _ROTATION_TOLERANCE)).tolist():
         raise valid.error_at(
             row,
             f"{what} has norm {norm[row]:.4g}, expected 1; are these the four columns of the "
@@ -126,7 +126,7 @@ def _from_matrix(valid: Table, pose: PoseTable) -> Vec4:
         _require_bottom_row(valid, pose, matrix)
     with np.errstate(over="ignore", invalid="ignore"):
         error = np.abs(np.swapaxes(rotation, -1, -2) @ rotation - np.eye(3)).max(axis=(-1, -2))
-    for row in np.flatnonzero(~(error <= _TOLERANCE)).tolist():
+    for row in np.flatnonzero(~(error <= _ROTATION_TOLERANCE)).tolist():
         raise valid.error_at(
             row,
             f"the matrix of columns {first!r} to {last!r} is not orthonormal: "

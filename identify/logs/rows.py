@@ -15,7 +15,7 @@ from identify.logs.parts import DroppedRows
 from identify.logs.schema_fields import Column
 from identify.logs.table import RowFault, Table
 
-_SHARE, _SHARE_IF_DROPPED = 0.1, 0.5
+_UNUSABLE_SHARE, _UNUSABLE_SHARE_IF_DROPPED = 0.1, 0.5
 """The share of unusable rows past which a log is refused, by default and with drop_bad_rows."""
 
 _ABSURD = 1e30
@@ -88,14 +88,16 @@ class RowCounts:
         """
         dropped, rows = self.dropped, kept + self.dropped.total
         bad = dropped.not_finite + dropped.not_numbers
-        share = _SHARE_IF_DROPPED if drop_bad_rows else _SHARE
+        share = _UNUSABLE_SHARE_IF_DROPPED if drop_bad_rows else _UNUSABLE_SHARE
         if _is_too_many(bad, rows, share):
             (worst, column), count = max(self.not_finite.items(), key=lambda item: item[1])
             remedy = f": {describe(dropped)}"
             if count:
                 remedy += f"; column {column!r} of {worst.name} is the worst"
-            if not drop_bad_rows and not _is_too_many(bad, rows, _SHARE_IF_DROPPED):
-                remedy += f"; drop_bad_rows = true in [log] admits up to {_SHARE_IF_DROPPED:.0%}"
+            if not drop_bad_rows and not _is_too_many(bad, rows, _UNUSABLE_SHARE_IF_DROPPED):
+                remedy += (
+                    f"; drop_bad_rows = true in [log] admits up to {_UNUSABLE_SHARE_IF_DROPPED:.0%}"
+                )
             else:
                 remedy += "; fix the file, or name other columns"
             raise LogError(
@@ -154,7 +156,9 @@ def same_length(tables: Sequence[Table]) -> tuple[Sequence[Table], int]:
 def is_too_many(faults: NDArray[np.uint8], *, drop_bad_rows: bool) -> bool:
     """Whether a log with such rows is refused."""
     bad = int(np.count_nonzero((faults == RowFault.NOT_FINITE) | (faults == RowFault.NOT_NUMBERS)))
-    return _is_too_many(bad, len(faults), _SHARE_IF_DROPPED if drop_bad_rows else _SHARE)
+    return _is_too_many(
+        bad, len(faults), _UNUSABLE_SHARE_IF_DROPPED if drop_bad_rows else _UNUSABLE_SHARE
+    )
 
 
 def _is_too_many(bad: int, rows: int, share: float) -> bool:

@@ -20,7 +20,7 @@ from identify.spatial import (
 )
 from identify.spatial.rotations import LARGEST_TURN
 
-_FARTHEST = 5.0
+_FARTHEST_MOUNT = 5.0
 """Farthest flange or accelerometer from the body's origin, and tool point from the flange [m]: no
 tool is longer."""
 
@@ -189,13 +189,13 @@ class BodyTable(Table):
 
 def _require_near(key: str, what: str, pose: Pose, unit: str) -> None:
     distance = float(np.linalg.norm(pose.position))
-    if distance > _FARTHEST:
+    if distance > _FARTHEST_MOUNT:
         from_where = "flange" if key == "tcp" else "body's origin"
         hint = 'if the numbers are in millimetres, set unit = "mm"' if unit == "m" else "check it"
         raise WrongValue(
             key,
-            f"{what} is {distance:.4g} m from the {from_where}, expected {_FARTHEST:g} m at the "
-            f"most; {hint}",
+            f"{what} is {distance:.4g} m from the {from_where}, expected {_FARTHEST_MOUNT:g} m at "
+            f"the most; {hint}",
         )
 
 

@@ -21,7 +21,14 @@ from identify.regressors.scanning import ReadableLog, excerpts
 from identify.signals import FullRate, NoSegment, full_rate
 from identify.signals.preparation import lacks_acceleration
 from identify.spatial import Pose, PoseLike, coadjoint
-from identify.spatial.columns import ACCELERATION, FIRST_AXES, PRODUCTS, PSI, SECOND_AXES, W
+from identify.spatial.columns import (
+    FIRST_AXES,
+    PROPER_ACCELERATION,
+    PSI,
+    RATE_PRODUCTS,
+    SECOND_AXES,
+    W,
+)
 from identify.spatial.vectors import GRAVITY_W
 
 _BEYOND_END = 1.1
@@ -86,8 +93,8 @@ class Compensator:
             )
         psi, rates = np.empty(12), twist[3:]
         psi[:6] = acceleration
-        psi[ACCELERATION] -= self._gravity @ R
-        psi[PRODUCTS] = rates[FIRST_AXES] * rates[SECOND_AXES]
+        psi[PROPER_ACCELERATION] -= self._gravity @ R
+        psi[RATE_PRODUCTS] = rates[FIRST_AXES] * rates[SECOND_AXES]
         return wrench - self._body @ psi - self._offset
 
 

@@ -22,7 +22,7 @@ from identify.regressors import WIDE_LAYOUT, LogSummary
 from identify.relevance import EXACT_MAP_DELAY
 from identify.significance import CLEAR_LEAD, HALF_WIDTH_SIGMA
 
-_ROUNDS = 4
+_REREADINGS = 4
 """Times that logs are read again for one delay, at the most."""
 
 _MARGIN = 0.05
@@ -82,7 +82,7 @@ def with_settled_delays(
         settings: of the fit.
     """
     now, cap = list(logs), EFFECT_KEYS["delay_s"].cap
-    for _ in range(_ROUNDS if effects is not None else 0):
+    for _ in range(_REREADINGS if effects is not None else 0):
         assert effects is not None
         own = {b.sensor: b.start for b in effects.model.blocks if b.group.name == "delay_s"}
         at = list(own.values())
@@ -135,7 +135,7 @@ def delayed(
     if not delays and None not in seen:
         return
     size = np.array([np.median(delays) if delays else 0.0])
-    for last in (*(False,) * (_ROUNDS - 1), True):
+    for last in (*(False,) * (_REREADINGS - 1), True):
         again = list[BandRows]()
         try:
             for log, fault, own in zip(logs, candidate, bands, strict=True):

@@ -24,7 +24,7 @@ MOST_DISPLACED = 0.03
 MOST_TURNED = float(np.radians(6.0))
 """Turn of the wrench against the body that is small [rad]."""
 
-_LARGEST = {"delay_s": EFFECT_KEYS["delay_s"].cap, "clock": 0.06}
+_RANKED_FROM = {"delay_s": EFFECT_KEYS["delay_s"].cap, "clock": 0.06}
 """Sizes of single effects from which on they are ranked as readings of their own [s, relative]."""
 
 _SIZED = {
@@ -76,7 +76,7 @@ def large_groups(effects: FittedEffects) -> tuple[str, ...]:
     large = list(effects.at_cap)
     for block in effects.model.blocks:
         name, size = block.group.name, float(np.abs(effects.total[block.columns]).max())
-        if name in _LARGEST and size > _LARGEST[name]:
+        if name in _RANKED_FROM and size > _RANKED_FROM[name]:
             large.append(name)
     return tuple(dict.fromkeys(large))
 

@@ -34,7 +34,7 @@ from identify.logs.facts import LogFacts
 from identify.logs.patch import Patch
 from identify.pipeline.delays import delayed
 from identify.pipeline.fitted_effects import bands_of, cost_of, effects_of
-from identify.pipeline.messages import SHOWN, distinct
+from identify.pipeline.messages import MOST_EXPLANATIONS_NAMED, distinct
 from identify.pipeline.scanned_log import ScannedLog, finest_blocks, without_effects
 from identify.regressors import FEATURE_TENSOR, LogSummary
 from identify.signals import Reading, on_one_clock
@@ -198,7 +198,7 @@ def with_effects(
         return ranking
     loaded = logs[: len(logs) - settings.unloaded]
     bands = bands_of(loaded)
-    leading = distinct(ranking)[:SHOWN]
+    leading = distinct(ranking)[:MOST_EXPLANATIONS_NAMED]
     known = set(map(id, leading))
     others = [e for e in ranking.explanations if e.code and id(e) not in known]
     leading += [e for e in others if e.code not in {each.code for each in leading}][:_BESIDE]

@@ -13,7 +13,7 @@ from identify.pipeline.result import FitResult
 from identify.regressors import SCAN_LAYOUT
 from identify.regressors.log_corrections import changed_readings
 
-_NEAR, _MOST_ROUNDS = 1e-7, 20
+_GAIN_TOLERANCE, _MOST_GAIN_ROUNDS = 1e-7, 20
 """Share of the mass to which the gain is found, and rounds in which it is."""
 
 _MOST_GAIN = 1.5
@@ -52,7 +52,7 @@ def force_gain(result: FitResult, mass: float) -> ForceGain:
             "forbids to use it"
         )
     gain = 1.0
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MOST_GAIN_ROUNDS):
         found = _with_gain(result, gain)
         share = mass / found.parameters.mass
         if not 1.0 / _MOST_GAIN < gain * share < _MOST_GAIN:
@@ -60,7 +60,7 @@ def force_gain(result: FitResult, mass: float) -> ForceGain:
                 f"{mass:g} kg is {gain * share:.4g} times the mass found, which is no gain of a "
                 "sensor: check force_unit, and the mass"
             )
-        if abs(share - 1.0) < _NEAR:
+        if abs(share - 1.0) < _GAIN_TOLERANCE:
             return ForceGain(gain, float(np.sqrt(found.covariance[0, 0])) / mass)
         gain *= share
     raise ProblemError(f"no gain of the force makes the mass {mass:g} kg")

@@ -13,7 +13,7 @@ from identify.findings import Finding
 from identify.logs.sensors import effect_table
 from identify.regressors import LogSummary
 
-SHOWN = 4
+MOST_EXPLANATIONS_NAMED = 4
 """Explanations that a finding of several names."""
 
 
@@ -27,7 +27,7 @@ def of_ranking(ranking: Ranking) -> Finding | None:
         text = f"{best.text}: so read, the log is explained clearly better, and the mass is "
         text += "told by the calibration alone." if best.counts else f"{best.mass:.4g} kg."
         return Finding(best.code, best.severity, text, remedy_alone(best), evidence)
-    shown = tied[:SHOWN]
+    shown = tied[:MOST_EXPLANATIONS_NAMED]
     said = "; or ".join(f"{each.text} (mass {each.mass:.4g} kg)" for each in shown)
     return Finding(
         best.code,
@@ -112,8 +112,14 @@ def of_spans(log: LogSummary, spans: Sequence[Span], *, touched: bool = False) -
             if code == "wrong_rows":
                 found.append(_of_rows(own, log))
                 continue
-            said = ", ".join(f"{start:.4g}-{stop:.4g} s" for start, stop in times[:SHOWN])
-            more = f" and {len(own) - SHOWN} more" if len(own) > SHOWN else ""
+            said = ", ".join(
+                f"{start:.4g}-{stop:.4g} s" for start, stop in times[:MOST_EXPLANATIONS_NAMED]
+            )
+            more = (
+                f" and {len(own) - MOST_EXPLANATIONS_NAMED} more"
+                if len(own) > MOST_EXPLANATIONS_NAMED
+                else ""
+            )
             remedy = f"{remedy}, fit with --apply {code}, or log again."
             if code == "dead_channel" and of_most(log, own):
                 remedy = "Mend the channel or name its column in the schema, and log again."

@@ -15,14 +15,20 @@ from identify.findings import Finding
 from identify.logs import Recording
 from identify.logs.units import DAY
 from identify.pipeline.explanations import rank_explanations, with_effects
-from identify.pipeline.messages import SHOWN, distinct, of_ranking, of_spans, remedy_alone
+from identify.pipeline.messages import (
+    MOST_EXPLANATIONS_NAMED,
+    distinct,
+    of_ranking,
+    of_spans,
+    remedy_alone,
+)
 from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors import LogSummary
 
 _LEAST_HZ, _MOST_HZ, _USUAL_HZ = 0.011, 2e5, 300.0
 """Rates that no log of a motion has, and one that many have [Hz]."""
 
-_TIMES = (1e-9, 1e-6, 1e-3, 1e3, DAY, 1e6, 1e9)
+_UNIT_FACTORS = (1e-9, 1e-6, 1e-3, 1e3, DAY, 1e6, 1e9)
 """Factors from one unit of time to another."""
 
 _OF_SIGN = ("wrench_sign", "force_sign", "torque_sign", "gravity_direction", "imu_sign")
@@ -56,7 +62,7 @@ def require_likely_clock(log: LogSummary) -> None:
     if rate is None or _LEAST_HZ < rate < _MOST_HZ:
         return
     said = log.recording.schema
-    units = [factor for factor in _TIMES if time_patch(said, factor)] or _TIMES
+    units = [factor for factor in _UNIT_FACTORS if time_patch(said, factor)] or _UNIT_FACTORS
     factor = min(units, key=lambda factor: abs(np.log(rate / factor / _USUAL_HZ)))
     read = f"{1.0 / rate:.3g} s from row to row, {log.duration:.3g} s in all"
     finding = Finding(
@@ -115,7 +121,7 @@ def of_negative_mass(logs: Sequence[ScannedLog], error: NegativeMass) -> Negativ
     found = of_ranking(ranking)
     if found is None or ranking.best.mass <= 0.0 or ranking.best.left > MOST_LEFT:
         return error
-    others = distinct(ranking)[1:SHOWN]
+    others = distinct(ranking)[1:MOST_EXPLANATIONS_NAMED]
     remedy = ranking.best.remedy if others else remedy_alone(ranking.best)
     advice = f"most likely {ranking.best.text}. {remedy}"
     advice += "".join(f" Or {each.text}: {each.remedy}" for each in others)

@@ -22,16 +22,20 @@ from identify.estimation.intervals import NAMES, interval_jacobian, principal_sp
 from identify.findings import Finding
 from identify.relevance import GOOD_PRECISION, POOR_PRECISION
 
-_LENGTHS: Mapping[str, float] = MappingProxyType({"m": 1.0, "cm": 1e-2, "mm": 1e-3})
-_MASSES: Mapping[str, float] = MappingProxyType({"kg": 1.0, "g": 1e-3})
-_SHARE: Mapping[str, float] = MappingProxyType({"%": 1e-2})
+_LENGTH_UNITS: Mapping[str, float] = MappingProxyType({"m": 1.0, "cm": 1e-2, "mm": 1e-3})
+_MASS_UNITS: Mapping[str, float] = MappingProxyType({"kg": 1.0, "g": 1e-3})
+_SHARE_UNITS: Mapping[str, float] = MappingProxyType({"%": 1e-2})
 _UNITS: Mapping[str, Mapping[str, float]] = MappingProxyType(
     {
-        "mass": {**_SHARE, **_MASSES},
-        "com": _LENGTHS,
+        "mass": {**_SHARE_UNITS, **_MASS_UNITS},
+        "com": _LENGTH_UNITS,
         "inertia": {
-            **_SHARE,
-            **{f"{m}{u}2": a * b**2 for m, a in _MASSES.items() for u, b in _LENGTHS.items()},
+            **_SHARE_UNITS,
+            **{
+                f"{m}{u}2": a * b**2
+                for m, a in _MASS_UNITS.items()
+                for u, b in _LENGTH_UNITS.items()
+            },
         },
     }
 )

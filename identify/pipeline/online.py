@@ -26,7 +26,7 @@ from identify.regressors.statistics import MOST_BLOCKS
 from identify.signals import NoSegment, prepare
 from identify.signals.transform import BLOCK_SECONDS
 
-_FEWEST = 100
+_FEWEST_ROWS_OF_BLOCK = 100
 """Rows of a block at least, where fewer come in its time."""
 
 
@@ -233,7 +233,7 @@ class OnlineFit:
     def _choose_block(self, rows: Recording) -> None:
         rate_hz = rate_of(rows)
         if rows.time is not None and rate_hz and rows.time[-1] - rows.time[0] >= BLOCK_SECONDS:
-            self._block = max(block_rows(rate_hz), _FEWEST)
+            self._block = max(block_rows(rate_hz), _FEWEST_ROWS_OF_BLOCK)
             self._margin = margin_rows(rows, self._reading, rate_hz, self._block)
 
     def _take(self, stop: int) -> None:

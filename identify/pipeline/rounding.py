@@ -23,7 +23,7 @@ from identify.signals.rounding import FEWEST, FEWEST_STILL, Rounding, Steps, ste
 _SOME_ROWS = 4000
 """Rows that steps are read from."""
 
-_MOST_ROWS = 20_000
+_MOST_RESIDUAL_ROWS = 20_000
 """Rows that what is left of the wrench is read from."""
 
 
@@ -91,7 +91,9 @@ def _steps(log: ScannedLog) -> tuple[Steps, ...]:
 def _noise(log: ScannedLog, rounding: Rounding) -> tuple[float, ...]:
     """Standard deviation of what was rounded about the wrench of the body, of each channel."""
     squares, count = np.zeros(6), 0
-    for excerpt in excerpts(log.source, replace(log.summary.reading, most_rows=_MOST_ROWS)):
+    for excerpt in excerpts(
+        log.source, replace(log.summary.reading, most_rows=_MOST_RESIDUAL_ROWS)
+    ):
         try:
             parts = full_rate(excerpt.recording, rounding.cutoff_hz, excerpt.span)
         except LogError:  # too few good rows there

@@ -25,7 +25,7 @@ from identify.validation.replaying import DoneReplays
 
 RESULT, ESTIMATE = "result.npz", "estimate.json"
 
-MOST_POINTS = 60_000
+MOST_SAVED_POINTS = 60_000
 """Points of the series that are kept of all logs together: 9 MB."""
 
 _LARGEST_FILE = 50_000_000
@@ -70,7 +70,7 @@ def result_bytes(result: FitResult, truth: InertialParameters | None = None) -> 
 
 def kept_of(result: FitResult) -> FitResult:
     """The part of a result that a report needs, without what only a fit does."""
-    share = MOST_POINTS // len(result.logs)
+    share = MOST_SAVED_POINTS // len(result.logs)
     validation = result.validation
     alone = validation.unloaded
     estimate = result.estimate

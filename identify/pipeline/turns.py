@@ -23,7 +23,7 @@ from identify.spatial.rotations import cross
 _ANGLE, _PERIOD = np.pi / 4.0, 4.0
 """Of a turn: θ = _ANGLE sin(2π t / _PERIOD), 1.2 rad/s at the most, which any arm does."""
 
-_LONGEST = 640.0
+_LONGEST_TURNING = 640.0
 """Seconds of it beyond which another motion is due."""
 
 
@@ -82,7 +82,7 @@ def best_turn(
     for name, axis in zip("xyz", np.eye(3), strict=True):
         turned = scan_statistics([_block(axis, up, rate_hz, cutoff_hz)])
         seconds, short = BLOCK_SECONDS, lacking(turned, BLOCK_SECONDS)
-        while short > 1.0 and seconds < _LONGEST:
+        while short > 1.0 and seconds < _LONGEST_TURNING:
             seconds *= np.sqrt(2.0)
             short = lacking(turned, seconds)
         turns.append((max(1.0, short), seconds, name))

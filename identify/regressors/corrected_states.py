@@ -15,7 +15,7 @@ from identify.spatial import BodyMotion, rotation_from_quaternion
 from identify.spatial.columns import DDW, DW, PSI, RP, RT, W
 from identify.spatial.rotations import rotate
 
-_FEWEST = 3
+_FEWEST_FOR_DERIVATIVES = 3
 """Samples of which a derivative is made."""
 
 
@@ -33,7 +33,7 @@ def corrected_states(
             to take off the mapped wrench, shape (n, 6) [N, N m].
         phi: the body, shape (10,).
     """
-    if not corrections or len(segment.time) < _FEWEST:
+    if not corrections or len(segment.time) < _FEWEST_FOR_DERIVATIVES:
         return segment
     z = _wide_columns(segment)
     psi = z[:, PSI].copy()

@@ -13,10 +13,21 @@ from numpy.typing import ArrayLike
 from identify.arrays import Array, Vec3, seal
 from identify.regressors.wrench import SCAN_LAYOUT, WIDE_LAYOUT, carried
 from identify.spatial import Pose, PoseLike, coadjoint, rotation_from_quaternion
-from identify.spatial.columns import ACCELERATION, DDW, DW, FORCE, PSI, RP, RT, TORQUE, W, within
+from identify.spatial.columns import (
+    DDW,
+    DW,
+    FORCE_AXES,
+    PROPER_ACCELERATION,
+    PSI,
+    RP,
+    RT,
+    TORQUE_AXES,
+    W,
+    within,
+)
 from identify.spatial.rotations import exp_rotation, hat
 
-_A = within(ACCELERATION, PSI)
+_A = within(PROPER_ACCELERATION, PSI)
 
 _CROSS = hat(np.eye(3)).transpose(1, 0, 2)
 """(a × b)_i = Σ _CROSS_ijk a_j b_k."""
@@ -190,11 +201,11 @@ def without_cable(
     pull, centre = seal(pull, "pull", (3,)), seal(centre, "centre", (3,))
     arm, moments = seal(arm, "arm", (3,)), seal(moments, "moments", (3, 3))
     M = _as_read()
-    M[RT, within(FORCE, W)] = _by_attitude(pull + stiffness * centre)
-    M[RP, within(FORCE, W)] = -stiffness * np.eye(3)
+    M[RT, within(FORCE_AXES, W)] = _by_attitude(pull + stiffness * centre)
+    M[RP, within(FORCE_AXES, W)] = -stiffness * np.eye(3)
     of_attitude = moments + np.outer(arm, centre)
-    M[RT, within(TORQUE, W)] = np.einsum("ijk,jl->kli", _CROSS, of_attitude).reshape(9, 3)
-    M[RP, within(TORQUE, W)] = -np.einsum("ijk,j->ki", _CROSS, arm)
+    M[RT, within(TORQUE_AXES, W)] = np.einsum("ijk,jl->kli", _CROSS, of_attitude).reshape(9, 3)
+    M[RP, within(TORQUE_AXES, W)] = -np.einsum("ijk,j->ki", _CROSS, arm)
     return M
 
 

@@ -29,7 +29,7 @@ from identify.signals.kernels import default_cutoff_hz
 from identify.signals.preparation import calibrate_imu, lacks_acceleration
 from identify.signals.prepared import ImuCalibration
 from identify.signals.resampling import HALF_WIDTH
-from identify.signals.segments import FEWEST_ROWS
+from identify.signals.segments import FEWEST_SEGMENT_ROWS
 from identify.signals.spikes import without_spikes
 from identify.signals.transform import BLOCK_SECONDS
 
@@ -157,7 +157,7 @@ def _prepared(
 ) -> PreparedLog:
     """Rows by frequency of a chunk, with the cut-off and the rate of those before it."""
     recording = part.recording
-    if chunk.margin and len(recording) < FEWEST_ROWS:
+    if chunk.margin and len(recording) < FEWEST_SEGMENT_ROWS:
         raise NoSegment(
             f"{recording.name}: {len(recording)} rows of a chunk are too few to see a motion"
         )

@@ -33,15 +33,15 @@ from identify.signals.prepared import BlockRows, PreparedLog
 from identify.signals.transform import BAND_EDGES_HZ, CONSTANT
 from identify.spatial import BodyMotion, Pose, PoseLike, coadjoint
 from identify.spatial.columns import (
-    ACCELERATION,
     ANGULAR_ACCELERATION,
     DDW,
     DW,
     FIT_COLUMNS,
-    FORCE,
+    FORCE_AXES,
     PRODUCT_PAIRS,
-    PRODUCTS,
+    PROPER_ACCELERATION,
     PSI,
+    RATE_PRODUCTS,
     RP,
     RT,
     W,
@@ -264,8 +264,8 @@ def factor_of_motion(motion: BodyMotion, wrench: Vec6) -> Array:
         z = chunk[:, : rates.shape[1]]
         z[0] = 1.0
         psi, z[W] = z[PSI], wrench[rows].T
-        psi[ACCELERATION], psi[ANGULAR_ACCELERATION] = a[rows].T, al[rows].T
-        for (i, j), product in zip(PRODUCT_PAIRS, psi[PRODUCTS], strict=True):
+        psi[PROPER_ACCELERATION], psi[ANGULAR_ACCELERATION] = a[rows].T, al[rows].T
+        for (i, j), product in zip(PRODUCT_PAIRS, psi[RATE_PRODUCTS], strict=True):
             np.multiply(rates[i], rates[j], out=product)
         factor = absorb(factor, z)
     return np.triu(factor)
@@ -306,10 +306,10 @@ def frame_change(X_CB: PoseLike) -> Array:
     R = X_CB.rotation
     p = X_CB.inverse().position
     G = np.zeros((FIT_COLUMNS - 1, FIT_COLUMNS - 1))
-    G[ACCELERATION, without_constant(PSI)] = R @ carried(p)
-    G[ACCELERATION, ACCELERATION] += R
+    G[PROPER_ACCELERATION, without_constant(PSI)] = R @ carried(p)
+    G[PROPER_ACCELERATION, PROPER_ACCELERATION] += R
     G[ANGULAR_ACCELERATION, ANGULAR_ACCELERATION] = R
-    G[PRODUCTS, PRODUCTS] = _rotated_products(R)
+    G[RATE_PRODUCTS, RATE_PRODUCTS] = _rotated_products(R)
     G[without_constant(W), without_constant(W)] = coadjoint(X_CB)
     return G
 
@@ -317,7 +317,7 @@ def frame_change(X_CB: PoseLike) -> Array:
 def carried(p: Vec3) -> Array:
     """Matrix that maps ψ to (α× + ω×ω×) p, shape (3, 12)."""
     # ∂f/∂h of the Newton-Euler equations is the same matrix.
-    return np.einsum("jik,k->ij", FEATURE_TENSOR[:, FORCE, 1:4], p)
+    return np.einsum("jik,k->ij", FEATURE_TENSOR[:, FORCE_AXES, 1:4], p)
 
 
 def _rotated_products(R: Array) -> Array:

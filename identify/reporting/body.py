@@ -281,7 +281,7 @@ def _cone(half_angle: float | None) -> str:
     return "any" if half_angle is None else f"± {significant(float(np.rad2deg(half_angle)))}°"
 
 
-_HEAD = (Head("Check", "prose"), Head("Value", "number"), Head("What it says", "prose"))
+_CHECK_HEADS = (Head("Check", "prose"), Head("Value", "number"), Head("What it says", "prose"))
 
 
 def certificate_blocks(estimate: Estimate) -> tuple[Block, ...]:
@@ -306,7 +306,7 @@ def certificate_blocks(estimate: Estimate) -> tuple[Block, ...]:
             f"{1e3 * proof.solve_time:.1f} ms to solve it. The body is at the edge of "
             f"{' and '.join(proof.active) or 'no term'}."
         )
-    return intro, ReportTable(_HEAD, _checks(proof, estimate.bodies)), Text(solver, "muted")
+    return intro, ReportTable(_CHECK_HEADS, _checks(proof, estimate.bodies)), Text(solver, "muted")
 
 
 def _eigenvalues(estimate: Estimate) -> Row:

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from identify.spatial import Pose
 
 _WIDTH, _HEIGHT, _EDGE = 340.0, 280.0, 26.0
-_VIEW = np.array([[-0.64, 0.768, 0.0], [-0.315, -0.263, 0.912], [0.701, 0.584, 0.41]])
+_VIEW_AXES = np.array([[-0.64, 0.768, 0.0], [-0.315, -0.263, 0.912], [0.701, 0.584, 0.41]])
 """Rows: what is to the right, up and towards the reader in axes of B, before it is turned."""
 
-_LETTER, _LINE = 2.8, 11.0
+_LETTER, _LINE_HEIGHT = 2.8, 11.0
 """Half of a letter's width, and the height of a line; the page's script has them too."""
 
-_CURVES, _POINTS = 6, 33
+_CURVES, _CURVE_POINTS = 6, 33
 """Meridians of an ellipsoid, and points of each curve."""
 
 
@@ -64,7 +64,7 @@ def body_drawing(estimate: SavedEstimate) -> Drawing:
         _drawn(mark._replace(points=mark.points - middle), place, scale, words) for mark in marks
     )
     frame = " ".join(f"{value:.4g}" for value in (*place, scale))
-    view = " ".join(f"{value:g}" for value in _VIEW.ravel())
+    view = " ".join(f"{value:g}" for value in _VIEW_AXES.ravel())
     what = "and the ellipsoid of the same inertia" if estimate.principal_axes else ""
     label = escape(f"{estimate.frame_in_words}: its axes, the centre of mass {what}")
     svg = (
@@ -134,7 +134,7 @@ def _frame(word: str, pose: Pose, length: float) -> Iterator[_Mark]:
 
 def _ellipsoid(centre: Array, axes: Array) -> Iterator[_Mark]:
     """Meridians and parallels, and its three principal sections, of semi-axes in rows."""
-    around = np.linspace(0.0, 2.0 * np.pi, _POINTS)[:, None]
+    around = np.linspace(0.0, 2.0 * np.pi, _CURVE_POINTS)[:, None]
     a, b, c = axes
     for angle in np.pi * np.arange(_CURVES) / _CURVES:
         across = np.cos(angle) * b + np.sin(angle) * c
@@ -148,14 +148,16 @@ def _ellipsoid(centre: Array, axes: Array) -> Iterator[_Mark]:
 
 def _drawn(mark: _Mark, place: Array, scale: float, words: list[tuple[float, float, int]]) -> str:
     """A mark as it is seen at first, with its points in space; a word below those it would hide."""
-    seen = place + scale * (mark.points @ _VIEW[:2].T) * (1.0, -1.0)
+    seen = place + scale * (mark.points @ _VIEW_AXES[:2].T) * (1.0, -1.0)
     said = " ".join(f"{value:.4g}" for value in mark.points.ravel())
     color = paint(mark.color)
     x, y = seen[0]
     if mark.word:
         size = len(mark.word)
-        while any(abs(x - u) < _LETTER * (size + n) and abs(y - v) < _LINE for u, v, n in words):
-            y += _LINE
+        while any(
+            abs(x - u) < _LETTER * (size + n) and abs(y - v) < _LINE_HEIGHT for u, v, n in words
+        ):
+            y += _LINE_HEIGHT
         words.append((x, y, size))
         look = f'fill="{paint(INK)}" font-size="10" text-anchor="middle"'
         return f'<text data-p="{said}" x="{x:.1f}" y="{y:.1f}" {look}>{escape(mark.word)}</text>'

@@ -76,7 +76,7 @@ WIDTH = 4.6
 SQUARE = 3.7
 """Height of a panel that is about as high as it is wide [in]."""
 
-_TITLE, _NOTE, _GAP, _BOTTOM = 0.34, 0.22, 0.13, 0.44
+_TITLE_HEIGHT, _NOTE_HEIGHT, _PANEL_GAP, _BOTTOM = 0.34, 0.22, 0.13, 0.44
 """What a column has beside its panels [in]: a title, a note, a gap between two, a labelled axis."""
 
 PAD = 0.08
@@ -168,8 +168,10 @@ class Column:
     def height(self) -> float:
         """Height in all [in]."""
         labelled = 1 if self.shared else len(self.panels)
-        above = sum(_NOTE if panel.note else _GAP for panel in self.panels)
-        return _TITLE + above + sum(panel.height for panel in self.panels) + labelled * _BOTTOM
+        above = sum(_NOTE_HEIGHT if panel.note else _PANEL_GAP for panel in self.panels)
+        return (
+            _TITLE_HEIGHT + above + sum(panel.height for panel in self.panels) + labelled * _BOTTOM
+        )
 
 
 @contextmanager

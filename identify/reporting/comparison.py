@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from identify.estimation.calibration import NOT_INCLUDED
 from identify.exchange import SavedEstimate
-from identify.reporting.content import WIDTH, row, table_of, terminal_lines
+from identify.reporting.content import TERMINAL_WIDTH, row, table_of, terminal_lines
 from identify.reporting.parameter_table import (
     ABOUT_COM,
     Group,
@@ -215,7 +215,7 @@ def listed(words: Sequence[str], most: int) -> str:
     return ", ".join(words[:most]) + more
 
 
-_MOST = 8
+_MOST_LOGS_NAMED = 8
 """Logs that are named in a sentence."""
 
 
@@ -251,14 +251,14 @@ def reasons(comparison: Comparison) -> Iterator[str]:
     if unusable:
         are = "is" if len(unusable) == 1 else "are"
         yield (
-            f"{listed(unusable, _MOST)} {are} not compared: findings say not to use "
+            f"{listed(unusable, _MOST_LOGS_NAMED)} {are} not compared: findings say not to use "
             f"{'it' if len(unusable) == 1 else 'them'}."
         )
     yield from comparison.notes
     if comparison.dropped:
         yield (
             f"Folders of earlier runs whose logs are not among these: "
-            f"{listed(comparison.dropped, _MOST)}."
+            f"{listed(comparison.dropped, _MOST_LOGS_NAMED)}."
         )
 
 
@@ -270,7 +270,7 @@ def _which(comparison: Comparison, spread: str) -> Iterator[str]:
             for name in pooled.differing
             for beside in [pooled.by_name[name]]
         ]
-        yield f"These differ from the rest: {listed(said, _MOST)}."
+        yield f"These differ from the rest: {listed(said, _MOST_LOGS_NAMED)}."
         yield spread
         yield "The pooled values are those of the rest."
         return
@@ -323,7 +323,7 @@ _SHOWN = ("m", "cx", "cy", "cz", "Icxx", "Icyy", "Iczz")
 _MOST_LOGS = 40
 """That are listed; the files have all of them."""
 
-_LONGEST_NAME = 22
+_LONGEST_LISTED_NAME = 22
 
 
 def comparison_lines(comparison: Comparison) -> Iterator[str]:
@@ -334,11 +334,13 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
     for status, title in (("failed", "Failed"), ("duplicate", "Not fitted")):
         logs = comparison.of_status(status)
         for log in logs[:_MOST_LOGS]:
-            yield from wrap(f"{title}: {log.name}: {log.error}", WIDTH, subsequent_indent="  ")
+            yield from wrap(
+                f"{title}: {log.name}: {log.error}", TERMINAL_WIDTH, subsequent_indent="  "
+            )
         if len(logs) > _MOST_LOGS:
             yield f"{title}: {len(logs) - _MOST_LOGS} more, see table.csv"
     said = f"{answer(comparison).capitalize()}. {' '.join(reasons(comparison))}"
-    yield from wrap(said, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+    yield from wrap(said, TERMINAL_WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def _table(comparison: Comparison, fitted: tuple[FittedLog, ...]) -> Iterator[str]:
@@ -347,7 +349,7 @@ def _table(comparison: Comparison, fitted: tuple[FittedLog, ...]) -> Iterator[st
     # Those that somebody has to look at are among the listed.
     first = [log for log in fitted if log.name in pooled.differing or log.usable == "no"]
     kept = [*dict.fromkeys(log.name for log in (*first, *fitted))][:_MOST_LOGS]
-    names = shortened([log.name for log in fitted], _LONGEST_NAME)
+    names = shortened([log.name for log in fitted], _LONGEST_LISTED_NAME)
     lines = [
         row(
             names[log.name] + "*" * (log.name in pooled.differing),
@@ -364,4 +366,4 @@ def _table(comparison: Comparison, fitted: tuple[FittedLog, ...]) -> Iterator[st
         yield f"… and {len(fitted) - _MOST_LOGS} more logs in table.csv"
     said = f"m in {units['m'].name}, c in {units['cx'].name}, Ic in {units['Icxx'].name}"
     marks = "; * differs from the rest" * bool(pooled.differing)
-    yield from wrap(f"{said}; ± half of the 95 % interval{marks}", WIDTH)
+    yield from wrap(f"{said}; ± half of the 95 % interval{marks}", TERMINAL_WIDTH)

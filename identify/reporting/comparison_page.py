@@ -210,8 +210,8 @@ _MOST_NAMED = 60
 _ROW, _LEAST_ROW, _HIGHEST = 0.19, 0.006, 7.0
 """Height of a row, of one of very many, and of the rows of many logs together [in]."""
 
-_LONGEST_NAME = 18
-_WIDEST = 4.0
+_LONGEST_DRAWN_NAME = 18
+_WIDEST_INTERVAL = 4.0
 """Half-widths of a typical log that are drawn at the most: a wide interval is cut off."""
 
 
@@ -284,7 +284,7 @@ def _limits(values: np.ndarray, halves: np.ndarray, compared: np.ndarray) -> tup
     if not which.any():
         return 0.0, 1.0
     known = np.where(np.isfinite(halves), halves, 0.0)[which]
-    most = _WIDEST * float(np.median(known))
+    most = _WIDEST_INTERVAL * float(np.median(known))
     reach = np.minimum(known, most)
     low, high = float((values[which] - reach).min()), float((values[which] + reach).max())
     margin = 0.06 * (high - low) or 0.05 * abs(high) or 1.0
@@ -295,7 +295,7 @@ def _named(
     axes: Axes, comparison: Comparison, fitted: tuple[FittedLog, ...], name: str
 ) -> np.ndarray:
     """Rows with the names of the logs, or of few of very many; where they are."""
-    names = shortened([log.name for log in fitted], _LONGEST_NAME)
+    names = shortened([log.name for log in fitted], _LONGEST_DRAWN_NAME)
     if len(fitted) <= _MOST_NAMED:
         return name_rows(
             axes,

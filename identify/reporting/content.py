@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 Tone: TypeAlias = Literal["", "good", "warn", "bad", "muted"]
 
-WIDTH = 80
+TERMINAL_WIDTH = 80
 """Of a terminal [characters]."""
 
-_GAP = 2
+_COLUMN_GAP = 2
 _LONGEST_NAME = 24
 """A longer name has a line of its own in a terminal."""
 
@@ -236,12 +236,12 @@ def terminal_lines(table: ReportTable) -> Iterator[str]:
         for column, cell in zip(columns, each.cells[1:], strict=True):
             column.append(cell.text)
     shown = [[text.rjust(max(map(len, column))) for text in column] for column in columns]
-    widths = [_GAP + len(column[0]) for column in shown]
-    for piece in in_pieces(widths, WIDTH - first):
+    widths = [_COLUMN_GAP + len(column[0]) for column in shown]
+    for piece in in_pieces(widths, TERMINAL_WIDTH - first):
         if piece[0]:
             yield ""
         cells = zip(*(shown[column] for column in piece), strict=True)
-        head, *lines = ("".join(" " * _GAP + text for text in line) for line in cells)
+        head, *lines = ("".join(" " * _COLUMN_GAP + text for text in line) for line in cells)
         yield (" " * first + head).rstrip()
         for each, name, line in zip(table.rows, names, lines, strict=True):
             if each.heading:

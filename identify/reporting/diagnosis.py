@@ -26,7 +26,7 @@ from identify.reporting.content import (
 from identify.reporting.rounding import prefixed, significant, typeset
 from identify.reporting.timeline import Timeline, mark_logs, timelines
 from identify.reporting.wrenches import predict
-from identify.spatial.columns import FORCE, TORQUE
+from identify.spatial.columns import FORCE_AXES, TORQUE_AXES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from identify.pipeline import FitResult
     from identify.pipeline.result import CheckSummary, RankedReading, SensorEffect
 
-_MOST = 6
+_MOST_EXPLANATIONS = 6
 """Explanations that are shown."""
 
 
@@ -109,7 +109,7 @@ def _sentences(result: FitResult, found: CheckSummary) -> Iterator[str]:
 
 
 def _ranked(readings: Sequence[RankedReading]) -> ReportTable:
-    shown = list(readings[:_MOST])
+    shown = list(readings[:_MOST_EXPLANATIONS])
     if all(each.code for each in shown):
         shown += [each for each in readings if not each.code]
     return ReportTable(
@@ -142,7 +142,7 @@ def _effects(effects: Sequence[SensorEffect]) -> ReportTable:
     )
 
 
-_KINDS = (("force", "N", FORCE), ("torque", "N m", TORQUE))
+_HALVES_OF_WRENCH = (("force", "N", FORCE_AXES), ("torque", "N m", TORQUE_AXES))
 
 
 def span_columns(result: FitResult) -> tuple[Column, ...]:
@@ -157,7 +157,7 @@ def span_columns(result: FitResult) -> tuple[Column, ...]:
             timeline.label,
             tuple(
                 _sized([np.linalg.norm(one[:, axes], axis=1) for one in values], spans, timeline, k)
-                for k, (_, _, axes) in enumerate(_KINDS)
+                for k, (_, _, axes) in enumerate(_HALVES_OF_WRENCH)
             ),
             link=timeline.link,
         )
@@ -169,7 +169,7 @@ def span_columns(result: FitResult) -> tuple[Column, ...]:
 def _sized(
     sizes: Sequence[Array], spans: Sequence[Sequence[Span]], timeline: Timeline, kind: int
 ) -> Panel:
-    name, unit, _ = _KINDS[kind]
+    name, unit, _ = _HALVES_OF_WRENCH[kind]
     scale = prefixed(unit, max(float(sizes[index].max()) for index, _, _ in timeline.spans))
 
     def draw(axes: Axes) -> None:

@@ -16,23 +16,23 @@ from identify.reporting.svg_axes import Mark, SvgAxes, Ticks, text_width, write_
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_INCH = 72.0
-_TITLE, _LABEL, _SMALL = 9.5, 8.5, 8.0
+_POINTS_OF_INCH = 72.0
+_TITLE_TEXT, _LABEL_TEXT, _SMALL_TEXT = 9.5, 8.5, 8.0
 """Sizes of text."""
 
 _BOLD = 1.12
 """Width of bold text over that of plain text."""
 
-_LINE = 1.4
+_LINE_SPACING = 1.4
 """From one line of text to the next, over its size."""
 
-_TICK, _GAP = 3.0, 3.5
+_TICK, _TICK_GAP = 3.0, 3.5
 """Length of a tick, and the gap between it and its number."""
 
 _HANDLE, _AFTER_HANDLE, _BETWEEN = 12.0, 4.0, 9.6
 """Of a legend: width of a mark, and the gaps after it and after its word."""
 
-_LEFT, _RIGHT = _INCH * PAD, _INCH * (WIDTH - PAD)
+_LEFT, _RIGHT = _POINTS_OF_INCH * PAD, _POINTS_OF_INCH * (WIDTH - PAD)
 """Where a column begins and ends."""
 
 
@@ -53,12 +53,12 @@ def svg(column: Column, key: str) -> str:
         parts.append(box.group(panel, drawn) if column.link else drawn)
         y = top + panel.height
         if labelled:
-            y += _TICK + _GAP + _SMALL + _LINE * _LABEL
+            y += _TICK + _TICK_GAP + _SMALL_TEXT + _LINE_SPACING * _LABEL_TEXT
             xlabel = panel.xlabel or column.xlabel
-            parts.append(write_text(xlabel, 0.5 * (left + right), y, _LABEL, INK, _MIDDLE))
+            parts.append(write_text(xlabel, 0.5 * (left + right), y, _LABEL_TEXT, INK, _MIDDLE))
     labels = "; ".join(panel.ylabel or panel.xlabel or column.xlabel for panel in panels)
     label = escape(f"{column.title}: {labels}")
-    size = f"0 0 {_INCH * WIDTH:g} {y + _LEFT:.2f}"
+    size = f"0 0 {_POINTS_OF_INCH * WIDTH:g} {y + _LEFT:.2f}"
     link = f' data-link="{escape(column.link)}"' if column.link else ""
     return f'<svg viewBox="{size}" role="img" aria-label="{label}"{link}>{"".join(parts)}</svg>'
 
@@ -79,9 +79,9 @@ class _DrawnPanel:
 
     @classmethod
     def of(cls, panel: Panel) -> _DrawnPanel:
-        axes, height = SvgAxes(), _INCH * panel.height
+        axes, height = SvgAxes(), _POINTS_OF_INCH * panel.height
         panel.draw(cast("Axes", axes))  # panels of pages use what both have
-        up = axes.y.ticks(height, _SMALL, along=False)
+        up = axes.y.ticks(height, _SMALL_TEXT, along=False)
         return cls(axes, panel.ylabel, panel.xlabel, panel.note, height, up)
 
     @property
@@ -89,20 +89,23 @@ class _DrawnPanel:
         """Room for what stands above the axes, and for half a number beside their upper end."""
         notes = self.axes.notes
         texts = [note.size - note.offset[1] for note in notes if note.at[1] == np.inf]
-        return max(0.5 * _SMALL, *texts, bool(self.note) * (_GAP + _SMALL)) + _SMALL
+        return (
+            max(0.5 * _SMALL_TEXT, *texts, bool(self.note) * (_TICK_GAP + _SMALL_TEXT))
+            + _SMALL_TEXT
+        )
 
 
 def _sides(panels: Sequence[_DrawnPanel]) -> tuple[float, float]:
     """Where the axes of a column begin and end."""
-    words = (text_width(label, _SMALL) for panel in panels for label in panel.up.labels)
-    left = _LEFT + max(words, default=0.0) + _TICK + _GAP
+    words = (text_width(label, _SMALL_TEXT) for panel in panels for label in panel.up.labels)
+    left = _LEFT + max(words, default=0.0) + _TICK + _TICK_GAP
     if any(panel.ylabel for panel in panels):
-        left += _LINE * _LABEL
+        left += _LINE_SPACING * _LABEL_TEXT
     notes = (note for panel in panels for note in panel.axes.notes if note.at[0] == np.inf)
     beside = (note.offset[0] + text_width(note.text, note.size) for note in notes)
     right = _RIGHT - max(beside, default=0.0)
-    found = (panel.axes.x.ticks(right - left, _SMALL, along=True).labels for panel in panels)
-    last = (0.5 * text_width(labels[-1], _SMALL) for labels in found if labels)
+    found = (panel.axes.x.ticks(right - left, _SMALL_TEXT, along=True).labels for panel in panels)
+    last = (0.5 * text_width(labels[-1], _SMALL_TEXT) for labels in found if labels)
     return left, min(right, _RIGHT - max(last, default=0.0))
 
 
@@ -112,23 +115,23 @@ def _head(title: str, drawn: Sequence[SvgAxes]) -> tuple[list[str], float]:
     Returns:
         Their markup, and where it ends.
     """
-    y = _LEFT + _TITLE
-    parts = [write_text(title, _LEFT, y, _TITLE, INK, ' font-weight="bold"')]
+    y = _LEFT + _TITLE_TEXT
+    parts = [write_text(title, _LEFT, y, _TITLE_TEXT, INK, ' font-weight="bold"')]
     legend = {label: marks for axes in drawn[::-1] for label, marks in axes.legend.items()}
     order = dict.fromkeys(label for axes in drawn for label in axes.legend)
-    widths = {label: _HANDLE + _AFTER_HANDLE + text_width(label, _SMALL) for label in order}
+    widths = {label: _HANDLE + _AFTER_HANDLE + text_width(label, _SMALL_TEXT) for label in order}
     if not order:
         return parts, y
     whole = sum(widths.values()) + _BETWEEN * (len(widths) - 1)
     x = _RIGHT - whole
-    if x < _LEFT + _BOLD * text_width(title, _TITLE) + _BETWEEN:
-        x, y = _LEFT, y + _LINE * _SMALL
+    if x < _LEFT + _BOLD * text_width(title, _TITLE_TEXT) + _BETWEEN:
+        x, y = _LEFT, y + _LINE_SPACING * _SMALL_TEXT
     for label, width in widths.items():
         if x > _LEFT and x + width > _RIGHT + 0.01:
-            x, y = _LEFT, y + _LINE * _SMALL
-        handle = _Box(x, y - 0.7 * _SMALL, _HANDLE, 0.7 * _SMALL, "")
+            x, y = _LEFT, y + _LINE_SPACING * _SMALL_TEXT
+        handle = _Box(x, y - 0.7 * _SMALL_TEXT, _HANDLE, 0.7 * _SMALL_TEXT, "")
         parts += (handle.key_of(mark) for mark in legend[label])
-        parts.append(write_text(label, x + _HANDLE + _AFTER_HANDLE, y, _SMALL, INK))
+        parts.append(write_text(label, x + _HANDLE + _AFTER_HANDLE, y, _SMALL_TEXT, INK))
         x += width + _BETWEEN
     return parts, y
 
@@ -154,7 +157,7 @@ class _Box:
     def draw(self, panel: _DrawnPanel, *, numbered: bool, zoomed: bool) -> Iterator[str]:
         """Grid, marks, axes with ticks, and texts."""
         axes, bottom = panel.axes, self.top + self.height
-        across = axes.x.ticks(self.width, _SMALL, along=True)
+        across = axes.x.ticks(self.width, _SMALL_TEXT, along=True)
         xs = (self.left + self.width * axes.x.shares(across.places)).tolist()
         ys = (bottom - self.height * axes.y.shares(panel.up.places)).tolist()
         grid = [f"M{x:.2f} {self.top:.2f}v{self.height:.2f}" for x in xs if axes.x.grid]
@@ -177,22 +180,22 @@ class _Box:
         yield _stroke(corner + "".join(ticks), EDGE, 0.8, ' class="edge"' if zoomed else "")
         up, along = (' class="up"', ' class="across"') if zoomed else ("", "")
         for y, label in zip(ys, panel.up.labels, strict=True):
-            x = self.left - _TICK - _GAP
-            yield write_text(label, x, y + 0.36 * _SMALL, _SMALL, INK, f"{_END}{up}")
+            x = self.left - _TICK - _TICK_GAP
+            yield write_text(label, x, y + 0.36 * _SMALL_TEXT, _SMALL_TEXT, INK, f"{_END}{up}")
         yield from self._texts(panel)
         if numbered:
-            y = bottom + _TICK + _GAP + 0.75 * _SMALL
+            y = bottom + _TICK + _TICK_GAP + 0.75 * _SMALL_TEXT
             for x, label in zip(xs, across.labels, strict=True):
-                yield write_text(label, x, y, _SMALL, INK, f"{_MIDDLE}{along}")
+                yield write_text(label, x, y, _SMALL_TEXT, INK, f"{_MIDDLE}{along}")
 
     def _texts(self, panel: _DrawnPanel) -> Iterator[str]:
         if panel.ylabel:
-            x, y = _LEFT + 0.8 * _LABEL, self.top + 0.5 * self.height
+            x, y = _LEFT + 0.8 * _LABEL_TEXT, self.top + 0.5 * self.height
             turned = f'{_MIDDLE} class="name" transform="rotate(-90 {x:.2f} {y:.2f})"'
-            yield write_text(panel.ylabel, x, y, _LABEL, INK, turned)
+            yield write_text(panel.ylabel, x, y, _LABEL_TEXT, INK, turned)
         if panel.note:
-            x, y = self.left + self.width, self.top - _GAP
-            yield write_text(panel.note, x, y, _SMALL, MUTED, _END)
+            x, y = self.left + self.width, self.top - _TICK_GAP
+            yield write_text(panel.note, x, y, _SMALL_TEXT, MUTED, _END)
         for note in panel.axes.notes:
             (x,), (y,) = self._place(panel.axes, *np.array(note.at)[:, None])
             anchor = f' text-anchor="{note.anchor}"'

@@ -35,7 +35,7 @@ from identify.reporting.parameter_table import ABOUT_COM, parameter_rows
 from identify.reporting.precision import SOURCE_NAMES, body_scales
 from identify.reporting.rounding import significant, typeset
 from identify.reporting.timeline import require_logs
-from identify.spatial.columns import ACCELERATION, ANGULAR_ACCELERATION, PRODUCTS
+from identify.spatial.columns import ANGULAR_ACCELERATION, PROPER_ACCELERATION, RATE_PRODUCTS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,12 +117,12 @@ def _feature_table(result: FitResult) -> ReportTable:
 
 
 GROUPS = (
-    ("acceleration less gravity, a′ [m/s²]", ("a′x", "a′y", "a′z"), ACCELERATION),
+    ("acceleration less gravity, a′ [m/s²]", ("a′x", "a′y", "a′z"), PROPER_ACCELERATION),
     ("angular acceleration, α [rad/s²]", ("αx", "αy", "αz"), ANGULAR_ACCELERATION),
     (
         "products of the angular velocity, ω ω [rad²/s²]",
         ("ωx²", "ωy²", "ωz²", "ωx ωy", "ωx ωz", "ωy ωz"),
-        PRODUCTS,
+        RATE_PRODUCTS,
     ),
 )
 """The twelve features: axis label, names and columns."""

@@ -51,7 +51,7 @@ class _Quantity(NamedTuple):
 
 
 _COM, _INERTIA_ABOUT_COM = ("cx", "cy", "cz"), tuple(f"Ic{name[1:]}" for name in PHI[4:])
-_MOMENT, _INERTIA = partial(scaled, UNITS[1]), partial(scaled, UNITS[4])
+_SCALED_MOMENT, _SCALED_INERTIA = partial(scaled, UNITS[1]), partial(scaled, UNITS[4])
 _QUANTITIES: dict[Group, _Quantity] = {
     "mass": _Quantity(PHI[:1], PHI[:1], UNITS[0], lambda body: body.phi[:1], unit_of_mass),
     "com": _Quantity(_COM, PHI[1:4], "m", lambda body: body.com, unit_of_length),
@@ -60,14 +60,16 @@ _QUANTITIES: dict[Group, _Quantity] = {
         PHI[4:],
         UNITS[4],
         lambda body: six_from_symmetric(body.inertia_about_com),
-        _INERTIA,
+        _SCALED_INERTIA,
     ),
-    "first_moment": _Quantity(PHI[1:4], PHI[1:4], UNITS[1], lambda body: body.phi[1:4], _MOMENT),
+    "first_moment": _Quantity(
+        PHI[1:4], PHI[1:4], UNITS[1], lambda body: body.phi[1:4], _SCALED_MOMENT
+    ),
     "inertia_about_origin": _Quantity(
-        PHI[4:], PHI[4:], UNITS[4], lambda body: body.phi[4:], _INERTIA
+        PHI[4:], PHI[4:], UNITS[4], lambda body: body.phi[4:], _SCALED_INERTIA
     ),
     "principal": _Quantity(
-        MOMENTS, ("",) * 3, UNITS[4], lambda body: body.principal_moments, _INERTIA
+        MOMENTS, ("",) * 3, UNITS[4], lambda body: body.principal_moments, _SCALED_INERTIA
     ),
 }
 
@@ -83,7 +85,7 @@ ABOUT_COM: tuple[Group, ...] = GROUPS[:3]
 ABOUT_ORIGIN: tuple[Group, ...] = ("mass", "first_moment", "inertia_about_origin")
 """The ten of phi, about the origin of the body frame."""
 
-_SYMMETRIC = 1e-6
+_SYMMETRIC_INTERVAL = 1e-6
 """Relative distance of an interval's middle from the value up to which it is shown as ±."""
 
 
@@ -226,7 +228,7 @@ def _shown(
     )
 
 
-_SHOWN = 0.5
+_PRIOR_SHARE_SHOWN = 0.5
 """Share of a prior that is shown [%]."""
 
 _WITHOUT_INTERVAL = {
@@ -239,7 +241,7 @@ _WITHOUT_INTERVAL = {
 def _interval(value: float, interval: tuple[float, float], unit: Unit, decimals: int) -> str:
     low, high = map(unit.of, interval)
     half = 0.5 * (high - low)
-    if abs(0.5 * (low + high) - value) <= _SYMMETRIC * max(abs(value), half):
+    if abs(0.5 * (low + high) - value) <= _SYMMETRIC_INTERVAL * max(abs(value), half):
         return plus_minus(half, decimals)
     return f"{fixed(low, decimals)} … {fixed(high, decimals)}"
 
@@ -280,7 +282,9 @@ def parameter_rich_table(
         caption.append(f"default: not identifiable from this log; {estimate.default_body}")
     share = {name: 100.0 * of for name, of in estimate.prior_share.items()}
     if "prior" in estimate.decided_by.values():
-        said = ", ".join(f"{name} {of:.0f} %" for name, of in share.items() if of >= _SHOWN)
+        said = ", ".join(
+            f"{name} {of:.0f} %" for name, of in share.items() if of >= _PRIOR_SHARE_SHOWN
+        )
         caption.append(f"prior's share of what is known: {said}")
     if any(row.outside for row in rows):
         caption.append("* truth outside the interval")

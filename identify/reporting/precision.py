@@ -162,13 +162,13 @@ def _share_rows(estimate: Estimate, sources: Sequence[str]) -> list[Row]:
     ]
 
 
-_LEAST = 1e-6
+_LEAST_WIDTH = 1e-6
 """Least relative width that is drawn [%]."""
 
-_MOST = 1e5
+_LARGEST_WIDTH = 1e5
 """Largest relative width or error that is drawn [%]."""
 
-_SMALLEST = 1e-20
+_LEAST_SQUARED_LENGTH = 1e-20
 """Square of the length of a body without extent [m²]."""
 
 _MARKS = {"data": ("o", ESTIMATE), "prior": ("s", MEASURED), "constraint": ("D", CONSTRAINT)}
@@ -226,7 +226,7 @@ def _widths_column(estimate: SavedEstimate, truth: InertialParameters | None, ti
 def body_scales(estimate: SavedEstimate) -> dict[str, float]:
     """The body's own scale of mass [kg], length [m] and inertia [kg m²], by group of parameters."""
     body = estimate.parameters
-    square = max(float(np.trace(body.inertia_about_com)) / (2.0 * body.mass), _SMALLEST)
+    square = max(float(np.trace(body.inertia_about_com)) / (2.0 * body.mass), _LEAST_SQUARED_LENGTH)
     return {
         "mass": body.mass,
         "com": float(np.sqrt(square)),
@@ -264,7 +264,7 @@ def _relative(
         else 100.0 * abs(value) / scales[row.group]
         for row, value in zip(rows, values, strict=True)
     ]
-    return np.clip(shares, _LEAST, _MOST)
+    return np.clip(shares, _LEAST_WIDTH, _LARGEST_WIDTH)
 
 
 def _remark(row: ParameterRow, width: float) -> str:
@@ -272,7 +272,7 @@ def _remark(row: ParameterRow, width: float) -> str:
         return "given"
     if not np.isfinite(width):
         return "unidentifiable"
-    return "< 10⁻⁶ %" if width <= _LEAST else f"{significant(width)} %"
+    return "< 10⁻⁶ %" if width <= _LEAST_WIDTH else f"{significant(width)} %"
 
 
 SOURCE_NAMES = dict(

@@ -115,7 +115,7 @@ def _said(errors: ReplayErrors) -> str:
     return f"{position} {length.name} and {angle}° in {end} s"
 
 
-_POINTS, _PATH_POINTS = 600, 4000
+_ERROR_POINTS, _PATH_POINTS = 600, 4000
 """Points of a curve of errors, and of the replayed path, which a page zooms into."""
 
 _FAR_APART = 8.0
@@ -236,7 +236,7 @@ def _growth(
         where, low, high = (one[first:] for one in band)
         axes.fill_between(where, low, high, color=BAND, lw=0.0, label="95 % of its uncertainty")
     for place, name in reversed(list(enumerate(values))):
-        x, y = thin(horizon[name], values[name], _POINTS // 2)
+        x, y = thin(horizon[name], values[name], _ERROR_POINTS // 2)
         if logarithmic:
             x, y = x[y > least], y[y > least]
         look = _OF_NOISE if name == NOISE else _LOOKS[min(place, len(_LOOKS) - 1)]

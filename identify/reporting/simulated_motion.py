@@ -197,7 +197,7 @@ LENGTH = "1/√(kg m²)"
 VIEW = View.of(azimuth=np.deg2rad(35.0), elevation=np.deg2rad(24.0))
 _FAMILY = 7
 """Polhodes drawn on either side of the separatrix."""
-_NOTHING = 1e-6
+_DRAWN_AS_NONE = 1e-6
 """A component, or a change, below this of the largest is drawn as none."""
 
 
@@ -250,7 +250,7 @@ def family(moments: Vec3) -> tuple[list[Array], list[Array]]:
     # Along an arc from either axis to the separatrix the share grows as the square of the angle.
     share = np.sin(0.5 * np.pi * np.arange(1, _FAMILY + 1) / (_FAMILY + 1)) ** 2
     effective = np.concatenate((least + (middle - least) * share, most - (most - middle) * share))
-    near = _NOTHING * most
+    near = _DRAWN_AS_NONE * most
     apart = [x for x in effective if least + near < x < most - near and abs(x - middle) > near]
     curves = [curve for pair in polhode_curves(moments, apart) for curve in pair]
     between = least + near < middle < most - near
@@ -326,9 +326,9 @@ def _component(axes: Axes, time: Array, w: Vec3, k: int) -> None:
     if len(time) > 1:
         axes.set_xlim(float(time.min()), float(time.max()))
     reach, whole = float(np.abs(w[:, k]).max()), float(np.abs(w).max())
-    if reach < _NOTHING * whole:
+    if reach < _DRAWN_AS_NONE * whole:
         axes.set_ylim(-0.1 * whole, 0.1 * whole)
-    elif np.ptp(w[:, k]) < _NOTHING * whole:
+    elif np.ptp(w[:, k]) < _DRAWN_AS_NONE * whole:
         axes.set_ylim(-1.2 * reach, 1.2 * reach)
 
 

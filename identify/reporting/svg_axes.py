@@ -18,7 +18,7 @@ from identify.arrays import Array
 from identify.reporting.canvas import paint
 from identify.reporting.rounding import typeset
 
-_WIDTHS = (
+_CHARACTER_WIDTHS = (
     (0.32, "ijlIJ'′ ,.·’"),
     (0.41, "/:;\\|f()[]t-!²³⁰¹⁴⁵⁶⁷⁸⁹r"),
     (0.53, '"*_`–°“”sz⁻?'),
@@ -30,15 +30,17 @@ _WIDTHS = (
 )
 """Widths of characters in a wide font, DejaVu Sans, over its size; of all others 1."""
 
-_WIDTH_OF = {character: width for width, characters in _WIDTHS for character in characters}
+_WIDTH_OF = {
+    character: width for width, characters in _CHARACTER_WIDTHS for character in characters
+}
 
-_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+_TICK_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 """Between ticks, in a power of ten."""
 
-_MARGIN = 0.08
+_AXIS_MARGIN = 0.08
 """Above and below the data, where no limits are set, as a share of their reach."""
 
-_FAR = 10.0
+_FAR_OUTSIDE = 10.0
 """Heights of the axes from which on it is all the same where a point outside them is."""
 
 
@@ -145,7 +147,7 @@ class Scale:
         if self.log:
             low, high = np.log10(low), np.log10(high)
             placed = np.log10(np.maximum(placed, np.finfo(float).tiny))
-        return np.clip((placed - low) / (high - low), -_FAR, 1.0 + _FAR)
+        return np.clip((placed - low) / (high - low), -_FAR_OUTSIDE, 1.0 + _FAR_OUTSIDE)
 
     def ticks(self, room: float, size: float, *, along: bool) -> Ticks:
         """Ticks with labels that do not touch each other.
@@ -178,7 +180,7 @@ def _even_ticks(low: float, high: float, most: int, *, integer: bool) -> Ticks:
     """Round places, `most` steps at the most between the limits, but two places where it can be."""
     raw = (high - low) / most
     power = int(np.floor(np.log10(raw)))
-    steps = sorted({step * 10.0**p for p in (power - 1, power) for step in _STEPS})
+    steps = sorted({step * 10.0**p for p in (power - 1, power) for step in _TICK_STEPS})
     if integer:
         steps = [step for step in steps if step >= 1.0 and step % 1.0 == 0.0] or [1.0]
     wide = next((k for k, step in enumerate(steps) if step >= raw * (1.0 - 1e-9)), len(steps) - 1)
@@ -206,7 +208,7 @@ class SvgAxes:
     """
 
     def __init__(self) -> None:
-        self.x, self.y = Scale(7, 0.0), Scale(5, _MARGIN)
+        self.x, self.y = Scale(7, 0.0), Scale(5, _AXIS_MARGIN)
         self.marks: list[Mark] = []
         self.notes: list[Note] = []
         self.legend: dict[str, list[Mark]] = {}

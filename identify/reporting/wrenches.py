@@ -36,7 +36,7 @@ from identify.reporting.content import (
 )
 from identify.reporting.rounding import nines, prefixed, significant
 from identify.reporting.timeline import Timeline, mark_logs, require_logs, timelines
-from identify.spatial.columns import FORCE, TORQUE
+from identify.spatial.columns import FORCE_AXES, TORQUE_AXES
 from identify.validation import rms_of_noise
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def _residual_table(result: FitResult) -> ReportTable:
     )
 
 
-_KINDS = (("Force", "N", FORCE), ("Torque", "N m", TORQUE))
+_KINDS = (("Force", "N", FORCE_AXES), ("Torque", "N m", TORQUE_AXES))
 """The two halves of a wrench: title, unit and columns."""
 
 _AXES = tuple((f"{title.lower()} {axis}", unit) for title, unit, _ in _KINDS for axis in "xyz")

@@ -60,16 +60,16 @@ def _slopes(step: Array, chord: Array) -> Array:
     return dgtsv(below, middle, above, right)[3]
 
 
-_GAP = 5.5
+_GAP_PERIODS = 5.5
 """Stamps further apart than so many periods are a gap; smaller holes are interpolated."""
 
 _UNIFORM = 1e-3
 """Stamps within this share of a period of a uniform grid are taken to be on it."""
 
-_LATE = 5.0
+_MOST_LATENESS = 5.0
 """Root mean square lateness, in periods, up to which stamps may be those of even rows."""
 
-_CLOSE = 0.25
+_TOO_CLOSE = 0.25
 """Rows stamped closer together than this share of a period are not both interpolated through."""
 
 _SMOOTHER = 0.7
@@ -103,7 +103,7 @@ def gap_starts(time: Array) -> Indices:
     # Over several rows lateness averages out; the median over all of those ignores the gaps.
     rows = int(np.clip(len(time) // 20, 1, 10))
     period = float(np.median(time[rows:] - time[:-rows])) / rows
-    return np.flatnonzero(np.diff(time) > _GAP * max(period, sampling_period(time))) + 1
+    return np.flatnonzero(np.diff(time) > _GAP_PERIODS * max(period, sampling_period(time))) + 1
 
 
 def uniform_rows(time: Array, columns: Array, probe: Indices) -> UniformRows:
@@ -153,8 +153,10 @@ def _even_clocks(time: Array) -> list[_EvenClock]:
     whole = _fit_clock(time, np.arange(len(time)))
     clocks = [whole]
     period = sampling_period(time)
-    if time[-1] - time[0] > _GAP * period * len(time):  # bursts: no hole is as long as a gap
-        return clocks if whole.lateness <= _LATE else []
+    if time[-1] - time[0] > _GAP_PERIODS * period * len(
+        time
+    ):  # bursts: no hole is as long as a gap
+        return clocks if whole.lateness <= _MOST_LATENESS else []
     # Number the slots by the steps, if those are even, or by the stamps, if they come in order.
     steps = np.maximum(np.rint(np.diff(time) / period), 1.0).astype(np.intp)
     holed = _fit_clock(time, np.concatenate(([0], np.cumsum(steps))))
@@ -168,7 +170,7 @@ def _even_clocks(time: Array) -> list[_EvenClock]:
         if slots[-1] > len(time) - 1 and holed.lateness < 0.5 * whole.lateness:
             clocks = [holed, whole]
         period = holed.period
-    return [clock for clock in clocks if clock.lateness <= _LATE]
+    return [clock for clock in clocks if clock.lateness <= _MOST_LATENESS]
 
 
 def _fit_clock(time: Array, slots: Indices) -> _EvenClock:
@@ -198,7 +200,7 @@ def _resample(time: Array, columns: Array) -> UniformRows:
     """Rows interpolated between their stamps."""
     count = len(time)
     period = float(time[-1] - time[0]) / (count - 1)
-    slots = np.floor((time - time[0]) / (_CLOSE * period))
+    slots = np.floor((time - time[0]) / (_TOO_CLOSE * period))
     keep = np.concatenate(([True], np.diff(slots) > 0.0))
     grid = time[0] + period * np.arange(count)
     return UniformRows(grid, 1.0 / period, cubic_spline(time[keep], columns[keep], grid))

@@ -21,10 +21,10 @@ from identify.spatial.rotations import lengths, normalised_quaternion
 _FEWEST_SAMPLES = 20
 """Samples below which they are not known to be regular."""
 
-_LONGEST = 250.0
+_LONGEST_PERIOD = 250.0
 """Rows a sample beyond which bends are those of the motion …"""
 
-_SHORTEST = 1.5
+_SHORTEST_PERIOD = 1.5
 """… and below which too few rows are straight to see it."""
 
 _BENT = 5.0
@@ -43,7 +43,7 @@ _REGULAR = 0.8
 _QUANTILES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85)
 """Shares of rows that bend by rounding alone, to be tried."""
 
-_ROUNDING = 4.0
+_BEND_ROUNDING = 4.0
 """Of those the bend is within so many times their largest …"""
 
 _DOUBLES = 64.0 * np.finfo(float).eps
@@ -55,14 +55,14 @@ _PROBES, _PROBE = 5, 1024
 _STRAIGHT = 0.15
 """… in each of which this share bends less than a tenth of what a few rows do, at the least."""
 
-_FEW = 4
+_FEW_BENDS = 4
 """Bent rows that a sensor of the longest period leaves in such a run."""
 
-_EVEN = 0.1
+_OFF_EVEN_CLOCK = 0.1
 """Root mean square of what samples may be off an even clock [rows], to be taken at its times."""
 
 
-_GAP = 2.5
+_GAP_STEPS = 2.5
 """Usual times from row to row beyond which rows are missing, and slopes are of a longer time."""
 
 
@@ -140,7 +140,7 @@ def slower_samples(values: Array, time: Array) -> SlowerSamples | None:
     if not _may_be_straight(values):
         return None
     apart = np.diff(time)
-    gaps = apart > _GAP * np.median(apart)
+    gaps = apart > _GAP_STEPS * np.median(apart)
     beside_gap = gaps[1:] | gaps[:-1]
     for clock in _clocks(time):
         places = _places(values, clock, beside_gap)
@@ -179,7 +179,7 @@ def _may_be_straight(values: Array) -> bool:
     for start in starts[[2, 0, 4, 1, 3]]:
         some = values[start : start + _PROBE]
         size = np.sort(lengths(_bends(some, np.arange(len(some), dtype=float))))
-        few, most = size[int(_STRAIGHT * len(size))], size[-_FEW]
+        few, most = size[int(_STRAIGHT * len(size))], size[-_FEW_BENDS]
         if few > 0.1 * most > _DOUBLES * np.abs(some).max():
             return False
     return True
@@ -193,7 +193,7 @@ def _places(values: Array, clock: Array, beside_gap: Flags) -> Array | None:
     if len(beyond) < _FEWEST_SAMPLES:
         return None
     tried = [0.0, *(beyond[(len(beyond) * np.array(_QUANTILES)).astype(np.intp)]).tolist()]
-    limits = np.unique(np.maximum(_ROUNDING * np.array(tried), least))
+    limits = np.unique(np.maximum(_BEND_ROUNDING * np.array(tried), least))
     found = [one for limit in limits if (one := _regular(bends, size, clock, limit)) is not None]
     best = max(found, key=lambda each: each.even, default=None)
     return None if best is None else _filled(best, clock)
@@ -234,7 +234,9 @@ def _regular(bends: Array, size: Array, clock: Array, rounding: float) -> _Bent 
     period = float(np.median(apart))
     near = apart[apart < 2.5 * period]
     even = int(np.sum(np.abs(near - period) < 0.5 * period))
-    if not _SHORTEST < period < _LONGEST or even < max(_FEWEST_SAMPLES, _REGULAR * len(near)):
+    if not _SHORTEST_PERIOD < period < _LONGEST_PERIOD or even < max(
+        _FEWEST_SAMPLES, _REGULAR * len(near)
+    ):
         return None
     return _Bent(np.sort(np.concatenate((alone, *several))), period, even)
 
@@ -254,7 +256,7 @@ def _filled(bent: _Bent, clock: Array) -> Array:
     steps = np.maximum(np.rint(np.diff(bent.places) / bent.period), 1.0)
     numbers = np.concatenate(([0.0], np.cumsum(steps)))
     period, start = np.polyfit(numbers, bent.places, 1)
-    if float(np.sqrt(np.mean((bent.places - start - period * numbers) ** 2))) < _EVEN:
+    if float(np.sqrt(np.mean((bent.places - start - period * numbers) ** 2))) < _OFF_EVEN_CLOCK:
         first, last = (clock[[0, -1]] - start) / period
         return start + period * np.arange(np.ceil(first), np.floor(last) + 1.0)
     counts = np.rint(np.diff(bent.places, prepend=clock[0], append=clock[-1]) / bent.period)

@@ -22,7 +22,7 @@ _SMOOTHING_ORDER = 6
 _SMOOTHING_BAND = 3.0
 """Pass-band of the derivatives, in cut-offs, about: squaring ω after it then costs nothing."""
 
-_LONG = 2**14
+_LONG_SUM = 2**14
 """Samples from which sums go by Fourier transforms …"""
 
 _TRANSFORMED = 2**12
@@ -80,7 +80,7 @@ def _correlated(columns: Array, kernel: Array) -> Array:
     """Sums of a kernel's length, (n, k) to (n − taps + 1, k); of long columns by overlap-save."""
     taps = len(kernel)
     count = len(columns) - taps + 1
-    if len(columns) < _LONG or taps > _TRANSFORMED // 2:
+    if len(columns) < _LONG_SUM or taps > _TRANSFORMED // 2:
         sums = np.empty((count, columns.shape[1]))
         for number, line in enumerate(np.ascontiguousarray(columns.T)):
             sums[:, number] = np.correlate(line, kernel, "valid")

@@ -17,10 +17,10 @@ from identify.signals.kinematics import Samples, Way
 from identify.signals.propagation import propagate
 from identify.signals.transform import SAMPLE, BlockTransform, derivative_gains
 from identify.spatial import quaternion_product
-from identify.spatial.columns import FIRST_AXES, PRODUCTS, SECOND_AXES
+from identify.spatial.columns import FIRST_AXES, RATE_PRODUCTS, SECOND_AXES
 from identify.spatial.rotations import normalised_quaternion, quaternion_conjugate
 
-_SEEN = 0.25
+_SEEN_SHARE = 0.25
 """The noise is read where the differentiator takes this share of its power off, or more …"""
 
 _OCTAVES = 3.0
@@ -29,7 +29,7 @@ _OCTAVES = 3.0
 _BELOW_NYQUIST = 0.9
 """… and below this share of half the sampling rate."""
 
-_WINDOW = 1024
+_SPECTRUM_SAMPLES = 1024
 
 _PLACES = 64
 """Samples of a block at which noise is propagated, at the most …"""
@@ -82,8 +82,10 @@ def signal_noise(
     rest = np.concatenate(columns, axis=1)
     frequency, power, averaged = power_spectrum(rest, rate_hz)
     taken_off = np.abs(1.0 - _real_response(value, frequency / rate_hz)) ** 2
-    seen = (taken_off > _SEEN) & (frequency <= _BELOW_NYQUIST * 0.5 * rate_hz)
-    seen &= frequency < _OCTAVES * frequency[np.argmax(taken_off > _SEEN)] + 0.5 * frequency[1]
+    seen = (taken_off > _SEEN_SHARE) & (frequency <= _BELOW_NYQUIST * 0.5 * rate_hz)
+    seen &= (
+        frequency < _OCTAVES * frequency[np.argmax(taken_off > _SEEN_SHARE)] + 0.5 * frequency[1]
+    )
     if not seen.any():  # so few rows that no frequency is above the motion's
         width = rest.shape[1]
         return SignalNoise(tuple(signals), np.zeros((width, width)))
@@ -138,7 +140,7 @@ def noise_moments(
             by_group = np.array(list(gains.values()))
             moments = _mean_moments(of_block, of_signals, which, by_group)
             power = of_products.power - of_products.twice * by_group[:, rates, rates]
-            moments[:, PRODUCTS, PRODUCTS] += power[:, None, None] * of_products.shape
+            moments[:, RATE_PRODUCTS, RATE_PRODUCTS] += power[:, None, None] * of_products.shape
             yield dict(zip(gains, moments, strict=True))
 
 
@@ -212,7 +214,7 @@ def power_spectrum(columns: Array, rate_hz: float) -> tuple[Array, Array, int]:
 
     Written out here because importing `scipy.signal` takes as long as the whole fit.
     """
-    length = min(len(columns), _WINDOW)
+    length = min(len(columns), _SPECTRUM_SAMPLES)
     windows = np.lib.stride_tricks.sliding_window_view(columns, length, axis=0)
     windows = windows[:: max(1, length // 2)]
     taper = 0.5 - 0.5 * np.cos(2.0 * np.pi * np.arange(length) / length)

@@ -20,7 +20,7 @@ SIDE = 5
 _FAR_OUT = 12.0
 """Jumps, in the median size of differences between the sides, that no noise makes."""
 
-_MOST = 3
+_MOST_JUMPS = 3
 """Jumps beyond which they are those of contacts, not of a sensor that is zeroed."""
 
 _RETURNS = 0.5
@@ -90,7 +90,7 @@ def of_zeroed_sensor(steps: Sequence[OffsetStep]) -> list[OffsetStep]:
             sizes = [float(np.linalg.norm(jump)) for jump in (np.add(a, b), a, b)]
             if a and sizes[0] < _RETURNS * max(sizes):
                 return []
-    return list(steps) if len(steps) <= _MOST else []
+    return list(steps) if len(steps) <= _MOST_JUMPS else []
 
 
 def without_offset_steps(recording: Recording, steps: Sequence[OffsetStep]) -> Recording:

@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from identify.arrays import Array
-from identify.signals.segments import FEWEST_ROWS, EvenSegment
+from identify.signals.segments import FEWEST_SEGMENT_ROWS, EvenSegment
 from identify.spatial import rotation_from_quaternion
 from identify.spatial.rotations import rotate, rotate_back
 
@@ -24,7 +24,7 @@ _BETA = 7.0
 _PHASES = 1024
 """Places between two samples for which the kernel is tabled; it is interpolated between them."""
 
-_CHUNK = 2**18
+_CHUNK_ROWS = 2**18
 """Rows of the fast clock that are weighed at once."""
 
 
@@ -61,7 +61,7 @@ def resample(columns: Array, start: float, rate_hz: float, time: Array, to_hz: f
     share = (phase - number)[:, None]
     first = before - (taps // 2 - 1)
     values = np.empty((len(time), columns.shape[1]))
-    step = max(1, _CHUNK // taps)
+    step = max(1, _CHUNK_ROWS // taps)
     for a in range(0, len(time), step):
         part = slice(a, a + step)
         weights = table[number[part]] * (1.0 - share[part]) + table[number[part] + 1] * share[part]
@@ -117,7 +117,7 @@ def without_delay(
     rows = np.flatnonzero(
         (late >= start + lost - _WHOLE / rate) & (late <= segment.time[-1] - lost + _WHOLE / rate)
     )
-    if len(rows) < FEWEST_ROWS:
+    if len(rows) < FEWEST_SEGMENT_ROWS:
         return None
     signals = {name: values[rows] for name, values in segment.signals.items()}
     turned = turned and "quaternion" in segment.signals

@@ -31,7 +31,7 @@ _OFF_STEPS = 0.1
 _NEXT = 3
 """Steps on either side that noise may round to: of noise below half a step no more than 1e-6."""
 
-_LEAST = 1e-6
+_NO_NOISE = 1e-6
 """Noise below this share of a step rounds as none."""
 
 _BAND = 1.0 / 3.0
@@ -91,7 +91,7 @@ def mean_rounding(true: Array, step: float, first: float, noise: float) -> Array
     """
     at = (true - first) / step
     at = at - np.rint(at)
-    sigma = max(noise / step, _LEAST)
+    sigma = max(noise / step, _NO_NOISE)
     edges = np.arange(_NEXT) + 0.5
     given = sum(ndtr((at - edge) / sigma) - ndtr((-at - edge) / sigma) for edge in edges.tolist())
     return np.asarray(step * (given - at))

@@ -11,19 +11,19 @@ from identify.arrays import Array, Flags, Indices
 LONGEST_HOLD = 25
 """A pose held for more rows than this was still; held rows of a slower sensor are fewer."""
 
-_SHORTEST = 1.2
+_SHORTEST_HOLD = 1.2
 """Rows a sample below which thinning is not worth the change of clock."""
 
 _FEWEST_SAMPLES = 20
 """Samples below which a hold is not known to be regular."""
 
-_WINDOW = 64
+_CLOCK_SAMPLES = 64
 """Samples over which a sensor's clock is even."""
 
 _JITTER, _RELATIVE_JITTER = 0.75, 0.15
 """Root mean square of what samples may be off even rows, in rows or in periods of the sensor …"""
 
-_MOSTLY = 0.75
+_EVEN_WINDOWS = 0.75
 """… in this share of the windows, at the least."""
 
 _PROBES, _PROBE = 5, 1024
@@ -57,7 +57,9 @@ def sample_rows(signals: Sequence[Array]) -> Indices | None:
     for _ in range(2):
         period = float(lengths[usual].sum() / samples[usual].sum())
         samples = _counted(lengths, period)
-    if not _SHORTEST <= period <= LONGEST_HOLD or not _is_even(lengths - period * samples, period):
+    if not _SHORTEST_HOLD <= period <= LONGEST_HOLD or not _is_even(
+        lengths - period * samples, period
+    ):
         return None
     held = np.append(samples, np.ceil((count - fresh[-1]) / period)).astype(np.intp)
     first = np.repeat(np.cumsum(held) - held, held)
@@ -77,13 +79,13 @@ def _changes(signals: Sequence[Array], rows: slice) -> Flags:
 def _may_be_held(signals: Sequence[Array], count: int) -> bool:
     """Whether rows repeat wherever one looks; a regular hold is the same everywhere."""
     starts = np.unique(np.linspace(0, max(count - _PROBE, 0), _PROBES).astype(np.intp))
-    most = 0.5 + 0.5 / _SHORTEST
+    most = 0.5 + 0.5 / _SHORTEST_HOLD
     return all(np.mean(_changes(signals, slice(a, a + _PROBE))) < most for a in starts)
 
 
 def _is_even(off: Array, period: float) -> bool:
     """Whether samples stay near even rows, given how much longer than a period each is held."""
-    usable = len(off) // _WINDOW * _WINDOW
-    runs = np.cumsum(off[:usable].reshape(-1, _WINDOW) if usable else off[None], axis=1)
+    usable = len(off) // _CLOCK_SAMPLES * _CLOCK_SAMPLES
+    runs = np.cumsum(off[:usable].reshape(-1, _CLOCK_SAMPLES) if usable else off[None], axis=1)
     spread = np.sqrt(np.mean((runs - runs.mean(axis=1, keepdims=True)) ** 2, axis=1))
-    return bool(np.quantile(spread, _MOSTLY) <= max(_JITTER, _RELATIVE_JITTER * period))
+    return bool(np.quantile(spread, _EVEN_WINDOWS) <= max(_JITTER, _RELATIVE_JITTER * period))

@@ -17,7 +17,7 @@ from identify.signals.sample_and_hold import LONGEST_HOLD
 from identify.spatial import unwrap_quaternions
 from identify.spatial.rotations import lengths, normalised_quaternion, rotation_angle
 
-FEWEST_ROWS = 8
+FEWEST_SEGMENT_ROWS = 8
 """Rows below which no motion can be seen."""
 
 _LARGEST_STEP = 0.5
@@ -70,10 +70,11 @@ def even_segments_of(
         signals: by name, shape (n, ·).
     """
     count = 0 if time is None else len(time)
-    if time is None or count < FEWEST_ROWS:
+    if time is None or count < FEWEST_SEGMENT_ROWS:
         raise LogError(
             f"{name}: {len(next(iter(signals.values())))} rows are too few to see a motion (need "
-            f"{FEWEST_ROWS} or more); if each is a still pose, set `still = true` in [log]"
+            f"{FEWEST_SEGMENT_ROWS} or more); if each is a still pose, set `still = true` in "
+            "[log]"
         )
     if not time[-1] > time[0]:
         raise LogError(f"{name}: the time stamps never advance: check [log] time")
@@ -86,7 +87,7 @@ def even_segments_of(
     return [
         _even_segment(signals, time, slice(start, stop))
         for start, stop in pairwise(edges)
-        if stop - start >= FEWEST_ROWS and time[stop - 1] > time[start]
+        if stop - start >= FEWEST_SEGMENT_ROWS and time[stop - 1] > time[start]
     ]
 
 

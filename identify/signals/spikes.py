@@ -12,16 +12,16 @@ from identify.logs import Recording
 SPIKE = 12.0
 """Second differences, in their median size, that no noise has."""
 
-FEWEST_ROWS = 50
+FEWEST_ROWS_WITH_SPIKES = 50
 """Rows below which nothing stands out."""
 
 _SAMPLED = 8192
 """Second differences that their median is taken of."""
 
-_ROUNDING = 1e-12
+_CHANNEL_ROUNDING = 1e-12
 """Share of a channel's largest value that is rounding of zero."""
 
-_WIDTHS = (1, 2, 3, 1)
+_SPIKE_WIDTHS = (1, 2, 3, 1)
 """Samples beside each other that are taken out together, round after round."""
 
 
@@ -38,7 +38,7 @@ def spikes_among(columns: Array, width: int = 1) -> tuple[Indices, Array]:
         Indices of the first sample of each spike, and its second difference in the median size.
     """
     count = columns.shape[1]
-    if count < FEWEST_ROWS:
+    if count < FEWEST_ROWS_WITH_SPIKES:
         return np.zeros(0, dtype=np.intp), np.zeros(0)
     second = np.abs(columns[:, :-2] - 2.0 * columns[:, 1:-1] + columns[:, 2:])
     usual = _usual(columns, second, max(1, count // _SAMPLED))[:, None]
@@ -64,11 +64,11 @@ def _usual(columns: Array, second: Array, step: int) -> Array:
     at = np.arange(0, second.shape[1], step)
     for channel, (values, sizes) in enumerate(zip(columns, second, strict=True)):
         least, most = float(values.min()), float(values.max())
-        whole = sizes[at] > _ROUNDING * max(-least, most)
+        whole = sizes[at] > _CHANNEL_ROUNDING * max(-least, most)
         three = values[at], values[at + 1], values[at + 2]
         cut = np.any([(one == most) | (one == least) for one in three], axis=0)
         inside = whole & ~cut
-        some = sizes[at[inside if inside.sum() >= FEWEST_ROWS else whole]]
+        some = sizes[at[inside if inside.sum() >= FEWEST_ROWS_WITH_SPIKES else whole]]
         if len(some):
             usual[channel] = np.median(some)
     return usual
@@ -90,7 +90,7 @@ def without_spikes(recording: Recording) -> tuple[Recording, int]:
     held = (columns[:, 1:] == columns[:, :-1]).all(axis=0)
     taken = np.flatnonzero(np.concatenate((np.ones(min(count, 1), dtype=np.bool_), ~held)))
     samples, spiked = columns[:, taken], np.zeros(len(taken), dtype=np.bool_)  # each held one once
-    for width in _WIDTHS:
+    for width in _SPIKE_WIDTHS:
         found, _ = spikes_among(samples, width)
         if not len(found):
             continue

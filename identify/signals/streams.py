@@ -16,7 +16,7 @@ from identify.signals.clock import sampling_period
 from identify.signals.interpolated import slower_samples
 from identify.signals.resampling import reach, resample
 from identify.signals.sample_and_hold import sample_rows
-from identify.signals.segments import FEWEST_ROWS, EvenSegment, even_segments_of
+from identify.signals.segments import FEWEST_SEGMENT_ROWS, EvenSegment, even_segments_of
 from identify.spatial.rotations import normalised_quaternion
 
 _GROUPS: Mapping[str, tuple[str, ...]] = {
@@ -175,14 +175,14 @@ def _joined(
     for own in slowest.segments:
         for rest in _together(own, [each.segments for each in others]):
             time, signals = _common(own, rest, last)
-            if len(time) >= FEWEST_ROWS:
+            if len(time) >= FEWEST_SEGMENT_ROWS:
                 runs.append((time, signals))
                 last = float(time[-1])
     if not runs:
         raise LogError(
             f"{log}: between gaps, jumps and ends of its streams there is no segment of "
-            f"{FEWEST_ROWS} rows of the slowest: {_spans(streams)}. Check the time stamps and "
-            f"their unit; a gap in one stream is a gap of all"
+            f"{FEWEST_SEGMENT_ROWS} rows of the slowest: {_spans(streams)}. Check the time stamps "
+            f"and their unit; a gap in one stream is a gap of all"
         )
     time = np.concatenate([run for run, _ in runs])
     signals = {name: np.concatenate([run[name] for _, run in runs]) for name in runs[0][1]}
@@ -194,8 +194,8 @@ def _segments(log: str, stream: Stream) -> list[EvenSegment]:
     segments = even_segments_of(f"{log}: {stream.name}", stream.time, stream.signals)
     if not segments:
         raise LogError(
-            f"{log}: {stream.name}: gaps and jumps leave no segment of {FEWEST_ROWS} rows of "
-            f"{len(stream)}; check its time stamps"
+            f"{log}: {stream.name}: gaps and jumps leave no segment of {FEWEST_SEGMENT_ROWS} rows "
+            f"of {len(stream)}; check its time stamps"
         )
     return segments
 
@@ -225,7 +225,7 @@ def _common(
         lost = reach(other.rate_hz, own.rate_hz)
         inside &= (own.time >= other.time[0] + lost) & (own.time <= other.time[-1] - lost)
     rows = np.flatnonzero(inside)
-    if len(rows) < FEWEST_ROWS:
+    if len(rows) < FEWEST_SEGMENT_ROWS:
         return np.empty(0), {}
     time = own.time[rows]
     signals = {name: values[rows] for name, values in own.signals.items()}
@@ -242,7 +242,7 @@ def _require_overlap(log: str, streams: Sequence[Stream]) -> None:
     early = min(streams, key=lambda stream: stream.time[-1])
     common = early.time[-1] - late.time[0]
     slowest = max(sampling_period(stream.time) for stream in streams if len(stream) > 1)
-    if common > FEWEST_ROWS * slowest:
+    if common > FEWEST_SEGMENT_ROWS * slowest:
         return
     had = "no time" if common <= 0.0 else f"{common:.3g} s, which is too little,"
     raise LogError(

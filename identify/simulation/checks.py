@@ -23,7 +23,7 @@ _CLEARLY_THICK = 1e-10
 _CLEAR = 1e-12
 """Minors of S_c, in units of the trace of the inertia, from which on no rounding explains them."""
 
-_LEAST, _IN_REACH = float(np.finfo(float).tiny), 1e280
+_LEAST_MOMENT, _IN_REACH = float(np.finfo(float).tiny), 1e280
 """Moments of inertia, of their own or over the mass, between which numbers have all their digits.
 """
 
@@ -59,7 +59,7 @@ def _are_solid(phi: Phi) -> Flags:
         (xx, xy, xz), (_, yy, yz), (_, _, zz) = np.moveaxis(Sc, (-2, -1), (0, 1))
         minor = xx * yy - xy * xy
         determinant = zz * minor - xx * yz * yz - yy * xz * xz + 2.0 * xy * yz * xz
-        in_reach = (size > _LEAST) & (size < _IN_REACH * np.minimum(phi[..., 0], 1.0))
+        in_reach = (size > _LEAST_MOMENT) & (size < _IN_REACH * np.minimum(phi[..., 0], 1.0))
         return in_reach & (xx > 0.0) & (minor > _CLEAR) & (determinant > _CLEAR)
 
 

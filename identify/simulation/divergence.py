@@ -5,7 +5,7 @@ from __future__ import annotations
 from identify.errors import SimulationError
 from identify.simulation.checks import spell_index
 
-LARGEST_TURN = 1.0
+LARGEST_STEP_TURN = 1.0
 """Angle [rad] a body may turn by in one step. Beyond it no method here has two digits left, and
 from half a turn on the attitudes no longer tell the rotation between them."""
 
@@ -27,7 +27,7 @@ class Diverged(SimulationError):
 
 
 def diverged(turn: float, time: float, step: float, index: tuple[int, ...]) -> Diverged:
-    """The error of a motion whose turn in a step is above `LARGEST_TURN`, or no number.
+    """The error of a motion whose turn in a step is above `LARGEST_STEP_TURN`, or no number.
 
     `turn` [rad] is that of the step, `time` [s] since the start; `index` is that of the body in the
     batch, () where there is one.
@@ -36,7 +36,7 @@ def diverged(turn: float, time: float, step: float, index: tuple[int, ...]) -> D
     if turn < BEYOND:
         message = (
             f"{body} turns by {turn:.3g} rad in a step of {step:g} s at {time:.6g} s, more than "
-            f"the {LARGEST_TURN:g} rad that any integrator here can follow; take a step of "
+            f"the {LARGEST_STEP_TURN:g} rad that any integrator here can follow; take a step of "
             f"{0.1 * step / turn:.1g} s or less, or check the loads"
         )
     else:

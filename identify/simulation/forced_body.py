@@ -14,7 +14,7 @@ from identify.simulation.state import State, Trajectory
 from identify.spatial import vee
 from identify.spatial.rotations import cross, rotate, rotate_back, rotation_from_unit_quaternion
 
-_WORLD, _LEVERS = slice(6, 12), slice(12, 21)
+_WORLD_COLUMNS, _LEVER_COLUMNS = slice(6, 12), slice(12, 21)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +121,10 @@ def jump_of(impulse: Impulse, body: FreeBody, R_WC: Mat33) -> Vec6:
 
 def _in_world(loads: Array, R_WC: Mat33) -> Vec6:
     """The wrench about C in axes of W that the 21 numbers of loads are at an attitude."""
-    K = loads[..., _LEVERS].reshape(*loads.shape[:-1], 3, 3)
+    K = loads[..., _LEVER_COLUMNS].reshape(*loads.shape[:-1], 3, 3)
     force = rotate(R_WC, loads[..., 0:3])
     torque = rotate(R_WC, loads[..., 3:6]) + 2.0 * vee(K @ np.swapaxes(R_WC, -1, -2))
-    return np.concatenate((force, torque), axis=-1) + loads[..., _WORLD]
+    return np.concatenate((force, torque), axis=-1) + loads[..., _WORLD_COLUMNS]
 
 
 def _about_centre(load: Load | StateLoad | Impulse, body: FreeBody, wrench: Vec6) -> Array:

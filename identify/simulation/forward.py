@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from identify.arrays import Array, PhiLike, as_array
 from identify.errors import SimulationError
 from identify.simulation.checks import broadcast_batches, first_of, require_simulable
-from identify.simulation.divergence import LARGEST_TURN, diverged
+from identify.simulation.divergence import LARGEST_STEP_TURN, diverged
 from identify.simulation.forced_body import Forces, jump_of
 from identify.simulation.free_body import ATTITUDE, MOMENTUM, FreeBody
 from identify.simulation.integrators import EXACT, Integrator, find_integrator
@@ -155,8 +155,8 @@ def _run(
             states = (State.from_vector(body.states_of(each)) for each in (unstruck, phase))
             jumps.append(Jump(impulse.time, *states))
         turn = np.where(np.isfinite(phase).all(axis=-1), step * motion.spin(phase), np.nan)
-        if not (turn <= LARGEST_TURN).all():
-            index = first_of(~(turn <= LARGEST_TURN))
+        if not (turn <= LARGEST_STEP_TURN).all():
+            index = first_of(~(turn <= LARGEST_STEP_TURN))
             raise diverged(float(turn[index]), now, step, index)
         if times.kept[k]:
             kept[row], row = phase, row + 1

@@ -20,10 +20,10 @@ _MOST_TURNS = 96
 _OF_A_PERIOD, _OF_A_TURN = 240, 64
 """Points, at least."""
 
-_STEP, _MOST_HALVINGS = 0.02, 20
+_POLHODE_STEP, _MOST_HALVINGS = 0.02, 20
 """Of the polhode, relative to the largest semi-axis."""
 
-_MOST_RADIANS = 1e5
+_LONGEST_PERIOD_DRAWN = 1e5
 """Of a period of which the polhode is drawn to its end."""
 
 
@@ -53,14 +53,17 @@ def polhode_curve(construction: Poinsot) -> Vec3:
     if construction.invariants.regime == Regime.STEADY:
         return (construction.polhode[0] @ construction.axes)[None]
     first, duration = construction.time.min(), float(np.ptp(construction.time))
-    most = _MOST_RADIANS / _fastest(construction)
+    most = _LONGEST_PERIOD_DRAWN / _fastest(construction)
     period = float(construction.invariants.period)
     span = period if period <= most else min(duration, most)
     time = first + np.linspace(0.0, span, _OF_A_PERIOD + 1)
     curve = _polhode(construction, time)
     # Near the separatrix a period is a long rest and a quick flip: more points there.
     for _ in range(_MOST_HALVINGS):
-        long = np.linalg.norm(np.diff(curve, axis=0), axis=1) > _STEP * construction.semi_axes.max()
+        long = (
+            np.linalg.norm(np.diff(curve, axis=0), axis=1)
+            > _POLHODE_STEP * construction.semi_axes.max()
+        )
         if not long.any():
             break
         where = np.flatnonzero(long)

@@ -11,10 +11,10 @@ from identify.arrays import Array, Flags, positive
 from identify.errors import SimulationError
 from identify.simulation.checks import require_every
 
-_SAME = 1e-9
+_SAME_INSTANT = 1e-9
 """Share of a step within which two instants are one: stamps are decimal numbers, rounded."""
 
-_MOST_STEPS = 200_000_000
+_MOST_SCHEDULED_STEPS = 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +52,18 @@ def schedule(duration: float, step: float, every: int, breaks: Sequence[Array]) 
     step = positive(step, "time step", "s", SimulationError)
     duration = positive(duration, "duration", "s", SimulationError)
     require_every(every)
-    if duration / step > _MOST_STEPS:
+    if duration / step > _MOST_SCHEDULED_STEPS:
         raise SimulationError(
             f"{duration:g} s in steps of {step:g} s are {duration / step:.3g} steps, over the "
-            f"{_MOST_STEPS:.0e} at most; take a larger step"
+            f"{_MOST_SCHEDULED_STEPS:.0e} at most; take a larger step"
         )
     ratio = duration / step
-    count = max(int(np.ceil(ratio - max(_SAME, 8.0 * np.finfo(float).eps * ratio))), 1)
+    count = max(int(np.ceil(ratio - max(_SAME_INSTANT, 8.0 * np.finfo(float).eps * ratio))), 1)
     grid = step * np.arange(count + 1)
     grid[-1] = duration
     kept = np.zeros(count + 1, dtype=bool)
     kept[::every] = kept[-1] = True
-    cuts = _between(np.concatenate((np.empty(0), *breaks)), grid, _SAME * step)
+    cuts = _between(np.concatenate((np.empty(0), *breaks)), grid, _SAME_INSTANT * step)
     where = np.searchsorted(grid, cuts)
     return Schedule(np.insert(grid, where, cuts), np.insert(kept, where, False))
 

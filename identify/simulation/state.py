@@ -20,7 +20,7 @@ from identify.spatial.rotations import (
 )
 from identify.spatial.vectors import GRAVITY_W
 
-_LENGTHS = (("position", 3), ("quaternion", 4), ("velocity", 3), ("angular_velocity", 3))
+_PARTS_OF_STATE = (("position", 3), ("quaternion", 4), ("velocity", 3), ("angular_velocity", 3))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class State:
     def __post_init__(self) -> None:
         fields = {
             name: as_array(getattr(self, name), f"state: {name}", (..., length), SimulationError)
-            for name, length in _LENGTHS
+            for name, length in _PARTS_OF_STATE
         }
         batch = broadcast_batches(
             {f"state: {name}": array.shape[:-1] for name, array in fields.items()}
@@ -87,7 +87,7 @@ class State:
     def unchecked(cls, vector: Array) -> State:
         """Those of `from_vector` as they are, finite or not: a step on the way is not looked at."""
         state = object.__new__(cls)
-        for (name, _), part in zip(_LENGTHS, _parts(vector), strict=True):
+        for (name, _), part in zip(_PARTS_OF_STATE, _parts(vector), strict=True):
             object.__setattr__(state, name, part)
         return state
 

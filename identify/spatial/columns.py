@@ -30,13 +30,13 @@ FIT_COLUMNS = W.stop
 WIDE_COLUMNS = RP.stop
 """Number of all columns."""
 
-ACCELERATION = slice(0, 3)
+PROPER_ACCELERATION = slice(0, 3)
 """Proper acceleration a', in ψ."""
 
 ANGULAR_ACCELERATION = slice(3, 6)
 """Angular acceleration α, in ψ."""
 
-PRODUCTS = slice(6, 12)
+RATE_PRODUCTS = slice(6, 12)
 """Six products of the angular velocity, in ψ, in the order of `PRODUCT_PAIRS`."""
 
 SQUARES = slice(6, 9)
@@ -52,15 +52,15 @@ SECOND_AXES = np.array([second for _, second in PRODUCT_PAIRS])
 """Axis of the second factor of each product."""
 
 PRODUCT_COLUMNS = tuple(
-    tuple(PRODUCTS.start + PRODUCT_PAIRS.index((min(i, j), max(i, j))) for j in range(3))
+    tuple(RATE_PRODUCTS.start + PRODUCT_PAIRS.index((min(i, j), max(i, j))) for j in range(3))
     for i in range(3)
 )
 """Column of the product of two components of the angular velocity, in ψ, by their axes."""
 
-FORCE = slice(0, 3)
+FORCE_AXES = slice(0, 3)
 """Force f, in w."""
 
-TORQUE = slice(3, 6)
+TORQUE_AXES = slice(3, 6)
 """Torque t, in w."""
 
 

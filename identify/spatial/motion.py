@@ -8,7 +8,12 @@ import numpy as np
 
 from identify.arrays import Array, Vec3, as_real
 from identify.errors import ModelError
-from identify.spatial.columns import ACCELERATION, ANGULAR_ACCELERATION, PRODUCT_PAIRS, PRODUCTS
+from identify.spatial.columns import (
+    ANGULAR_ACCELERATION,
+    PRODUCT_PAIRS,
+    PROPER_ACCELERATION,
+    RATE_PRODUCTS,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +48,8 @@ class BodyMotion:
         """
         w = self.angular_velocity
         psi = np.empty((*w.shape[:-1], 12))
-        psi[..., ACCELERATION] = self.proper_acceleration
+        psi[..., PROPER_ACCELERATION] = self.proper_acceleration
         psi[..., ANGULAR_ACCELERATION] = self.angular_acceleration
-        for column, (i, j) in enumerate(PRODUCT_PAIRS, PRODUCTS.start):
+        for column, (i, j) in enumerate(PRODUCT_PAIRS, RATE_PRODUCTS.start):
             np.multiply(w[..., i], w[..., j], out=psi[..., column])
         return psi

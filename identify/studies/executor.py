@@ -251,7 +251,7 @@ def _numbered(statistics: Callable[[C], T], part: tuple[int, C]) -> T:
     return statistics(part[1])
 
 
-_STARTS = 5
+_MOST_FAILED_POOLS = 5
 """Pools in a row whose process dies before it takes a call."""
 
 _SPAWN: Any = get_context("spawn")
@@ -310,7 +310,7 @@ class LocalProcesses(Executor):
             TimeLimit: the call took longer than its time limit.
             StudyError: processes die as soon as they start.
         """
-        for _ in range(_STARTS):
+        for _ in range(_MOST_FAILED_POOLS):
             try:
                 pool = self._pool()
                 future = pool.schedule(function, args, kwargs, self._time_limit)

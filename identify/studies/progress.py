@@ -125,7 +125,7 @@ def _plain(stream: IO[str]) -> Callable[[Progress], None]:
 _SAMPLED_LOGS = 3
 """Noisy logs that are tried, spread over the study."""
 
-_START = 4.0
+_SECONDS_TO_START = 4.0
 """Seconds a worker takes to start and to import the solvers."""
 
 
@@ -152,7 +152,7 @@ class TimeEstimate:
     @property
     def seconds(self) -> float:
         """Wall time."""
-        return self.cpu_seconds / self.workers + _START
+        return self.cpu_seconds / self.workers + _SECONDS_TO_START
 
 
 def estimate_time(study: Study, *, workers: int, only: Sequence[str] = ()) -> TimeEstimate:

@@ -259,8 +259,8 @@ def _difference(part: Any, name: str) -> dict[str, float]:
     }
 
 
-_DRAWS = 2000
-_MOST = 1000
+_BOOTSTRAP_DRAWS = 2000
+_MOST_DRAWN_TRIALS = 1000
 """Trials up to which they are drawn; of more, the mean's own normal interval is the same."""
 
 
@@ -283,7 +283,7 @@ def mean_interval(values: ArrayLike) -> Interval:
     x = x[np.isfinite(x)]
     if len(x) < 2:
         return Interval(np.nan, np.nan)
-    if len(x) > _MOST:
+    if len(x) > _MOST_DRAWN_TRIALS:
         half = NORMAL_QUANTILE * float(x.std(ddof=1)) / np.sqrt(len(x))
         return Interval(float(x.mean() - half), float(x.mean() + half))
     tail = 0.5 * (1.0 - CONFIDENCE_LEVEL)
@@ -294,7 +294,9 @@ def mean_interval(values: ArrayLike) -> Interval:
 @lru_cache(maxsize=4)
 def _weights(count: int) -> Array:
     """How often each of some trials is drawn, of their number, shape (draws, count)."""
-    drawn = np.random.default_rng(0).multinomial(count, np.full(count, 1.0 / count), _DRAWS)
+    drawn = np.random.default_rng(0).multinomial(
+        count, np.full(count, 1.0 / count), _BOOTSTRAP_DRAWS
+    )
     return drawn / count
 
 

@@ -26,14 +26,14 @@ LOCK = "lock"
 
 DATABASE = "results.sqlite"
 
-SCHEMA_VERSION = 4
+STORE_VERSION = 4
 """Raised when a column changes its meaning or the database its layout (SQLite's user_version)."""
 
 _LAYOUT = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE results (key TEXT PRIMARY KEY, content TEXT);
 CREATE TABLE info (number INTEGER PRIMARY KEY, content TEXT);
-PRAGMA user_version = {SCHEMA_VERSION};
+PRAGMA user_version = {STORE_VERSION};
 COMMIT;
 """
 """`content` is JSON."""
@@ -288,10 +288,10 @@ def _connect(path: Path, *, make: bool = False) -> sqlite3.Connection:
         db.execute("PRAGMA synchronous = EXTRA")  # the end of a journal is on the disk too
         (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
         (version,) = db.execute("PRAGMA user_version").fetchone()
-        if tables and version != SCHEMA_VERSION:
+        if tables and version != STORE_VERSION:
             raise StudyError(
                 f"{path}: results of version {version}, and this program reads and writes version "
-                f"{SCHEMA_VERSION}; choose another folder, or use the program that wrote them"
+                f"{STORE_VERSION}; choose another folder, or use the program that wrote them"
             )
         if make and not tables:
             db.executescript(_LAYOUT)

@@ -20,7 +20,7 @@ from identify.validation.windows import OffsetSegment
 
 T = TypeVar("T", Replay, SingleShot)
 
-_LONG = 20_000
+_LONG_SEGMENT = 20_000
 """Samples of a segment from which a band in one shot is worth its time only where it is asked for:
 it takes a few seconds for each hundred thousand."""
 
@@ -111,7 +111,7 @@ class Replays:
             )
 
         longest = max((len(segment.time) for segment, _ in self.segments), default=0)
-        samples = self.samples if self.long_bands or longest <= _LONG else None
+        samples = self.samples if self.long_bands or longest <= _LONG_SEGMENT else None
         return self._of_those_that_last(run, samples, "in one shot")
 
     def _of_those_that_last(

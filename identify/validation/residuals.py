@@ -28,23 +28,23 @@ _CORRELATED = 0.3
 _SLOWEST_SECONDS = 0.5
 """Time to which one independent correlation counts [s]."""
 
-_SHARE = 0.5
+_POSE_SHARE = 0.5
 """Share of a residual's power that a linear function of still poses may explain."""
 
 _HELD_OUT_SHARE = 0.3
 """Share of a residual's power, held out, that motion and its rate may predict, if each
 point is correlated with the next: noise in the motion is in both too, but fast."""
 
-_RIDGE = 1e-6
+_COLUMN_RIDGE = 1e-6
 """Share of a column's power that is added to it, where columns are of one kind."""
 
-_PARTS, _MOST_ROWS, _ROWS_A_COLUMN = 10, 4000, 3.0
+_HELD_OUT_PARTS, _MOST_TESTED_ROWS, _ROWS_A_COLUMN = 10, 4000, 3.0
 """Parts of time that are held out in turn, rows that are looked at, and how many a column needs."""
 
 _BY_NOISE = 2.0
 """A residual of less than so many times the power of the signals' noise is that noise."""
 
-_HEAVY = 1.0
+_HEAVY_TAILS = 1.0
 """Kurtosis beyond the normal distribution's, from which single events make up a residual."""
 
 
@@ -88,7 +88,7 @@ def axes_beyond_noise(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Fl
     surely = SIGNIFICANT_SIGMA * np.sqrt(_SLOWEST_SECONDS / max(seconds, _SLOWEST_SECONDS))
     slow = np.max(late, axis=0) > max(_CORRELATED, surely)
     kurtosis = fourth / safe**2 * rows - 3.0
-    heavy = kurtosis > max(_HEAVY, SIGNIFICANT_SIGMA * np.sqrt(24.0 / effective))
+    heavy = kurtosis > max(_HEAVY_TAILS, SIGNIFICANT_SIGMA * np.sqrt(24.0 / effective))
     with_motion = predicted > _HELD_OUT_SHARE * np.where(tested > 0.0, tested, 1.0)
     with_motion &= soon > _CORRELATED
     with_poses = _beyond_chance(along / safe, terms, still_rows)
@@ -169,7 +169,7 @@ def _held_out(log: LogSummary, residual: Array) -> tuple[Array, Array]:
     step = np.diff(log.time)
     together = (np.diff(log.segment_ids) == 0) & (step < 1.5 * np.median(step))
     inside = np.flatnonzero(together[:-1] & together[1:]) + 1
-    inside = inside[:: max(1, len(inside) // _MOST_ROWS)]
+    inside = inside[:: max(1, len(inside) // _MOST_TESTED_ROWS)]
     rates = log.features[inside + 1] - log.features[inside - 1]
     columns = np.concatenate((log.features[inside], rates), axis=1)
     independent = log.shown * log.effective
@@ -179,11 +179,11 @@ def _held_out(log: LogSummary, residual: Array) -> tuple[Array, Array]:
     sizes = np.sqrt(np.mean(columns**2, axis=0))
     X = columns[:, sizes > 0.0] / sizes[sizes > 0.0]
     r = residual[inside] - residual[inside].mean(axis=0)
-    edges = np.linspace(0, len(X), _PARTS + 1).astype(np.intp)
+    edges = np.linspace(0, len(X), _HELD_OUT_PARTS + 1).astype(np.intp)
     parts = [slice(a, b) for a, b in pairwise(edges)]
     moments = np.array([X[part].T @ X[part] for part in parts])
     crossed = np.array([X[part].T @ r[part] for part in parts])
-    ridge = _RIDGE * len(X) * np.eye(X.shape[1])
+    ridge = _COLUMN_RIDGE * len(X) * np.eye(X.shape[1])
     solved = np.linalg.solve(moments.sum(axis=0) - moments + ridge, crossed.sum(axis=0) - crossed)
     left = np.concatenate([r[part] - X[part] @ c for part, c in zip(parts, solved, strict=True)])
     whole = (r**2).sum(axis=0)
@@ -208,4 +208,4 @@ def _beyond_chance(share: Array, terms: int, effective: float) -> Flags:
         return np.zeros(len(share), dtype=bool)
     rest = np.maximum(1.0 - share, np.finfo(float).tiny)
     p = fdtrc(terms, left, share / terms / (rest / left))
-    return (share > _SHARE) & (p < POSE_DEPENDENCE_P)
+    return (share > _POSE_SHARE) & (p < POSE_DEPENDENCE_P)

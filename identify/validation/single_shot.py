@@ -16,7 +16,7 @@ from identify.validation.windowed import ErrorBand, ReplayErrors, require_bodies
 from identify.validation.windows import FEWEST_STEPS, OffsetSegment, first_state, rows_of_segment
 from identify.validation.yardstick import noise_in_one_shot, require_time
 
-_MOST_SHOWN = 2000
+_MOST_PATH_SAMPLES = 2000
 """Samples of a path that are kept of sampled bodies."""
 
 
@@ -99,7 +99,7 @@ def replay_in_one_shot(
     }
     band = None
     if samples is not None:
-        every = max(1, (len(segment.time) - 1) // _MOST_SHOWN)
+        every = max(1, (len(segment.time) - 1) // _MOST_PATH_SAMPLES)
         drawn = fast_rollout(
             samples,
             start,

@@ -32,17 +32,17 @@ from identify.validation.yardstick import NoiseGrowth, noise_growth, require_tim
 HORIZON = 1.0
 """Longest time a window is simulated for, where not asked otherwise [s]."""
 
-_MOST_SHOWN = 50
+_MOST_BAND_SAMPLES = 50
 """Samples of a window at which a band is worked out."""
 
-_NEAR, _TRIED, _SAME = 0.01, 2, 0.02
+_NEAR_SAMPLE, _TRIED, _SAME_ERROR = 0.01, 2, 0.02
 """Share of the way to a sample at which a motion is differentiated; samples that are simulated to
 see whether that will do; and the share of the largest error that it may be off by."""
 
 _DEPENDENT = 1e-6
 """Share of a row that others do not span, from which on it is one of its own."""
 
-_MOST_STATES = 200_000
+_MOST_HELD_STATES = 200_000
 """States of sampled bodies held at a time, 100 bytes each."""
 
 
@@ -262,7 +262,7 @@ def _of_samples(
     chosen, tried = _independent(scaled), np.argsort(-np.linalg.norm(scaled, axis=1))[:_TRIED]
     if len(chosen) + _TRIED < len(samples):
         shares = np.linalg.lstsq(towards[chosen].T, towards.T, rcond=None)[0].T
-        near = np.concatenate((phi[None], phi + _NEAR * towards[chosen]))
+        near = np.concatenate((phi[None], phi + _NEAR_SAMPLE * towards[chosen]))
         pairs = zip(stacks, runs, strict=True)
         linear = [_linear(windows, run, near, shares, interpolation) for windows, run in pairs]
         full = [_simulated_in_batches(w, samples[tried], interpolation) for w in stacks]
@@ -292,7 +292,7 @@ def _linear(
 
     `run` has the motion of the first at every sample; how the others go beside it needs fewer.
     """
-    every = max(1, windows.time.shape[1] // _MOST_SHOWN)
+    every = max(1, windows.time.shape[1] // _MOST_BAND_SAMPLES)
     path = neighbouring_motions(
         near[:, None], windows, windows.wrench, windows.step, interpolation, every
     )
@@ -306,7 +306,7 @@ def _linear(
     weights = np.concatenate((np.ones((len(shares), 1)), shares), axis=1)
     squares = []
     for error in (away, turned):
-        error[1:] = (error[1:] - error[0]) / _NEAR
+        error[1:] = (error[1:] - error[0]) / _NEAR_SAMPLE
         moments = np.einsum("bwkx,cwkx->kbc", error, error, optimize=True) / len(windows.time)
         squares.append(np.maximum(np.einsum("sb,kbc,sc->sk", weights, moments, weights), 0.0))
     return _Run(path.time, len(windows.time), squares[0], squares[1], position, quaternion)
@@ -319,15 +319,15 @@ def _agree(linear: _Run, full: _Run, tried: Indices) -> bool:
         (linear.squared_angle[tried], full.squared_angle),
     )
     return all(
-        bool((np.abs(np.sqrt(one) - np.sqrt(other)) <= _SAME * np.sqrt(other.max())).all())
+        bool((np.abs(np.sqrt(one) - np.sqrt(other)) <= _SAME_ERROR * np.sqrt(other.max())).all())
         for one, other in pairs
     )
 
 
 def _simulated_in_batches(windows: Windows, samples: Phi, interpolation: Interpolation) -> _Run:
     """As `_simulated`, at some of the samples and a few bodies at a time, in bounded memory."""
-    every = max(1, windows.time.shape[1] // _MOST_SHOWN)
-    count = max(1, every * _MOST_STATES // windows.time.size)
+    every = max(1, windows.time.shape[1] // _MOST_BAND_SAMPLES)
+    count = max(1, every * _MOST_HELD_STATES // windows.time.size)
     batches = [samples[k : k + count] for k in range(0, len(samples), count)]
     runs = [_simulated(windows, batch, interpolation, every) for batch in batches]
     return runs[0]._replace(

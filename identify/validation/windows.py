@@ -18,10 +18,10 @@ OffsetSegment = tuple[Segment, Vec6]
 """A segment of a log at full rate, and the sensor offset to take off its wrench."""
 
 MOST_WINDOWS = 200
-_MOST_STEPS = 1000
+_MOST_WINDOW_STEPS = 1000
 FEWEST_STEPS = 10
 """Of a window."""
-_SAME_RATE = 1e-2
+_SAME_STEP_RATE = 1e-2
 _SMALL_TURN = 0.1
 """Turn in a step up to which such steps give how motions that differ little differ [rad]."""
 
@@ -79,7 +79,7 @@ def _by_rate(segments: Sequence[OffsetSegment]) -> list[list[OffsetSegment]]:
     """Segments with the same time between samples, to a hundredth."""
     groups: list[list[OffsetSegment]] = []
     for one in sorted((one for one in segments if len(one[0].time) > 1), key=_step):
-        if not groups or _step(one) > _step(groups[-1][0]) * (1.0 + _SAME_RATE):
+        if not groups or _step(one) > _step(groups[-1][0]) * (1.0 + _SAME_STEP_RATE):
             groups.append([])
         groups[-1].append(one)
     return groups
@@ -98,7 +98,7 @@ class _Cutting:
     def of(cls, segments: Sequence[OffsetSegment], horizon: float) -> _Cutting:
         """The windows of segments of one rate; without a start where none is long enough."""
         step = _step(max(segments, key=lambda one: len(one[0].time)))
-        stride = max(1, int(np.ceil(horizon / step / _MOST_STEPS)))
+        stride = max(1, int(np.ceil(horizon / step / _MOST_WINDOW_STEPS)))
         steps = int(horizon / (step * stride) * (1.0 + 1e-9))
         samples = steps * stride + 1
         starts = [

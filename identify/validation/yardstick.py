@@ -30,15 +30,15 @@ from identify.validation.windows import (
 SHARE = 0.1
 """Of the motion: beyond it noise hides whether the body is the right one."""
 
-_MOST_SHOWN = 200
+_MOST_NOISE_SAMPLES = 200
 """Samples of a motion at which its noise is worked out."""
 
-_DRAWS = 8
+_NOISE_DRAWS = 8
 """Of the noise, for a single motion; of many windows one each."""
 
 _SEED = 0
 
-_ROUNDING = 1e-9
+_WRENCH_ROUNDING = 1e-9
 """Share of the wrench below which what is read off it is no noise."""
 
 _LITTLE = 1e-3
@@ -50,7 +50,7 @@ _WINDOWS = 100
 _COARSE = 0.01
 """Steps that are long enough to tell how noise grows in one shot [s]."""
 
-_FIRST, _LONGER = 2.0, 4
+_FIRST, _NEXT_LONGER = 2.0, 4
 """Time that is looked at first [s], and how many times as long each that follows."""
 
 
@@ -91,7 +91,7 @@ def wrench_noise(logs: Sequence[LogSummary]) -> Mat66 | None:
         if noise is None or not {"force", "torque"} <= set(noise.names) or not log.rate_hz:
             continue
         covariance = noise.of((("force", 0), ("torque", 0)))
-        if np.trace(covariance) <= (_ROUNDING * np.abs(log.wrench_range).max()) ** 2:
+        if np.trace(covariance) <= (_WRENCH_ROUNDING * np.abs(log.wrench_range).max()) ** 2:
             continue
         if log.recording.frames["wrench"] == "world":  # the body turns in it
             sizes = np.diag(covariance).reshape(2, 3).mean(axis=1)
@@ -125,11 +125,11 @@ def noise_growth(
         SimulationError: the body is not possible, or its motion grew beyond all bounds.
     """
     wrench = motions.wrench if motions.wrench.ndim > 2 else motions.wrench[None]
-    draws = 1 if len(wrench) > 1 else _DRAWS
+    draws = 1 if len(wrench) > 1 else _NOISE_DRAWS
     rng, (values, axes) = np.random.default_rng(_SEED), np.linalg.eigh(noise / step)
     root = axes * np.sqrt(np.maximum(values, 0.0))
     added = _LITTLE * rng.standard_normal((draws, *wrench.shape)) @ root.T
-    every = max(1, wrench.shape[-2] // _MOST_SHOWN)
+    every = max(1, wrench.shape[-2] // _MOST_NOISE_SAMPLES)
     wrenches = np.concatenate((wrench[None], wrench + added))
     path = neighbouring_motions(phi, motions, wrenches, step, interpolation, every)
     p, q = path.position, path.quaternion
@@ -172,7 +172,7 @@ def noise_in_one_shot(
         growth = noise_growth(part, phi, noise, step * stride, interpolation, coarse)
         if samples >= len(coarse.time) or not growth.shares[-1] < 1.0:
             return growth
-        samples *= _LONGER
+        samples *= _NEXT_LONGER
 
 
 def require_time(growth: NoiseGrowth, least: float) -> None:

@@ -83,7 +83,7 @@ def test_an_interruption_fits_what_is_there_and_every_block_names_a_turn(cli, gr
 
 def test_a_long_log_is_read_from_where_it_was(cli, growing, monkeypatch, tmp_path):
     monkeypatch.setattr(log_file, "LONG", 1000)
-    monkeypatch.setattr(log_file, "_HEAD", 200)
+    monkeypatch.setattr(log_file, "_HEAD_ROWS", 200)
     log, schema = growing(250_000, 50_000)
     words = ("--need", "com 0.01mm", "--quiet")
     taken: list[float] = []

@@ -24,7 +24,7 @@ _TILTED = 0.95
 _ON_EARTH = 0.01
 """Share by which gravity differs from the standard one, at most."""
 
-_SEEN = 1e3
+_SCALE_SEEN = 1e3
 """Twice the log-likelihood by which gravity shows the scale of an accelerometer: more than any
 other reading of such a log gains."""
 
@@ -80,10 +80,10 @@ def imu_faults(facts: LogFacts) -> Iterator[Fault]:
         if scale is None:
             continue
         text = "the accelerometer does not read gravity: it is in another unit or scale"
-        yield slip(facts, "imu_scale", text, scale, seen=_SEEN)
+        yield slip(facts, "imu_scale", text, scale, seen=_SCALE_SEEN)
         if degrees:
             text, both = f"{text}, and {_GYRO_UNIT}", {**scale, **degrees}
-            yield slip(facts, "imu_scale", text, both, slips=2, seen=_SEEN)
+            yield slip(facts, "imu_scale", text, both, slips=2, seen=_SCALE_SEEN)
 
 
 def _slips(facts: LogFacts) -> Iterator[Fault]:

@@ -15,7 +15,7 @@ from identify.logs.units import DAY, TICKS_PER_SECOND
 from identify.regressors.log_corrections import earlier_wrench, other_clock, unlagged_wrench
 from identify.relevance import FAULT_CLOCK_SHARE, FAULT_TIME
 
-_TIMES = (1e-6, 1e-3, 0.5, 2.0, 1e3, DAY, 1e6)
+_TIME_FACTORS = (1e-6, 1e-3, 0.5, 2.0, 1e3, DAY, 1e6)
 """Units of time, and every other row or twice as many as the rate says."""
 
 
@@ -61,7 +61,7 @@ def time_remedy(said: Mapping[str, object], factor: float) -> str:
 
 def _units(facts: LogFacts) -> Iterator[Fault]:
     speed, spin = facts.fastest
-    for factor in _TIMES:
+    for factor in _TIME_FACTORS:
         rates = speed / factor, spin / factor
         if all(rate < most for rate, most in zip(rates, FASTEST, strict=True)) and any(
             rate > least for rate, least in zip(rates, SLOWEST, strict=True)

@@ -31,7 +31,7 @@ _OUTLINE = (0.25, 0.5, 1.0, 2.0)
 _OVERREACH, _OUTLINE_OF_IT = (0.0, 0.5, 1.0, 1.5), (0.25, 0.5, 1.0)
 """How far points reach beyond the solid where they may, in their spacing, and what then is left."""
 
-_PARTS = np.geomspace(0.25, 1.0, 4)
+_SHARES_OF_BOX = np.geomspace(0.25, 1.0, 4)
 """How much a body that lies somewhere in a box is in one place of it: from a body that fills a good
 part of it, as one that stands askew in it does, to one that is in one place. Less would say that it
 is the box."""
@@ -42,16 +42,16 @@ _FAR_MORE = 20.0
 _FILLED = 2000
 """Points that fill a mesh or a solid, whose outline is taken to be known to their spacing."""
 
-_FEWEST = 4
+_FEWEST_POINTS = 4
 """Points of a shape."""
 
-_CELLS = 10
+_CELLS_OF_BOX = 10
 """Cells along a side of a box."""
 
-_LIGHTEST, _DENSEST = 1e-2, 1e7
+_LIGHTEST_SHAPE, _DENSEST_SHAPE = 1e-2, 1e7
 """Density [kg/m³] beyond which a shape is in another unit than it is said to be."""
 
-_UNITS = {0.001: "millimetres", 0.01: "centimetres", 0.0254: "inches", 1.0: "metres"}
+_UNITS_OF_LENGTH = {0.001: "millimetres", 0.01: "centimetres", 0.0254: "inches", 1.0: "metres"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,9 +112,10 @@ class ShapePrior(Prior):
         points, weights = own.positions, own.weights / own.weights.sum()
         if at is not None:
             points = at.apply(points)
-        if len(points) < _FEWEST:
+        if len(points) < _FEWEST_POINTS:
             raise ModelError(
-                f"{name}: {len(points)} points say nothing of a shape; expected {_FEWEST} or more"
+                f"{name}: {len(points)} points say nothing of a shape; expected "
+                f"{_FEWEST_POINTS} or more"
             )
         spacing = _spacing(points, name)
         mean = weights @ features(points)
@@ -169,7 +170,7 @@ class ShapePrior(Prior):
         sides = seal(sides, "box: sides", (3,))
         if not (sides > 0.0).all():
             raise TermError(f"box: expected three sides above zero, got {sides.tolist()} m")
-        middles = (np.arange(_CELLS) + 0.5) / _CELLS - 0.5
+        middles = (np.arange(_CELLS_OF_BOX) + 0.5) / _CELLS_OF_BOX - 0.5
         points = np.array(list(product(middles, repeat=3))) * sides
         own = features(points if at is None else at.apply(points))
         mean = own.mean(axis=0)
@@ -231,9 +232,9 @@ class ShapePrior(Prior):
         """
         self._require_likely(mass)
         if not self.outline:
-            spread = np.multiply.outer(_PARTS**2, self.density)
-            means = np.broadcast_to(self.mean, (len(_PARTS), 10))
-            return _mixture(mass, means, spread, {"parts": _PARTS})
+            spread = np.multiply.outer(_SHARES_OF_BOX**2, self.density)
+            means = np.broadcast_to(self.mean, (len(_SHARES_OF_BOX), 10))
+            return _mixture(mass, means, spread, {"parts": _SHARES_OF_BOX})
         covariance = _central(self.mean)
         squares, axes = np.linalg.eigh(covariance)
         half = half_widths(squares)
@@ -257,14 +258,16 @@ class ShapePrior(Prior):
 
     def _require_likely(self, mass: float) -> None:
         density = mass / self.volume
-        if _LIGHTEST < density < _DENSEST:
+        if _LIGHTEST_SHAPE < density < _DENSEST_SHAPE:
             return
-        scale = min(_UNITS, key=lambda one: abs(np.log(density * (self.scale / one) ** 3 / 1e3)))
+        scale = min(
+            _UNITS_OF_LENGTH, key=lambda one: abs(np.log(density * (self.scale / one) ** 3 / 1e3))
+        )
         raise TermError(
             f"the shape ({self.name}) is {2e3 * _radius(self.mean):.4g} mm across: with the "
             f"{mass:.4g} kg of the log its density would be {density:.2g} kg/m³. It is in another "
             f"unit: give scale={scale:g}, on the command line --shape-scale {scale:g} if it is in "
-            f"{_UNITS[scale]}"
+            f"{_UNITS_OF_LENGTH[scale]}"
         )
 
     def __str__(self) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from identify.estimation.scaling import Scaling
 
 
-FARTHEST = 1e6
+FARTHEST_FACE = 1e6
 """From Bo to a face [m]; a face far beyond the body leaves the solver no digits."""
 
 
@@ -45,10 +45,10 @@ class ComInBox(Term):
             except (TypeError, ValueError) as error:
                 raise TermError(f"box of the centre of mass: {name}: {error}") from error
             object.__setattr__(self, name, corner)
-            if len(corner) != 3 or not np.all(np.abs(corner) <= FARTHEST):
+            if len(corner) != 3 or not np.all(np.abs(corner) <= FARTHEST_FACE):
                 raise TermError(
                     f"box of the centre of mass: {name} must be three finite numbers within "
-                    f"{FARTHEST:g} m, got {corner}"
+                    f"{FARTHEST_FACE:g} m, got {corner}"
                 )
         if not all(low < high for low, high in zip(self.low, self.high, strict=True)):
             raise TermError(

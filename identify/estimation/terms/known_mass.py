@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from identify.estimation.scaling import Scaling
 
-LIGHTEST, HEAVIEST = 1e-12, 1e12
+LIGHTEST_GIVEN, HEAVIEST_GIVEN = 1e-12, 1e12
 """A mass beyond these [kg] is a slip of the pen, and its powers leave double precision."""
 
 
@@ -39,10 +39,10 @@ class KnownMass(Term):
 
     def __post_init__(self) -> None:
         positive(self.mass, "mass", "kg", TermError)
-        if not LIGHTEST <= self.mass <= HEAVIEST:
+        if not LIGHTEST_GIVEN <= self.mass <= HEAVIEST_GIVEN:
             raise TermError(
                 f"mass: {self.mass:g} kg would weigh {STANDARD_GRAVITY * self.mass:.3g} N, which "
-                f"no log can tell of; expected {LIGHTEST:g} to {HEAVIEST:g} kg"
+                f"no log can tell of; expected {LIGHTEST_GIVEN:g} to {HEAVIEST_GIVEN:g} kg"
             )
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:

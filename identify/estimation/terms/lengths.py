@@ -9,13 +9,13 @@ import numpy as np
 from identify.arrays import Array
 from identify.estimation.errors import TermError
 
-_LIGHTEST, _DENSEST = 1e-4, 3e4
+_LIGHTEST_CUBE, _DENSEST_CUBE = 1e-4, 3e4
 """Mass over the cube of the longest side [kg/m³]. Solids of the lightest stuff, and straws a
 metre long, have more than ten times the least; a slip of a thousand in length is a factor of 1e9.
 Osmium has 22 600."""
 
 
-_FLAT = 1e-9
+_FLAT_SHARE = 1e-9
 """Thickness, in shares of the length, that is none."""
 
 
@@ -33,12 +33,12 @@ def require_metres(what: str, mass: float, longest: float, *, filled: bool) -> N
     """
     density = abs(mass) / longest**3
     said = f"{what}: {longest:g} m long, which with the {mass:.3g} kg of the data makes at most"
-    if density < _LIGHTEST:
+    if density < _LIGHTEST_CUBE:
         raise TermError(
             f"{said} {density:.1e} kg/m³, lighter than any body: its lengths look like "
             "millimetres; give them in metres"
         )
-    if filled and density > _DENSEST:
+    if filled and density > _DENSEST_CUBE:
         raise TermError(
             f"{what}: {longest:g} m long, into which the {mass:.3g} kg of the data go only at "
             f"{density:.1e} kg/m³ or more, denser than any material: check its lengths [m], and "
@@ -70,7 +70,7 @@ def flat(points: Sequence[Sequence[float]]) -> bool:
     """Whether points lie in a plane."""
     away = np.array(points) - np.mean(points, axis=0)
     thickness = np.linalg.svd(away, compute_uv=False)
-    return len(points) < 4 or bool(thickness[-1] <= _FLAT * thickness[0])
+    return len(points) < 4 or bool(thickness[-1] <= _FLAT_SHARE * thickness[0])
 
 
 def longest_side(points: Sequence[Sequence[float]] | Array) -> float:

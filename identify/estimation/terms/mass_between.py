@@ -10,7 +10,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.estimation.errors import TermError
-from identify.estimation.terms.known_mass import HEAVIEST, LIGHTEST
+from identify.estimation.terms.known_mass import HEAVIEST_GIVEN, LIGHTEST_GIVEN
 from identify.estimation.terms.term import ScaledSpace, Term, body_number, words_of
 from identify.regressors import ParameterSpace
 
@@ -40,10 +40,10 @@ class MassBetween(Term):
             raise TermError(
                 f"bounds of the mass: expected 0 <= low < high, got {self.low} and {self.high} kg"
             )
-        if self.low > HEAVIEST or self.high < LIGHTEST:
+        if self.low > HEAVIEST_GIVEN or self.high < LIGHTEST_GIVEN:
             raise TermError(
                 f"bounds of the mass: between {self.low:g} and {self.high:g} kg lies no mass that "
-                f"a log can tell of; those are {LIGHTEST:g} to {HEAVIEST:g} kg"
+                f"a log can tell of; those are {LIGHTEST_GIVEN:g} to {HEAVIEST_GIVEN:g} kg"
             )
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:

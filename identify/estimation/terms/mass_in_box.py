@@ -11,7 +11,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.estimation.errors import TermError
-from identify.estimation.terms.com_in_box import FARTHEST, ComInBox
+from identify.estimation.terms.com_in_box import FARTHEST_FACE, ComInBox
 from identify.estimation.terms.lengths import require_metres, sealed_points
 from identify.estimation.terms.term import (
     ScaledSpace,
@@ -58,9 +58,10 @@ class MassInBox(Term):
             raise TermError(
                 f"box of the mass: each low must be below its high [m], got {low} and {high}"
             )
-        if not np.abs([low, high]).max() <= FARTHEST:
+        if not np.abs([low, high]).max() <= FARTHEST_FACE:
             raise TermError(
-                f"box of the mass: expected corners within {FARTHEST:g} m, got {low} and {high}"
+                f"box of the mass: expected corners within {FARTHEST_FACE:g} m, got {low} and "
+                f"{high}"
             )
 
     @property

@@ -27,7 +27,7 @@ SINGLE = 6
 _VISIBLE = 0.01
 """Share of the largest moment by which a screen's digits may be off before it is said."""
 
-_ROUNDING = 1e-12
+_PRODUCT_ROUNDING = 1e-12
 """Share of the largest moment up to which products of inertia are rounding."""
 
 
@@ -193,7 +193,7 @@ def _product_share(inertia: Mat33) -> float:
     """Largest product of inertia over the largest moment, zero where it is rounding."""
     moments = np.diag(inertia)
     products = float(np.abs(inertia - np.diag(moments)).max())
-    return products / float(moments.max()) if products > _ROUNDING * moments.max() else 0.0
+    return products / float(moments.max()) if products > _PRODUCT_ROUNDING * moments.max() else 0.0
 
 
 def _named(names: str, *numbers: str) -> dict[str, str]:

@@ -17,7 +17,7 @@ and is ascending elsewhere."""
 
 _SIGNS = np.array([[1.0, 1.0, 1.0], [1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]])
 """Of the axes of a right-handed frame, so that it stays one."""
-_ROUNDING = 4.0 * np.finfo(np.float64).eps
+_ZERO_PRODUCT = 4.0 * np.finfo(np.float64).eps
 """Products of inertia below this, relative to the largest moment, are zero but for rounding."""
 
 
@@ -108,7 +108,7 @@ def rotation_from_wxyz(quaternion: ArrayLike) -> Mat33:
 
 def _without_rounding(inertia: Mat33) -> Mat33:
     scale = np.abs(inertia).max(axis=(-2, -1), keepdims=True, initial=0.0)
-    negligible = (np.abs(inertia) <= _ROUNDING * scale) & ~np.eye(3, dtype=bool)
+    negligible = (np.abs(inertia) <= _ZERO_PRODUCT * scale) & ~np.eye(3, dtype=bool)
     return np.where(negligible, 0.0, inertia)
 
 

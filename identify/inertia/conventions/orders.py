@@ -35,15 +35,15 @@ Point: TypeAlias = Literal["origin", "centre of mass", "mixed"]
 """What an inertia is about; `mixed` is Gazebo's body matrix, whose blocks belong to two points."""
 SpatialOrder: TypeAlias = Literal["linear first", "angular first"]
 
-_ROWS = ("xx", "xy", "xz", "yy", "yz", "zz")
-_COLUMNS = ("xx", "xy", "yy", "xz", "yz", "zz")
+_BY_ROWS = ("xx", "xy", "xz", "yy", "yz", "zz")
+_BY_COLUMNS = ("xx", "xy", "yy", "xz", "yz", "zz")
 _DIAGONAL_FIRST = ("xx", "yy", "zz", "xy", "xz", "yz")
 _VOIGT = ("xx", "yy", "zz", "yz", "xz", "xy")
 
 SIX_ORDERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        **dict.fromkeys(("identify", "rigeo", "ros", "sdf", "urdf"), _ROWS),
-        "pinocchio": _COLUMNS,
+        **dict.fromkeys(("identify", "rigeo", "ros", "sdf", "urdf"), _BY_ROWS),
+        "pinocchio": _BY_COLUMNS,
         **dict.fromkeys(("dart", "drake", "gazebo", "mujoco"), _DIAGONAL_FIRST),
         **dict.fromkeys(("voigt", "wensing"), _VOIGT),
         "cyclic": ("xx", "yy", "zz", "xy", "yz", "zx"),
@@ -153,7 +153,7 @@ def phi_from_spatial_matrix(matrix: ArrayLike, order: SpatialOrder, point: Point
 def _positions(order: str) -> np.ndarray:
     """Where each of the named six is in xx, xy, xz, yy, yz, zz."""
     entries = lookup(SIX_ORDERS, order, "order of six", ModelError)
-    return np.array([_ROWS.index("".join(sorted(entry))) for entry in entries])
+    return np.array([_BY_ROWS.index("".join(sorted(entry))) for entry in entries])
 
 
 def _linear_first(matrix: Mat66, order: SpatialOrder) -> Mat66:

@@ -10,12 +10,12 @@ from identify.arrays import Array, Flags, Mat33, Mat44, Vec3, as_real, seal
 from identify.errors import ModelError, SolveError
 from identify.spatial import Pose, PoseLike
 
-_FLAT = 1e-7
+_FLAT_AXIS = 1e-7
 """A semi-axis below this share of the largest one is none: squared it drowns in rounding."""
 _SPANNED = 1e-9
 """Points that leave a plane or a line by less than this share of their extent lie in it."""
-_ROUNDS, _ADDED, _STEPS = 100, 20, 60
-_GAP, _PROTRUSION = 1e-11, 1e-11
+_ELLIPSOID_ROUNDS, _ADDED, _WEIGHT_STEPS = 100, 20, 60
+_SQUARED_EXCESS, _EXCESS = 1e-11, 1e-11
 """Excess of squared distances, and of distances, at which an ellipsoid counts as the smallest."""
 
 
@@ -79,7 +79,7 @@ class BoundingEllipsoid:
             ModelError: a flat ellipsoid, whose Q has no inverse.
         """
         lengths = self.semi_axes
-        if lengths[0] <= _FLAT * lengths[2]:
+        if lengths[0] <= _FLAT_AXIS * lengths[2]:
             raise ModelError(
                 f"bounding ellipsoid: it is flat (semi-axes {lengths.tolist()} m), so its Q has no "
                 f"inverse; give the plate or rod a thickness"
@@ -124,19 +124,19 @@ def enclosing_ellipsoid(points: Vec3) -> BoundingEllipsoid:
     scale = np.abs(flat).max(axis=0)
     flat, basis = flat / scale, basis * scale
     some = flat[_spanning(flat)]
-    for _ in range(_ROUNDS):
+    for _ in range(_ELLIPSOID_ROUNDS):
         centre, Q, weights = _smallest(some)
         inverse_root = np.linalg.inv(np.linalg.cholesky(Q))
         distances = np.linalg.norm((flat - centre) @ inverse_root.T, axis=1)
         reach = float(distances.max())
-        if reach <= 1.0 + _PROTRUSION:
+        if reach <= 1.0 + _EXCESS:
             Q = max(reach, 1.0) ** 2 * basis @ Q @ basis.T
             return BoundingEllipsoid(origin + basis @ centre, 0.5 * (Q + Q.T))
         worst = np.argsort(distances)[-_ADDED:]
         worst = worst[distances[worst] > 1.0 + 0.1 * (reach - 1.0)]
         touching = some[weights > 1e-6 * weights.max()]
         some = np.unique(np.concatenate((touching, flat[worst])), axis=0)
-    raise SolveError(f"bounding ellipsoid: no convergence in {_ROUNDS} rounds")
+    raise SolveError(f"bounding ellipsoid: no convergence in {_ELLIPSOID_ROUNDS} rounds")
 
 
 def _span(points: Vec3) -> tuple[Vec3, Array]:
@@ -187,13 +187,13 @@ def _smallest(points: Array) -> tuple[Array, Array, Array]:
     u *= np.diag(_products(points, u)).max() / 0.95
     t = 1.0 - np.diag(_products(points, u))
     excess = np.inf
-    for _ in range(_STEPS):
+    for _ in range(_WEIGHT_STEPS):
         products = _products(points, u)
         h = np.diag(products)
         # Optimal if no squared distance, in the covariance of the weighted points, exceeds d
         # (Kiefer and Wolfowitz); any excess bounds how much smaller an ellipsoid could be.
         excess = 2.0 * u.sum() * h.max() / dimensions - 1.0
-        if excess <= _GAP:
+        if excess <= _SQUARED_EXCESS:
             break
         theta = u @ t / (10.0 * count)
         slope = -2.0 * (products / u.sum() + products**2)

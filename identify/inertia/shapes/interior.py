@@ -14,10 +14,10 @@ from identify.inertia.shapes.mesh import Mesh
 from identify.inertia.shapes.shape import Shape
 from identify.inertia.shapes.shells import Box, Capsule, Cone, Cylinder, Ellipsoid, Sphere
 
-_MOST_PAIRS = 20_000_000
+_MOST_CROSSINGS = 20_000_000
 """Pairs of a triangle and a column that may cross, at the most."""
 
-_AT = 0.4142135623730951
+_PLACE_IN_CELL = 0.4142135623730951
 """Where in its cell a column stands: an irrational share goes through no edge of aligned meshes."""
 
 
@@ -67,7 +67,9 @@ def _of_mesh(mesh: Mesh, count: int) -> Interior:
     edge = (mesh.measure / count) ** (1.0 / 3.0)
     numbers = np.maximum(np.ceil((upper - lower) / edge), 2.0)
     cell = (upper - lower) / numbers
-    column, height = _crossings((triangles[..., :2] - lower) / cell - _AT, triangles[..., 2])
+    column, height = _crossings(
+        (triangles[..., :2] - lower) / cell - _PLACE_IN_CELL, triangles[..., 2]
+    )
     order = np.lexsort((height, column[:, 1], column[:, 0]))
     column, height = column[order], height[order]
     _, own, counts = np.unique(column, axis=0, return_inverse=True, return_counts=True)
@@ -77,7 +79,7 @@ def _of_mesh(mesh: Mesh, count: int) -> Interior:
     each = np.maximum(np.ceil(length / edge), 1).astype(int)
     number = np.arange(each.sum()) - np.repeat(each.cumsum() - each, each)
     step = np.repeat(length / each, each)
-    flat = lower + (np.repeat(column[0::2], each, axis=0) + _AT) * cell
+    flat = lower + (np.repeat(column[0::2], each, axis=0) + _PLACE_IN_CELL) * cell
     points = np.column_stack((flat, np.repeat(start, each) + (number + 0.5) * step))
     return Interior(points @ axes.T + mesh.centroid, step * float(np.prod(cell)))
 
@@ -95,10 +97,10 @@ def _crossings(flat: Array, heights: Array) -> tuple[Indices, Array]:
     first = np.ceil(flat.min(axis=1)).astype(int)
     span = np.maximum(np.floor(flat.max(axis=1)).astype(int) - first + 1, 0)
     pairs = span.prod(axis=1)
-    if pairs.sum() > _MOST_PAIRS:
+    if pairs.sum() > _MOST_CROSSINGS:
         raise ModelError(
             f"mesh: {len(flat)} triangles that overlap {pairs.sum():.3g} times in places; expected "
-            f"{_MOST_PAIRS:.3g} at the most: simplify it"
+            f"{_MOST_CROSSINGS:.3g} at the most: simplify it"
         )
     triangle = np.repeat(np.arange(len(flat)), pairs)
     number = np.arange(len(triangle)) - np.repeat(pairs.cumsum() - pairs, pairs)

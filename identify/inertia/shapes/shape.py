@@ -22,7 +22,7 @@ DENSITY_UNITS: dict[Extent, str] = {
 }
 """Unit of the density of a body that fills a volume, a surface, a line, or has its own weights."""
 
-_SMALLEST, _LARGEST = 1e-60, 1e60
+_SMALLEST_SIZE, _LARGEST_SIZE = 1e-60, 1e60
 """Sizes whose fifth powers are still ordinary numbers."""
 
 
@@ -92,9 +92,9 @@ class Shape(ABC):
         for name, meaning in sizes_of(self):
             where = f"{type(self).__name__}: {name} ({meaning})"
             value = positive(getattr(self, name), where, "m")
-            if not _SMALLEST < value < _LARGEST:
+            if not _SMALLEST_SIZE < value < _LARGEST_SIZE:
                 raise ModelError(
-                    f"{where}: expected a length from {_SMALLEST:g} to {_LARGEST:g} m, "
+                    f"{where}: expected a length from {_SMALLEST_SIZE:g} to {_LARGEST_SIZE:g} m, "
                     f"got {value:g}"
                 )
             object.__setattr__(self, name, value)

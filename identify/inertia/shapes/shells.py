@@ -99,7 +99,7 @@ class Cone(Solid):
         return Moments.about_z(volume, 3.0 / 20.0 * r**2, 3.0 / 80.0 * h**2, at=0.25 * h)
 
 
-_STEP = 0.375
+_TRAPEZOID_STEP = 0.375
 """Step of the trapezoid rule in a logarithm. The integrands are analytic for |Im ln t| < π, so that
 the error falls as exp(−2 π²/step); it is 1e-14 at 0.5. Multiples of 3/8 are exact numbers: with
 others the spacing itself is rounded, by as much."""
@@ -156,8 +156,8 @@ class EllipsoidShell(Surface):
         squares = (semi_axes / scale) ** 2
         p = np.prod(squares) / squares
         lower, upper = -np.log(p.max()) - 76.0, -np.log(p.min()) + 26.0
-        steps = np.arange(np.floor(lower / _STEP), np.ceil(upper / _STEP) + 1.0)
-        t = np.exp(_STEP * steps)
+        steps = np.arange(np.floor(lower / _TRAPEZOID_STEP), np.ceil(upper / _TRAPEZOID_STEP) + 1.0)
+        t = np.exp(_TRAPEZOID_STEP * steps)
         damping = 1.0 / (1.0 + 2.0 * t[:, None] * p)
         common = np.sqrt(t * np.prod(damping, axis=1))
         terms = p * damping
@@ -165,7 +165,7 @@ class EllipsoidShell(Surface):
         # For three Gaussians E r = 2 √(2/π), E r³ = 4 E r, and 4π / (√π E r) = √2 π.
         plain = common @ total
         weighted = common @ (damping * (total[:, None] + 2.0 * terms)) / 4.0
-        area = np.sqrt(2.0) * np.pi * _STEP * plain
+        area = np.sqrt(2.0) * np.pi * _TRAPEZOID_STEP * plain
         return Moments.about_axes(area * scale**2, squares * scale**2 * weighted / plain)
 
 

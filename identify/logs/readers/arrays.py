@@ -22,7 +22,7 @@ from identify.logs.schema_fields import Column
 from identify.logs.table import RowFault, Source, Stamps, Table, locate, locate_stamps
 from identify.logs.units import TICKS_PER_SECOND
 
-_MOST_COLUMNS, _MOST_PARTS = 10_000, 16
+_MOST_ARRAY_COLUMNS, _MOST_PARTS = 10_000, 16
 """Columns of an array that are looked at; and parts of a signal, of which a pose has most."""
 
 
@@ -68,7 +68,7 @@ def slots_of(
         elif shape and (axis := _axis_of_samples(shape, lengths)) is not None:
             others = [range(n) for k, n in enumerate(shape) if k != axis]
             single = axis > 0 and all(len(other) == 1 for other in others)
-            for k, place in enumerate(islice(product(*others), _MOST_COLUMNS)):
+            for k, place in enumerate(islice(product(*others), _MOST_ARRAY_COLUMNS)):
                 index = (*place[:axis], slice(None), *place[axis:])
                 column = name if single else f"{name}[{k}]"
                 slots.append(Slot(column, key, shape[axis], dtype, index, axis > 0))
@@ -199,7 +199,7 @@ def _stamps(path: Path, raw: NDArray[Any]) -> tuple[Stamps, int | None]:
     return raw.astype(np.int64), TICKS_PER_SECOND[unit]
 
 
-_SHOWN = 30
+_MOST_TOPICS_NAMED = 30
 """Topics that a message names."""
 
 
@@ -216,8 +216,9 @@ def topic_of(source: Source, known: Mapping[str, str], word: str = "topic") -> s
     """
     wanted, path = source.layout.topic, source.path
     shown = ", ".join(f"{name} ({kind})" if kind else name for name, kind in known.items())
-    if len(known) > _SHOWN:
-        shown = f"{', '.join(list(known)[:_SHOWN])} and {len(known) - _SHOWN} more"
+    if len(known) > _MOST_TOPICS_NAMED:
+        named = ", ".join(list(known)[:_MOST_TOPICS_NAMED])
+        shown = f"{named} and {len(known) - _MOST_TOPICS_NAMED} more"
     if not known:
         raise LogError(f"{path}: has no {word} with numbers", path=path)
     if wanted is None:

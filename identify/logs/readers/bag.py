@@ -44,7 +44,7 @@ _PADDING = 16
 _BETWEEN_IDL = "=" * 80 + "\n"
 """Stands between the definitions of a type and of those that it is made of."""
 
-_LOOKED_AT = 2000
+_MESSAGES_LOOKED_AT = 2000
 """Messages of transforms by which frames are listed."""
 
 Messages: TypeAlias = Iterator[tuple[int, Any]]
@@ -92,7 +92,7 @@ def contents(path: Path) -> tuple[Contents, ...]:
             try:
                 messages = messages_of(bag, [name])
                 if kind in TF_TYPES:
-                    edges = _edges(islice(messages, _LOOKED_AT))
+                    edges = _edges(islice(messages, _MESSAGES_LOOKED_AT))
                     up |= {child: parent for _, parent, child, _ in edges}
                     continue
                 _, first = next(messages)

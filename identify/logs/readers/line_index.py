@@ -14,7 +14,7 @@ from identify.files import unreadable
 _BLOCK = 2**18
 """Bytes at a time, which stay in the cache while they are hashed and looked at."""
 
-_STEP = 4096
+_LINES_BETWEEN_OFFSETS = 4096
 """Lines from one noted offset to the next."""
 
 HEAD = 2**22
@@ -44,7 +44,10 @@ class LineIndex:
 
     def lines(self, path: Path, start: int, stop: int) -> bytes:
         """The rows of the given numbers, as bytes."""
-        first, last = start // _STEP, min(stop // _STEP, len(self.offsets) - 1)
+        first, last = (
+            start // _LINES_BETWEEN_OFFSETS,
+            min(stop // _LINES_BETWEEN_OFFSETS, len(self.offsets) - 1),
+        )
         begin = int(self.offsets[first])
         end = int(self.offsets[min(last + 1, len(self.offsets) - 1)])
         try:
@@ -53,8 +56,10 @@ class LineIndex:
                 content = file.read(end - begin)
         except OSError as error:
             raise unreadable(path, error) from error
-        skip = _end_of(content, start - first * _STEP, 0)
-        take = _end_of(content, stop - last * _STEP, int(self.offsets[last]) - begin)
+        skip = _end_of(content, start - first * _LINES_BETWEEN_OFFSETS, 0)
+        take = _end_of(
+            content, stop - last * _LINES_BETWEEN_OFFSETS, int(self.offsets[last]) - begin
+        )
         return content[skip:take]
 
 
@@ -91,7 +96,9 @@ def index_lines(path: Path, begin: int, number: int, comment: bytes) -> LineInde
                 ends = start + np.flatnonzero(np.frombuffer(rest, np.uint8) == _NEWLINE)
                 if len(ends) and np.diff(ends, prepend=end).min() <= _BLANK:
                     return None
-                noted = np.arange(-(rows + 1) % _STEP, len(ends), _STEP)
+                noted = np.arange(
+                    -(rows + 1) % _LINES_BETWEEN_OFFSETS, len(ends), _LINES_BETWEEN_OFFSETS
+                )
                 offsets += (1 + ends[noted]).tolist()
                 end = int(ends[-1]) if len(ends) else end
                 rows, place, last = rows + len(ends), place + len(block), block

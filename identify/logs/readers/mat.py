@@ -23,7 +23,7 @@ from identify.logs.table import Contents, Source, Table
 LARGEST = 2**31
 """Bytes of arrays that are read whole."""
 
-_HDF5_MARK, _HEADER = b"\x89HDF\r\n\x1a\n", 128
+_HDF5_MARK, _HEADER_BYTES = b"\x89HDF\r\n\x1a\n", 128
 _COMPRESSED = 15
 
 _MOST_NESTED, _MOST_STRUCTURES = 8, 256
@@ -45,7 +45,7 @@ def contents(path: Path) -> tuple[Contents, ...]:
 def _opened(path: Path) -> tuple[list[Slot[str]], Callable[[str], NDArray[np.generic]]]:
     """The columns of a file, and what loads them."""
     with decoding(path, "MAT file"), path.open("rb") as file:
-        head = file.read(_HEADER + 512)
+        head = file.read(_HEADER_BYTES + 512)
         if _HDF5_MARK in head:
             arrays = _of_hdf5(path)
         else:
@@ -113,7 +113,7 @@ def _require_bounded(path: Path, file: BinaryIO) -> None:
     """
     size, whole = path.stat().st_size, 0
     file.seek(0)
-    header = file.read(_HEADER)
+    header = file.read(_HEADER_BYTES)
     order = ">" if header[126:128] == b"MI" else "<"
     if header[126:128] not in (b"MI", b"IM"):
         return  # of version 4, without compression

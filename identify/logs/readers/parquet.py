@@ -25,7 +25,7 @@ _BATCH = 2**16
 _BUFFER = 2**20
 """… from so many bytes of each column."""
 
-_NUMBER = 8
+_BYTES_OF_NUMBER = 8
 """Bytes of a float64, which every number becomes."""
 
 _REMEDY = "write it without compression, dictionaries and large row groups"
@@ -172,7 +172,7 @@ class _Columns:
             raise unreadable(path, error, "Parquet file") from error
         largest = max(sizes, default=0)
         if whole:
-            largest = max(sum(sizes), meta.num_rows * len(self.names) * _NUMBER)
+            largest = max(sum(sizes), meta.num_rows * len(self.names) * _BYTES_OF_NUMBER)
         check_expansion(path, path.stat().st_size, largest, _REMEDY)
 
     def table(self, read: pa.Table, first: int = 0) -> Table:

@@ -49,8 +49,8 @@ from identify.logs.table import (
     Table,
 )
 
-_CHUNK = 2**24
-_LOOKED_AT = 200
+_CHUNK_BYTES = 2**24
+_LINES_LOOKED_AT = 200
 _LONGEST_LINE = 2**20
 _NULLS = ["", "nan", "NaN", "NAN", "NA", "N/A", "n/a", "null", "NULL", "None"]
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
@@ -72,7 +72,7 @@ def contents(path: Path) -> tuple[Contents, ...]:
     text = (
         _content(path) if path.suffix.lower() == ".gz" else _require_text(path, _head(path, HEAD))
     )
-    return (likely_contents(path, list(islice(read_lines(text), _LOOKED_AT))),)
+    return (likely_contents(path, list(islice(read_lines(text), _LINES_LOOKED_AT))),)
 
 
 def index_text(source: Source, least: int) -> LineIndex | None:
@@ -190,7 +190,7 @@ def _unpacked(path: Path, packed: bytes) -> bytes:
     chunks, size = [], 0
     try:
         with gzip.open(io.BytesIO(packed)) as file:
-            while chunk := file.read(_CHUNK):
+            while chunk := file.read(_CHUNK_BYTES):
                 size += len(chunk)
                 check_expansion(path, len(packed), size)
                 chunks.append(chunk)

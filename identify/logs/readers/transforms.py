@@ -27,7 +27,7 @@ TRANSFORM_COLUMNS = tuple(
     [f"translation.{axis}" for axis in "xyz"] + [f"rotation.{axis}" for axis in "xyzw"]
 )
 
-_SHOWN = 40
+_MOST_FRAMES_NAMED = 40
 """Frames that a message names."""
 
 Edge: TypeAlias = tuple[int, str, str, tuple[float, ...]]
@@ -170,6 +170,6 @@ def _tree(up: dict[str, str]) -> str:
         yield f"{frame} ({inside})" if inside else frame
 
     roots = sorted({above for above in up.values() if above not in up})
-    if len(up) > _SHOWN:
+    if len(up) > _MOST_FRAMES_NAMED:
         return f"There are {len(up)} frames below {', '.join(roots)}"
     return f"The tree is {'; '.join(text for root in roots for text in below(root))}"

@@ -76,12 +76,12 @@ LOOKS = (
 )
 """Colour and marker of the estimators in their order, the last of the study first."""
 
-_MOST_COLUMNS = 4
+_MOST_PANEL_COLUMNS = 4
 _MOST_CATEGORIES = 8
 _LONGEST_LEGEND = 40
 """Characters of all labels together; longer ones are numbered, and said in the caption."""
 
-EXACT = 1e-6
+EXACT_ERROR = 1e-6
 """A median error below it, in the unit of its axis, is rounding: without noise, or nearly so. On a
 logarithmic axis it would leave no room for the others."""
 
@@ -148,7 +148,7 @@ def _figure(rows: StudyRows, axis: _Axis) -> StudyFigure:
     exact = _exact(rows)
     # A column for each perturbation, where the axis is an option of the logs.
     facets = [label for label in rows.labels("perturbation") if label not in exact]
-    single = not (of_logs(axis.column) and 1 < len(facets) <= _MOST_COLUMNS)
+    single = not (of_logs(axis.column) and 1 < len(facets) <= _MOST_PANEL_COLUMNS)
     titles = fitted(["Accuracy"] if single else facets, TITLE_ROOM)
     estimators = rows.labels("estimator")
     numbered = sum(map(len, estimators)) > _LONGEST_LEGEND
@@ -177,7 +177,7 @@ def _exact(rows: StudyRows) -> list[str]:
     metrics = [name for name in rows.drawn if heading_of(name).spread]
     medians = rows.frame.groupby(["perturbation", "estimator"])[metrics].median()
     largest = medians.groupby(level=0).max().max(axis=1)
-    return [label for label in rows.labels("perturbation") if largest[label] < EXACT]
+    return [label for label in rows.labels("perturbation") if largest[label] < EXACT_ERROR]
 
 
 def _panel(frame: Any, axis: _Axis, metric: str, names: dict[str, str]) -> Panel:
@@ -243,7 +243,7 @@ class _Spread:
         high: 90th percentile.
         few: whether fewer than half of the trials have the metric.
         points: how many places have a value, drawn or not.
-        exact: how many medians are below `EXACT`; they are not drawn.
+        exact: how many medians are below `EXACT_ERROR`; they are not drawn.
     """
 
     low: Array
@@ -269,7 +269,7 @@ def _spread(groups: Any, axis: _Axis) -> _Spread:
         [at_places(groups.quantile(level)) for level in (0.1, 0.5, 0.9)]
     )
     few = at_places(2 * groups.count() < groups.size()) == 1.0
-    exact = spread[1] < EXACT
+    exact = spread[1] < EXACT_ERROR
     points = int(np.isfinite(spread[1]).sum())
     low, middle, high = np.where(exact, np.nan, spread)
     return _Spread(low, middle, high, few, points, int(exact.sum()))

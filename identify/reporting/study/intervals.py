@@ -38,7 +38,7 @@ _NOTE = (
     "over 1.96 × the RMS error of the same trials, for each log, then the median over the logs: 1 "
     "is a width that suits the errors."
 )
-_FEWEST = 5
+_FEWEST_TRIALS = 5
 _MOST_COUNTS = 2
 """Counts of hits within the wanted coverage up to which it is said that there are so few."""
 _JUDGED = (
@@ -69,7 +69,7 @@ def coverage(rows: StudyRows) -> Section | None:
             few |= dict.fromkeys(trials for _, part in parts for trials in _trials(part, names))
     if not blocks:
         return None
-    notes = [_NOTE.format(fewest=_FEWEST), *filter(None, map(few_trials, sorted(few)))]
+    notes = [_NOTE.format(fewest=_FEWEST_TRIALS), *filter(None, map(few_trials, sorted(few)))]
     title = "Coverage of the 95 % intervals [%]"
     return Section("coverage", title, (*blocks, *map(Text, notes)))
 
@@ -129,7 +129,7 @@ def _share(part: Any, name: str) -> Interval:
 def by_log(part: Any, name: str) -> Any:
     """The same for each log that has enough intervals to say."""
     groups = part.groupby("log")[f"covered_{name}"]
-    return groups.mean()[groups.count() >= _FEWEST]
+    return groups.mean()[groups.count() >= _FEWEST_TRIALS]
 
 
 def _lines(part: Any, perturbation: str, names: tuple[str, ...]) -> list[list[str]]:
@@ -154,12 +154,12 @@ def _width(part: Any, name: str) -> float:
     ratios = [
         float(log[columns[0]].median() / (NORMAL_QUANTILE * np.sqrt((log[columns[1]] ** 2).mean())))
         for _, log in part.dropna(subset=columns).groupby("log")
-        if len(log) >= _FEWEST and log[columns[1]].any()
+        if len(log) >= _FEWEST_TRIALS and log[columns[1]].any()
     ]
     return float(np.median(ratios)) if ratios else float("nan")
 
 
-_LEAST = 70.0
+_LEAST_COVERAGE_SHOWN = 70.0
 """Where the axis of the figures begins [%]."""
 
 _MOST_PANELS = 8
@@ -192,7 +192,7 @@ def coverage_figures(rows: StudyRows) -> list[StudyFigure]:
         "Points: share of the intervals that hold the true value, over logs and seeds, with its "
         "95 % interval (Clopper and Pearson); crosses: the log that is covered least (of those "
         f"with five intervals or more); shaded: {WANTED[0]:g} to {WANTED[1]:g} %. The axis begins "
-        f"at {_LEAST:g} %: what is below stands at its edge, as <. From the left: "
+        f"at {_LEAST_COVERAGE_SHOWN:g} %: what is below stands at its edge, as <. From the left: "
         f"{listed}.{key(notes)}"
     )
     title = "Coverage of the 95 % intervals"
@@ -202,18 +202,20 @@ def coverage_figures(rows: StudyRows) -> list[StudyFigure]:
 def _draw(axes: Axes, part: Any, names: tuple[str, ...]) -> None:
     places = np.arange(len(names), dtype=np.float64)[::-1]
     shares = 100.0 * np.array([pooled(part, name) for name in names])
-    ends = np.maximum(100.0 * np.array([_share(part, name) for name in names]), _LEAST)
+    ends = np.maximum(
+        100.0 * np.array([_share(part, name) for name in names]), _LEAST_COVERAGE_SHOWN
+    )
     logs = [by_log(part, name) for name in names]
     worst = 100.0 * np.array([each.min() if len(each) else np.nan for each in logs])
-    axes.set_xlim(_LEAST - 0.5, 100.5)
+    axes.set_xlim(_LEAST_COVERAGE_SHOWN - 0.5, 100.5)
     axes.set_ylim(-0.7, len(names) - 0.3)
     axes.grid(visible=False, axis="y")
     axes.axvspan(*WANTED, color=BAND, lw=0.0)
     axes.axvline(95.0, color=MUTED, lw=0.7, dashes=(3, 2))
     axes.hlines(places, *ends.T, color=ESTIMATE, lw=1.4)
     for values, marker, color, size in ((worst, "x", INK, 3.5), (shares, "o", ESTIMATE, 5.0)):
-        below = values < _LEAST
-        edge = np.full(int(below.sum()), _LEAST)
+        below = values < _LEAST_COVERAGE_SHOWN
+        edge = np.full(int(below.sum()), _LEAST_COVERAGE_SHOWN)
         axes.plot(values[~below], places[~below], marker, color=color, ms=size, mew=1.0)
         axes.plot(edge, places[below], "<", color=color, ms=size, mew=0.0)
     axes.set_yticks(places, names)

@@ -13,7 +13,7 @@ from typing import Any
 from identify.files import write_bytes, write_text
 from identify.reporting.canvas import png
 from identify.reporting.content import (
-    WIDTH,
+    TERMINAL_WIDTH,
     Head,
     ReportTable,
     Section,
@@ -52,9 +52,9 @@ from identify.studies.results import BY, default_metrics, in_order
 
 SUMMARY, PAGE = "summary.md", "summary.html"
 
-_SHOWN = 8
+_MOST_WORDS = 8
 _MOST_MESSAGES = 20
-_LONGEST = 300
+_LONGEST_MESSAGE = 300
 """Characters of a message."""
 
 
@@ -105,7 +105,7 @@ def _named(labels: list[str]) -> str:
 
 
 def _first(words: list[str]) -> str:
-    return ", ".join([*words[:_SHOWN], *["…"] * (len(words) > _SHOWN)])
+    return ", ".join([*words[:_MOST_WORDS], *["…"] * (len(words) > _MOST_WORDS)])
 
 
 def failures(rows: StudyRows) -> Section:
@@ -130,7 +130,7 @@ def _messages(subset: Any, what: str) -> ReportTable:
         logs = list(map(code, dict.fromkeys(part["log"])))
         where = ", ".join(logs[:3]) + (f", … ({len(logs)})" if len(logs) > 3 else "")
         names = code(estimator), code(perturbation)
-        lines.append((*names, str(len(part)), where, code(said[:_LONGEST])))
+        lines.append((*names, str(len(part)), where, code(said[:_LONGEST_MESSAGE])))
     heads = ("estimator", "perturbation", "trials", "logs", what)
     left = len(found) - _MOST_MESSAGES
     more = f"… and {left} other messages." if left > 0 else ""
@@ -166,7 +166,7 @@ STUDY_PACKAGES = (
 )
 """Those that the trials of a study file are computed with."""
 
-_DIGITS = 12
+_DIGEST_DIGITS = 12
 
 
 def numerics_mark(packages: Sequence[str], files: Sequence[Path]) -> str:
@@ -178,8 +178,8 @@ def numerics_mark(packages: Sequence[str], files: Sequence[Path]) -> str:
     """
     contents = sorted((path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in files)
     study = hashlib.sha256(repr(contents).encode()).hexdigest()
-    digest = numerics_digest(packages)[:_DIGITS]
-    return f"`{digest}` of {', '.join(packages)}; of the study itself `{study[:_DIGITS]}`"
+    digest = numerics_digest(packages)[:_DIGEST_DIGITS]
+    return f"`{digest}` of {', '.join(packages)}; of the study itself `{study[:_DIGEST_DIGITS]}`"
 
 
 _FIXED = "\N{NO-BREAK SPACE}"
@@ -280,7 +280,7 @@ def _alike(same: Any) -> Iterator[str]:
             f"{label}: {', '.join(heading_of(name).narrow for name in part['metric'])}"
             for label, part in same.groupby("perturbation", sort=False)
         )
-        yield from wrap(f"identical in all pairs: {'; '.join(said)}", WIDTH)
+        yield from wrap(f"identical in all pairs: {'; '.join(said)}", TERMINAL_WIDTH)
 
 
 def _notes(frame: Any) -> Iterator[str]:
@@ -299,7 +299,9 @@ def _legend(names: Sequence[str]) -> list[str]:
     short = {name: heading_of(name).narrow for name in names}
     said = [f"{words}: {name}" for name, words in short.items() if words.split()[0] != name]
     whole = "; ".join(text.replace(" ", _FIXED) for text in said)
-    return [line.replace(_FIXED, " ") for line in wrap(whole, WIDTH, break_long_words=False)]
+    return [
+        line.replace(_FIXED, " ") for line in wrap(whole, TERMINAL_WIDTH, break_long_words=False)
+    ]
 
 
 def _text(value: object) -> str:

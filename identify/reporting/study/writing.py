@@ -24,7 +24,7 @@ from identify.reporting.content import (
 )
 from identify.reporting.study.accuracy import StudyFigure
 
-_PAPER, _GAP = 105, 3
+_PAPER, _SHEET_GAP = 105, 3
 """Width of a sheet and between columns [characters]."""
 
 
@@ -74,7 +74,7 @@ def _pieces(block: Block) -> Iterator[Block]:
         yield block
         return
     widths = [
-        max(len(head.title) // 2, *(len(row.cells[i].text) for row in block.rows), 5) + _GAP
+        max(len(head.title) // 2, *(len(row.cells[i].text) for row in block.rows), 5) + _SHEET_GAP
         for i, head in enumerate(block.head)
     ]
     words = sum(head.look != "number" for head in block.head)  # these come first

@@ -17,7 +17,7 @@ from identify.simulation.decoupled.workspace import (
     cross_into,
     transform_into,
 )
-from identify.simulation.divergence import BEYOND, LARGEST_TURN, Diverged, diverged
+from identify.simulation.divergence import BEYOND, LARGEST_STEP_TURN, Diverged, diverged
 from identify.simulation.principal_axes import PrincipalBody
 from identify.spatial import quaternion_product
 from identify.spatial.rotations import (
@@ -28,7 +28,7 @@ from identify.spatial.rotations import (
     rotation_from_unit_quaternion,
 )
 
-_LARGEST_SQUARE = (0.5 * LARGEST_TURN) ** 2
+_LARGEST_SQUARE = (0.5 * LARGEST_STEP_TURN) ** 2
 """Of |σ|, half the angle of a step."""
 
 

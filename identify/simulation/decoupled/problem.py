@@ -19,7 +19,7 @@ from identify.simulation.decoupled.workspace import Workspace
 from identify.simulation.principal_axes import PrincipalBody
 from identify.simulation.state import State
 
-_AT_A_TIME = 1 << 16
+_NUMBERS_AT_A_TIME = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +168,7 @@ def require_finite_samples(wrench: Vec6) -> None:
     Raises:
         SimulationError: some are not finite.
     """
-    rows = max(1, _AT_A_TIME * wrench.shape[-2] // max(wrench.size, 1))
+    rows = max(1, _NUMBERS_AT_A_TIME * wrench.shape[-2] // max(wrench.size, 1))
     for first in range(0, wrench.shape[-2], rows):  # no array of flags as large as the samples
         if not np.isfinite(wrench[..., first : first + rows, :]).all():
             raise SimulationError("wrench: some samples are not finite")

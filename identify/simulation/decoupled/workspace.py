@@ -10,7 +10,7 @@ TURNS, QUATERNION, MATRIX, ROTATION = 0, 12, 18, 24
 """Rows at which a layer's intermediate results begin. What one layer leaves there for the next is
 out of the next one's way; everything else is written over."""
 
-_ROWS = 33
+_WORKSPACE_ROWS = 33
 
 
 class Workspace:
@@ -23,7 +23,7 @@ class Workspace:
 
     def __init__(self, nodes: int, bodies: int) -> None:
         self._bodies = bodies
-        self._memory = np.empty((_ROWS, nodes * bodies))
+        self._memory = np.empty((_WORKSPACE_ROWS, nodes * bodies))
 
     def rows(self, first: int, count: int, nodes: int) -> Array:
         """Real numbers, shape (count, nodes, bodies)."""

@@ -17,7 +17,7 @@ from identify.simulation.checks import (
     spell_index,
 )
 
-_SYMMETRIC = 1e-12
+_SYMMETRY_TOLERANCE = 1e-12
 _WITHOUT_INERTIA = 1e-13
 """A principal moment below this, relative to the largest, is none."""
 
@@ -139,7 +139,7 @@ def require_known_angle(angle: Array, most: float) -> None:
 def _symmetric(inertia: Array) -> Array:
     transposed = inertia.swapaxes(-1, -2)
     scale = np.abs(inertia).max(axis=(-2, -1), keepdims=True, initial=0.0)
-    good = (np.abs(inertia - transposed) <= _SYMMETRIC * scale).all(axis=(-2, -1))
+    good = (np.abs(inertia - transposed) <= _SYMMETRY_TOLERANCE * scale).all(axis=(-2, -1))
     if not np.all(good):
         where = first_of(~good)
         raise SimulationError(

@@ -15,10 +15,10 @@ from scipy.special import elliprf, elliprj
 
 from identify.arrays import Array
 
-_CLOSE = 1e-8
+_MEANS_APART = 1e-8
 """Relative difference of the two means after which one step more leaves 10⁻¹⁶: it is squared."""
-_MOST_STEPS = 40
-_TINY = 1e-140
+_MOST_MEANS = 40
+_LEAST_SINE = 1e-140
 """Sines below this count as this: the square of the cotangent must not overflow."""
 
 
@@ -40,9 +40,9 @@ class JacobiEvaluator:
         self._limit = m1 == 0.0
         mean, other = np.ones_like(m1), np.sqrt(np.where(self._limit, 1.0, m1))
         self._pairs: list[tuple[Array, Array]] = []
-        for _ in range(_MOST_STEPS):
+        for _ in range(_MOST_MEANS):
             self._pairs.append((mean, other))
-            done = np.abs(mean - other) <= _CLOSE * mean
+            done = np.abs(mean - other) <= _MEANS_APART * mean
             mean, other = 0.5 * (mean + other), np.sqrt(mean * other)
             if np.all(done):
                 break
@@ -52,7 +52,7 @@ class JacobiEvaluator:
         """The functions of arguments that broadcast with the parameters, −K ≤ u ≤ K."""
         angle = self._last * u
         sine = np.sin(angle)
-        safe = np.copysign(np.maximum(np.abs(sine), _TINY), sine)
+        safe = np.copysign(np.maximum(np.abs(sine), _LEAST_SINE), sine)
         cot = np.cos(angle) / safe
         a, c, dn = cot, self._last * cot, np.ones_like(cot)
         for mean, other in reversed(self._pairs):

@@ -18,10 +18,10 @@ from identify.spatial import quaternion_from_rotation
 
 _DELICATE = 0.01
 """Relative size below which a difference or a moment is worked out to more digits."""
-_DIGITS = 50
-_NEGLIGIBLE = 1e-40
+_DECIMAL_DIGITS = 50
+_NEGLIGIBLE_SPIN = 1e-40
 """Components of ω and differences of moments below this, relative to the largest, are zero."""
-_SWEEPS = 3
+_JACOBI_SWEEPS = 3
 """Of Jacobi rotations: each squares the products of inertia, from 1e-16 on."""
 
 
@@ -61,7 +61,7 @@ def principal_spin(inertia: Mat33, angular_velocity: Vec3) -> tuple[PrincipalSpi
     nearest = np.abs(found.excess) / np.sum((I * found.spin) ** 2, axis=0).clip(1e-300)
     delicate = np.minimum(smallest, nearest) < _DELICATE
     if delicate.any():
-        with localcontext(prec=_DIGITS):
+        with localcontext(prec=_DECIMAL_DIGITS):
             A, R = _diagonalised(_decimals(inertia[delicate]), axes[delicate])
             moments = np.diagonal(A, axis1=1, axis2=2).T
             spin = (R.swapaxes(1, 2) @ _decimals(angular_velocity[delicate])[..., None])[..., 0].T
@@ -76,7 +76,7 @@ def principal_spin(inertia: Mat33, angular_velocity: Vec3) -> tuple[PrincipalSpi
 
 def _along_axes(moments: np.ndarray, gaps: np.ndarray, spin: np.ndarray) -> PrincipalSpin:
     """Those of doubles or of decimal numbers."""
-    small = type(moments.flat[0])(_NEGLIGIBLE) if moments.size else _NEGLIGIBLE
+    small = type(moments.flat[0])(_NEGLIGIBLE_SPIN) if moments.size else _NEGLIGIBLE_SPIN
     gaps = np.where(gaps > small * moments[2], gaps, 0)
     spin = np.where(abs(spin) > small * abs(spin).max(axis=0), spin, 0)
     terms = moments[::2] * gaps * spin[::2] * spin[::2]
@@ -91,7 +91,7 @@ def _diagonalised(inertia: np.ndarray, axes: Mat33) -> tuple[np.ndarray, np.ndar
     """
     axes = axes * np.sign(np.linalg.det(axes))[:, None, None]
     R = _rotations(_decimals(quaternion_from_rotation(axes).T))
-    for _ in range(_SWEEPS):
+    for _ in range(_JACOBI_SWEEPS):
         for p, q in ((1, 2), (0, 2), (0, 1)):
             A = R.swapaxes(1, 2) @ inertia @ R
             gap, twice = A[:, q, q] - A[:, p, p], 2 * A[:, p, q]

@@ -23,7 +23,7 @@ from identify.spatial import quaternion_product
 from identify.spatial.rotations import cross, lengths, rotate, rotation_from_quaternion
 from identify.spatial.vectors import GRAVITY_W
 
-_AT_A_TIME = 8192
+_SAMPLES_AT_A_TIME = 8192
 """Samples, or bodies, whose intermediate arrays stay in the cache."""
 
 _MOST_RADIANS = 1e20
@@ -90,7 +90,7 @@ def _rotate(start: Start, time: Array) -> tuple[Vec4, Vec3]:
     """Quaternions (n, k, 4) and angular velocities (n, k, 3) at times (n, k), in chunks."""
     bodies, samples = time.shape
     q, w = np.empty((bodies, samples, 4)), np.empty((bodies, samples, 3))
-    some = max(1, _AT_A_TIME // max(samples, 1))
+    some = max(1, _SAMPLES_AT_A_TIME // max(samples, 1))
     for first in range(0, bodies, some):
         chunk = slice(first, first + some)
         ordered = ordered_spin(start.inertia[chunk], start.spin[chunk])
@@ -104,8 +104,8 @@ def _rotate(start: Start, time: Array) -> tuple[Vec4, Vec3]:
                 at = _steady_rotation(start.spin[which], quaternion)
             else:
                 at = PolhodeRotation(ordered.of(some_of_them), quaternion).at
-            for begin in range(0, samples, _AT_A_TIME):
-                columns = slice(begin, begin + _AT_A_TIME)
+            for begin in range(0, samples, _SAMPLES_AT_A_TIME):
+                columns = slice(begin, begin + _SAMPLES_AT_A_TIME)
                 with np.errstate(over="ignore"):
                     angle = time[which, columns] * unit  # in the unit of spin's inverse
                 require_known_angle(angle, _MOST_RADIANS)

@@ -15,7 +15,7 @@ from identify.simulation.integrators.interface import Integrator
 from identify.spatial import exp_rotation, quaternion_product
 from identify.spatial.rotations import cross, rotate, rotation_from_unit_quaternion
 
-_SMALL = 0.1
+_SMALL_ANGLE = 0.1
 """Angle [rad] below which a series replaces the cotangent; its first omitted term is 1e-15."""
 
 
@@ -83,11 +83,11 @@ def rotation_vector_rate(v: Vec3, w: Vec3) -> Vec3:
         Shape (..., 3).
     """
     squared = np.sum(v * v, axis=-1, keepdims=True)
-    angle = np.sqrt(np.maximum(squared, _SMALL**2))
+    angle = np.sqrt(np.maximum(squared, _SMALL_ANGLE**2))
     far = (1.0 - 0.5 * angle / np.tan(0.5 * angle)) / angle**2
     terms = 1.0 / 720.0 + squared * (1.0 / 30240.0 + squared * (1.0 / 1209600.0))
     near = 1.0 / 12.0 + squared * terms
-    c = np.where(squared < _SMALL**2, near, far)
+    c = np.where(squared < _SMALL_ANGLE**2, near, far)
     twist = cross(v, w)
     return w + 0.5 * twist + c * cross(v, twist)
 

@@ -20,7 +20,7 @@ Flow = Callable[[Array, float], None]
 
 
 _OUTER = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
-_SHARES = (_OUTER, _OUTER, 1.0 - 4.0 * _OUTER, _OUTER, _OUTER)
+_SHARES_OF_STEP = (_OUTER, _OUTER, 1.0 - 4.0 * _OUTER, _OUTER, _OUTER)
 """Shares of the step; the middle one goes back in time, and never leaves the step."""
 
 
@@ -53,7 +53,7 @@ class SuzukiSplitting(Integrator):
 
     def advance(self, motion: ForcedBody, phase: Array, time: float, step: float) -> Array:
         """One step."""
-        for share in _SHARES:
+        for share in _SHARES_OF_STEP:
             phase = self._strang(motion, phase, time, share * step)
             time += share * step
         return phase

@@ -6,7 +6,7 @@ import pytest
 from identify.errors import ModelError
 from identify.exchange.judging import Requirement, judge
 from identify.exchange.link_geometry import Filled, contradiction
-from identify.exchange.link_inertia import DENSEST, implied_density
+from identify.exchange.link_inertia import DENSEST_LINK, implied_density
 from identify.exchange.models import read_model
 from identify.exchange.repair import RepairSettings, repair_model
 from identify.inertia import check, in_frame, inertia_about_com
@@ -191,7 +191,7 @@ def test_what_is_repaired_is_of_a_size(tmp_path, moments, mass):
     path = urdf(tmp_path / "r.urdf", f'<mass value="{mass}"/><inertia {entries}/>')
     phi, _ = repaired(path)
     assert not check(phi).impossible
-    assert implied_density(phi) <= DENSEST
+    assert implied_density(phi) <= DENSEST_LINK
     assert not judge(read_model(path).links)[0].fault
 
 
