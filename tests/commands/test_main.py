@@ -141,7 +141,7 @@ def test_a_working_directory_that_is_gone_is_said(cli, tmp_path, monkeypatch):
 
 
 def test_a_broken_pipe_is_quiet():
-    program = [sys.executable, "-m", "identify", "doctor"]
+    program = [sys.executable, "-m", "identify", "datasets", "list"]
     with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None

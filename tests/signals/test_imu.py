@@ -8,10 +8,10 @@ import pytest
 
 import identify
 from identify.errors import IdentifyError, LogError
-from identify.estimation import NegativeMass
+from identify.estimation import NegativeMass, estimate_body
 from identify.logs import Recording, read_log
 from identify.regressors import scan
-from identify.signals import prepare
+from identify.signals import Reading, prepare
 from identify.signals.imu import merged
 from identify.signals.kernels import Differentiator
 from identify.signals.kinematics import TWICE, Samples
@@ -106,18 +106,21 @@ def test_the_error_of_a_place_that_was_found_is_in_the_intervals_of_the_body(tmp
         given[name] = exactly[name] + 0.3 * (given[name] - exactly[name])
     given["p"] = given["p"] + 2e-3 * np.random.default_rng(101).standard_normal(given["p"].shape)
 
-    def fit(mount):
-        log = read_log(*in_files(tmp_path / "log", given, schema(mount=mount)))
-        return identify.fit(without_effects(log), cutoff_hz=5.0)
+    def read(mount):
+        return without_effects(read_log(*in_files(tmp_path / "log", given, schema(mount=mount))))
 
-    found = fit(FITTED)
+    def estimate_at(place):
+        log = read({"translation": place.tolist()})
+        return estimate_body([scan(log, Reading(cutoff_hz=5.0), wide=True).statistics])
+
+    found = identify.fit(read(FITTED), cutoff_hz=5.0)
     imu = found.logs[0].imu
     place = imu.X_BI.position
-    exact = fit({"translation": place.tolist()}).estimate
+    exact = estimate_at(place)
     assert_close(found.estimate.parameters.phi, exact.parameters.phi, 1e-12)
     root, step, refits = np.linalg.cholesky(np.array(imu.covariance)[:3, :3]), 1e-3, 0.0
     for error in root.T:
-        refit = fit({"translation": (place + step * error).tolist()}).estimate
+        refit = estimate_at(place + step * error)
         moved = (refit.least_squares.phi - exact.least_squares.phi) / step
         refits = refits + moved**2
     added, own = np.diag(found.estimate.covariance - exact.covariance), np.diag(exact.covariance)
