@@ -89,9 +89,7 @@ def with_gravity_scale(
         windows = _windows(read, signals, rate_hz) if alone else None
         held = "force" in signals and bool(signals["force"].any())  # else it may fly freely
         if windows and held and not (posed or in_unit) and _lacks_gravity(windows, typical.size):
-            return replace(
-                recording, findings=(*recording.findings, _taken_off(recording, table, typical))
-            )
+            return replace(imu, findings=(*imu.findings, _taken_off(recording, table, typical)))
         scale = typical if in_unit else None if posed or not windows else _in_motion(windows)
         if scale is not None and scale.is_off(_IN_MOTION):
             found = _finding(recording, table, scale, "error")
