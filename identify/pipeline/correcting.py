@@ -106,6 +106,8 @@ def _correction(
             raise NotCorrected(
                 code, f"it cannot be corrected. {finding.where}: {finding.text} {finding.remedy}"
             )
+    for finding in (f for log in logs for f in log.summary.imu.findings if f.code == code):
+        raise NotCorrected(code, f"it cannot be corrected. {finding}")
     codes = dict.fromkeys(f.code for f in checks.findings)
     found = ", ".join([c for c in codes if c not in REPORTED] or codes) or "nothing to be corrected"
     were = "was" if len(before) == 1 else "were"
@@ -142,7 +144,8 @@ def leave_out(logs: Sequence[ScannedLog], checks: Checks, code: str) -> _Correct
     seconds = sum(stop - start for of_log in times for start, stop in of_log)
     much = f"{seconds:.4g} s"
     if code == "wrong_rows":
-        much = f"{sum(span.rows for of_log in own for span in of_log)} rows"
+        rows = sum(span.rows for of_log in own for span in of_log)
+        much = f"{rows} row{'s' * (rows != 1)}"
     record = {
         "meaning": f"{code.replace('_', ' ')}: {much} left out",
         "left_out": times,
