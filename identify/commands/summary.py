@@ -14,6 +14,7 @@ from identify.reporting.parameter_table import GROUPS
 from identify.reporting.result import verdict_in_words
 from identify.signals.prepared import routes_of
 from identify.significance import HALF_WIDTH_SIGMA
+from identify.spatial.columns import SQUARES
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -202,7 +203,7 @@ def as_read(log: LogSummary) -> str:
     if log.recording.still:
         return f"{rows}, each a still pose."
     force = float(np.linalg.norm(np.mean(log.wrench[:, :3], axis=0)))
-    spin = float(np.sqrt(np.mean(np.sum(log.features[:, 6:9], axis=1))))
+    spin = float(np.sqrt(np.mean(np.sum(log.features[:, SQUARES], axis=1))))
     turned = ""
     if (route := routes_of(log).get("angular_acceleration")) is not None:
         turned = (

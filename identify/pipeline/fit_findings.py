@@ -30,6 +30,7 @@ from identify.pipeline.settings import FitSettings
 from identify.regressors import WRENCH, LogSummary, Statistics
 from identify.signals.filters import motion_cutoff_hz
 from identify.signals.prepared import routes_of
+from identify.spatial.columns import FORCE_AXES, TORQUE_AXES
 from identify.spatial.vectors import STANDARD_GRAVITY
 from identify.validation import HeldOutScores, Validation, axes_beyond_noise, power_over_noise
 
@@ -218,7 +219,7 @@ def _unexplained(
     if not (poor & systematic).any():
         return None
     # A body in free flight has no force to explain: its torques speak for it.
-    forces = slice(0, 3) if scores.carries_signal[:3].any() else slice(3, 6)
+    forces = FORCE_AXES if scores.carries_signal[FORCE_AXES].any() else TORQUE_AXES
     pooled = scores.pooled_r_squared(forces)
     useless = pooled < _NO_FIT and bool((poor & systematic)[forces].any())
     shown = ", ".join(f"{WRENCH[i]} {scores.r_squared[i]:.2f}" for i in np.flatnonzero(poor))

@@ -16,6 +16,7 @@ from identify.logs import Recording
 from identify.pipeline.settings import FitSettings
 from identify.regressors import LogSummary
 from identify.spatial import Pose
+from identify.spatial.columns import FORCE_AXES, TORQUE_AXES
 
 _FREE = {
     "force": "the schema names no force, and of a body in free flight nothing else tells the mass: "
@@ -38,7 +39,7 @@ def require_live_wrench(log: LogSummary, *, mass_known: bool) -> None:
         return
     schema: Any = log.recording.schema
     unnamed = [name for name in _FREE if schema and name not in schema.get("wrench", ())]
-    for name, axes in (("force", slice(0, 3)), ("torque", slice(3, 6))):
+    for name, axes in (("force", FORCE_AXES), ("torque", TORQUE_AXES)):
         values = log.wrench_range[:, axes]
         if np.ptp(values, axis=0).any() or (name == "force" and mass_known and not values.any()):
             continue

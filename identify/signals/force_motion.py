@@ -24,7 +24,7 @@ from identify.errors import LogError
 from identify.findings import Finding
 from identify.inertia.consistency import DENSEST, FARTHEST_COM, least_density
 from identify.logs import Recording
-from identify.signals.imu import PRODUCTS, BandMoments
+from identify.signals.imu import BandMoments
 from identify.signals.noise import SignalNoise
 from identify.signals.prepared import BlockRows, ImuCalibration
 from identify.signals.segments import EvenSegment
@@ -35,6 +35,15 @@ from identify.significance import (
     IMPOSSIBLE_BY_TORQUE_SIGMA,
 )
 from identify.spatial import Pose
+from identify.spatial.columns import (
+    ANGULAR_ACCELERATION,
+    FORCE_AXES,
+    PRODUCT_COLUMNS,
+    TORQUE_AXES,
+    W,
+    within,
+    without_constant,
+)
 from identify.spatial.rotations import hat
 
 FEWEST_ATTITUDES = 6
@@ -297,7 +306,8 @@ def _unit(recording: Recording, imu: ImuCalibration) -> tuple[Vec3, Mat33]:
 
 def _about_com(moments: BandMoments) -> tuple[Array, Array]:
     """The torque, and what c and I_c multiply in it, as maps of columns: (3, K) and (3, K, 9)."""
-    force, alpha = moments.pick(12), moments.pick(3)
+    of_force, of_torque = (within(axes, without_constant(W)) for axes in (FORCE_AXES, TORQUE_AXES))
+    force, alpha = moments.pick(of_force.start), moments.pick(ANGULAR_ACCELERATION.start)
     T = np.concatenate([(hat(e) @ force)[..., None] for e in np.eye(3)], axis=2)
     of_inertia = np.zeros((*alpha.shape, 6))
     for p, (r, c) in enumerate(_SIX):
@@ -306,5 +316,5 @@ def _about_com(moments: BandMoments) -> tuple[Array, Array]:
         of_inertia[..., p] = E @ alpha
         for j, e in enumerate(np.eye(3)):  # (ω × E ω) = Σ_jk e_j × E e_k ω_j ω_k
             for k in range(3):
-                of_inertia[:, PRODUCTS[j][k], p] += (hat(e) @ E)[:, k]
-    return moments.pick(15), np.concatenate((T, of_inertia), axis=2)
+                of_inertia[:, PRODUCT_COLUMNS[j][k], p] += (hat(e) @ E)[:, k]
+    return moments.pick(of_torque.start), np.concatenate((T, of_inertia), axis=2)

@@ -27,6 +27,12 @@ from identify.signals.kinematics import TWICE
 from identify.signals.prepared import BlockRows, ImuCalibration
 from identify.signals.transform import CONSTANT
 from identify.spatial import Pose, log_rotation, quaternion_from_rotation
+from identify.spatial.columns import (
+    ANGULAR_ACCELERATION,
+    PRODUCT_COLUMNS,
+    PROPER_ACCELERATION,
+    SQUARES,
+)
 from identify.spatial.rotations import hat
 
 _SURELY = 4.0
@@ -41,9 +47,6 @@ _FAR_SCALED = 0.2
 _FARTHEST_TURNED = np.radians(20.0)
 """Angle between axes that are meant to be the same, beyond which they are others."""
 
-PRODUCTS = ((6, 9, 10), (9, 7, 11), (10, 11, 8))
-"""Where the products of ω stand behind the constant."""
-
 _UNITS = {"gyro": ("angle_unit", ANGLE), "accelerometer": ("unit", ACCELERATION)}
 """The key of each sensor's unit, and factors of units to SI, the default first."""
 
@@ -57,7 +60,7 @@ def merged(block: BlockRows) -> BlockRows:
     rows, noise = block.rows[:, :width].copy(), {}
     for group, moment in block.noise.items():
         T = np.eye(width - 1, width - 1 + TWICE)
-        for own in (slice(0, 3), slice(3, 6)):
+        for own in (PROPER_ACCELERATION, ANGULAR_ACCELERATION):
             other = slice(width - 1 + own.start, width - 1 + own.stop)
             share = _share_of_rest(moment, own, other, group)
             T[own, own], T[own, other] = (1.0 - share) * np.eye(3), share * np.eye(3)
@@ -84,7 +87,7 @@ def accelerometer_shares(blocks: Sequence[BlockRows]) -> tuple[float, ...]:
     for block in blocks:
         for group, moment in block.noise.items():
             end = len(moment) - TWICE
-            rest = _share_of_rest(moment, slice(0, 3), slice(end, end + 3), group)
+            rest = _share_of_rest(moment, PROPER_ACCELERATION, slice(end, end + 3), group)
             found.setdefault(group, []).append(1.0 - rest)
     return tuple(float(np.mean(found.get(group, 0.0))) for group in range(max(found) + 1))
 
@@ -149,12 +152,12 @@ class BandMoments:
                 S, C = S + rows.T @ rows, C + len(rows) * noise
                 self._bands[group] = np.asarray(S), np.asarray(C), n + len(rows)
         self._width = blocks[0].rows.shape[1] - 1
-        self.own = self.pick(0)
-        alpha, x = self.pick(3), np.eye(3)
+        self.own = self.pick(PROPER_ACCELERATION.start)
+        alpha, x = self.pick(ANGULAR_ACCELERATION.start), np.eye(3)
         self.carried = np.stack([-hat(e) @ alpha for e in x], axis=-1)
         for i, j in np.ndindex(3, 3):  # (ωωᵀ − |ω|² 1) e_j
-            self.carried[i, PRODUCTS[i][j], j] += 1.0
-            self.carried[i, 6:9, j] -= float(i == j)
+            self.carried[i, PRODUCT_COLUMNS[i][j], j] += 1.0
+            self.carried[i, SQUARES, j] -= float(i == j)
 
     def gyro(self) -> _Likened | None:
         """ω of the unit by ω and α of the rest."""

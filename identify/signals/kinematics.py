@@ -21,6 +21,23 @@ from identify.signals.kernels import Differentiator
 from identify.signals.prepared import ImuCalibration
 from identify.signals.transform import SAMPLE
 from identify.spatial import coadjoint, quaternion_product, rotation_from_quaternion
+from identify.spatial.columns import (
+    ANGULAR_ACCELERATION,
+    DDW,
+    DW,
+    FIRST_AXES,
+    FIT_COLUMNS,
+    FORCE_AXES,
+    PROPER_ACCELERATION,
+    RATE_PRODUCTS,
+    RT,
+    SECOND_AXES,
+    TORQUE_AXES,
+    WIDE_COLUMNS,
+    W,
+    within,
+    without_constant,
+)
 from identify.spatial.rotations import (
     cross,
     normalised_quaternion,
@@ -32,12 +49,9 @@ from identify.spatial.rotations import (
 Way: TypeAlias = tuple[str, int]
 """A signal, and how often it was differentiated (`SAMPLE`: used as it is)."""
 
-COLUMNS, WIDE_COLUMNS = 18, 42
-"""Numbers of [ψ, w], and of [ψ, w, Rᵀ, ẇ, ẅ, Rᵀp]."""
-
 TWICE = 12
-"""Numbers behind them where an inertial measurement unit is beside what tells the same: a' and α of
-the rest of the log, ω of the unit, ω of the rest."""
+"""Numbers behind [ψ, w, …] where an inertial measurement unit is beside what tells the same: a' and
+α of the rest of the log, ω of the unit, ω of the rest."""
 
 
 class Samples:
@@ -299,7 +313,7 @@ class BodyAxes:
 
     def width(self, *, wide: bool) -> int:
         """How many numbers those are."""
-        return (WIDE_COLUMNS if wide else COLUMNS) + (TWICE if self.twice else 0)
+        return (WIDE_COLUMNS if wide else FIT_COLUMNS) - 1 + (TWICE if self.twice else 0)
 
     def vectors(self, *, wide: bool) -> list[tuple[slice, Array]]:
         """The parts of [ψ, w], or of [ψ, w, Rᵀ, ẇ, ẅ, Rᵀp], and where in that they stand.
@@ -308,25 +322,30 @@ class BodyAxes:
         `preparation` adds it, as its noise matters to nothing. What is told twice stands behind.
         """
         w = self.rates
-        products = (w * w, w[..., :1] * w[..., 1:], w[..., 1:2] * w[..., 2:])
-        parts = [self.proper_acceleration, self.angular_acceleration, *products, *self.wrench]
-        stops = [3, 6, 9, 11, 12, 15, 18]
+        products = w[..., FIRST_AXES] * w[..., SECOND_AXES]
+        parts = [self.proper_acceleration, self.angular_acceleration, products, *self.wrench]
+        slices = [PROPER_ACCELERATION, ANGULAR_ACCELERATION, RATE_PRODUCTS, *_halves(W)]
         if wide:
             parts += self.wrench_rates
-            stops += [30, 33, 36, 39]
+            slices += [*_halves(DW), *_halves(DDW)]
             if "quaternion" in self.given:
                 turned = self.rotation.swapaxes(-1, -2)
                 parts.append(turned.reshape(*turned.shape[:-2], 9))
-                stops.append(27)
+                slices.append(without_constant(RT))
         if self.twice:
             rest = self.without_imu
             linear = rest if self._acceleration_twice else self
             angular = rest if self._rotation_twice else self
             parts += [linear.proper_acceleration, angular.angular_acceleration, w, angular.rates]
-            end = WIDE_COLUMNS if wide else COLUMNS
-            stops += range(end + 3, end + TWICE + 1, 3)
-        slices = [slice(stop - v.shape[-1], stop) for stop, v in zip(stops, parts, strict=True)]
+            end = (WIDE_COLUMNS if wide else FIT_COLUMNS) - 1
+            slices += [slice(start, start + 3) for start in range(end, end + TWICE, 3)]
         return list(zip(slices, parts, strict=True))
+
+
+def _halves(wrench: slice) -> tuple[slice, slice]:
+    """Force and torque of a wrench, or of its derivatives, in columns without the constant."""
+    columns = without_constant(wrench)
+    return within(FORCE_AXES, columns), within(TORQUE_AXES, columns)
 
 
 def still_in_body(recording: Recording) -> BodyAxes:

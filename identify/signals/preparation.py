@@ -15,7 +15,7 @@ from identify.findings import Finding
 from identify.logs import Recording
 from identify.signals.filters import choose_cutoff_hz, motion_cutoff_hz, shortest_segment
 from identify.signals.kernels import Differentiator, default_cutoff_hz
-from identify.signals.kinematics import COLUMNS, WIDE_COLUMNS, BodyAxes, Samples, still_in_body
+from identify.signals.kinematics import BodyAxes, Samples, still_in_body
 from identify.signals.noise import SignalNoise, noise_moments, rate_offsets, signal_noise
 from identify.signals.prepared import BlockRows, FullRate, ImuCalibration, PreparedLog, Segment
 from identify.signals.resampling import without_delay
@@ -23,6 +23,7 @@ from identify.signals.segments import EvenSegment, even_segments
 from identify.signals.streams import on_one_clock
 from identify.signals.transform import block_edges, block_transform
 from identify.spatial import Pose, rotation_from_quaternion
+from identify.spatial.columns import FIT_COLUMNS, PSI, RATE_PRODUCTS, RP, WIDE_COLUMNS, W, within
 from identify.spatial.rotations import rotate_back
 
 FOLDS = 5
@@ -349,7 +350,7 @@ class _Part:
                 name: values[lost + own.start : lost + own.stop]
                 for name, values in self.segment.signals.items()
             },
-            columns=self.columns[own, : 1 + COLUMNS],
+            columns=self.columns[own, :FIT_COLUMNS],
             rotation=None if attitude is None else rotation_from_quaternion(attitude[own]),
             rate_hz=self.segment.rate_hz,
             cutoff_hz=self.cutoff_hz,
@@ -379,7 +380,7 @@ class _Part:
         blocks = []
         for (transform, part), noise in zip(parts, moments, strict=True):
             rows = transform.apply(self.columns[part])
-            rows[0, 7:13] -= rows[0, 0] * offsets
+            rows[0, within(RATE_PRODUCTS, PSI)] -= rows[0, 0] * offsets
             share = transform.independent_share
             blocks.append(BlockRows(rows, transform.groups, noise, transform.length, share))
         return blocks
@@ -390,7 +391,7 @@ class _Part:
         step = min(step, len(self))
         count = len(self) // step
         whole = slice(self.own.start, self.own.start + count * step)
-        width = 1 + (WIDE_COLUMNS if self.samples.wide else COLUMNS)
+        width = WIDE_COLUMNS if self.samples.wide else FIT_COLUMNS
         columns = self.columns[whole, :width].reshape(count, -1, width).mean(axis=1)
         return self.time[whole].reshape(count, -1).mean(axis=1), columns
 
@@ -468,7 +469,7 @@ def _states(samples: Samples, axes: BodyAxes, time: Array, columns: Array) -> Se
         velocity=velocity,
         quaternion=quaternion,
         angular_velocity=axes.rates,
-        wrench=columns[:, 13:19].copy(),
+        wrench=columns[:, W].copy(),
         gravity=samples.recording.gravity,
     )
 
@@ -487,7 +488,7 @@ def _columns(axes: BodyAxes, time: Array, position: Vec3 | None, *, wide: bool) 
     for at, values in axes.vectors(wide=wide):
         columns[:, 1 + at.start : 1 + at.stop] = values
     if wide and position is not None and "quaternion" in axes.given:
-        columns[:, WIDE_COLUMNS - 2 : WIDE_COLUMNS + 1] = rotate_back(axes.rotation, position)
+        columns[:, RP] = rotate_back(axes.rotation, position)
     return columns
 
 

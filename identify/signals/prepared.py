@@ -13,6 +13,7 @@ from identify.arrays import Array, Indices, Mat33, Vec3, Vec4, Vec6
 from identify.findings import Finding
 from identify.logs import Recording
 from identify.spatial import Pose, coadjoint
+from identify.spatial.columns import ANGULAR_ACCELERATION, PROPER_ACCELERATION, PSI, W
 from identify.spatial.rotations import rotate
 
 if TYPE_CHECKING:
@@ -180,12 +181,12 @@ class LogSeries:
     @property
     def wrench(self) -> Vec6:
         """Measured wrench of the series, in B, bias included, shape (n, 6)."""
-        return self.rows[:, 13:19]
+        return self.rows[:, W]
 
     @property
     def features(self) -> Array:
         """Features ψ of the series, shape (n, 12)."""
-        return self.rows[:, 1:13]
+        return self.rows[:, PSI]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,7 +243,8 @@ def routes_of(log: LogSeries) -> dict[str, Route]:
         return {}
     names = {*recording.signals, *(name for stream in recording.streams for name in stream.signals)}
     found = {}
-    for columns, (what, sources) in zip((slice(0, 3), slice(3, 6)), _SOURCES.items(), strict=True):
+    both = PROPER_ACCELERATION, ANGULAR_ACCELERATION
+    for columns, (what, sources) in zip(both, _SOURCES.items(), strict=True):
         there = [(name, said) for name, said in sources if name in names]
         if there:
             told = 2 if there[0][0] in ("accelerometer", "gyro") else 1  # together with the rest

@@ -15,9 +15,9 @@ from identify.arrays import Array
 from identify.logs import Recording
 from identify.logs.parts import Stream
 from identify.logs.patch import Patch, patched
-from identify.signals.kinematics import WIDE_COLUMNS
 from identify.signals.offset_steps import OffsetStep, without_offset_steps
 from identify.signals.spikes import without_spikes
+from identify.spatial.columns import WIDE_COLUMNS
 
 if TYPE_CHECKING:
     from identify.signals.rounding import Rounding
@@ -62,7 +62,7 @@ class Reading:
     @property
     def column_map(self) -> Array:
         """The product of its maps, shape (43, 43)."""
-        return reduce(np.matmul, map(np.array, self.maps), np.eye(1 + WIDE_COLUMNS))
+        return reduce(np.matmul, map(np.array, self.maps), np.eye(WIDE_COLUMNS))
 
     @property
     def delay(self) -> float | None:
