@@ -42,6 +42,9 @@ SAME_GIVEN_POSE = 1e-3
 POSE_JUMP_DISTANCE = 2e-3
 """Distance that a jump of the pose in a log goes at the least [m]."""
 
+IMU_DISTANCE = 5e-3
+"""Distance of an accelerometer from where the schema has it [m]."""
+
 FAULT_LENGTH = 10e-3
 """Displacement of the point of the pose from the point of the wrench [m]."""
 
@@ -50,8 +53,14 @@ FAULT_LENGTH = 10e-3
 POSE_JUMP_ANGLE = 5e-3
 """Angle that a jump of the pose in a log turns by at the least [rad]."""
 
+IMU_ANGLE = math.radians(1.0)
+"""Turn of the axes of an inertial measurement unit from those in the schema [rad]."""
+
 FAULT_ANGLE = 2.0 * math.radians(1.0)
 """Turn of the wrench against the body, or of gravity against the world [rad]."""
+
+RATE_AT_REST = 0.05
+"""Angular velocity of a body at rest, with its noise and the gyro's offset, RMS [rad/s]."""
 
 LITTLE_TURNING = 0.2
 """Spread of the proper acceleration's direction below which gravity hardly turns in B [rad]."""
@@ -71,6 +80,9 @@ DELAY_CHANGE = 5e-3
 """Difference between the least and the largest delay of a log's parts, if the latency changes [s].
 """
 
+IMU_DELAY = 2e-3
+"""Delay of a gyro beside the rest of the log [s]."""
+
 FAULT_TIME = 10e-3
 """Delay of the wrench, or time constant of a filter of it [s]."""
 
@@ -78,6 +90,18 @@ FAULT_CLOCK_SHARE = 2e-2
 """Share by which the clock of a log is too fast or too slow."""
 
 # Scales
+
+IMU_SCALE = 0.02
+"""Share by which a sensor of an inertial measurement unit differs from the rest of the log."""
+
+SCALE_AT_REST = 0.002
+"""Share by which the scale of an accelerometer is off at rest, by gravity."""
+
+SCALE_IN_MOTION = 0.03
+"""Share by which the scale of an accelerometer is off in motion, where its offset adds to it."""
+
+SCALE_WARNING = 0.02
+"""Share by which the scale of an accelerometer is off from which on the finding is a warning."""
 
 FAULT_SCALE = 4e-2
 """Share by which the position or gravity is too large or too small."""
@@ -89,6 +113,12 @@ FAULT_GAIN = 5e-2
 
 SIGNAL_SHARE = 0.1
 """Root mean square of an axis with a signal, in that of the largest among forces or torques."""
+
+JUDGED_SIGNAL_SHARE = 0.2
+"""The same of an axis whose held-out R² is judged by itself."""
+
+FORCE_SHARE_AT_REST = 0.01
+"""Share of the force by which windows at rest differ beyond noise: there is no linear motion."""
 
 ZEROING_SHARE = 0.02
 """Jump of the sensor's offset, as a share of a channel's range."""

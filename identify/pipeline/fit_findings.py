@@ -28,8 +28,10 @@ from identify.logs.facts import LogFacts
 from identify.pipeline.messages import left_out
 from identify.pipeline.settings import FitSettings
 from identify.regressors import WRENCH, LogSummary, Statistics
+from identify.relevance import JUDGED_SIGNAL_SHARE
 from identify.signals.filters import motion_cutoff_hz
 from identify.signals.prepared import routes_of
+from identify.significance import CONSTRAINT_NOTED_SIGMA, CONTRADICTED_SIGMA
 from identify.spatial.columns import FORCE_AXES, TORQUE_AXES
 from identify.spatial.vectors import STANDARD_GRAVITY
 from identify.validation import HeldOutScores, Validation, axes_beyond_noise, power_over_noise
@@ -41,10 +43,7 @@ _MANY_UNUSED = 0.2
 """Share of a log's rows that may go unused without a word."""
 
 _POOR_FIT = 0.99
-"""Held-out R² of an axis below which the fit explains too little of it …"""
-
-_SHARE_OF_SIGNAL = 0.2
-"""… if the axis carries at least this share of the largest signal among forces or torques."""
+"""Held-out R² of an axis with a signal below which the fit explains too little of it."""
 
 _NO_FIT = 0.5
 """Held-out R² of all forces below which an estimate is not to be used."""
@@ -52,14 +51,6 @@ _NO_FIT = 0.5
 _FAR_ABOVE_NOISE = 10.0
 """Power of a residual over that of the signals' noise from which it is no noise where an axis is
 hardly explained."""
-
-FAR = 5.0
-"""Standard errors by which the data contradict a term that moves the estimate as far, and a body
-that was corrected to be impossible the correction."""
-
-_AT_THE_EDGE = 0.1
-"""Standard errors by which the constraint moves an estimate from which on it asks for care: it
-moves those of exact logs of thin bodies by rounding."""
 
 _FINEST = 1e-4
 """Half sides of a box around a known centre of mass are multiples of this [m]."""
@@ -207,7 +198,7 @@ def _unexplained(
     signal = scores.rms / np.maximum(scores.normalised_rms, np.finfo(float).tiny)
     signal = np.where(scores.carries_signal, signal, 0.0)
     largest = np.repeat([signal[:3].max(), signal[3:].max()], 3)
-    counted = scores.carries_signal & (signal > _SHARE_OF_SIGNAL * largest)
+    counted = scores.carries_signal & (signal > JUDGED_SIGNAL_SHARE * largest)
     poor = (counted | beyond_noise) & scores.carries_signal & (scores.r_squared < _POOR_FIT)
     if not poor.any():
         return None
@@ -266,14 +257,14 @@ def _at_the_edge(estimate: Estimate, corrected: Sequence[str]) -> Iterator[Findi
         if one.prior:  # least squares is not what it was moved from
             continue
         moved = _standard_errors(one, one, one.least_squares.phi)
-        if one.least_squares.consistent or moved < _AT_THE_EDGE:
+        if one.least_squares.consistent or moved < CONSTRAINT_NOTED_SIGMA:
             continue
         text = (
             f"least squares alone gives no possible body{one.of_body}: the estimate is {moved:.2g} "
             "standard errors from it, at the edge of what is possible, where intervals say less."
         )
         evidence = {"standard_errors": moved}
-        if corrected and moved > FAR:
+        if corrected and moved > CONTRADICTED_SIGMA:
             text += f" So corrected ({', '.join(corrected)}), the logs are of no body."
             remedy = "Something else is wrong with them: check the schema, and log again."
             yield Finding("at_the_edge", "error", text, remedy, evidence)
@@ -366,7 +357,7 @@ def _contradicted(
     except (ProblemError, SolveError):
         return None
     worse, moved = _worse(chosen, free), _standard_errors(chosen, free)
-    if worse < _WORSE and (moved < FAR or not settings.terms):
+    if worse < _WORSE and (moved < CONTRADICTED_SIGMA or not settings.terms):
         return None
     against = {}
     for text, alone in choices.items() if len(choices) > 1 else ():
@@ -375,7 +366,7 @@ def _contradicted(
         except (ProblemError, SolveError):
             continue
         ratio, away = _worse(one, free), _standard_errors(one, free)
-        if ratio >= _WORSE or (alone.terms and away >= FAR):
+        if ratio >= _WORSE or (alone.terms and away >= CONTRADICTED_SIGMA):
             against[text] = f"{text}, by {away:.2g} standard errors"
     named = list(against) or list(choices)
     of_body = settings.mass is not None or bool(settings.terms)

@@ -24,7 +24,7 @@ from identify.signals.offset_steps import OffsetStep
 _HEAD = 2000
 """Rows that tell whether values repeat."""
 
-_BESIDE = 1.5
+_COARSE_STEP = 1.5
 """Noise, that of rounding with it, that a coarse step is more than."""
 
 
@@ -66,7 +66,7 @@ class ScannedLog(NamedTuple):
         first = source.reader()(0, _HEAD, 0).recording if isinstance(source, LogFile) else source
         wrench = np.hstack([first.signals[name][:_HEAD] for name in ("force", "torque")])
         of_wrench = (("force", 0), ("torque", 0))
-        apart = _BESIDE * np.sqrt(np.zeros(6) if noise is None else np.diag(noise.of(of_wrench)))
+        apart = _COARSE_STEP * np.sqrt(np.zeros(6) if noise is None else np.diag(noise.of(of_wrench)))
         return any(_few_apart(channel, by) for channel, by in zip(wrench.T, apart, strict=True))
 
     def again(self, reading: Reading) -> ScannedLog:

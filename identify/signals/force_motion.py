@@ -24,6 +24,7 @@ from identify.errors import LogError
 from identify.findings import Finding
 from identify.inertia.consistency import DENSEST, FARTHEST_COM, least_density
 from identify.logs import Recording
+from identify.relevance import FORCE_SHARE_AT_REST, RATE_AT_REST
 from identify.signals.imu import BandMoments
 from identify.signals.noise import SignalNoise
 from identify.signals.prepared import BlockRows, ImuCalibration
@@ -52,19 +53,13 @@ FEWEST_ATTITUDES = 6
 _WINDOW_SECONDS = 0.2
 """Length of the windows that rest is looked for in; three in a row are rest, but for the outer."""
 
-_AT_REST = 0.05
-"""Angular velocity of a body at rest, its noise and the gyro's offset among it, RMS [rad/s]."""
-
-_STEADY = 0.01
-"""Share of the force by which windows at rest may differ beyond noise: no linear motion."""
-
 _APART = np.radians(10.0)
 """Angle between two attitudes that are not the same."""
 
 _SURE_MASS = 0.1
 """Relative standard error of the mass beyond which the attitudes do not tell it."""
 
-_SIX = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+_AXES_OF_SIX = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 
 class AtRest(NamedTuple):
@@ -104,8 +99,8 @@ def at_rest(recording: Recording, segments: Sequence[EvenSegment]) -> AtRest:
             f"which the body stands still; the mass needs {FEWEST_ATTITUDES} of them, "
             f"{np.degrees(_APART):.0f}° apart and not in one plane, each for over "
             f"{4 * _WINDOW_SECONDS:.1g} s. Add such rests, or give [pose], or [imu] accelerometer; "
-            f"if it stood still more often, the gyro reads over {_AT_REST:g} rad/s there: check "
-            "angle_unit in [imu] or [twist], and take off the gyro's offset"
+            f"if it stood still more often, the gyro reads over {RATE_AT_REST:g} rad/s there: "
+            "check angle_unit in [imu] or [twist], and take off the gyro's offset"
         )
     (radius, *offset), covariance = fitted
     if not covariance[0, 0] < (_SURE_MASS * radius) ** 2:
@@ -130,7 +125,7 @@ def _stands(segment: EvenSegment) -> list[tuple[Vec3, float]]:
     rates = segment.signals["gyro" if "gyro" in segment.signals else "angular_velocity"]
     both = rates, segment.signals["force"]
     rates, force = (values[: count * rows].reshape(count, rows, 3) for values in both)
-    still = np.sqrt((rates**2).sum(axis=2).mean(axis=1)) < _AT_REST
+    still = np.sqrt((rates**2).sum(axis=2).mean(axis=1)) < RATE_AT_REST
     edges = np.flatnonzero(np.diff(np.concatenate(([False], still, [False]))))
     found = []
     for start, stop in edges.reshape(-1, 2).tolist():
@@ -141,7 +136,7 @@ def _stands(segment: EvenSegment) -> list[tuple[Vec3, float]]:
         variance = float(inner.var(axis=1).mean())
         differ = np.linalg.norm(means - mean, axis=1).max()
         noise = DIFFERENT_REST_SIGMA * np.sqrt(variance / rows)
-        if differ < noise + _STEADY * np.linalg.norm(mean):
+        if differ < noise + FORCE_SHARE_AT_REST * np.linalg.norm(mean):
             found.append((mean, variance / (rows * len(inner))))
     return found
 
@@ -310,7 +305,7 @@ def _about_com(moments: BandMoments) -> tuple[Array, Array]:
     force, alpha = moments.pick(of_force.start), moments.pick(ANGULAR_ACCELERATION.start)
     T = np.concatenate([(hat(e) @ force)[..., None] for e in np.eye(3)], axis=2)
     of_inertia = np.zeros((*alpha.shape, 6))
-    for p, (r, c) in enumerate(_SIX):
+    for p, (r, c) in enumerate(_AXES_OF_SIX):
         E = np.zeros((3, 3))
         E[r, c] = E[c, r] = 1.0
         of_inertia[..., p] = E @ alpha

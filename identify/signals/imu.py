@@ -23,9 +23,11 @@ from identify.findings import Finding
 from identify.logs import Recording
 from identify.logs.schema_fields import negated
 from identify.logs.units import ACCELERATION, ANGLE
+from identify.relevance import IMU_ANGLE, IMU_DELAY, IMU_DISTANCE, IMU_SCALE
 from identify.signals.kinematics import TWICE
 from identify.signals.prepared import BlockRows, ImuCalibration
 from identify.signals.transform import CONSTANT
+from identify.significance import SIGNIFICANT_SIGMA
 from identify.spatial import Pose, log_rotation, quaternion_from_rotation
 from identify.spatial.columns import (
     ANGULAR_ACCELERATION,
@@ -34,12 +36,6 @@ from identify.spatial.columns import (
     SQUARES,
 )
 from identify.spatial.rotations import hat
-
-_SURELY = 4.0
-"""Standard errors beyond which a difference is none of chance …"""
-
-_TURNED, _SCALED, _LATE, _DISPLACED = np.radians(1.0), 0.02, 2e-3, 5e-3
-"""… and what it has to be to matter: an angle [rad], a share, a time [s], a distance [m]."""
 
 _FAR_SCALED = 0.2
 """Share by which a scale may be off for the two to be put together."""
@@ -226,7 +222,8 @@ def _of_sensor(
     G, sigma = found.gain, float(found.errors[:9].max())
     U, singular, Vt = np.linalg.svd(G)
     scale, X_BI = float(singular.mean()), imu.X_BI
-    if _SURELY * sigma > np.sin(_FARTHEST_TURNED) * scale:  # so little motion tells nothing
+    # Too little motion tells nothing.
+    if SIGNIFICANT_SIGMA * sigma > np.sin(_FARTHEST_TURNED) * scale:
         return
     R = U @ Vt
     if (remedy := _contradiction(recording, name, R, scale)) is not None:
@@ -235,7 +232,7 @@ def _of_sensor(
             f"{np.round(G, 2).tolist()} times what that says. {remedy}"
         )
     turn = log_rotation(quaternion_from_rotation(R))
-    if (angle := float(np.linalg.norm(turn))) > max(_TURNED, _SURELY * sigma):
+    if (angle := float(np.linalg.norm(turn))) > max(IMU_ANGLE, SIGNIFICANT_SIGMA * sigma):
         mount = log_rotation(quaternion_from_rotation(R.T @ X_BI.rotation))
         yield Finding(
             "imu_axes",
@@ -245,7 +242,7 @@ def _of_sensor(
             f"In the schema, [imu.mount], set `rotation_vector = {np.round(mount, 5).tolist()}`.",
             {"angle": angle, "sigma": sigma},
         )
-    if abs(scale - 1.0) > max(_SCALED, _SURELY * sigma):
+    if abs(scale - 1.0) > max(IMU_SCALE, SIGNIFICANT_SIGMA * sigma):
         yield Finding(
             "imu_scale",
             "error" if abs(scale - 1.0) > _FAR_SCALED else "warning",
@@ -253,8 +250,8 @@ def _of_sensor(
             "Check its unit and range, those of the pose, and the unit of time.",
             {"scale": scale, "sigma": sigma},
         )
-    errors = _SURELY * found.errors[9:]
-    if name == "gyro" and abs(late := -float(found.beside[0])) > max(_LATE, float(errors[0])):
+    errors = SIGNIFICANT_SIGMA * found.errors[9:]
+    if name == "gyro" and abs(late := -float(found.beside[0])) > max(IMU_DELAY, float(errors[0])):
         yield Finding(
             "imu_delay",
             "warning",
@@ -264,7 +261,7 @@ def _of_sensor(
             {"delay": late, "sigma": float(found.errors[9])},
         )
     away = found.beside
-    if name == "accelerometer" and np.linalg.norm(away) > max(_DISPLACED, np.linalg.norm(errors)):
+    if name == "accelerometer" and np.linalg.norm(away) > max(IMU_DISTANCE, np.linalg.norm(errors)):
         place = np.round(X_BI.position + away, 4).tolist()
         yield Finding(
             "imu_place",

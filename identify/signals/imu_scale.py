@@ -19,7 +19,9 @@ from identify.findings import Finding
 from identify.logs import Recording
 from identify.logs.patch import Patch
 from identify.logs.units import ACCELERATION
+from identify.relevance import SCALE_AT_REST, SCALE_IN_MOTION, SCALE_WARNING
 from identify.signals.prepared import ImuCalibration
+from identify.significance import SIGNIFICANT_SIGMA
 from identify.spatial.rotations import (
     exp_rotation,
     lengths,
@@ -27,12 +29,8 @@ from identify.spatial.rotations import (
     rotation_from_quaternion,
 )
 
-_SURELY = 4.0
-"""Standard errors beyond which a scale is off by no chance …"""
-
-_AT_REST, _NAMED, _IN_MOTION, _FAR = 0.002, 0.02, 0.03, 0.2
-"""… and shares by which it has to be off: to matter at rest; to be a warning there; to matter in
-motion, beside its offset; to be corrected by the schema alone."""
+_FAR_OFF = 0.2
+"""Share by which a scale is off from which on only the schema corrects it."""
 
 _TAKEN_OFF = 0.5
 """Share of gravity that a reading's median length has less of, and share of that length which its
@@ -41,11 +39,11 @@ mean in axes that do not turn has less of, where gravity was taken off the readi
 _OTHER_UNIT = 1.4
 """Factor from gravity within which an acceleration in another unit is, typically."""
 
-_OFFSET, _NOISE, _ROUGH, _FEW = 0.02, 3e-3, 1e-6, 8
+_TYPICAL_OFFSET, _TYPICAL_NOISE, _ROUGH, _FEW_ATTITUDES = 0.02, 3e-3, 1e-6, 8
 """Offset and noise of an accelerometer and the least error of what it reads [g]; attitudes beyond
 those that a sphere takes, from which on they tell the noise themselves."""
 
-_SHORTEST, _LONGEST, _RATE_HZ = 4.0, 20.0, 100.0
+_SHORTEST_WINDOW, _LONGEST_WINDOW, _RATE_HZ = 4.0, 20.0, 100.0
 """Seconds of a window that is turned into one attitude, and the rate that takes."""
 
 _ONE_WAY = 0.98
@@ -65,7 +63,7 @@ class _Scale(NamedTuple):
     error: float
 
     def is_off(self, share: float) -> bool:
-        return abs(self.size - 1.0) > max(share, _SURELY * self.error)
+        return abs(self.size - 1.0) > max(share, SIGNIFICANT_SIGMA * self.error)
 
 
 def with_gravity_scale(
@@ -91,9 +89,9 @@ def with_gravity_scale(
         if windows and held and not (posed or in_unit) and _lacks_gravity(windows, typical.size):
             return replace(imu, findings=(*imu.findings, _taken_off(recording, table, typical)))
         scale = typical if in_unit else None if posed or not windows else _in_motion(windows)
-        if scale is not None and scale.is_off(_IN_MOTION):
+        if scale is not None and scale.is_off(SCALE_IN_MOTION):
             found = _finding(recording, table, scale, "error")
-            off = min(abs(scale.size - 1.0), _FAR)
+            off = min(abs(scale.size - 1.0), _FAR_OFF)
             named = (*imu.findings, found)
             return replace(imu, scale=scale.size, scale_error=off, findings=named)
         if alone:
@@ -116,10 +114,10 @@ def scaled_to_gravity(recording: Recording) -> tuple[Recording, ImuCalibration]:
             continue
         scale = _at_rest(read)
         share = abs(scale.size - 1.0)
-        severity = "error" if share > _FAR else "warning" if share > _NAMED else "info"
-        named = (_finding(recording, table, scale, severity),) * scale.is_off(_AT_REST)
+        severity = "error" if share > _FAR_OFF else "warning" if share > SCALE_WARNING else "info"
+        named = (_finding(recording, table, scale, severity),) * scale.is_off(SCALE_AT_REST)
         imu = replace(imu, findings=named)
-        if share > _FAR:
+        if share > _FAR_OFF:
             return recording, replace(imu, scale=scale.size)
         name = "accelerometer" if table == "imu" else "linear_acceleration"
         errors = np.diag([0.0, 0.0, 0.0, (scale.error / scale.size) ** 2, 0.0, 0.0, 0.0])
@@ -173,9 +171,9 @@ def _of_sphere(read: Vec3, turned: Mat33) -> _Scale:
         y = np.einsum("ni,ni->n", u, read)
         left = float(np.sum((y - A @ (size, *offset)) ** 2)) / size**2
         free = max(len(u) - 4, 0)
-        more = max(_FEW - free, 0)  # of few attitudes four numbers leave nothing
-        noise = max(float(np.sqrt((left + more * _NOISE**2) / (free + more))), _ROUGH)
-        weight = (noise / _OFFSET) ** 2
+        more = max(_FEW_ATTITUDES - free, 0)  # of few attitudes four numbers leave nothing
+        noise = max(float(np.sqrt((left + more * _TYPICAL_NOISE**2) / (free + more))), _ROUGH)
+        weight = (noise / _TYPICAL_OFFSET) ** 2
         inverse = np.linalg.inv(A.T @ A + np.diag([0.0, weight, weight, weight]))
         size, *offset = (inverse @ A.T @ y).tolist()
     return _Scale(size, noise * size * float(np.sqrt(inverse[0, 0])))
@@ -204,12 +202,12 @@ def _windows(read: Vec3, signals: Mapping[str, Array], rate_hz: float) -> _Windo
     """Stretches of time with their turns; None of too short a log, or where nothing tells turns."""
     step = max(1, round(rate_hz / _RATE_HZ))
     count = len(read) // step
-    seconds = min(_LONGEST, count * step / rate_hz / 1.5)
+    seconds = min(_LONGEST_WINDOW, count * step / rate_hz / 1.5)
     rates, attitude = (
         signals.get("gyro", signals.get("angular_velocity")),
         signals.get("quaternion"),
     )
-    if seconds < _SHORTEST or (rates is None and attitude is None):
+    if seconds < _SHORTEST_WINDOW or (rates is None and attitude is None):
         return None
     size = int(seconds * rate_hz / step) // 4 * 4
     windows = np.arange(0, count - size + 1, size // 2)[:, None] + np.arange(size)

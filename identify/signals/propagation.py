@@ -21,7 +21,7 @@ _STEP = 2.0**-64
 """Of the imaginary part; its square is nothing beside one."""
 
 _STEPS: Any = 1j * _STEP * np.eye(3)[:, None]
-_TURNS: Any = 1j * _STEP * hat(np.eye(3))[:, None]
+_ROTATION_STEPS: Any = 1j * _STEP * hat(np.eye(3))[:, None]
 
 
 def propagate(samples: Samples, at: Indices) -> tuple[tuple[Way, ...], Array]:
@@ -61,7 +61,7 @@ def _moved(values: dict[Way, Array], way: Way, attitude: Way) -> dict[Way, Array
     moved = dict(values)
     rates, alpha = ("quaternion", 1), ("quaternion", 2)
     if way == attitude:
-        moved[way] = values[way] @ (np.eye(3) + _TURNS)
+        moved[way] = values[way] @ (np.eye(3) + _ROTATION_STEPS)
         for turned in {rates, alpha} & values.keys():
             moved[turned] = values[turned] + cross(values[turned], _STEPS)
     else:
