@@ -66,7 +66,8 @@ class ScannedLog(NamedTuple):
         first = source.reader()(0, _HEAD, 0).recording if isinstance(source, LogFile) else source
         wrench = np.hstack([first.signals[name][:_HEAD] for name in ("force", "torque")])
         of_wrench = (("force", 0), ("torque", 0))
-        apart = _COARSE_STEP * np.sqrt(np.zeros(6) if noise is None else np.diag(noise.of(of_wrench)))
+        power = np.zeros(6) if noise is None else np.diag(noise.of(of_wrench))
+        apart = _COARSE_STEP * np.sqrt(power)
         return any(_few_apart(channel, by) for channel, by in zip(wrench.T, apart, strict=True))
 
     def again(self, reading: Reading) -> ScannedLog:
