@@ -9,7 +9,8 @@ from identify.simulation.free_rotation import angular_momentum, rotate_freely
 from identify.spatial import quaternion_product, rotation_from_quaternion
 from identify.spatial.rotations import quaternion_conjugate, rotation_angle
 from tests.close import assert_close
-from tests.simulation.free_rotation.cases import ALL, QUATERNION, body
+from tests.simulation.free_rotation.cases import ALL, OTHERS, QUATERNION, body
+from tests.slow import mostly_slow
 from tests.strategies import quaternions, random_body, vectors
 
 Q = QUATERNION / np.linalg.norm(QUATERNION)
@@ -79,7 +80,7 @@ times = st.floats(-1e4, 1e4)
 
 
 @pytest.mark.parametrize("turned", [False, True])
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", mostly_slow(ALL, OTHERS))
 def test_it_agrees_with_a_high_order_integrator(name, turned):
     inertia, w = body(ALL[name], turned)
     t = np.linspace(0.0, 0.05 if "rod" in name else 15.0, 31)
