@@ -49,6 +49,7 @@ _SYMPTOMS = (
 CODES = (
     *(
         "edited",
+        "hysteresis",
         "cutoff_low",
         *CORRECTABLE,
         "cable",

@@ -97,6 +97,15 @@ def low_passed(log: Recording, corner_hz: float) -> Recording:
     return with_wrench(log, lfilter(b, a, wrench, axis=0, zi=first)[0])
 
 
+def with_play(log: Recording, share: float) -> Recording:
+    """Each channel follows with a dead zone, of a share of the range that it goes through."""
+    wrench = wrench_of(log)
+    half = 0.5 * share * np.ptp(wrench, axis=0)
+    shown = wrench[:1]
+    rows = [shown := np.clip(shown, w - half, w + half) for w in wrench]
+    return with_wrench(log, np.concatenate(rows))
+
+
 def mapped(log: Recording, G: np.ndarray) -> Recording:
     """The sensor reads G [f; t]: gain and crosstalk are those of its inverse."""
     return with_wrench(log, wrench_of(log) @ G.T)

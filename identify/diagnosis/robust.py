@@ -49,6 +49,11 @@ _LAST_PART = 0.25
 """Share of the series that, at the start or the end of a log, are sooner of another offset or
 body than a contact."""
 
+LEAST_CONTACT, _MOST_CONTACT, _LONGEST = 0.2, 0.5, 0.2
+"""Share of a log that contacts are, at the least and at the most, where they alone leave it
+unexplained, and share of them that the longest is at the least: logs of half a minute that were
+read wrongly had six and more, of up to 0.19 of all of them, contacts on purpose one."""
+
 _FEWEST_STRETCHES = 12
 """Stretches among which some can stand out."""
 
@@ -157,6 +162,21 @@ def wrench_equations(rows: Array) -> tuple[Array, Array, Array]:
     offsets = np.broadcast_to(np.eye(6), (len(rows), 6, 6))
     A = np.concatenate((np.tensordot(rows[:, PSI], FEATURE_TENSOR, axes=1), offsets), axis=-1)
     return A / spread[:, None], rows[:, W] / spread, spread
+
+
+def unless_scattered(spans: tuple[Span, ...], time: Array) -> tuple[Span, ...]:
+    """Contacts of a log, or none where they are no events: half of it, or many over all of it.
+
+    What is read wrongly stands out wherever the motion is fast, again and again.
+
+    Args:
+        spans: of the log.
+        time: of its series [s], shape (n,).
+    """
+    rows = [span.rows for span in spans if span.code == "contact"]
+    share = sum(rows) / len(time)
+    few = max(rows, default=0) >= _LONGEST * sum(rows) or share <= LEAST_CONTACT
+    return spans if few and share <= _MOST_CONTACT else ()
 
 
 def without_long_ends(spans: Sequence[Span], time: Array) -> tuple[Span, ...]:

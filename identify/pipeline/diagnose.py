@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -20,15 +20,16 @@ from identify.diagnosis import (
     without_long_ends,
 )
 from identify.diagnosis.explained import MOST_LEFT
+from identify.diagnosis.hysteresis import Hysteresis
 from identify.diagnosis.ranking import SLIP
-from identify.diagnosis.robust import wrong_rows
+from identify.diagnosis.robust import unless_scattered, wrong_rows
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, FittedEffects
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.estimation.wrench_system import body_system
 from identify.findings import Finding
 from identify.pipeline.delays import changing_delay
-from identify.pipeline.effect_notes import effect_notes, is_small, large_groups
+from identify.pipeline.effect_notes import dead_zones, effect_notes, is_small, large_groups
 from identify.pipeline.explanations import (
     contacts_of,
     left_by,
@@ -65,6 +66,7 @@ class Checks:
     Attributes:
         effects: small faults of the sensors, as they were fitted; None where there is no fit.
         rival: effects with a gain of the sensor in place of a displaced point, where as likely.
+        dead_zones: hysteresis of sensors, by their numbers in the effects.
         ranking: of all readings; None where nothing made it worth the time.
         changes: of the body, between logs or within one.
         doubts: the same, where they may be chance.
@@ -79,6 +81,7 @@ class Checks:
 
     effects: FittedEffects | None = None
     rival: FittedEffects | None = None
+    dead_zones: Mapping[int, Hysteresis] = field(default_factory=dict)
     ranking: Ranking | None = None
     changes: tuple[Change, ...] = ()
     doubts: tuple[Change, ...] = ()
@@ -134,7 +137,8 @@ class Checks:
             return
         notes: list[Finding] = []
         if self.effects is not None:
-            notes = [*effect_notes(self.effects, gain_as_likely=self.rival is not None)]
+            rivalled = self.rival is not None
+            notes = [*effect_notes(self.effects, self.dead_zones, gain_as_likely=rivalled)]
         if self.likelier is not None:
             yield of_likelier(self.likelier, [note.code for note in notes])
         yield from notes
@@ -184,10 +188,7 @@ def look_at(
     changes = tuple(change for change in parts if change.sure)
     doubts = tuple(change for change in parts if not change.sure)
     apart = [_contacts(log) if not exact else () for log in mapped]
-    inside = [
-        without_long_ends(own, log.summary.time) for own, log in zip(apart, logs, strict=True)
-    ]
-    spans = _with_signals(logs, inside)
+    spans = _with_signals(logs, _inside(apart, logs))
     left = _left(logs, fit, effects, settings)
     small = effects is not None and is_small(effects) and left <= MOST_LEFT
     # Values at the end of a range, or frozen, look like other readings of all of the log.
@@ -196,7 +197,9 @@ def look_at(
     ranking, hidden = None, broken and not corrected and not small
     worth = suspect or not small
     latency = [of for log in logs if (of := changing_delay(log.summary))] if worth else []
-    worth &= not (corrected or broken or latency)
+    zones = {} if effects is None else dead_zones(effects, logs, settings.unloaded)
+    # What dead zones leave looks like many a reading of all of the log.
+    worth &= not (corrected or broken or latency or (zones and left <= MOST_LEFT))
     if worth and not _is_exact(least_squares_of(logs, settings)):
         loaded = logs[: len(logs) - settings.unloaded]
         plain = rank_explanations(loaded, () if effects is None else large_groups(effects))
@@ -204,8 +207,13 @@ def look_at(
         if not ranking.as_read:
             left = ranking.best.left
     touched: tuple[tuple[Span, ...], ...] = ()
+    if left > MOST_LEFT:
+        apart = [
+            unless_scattered(own, log.summary.time) for own, log in zip(apart, logs, strict=True)
+        ]
+        spans = _with_signals(logs, _inside(apart, logs))
     if left > MOST_LEFT and not changes and all(s.code == "contact" for of in spans for s in of):
-        touched = tuple(contacts_of(log) for log in logs)
+        touched = tuple(unless_scattered(contacts_of(log), log.summary.time) for log in logs)
     if any(touched):
         spans = touched
     elif fit is not None and not changes:
@@ -215,6 +223,7 @@ def look_at(
     return Checks(
         effects=effects,
         rival=None if effects is None else gain_for_point(logs, effects, settings),
+        dead_zones=zones,
         ranking=ranking,
         changes=changes,
         doubts=() if changes else doubts,
@@ -305,6 +314,15 @@ def _contacts(log: ScannedLog) -> tuple[Span, ...]:
         for span in segments(summary.time, summary.rows, summary.segment_ids)
         if not any(span.start <= own.stop and own.start <= span.stop for own in shown)
     )
+
+
+def _inside(
+    contacts: Sequence[tuple[Span, ...]], logs: Sequence[ScannedLog]
+) -> list[tuple[Span, ...]]:
+    """Contacts of each log without long ones at its ends."""
+    return [
+        without_long_ends(own, log.summary.time) for own, log in zip(contacts, logs, strict=True)
+    ]
 
 
 def _with_signals(

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 
 from identify.arrays import Array, Flags
 from identify.diagnosis.faults import sized_faults
+from identify.diagnosis.hysteresis import Hysteresis, hysteresis
 from identify.estimation import FittedEffects
 from identify.estimation.effects import DRIFT_GROUPS, GROUP_TABLE, BodyScale, EffectBlock
 from identify.estimation.intervals import covariance_of
 from identify.findings import Finding, Severity
 from identify.logs.effects import EFFECT_KEYS
+from identify.pipeline.scanned_log import ScannedLog, without_effects
+from identify.regressors.newton_euler import WRENCH
 from identify.regressors.wrench import shares_of_time
 from identify.relevance import EFFECT_SHARE
 from identify.significance import HALF_WIDTH_SIGMA, SIGNIFICANT_SIGMA
@@ -26,6 +30,10 @@ MOST_TURNED = float(np.radians(6.0))
 
 _RANKED_FROM = {"delay_s": EFFECT_KEYS["delay_s"].cap, "clock": 0.06}
 """Sizes of single effects from which on they are ranked as readings of their own [s, relative]."""
+
+_OF_HYSTERESIS = 0.2
+"""Share of a fitted delay that hysteresis explains where it was taken for one: of play it was a
+third and more, of a delay or a filter 0.05 at the most."""
 
 _SIZED = {
     "delay_s": "delay",
@@ -97,16 +105,54 @@ def is_small(effects: FittedEffects) -> bool:
     return not large_groups(effects)
 
 
-def effect_notes(effects: FittedEffects, *, gain_as_likely: bool = False) -> Iterator[Finding]:
+def dead_zones(
+    effects: FittedEffects, logs: Sequence[ScannedLog], unloaded: int
+) -> dict[int, Hysteresis]:
+    """Hysteresis of sensors that the fit has taken for a delay or a filter, by their numbers.
+
+    Args:
+        effects: as they were fitted.
+        logs: in the order of the fit.
+        unloaded: how many of them, the last ones, are of the carrier alone.
+    """
+    late = {
+        block.sensor
+        for block in effects.model.blocks
+        if block.group.name in ("delay_s", "filter_s") and _noted(effects, block).any()
+    }
+    if not late:
+        return {}
+    phi = effects.fit.x[:20].reshape(-1, 10).sum(axis=0)
+    loaded = without_effects(logs, effects)[: len(logs) - unloaded]
+    found = {}
+    for sensor, log in zip(effects.model.sensors, loaded, strict=False):
+        series = log.summary
+        own = hysteresis(series.time, series.rows, series.segment_ids, phi)
+        delay, _, _ = _delay_and_filter(effects, sensor)
+        if sensor in late and own is not None and own.delay > _OF_HYSTERESIS * delay:
+            found[sensor] = own
+    return found
+
+
+def effect_notes(
+    effects: FittedEffects,
+    dead_zones: Mapping[int, Hysteresis] = MappingProxyType({}),
+    *,
+    gain_as_likely: bool = False,
+) -> Iterator[Finding]:
     """Notes on the groups of effects that stand out, with sizes, intervals and the remedy.
 
     Args:
         effects: as they were fitted.
+        dead_zones: hysteresis of sensors, by their numbers.
         gain_as_likely: whether a gain of the sensor explains the logs as well as a point that is
             displaced.
     """
+    yield from map(_hysteresis_note, dead_zones.values())
     for block in effects.model.blocks:
         if block.group not in GROUP_TABLE:  # the rest of what was corrected
+            continue
+        if block.group.name in ("delay_s", "filter_s") and block.sensor in dead_zones:
             continue
         if block.group.name in ("delay_s", "filter_s") and (low_pass := _low_pass(effects, block)):
             if block.group.name == "delay_s":
@@ -131,11 +177,12 @@ def effect_notes(effects: FittedEffects, *, gain_as_likely: bool = False) -> Ite
 
 def _delay_and_filter(effects: FittedEffects, sensor: int) -> tuple[float, float, float]:
     """Delay τ, filter b, and the error of b of a sensor; zero where they are left out."""
-    found = {b.group.name: b.start for b in effects.model.blocks if b.sensor == sensor}
-    delay, b = found.get("delay_s"), found.get("filter_s")
-    if delay is None or b is None:
-        return 0.0, 0.0, 0.0
-    return float(effects.total[delay]), float(effects.eta[b]), float(effects.errors[b])
+    start = {b.group.name: b.start for b in effects.model.blocks if b.sensor == sensor}
+    delay = float(effects.total[start["delay_s"]]) if "delay_s" in start else 0.0
+    if "filter_s" not in start:
+        return delay, 0.0, 0.0
+    b = start["filter_s"]
+    return delay, float(effects.eta[b]), float(effects.errors[b])
 
 
 def _low_pass(effects: FittedEffects, block: EffectBlock) -> Finding | None:
@@ -156,6 +203,21 @@ def _low_pass(effects: FittedEffects, block: EffectBlock) -> Finding | None:
     evidence = {"size": [delay], "interval": [[delay - half, delay + half]]}
     remedy = fault.remedy_at(np.array([delay])).rstrip(".") + "."
     return Finding("sensor_lag", "info", text, remedy, evidence)
+
+
+def _hysteresis_note(own: Hysteresis) -> Finding:
+    """The note on a sensor that follows with a dead zone."""
+    channel = WRENCH[int(np.argmax(own.widths))]
+    return Finding(
+        "hysteresis",
+        "warning",
+        "the wrench follows what acts with a dead zone, as with play or hysteresis, of at least "
+        f"{100.0 * own.widths.max():.2g} % of the range of {channel}; the fit takes it off only in "
+        "part, as a delay.",
+        "Tighten the screws of the sensor and of what it holds, and log again; no `delay_s` "
+        "corrects it.",
+        {"widths": own.widths.tolist()},
+    )
 
 
 def _may_be_low_pass(effects: FittedEffects, block: EffectBlock) -> bool:

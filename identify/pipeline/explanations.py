@@ -23,6 +23,7 @@ from identify.diagnosis.faults.rotation import rotation_faults
 from identify.diagnosis.faults.wrench import RATIOS, sign_faults, turn_of_axes, turns_about
 from identify.diagnosis.misfit import BandRows, clear_bands
 from identify.diagnosis.ranking import Compared
+from identify.diagnosis.robust import LEAST_CONTACT
 from identify.diagnosis.screening import likeliest_poses
 from identify.diagnosis.trial import Trial, stepped
 from identify.errors import IdentifyError
@@ -46,9 +47,6 @@ _LOG = logging.getLogger(__name__)
 
 ROWS = 10_000
 """Rows of a log that are read again for each fault that needs it, about."""
-
-_LEAST_CONTACT = 0.2
-"""Share of a log that contacts are, where they alone leave it unexplained."""
 
 _SCREENED, _LIKELY_AXES = 1000, 2
 """Points of a series that world axes are screened with, and how many the log is read again for."""
@@ -280,7 +278,7 @@ def contacts_of(log: ScannedLog) -> tuple[Span, ...]:
         return ()
     found = segments(summary.time, summary.rows, summary.segment_ids, unexplained=True)
     inside = sum(span.rows for span in found)
-    return found if inside > _LEAST_CONTACT * len(summary.time) else ()
+    return found if inside > LEAST_CONTACT * len(summary.time) else ()
 
 
 def read_otherwise(logs: Sequence[ScannedLog], best: Explanation) -> list[ScannedLog]:

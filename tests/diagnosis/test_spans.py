@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from identify.diagnosis import SignalWatch, Span, excitation, segments
+from identify.diagnosis.robust import unless_scattered
 from identify.logs import Recording
 from identify.signals import prepare
 from identify.signals.spikes import without_spikes
@@ -283,3 +284,21 @@ def test_a_sensor_at_the_end_of_its_range_all_over_makes_no_spikes_in_world_axes
     wrench = {"force": rotate(rotation_from_quaternion(attitude), force)}
     log = replace(with_signals(LOG, **wrench), frames={**LOG.frames, "wrench": "world"})
     assert {span.code for span in signal_spans(log)} == {"saturation"}
+
+
+@pytest.mark.parametrize(
+    ("starts", "length", "events"),
+    [
+        ((30,), 50, True),
+        ((30,), 60, False),  # more than half
+        ((5, 25, 45, 65), 12, True),
+        (range(2, 86, 12), 5, False),  # again and again
+        (range(2, 86, 12), 2, True),  # as often, of a sixth of the log
+    ],
+)
+def test_contacts_are_events_and_not_half_of_a_log_or_scattered_over_it(starts, length, events):
+    time = np.linspace(0.0, 10.0, 100)
+    spans = tuple(Span("contact", time[a], time[a + length], length, 9.0) for a in starts)
+    assert unless_scattered(spans, time) == (spans if events else ())
+    wrong = (Span("wrong_rows", 3.0, 4.0, 60, 9.0),)
+    assert unless_scattered(wrong, time) == wrong

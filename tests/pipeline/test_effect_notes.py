@@ -35,6 +35,7 @@ from tests.small_faults import (
     misaligned,
     still,
     tilted,
+    with_play,
 )
 
 SCHEMA = {
@@ -143,6 +144,23 @@ def test_a_delay_of_a_slow_log_may_be_a_filter():
     assert note.code == "delay"
     assert note.evidence["equivalent"] == ["sensor_lag"]
     assert "low-pass filter" in note.text
+
+
+@pytest.mark.parametrize("share", [0.01, 0.03])
+def test_hysteresis_is_neither_a_delay_nor_a_filter(share):
+    result = identify.fit(read(with_play(exact(3), share)))
+    first = result.findings[0]
+    assert (first.code, first.severity) == ("hysteresis", "warning")
+    assert {"delay", "sensor_lag"}.isdisjoint(note.code for note in result.findings)
+    widths = np.array(first.evidence["widths"])
+    assert 0.3 * share < widths.max() < 1.2 * share
+    assert f"{100.0 * widths.max():.2g} % of the range" in first.text
+
+
+def test_a_delay_beside_little_hysteresis_is_the_delay():
+    result = identify.fit(read(late(with_play(exact(3), 5e-4), 15e-3)))
+    assert result.findings[0].code == "delay"
+    assert "hysteresis" not in {note.code for note in result.findings}
 
 
 def test_a_displaced_point_is_a_warning_with_its_place():

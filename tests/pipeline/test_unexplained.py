@@ -56,6 +56,16 @@ def test_a_contact_of_nearly_half_of_a_log_is_an_error_and_left_out_gives_the_bo
     assert applied.verdict.explains_data
 
 
+def test_what_two_slips_leave_again_and_again_is_no_contact():
+    log = moving(3, 20.0)
+    force = log.signals["force"][:, [0, 2, 1]]
+    torque = log.signals["torque"][:, [1, 0, 2]] * [-1.0, 1.0, 1.0]
+    wrong = replace(log, signals={**log.signals, "force": force, "torque": torque})
+    found = fit(wrong).findings
+    assert (found[0].code, found[0].severity) == ("unexplained", "error")
+    assert "contact" not in {each.code for each in found}
+
+
 def test_what_nothing_explains_is_said_first_and_no_remedy_is_named():
     log = moving(0, 20.0)
     other = moving(8, 20.0)  # the wrench of another motion
