@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from identify.arrays import Array, Indices, Phi, Vec6
-from identify.diagnosis.ranking import CLEAR_LEAD
 from identify.diagnosis.robust import segment_edges
 from identify.regressors import FEATURE_TENSOR
-from identify.regressors.wrench import PSI, W
+from identify.significance import CLEAR_LEAD
+from identify.spatial.columns import PSI, W
 
 _APART = 2
 """Points of the series before and behind a row that the rate of its wrench is taken from: the noise
