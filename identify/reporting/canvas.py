@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from threading import RLock
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -32,6 +32,8 @@ Place: TypeAlias = "Axes | Sequence[Axes] | np.ndarray | Mapping[str, Axes]"
 """Axes of one's own for the panels of a figure: one for the first panel; several, in the order of
 the panels, an array of rows and columns column by column, as the figure stands; or by the panels'
 names, as `matplotlib.pyplot.subplot_mosaic` gives them."""
+
+PlaceT = TypeVar("PlaceT", bound=Place)
 
 INK = "#1f2933"
 MUTED = "#66727f"
@@ -188,7 +190,9 @@ def style() -> Iterator[None]:
         yield
 
 
-def compose(columns: Sequence[Column], across: int = 2, ax: Place | None = None) -> Any:
+def compose(
+    columns: Sequence[Column], across: int = 2, ax: PlaceT | None = None
+) -> Figure | PlaceT:
     """A figure of columns side by side, `across` in a row, each as high as its row.
 
     Returns:

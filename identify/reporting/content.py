@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import count
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from identify.reporting.canvas import PAINTS, Column
 from identify.reporting.rounding import minus_signs, typeset
@@ -262,7 +262,7 @@ def in_pieces(widths: Sequence[int], room: int) -> list[list[int]]:
     return pieces
 
 
-def page_of(name: str, sections: Iterable[Section], **said: Any) -> str:
+def page_of(name: str, sections: Iterable[Section], **said: object) -> str:
     """A page of `templates/` with sections.
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from identify.reporting.canvas import (
     OTHER,
     Column,
     Panel,
-    Place,
+    PlaceT,
     compose,
     decades,
     name_rows,
@@ -39,6 +39,7 @@ from identify.spatial.columns import ANGULAR_ACCELERATION, PROPER_ACCELERATION, 
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from identify.pipeline import FitResult
 
@@ -131,7 +132,7 @@ _DECADES = 1e-6
 """Least share of a group's largest feature that is drawn."""
 
 
-def excitation(result: FitResult, *, ax: Place | None = None) -> Any:
+def excitation(result: FitResult, *, ax: PlaceT | None = None) -> Figure | PlaceT:
     """Root mean square of the twelve features of the motion, and the noise left in each.
 
     With a sensor offset only changes within a log are informative, so the mean is subtracted.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from identify.reporting.canvas import (
     SHADE,
     Column,
     Panel,
-    Place,
+    PlaceT,
     compose,
     decades,
     name_rows,
@@ -47,6 +47,7 @@ from identify.reporting.rounding import fixed, significant, typeset
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from identify.pipeline import FitResult
 
@@ -179,8 +180,8 @@ def parameters(
     result: FitResult | SavedEstimate,
     truth: InertialParameters | None = None,
     *,
-    ax: Place | None = None,
-) -> Any:
+    ax: PlaceT | None = None,
+) -> Figure | PlaceT:
     """95 % half-width of each parameter relative to the body's own scale, and its error if known.
 
     The scales are m for the mass, L for the centre of mass and m L² for the inertia about it, with
@@ -290,7 +291,7 @@ _COLORS = dict(
 )
 
 
-def sources(result: FitResult | SavedEstimate, *, ax: Place | None = None) -> Any:
+def sources(result: FitResult | SavedEstimate, *, ax: PlaceT | None = None) -> Figure | PlaceT:
     """Shares of each parameter's variance: noise, the rest, completion, calibration.
 
     Args:

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from functools import partial
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from identify.reporting.canvas import (
     OTHER,
     Column,
     Panel,
-    Place,
+    PlaceT,
     compose,
     decades,
 )
@@ -33,6 +33,7 @@ from identify.validation import ESTIMATE as BODY, ErrorBand, Replay, ReplayError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult
@@ -135,7 +136,7 @@ NOISE = "noise of the wrench alone"
 _OF_NOISE = {"color": INK, "lw": 1.0, "ls": (0, (1.0, 1.0))}
 
 
-def replay(result: FitResult, *, ax: Place | None = None) -> Any:
+def replay(result: FitResult, *, ax: PlaceT | None = None) -> Figure | PlaceT:
     """Pose errors of the replay against its horizon, the replayed path, and the log in one shot.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,7 +25,7 @@ from identify.reporting.canvas import (
     SQUARE,
     Column,
     Panel,
-    Place,
+    PlaceT,
     compose,
 )
 from identify.reporting.rounding import Unit, prefixed, scaled, significant, unit_of_length
@@ -39,14 +39,15 @@ from identify.spatial.vectors import GRAVITY_W
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _TALL = 1.55
 _OF_ORIGIN = "of the body's origin, world axes"
 
 
 def motion(
-    path: Trajectory, phi: PhiLike, gravity: ArrayLike = GRAVITY_W, *, ax: Place | None = None
-) -> Any:
+    path: Trajectory, phi: PhiLike, gravity: ArrayLike = GRAVITY_W, *, ax: PlaceT | None = None
+) -> Figure | PlaceT:
     """Pose, velocities, angular momentum about the centre of mass and energy of one body.
 
     Args:
@@ -114,8 +115,15 @@ def _vector(path: Trajectory, values: Vec3, unit: Unit, symbol: str, what: str) 
     return Panel(draw, f"{symbol} [{unit.name}]", what, _TALL)
 
 
-def _line(axes: Axes, time: Array, values: Array, color: str = ESTIMATE, **look: Any) -> None:
-    axes.plot(*thin(time, values, BUCKETS), color=color, **look)
+def _line(
+    axes: Axes,
+    time: Array,
+    values: Array,
+    color: str = ESTIMATE,
+    ls: str | tuple[float, tuple[float, ...]] = "-",
+    label: str | None = None,
+) -> None:
+    axes.plot(*thin(time, values, BUCKETS), color=color, ls=ls, label=label)
     axes.set_xlim(float(time[0]), float(time[-1]))
 
 
@@ -177,20 +185,30 @@ class View:
             sides.append(np.where(shown[:, None], seen, np.nan))
         return sides[0], sides[1]
 
-    def draw(self, axes: Axes, curves: Sequence[Vec3], inertia: Mat33, **look: Any) -> None:
+    def draw(
+        self,
+        axes: Axes,
+        curves: Sequence[Vec3],
+        inertia: Mat33,
+        *,
+        color: str,
+        lw: float,
+        label: str,
+    ) -> None:
         """Draw curves on the ellipsoid: those in front as they are, those behind faint.
 
         Args:
             axes: to draw on.
             curves: each of shape (n, 3).
             inertia: shape (3, 3).
-            look: of the lines, with their width; the label names them all.
+            color: of the lines.
+            lw: their width.
+            label: names them all.
         """
-        label = look.pop("label", None)
         for index, curve in enumerate(curves):
             near, far = self.sides(curve, inertia)
-            axes.plot(*far.T, **look | {"lw": 0.8 * look["lw"], "alpha": 0.3})
-            axes.plot(*near.T, label=label if index == 0 else None, **look)
+            axes.plot(*far.T, color=color, lw=0.8 * lw, alpha=0.3)
+            axes.plot(*near.T, label=label if index == 0 else None, color=color, lw=lw)
 
 
 LENGTH = "1/√(kg m²)"
@@ -201,7 +219,9 @@ _DRAWN_AS_NONE = 1e-6
 """A component, or a change, below this of the largest is drawn as none."""
 
 
-def poinsot(construction: Poinsot, view: View = VIEW, *, ax: Place | None = None) -> Any:
+def poinsot(
+    construction: Poinsot, view: View = VIEW, *, ax: PlaceT | None = None
+) -> Figure | PlaceT:
     """Polhode on the ellipsoid, herpolhode in the invariable plane, and ω in principal axes.
 
     Args:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -196,6 +196,12 @@ def _even_ticks(low: float, high: float, most: int, *, integer: bool) -> Ticks:
     return Ticks(places, tuple(label.replace("-", "−") for label in labels))
 
 
+class _SpanLook(TypedDict, total=False):
+    alpha: float
+    lw: float
+    label: str
+
+
 class SvgAxes:
     """What a panel draws on: of matplotlib's axes the methods that panels of pages use.
 
@@ -231,7 +237,7 @@ class SvgAxes:
         *,
         color: str,
         lw: float = 1.0,
-        ls: Any = None,
+        ls: str | tuple[float, Sequence[float]] | None = None,
         marker: str = "",
         ms: float = 6.0,
         mew: float = 1.0,
@@ -243,7 +249,7 @@ class SvgAxes:
         marker = marker or fmt
         marks = []
         if ls not in ("", "none") and not fmt:
-            dashes = () if ls in (None, "-") else _dashes(ls[1], lw)
+            dashes = _dashes(ls[1], lw) if isinstance(ls, tuple) else ()
             marks.append(Mark("line", x, y, color, lw, dashes))
         if marker:
             marks.append(Mark(marker, x, y, color, ms, clipped=clip_on, stroke=mew))
@@ -282,16 +288,16 @@ class SvgAxes:
         ys = np.stack((y - half, y - half, y + half, y + half, gap), axis=-1)
         self._add(label, Mark("area", xs.ravel(), ys.ravel(), color, lw))
 
-    def _span(self, outline: tuple[Array, Array], color: str, **look: Any) -> None:
+    def _span(self, outline: tuple[Array, Array], color: str, **look: Unpack[_SpanLook]) -> None:
         mark = Mark("area", *outline, color, look.get("lw", 0.0), opacity=look.get("alpha", 1.0))
         self._add(look.get("label"), mark)
 
-    def axhspan(self, low: float, high: float, *, color: str, **look: object) -> None:
+    def axhspan(self, low: float, high: float, *, color: str, **look: Unpack[_SpanLook]) -> None:
         """The area between two heights; `look` is its alpha, lw and label."""
         across, up = np.array([-1.0, 1.0, 1.0, -1.0]) * np.inf, np.array([low, low, high, high])
         self._span((across, up), color, **look)
 
-    def axvspan(self, low: float, high: float, *, color: str, **look: object) -> None:
+    def axvspan(self, low: float, high: float, *, color: str, **look: Unpack[_SpanLook]) -> None:
         """The area between two places along the horizontal axis; `look` as above."""
         across, up = np.array([low, high, high, low]), np.array([-1.0, -1.0, 1.0, 1.0]) * np.inf
         self._span((across, up), color, **look)

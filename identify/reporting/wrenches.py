@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from identify.reporting.canvas import (
     MUTED,
     Column,
     Panel,
-    Place,
+    PlaceT,
     compose,
 )
 from identify.reporting.content import (
@@ -41,6 +41,7 @@ from identify.validation import rms_of_noise
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult
@@ -159,7 +160,9 @@ _FEWEST_FOR_HISTOGRAM = 100
 _EDGES = np.linspace(-5.2, 5.2, 27)
 
 
-def wrench(result: FitResult, log: int | None = None, *, ax: Place | None = None) -> Any:
+def wrench(
+    result: FitResult, log: int | None = None, *, ax: PlaceT | None = None
+) -> Figure | PlaceT:
     """Measured wrench, less the sensor offset, and predicted one on six axes, both filtered alike.
 
     Args:
@@ -180,7 +183,9 @@ def wrench_columns(result: FitResult, log: int | None = None) -> tuple[Column, .
     )
 
 
-def residuals(result: FitResult, log: int | None = None, *, ax: Place | None = None) -> Any:
+def residuals(
+    result: FitResult, log: int | None = None, *, ax: PlaceT | None = None
+) -> Figure | PlaceT:
     """Residual wrench on six axes over time, with its root mean square, and its distribution.
 
     Args:
@@ -228,8 +233,8 @@ def _compared(
     def draw(axes: Axes) -> None:
         measured = timeline.trace([one.measured[:, axis] / scale.factor for one in predictions])
         predicted = timeline.trace([one.predicted[:, axis] / scale.factor for one in predictions])
-        wide: dict[str, Any] = {"lw": 2.0}
-        thin: dict[str, Any] = {"lw": 0.9, "ls": (0, DASHES)}
+        wide = {"ls": "-", "lw": 2.0}
+        thin = {"lw": 0.9, "ls": (0, DASHES)}
         if timeline.still:
             wide = {"marker": "o", "ls": "", "ms": 8.0, "mew": 0.0}
             thin = {"marker": "x", "ls": "", "ms": 5.0, "mew": 1.4}
@@ -249,7 +254,7 @@ def _left(values: Sequence[Array], timeline: Timeline, name: str, unit: str, axi
         axes.axhspan(-level, level, color=BAND, lw=0.0, label="± RMS")
         axes.axhline(0.0, color=MUTED, lw=0.7)
         x, y = timeline.trace([one[:, axis] / scale.factor for one in values])
-        look: dict[str, Any] = {"lw": 0.7}
+        look = {"ls": "-", "lw": 0.7}
         if timeline.still:
             look = {"marker": "o", "ls": "", "ms": 4.5, "mew": 0.0}
         axes.plot(x, y, color=ESTIMATE, label="measured − predicted", **look)
