@@ -62,7 +62,7 @@ class DaskCluster(Executor):
                 f"{error}; start one with `dask scheduler`, and give the "
                 f"address it prints"
             ) from error
-        self._executor: Any = self._client.get_executor(pure=False)
+        self._executor = self._client.get_executor(pure=False)
         self._counted = float("-inf")
         self._workers = 1
         self._seen = time.monotonic()

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, TypeVar, get_args, get_origin
+from typing import Annotated, TypeAlias, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
@@ -78,7 +78,7 @@ class StudyDocument(BaseModel):
     estimators: list[Entry]
 
 
-def tables(entries: list[Entry], key: str, where: str) -> Iterator[tuple[dict[str, Any], str]]:
+def tables(entries: list[Entry], key: str, where: str) -> Iterator[tuple[dict[str, object], str]]:
     """Each entry as a table, with the words that say where it stands.
 
     Raises:
@@ -87,7 +87,7 @@ def tables(entries: list[Entry], key: str, where: str) -> Iterator[tuple[dict[st
     if not entries:
         raise StudyError(f"{where}: {key} = []: an empty grid; a study needs at least one")
     for number, entry in enumerate(entries, 1):
-        table = {"kind": entry} if isinstance(entry, str) else dict(entry)
+        table: dict[str, object] = {"kind": entry} if isinstance(entry, str) else dict(entry)
         yield table, f"{where}: [[{key}]] no. {number}"
 
 
@@ -241,9 +241,9 @@ def _estimators(entries: list[Entry], folder: Path, where: str) -> list[NamedEst
     return found
 
 
-def _own_estimators(table: dict[str, Any], folder: Path, where: str) -> Sequence[Estimator]:
+def _own_estimators(table: dict[str, object], folder: Path, where: str) -> Sequence[Estimator]:
     """Every combination of the options of one's own estimator."""
-    kind = table.pop("kind")
+    kind = str(table.pop("kind"))
     with located(where):
         axes = [_alternatives(key, value, OwnEstimator) for key, value in table.items()]
         return [

@@ -9,13 +9,16 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from pydantic import BaseModel
 
 from identify.documents import lookup
 from identify.studies.options import Options, canonical
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 def key_of(*parts: object) -> str:
@@ -27,7 +30,7 @@ def key_of(*parts: object) -> str:
     return hashlib.sha256(canonical(plain(parts)).encode("ascii")).hexdigest()[:32]
 
 
-def fields_but(value: Any, *left_out: str) -> dict[str, Any]:
+def fields_but(value: DataclassInstance, *left_out: str) -> dict[str, object]:
     """All fields of a dataclass by name, but for those that do not decide a result."""
     names = [field.name for field in fields(value)]
     if unknown := set(left_out).difference(names):
@@ -35,7 +38,7 @@ def fields_but(value: Any, *left_out: str) -> dict[str, Any]:
     return {name: getattr(value, name) for name in names if name not in left_out}
 
 
-def plain(value: object) -> Any:
+def plain(value: object) -> object:
     """A value as JSON has it: the same for equal values, and another for any other.
 
     Of a dataclass all fields count; of a pydantic model all that were set, as a key that is left
@@ -70,7 +73,7 @@ def plain(value: object) -> Any:
             )
 
 
-def _named(value: object, contents: Mapping[str, Any]) -> dict[str, Any]:
+def _named(value: object, contents: Mapping[str, object]) -> dict[str, object]:
     """Contents with the name of the class: two classes may have the same fields."""
     return {"class": type(value).__qualname__, "fields": dict(contents)}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, TypeAlias
+from typing import Annotated, ClassVar, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -30,7 +30,7 @@ class Options(BaseModel):
     kind: ClassVar[str]
     """The name in the registry and in study files."""
 
-    def given(self) -> dict[str, Any]:
+    def given(self) -> dict[str, object]:
         """The options that differ from their defaults, as plain JSON values."""
         return self.model_dump(mode="json", exclude_defaults=True)
 
@@ -57,14 +57,14 @@ def canonical(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def spelled(name: str, options: Mapping[str, Any]) -> str:
+def spelled(name: str, options: Mapping[str, object]) -> str:
     """A name with options in parentheses, or alone."""
     if not options:
         return name
     return f"{name}({', '.join(f'{key}={_value(value)}' for key, value in options.items())})"
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{key}={_value(part)}" for key, part in value.items()) + "}"
     if isinstance(value, list | tuple):

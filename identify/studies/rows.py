@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from identify.files import write_bytes
 
@@ -72,7 +72,7 @@ def write_table(folder: Path, table: pa.Table) -> None:
     write_bytes(folder / RESULTS, stream.getvalue().to_pybytes())
 
 
-def _array(values: list[Any], kind: str | None) -> pa.Array:
+def _array(values: list[str | int | float | bool | None], kind: str | None) -> pa.Array:
     """A column of the type of that name, or of the one that fits."""
     import pyarrow as pa
 

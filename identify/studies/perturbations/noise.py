@@ -25,7 +25,7 @@ from identify.studies.perturbations.perturbation import (
 )
 
 _SIGMAS: dict[str, Any] = {each.name: (NotNegative, 0.0) for each in fields(Noise)}
-_Sigmas: Any = create_model("_Sigmas", __base__=Perturbation, **_SIGMAS)
+_Sigmas = create_model("_Sigmas", __base__=Perturbation, **_SIGMAS)
 
 
 class GaussianNoise(_Sigmas):
