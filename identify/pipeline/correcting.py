@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from identify.errors import LogError, ProblemError
 from identify.estimation import EstimatorSettings
@@ -21,7 +21,7 @@ from identify.signals import Reading
 SPANS = ("contact", "frozen_pose", "frozen_wrench", "saturation", "wrong_rows", "dead_channel")
 """Codes whose spans of time, or rows, can be left out."""
 
-_Corrected: TypeAlias = tuple[list[ScannedLog], dict[str, Any]]
+_Corrected: TypeAlias = tuple[list[ScannedLog], dict[str, object]]
 """Logs with something corrected, and the record of it."""
 
 
@@ -50,7 +50,7 @@ def corrected(
     logs: Sequence[ScannedLog],
     codes: Sequence[str],
     settings: EstimatorSettings,
-) -> tuple[list[ScannedLog], list[dict[str, Any]]]:
+) -> tuple[list[ScannedLog], list[dict[str, object]]]:
     """Logs with what was asked for corrected, and the record of it for the provenance.
 
     Each is looked for in the logs as those before it have left them.
@@ -63,7 +63,7 @@ def corrected(
     Raises:
         NotCorrected: a code was not found, or is one of several that the logs cannot tell apart.
     """
-    now, applied = list(logs), list[dict[str, Any]]()
+    now, applied = list(logs), list[dict[str, object]]()
     for number, code in enumerate(codes):
         # Other readings are of the logs as they were read: with a change made they are no more.
         changed = any(log.summary.reading.maps for log in now)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 
@@ -107,7 +107,7 @@ def fit(
         from identify.pipeline.rounding import without_rounding
 
         scanned = without_rounding(scanned, settings)
-    corrections: list[dict[str, Any]] = []
+    corrections: list[dict[str, object]] = []
     if settings.apply:
         from identify.pipeline.correcting import corrected
 

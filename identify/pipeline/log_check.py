@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from identify.errors import ProblemError, SolveError
 from identify.findings import Finding, Verdict, ranked, verdict_of
@@ -35,9 +34,9 @@ class LogCheck:
         """Whether no finding is a warning or an error."""
         return not self.failure and all(f.severity == "info" for f in self.findings)
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         """Plain values, as a file keeps them."""
-        record: dict[str, Any] = {
+        record: dict[str, object] = {
             "findings": [finding.record() for finding in self.findings],
             "verdict": self.verdict.record(),
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypedDict
+from typing import Literal, TypedDict
 
 from identify.arrays import as_array, positive
 from identify.diagnosis.faults import codes_of_faults
@@ -109,12 +109,12 @@ def chosen(settings: object, options: FitOptions) -> FitSettings:
         )
     for name in options:
         lookup(FitOptions.__annotations__, name, "option of fit")
-    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
-    if isinstance(given.get("apply"), str):
-        given["apply"] = [code.strip() for code in given["apply"].split(",")]
+    given: dict[str, object] = {name: value for name, value in options.items() if value is not None}
+    if isinstance(apply := given.get("apply"), str):
+        given["apply"] = [code.strip() for code in apply.split(",")]
     for name in ("terms", "apply"):
-        if isinstance(given.get(name), list):
-            given[name] = tuple(given[name])
-    if isinstance(given.get("prior"), str):
-        given["prior"] = lookup(_PRIORS, given["prior"], "prior by name")
+        if isinstance(values := given.get(name), list):
+            given[name] = tuple(values)
+    if isinstance(prior := given.get("prior"), str):
+        given["prior"] = lookup(_PRIORS, prior, "prior by name")
     return replace(settings or FitSettings(), **given)
