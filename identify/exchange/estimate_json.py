@@ -136,7 +136,7 @@ class SavedEstimate(EstimateViews):
     samples: int | None = None
     effective_samples: float | None = None
     dropped_rows: int | None = None
-    certificate: Any = field(default_factory=dict)
+    certificate: object = field(default_factory=dict)
     provenance: Mapping[str, object] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     r_squared: tuple[float | None, ...] | None = None
@@ -202,13 +202,13 @@ def estimate_text(estimate: SavedEstimate) -> str:
     return write(document | {"digest": digest}, indent=2) + "\n"
 
 
-def _numbers(body: InertialParameters, decided_by: Mapping[str, str]) -> dict[str, Any]:
+def _numbers(body: InertialParameters, decided_by: Mapping[str, str]) -> dict[str, object]:
     """The body; null in place of what nothing decided, and of what is made of that."""
-    numbers: dict[str, Any] = {key: getattr(body, key) for key in BODY_KEYS}
+    numbers: dict[str, object] = {key: getattr(body, key) for key in BODY_KEYS}
     if "nothing" not in decided_by.values():
         return numbers
     known = [decided_by.get(name) != "nothing" for name in PHI]
-    phi = zip(numbers["phi"].tolist(), known, strict=True)
+    phi = zip(body.phi.tolist(), known, strict=True)
     missing = [] if all(known[:4]) else ["com"]
     missing += [key for key in BODY_KEYS if key.startswith("inertia")]
     return numbers | dict.fromkeys(missing) | {"phi": [x if told else None for x, told in phi]}

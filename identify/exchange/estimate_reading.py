@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import numpy as np
 from pydantic import (
@@ -42,6 +42,9 @@ from identify.inertia.matrices import (
     symmetric_from_six,
 )
 from identify.spatial import BodyFrame, Pose
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 _LARGEST_FILE = 50_000_000
 
@@ -169,21 +172,22 @@ _MOST_PROBLEMS_NAMED = 5
 """Problems of one file that a message names."""
 
 
-def _explain(detail: Any) -> str:
+def _explain(detail: ErrorDetails) -> str:
     place, got = ".".join(map(str, detail["loc"])), shown(detail["input"])
+    context = detail.get("ctx", {})
     match detail["type"]:
         case "missing":
             return f"the key {place!r} is missing"
         case "extra_forbidden":
             return f"unknown key {shown(place)}"
         case "value_error":
-            return f"{place}: {detail['ctx']['error']}"
+            return f"{place}: {context['error']}"
         case "model_type" | "dict_type":
             return f"{place}: expected an object, got {got}"
         case "tuple_type":
             return f"{place}: expected a list, got {got}"
         case "too_short" | "too_long":
-            return f"{place}: expected {6} values, got {detail['ctx']['actual_length']}"
+            return f"{place}: expected {6} values, got {context['actual_length']}"
         case _:
             return f"{place}: {detail['msg'][:1].lower()}{detail['msg'][1:]}, got {got}"
 
@@ -233,7 +237,7 @@ _Pair: TypeAlias = Annotated[tuple[float, float], BeforeValidator(numbers(2))]
 _Bound: TypeAlias = Annotated[
     tuple[Number | None, Number | None, Number], AfterValidator(lambda ends: Bound(*ends))
 ]
-_Free: TypeAlias = Annotated[dict[StrictStr, Any], AfterValidator(_finite)]
+_Free: TypeAlias = Annotated[dict[StrictStr, object], AfterValidator(_finite)]
 
 
 class _Pose(Table):

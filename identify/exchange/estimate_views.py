@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -35,7 +35,7 @@ class EstimateViews:
         parameters: InertialParameters
         frame: str
         intervals: Mapping[str, tuple[float, float] | None]
-        decided_by: Mapping[str, Any]
+        decided_by: Mapping[str, str]
         frames: BodyFrame
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:

@@ -11,11 +11,12 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from identify.arrays import Phi
+from identify.arrays import Array, Phi
 from identify.exchange.xml_document import XmlDocument, XmlElement
 from identify.inertia.conventions.simulators import SMALLEST_FULL_INERTIA, MujocoInertial
 
@@ -31,6 +32,22 @@ _MOST_COPIES, _MOST_CELLS = 10_000, 10**8
 """Bodies and geoms that a file may make, and cells or pixels that one element may declare."""
 
 _CELLS = ("nrow", "ncol", "width", "height", "nkey")
+
+
+class _Named(Protocol):
+    name: str
+
+
+class _CompiledModel(Protocol):
+    """What is read of MuJoCo's `MjModel`."""
+
+    nbody: int
+    body_mass: Array
+    body_ipos: Array
+    body_iquat: Array
+    body_inertia: Array
+
+    def body(self, number: int, /) -> _Named: ...
 
 
 class CompiledBody(NamedTuple):
@@ -75,7 +92,7 @@ def compiled_bodies(document: XmlDocument, bodies: Sequence[XmlElement]) -> dict
     return found
 
 
-def _compiled(document: XmlDocument, said: list[str]) -> tuple[Any, str]:
+def _compiled(document: XmlDocument, said: list[str]) -> tuple[_CompiledModel | None, str]:
     """MuJoCo's model of a file, or None and why; what it warns of is added to `said`."""
     try:
         mujoco = importlib.import_module("mujoco")
@@ -112,7 +129,7 @@ def _product(element: XmlElement, *names: str) -> int:
     return math.prod(int(word) for word in words if word.isdecimal())
 
 
-def _compile(mujoco: Any, document: XmlDocument) -> tuple[Any, str]:
+def _compile(mujoco: ModuleType, document: XmlDocument) -> tuple[_CompiledModel | None, str]:
     """The model as it is; where that is refused or fused, one that tells the bodies from geoms.
 
     In that, possible inertias stand in the place of those of `<inertial>`, which are read
@@ -144,7 +161,7 @@ def _compile(mujoco: Any, document: XmlDocument) -> tuple[Any, str]:
 
 
 @contextmanager
-def _listening(mujoco: Any, said: list[str]) -> Iterator[None]:
+def _listening(mujoco: ModuleType, said: list[str]) -> Iterator[None]:
     """Keeps what MuJoCo warns of off the terminal and out of its log file."""
     before = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(said.append)
@@ -163,7 +180,7 @@ def _line(text: str) -> str:
 
 
 def _by_name(
-    document: XmlDocument, bodies: Sequence[XmlElement], model: Any
+    document: XmlDocument, bodies: Sequence[XmlElement], model: _CompiledModel
 ) -> dict[int, CompiledBody]:
     """Bodies of a file that MuJoCo makes more or fewer of than stand in it."""
     numbers = {model.body(n).name: n for n in range(1, model.nbody)}
@@ -182,7 +199,7 @@ def _by_name(
 
 
 def _first_copy(
-    model: Any, name: str, numbers: Mapping[str, int], separators: tuple[str, ...]
+    model: _CompiledModel, name: str, numbers: Mapping[str, int], separators: tuple[str, ...]
 ) -> CompiledBody:
     """The first of the bodies that `<replicate>` makes of one: its name and an index for each."""
     ending = "".join(rf"{re.escape(separator)}\d+" for separator in separators)
@@ -207,7 +224,7 @@ def _separators(document: XmlDocument) -> dict[int, tuple[str, ...]]:
     return found
 
 
-def _read(model: Any, number: int) -> CompiledBody:
+def _read(model: _CompiledModel, number: int) -> CompiledBody:
     mass = float(model.body_mass[number])
     if mass == 0.0:
         return CompiledBody(None)

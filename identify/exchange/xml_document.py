@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from xml.sax import SAXParseException
 
 import numpy as np
@@ -23,6 +23,9 @@ from identify.arrays import Array
 from identify.errors import ModelError
 from identify.files import require_file
 from identify.inertia.verdict import half_unit
+
+if TYPE_CHECKING:
+    from pyexpat import XMLParserType
 
 LARGEST_FILE = 50_000_000
 """Bytes of the largest model that is read; meshes and textures are files of their own."""
@@ -183,7 +186,7 @@ class XmlDocument:
 class _TreeParser(DefusedExpatParser):
     """Expat without entities and DTDs, noting bytes and lines."""
 
-    _parser: Any
+    _parser: XMLParserType
 
     def __init__(self, path: Path) -> None:
         super().__init__(forbid_dtd=True)

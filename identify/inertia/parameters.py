@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from identify.arrays import (
     Array,
+    Flags,
+    Indices,
     Mat33,
     Mat44,
     Mat66,
@@ -32,6 +35,14 @@ from identify.inertia.matrices import (
 )
 from identify.spatial import Pose, PoseLike
 
+if TYPE_CHECKING:
+    from identify.inertia.conventions.tools import (
+        DrakeInertia,
+        MujocoBody,
+        MujocoSpecBody,
+        PinocchioInertia,
+    )
+
 PHI = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 """Names of the ten parameters, in the only order the toolkit uses."""
 
@@ -40,6 +51,9 @@ UNITS = ("kg", "kg m", "kg m", "kg m", *("kg m²",) * 6)
 
 DEFAULT_DENSITY = 1000.0
 """Density of the default body [kg/m³]: that of water, between plastics with voids and metals."""
+
+_OfAxis: TypeAlias = SupportsIndex | slice | EllipsisType | Indices | Flags | Sequence[int]
+_Index: TypeAlias = _OfAxis | tuple[_OfAxis, ...]
 
 _ASYMMETRY = 1e-9
 _SHOWN_ROWS, _SHOWN_COLUMNS = np.array([0, 1, 2, 0, 0, 1]), np.array([0, 1, 2, 1, 2, 2])
@@ -193,7 +207,7 @@ class InertialParameters:
         return find_matrix(convention).from_phi(self.phi)
 
     @classmethod
-    def from_pinocchio(cls, inertia: Any) -> InertialParameters:
+    def from_pinocchio(cls, inertia: PinocchioInertia) -> InertialParameters:
         """The body of a `pinocchio.Inertia` about the origin of its frame, in its axes."""
         from identify.inertia.conventions import tools
 
@@ -211,7 +225,7 @@ class InertialParameters:
         return tools.to_pinocchio(self.phi)
 
     @classmethod
-    def from_drake(cls, inertia: Any) -> InertialParameters:
+    def from_drake(cls, inertia: DrakeInertia) -> InertialParameters:
         """The body of a `pydrake.multibody.tree.SpatialInertia` M_SP_E, about P in axes of E."""
         from identify.inertia.conventions import tools
 
@@ -230,7 +244,7 @@ class InertialParameters:
         return tools.to_drake(self.phi)
 
     @classmethod
-    def from_mujoco(cls, body: Any) -> InertialParameters:
+    def from_mujoco(cls, body: MujocoBody) -> InertialParameters:
         """The body of a MuJoCo `MjSpec` body, or of one of a compiled model, in its own frame.
 
         Args:
@@ -245,7 +259,7 @@ class InertialParameters:
 
         return cls(tools.from_mujoco(body))
 
-    def to_mujoco(self, body: Any) -> None:
+    def to_mujoco(self, body: MujocoSpecBody) -> None:
         """Write the inertial of a MuJoCo `MjSpec` body: mass, ipos, iquat and inertia, explicit.
 
         Raises:
@@ -292,7 +306,7 @@ class InertialParameters:
             raise TypeError("one body has no length; a batch of bodies has")
         return len(self.phi)
 
-    def __getitem__(self, index: Any) -> InertialParameters:
+    def __getitem__(self, index: _Index) -> InertialParameters:
         """Some bodies of a batch, by an index into its shape."""
         if not self.batch:
             raise TypeError("one body has no entries; its ten numbers are those of phi")

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from identify.arrays import Phi, seal
 from identify.errors import MissingExtra, ModelError
@@ -19,7 +20,40 @@ from identify.inertia.conventions.registry import find_convention
 from identify.inertia.conventions.simulators import MujocoInertial
 
 
-def from_pinocchio(inertia: Any) -> Phi:
+class PinocchioInertia(Protocol):
+    """A `pinocchio.Inertia`."""
+
+    def toDynamicParameters(self) -> ArrayLike:
+        """Mass, first moment and inertia about the origin, shape (10,)."""
+        ...
+
+
+class DrakeInertia(Protocol):
+    """A `pydrake.multibody.tree.SpatialInertia`."""
+
+    def CopyToFullMatrix6(self) -> ArrayLike:
+        """The matrix, rotation first, shape (6, 6)."""
+        ...
+
+
+class MujocoBody(Protocol):
+    """A body of a MuJoCo `MjSpec`, or a view of one of a compiled model."""
+
+    name: str
+    mass: ArrayLike
+    ipos: ArrayLike
+    iquat: ArrayLike
+    inertia: ArrayLike
+
+
+class MujocoSpecBody(MujocoBody, Protocol):
+    """A body of a MuJoCo `MjSpec`."""
+
+    fullinertia: ArrayLike
+    explicitinertial: bool
+
+
+def from_pinocchio(inertia: PinocchioInertia) -> Phi:
     """Ten parameters of a `pinocchio.Inertia`, shape (10,)."""
     return find_convention("pinocchio").to_phi(inertia.toDynamicParameters())
 
@@ -34,7 +68,7 @@ def to_pinocchio(phi: Phi) -> Any:
     return pinocchio.Inertia(float(mass), com, inertia)
 
 
-def from_drake(inertia: Any) -> Phi:
+def from_drake(inertia: DrakeInertia) -> Phi:
     """Ten parameters of a `pydrake.multibody.tree.SpatialInertia`, shape (10,)."""
     return find_convention("drake_matrix").to_phi(inertia.CopyToFullMatrix6())
 
@@ -53,7 +87,7 @@ def to_drake(phi: Phi) -> Any:
         raise ModelError(f"Drake does not take the body: {reason}") from error
 
 
-def from_mujoco(body: Any) -> Phi:
+def from_mujoco(body: MujocoBody) -> Phi:
     """Ten parameters of a body of an `MjSpec` or of a compiled model, shape (10,)."""
     if not getattr(body, "explicitinertial", True):
         raise ModelError(
@@ -69,7 +103,7 @@ def from_mujoco(body: Any) -> Phi:
     return MujocoInertial(mass, com, quaternion, np.array(body.inertia)).to_phi()
 
 
-def to_mujoco(phi: Phi, body: Any) -> None:
+def to_mujoco(phi: Phi, body: MujocoSpecBody) -> None:
     """Write the inertial of a body of an `MjSpec`: principal moments and their axes."""
     said = MujocoInertial.from_phi(_one(phi, "MuJoCo"))
     body.mass, body.ipos, body.iquat = float(said.mass), said.pos, said.quat_wxyz

@@ -38,7 +38,7 @@ class Size(NamedTuple):
     meaning: str
 
 
-def size(meaning: str) -> Any:
+def size(meaning: str) -> float:
     """A dataclass field that holds a length [m], positive and finite."""
     return field(metadata={"meaning": meaning})
 
