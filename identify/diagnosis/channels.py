@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from identify.arrays import Array, Flags, Indices
@@ -199,5 +197,5 @@ def dead_columns(recording: Recording, rows: Array) -> tuple[Span, ...]:
 def _column_name(recording: Recording, signal: Signal, k: int) -> str:
     """Name of a column of a signal in the log, or that of the signal where no schema has one."""
     table = recording.schema.get(signal.table)
-    given: Any = table.get(signal.key) if isinstance(table, dict) else None
+    given = table.get(signal.key) if isinstance(table, dict) else None
     return str((given or signal.columns)[k])

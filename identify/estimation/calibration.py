@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from identify.arrays import Array
 from identify.logs import Recording
@@ -25,12 +26,12 @@ GIVEN = "small faults of the sensor counted, its scale as given"
 """The same where the schemas give `gain_accuracy`."""
 
 
-def gain_accuracy(log: Recording) -> Any:
+def gain_accuracy(log: Recording) -> ArrayLike | None:
     """`[wrench] gain_accuracy` of a log as its schema has it; None where it has none."""
     return _table(log, "wrench").get("gain_accuracy")
 
 
-def gain_deviations(accuracy: Any) -> tuple[Array, Array | None]:
+def gain_deviations(accuracy: ArrayLike) -> tuple[Array, Array | None]:
     """Standard deviations of gains and of crosstalk, independent of each other.
 
     Six numbers are those of the channels, each by itself. A number, or one of force and one of

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from types import ModuleType
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from identify.arrays import Array, Indices
 from identify.errors import SolveError
+
+if TYPE_CHECKING:
+    from cvxpy.reductions.dcp2cone.cone_matrix_stuffing import ConeDims
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,7 @@ class ConeBlock:
         """Of the matrix, where the cone is semidefinite."""
         return int(np.sqrt(2 * self.size))
 
-    def of_clarabel(self, clarabel: Any) -> object:
+    def of_clarabel(self, clarabel: ModuleType) -> object:
         """The cone in Clarabel's words."""
         match self.kind:
             case "zero":
@@ -59,7 +63,7 @@ class ConeBlock:
                 return _triangle((vectors * np.maximum(values, 0.0)) @ vectors.T)
 
 
-def cones_of(dims: Any) -> tuple[ConeBlock, ...]:
+def cones_of(dims: ConeDims) -> tuple[ConeBlock, ...]:
     """The cones of a program as cvxpy counts them, in Clarabel's order.
 
     Raises:

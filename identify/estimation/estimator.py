@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -77,7 +76,7 @@ def estimate_body(
         ContradictoryTerms: two terms exclude each other.
         SolveError: the solver failed, or its solution is not proved.
     """
-    given: list[Any] = list(logs) if isinstance(logs, Iterable) else [logs]
+    given: list[Statistics] = list(logs) if isinstance(logs, Iterable) else [logs]
     for log in given:
         if not isinstance(log, Statistics):
             raise ProblemError(
@@ -319,7 +318,7 @@ def _assemble(
         degrees=degrees,
         covariance=uncertainty.likelihood,
     )
-    contradicted, of_prior = (), dict[str, Any]()
+    contradicted, of_prior = (), dict[str, object]()
     if posterior.weighing is not None:
         from identify.estimation.estimator import contradiction, record_of
 
@@ -447,7 +446,7 @@ def contradiction(posterior: Posterior) -> tuple[Finding, ...]:
     )
 
 
-def record_of(posterior: Posterior) -> dict[str, Any]:
+def record_of(posterior: Posterior) -> dict[str, object]:
     """The prior and how it and the log agree, as provenance keeps it; empty where it completes."""
     if posterior.weighing is None:
         return {}

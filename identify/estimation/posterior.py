@@ -55,7 +55,7 @@ class Weighing:
         of_mean = 2.0 / (9.0 * self.degrees)
         return ((self.chi_square / self.degrees) ** (1.0 / 3.0) - 1.0 + of_mean) / of_mean**0.5
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         """As provenance keeps it."""
         return {
             "means": dict(self.means),

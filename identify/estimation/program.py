@@ -18,7 +18,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -319,7 +320,7 @@ def _versions() -> Mapping[str, str]:
     return {name: version(name) for name in ("clarabel", "cvxpy")}
 
 
-def clarabel_module() -> Any:
+def clarabel_module() -> ModuleType:
     """Clarabel, imported when first used."""
     return import_module("clarabel")
 

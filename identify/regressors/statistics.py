@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import chain, count, pairwise
-from typing import Any
 
 import numpy as np
 from scipy.linalg.lapack import dtpqrt
@@ -205,7 +204,7 @@ class Statistics:
         chosen = slice(None) if isinstance(cells, slice) else np.asarray(cells)
         return self._copy(**{name: getattr(self, name)[chosen] for name in _OF_CELLS})
 
-    def _copy(self, **changes: Any) -> Statistics:
+    def _copy(self, **changes: object) -> Statistics:
         """A copy with other attributes made of those of others, which need no check and no copy."""
         copy = object.__new__(Statistics)
         for of in fields(Statistics):

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from identify.arrays import Array, Mat33, Vec3
-from identify.findings import Finding
+from identify.findings import Finding, Severity
 from identify.logs import Recording
 from identify.logs.patch import Patch
 from identify.logs.units import ACCELERATION
@@ -266,7 +266,7 @@ def _taken_off(recording: Recording, table: str, typical: _Scale) -> Finding:
     return Finding("imu_scale", "error", text, remedy, evidence, recording.name)
 
 
-def _finding(recording: Recording, table: str, scale: _Scale, severity: Any) -> Finding:
+def _finding(recording: Recording, table: str, scale: _Scale, severity: Severity) -> Finding:
     what = "at rest" if recording.still else "by the mean of what it reads"
     why = "another unit, or a scale that is off" if severity == "error" else "it is divided out"
     remedy = f"Divide the columns of linear in [{table}] by {scale.size:.4g}."

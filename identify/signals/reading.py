@@ -120,7 +120,7 @@ class Reading:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _frozen(value: Any) -> Any:
+def _frozen(value: object) -> object:
     """A value of a schema that can be compared and hashed."""
     if isinstance(value, dict):
         return tuple(sorted((key, _frozen(one)) for key, one in value.items()))

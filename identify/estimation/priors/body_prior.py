@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -97,6 +97,6 @@ class BodyPrior(Prior):
     def __str__(self) -> str:
         return self.name
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         """Its parameters too."""
         return {"kind": self.kind, "is": str(self), "phi": self.phi.tolist()}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from identify.arrays import Array, Phi
 from identify.inertia.parameters import DEFAULT_DENSITY
@@ -58,7 +58,7 @@ class Prior(ABC):
     def __str__(self) -> str:
         """What it is, as messages say it."""
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         """The prior as plain values, as provenance keeps it."""
         return {"kind": self.kind, "is": str(self)}
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -277,7 +277,7 @@ class ShapePrior(Prior):
         known = f"outline known to about {1e3 * self.outline:.2g} mm{beyond}"
         return f"shape of {self.name}, its density nearly even, {known}"
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         """Its mean and sizes too."""
         return {
             "kind": self.kind,

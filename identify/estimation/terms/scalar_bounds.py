@@ -24,6 +24,8 @@ class ScalarBounds(Term):
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
         """low ≤ s ≤ high."""
+        if x.scalars is None or x.inverse_units is None:
+            return []
         constraints = []
         for number, scalar in enumerate(x.space.scalars):
             value, inverse_unit = x.scalars[number], x.inverse_units[number]

@@ -90,8 +90,8 @@ class ScaledSpace:
 
     space: ParameterSpace
     bodies: Sequence[ScaledBody]
-    scalars: Any = None
-    inverse_units: Any = None
+    scalars: cp.Expression | None = None
+    inverse_units: cp.Expression | None = None
 
     def body(self, name: str | None) -> ScaledBody:
         """The body of a name; the first where it is None."""
@@ -126,12 +126,12 @@ class Term(ABC):
     def violation(self, x: Array, scaling: Scaling) -> float:
         """By how much x [SI] breaks the term, in scaled units; zero or less where it holds."""
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         """The term as plain values, as provenance keeps it."""
         term: Any = self  # a subclass is a dataclass
         endless = (np.inf, -np.inf)  # JSON has no number for them
         values = asdict(term).items()
-        return {"kind": self.kind} | {k: None if v in endless else v for k, v in values}
+        return {"kind": self.kind, **{k: None if v in endless else v for k, v in values}}
 
     def require_plausible(self, x: Array, space: ParameterSpace) -> None:  # noqa: B027
         """Raise where no body of about these masses can be what the term says.
