@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from numbers import Real
 from types import EllipsisType
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -123,7 +123,7 @@ def seal(values: ArrayLike, name: str, shape: Shape, error: MakeError = ModelErr
     return array
 
 
-def positive(value: Any, name: str, unit: str, error: MakeError = ModelError) -> float:
+def positive(value: object, name: str, unit: str, error: MakeError = ModelError) -> float:
     """A positive, finite number as a float.
 
     Args:
@@ -135,8 +135,7 @@ def positive(value: Any, name: str, unit: str, error: MakeError = ModelError) ->
     Raises:
         ModelError: (or `error`) it is another thing.
     """
-    is_number = isinstance(value, Real) or (isinstance(value, np.ndarray) and value.ndim == 0)
-    if not is_number:
+    if not (isinstance(value, Real) or (isinstance(value, np.ndarray) and value.ndim == 0)):
         raise error(f"{name}: expected a number [{unit}], got {value!r}")
     number = float(value)
     if not 0.0 < number < np.inf:

@@ -9,12 +9,15 @@ import sys
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from identify.errors import IdentifyError, SchemaError, did_you_mean
 from identify.files import read_bytes
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
@@ -86,7 +89,7 @@ def numbers(*shape: int) -> Callable[[object], Any]:
     count, *rest = shape
     what = f"{count} rows of {rest[0]} numbers" if rest else f"a list of {count} numbers"
 
-    def check(value: object) -> Any:
+    def check(value: object) -> tuple[object, ...]:
         if isinstance(value, list | tuple) and len(value) == count:
             return tuple(map(numbers(*rest), value))
         got = shown(value)
@@ -154,7 +157,7 @@ def read_toml(path: Path, error: type[IdentifyError] = SchemaError) -> dict[str,
         raise error(f"{path}: not a TOML file: {problem}") from problem
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any) -> object:
     """A value as TOML gives it: an array or a number of NumPy as Python's own."""
     if isinstance(value, Mapping):
         return {key: _plain(each) for key, each in value.items()}
@@ -165,7 +168,7 @@ def _plain(value: Any) -> Any:
 
 def validate(
     model: type[M],
-    content: Mapping[str, Any],
+    content: Mapping[str, object],
     where: str,
     error: type[IdentifyError] = SchemaError,
     spell: Spell | None = None,
@@ -225,8 +228,8 @@ def spell_key(table: tuple[str | int, ...], key: str) -> str:
     return spell_place(table) + key
 
 
-def _explain(detail: Any, model: type[BaseModel], spell: Spell) -> str:
-    location = detail["loc"]
+def _explain(detail: ErrorDetails, model: type[BaseModel], spell: Spell) -> str:
+    location, context = detail["loc"], detail.get("ctx", {})
     match detail["type"]:
         case "extra_forbidden":
             table, _, here = _resolve(location[:-1], model)
@@ -239,10 +242,10 @@ def _explain(detail: Any, model: type[BaseModel], spell: Spell) -> str:
             return f"{spell(table, '')}the key {location[-1]!r} is missing"
         case "tuple_type" | "list_type" if _resolve(location, model)[1] == "":
             return f"expected tables [[{location[-1]}]], got {shown(detail['input'])}"
-        case "value_error" if isinstance(wrong := detail["ctx"]["error"], WrongValue):
+        case "value_error" if isinstance(wrong := context["error"], WrongValue):
             return f"{spell(_resolve(location, model)[0], wrong.key)}: {wrong.message}"
         case "value_error":
-            message = str(detail["ctx"]["error"])
+            message = str(context["error"])
         case "model_type" | "model_attributes_type" | "dict_type":
             message = f"expected a table, got {shown(detail['input'])}"
         case _:

@@ -125,7 +125,7 @@ class Finding:
         """
         return self.severity != "info" or self.code in ("completed", "left_open", "at_the_edge")
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         """The finding as plain values, as a file keeps it."""
         return {
             "code": self.code,
@@ -178,9 +178,9 @@ class Verdict:
     reasons: tuple[str, ...] = ()
     needs: Mapping[str, bool] = field(default_factory=dict)
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         """The verdict as plain values, as a file keeps it."""
-        record: dict[str, Any] = {
+        record: dict[str, object] = {
             "usable": self.usable,
             "possible": self.possible,
             "optimal": self.optimal,

@@ -7,7 +7,7 @@ toolkit are made.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 from pathlib import PurePath
@@ -56,7 +56,7 @@ def pack(value: object, arrays: dict[str, np.ndarray], name: str) -> object:
     raise TypeError(f"{name}: a {type(value).__name__} cannot be kept")
 
 
-def unpack(said: Any, arrays: Mapping[str, np.ndarray]) -> Any:
+def unpack(said: object, arrays: Mapping[str, np.ndarray]) -> Any:
     """The value that `pack` made this of; paths come back as text.
 
     Raises:
@@ -86,7 +86,7 @@ def _fields_of(kind: type) -> tuple[str, ...] | None:
     return getattr(kind, "_fields", None) if issubclass(kind, tuple) else None
 
 
-def _class_of(place: str) -> Any:
+def _class_of(place: str) -> Callable[..., object]:
     module, _, name = place.partition(":")
     found = None
     if module.split(".")[0] == _PACKAGE and name.isidentifier():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -109,7 +109,7 @@ def require_every(every: int) -> None:
         raise SimulationError(f"every: expected a whole number of steps, 1 or more, got {every!r}")
 
 
-def require_word(word: str, known: Any, what: str) -> None:
+def require_word(word: str, known: object, what: str) -> None:
     """One of the words of a Literal type.
 
     Raises:
