@@ -157,13 +157,14 @@ def read_toml(path: Path, error: type[IdentifyError] = SchemaError) -> dict[str,
         raise error(f"{path}: not a TOML file: {problem}") from problem
 
 
-def _plain(value: Any) -> object:
+def _plain(value: object) -> object:
     """A value as TOML gives it: an array or a number of NumPy as Python's own."""
     if isinstance(value, Mapping):
         return {key: _plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
-    return value.tolist() if hasattr(value, "tolist") else value
+    tolist = getattr(value, "tolist", None)
+    return value if tolist is None else tolist()
 
 
 def validate(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
@@ -37,8 +36,10 @@ def require_live_wrench(log: LogSummary, *, mass_known: bool) -> None:
     """
     if log.kept < 2:
         return
-    schema: Any = log.recording.schema
-    unnamed = [name for name in _FREE if schema and name not in schema.get("wrench", ())]
+    schema = log.recording.schema
+    wrench = schema.get("wrench")
+    named = wrench if isinstance(wrench, Mapping) else ()
+    unnamed = [name for name in _FREE if schema and name not in named]
     for name, axes in (("force", FORCE_AXES), ("torque", TORQUE_AXES)):
         values = log.wrench_range[:, axes]
         if np.ptp(values, axis=0).any() or (name == "force" and mass_known and not values.any()):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from identify.diagnosis import Span
 from identify.estimation import Estimate, FittedEffects
@@ -152,14 +152,15 @@ class FitResult:
     @property
     def corrected(self) -> tuple[str, ...]:
         """What was corrected before the fit, as asked, a sentence each."""
-        done: Any = self.estimate.provenance
-        return tuple(f"{each['meaning']}." for each in done.get("applied", ()))
+        done = self.estimate.provenance.get("applied")
+        return tuple(f"{each['meaning']}." for each in done) if isinstance(done, list) else ()
 
     @property
     def not_applied(self) -> tuple[str, ...]:
         """Codes that were to be corrected and are part of every fit, with nothing to correct."""
-        done: Any = self.estimate.provenance
-        return tuple(each["code"] for each in done.get("applied", ()) if len(each) == 2)
+        done = self.estimate.provenance.get("applied")
+        applied = done if isinstance(done, list) else ()
+        return tuple(each["code"] for each in applied if len(each) == 2)
 
     @property
     def verdict(self) -> Verdict:

@@ -7,7 +7,6 @@ import zipfile
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -130,7 +129,7 @@ def load_result(folder: Path | str) -> tuple[FitResult, InertialParameters | Non
     try:
         with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-        said: Any = json.loads(arrays.pop("said").tobytes())
+        said = json.loads(arrays.pop("said").tobytes())
         version, sha256 = said["version"], said["estimate_sha256"]
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
         raise _damaged(path, error) from error

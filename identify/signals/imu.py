@@ -11,9 +11,9 @@ fitted to the moments of all rows but the constant, less those of their noise.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -282,7 +282,8 @@ def _contradiction(recording: Recording, name: str, R: Array, scale: float) -> s
         R: nearest orthogonal matrix to its gain.
         scale: mean size of its gain.
     """
-    said: Any = recording.schema.get("imu", {})
+    table = recording.schema.get("imu")
+    said = table if isinstance(table, Mapping) else {}
     key, units = _UNITS[name]
     now = said.get(key, next(iter(units)))
     remedies = [
