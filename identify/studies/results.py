@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -87,7 +87,7 @@ def open_results(folder: Path | str, *, code: str | None = None) -> Results:
     if code == "all":
         return Results(folder, frame, info, None)
     wanted = code or code_fingerprint().short
-    subset: Any = frame[frame["code"] == wanted]
+    subset = frame[frame["code"] == wanted]
     of_code = len(subset)
     subset = _latest(subset[subset["current"]] if code is None else subset)
     if subset.empty and of_code:
@@ -108,7 +108,7 @@ def open_results(folder: Path | str, *, code: str | None = None) -> Results:
     return Results(folder, subset, info, wanted)
 
 
-def _latest(frame: Any) -> pd.DataFrame:
+def _latest(frame: pd.DataFrame) -> pd.DataFrame:
     """Of rows with the same labels, the one of the last study, else that was finished last."""
     by_time = frame.sort_values(["current", "finished"], kind="stable")
     kept = by_time.drop_duplicates(["log", "perturbation", "estimator", "seed"], keep="last")
@@ -135,10 +135,10 @@ def table(
     frame = results.frame
     for name in by:
         if name not in frame:
-            hint = did_you_mean(name, frame) or f"; there are {', '.join(frame)}"
+            hint = did_you_mean(name, frame.columns) or f"; there are {', '.join(frame.columns)}"
             raise StudyError(f"{results.folder}: no column {name!r}{hint}")
     names = results.asked(metrics)
-    groups: Any = frame.groupby(list(by), sort=False, dropna=False)
+    groups = frame.groupby(list(by), sort=False, dropna=False)
     counts = groups.agg(cells=("key", "size"), failed=("error_type", "count"))
     means = counts.join(groups[names].mean()).reset_index()
     return in_order(means, results.info, by)
@@ -149,7 +149,7 @@ def in_order(frame: pd.DataFrame, info: StoreInfo, by: Sequence[str]) -> pd.Data
 
     What the store's description does not list comes last; the first of `by` counts most.
     """
-    keys: Any = frame[list(by)].copy()
+    keys = frame[list(by)].copy()
     for name in by:
         if name in info.order:
             place = {label: number for number, label in enumerate(info.order[name])}
@@ -215,7 +215,7 @@ def compare(
     return in_order(pd.DataFrame(rows), results.info, ["perturbation"])
 
 
-def _rows_of(results: Results, label: str, names: Sequence[str]) -> Any:
+def _rows_of(results: Results, label: str, names: Sequence[str]) -> pd.DataFrame:
     frame = results.frame
     labels = frame["estimator"].unique().tolist()
     if label not in labels:
@@ -232,7 +232,7 @@ def _rows_of(results: Results, label: str, names: Sequence[str]) -> Any:
     return rows
 
 
-def _difference(part: Any, name: str) -> dict[str, float]:
+def _difference(part: pd.DataFrame, name: str) -> dict[str, float]:
     pairs = part[[f"{name}|first", f"{name}|second"]].dropna().set_axis(["first", "second"], axis=1)
     by_log = pairs.groupby("log").mean()
     logs = len(by_log)
@@ -240,7 +240,7 @@ def _difference(part: Any, name: str) -> dict[str, float]:
     units = difference.groupby("log").mean() if logs > 1 else difference
     mean = float(units.mean())
     quantile = stdtrit(len(units) - 1, CONFIDENCE_QUANTILE)  # NaN where there are too few
-    half = float(units.sem() * quantile)
+    half = float(units.std() / np.sqrt(len(units)) * quantile)
     heading = next((of.columns[name] for of in METRICS.values() if name in of.columns), None)
     # Of what is 0 or 1 shares differ by one at the most: nothing is lost where the rest is cut.
     share = heading is not None and heading.factor == 100.0 and not heading.spread

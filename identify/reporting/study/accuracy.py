@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,8 +15,10 @@ from identify.reporting.study.rows import StudyRows, code, of_logs, setting
 from identify.studies.metrics import Heading, heading_of
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from pandas.core.groupby import SeriesGroupBy
 
 NOTE_ROOM = 44
 """Characters that a panel's note has room for, even wide ones."""
@@ -108,7 +110,7 @@ class _Axis:
 
     column: str
     label: str
-    names: list[Any]
+    names: list[str] | list[float]
     values: Array
 
     @property
@@ -180,7 +182,7 @@ def _exact(rows: StudyRows) -> list[str]:
     return [label for label in rows.labels("perturbation") if largest[label] < EXACT_ERROR]
 
 
-def _panel(frame: Any, axis: _Axis, metric: str, names: dict[str, str]) -> Panel:
+def _panel(frame: pd.DataFrame, axis: _Axis, metric: str, names: dict[str, str]) -> Panel:
     spreads = {
         shown: _spread(frame[frame["estimator"] == label].groupby(axis.column)[metric], axis)
         for label, shown in names.items()
@@ -224,7 +226,7 @@ def _scale_across(axes: Axes, axis: _Axis) -> None:
     values = axis.values
     if axis.categories:
         axes.set_xlim(-0.5, len(values) - 0.5)
-        axes.set_xticks(values, axis.names)
+        axes.set_xticks(values, list(map(str, axis.names)))
     elif axis.logarithmic:
         axes.set_xlim(values.min() / 1.2, values.max() * 1.2)
         decades(axes)
@@ -254,10 +256,10 @@ class _Spread:
     exact: int
 
 
-def _spread(groups: Any, axis: _Axis) -> _Spread:
+def _spread(groups: SeriesGroupBy, axis: _Axis) -> _Spread:
     """Of the values of a metric, grouped by the column of the axis."""
 
-    def at_places(values: Any) -> Array:
+    def at_places(values: pd.Series) -> Array:
         return np.asarray(values.reindex(axis.names).astype(float), dtype=np.float64)
 
     heading = heading_of(groups.obj.name)

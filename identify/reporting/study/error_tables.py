@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -43,7 +43,7 @@ def headline(rows: StudyRows) -> Section:
         tiles.append(Tile("physically consistent", f"{percent(consistent)} %", "of all fits tried"))
     if rows.interval_names:
         every = rows.frame[[f"covered_{name}" for name in rows.interval_names]]
-        share = float(every.stack().mean())
+        share = float(every.melt()["value"].mean())
         tiles.append(
             Tile("95 % intervals that hold the truth", f"{percent(share)} %", "95 % is wanted")
         )
@@ -72,7 +72,7 @@ def _table(rows: StudyRows) -> ReportTable | None:
     return table_of(heads, lines, caption)
 
 
-def score(part: Any, metric: str, said: Callable[[str, float], str] = shown) -> str:
+def score(part: pd.DataFrame, metric: str, said: Callable[[str, float], str] = shown) -> str:
     """The mean of a metric with its 95 % interval, as `said`; a dash where no trial has it."""
     values = part[metric].dropna().astype(float)
     if values.empty:
@@ -139,7 +139,7 @@ def scores(rows: StudyRows) -> Section | None:
             lines.append([code(perturbation), code(estimator), *cells])
         if named is not None and others is not None:
             for _, other in others[others[named.perturbation] == perturbation].iterrows():
-                values: dict[str, Any] = {name: other[col] for name, col in named.metrics.items()}
+                values: dict[str, float] = {name: other[col] for name, col in named.metrics.items()}
                 cells = [*(number(values.get(name)) for name in rows.metrics), "–"]
                 name = f"published {other[named.estimator]}"
                 lines.append([code(perturbation), name, *cells, *["–"] * compared])
@@ -151,12 +151,12 @@ def scores(rows: StudyRows) -> Section | None:
     return Section("scores", "Scores", (table_of(heads, lines, words=2), *map(Text, notes)))
 
 
-def _common(part: Any) -> Any:
+def _common(part: pd.DataFrame) -> pd.DataFrame:
     """The selected metric of the noisy logs for which every estimator has it, a column each."""
     return part.pivot(index=["log", "seed"], columns="estimator", values=_SELECTED).dropna()
 
 
-def _cells(part: Any, metrics: Sequence[str], partial: frozenset[str]) -> list[str]:
+def _cells(part: pd.DataFrame, metrics: Sequence[str], partial: frozenset[str]) -> list[str]:
     """Mean with its interval and median of each metric of some rows, then how many failed."""
     cells = []
     for name in metrics:

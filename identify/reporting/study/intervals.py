@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from identify.significance import NORMAL_QUANTILE
 from identify.studies.results import Interval, counts_within, share_interval
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 WANTED = (92.0, 98.0)
@@ -74,7 +75,7 @@ def coverage(rows: StudyRows) -> Section | None:
     return Section("coverage", title, (*blocks, *map(Text, notes)))
 
 
-def _trials(part: Any, names: tuple[str, ...]) -> list[int]:
+def _trials(part: pd.DataFrame, names: tuple[str, ...]) -> list[int]:
     """How many intervals of each parameter there are, where there are any."""
     counts = part[[f"covered_{name}" for name in names]].count()
     return [int(count) for count in counts if count]
@@ -91,7 +92,7 @@ def few_trials(trials: int) -> str:
     return f"{trials} trials: {said} within {WANTED[0]:g} to {WANTED[1]:g} %."
 
 
-def _judged(part: Any, perturbation: str, names: tuple[str, ...]) -> tuple[str, ...]:
+def _judged(part: pd.DataFrame, perturbation: str, names: tuple[str, ...]) -> tuple[str, ...]:
     """How all intervals together cover, how many as they should, and how wide they are."""
     given = [name for name in names if part[f"covered_{name}"].notna().any()]
     if not given:
@@ -115,24 +116,24 @@ def _judged(part: Any, perturbation: str, names: tuple[str, ...]) -> tuple[str, 
     )
 
 
-def pooled(part: Any, name: str) -> float:
+def pooled(part: pd.DataFrame, name: str) -> float:
     """Share of the intervals of a parameter that hold the truth; NaN without any."""
     return float(part[f"covered_{name}"].mean())
 
 
-def _share(part: Any, name: str) -> Interval:
+def _share(part: pd.DataFrame, name: str) -> Interval:
     """The interval of `pooled`."""
     held = part[f"covered_{name}"].dropna()
     return share_interval(int(held.sum()), len(held))
 
 
-def by_log(part: Any, name: str) -> Any:
+def by_log(part: pd.DataFrame, name: str) -> pd.Series:
     """The same for each log that has enough intervals to say."""
     groups = part.groupby("log")[f"covered_{name}"]
     return groups.mean()[groups.count() >= _FEWEST_TRIALS]
 
 
-def _lines(part: Any, perturbation: str, names: tuple[str, ...]) -> list[list[str]]:
+def _lines(part: pd.DataFrame, perturbation: str, names: tuple[str, ...]) -> list[list[str]]:
     if part.empty or not part[[f"covered_{name}" for name in names]].notna().any(axis=None):
         return []
     worked = part[part["error_type"].isna()]
@@ -147,7 +148,7 @@ def _lines(part: Any, perturbation: str, names: tuple[str, ...]) -> list[list[st
     return [[code(perturbation), what, *cells] for what, cells in lines.items()]
 
 
-def _width(part: Any, name: str) -> float:
+def _width(part: pd.DataFrame, name: str) -> float:
     columns = [f"half_width_{name}", f"error_{name}"]
     if not set(columns) <= set(part.columns):
         return float("nan")
@@ -199,7 +200,7 @@ def coverage_figures(rows: StudyRows) -> list[StudyFigure]:
     return [StudyFigure("coverage", title, caption, tuple(columns))]
 
 
-def _draw(axes: Axes, part: Any, names: tuple[str, ...]) -> None:
+def _draw(axes: Axes, part: pd.DataFrame, names: tuple[str, ...]) -> None:
     places = np.arange(len(names), dtype=np.float64)[::-1]
     shares = 100.0 * np.array([pooled(part, name) for name in names])
     ends = np.maximum(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from identify.errors import StudyError
 from identify.estimation.intervals import NAMES
@@ -44,14 +44,14 @@ class StudyRows:
         return float(self.results.info.codes.get(self.results.code or "", {}).get("seconds", 0.0))
 
     @cached_property
-    def frame(self) -> Any:
+    def frame(self) -> pd.DataFrame:
         """The rows as a pandas table; a failed fit is one that is not consistent."""
         return failures_counted(self.results.frame)
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:
         """Metrics of a single column that some row has."""
-        found: Any = self.results.frame
+        found = self.results.frame
         return tuple(name for name in default_metrics(self.results) if found[name].notna().any())
 
     @cached_property
@@ -71,7 +71,7 @@ class StudyRows:
     @cached_property
     def swept(self) -> tuple[str, ...]:
         """Columns of the options that vary; of several that vary together the first."""
-        frame: Any = self.results.frame
+        frame: pd.DataFrame = self.results.frame
         found: list[str] = []
         for name in frame.columns:
             values = frame[name]
@@ -93,7 +93,9 @@ class StudyRows:
         listed = [label for label in self.results.info.order.get(column, ()) if label in there]
         return list(dict.fromkeys([*listed, *there]))
 
-    def parts(self, column: str, within: Any = None) -> Iterator[tuple[str, Any]]:
+    def parts(
+        self, column: str, within: pd.DataFrame | None = None
+    ) -> Iterator[tuple[str, pd.DataFrame]]:
         """The labels of a column that have rows, in the order of the study file, with those rows.
 
         Args:
@@ -118,7 +120,7 @@ def rows_of_study(folder: Path, study: Study) -> Results:
     """
     results = open_results(folder)
     keys = [trial.key for trial in study.trials()]
-    frame: Any = results.frame
+    frame: pd.DataFrame = results.frame
     subset = frame[frame["key"].isin(keys)]
     if subset.empty:
         raise StudyError(f"{folder}: none of the rows there is of the study {study.name!r}")
@@ -137,9 +139,9 @@ def latest_rows(folder: Path, code: str | None = None) -> Results:
         StudyError: no results, of another schema version, or none of that code.
     """
     if code is None:
-        frame: Any = open_results(folder, code="all").frame
+        frame: pd.DataFrame = open_results(folder, code="all").frame
         if not (frame.empty or (frame["code"] == code_fingerprint().short).any()):
-            code = str(frame.loc[frame["finished"].idxmax(), "code"])
+            code = str(frame["code"].iloc[frame["finished"].argmax()])
     return open_results(folder, code=code)
 
 
@@ -154,7 +156,7 @@ def of_logs(column: str) -> bool:
     return column.startswith("log_")
 
 
-def _part_alike(first: Any, second: Any) -> bool:
+def _part_alike(first: pd.Series, second: pd.Series) -> bool:
     """Whether two columns part the rows alike."""
     pairs = first.astype(str) + "\n" + second.astype(str)
     return pairs.nunique() == first.nunique(dropna=False) == second.nunique(dropna=False)
@@ -164,11 +166,11 @@ def failures_counted(frame: pd.DataFrame) -> pd.DataFrame:
     """The rows, those without an estimate as not consistent: the share is of all fits tried."""
     if "consistent" not in frame:
         return frame
-    fitted: Any = frame["error_type"].isna()
+    fitted = frame["error_type"].isna()
     return frame.assign(consistent=frame["consistent"].where(fitted, 0.0).astype(float))
 
 
-def partial_metrics(frame: Any, metrics: Sequence[str]) -> frozenset[str]:
+def partial_metrics(frame: pd.DataFrame, metrics: Sequence[str]) -> frozenset[str]:
     """Metrics that some estimates lack, as inconsistent ones have no Riemannian distance.
 
     Their means are of selected fits: they are shown with how many these are.
@@ -177,7 +179,7 @@ def partial_metrics(frame: Any, metrics: Sequence[str]) -> frozenset[str]:
     return frozenset(name for name in metrics if fitted[name].isna().any())
 
 
-def failed(part: Any) -> str:
+def failed(part: pd.DataFrame) -> str:
     """How many of some rows have no estimate."""
     return str(int(part["error_type"].notna().sum()))
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from textwrap import wrap
-from typing import Any
+from typing import TYPE_CHECKING
 
 from identify.files import write_bytes, write_text
 from identify.reporting.canvas import png
@@ -49,6 +49,9 @@ from identify.studies.keys import code_fingerprint, numerics_digest
 from identify.studies.metrics import heading_of
 from identify.studies.progress import duration
 from identify.studies.results import BY, default_metrics, in_order
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SUMMARY, PAGE = "summary.md", "summary.html"
 
@@ -122,15 +125,15 @@ def failures(rows: StudyRows) -> Section:
     return Section("failed", "Trials without an estimate", tuple(blocks))
 
 
-def _messages(subset: Any, what: str) -> ReportTable:
+def _messages(subset: pd.DataFrame, what: str) -> ReportTable:
     groups = subset.groupby(["estimator", "perturbation", "said"], sort=False)
     found = sorted(groups, key=lambda group: -len(group[1]))
     lines = []
     for (estimator, perturbation, said), part in found[:_MOST_MESSAGES]:
         logs = list(map(code, dict.fromkeys(part["log"])))
         where = ", ".join(logs[:3]) + (f", … ({len(logs)})" if len(logs) > 3 else "")
-        names = code(estimator), code(perturbation)
-        lines.append((*names, str(len(part)), where, code(said[:_LONGEST_MESSAGE])))
+        names = code(str(estimator)), code(str(perturbation))
+        lines.append((*names, str(len(part)), where, code(str(said)[:_LONGEST_MESSAGE])))
     heads = ("estimator", "perturbation", "trials", "logs", what)
     left = len(found) - _MOST_MESSAGES
     more = f"… and {left} other messages." if left > 0 else ""
@@ -192,10 +195,10 @@ def _names(rows: StudyRows, metrics: Sequence[str] | None) -> Sequence[str]:
     return rows.metrics or default_metrics(rows.results)[:1]
 
 
-def _kinds(rows: StudyRows, by: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+def _kinds(rows: StudyRows, by: Sequence[str]) -> Iterator[tuple[*tuple[str, ...], pd.DataFrame]]:
     """Values of `by` as texts, and the rows that have them, in the order of the study file."""
     table(rows.results, (), by=by)  # raises where there is no such column
-    groups: Any = rows.frame.groupby(list(by), sort=False, dropna=False)
+    groups = rows.frame.groupby(list(by), sort=False, dropna=False)
     numbers, kinds = groups.ngroup(), groups.size().reset_index()[list(by)]
     ordered = in_order(kinds.assign(kind=kinds.index), rows.results.info, by)
     for *values, kind in ordered.itertuples(index=False):
@@ -248,7 +251,7 @@ def _counted(group: str, low: int, high: int) -> str:
     return f"{group} ({count})" if group else f"({count})"
 
 
-def comparison_text(frame: Any, first: str, second: str) -> str:
+def comparison_text(frame: pd.DataFrame, first: str, second: str) -> str:
     """The table of `compare`: means, difference, its interval, and how often the second is less."""
     heads = ["", "A", "B", "B − A", "low", "high ", "B < A", "pairs"]
     same, other = frame[frame["identical"]], frame[~frame["identical"]]
@@ -268,12 +271,12 @@ def comparison_text(frame: Any, first: str, second: str) -> str:
     return "\n".join([f"A: {first}", f"B: {second}", *shown, *_alike(same), *_notes(other)])
 
 
-def _pairs(frame: Any) -> int:
+def _pairs(frame: pd.DataFrame) -> int:
     """Noisy logs that count, of all perturbations."""
     return int(frame.groupby("perturbation")["pairs"].max().sum())
 
 
-def _alike(same: Any) -> Iterator[str]:
+def _alike(same: pd.DataFrame) -> Iterator[str]:
     """Which metrics do not differ in any pair, once for each perturbation."""
     if not same.empty:
         said = (
@@ -283,7 +286,7 @@ def _alike(same: Any) -> Iterator[str]:
         yield from wrap(f"identical in all pairs: {'; '.join(said)}", TERMINAL_WIDTH)
 
 
-def _notes(frame: Any) -> Iterator[str]:
+def _notes(frame: pd.DataFrame) -> Iterator[str]:
     logs = int(frame["logs"].max())
     units = f"the {logs} logs, each averaged over its seeds" if logs > 1 else "the seeds"
     yield "low, high: 95 % interval of the difference; * zero is outside"
