@@ -20,7 +20,7 @@ from experiments.reports import numerics_line, write_report
 from identify.arrays import Array, Vec3
 from identify.errors import IdentifyError
 from identify.inertia.shapes import Mesh, Points, convex_hull
-from identify.inertia.shapes.interior import interior_of
+from identify.inertia.shapes.interior import sample_interior
 from identify.logs import Recording, synthetic_recording
 from identify.logs.synthetic import random_motion
 from identify.reporting.content import markdown, table_of
@@ -104,7 +104,7 @@ def log_of(name: str, known: str, seed: int) -> tuple[Recording, Truth]:
     log = synthetic_recording(
         phi, rng=rng, motion=motion, duration=10.0, rate_hz=100.0, include="all"
     )
-    interior = interior_of(whole, POINTS)
+    interior = sample_interior(whole, POINTS)
     shape = whole if known == "mesh" else Points(interior.points, interior.volumes)
     return log, Truth(phi, np.ptp(whole.corners, axis=0), shape)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from identify.arrays import Array, Phi, Vec3
 from identify.inertia import pseudo_inertia
-from identify.inertia.consistency import DENSEST, least_density
+from identify.inertia.consistency import MAX_DENSITY, density_lower_bound
 from identify.regressors import FEATURE_TENSOR, Statistics
 from identify.signals.transform import CONSTANT
 from identify.spatial.columns import (
@@ -170,9 +170,9 @@ def misfit(logs: Sequence[BandRows], *, scale: float = 1.0) -> Misfit:
         covariances = _covariances(spread, n)
     inverse = np.linalg.inv(covariances)
     cost = n @ (np.linalg.slogdet(covariances)[1] + np.einsum("bij,bji->b", inverse, spread))
-    density = least_density(phi, covariance)
+    density = density_lower_bound(phi, covariance)
     # No number where the second moment is surely negative: so small is that of no body either.
-    too_dense = scale > 0.0 and not scale * density <= DENSEST
+    too_dense = scale > 0.0 and not scale * density <= MAX_DENSITY
     cost += _impossible(phi, covariance) + _IMPOSSIBLE * too_dense
     return Misfit(float(cost), phi, inverse, density)
 

@@ -12,7 +12,7 @@ from identify.arrays import Array, Phi
 from identify.diagnosis.fault import Fault
 from identify.diagnosis.misfit import BandRows, Misfit, misfit
 from identify.findings import Severity
-from identify.inertia.consistency import DENSEST, held_by_arm, mean_density
+from identify.inertia.consistency import MAX_DENSITY, mean_density, within_arm_capacity
 from identify.significance import CLEAR_LEAD
 from identify.spatial.columns import W
 
@@ -84,7 +84,10 @@ class Explanation:
             return not self.code or self.mass > _LEAST_MASS
         facts = self.faults[0].facts
         place = facts.X_BS.position if facts is not None and facts.X_BS is not None else np.zeros(3)
-        return held_by_arm(self.phi, np.zeros((10, 10)), place) and not self.density > _DENSITIES[1]
+        return (
+            within_arm_capacity(self.phi, np.zeros((10, 10)), place)
+            and not self.density > _DENSITIES[1]
+        )
 
     @property
     def code(self) -> str:
@@ -262,7 +265,7 @@ class Compared:
     def _explained(
         self, rows: Sequence[BandRows], faults: Sequence[Fault], added: float, size: ArrayLike = ()
     ) -> Explanation:
-        dense = self.misfit.density > DENSEST
+        dense = self.misfit.density > MAX_DENSITY
         after = misfit(rows, scale=faults[0].least_scale(size, dense=dense))
         # Rows whose edges are tapered otherwise are worth others in number.
         again = float(sum(each.samples.sum() for each in rows))

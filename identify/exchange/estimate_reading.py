@@ -38,7 +38,7 @@ from identify.findings import Finding, Verdict, ranked, verdict_of
 from identify.inertia import PHI, InertialParameters
 from identify.inertia.matrices import (
     phi_from_inertia,
-    rounding_about_com,
+    rounding_error_about_com,
     symmetric_from_six,
 )
 from identify.spatial import BodyFrame, Pose
@@ -384,7 +384,7 @@ def _require_agreement(document: Mapping[str, object], body: InertialParameters)
             extent = np.sqrt(np.abs(np.trace(body.inertia_about_com) / body.mass))
             size = max(size, float(extent))
         if key == "inertia_about_com":
-            floor = float(rounding_about_com(body.phi))
+            floor = float(rounding_error_about_com(body.phi))
         if np.abs(said - ours).max() > _AGREEMENT * size + floor:
             raise ModelError(
                 f"{key} is {said.tolist()}, but phi says {ours.tolist()}; the two must agree: "

@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike
 from identify.arrays import Array, Mat33, Vec3
 from identify.inertia import PHI, UNITS, InertialParameters
 from identify.inertia.matrices import six_from_symmetric
-from identify.inertia.parameters import describe
+from identify.inertia.parameters import describe_body
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,7 +109,7 @@ class EstimateViews:
     def __repr__(self) -> str:
         completed = [name for name in PHI if self.decided_by.get(name) == "default"]
         words = f"; completed by the default body: {', '.join(completed)}" if completed else ""
-        return f"{type(self).__name__}({describe(self.parameters)}{words})"
+        return f"{type(self).__name__}({describe_body(self.parameters)}{words})"
 
     def __str__(self) -> str:
         """The line of `repr`, and a line for each parameter with its 95 % interval in SI."""

@@ -61,7 +61,7 @@ def export_body(
     notes: tuple[str, ...] = ()
     if isinstance(body, EstimateViews):
         body, notes = body.parameters, (f"about {body.frame_in_words}, in its axes",)
-    body = InertialParameters.one(body)
+    body = InertialParameters.single(body)
     if name in _PROGRAMS:
         written = round_body(body.phi, digits=digits)
         six = zip(("xx", "xy", "xz", "yy", "yz", "zz"), written.inertia, strict=True)

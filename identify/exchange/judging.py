@@ -17,7 +17,7 @@ from identify.exchange.model_format import SIX
 from identify.exchange.simulators import Simulator
 from identify.inertia.consistency import BodyKind, is_consistent
 from identify.inertia.conventions.orders import SIX_ORDERS, matrix_from_six, six_in_order
-from identify.inertia.conventions.simulators import SMALLEST_FULL_INERTIA
+from identify.inertia.conventions.simulators import MIN_FULL_INERTIA
 from identify.inertia.matrices import inertia_about_com, second_moment_about_com, symmetric_from_six
 
 _IS_MOMENT = np.array([True, False, False, True, False, True])
@@ -248,7 +248,7 @@ def _judged(
     body, flat = link.judged, kind in (BodyKind.POINT, BodyKind.ROD)
     if body is not None and body[0] > 0.0 and not link.massless:
         least = np.abs(body[4:]).max() if moments is None else moments[0]
-        flat = link.line is not None and (flat or least < SMALLEST_FULL_INERTIA)
+        flat = link.line is not None and (flat or least < MIN_FULL_INERTIA)
     if link.unreadable:
         fault, reasons, note = "unreadable", [note], ""
     elif body is not None and flat and implied_density(body) > DENSEST_LINK:

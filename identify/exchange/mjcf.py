@@ -27,9 +27,9 @@ from identify.exchange.model_format import (
 from identify.exchange.rounding import DIGITS, MARGIN, Floor, RoundedBody, round_in_frame
 from identify.exchange.xml_document import Edit, PrintedNumbers, XmlDocument, XmlElement
 from identify.inertia.conventions.axes import rotation_from_wxyz
-from identify.inertia.conventions.central import InertialFrame
+from identify.inertia.conventions.mass_properties import InertialFrame
 from identify.inertia.conventions.orders import matrix_from_six, six_in_order
-from identify.inertia.conventions.simulators import SMALLEST_INERTIA
+from identify.inertia.conventions.simulators import MIN_INERTIA
 from identify.spatial import Pose, exp_rotation, rotation_from_quaternion
 
 _WAYS = {"quat": 4, "axisangle": 4, "euler": 3, "xyaxes": 6, "zaxis": 3}
@@ -112,7 +112,7 @@ class Mjcf(ModelFormat):
         if "fullinertia" in inertial.attributes:
             return ModelFormat.rounded_in_frame(self, inertial, frame, digits)
         diagonal = frame._replace(inertia=np.diag(np.diag(frame.inertia)))
-        return round_in_frame(diagonal, Floor(MARGIN, SMALLEST_INERTIA), digits)
+        return round_in_frame(diagonal, Floor(MARGIN, MIN_INERTIA), digits)
 
     def moving_frames(self, document: XmlDocument, found: Sequence[FoundLink]) -> Iterator[str]:
         """Massless bodies with a joint, and neither mass nor children of mass fixed to them."""

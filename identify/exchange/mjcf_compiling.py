@@ -18,7 +18,7 @@ import numpy as np
 
 from identify.arrays import Array, Phi
 from identify.exchange.xml_document import XmlDocument, XmlElement
-from identify.inertia.conventions.simulators import SMALLEST_FULL_INERTIA, MujocoInertial
+from identify.inertia.conventions.simulators import MIN_FULL_INERTIA, MujocoInertial
 
 _FROM_GEOMS = "its inertia comes from its geoms"
 _SAID_ELSEWHERE = "settotalmass"
@@ -152,7 +152,7 @@ def _compile(mujoco: ModuleType, document: XmlDocument) -> tuple[_CompiledModel 
         if spec.compiler.inertiafromgeom != always:
             for body in spec.bodies:
                 if body.explicitinertial:
-                    body.mass = max(float(body.mass), SMALLEST_FULL_INERTIA)
+                    body.mass = max(float(body.mass), MIN_FULL_INERTIA)
                     body.inertia = np.ones(3)
                     body.fullinertia = np.full(6, np.nan)
         return spec.compile(), ""

@@ -28,9 +28,9 @@ from identify.exchange.xml_document import (
     XmlElement,
     child_edits,
 )
-from identify.inertia.conventions.central import InertialFrame
+from identify.inertia.conventions.mass_properties import InertialFrame
 from identify.inertia.conventions.orders import matrix_from_six
-from identify.inertia.conventions.simulators import SMALLEST_FULL_INERTIA
+from identify.inertia.conventions.simulators import MIN_FULL_INERTIA
 from identify.spatial import Pose
 
 SIX = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
@@ -142,7 +142,7 @@ class ModelFormat(ABC):
         self, inertial: XmlElement, frame: InertialFrame, digits: int = DIGITS
     ) -> RoundedBody:
         """An inertia as text in the axes that its element has."""
-        floor = Floor(MARGIN, SMALLEST_FULL_INERTIA, self.rod_margin)
+        floor = Floor(MARGIN, MIN_FULL_INERTIA, self.rod_margin)
         return round_in_frame(frame, floor, digits)
 
     def require_writable(self, document: XmlDocument) -> None:  # noqa: B027

@@ -23,13 +23,13 @@ from identify.inertia.conventions.axes import (
     rotation_from_wxyz,
     wxyz_from_rotation,
 )
-from identify.inertia.conventions.central import InertialFrame
+from identify.inertia.conventions.mass_properties import InertialFrame
 from identify.inertia.conventions.orders import matrix_from_six, six_in_order
-from identify.inertia.conventions.simulators import SMALLEST_FULL_INERTIA, SMALLEST_INERTIA
+from identify.inertia.conventions.simulators import MIN_FULL_INERTIA, MIN_INERTIA
 from identify.inertia.matrices import (
     inertia_about_com,
     inertia_from_second_moment,
-    rounding_about_com,
+    rounding_error_about_com,
     second_moment_from_inertia,
 )
 from identify.inertia.verdict import check
@@ -121,10 +121,10 @@ def round_body(
         raise ModelError("a massless frame has no inertia to export: all ten parameters are zero")
     _require(phi, digits)
     mass, com = float(phi[0]), phi[1:4] / phi[0]
-    if mass < SMALLEST_INERTIA:
-        raise ModelError(f"a mass of {mass:g} kg; model files take {SMALLEST_INERTIA:g} or more")
-    floor = Floor(MARGIN, SMALLEST_INERTIA if principal else SMALLEST_FULL_INERTIA, rod_margin)
-    inertia = _without_noise(inertia_about_com(phi), float(rounding_about_com(phi)))
+    if mass < MIN_INERTIA:
+        raise ModelError(f"a mass of {mass:g} kg; model files take {MIN_INERTIA:g} or more")
+    floor = Floor(MARGIN, MIN_INERTIA if principal else MIN_FULL_INERTIA, rod_margin)
+    inertia = _without_noise(inertia_about_com(phi), float(rounding_error_about_com(phi)))
     inertia, change = regularised(inertia, floor)
     R, quat = np.eye(3), ("1", "0", "0", "0")
     if principal:

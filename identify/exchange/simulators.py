@@ -13,7 +13,7 @@ from types import MappingProxyType
 import numpy as np
 
 from identify.exchange.link_inertia import LinkInertia
-from identify.inertia.conventions.simulators import SMALLEST_FULL_INERTIA, SMALLEST_INERTIA
+from identify.inertia.conventions.simulators import MIN_FULL_INERTIA, MIN_INERTIA
 from identify.inertia.matrices import inertia_about_com, second_moment_from_inertia
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -112,9 +112,9 @@ SIMULATORS: Mapping[str, Simulator] = MappingProxyType(
             title="MuJoCo",
             formats=("urdf", "mjcf"),
             refusal="does not compile the file",
-            smallest_mass=SMALLEST_INERTIA,
-            smallest_moment=SMALLEST_INERTIA,
-            smallest_found_moment=SMALLEST_FULL_INERTIA,
+            smallest_mass=MIN_INERTIA,
+            smallest_moment=MIN_INERTIA,
+            smallest_found_moment=MIN_FULL_INERTIA,
             moving_frames=False,
         ),
         "drake": Simulator(

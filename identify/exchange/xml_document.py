@@ -22,7 +22,7 @@ from defusedxml.expatreader import DefusedExpatParser
 from identify.arrays import Array
 from identify.errors import ModelError
 from identify.files import require_file
-from identify.inertia.verdict import half_unit
+from identify.inertia.verdict import half_last_digit
 
 if TYPE_CHECKING:
     from pyexpat import XMLParserType
@@ -159,7 +159,7 @@ class XmlDocument:
         values, units = np.empty(count), np.empty(count)
         for i, word in enumerate(words):
             try:
-                units[i] = half_unit(word)
+                units[i] = half_last_digit(word)
             except ModelError as error:
                 hint = "; xacro has to be expanded first" if word.startswith("$") else ""
                 what = f"{what}: expected a finite decimal number, got {word[:60]!r}{hint}"

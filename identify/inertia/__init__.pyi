@@ -61,5 +61,5 @@ from identify.inertia.verdict import (
     BodyVerdict as BodyVerdict,
     Violation as Violation,
     check as check,
-    half_unit as half_unit,
+    half_last_digit as half_last_digit,
 )

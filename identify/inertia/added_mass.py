@@ -1,13 +1,13 @@
-"""Fluid added mass: its 6×6 matrix, how it moves, and its sum with the rigid body's inertia.
+"""Fluid added mass: its 6×6 matrix, its change of frame, and its sum with a body's inertia.
 
 A fluid that a body sets in motion adds ½ Vᵀ A V to its kinetic energy. The matrix A is symmetric
-and positive semidefinite, but no body's: its linear block is not m 1, so it has up to 21 numbers,
-not ten, and does not fit into `phi`. Linear first, about a point P in axes of B:
+and positive semidefinite, but is not the inertia of a rigid body: its linear block is not m 1, so
+it has up to 21 numbers, not ten, and does not fit into `phi`. Linear first, about P in axes of B:
 
     A = [[M, Nᵀ], [N, J]]
 
-A change of frame is the congruence with the adjoint, as for every inertia. Moved by c from the
-centre of mass to Bo,
+A change of frame is the congruence with the adjoint, as for every inertia. With c the vector from
+Bo to the centre of mass, moving A from there to Bo gives
 
     M' = M,    N' = N + c̃ M,    J' = J + c̃ M c̃ᵀ + c̃ Nᵀ + N c̃ᵀ.
 
@@ -16,7 +16,7 @@ was missing between Gazebo and DART.
 
 **Gazebo's `BodyMatrix` mixes two points**: its off-diagonal blocks m c̃ are those about Bo, its
 rotational block I_BBcm is that about the centre of mass. It is the spatial inertia about neither
-and may have negative eigenvalues; `FluidAddedMass` is added to it as it is.
+and may have negative eigenvalues; `FluidAddedMass` is added to it unchanged.
 """
 
 from __future__ import annotations
@@ -31,19 +31,20 @@ from identify.inertia.matrices import swap_spatial_order
 from identify.spatial import Pose, PoseLike
 
 _AXES = tuple(f"{kind} {axis}" for kind in ("linear", "angular") for axis in "xyz")
-_ASYMMETRY_TOLERANCE = 1e-9
-"""Asymmetry and negative eigenvalues below this share of the matrix's scale are rounding."""
+_ROUNDING_TOLERANCE = 1e-9
+"""Asymmetry and negative eigenvalues, relative to the matrix's scale, that count as rounding."""
 
 
 def checked_added_mass(matrix: ArrayLike, *, angular_first: bool = False) -> Mat66:
-    """An added mass, checked to be one: a read-only copy, linear first, exactly symmetric.
+    """Check that a matrix is symmetric and positive semidefinite; return a read-only copy.
 
-    Both checks are made in units of the matrix's own: √ of the largest added mass for the linear
-    rows, √ of the largest added moment of inertia for the angular ones.
+    The copy is linear first and exactly symmetric. Both checks are made on the scaled matrix: by √
+    of the largest added mass for the linear rows, √ of the largest added moment of inertia for the
+    angular ones.
 
     Args:
         matrix: A about a point [kg, kg m, kg m²], shape (6, 6).
-        angular_first: its order; DART, Drake and Featherstone have the angular part first.
+        angular_first: order of `matrix`; DART, Drake and Featherstone put the angular part first.
 
     Raises:
         ModelError: another shape, not finite, not symmetric, or a motion of negative energy.
@@ -60,19 +61,19 @@ def checked_added_mass(matrix: ArrayLike, *, angular_first: bool = False) -> Mat
     units = np.outer(scale, scale)
     if (np.abs(A[units == 0.0]) > 0.0).any():
         raise ModelError(
-            "added mass: it couples motions that have no added mass of their own, so that some "
-            "motion has negative energy; fill in the diagonal"
+            "added mass: it couples motions whose diagonal entries are zero, so that some motion "
+            "has negative energy; fill in the diagonal"
         )
     normal = A / np.where(units > 0.0, units, 1.0)
     skew = np.abs(normal - normal.T)
-    if skew.max() > _ASYMMETRY_TOLERANCE:
+    if skew.max() > _ROUNDING_TOLERANCE:
         i, j = (int(k) for k in np.unravel_index(np.argmax(skew), (6, 6)))
         raise ModelError(
             f"added mass: expected a symmetric matrix, got {A[i, j]:g} and {A[j, i]:g} for "
             f"{_AXES[i]} and {_AXES[j]}"
         )
     smallest = float(np.linalg.eigvalsh(0.5 * (normal + normal.T))[0])
-    if smallest < -_ASYMMETRY_TOLERANCE:
+    if smallest < -_ROUNDING_TOLERANCE:
         raise ModelError(
             f"added mass: it is not positive semidefinite (smallest eigenvalue {smallest:.3g} of "
             f"its scale), so that some motion has negative energy; check the order (linear or "
@@ -84,9 +85,9 @@ def checked_added_mass(matrix: ArrayLike, *, angular_first: bool = False) -> Mat
 
 
 def added_mass_in_frame(A_B: Mat66, X_AB: PoseLike) -> Mat66:
-    """The same added mass about Ao in A: the congruence Ad(X_BA)ᵀ A_B Ad(X_BA), linear first.
+    """Return an added mass about Ao in A: the congruence Ad(X_BA)ᵀ A_B Ad(X_BA), linear first.
 
-    Energy ½ Vᵀ A V is that of the same motion in either frame.
+    The energy ½ Vᵀ A V of a motion is the same in either frame.
 
     Args:
         A_B: about Bo in B, shape (..., 6, 6).
@@ -95,12 +96,12 @@ def added_mass_in_frame(A_B: Mat66, X_AB: PoseLike) -> Mat66:
     Returns:
         Shape (..., 6, 6).
     """
-    moved = spatial_inertia_in_frame(as_real(A_B, "A_B"), X_AB)
-    return 0.5 * (moved + np.swapaxes(moved, -1, -2))
+    transformed = spatial_inertia_in_frame(as_real(A_B, "A_B"), X_AB)
+    return 0.5 * (transformed + np.swapaxes(transformed, -1, -2))
 
 
 def added_mass_about_origin(A_Bcm_B: Mat66, com: Vec3) -> Mat66:
-    """Added mass about Bo of one about the centre of mass, axes unchanged: the whole congruence.
+    """Move an added mass from the centre of mass to Bo, axes unchanged, by the full congruence.
 
     Args:
         A_Bcm_B: about Bcm in axes of B, linear first, shape (..., 6, 6).

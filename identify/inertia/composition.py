@@ -1,4 +1,4 @@
-"""Bodies put together and taken apart: the ten parameters of rigidly joined bodies add up."""
+"""Composition and subtraction of bodies: parameters of rigidly joined bodies add up."""
 
 from __future__ import annotations
 
@@ -10,42 +10,42 @@ import numpy as np
 
 from identify.arrays import Array, Phi, PhiLike, as_array, as_real, seal
 from identify.errors import ModelError
-from identify.inertia.consistency import BodyKind, body_kinds, which_body
-from identify.inertia.parameters import BodyT, InertialParameters, like
+from identify.inertia.consistency import BodyKind, body_kinds, format_body_index
+from identify.inertia.parameters import BodyT, InertialParameters, in_type_of
 from identify.inertia.verdict import BodyVerdict, check
 
 _ROUNDING_STEPS = 8.0
-"""Rounding errors that may stand in each number of what is subtracted."""
+"""Allowed rounding error of each subtracted number, in units of its machine epsilon."""
 
 
 class ImpossibleDifference(ModelError):
-    """What is left when a body is taken away is no possible body.
+    """The difference of two bodies is not physically consistent.
 
     Attributes:
-        verdict: what is wrong with it.
-        index: which of a batch it is; () of a single one.
+        verdict: the violations of the difference.
+        index: its index in the batch; () for a single body.
     """
 
     def __init__(self, verdict: BodyVerdict, index: tuple[int, ...]) -> None:
         self.verdict, self.index = verdict, index
-        which = f" ({which_body(index)})" if index else ""
+        label = f" ({format_body_index(index)})" if index else ""
         super().__init__(
-            f"with − without{which} is no possible body: {'; '.join(verdict.reasons)}. Expected "
-            f"the second to be the same load without the payload, about the same point in the same "
-            f"axes"
+            f"with − without{label} is not physically consistent: {'; '.join(verdict.reasons)}. "
+            f"Expected the second to be the same load without the payload, about the same point in "
+            f"the same axes"
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What is left when a body is taken away, with what its uncertainty says of it.
+    """Difference of two bodies with its covariance and its physical consistency.
 
     Attributes:
         phi: with − without, shape (10,).
-        covariance: the sum of both, shape (10, 10); None where either is not known.
-        verdict: whether it is a possible body; a violation that the rounding of the operands
-            explains is by rounding.
-        deviations: the largest violation in its own standard deviations; None where nothing is
+        covariance: sum of both covariances, shape (10, 10); None if either is unknown.
+        verdict: whether the difference is physically consistent; a violation that the rounding of
+            the operands explains is marked as by rounding.
+        deviations: the largest violation in its own standard deviations; None if nothing is
             violated or no covariance is known. Two or three: noise. Twenty: not the same load, or
             not the same frame.
     """
@@ -63,7 +63,7 @@ def composite(phis: Phi | Sequence[Phi]) -> Phi: ...
 def composite(
     phis: InertialParameters | Sequence[InertialParameters] | Phi | Sequence[Phi],
 ) -> InertialParameters | Phi:
-    """Parameters of bodies that are joined rigidly: their sum.
+    """Return the parameters of rigidly joined bodies: their sum.
 
     Args:
         phis: the bodies along the last axis but one, all about the same point in the same axes
@@ -71,42 +71,43 @@ def composite(
             Covariances of independent bodies add up too.
 
     Returns:
-        Shape (..., 10); `InertialParameters` of such.
+        Shape (..., 10); `InertialParameters` for `InertialParameters`.
     """
-    given = phis if isinstance(phis, Sequence) else (phis,)
-    return like(np.sum(as_real(phis, "phis"), axis=-2), *given)
+    bodies = phis if isinstance(phis, Sequence) else (phis,)
+    return in_type_of(np.sum(as_real(phis, "phis"), axis=-2), *bodies)
 
 
 def subtract(with_: BodyT, without: BodyT) -> BodyT:
-    """Parameters of the payload alone, with − without, checked to be possible bodies.
+    """Return the parameters of the payload, with − without, checked for physical consistency.
 
-    What the rounding of the two explains is let pass; equal bodies leave a massless one.
+    Violations that the rounding of the operands explains are accepted; equal bodies leave a
+    massless one.
 
     Args:
         with_: load and payload, shape (..., 10).
         without: the load alone, about the same point in the same axes, shape (..., 10).
 
     Returns:
-        Shape (..., 10); `InertialParameters` where either is.
+        Shape (..., 10); `InertialParameters` if either is.
 
     Raises:
-        ImpossibleDifference: a difference is no possible body; says which, why and by how much.
+        ImpossibleDifference: a difference is not physically consistent.
     """
     a, b = as_array(with_, "with", (..., 10)), as_array(without, "without", (..., 10))
-    return like(_subtract(a, b), with_, without)
+    return in_type_of(_subtract(a, b), with_, without)
 
 
 def _subtract(with_: Phi, without: Phi) -> Phi:
-    rest = with_ - without
-    doubtful = body_kinds(rest) == BodyKind.IMPOSSIBLE
+    payload = with_ - without
+    doubtful = body_kinds(payload) == BodyKind.IMPOSSIBLE
     if doubtful.any():
-        half_units = _rounding(with_, without)
-        for index in np.argwhere(doubtful):
-            where = tuple(int(i) for i in index)
-            verdict = check(rest[where], half_units=half_units[where])
+        half_units = _rounding_errors(with_, without)
+        for entry in np.argwhere(doubtful):
+            index = tuple(int(i) for i in entry)
+            verdict = check(payload[index], half_units=half_units[index])
             if verdict.impossible and not verdict.by_rounding:
-                raise ImpossibleDifference(verdict, where)
-    return rest
+                raise ImpossibleDifference(verdict, index)
+    return payload
 
 
 def difference(
@@ -115,10 +116,10 @@ def difference(
     covariance_with: Array | None = None,
     covariance_without: Array | None = None,
 ) -> Difference:
-    """The payload alone with its covariance and verdict, of two independent estimates.
+    """Subtract two independent estimates: the payload with its covariance and consistency.
 
-    Noise alone can leave an impossible body, of a light payload on a heavy load: nothing is raised,
-    and `deviations` says how far beyond its noise it is.
+    Noise alone can make the difference inconsistent if a light payload is on a heavy load, so
+    nothing is raised; `deviations` is the violation in standard deviations.
 
     Args:
         with_: load and payload, shape (10,).
@@ -131,18 +132,16 @@ def difference(
     """
     a, b = seal(with_, "with", (10,)), seal(without, "without", (10,))
     phi = seal(a - b, "with − without", (10,))
-    verdict = check(phi, half_units=_rounding(a, b))
+    verdict = check(phi, half_units=_rounding_errors(a, b))
     if covariance_with is None or covariance_without is None:
         return Difference(phi, None, verdict, None)
-    parts = (
-        seal(covariance_with, "covariance_with", (10, 10)),
-        seal(covariance_without, "covariance_without", (10, 10)),
-    )
-    covariance = seal(parts[0] + parts[1], "covariance", (10, 10))
-    return Difference(phi, covariance, verdict, _deviations(verdict, covariance))
+    covariance_with = seal(covariance_with, "covariance_with", (10, 10))
+    covariance_without = seal(covariance_without, "covariance_without", (10, 10))
+    covariance = seal(covariance_with + covariance_without, "covariance", (10, 10))
+    return Difference(phi, covariance, verdict, _largest_deviation(verdict, covariance))
 
 
-def _deviations(verdict: BodyVerdict, covariance: Array) -> float | None:
+def _largest_deviation(verdict: BodyVerdict, covariance: Array) -> float | None:
     if not verdict.violations:
         return None
     with np.errstate(divide="ignore"):
@@ -152,8 +151,8 @@ def _deviations(verdict: BodyVerdict, covariance: Array) -> float | None:
         )
 
 
-def _rounding(with_: Phi, without: Phi) -> Array:
-    """How far off rounding of the two leaves each number of their difference, shape (..., 10)."""
+def _rounding_errors(with_: Phi, without: Phi) -> Array:
+    """Return a bound on the rounding error of each number of the difference, shape (..., 10)."""
     sizes = np.abs(with_) + np.abs(without)
     groups = (sizes[..., :1], sizes[..., 1:4], sizes[..., 4:])
     largest = [np.broadcast_to(g.max(axis=-1, keepdims=True), g.shape) for g in groups]

@@ -1,7 +1,8 @@
-"""Full physical consistency: m > 0 and Pi ⪰ 0, judged about the centre of mass at every scale.
+"""Full physical consistency: m > 0 and Pi ⪰ 0, checked about the centre of mass at every scale.
 
-One limit decides what is zero, here and in `check`: a second moment about the centre of mass within
-the limit of `central_spectrum` of zero is zero, below minus that it is impossible.
+One limit decides what is zero, here and in `check`: a second moment about the centre of mass whose
+magnitude is within the limit of `central_spectrum` is zero, one below minus the limit is
+impossible.
 """
 
 from __future__ import annotations
@@ -13,59 +14,69 @@ import numpy as np
 from numpy.typing import NDArray
 
 from identify.arrays import Array, Flags, Mat33, Phi, PhiLike, Vec3, as_array, as_real
-from identify.inertia.matrices import pseudo_inertia, rounding_about_com, second_moment_about_com
+from identify.inertia.matrices import (
+    pseudo_inertia,
+    rounding_error_about_com,
+    second_moment_about_com,
+)
 from identify.significance import IMPOSSIBLE_SIGMA
 
-ROUNDING = 1e-12
-"""Violations below this, relative to the body's own spread, are rounding of the numbers."""
+ROUNDING_TOLERANCE = 1e-12
+"""Violation, relative to the trace of the second moment, that counts as rounding."""
 
-_OVERFLOWING_LENGTH, _OVERFLOWING_INERTIA = 1e140, 1e300
-"""Sizes [m, kg m²] whose squares and sums would overflow."""
+_OVERFLOW_LENGTH = 1e140
+"""Length whose squares and sums would overflow [m]."""
 
-DENSEST = 2.5e4
-"""Mean density that no body has [kg/m³]; of osmium it is 22 600."""
+_OVERFLOW_MOMENT = 1e300
+"""Second moment whose sums would overflow [kg m²]."""
 
-HEAVIEST_BODY, FARTHEST_COM = 2300.0, 2.0
-"""Mass [kg], and distance of a centre of mass from the sensor [m], that no arm holds more of."""
+MAX_DENSITY = 2.5e4
+"""Largest mean density of any body [kg/m³]; osmium has 22 600."""
 
-_OF_TRACE = np.array([np.trace(pseudo_inertia(unit)[:3, :3]) for unit in np.eye(10)])
-"""Trace of the second moment by the ten parameters."""
+MAX_PAYLOAD_MASS = 2300.0
+"""Largest mass that an arm carries [kg]."""
+
+MAX_COM_DISTANCE = 2.0
+"""Largest distance of a payload's centre of mass from the sensor [m]."""
+
+_TRACE_COEFFICIENTS = np.array([np.trace(pseudo_inertia(unit)[:3, :3]) for unit in np.eye(10)])
+"""Coefficients of the trace of the second moment in the ten parameters, shape (10,)."""
 
 
 class BodyKind(StrEnum):
-    """By the rank of the second moment about the centre of mass, in how many directions mass lies.
+    """Kind of a body by the rank of its second moment about the centre of mass.
 
-    A direction counts where its second moment is above the limit of `central_spectrum`, and is
-    impossible where it is below minus that.
+    The rank is the number of directions whose second moment is above the limit of
+    `central_spectrum`; one below minus the limit makes the body impossible.
     """
 
     SOLID = "solid"
-    """Three: Pi is positive definite."""
+    """Rank three: Pi is positive definite."""
     PLATE = "plate"
-    """Two: all mass lies in a plane, the largest principal moment is the sum of the others."""
+    """Rank two: all mass lies in a plane, the largest principal moment is the sum of the others."""
     ROD = "rod"
-    """One: all mass lies on a line, one principal moment is zero and the others are equal."""
+    """Rank one: all mass lies on a line, one principal moment is zero and the others are equal."""
     POINT = "point"
-    """None: no inertia about the centre of mass."""
+    """Rank zero: no inertia about the centre of mass."""
     MASSLESS = "massless"
     """All ten numbers are zero: a frame, not a body."""
     IMPOSSIBLE = "impossible"
-    """No mass density makes these numbers."""
+    """No mass density has these parameters."""
 
 
 KIND_BY_RANK = (BodyKind.POINT, BodyKind.ROD, BodyKind.PLATE, BodyKind.SOLID)
-"""By the number of directions that mass lies in."""
+"""Kind of a consistent body by the rank of its second moment about the centre of mass."""
 
 
-def central_spectrum(phi: PhiLike, tolerance: float = ROUNDING) -> tuple[Array, Array]:
-    """Eigenvalues of S_c, ascending, and the limit within which of zero they are zero [kg m²].
+def central_spectrum(phi: PhiLike, tolerance: float = ROUNDING_TOLERANCE) -> tuple[Array, Array]:
+    """Return the eigenvalues of S_c, ascending, and the limit below which they are zero [kg m²].
 
-    The limit is the larger of `tolerance` times the sum of their magnitudes and what double
-    precision leaves of S_c in numbers given about Bo (`rounding_about_com`).
+    The limit is the larger of `tolerance` times the sum of their magnitudes and the rounding error
+    of S_c computed from parameters about Bo (`rounding_error_about_com`).
 
     Args:
         phi: shape (..., 10).
-        tolerance: relative to the body's own spread.
+        tolerance: relative to the sum of the magnitudes of the eigenvalues.
 
     Returns:
         Shapes (..., 3), −inf where m ≤ 0, and (...).
@@ -77,23 +88,23 @@ def central_spectrum(phi: PhiLike, tolerance: float = ROUNDING) -> tuple[Array, 
     with np.errstate(over="ignore", invalid="ignore"):
         safe = np.where(phi[..., :1] > 0.0, phi, np.eye(10)[0])
         Sc = second_moment_about_com(safe)
-        floor = rounding_about_com(safe)
+        floor = rounding_error_about_com(safe)
         com = safe[..., 1:4] / safe[..., :1]
-    possible = (phi[..., 0] > 0.0) & within_reach(com, Sc)
+    possible = (phi[..., 0] > 0.0) & is_representable(com, Sc)
     values = np.linalg.eigvalsh(np.where(possible[..., None, None], Sc, 0.0))
     limit = np.maximum(tolerance * np.abs(values).sum(axis=-1), floor)
     return np.where(possible[..., None], values, -np.inf), np.where(possible, limit, 0.0)
 
 
-def is_consistent(phi: PhiLike, tolerance: float = ROUNDING) -> Flags:
-    """Whether a density realises the body: m > 0 and no second moment below zero but by rounding.
+def is_consistent(phi: PhiLike, tolerance: float = ROUNDING_TOLERANCE) -> Flags:
+    """Test for physical consistency: m > 0 and no second moment below zero beyond rounding.
 
     Exact plates, rods and points are consistent, at any distance from Bo and however their numbers
-    were rounded; ten zeros are not, they are no body. `check` says of one body why not.
+    were rounded; ten zeros are not. `check` gives the reasons for a single body.
 
     Args:
         phi: shape (..., 10).
-        tolerance: relative to the body's own spread, as in `central_spectrum`.
+        tolerance: as in `central_spectrum`.
 
     Returns:
         Booleans, shape (...).
@@ -106,12 +117,13 @@ def is_consistent(phi: PhiLike, tolerance: float = ROUNDING) -> Flags:
 
 
 def smallest_pseudo_eigenvalue(phi: PhiLike) -> Array:
-    """Smallest eigenvalue of Pi about the centre of mass, scaled to unit mass and spread.
+    """Return the smallest eigenvalue of Pi about the centre of mass, at unit mass and size.
 
     It is that of Pi_n = T Pi Tᵀ / m, with T the shift to the centre of mass and a change of the
-    unit of length to √(tr|S_c| / m): 1 and the second moments S_c as shares of their sum. So a gram
-    of screw and a hundred tonnes of satellite have the same scale. It measures how far a body is
-    from the edge, and there rounding has either sign: `is_consistent` says whether it is a body.
+    unit of length to √(tr|S_c| / m): 1 and the second moments S_c as fractions of their sum. So a
+    screw of a gram and a satellite of a hundred tonnes have the same scale. It measures the
+    distance to the boundary of the consistent set, where rounding has either sign: use
+    `is_consistent` for the decision.
 
     Args:
         phi: shape (..., 10).
@@ -129,12 +141,12 @@ def smallest_pseudo_eigenvalue(phi: PhiLike) -> Array:
     return np.where(possible, smallest, -np.inf)
 
 
-def body_kinds(phi: PhiLike, tolerance: float = ROUNDING) -> NDArray[np.str_]:
-    """The `BodyKind` of each of many bodies; `check` says of one body why.
+def body_kinds(phi: PhiLike, tolerance: float = ROUNDING_TOLERANCE) -> NDArray[np.str_]:
+    """Return the `BodyKind` of each body of a batch; `check` gives reasons for a single body.
 
     Args:
         phi: shape (..., 10).
-        tolerance: relative to the body's own spread, as in `central_spectrum`.
+        tolerance: as in `central_spectrum`.
 
     Returns:
         Strings, equal to the members of `BodyKind`, shape (...).
@@ -149,59 +161,65 @@ def body_kinds(phi: PhiLike, tolerance: float = ROUNDING) -> NDArray[np.str_]:
     return np.where((phi == 0.0).all(axis=-1), np.str_(BodyKind.MASSLESS), kinds)
 
 
-def within_reach(com: Vec3, Sc: Mat33) -> Flags:
-    """Whether a centre of mass and the second moments about it are of a size to reckon with.
+def is_representable(com: Vec3, Sc: Mat33) -> Flags:
+    """Return whether squares of a centre of mass and its second moments do not overflow.
 
-    A mass of 1e-310 kg with an ordinary first moment has neither, and is no body.
+    They do for a mass of 1e-310 kg with an ordinary first moment, which is not a valid body.
     """
-    near = np.all(np.abs(com) < _OVERFLOWING_LENGTH, axis=-1)
-    return np.asarray(near & np.all(np.abs(Sc) < _OVERFLOWING_INERTIA, axis=(-1, -2)))
+    near = np.all(np.abs(com) < _OVERFLOW_LENGTH, axis=-1)
+    return np.asarray(near & np.all(np.abs(Sc) < _OVERFLOW_MOMENT, axis=(-1, -2)))
 
 
-def which_body(index: Sequence[int] | Array) -> str:
-    """A body of a batch in words, by its index, one number a dimension."""
+def format_body_index(index: Sequence[int] | Array) -> str:
+    """Return a label for a body of a batch from its index, one number per dimension."""
     where = [int(i) for i in index]
     if len(where) == 1:
         return f"body {where[0]}"
     return f"body {tuple(where)}" if where else "the body"
 
 
-def least_density(phi: Phi, covariance: Array) -> float:
-    """Mean density of a body whose second moment is three standard errors larger [kg/m³]."""
-    error = float(np.sqrt(max(_OF_TRACE @ covariance @ _OF_TRACE, 0.0)))
+def density_lower_bound(phi: Phi, covariance: Array) -> float:
+    """Return the mean density of a body with its second moment three sigma larger [kg/m³]."""
+    error = float(np.sqrt(max(_TRACE_COEFFICIENTS @ covariance @ _TRACE_COEFFICIENTS, 0.0)))
     return mean_density(phi, IMPOSSIBLE_SIGMA * error)
 
 
-def held_by_arm(phi: Phi, covariance: Array, sensor: Vec3) -> bool:
-    """Whether an arm may hold a body of positive mass with its sensor there [m], errors allowed."""
+def within_arm_capacity(phi: Phi, covariance: Array, sensor: Vec3) -> bool:
+    """Return whether mass and distance from the sensor at `sensor` [m] are plausible for an arm.
+
+    Both may exceed their limits by their standard errors times `IMPOSSIBLE_SIGMA`.
+    """
     mass = phi[0] - IMPOSSIBLE_SIGMA * np.sqrt(max(covariance[0, 0], 0.0))
     return bool(
-        mass <= HEAVIEST_BODY and distance_of_com(phi, covariance, sensor)[0] <= FARTHEST_COM
+        mass <= MAX_PAYLOAD_MASS and distance_of_com(phi, covariance, sensor)[0] <= MAX_COM_DISTANCE
     )
 
 
 def distance_of_com(phi: Phi, covariance: Array, sensor: Vec3) -> tuple[float, float]:
-    """Least and largest distance of a centre of mass from the sensor, errors allowed [m]."""
+    """Return the minimum and maximum distance of a centre of mass from the sensor [m].
+
+    They are `IMPOSSIBLE_SIGMA` standard errors below and above the estimate.
+    """
     com = phi[1:4] / phi[0]
     J = np.hstack((-com[:, None], np.eye(3))) / phi[0]
-    place_error = np.sqrt(max(np.trace(J @ covariance[:4, :4] @ J.T), 0.0))  # given: zero
-    away, error = np.linalg.norm(com - sensor), IMPOSSIBLE_SIGMA * place_error
-    return float(away - error), float(away + error)
+    com_error = np.sqrt(max(np.trace(J @ covariance[:4, :4] @ J.T), 0.0))  # zero if it was given
+    distance, error = np.linalg.norm(com - sensor), IMPOSSIBLE_SIGMA * com_error
+    return float(distance - error), float(distance + error)
 
 
-def mean_density(phi: Phi, larger: float = 0.0) -> float:
-    """Of an even ball with a body's mass and second moment about its centre of mass [kg/m³].
+def mean_density(phi: Phi, added_trace: float = 0.0) -> float:
+    """Return the density of a uniform ball with a body's mass and second moment [kg/m³].
 
     Args:
         phi: the body.
-        larger: what is added to the trace of that second moment [kg m²].
+        added_trace: added to the trace of its second moment about the centre of mass [kg m²].
 
     Returns:
-        NaN where mass or second moment is not positive.
+        NaN if the mass or the second moment is not positive.
     """
     if not phi[0] > 0.0:
         return np.nan
-    central = float(_OF_TRACE @ phi - phi[1:4] @ phi[1:4] / phi[0]) + larger
-    if not central > 0.0:
+    central_trace = float(_TRACE_COEFFICIENTS @ phi - phi[1:4] @ phi[1:4] / phi[0]) + added_trace
+    if not central_trace > 0.0:
         return np.nan
-    return float(phi[0] / (4.0 / 3.0 * np.pi * (5.0 / 3.0 * central / phi[0]) ** 1.5))
+    return float(phi[0] / (4.0 / 3.0 * np.pi * (5.0 / 3.0 * central_trace / phi[0]) ** 1.5))

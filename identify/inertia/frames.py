@@ -1,7 +1,7 @@
-"""Change of the frame that the ten parameters are given in, on the ten numbers themselves.
+"""Change of frame of the ten parameters, computed on the ten numbers themselves.
 
 Arrays have the component first, shapes (10, n), (3, 3, n) and (3, n): every operation then runs
-over contiguous memory. The bodies go through in chunks that stay in the cache.
+over contiguous memory. Bodies are processed in chunks that fit into the cache.
 """
 
 from __future__ import annotations
@@ -12,39 +12,39 @@ from identify.arrays import Array, Mat44, Mat66, Phi
 from identify.inertia.matrices import PSEUDO_INERTIA_BASIS, phi_from_pseudo_inertia
 from identify.spatial import Pose, PoseLike, coadjoint
 
-_PHI_OF_PI: Array = phi_from_pseudo_inertia(np.eye(16).reshape(16, 4, 4)).T
+_PHI_FROM_VEC_PI: Array = phi_from_pseudo_inertia(np.eye(16).reshape(16, 4, 4)).T
 """Matrix of the linear map vec(Pi) → phi, shape (10, 16)."""
 
-_BODIES_AT_ONCE = 8192
-"""Bodies at a time: enough to hide NumPy's cost of a call, few enough for the cache."""
+_CHUNK_BODIES = 8192
+"""Bodies per chunk: enough to hide NumPy's cost of a call, few enough for the cache."""
 
 _PRODUCTS = ((5, 0, 1), (6, 0, 2), (8, 1, 2))
 """Index in phi and axes of Ixy, Ixz, Iyz."""
 
 
 def phi_in_frame(phi: Phi, X_AB: Pose) -> Phi:
-    """Ten parameters, shape (..., 10), about Ao in A: `in_frame` of arrays.
+    """Return the ten parameters about Ao in A, shape (..., 10): `in_frame` for arrays.
 
-    Where all bodies share one pose it is one product with the matrix of `frame_map`.
+    If all bodies share one pose, it is one product with the matrix of `frame_map`.
     """
     if X_AB.rotation.ndim == 2 and X_AB.position.ndim == 1:
         return (phi.reshape(-1, 10) @ frame_map(X_AB).T).reshape(phi.shape)
     batch = np.broadcast_shapes(phi.shape[:-1], X_AB.rotation.shape[:-2], X_AB.position.shape[:-1])
-    tens = _rows(phi, batch, (10,))
-    rotations = _rows(X_AB.rotation, batch, (3, 3))
-    positions = _rows(X_AB.position, batch, (3,))
+    tens = _flatten_batch(phi, batch, (10,))
+    rotations = _flatten_batch(X_AB.rotation, batch, (3, 3))
+    positions = _flatten_batch(X_AB.position, batch, (3,))
     out = np.empty((int(np.prod(batch)), 10))
-    for start in range(0, len(out), _BODIES_AT_ONCE):
-        part = slice(
-            start, start + _BODIES_AT_ONCE
-        )  # nothing of a chunk is kept: the next one is put there
-        turned = _rotated(_components(tens, part), _components(rotations, part).reshape(3, 3, -1))
-        out[part] = _shifted(turned, _components(positions, part)).T
+    for start in range(0, len(out), _CHUNK_BODIES):
+        chunk = slice(start, start + _CHUNK_BODIES)  # temporaries of a chunk are reused
+        rotated = _rotate(
+            _components_first(tens, chunk), _components_first(rotations, chunk).reshape(3, 3, -1)
+        )
+        out[chunk] = _shift_origin(rotated, _components_first(positions, chunk)).T
     return out.reshape(*batch, 10)
 
 
 def spatial_inertia_in_frame(M: Mat66, X_AB: PoseLike) -> Mat66:
-    """A 6×6 inertia, linear first, about Ao in A: M_A = Ad*_AB M_B Ad_BA.
+    """Return a 6×6 inertia, linear first, about Ao in A: M_A = Ad*_AB M_B Ad_BA.
 
     Ad_BA is the transpose of Ad*_AB, so this is a congruence. It holds for any symmetric 6×6 mass
     matrix, an added mass too.
@@ -61,7 +61,7 @@ def spatial_inertia_in_frame(M: Mat66, X_AB: PoseLike) -> Mat66:
 
 
 def frame_map(X_AB: PoseLike) -> Array:
-    """Matrix of the linear map phi_B → phi_A; a covariance moves by it as F cov Fᵀ.
+    """Return the matrix F of the linear map phi_B → phi_A; a covariance becomes F cov Fᵀ.
 
     Returns:
         Shape (..., 10, 10).
@@ -70,7 +70,7 @@ def frame_map(X_AB: PoseLike) -> Array:
 
 
 def congruence_map(T: Mat44) -> Array:
-    """Matrix of the linear map of phi that the congruence Pi → T Pi Tᵀ is.
+    """Return the matrix of the linear map of phi that corresponds to Pi → T Pi Tᵀ.
 
     Args:
         T: any 4×4 matrices, shape (..., 4, 4).
@@ -79,16 +79,16 @@ def congruence_map(T: Mat44) -> Array:
         Shape (..., 10, 10).
     """
     kronecker = T[..., :, None, :, None] * T[..., None, :, None, :]
-    return _PHI_OF_PI @ kronecker.reshape(*T.shape[:-2], 16, 16) @ PSEUDO_INERTIA_BASIS
+    return _PHI_FROM_VEC_PI @ kronecker.reshape(*T.shape[:-2], 16, 16) @ PSEUDO_INERTIA_BASIS
 
 
-def _rotated(phi: Array, R: Array) -> Array:
-    """Components in axes of A: R h and the inertia of R S Rᵀ, of which six entries are formed.
+def _rotate(phi: Array, R: Array) -> Array:
+    """Rotate parameters into axes of A: R h, and the inertia that belongs to R S Rᵀ.
 
-    It is R I Rᵀ where R is orthonormal. Where R is so only to the digits of a file, the congruence
-    of S still keeps a plate a plate.
+    The inertia is R I Rᵀ if R is orthonormal. If R is so only to the digits of a file, the
+    congruence of S still keeps a plate a plate.
 
-    Of shapes (10, n or 1) and, R_AB, (3, 3, n or 1), it is (10, n).
+    Shapes (10, n or 1) and, for R_AB, (3, 3, n or 1) give (10, n).
     """
     xx, xy, xz, yy, yz, zz = phi[4:]
     half = 0.5 * (xx + yy + zz)
@@ -97,10 +97,10 @@ def _rotated(phi: Array, R: Array) -> Array:
         np.stack((xy, yy - half, yz)),
         np.stack((xz, yz, zz - half)),
     )
-    RS = [_apply(R, row) for row in rows]  # the columns of −R S
+    RS = [_rotate_vectors(R, row) for row in rows]  # the columns of −R S
     out = np.empty((10, max(phi.shape[-1], R.shape[-1])))
     out[0] = phi[0]
-    out[1:4] = _apply(R, phi[1:4])
+    out[1:4] = _rotate_vectors(R, phi[1:4])
     Sx, Sy, Sz = (RS[0][i] * R[i, 0] + RS[1][i] * R[i, 1] + RS[2][i] * R[i, 2] for i in range(3))
     for k, first, second in ((4, Sy, Sz), (7, Sx, Sz), (9, Sx, Sy)):
         np.subtract(-first, second, out=out[k])
@@ -109,12 +109,12 @@ def _rotated(phi: Array, R: Array) -> Array:
     return out
 
 
-def _shifted(phi: Array, p: Array) -> Array:
-    """Components about Ao, with axes unchanged.
+def _shift_origin(phi: Array, p: Array) -> Array:
+    """Shift parameters from Bo to Ao, with axes unchanged.
 
         h' = h + m p,    I' = I + 2 (k · p) 1 − k pᵀ − p kᵀ,    k = h + ½ m p
 
-    Of phi about Bo, shape (10, n or 1), and p_AoBo, shape (3, n or 1), it is (10, n).
+    phi about Bo, shape (10, n or 1), and p_AoBo, shape (3, n or 1), give (10, n).
     """
     out = np.empty((10, max(phi.shape[-1], p.shape[-1])))
     out[0] = phi[0]
@@ -130,21 +130,21 @@ def _shifted(phi: Array, p: Array) -> Array:
     return out
 
 
-def _apply(R: Array, v: Array) -> Array:
-    """R v of components first, shape (3, n)."""
+def _rotate_vectors(R: Array, v: Array) -> Array:
+    """Compute R v with components first, shape (3, n)."""
     out = R[:, 0] * v[0]
     out += R[:, 1] * v[1]
     out += R[:, 2] * v[2]
     return out
 
 
-def _components(rows: Array, part: slice) -> Array:
-    """Some of the rows, or the single one that all share, with the component first."""
-    return np.ascontiguousarray((rows if len(rows) == 1 else rows[part]).T)
+def _components_first(rows: Array, chunk: slice) -> Array:
+    """Return the rows of a chunk, or the one row that all share, with components first."""
+    return np.ascontiguousarray((rows if len(rows) == 1 else rows[chunk]).T)
 
 
-def _rows(array: Array, batch: tuple[int, ...], tail: tuple[int, ...]) -> Array:
-    """One row a body, shape (n, size of the tail), or a single row where all share it."""
+def _flatten_batch(array: Array, batch: tuple[int, ...], tail: tuple[int, ...]) -> Array:
+    """Return one row per body, shape (n, size of the tail), or one row if all share it."""
     width = int(np.prod(tail))
     if array.size == width:
         return array.reshape(1, width)

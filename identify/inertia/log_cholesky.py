@@ -1,4 +1,4 @@
-"""The log-Cholesky chart: ten free numbers for each body of positive definite pseudo-inertia.
+"""Log-Cholesky parametrisation: ten free numbers per body of positive definite pseudo-inertia.
 
 Rucker and Wensing, "Smooth parameterization of rigid-body inertia" (2022). Pi = U Uᵀ with the upper
 triangular
@@ -18,19 +18,19 @@ import numpy as np
 
 from identify.arrays import Array, Mat44, Phi, PhiLike, as_real
 from identify.errors import ModelError
-from identify.inertia.consistency import BodyKind, body_kinds, which_body
+from identify.inertia.consistency import BodyKind, body_kinds, format_body_index
 from identify.inertia.matrices import phi_from_pseudo_inertia, second_moment_about_com
 
 LOG_CHOLESKY = ("alpha", "d1", "d2", "d3", "s12", "s23", "s13", "t1", "t2", "t3")
-"""Names of the ten coordinates."""
+"""Names of the ten log-Cholesky coordinates."""
 
-_FACTOR_ROWS = np.array([0, 1, 2, 0, 1, 0, 0, 1, 2])
-_FACTOR_COLUMNS = np.array([0, 1, 2, 1, 2, 2, 3, 3, 3])
-"""Where d1, d2, d3, s12, s23, s13, t1, t2, t3 stand in U."""
+_ROWS = np.array([0, 1, 2, 0, 1, 0, 0, 1, 2])
+_COLUMNS = np.array([0, 1, 2, 1, 2, 2, 3, 3, 3])
+"""Row and column of d1, d2, d3, s12, s23, s13, t1, t2, t3 in U."""
 
 
 def phi_from_log_cholesky(theta: Array) -> Phi:
-    """Ten parameters of a point of the chart; any ten numbers give a fully consistent body.
+    """Compute phi from log-Cholesky coordinates; any ten numbers give a consistent body.
 
     Args:
         theta: [α, d1, d2, d3, s12, s23, s13, t1, t2, t3], shape (..., 10).
@@ -38,12 +38,12 @@ def phi_from_log_cholesky(theta: Array) -> Phi:
     Returns:
         Shape (..., 10).
     """
-    U = _factor(as_real(theta, "theta"))
+    U = _cholesky_factor(as_real(theta, "theta"))
     return phi_from_pseudo_inertia(U @ np.swapaxes(U, -1, -2))
 
 
 def log_cholesky_from_phi(phi: PhiLike) -> Array:
-    """The point of the chart that a body has, the inverse of `phi_from_log_cholesky`.
+    """Compute the log-Cholesky coordinates of a body, the inverse of `phi_from_log_cholesky`.
 
     Args:
         phi: shape (..., 10).
@@ -52,8 +52,8 @@ def log_cholesky_from_phi(phi: PhiLike) -> Array:
         theta, shape (..., 10).
 
     Raises:
-        ModelError: a body without extent in some direction, without mass or impossible, which the
-            chart does not reach.
+        ModelError: a body whose pseudo-inertia is not positive definite: flat, massless or
+            inconsistent.
     """
     phi = as_real(phi, "phi")
     _require_solid(phi)
@@ -73,7 +73,7 @@ def log_cholesky_from_phi(phi: PhiLike) -> Array:
 
 
 def log_cholesky_jacobian(theta: Array) -> Array:
-    """Derivative of phi by theta: of each coordinate, that of dPi = dU Uᵀ + U dUᵀ.
+    """Return the derivative of phi by theta, from dPi = dU Uᵀ + U dUᵀ for each coordinate.
 
     Its determinant is not zero anywhere; the derivative of theta by phi is the inverse.
 
@@ -84,22 +84,22 @@ def log_cholesky_jacobian(theta: Array) -> Array:
         ∂phi_i / ∂theta_k, shape (..., 10, 10).
     """
     theta = as_real(theta, "theta")
-    U = _factor(theta)
+    U = _cholesky_factor(theta)
     derivatives = np.zeros((*theta.shape[:-1], 10, 4, 4))
     derivatives[..., 0, :, :] = U
     scale = U[..., 3, 3, None]
-    derivatives[..., np.arange(1, 10), _FACTOR_ROWS, _FACTOR_COLUMNS] = scale
+    derivatives[..., np.arange(1, 10), _ROWS, _COLUMNS] = scale
     diagonal = np.arange(3)
     derivatives[..., 1 + diagonal, diagonal, diagonal] = U[..., diagonal, diagonal]
     half = derivatives @ np.swapaxes(U, -1, -2)[..., None, :, :]
     return np.swapaxes(phi_from_pseudo_inertia(half + np.swapaxes(half, -1, -2)), -1, -2)
 
 
-def _factor(theta: Array) -> Mat44:
-    """U of the chart, shape (..., 4, 4)."""
+def _cholesky_factor(theta: Array) -> Mat44:
+    """Return the Cholesky factor U of Pi = U Uᵀ, shape (..., 4, 4)."""
     U = np.zeros((*theta.shape[:-1], 4, 4))
-    U[..., _FACTOR_ROWS[:3], _FACTOR_COLUMNS[:3]] = np.exp(theta[..., 1:4])
-    U[..., _FACTOR_ROWS[3:], _FACTOR_COLUMNS[3:]] = theta[..., 4:]
+    U[..., _ROWS[:3], _COLUMNS[:3]] = np.exp(theta[..., 1:4])
+    U[..., _ROWS[3:], _COLUMNS[3:]] = theta[..., 4:]
     U[..., 3, 3] = 1.0
     return U * np.exp(theta[..., 0])[..., None, None]
 
@@ -109,7 +109,8 @@ def _require_solid(phi: Phi) -> None:
     outside = np.argwhere(kinds != BodyKind.SOLID)
     if len(outside):
         raise ModelError(
-            f"log-Cholesky: {which_body(outside[0])} is of kind {str(kinds[tuple(outside[0])])!r}; "
-            f"the chart covers solid ones only, whose pseudo-inertia is positive definite. "
-            f"`nearest_consistent` with a margin gives one"
+            f"log-Cholesky: {format_body_index(outside[0])} is of kind "
+            f"{str(kinds[tuple(outside[0])])!r}; the coordinates exist for solid bodies only, "
+            f"whose pseudo-inertia is positive definite. `nearest_consistent` with a margin "
+            f"returns one"
         )

@@ -17,13 +17,13 @@ from identify.spatial.rotations import cross, rotate
 _SIX_ROWS = np.array([0, 0, 0, 1, 1, 2])
 _SIX_COLUMNS = np.array([0, 1, 2, 1, 2, 2])
 """Row and column of the six entries Ixx, Ixy, Ixz, Iyy, Iyz, Izz."""
-_OTHER_ORDER = np.array([3, 4, 5, 0, 1, 2])
-_OPERATIONS = 8.0
-"""Rounding errors, of the entries and of the shift to the centre of mass, that may add up."""
+_SWAPPED_ORDER = np.array([3, 4, 5, 0, 1, 2])
+_ROUNDING_STEPS = 8.0
+"""Number of rounding errors, of the entries and of the shift to the centre of mass, that add."""
 
 
 def symmetric_from_six(six: Array) -> Mat33:
-    """Symmetric matrix of its entries xx, xy, xz, yy, yz, zz, shape (..., 6) to (..., 3, 3)."""
+    """Build symmetric matrices from xx, xy, xz, yy, yz, zz, shape (..., 6) to (..., 3, 3)."""
     six = as_real(six, "six")
     matrix = np.empty((*six.shape[:-1], 3, 3))
     matrix[..., _SIX_ROWS, _SIX_COLUMNS] = six
@@ -32,18 +32,18 @@ def symmetric_from_six(six: Array) -> Mat33:
 
 
 def six_from_symmetric(matrix: Mat33) -> Array:
-    """Entries xx, xy, xz, yy, yz, zz of a symmetric matrix, shape (..., 3, 3) to (..., 6)."""
+    """Return xx, xy, xz, yy, yz, zz of symmetric matrices, shape (..., 3, 3) to (..., 6)."""
     matrix = as_real(matrix, "matrix")
     return 0.5 * (matrix[..., _SIX_ROWS, _SIX_COLUMNS] + matrix[..., _SIX_COLUMNS, _SIX_ROWS])
 
 
 def inertia_about_origin(phi: PhiLike) -> Mat33:
-    """Rotational inertia I_BBo_B [kg m²], shape (..., 3, 3)."""
+    """Return the rotational inertia about the origin, I_BBo_B [kg m²], shape (..., 3, 3)."""
     return symmetric_from_six(as_real(phi, "phi")[..., 4:])
 
 
 def inertia_about_com(phi: PhiLike) -> Mat33:
-    """Rotational inertia about the centre of mass, I_BBcm_B = I_BBo_B + m ĉ ĉ [kg m²].
+    """Return the rotational inertia about the centre of mass, I_BBcm_B = I_BBo_B + m ĉ ĉ [kg m²].
 
     Args:
         phi: shape (..., 10), m not zero.
@@ -57,7 +57,7 @@ def inertia_about_com(phi: PhiLike) -> Mat33:
 
 
 def phi_from_inertia(mass: Array | float, com: Vec3, inertia_about_com: Mat33) -> Phi:
-    """Ten parameters from mass, centre of mass and the inertia about it (parallel axis theorem).
+    """Compute phi from mass, centre of mass and the inertia about it (parallel axis theorem).
 
     Args:
         mass: [kg], shape (...).
@@ -75,7 +75,7 @@ def phi_from_inertia(mass: Array | float, com: Vec3, inertia_about_com: Mat33) -
 
 
 def spatial_inertia(phi: PhiLike) -> Mat66:
-    """Spatial inertia about Bo in B, linear first: M = [[m 1, −ĥ], [ĥ, I]].
+    """Return the spatial inertia about Bo in B, linear first: M = [[m 1, −ĥ], [ĥ, I]].
 
     The momentum [p; L] about Bo of a body with twist V = [v; w] is M V.
 
@@ -96,31 +96,32 @@ def spatial_inertia(phi: PhiLike) -> Mat66:
 
 
 def swap_spatial_order(matrix: Mat66) -> Mat66:
-    """A 6×6 matrix with the linear and the angular part exchanged: its own inverse.
+    """Exchange the linear and the angular part of a 6×6 matrix; the function is its own inverse.
 
-    Ours are linear first, as Gazebo's and SDF's; DART's, Drake's and Featherstone's angular first.
+    This toolkit, Gazebo and SDF put the linear part first; DART, Drake and Featherstone the
+    angular part.
 
     Args:
         matrix: a spatial inertia or an added mass, shape (..., 6, 6).
     """
-    return as_real(matrix, "matrix")[..., _OTHER_ORDER[:, None], _OTHER_ORDER]
+    return as_real(matrix, "matrix")[..., _SWAPPED_ORDER[:, None], _SWAPPED_ORDER]
 
 
 def second_moment_from_inertia(inertia: Mat33) -> Mat33:
-    """Second moment about the point of an inertia, S = ½ tr(I) 1 − I, shape (..., 3, 3)."""
+    """Return the second moment about the inertia's point, S = ½ tr(I) 1 − I, shape (..., 3, 3)."""
     inertia = as_real(inertia, "inertia")
     trace = np.trace(inertia, axis1=-2, axis2=-1)[..., None, None]
     return 0.5 * trace * np.eye(3) - inertia
 
 
 def inertia_from_second_moment(S: Mat33) -> Mat33:
-    """Inertia about the point of a second moment, I = tr(S) 1 − S, shape (..., 3, 3)."""
+    """Return the inertia about the second moment's point, I = tr(S) 1 − S, shape (..., 3, 3)."""
     S = as_real(S, "S")
     return np.trace(S, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - S
 
 
 def pseudo_inertia(phi: PhiLike) -> Mat44:
-    """Pseudo-inertia of a body, Pi = [[S, h], [hᵀ, m]] with S = ½ tr(I) 1 − I.
+    """Return the pseudo-inertia of a body, Pi = [[S, h], [hᵀ, m]] with S = ½ tr(I) 1 − I.
 
     A mass density realises `phi` if and only if Pi is positive semidefinite and m > 0. Reference:
     Wensing, Kim and Slotine, "Linear matrix inequalities for physically consistent inertial
@@ -141,7 +142,7 @@ def pseudo_inertia(phi: PhiLike) -> Mat44:
 
 
 def phi_from_pseudo_inertia(Pi: Mat44) -> Phi:
-    """Ten parameters of a pseudo-inertia: I = tr(S) 1 − S, h and m; inverse of `pseudo_inertia`.
+    """Compute phi from a pseudo-inertia: m, h and I = tr(S) 1 − S; inverse of `pseudo_inertia`.
 
     Args:
         Pi: symmetric matrices, shape (..., 4, 4).
@@ -166,7 +167,9 @@ PSEUDO_INERTIA_BASIS: Array = _basis()
 
 
 def second_moment_about_com(phi: PhiLike) -> Mat33:
-    """Second moment about the centre of mass, S_c = S − h hᵀ / m: m times the covariance of mass.
+    """Return the second moment about the centre of mass, S_c = S − h hᵀ / m.
+
+    It is m times the covariance of the mass distribution.
 
     Args:
         phi: shape (..., 10), m not zero.
@@ -180,24 +183,24 @@ def second_moment_about_com(phi: PhiLike) -> Mat33:
     return about_origin - h[..., :, None] * h[..., None, :] / phi[..., 0, None, None]
 
 
-def rounding_about_com(phi: PhiLike) -> Array:
-    """How well ten numbers in double precision can tell the eigenvalues of S_c [kg m²].
+def rounding_error_about_com(phi: PhiLike) -> Array:
+    """Return the rounding error of the eigenvalues of S_c computed from phi [kg m²].
 
-    The ten numbers hold I about Bo, of size tr I + m |c|², so that S_c is known to a few eps of
-    that and no better, however small the body: an exact plate a kilometre away has a thickness
-    known to 1e-9 of its area. Of `phi` of shape (..., 10), m not zero, the shape is (...).
+    phi holds I about Bo, of size tr I + m |c|², so that S_c is accurate to a few eps of that,
+    however small the body: the thickness of an exact plate a kilometre away is known to 1e-9 of
+    its area. `phi` of shape (..., 10), m not zero, gives shape (...).
     """
     phi = as_real(phi, "phi")
     h = phi[..., 1:4]
     trace = np.abs(phi[..., [4, 7, 9]]).sum(axis=-1)
     steiner = np.sum(h * h, axis=-1) / np.abs(phi[..., 0])
-    return _OPERATIONS * np.finfo(np.float64).eps * (0.5 * trace + steiner)
+    return _ROUNDING_STEPS * np.finfo(np.float64).eps * (0.5 * trace + steiner)
 
 
 def move_inertia(
     inertia: Mat33, mass: Array | float, com: Vec3, *, from_point: Vec3, to_point: Vec3
 ) -> Mat33:
-    """Inertia about another point, by the parallel axis theorem through the centre of mass.
+    """Move an inertia to another point by the parallel axis theorem.
 
         I_p = I_q + m q× q× − m p× p×,    q and p from the centre of mass
 
@@ -206,42 +209,46 @@ def move_inertia(
         mass: m [kg], shape (...).
         com: centre of mass [m], shape (..., 3), all points from one origin in one frame's axes.
         from_point: q, the point of `inertia` [m], shape (..., 3).
-        to_point: p, the point wanted [m], shape (..., 3).
+        to_point: p, the new point [m], shape (..., 3).
 
     Returns:
         I_p, shape (..., 3, 3).
     """
-    moved = _outer_difference(mass, com, from_point, to_point)
-    return inertia + inertia_from_second_moment(moved)
+    change = _second_moment_change(mass, com, from_point, to_point)
+    return inertia + inertia_from_second_moment(change)
 
 
 def move_second_moment(
     S: Mat33, mass: Array | float, com: Vec3, *, from_point: Vec3, to_point: Vec3
 ) -> Mat33:
-    """Second moment about another point, S_p = S_q − m q qᵀ + m p pᵀ, as in `move_inertia`.
+    """Move a second moment to another point, S_p = S_q − m q qᵀ + m p pᵀ, as in `move_inertia`.
 
     Args:
         S: S_q [kg m²], shape (..., 3, 3).
         mass: m [kg], shape (...).
         com: centre of mass [m], shape (..., 3).
         from_point: the point of `S` [m], shape (..., 3).
-        to_point: the point wanted [m], shape (..., 3).
+        to_point: the new point [m], shape (..., 3).
 
     Returns:
         S_p, shape (..., 3, 3).
     """
-    return S + _outer_difference(mass, com, from_point, to_point)
+    return S + _second_moment_change(mass, com, from_point, to_point)
 
 
-def _outer_difference(mass: Array | float, com: Vec3, from_point: Vec3, to_point: Vec3) -> Mat33:
-    """m (p pᵀ − q qᵀ) = ½ m ((p − q)(p + q)ᵀ + (p + q)(p − q)ᵀ), which keeps the digits."""
+def _second_moment_change(
+    mass: Array | float, com: Vec3, from_point: Vec3, to_point: Vec3
+) -> Mat33:
+    """Return m (p pᵀ − q qᵀ), as ½ m ((p − q)(p + q)ᵀ + (p + q)(p − q)ᵀ) against cancellation."""
     q, p = np.subtract(from_point, com), np.subtract(to_point, com)
     outer = (p - q)[..., :, None] * (p + q)[..., None, :]
     return 0.5 * np.asarray(mass)[..., None, None] * (outer + outer.swapaxes(-1, -2))
 
 
 def spatial_momentum(phi: PhiLike, V: Vec6) -> Vec6:
-    """Momentum [p; L] about Bo in B: p = m v + ω × h, L = h × v + I ω; M V without the 6×6.
+    """Return the momentum [p; L] about Bo in B: p = m v + ω × h, L = h × v + I ω.
+
+    It is M V, computed without the 6×6 matrix.
 
     Args:
         phi: ten parameters about Bo in B, shape (..., 10).
@@ -256,7 +263,7 @@ def spatial_momentum(phi: PhiLike, V: Vec6) -> Vec6:
 
 
 def kinetic_energy(phi: PhiLike, V: Vec6) -> Array:
-    """Kinetic energy ½ Vᵀ M V [J]; the same in every frame.
+    """Return the kinetic energy ½ Vᵀ M V [J], which is the same in every frame.
 
     Args:
         phi: ten parameters about Bo in B, shape (..., 10).
@@ -269,9 +276,9 @@ def kinetic_energy(phi: PhiLike, V: Vec6) -> Array:
 
 
 def momentum_in_frame(momentum: Vec6, X_AB: PoseLike) -> Vec6:
-    """The same momentum about Ao in A: p_A = R p, L_A = R L + p_AB × p_A; Ad*_AB [p; L].
+    """Express a momentum about Ao in A: p_A = R p, L_A = R L + p_AB × p_A, that is Ad*_AB [p; L].
 
-    A wrench, the rate of a momentum, goes the same way.
+    A wrench, the rate of a momentum, transforms in the same way.
 
     Args:
         momentum: [p; L] about Bo in B, shape (..., 6).
@@ -287,7 +294,7 @@ def momentum_in_frame(momentum: Vec6, X_AB: PoseLike) -> Vec6:
 
 
 def _inertia_times(phi: Phi, w: Array) -> Array:
-    """I ω of the six entries, shape (..., 3)."""
+    """Compute I ω from the six entries, shape (..., 3)."""
     xx, xy, xz, yy, yz, zz = np.moveaxis(phi[..., 4:], -1, 0)
     x, y, z = np.moveaxis(w, -1, 0)
     rows = (xx * x + xy * y + xz * z, xy * x + yy * y + yz * z, xz * x + yz * y + zz * z)

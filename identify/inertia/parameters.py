@@ -1,4 +1,4 @@
-"""`InertialParameters`: the ten parameters of bodies; the body that stands in for one."""
+"""`InertialParameters`, the ten inertial parameters of bodies, and the default body."""
 
 from __future__ import annotations
 
@@ -52,30 +52,31 @@ UNITS = ("kg", "kg m", "kg m", "kg m", *("kg m²",) * 6)
 DEFAULT_DENSITY = 1000.0
 """Density of the default body [kg/m³]: that of water, between plastics with voids and metals."""
 
-_OfAxis: TypeAlias = SupportsIndex | slice | EllipsisType | Indices | Flags | Sequence[int]
-_Index: TypeAlias = _OfAxis | tuple[_OfAxis, ...]
+_AxisIndex: TypeAlias = SupportsIndex | slice | EllipsisType | Indices | Flags | Sequence[int]
+_Index: TypeAlias = _AxisIndex | tuple[_AxisIndex, ...]
 
-_ASYMMETRY = 1e-9
-_SHOWN_ROWS, _SHOWN_COLUMNS = np.array([0, 1, 2, 0, 0, 1]), np.array([0, 1, 2, 1, 2, 2])
-"""Where xx, yy, zz, xy, xz, yz stand in a matrix."""
+_ASYMMETRY_TOLERANCE = 1e-9
+"""Largest asymmetry of an inertia matrix, relative to its largest entry."""
+_ROWS, _COLUMNS = np.array([0, 1, 2, 0, 0, 1]), np.array([0, 1, 2, 1, 2, 2])
+"""Row and column of the entries xx, yy, zz, xy, xz, yz in a matrix."""
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class InertialParameters:
-    """The ten inertial parameters of a rigid body about Bo in B, or those of a batch of bodies.
+    """The ten inertial parameters of a rigid body about Bo in B, or of a batch of bodies.
 
-    Any ten finite numbers are admitted: whether they are a possible body is what `consistent` says.
+    Any ten finite numbers are accepted; `consistent` tells whether they are physically consistent.
 
     Every function that takes ten parameters takes an `InertialParameters`, or an estimate, in their
-    place: NumPy makes an array of it by `__array__`. Functions that give such parameters back as
-    they are (`in_frame`, `composite`, `subtract`) give bodies of bodies and arrays of arrays.
+    place: NumPy makes an array of it by `__array__`. Functions that return ten parameters
+    (`in_frame`, `composite`, `subtract`) return bodies for bodies and arrays for arrays.
     Bodies about one point in the same axes add up: `gripper + payload`, `loaded - empty`,
     `sum(parts)`.
 
     Attributes:
         phi: [m, hx, hy, hz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz], h = m c [kg, kg m, kg m²], shape (10,),
-            or (..., 10) of a batch; what is said below of one body then has the batch shape (...)
-            before its own.
+            or (..., 10) for a batch; the properties below then have the batch shape (...) before
+            their own.
     """
 
     phi: Phi
@@ -87,7 +88,7 @@ class InertialParameters:
     def from_com(
         cls, mass: ArrayLike, com: ArrayLike, inertia_about_com: ArrayLike
     ) -> InertialParameters:
-        """Parameters from mass [kg], centre of mass in B [m] and I_BBcm_B [kg m²].
+        """Create parameters from mass [kg], centre of mass in B [m] and I_BBcm_B [kg m²].
 
         Raises:
             ModelError: another shape, not finite, or an inertia that is not symmetric.
@@ -95,7 +96,7 @@ class InertialParameters:
         com = seal(com, "com", (..., 3))
         inertia = seal(inertia_about_com, "inertia_about_com", (..., 3, 3))
         skew = np.abs(inertia - np.swapaxes(inertia, -1, -2)).max(axis=(-2, -1), initial=0.0)
-        if (skew > _ASYMMETRY * np.abs(inertia).max(axis=(-2, -1), initial=0.0)).any():
+        if (skew > _ASYMMETRY_TOLERANCE * np.abs(inertia).max(axis=(-2, -1), initial=0.0)).any():
             raise ModelError(
                 f"inertia_about_com: expected a symmetric matrix, got {inertia.tolist()}"
             )
@@ -111,8 +112,8 @@ class InertialParameters:
             )
 
     @classmethod
-    def one(cls, body: PhiLike) -> InertialParameters:
-        """One body, of whatever says its ten parameters.
+    def single(cls, body: PhiLike) -> InertialParameters:
+        """Create a single body from ten parameters or an estimate.
 
         Raises:
             ModelError: a batch of bodies, or not ten finite numbers.
@@ -120,14 +121,14 @@ class InertialParameters:
         return cls(seal(body, "body", (10,)))
 
     @property
-    def batch(self) -> tuple[int, ...]:
-        """Shape of the batch; () of one body."""
+    def batch_shape(self) -> tuple[int, ...]:
+        """Shape of the batch; () for one body."""
         return self.phi.shape[:-1]
 
     @property
     def mass(self) -> float:
-        """Mass m [kg]; of a batch an array, shape (...)."""
-        return self.phi[..., 0] if self.batch else float(self.phi[0])  # pyright: ignore[reportReturnType]
+        """Mass m [kg]; an array of shape (...) for a batch."""
+        return self.phi[..., 0] if self.batch_shape else float(self.phi[0])  # pyright: ignore[reportReturnType]
 
     @property
     def first_moment(self) -> Vec3:
@@ -141,32 +142,32 @@ class InertialParameters:
         Raises:
             ModelError: the mass is zero.
         """
-        self._require_mass("a centre of mass")
+        self._require_mass("centre of mass")
         return self.phi[..., 1:4] / self.phi[..., :1]
 
     @property
     def inertia_about_com(self) -> Mat33:
-        """I_BBcm_B [kg m²], shape (3, 3).
+        """Rotational inertia about the centre of mass, I_BBcm_B [kg m²], shape (3, 3).
 
         Raises:
             ModelError: the mass is zero.
         """
-        self._require_mass("an inertia about the centre of mass")
+        self._require_mass("inertia about the centre of mass")
         return inertia_about_com(self.phi)
 
     @property
     def inertia_about_origin(self) -> Mat33:
-        """I_BBo_B [kg m²], shape (3, 3)."""
+        """Rotational inertia about the origin, I_BBo_B [kg m²], shape (3, 3)."""
         return inertia_about_origin(self.phi)
 
     @property
     def pseudo_inertia(self) -> Mat44:
-        """Pi about Bo in B, shape (4, 4)."""
+        """Pseudo-inertia Pi about Bo in B, shape (4, 4)."""
         return pseudo_inertia(self.phi)
 
     @property
     def spatial_inertia(self) -> Mat66:
-        """M about Bo in B, linear first, shape (6, 6)."""
+        """Spatial inertia M about Bo in B, linear first, shape (6, 6)."""
         return spatial_inertia(self.phi)
 
     @property
@@ -176,17 +177,17 @@ class InertialParameters:
 
     @property
     def consistent(self) -> bool:
-        """Whether some mass density realises the body: m > 0 and Pi ⪰ 0, up to rounding."""
-        good = is_consistent(self.phi)
-        return good if self.batch else bool(good)  # pyright: ignore[reportReturnType]
+        """Whether the body is physically consistent: m > 0 and Pi ⪰ 0, up to rounding."""
+        consistent = is_consistent(self.phi)
+        return consistent if self.batch_shape else bool(consistent)  # pyright: ignore[reportReturnType]
 
     def in_frame(self, X_AB: PoseLike) -> InertialParameters:
-        """The same body about Ao in A, where `X_AB` is the pose of this frame B in A."""
+        """Return the body's parameters about Ao in A, where `X_AB` is the pose of B in A."""
         return InertialParameters(phi_in_frame(self.phi, Pose.of(X_AB)))
 
     @classmethod
     def from_spatial(cls, matrix: ArrayLike, convention: str) -> InertialParameters:
-        """The body of a spatial inertia 6×6 about Bo in B, as another tool has it.
+        """Create a body from the 6×6 spatial inertia about Bo in B of another tool.
 
         Args:
             matrix: shape (..., 6, 6).
@@ -196,25 +197,28 @@ class InertialParameters:
         Raises:
             ModelError: no such convention, or no rigid body has this matrix.
         """
-        from identify.inertia.conventions.registry import find_matrix
+        from identify.inertia.conventions.registry import find_matrix_convention
 
-        return cls(find_matrix(convention).to_phi(matrix))
+        return cls(find_matrix_convention(convention).to_phi(matrix))
 
     def to_spatial(self, convention: str) -> Mat66:
-        """The spatial inertia 6×6 about Bo in B as another tool has it; see `from_spatial`."""
-        from identify.inertia.conventions.registry import find_matrix
+        """Return the 6×6 spatial inertia about Bo in B in another tool's convention.
 
-        return find_matrix(convention).from_phi(self.phi)
+        See `from_spatial` for the conventions.
+        """
+        from identify.inertia.conventions.registry import find_matrix_convention
+
+        return find_matrix_convention(convention).from_phi(self.phi)
 
     @classmethod
     def from_pinocchio(cls, inertia: PinocchioInertia) -> InertialParameters:
-        """The body of a `pinocchio.Inertia` about the origin of its frame, in its axes."""
+        """Create a body from a `pinocchio.Inertia` about the origin of its frame, in its axes."""
         from identify.inertia.conventions import tools
 
         return cls(tools.from_pinocchio(inertia))
 
     def to_pinocchio(self) -> Any:
-        """The body as a `pinocchio.Inertia`.
+        """Return the body as a `pinocchio.Inertia`.
 
         Raises:
             MissingExtra: Pinocchio is not installed.
@@ -226,18 +230,18 @@ class InertialParameters:
 
     @classmethod
     def from_drake(cls, inertia: DrakeInertia) -> InertialParameters:
-        """The body of a `pydrake.multibody.tree.SpatialInertia` M_SP_E, about P in axes of E."""
+        """Create a body from a Drake `SpatialInertia` M_SP_E, about P in axes of E."""
         from identify.inertia.conventions import tools
 
         return cls(tools.from_drake(inertia))
 
     def to_drake(self) -> Any:
-        """The body as a `pydrake.multibody.tree.SpatialInertia` M_BBo_B.
+        """Return the body as a `pydrake.multibody.tree.SpatialInertia` M_BBo_B.
 
         Raises:
             MissingExtra: Drake is not installed.
-            ModelError: a batch of bodies, or one without a positive mass or an impossible one,
-                which Drake does not take.
+            ModelError: a batch of bodies, a mass that is not positive, or a physically
+                inconsistent body, which Drake rejects.
         """
         from identify.inertia.conventions import tools
 
@@ -245,25 +249,25 @@ class InertialParameters:
 
     @classmethod
     def from_mujoco(cls, body: MujocoBody) -> InertialParameters:
-        """The body of a MuJoCo `MjSpec` body, or of one of a compiled model, in its own frame.
+        """Create a body from a body of a MuJoCo `MjSpec` or compiled model, in its own frame.
 
         Args:
             body: `spec.body("hand")` with an explicit inertial, by `fullinertia` or by `inertia`
                 and its axes `iquat`; or `model.body("hand")`.
 
         Raises:
-            ModelError: the body of a specification has no inertial of its own: the compiler makes
-                one of its geometries, so compile it and take that of the model.
+            ModelError: the body of a specification has no explicit inertial: the compiler derives
+                it from the geometries, so compile it and use the body of the model.
         """
         from identify.inertia.conventions import tools
 
         return cls(tools.from_mujoco(body))
 
     def to_mujoco(self, body: MujocoSpecBody) -> None:
-        """Write the inertial of a MuJoCo `MjSpec` body: mass, ipos, iquat and inertia, explicit.
+        """Write mass, ipos, iquat and inertia of a MuJoCo `MjSpec` body as an explicit inertial.
 
         Raises:
-            ModelError: a batch of bodies, or one without a positive mass.
+            ModelError: a batch of bodies, or a mass that is not positive.
         """
         from identify.inertia.conventions import tools
 
@@ -275,11 +279,11 @@ class InertialParameters:
         return InertialParameters(self.phi + other.phi)
 
     def __radd__(self, other: object) -> InertialParameters:
-        """What `sum` begins with is zero."""
+        """Add the body to the zero that `sum` starts with."""
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def __sub__(self, other: InertialParameters) -> InertialParameters:
-        """The difference, possible or not; `subtract` refuses one that is no body."""
+        """Return the difference unchecked; `subtract` rejects a physically inconsistent one."""
         if not isinstance(other, InertialParameters):
             return NotImplemented
         return InertialParameters(self.phi - other.phi)
@@ -293,23 +297,23 @@ class InertialParameters:
         return hash((self.phi.shape, (self.phi + 0.0).tobytes()))  # −0 equals 0
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
-        """The ten numbers, shape (..., 10)."""
+        """Return the ten parameters as an array, shape (..., 10)."""
         return np.array(self.phi, dtype=dtype, copy=copy)
 
     def __len__(self) -> int:
-        """How many bodies the first axis of a batch has.
+        """Return the length of the first axis of a batch.
 
         Raises:
-            TypeError: one body is no batch.
+            TypeError: it is a single body.
         """
-        if not self.batch:
-            raise TypeError("one body has no length; a batch of bodies has")
+        if not self.batch_shape:
+            raise TypeError("a single body has no length; only a batch of bodies has one")
         return len(self.phi)
 
     def __getitem__(self, index: _Index) -> InertialParameters:
-        """Some bodies of a batch, by an index into its shape."""
-        if not self.batch:
-            raise TypeError("one body has no entries; its ten numbers are those of phi")
+        """Return some bodies of a batch, by an index into its shape."""
+        if not self.batch_shape:
+            raise TypeError("a single body cannot be indexed; its ten numbers are in phi")
         return InertialParameters(
             self.phi[(*index, slice(None)) if isinstance(index, tuple) else index]
         )
@@ -318,28 +322,25 @@ class InertialParameters:
         return (self[k] for k in range(len(self)))
 
     def __repr__(self) -> str:
-        return f"InertialParameters({describe(self)})"
+        return f"InertialParameters({describe_body(self)})"
 
-    def _require_mass(self, what: str) -> None:
+    def _require_mass(self, quantity: str) -> None:
         if (self.phi[..., 0] == 0.0).any():
-            raise ModelError(
-                f"a body without mass has no {what.removeprefix('a ').removeprefix('an ')}"
-            )
+            raise ModelError(f"a body without mass has no {quantity}")
 
 
 BodyT = TypeVar("BodyT", Phi, InertialParameters)
 
 
-def like(phi: Phi, *given: object) -> Any:
-    """Ten parameters in the form of what they come from: bodies where any of it was one."""
-    for each in given:
-        if isinstance(each, InertialParameters):
-            return InertialParameters(phi)
+def in_type_of(phi: Phi, *sources: object) -> Any:
+    """Return `InertialParameters` if any source is one, else the array `phi`."""
+    if any(isinstance(source, InertialParameters) for source in sources):
+        return InertialParameters(phi)
     return phi
 
 
 def in_frame(phi: BodyT, X_AB: PoseLike) -> BodyT:
-    """The same body's parameters about Ao in A.
+    """Return a body's parameters about Ao in A.
 
     It is the sandwich rule Pi_A = T_AB Pi_B T_ABᵀ: h' = R h + m p and
     I' = R I Rᵀ + 2 (k · p) 1 − k pᵀ − p kᵀ with k = R h + ½ m p.
@@ -349,35 +350,33 @@ def in_frame(phi: BodyT, X_AB: PoseLike) -> BodyT:
         X_AB: pose of B in A; a batch of poses broadcasts with `phi`.
 
     Returns:
-        Shape (..., 10); `InertialParameters` of such.
+        Shape (..., 10); `InertialParameters` for `InertialParameters`.
     """
-    return like(phi_in_frame(as_real(phi, "phi"), Pose.of(X_AB)), phi)
+    return in_type_of(phi_in_frame(as_real(phi, "phi"), Pose.of(X_AB)), phi)
 
 
-def describe(body: InertialParameters) -> str:
-    """Mass, centre of mass and inertia of one body in a line; of a batch its shape and masses."""
-    if body.batch:
+def describe_body(body: InertialParameters) -> str:
+    """Return mass, centre of mass and inertia of a body in one line, or a summary of a batch."""
+    if body.batch_shape:
         masses = np.ravel(body.mass)
         of = f", mass {masses.min():.6g} to {masses.max():.6g} kg" if masses.size else ""
-        return f"batch {body.batch}{of}"
+        return f"batch {body.batch_shape}{of}"
     about, at, inertia = "origin", "", body.inertia_about_origin
     if body.mass != 0.0:
         about, inertia = "com", body.inertia_about_com
         at = f", com [{', '.join(f'{c + 0.0:.4g}' for c in body.com)}] m"
-    six = zip(
-        ("xx", "yy", "zz", "xy", "xz", "yz"), inertia[_SHOWN_ROWS, _SHOWN_COLUMNS], strict=True
-    )
+    six = zip(("xx", "yy", "zz", "xy", "xz", "yz"), inertia[_ROWS, _COLUMNS], strict=True)
     entries = ", ".join(f"{name} {value + 0.0:.4g}" for name, value in six)
     return f"mass {body.mass:.6g} kg{at}, inertia about {about} [{entries}] kg m²"
 
 
 def default_radius(mass: float) -> float:
-    """Radius of the default ball of a mass [m]."""
+    """Return the radius [m] of a solid ball of `DEFAULT_DENSITY` with this mass [kg]."""
     return float(np.cbrt(3.0 * mass / (4.0 * np.pi * DEFAULT_DENSITY)))
 
 
 def default_body(mass: float, com: Vec3) -> Phi:
-    """A solid ball of `DEFAULT_DENSITY` about the centre of mass: I_c = 2/5 m r² 1.
+    """Return a solid ball of `DEFAULT_DENSITY` about a centre of mass: I_c = 2/5 m r² 1.
 
     Args:
         mass: [kg], positive.

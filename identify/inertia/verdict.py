@@ -1,9 +1,8 @@
-"""`check`: whether ten numbers are a possible body, and why not.
+"""`check` tests ten parameters for physical consistency and gives the reasons.
 
-Each rule that an impossible body breaks is a linear function of phi at the centre of mass that the
-body has, for instance vᵀ Pi v with v = [u, −u · c], the second moment along u. Numbers that are
-each off by up to a half unit change it by no more than the sum of its coefficients' magnitudes
-times those.
+Each violated rule is a linear function of phi for a fixed centre of mass, for instance vᵀ Pi v with
+v = [u, −u · c], the second moment along u. Errors of the numbers of up to half a unit each change
+it by no more than the sum of the magnitudes of its coefficients times these half units.
 """
 
 from __future__ import annotations
@@ -16,16 +15,21 @@ import numpy as np
 
 from identify.arrays import Array, Mat33, PhiLike, Vec3, seal
 from identify.errors import ModelError
-from identify.inertia.consistency import KIND_BY_RANK, ROUNDING, BodyKind, within_reach
+from identify.inertia.consistency import (
+    KIND_BY_RANK,
+    ROUNDING_TOLERANCE,
+    BodyKind,
+    is_representable,
+)
 from identify.inertia.matrices import (
     PSEUDO_INERTIA_BASIS,
     pseudo_inertia,
-    rounding_about_com,
+    rounding_error_about_com,
     second_moment_about_com,
 )
 
 Rule: TypeAlias = Literal["mass", "definite", "triangle", "pseudo-inertia"]
-"""m > 0; I_c ⪰ 0; no principal moment above the sum of the others; Pi ⪰ 0."""
+"""Rule of physical consistency: m > 0; I_c ⪰ 0; triangle inequality of the moments; Pi ⪰ 0."""
 
 
 _NUMBER = re.compile(
@@ -36,18 +40,18 @@ _NUMBER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A rule that a body breaks.
+    """Violation of one rule of physical consistency by a body.
 
     Attributes:
-        rule: which one.
-        absolute: by how much [kg for the mass, kg m² else].
-        relative: the same over the largest principal moment (definite, triangle) or over the sum of
-            the magnitudes of the second moments (pseudo-inertia), about the centre of mass;
+        rule: the violated rule.
+        absolute: amount of the violation [kg for the mass, else kg m²].
+        relative: `absolute` over the largest principal moment (definite, triangle) or over the sum
+            of the magnitudes of the second moments (pseudo-inertia), about the centre of mass;
             infinite for the mass.
-        by_rounding: whether numbers within the half units of those given do not break it.
-        gradient: of the rule's function of phi, which is `−absolute` and would have to be zero or
-            more, shape (10,).
-        message: the sentence for a person.
+        by_rounding: whether some numbers within the half units of the given ones satisfy the rule.
+        gradient: derivative by phi of the rule's function, which is `−absolute` and has to be
+            zero or more, shape (10,).
+        message: explanation of the violation.
     """
 
     rule: Rule
@@ -60,18 +64,18 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class BodyVerdict:
-    """Whether a body is possible, what kind it is, and what it violates.
+    """Physical consistency of a body: its kind and its violations.
 
     Attributes:
         kind: solid, plate, rod, point, massless or impossible.
         mass: m [kg].
         com: centre of mass from Bo [m], shape (3,); None without mass.
-        principal_moments: of the inertia about the centre of mass (about Bo without mass),
-            ascending [kg m²], shape (3,).
+        principal_moments: moments about the centre of mass (about Bo without mass), ascending
+            [kg m²], shape (3,).
         second_moments: eigenvalues of S_c (of S without mass), ascending [kg m²], shape (3,).
-        pseudo_eigenvalues: of Pi about Bo in SI, ascending, shape (4,). Their signs are the same
-            for every frame and unit, their sizes are not: see `margin`.
-        violations: what makes the body impossible; none if it is possible.
+        pseudo_eigenvalues: eigenvalues of Pi about Bo in SI, ascending, shape (4,). Their signs
+            are the same for every frame and unit, their sizes are not: see `margin`.
+        violations: the violated rules; empty for a physically consistent body.
     """
 
     kind: BodyKind
@@ -84,20 +88,20 @@ class BodyVerdict:
 
     @property
     def impossible(self) -> bool:
-        """Whether no mass density makes these numbers. A massless frame is possible."""
+        """Whether the body is not physically consistent; a massless frame is accepted."""
         return bool(self.violations)
 
     @property
     def by_rounding(self) -> bool:
-        """Whether the body is impossible by no more than the rounding of its printed numbers."""
+        """Whether the rounding of the printed numbers explains all violations."""
         return self.impossible and all(v.by_rounding for v in self.violations)
 
     @property
     def margin(self) -> float:
-        """Smallest eigenvalue of Pi about the centre of mass, scaled to unit mass and spread.
+        """Smallest eigenvalue of Pi about the centre of mass, scaled to unit mass and size.
 
-        Zero for a plate, 1/3 for a ball, below zero by how far an impossible body fails, −inf
-        without a positive mass.
+        Zero for a plate, 1/3 for a ball, negative for an inconsistent body, −inf without a
+        positive mass.
         """
         if self.mass <= 0.0 or not np.isfinite(self.second_moments).all():
             return -np.inf
@@ -106,7 +110,7 @@ class BodyVerdict:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why the body is impossible, one sentence a violation."""
+        """Messages of the violations."""
         return tuple(v.message for v in self.violations)
 
     def __str__(self) -> str:
@@ -114,66 +118,68 @@ class BodyVerdict:
             return "a massless frame"
         if not self.impossible:
             return f"possible: {self.kind}"
-        words = "impossible by rounding: " if self.by_rounding else "impossible: "
-        return words + "; ".join(self.reasons)
+        label = "impossible by rounding: " if self.by_rounding else "impossible: "
+        return label + "; ".join(self.reasons)
 
 
 def check(
-    phi: PhiLike, *, tolerance: float = ROUNDING, half_units: Array | None = None
+    phi: PhiLike, *, tolerance: float = ROUNDING_TOLERANCE, half_units: Array | None = None
 ) -> BodyVerdict:
-    """Whether some mass density makes the ten numbers (m > 0 and Pi ⪰ 0), and by how much not.
+    """Test the ten parameters of a body for physical consistency: m > 0 and Pi ⪰ 0.
 
-    Impossible is what violates a rule by more than `tolerance` of the body's own spread, and by
-    more than double precision can tell of numbers given about Bo (`rounding_about_com`).
+    A rule is violated by more than `tolerance` of the sum of the second moments, and by more than
+    the rounding error of numbers given about Bo (`rounding_error_about_com`).
 
-    Files print few digits, and of a plate or rod every other one then comes out impossible. With
-    `half_units` those are told apart: a violation is *by rounding* where numbers within half a unit
-    of the printed ones undo it. The rounding is that of phi; for an inertia printed about the
-    centre of mass, check the body there: phi = [m, 0, 0, 0, I_c].
+    Files print few digits, which makes every other plate or rod inconsistent. With `half_units` a
+    violation is marked *by rounding* if numbers within half a unit of the printed ones remove it.
+    The rounding is that of phi; for an inertia printed about the centre of mass, check the body
+    there: phi = [m, 0, 0, 0, I_c].
 
     Args:
-        phi: ten parameters about Bo in B, of one body, shape (10,); `body_kinds` and
-            `is_consistent` judge a batch.
+        phi: ten parameters about Bo in B, of one body, shape (10,); use `body_kinds` or
+            `is_consistent` for a batch.
         tolerance: relative to the sum of the second moments about the centre of mass.
-        half_units: how far each of the ten may be from what it stood for, shape (10,); see
-            `half_unit` for a printed number.
+        half_units: largest rounding error of each of the ten, shape (10,); see `half_last_digit`
+            for a printed number.
 
     Raises:
-        ModelError: not ten finite numbers, or the half units not as many.
+        ModelError: not ten finite numbers, or not ten half units.
     """
     phi = seal(phi, "phi", (10,))
     units = np.zeros(10) if half_units is None else seal(half_units, "half_units", (10,))
     mass = float(phi[0])
     com, floor, values, axes = None, 0.0, np.full(3, -np.inf), np.eye(3)
     with np.errstate(over="ignore", invalid="ignore"):
-        S = pseudo_inertia(phi)[:3, :3]  # about Bo where there is no mass
+        S = pseudo_inertia(phi)[:3, :3]  # about Bo if there is no mass
         if mass != 0.0:
-            com = _sealed(phi[1:4] / mass)
-            S, floor = second_moment_about_com(phi), float(rounding_about_com(phi))
-    bounded = com is None or bool(within_reach(com, S))
-    if bounded:
+            com = _sealed_copy(phi[1:4] / mass)
+            S, floor = second_moment_about_com(phi), float(rounding_error_about_com(phi))
+    representable = com is None or bool(is_representable(com, S))
+    if representable:
         values, axes = np.linalg.eigh(S)
     limit = max(tolerance * float(np.abs(values).sum()), floor)
     massless = bool((np.abs(phi) <= units).all())
-    found: list[Violation] = []
+    violations: list[Violation] = []
     if mass <= 0.0 and not massless:
         message = f"the mass is {mass:.6g} kg, not positive"
         if mass == 0.0:
             message = "the mass is zero, but the first moment of mass or the inertia is not"
         reachable = mass + float(units[0]) > 0.0
-        found.append(Violation("mass", -mass, np.inf, reachable, np.eye(10)[0], message))
+        violations.append(Violation("mass", -mass, np.inf, reachable, np.eye(10)[0], message))
     if com is not None and not massless:
-        if bounded:
-            found.extend(_inertia_violations(com, values, axes, limit, units))
-        else:  # numbers overflow on the way to it
+        if representable:
+            violations.extend(_inertia_violations(com, values, axes, limit, units))
+        else:  # the second moment about the centre of mass overflows
             message = (
                 f"the mass is too small for its first moment, the centre of mass would be at "
-                f"{_spell(com)} m"
+                f"{_format_vector(com)} m"
             )
-            nowhere = np.zeros(10)
-            found.append(Violation("pseudo-inertia", np.inf, np.inf, False, nowhere, message))
-    kind = KIND_BY_RANK[int(np.sum(values > limit))] if bounded else BodyKind.IMPOSSIBLE
-    if found:
+            no_gradient = np.zeros(10)
+            violations.append(
+                Violation("pseudo-inertia", np.inf, np.inf, False, no_gradient, message)
+            )
+    kind = KIND_BY_RANK[int(np.sum(values > limit))] if representable else BodyKind.IMPOSSIBLE
+    if violations:
         kind = BodyKind.IMPOSSIBLE
     elif massless:
         kind = BodyKind.MASSLESS
@@ -181,24 +187,26 @@ def check(
         kind=kind,
         mass=mass,
         com=com,
-        principal_moments=_sealed(values.sum() - values[::-1] if bounded else np.full(3, np.nan)),
-        second_moments=_sealed(values),
-        pseudo_eigenvalues=_sealed(np.linalg.eigvalsh(pseudo_inertia(phi))),
-        violations=tuple(found),
+        principal_moments=_sealed_copy(
+            values.sum() - values[::-1] if representable else np.full(3, np.nan)
+        ),
+        second_moments=_sealed_copy(values),
+        pseudo_eigenvalues=_sealed_copy(np.linalg.eigvalsh(pseudo_inertia(phi))),
+        violations=tuple(violations),
     )
 
 
-def half_unit(text: str) -> float:
-    """Half a unit of the last digit of a number as it is written.
+def half_last_digit(text: str) -> float:
+    """Return half a unit of the last digit of a printed number.
 
-    `0.0120` is right to 0.00005, `1.2e-3` to 0.00005. What has neither decimals nor an exponent
-    (`2`, `1.`, `0`) is taken as exact, and so is `0.0`: people write these for what is so.
+    `0.0120` and `1.2e-3` are accurate to 0.00005. Numbers with neither decimals nor an exponent
+    (`2`, `1.`, `0`) count as exact, and so does `0.0`.
 
     Args:
         text: a decimal number.
 
     Raises:
-        ModelError: the text is no decimal number.
+        ModelError: the text is not a decimal number.
     """
     match = _NUMBER.fullmatch(text)
     if match is None or not (match["whole"] or match["digits"]):
@@ -214,14 +222,14 @@ def half_unit(text: str) -> float:
 def _inertia_violations(
     com: Vec3, values: Array, axes: Mat33, limit: float, half_units: Array
 ) -> list[Violation]:
-    """The violations of the second moment about the centre of mass, the telling ones first.
+    """Return the violations by the second moment about the centre of mass.
 
     Args:
         com: centre of mass from Bo, shape (3,).
         values: eigenvalues of S_c, ascending, shape (3,).
         axes: their eigenvectors, in columns.
-        limit: what is no farther below zero is rounding.
-        half_units: how far each of the ten numbers may be from what it stood for, shape (10,).
+        limit: eigenvalues above minus this count as zero or positive.
+        half_units: largest rounding error of each of the ten numbers, shape (10,).
     """
     if not values[0] < -limit:
         return []
@@ -231,11 +239,11 @@ def _inertia_violations(
     ]
     moments = values.sum() - values  # descending
     largest = float(np.abs(moments).max())
-    found: list[Violation] = []
+    violations: list[Violation] = []
 
     def add(rule: Rule, absolute: float, scale: float, gradient: Array, message: str) -> None:
         reachable = bool(np.abs(gradient) @ half_units > absolute)
-        found.append(Violation(rule, absolute, absolute / scale, reachable, gradient, message))
+        violations.append(Violation(rule, absolute, absolute / scale, reachable, gradient, message))
 
     if moments[2] < -2.0 * limit:
         below = -float(moments[2])
@@ -245,7 +253,7 @@ def _inertia_violations(
             largest,
             gradients[0] + gradients[1],
             f"a principal moment of inertia about the centre of mass is negative: {-below:.6g} "
-            f"kg m² ({_share(below / largest)} of the largest)",
+            f"kg m² ({_format_share(below / largest)} of the largest)",
         )
     excess = -2.0 * float(values[0])
     add(
@@ -255,7 +263,8 @@ def _inertia_violations(
         2.0 * gradients[0],
         f"triangle inequality: the largest principal moment about the centre of mass, "
         f"{moments[0]:.6g} kg m², exceeds the sum of the others, {moments[1]:.6g} + "
-        f"{moments[2]:.6g}, by {excess:.3g} kg m² ({_share(excess / largest)} of the largest)",
+        f"{moments[2]:.6g}, by {excess:.3g} kg m² ({_format_share(excess / largest)} of the "
+        f"largest)",
     )
     spread = float(np.abs(values).sum())
     for value, axis, gradient in zip(values, axes.T, gradients, strict=True):
@@ -265,23 +274,23 @@ def _inertia_violations(
                 -float(value),
                 spread,
                 gradient,
-                f"pseudo-inertia: the second moment of mass along {_spell(axis)} is "
-                f"{value:.3g} kg m² ({_share(-value / spread)} of the sum of the three), and "
-                f"∫ρ x² dV cannot be negative",
+                f"pseudo-inertia: the second moment of mass along {_format_vector(axis)} is "
+                f"{value:.3g} kg m² ({_format_share(-value / spread)} of the sum of the three), "
+                f"and ∫ρ x² dV cannot be negative",
             )
-    return found
+    return violations
 
 
-def _share(share: float) -> str:
+def _format_share(share: float) -> str:
     return f"{100.0 * share:.3g} %" if share >= 1e-4 else f"{share:.1e}"
 
 
-def _spell(vector: Vec3) -> str:
-    """A vector in short, without minus zeros."""
+def _format_vector(vector: Vec3) -> str:
+    """Format a vector in brackets, without minus zeros."""
     return "[" + ", ".join(f"{x:.3g}" for x in np.where(np.abs(vector) < 5e-4, 0.0, vector)) + "]"
 
 
-def _sealed(array: Array) -> Array:
+def _sealed_copy(array: Array) -> Array:
     array = array.copy()
     array.flags.writeable = False
     return array

@@ -29,7 +29,7 @@ from identify.diagnosis.trial import Trial, stepped
 from identify.errors import IdentifyError
 from identify.estimation import EstimatorSettings, FittedEffects
 from identify.estimation.least_squares import LeastSquaresFit
-from identify.inertia.consistency import DENSEST, least_density
+from identify.inertia.consistency import MAX_DENSITY, density_lower_bound
 from identify.logs import Recording
 from identify.logs.facts import LogFacts
 from identify.logs.patch import Patch
@@ -203,7 +203,7 @@ def with_effects(
     own = settings if not settings.unloaded else replace(settings, unloaded=0, terms=(), mass=None)
     read = next(e for e in ranking.explanations if not e.code)
     cost, again = _with_own_effects(read, loaded, own, bands, as_read)
-    compared, dense = [replace(again, gain=0.0)], max(read.density, again.density) > DENSEST
+    compared, dense = [replace(again, gain=0.0)], max(read.density, again.density) > MAX_DENSITY
     for each in leading:
         if each.code:
             other, now = _with_own_effects(each, loaded, own, bands, None, dense=dense)
@@ -249,7 +249,7 @@ def _with_own_effects(
     cost = cost_of(again, known, bands, each.faults, samples, dense=dense)
     left = left_by(known.fit, without_effects(again, known), 0)
     phi = known.fit.x[:10]
-    density = least_density(phi, known.covariance_of_unknowns[:10, :10])
+    density = density_lower_bound(phi, known.covariance_of_unknowns[:10, :10])
     return cost, replace(each, phi=phi, density=density, left=left)
 
 

@@ -18,10 +18,10 @@ from identify.estimation.terms import KnownCom
 from identify.estimation.wrench_system import body_system
 from identify.findings import NOT_IDENTIFIED, Finding
 from identify.inertia.consistency import (
-    DENSEST,
+    MAX_DENSITY,
+    density_lower_bound,
     distance_of_com,
-    held_by_arm,
-    least_density,
+    within_arm_capacity,
 )
 from identify.inertia.matrices import second_moment_about_com
 from identify.logs.facts import LogFacts
@@ -275,8 +275,8 @@ def _at_the_edge(estimate: Estimate, corrected: Sequence[str]) -> Iterator[Findi
 def _too_dense(estimate: Estimate) -> Iterator[Finding]:
     """A finding for each identified body that is denser than any material, whatever its shape."""
     for one in estimate.bodies:
-        density = least_density(one.parameters.phi, one.covariance)
-        if NOT_IDENTIFIED & set(one.decided_by.values()) or not density > DENSEST:
+        density = density_lower_bound(one.parameters.phi, one.covariance)
+        if NOT_IDENTIFIED & set(one.decided_by.values()) or not density > MAX_DENSITY:
             continue
         yield Finding(
             "too_dense",
@@ -307,7 +307,7 @@ def _held_by_none(estimate: Estimate, log: LogSummary) -> Iterator[Finding]:
     sensor = np.zeros(3) if recording.X_BS is None else recording.X_BS.position
     for one in estimate.bodies:
         mass, away = one.parameters.mass, float(np.linalg.norm(one.parameters.com - sensor))
-        held = held_by_arm(one.parameters.phi, one.covariance, sensor)
+        held = within_arm_capacity(one.parameters.phi, one.covariance, sensor)
         odd = _odd_load(one, sensor, log.wrench_range) if recording.still else ""
         if held and not odd and not (recording.still and mass > _HEAVY):
             continue
@@ -329,7 +329,7 @@ def _odd_load(one: Estimate, sensor: Vec3, wrench_range: Array) -> str:
     mass, (least, most) = phi[0], distance_of_com(phi, covariance, sensor)
     if mass > _HEAVY and (np.round(wrench_range) == wrench_range).all():
         return "; force and torque are whole numbers, as raw counts are"
-    radius = float(np.cbrt(0.75 * mass / (np.pi * DENSEST)))
+    radius = float(np.cbrt(0.75 * mass / (np.pi * MAX_DENSITY)))
     if any(mass > heavy and most < share * radius for heavy, share in _NEAREST):
         return (
             f", nearer than a body so heavy can hang there (a ball of osmium has a radius of "

@@ -22,7 +22,7 @@ from scipy.special import stdtrit
 from identify.arrays import Array, Mat33, Vec3
 from identify.errors import LogError
 from identify.findings import Finding
-from identify.inertia.consistency import DENSEST, FARTHEST_COM, least_density
+from identify.inertia.consistency import MAX_COM_DISTANCE, MAX_DENSITY, density_lower_bound
 from identify.logs import Recording
 from identify.relevance import FORCE_SHARE_AT_REST, RATE_AT_REST
 from identify.signals.imu import BandMoments
@@ -266,7 +266,7 @@ def _in_another_unit(
     origin = np.zeros(3) if recording.X_BS is None else recording.X_BS.position
     away = float(np.linalg.norm(x[:3] - origin))
     error = float(np.sqrt(np.trace(covariance[:3, :3])))
-    if away - IMPOSSIBLE_BY_TORQUE_SIGMA * error > FARTHEST_COM:
+    if away - IMPOSSIBLE_BY_TORQUE_SIGMA * error > MAX_COM_DISTANCE:
         yield Finding(
             "torque_unit",
             "error",
@@ -278,8 +278,8 @@ def _in_another_unit(
         )
     about_com, errors = np.array([mass, 0.0, 0.0, 0.0, *x[3:]]), np.zeros((10, 10))
     errors[4:, 4:] = covariance[3:, 3:]
-    density = least_density(about_com, errors)
-    if density > DENSEST:
+    density = density_lower_bound(about_com, errors)
+    if density > MAX_DENSITY:
         yield Finding(
             "too_dense",
             "error",

@@ -17,7 +17,7 @@ from numpy.typing import DTypeLike
 from identify.arrays import Array, Phi, PhiLike, Vec3, Vec4, seal
 from identify.inertia import phi_from_inertia
 from identify.inertia.conventions import principal_frame
-from identify.inertia.conventions.central import central_inertia
+from identify.inertia.conventions.mass_properties import central_inertia
 from identify.spatial import quaternion_from_rotation, quaternion_product
 from identify.spatial.rotations import (
     cross,

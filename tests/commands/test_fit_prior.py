@@ -7,7 +7,7 @@ import pytest
 
 from identify.inertia import PHI
 from identify.inertia.shapes import Box
-from identify.inertia.shapes.interior import interior_of
+from identify.inertia.shapes.interior import sample_interior
 from identify.logs import Noise, synthetic_recording
 from identify.logs.synthetic import random_motion
 from identify.logs.writing import write_log
@@ -16,7 +16,7 @@ from tests.close import assert_close
 
 SOLID, AT = Box(0.20, 0.08, 0.05), (0.02, -0.03, 0.10, 0.0, 0.0, 0.0)
 TRUTH = SOLID.body(mass=0.9).in_frame(Pose(np.eye(3), np.array(AT[:3])))
-POINTS = interior_of(SOLID, 1500).points
+POINTS = sample_interior(SOLID, 1500).points
 
 
 def written(folder, name: str, seed: int, **motion):

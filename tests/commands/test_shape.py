@@ -34,7 +34,7 @@ def test_every_shape(cli, tmp_path, name):
         ("", "Missing from identify shape: NAME"),
         ("bocks 1 1 1 --mass 1", "no shape 'bocks' among box,"),
         ("mash part.stl --mass 1", "tube, mesh; did you mean 'mesh'?"),
-        ("box 0.1 0.2 --mass 1", "shape box: expected 3 sizes, got 2; it takes x (length along x)"),
+        ("box 0.1 0.2 --mass 1", "shape box: expected 3 sizes, got 2: x (length along x)"),
         ("box 0.1 -0.2 0.3 --mass 1", "y (length along y): expected a positive"),
         ("box 0.1 two 0.3 --mass 1", "shape: expected a size [m], got 'two'"),
         ("box 0.1 0.2 0.3", "either a mass [kg] or a density [kg/m³], got neither"),
@@ -84,7 +84,7 @@ def test_the_hull_of_a_mesh_with_holes_is_taken_on_request(cli, tmp_path):
     path, out = tmp_path / "open.ply", tmp_path / "open.json"
     trimesh.Trimesh(box.vertices, box.faces[:-1], process=False).export(path)
     words = ("shape", "mesh", path, "--density", "1000", "--scale", "0.001", "-o", out)
-    assert "take its convex hull (identify shape --hull;" in cli.refused(*words)
+    assert "use its convex hull (identify shape --hull;" in cli.refused(*words)
     status, _, err = cli(*words, "--hull")
     assert status == 0
     assert "3 edges of its 11 faces have no neighbour" in err

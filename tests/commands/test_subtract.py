@@ -108,7 +108,7 @@ def test_what_noise_does_not_explain_is_an_error(cli, files, tmp_path, known):
     both = [saved(TOOL + thin), saved(TOOL)]
     if not known:
         both = [replace(one, covariance=None) for one in both]
-    assert "with − without is no possible body: triangle inequality" in cli.refused(
+    assert "with − without is not physically consistent: triangle inequality" in cli.refused(
         "subtract", *files(*both), "-o", out
     )
     assert not out.exists()

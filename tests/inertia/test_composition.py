@@ -28,7 +28,7 @@ def test_a_payload_is_with_less_without(load, payload):
 @given(bodies(flat=False, offset=1.0), st.floats(1e-9, 0.5))
 def test_less_than_nothing_is_refused_with_the_mass_in_words(phi, share):
     with pytest.raises(
-        ImpossibleDifference, match=r"with − without is no possible body: the mass is -"
+        ImpossibleDifference, match=r"with − without is not physically consistent: the mass is -"
     ):
         subtract(phi, (1.0 + share) * phi)
 

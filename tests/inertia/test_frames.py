@@ -79,7 +79,7 @@ def test_changes_of_frame_compose_and_invert(phi, X_CA, X_AB):
 
 @pytest.mark.parametrize("chunk", [1, 3, 8192])
 def test_the_routes_agree_for_many_bodies_and_poses_in_chunks(monkeypatch, chunk):
-    monkeypatch.setattr(frames, "_BODIES_AT_ONCE", chunk)
+    monkeypatch.setattr(frames, "_CHUNK_BODIES", chunk)
     phi, X = crowd(1, 10)
     for route in ROUTES[1:]:
         assert_same_body(in_frame(phi, X), route(phi, X), 1e-14)

@@ -88,7 +88,9 @@ def test_batches():
     ],
 )
 def test_the_edge_and_beyond_is_refused_and_named(phi, kind):
-    with pytest.raises(ModelError, match=f"the body is of kind '{kind}'; the chart covers solid"):
+    with pytest.raises(
+        ModelError, match=f"the body is of kind '{kind}'; the coordinates exist for solid"
+    ):
         log_cholesky_from_phi(phi)
     solid = random_body(np.random.default_rng(0))
     with pytest.raises(ModelError, match=rf"body \(0, 1\) is of kind '{kind}'"):

@@ -14,7 +14,7 @@ from identify.inertia.matrices import (
     inertia_from_second_moment,
     move_inertia,
     move_second_moment,
-    rounding_about_com,
+    rounding_error_about_com,
     second_moment_about_com,
     second_moment_from_inertia,
 )
@@ -119,5 +119,7 @@ def test_the_rounding_about_the_centre_of_mass_bounds_that_of_exact_plates(dista
     com = rng.normal(size=(count, 3))
     com *= distance / np.linalg.norm(com, axis=-1, keepdims=True)
     phi = phi_from_inertia(np.full(count, 3.0), com, 3.0 * inertia_from_second_moment(S))
-    seen = np.abs(np.linalg.eigvalsh(second_moment_about_com(phi))[:, 0]) / rounding_about_com(phi)
+    seen = np.abs(
+        np.linalg.eigvalsh(second_moment_about_com(phi))[:, 0]
+    ) / rounding_error_about_com(phi)
     assert 0.05 < seen.max() < 0.7

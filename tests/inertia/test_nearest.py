@@ -141,7 +141,7 @@ class TestMass:
     def test_without_one_there_is_no_nearest_body(self, mass):
         phi = phi_from_inertia(mass, np.ones(3), np.eye(3))
         with pytest.raises(
-            ModelError, match=f"the body has a mass of {mass:g} kg and no nearest one"
+            ModelError, match=f"the body has a mass of {mass:g} kg; expected a positive mass"
         ):
             nearest_consistent(phi)
         with pytest.raises(ModelError, match="body 1 has a mass of"):

@@ -161,9 +161,9 @@ def test_one_body_is_no_batch_and_a_batch_is_not_one_body():
     body, batch = InertialParameters(THREE[0]), InertialParameters(THREE)
     assert type(body.mass) is float
     assert type(body.consistent) is bool
-    with pytest.raises(TypeError, match="one body has no length"):
+    with pytest.raises(TypeError, match="a single body has no length"):
         len(body)
-    with pytest.raises(TypeError, match="one body has no entries"):
+    with pytest.raises(TypeError, match="a single body cannot be indexed"):
         body[0]
     with pytest.raises(ModelError, match=r"phi: expected shape \(10\), got \(3, 10\)"):
         inertia.check(batch)

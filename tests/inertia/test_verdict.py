@@ -9,7 +9,7 @@ from identify.inertia import (
     pseudo_inertia,
 )
 from identify.inertia.consistency import BodyKind
-from identify.inertia.verdict import check, half_unit
+from identify.inertia.verdict import check, half_last_digit
 from tests.close import assert_close
 from tests.strategies import bodies
 
@@ -143,16 +143,16 @@ def test_what_is_not_ten_finite_numbers_is_refused(arguments, message):
     ],
 )
 def test_the_half_unit_of_what_is_printed(text, expected):
-    assert_close(half_unit(text), expected, 1e-15)
+    assert_close(half_last_digit(text), expected, 1e-15)
 
 
 @given(st.floats(1e-6, 1e6), st.integers(2, 12))
 def test_the_number_meant_is_within_it(value, decimals):
     for text in (f"{value:.{decimals}f}", f"{value:.{decimals}e}"):
-        assert abs(float(text) - value) <= half_unit(text) * (1.0 + 1e-9) + 1e-15 * value
+        assert abs(float(text) - value) <= half_last_digit(text) * (1.0 + 1e-9) + 1e-15 * value
 
 
 @pytest.mark.parametrize("text", ["", ".", "e5", "one", "1,5", "nan", "inf", "0x10", "1.2.3", "٣"])
 def test_what_is_no_decimal_number_is_refused(text):
     with pytest.raises(ModelError, match="expected a decimal number"):
-        half_unit(text)
+        half_last_digit(text)

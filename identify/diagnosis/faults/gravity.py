@@ -9,7 +9,7 @@ import numpy as np
 from identify.arrays import Array
 from identify.diagnosis.fault import Fault, Sizes, rounded, slip
 from identify.diagnosis.faults.wrench import DEGREE
-from identify.inertia.consistency import FARTHEST_COM
+from identify.inertia.consistency import MAX_COM_DISTANCE
 from identify.logs.facts import LogFacts
 from identify.logs.patch import Patch
 from identify.logs.schema_fields import negated
@@ -213,5 +213,5 @@ def _partly(facts: LogFacts) -> Iterator[Fault]:
 
 def _held(weight: Array, before: float) -> bool:
     """Whether a pendant may hold a body of that mass and first moment: no tool is far longer."""
-    near = np.linalg.norm(weight[1:]) <= FARTHEST_COM * abs(weight[0])
+    near = np.linalg.norm(weight[1:]) <= MAX_COM_DISTANCE * abs(weight[0])
     return bool(near and weight[0] + 0.1 * before > 0.0)

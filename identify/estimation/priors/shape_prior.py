@@ -18,7 +18,7 @@ from identify.estimation.priors.prior import NormalMixture, Prior
 from identify.inertia import inertia_about_com
 from identify.inertia.frames import congruence_map
 from identify.inertia.shapes import Points, Shape, read_mesh
-from identify.inertia.shapes.interior import interior_of
+from identify.inertia.shapes.interior import sample_interior
 from identify.inertia.shapes.points import read_points
 from identify.spatial import Pose
 
@@ -146,7 +146,7 @@ class ShapePrior(Prior):
             ModelError: it fills no volume.
             TermError: the error is none.
         """
-        interior = interior_of(shape, _FILLED)
+        interior = sample_interior(shape, _FILLED)
         pose = Pose.identity() if at is None else at
         body = shape.body(mass=1.0).in_frame(pose)
         weights = interior.volumes / interior.volumes.sum()

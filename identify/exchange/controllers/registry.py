@@ -158,7 +158,7 @@ def checked_payload(body: PhiLike, *, largest_mass: float = HEAVIEST) -> Payload
     Raises:
         ModelError: an impossible body, no mass, or a size that no arm carries.
     """
-    body = InertialParameters.one(body)
+    body = InertialParameters.single(body)
     if not largest_mass > 0.0:
         raise ModelError(f"largest mass: expected a positive number [kg], got {largest_mass:g}")
     if not body.mass > 0.0:

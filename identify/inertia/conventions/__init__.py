@@ -1,10 +1,10 @@
-"""How other tools write the inertia of a rigid body: by name, each way and back.
+"""Conventions of other tools for the inertia of a rigid body, by name, to and from phi.
 
     find_convention("mujoco").from_phi(phi)    MujocoInertial(mass, pos, quat_wxyz, diaginertia)
     MujocoInertial(...).to_phi()               phi
 
-Every order, sign and point that is not that of phi lives here and nowhere else. Nothing imports the
-tools themselves; names are loaded when first used.
+Every order, sign and reference point that differs from phi is defined here and nowhere else.
+Nothing imports the tools themselves; names are loaded when first used.
 """
 
 from identify.lazy import attach

@@ -4,7 +4,10 @@ from identify.inertia.conventions.axes import (
     rotation_from_rpy as rotation_from_rpy,
     rpy_from_rotation as rpy_from_rotation,
 )
-from identify.inertia.conventions.central import Axes as Axes, MassProperties as MassProperties
+from identify.inertia.conventions.mass_properties import (
+    Axes as Axes,
+    MassProperties as MassProperties,
+)
 from identify.inertia.conventions.orders import (
     SIX_ORDERS as SIX_ORDERS,
     matrix_from_six as matrix_from_six,
@@ -18,8 +21,8 @@ from identify.inertia.conventions.registry import (
     find_convention as find_convention,
 )
 from identify.inertia.conventions.simulators import (
-    SMALLEST_FULL_INERTIA as SMALLEST_FULL_INERTIA,
-    SMALLEST_INERTIA as SMALLEST_INERTIA,
+    MIN_FULL_INERTIA as MIN_FULL_INERTIA,
+    MIN_INERTIA as MIN_INERTIA,
     GazeboInertial as GazeboInertial,
     MujocoInertial as MujocoInertial,
     SdfInertial as SdfInertial,

@@ -1,4 +1,4 @@
-"""Axes as other tools say them: principal ones, fixed angles, quaternions with the scalar first."""
+"""Axes of other tools: principal axes, fixed-axis angles, quaternions with the scalar first."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from identify.spatial import quaternion_from_rotation, rotation_from_quaternion
 from identify.spatial.rotations import cross
 
 Sorting = Literal["ascending", "descending", "unless diagonal"]
-"""Order of the moments: `unless diagonal` keeps the body's axes where they are principal already,
-and is ascending elsewhere."""
+"""Order of the moments: `unless diagonal` keeps the body's axes if they are principal already,
+and is ascending otherwise."""
 
-_SIGNS = np.array([[1.0, 1.0, 1.0], [1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]])
-"""Of the axes of a right-handed frame, so that it stays one."""
-_ZERO_PRODUCT = 4.0 * np.finfo(np.float64).eps
-"""Products of inertia below this, relative to the largest moment, are zero but for rounding."""
+_AXIS_SIGNS = np.array([[1.0, 1.0, 1.0], [1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]])
+"""Signs of three axes that keep a right-handed frame right-handed, shape (4, 3)."""
+_ROUNDING_TOLERANCE = 4.0 * np.finfo(np.float64).eps
+"""Products of inertia, relative to the largest moment, that count as zero."""
 
 
 class PrincipalFrame(NamedTuple):
-    """I = R diag(moments) Rᵀ; the columns of R are the principal axes in B."""
+    """Principal moments and axes, I = R diag(moments) Rᵀ; the columns of R are the axes in B."""
 
     moments: Vec3
     rotation: Mat33
 
 
 def principal_frame(inertia: Mat33, sorting: Sorting = "ascending") -> PrincipalFrame:
-    """Principal moments and a right-handed set of principal axes.
+    """Compute principal moments and a right-handed set of principal axes.
 
-    Axes are defined up to their signs, and within the plane or space of a repeated moment not at
-    all: of the four right-handed choices of sign the one nearest to the body's axes is taken, and
+    Axes are defined up to their signs, and are arbitrary within the plane or space of a repeated
+    moment: of the four right-handed choices of sign the one nearest to the body's axes is used, and
     eigenvectors are orthonormal for repeated moments too, so R is always a proper rotation.
 
     Args:
@@ -42,7 +42,7 @@ def principal_frame(inertia: Mat33, sorting: Sorting = "ascending") -> Principal
     Returns:
         Moments (..., 3) and rotations R_BC (..., 3, 3).
     """
-    inertia = _without_rounding(as_real(inertia, "inertia"))
+    inertia = _zero_negligible_products(as_real(inertia, "inertia"))
     moments, axes = np.linalg.eigh(inertia)  # ascending
     diagonal = np.diagonal(inertia, axis1=-2, axis2=-1)
     is_diagonal = (inertia == diagonal[..., None, :] * np.eye(3)).all(axis=(-2, -1))
@@ -57,10 +57,10 @@ def principal_frame(inertia: Mat33, sorting: Sorting = "ascending") -> Principal
 
 
 def rotation_from_rpy(rpy: Vec3) -> Mat33:
-    """Rotation of angles about the fixed axes x, y, z, R = Rz(yaw) Ry(pitch) Rx(roll).
+    """Compute the rotation by fixed-axis angles, R = Rz(yaw) Ry(pitch) Rx(roll).
 
     Args:
-        rpy: roll, pitch, yaw [rad], as URDF and SDF have them, shape (..., 3).
+        rpy: roll, pitch, yaw [rad], as in URDF and SDF, shape (..., 3).
 
     Returns:
         Shape (..., 3, 3).
@@ -77,10 +77,10 @@ def rotation_from_rpy(rpy: Vec3) -> Mat33:
 
 
 def rpy_from_rotation(rotation: Mat33) -> Vec3:
-    """Fixed-axis angles of a rotation, exact at a pitch of ±π/2 too.
+    """Compute the fixed-axis angles of a rotation, exact also at a pitch of ±π/2.
 
-    Yaw comes first, and roll from what remains after it is taken off, Rz(−yaw) R: at a pitch of
-    ±π/2, where only their sum or difference is determined, any yaw then finds its roll.
+    Yaw is computed first, then roll from the remaining rotation Rz(−yaw) R: at a pitch of ±π/2,
+    where only their sum or difference is determined, any yaw then has its matching roll.
 
     Args:
         rotation: shape (..., 3, 3).
@@ -97,22 +97,22 @@ def rpy_from_rotation(rotation: Mat33) -> Vec3:
 
 
 def wxyz_from_rotation(rotation: Mat33) -> Vec4:
-    """Unit quaternion [w, x, y, z] of a rotation, w ≥ 0, shape (..., 3, 3) to (..., 4)."""
+    """Return the unit quaternion [w, x, y, z], w ≥ 0, of rotations (..., 3, 3), shape (..., 4)."""
     return np.roll(quaternion_from_rotation(rotation), 1, axis=-1)
 
 
 def rotation_from_wxyz(quaternion: ArrayLike) -> Mat33:
-    """Rotation of a quaternion [w, x, y, z], of any length but zero, shape (..., 3, 3)."""
+    """Return the rotation of quaternions [w, x, y, z] of any nonzero norm, shape (..., 3, 3)."""
     return rotation_from_quaternion(np.roll(np.asarray(quaternion), -1, axis=-1))
 
 
-def _without_rounding(inertia: Mat33) -> Mat33:
+def _zero_negligible_products(inertia: Mat33) -> Mat33:
     scale = np.abs(inertia).max(axis=(-2, -1), keepdims=True, initial=0.0)
-    negligible = (np.abs(inertia) <= _ZERO_PRODUCT * scale) & ~np.eye(3, dtype=bool)
+    negligible = (np.abs(inertia) <= _ROUNDING_TOLERANCE * scale) & ~np.eye(3, dtype=bool)
     return np.where(negligible, 0.0, inertia)
 
 
 def _nearest_signs(axes: Mat33) -> Vec3:
-    """Signs of the columns of right-handed frames that leave them so, with the largest trace."""
-    traces = np.diagonal(axes, axis1=-2, axis2=-1) @ _SIGNS.T
-    return _SIGNS[np.argmax(traces, axis=-1)]
+    """Return the column signs that keep frames right-handed and maximise their trace."""
+    traces = np.diagonal(axes, axis1=-2, axis2=-1) @ _AXIS_SIGNS.T
+    return _AXIS_SIGNS[np.argmax(traces, axis=-1)]

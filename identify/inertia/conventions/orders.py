@@ -1,8 +1,8 @@
-"""Orders by name: of six entries of a matrix, of ten numbers, of the two parts of a twist.
+"""Named orders of the six entries of an inertia and of the two parts of a twist.
 
-Products of inertia are the matrix's off-diagonal entries where they are said to be `negative`
-integrals, Ixy = −∫ρ x y dV, as in phi and nearly everywhere; `positive` ones, +∫ρ x y dV, are what
-SolidWorks calls positive tensor notation and prints unless told otherwise.
+Products of inertia called `negative` are the matrix's off-diagonal entries, Ixy = −∫ρ x y dV, as in
+phi and nearly everywhere; `positive` ones, +∫ρ x y dV, are SolidWorks' positive tensor notation,
+its default.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from identify.arrays import Array, Mat33, Mat66, Phi, PhiLike, seal
 from identify.documents import lookup
 from identify.errors import ModelError
-from identify.inertia.conventions.central import require_mass, seal_phi
+from identify.inertia.conventions.mass_properties import require_mass, seal_phi
 from identify.inertia.matrices import (
     inertia_about_com,
     inertia_about_origin,
@@ -30,9 +30,9 @@ from identify.inertia.matrices import (
 from identify.spatial import vee
 
 Products: TypeAlias = Literal["negative", "positive", "none"]
-"""Sign of the products of inertia; `none` where there are none to sign."""
-Point: TypeAlias = Literal["origin", "centre of mass", "mixed"]
-"""What an inertia is about; `mixed` is Gazebo's body matrix, whose blocks belong to two points."""
+"""Sign of the products of inertia; `none` if all are zero by definition."""
+ReferencePoint: TypeAlias = Literal["origin", "centre of mass", "mixed"]
+"""Reference point of an inertia; `mixed` is Gazebo's body matrix, with blocks of two points."""
 SpatialOrder: TypeAlias = Literal["linear first", "angular first"]
 
 _BY_ROWS = ("xx", "xy", "xz", "yy", "yz", "zz")
@@ -49,15 +49,15 @@ SIX_ORDERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "cyclic": ("xx", "yy", "zz", "xy", "yz", "zx"),
     }
 )
-"""Order of the six entries, by the tool or the name it has. Reading the upper triangle by rows
-(`identify`) is reading the lower one by columns; `pinocchio` reads the lower one by rows."""
+"""Order of the six entries, by the name of the tool or of the order. The upper triangle by rows
+(`identify`) equals the lower one by columns; `pinocchio` is the lower one by rows."""
 
-_STRUCTURE = 1e-9
-"""How far from the form [[m 1, −ĥ], [ĥ, I]] a matrix may be, relative to what its entries are."""
+_STRUCTURE_TOLERANCE = 1e-9
+"""Largest deviation of a matrix from the form [[m 1, −ĥ], [ĥ, I]], relative to its entries."""
 
 
 def matrix_from_six(six: ArrayLike, order: str, products: Products = "negative") -> Mat33:
-    """Symmetric matrices of their six entries in a named order.
+    """Build symmetric matrices from six entries in a named order.
 
     Args:
         six: shape (..., 6).
@@ -71,17 +71,19 @@ def matrix_from_six(six: ArrayLike, order: str, products: Products = "negative")
         ModelError: an unknown name, or not six finite numbers.
     """
     six = seal(six, f"six numbers ({order})", (..., 6))
-    return signed(symmetric_from_six(six[..., np.argsort(_positions(order))]), products)
+    return convert_product_sign(
+        symmetric_from_six(six[..., np.argsort(_entry_indices(order))]), products
+    )
 
 
 def six_in_order(matrix: ArrayLike, order: str, products: Products = "negative") -> Array:
-    """The six entries of symmetric matrices in a named order; inverse of `matrix_from_six`."""
+    """Return six entries of symmetric matrices in a named order; inverse of `matrix_from_six`."""
     matrix = seal(matrix, "inertia", (..., 3, 3))
-    return six_from_symmetric(signed(matrix, products))[..., _positions(order)]
+    return six_from_symmetric(convert_product_sign(matrix, products))[..., _entry_indices(order)]
 
 
-def signed(matrix: Mat33, products: Products) -> Mat33:
-    """Matrices between the two signs of their products of inertia: its own inverse.
+def convert_product_sign(matrix: Mat33, products: Products) -> Mat33:
+    """Flip the off-diagonal entries if products are `positive`; the function is its own inverse.
 
     Raises:
         ModelError: a sign that is neither `negative` nor `positive`.
@@ -93,15 +95,16 @@ def signed(matrix: Mat33, products: Products) -> Mat33:
     return np.where(np.eye(3, dtype=bool), matrix, -matrix)
 
 
-def spatial_matrix(phi: PhiLike, order: SpatialOrder, point: Point = "origin") -> Mat66:
-    """Spatial inertia about Bo in B in a named order of the parts of a twist.
+def spatial_matrix(phi: PhiLike, order: SpatialOrder, point: ReferencePoint = "origin") -> Mat66:
+    """Return the spatial inertia about Bo in B in a named order of linear and angular part.
 
     Linear first it is [[m 1, −ĥ], [ĥ, I]]; angular first [[I, ĥ], [−ĥ, m 1]].
 
     Args:
         phi: shape (..., 10).
-        order: `linear first` (ours, Pinocchio) or `angular first` (Featherstone, Drake, DART).
-        point: `mixed` puts the inertia about the centre of mass in the place of I.
+        order: `linear first` (`identify`, Pinocchio) or `angular first` (Featherstone, Drake,
+            DART).
+        point: `mixed` replaces I by the inertia about the centre of mass.
 
     Returns:
         Shape (..., 6, 6).
@@ -111,11 +114,13 @@ def spatial_matrix(phi: PhiLike, order: SpatialOrder, point: Point = "origin") -
     if point == "mixed":
         require_mass(phi, "spatial matrix of two points")
         matrix[..., 3:, 3:] = inertia_about_com(phi)
-    return _linear_first(matrix, order)
+    return _to_linear_first(matrix, order)
 
 
-def phi_from_spatial_matrix(matrix: ArrayLike, order: SpatialOrder, point: Point = "origin") -> Phi:
-    """Ten parameters of a rigid body's spatial inertia; inverse of `spatial_matrix`.
+def phi_from_spatial_matrix(
+    matrix: ArrayLike, order: SpatialOrder, point: ReferencePoint = "origin"
+) -> Phi:
+    """Compute phi from a rigid body's spatial inertia; inverse of `spatial_matrix`.
 
     Args:
         matrix: shape (..., 6, 6).
@@ -126,10 +131,10 @@ def phi_from_spatial_matrix(matrix: ArrayLike, order: SpatialOrder, point: Point
         Shape (..., 10).
 
     Raises:
-        ModelError: no rigid body has this matrix (the mass block is not m 1, or the blocks beside
-            it are not ±ĥ), as with fluid added mass.
+        ModelError: the matrix is not that of a rigid body (the mass block is not m 1, or the
+            off-diagonal blocks are not ±ĥ), as with fluid added mass.
     """
-    M = _linear_first(seal(matrix, "spatial inertia", (..., 6, 6)), order)
+    M = _to_linear_first(seal(matrix, "spatial inertia", (..., 6, 6)), order)
     six = six_from_symmetric(M[..., 3:, 3:])
     phi = np.concatenate((M[..., :1, 0], vee(M[..., 3:, :3]), six), axis=-1)
     blocks = np.stack((M[..., :3, :3], M[..., 3:, 3:]), axis=-3)
@@ -138,11 +143,11 @@ def phi_from_spatial_matrix(matrix: ArrayLike, order: SpatialOrder, point: Point
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(off == 0.0, 0.0, off / (unit[..., :, None] * unit[..., None, :]))
     error = float(share.max(initial=0.0))  # each block by its own unit: kg, kg m, kg m²
-    if not (error <= _STRUCTURE):
+    if not (error <= _STRUCTURE_TOLERANCE):
         raise ModelError(
             f"spatial inertia ({order}): expected the blocks m 1, ±ĥ and a symmetric I of a rigid "
             f"body, got a matrix that is off by {error:.1e} of its scale; fluid added mass cannot "
-            f"be said with ten parameters"
+            f"be expressed by ten parameters"
         )
     if point != "mixed":
         return phi
@@ -150,13 +155,13 @@ def phi_from_spatial_matrix(matrix: ArrayLike, order: SpatialOrder, point: Point
     return phi_from_inertia(phi[..., 0], phi[..., 1:4] / phi[..., :1], inertia_about_origin(phi))
 
 
-def _positions(order: str) -> np.ndarray:
-    """Where each of the named six is in xx, xy, xz, yy, yz, zz."""
+def _entry_indices(order: str) -> np.ndarray:
+    """Return the index of each entry of the order in xx, xy, xz, yy, yz, zz."""
     entries = lookup(SIX_ORDERS, order, "order of six", ModelError)
     return np.array([_BY_ROWS.index("".join(sorted(entry))) for entry in entries])
 
 
-def _linear_first(matrix: Mat66, order: SpatialOrder) -> Mat66:
+def _to_linear_first(matrix: Mat66, order: SpatialOrder) -> Mat66:
     if order == "linear first":
         return matrix
     if order != "angular first":

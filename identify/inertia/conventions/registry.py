@@ -1,4 +1,4 @@
-"""The table of conventions: what each is about, in which axes, signs and order."""
+"""Table of the conventions of other tools: reference point, axes, signs and order of each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from identify.arrays import Array, Phi, PhiLike, seal
 from identify.documents import lookup
 from identify.errors import ModelError
-from identify.inertia.conventions.central import (
+from identify.inertia.conventions.mass_properties import (
     MassProperties,
     central_inertia,
     require_mass,
@@ -20,12 +20,12 @@ from identify.inertia.conventions.central import (
     seal_phi,
 )
 from identify.inertia.conventions.orders import (
-    Point,
     Products,
+    ReferencePoint,
     SpatialOrder,
+    convert_product_sign,
     matrix_from_six,
     phi_from_spatial_matrix,
-    signed,
     six_in_order,
     spatial_matrix,
 )
@@ -35,25 +35,24 @@ from identify.inertia.matrices import inertia_about_origin, phi_from_inertia, si
 
 @dataclass(frozen=True, slots=True)
 class Convention:
-    """How one tool writes a body down.
+    """Convention of one tool for the inertial parameters of a body.
 
     Attributes:
-        name: what it is called here.
+        name: name of the convention.
         form: `ten` is a vector of m, h and I about the origin, or of m, c and I about the centre of
-            mass; `properties` are `MassProperties`; an order of the parts of a twist is that of a
-            matrix 6×6. Else a class, of a record of the tool's own.
-        point: what the inertia is about; `mixed` is Gazebo's body matrix.
-        six: order of the six entries of the inertia; empty where it is a matrix.
-        axes: what the inertia is expressed in: the body's axes, principal ones, or a frame that is
-            given.
-        products: sign of the products of inertia (`none` where there are none).
-        per_mass: whether the inertia is that of one kilogram [m²].
-        mass: what the tool asks of it where `point` asks for less.
+            mass; `properties` are `MassProperties`; an order of linear and angular part means a
+            6×6 matrix. Otherwise the class of a record of the tool.
+        point: reference point of the inertia; `mixed` is Gazebo's body matrix.
+        six: order of the six entries of the inertia; empty if it is a matrix.
+        axes: axes of the inertia: the body's, principal ones, or those of a given frame.
+        products: sign of the products of inertia (`none` if there are none).
+        per_mass: whether the inertia is divided by the mass [m²].
+        mass: requirement of the tool on the mass, beyond that of `point`.
     """
 
     name: str
     form: Any
-    point: Point
+    point: ReferencePoint
     six: str = ""
     axes: Literal["body", "principal", "given"] = "body"
     products: Products = "negative"
@@ -61,38 +60,41 @@ class Convention:
     mass: Literal["any", "not zero", "positive"] = "any"
 
     def __post_init__(self) -> None:
-        if self.point not in get_args(Point):
-            raise ModelError(f"point: expected one of {get_args(Point)}, got {self.point!r}")
+        if self.point not in get_args(ReferencePoint):
+            raise ModelError(
+                f"point: expected one of {get_args(ReferencePoint)}, got {self.point!r}"
+            )
 
     @property
     def spatial_order(self) -> SpatialOrder | None:
-        """Order of the parts of a twist, for a matrix 6×6."""
+        """Order of linear and angular part, for a 6×6 matrix; else None."""
         return self.form if self.form in get_args(SpatialOrder) else None
 
     @property
     def from_phi(self) -> Callable[..., Any]:
-        """Ten parameters (..., 10) to what the tool has; a record's may take more arguments.
+        """Function that converts ten parameters (..., 10) to the convention.
 
-        A body that cannot be said in it raises `ModelError`.
+        That of a record may take more arguments. It raises `ModelError` for a body that the
+        convention cannot express.
         """
-        return self._said if isinstance(self.form, str) else self.form.from_phi
+        return self._express if isinstance(self.form, str) else self.form.from_phi
 
-    def to_phi(self, said: Any) -> Phi:
-        """The ten parameters, shape (..., 10), of what the tool has."""
+    def to_phi(self, numbers: Any) -> Phi:
+        """Convert numbers in this convention to ten parameters, shape (..., 10)."""
         if self.spatial_order is not None:
-            return phi_from_spatial_matrix(said, self.spatial_order, self.point)
+            return phi_from_spatial_matrix(numbers, self.spatial_order, self.point)
         if self.form == "ten":
-            ten = seal(said, f"ten numbers ({self.name})", (..., 10))
+            ten = seal(numbers, f"ten numbers ({self.name})", (..., 10))
             mass, com, inertia = ten[..., 0], ten[..., 1:4], ten[..., 4:]
         elif self.form == "properties":
             shapes = {"mass": (), "com": (3,), "inertia": (6,) if self.six else (3, 3)}
-            fields = dict(zip(shapes, said, strict=True))
+            fields = dict(zip(shapes, numbers, strict=True))
             mass, com, inertia = seal_fields(self.name, fields, shapes).values()
         else:
-            return self.form.to_phi(said)
+            return self.form.to_phi(numbers)
         if self.six:
             inertia = matrix_from_six(inertia, self.six)
-        inertia = signed(inertia, self.products)
+        inertia = convert_product_sign(inertia, self.products)
         if self.point != "origin":
             return phi_from_inertia(mass, com, inertia)
         mass = mass[..., None]
@@ -100,7 +102,7 @@ class Convention:
         six = six_from_symmetric(inertia) * (mass if self.per_mass else 1.0)
         return np.concatenate((mass, h, six), axis=-1)
 
-    def _said(self, phi: PhiLike) -> Array | MassProperties:
+    def _express(self, phi: PhiLike) -> Array | MassProperties:
         phi = seal_phi(phi)
         if self.mass != "any":
             require_mass(phi, self.name, positive=self.mass == "positive")
@@ -110,7 +112,7 @@ class Convention:
         if (self.form, self.point) != ("ten", "origin"):
             mass, com, central = central_inertia(phi, self.name)
             inertia = inertia if self.point == "origin" else central
-        inertia = signed(
+        inertia = convert_product_sign(
             inertia / mass[..., None, None] if self.per_mass else inertia, self.products
         )
         if self.six:
@@ -120,58 +122,60 @@ class Convention:
         return MassProperties(mass, com, inertia)
 
 
-_COM = "centre of mass"
+_CENTRE = "centre of mass"
 
-_ALL = (
+_ALL_CONVENTIONS = (
     Convention("pinocchio", "ten", "origin", "pinocchio"),
-    Convention("pinocchio_inertia", "properties", _COM),
+    Convention("pinocchio_inertia", "properties", _CENTRE),
     Convention("pinocchio_matrix", "linear first", "origin"),
     Convention("drake", "properties", "origin", per_mass=True),
     Convention("drake_matrix", "angular first", "origin"),
     Convention("featherstone", "angular first", "origin"),
-    Convention("dart", "properties", _COM),
-    Convention("dart_parameters", "ten", _COM, "dart"),
+    Convention("dart", "properties", _CENTRE),
+    Convention("dart_parameters", "ten", _CENTRE, "dart"),
     Convention("dart_tensor", "angular first", "origin", mass="not zero"),
-    Convention("gazebo", GazeboInertial, _COM, axes="given"),
+    Convention("gazebo", GazeboInertial, _CENTRE, axes="given"),
     Convention("gazebo_body_matrix", "linear first", "mixed"),
-    Convention("mujoco", MujocoInertial, _COM, axes="principal", products="none"),
-    Convention("mujoco_full", "properties", _COM, "mujoco", mass="positive"),
-    Convention("urdf", SdfInertial, _COM, axes="given"),
-    Convention("sdf", SdfInertial, _COM, axes="given"),
-    Convention("ros", "properties", _COM, "ros"),
+    Convention("mujoco", MujocoInertial, _CENTRE, axes="principal", products="none"),
+    Convention("mujoco_full", "properties", _CENTRE, "mujoco", mass="positive"),
+    Convention("urdf", SdfInertial, _CENTRE, axes="given"),
+    Convention("sdf", SdfInertial, _CENTRE, axes="given"),
+    Convention("ros", "properties", _CENTRE, "ros"),
     Convention("wensing", "ten", "origin", "wensing"),
     Convention("rigeo", "ten", "origin", "rigeo"),
     Convention("rigeo_matrix", "angular first", "origin"),
-    Convention("cad", "properties", _COM, products="positive"),
+    Convention("cad", "properties", _CENTRE, products="positive"),
 )
-# Drake: the unit inertia is about the origin, the vector beside it that of the centre of mass;
+# Drake: the unit inertia is about the origin, the vector is that of the centre of mass;
 # `MakeFromCentralInertia` takes the properties of Pinocchio. Featherstone: Rigid Body Dynamics
 # Algorithms (2008), equation 2.63; `mcI` of spatial_v2. ROS: the message names the point since 2026
 # (ros2/common_interfaces #313). URDF: the pose of the record is xyz and rpy. Wensing: the comments
 # of spatial_v2_extended's `inertiaVecToMat` and `inertiaMatToVec` list the last three as Ixy, Ixz,
 # Iyz; its code, which this follows, does not. CAD: SolidWorks prints `positive tensor notation`
-# unless told otherwise, and its matrix I is about the origin.
+# by default, and its matrix I is about the origin.
 
-CONVENTIONS: Mapping[str, Convention] = MappingProxyType({entry.name: entry for entry in _ALL})
-"""Every convention by its name. A new one is a line here, and a record if it is no other form.
+CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
+    {entry.name: entry for entry in _ALL_CONVENTIONS}
+)
+"""Conventions by name. A new one is a line in this table, and a record if it has a new form.
 
-`find_convention` names the nearest to one that is not there."""
+`find_convention` suggests the nearest name for an unknown one."""
 
 
 def find_convention(name: str) -> Convention:
-    """The convention of a name.
+    """Return the convention of a name.
 
     Raises:
-        ModelError: no convention is called so.
+        ModelError: unknown name.
     """
     return lookup(CONVENTIONS, name, "convention", ModelError)
 
 
-def find_matrix(name: str) -> Convention:
-    """The convention of a 6×6 matrix, by its name.
+def find_matrix_convention(name: str) -> Convention:
+    """Return the convention of a 6×6 matrix by its name.
 
     Raises:
-        ModelError: no convention of a matrix is called so.
+        ModelError: no convention of a 6×6 matrix has this name.
     """
-    matrices = {each.name: each for each in _ALL if each.spatial_order is not None}
-    return lookup(matrices, name, "convention of a matrix 6×6", ModelError)
+    matrices = {c.name: c for c in _ALL_CONVENTIONS if c.spatial_order is not None}
+    return lookup(matrices, name, "convention of a 6×6 matrix", ModelError)

@@ -1,19 +1,19 @@
-"""Inertials of MuJoCo, SDFormat, URDF and Gazebo: about the centre of mass, in their own axes.
+"""Inertials of MuJoCo, SDFormat, URDF and Gazebo: about the centre of mass, in a frame of theirs.
 
-**MuJoCo.** `diaginertia` is in the frame that `quat` (scalar first) turns, and kept as given;
-`fullinertia` is in axes of the body, admits no `quat` beside it, and the compiler makes principal
-moments of it in descending order.
+**MuJoCo.** `diaginertia` is in the frame given by `quat` (scalar first), and kept as given;
+`fullinertia` is in axes of the body, excludes `quat`, and the compiler converts it to principal
+moments in descending order.
 
 **SDFormat.** `<pose>` is that of the frame C at the centre of mass in the link's frame L; its
-`relative_to` is not defined here, unlike in other poses (where an old file resolves it all the
-same, `in_frame` moves the result). Principal axes are advised: no products to mistake. URDF writes
-the same numbers, its `xyz` and `rpy` are the pose.
+`relative_to` is not defined here, unlike in other poses (if an old file uses it, `in_frame` moves
+the result). Principal axes are recommended, because they have no products with ambiguous signs.
+URDF has the same numbers, its `xyz` and `rpy` are the pose.
 
 **Gazebo.** `gz::math::Inertial` is a `MassMatrix3` and the pose of its frame Bi in the link.
 `Moi()` is in axes of the link. `BodyMatrix()` (gz-math 7 and newer) is linear first and holds that
 `Moi()` beside the off-diagonal blocks that belong to the link's origin: a mixture of two points, so
-it is neither the spatial inertia about the one nor about the other, and may have negative
-eigenvalues. It is here to read and write it, not to compute with.
+it is not the spatial inertia about either point, and may have negative eigenvalues. It is here for
+reading and writing, not for computation.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from identify.inertia.conventions.axes import (
     rpy_from_rotation,
     wxyz_from_rotation,
 )
-from identify.inertia.conventions.central import (
+from identify.inertia.conventions.mass_properties import (
     Axes,
     InertialFrame,
-    Record,
+    SealedRecord,
     Shapes,
     central_inertia,
     inertial_frame,
@@ -43,26 +43,27 @@ from identify.inertia.conventions.central import (
 from identify.inertia.conventions.orders import matrix_from_six, six_in_order, spatial_matrix
 from identify.spatial import Pose, quaternion_from_rotation, rotation_from_quaternion
 
-SMALLEST_INERTIA = 1e-15
+MIN_INERTIA = 1e-15
 """Smallest mass [kg] and `diaginertia` [kg m²] of a moving body that compiles (mjMINVAL)."""
 
-SMALLEST_FULL_INERTIA = 1e-14
-"""Smallest principal moment that `fullinertia` may have [kg m²] (mjEPS): ten times the other."""
+MIN_FULL_INERTIA = 1e-14
+"""Smallest principal moment of `fullinertia` that compiles [kg m²] (mjEPS)."""
 
 RotationFormat: TypeAlias = Literal["euler_rpy", "quat_xyzw"]
-"""The attribute `rotation_format` of SDFormat's `<pose>`."""
+"""Attribute `rotation_format` of SDFormat's `<pose>`."""
 
 _POSE_LENGTHS = {"euler_rpy": 6, "quat_xyzw": 7}
 
 
 @dataclass(frozen=True, slots=True)
-class MujocoInertial(Record):
-    """`<inertial pos quat mass diaginertia>`.
+class MujocoInertial(SealedRecord):
+    """MuJoCo's `<inertial pos quat mass diaginertia>`.
 
     Attributes:
         mass: [kg], shape (...).
         pos: centre of mass in the body's frame [m], shape (..., 3).
-        quat_wxyz: of the principal axes in the body's frame, scalar first, shape (..., 4).
+        quat_wxyz: orientation of the principal axes in the body's frame, scalar first, shape
+            (..., 4).
         diaginertia: principal moments about the centre of mass [kg m²], shape (..., 3).
     """
 
@@ -74,7 +75,7 @@ class MujocoInertial(Record):
 
     @classmethod
     def from_phi(cls, phi: PhiLike) -> Self:
-        """The attributes of ten parameters: moments in descending order, as the compiler's own.
+        """Create the inertial from ten parameters, with moments in the compiler's descending order.
 
         Raises:
             ModelError: a mass of zero or below it.
@@ -84,32 +85,32 @@ class MujocoInertial(Record):
         return cls(mass, com, wxyz_from_rotation(R), moments)
 
     def to_phi(self) -> Phi:
-        """Ten parameters about the body's origin, shape (..., 10)."""
+        """Compute the ten parameters about the body's origin, shape (..., 10)."""
         X_BC = Pose(rotation_from_wxyz(self.quat_wxyz), self.pos)
         return InertialFrame(self.mass, X_BC, self.diaginertia[..., None, :] * np.eye(3)).phi
 
     @property
     def compiles(self) -> Flags:
-        """Whether MuJoCo's compiler takes the numbers for a moving body, shape (...).
+        """Whether MuJoCo's compiler accepts the numbers for a moving body, shape (...).
 
-        It wants the mass and the moments at `SMALLEST_INERTIA` or above, and A + B ≥ C exactly,
-        rounding not forgiven, for any order of the moments (unless `balanceinertia` is on).
+        It requires the mass and the moments to be at least `MIN_INERTIA`, and A + B ≥ C exactly,
+        without a tolerance, for any order of the moments (unless `balanceinertia` is on).
         """
         a, b, c = np.moveaxis(self.diaginertia, -1, 0)
-        large = (self.mass >= SMALLEST_INERTIA) & (self.diaginertia >= SMALLEST_INERTIA).all(-1)
+        large = (self.mass >= MIN_INERTIA) & (self.diaginertia >= MIN_INERTIA).all(-1)
         return large & (a + b >= c) & (a + c >= b) & (b + c >= a)
 
 
 @dataclass(frozen=True, slots=True)
-class SdfInertial(Record):
-    """The numbers of SDFormat's `<inertial>`; with angles in radians, those of URDF's too.
+class SdfInertial(SealedRecord):
+    """SDFormat's `<inertial>`; with angles in radians, URDF's too.
 
     Attributes:
         mass: [kg], shape (...).
         pose: x, y, z [m] and roll, pitch, yaw about fixed axes, shape (..., 6), or a quaternion
             x, y, z, w, shape (..., 7).
         inertia: ixx, ixy, ixz, iyy, iyz, izz in axes of C [kg m²], shape (..., 6).
-        rotation_format: what follows the position in `pose`.
+        rotation_format: format of the rotation after the position in `pose`.
         degrees: whether roll, pitch and yaw are in degrees.
     """
 
@@ -140,11 +141,11 @@ class SdfInertial(Record):
         rotation_format: RotationFormat = "euler_rpy",
         degrees: bool = False,
     ) -> Self:
-        """The numbers of ten parameters about the link's origin.
+        """Create the inertial from ten parameters about the link's origin.
 
         Args:
             phi: shape (..., 10).
-            axes: of the inertia: the link's, the principal ones, or a rotation R_LC.
+            axes: axes of the inertia: the link's, the principal ones, or a rotation R_LC.
             rotation_format: as `<pose rotation_format>`.
             degrees: as `<pose degrees>`.
 
@@ -161,12 +162,12 @@ class SdfInertial(Record):
         return cls(mass, pose, six_in_order(inertia, "sdf"), rotation_format, degrees)
 
     def to_phi(self) -> Phi:
-        """Ten parameters about the link's origin, shape (..., 10)."""
+        """Compute the ten parameters about the link's origin, shape (..., 10)."""
         return InertialFrame(self.mass, self.X_LC, matrix_from_six(self.inertia, "sdf")).phi
 
     @property
     def X_LC(self) -> Pose:
-        """Pose of the inertia's frame in the link's."""
+        """Pose of the inertia's frame C in the link's frame L."""
         position, numbers = self.pose[..., :3], self.pose[..., 3:]
         if self.rotation_format == "quat_xyzw":
             return Pose(rotation_from_quaternion(numbers), position)
@@ -174,17 +175,18 @@ class SdfInertial(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class GazeboInertial(Record):
-    """Arguments of `Inertial(MassMatrix3(mass, ixxyyzz, ixyxzyz), Pose3(position, quaternion))`.
+class GazeboInertial(SealedRecord):
+    """Gazebo's `Inertial(MassMatrix3(mass, ixxyyzz, ixyxzyz), Pose3(position, quaternion))`.
 
     F is the link's frame, Bi that of the mass matrix.
 
     Attributes:
         mass: [kg], shape (...).
         ixxyyzz: diagonal moments about the centre of mass, in Bi [kg m²], shape (..., 3).
-        ixyxzyz: off-diagonal ones [kg m²], shape (..., 3).
-        position: of the centre of mass in F [m], shape (..., 3).
-        quaternion_wxyz: of R_FBi, scalar first as the constructor of `Quaternion`, shape (..., 4).
+        ixyxzyz: products of inertia [kg m²], shape (..., 3).
+        position: centre of mass in F [m], shape (..., 3).
+        quaternion_wxyz: quaternion of R_FBi, scalar first as in Gazebo's `Quaternion`, shape
+            (..., 4).
     """
 
     SHAPES: ClassVar = {
@@ -202,11 +204,11 @@ class GazeboInertial(Record):
 
     @classmethod
     def from_phi(cls, phi: PhiLike, axes: Axes = "body") -> Self:
-        """The inertial of ten parameters about the link's origin.
+        """Create the inertial from ten parameters about the link's origin.
 
         Args:
             phi: shape (..., 10).
-            axes: of Bi. `principal` makes the mass matrix diagonal, as
+            axes: axes of Bi. `principal` makes the mass matrix diagonal, as
                 `SetMassMatrixRotation(Quaternion::Identity)`: axes that are principal already keep
                 their order, else the moments ascend.
 
@@ -219,30 +221,30 @@ class GazeboInertial(Record):
         return cls(mass, six[..., :3], six[..., 3:], X_FBi.position, quaternion)
 
     def to_phi(self) -> Phi:
-        """Ten parameters about the link's origin, shape (..., 10)."""
+        """Compute the ten parameters about the link's origin, shape (..., 10)."""
         return InertialFrame(self.mass, self.pose, self.mass_matrix_moi).phi
 
     @property
     def pose(self) -> Pose:
-        """`Inertial::Pose()`, X_FBi."""
+        """Pose of the mass matrix in the link, X_FBi, as `Inertial::Pose()`."""
         return Pose(rotation_from_wxyz(self.quaternion_wxyz), self.position)
 
     @property
     def mass_matrix_moi(self) -> Mat33:
-        """`MassMatrix3::Moi()`, I_BBcm_Bi [kg m²], shape (..., 3, 3)."""
+        """Inertia I_BBcm_Bi in axes of Bi, as `MassMatrix3::Moi()` [kg m²], shape (..., 3, 3)."""
         return matrix_from_six(np.concatenate((self.ixxyyzz, self.ixyxzyz), axis=-1), "gazebo")
 
     @property
     def moi(self) -> Mat33:
-        """`Inertial::Moi()`: about the centre of mass, in axes of the link, shape (..., 3, 3)."""
+        """Inertia about the centre of mass in axes of the link, as `Inertial::Moi()`."""
         R = self.pose.rotation
         return R @ self.mass_matrix_moi @ np.swapaxes(R, -1, -2)
 
     @property
     def body_matrix(self) -> Mat66:
-        """`Inertial::BodyMatrix()`, [[m 1, m ĉᵀ], [m ĉ, I_BBcm_B]], of two points."""
+        """Matrix [[m 1, m ĉᵀ], [m ĉ, I_BBcm_B]] of mixed points, as `Inertial::BodyMatrix()`."""
         return spatial_matrix(self.to_phi(), "linear first", "mixed")
 
     def spatial_matrix(self, fluid_added_mass: Mat66) -> Mat66:
-        """`Inertial::SpatialMatrix()`: the body matrix and an added mass, added up as they are."""
+        """Add an added mass to the body matrix, as `Inertial::SpatialMatrix()`."""
         return self.body_matrix + seal(fluid_added_mass, "fluid added mass", (..., 6, 6))

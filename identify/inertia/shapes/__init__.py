@@ -1,6 +1,6 @@
-"""Shapes of even density as bodies; points, densities, and an ellipsoid around them.
+"""Shapes of uniform density as bodies, point masses, meshes and bounding ellipsoids.
 
-A body of parts is the sum of theirs about one point, a bore is taken away with a minus:
+A composed body is the sum of its parts about one point, a bore is subtracted:
 `Box(0.1, 0.1, 0.01).body(density=2700.0) - Cylinder(0.02, 0.01).body(density=2700.0)`.
 """
 

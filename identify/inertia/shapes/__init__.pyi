@@ -9,17 +9,7 @@ from identify.inertia.shapes.mesh import (
     read_triangles as read_triangles,
 )
 from identify.inertia.shapes.points import Points as Points
-from identify.inertia.shapes.registry import (
-    SHAPES as SHAPES,
-    shape_from_sizes as shape_from_sizes,
-    shape_sizes as shape_sizes,
-)
-from identify.inertia.shapes.shape import (
-    DENSITY_UNITS as DENSITY_UNITS,
-    Shape as Shape,
-    Size as Size,
-)
-from identify.inertia.shapes.shells import (
+from identify.inertia.shapes.primitives import (
     Box as Box,
     BoxShell as BoxShell,
     Capsule as Capsule,
@@ -36,4 +26,14 @@ from identify.inertia.shapes.shells import (
     Sphere as Sphere,
     SphereShell as SphereShell,
     Tube as Tube,
+)
+from identify.inertia.shapes.registry import (
+    SHAPES as SHAPES,
+    shape_from_sizes as shape_from_sizes,
+    shape_sizes as shape_sizes,
+)
+from identify.inertia.shapes.shape import (
+    DENSITY_UNITS as DENSITY_UNITS,
+    Shape as Shape,
+    Size as Size,
 )

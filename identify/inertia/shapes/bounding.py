@@ -1,4 +1,4 @@
-"""Ellipsoids that contain a body: what they say of its inertia, and the smallest around points."""
+"""Bounding ellipsoids of bodies: their condition on the inertia; the smallest around points."""
 
 from __future__ import annotations
 
@@ -10,18 +10,25 @@ from identify.arrays import Array, Flags, Mat33, Mat44, Vec3, as_real, seal
 from identify.errors import ModelError, SolveError
 from identify.spatial import Pose, PoseLike
 
-_FLAT_AXIS = 1e-7
-"""A semi-axis below this share of the largest one is none: squared it drowns in rounding."""
-_SPANNED = 1e-9
-"""Points that leave a plane or a line by less than this share of their extent lie in it."""
-_ELLIPSOID_ROUNDS, _ADDED, _WEIGHT_STEPS = 100, 20, 60
-_SQUARED_EXCESS, _EXCESS = 1e-11, 1e-11
-"""Excess of squared distances, and of distances, at which an ellipsoid counts as the smallest."""
+_MIN_AXIS_RATIO = 1e-7
+"""Smallest over largest semi-axis below which an ellipsoid is flat: its square is rounding."""
+_SPAN_TOLERANCE = 1e-9
+"""Distance from a plane or line, relative to the points' extent, within which points lie in it."""
+_MAX_ROUNDS = 100
+"""Maximum number of rounds that add points to the core set."""
+_MAX_ADDED_POINTS = 20
+"""Maximum number of points added to the core set per round."""
+_MAX_NEWTON_STEPS = 60
+"""Maximum number of Newton steps for one core set."""
+_DUALITY_GAP = 1e-11
+"""Excess of squared distances at which an ellipsoid counts as the smallest."""
+_PROTRUSION_TOLERANCE = 1e-11
+"""Excess of a distance at which a point counts as inside."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoundingEllipsoid:
-    """The set {c + Q^½ u : ‖u‖ ≤ 1}, that is (x − c)ᵀ Q⁻¹ (x − c) ≤ 1 where Q has an inverse.
+    """Ellipsoid {c + Q^½ u : ‖u‖ ≤ 1}, that is (x − c)ᵀ Q⁻¹ (x − c) ≤ 1 if Q is invertible.
 
     Attributes:
         centre: c in B [m], shape (3,).
@@ -49,11 +56,11 @@ class BoundingEllipsoid:
         return np.sqrt(np.maximum(np.linalg.eigvalsh(self.Q), 0.0))
 
     def contains(self, points: Vec3, tolerance: float = 1e-9) -> Flags:
-        """Whether points lie inside, within `tolerance` times the largest semi-axis.
+        """Return whether points lie inside, within `tolerance` times the largest semi-axis.
 
         Args:
             points: [m], shape (..., 3).
-            tolerance: how far outside a point may lie, along each semi-axis.
+            tolerance: allowed distance outside, along each semi-axis, relative to the largest.
 
         Returns:
             Booleans, shape (...).
@@ -66,11 +73,11 @@ class BoundingEllipsoid:
 
     @property
     def homogeneous(self) -> Mat44:
-        """The matrix E with tr(E Π) ≥ 0 for every body inside; linear in the ten parameters.
+        """Matrix E with tr(E Π) ≥ 0 for every body inside the ellipsoid.
 
             E = [[−Q⁻¹, Q⁻¹ c], [cᵀ Q⁻¹, 1 − cᵀ Q⁻¹ c]],    r̃ᵀ E r̃ = 1 − (r − c)ᵀ Q⁻¹ (r − c)
 
-        with r̃ = [r; 1]: tr(E Π) is the density's integral of a number that is not negative inside.
+        with r̃ = [r; 1]: tr(E Π) = ∫ρ r̃ᵀ E r̃ dV is linear in the ten parameters and not negative.
         With Π ⪰ 0 it is also sufficient: *some* density inside the ellipsoid realises the body
         (Wensing, Kim and Slotine, "Linear matrix inequalities for physically consistent inertial
         parameter identification: a statistical perspective on the mass distribution", 2018).
@@ -79,10 +86,10 @@ class BoundingEllipsoid:
             ModelError: a flat ellipsoid, whose Q has no inverse.
         """
         lengths = self.semi_axes
-        if lengths[0] <= _FLAT_AXIS * lengths[2]:
+        if lengths[0] <= _MIN_AXIS_RATIO * lengths[2]:
             raise ModelError(
-                f"bounding ellipsoid: it is flat (semi-axes {lengths.tolist()} m), so its Q has no "
-                f"inverse; give the plate or rod a thickness"
+                f"bounding ellipsoid: it is flat (semi-axes {lengths.tolist()} m), so its Q is "
+                f"singular; give the plate or rod a thickness"
             )
         inverse = np.linalg.inv(self.Q)
         matrix = np.empty((4, 4))
@@ -92,27 +99,27 @@ class BoundingEllipsoid:
         return matrix
 
     def in_frame(self, X_AB: PoseLike) -> BoundingEllipsoid:
-        """The same ellipsoid in A, where `X_AB` is the pose of this frame B in A."""
+        """Return the ellipsoid in A, where `X_AB` is the pose of its frame B in A."""
         X_AB = Pose.of(X_AB)
         R = X_AB.rotation
-        turned = R @ self.Q @ R.T
-        return BoundingEllipsoid(X_AB.apply(self.centre), 0.5 * (turned + turned.T))
+        rotated = R @ self.Q @ R.T
+        return BoundingEllipsoid(X_AB.apply(self.centre), 0.5 * (rotated + rotated.T))
 
 
 def enclosing_ellipsoid(points: Vec3) -> BoundingEllipsoid:
-    """The ellipsoid of smallest volume that contains points (smallest area where they are flat).
+    """Compute the ellipsoid of smallest volume (area for flat sets) that contains points.
 
-    In the space, plane or line that the points span: the smallest ellipsoid around a few of them,
-    to which those that stick out join until none does. No point lies outside.
+    In the space, plane or line that the points span: the smallest ellipsoid around a core set of
+    them, to which points outside are added until there are none. No point lies outside.
 
     Args:
         points: [m], shape (n, 3), n ≥ 1.
 
     Returns:
-        With semi-axes at most a relative 1e-9 above the smallest.
+        The ellipsoid, with semi-axes within a relative 1e-9 of the smallest one's.
 
     Raises:
-        SolveError: no convergence, which no set of points is known to cause.
+        SolveError: no convergence (not known to happen for any set of points).
     """
     points = as_real(points, "points")
     origin, basis = _span(points)
@@ -123,49 +130,49 @@ def enclosing_ellipsoid(points: Vec3) -> BoundingEllipsoid:
         return BoundingEllipsoid(origin + ends.mean(axis=1), np.outer(half, half))
     scale = np.abs(flat).max(axis=0)
     flat, basis = flat / scale, basis * scale
-    some = flat[_spanning(flat)]
-    for _ in range(_ELLIPSOID_ROUNDS):
-        centre, Q, weights = _smallest(some)
+    core = flat[_spanning_indices(flat)]
+    for _ in range(_MAX_ROUNDS):
+        centre, Q, weights = _minimum_volume_ellipsoid(core)
         inverse_root = np.linalg.inv(np.linalg.cholesky(Q))
         distances = np.linalg.norm((flat - centre) @ inverse_root.T, axis=1)
         reach = float(distances.max())
-        if reach <= 1.0 + _EXCESS:
+        if reach <= 1.0 + _PROTRUSION_TOLERANCE:
             Q = max(reach, 1.0) ** 2 * basis @ Q @ basis.T
             return BoundingEllipsoid(origin + basis @ centre, 0.5 * (Q + Q.T))
-        worst = np.argsort(distances)[-_ADDED:]
+        worst = np.argsort(distances)[-_MAX_ADDED_POINTS:]
         worst = worst[distances[worst] > 1.0 + 0.1 * (reach - 1.0)]
-        touching = some[weights > 1e-6 * weights.max()]
-        some = np.unique(np.concatenate((touching, flat[worst])), axis=0)
-    raise SolveError(f"bounding ellipsoid: no convergence in {_ELLIPSOID_ROUNDS} rounds")
+        touching = core[weights > 1e-6 * weights.max()]
+        core = np.unique(np.concatenate((touching, flat[worst])), axis=0)
+    raise SolveError(f"bounding ellipsoid: no convergence in {_MAX_ROUNDS} rounds")
 
 
 def _span(points: Vec3) -> tuple[Vec3, Array]:
-    """Mean of points (n, 3), and orthonormal directions that they span up to rounding, (3, d)."""
+    """Return the mean of points (n, 3), and orthonormal directions of their span, (3, d)."""
     origin = points.mean(axis=0)
     offsets = points - origin
     directions = np.linalg.eigh(offsets.T @ offsets)[1][:, ::-1]
     extent = np.abs(offsets @ directions).max(axis=0)
     # Rounding of the positions, not only the extent, decides what is flat.
-    floor = max(_SPANNED * extent.max(), 1e-14 * np.abs(points).max())
+    floor = max(_SPAN_TOLERANCE * extent.max(), 1e-14 * np.abs(points).max())
     return origin, directions[:, extent > floor]
 
 
-def _spanning(points: Array) -> Array:
-    """Indices of a few far points that span all that points (n, d) do.
+def _spanning_indices(points: Array) -> Array:
+    """Return indices of a few extreme points with the same span as all points (n, d).
 
-    Those are the farthest both ways in a direction across all that were found before. Reference:
-    Kumar and Yildirim, "Minimum-volume enclosing ellipsoids and core sets" (2005).
+    They are the extreme points in directions orthogonal to the previous pairs' differences.
+    Reference: Kumar and Yildirim, "Minimum-volume enclosing ellipsoids and core sets" (2005).
     """
-    found, across = [], np.zeros((0, points.shape[1]))
+    indices, differences = [], np.zeros((0, points.shape[1]))
     for _ in range(points.shape[1]):
-        reach = points @ np.linalg.svd(across)[2][-1]
-        found += [np.argmax(reach), np.argmin(reach)]
-        across = np.vstack((across, points[found[-2]] - points[found[-1]]))
-    return np.unique(found)
+        heights = points @ np.linalg.svd(differences)[2][-1]
+        indices += [np.argmax(heights), np.argmin(heights)]
+        differences = np.vstack((differences, points[indices[-2]] - points[indices[-1]]))
+    return np.unique(indices)
 
 
-def _smallest(points: Array) -> tuple[Array, Array, Array]:
-    """The ellipsoid of smallest volume around points that span all dimensions, proved to be it.
+def _minimum_volume_ellipsoid(points: Array) -> tuple[Array, Array, Array]:
+    """Compute the minimum-volume ellipsoid of points that span all dimensions, with a proof.
 
     The dual-reduced Newton method of Sun and Freund, "Computation of minimum-volume covering
     ellipsoids" (Operations Research 52, 2004). With weights u of the points aᵢ, their mean c and
@@ -173,27 +180,27 @@ def _smallest(points: Array) -> tuple[Array, Array, Array]:
     and u t = 0 at the optimum.
 
     Args:
-        points: of about unit size, shape (m, d), m a few hundred at most.
+        points: coordinates of about unit size, shape (m, d), m a few hundred at most.
 
     Returns:
-        Centre, shape matrix, and the points' weights: zero or more, sum one, positive where a point
-        touches. They prove that no ellipsoid has a volume less by a relative 1e-9.
+        Centre, shape matrix, and the points' weights: not negative, sum one, positive for points on
+        the surface. They prove that the volume is within a relative 1e-9 of the minimum.
 
     Raises:
-        SolveError: the proof fails.
+        SolveError: the optimality gap exceeds 1e-9.
     """
     count, dimensions = points.shape
     u = np.full(count, 1.0 / count)
-    u *= np.diag(_products(points, u)).max() / 0.95
-    t = 1.0 - np.diag(_products(points, u))
+    u *= np.diag(_half_mahalanobis(points, u)).max() / 0.95
+    t = 1.0 - np.diag(_half_mahalanobis(points, u))
     excess = np.inf
-    for _ in range(_WEIGHT_STEPS):
-        products = _products(points, u)
+    for _ in range(_MAX_NEWTON_STEPS):
+        products = _half_mahalanobis(points, u)
         h = np.diag(products)
         # Optimal if no squared distance, in the covariance of the weighted points, exceeds d
         # (Kiefer and Wolfowitz); any excess bounds how much smaller an ellipsoid could be.
         excess = 2.0 * u.sum() * h.max() / dimensions - 1.0
-        if excess <= _SQUARED_EXCESS:
+        if excess <= _DUALITY_GAP:
             break
         theta = u @ t / (10.0 * count)
         slope = -2.0 * (products / u.sum() + products**2)
@@ -201,11 +208,13 @@ def _smallest(points: Array) -> tuple[Array, Array, Array]:
         complement = theta / u - t
         step_u = np.linalg.solve(slope, 1.0 - h - t - complement)
         step_t = complement - t / u * step_u
-        length = min(1.0, 0.99 * _longest(u, step_u), 0.99 * _longest(t, step_t))
+        length = min(
+            1.0, 0.99 * _max_feasible_step(u, step_u), 0.99 * _max_feasible_step(t, step_t)
+        )
         u, t = u + length * step_u, t + length * step_t
     if excess > 1e-9:
         raise SolveError(
-            f"bounding ellipsoid: not proved the smallest around {count} points (gap {excess:.1e})"
+            f"bounding ellipsoid of {count} points: optimality not reached (gap {excess:.1e})"
         )
     weights = u / u.sum()
     centre = weights @ points
@@ -213,14 +222,14 @@ def _smallest(points: Array) -> tuple[Array, Array, Array]:
     return centre, dimensions * (offsets * weights[:, None]).T @ offsets, weights
 
 
-def _products(points: Array, u: Array) -> Array:
-    """½ (aᵢ − c)ᵀ W⁻¹ (aⱼ − c), shape (m, m)."""
+def _half_mahalanobis(points: Array, u: Array) -> Array:
+    """Return ½ (aᵢ − c)ᵀ W⁻¹ (aⱼ − c) for all pairs of points, shape (m, m)."""
     offsets = points - u @ points / u.sum()
     scatter = (offsets * u[:, None]).T @ offsets
     return 0.5 * offsets @ np.linalg.solve(scatter, offsets.T)
 
 
-def _longest(values: Array, step: Array) -> float:
-    """How far a step may go until a value turns zero."""
-    falling = step < 0.0
-    return float((values[falling] / -step[falling]).min(initial=np.inf))
+def _max_feasible_step(values: Array, step: Array) -> float:
+    """Return the step length at which the first value becomes zero."""
+    decreasing = step < 0.0
+    return float((values[decreasing] / -step[decreasing]).min(initial=np.inf))

@@ -1,4 +1,4 @@
-"""Closed triangle meshes: integrals, what keeps one from having an inside, and their files."""
+"""Closed triangle meshes: volume integrals, validity checks, and reading of mesh files."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ _PARSER_ERRORS = (
     ValueError,
     struct.error,
 )
-"""What the readers of trimesh raise at damaged files: they leave it to the parsers they use."""
+"""Exceptions that trimesh and its parsers raise for damaged files."""
 
-LARGEST_PART = 2**27
-"""Bytes of the largest mesh that is read."""
+MAX_MESH_BYTES = 2**27
+"""Largest size of a mesh file, unpacked [bytes]."""
 
-_PACKED = (".gz", ".bz2", ".zip")
-"""Archives, which trimesh would unpack whatever they grow to."""
+_ARCHIVE_SUFFIXES = (".gz", ".bz2", ".zip")
+"""Suffixes of archives, which trimesh would unpack without a size limit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mesh(Solid):
-    """The inside of a closed triangle mesh; integrals are exact for the polyhedron.
+    """Solid bounded by a closed triangle mesh; integrals are exact for the polyhedron.
 
-    Cavities are closed surfaces wound the other way. A surface that cuts through itself is not
-    noticed: what it encloses twice counts twice.
+    Cavities are closed surfaces wound the other way. Self-intersections are not detected: a volume
+    that is enclosed twice counts twice.
 
     Attributes:
         vertices: in A [m], shape (n, 3).
@@ -61,11 +61,11 @@ class Mesh(Solid):
         if faces.ndim != 2 or faces.shape[1:] != (3,) or not len(faces):
             raise ModelError(f"mesh: expected triangles of shape (k, 3), got {faces.shape}")
         if not np.issubdtype(faces.dtype, np.integer):
-            raise ModelError(f"mesh: expected faces of whole numbers, got {faces.dtype}")
+            raise ModelError(f"mesh: expected faces of integers, got {faces.dtype}")
         if faces.min() < 0 or faces.max() >= len(vertices):
             raise ModelError(
-                f"mesh: faces name the vertices {faces.min()} to {faces.max()}, "
-                f"but there are {len(vertices)}, counted from 0"
+                f"mesh: faces refer to vertices {faces.min()} to {faces.max()}; "
+                f"expected 0 to {len(vertices) - 1}"
             )
         faces.flags.writeable = False
         object.__setattr__(self, "vertices", vertices)
@@ -75,16 +75,16 @@ class Mesh(Solid):
         self._check_inside()
 
     def moments(self) -> Moments:
-        """Volume [m³], centroid [m] and covariance [m²] of the polyhedron."""
+        """Return volume [m³], centroid [m] and covariance [m²] of the polyhedron."""
         return self._moments
 
     @property
     def corners(self) -> Vec3:
-        """The vertices that its faces use [m], shape (n, 3)."""
+        """Vertices that are used by faces [m], shape (n, 3)."""
         return self.vertices[np.unique(self.faces)]
 
     def _integrate(self) -> Moments:
-        """Moments of the inside as a sum of signed tetrahedra from the mean of the vertices.
+        """Integrate over the inside as a sum of signed tetrahedra from the mean of the vertices.
 
         Over the tetrahedron (0, a, b, c) of volume V = a · (b × c) / 6, with s = a + b + c:
         ∫ r dV = V s / 4 and ∫ r rᵀ dV = V (a aᵀ + b bᵀ + c cᵀ + s sᵀ) / 20. Faces wound
@@ -101,17 +101,17 @@ class Mesh(Solid):
         return Moments(volume, self.vertices.mean(axis=0) + mean, covariance)
 
     def _tetrahedra(self) -> tuple[Array, Array]:
-        """Corners of each face from the mean of the vertices (k, 3, 3), and signed volumes (k,)."""
+        """Return corners of faces relative to the mean vertex, (k, 3, 3), and volumes, (k,)."""
         corners = (self.vertices - self.vertices.mean(axis=0))[self.faces]
         normals = np.cross(corners[:, 1], corners[:, 2])
         return corners, np.einsum("ij,ij->i", corners[:, 0], normals) / 6.0
 
     def _check_closed(self) -> None:
-        """A surface bounds a volume where each edge is run through as often forwards as backwards.
+        """Check that each edge is used as often forwards as backwards, so that a volume is bounded.
 
-        Vertices at one place are one vertex.
+        Vertices at the same position count as one.
         """
-        corners = _places(self.vertices)[self.faces]
+        corners = _position_ids(self.vertices)[self.faces]
         start, end = corners.reshape(-1), np.roll(corners, -1, axis=1).reshape(-1)
         forwards = np.sign(end - start)
         keys = np.minimum(start, end) * len(self.vertices) + np.maximum(start, end)
@@ -122,14 +122,14 @@ class Mesh(Solid):
             raise ModelError(
                 f"mesh: not watertight: {odd.sum()} edges of its {len(self.faces)} faces have no "
                 f"neighbour, so it has no inside; close the gaps in the program that wrote it (or "
-                f"with trimesh.repair.fill_holes), take its convex hull (identify shape --hull; in "
-                f"Python, convex_hull), or, if it is sheet metal, give it its thickness"
+                f"with trimesh.repair.fill_holes), use its convex hull (identify shape --hull; in "
+                f"Python, convex_hull), or, for sheet metal, model the thickness"
             )
         if twisted.any():
             raise ModelError(
-                f"mesh: its faces are wound against each other along {twisted.sum()} edges, so "
-                f"that inside and outside change places; make the winding outward everywhere "
-                f"(trimesh.repair.fix_normals does)"
+                f"mesh: adjacent faces have opposite winding along {twisted.sum()} edges, so that "
+                f"inside and outside are ambiguous; make the winding outward everywhere "
+                f"(for example with trimesh.repair.fix_normals)"
             )
 
     def _check_inside(self) -> None:
@@ -137,14 +137,14 @@ class Mesh(Solid):
         if abs(self.measure) <= 1e-14 * float(np.prod(extents)):
             raise ModelError(
                 f"mesh: it encloses no volume ({self.measure:.3g} m³ in a box of "
-                f"{extents.tolist()} m); if it is sheet metal, give it its thickness"
+                f"{extents.tolist()} m); for sheet metal, model the thickness"
             )
         if self.measure < 0.0:
             raise ModelError(
                 f"mesh: its volume is {self.measure:.6g} m³: its faces are wound inwards; "
-                f"turn them round in a mesh editor (in Python, faces[:, ::-1])"
+                f"invert them in a mesh editor (in Python, faces[:, ::-1])"
             )
-        inwards = self._parts_wound_inwards()
+        inwards = self._count_inverted_parts()
         spread = np.linalg.eigvalsh(self.covariance)
         if inwards or spread[0] < -1e-12 * spread[2]:
             raise ModelError(
@@ -152,45 +152,45 @@ class Mesh(Solid):
                 f"of another part; make the winding outward everywhere (trimesh.repair.fix_normals)"
             )
 
-    def _parts_wound_inwards(self) -> int:
-        """How many connected parts enclose a negative volume and are no cavities.
+    def _count_inverted_parts(self) -> int:
+        """Count connected parts of negative volume that are not cavities.
 
         A cavity is wound inwards and lies in the bounding box of a part that is wound outwards.
         """
         from scipy.sparse import coo_array  # slow to import, and rarely needed
         from scipy.sparse.csgraph import connected_components
 
-        places = _places(self.vertices)
-        corners = places[self.faces]
+        ids = _position_ids(self.vertices)
+        corners = ids[self.faces]
         start, end = corners[:, [0, 1]].reshape(-1), corners[:, [1, 2]].reshape(-1)
-        count = int(places.max()) + 1
+        count = int(ids.max()) + 1
         links = coo_array((np.ones(len(start)), (start, end)), shape=(count, count))
         count, part_of = connected_components(links, directed=False)
         volumes = np.bincount(part_of[corners[:, 0]], self._tetrahedra()[1], minlength=count)
         lower, upper = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
-        np.minimum.at(lower, part_of[places], self.vertices)
-        np.maximum.at(upper, part_of[places], self.vertices)
+        np.minimum.at(lower, part_of[ids], self.vertices)
+        np.maximum.at(upper, part_of[ids], self.vertices)
         outward, inward = np.flatnonzero(volumes > 0.0), np.flatnonzero(volumes < 0.0)
         above = (lower[inward, None] >= lower[outward]).all(axis=-1)
         below = (upper[inward, None] <= upper[outward]).all(axis=-1)
         return len(inward) - int(np.count_nonzero((above & below).sum(axis=-1)))
 
 
-def _places(vertices: Vec3) -> Indices:
-    """For each vertex the first one in a sorted order at the same place, as a number from zero."""
+def _position_ids(vertices: Vec3) -> Indices:
+    """Return an integer per vertex, from 0, that is the same for vertices at the same position."""
     order = np.lexsort(vertices.T)
     new = (vertices[order][1:] != vertices[order][:-1]).any(axis=1)
-    places = np.empty(len(vertices), dtype=np.int64)
-    places[order] = np.concatenate(([0], np.cumsum(new)))
-    return places
+    ids = np.empty(len(vertices), dtype=np.int64)
+    ids[order] = np.concatenate(([0], np.cumsum(new)))
+    return ids
 
 
 def read_mesh(path: Path | str, *, scale: float = 1.0) -> Mesh:
-    """The inside of a mesh file: STL, OBJ, PLY, OFF and what else trimesh reads.
+    """Read a closed mesh from STL, OBJ, PLY, OFF or another format of trimesh.
 
     Args:
         path: the file.
-        scale: metres per unit of the file, 0.001 for one in millimetres (STL does not say).
+        scale: metres per unit of the file, 0.001 for millimetres (STL files have no unit).
 
     Raises:
         MissingExtra: trimesh is not installed.
@@ -204,7 +204,7 @@ def read_mesh(path: Path | str, *, scale: float = 1.0) -> Mesh:
 
 
 def convex_hull(points: Vec3) -> Mesh:
-    """The convex hull of points [m], shape (n, 3).
+    """Compute the convex hull of points [m], shape (n, 3).
 
     Raises:
         ModelError: fewer than four points, or all in a plane.
@@ -214,7 +214,7 @@ def convex_hull(points: Vec3) -> Mesh:
     try:
         hull = ConvexHull(points)
     except (QhullError, ValueError) as error:
-        raise ModelError(f"the convex hull of {len(points)} points has no inside") from error
+        raise ModelError(f"the convex hull of {len(points)} points has no volume") from error
     corners = points[hull.simplices]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     inward = np.sum(normals * hull.equations[:, :3], axis=-1) < 0.0
@@ -223,21 +223,21 @@ def convex_hull(points: Vec3) -> Mesh:
 
 
 def _require_bounded(path: Path) -> None:
-    """Raises `ModelError` where a file, unpacked, is larger than any mesh that is read."""
-    if path.name.lower().endswith(_PACKED):
-        raise ModelError(f"{path}: is packed; unpack it")
+    """Raise `ModelError` for archives and for files larger than `MAX_MESH_BYTES`, unpacked."""
+    if path.name.lower().endswith(_ARCHIVE_SUFFIXES):
+        raise ModelError(f"{path}: is a compressed archive; unpack it")
     size = path.stat().st_size
     with suppress(OSError, zipfile.BadZipFile), zipfile.ZipFile(path) as archive:  # 3MF, for one
         size = max(size, sum(info.file_size for info in archive.infolist()))
-    if size > LARGEST_PART:
+    if size > MAX_MESH_BYTES:
         raise ModelError(
-            f"{path}: {size / 1e6:.0f} MB, expected {LARGEST_PART / 1e6:.0f} MB at the most; "
-            f"its inertia hardly changes with fewer triangles: simplify it"
+            f"{path}: {size / 1e6:.0f} MB, expected at most {MAX_MESH_BYTES / 1e6:.0f} MB; "
+            f"simplify the mesh: fewer triangles hardly change its inertia"
         )
 
 
 def read_triangles(path: Path) -> tuple[Array, Indices]:
-    """Vertices, in the file's unit, and triangles of a mesh file; raises as `read_mesh`."""
+    """Read vertices, in the file's unit, and triangles of a mesh file; errors as `read_mesh`."""
     try:
         trimesh = import_module("trimesh")  # an optional dependency
     except ImportError as error:
@@ -250,5 +250,5 @@ def read_triangles(path: Path) -> tuple[Array, Indices]:
     except _PARSER_ERRORS as error:
         raise ModelError(f"{path}: trimesh cannot read it: {error}") from error
     if not len(getattr(mesh, "faces", ())):
-        raise ModelError(f"{path}: expected a triangle mesh, found no triangles")
+        raise ModelError(f"{path}: expected a triangle mesh, got no triangles")
     return np.asarray(mesh.vertices, dtype=np.float64), np.asarray(mesh.faces)

@@ -1,4 +1,4 @@
-"""Bodies of point masses, which bring their own weights, and files of points."""
+"""Bodies of point masses with given weights, and CSV files of points."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import numpy as np
 from identify.arrays import Array, Vec3, positive, seal
 from identify.errors import ModelError, did_you_mean
 from identify.files import require_file
-from identify.inertia.shapes.shape import Extent, Moments, Shape
+from identify.inertia.shapes.shape import MeasureKind, Moments, Shape
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Points(Shape):
-    """Point masses. `body()` takes the weights as masses, `body(mass=...)` their ratios only.
+    """Body of point masses; `body()` uses the weights as masses, `body(mass=...)` their ratios.
 
     Attributes:
         positions: in A [m], shape (n, 3), n ≥ 1.
-        weights: masses [kg] or shares of the mass, shape (n,), zero or more.
+        weights: masses [kg] or relative masses, shape (n,), zero or more.
     """
 
-    extent: ClassVar[Extent] = "weight"
+    measure_kind: ClassVar[MeasureKind] = "weight"
 
     positions: Vec3
     weights: Array
@@ -40,7 +40,7 @@ class Points(Shape):
         object.__setattr__(self, "weights", weights)
 
     def moments(self) -> Moments:
-        """Sum of the weights [kg], weighted mean [m] and covariance [m²] of the positions."""
+        """Return the sum of the weights [kg], and weighted mean [m] and covariance [m²]."""
         total = self.weights.sum()
         mean = self.weights @ self.positions / total
         offsets = self.positions - mean
@@ -51,20 +51,20 @@ _COLUMNS = ("x", "y", "z", "volume", "part")
 
 
 def read_points(path: Path | str, *, scale: float = 1.0) -> tuple[Vec3, Array | None]:
-    """Points of a CSV file with the columns x, y, z, and volume where each stands for its own.
+    """Read points from a CSV file with columns x, y, z and, optionally, the volume of each.
 
-    A column `part` is passed over.
+    A column `part` is ignored.
 
     Args:
         path: the file.
-        scale: metres per unit of the file, 0.001 for one in millimetres; volumes are in its cube.
+        scale: metres per unit of the file, 0.001 for millimetres; volumes are in its cube.
 
     Returns:
         Points [m], shape (n, 3), and volumes [m³], shape (n,), or None.
 
     Raises:
         MissingFile: no such file.
-        ModelError: no such columns, or a number that is none.
+        ModelError: missing or unknown columns, or an entry that is not a number.
     """
     import pandas as pd
 
@@ -73,7 +73,7 @@ def read_points(path: Path | str, *, scale: float = 1.0) -> tuple[Vec3, Array | 
     try:
         table = pd.read_csv(path, dtype=str, keep_default_na=False, skipinitialspace=True)
     except (ValueError, OSError) as error:
-        raise ModelError(f"{path}: it is no CSV of points x,y,z: {error}") from error
+        raise ModelError(f"{path}: expected a CSV file of points x,y,z: {error}") from error
     names = [str(name).strip() for name in table.columns]
     for name in names:
         if name not in _COLUMNS:

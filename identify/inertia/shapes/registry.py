@@ -1,4 +1,4 @@
-"""Shapes by name, for commands: what each is, what sizes it takes, and building one."""
+"""Shapes by name, for commands: their descriptions, their sizes, and their construction."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from identify.documents import lookup
 from identify.errors import ModelError
-from identify.inertia.shapes.shape import Shape, Size, sizes_of
-from identify.inertia.shapes.shells import (
+from identify.inertia.shapes.primitives import (
     Box,
     BoxShell,
     Capsule,
@@ -27,23 +26,24 @@ from identify.inertia.shapes.shells import (
     SphereShell,
     Tube,
 )
+from identify.inertia.shapes.shape import Shape, Size, sizes_of
 
 
 class NamedShape(NamedTuple):
-    """A shape that is said by a few sizes.
+    """A shape defined by a few sizes.
 
     Attributes:
-        kind: its class.
-        what: what is filled, and of a shell whether it is closed.
-        origin: where in it the origin of its frame is.
+        shape_class: its class.
+        description: its geometry, and whether a shell is closed.
+        origin: position of the origin of its frame.
     """
 
-    kind: type[Shape]
-    what: str
+    shape_class: type[Shape]
+    description: str
     origin: str = "its centre"
 
 
-_BASE = "the middle of its base, the apex above it"
+_CONE_ORIGIN = "the middle of its base, the apex above it"
 
 SHAPES: Mapping[str, NamedShape] = MappingProxyType(
     {
@@ -51,8 +51,8 @@ SHAPES: Mapping[str, NamedShape] = MappingProxyType(
         "box-shell": NamedShape(BoxShell, "the six sides of a box, closed"),
         "capsule": NamedShape(Capsule, "solid cylinder along z between two half balls"),
         "capsule-shell": NamedShape(CapsuleShell, "the whole surface of a capsule, closed"),
-        "cone": NamedShape(Cone, "solid, its axis along z", _BASE),
-        "cone-shell": NamedShape(ConeShell, "side and base disc of a cone, closed", _BASE),
+        "cone": NamedShape(Cone, "solid, its axis along z", _CONE_ORIGIN),
+        "cone-shell": NamedShape(ConeShell, "side and base disc of a cone, closed", _CONE_ORIGIN),
         "cylinder": NamedShape(Cylinder, "solid, its axis along z"),
         "cylinder-shell": NamedShape(
             CylinderShell, "side and both end discs of a cylinder, closed"
@@ -66,23 +66,23 @@ SHAPES: Mapping[str, NamedShape] = MappingProxyType(
         "rod": NamedShape(Rod, "line without thickness, along z"),
         "sphere": NamedShape(Sphere, "solid ball"),
         "sphere-shell": NamedShape(SphereShell, "the whole surface of a ball, closed"),
-        "tube": NamedShape(Tube, "side of a cylinder along z alone, open at both ends"),
+        "tube": NamedShape(Tube, "lateral surface of a cylinder along z, open at both ends"),
     }
 )
-"""The shapes that are said by a few sizes."""
+"""Shapes that are defined by a few sizes, by name."""
 
 
 def shape_sizes(name: str) -> tuple[Size, ...]:
-    """Names and meanings of the sizes that a shape takes, in their order.
+    """Return names and meanings of the sizes of a shape, in their order.
 
     Raises:
         ModelError: no shape of that name.
     """
-    return sizes_of(lookup(SHAPES, name, "shape", ModelError).kind)
+    return sizes_of(lookup(SHAPES, name, "shape", ModelError).shape_class)
 
 
 def shape_from_sizes(name: str, values: Sequence[float]) -> Shape:
-    """The shape of a name and its sizes: `shape_from_sizes("box", [0.1, 0.2, 0.3])`.
+    """Create a shape from its name and sizes: `shape_from_sizes("box", [0.1, 0.2, 0.3])`.
 
     Args:
         name: one of `SHAPES`.
@@ -92,12 +92,12 @@ def shape_from_sizes(name: str, values: Sequence[float]) -> Shape:
         ModelError: no shape of that name, another number of sizes, or one that is not positive.
     """
     expected = shape_sizes(name)
-    kind, what, origin = SHAPES[name]
+    shape_class, description, origin = SHAPES[name]
     if len(values) != len(expected):
         spelled = ", ".join(f"{size.name} ({size.meaning}) [m]" for size in expected)
         count = "1 size" if len(expected) == 1 else f"{len(expected)} sizes"
         raise ModelError(
-            f"shape {name}: expected {count}, got {len(values)}; it takes {spelled}. It is: "
-            f"{what}; the origin is {origin}"
+            f"shape {name}: expected {count}, got {len(values)}: {spelled}. The shape is: "
+            f"{description}; the origin is {origin}"
         )
-    return kind(*values)
+    return shape_class(*values)

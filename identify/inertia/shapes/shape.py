@@ -1,4 +1,4 @@
-"""`Shape`: a body of even density, the sizes it is built from, and the body it is with a mass."""
+"""`Shape`, the base class of bodies of uniform density, with its sizes and moments."""
 
 from __future__ import annotations
 
@@ -13,38 +13,42 @@ from identify.errors import ModelError
 from identify.inertia.matrices import phi_from_inertia
 from identify.inertia.parameters import InertialParameters
 
-Extent = Literal["volume", "area", "length", "weight"]
-DENSITY_UNITS: dict[Extent, str] = {
+MeasureKind = Literal["volume", "area", "length", "weight"]
+"""Measure of a shape that the density multiplies; `weight` for given point masses."""
+DENSITY_UNITS: dict[MeasureKind, str] = {
     "volume": "kg/m³",
     "area": "kg/m²",
     "length": "kg/m",
     "weight": "1",
 }
-"""Unit of the density of a body that fills a volume, a surface, a line, or has its own weights."""
+"""Unit of the density for each kind of measure."""
 
-_SMALLEST_SIZE, _LARGEST_SIZE = 1e-60, 1e60
-"""Sizes whose fifth powers are still ordinary numbers."""
+_MIN_SIZE = 1e-60
+"""Smallest size [m]: its fifth power does not underflow."""
+
+_MAX_SIZE = 1e60
+"""Largest size [m]: its fifth power does not overflow."""
 
 
 class Size(NamedTuple):
-    """A size that a shape is built from, in the order it is given; every one is a length [m].
+    """A length [m] that defines a shape, as an argument of its constructor.
 
     Attributes:
         name: name of the field.
-        meaning: what it measures.
+        meaning: the measured dimension.
     """
 
     name: str
     meaning: str
 
 
-def size(meaning: str) -> float:
-    """A dataclass field that holds a length [m], positive and finite."""
+def size_field(meaning: str) -> Any:
+    """Create a dataclass field for a length [m], positive and finite."""
     return field(metadata={"meaning": meaning})
 
 
 def sizes_of(shape: Any) -> tuple[Size, ...]:
-    """The sizes of a shape or of a class of shapes, in the order of its constructor."""
+    """Return the sizes of a shape or of a class of shapes, in the order of its constructor."""
     return tuple(
         Size(entry.name, entry.metadata["meaning"])
         for entry in fields(shape)
@@ -53,10 +57,10 @@ def sizes_of(shape: Any) -> tuple[Size, ...]:
 
 
 class Moments(NamedTuple):
-    """Integrals of 1, r and r rᵀ over a shape.
+    """Measure, centroid and covariance of a shape, from integrals of 1, r and r rᵀ.
 
     Attributes:
-        measure: volume [m³], area [m²], length [m], or the shape's own mass [kg].
+        measure: volume [m³], area [m²], length [m], or the sum of the given masses [kg].
         centroid: p_AoAcm_A [m], shape (3,).
         covariance: about the centroid, S_c / m [m²], shape (3, 3).
     """
@@ -67,45 +71,48 @@ class Moments(NamedTuple):
 
     @classmethod
     def about_axes(cls, measure: float, mean_squares: Vec3) -> Moments:
-        """Of a shape that is symmetric about the planes of the axes."""
+        """Create moments of a shape that is symmetric about the coordinate planes."""
         return cls(float(measure), np.zeros(3), np.diag(mean_squares))
 
     @classmethod
     def about_z(cls, measure: float, across: float, along: float, at: float = 0.0) -> Moments:
-        """Of a shape that is round about z: mean squares about its centroid at z = `at`."""
+        """Create moments of a shape of revolution about z, with its centroid at z = `at`.
+
+        `across` and `along` are the mean squares about the centroid.
+        """
         return cls(float(measure), np.array([0.0, 0.0, at]), np.diag([across, across, along]))
 
 
 class Shape(ABC):
-    """A shape of even density in its own frame A.
+    """A shape of uniform density in its own frame A.
 
-    A shape is centred at Ao unless it says otherwise, with its axis of symmetry along z. Mass or
-    density make it a body, `Box(0.1, 0.2, 0.3).body(mass=1.2)`; `in_frame` of that puts it
-    elsewhere, and bodies about one point in the same axes add up.
+    A shape is centred at Ao unless documented otherwise, with its axis of symmetry along z. With a
+    mass or density it is a body, `Box(0.1, 0.2, 0.3).body(mass=1.2)`; `in_frame` moves it, and
+    bodies about one point in the same axes add up.
     """
 
     __slots__ = ()
-    extent: ClassVar[Extent]
-    """What the density is per unit of: volume, area, length, or the shape's own weights."""
+    measure_kind: ClassVar[MeasureKind]
+    """Measure that the density refers to: volume, area, length, or given weights."""
 
     def __post_init__(self) -> None:
         for name, meaning in sizes_of(self):
             where = f"{type(self).__name__}: {name} ({meaning})"
             value = positive(getattr(self, name), where, "m")
-            if not _SMALLEST_SIZE < value < _LARGEST_SIZE:
+            if not _MIN_SIZE < value < _MAX_SIZE:
                 raise ModelError(
-                    f"{where}: expected a length from {_SMALLEST_SIZE:g} to {_LARGEST_SIZE:g} m, "
+                    f"{where}: expected a length from {_MIN_SIZE:g} to {_MAX_SIZE:g} m, "
                     f"got {value:g}"
                 )
             object.__setattr__(self, name, value)
 
     @abstractmethod
     def moments(self) -> Moments:
-        """Measure, centroid and covariance of the shape's points."""
+        """Compute measure, centroid and covariance of the shape's points."""
 
     @property
     def measure(self) -> float:
-        """What the density multiplies: volume [m³], area [m²], length [m], or the own mass [kg]."""
+        """Volume [m³], area [m²], length [m] or given mass [kg] that the density multiplies."""
         return self.moments().measure
 
     @property
@@ -121,19 +128,19 @@ class Shape(ABC):
     def body(
         self, *, mass: float | None = None, density: float | None = None
     ) -> InertialParameters:
-        """The body about Ao in A: m, h = m c, I = m (tr(Σ + c cᵀ) 1 − Σ − c cᵀ).
+        """Return the body about Ao in A: m, h = m c, I = m (tr(Σ + c cᵀ) 1 − Σ − c cᵀ).
 
         Args:
-            mass: [kg]; give either this or the density.
-            density: [kg/m³] of a solid, [kg/m²] of a shell or plate, [kg/m] of a rod.
+            mass: [kg]; give either the mass or the density.
+            density: [kg/m³] for a solid, [kg/m²] for a shell or plate, [kg/m] for a rod.
 
         Raises:
             ModelError: both or neither given, or one that is not positive and finite.
         """
-        measure, centroid, spread = self.moments()
-        name, unit = type(self).__name__, DENSITY_UNITS[self.extent]
-        if mass is None and density is None and self.extent == "weight":
-            density = 1.0  # the shape brings its own masses
+        measure, centroid, covariance = self.moments()
+        name, unit = type(self).__name__, DENSITY_UNITS[self.measure_kind]
+        if mass is None and density is None and self.measure_kind == "weight":
+            density = 1.0  # the weights are the masses
         if (mass is None) == (density is None):
             got = "neither" if mass is None else "both"
             raise ModelError(
@@ -144,22 +151,22 @@ class Shape(ABC):
         else:
             total = positive(density, f"{name}: density", unit) * measure
         with np.errstate(over="ignore", invalid="ignore"):
-            inertia = total * (np.trace(spread) * np.eye(3) - spread)
+            inertia = total * (np.trace(covariance) * np.eye(3) - covariance)
             phi = phi_from_inertia(total, centroid, inertia)
         if not np.isfinite(phi).all():
-            raise ModelError(f"{name}: mass and sizes are too large for a number")
+            raise ModelError(f"{name}: the inertia overflows: mass or sizes are too large")
         return InertialParameters(phi)
 
 
 class Solid(Shape):
-    """A shape that fills a volume [m³], its `measure`."""
+    """Base of shapes that fill a volume [m³], which is their `measure`."""
 
     __slots__ = ()
-    extent = "volume"
+    measure_kind = "volume"
 
 
 class Surface(Shape):
-    """A shell, whose wall has no thickness and an even density an area [m²], its `measure`."""
+    """Base of shells without thickness and with uniform density per area; `measure` is in m²."""
 
     __slots__ = ()
-    extent = "area"
+    measure_kind = "area"

@@ -47,5 +47,5 @@ def test_spatial_matrix_adds_the_added_mass_as_it_is():
     ours = GazeboInertial.from_phi(phi)
     added = np.diag([1.0, 2.0, 3.0, 0.1, 0.2, 0.3])
     assert np.array_equal(ours.spatial_matrix(added), ours.body_matrix + added)
-    with pytest.raises(ModelError, match="fluid added mass cannot be said"):
+    with pytest.raises(ModelError, match="fluid added mass cannot be expressed"):
         BODY_MATRIX.to_phi(ours.spatial_matrix(added))

@@ -129,7 +129,7 @@ def test_what_is_no_rigid_body_is_refused(phi, entry, order):
     matrix[entry] += 1e-6 * unit[entry[0]] * unit[entry[1]]
     if order == "angular first":
         matrix = swap_spatial_order(matrix)
-    with pytest.raises(ModelError, match="fluid added mass cannot be said with ten parameters"):
+    with pytest.raises(ModelError, match="fluid added mass cannot be expressed by ten parameters"):
         phi_from_spatial_matrix(matrix, order)
 
 

@@ -16,7 +16,7 @@ from identify.inertia.shapes import (
     Sphere,
     convex_hull,
 )
-from identify.inertia.shapes.interior import interior_of
+from identify.inertia.shapes.interior import sample_interior
 from tests.close import assert_close
 
 SOLIDS = (
@@ -30,7 +30,7 @@ SOLIDS = (
 
 
 def agree(shape, count: int, rtol: float) -> None:
-    interior = interior_of(shape, count)
+    interior = sample_interior(shape, count)
     filled = Points(interior.points, interior.volumes)
     size = np.sqrt(np.trace(shape.covariance))
     assert_close(filled.measure, shape.measure, rtol)
@@ -41,7 +41,7 @@ def agree(shape, count: int, rtol: float) -> None:
 @pytest.mark.parametrize("solid", SOLIDS, ids=lambda one: type(one).__name__)
 def test_points_of_a_solid_have_its_volume_centre_and_spread(solid):
     agree(solid, 20_000, 0.03)
-    assert 1000 <= len(interior_of(solid, 2000).points) <= 8000
+    assert 1000 <= len(sample_interior(solid, 2000).points) <= 8000
 
 
 def hollow(outer: Mesh, inner: Mesh) -> Mesh:
@@ -58,10 +58,10 @@ def ball(radius: float, at=(0.0, 0.0, 0.0)) -> Mesh:
 def test_points_of_a_mesh_leave_its_cavity_and_fill_a_thin_wall():
     shell = hollow(ball(0.1), ball(0.097, (0.001, 0.0, 0.0)))
     agree(shell, 4000, 0.03)
-    points = interior_of(shell, 4000).points
+    points = sample_interior(shell, 4000).points
     assert np.linalg.norm(points - [0.001, 0.0, 0.0], axis=1).min() > 0.9 * 0.097
 
 
 def test_what_fills_no_volume_has_no_interior():
     with pytest.raises(ModelError, match="Rod: it fills no volume"):
-        interior_of(Rod(0.3), 100)
+        sample_interior(Rod(0.3), 100)

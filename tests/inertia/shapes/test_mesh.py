@@ -66,15 +66,15 @@ SLABS = [
 @pytest.mark.parametrize(
     ("vertices", "faces", "message"),
     [
-        (CUBE, CUBE_FACES[:-1], r"not watertight: 3 edges of its 11 faces .* or, if it is sheet"),
-        (CUBE, CUBE_FACES[:, ::-1], r"volume is -1 m³: its faces are wound inwards; turn them"),
-        (CUBE, FLIPPED, "wound against each other along 3 edges"),
+        (CUBE, CUBE_FACES[:-1], r"not watertight: 3 edges of its 11 faces .* or, for sheet"),
+        (CUBE, CUBE_FACES[:, ::-1], r"volume is -1 m³: its faces are wound inwards; invert them"),
+        (CUBE, FLIPPED, "opposite winding along 3 edges"),
         (*BESIDE, "1 of its parts are wound inwards without being cavities"),
         (*joined((CUBE, CUBE_FACES), *SLABS), "some of its parts are wound inwards"),
-        (CUBE * [1, 1, 0], CUBE_FACES, "encloses no volume .* give it its thickness"),
-        (CUBE, CUBE_FACES.astype(float), "expected faces of whole numbers, got float64"),
-        (CUBE, CUBE_FACES + 1, "name the vertices 1 to 8, but there are 8, counted from 0"),
-        (CUBE, CUBE_FACES - 1, "name the vertices -1 to 6"),
+        (CUBE * [1, 1, 0], CUBE_FACES, "encloses no volume .* model the thickness"),
+        (CUBE, CUBE_FACES.astype(float), "expected faces of integers, got float64"),
+        (CUBE, CUBE_FACES + 1, "refer to vertices 1 to 8; expected 0 to 7"),
+        (CUBE, CUBE_FACES - 1, "refer to vertices -1 to 6"),
         (CUBE, CUBE_FACES[:, :2], r"expected triangles of shape \(k, 3\), got \(12, 2\)"),
         (CUBE, CUBE_FACES[:0], r"expected triangles of shape \(k, 3\), got \(0, 3\)"),
         (CUBE * np.nan, CUBE_FACES, r"mesh: vertices: entry \(0, 0\) is nan"),
@@ -135,5 +135,5 @@ def test_a_file_larger_than_any_mesh_is_refused_before_it_is_read(trimesh, tmp_p
     with path.open("wb") as file:
         file.write(bytes(80) + (100_000_000).to_bytes(4, "little"))
         file.truncate(84 + 50 * 100_000_000)
-    with pytest.raises(ModelError, match=r"part.stl: 5000 MB, expected 134 MB at the most"):
+    with pytest.raises(ModelError, match=r"part.stl: 5000 MB, expected at most 134 MB"):
         read_mesh(path)

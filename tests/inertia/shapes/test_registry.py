@@ -31,19 +31,19 @@ def test_each_shape_says_its_sizes_and_units():
 
 def test_each_shape_says_what_it_is_and_where_its_origin_is():
     """A shape whose centroid is not at the origin does not have its origin at its centre."""
-    for name, (kind, what, origin) in SHAPES.items():
+    for name, (kind, description, origin) in SHAPES.items():
         shape = kind(*[0.3, 0.2, 0.1][: len(shape_sizes(name))])
         assert (origin == "its centre") == (not shape.centroid.any())
-        assert ("solid" in what) == (shape.extent == "volume")
-        assert ("closed" in what) == name.endswith("-shell")
-    assert "open at both ends" in SHAPES["tube"].what
+        assert ("solid" in description) == (shape.measure_kind == "volume")
+        assert ("closed" in description) == name.endswith("-shell")
+    assert "open at both ends" in SHAPES["tube"].description
 
 
 def test_the_documentation_lists_every_shape_as_it_is():
     page = (Path(__file__).parents[3] / "docs" / "commands.md").read_text(encoding="utf-8")
-    for name, (_, what, origin) in SHAPES.items():
+    for name, (_, description, origin) in SHAPES.items():
         sizes = ", ".join(size.name for size in shape_sizes(name))
-        assert f"| `{name}` | {sizes} | {what} | {origin} |" in page
+        assert f"| `{name}` | {sizes} | {description} | {origin} |" in page
 
 
 def test_an_unknown_shape_is_told_with_its_neighbour():
@@ -52,11 +52,9 @@ def test_an_unknown_shape_is_told_with_its_neighbour():
 
 
 def test_another_number_of_sizes_is_told_with_those_expected():
-    with pytest.raises(
-        ModelError, match=r"shape box: expected 3 sizes, got 2; it takes x \(length"
-    ):
+    with pytest.raises(ModelError, match=r"shape box: expected 3 sizes, got 2: x \(length"):
         shape_from_sizes("box", [0.1, 0.2])
-    with pytest.raises(ModelError, match=r"shape sphere: expected 1 size, got 0; it takes radius"):
+    with pytest.raises(ModelError, match=r"shape sphere: expected 1 size, got 0: radius"):
         shape_from_sizes("sphere", [])
     with pytest.raises(ModelError, match=r"side and base disc .*; the origin is the middle of its"):
         shape_from_sizes("cone-shell", [])

@@ -1,4 +1,4 @@
-"""Bodies without thickness: closed shells, a tube, plates and a rod."""
+"""Elementary shapes: solids, closed shells, a tube, plates and a rod."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from identify.inertia.shapes.shape import Extent, Moments, Shape, Solid, Surface, size
+from identify.inertia.shapes.shape import MeasureKind, Moments, Shape, Solid, Surface, size_field
 
 
 @dataclass(frozen=True, slots=True)
 class Box(Solid):
     """A solid box centred at Ao, with its sides along the axes."""
 
-    x: float = size("length along x")
-    y: float = size("length along y")
-    z: float = size("length along z")
+    x: float = size_field("length along x")
+    y: float = size_field("length along y")
+    z: float = size_field("length along z")
 
     def moments(self) -> Moments:
-        """Volume x y z; mean squares x²/12 and so on."""
+        """Return volume x y z and mean squares x²/12, y²/12, z²/12."""
         sides = np.array([self.x, self.y, self.z])
         return Moments.about_axes(self.x * self.y * self.z, sides**2 / 12.0)
 
@@ -28,12 +28,12 @@ class Box(Solid):
 class Ellipsoid(Solid):
     """A solid ellipsoid centred at Ao, with its axes along x, y and z."""
 
-    a: float = size("semi-axis along x")
-    b: float = size("semi-axis along y")
-    c: float = size("semi-axis along z")
+    a: float = size_field("semi-axis along x")
+    b: float = size_field("semi-axis along y")
+    c: float = size_field("semi-axis along z")
 
     def moments(self) -> Moments:
-        """Volume 4/3 π a b c; mean squares a²/5, b²/5, c²/5."""
+        """Return volume 4/3 π a b c and mean squares a²/5, b²/5, c²/5."""
         volume = 4.0 / 3.0 * np.pi * self.a * self.b * self.c
         return Moments.about_axes(volume, np.array([self.a, self.b, self.c]) ** 2 / 5.0)
 
@@ -42,10 +42,10 @@ class Ellipsoid(Solid):
 class Sphere(Solid):
     """A solid ball centred at Ao."""
 
-    radius: float = size("radius")
+    radius: float = size_field("radius")
 
     def moments(self) -> Moments:
-        """Volume 4/3 π r³; mean squares r²/5."""
+        """Return volume 4/3 π r³ and mean squares r²/5."""
         return Moments.about_axes(
             4.0 / 3.0 * np.pi * self.radius**3, np.full(3, self.radius**2 / 5.0)
         )
@@ -55,11 +55,11 @@ class Sphere(Solid):
 class Cylinder(Solid):
     """A solid cylinder along z, centred at Ao."""
 
-    radius: float = size("radius")
-    length: float = size("length along z")
+    radius: float = size_field("radius")
+    length: float = size_field("length along z")
 
     def moments(self) -> Moments:
-        """Volume π r² l; mean squares r²/4 across, l²/12 along."""
+        """Return volume π r² l and mean squares r²/4 across, l²/12 along the axis."""
         r, length = self.radius, self.length
         return Moments.about_z(np.pi * r**2 * length, r**2 / 4.0, length**2 / 12.0)
 
@@ -68,11 +68,14 @@ class Cylinder(Solid):
 class Capsule(Solid):
     """A solid capsule along z, centred at Ao."""
 
-    radius: float = size("radius")
-    length: float = size("length of the cylinder, without the half balls, along z")
+    radius: float = size_field("radius")
+    length: float = size_field("length of the cylinder, without the half balls, along z")
 
     def moments(self) -> Moments:
-        """Cylinder r²/4, l²/12; half balls r²/5, l²/4 + 3 l r/8 + r²/5; by volume."""
+        """Return moments: mean squares weighted by volume.
+
+        They are r²/4, l²/12 for the cylinder and r²/5, l²/4 + 3 l r/8 + r²/5 for the half balls.
+        """
         r, length = self.radius, self.length
         volume = np.pi * r**2 * (length + 4.0 / 3.0 * r)
         cylinder = length / (length + 4.0 / 3.0 * r)
@@ -89,32 +92,35 @@ class Capsule(Solid):
 class Cone(Solid):
     """A solid cone: its base in the plane z = 0 about Ao, its apex at z = height."""
 
-    radius: float = size("radius of the base")
-    height: float = size("height along z, from base to apex")
+    radius: float = size_field("radius of the base")
+    height: float = size_field("height along z, from base to apex")
 
     def moments(self) -> Moments:
-        """Volume π r² h / 3; centroid at h/4; mean squares about it 3 r²/20 and 3 h²/80."""
+        """Return volume π r² h / 3, centroid at h/4, and mean squares 3 r²/20 and 3 h²/80."""
         r, h = self.radius, self.height
         volume = np.pi * r**2 * h / 3.0
         return Moments.about_z(volume, 3.0 / 20.0 * r**2, 3.0 / 80.0 * h**2, at=0.25 * h)
 
 
-_TRAPEZOID_STEP = 0.375
-"""Step of the trapezoid rule in a logarithm. The integrands are analytic for |Im ln t| < π, so that
+_LOG_STEP = 0.375
+"""Step of the trapezoid rule in ln t. The integrands are analytic for |Im ln t| < π, so that
 the error falls as exp(−2 π²/step); it is 1e-14 at 0.5. Multiples of 3/8 are exact numbers: with
 others the spacing itself is rounded, by as much."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoxShell(Surface):
-    """The six sides of a box, of even density an area."""
+    """The six faces of a box, of uniform density per area."""
 
-    x: float = size("length along x")
-    y: float = size("length along y")
-    z: float = size("length along z")
+    x: float = size_field("length along x")
+    y: float = size_field("length along y")
+    z: float = size_field("length along z")
 
     def moments(self) -> Moments:
-        """Area 2 (x y + y z + z x); sides across x stand at x²/4, the four along it have x²/12."""
+        """Return area 2 (x y + y z + z x) and mean squares.
+
+        Faces across x contribute x²/4, the four along x contribute x²/12.
+        """
         sides = np.array([self.x, self.y, self.z])
         area = 2.0 * (self.x * self.y + self.y * self.z + self.z * self.x)
         across = 2.0 * np.array([self.y * self.z, self.z * self.x, self.x * self.y])
@@ -123,19 +129,19 @@ class BoxShell(Surface):
 
 @dataclass(frozen=True, slots=True)
 class EllipsoidShell(Surface):
-    """The surface of an ellipsoid, of even density an **area**: a skin of one thickness.
+    """The surface of an ellipsoid, of uniform density per **area**: a skin of constant thickness.
 
-    That is not the homoeoid, the thin layer between two similar ellipsoids, which is thicker where
-    the ellipsoid is pointed: its covariance is diag(a², b², c²) / 3, and its moments are those that
-    tables give for a "hollow ellipsoid". The two agree for a sphere only.
+    It is not the homoeoid, the thin layer between two similar ellipsoids, which is thicker where
+    the ellipsoid is pointed: its covariance is diag(a², b², c²) / 3, and its moments are those of
+    the "hollow ellipsoid" of tables. The two agree for a sphere only.
     """
 
-    a: float = size("semi-axis along x")
-    b: float = size("semi-axis along y")
-    c: float = size("semi-axis along z")
+    a: float = size_field("semi-axis along x")
+    b: float = size_field("semi-axis along y")
+    c: float = size_field("semi-axis along z")
 
     def moments(self) -> Moments:
-        """Area and mean squares by quadrature, to a relative 1e-15 of each entry.
+        """Compute area and mean squares by quadrature, to a relative 1e-15 of each entry.
 
         With n even on the unit sphere, x = a n₁ and dA = √(Σ pⱼ nⱼ²) dΩ, p = (b²c², c²a², a²b²):
 
@@ -156,8 +162,8 @@ class EllipsoidShell(Surface):
         squares = (semi_axes / scale) ** 2
         p = np.prod(squares) / squares
         lower, upper = -np.log(p.max()) - 76.0, -np.log(p.min()) + 26.0
-        steps = np.arange(np.floor(lower / _TRAPEZOID_STEP), np.ceil(upper / _TRAPEZOID_STEP) + 1.0)
-        t = np.exp(_TRAPEZOID_STEP * steps)
+        steps = np.arange(np.floor(lower / _LOG_STEP), np.ceil(upper / _LOG_STEP) + 1.0)
+        t = np.exp(_LOG_STEP * steps)
         damping = 1.0 / (1.0 + 2.0 * t[:, None] * p)
         common = np.sqrt(t * np.prod(damping, axis=1))
         terms = p * damping
@@ -165,43 +171,46 @@ class EllipsoidShell(Surface):
         # For three Gaussians E r = 2 √(2/π), E r³ = 4 E r, and 4π / (√π E r) = √2 π.
         plain = common @ total
         weighted = common @ (damping * (total[:, None] + 2.0 * terms)) / 4.0
-        area = np.sqrt(2.0) * np.pi * _TRAPEZOID_STEP * plain
+        area = np.sqrt(2.0) * np.pi * _LOG_STEP * plain
         return Moments.about_axes(area * scale**2, squares * scale**2 * weighted / plain)
 
 
 @dataclass(frozen=True, slots=True)
 class SphereShell(Surface):
-    """The surface of a ball, of even density an area."""
+    """The surface of a ball, of uniform density per area."""
 
-    radius: float = size("radius")
+    radius: float = size_field("radius")
 
     def moments(self) -> Moments:
-        """Area 4 π r²; mean squares r²/3."""
+        """Return area 4 π r² and mean squares r²/3."""
         return Moments.about_axes(4.0 * np.pi * self.radius**2, np.full(3, self.radius**2 / 3.0))
 
 
 @dataclass(frozen=True, slots=True)
 class Tube(Surface):
-    """The side of a cylinder along z, open at both ends, of even density an area."""
+    """The lateral surface of a cylinder along z, open at both ends, of uniform density per area."""
 
-    radius: float = size("radius")
-    length: float = size("length along z")
+    radius: float = size_field("radius")
+    length: float = size_field("length along z")
 
     def moments(self) -> Moments:
-        """Area 2 π r l; mean squares r²/2 across, l²/12 along."""
+        """Return area 2 π r l and mean squares r²/2 across, l²/12 along the axis."""
         r, length = self.radius, self.length
         return Moments.about_z(2.0 * np.pi * r * length, r**2 / 2.0, length**2 / 12.0)
 
 
 @dataclass(frozen=True, slots=True)
 class CylinderShell(Surface):
-    """The side and both ends of a cylinder along z, of even density an area."""
+    """The side and both ends of a cylinder along z, of uniform density per area."""
 
-    radius: float = size("radius")
-    length: float = size("length along z")
+    radius: float = size_field("radius")
+    length: float = size_field("length along z")
 
     def moments(self) -> Moments:
-        """Area 2 π r (l + r); the side has r²/2 and l²/12, the ends r²/4 and l²/4, as l : r."""
+        """Return area 2 π r (l + r) and mean squares, weighted l : r.
+
+        They are r²/2 and l²/12 for the side, r²/4 and l²/4 for the ends.
+        """
         r, length = self.radius, self.length
         side, ends = length / (length + r), r / (length + r)
         across = r**2 * (side / 2.0 + ends / 4.0)
@@ -211,13 +220,16 @@ class CylinderShell(Surface):
 
 @dataclass(frozen=True, slots=True)
 class CapsuleShell(Surface):
-    """The surface of a capsule along z, of even density an area."""
+    """The surface of a capsule along z, of uniform density per area."""
 
-    radius: float = size("radius")
-    length: float = size("length of the cylinder, without the half balls, along z")
+    radius: float = size_field("radius")
+    length: float = size_field("length of the cylinder, without the half balls, along z")
 
     def moments(self) -> Moments:
-        """Area 2 π r (l + 2 r); side r²/2, l²/12; half spheres r²/3, l²/4 + l r/2 + r²/3."""
+        """Return area 2 π r (l + 2 r) and mean squares, weighted by area.
+
+        They are r²/2, l²/12 for the side and r²/3, l²/4 + l r/2 + r²/3 for the half spheres.
+        """
         r, length = self.radius, self.length
         side = length / (length + 2.0 * r)
         spheres = 1.0 - side
@@ -229,51 +241,54 @@ class CapsuleShell(Surface):
 
 @dataclass(frozen=True, slots=True)
 class ConeShell(Surface):
-    """Side and base of a cone (base at z = 0, apex at z = height), of even density an area."""
+    """Side and base of a cone, base at z = 0, apex at z = height, of uniform density per area."""
 
-    radius: float = size("radius of the base")
-    height: float = size("height along z, from base to apex")
+    radius: float = size_field("radius of the base")
+    height: float = size_field("height along z, from base to apex")
 
     def moments(self) -> Moments:
-        """Area π r (√(r² + h²) + r); both have r²/4; the side h/3 and E z² = h²/6; base 0."""
+        """Return area π r (√(r² + h²) + r), centroid and mean squares.
+
+        Side and base have r²/4 across; the side has centroid h/3 and E z² = h²/6.
+        """
         r, h = self.radius, self.height
         slant = np.hypot(r, h)
-        side = slant / (slant + r)  # its share in the area
+        side = slant / (slant + r)  # fraction of the area
         along = h**2 * side * (1.0 / 6.0 - side / 9.0)
         return Moments.about_z(np.pi * r * (slant + r), r**2 / 4.0, along, at=side * h / 3.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Plate(Surface):
-    """A rectangle in the plane z = 0, centred at Ao; a plate of some thickness is a `Box`."""
+    """A rectangle in the plane z = 0, centred at Ao; a plate with thickness is a `Box`."""
 
-    x: float = size("length along x")
-    y: float = size("length along y")
+    x: float = size_field("length along x")
+    y: float = size_field("length along y")
 
     def moments(self) -> Moments:
-        """Area x y; mean squares x²/12, y²/12 and none."""
+        """Return area x y and mean squares x²/12, y²/12, 0."""
         return Moments.about_axes(self.x * self.y, np.array([self.x, self.y, 0.0]) ** 2 / 12.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Disc(Surface):
-    """A round plate in the plane z = 0, centred at Ao; one of some thickness is a `Cylinder`."""
+    """A round plate in the plane z = 0, centred at Ao; one with thickness is a `Cylinder`."""
 
-    radius: float = size("radius")
+    radius: float = size_field("radius")
 
     def moments(self) -> Moments:
-        """Area π r²; mean squares r²/4 in the plane."""
+        """Return area π r² and mean squares r²/4 in the plane."""
         return Moments.about_z(np.pi * self.radius**2, self.radius**2 / 4.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Rod(Shape):
-    """A thin rod along z, centred at Ao; one of some thickness is a `Cylinder`."""
+    """A thin rod along z, centred at Ao; one with thickness is a `Cylinder`."""
 
-    extent: ClassVar[Extent] = "length"
+    measure_kind: ClassVar[MeasureKind] = "length"
 
-    length: float = size("length along z")
+    length: float = size_field("length along z")
 
     def moments(self) -> Moments:
-        """Length l; mean square l²/12 along it."""
+        """Return length l and mean square l²/12 along it."""
         return Moments.about_z(self.length, 0.0, self.length**2 / 12.0)

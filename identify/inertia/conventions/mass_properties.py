@@ -1,4 +1,4 @@
-"""What records of other tools share: sealed numbers, and a body about its centre of mass."""
+"""Mass properties about the centre of mass, and sealed fields of the records of other tools."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from identify.inertia.conventions.axes import principal_frame
 from identify.inertia.matrices import inertia_about_com, phi_from_inertia
 from identify.spatial import Pose
 
-_ASYMMETRY = 1e-9
-"""Largest relative asymmetry of a matrix that was printed and read again."""
+_ASYMMETRY_TOLERANCE = 1e-9
+"""Largest asymmetry of a matrix read from text, relative to its largest entry."""
 
 Shapes = Mapping[str, tuple[int, ...]]
-"""Trailing shapes of fields, by their names."""
+"""Trailing shapes of array fields, by field name."""
 
 
-class Record:
-    """A dataclass of numbers as a tool takes them: those of `SHAPES` are sealed."""
+class SealedRecord:
+    """Base of dataclasses in another tool's form: fields named in `SHAPES` become sealed arrays."""
 
     __slots__ = ()
     SHAPES: ClassVar[Shapes] = {}
@@ -37,32 +37,32 @@ class Record:
         return self.SHAPES
 
 
-def seal_fields(what: str, fields: Mapping[str, ArrayLike], shapes: Shapes) -> dict[str, Array]:
-    """Sealed copies of the numbers of a body, or of a batch of bodies.
+def seal_fields(label: str, fields: Mapping[str, ArrayLike], shapes: Shapes) -> dict[str, Array]:
+    """Return sealed copies of the fields of a body, or of a batch of bodies.
 
     Raises:
         ModelError: a field of another shape or that is not finite, a matrix that is not symmetric,
             or fields of unlike batch shapes.
     """
-    arrays = {name: seal(fields[name], f"{what}.{name}", (..., *shapes[name])) for name in shapes}
+    arrays = {name: seal(fields[name], f"{label}.{name}", (..., *shapes[name])) for name in shapes}
     batches = {
         name: array.shape[: array.ndim - len(shapes[name])] for name, array in arrays.items()
     }
     if len(set(batches.values())) > 1:
-        raise ModelError(f"{what}: expected one batch shape for all fields, got {batches}")
+        raise ModelError(f"{label}: expected one batch shape for all fields, got {batches}")
     for name, matrix in arrays.items():
         if shapes[name] == (3, 3):
             off = np.abs(matrix - np.swapaxes(matrix, -1, -2)).max(axis=(-2, -1), initial=0.0)
-            if np.any(off > _ASYMMETRY * np.abs(matrix).max(axis=(-2, -1), initial=0.0)):
+            if np.any(off > _ASYMMETRY_TOLERANCE * np.abs(matrix).max(axis=(-2, -1), initial=0.0)):
                 raise ModelError(
-                    f"{what}.{name}: expected a symmetric matrix, got entries that differ by "
+                    f"{label}.{name}: expected a symmetric matrix, got entries that differ by "
                     f"{np.max(off):.1e} from their mirror images"
                 )
     return arrays
 
 
 def seal_phi(phi: PhiLike) -> Phi:
-    """Ten parameters, sealed, shape (..., 10)."""
+    """Return a sealed copy of ten parameters, shape (..., 10)."""
     return seal(phi, "phi", (..., 10))
 
 
@@ -71,7 +71,7 @@ Axes: TypeAlias = Literal["body", "principal"] | Mat33
 
 
 class MassProperties(NamedTuple):
-    """Arguments, fields or a print-out of a tool, in the body's axes; its `Convention` says more.
+    """Mass, centre of mass and inertia in the body's axes; `Convention` defines point and signs.
 
     Attributes:
         mass: [kg], shape (...).
@@ -85,7 +85,7 @@ class MassProperties(NamedTuple):
 
 
 class InertialFrame(NamedTuple):
-    """Mass [kg], pose X_BC of a frame C at the centre of mass, and I_BBcm_C [kg m²]."""
+    """Mass [kg], pose X_BC of a frame C at the centre of mass, and inertia I_BBcm_C [kg m²]."""
 
     mass: Array
     X_BC: Pose
@@ -93,16 +93,16 @@ class InertialFrame(NamedTuple):
 
     @property
     def phi(self) -> Phi:
-        """The ten parameters about Bo in B, shape (..., 10)."""
+        """Ten parameters about Bo in B, shape (..., 10)."""
         R = self.X_BC.rotation
         about_com = R @ self.inertia @ np.swapaxes(R, -1, -2)
         return phi_from_inertia(self.mass, self.X_BC.position, about_com)
 
 
 def central_inertia(phi: PhiLike, form: str, *, positive: bool = False) -> MassProperties:
-    """Mass, centre of mass and the inertia about it, as a matrix, of ten parameters.
+    """Return mass, centre of mass and the inertia matrix about it.
 
-    `form` is what needs them, for the message; `positive` refuses a mass below zero too.
+    `form` names the requesting form in messages; `positive` also rejects a negative mass.
 
     Raises:
         ModelError: not ten finite numbers, or a mass of zero.
@@ -113,12 +113,12 @@ def central_inertia(phi: PhiLike, form: str, *, positive: bool = False) -> MassP
 
 
 def inertial_frame(phi: PhiLike, form: str, axes: Axes = "body") -> InertialFrame:
-    """The body in a frame C at its centre of mass.
+    """Return mass and inertia in a frame C at the centre of mass.
 
-    `axes` are those of C; one rotation R_BC serves a whole batch. `form` is for the message.
+    `axes` are those of C; one rotation R_BC applies to a whole batch. `form` is for messages.
 
     Raises:
-        ModelError: a mass of zero, or `axes` that are no rotation.
+        ModelError: a mass of zero, or `axes` that are not a rotation.
     """
     mass, com, inertia = central_inertia(phi, form)
     if isinstance(axes, str) and axes == "principal":
@@ -136,17 +136,17 @@ def inertial_frame(phi: PhiLike, form: str, axes: Axes = "body") -> InertialFram
 
 
 def require_mass(phi: Phi, form: str, *, positive: bool = False) -> None:
-    """Refuses bodies that have no centre of mass, or a mass that is not positive.
+    """Reject bodies without mass and, if `positive`, bodies of negative mass.
 
     Raises:
         ModelError: a mass of zero, or below it.
     """
     massless = np.flatnonzero(phi[..., 0].reshape(-1) == 0.0)
     if massless.size:
-        which = f"body {massless[0]} of the batch" if phi.ndim > 1 else "the body"
+        body = f"body {massless[0]} of the batch" if phi.ndim > 1 else "the body"
         raise ModelError(
-            f"{form}: {which} has no mass (m = 0) and so no centre of mass, which this form needs; "
+            f"{form}: {body} has no mass (m = 0) and so no centre of mass, which this form needs; "
             f"leave it out, or use a form about the origin (such as 'pinocchio')"
         )
     if positive and (phi[..., 0] < 0.0).any():
-        raise ModelError(f"{form}: a mass of {phi[..., 0].min():g} kg; it allows none below zero")
+        raise ModelError(f"{form}: a mass of {phi[..., 0].min():g} kg; expected a positive mass")
