@@ -13,9 +13,10 @@ from identify.reporting.study.summary import STUDY_PACKAGES, numerics_mark
 
 ROOT = Path(__file__).resolve().parents[1]
 
-FIT = ("spatial", "inertia", "logs", "signals", "regressors", "estimation")
+LEVELS = ("significance", "relevance")
+FIT = (*LEVELS, "spatial", "inertia", "logs", "signals", "regressors", "estimation")
 PIPELINE = (*FIT, "simulation", "diagnosis", "validation", "pipeline")
-"""Packages of a fit alone, and with all that is checked and found besides."""
+"""Packages with the thresholds of decisions, of a fit, and with all that is checked besides."""
 
 SHIPPED_LOG = tuple(
     f"datasets/payload_arm/{name}" for name in ("payload_arm.parquet", "schema.toml", "truth.json")
@@ -137,14 +138,14 @@ REPORTS: Mapping[str, Report] = {
     "integrators": Report(
         file="reports/integrators.md",
         study=("experiments/integrators.py", "experiments/integrators_study"),
-        packages=("spatial", "inertia", "simulation"),
+        packages=(*LEVELS, "spatial", "inertia", "simulation"),
         minutes=2,
         command=("experiments/integrators.py", "--docs", "docs/simulation.md"),
     ),
     "models": Report(
         file="reports/models.md",
         study=("experiments/models.py", "experiments/models_study"),
-        packages=("spatial", "inertia", "exchange"),
+        packages=(*LEVELS, "spatial", "inertia", "exchange"),
         minutes=3,
         command=("experiments/models.py",),
         lacks=_lacks_robots,

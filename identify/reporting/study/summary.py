@@ -164,7 +164,16 @@ def times(rows: StudyRows) -> Section | None:
 
 
 STUDY_PACKAGES = (
-    *("spatial", "inertia", "logs", "signals", "regressors", "estimation"),
+    *(
+        "significance",
+        "relevance",
+        "spatial",
+        "inertia",
+        "logs",
+        "signals",
+        "regressors",
+        "estimation",
+    ),
     "studies",
 )
 """Those that the trials of a study file are computed with."""
