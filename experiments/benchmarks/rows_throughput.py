@@ -74,7 +74,7 @@ def _blocks(columns: Array, length: int) -> list[BlockRows]:
     transform = block_transform(length, _RATE_HZ, _CUTOFF_HZ, tapered=True)
     moment: Array = np.eye(columns.shape[1] - 1)
     noise = dict.fromkeys(range(CONSTANT, int(transform.groups.max()) + 1), moment)
-    share = transform.independent_share
+    share = transform.effective_fraction
     return [
         BlockRows(
             transform.apply(columns[at : at + length]), transform.groups, noise, length, share

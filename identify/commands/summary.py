@@ -12,7 +12,7 @@ from identify.reporting import parameter_rich_table
 from identify.reporting.body import repeatability_in_words
 from identify.reporting.parameter_table import GROUPS
 from identify.reporting.result import verdict_in_words
-from identify.signals.prepared import routes_of
+from identify.signals.prepared import acceleration_sources
 from identify.significance import HALF_WIDTH_SIGMA
 from identify.spatial.columns import SQUARES
 
@@ -205,10 +205,10 @@ def as_read(log: LogSummary) -> str:
     force = float(np.linalg.norm(np.mean(log.wrench[:, :3], axis=0)))
     spin = float(np.sqrt(np.mean(np.sum(log.features[:, SQUARES], axis=1))))
     turned = ""
-    if (route := routes_of(log).get("angular_acceleration")) is not None:
+    if (source := acceleration_sources(log).get("angular_acceleration")) is not None:
         turned = (
-            f" Angular acceleration: {route.source}, {_VECTOR_TO_AXIS * route.rms:.2g} rad/s² RMS "
-            f"with noise of {_VECTOR_TO_AXIS * route.noise:.2g}."
+            f" Angular acceleration: {source.source}, {_VECTOR_TO_AXIS * source.rms:.2g} rad/s² "
+            f"RMS with noise of {_VECTOR_TO_AXIS * source.noise:.2g}."
         )
     return (
         f"{rows}, {log.duration:.3g} s at {log.rate_hz:.4g} Hz; turning at {spin:.2g} rad/s RMS, "

@@ -9,8 +9,8 @@ import numpy as np
 
 from identify.arrays import Array, Flags, Indices
 from identify.logs import Recording
-from identify.signals.offset_steps import SIDE, OffsetStep, of_zeroed_sensor, offset_steps
-from identify.signals.spikes import FEWEST_ROWS_WITH_SPIKES, spikes_among
+from identify.signals.offset_steps import SIDE_SAMPLES, OffsetStep, offset_steps, zeroing_steps
+from identify.signals.spikes import MIN_ROWS_FOR_SPIKES, find_spikes
 from identify.spatial import rotation_from_quaternion
 from identify.spatial.rotations import rotate_back
 
@@ -108,7 +108,7 @@ class SignalWatch:
     def spans(self) -> tuple[Span, ...]:
         """What was seen, in order of time. Nothing more can be taken after."""
         self._look(1)
-        if self._rows < FEWEST_ROWS_WITH_SPIKES:
+        if self._rows < MIN_ROWS_FOR_SPIKES:
             return ()
         whole = self._end - self._begin
         frozen = self._wrench.frozen("frozen_wrench", self._step, whole, self._rows)
@@ -139,7 +139,7 @@ class SignalWatch:
 
     def _zeroed(self, holds: Sequence[Span]) -> Iterator[Span]:
         """Jumps of the wrench that may be of a sensor that was zeroed, not the ends of a hold."""
-        for step in of_zeroed_sensor(self._steps):
+        for step in zeroing_steps(self._steps):
             ends = (step.before - self._step, step.after + self._step)
             if not any(hold.start <= ends[1] and ends[0] <= hold.stop for hold in holds):
                 size = float(np.linalg.norm(step.jump[:3]))
@@ -204,9 +204,9 @@ class SignalWatch:
         if self._fresh is not None:
             samples = np.concatenate((self._fresh, samples), axis=1)
         stamps = np.concatenate((self._fresh_time, stamps))
-        found, sizes = spikes_among(samples[:6])
+        found, sizes = find_spikes(samples[:6])
         if len(samples) > 6 and len(found):
-            as_sensed = np.isin(found, spikes_among(samples[6:])[0])
+            as_sensed = np.isin(found, find_spikes(samples[6:])[0])
             found, sizes = found[as_sensed], sizes[as_sensed]
         if len(found) >= max(_FEWEST_SPIKES, SPIKE_SHARE * len(time)):
             start, stop = float(stamps[found[0]]), float(stamps[found[-1]])
@@ -220,7 +220,7 @@ class SignalWatch:
         pose = np.concatenate((self._last_poses, pose)) if len(self._last_poses) else pose
         quaternion = pose[:, -4:] if pose.shape[1] >= 4 else None
         self._steps += offset_steps(samples, time, quaternion)
-        kept = 2 * SIDE - 1
+        kept = 2 * SIDE_SAMPLES - 1
         self._last_samples, self._last_times = samples[:, -kept:], time[-kept:]
         self._last_poses = pose[-kept:]
 
@@ -437,7 +437,7 @@ class _End:
             elsewhere: rows of its longest run at neither end: of a coarse resolution those are
                 long too, where the signal turns.
         """
-        if changes.count < FEWEST_ROWS_WITH_SPIKES:
+        if changes.count < MIN_ROWS_FOR_SPIKES:
             return
         least = max(SATURATED_ROWS * changes.hold, _BEYOND_OTHERS * elsewhere)
         rows = kept[:, 1] - kept[:, 0]

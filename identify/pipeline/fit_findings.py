@@ -29,8 +29,8 @@ from identify.pipeline.messages import left_out
 from identify.pipeline.settings import FitSettings
 from identify.regressors import WRENCH, LogSummary, Statistics
 from identify.relevance import JUDGED_SIGNAL_SHARE
-from identify.signals.filters import motion_cutoff_hz
-from identify.signals.prepared import routes_of
+from identify.signals.cutoff import motion_cutoff_hz
+from identify.signals.prepared import acceleration_sources
 from identify.significance import CONSTRAINT_NOTED_SIGMA, CONTRADICTED_SIGMA
 from identify.spatial.columns import FORCE_AXES, TORQUE_AXES
 from identify.spatial.vectors import STANDARD_GRAVITY
@@ -237,7 +237,7 @@ def _noisy_motion(scores: HeldOutScores, logs: Sequence[LogSummary]) -> Iterator
     routes = "; ".join(
         f"{log.name}: {route.source}, noise {route.noise:.2g} of {route.rms:.2g} {unit}"
         for log in logs
-        if (route := routes_of(log).get(what)) is not None
+        if (route := acceleration_sources(log).get(what)) is not None
     )
     yield Finding(
         "motion_noise",

@@ -14,7 +14,7 @@ from identify.estimation.priors.prior import BALL
 from identify.logs import Recording
 from identify.pipeline.settings import FitSettings
 from identify.regressors import LogSummary
-from identify.signals.prepared import routes_of
+from identify.signals.prepared import acceleration_sources
 
 _PACKAGES = ("inertia-identify", "numpy", "scipy", "cvxpy", "clarabel", "pandas", "pyarrow")
 
@@ -83,7 +83,9 @@ def _log(log: LogSummary) -> dict[str, object]:
         "cutoff_hz": log.cutoff_hz,
         "gravity": recording.gravity.tolist(),
         "noise": _noise(log),
-        "accelerations": {name: route._asdict() for name, route in routes_of(log).items()},
+        "accelerations": {
+            name: route._asdict() for name, route in acceleration_sources(log).items()
+        },
         "reading": log.reading.digest,
         "schema": dict(recording.schema),
     }

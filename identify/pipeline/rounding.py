@@ -18,7 +18,13 @@ from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.regressors.scanning import excerpts
 from identify.signals import full_rate
 from identify.signals.preparation import lacks_acceleration
-from identify.signals.rounding import FEWEST, FEWEST_STILL, Rounding, Steps, steps_of
+from identify.signals.rounding import (
+    MIN_VALUES,
+    MIN_VALUES_STILL,
+    Quantiser,
+    Rounding,
+    fit_quantiser,
+)
 
 _SOME_ROWS = 4000
 """Rows that steps are read from."""
@@ -59,7 +65,7 @@ def without_rounding(
     ]
 
 
-def _read_again(log: ScannedLog, steps: Sequence[Steps], phi: Phi, offset: Vec6) -> ScannedLog:
+def _read_again(log: ScannedLog, steps: Sequence[Quantiser], phi: Phi, offset: Vec6) -> ScannedLog:
     """A log without what rounding adds to the wrench of a body, if its steps are coarse."""
     rounding = Rounding(
         steps=tuple(steps),
@@ -75,17 +81,17 @@ def _read_again(log: ScannedLog, steps: Sequence[Steps], phi: Phi, offset: Vec6)
     return scan_log(log.source, reading, wide=log.wide)._replace(spans=log.spans)
 
 
-def _steps(log: ScannedLog) -> tuple[Steps, ...]:
+def _steps(log: ScannedLog) -> tuple[Quantiser, ...]:
     """The steps of each channel of a log's wrench, by its first rows."""
     source = log.source
     first = source.reader()(0, _SOME_ROWS, 0).recording if isinstance(source, LogFile) else source
     # Brought to one clock, values are between those of a register; and a force that is the motion
     # too says nothing of itself.
     if first.streams or lacks_acceleration(first):
-        return (Steps(0.0, 0.0),) * 6
+        return (Quantiser(0.0, 0.0),) * 6
     wrench = np.hstack([first.signals[name][:_SOME_ROWS] for name in ("force", "torque")])
-    fewest = FEWEST_STILL if first.still else FEWEST
-    return tuple(steps_of(channel, fewest) for channel in wrench.T)
+    fewest = MIN_VALUES_STILL if first.still else MIN_VALUES
+    return tuple(fit_quantiser(channel, fewest) for channel in wrench.T)
 
 
 def _noise(log: ScannedLog, rounding: Rounding) -> tuple[float, ...]:

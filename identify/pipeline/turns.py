@@ -137,4 +137,4 @@ def _block(axis: Vec3, proper: Vec3, rate_hz: float, cutoff_hz: float) -> BlockR
     exact = np.zeros((FIT_COLUMNS - 1, FIT_COLUMNS - 1))
     noise: dict[int, Array] = {int(g): exact for g in np.unique(transform.groups)}
     rows = transform.apply(columns)
-    return BlockRows(rows, transform.groups, noise, n, transform.independent_share)
+    return BlockRows(rows, transform.groups, noise, n, transform.effective_fraction)

@@ -24,12 +24,12 @@ from identify.regressors.statistics import MOST_BLOCKS
 from identify.regressors.summary import LogSummary, joint_range, no_drift
 from identify.signals import NoSegment, PreparedLog, Reading, on_one_clock, prepare
 from identify.signals.clock import sampling_period
-from identify.signals.filters import shortest_segment
-from identify.signals.kernels import default_cutoff_hz
+from identify.signals.cutoff import shortest_segment_rows
+from identify.signals.differentiator import default_cutoff_hz
 from identify.signals.preparation import calibrate_imu, lacks_acceleration
 from identify.signals.prepared import ImuCalibration
-from identify.signals.resampling import HALF_WIDTH
-from identify.signals.segments import FEWEST_SEGMENT_ROWS
+from identify.signals.resampling import KERNEL_HALF_WIDTH
+from identify.signals.segments import MIN_SEGMENT_ROWS
 from identify.signals.spikes import without_spikes
 from identify.signals.transform import BLOCK_SECONDS
 
@@ -157,7 +157,7 @@ def _prepared(
 ) -> PreparedLog:
     """Rows by frequency of a chunk, with the cut-off and the rate of those before it."""
     recording = part.recording
-    if chunk.margin and len(recording) < FEWEST_SEGMENT_ROWS:
+    if chunk.margin and len(recording) < MIN_SEGMENT_ROWS:
         raise NoSegment(
             f"{recording.name}: {len(recording)} rows of a chunk are too few to see a motion"
         )
@@ -252,7 +252,9 @@ def block_rows(rate_hz: float) -> int:
 def margin_rows(source: ReadableLog, reading: Reading, rate_hz: float, most: int) -> int:
     """Rows on either side of a chunk that its derivatives and its wrench need, so many at most."""
     cutoff = default_cutoff_hz(rate_hz) if reading.cutoff_hz is None else reading.cutoff_hz
-    return int(min(shortest_segment(rate_hz, cutoff) + _of_delay(source, reading, rate_hz), most))
+    return int(
+        min(shortest_segment_rows(rate_hz, cutoff) + _of_delay(source, reading, rate_hz), most)
+    )
 
 
 def _of_delay(source: ReadableLog, reading: Reading, rate: float) -> int:
@@ -260,7 +262,7 @@ def _of_delay(source: ReadableLog, reading: Reading, rate: float) -> int:
     delay = reading.delay
     if delay is None:
         delay = (source.recording if isinstance(source, LogFile) else source).wrench_delay
-    return int(np.ceil(abs(delay) * rate)) + HALF_WIDTH if delay else 0
+    return int(np.ceil(abs(delay) * rate)) + KERNEL_HALF_WIDTH if delay else 0
 
 
 def _spread(total: int, rows: int, block: int) -> list[tuple[int, int]]:

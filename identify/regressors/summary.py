@@ -20,7 +20,7 @@ from identify.signals.clock import gap_starts
 from identify.signals.noise import SignalNoise
 from identify.signals.preparation import FOLDS
 from identify.signals.prepared import ImuCalibration, LogSeries
-from identify.signals.segments import FEWEST_SEGMENT_ROWS
+from identify.signals.segments import MIN_SEGMENT_ROWS
 from identify.spatial.columns import W
 from identify.spatial.rotations import lengths
 
@@ -264,7 +264,7 @@ def _mean_noise(
 
 
 def _holes(time: Array | None) -> tuple[tuple[float, float], ...]:
-    if time is None or len(time) < FEWEST_SEGMENT_ROWS:
+    if time is None or len(time) < MIN_SEGMENT_ROWS:
         return ()
     after = [k for k in gap_starts(time) if time[k] - time[k - 1] >= _HOLE]
     return tuple((float(time[k - 1]), float(time[k])) for k in after)

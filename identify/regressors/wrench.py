@@ -174,8 +174,8 @@ def scan_statistics(
     for number, block in zip(merged.tolist(), blocks, strict=True):
         rows = np.bincount(block.groups, minlength=len(layout.groups))
         samples[number] += rows * (block.samples / len(block.rows))
-        independent[number] += rows * block.independent_share
-        independent[number, CONSTANT] += rows[CONSTANT] * (1.0 - block.independent_share)
+        independent[number] += rows * block.effective_fraction
+        independent[number, CONSTANT] += rows[CONSTANT] * (1.0 - block.effective_fraction)
         stop = 0
         for group in np.flatnonzero(rows).tolist():
             start, stop = stop, stop + int(rows[group])

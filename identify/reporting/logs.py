@@ -22,7 +22,7 @@ from identify.reporting.content import (
     table_of,
 )
 from identify.reporting.rounding import decimals_for, fixed, plus_minus, significant
-from identify.signals.prepared import routes_of
+from identify.signals.prepared import acceleration_sources
 from identify.spatial import log_rotation, quaternion_from_rotation
 from identify.texts import json_text
 
@@ -114,7 +114,7 @@ def _routes(logs: Sequence[LogSummary]) -> tuple[ReportTable, ...]:
             "rad/s²" if what.startswith("angular") else "m/s²",
         )
         for number, log in enumerate(logs, start=1)
-        for what, route in routes_of(log).items()
+        for what, route in acceleration_sources(log).items()
     ]
     heads = ("Log", "Quantity", "Comes from", "Noise, 1 σ", "Change, RMS", "Unit")
     caption = (

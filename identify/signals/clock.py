@@ -11,15 +11,15 @@ from identify.arrays import Array, Indices
 
 
 def cubic_spline(x: Array, y: Array, at: Array) -> Array:
-    """The cubic spline through points, without a knot at the second and the last but one.
+    """Evaluate the not-a-knot cubic spline through points.
 
-    Through fewer than four points it is the polynomial of least degree. Written out, as to import
-    `scipy.interpolate` takes as long as to read a log.
+    Fewer than four points are interpolated by the polynomial of lowest degree. Implemented here
+    because importing `scipy.interpolate` takes as long as reading a log.
 
     Args:
         x: increasing, shape (n,).
         y: shape (n, k).
-        at: where it is wanted, within the range of x or near it, shape (m,).
+        at: abscissae to evaluate at, within the range of x or near it, shape (m,).
 
     Returns:
         Shape (m, k).
@@ -33,13 +33,13 @@ def cubic_spline(x: Array, y: Array, at: Array) -> Array:
     slope = _slopes(step, chord)
     i = np.clip(np.searchsorted(x, at, side="right") - 1, 0, len(x) - 2)
     h, u = step[i], (at - x[i])[:, None]
-    # Hermite's form by powers of u: both bends vanish where the slopes are those of the chord.
+    # Hermite form in powers of u; the curvature terms vanish where the slopes equal the chord's.
     first, last = (chord - slope[:-1])[i] / h, (slope[1:] - chord)[i] / h
     return y[i] + u * (slope[i] + u * (2.0 * first - last + (u / h) * (last - first)))
 
 
 def _slopes(step: Array, chord: Array) -> Array:
-    """Derivatives at the points, by the tridiagonal equations of an even second derivative."""
+    """Solve the tridiagonal equations of a continuous second derivative for the knots' slopes."""
     middle = np.empty(len(step) + 1)
     below, above = np.empty((2, len(step)))
     right = np.empty((len(step) + 1, chord.shape[1]))
@@ -61,19 +61,19 @@ def _slopes(step: Array, chord: Array) -> Array:
 
 
 _GAP_PERIODS = 5.5
-"""Stamps further apart than so many periods are a gap; smaller holes are interpolated."""
+"""Distance between stamps [sampling periods] above which they enclose a gap."""
 
-_UNIFORM = 1e-3
-"""Stamps within this share of a period of a uniform grid are taken to be on it."""
+_UNIFORM_JITTER = 1e-3
+"""Largest jitter of stamps that count as uniform, as a share of the sampling period."""
 
-_MOST_LATENESS = 5.0
-"""Root mean square lateness, in periods, up to which stamps may be those of even rows."""
+_MAX_RMS_JITTER = 5.0
+"""Largest RMS jitter [sampling periods] at which a uniform clock may explain the stamps."""
 
-_TOO_CLOSE = 0.25
-"""Rows stamped closer together than this share of a period are not both interpolated through."""
+_MIN_STEP_PERIODS = 0.25
+"""Shortest step between interpolated rows, as a share of the sampling period."""
 
-_SMOOTHER = 0.7
-"""A less likely clock is believed where it makes the signal smoother by this factor."""
+_ROUGHNESS_RATIO = 0.7
+"""Ratio of roughness below which a less likely clock is preferred."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,97 +92,104 @@ class UniformRows:
 
 
 def sampling_period(time: Array) -> float:
-    """Typical time between rows [s]: the median step, or the mean where most stamps repeat."""
+    """Return the median time between rows [s], or the mean where most stamps repeat."""
     steps = np.diff(time)
     median = float(np.median(steps))
     return median if median > 0.0 else float(np.mean(steps))
 
 
 def gap_starts(time: Array) -> Indices:
-    """Indices of rows that follow a gap in the stamps."""
-    # Over several rows lateness averages out; the median over all of those ignores the gaps.
+    """Return the indices of rows that follow a gap in the stamps."""
+    # Jitter averages out over several rows; the median over all of those ignores the gaps.
     rows = int(np.clip(len(time) // 20, 1, 10))
     period = float(np.median(time[rows:] - time[:-rows])) / rows
     return np.flatnonzero(np.diff(time) > _GAP_PERIODS * max(period, sampling_period(time))) + 1
 
 
 def uniform_rows(time: Array, columns: Array, probe: Indices) -> UniformRows:
-    """Rows without gaps put on a uniform clock.
+    """Put rows without gaps on a uniform clock.
 
-    Two clocks explain stamps that jitter: the rows were taken evenly and the stamps are late by
-    chance, or the rows were taken at the stamps. The one that makes the probe smoother is right.
+    Two hypotheses explain jittering stamps: uniform sampling with randomly late stamps, or
+    sampling at the stamps. The one with the smoother probe columns is chosen.
 
     Args:
-        time: stamps, not decreasing and not all alike [s], shape (n,), n ≥ 4.
+        time: non-decreasing stamps, not all equal [s], shape (n,), n ≥ 4.
         columns: shape (n, k).
-        probe: columns to judge smoothness by: those to be differentiated, if any.
+        probe: columns whose smoothness decides: those to be differentiated, if any.
     """
     repeated = np.diff(time) == 0.0
-    again = repeated & (columns[1:] == columns[:-1]).all(axis=1)
-    keep = np.concatenate(([True], ~again))
+    duplicate = repeated & (columns[1:] == columns[:-1]).all(axis=1)
+    keep = np.concatenate(([True], ~duplicate))
     time, columns = time[keep], columns[keep]
-    clocks = _even_clocks(time)
+    clocks = candidate_clocks(time)
     candidates = [_fill_holes(clock, columns) for clock in clocks]
-    exact = any(clock.latest <= _UNIFORM for clock in clocks)
-    # Rows of one stamp that differ were not taken at their stamps.
-    if not exact and (not candidates or not (repeated & ~again).any()):
+    exact = any(clock.max_jitter <= _UNIFORM_JITTER for clock in clocks)
+    # Different rows with the same stamp were not sampled at their stamps.
+    if not exact and (not candidates or not (repeated & ~duplicate).any()):
         candidates.append(_resample(time, columns))
     best = candidates[0]
-    for other in candidates[1:]:
-        if _roughness(other.columns[:, probe]) < _SMOOTHER * _roughness(best.columns[:, probe]):
-            best = other
+    for rows in candidates[1:]:
+        limit = _ROUGHNESS_RATIO * _roughness(best.columns[:, probe])
+        if _roughness(rows.columns[:, probe]) < limit:
+            best = rows
     return best
 
 
 @dataclass(frozen=True, slots=True)
-class _EvenClock:
-    """Even slots that rows were taken in, start + period · slot, and how late the stamps are.
+class _UniformClock:
+    """Uniform clock fitted to time stamps: start + period · slot.
 
-    Lateness, root mean square and at the most, is in periods.
+    Attributes:
+        start: time of slot 0 [s].
+        period: [s].
+        slots: slot number of each row.
+        rms_jitter: of the stamps [periods].
+        max_jitter: of the stamps [periods].
     """
 
     start: float
     period: float
     slots: Indices
-    lateness: float
-    latest: float
+    rms_jitter: float
+    max_jitter: float
 
 
-def _even_clocks(time: Array) -> list[_EvenClock]:
-    """Even clocks that may explain the stamps: with every row there, and with rows missing."""
-    whole = _fit_clock(time, np.arange(len(time)))
-    clocks = [whole]
+def candidate_clocks(time: Array) -> list[_UniformClock]:
+    """Return uniform clocks that may explain the stamps, without and with missing rows."""
+    contiguous = _fit_clock(time, np.arange(len(time)))
+    clocks = [contiguous]
     period = sampling_period(time)
-    if time[-1] - time[0] > _GAP_PERIODS * period * len(
-        time
-    ):  # bursts: no hole is as long as a gap
-        return clocks if whole.lateness <= _MOST_LATENESS else []
-    # Number the slots by the steps, if those are even, or by the stamps, if they come in order.
+    bursts = time[-1] - time[0] > _GAP_PERIODS * period * len(time)
+    if bursts:  # no hole is as long as a gap
+        return clocks if contiguous.rms_jitter <= _MAX_RMS_JITTER else []
+    # Number the slots by the steps if these are uniform, or by the stamps if these increase.
     steps = np.maximum(np.rint(np.diff(time) / period), 1.0).astype(np.intp)
-    holed = _fit_clock(time, np.concatenate(([0], np.cumsum(steps))))
-    if holed.latest <= _UNIFORM and holed.slots[-1] > len(time) - 1:
-        clocks = [holed, whole]
+    with_gaps = _fit_clock(time, np.concatenate(([0], np.cumsum(steps))))
+    if with_gaps.max_jitter <= _UNIFORM_JITTER and with_gaps.slots[-1] > len(time) - 1:
+        clocks = [with_gaps, contiguous]
     for _ in range(0 if len(clocks) > 1 else 2):
         slots = np.rint((time - time[0]) / period).astype(np.intp)
         if not (np.diff(slots) > 0).all():
             break
-        holed = _fit_clock(time, slots)
-        if slots[-1] > len(time) - 1 and holed.lateness < 0.5 * whole.lateness:
-            clocks = [holed, whole]
-        period = holed.period
-    return [clock for clock in clocks if clock.lateness <= _MOST_LATENESS]
+        with_gaps = _fit_clock(time, slots)
+        if slots[-1] > len(time) - 1 and with_gaps.rms_jitter < 0.5 * contiguous.rms_jitter:
+            clocks = [with_gaps, contiguous]
+        period = with_gaps.period
+    return [clock for clock in clocks if clock.rms_jitter <= _MAX_RMS_JITTER]
 
 
-def _fit_clock(time: Array, slots: Indices) -> _EvenClock:
+def _fit_clock(time: Array, slots: Indices) -> _UniformClock:
     centred = slots - slots.mean()
     period = float(centred @ time / (centred @ centred))
     start = float(time.mean() - period * slots.mean())
-    late = np.abs(time - (start + period * slots)) / period
-    return _EvenClock(start, period, slots, float(np.sqrt(np.mean(late**2))), float(late.max()))
+    jitter = np.abs(time - (start + period * slots)) / period
+    return _UniformClock(
+        start, period, slots, float(np.sqrt(np.mean(jitter**2))), float(jitter.max())
+    )
 
 
-def _fill_holes(clock: _EvenClock, columns: Array) -> UniformRows:
-    """Rows in their slots; only what is missing between them is interpolated."""
+def _fill_holes(clock: _UniformClock, columns: Array) -> UniformRows:
+    """Place rows in their slots and interpolate the missing ones."""
     first, last = int(clock.slots[0]), int(clock.slots[-1])
     every = np.arange(first, last + 1)
     time = clock.start + clock.period * every
@@ -197,20 +204,20 @@ def _fill_holes(clock: _EvenClock, columns: Array) -> UniformRows:
 
 
 def _resample(time: Array, columns: Array) -> UniformRows:
-    """Rows interpolated between their stamps."""
+    """Interpolate rows between their stamps onto a uniform grid."""
     count = len(time)
     period = float(time[-1] - time[0]) / (count - 1)
-    slots = np.floor((time - time[0]) / (_TOO_CLOSE * period))
+    slots = np.floor((time - time[0]) / (_MIN_STEP_PERIODS * period))
     keep = np.concatenate(([True], np.diff(slots) > 0.0))
     grid = time[0] + period * np.arange(count)
     return UniformRows(grid, 1.0 / period, cubic_spline(time[keep], columns[keep], grid))
 
 
 def _roughness(columns: Array) -> float:
-    """Size of the fourth differences, which no smooth motion has, against that of the values."""
+    """Return the RMS of the fourth differences relative to the standard deviation."""
     power = np.var(columns, axis=0)
     moving = power > 0.0
     if not moving.any():
         return 0.0
-    bends = np.mean(np.diff(columns[:, moving], n=4, axis=0) ** 2, axis=0)
-    return float(np.sqrt(np.mean(bends / power[moving])))
+    fourth_differences = np.mean(np.diff(columns[:, moving], n=4, axis=0) ** 2, axis=0)
+    return float(np.sqrt(np.mean(fourth_differences / power[moving])))

@@ -1,12 +1,12 @@
-"""What an inertial measurement unit and the rest of a log both tell: put together, and compared.
+"""Fusion and comparison of an inertial measurement unit with the other motion signals of a log.
 
-Rows by frequency have a' and α of the unit, and behind the columns of a fit those of the rest of
-the log, with the angular velocities of both. Each band takes the mean of the two whose noise is
-least. Where they are compared, the unit reads G times what the rest says, in its place, late:
+Rows by frequency contain a' and α of the unit, and behind the columns of a fit those of the other
+signals (the reference), with the angular velocities of both. In each band the two are fused by
+their minimum-variance mean. The comparison fits a gain G, a delay τ and a displacement δr,
 
     ω_unit = G ω + τ α        a'_unit = G a' + (α× + ω×ω×) δr
 
-fitted to the moments of all rows but the constant, less those of their noise.
+to the moments of all rows but the constant, less the moments of their noise.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from identify.logs import Recording
 from identify.logs.schema_fields import negated
 from identify.logs.units import ACCELERATION, ANGLE
 from identify.relevance import IMU_ANGLE, IMU_DELAY, IMU_DISTANCE, IMU_SCALE
-from identify.signals.kinematics import TWICE
+from identify.signals.kinematics import REDUNDANT_COLUMNS
 from identify.signals.prepared import BlockRows, ImuCalibration
 from identify.signals.transform import CONSTANT
 from identify.significance import SIGNIFICANT_SIGMA
@@ -37,104 +37,108 @@ from identify.spatial.columns import (
 )
 from identify.spatial.rotations import hat
 
-_FAR_SCALED = 0.2
-"""Share by which a scale may be off for the two to be put together."""
+_MAX_SCALE_ERROR = 0.2
+"""Largest relative scale error with which a unit is fused with the other signals."""
 
-_FARTHEST_TURNED = np.radians(20.0)
-"""Angle between axes that are meant to be the same, beyond which they are others."""
+_MAX_MISALIGNMENT = np.radians(20.0)
+"""Largest angle between nominally equal axes; beyond it they are different axes [rad]."""
 
 _UNITS = {"gyro": ("angle_unit", ANGLE), "accelerometer": ("unit", ACCELERATION)}
-"""The key of each sensor's unit, and factors of units to SI, the default first."""
+"""Schema key of each sensor's unit and factors of the units to SI, the default first."""
 
 
-def merged(block: BlockRows) -> BlockRows:
-    """Rows with what is told twice put together, weighed by its noise in each band.
+def fused(block: BlockRows) -> BlockRows:
+    """Fuse redundant columns of the unit and the reference by their noise in each band.
 
-    The constant of an acceleration is that of the rest of the log: an accelerometer has an offset.
+    The constant of an acceleration is the reference's: an accelerometer has an offset.
     """
-    width = block.rows.shape[1] - TWICE
+    width = block.rows.shape[1] - REDUNDANT_COLUMNS
     rows, noise = block.rows[:, :width].copy(), {}
     for group, moment in block.noise.items():
-        T = np.eye(width - 1, width - 1 + TWICE)
-        for own in (PROPER_ACCELERATION, ANGULAR_ACCELERATION):
-            other = slice(width - 1 + own.start, width - 1 + own.stop)
-            share = _share_of_rest(moment, own, other, group)
-            T[own, own], T[own, other] = (1.0 - share) * np.eye(3), share * np.eye(3)
-        of_group = block.groups == group
-        rows[of_group, 1:] = block.rows[of_group, 1:] @ T.T
+        T = np.eye(width - 1, width - 1 + REDUNDANT_COLUMNS)
+        for reading in (PROPER_ACCELERATION, ANGULAR_ACCELERATION):
+            reference = slice(width - 1 + reading.start, width - 1 + reading.stop)
+            share = _reference_weight(moment, reading, reference, group)
+            T[reading, reading], T[reading, reference] = (
+                (1.0 - share) * np.eye(3),
+                share * np.eye(3),
+            )
+        in_group = block.groups == group
+        rows[in_group, 1:] = block.rows[in_group, 1:] @ T.T
         noise[group] = T @ moment @ T.T
     return replace(block, rows=rows, noise=noise)
 
 
-def _share_of_rest(moment: Array, own: slice, other: slice, group: int) -> float:
-    """The weight of the rest of the log in the mean of least noise with what the unit tells."""
-    if group == CONSTANT and own.start == 0:
+def _reference_weight(moment: Array, reading: slice, reference: slice, group: int) -> float:
+    """Return the reference's weight in its minimum-variance mean with the unit."""
+    if group == CONSTANT and reading.start == 0:
         return 1.0
-    variances = [moment[one, two].trace() for one in (own, other) for two in (own, other)]
-    of_difference = variances[0] - variances[1] - variances[2] + variances[3]
-    if of_difference <= 0.0:
+    both = (reading, reference)
+    variances = [moment[rows, columns].trace() for rows in both for columns in both]
+    difference_variance = variances[0] - variances[1] - variances[2] + variances[3]
+    if difference_variance <= 0.0:
         return 0.0
-    return float(np.clip((variances[0] - variances[1]) / of_difference, 0.0, 1.0))
+    return float(np.clip((variances[0] - variances[1]) / difference_variance, 0.0, 1.0))
 
 
-def accelerometer_shares(blocks: Sequence[BlockRows]) -> tuple[float, ...]:
-    """What of a' is the accelerometer's in `merged` rows, by group, on average over the blocks."""
-    found: dict[int, list[float]] = {}
+def accelerometer_weights(blocks: Sequence[BlockRows]) -> tuple[float, ...]:
+    """Return the accelerometer's mean weight in a' of `fused` rows, by group."""
+    weights: dict[int, list[float]] = {}
     for block in blocks:
         for group, moment in block.noise.items():
-            end = len(moment) - TWICE
-            rest = _share_of_rest(moment, PROPER_ACCELERATION, slice(end, end + 3), group)
-            found.setdefault(group, []).append(1.0 - rest)
-    return tuple(float(np.mean(found.get(group, 0.0))) for group in range(max(found) + 1))
+            end = len(moment) - REDUNDANT_COLUMNS
+            reference = _reference_weight(moment, PROPER_ACCELERATION, slice(end, end + 3), group)
+            weights.setdefault(group, []).append(1.0 - reference)
+    return tuple(float(np.mean(weights.get(group, 0.0))) for group in range(max(weights) + 1))
 
 
-class _Likened(NamedTuple):
-    """What a sensor reads by what the rest of the log says.
+class _SensorComparison(NamedTuple):
+    """Linear fit of a sensor's readings to the reference.
 
     Attributes:
         gain: G.
-        beside: τ [s] of a gyro; δr [m] of an accelerometer.
-        errors: one sigma of the entries of G and of those, one after the other.
+        offsets: delay τ [s] of a gyro; displacement δr [m] of an accelerometer.
+        errors: one sigma of the entries of G, then of the offsets.
     """
 
     gain: Array
-    beside: Array
+    offsets: Array
     errors: Array
 
 
-def fitted_place(blocks: Sequence[BlockRows]) -> tuple[Vec3, Mat33] | None:
-    """Where an accelerometer is by what it reads, from the place it was read for.
+def fit_accelerometer_position(blocks: Sequence[BlockRows]) -> tuple[Vec3, Mat33] | None:
+    """Fit the displacement of an accelerometer from the position assumed for its rows.
 
     Returns:
-        δr along B [m] and its covariance [m²]; None where the log does not tell.
+        δr along B [m] and its covariance [m²]; None where the motion does not determine it.
     """
-    return BandMoments(blocks).place()
+    return BandMoments(blocks).accelerometer_position()
 
 
-def compared(
+def consistency_findings(
     recording: Recording, imu: ImuCalibration, blocks: Sequence[BlockRows]
 ) -> Iterator[Finding]:
-    """Findings on how an inertial measurement unit differs from the rest of the log, beyond noise.
+    """Return findings of significant differences between a unit and the other signals of a log.
 
     Args:
         recording: the log.
         imu: calibration with which the rows were made.
-        blocks: its rows, with what is told twice.
+        blocks: its rows, with the redundant columns.
 
     Raises:
-        LogError: so far that both cannot be of one body.
+        LogError: the two contradict each other.
     """
-    moments = BandMoments(blocks)  # what is told once is alike in both
-    yield from _of_sensor(recording, imu, "gyro", moments.gyro())
-    yield from _of_sensor(recording, imu, "accelerometer", moments.accelerometer())
+    moments = BandMoments(blocks)
+    yield from _sensor_findings(recording, imu, "gyro", moments.gyro())
+    yield from _sensor_findings(recording, imu, "accelerometer", moments.accelerometer())
 
 
 class BandMoments:
-    """Moments of the rows of each band and of their noise; maps of columns behind the constant.
+    """Second moments of the rows of each band and of their noise, without the constant.
 
     Attributes:
-        own: picks a' of the unit, (3, K).
-        carried: (α× + ω×ω×) e_k, (3, K, 3).
+        acceleration_selector: selects a' of the unit, (3, K).
+        lever_arm_map: (α× + ω×ω×) e_k, (3, K, 3).
     """
 
     def __init__(self, blocks: Sequence[BlockRows]) -> None:
@@ -148,88 +152,95 @@ class BandMoments:
                 S, C = S + rows.T @ rows, C + len(rows) * noise
                 self._bands[group] = np.asarray(S), np.asarray(C), n + len(rows)
         self._width = blocks[0].rows.shape[1] - 1
-        self.own = self.pick(PROPER_ACCELERATION.start)
-        alpha, x = self.pick(ANGULAR_ACCELERATION.start), np.eye(3)
-        self.carried = np.stack([-hat(e) @ alpha for e in x], axis=-1)
+        self.acceleration_selector = self.selector(PROPER_ACCELERATION.start)
+        alpha, x = self.selector(ANGULAR_ACCELERATION.start), np.eye(3)
+        self.lever_arm_map = np.stack([-hat(e) @ alpha for e in x], axis=-1)
         for i, j in np.ndindex(3, 3):  # (ωωᵀ − |ω|² 1) e_j
-            self.carried[i, PRODUCT_COLUMNS[i][j], j] += 1.0
-            self.carried[i, SQUARES, j] -= float(i == j)
+            self.lever_arm_map[i, PRODUCT_COLUMNS[i][j], j] += 1.0
+            self.lever_arm_map[i, SQUARES, j] -= float(i == j)
 
-    def gyro(self) -> _Likened | None:
-        """ω of the unit by ω and α of the rest."""
-        end = self._width - TWICE
-        T = np.concatenate((self._gains(end + 9), self.pick(end + 3)[:, :, None]), axis=2)
-        return self._likened(self.pick(end + 6), T)
+    def gyro(self) -> _SensorComparison | None:
+        """Fit ω of the unit by ω and α of the reference."""
+        end = self._width - REDUNDANT_COLUMNS
+        T = np.concatenate((self._gain_map(end + 9), self.selector(end + 3)[:, :, None]), axis=2)
+        return self._fit_gain(self.selector(end + 6), T)
 
-    def accelerometer(self) -> _Likened | None:
-        """a' of the unit by that of the rest and the place of the unit."""
-        T = np.concatenate((self._gains(self._width - TWICE), self.carried), axis=2)
-        return self._likened(self.own, T)
+    def accelerometer(self) -> _SensorComparison | None:
+        """Fit a' of the unit by a' of the reference and the displacement of the unit."""
+        gain_map = self._gain_map(self._width - REDUNDANT_COLUMNS)
+        T = np.concatenate((gain_map, self.lever_arm_map), axis=2)
+        return self._fit_gain(self.acceleration_selector, T)
 
-    def place(self) -> tuple[Vec3, Mat33] | None:
-        """The place of the unit, its axes and its unit taken for right."""
-        rest = self.pick(self._width - TWICE)
-        return self.solve(self.own - rest, self.carried, np.zeros(3))
+    def accelerometer_position(self) -> tuple[Vec3, Mat33] | None:
+        """Fit the displacement of the unit, with its axes and scale assumed correct."""
+        reference = self.selector(self._width - REDUNDANT_COLUMNS)
+        return self.solve(self.acceleration_selector - reference, self.lever_arm_map, np.zeros(3))
 
     def solve(self, y: Array, T: Array, x: Array) -> tuple[Array, Array] | None:
-        """Least squares of z y = z T x over all bands, from about x; x and its covariance.
+        """Solve z y = z T x over all bands by noise-corrected weighted least squares.
 
-        None where the motion does not tell them all.
+        Args:
+            y: map of the columns to the left side.
+            T: map of the columns to the regressor.
+            x: initial guess, from which weights are taken.
+
+        Returns:
+            x and its covariance; None where the motion does not determine all of x.
         """
         N, b = np.zeros((len(x), len(x))), np.zeros(len(x))
         total = sum(float(np.einsum("ik,kl,il", y, S, y)) for S, _, _ in self._bands.values())
-        weighed = []
+        weighted = []
         for S, C, n in self._bands.values():
-            left = y - T @ x
-            noise = float(np.einsum("ik,kl,il", left, C, left)) / (3 * n)
+            residual = y - T @ x
+            noise = float(np.einsum("ik,kl,il", residual, C, residual)) / (3 * n)
             weight = 1.0 / (noise + 1e-12 * total / max(n, 1) + np.finfo(float).tiny)
             N += weight * np.einsum("ikp,kl,ilq->pq", T, S - C, T)
             b += weight * np.einsum("ikp,kl,il->p", T, S - C, y)
-            weighed.append((weight, S, n))
+            weighted.append((weight, S, n))
         size = np.sqrt(np.maximum(np.diag(N), 0.0))
         if not size.all() or np.linalg.eigvalsh(N / np.outer(size, size))[0] < 1e-4:
             return None
-        found = np.linalg.solve(N, b)
-        left, scatter = y - T @ found, np.zeros_like(N)
-        for weight, S, n in weighed:  # noise that turning axes spread over bands is in none of C
-            spread = weight * float(np.einsum("ik,kl,il", left, S, left)) / (3 * n)
-            scatter += max(1.0, spread) * weight * np.einsum("ikp,kl,ilq->pq", T, S, T)
+        solution = np.linalg.solve(N, b)
+        residual, score_covariance = y - T @ solution, np.zeros_like(N)
+        for weight, S, n in weighted:  # C lacks noise that turning axes spread over bands
+            spread = weight * float(np.einsum("ik,kl,il", residual, S, residual)) / (3 * n)
+            score_covariance += max(1.0, spread) * weight * np.einsum("ikp,kl,ilq->pq", T, S, T)
         inverse = np.linalg.inv(N)
-        return found, inverse @ scatter @ inverse
+        return solution, inverse @ score_covariance @ inverse
 
-    def _likened(self, y: Array, T: Array) -> _Likened | None:
+    def _fit_gain(self, y: Array, T: Array) -> _SensorComparison | None:
         count = T.shape[2]
-        found = self.solve(y, T, np.append(np.eye(3), np.zeros(count - 9)))
-        if found is None:
+        fitted = self.solve(y, T, np.append(np.eye(3), np.zeros(count - 9)))
+        if fitted is None:
             return None
-        errors = np.sqrt(np.diag(found[1]))
-        return _Likened(found[0][:9].reshape(3, 3), found[0][9:], errors)
+        x, covariance = fitted
+        return _SensorComparison(x[:9].reshape(3, 3), x[9:], np.sqrt(np.diag(covariance)))
 
-    def pick(self, start: int) -> Array:
-        """The map of three columns, from that number behind the constant, shape (3, K)."""
+    def selector(self, start: int) -> Array:
+        """Return the matrix that selects three columns from a start, shape (3, K)."""
         return np.eye(3, self._width, start)
 
-    def _gains(self, start: int) -> Array:
-        """z T vec(G) = G v for the v that stands at some columns, shape (3, K, 9)."""
-        return np.einsum("ij,mk->ikjm", np.eye(3), self.pick(start)).reshape(3, self._width, 9)
+    def _gain_map(self, start: int) -> Array:
+        """Return T with z T vec(G) = G v, v the three columns from a start, shape (3, K, 9)."""
+        return np.einsum("ij,mk->ikjm", np.eye(3), self.selector(start)).reshape(3, self._width, 9)
 
 
-def _of_sensor(
-    recording: Recording, imu: ImuCalibration, name: str, found: _Likened | None
+def _sensor_findings(
+    recording: Recording, imu: ImuCalibration, name: str, comparison: _SensorComparison | None
 ) -> Iterator[Finding]:
-    if found is None:
+    if comparison is None:
         return
-    G, sigma = found.gain, float(found.errors[:9].max())
+    G, sigma = comparison.gain, float(comparison.errors[:9].max())
     U, singular, Vt = np.linalg.svd(G)
     scale, X_BI = float(singular.mean()), imu.X_BI
-    # Too little motion tells nothing.
-    if SIGNIFICANT_SIGMA * sigma > np.sin(_FARTHEST_TURNED) * scale:
+    # Too little motion.
+    if SIGNIFICANT_SIGMA * sigma > np.sin(_MAX_MISALIGNMENT) * scale:
         return
     R = U @ Vt
-    if (remedy := _contradiction(recording, name, R, scale)) is not None:
+    if (remedy := _contradiction_remedy(recording, name, R, scale)) is not None:
         raise LogError(
-            f"{recording.name}: the {name} contradicts the rest of the log: it reads "
-            f"{np.round(G, 2).tolist()} times what that says. {remedy}"
+            f"{recording.name}: the {name} contradicts the other signals of the log: it reads "
+            f"{np.round(G, 2).tolist()} times their value. {remedy}"
         )
     turn = log_rotation(quaternion_from_rotation(R))
     if (angle := float(np.linalg.norm(turn))) > max(IMU_ANGLE, SIGNIFICANT_SIGMA * sigma):
@@ -237,66 +248,68 @@ def _of_sensor(
         yield Finding(
             "imu_axes",
             "warning",
-            f"the axes of the {name} are turned by {np.degrees(angle):.3g}° from where the schema "
-            "has them, by the rest of the log.",
+            f"the axes of the {name} are rotated by {np.degrees(angle):.3g}° from those in the "
+            "schema, according to the other signals of the log.",
             f"In the schema, [imu.mount], set `rotation_vector = {np.round(mount, 5).tolist()}`.",
             {"angle": angle, "sigma": sigma},
         )
     if abs(scale - 1.0) > max(IMU_SCALE, SIGNIFICANT_SIGMA * sigma):
         yield Finding(
             "imu_scale",
-            "error" if abs(scale - 1.0) > _FAR_SCALED else "warning",
-            f"the {name} reads {scale:.4g} times what the rest of the log says.",
+            "error" if abs(scale - 1.0) > _MAX_SCALE_ERROR else "warning",
+            f"the {name} reads {scale:.4g} times the value of the other signals of the log.",
             "Check its unit and range, those of the pose, and the unit of time.",
             {"scale": scale, "sigma": sigma},
         )
-    errors = SIGNIFICANT_SIGMA * found.errors[9:]
-    if name == "gyro" and abs(late := -float(found.beside[0])) > max(IMU_DELAY, float(errors[0])):
+    errors = SIGNIFICANT_SIGMA * comparison.errors[9:]
+    delay = -float(comparison.offsets[0])
+    if name == "gyro" and abs(delay) > max(IMU_DELAY, float(errors[0])):
         yield Finding(
             "imu_delay",
             "warning",
-            f"the gyro is {1e3 * abs(late):.3g} ms {'late' if late > 0.0 else 'early'} by the rest "
-            "of the log.",
-            f"Add {-late:.4g} s to its time stamps, or {late:.4g} s to the others.",
-            {"delay": late, "sigma": float(found.errors[9])},
+            f"the gyro is {1e3 * abs(delay):.3g} ms {'late' if delay > 0.0 else 'early'} compared "
+            "with the other signals of the log.",
+            f"Add {-delay:.4g} s to its time stamps, or {delay:.4g} s to the others.",
+            {"delay": delay, "sigma": float(comparison.errors[9])},
         )
-    away = found.beside
-    if name == "accelerometer" and np.linalg.norm(away) > max(IMU_DISTANCE, np.linalg.norm(errors)):
-        place = np.round(X_BI.position + away, 4).tolist()
+    distance = float(np.linalg.norm(comparison.offsets))
+    if name == "accelerometer" and distance > max(IMU_DISTANCE, float(np.linalg.norm(errors))):
+        position = np.round(X_BI.position + comparison.offsets, 4).tolist()
         yield Finding(
             "imu_place",
             "warning",
-            f"the accelerometer is {1e3 * np.linalg.norm(away):.3g} mm from where the schema has "
-            "it, by the rest of the log.",
-            f"In the schema, [imu.mount], set `translation = {place}` (in m), or `fitted = true`.",
-            {"distance": float(np.linalg.norm(away))},
+            f"the accelerometer is {1e3 * distance:.3g} mm from its position in the schema, "
+            "according to the other signals of the log.",
+            f"In the schema, [imu.mount], set `translation = {position}` (in m), or "
+            "`fitted = true`.",
+            {"distance": distance},
         )
 
 
-def _contradiction(recording: Recording, name: str, R: Array, scale: float) -> str | None:
-    """What to do where a sensor reads in another unit, or along other axes; None where it does not.
+def _contradiction_remedy(recording: Recording, name: str, R: Array, scale: float) -> str | None:
+    """Return the remedy for a sensor with another unit or other axes, or None if it has neither.
 
     Args:
-        recording: whose it is.
+        recording: of the sensor.
         name: of the sensor.
         R: nearest orthogonal matrix to its gain.
-        scale: mean size of its gain.
+        scale: mean singular value of its gain.
     """
-    table = recording.schema.get("imu")
-    said = table if isinstance(table, Mapping) else {}
+    imu = recording.schema.get("imu")
+    table = imu if isinstance(imu, Mapping) else {}
     key, units = _UNITS[name]
-    now = said.get(key, next(iter(units)))
+    given = table.get(key, next(iter(units)))
     remedies = [
         f'set `{key} = "{unit}"`'
         for unit, factor in units.items()
-        if unit != now and abs(scale * factor / units[now] - 1.0) < 0.1
+        if unit != given and abs(scale * factor / units[given] - 1.0) < 0.1
     ]
     X_BI = Pose.identity() if recording.imu is None else recording.imu.X_BI
-    own = X_BI.rotation.T @ R @ X_BI.rotation
-    nearest = np.rint(own)
-    near = np.abs(own - nearest).max() < np.sin(_FARTHEST_TURNED)
+    R_unit = X_BI.rotation.T @ R @ X_BI.rotation
+    nearest = np.rint(R_unit)
+    near = np.abs(R_unit - nearest).max() < np.sin(_MAX_MISALIGNMENT)
     if near and (nearest != np.eye(3)).any():
-        columns = said.get(name, [f"{name}[{k}]" for k in range(3)])
+        columns = table.get(name, [f"{name}[{k}]" for k in range(3)])
         new = [_negated_if(columns[int(np.argmax(np.abs(c)))], c.sum()) for c in nearest.T]
         remedies.append(f"set `{name} = {new}`".replace("'", '"'))
     elif not near:

@@ -29,14 +29,14 @@ from identify.spatial.rotations import (
     rotation_from_quaternion,
 )
 
-_FAR_OFF = 0.2
+_MAX_CORRECTABLE_SCALE = 0.2
 """Share by which a scale is off from which on only the schema corrects it."""
 
-_TAKEN_OFF = 0.5
+_GRAVITY_MISSING_SHARE = 0.5
 """Share of gravity that a reading's median length has less of, and share of that length which its
 mean in axes that do not turn has less of, where gravity was taken off the reading."""
 
-_OTHER_UNIT = 1.4
+_UNIT_MATCH_FACTOR = 1.4
 """Factor from gravity within which an acceleration in another unit is, typically."""
 
 _TYPICAL_OFFSET, _TYPICAL_NOISE, _ROUGH, _FEW_ATTITUDES = 0.02, 3e-3, 1e-6, 8
@@ -46,17 +46,17 @@ those that a sphere takes, from which on they tell the noise themselves."""
 _SHORTEST_WINDOW, _LONGEST_WINDOW, _RATE_HZ = 4.0, 20.0, 100.0
 """Seconds of a window that is turned into one attitude, and the rate that takes."""
 
-_ONE_WAY = 0.98
+_MIN_WINDOW_COSINE = 0.98
 """Cosine of the angle between parts of a window, in axes that do not turn, if the gyro is right."""
 
-_TYPICAL = 0.02
+_PRIOR_SCALE_SIGMA = 0.02
 """One sigma of an accelerometer's scale, before a log tells it."""
 
-_ELSEWHERE = {"position", "linear_velocity", "linear_acceleration"}
+_LINEAR_MOTION_SIGNALS = {"position", "linear_velocity", "linear_acceleration"}
 """Signals that, with an attitude, tell the acceleration beside an accelerometer."""
 
 
-class _Scale(NamedTuple):
+class _GravityScale(NamedTuple):
     """What an accelerometer reads of gravity, and its standard error."""
 
     size: float
@@ -79,23 +79,29 @@ def with_gravity_scale(
         signals: of its longest segment, by name.
         rate_hz: of those.
     """
-    for table, read in _read_of_gravity(recording, signals):
-        typical = _Scale(float(np.median(lengths(read))), 0.0)
-        in_unit = f"{table}.unit" in (patch_of_scale(recording.schema, table, typical.size) or {})
+    for table, read in _readings_in_g(recording, signals):
+        typical = _GravityScale(float(np.median(lengths(read))), 0.0)
+        in_unit = f"{table}.unit" in (scale_patch(recording.schema, table, typical.size) or {})
         posed = "quaternion" in signals
-        alone = table == "acceleration" or not posed or _ELSEWHERE.isdisjoint(signals)
+        alone = table == "acceleration" or not posed or _LINEAR_MOTION_SIGNALS.isdisjoint(signals)
         windows = _windows(read, signals, rate_hz) if alone else None
         held = "force" in signals and bool(signals["force"].any())  # else it may fly freely
         if windows and held and not (posed or in_unit) and _lacks_gravity(windows, typical.size):
-            return replace(imu, findings=(*imu.findings, _taken_off(recording, table, typical)))
-        scale = typical if in_unit else None if posed or not windows else _in_motion(windows)
+            return replace(
+                imu, findings=(*imu.findings, _missing_gravity_finding(recording, table, typical))
+            )
+        scale = typical if in_unit else None if posed or not windows else _scale_in_motion(windows)
         if scale is not None and scale.is_off(SCALE_IN_MOTION):
-            found = _finding(recording, table, scale, "error")
-            off = min(abs(scale.size - 1.0), _FAR_OFF)
+            found = _scale_finding(recording, table, scale, "error")
+            off = min(abs(scale.size - 1.0), _MAX_CORRECTABLE_SCALE)
             named = (*imu.findings, found)
             return replace(imu, scale=scale.size, scale_error=off, findings=named)
         if alone:
-            error = _error(windows) if windows and (posed or scale) else _TYPICAL
+            error = (
+                _undetected_scale_error(windows)
+                if windows and (posed or scale)
+                else _PRIOR_SCALE_SIGMA
+            )
             imu = replace(imu, scale_error=error)
     return imu
 
@@ -109,15 +115,21 @@ def scaled_to_gravity(recording: Recording) -> tuple[Recording, ImuCalibration]:
         The poses so read, and the calibration that tells of it.
     """
     imu = ImuCalibration.of_schema(recording)
-    for table, read in _read_of_gravity(recording, recording.signals):
+    for table, read in _readings_in_g(recording, recording.signals):
         if table == "imu" and "quaternion" in recording.signals:  # which tells the attitude
             continue
-        scale = _at_rest(read)
+        scale = _scale_at_rest(read)
         share = abs(scale.size - 1.0)
-        severity = "error" if share > _FAR_OFF else "warning" if share > SCALE_WARNING else "info"
-        named = (_finding(recording, table, scale, severity),) * scale.is_off(SCALE_AT_REST)
+        severity = (
+            "error"
+            if share > _MAX_CORRECTABLE_SCALE
+            else "warning"
+            if share > SCALE_WARNING
+            else "info"
+        )
+        named = (_scale_finding(recording, table, scale, severity),) * scale.is_off(SCALE_AT_REST)
         imu = replace(imu, findings=named)
-        if share > _FAR_OFF:
+        if share > _MAX_CORRECTABLE_SCALE:
             return recording, replace(imu, scale=scale.size)
         name = "accelerometer" if table == "imu" else "linear_acceleration"
         errors = np.diag([0.0, 0.0, 0.0, (scale.error / scale.size) ** 2, 0.0, 0.0, 0.0])
@@ -127,7 +139,7 @@ def scaled_to_gravity(recording: Recording) -> tuple[Recording, ImuCalibration]:
     return recording, imu
 
 
-def patch_of_scale(schema: Mapping[str, Any], table: str, scale: float) -> Patch | None:
+def scale_patch(schema: Mapping[str, Any], table: str, scale: float) -> Patch | None:
     """The key of a schema that makes gravity of an accelerometer's readings; None if none does.
 
     Args:
@@ -138,13 +150,16 @@ def patch_of_scale(schema: Mapping[str, Any], table: str, scale: float) -> Patch
     given = schema.get(table) or {}
     now = given.get("unit", "m/s^2")
     for unit, factor in ACCELERATION.items():
-        if unit != now and 1.0 / _OTHER_UNIT < scale * factor / ACCELERATION[now] < _OTHER_UNIT:
+        if (
+            unit != now
+            and 1.0 / _UNIT_MATCH_FACTOR < scale * factor / ACCELERATION[now] < _UNIT_MATCH_FACTOR
+        ):
             return {f"{table}.unit": unit}
     gain = float(f"{given.get('accelerometer_gain', 1.0) / scale:.5g}")
     return {"imu.accelerometer_gain": gain} if table == "imu" else None
 
 
-def _read_of_gravity(
+def _readings_in_g(
     recording: Recording, signals: Mapping[str, Array]
 ) -> Iterator[tuple[str, Vec3]]:
     """The table and the readings [g] of each accelerometer, but for a force that serves as one."""
@@ -156,12 +171,12 @@ def _read_of_gravity(
             yield table, signals[name] / gravity
 
 
-def _at_rest(read: Vec3) -> _Scale:
+def _scale_at_rest(read: Vec3) -> _GravityScale:
     """The scale by readings in attitudes at rest."""
-    return _of_sphere(read, np.broadcast_to(np.eye(3), (len(read), 3, 3)))
+    return _fit_sphere_scale(read, np.broadcast_to(np.eye(3), (len(read), 3, 3)))
 
 
-def _of_sphere(read: Vec3, turned: Mat33) -> _Scale:
+def _fit_sphere_scale(read: Vec3, turned: Mat33) -> _GravityScale:
     """The radius s of the sphere |read − turned b| = s that readings lie on, b near zero."""
     size, offset, noise, inverse = float(lengths(read).mean()), np.zeros(3), 0.0, np.eye(4)
     for _ in range(4):
@@ -176,7 +191,7 @@ def _of_sphere(read: Vec3, turned: Mat33) -> _Scale:
         weight = (noise / _TYPICAL_OFFSET) ** 2
         inverse = np.linalg.inv(A.T @ A + np.diag([0.0, weight, weight, weight]))
         size, *offset = (inverse @ A.T @ y).tolist()
-    return _Scale(size, noise * size * float(np.sqrt(inverse[0, 0])))
+    return _GravityScale(size, noise * size * float(np.sqrt(inverse[0, 0])))
 
 
 class _Windows(NamedTuple):
@@ -227,35 +242,37 @@ def _windows(read: Vec3, signals: Mapping[str, Array], rate_hz: float) -> _Windo
     return _Windows(thinned(read), R)
 
 
-def _in_motion(windows: _Windows) -> _Scale | None:
+def _scale_in_motion(windows: _Windows) -> _GravityScale | None:
     """The length of means in axes that do not turn; None where the gyro does not make them one."""
     size = windows.read.shape[1]
     whole, _ = windows.mean(0, size)
     found, differences = lengths(whole), []
     for start in (0, size // 4, size // 2):
         part, _ = windows.mean(start, size // 2)
-        if not (np.sum(part * whole, axis=1) > _ONE_WAY * lengths(part) * found).all():
+        if not (np.sum(part * whole, axis=1) > _MIN_WINDOW_COSINE * lengths(part) * found).all():
             return None
         differences.append(lengths(part) - found)
     # Half a window leaves four times of a slow motion what the whole one does.
     error = max(float(found.std()), float(np.sqrt(np.mean(np.square(differences)))) / 4.0)
-    return _Scale(float(np.median(found)), error / np.sqrt(len(found)))
+    return _GravityScale(float(np.median(found)), error / np.sqrt(len(found)))
 
 
 def _lacks_gravity(windows: _Windows, typical: float) -> bool:
     """Whether readings are shorter than gravity, of a median length, and of no mean direction."""
     mean, _ = windows.mean(0, windows.read.shape[1])
-    return typical < _TAKEN_OFF and bool(np.median(lengths(mean)) < _TAKEN_OFF * typical)
+    return typical < _GRAVITY_MISSING_SHARE and bool(
+        np.median(lengths(mean)) < _GRAVITY_MISSING_SHARE * typical
+    )
 
 
-def _error(windows: _Windows) -> float:
+def _undetected_scale_error(windows: _Windows) -> float:
     """Root mean square of what a scale that stays as it was read is off, its offset unknown."""
-    scale = _of_sphere(*windows.mean(0, windows.read.shape[1]))
-    share = _TYPICAL**2 / (_TYPICAL**2 + scale.error**2)
+    scale = _fit_sphere_scale(*windows.mean(0, windows.read.shape[1]))
+    share = _PRIOR_SCALE_SIGMA**2 / (_PRIOR_SCALE_SIGMA**2 + scale.error**2)
     return float(np.hypot(share * (scale.size - 1.0), np.sqrt(share) * scale.error))
 
 
-def _taken_off(recording: Recording, table: str, typical: _Scale) -> Finding:
+def _missing_gravity_finding(recording: Recording, table: str, typical: _GravityScale) -> Finding:
     text = (
         f"the accelerometer reads {typical.size:.2g} times gravity, and no direction on average: "
         "gravity was taken off what it read."
@@ -266,11 +283,13 @@ def _taken_off(recording: Recording, table: str, typical: _Scale) -> Finding:
     return Finding("imu_scale", "error", text, remedy, evidence, recording.name)
 
 
-def _finding(recording: Recording, table: str, scale: _Scale, severity: Severity) -> Finding:
+def _scale_finding(
+    recording: Recording, table: str, scale: _GravityScale, severity: Severity
+) -> Finding:
     what = "at rest" if recording.still else "by the mean of what it reads"
     why = "another unit, or a scale that is off" if severity == "error" else "it is divided out"
     remedy = f"Divide the columns of linear in [{table}] by {scale.size:.4g}."
-    for place, value in (patch_of_scale(recording.schema, table, scale.size) or {}).items():
+    for place, value in (scale_patch(recording.schema, table, scale.size) or {}).items():
         spelled = f'"{value}"' if isinstance(value, str) else f"{value:g}"
         remedy = f"In the schema, [{table}], set `{place.partition('.')[2]} = {spelled}`."
     text = f"the accelerometer reads {scale.size:.4g} times gravity {what}: {why}."

@@ -18,47 +18,47 @@ from identify.arrays import Array, Flags, Indices
 from identify.spatial import unwrap_quaternions
 from identify.spatial.rotations import lengths, normalised_quaternion
 
-_FEWEST_SAMPLES = 20
+_MIN_SAMPLES = 20
 """Samples below which they are not known to be regular."""
 
-_LONGEST_PERIOD = 250.0
+_MAX_PERIOD_ROWS = 250.0
 """Rows a sample beyond which bends are those of the motion …"""
 
-_SHORTEST_PERIOD = 1.5
+_MIN_PERIOD_ROWS = 1.5
 """… and below which too few rows are straight to see it."""
 
-_BENT = 5.0
+_BEND_RATIO = 5.0
 """Factor by which the slope changes more at samples than at nearly all rows between them …"""
 
-_FOLLOWS = 2.0
+_SHARED_BEND_RATIO = 2.0
 """… and in the median for another signal of the same samples, which may be interpolated otherwise:
 a quaternion that was made of interpolated angles."""
 
-_SINGLE = 0.9
+_MIN_SINGLE_SHARE = 0.9
 """Share of the bends that one or two rows have, both to one side, at the least …"""
 
-_REGULAR = 0.8
+_MIN_REGULAR_SHARE = 0.8
 """… and of samples that are within half a period of one after the last."""
 
-_QUANTILES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85)
+_ROUNDING_QUANTILES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85)
 """Shares of rows that bend by rounding alone, to be tried."""
 
 _BEND_ROUNDING = 4.0
 """Of those the bend is within so many times their largest …"""
 
-_DOUBLES = 64.0 * np.finfo(float).eps
+_DOUBLE_ROUNDING = 64.0 * np.finfo(float).eps
 """… and this share of the values."""
 
 _PROBES, _PROBE = 5, 1024
 """Runs of rows, and their length, that are looked at first …"""
 
-_STRAIGHT = 0.15
+_MIN_STRAIGHT_SHARE = 0.15
 """… in each of which this share bends less than a tenth of what a few rows do, at the least."""
 
-_FEW_BENDS = 4
+_MIN_BENDS_PER_PROBE = 4
 """Bent rows that a sensor of the longest period leaves in such a run."""
 
-_OFF_EVEN_CLOCK = 0.1
+_MAX_CLOCK_RMS = 0.1
 """Root mean square of what samples may be off an even clock [rows], to be taken at its times."""
 
 
@@ -82,7 +82,7 @@ class SlowerSamples:
         """When the samples were taken, by the stamps of the rows, shape (k,)."""
         return np.interp(self.places, self.clock, time)
 
-    def of(self, values: Array) -> Array:
+    def signal_at_samples(self, values: Array) -> Array:
         """A signal at the samples: where the straight lines before and after each meet.
 
         Args:
@@ -121,7 +121,9 @@ class SlowerSamples:
         if near.all() or not near.any():
             return False
         at_samples, between = np.quantile(size[near], 0.75), np.quantile(size[~near], 0.9)
-        return bool(at_samples > _FOLLOWS * max(between, _DOUBLES * np.abs(values).max()))
+        return bool(
+            at_samples > _SHARED_BEND_RATIO * max(between, _DOUBLE_ROUNDING * np.abs(values).max())
+        )
 
 
 def slower_samples(values: Array, time: Array) -> SlowerSamples | None:
@@ -143,7 +145,7 @@ def slower_samples(values: Array, time: Array) -> SlowerSamples | None:
     gaps = apart > _GAP_STEPS * np.median(apart)
     beside_gap = gaps[1:] | gaps[:-1]
     for clock in _clocks(time):
-        places = _places(values, clock, beside_gap)
+        places = _sample_places(values, clock, beside_gap)
         if places is not None:
             return SlowerSamples(clock, places)
     return None
@@ -173,33 +175,37 @@ def _bends(values: Array, clock: Array) -> Array:
 
 def _may_be_straight(values: Array) -> bool:
     """Tell whether many rows bend little in every run of rows that is looked at."""
-    if len(values) < _FEWEST_SAMPLES:
+    if len(values) < _MIN_SAMPLES:
         return False
     starts = np.linspace(0, max(len(values) - _PROBE, 0), _PROBES).astype(np.intp)
     for start in starts[[2, 0, 4, 1, 3]]:
         some = values[start : start + _PROBE]
         size = np.sort(lengths(_bends(some, np.arange(len(some), dtype=float))))
-        few, most = size[int(_STRAIGHT * len(size))], size[-_FEW_BENDS]
-        if few > 0.1 * most > _DOUBLES * np.abs(some).max():
+        few, most = size[int(_MIN_STRAIGHT_SHARE * len(size))], size[-_MIN_BENDS_PER_PROBE]
+        if few > 0.1 * most > _DOUBLE_ROUNDING * np.abs(some).max():
             return False
     return True
 
 
-def _places(values: Array, clock: Array, beside_gap: Flags) -> Array | None:
+def _sample_places(values: Array, clock: Array, beside_gap: Flags) -> Array | None:
     bends = np.where(beside_gap[:, None], 0.0, _bends(values, clock))
     size = lengths(bends)
-    least = _DOUBLES * float(np.abs(values).max())
+    least = _DOUBLE_ROUNDING * float(np.abs(values).max())
     beyond = np.sort(size[size > least])
-    if len(beyond) < _FEWEST_SAMPLES:
+    if len(beyond) < _MIN_SAMPLES:
         return None
-    tried = [0.0, *(beyond[(len(beyond) * np.array(_QUANTILES)).astype(np.intp)]).tolist()]
+    tried = [0.0, *(beyond[(len(beyond) * np.array(_ROUNDING_QUANTILES)).astype(np.intp)]).tolist()]
     limits = np.unique(np.maximum(_BEND_ROUNDING * np.array(tried), least))
-    found = [one for limit in limits if (one := _regular(bends, size, clock, limit)) is not None]
+    found = [
+        one
+        for limit in limits
+        if (one := _find_regular_bends(bends, size, clock, limit)) is not None
+    ]
     best = max(found, key=lambda each: each.even, default=None)
-    return None if best is None else _filled(best, clock)
+    return None if best is None else _fill_straight_stretches(best, clock)
 
 
-class _Bent(NamedTuple):
+class _BendPlaces(NamedTuple):
     """Places where the slope changes beyond rounding.
 
     Attributes:
@@ -213,19 +219,21 @@ class _Bent(NamedTuple):
     even: int
 
 
-def _regular(bends: Array, size: Array, clock: Array, rounding: float) -> _Bent | None:
+def _find_regular_bends(
+    bends: Array, size: Array, clock: Array, rounding: float
+) -> _BendPlaces | None:
     """Find where the slope changes by more than rounding; None where it does so irregularly."""
     high = np.flatnonzero(size > rounding)
-    if len(high) < _FEWEST_SAMPLES:
+    if len(high) < _MIN_SAMPLES:
         return None
     starts = high[np.diff(high, prepend=-2) > 1]
     stops = high[np.diff(high, append=len(size) + 1) > 1] + 1
     one_side = np.sum(bends[starts] * bends[stops - 1], axis=1) > 0.0
     single = (stops - starts <= 2) & one_side
-    if len(starts) < _FEWEST_SAMPLES or np.mean(single) < _SINGLE:
+    if len(starts) < _MIN_SAMPLES or np.mean(single) < _MIN_SINGLE_SHARE:
         return None
     straight = np.delete(size, high)
-    if not len(straight) or np.median(size[high]) < _BENT * np.quantile(straight, 0.95):
+    if not len(straight) or np.median(size[high]) < _BEND_RATIO * np.quantile(straight, 0.95):
         return None
     ends = (starts == 0) | (stops == len(size))  # of which a part may be missing
     several = [clock[1 + a : 1 + b] for a, b in zip(starts[~single], stops[~single], strict=True)]
@@ -234,11 +242,11 @@ def _regular(bends: Array, size: Array, clock: Array, rounding: float) -> _Bent 
     period = float(np.median(apart))
     near = apart[apart < 2.5 * period]
     even = int(np.sum(np.abs(near - period) < 0.5 * period))
-    if not _SHORTEST_PERIOD < period < _LONGEST_PERIOD or even < max(
-        _FEWEST_SAMPLES, _REGULAR * len(near)
+    if not _MIN_PERIOD_ROWS < period < _MAX_PERIOD_ROWS or even < max(
+        _MIN_SAMPLES, _MIN_REGULAR_SHARE * len(near)
     ):
         return None
-    return _Bent(np.sort(np.concatenate((alone, *several))), period, even)
+    return _BendPlaces(np.sort(np.concatenate((alone, *several))), period, even)
 
 
 def _mean_places(bends: Array, clock: Array, starts: Indices, stops: Indices) -> Array:
@@ -251,12 +259,12 @@ def _mean_places(bends: Array, clock: Array, starts: Indices, stops: Indices) ->
     return np.sum(weight * clock[1 + rows], axis=1) / weight.sum(axis=1)
 
 
-def _filled(bent: _Bent, clock: Array) -> Array:
+def _fill_straight_stretches(bent: _BendPlaces, clock: Array) -> Array:
     """The places with others where nothing bends, from the first row to the last."""
     steps = np.maximum(np.rint(np.diff(bent.places) / bent.period), 1.0)
     numbers = np.concatenate(([0.0], np.cumsum(steps)))
     period, start = np.polyfit(numbers, bent.places, 1)
-    if float(np.sqrt(np.mean((bent.places - start - period * numbers) ** 2))) < _OFF_EVEN_CLOCK:
+    if float(np.sqrt(np.mean((bent.places - start - period * numbers) ** 2))) < _MAX_CLOCK_RMS:
         first, last = (clock[[0, -1]] - start) / period
         return start + period * np.arange(np.ceil(first), np.floor(last) + 1.0)
     counts = np.rint(np.diff(bent.places, prepend=clock[0], append=clock[-1]) / bent.period)

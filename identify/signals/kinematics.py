@@ -17,7 +17,7 @@ import numpy as np
 from identify.arrays import Array, Mat33, Vec3, Vec4
 from identify.errors import LogError
 from identify.logs import Recording
-from identify.signals.kernels import Differentiator
+from identify.signals.differentiator import Differentiator
 from identify.signals.prepared import ImuCalibration
 from identify.signals.transform import SAMPLE
 from identify.spatial import coadjoint, quaternion_product, rotation_from_quaternion
@@ -46,10 +46,10 @@ from identify.spatial.rotations import (
     rotate_back,
 )
 
-Way: TypeAlias = tuple[str, int]
+SignalDerivative: TypeAlias = tuple[str, int]
 """A signal, and how often it was differentiated (`SAMPLE`: used as it is)."""
 
-TWICE = 12
+REDUNDANT_COLUMNS = 12
 """Numbers behind [ψ, w, …] where an inertial measurement unit is beside what tells the same: a' and
 α of the rest of the log, ω of the unit, ω of the rest."""
 
@@ -90,18 +90,20 @@ class Samples:
             complete.add("linear_velocity")
         differentiated = wide or "gyro" in signals or not complete <= set(signals)
         self.half_window = differentiator.half_window if differentiated else 0
-        self.attitude: Way = ("quaternion", 0 if self.half_window else SAMPLE)
+        self.attitude: SignalDerivative = ("quaternion", 0 if self.half_window else SAMPLE)
         self.quaternion: Vec4 | None = None
         if "quaternion" in signals:
             self.quaternion = normalised_quaternion(self._smoothed)
-        self.taken: dict[Way, Array] = {}
+        self.evaluated: dict[SignalDerivative, Array] = {}
 
     def __call__(self, name: str, order: int) -> Array:
         """A signal or its derivative, (n, 3); of the quaternion R_WB, (n, 3, 3), or the ω or α."""
-        if (name, order) not in self.taken:
+        if (name, order) not in self.evaluated:
             of_attitude = name == "quaternion"
-            self.taken[name, order] = (self._turning if of_attitude else self._signal)(name, order)
-        return self.taken[name, order]
+            self.evaluated[name, order] = (self._rotation_signal if of_attitude else self._signal)(
+                name, order
+            )
+        return self.evaluated[name, order]
 
     def _signal(self, name: str, order: int) -> Array:
         given = signal_of(self.recording, self.signals, name)
@@ -114,7 +116,7 @@ class Samples:
         """The quaternion by the way it comes, of a norm that is not quite one, shape (n, 4)."""
         return self._signal(*self.attitude)
 
-    def _turning(self, name: str, order: int) -> Array:
+    def _rotation_signal(self, name: str, order: int) -> Array:
         value = self._smoothed
         if order == self.attitude[1]:
             return rotation_from_quaternion(value)
@@ -163,24 +165,24 @@ class BodyAxes:
         recording: Recording,
         given: Collection[str],
         value: Callable[[str, int], Array],
-        attitude: Way,
+        attitude: SignalDerivative,
         imu: ImuCalibration,
     ) -> None:
         self.recording, self.given = recording, given
         self._value, self._attitude, self._imu = value, attitude, imu
 
     @property
-    def twice(self) -> bool:
+    def redundant(self) -> bool:
         """Whether an inertial measurement unit and the rest of the log tell the same."""
-        return self._acceleration_twice or self._rotation_twice
+        return self._acceleration_redundant or self._rotation_redundant
 
     @property
-    def _rotation_twice(self) -> bool:
+    def _rotation_redundant(self) -> bool:
         others = {"quaternion", "angular_velocity"}
         return "gyro" in self.given and not others.isdisjoint(self.given)
 
     @property
-    def _acceleration_twice(self) -> bool:
+    def _acceleration_redundant(self) -> bool:
         others = {"linear_acceleration"}
         if "quaternion" in self.given:
             others |= {"position", "linear_velocity"}
@@ -203,7 +205,7 @@ class BodyAxes:
         if "gyro" in self.given:
             return self._value("gyro", SAMPLE) - np.array(self._imu.gyro_offset)
         if "angular_velocity" in self.given:
-            return self._turned("angular_velocity", SAMPLE, "twist")
+            return self._in_body_axes("angular_velocity", SAMPLE, "twist")
         return self._value("quaternion", 1)
 
     @cached_property
@@ -212,9 +214,9 @@ class BodyAxes:
         if "gyro" in self.given:
             return self._value("gyro", 1)
         if "angular_acceleration" in self.given:
-            return self._turned("angular_acceleration", SAMPLE, "acceleration")
+            return self._in_body_axes("angular_acceleration", SAMPLE, "acceleration")
         if "angular_velocity" in self.given:
-            return self._turned("angular_velocity", 1, "twist")
+            return self._in_body_axes("angular_velocity", 1, "twist")
         return self._value("quaternion", 2)
 
     @cached_property
@@ -229,7 +231,7 @@ class BodyAxes:
             return self._value("accelerometer", SAMPLE) - turning
         gravity, kind = self.recording.gravity, self.recording.acceleration_kind
         if "linear_acceleration" in self.given:
-            acceleration = self._turned("linear_acceleration", SAMPLE, "acceleration")
+            acceleration = self._in_body_axes("linear_acceleration", SAMPLE, "acceleration")
             if kind == "proper":
                 return acceleration
             if kind == "spatial":
@@ -249,7 +251,7 @@ class BodyAxes:
     def _velocity(self) -> Vec3:
         """v_WBo_B."""
         if "linear_velocity" in self.given or "position" not in self.given:
-            return self._turned("linear_velocity", SAMPLE, "twist")
+            return self._in_body_axes("linear_velocity", SAMPLE, "twist")
         velocity = self._value("position", 1)
         return rotate_back(self.rotation, velocity)
 
@@ -265,7 +267,7 @@ class BodyAxes:
                 f"{self.recording.name}: the wrench is in world axes, and the log gives no "
                 "attitude to turn it by; add the pose to the schema"
             )
-        force, torque = self._at_origin(self._read(SAMPLE))
+        force, torque = self._at_origin(self._wrench_derivative(SAMPLE))
         if not self.recording.compensated:
             return force, torque
         m, *h = self.recording.compensated
@@ -283,20 +285,20 @@ class BodyAxes:
         as seen from B, and b₁ and b₂ as seen from W.
         """
         if self.recording.frames["wrench"] != "world" or self.recording.delay_axes == "world":
-            read = [self._read(1), self._read(2)]
+            read = [self._wrench_derivative(1), self._wrench_derivative(2)]
         else:
             w, al = self.rates, self.angular_acceleration
             read = [[], []]
-            for b0, b1, b2 in zip(*map(self._read, range(3)), strict=True):
+            for b0, b1, b2 in zip(*map(self._wrench_derivative, range(3)), strict=True):
                 turning = cross(w, b0)
                 read[0].append(b1 - turning)
                 read[1].append(b2 - 2.0 * cross(w, b1) - cross(al, b0) + cross(w, turning))
         first, second = map(self._at_origin, read)
         return (*first, *second)
 
-    def _read(self, order: int) -> Sequence[Vec3]:
+    def _wrench_derivative(self, order: int) -> Sequence[Vec3]:
         """Force and torque where they are read, or derivatives as seen from the log's axes."""
-        return [self._turned(name, order, "wrench") for name in ("force", "torque")]
+        return [self._in_body_axes(name, order, "wrench") for name in ("force", "torque")]
 
     def _at_origin(self, read: Sequence[Vec3]) -> tuple[Vec3, Vec3]:
         """Force and torque, or their derivatives, at Bo in B, from where they are read."""
@@ -306,16 +308,20 @@ class BodyAxes:
         moved = coadjoint(self.recording.X_BS)
         return force @ moved[:3, :3].T, force @ moved[3:, :3].T + torque @ moved[3:, 3:].T
 
-    def _turned(self, name: str, order: int, group: str) -> Vec3:
+    def _in_body_axes(self, name: str, order: int, group: str) -> Vec3:
         value = self._value(name, order)
         world = self.recording.frames.get(group) == "world"
         return rotate_back(self.rotation, value) if world else value
 
     def width(self, *, wide: bool) -> int:
         """How many numbers those are."""
-        return (WIDE_COLUMNS if wide else FIT_COLUMNS) - 1 + (TWICE if self.twice else 0)
+        return (
+            (WIDE_COLUMNS if wide else FIT_COLUMNS)
+            - 1
+            + (REDUNDANT_COLUMNS if self.redundant else 0)
+        )
 
-    def vectors(self, *, wide: bool) -> list[tuple[slice, Array]]:
+    def column_blocks(self, *, wide: bool) -> list[tuple[slice, Array]]:
         """The parts of [ψ, w], or of [ψ, w, Rᵀ, ẇ, ẅ, Rᵀp], and where in that they stand.
 
         Rᵀ by rows; it is left out where there is no attitude. Rᵀp is left out: `_columns` of
@@ -332,13 +338,13 @@ class BodyAxes:
                 turned = self.rotation.swapaxes(-1, -2)
                 parts.append(turned.reshape(*turned.shape[:-2], 9))
                 slices.append(without_constant(RT))
-        if self.twice:
+        if self.redundant:
             rest = self.without_imu
-            linear = rest if self._acceleration_twice else self
-            angular = rest if self._rotation_twice else self
+            linear = rest if self._acceleration_redundant else self
+            angular = rest if self._rotation_redundant else self
             parts += [linear.proper_acceleration, angular.angular_acceleration, w, angular.rates]
             end = (WIDE_COLUMNS if wide else FIT_COLUMNS) - 1
-            slices += [slice(start, start + 3) for start in range(end, end + TWICE, 3)]
+            slices += [slice(start, start + 3) for start in range(end, end + REDUNDANT_COLUMNS, 3)]
         return list(zip(slices, parts, strict=True))
 
 
@@ -348,7 +354,7 @@ def _halves(wrench: slice) -> tuple[slice, slice]:
     return within(FORCE_AXES, columns), within(TORQUE_AXES, columns)
 
 
-def still_in_body(recording: Recording) -> BodyAxes:
+def still_poses_in_body(recording: Recording) -> BodyAxes:
     """Still poses in body axes: what is measured of the motion is gravity alone."""
     signals, kept = recording.signals, {"quaternion": "", "force": "wrench", "torque": "wrench"}
     if "accelerometer" in signals and "quaternion" not in signals:  # at rest alike everywhere

@@ -12,29 +12,29 @@ from dataclasses import dataclass
 import numpy as np
 
 from identify.arrays import Array, Indices
-from identify.signals.kernels import Differentiator
-from identify.signals.kinematics import Samples, Way
+from identify.signals.differentiator import Differentiator
+from identify.signals.kinematics import Samples, SignalDerivative
 from identify.signals.propagation import propagate
 from identify.signals.transform import SAMPLE, BlockTransform, derivative_gains
 from identify.spatial import quaternion_product
 from identify.spatial.columns import FIRST_AXES, RATE_PRODUCTS, SECOND_AXES
 from identify.spatial.rotations import normalised_quaternion, quaternion_conjugate
 
-_SEEN_SHARE = 0.25
+_MIN_ATTENUATION = 0.25
 """The noise is read where the differentiator takes this share of its power off, or more …"""
 
-_OCTAVES = 3.0
+_NOISE_BAND_RATIO = 3.0
 """… up to so many times that frequency: a filtered signal has less noise far above its motion …"""
 
-_BELOW_NYQUIST = 0.9
+_MAX_NYQUIST_SHARE = 0.9
 """… and below this share of half the sampling rate."""
 
 _SPECTRUM_SAMPLES = 1024
 
-_PLACES = 64
+_SAMPLES_PER_BLOCK = 64
 """Samples of a block at which noise is propagated, at the most …"""
 
-_TOGETHER = 16
+_BLOCKS_AT_ONCE = 16
 """… and blocks of which it is propagated at once."""
 
 
@@ -50,7 +50,7 @@ class SignalNoise:
     names: tuple[str, ...]
     covariance: Array
 
-    def of(self, ways: tuple[Way, ...]) -> Array:
+    def of(self, ways: tuple[SignalDerivative, ...]) -> Array:
         """Covariance of the signals of some ways, shape (3 · ways, 3 · ways)."""
         columns = [3 * self.names.index(name) + axis for name, _ in ways for axis in range(3)]
         return self.covariance[np.ix_(columns, columns)]
@@ -82,9 +82,11 @@ def signal_noise(
     rest = np.concatenate(columns, axis=1)
     frequency, power, averaged = power_spectrum(rest, rate_hz)
     taken_off = np.abs(1.0 - _real_response(value, frequency / rate_hz)) ** 2
-    seen = (taken_off > _SEEN_SHARE) & (frequency <= _BELOW_NYQUIST * 0.5 * rate_hz)
+    seen = (taken_off > _MIN_ATTENUATION) & (frequency <= _MAX_NYQUIST_SHARE * 0.5 * rate_hz)
     seen &= (
-        frequency < _OCTAVES * frequency[np.argmax(taken_off > _SEEN_SHARE)] + 0.5 * frequency[1]
+        frequency
+        < _NOISE_BAND_RATIO * frequency[np.argmax(taken_off > _MIN_ATTENUATION)]
+        + 0.5 * frequency[1]
     )
     if not seen.any():  # so few rows that no frequency is above the motion's
         width = rest.shape[1]
@@ -99,9 +101,9 @@ def signal_noise(
     return SignalNoise(tuple(signals), correlation * np.outer(size, size))
 
 
-def rate_offsets(noise: SignalNoise, differentiator: Differentiator) -> Array:
+def rate_product_bias(noise: SignalNoise, differentiator: Differentiator) -> Array:
     """What noise in ω adds to the mean of its six products, shape (6,)."""
-    name, kernel = _rates_way(noise)
+    name, kernel = _rate_derivative(noise)
     of_rates = noise.of(((name, kernel),))
     power = 1.0 if kernel == SAMPLE else float(np.sum(differentiator.kernels[kernel] ** 2))
     return power * of_rates[FIRST_AXES, SECOND_AXES]
@@ -122,18 +124,18 @@ def noise_moments(
     Yields:
         Of each block, shape (18, 18) each, or (42, 42) of wide columns.
     """
-    of_products = _ProductNoise.of(noise, samples.differentiator)
-    for start in range(0, len(blocks), _TOGETHER):
-        together = blocks[start : start + _TOGETHER]
+    of_products = _ProductNoiseMoments.of(noise, samples.differentiator)
+    for start in range(0, len(blocks), _BLOCKS_AT_ONCE):
+        together = blocks[start : start + _BLOCKS_AT_ONCE]
         places = [
-            np.unique(np.linspace(block.start, block.stop - 1, _PLACES).astype(np.intp))
+            np.unique(np.linspace(block.start, block.stop - 1, _SAMPLES_PER_BLOCK).astype(np.intp))
             for _, block in together
         ]
         ways, J = propagate(samples, np.concatenate(places))
         by_block = np.split(J, np.cumsum([len(of_block) for of_block in places])[:-1])
         orders = tuple(sorted({order for _, order in ways}))
         which = np.repeat([orders.index(order) for _, order in ways], 3)
-        rates = orders.index(_rates_way(noise)[1])
+        rates = orders.index(_rate_derivative(noise)[1])
         of_signals = noise.of(ways)
         for (transform, _), of_block in zip(together, by_block, strict=True):
             gains = derivative_gains(transform, samples.differentiator, orders)
@@ -172,7 +174,7 @@ def _mean_moments(J: Array, of_signals: Array, which: Indices, gains: Array) -> 
     return summed.reshape(-1, columns, columns) / count
 
 
-def _rates_way(noise: SignalNoise) -> Way:
+def _rate_derivative(noise: SignalNoise) -> SignalDerivative:
     for name in ("gyro", "angular_velocity"):
         if name in noise.names:
             return name, SAMPLE
@@ -180,7 +182,7 @@ def _rates_way(noise: SignalNoise) -> Way:
 
 
 @dataclass(frozen=True, slots=True)
-class _ProductNoise:
+class _ProductNoiseMoments:
     """Of the products of the noise of ω with itself in a slow row, (power − twice · gain) shape.
 
     For Gaussian noise of autocovariance c(τ) that of η_i η_j with η_k η_l sums to
@@ -193,8 +195,8 @@ class _ProductNoise:
     twice: float
 
     @classmethod
-    def of(cls, noise: SignalNoise, differentiator: Differentiator) -> _ProductNoise:
-        name, kernel = _rates_way(noise)
+    def of(cls, noise: SignalNoise, differentiator: Differentiator) -> _ProductNoiseMoments:
+        name, kernel = _rate_derivative(noise)
         S = noise.of(((name, kernel),))
         taps = np.ones(1) if kernel == SAMPLE else differentiator.kernels[kernel]
         autocovariance = np.convolve(taps, taps[::-1])

@@ -14,16 +14,16 @@ from identify.relevance import ZEROING_SHARE
 from identify.spatial import rotation_from_quaternion
 from identify.spatial.rotations import rotate
 
-SIDE = 5
+SIDE_SAMPLES = 5
 """Samples on either side of a jump that it is read from."""
 
-_FAR_OUT = 12.0
+_MIN_JUMP_MEDIANS = 12.0
 """Jumps, in the median size of differences between the sides, that no noise makes."""
 
-_MOST_JUMPS = 3
+_MAX_JUMPS = 3
 """Jumps beyond which they are those of contacts, not of a sensor that is zeroed."""
 
-_RETURNS = 0.5
+_RETURN_SHARE = 0.5
 """Two jumps whose sum is less than this share of the larger are the ends of a contact."""
 
 
@@ -54,24 +54,26 @@ def offset_steps(wrench: Array, time: Array, quaternion: Array | None = None) ->
     Returns:
         Those found; none of a wrench of which a channel is the same throughout.
     """
-    if wrench.shape[1] < 10 * SIDE or not np.ptp(wrench, axis=1).all():
+    if wrench.shape[1] < 10 * SIDE_SAMPLES or not np.ptp(wrench, axis=1).all():
         return []
-    sides = np.lib.stride_tricks.sliding_window_view(wrench, SIDE, axis=1)
-    before, after = sides[:, :-SIDE], sides[:, SIDE:]
-    centred = np.arange(SIDE) - 0.5 * (SIDE - 1)
-    to_edge = np.full(SIDE, 1.0 / SIDE) + 0.5 * SIDE * centred / (centred @ centred)
+    sides = np.lib.stride_tricks.sliding_window_view(wrench, SIDE_SAMPLES, axis=1)
+    before, after = sides[:, :-SIDE_SAMPLES], sides[:, SIDE_SAMPLES:]
+    centred = np.arange(SIDE_SAMPLES) - 0.5 * (SIDE_SAMPLES - 1)
+    to_edge = np.full(SIDE_SAMPLES, 1.0 / SIDE_SAMPLES) + 0.5 * SIDE_SAMPLES * centred / (
+        centred @ centred
+    )
     by_lines = after @ to_edge[::-1] - before @ to_edge
     sizes, reach = np.abs(by_lines), np.ptp(wrench, axis=1)
-    least = np.maximum(_FAR_OUT * np.median(sizes, axis=1), ZEROING_SHARE * reach)[:, None]
+    least = np.maximum(_MIN_JUMP_MEDIANS * np.median(sizes, axis=1), ZEROING_SHARE * reach)[:, None]
     found, at = [], np.flatnonzero((sizes > least).any(axis=0))
     # A spike moves a line, but no median.
     by_medians = np.median(after[:, at], axis=-1) - np.median(before[:, at], axis=-1)
     same_way = np.sign(by_lines[:, at]) == np.sign(by_medians)
     stays = same_way & (np.minimum(sizes[:, at], np.abs(by_medians)) > least)
     at = at[stays.any(axis=0)]
-    for own in np.split(at, np.flatnonzero(np.diff(at) > SIDE) + 1) if len(at) else []:
+    for own in np.split(at, np.flatnonzero(np.diff(at) > SIDE_SAMPLES) + 1) if len(at) else []:
         k = int(own[np.argmax((sizes[:, own] / reach[:, None]).max(axis=0))])
-        edge = k + SIDE
+        edge = k + SIDE_SAMPLES
         jump, in_world = by_lines[:, k], np.zeros(0)
         if quaternion is not None:
             in_world = rotate(rotation_from_quaternion(quaternion[edge]), jump[:3])
@@ -80,7 +82,7 @@ def offset_steps(wrench: Array, time: Array, quaternion: Array | None = None) ->
     return found
 
 
-def of_zeroed_sensor(steps: Sequence[OffsetStep]) -> list[OffsetStep]:
+def zeroing_steps(steps: Sequence[OffsetStep]) -> list[OffsetStep]:
     """Jumps that may be of a sensor that was zeroed: a few, none of which takes another back.
 
     A force that stands in the axes of the sensor or of the world comes and goes by equal jumps.
@@ -88,9 +90,9 @@ def of_zeroed_sensor(steps: Sequence[OffsetStep]) -> list[OffsetStep]:
     for first, second in combinations(steps, 2):
         for a, b in ((first.jump[:3], second.jump[:3]), (first.in_world, second.in_world)):
             sizes = [float(np.linalg.norm(jump)) for jump in (np.add(a, b), a, b)]
-            if a and sizes[0] < _RETURNS * max(sizes):
+            if a and sizes[0] < _RETURN_SHARE * max(sizes):
                 return []
-    return list(steps) if len(steps) <= _MOST_JUMPS else []
+    return list(steps) if len(steps) <= _MAX_JUMPS else []
 
 
 def without_offset_steps(recording: Recording, steps: Sequence[OffsetStep]) -> Recording:

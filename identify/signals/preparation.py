@@ -13,12 +13,12 @@ from identify.arrays import Array, Vec3
 from identify.errors import LogError
 from identify.findings import Finding
 from identify.logs import Recording
-from identify.signals.filters import choose_cutoff_hz, motion_cutoff_hz, shortest_segment
-from identify.signals.kernels import Differentiator, default_cutoff_hz
-from identify.signals.kinematics import BodyAxes, Samples, still_in_body
-from identify.signals.noise import SignalNoise, noise_moments, rate_offsets, signal_noise
+from identify.signals.cutoff import choose_cutoff_hz, motion_cutoff_hz, shortest_segment_rows
+from identify.signals.differentiator import Differentiator, default_cutoff_hz
+from identify.signals.kinematics import BodyAxes, Samples, still_poses_in_body
+from identify.signals.noise import SignalNoise, noise_moments, rate_product_bias, signal_noise
 from identify.signals.prepared import BlockRows, FullRate, ImuCalibration, PreparedLog, Segment
-from identify.signals.resampling import without_delay
+from identify.signals.resampling import compensate_wrench_delay
 from identify.signals.segments import EvenSegment, even_segments
 from identify.signals.streams import on_one_clock
 from identify.signals.transform import block_edges, block_transform
@@ -29,15 +29,21 @@ from identify.spatial.rotations import rotate_back
 FOLDS = 5
 """Parts of time that are held out in turn; a log of fewer blocks is cut anew for them."""
 
-_POINTS_A_PERIOD = 4.0
+_SERIES_POINTS_PER_PERIOD = 4.0
 """Points of the series over time in a period of the highest frequency."""
 
 
-_SAME_RATE = 1e-6
+_RATE_TOLERANCE = 1e-6
 """Share by which the rates of two chunks of a log may differ and be taken for one."""
 
 
-_ABSENT = ("quaternion", "position", "linear_velocity", "linear_acceleration", "accelerometer")
+_LINEAR_MOTION_SIGNALS = (
+    "quaternion",
+    "position",
+    "linear_velocity",
+    "linear_acceleration",
+    "accelerometer",
+)
 """Signals of which a log has none where its force has to tell the linear acceleration."""
 
 _NOISE_ROWS = 2**14
@@ -89,7 +95,7 @@ def prepare(
     log = _synchronise(recording, cutoff_hz, rate_hz)
     differentiate = partial(_differentiate, span=span, wide=wide, states=validated)
     log, imu, parts = _calibrate_imu(log, imu, differentiate)
-    return _rows(log, imu, parts, span, folds=validated)
+    return _transform_segments(log, imu, parts, span, folds=validated)
 
 
 def full_rate(
@@ -123,7 +129,7 @@ def lacks_acceleration(recording: Recording) -> bool:
     """Whether a log, all on one clock, has a gyro and its force alone to tell its motion."""
     names = recording.signals.keys()
     rates = not names.isdisjoint({"gyro", "angular_velocity"})
-    return rates and not recording.still and names.isdisjoint(_ABSENT)
+    return rates and not recording.still and names.isdisjoint(_LINEAR_MOTION_SIGNALS)
 
 
 def calibrate_imu(recording: Recording, cutoff_hz: float | None = None) -> ImuCalibration:
@@ -162,7 +168,8 @@ def _synchronise(
     segments = [
         _at_rate(segment, rate_hz)
         for given in even_segments(recording)
-        if (segment := without_delay(given, recording.wrench_delay, turned=turned)) is not None
+        if (segment := compensate_wrench_delay(given, recording.wrench_delay, turned=turned))
+        is not None
     ]
     longest = max(segments, key=len, default=None)
     if longest is None:
@@ -173,7 +180,7 @@ def _synchronise(
     try:
         rate, fast = longest.rate_hz, None
         wanted = cutoff_hz is None or rate_hz is not None
-        if wanted and len(longest) >= shortest_segment(rate, default_cutoff_hz(rate)):
+        if wanted and len(longest) >= shortest_segment_rows(rate, default_cutoff_hz(rate)):
             fast = motion_cutoff_hz(longest.signals, rate)
         cutoff, raised = choose_cutoff_hz(rate, len(longest), cutoff_hz, fast)
     except LogError as error:
@@ -184,15 +191,15 @@ def _synchronise(
         rate,
         Differentiator.design(rate, cutoff),
     )
-    noise = _with_given(noise, recording.noise)
+    noise = _with_schema_noise(noise, recording.noise)
     return _Synchronised(recording, segments, rate, cutoff, raised, fast, noise)
 
 
 def _calibrate_imu(
     log: _Synchronised,
     known: ImuCalibration | None,
-    differentiate: Callable[[_Synchronised, ImuCalibration], list[_Part]],
-) -> tuple[_Synchronised, ImuCalibration, list[_Part]]:
+    differentiate: Callable[[_Synchronised, ImuCalibration], list[_PreparedSegment]],
+) -> tuple[_Synchronised, ImuCalibration, list[_PreparedSegment]]:
     """Calibrate an inertial measurement unit by the rest of the log, and differentiate with it.
 
     Returns:
@@ -211,22 +218,27 @@ def _calibrate_imu(
         longest = max(log.segments, key=len)
         imu = with_gravity_scale(recording, imu, longest.signals, longest.rate_hz)
     parts = differentiate(log, imu)
-    if parts and parts[0].samples.in_body.twice:
-        imu, parts = _compared_with_rest(log, imu, parts, differentiate)
+    if parts and parts[0].samples.in_body.redundant:
+        imu, parts = _calibrate_by_redundancy(log, imu, parts, differentiate)
     return log, imu, parts
 
 
 def _with_force_as_accelerometer(
     log: _Synchronised,
     known: ImuCalibration | None,
-    differentiate: Callable[[_Synchronised, ImuCalibration], list[_Part]],
-) -> tuple[_Synchronised, ImuCalibration, list[_Part]]:
+    differentiate: Callable[[_Synchronised, ImuCalibration], list[_PreparedSegment]],
+) -> tuple[_Synchronised, ImuCalibration, list[_PreparedSegment]]:
     """Let the force tell the acceleration; arguments, results and errors of `_calibrate_imu`."""
-    from identify.signals.force_motion import at_rest, with_accelerometer, with_noise, with_place
+    from identify.signals.force_motion import (
+        calibrate_at_rest,
+        with_accelerometer,
+        with_com_position,
+        with_noise,
+    )
 
     rest, imu = None, known
     if imu is None:
-        rest = at_rest(log.recording, log.segments)
+        rest = calibrate_at_rest(log.recording, log.segments)
         imu = ImuCalibration(at_rest=(rest.mass, *rest.offset.tolist()))
     log = replace(
         log,
@@ -235,17 +247,17 @@ def _with_force_as_accelerometer(
     )
     parts = differentiate(log, imu)
     if parts and rest is not None:
-        imu = with_place(log.recording, imu, _blocks_of(parts), rest)
+        imu = with_com_position(log.recording, imu, _blocks_of(parts), rest)
         parts = differentiate(log, imu)
     return log, imu, parts
 
 
-def _compared_with_rest(
+def _calibrate_by_redundancy(
     log: _Synchronised,
     imu: ImuCalibration,
-    parts: list[_Part],
-    differentiate: Callable[[_Synchronised, ImuCalibration], list[_Part]],
-) -> tuple[ImuCalibration, list[_Part]]:
+    parts: list[_PreparedSegment],
+    differentiate: Callable[[_Synchronised, ImuCalibration], list[_PreparedSegment]],
+) -> tuple[ImuCalibration, list[_PreparedSegment]]:
     """Take off the offset of the gyro, and find the place of the accelerometer where it is asked.
 
     Returns:
@@ -254,7 +266,11 @@ def _compared_with_rest(
     Raises:
         LogError: the log does not tell that place, or the unit contradicts the rest of the log.
     """
-    from identify.signals.imu import accelerometer_shares, compared, fitted_place
+    from identify.signals.imu import (
+        accelerometer_weights,
+        consistency_findings,
+        fit_accelerometer_position,
+    )
 
     recording = log.recording
     both = np.concatenate([part.columns[:, -6:] for part in parts])
@@ -263,7 +279,7 @@ def _compared_with_rest(
         parts = differentiate(log, imu)
     findings: list[Finding] = []
     if recording.imu is not None and recording.imu.fitted:
-        found = fitted_place(_blocks_of(parts))
+        found = fit_accelerometer_position(_blocks_of(parts))
         if found is None:
             raise LogError(
                 f"{recording.name}: [imu.mount] fitted: the motion does not tell where the "
@@ -278,10 +294,10 @@ def _compared_with_rest(
             imu,
             X_BI=Pose(imu.X_BI.rotation, imu.X_BI.position + place),
             covariance=tuple(map(tuple, np.pad(covariance, (0, 4)).tolist())),
-            shares=accelerometer_shares(_blocks_of(parts)),
+            shares=accelerometer_weights(_blocks_of(parts)),
         )
         parts = differentiate(log, imu)
-    findings += compared(recording, imu, _blocks_of(parts))
+    findings += consistency_findings(recording, imu, _blocks_of(parts))
     return replace(imu, findings=(*imu.findings, *findings)), parts
 
 
@@ -292,29 +308,29 @@ def _differentiate(
     span: tuple[float, float],
     wide: bool,
     states: bool,
-) -> list[_Part]:
+) -> list[_PreparedSegment]:
     """Form the columns of each segment that is long enough; arguments as `prepare`'s."""
     return [
         _differentiate_segment(log, imu, segment, span, wide=wide, states=states)
         for segment in log.segments
-        if len(segment) >= shortest_segment(segment.rate_hz, log.cutoff_hz)
+        if len(segment) >= shortest_segment_rows(segment.rate_hz, log.cutoff_hz)
     ]
 
 
-def _blocks_of(parts: Sequence[_Part]) -> list[BlockRows]:
+def _blocks_of(parts: Sequence[_PreparedSegment]) -> list[BlockRows]:
     edges = [block_edges(len(part.columns), part.segment.rate_hz) for part in parts]
-    whole = [replace(part, own=slice(0, len(part.columns))) for part in parts]
+    whole = [replace(part, core=slice(0, len(part.columns))) for part in parts]
     return [b for part, at in zip(whole, edges, strict=True) for b in part.block_rows(at)]
 
 
 def _at_rate(segment: EvenSegment, rate_hz: float | None) -> EvenSegment:
     """The segment at that rate, where its own is the same but for rounding."""
-    if rate_hz is None or abs(segment.rate_hz - rate_hz) > _SAME_RATE * rate_hz:
+    if rate_hz is None or abs(segment.rate_hz - rate_hz) > _RATE_TOLERANCE * rate_hz:
         return segment
     return replace(segment, rate_hz=rate_hz)
 
 
-def _with_given(noise: SignalNoise, given: Mapping[str, float]) -> SignalNoise:
+def _with_schema_noise(noise: SignalNoise, given: Mapping[str, float]) -> SignalNoise:
     """Noise read off a log, with what the schema gives in the place of its own."""
     covariance = noise.covariance.copy()
     for number, name in enumerate(noise.names):
@@ -326,7 +342,7 @@ def _with_given(noise: SignalNoise, given: Mapping[str, float]) -> SignalNoise:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _PreparedSegment:
     """What becomes of a segment: full-rate columns z, and how their noise comes about."""
 
     segment: EvenSegment
@@ -336,14 +352,14 @@ class _Part:
     noise: SignalNoise
     cutoff_hz: float
     states: Segment | None
-    own: slice
+    core: slice
 
     def __len__(self) -> int:
-        return self.own.stop - self.own.start
+        return self.core.stop - self.core.start
 
     def full_rate(self) -> FullRate:
         """Its own samples as they are."""
-        lost, own, attitude = self.samples.half_window, self.own, self.samples.quaternion
+        lost, own, attitude = self.samples.half_window, self.core, self.samples.quaternion
         return FullRate(
             time=self.time[own],
             signals={
@@ -359,15 +375,15 @@ class _Part:
     def blocks(self, edges: Sequence[int]) -> list[BlockRows]:
         """Rows of the blocks between the edges, counted from the first sample of its own."""
         blocks = self.block_rows(edges)
-        if not self.samples.in_body.twice:
+        if not self.samples.in_body.redundant:
             return blocks
-        from identify.signals.imu import merged
+        from identify.signals.imu import fused
 
-        return [merged(block) for block in blocks]
+        return [fused(block) for block in blocks]
 
     def block_rows(self, edges: Sequence[int]) -> list[BlockRows]:
         """The same with what is told twice behind the columns of a fit."""
-        first, tapered = self.own.start, self.samples.half_window > 0
+        first, tapered = self.core.start, self.samples.half_window > 0
         parts = [
             (
                 block_transform(b - a, self.segment.rate_hz, self.cutoff_hz, tapered=tapered),
@@ -375,28 +391,28 @@ class _Part:
             )
             for a, b in pairwise(edges)
         ]
-        offsets = rate_offsets(self.noise, self.samples.differentiator)
+        offsets = rate_product_bias(self.noise, self.samples.differentiator)
         moments = noise_moments(self.samples, self.noise, parts)
         blocks = []
         for (transform, part), noise in zip(parts, moments, strict=True):
             rows = transform.apply(self.columns[part])
             rows[0, within(RATE_PRODUCTS, PSI)] -= rows[0, 0] * offsets
-            share = transform.independent_share
+            share = transform.effective_fraction
             blocks.append(BlockRows(rows, transform.groups, noise, transform.length, share))
         return blocks
 
     def series(self) -> tuple[Array, Array]:
         """Time and columns, averaged over short stretches."""
-        step = max(1, round(self.segment.rate_hz / (_POINTS_A_PERIOD * self.cutoff_hz)))
+        step = max(1, round(self.segment.rate_hz / (_SERIES_POINTS_PER_PERIOD * self.cutoff_hz)))
         step = min(step, len(self))
         count = len(self) // step
-        whole = slice(self.own.start, self.own.start + count * step)
+        whole = slice(self.core.start, self.core.start + count * step)
         width = WIDE_COLUMNS if self.samples.wide else FIT_COLUMNS
         columns = self.columns[whole, :width].reshape(count, -1, width).mean(axis=1)
         return self.time[whole].reshape(count, -1).mean(axis=1), columns
 
 
-def _at_gravity(recording: Recording) -> tuple[Recording, ImuCalibration]:
+def _scale_still_poses(recording: Recording) -> tuple[Recording, ImuCalibration]:
     """Scale still poses by an accelerometer so that it reads gravity; others stay as they are."""
     if "accelerometer" in recording.signals or recording.acceleration_kind == "proper":
         from identify.signals.imu_scale import scaled_to_gravity  # few logs need it
@@ -406,11 +422,11 @@ def _at_gravity(recording: Recording) -> tuple[Recording, ImuCalibration]:
 
 
 def _prepare_still(recording: Recording, *, wide: bool) -> PreparedLog:
-    recording, imu = _at_gravity(recording)
+    recording, imu = _scale_still_poses(recording)
     count = len(recording)
     number = np.arange(float(count))
     position = recording.signals.get("position")
-    columns = _columns(still_in_body(recording), number, position, wide=wide)
+    columns = _form_columns(still_poses_in_body(recording), number, position, wide=wide)
     return PreparedLog(
         recording=recording,
         time=number,
@@ -422,12 +438,12 @@ def _prepare_still(recording: Recording, *, wide: bool) -> PreparedLog:
 
 
 def _still_poses(recording: Recording) -> FullRate:
-    recording, _ = _at_gravity(recording)
-    axes, number = still_in_body(recording), np.arange(float(len(recording)))
+    recording, _ = _scale_still_poses(recording)
+    axes, number = still_poses_in_body(recording), np.arange(float(len(recording)))
     return FullRate(
         time=number,
         signals=recording.signals,
-        columns=_columns(axes, number, None, wide=False),
+        columns=_form_columns(axes, number, None, wide=False),
         rotation=axes.rotation if "quaternion" in recording.signals else None,
     )
 
@@ -440,13 +456,13 @@ def _differentiate_segment(
     *,
     wide: bool,
     states: bool,
-) -> _Part:
+) -> _PreparedSegment:
     differentiator = Differentiator.design(segment.rate_hz, log.cutoff_hz)
     samples = Samples(log.recording, segment.signals, differentiator, imu, wide=wide)
     time = segment.time[samples.half_window : len(segment) - samples.half_window]
     axes = samples.in_body
-    columns = _columns(axes, time, samples.position if wide else None, wide=wide)
-    return _Part(
+    columns = _form_columns(axes, time, samples.position if wide else None, wide=wide)
+    return _PreparedSegment(
         segment=segment,
         time=time,
         columns=columns,
@@ -454,7 +470,7 @@ def _differentiate_segment(
         noise=log.noise,
         cutoff_hz=log.cutoff_hz,
         states=_states(samples, axes, time, columns) if states else None,
-        own=slice(*np.searchsorted(time, span).tolist()),
+        core=slice(*np.searchsorted(time, span).tolist()),
     )
 
 
@@ -474,7 +490,7 @@ def _states(samples: Samples, axes: BodyAxes, time: Array, columns: Array) -> Se
     )
 
 
-def _columns(axes: BodyAxes, time: Array, position: Vec3 | None, *, wide: bool) -> Array:
+def _form_columns(axes: BodyAxes, time: Array, position: Vec3 | None, *, wide: bool) -> Array:
     """Columns z = [1, ψ, w], shape (n, 19), or [1, ψ, w, Rᵀ, ẇ, ẅ, Rᵀp], (n, 43).
 
     Args:
@@ -485,17 +501,17 @@ def _columns(axes: BodyAxes, time: Array, position: Vec3 | None, *, wide: bool) 
     """
     columns = np.zeros((len(time), 1 + axes.width(wide=wide)))
     columns[:, 0] = 1.0
-    for at, values in axes.vectors(wide=wide):
+    for at, values in axes.column_blocks(wide=wide):
         columns[:, 1 + at.start : 1 + at.stop] = values
     if wide and position is not None and "quaternion" in axes.given:
         columns[:, RP] = rotate_back(axes.rotation, position)
     return columns
 
 
-def _rows(
+def _transform_segments(
     log: _Synchronised,
     imu: ImuCalibration,
-    parts: list[_Part],
+    parts: list[_PreparedSegment],
     span: tuple[float, float],
     *,
     folds: bool,
@@ -543,7 +559,7 @@ def _mean_noise(block: BlockRows) -> Array:
     return np.asarray(total) / block.samples
 
 
-def _folds(parts: list[_Part]) -> list[BlockRows]:
+def _folds(parts: list[_PreparedSegment]) -> list[BlockRows]:
     """Blocks of a short log, each segment cut in proportion to its length."""
     total = sum(map(len, parts))
     folds: list[BlockRows] = []

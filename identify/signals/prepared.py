@@ -92,14 +92,14 @@ class BlockRows:
         noise: covariance of the noise of a row without the constant, by group, shape
             (K − 1, K − 1) each.
         samples: of the log in the block.
-        independent_share: independent rows a row is worth.
+        effective_fraction: number of independent rows that one row counts for.
     """
 
     rows: Array
     groups: Indices
     noise: dict[int, Array]
     samples: int
-    independent_share: float
+    effective_fraction: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +222,7 @@ _SOURCES: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
 """The first signal that a log has is what is taken, as `kinematics.BodyAxes` does."""
 
 
-class Route(NamedTuple):
+class AccelerationSource(NamedTuple):
     """How an acceleration was formed.
 
     Attributes:
@@ -236,7 +236,7 @@ class Route(NamedTuple):
     rms: float
 
 
-def routes_of(log: LogSeries) -> dict[str, Route]:
+def acceleration_sources(log: LogSeries) -> dict[str, AccelerationSource]:
     """The routes of "acceleration" and "angular_acceleration"; none of still poses."""
     recording = log.recording
     if recording.still:
@@ -251,5 +251,5 @@ def routes_of(log: LogSeries) -> dict[str, Route]:
             source = " and ".join(said for _, said in there[:told])
             noise = float(np.sqrt(np.mean(log.noise[columns])))
             changes = log.features[:, columns] - log.features[:, columns].mean(axis=0)
-            found[what] = Route(source, noise, float(np.sqrt(np.mean(changes**2))))
+            found[what] = AccelerationSource(source, noise, float(np.sqrt(np.mean(changes**2))))
     return found

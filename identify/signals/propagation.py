@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 
 from identify.arrays import Array, Indices
-from identify.signals.kinematics import BodyAxes, Samples, Way
+from identify.signals.kinematics import BodyAxes, Samples, SignalDerivative
 from identify.spatial.rotations import cross, hat
 
-_STEP = 2.0**-64
+_COMPLEX_STEP = 2.0**-64
 """Of the imaginary part; its square is nothing beside one."""
 
-_STEPS: Any = 1j * _STEP * np.eye(3)[:, None]
-_ROTATION_STEPS: Any = 1j * _STEP * hat(np.eye(3))[:, None]
+_STEPS: Any = 1j * _COMPLEX_STEP * np.eye(3)[:, None]
+_ROTATION_STEPS: Any = 1j * _COMPLEX_STEP * hat(np.eye(3))[:, None]
 
 
-def propagate(samples: Samples, at: Indices) -> tuple[tuple[Way, ...], Array]:
+def propagate(samples: Samples, at: Indices) -> tuple[tuple[SignalDerivative, ...], Array]:
     """How noise reaches the columns at some samples: δ[ψ, w](t) = J(t) n, n stacked over the ways.
 
     Args:
@@ -35,10 +35,10 @@ def propagate(samples: Samples, at: Indices) -> tuple[tuple[Way, ...], Array]:
         The ways by which noise comes, and J, shape (t, 18, 3 · ways); (t, 42, 3 · ways) for
         [ψ, w, Rᵀ, ẇ, ẅ, Rᵀp], without noise in the last.
     """
-    values = {way: taken[at] for way, taken in samples.taken.items()}
+    values = {way: taken[at] for way, taken in samples.evaluated.items()}
     J = np.zeros((len(at), samples.in_body.width(wide=samples.wide), 3 * len(values)))
     for number, way in enumerate(values):
-        moved = _moved(values, way, samples.attitude)
+        moved = _perturbed(values, way, samples.attitude)
         columns = slice(3 * number, 3 * number + 3)
         stepped = BodyAxes(
             samples.recording,
@@ -47,13 +47,15 @@ def propagate(samples: Samples, at: Indices) -> tuple[tuple[Way, ...], Array]:
             samples.attitude,
             samples.imu,
         )
-        for rows, vector in stepped.vectors(wide=samples.wide):
+        for rows, vector in stepped.column_blocks(wide=samples.wide):
             if np.iscomplexobj(vector):
-                J[:, rows, columns] = np.moveaxis(vector.imag, 0, -1) / _STEP
+                J[:, rows, columns] = np.moveaxis(vector.imag, 0, -1) / _COMPLEX_STEP
     return tuple(values), J
 
 
-def _moved(values: dict[Way, Array], way: Way, attitude: Way) -> dict[Way, Array]:
+def _perturbed(
+    values: dict[SignalDerivative, Array], way: SignalDerivative, attitude: SignalDerivative
+) -> dict[SignalDerivative, Array]:
     """The values with a step along each axis in those that the noise of a way is in, (3, t, 3)."""
     name = way[0]
     if name != "quaternion":

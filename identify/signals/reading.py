@@ -52,7 +52,7 @@ class Reading:
 
     def with_patch(self, patch: Patch) -> Reading:
         """The same with other values of some keys of the schema."""
-        whole = {**dict(self.patch), **{key: _frozen(value) for key, value in patch.items()}}
+        whole = {**dict(self.patch), **{key: _hashable(value) for key, value in patch.items()}}
         return replace(self, patch=tuple(sorted(whole.items())))
 
     def with_map(self, M: Array) -> Reading:
@@ -82,10 +82,10 @@ class Reading:
         if self.without_spikes and not recording.still:
             recording, _ = without_spikes(recording)
         if self.rounding is not None:
-            recording = self.rounding.taken_off(recording)
+            recording = self.rounding.dequantised(recording)
         recording = patched(recording, dict(self.patch))
         if self.left_out:
-            recording = _without(recording, self.left_out)
+            recording = _without_spans(recording, self.left_out)
         return recording
 
     def pose_of(self, recording: Recording) -> Recording:
@@ -120,14 +120,14 @@ class Reading:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _frozen(value: object) -> object:
+def _hashable(value: object) -> object:
     """A value of a schema that can be compared and hashed."""
     if isinstance(value, dict):
-        return tuple(sorted((key, _frozen(one)) for key, one in value.items()))
-    return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
+        return tuple(sorted((key, _hashable(one)) for key, one in value.items()))
+    return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value
 
 
-def _without(recording: Recording, spans: Iterable[tuple[float, float]]) -> Recording:
+def _without_spans(recording: Recording, spans: Iterable[tuple[float, float]]) -> Recording:
     """A recording without the rows of some spans of time, or of numbers of still poses."""
     time = np.arange(float(len(recording))) if recording.time is None else recording.time
     kept = np.ones(len(time), dtype=np.bool_)

@@ -11,26 +11,26 @@ from functools import lru_cache
 import numpy as np
 
 from identify.arrays import Array
-from identify.signals.segments import FEWEST_SEGMENT_ROWS, EvenSegment
+from identify.signals.segments import MIN_SEGMENT_ROWS, EvenSegment
 from identify.spatial import rotation_from_quaternion
 from identify.spatial.rotations import rotate, rotate_back
 
-HALF_WIDTH = 12
+KERNEL_HALF_WIDTH = 12
 """Samples of the slower clock that the kernel reaches to either side."""
 
-_BETA = 7.0
+_KAISER_BETA = 7.0
 """Of the Kaiser window: 70 dB, and flat up to four fifths of half the slower rate."""
 
-_PHASES = 1024
+_TABLE_PHASES = 1024
 """Places between two samples for which the kernel is tabled; it is interpolated between them."""
 
 _CHUNK_ROWS = 2**18
 """Rows of the fast clock that are weighed at once."""
 
 
-def reach(rate_hz: float, to_hz: float) -> float:
+def kernel_reach(rate_hz: float, to_hz: float) -> float:
     """How far from the ends of the samples values can be had [s]."""
-    return float(np.ceil(HALF_WIDTH / _ratio(rate_hz, to_hz))) / rate_hz
+    return float(np.ceil(KERNEL_HALF_WIDTH / _rate_ratio(rate_hz, to_hz))) / rate_hz
 
 
 def resample(columns: Array, start: float, rate_hz: float, time: Array, to_hz: float) -> Array:
@@ -51,13 +51,13 @@ def resample(columns: Array, start: float, rate_hz: float, time: Array, to_hz: f
     Returns:
         Shape (m, k).
     """
-    table = _kernels(_ratio(rate_hz, to_hz))
+    table = _kernel_table(_rate_ratio(rate_hz, to_hz))
     taps = table.shape[1]
     windows = np.lib.stride_tricks.sliding_window_view(columns, taps, axis=0)
     place = (time - start) * rate_hz
     before = np.floor(place).astype(np.intp)
-    phase = (place - before) * _PHASES
-    number = np.minimum(phase.astype(np.intp), _PHASES - 1)
+    phase = (place - before) * _TABLE_PHASES
+    number = np.minimum(phase.astype(np.intp), _TABLE_PHASES - 1)
     share = (phase - number)[:, None]
     first = before - (taps // 2 - 1)
     values = np.empty((len(time), columns.shape[1]))
@@ -69,13 +69,13 @@ def resample(columns: Array, start: float, rate_hz: float, time: Array, to_hz: f
     return values
 
 
-def _ratio(rate_hz: float, to_hz: float) -> float:
+def _rate_ratio(rate_hz: float, to_hz: float) -> float:
     """The slower rate by the faster, in few digits: segments of one log share a table."""
     return float(f"{min(1.0, to_hz / rate_hz):.3g}")
 
 
 @lru_cache(maxsize=16)
-def _kernels(slower: float) -> Array:
+def _kernel_table(slower: float) -> Array:
     """Weights of the samples around a place, for places from one sample to the next.
 
     Args:
@@ -84,14 +84,18 @@ def _kernels(slower: float) -> Array:
     Returns:
         Shape (_PHASES + 1, taps), taps even: those of sample 1 − taps/2 to taps/2.
     """
-    half = int(np.ceil(HALF_WIDTH / slower))
-    away = (np.arange(1 - half, half + 1) - np.linspace(0.0, 1.0, _PHASES + 1)[:, None]) * slower
-    inside = np.sqrt(np.maximum(1.0 - (away / HALF_WIDTH) ** 2, 0.0))
-    weights = np.sinc(away) * np.where(np.abs(away) <= HALF_WIDTH, np.i0(_BETA * inside), 0.0)
+    half = int(np.ceil(KERNEL_HALF_WIDTH / slower))
+    away = (
+        np.arange(1 - half, half + 1) - np.linspace(0.0, 1.0, _TABLE_PHASES + 1)[:, None]
+    ) * slower
+    inside = np.sqrt(np.maximum(1.0 - (away / KERNEL_HALF_WIDTH) ** 2, 0.0))
+    weights = np.sinc(away) * np.where(
+        np.abs(away) <= KERNEL_HALF_WIDTH, np.i0(_KAISER_BETA * inside), 0.0
+    )
     return weights / weights.sum(axis=1, keepdims=True)
 
 
-def without_delay(
+def compensate_wrench_delay(
     segment: EvenSegment, delay: float, *, turned: bool = False
 ) -> EvenSegment | None:
     """A segment whose wrench is that of the time of each row, w(t + τ) of what was logged.
@@ -112,12 +116,15 @@ def without_delay(
         return segment
     rate = segment.rate_hz
     start, samples = float(segment.time[0]), delay * rate
-    lost = reach(rate, rate) if abs(samples - round(samples)) > _WHOLE else 0.0
+    lost = (
+        kernel_reach(rate, rate) if abs(samples - round(samples)) > _WHOLE_SAMPLE_TOLERANCE else 0.0
+    )
     late = segment.time + delay
     rows = np.flatnonzero(
-        (late >= start + lost - _WHOLE / rate) & (late <= segment.time[-1] - lost + _WHOLE / rate)
+        (late >= start + lost - _WHOLE_SAMPLE_TOLERANCE / rate)
+        & (late <= segment.time[-1] - lost + _WHOLE_SAMPLE_TOLERANCE / rate)
     )
-    if len(rows) < FEWEST_SEGMENT_ROWS:
+    if len(rows) < MIN_SEGMENT_ROWS:
         return None
     signals = {name: values[rows] for name, values in segment.signals.items()}
     turned = turned and "quaternion" in segment.signals
@@ -135,5 +142,5 @@ def without_delay(
     return replace(segment, time=segment.time[rows], signals=signals, rows=count)
 
 
-_WHOLE = 1e-3
+_WHOLE_SAMPLE_TOLERANCE = 1e-3
 """Share of a sample by which a delay may miss whole samples and be taken for them."""

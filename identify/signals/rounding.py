@@ -16,36 +16,36 @@ from identify.arrays import Array, Vec6
 from identify.errors import LogError
 from identify.findings import Finding
 from identify.logs import Recording
-from identify.signals.kernels import Differentiator
+from identify.signals.differentiator import Differentiator
 from identify.signals.preparation import full_rate
 from identify.signals.prepared import FullRate
 from identify.spatial.columns import PSI, W
 
-COARSE = 2.0
+COARSE_STEP_SIGMAS = 2.0
 """Standard deviations of the noise from which on a step matters: below, noise makes the error of
 rounding another noise, on average zero to half a hundredth of it."""
 
-_OFF_STEPS = 0.1
+_STEP_TOLERANCE = 0.1
 """Share of a step by which values may miss the steps of a register."""
 
-_NEXT = 3
+_NEIGHBOUR_STEPS = 3
 """Steps on either side that noise may round to: of noise below half a step no more than 1e-6."""
 
-_NO_NOISE = 1e-6
+_MIN_NOISE_STEPS = 1e-6
 """Noise below this share of a step rounds as none."""
 
-_BAND = 1.0 / 3.0
+_WRENCH_BAND_SHARE = 1.0 / 3.0
 """Band of the wrench of the body, as a share of that of derivatives."""
 
-FEWEST, FEWEST_STILL = 3, 10
+MIN_VALUES, MIN_VALUES_STILL = 3, 10
 """Values that a channel of a register takes, and in still poses: there a body's own wrench in a few
 attitudes along axes takes fewer, evenly apart."""
 
-_DUST = 1e-9
+_EQUAL_VALUES = 1e-9
 """Share of the range below which two values are one."""
 
 
-class Steps(NamedTuple):
+class Quantiser(NamedTuple):
     """The values that a register gives: whole numbers of steps from a first.
 
     Attributes:
@@ -57,7 +57,7 @@ class Steps(NamedTuple):
     first: float
 
 
-def steps_of(values: Array, fewest: int = FEWEST) -> Steps:
+def fit_quantiser(values: Array, fewest: int = MIN_VALUES) -> Quantiser:
     """The steps of a channel, of the values it takes.
 
     Args:
@@ -66,18 +66,22 @@ def steps_of(values: Array, fewest: int = FEWEST) -> Steps:
     """
     taken = np.unique(values)
     if len(taken) < fewest:
-        return Steps(0.0, 0.0)
+        return Quantiser(0.0, 0.0)
     apart = np.diff(taken)
-    apart = apart[apart > _DUST * (taken[-1] - taken[0])]
+    apart = apart[apart > _EQUAL_VALUES * (taken[-1] - taken[0])]
     # The least distance has the rounding of decimals: all together tell it better.
     number = np.append(0.0, np.cumsum(np.rint(apart / apart.min())))
     taken = taken[0] + np.append(0.0, np.cumsum(apart))
     size, first = np.polyfit(number, taken, 1)
     off = np.abs(taken - first - size * number).max()
-    return Steps(float(size), float(first)) if off <= _OFF_STEPS * size else Steps(0.0, 0.0)
+    return (
+        Quantiser(float(size), float(first))
+        if off <= _STEP_TOLERANCE * size
+        else Quantiser(0.0, 0.0)
+    )
 
 
-def mean_rounding(true: Array, step: float, first: float, noise: float) -> Array:
+def mean_quantisation_error(true: Array, step: float, first: float, noise: float) -> Array:
     """What rounding adds on average to values with normal noise, in their unit.
 
     With μ and σ of a value in steps from the nearest that the register gives, the mean of what is
@@ -91,8 +95,8 @@ def mean_rounding(true: Array, step: float, first: float, noise: float) -> Array
     """
     at = (true - first) / step
     at = at - np.rint(at)
-    sigma = max(noise / step, _NO_NOISE)
-    edges = np.arange(_NEXT) + 0.5
+    sigma = max(noise / step, _MIN_NOISE_STEPS)
+    edges = np.arange(_NEIGHBOUR_STEPS) + 0.5
     given = sum(ndtr((at - edge) / sigma) - ndtr((-at - edge) / sigma) for edge in edges.tolist())
     return np.asarray(step * (given - at))
 
@@ -109,7 +113,7 @@ class Rounding:
         cutoff_hz: that derivatives are made for.
     """
 
-    steps: tuple[Steps, ...]
+    steps: tuple[Quantiser, ...]
     noise: tuple[float, ...]
     body: tuple[tuple[float, ...], ...]
     offset: tuple[float, ...]
@@ -119,7 +123,8 @@ class Rounding:
     def coarse(self) -> tuple[bool, ...]:
         """Of which channels a step is large beside the noise."""
         return tuple(
-            step.size > COARSE * noise for step, noise in zip(self.steps, self.noise, strict=True)
+            step.size > COARSE_STEP_SIGMAS * noise
+            for step, noise in zip(self.steps, self.noise, strict=True)
         )
 
     @property
@@ -138,7 +143,7 @@ class Rounding:
             {"steps": sizes.tolist(), "noise": list(self.noise)},
         )
 
-    def taken_off(self, recording: Recording) -> Recording:
+    def dequantised(self, recording: Recording) -> Recording:
         """The recording without what rounding adds on average to the wrench of the body.
 
         Rows at the edges, whose motion cannot be differentiated, stay as they are.
@@ -159,7 +164,7 @@ class Rounding:
             rows = (stamps >= time[0]) & (stamps <= time[-1])
             for k in np.flatnonzero(self.coarse).tolist():
                 true = np.interp(stamps[rows], time, wrench[:, k])
-                added[rows, k] = mean_rounding(true, *self.steps[k], self.noise[k])
+                added[rows, k] = mean_quantisation_error(true, *self.steps[k], self.noise[k])
         signals: Mapping[str, Array] = {
             **recording.signals,
             "force": recording.signals["force"] - added[:, :3],
@@ -177,7 +182,7 @@ class Rounding:
         wrench = part.logged_wrench - part.at_sensor(recording, left - np.array(self.offset))
         if part.rate_hz is None or part.cutoff_hz is None:
             return slice(None), wrench
-        smooth = Differentiator.design(part.rate_hz, _BAND * part.cutoff_hz)
+        smooth = Differentiator.design(part.rate_hz, _WRENCH_BAND_SHARE * part.cutoff_hz)
         inner = slice(smooth.half_window, max(smooth.half_window, len(wrench) - smooth.half_window))
         if inner.stop <= inner.start:
             return slice(0), wrench[:0]

@@ -30,7 +30,7 @@ _PROBES, _PROBE = 5, 1024
 """Runs of rows, and their length, that are looked at first: most logs hold nothing."""
 
 
-def sample_rows(signals: Sequence[Array]) -> Indices | None:
+def sampled_rows(signals: Sequence[Array]) -> Indices | None:
     """The rows in which a slower sensor was sampled, where all others hold the row before.
 
     A sensor of its own clock changes every so many rows, which no chance does: values that repeat
@@ -53,10 +53,10 @@ def sample_rows(signals: Sequence[Array]) -> Indices | None:
         return None
     usual = lengths < 2.5 * typical
     period = float(np.mean(lengths[usual]))
-    samples = _counted(lengths, period)
+    samples = _samples_per_hold(lengths, period)
     for _ in range(2):
         period = float(lengths[usual].sum() / samples[usual].sum())
-        samples = _counted(lengths, period)
+        samples = _samples_per_hold(lengths, period)
     if not _SHORTEST_HOLD <= period <= LONGEST_HOLD or not _is_even(
         lengths - period * samples, period
     ):
@@ -67,7 +67,7 @@ def sample_rows(signals: Sequence[Array]) -> Indices | None:
     return np.unique(rows[rows < count].astype(np.intp))
 
 
-def _counted(lengths: Indices, period: float) -> Array:
+def _samples_per_hold(lengths: Indices, period: float) -> Array:
     """How many samples were held for so many rows: those that are alike are held as one."""
     return np.where(lengths <= period + 1.0, 1.0, np.rint(lengths / period))
 

@@ -17,13 +17,13 @@ from identify.signals.sample_and_hold import LONGEST_HOLD
 from identify.spatial import unwrap_quaternions
 from identify.spatial.rotations import lengths, normalised_quaternion, rotation_angle
 
-FEWEST_SEGMENT_ROWS = 8
+MIN_SEGMENT_ROWS = 8
 """Rows below which no motion can be seen."""
 
-_LARGEST_STEP = 0.5
+_MAX_TURN_PER_ROW = 0.5
 """Turn between neighbouring rows beyond which no motion can be seen between them [rad]."""
 
-_RATIO = 8.0
+_JUMP_RATIO = 8.0
 """Length of a jump in that of the steps near it but one: a glitch steps out and back."""
 
 _NEIGHBOURS = 4
@@ -70,10 +70,10 @@ def even_segments_of(
         signals: by name, shape (n, ·).
     """
     count = 0 if time is None else len(time)
-    if time is None or count < FEWEST_SEGMENT_ROWS:
+    if time is None or count < MIN_SEGMENT_ROWS:
         raise LogError(
             f"{name}: {len(next(iter(signals.values())))} rows are too few to see a motion (need "
-            f"{FEWEST_SEGMENT_ROWS} or more); if each is a still pose, set `still = true` in "
+            f"{MIN_SEGMENT_ROWS} or more); if each is a still pose, set `still = true` in "
             "[log]"
         )
     if not time[-1] > time[0]:
@@ -87,14 +87,14 @@ def even_segments_of(
     return [
         _even_segment(signals, time, slice(start, stop))
         for start, stop in pairwise(edges)
-        if stop - start >= FEWEST_SEGMENT_ROWS and time[stop - 1] > time[start]
+        if stop - start >= MIN_SEGMENT_ROWS and time[stop - 1] > time[start]
     ]
 
 
 def _require_resolved(name: str, quaternion: Vec4) -> None:
     """Raise where the attitude turns too far from row to row to be a sampled motion."""
     step = float(np.median(rotation_angle(quaternion[:-1], quaternion[1:])))
-    if step > _LARGEST_STEP:
+    if step > _MAX_TURN_PER_ROW:
         raise LogError(
             f"{name}: the attitude turns by {step:.2g} rad from row to row (median), "
             f"which is no motion that could be differentiated. If each row is a still pose, set "
@@ -143,7 +143,7 @@ def _isolated_steps(steps: Array, least: float) -> Indices:
     around = np.lib.stride_tricks.sliding_window_view(lengths, 2 * _NEIGHBOURS + 1).copy()
     around[:, _NEIGHBOURS] = 0.0
     second_longest = np.partition(around, -2, axis=1)[:, -2]
-    alone = steps[fresh] > _RATIO * second_longest
+    alone = steps[fresh] > _JUMP_RATIO * second_longest
     after_hold = np.diff(fresh, prepend=-1) > LONGEST_HOLD
     before_hold = np.diff(fresh, append=len(steps)) > LONGEST_HOLD
     jumps = (steps[fresh] > least) & (alone | (after_hold & before_hold))

@@ -9,13 +9,13 @@ import numpy as np
 from identify.arrays import Array, Indices
 from identify.logs import Recording
 
-SPIKE = 12.0
+SPIKE_MEDIANS = 12.0
 """Second differences, in their median size, that no noise has."""
 
-FEWEST_ROWS_WITH_SPIKES = 50
+MIN_ROWS_FOR_SPIKES = 50
 """Rows below which nothing stands out."""
 
-_SAMPLED = 8192
+_MEDIAN_SAMPLES = 8192
 """Second differences that their median is taken of."""
 
 _CHANNEL_ROUNDING = 1e-12
@@ -25,7 +25,7 @@ _SPIKE_WIDTHS = (1, 2, 3, 1)
 """Samples beside each other that are taken out together, round after round."""
 
 
-def spikes_among(columns: Array, width: int = 1) -> tuple[Indices, Array]:
+def find_spikes(columns: Array, width: int = 1) -> tuple[Indices, Array]:
     """Which samples are spikes: they go out and come back.
 
     A step, as at the edge of a contact, goes out and stays.
@@ -38,18 +38,18 @@ def spikes_among(columns: Array, width: int = 1) -> tuple[Indices, Array]:
         Indices of the first sample of each spike, and its second difference in the median size.
     """
     count = columns.shape[1]
-    if count < FEWEST_ROWS_WITH_SPIKES:
+    if count < MIN_ROWS_FOR_SPIKES:
         return np.zeros(0, dtype=np.intp), np.zeros(0)
     second = np.abs(columns[:, :-2] - 2.0 * columns[:, 1:-1] + columns[:, 2:])
-    usual = _usual(columns, second, max(1, count // _SAMPLED))[:, None]
-    far = np.flatnonzero((second[:, : count - width - 1] > SPIKE * usual).any(axis=0))
+    usual = _robust_scale(columns, second, max(1, count // _MEDIAN_SAMPLES))[:, None]
+    far = np.flatnonzero((second[:, : count - width - 1] > SPIKE_MEDIANS * usual).any(axis=0))
     before, at, after = (columns[:, far + k] / usual for k in (0, 1, 1 + width))
     returned = np.abs(after - before).max(axis=0) < 0.5 * np.abs(at - before).max(axis=0)
     found = far[returned]
     return found + 1, (second[:, found] / usual).max(axis=0)
 
 
-def _usual(columns: Array, second: Array, step: int) -> Array:
+def _robust_scale(columns: Array, second: Array, step: int) -> Array:
     """Median size of the second differences of each channel that are not zero, shape (channels,).
 
     At an end of range, and between two steps of a coarse resolution, most of them are zero; where
@@ -68,7 +68,7 @@ def _usual(columns: Array, second: Array, step: int) -> Array:
         three = values[at], values[at + 1], values[at + 2]
         cut = np.any([(one == most) | (one == least) for one in three], axis=0)
         inside = whole & ~cut
-        some = sizes[at[inside if inside.sum() >= FEWEST_ROWS_WITH_SPIKES else whole]]
+        some = sizes[at[inside if inside.sum() >= MIN_ROWS_FOR_SPIKES else whole]]
         if len(some):
             usual[channel] = np.median(some)
     return usual
@@ -91,7 +91,7 @@ def without_spikes(recording: Recording) -> tuple[Recording, int]:
     taken = np.flatnonzero(np.concatenate((np.ones(min(count, 1), dtype=np.bool_), ~held)))
     samples, spiked = columns[:, taken], np.zeros(len(taken), dtype=np.bool_)  # each held one once
     for width in _SPIKE_WIDTHS:
-        found, _ = spikes_among(samples, width)
+        found, _ = find_spikes(samples, width)
         if not len(found):
             continue
         spiked[(found[:, None] + np.arange(width)).ravel()] = True

@@ -14,9 +14,9 @@ from identify.logs import Recording
 from identify.logs.parts import Stream
 from identify.signals.clock import sampling_period
 from identify.signals.interpolated import slower_samples
-from identify.signals.resampling import reach, resample
-from identify.signals.sample_and_hold import sample_rows
-from identify.signals.segments import FEWEST_SEGMENT_ROWS, EvenSegment, even_segments_of
+from identify.signals.resampling import kernel_reach, resample
+from identify.signals.sample_and_hold import sampled_rows
+from identify.signals.segments import MIN_SEGMENT_ROWS, EvenSegment, even_segments_of
 from identify.spatial.rotations import normalised_quaternion
 
 _GROUPS: Mapping[str, tuple[str, ...]] = {
@@ -51,14 +51,14 @@ def on_one_clock(recording: Recording) -> Recording:
     own = Stream(_name_of(tuple(recording.signals)), recording.time, recording.signals)
     given = (own, *recording.streams)
     found: list[Finding] = []
-    thinned = [each for stream in given for each in _thinned(stream, found)]
-    streams = [each for stream in thinned for each in _at_samples(stream, found)]
+    thinned = [each for stream in given for each in _drop_holds(stream, found)]
+    streams = [each for stream in thinned for each in _drop_interpolated(stream, found)]
     if len(streams) == 1:
         if not found:
             return recording
         time, signals = streams[0].time, streams[0].signals
     else:
-        time, signals = _joined(recording.name, streams, found)
+        time, signals = _join_streams(recording.name, streams, found)
     names = [name for group in _GROUPS.values() for name in group if name in signals]
     posed = next((stream for stream in given if "quaternion" in stream.signals), own)
     numbers, rows = recording.rotation_numbers, np.searchsorted(posed.time, time)
@@ -72,18 +72,18 @@ def on_one_clock(recording: Recording) -> Recording:
     )
 
 
-def _thinned(stream: Stream, found: list[Finding]) -> Iterator[Stream]:
+def _drop_holds(stream: Stream, found: list[Finding]) -> Iterator[Stream]:
     """The stream without the rows that only hold a sample, each sensor's samples on their own."""
-    kept = sample_rows(list(stream.signals.values()))
+    kept = sampled_rows(list(stream.signals.values()))
     if kept is not None:
-        found.append(_held(stream, kept))
+        found.append(_held_finding(stream, kept))
         signals = {name: values[kept] for name, values in stream.signals.items()}
-        yield from _thinned(Stream(stream.name, stream.time[kept], signals), found)
+        yield from _drop_holds(Stream(stream.name, stream.time[kept], signals), found)
         return
     rest = dict(stream.signals)
     for sensor in _sensors(stream.signals):
         part = Stream(_name_of(sensor), stream.time, {name: rest[name] for name in sensor})
-        thinner = list(_thinned(part, found)) if len(sensor) < len(stream.signals) else [part]
+        thinner = list(_drop_holds(part, found)) if len(sensor) < len(stream.signals) else [part]
         if len(thinner) > 1 or len(thinner[0]) < len(stream):
             yield from thinner
             for name in sensor:
@@ -93,7 +93,7 @@ def _thinned(stream: Stream, found: list[Finding]) -> Iterator[Stream]:
         yield Stream(name, stream.time, rest)
 
 
-def _at_samples(stream: Stream, found: list[Finding]) -> Iterator[Stream]:
+def _drop_interpolated(stream: Stream, found: list[Finding]) -> Iterator[Stream]:
     """The stream, of which what was interpolated between slower samples is taken at those."""
     rest = dict(stream.signals)
     for name in [name for group in _GROUPS.values() for name in group]:
@@ -101,9 +101,9 @@ def _at_samples(stream: Stream, found: list[Finding]) -> Iterator[Stream]:
         if samples is None:
             continue
         alike = [other for other in rest if other == name or samples.shared_by(rest[other])]
-        signals = {other: samples.of(rest.pop(other)) for other in alike}
+        signals = {other: samples.signal_at_samples(rest.pop(other)) for other in alike}
         part = Stream(_name_of(alike), samples.times(stream.time), signals)
-        found.append(_interpolated(stream, part))
+        found.append(_interpolated_finding(stream, part))
         yield part
     if rest:
         name = stream.name if len(rest) == len(stream.signals) else _name_of(tuple(rest))
@@ -122,7 +122,7 @@ def _name_of(signals: Sequence[str]) -> str:
     return " and ".join(whole if len(signals) > 1 else [signals[0].replace("_", " ")])
 
 
-def _held(stream: Stream, kept: Indices) -> Finding:
+def _held_finding(stream: Stream, kept: Indices) -> Finding:
     rates = [_mean_rate(time) for time in (stream.time, stream.time[kept])]
     held = len(stream) - len(kept)
     return Finding(
@@ -134,7 +134,7 @@ def _held(stream: Stream, kept: Indices) -> Finding:
     )
 
 
-def _interpolated(stream: Stream, part: Stream) -> Finding:
+def _interpolated_finding(stream: Stream, part: Stream) -> Finding:
     rates = [_mean_rate(each.time) for each in (part, stream)]
     return Finding(
         "interpolated_samples",
@@ -151,7 +151,7 @@ def _mean_rate(time: Array) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class _Even:
+class _SegmentedStream:
     """A stream as even segments."""
 
     stream: Stream
@@ -162,31 +162,31 @@ class _Even:
         return max(self.segments, key=len).rate_hz
 
 
-def _joined(
+def _join_streams(
     log: str, streams: Sequence[Stream], found: list[Finding]
 ) -> tuple[Array, dict[str, Array]]:
     """Time and signals of all streams, at the times of the slowest."""
     _require_overlap(log, streams)
-    even = [_Even(stream, _segments(log, stream)) for stream in streams]
+    even = [_SegmentedStream(stream, _segments(log, stream)) for stream in streams]
     slowest = min(even, key=lambda each: each.rate_hz)
     others = [each for each in even if each is not slowest]
     runs: list[tuple[Array, dict[str, Array]]] = []
     last = -np.inf
     for own in slowest.segments:
-        for rest in _together(own, [each.segments for each in others]):
-            time, signals = _common(own, rest, last)
-            if len(time) >= FEWEST_SEGMENT_ROWS:
+        for rest in _overlaps(own, [each.segments for each in others]):
+            time, signals = _on_common_times(own, rest, last)
+            if len(time) >= MIN_SEGMENT_ROWS:
                 runs.append((time, signals))
                 last = float(time[-1])
     if not runs:
         raise LogError(
             f"{log}: between gaps, jumps and ends of its streams there is no segment of "
-            f"{FEWEST_SEGMENT_ROWS} rows of the slowest: {_spans(streams)}. Check the time stamps "
+            f"{MIN_SEGMENT_ROWS} rows of the slowest: {_spans(streams)}. Check the time stamps "
             f"and their unit; a gap in one stream is a gap of all"
         )
     time = np.concatenate([run for run, _ in runs])
     signals = {name: np.concatenate([run[name] for _, run in runs]) for name in runs[0][1]}
-    found.append(_clocks_joined(even, slowest, len(time)))
+    found.append(_joined_finding(even, slowest, len(time)))
     return time, signals
 
 
@@ -194,13 +194,13 @@ def _segments(log: str, stream: Stream) -> list[EvenSegment]:
     segments = even_segments_of(f"{log}: {stream.name}", stream.time, stream.signals)
     if not segments:
         raise LogError(
-            f"{log}: {stream.name}: gaps and jumps leave no segment of {FEWEST_SEGMENT_ROWS} rows "
+            f"{log}: {stream.name}: gaps and jumps leave no segment of {MIN_SEGMENT_ROWS} rows "
             f"of {len(stream)}; check its time stamps"
         )
     return segments
 
 
-def _together(
+def _overlaps(
     own: EvenSegment, others: Sequence[Sequence[EvenSegment]]
 ) -> list[tuple[EvenSegment, ...]]:
     """One segment of each other stream, wherever all of them meet the own one, in order."""
@@ -216,16 +216,16 @@ def _together(
     return [chosen for _, _, chosen in found]
 
 
-def _common(
+def _on_common_times(
     own: EvenSegment, others: Sequence[EvenSegment], after: float
 ) -> tuple[Array, dict[str, Array]]:
     """Time and signals of one segment of each stream, where all are there."""
     inside = own.time > after
     for other in others:
-        lost = reach(other.rate_hz, own.rate_hz)
+        lost = kernel_reach(other.rate_hz, own.rate_hz)
         inside &= (own.time >= other.time[0] + lost) & (own.time <= other.time[-1] - lost)
     rows = np.flatnonzero(inside)
-    if len(rows) < FEWEST_SEGMENT_ROWS:
+    if len(rows) < MIN_SEGMENT_ROWS:
         return np.empty(0), {}
     time = own.time[rows]
     signals = {name: values[rows] for name, values in own.signals.items()}
@@ -242,7 +242,7 @@ def _require_overlap(log: str, streams: Sequence[Stream]) -> None:
     early = min(streams, key=lambda stream: stream.time[-1])
     common = early.time[-1] - late.time[0]
     slowest = max(sampling_period(stream.time) for stream in streams if len(stream) > 1)
-    if common > FEWEST_SEGMENT_ROWS * slowest:
+    if common > MIN_SEGMENT_ROWS * slowest:
         return
     had = "no time" if common <= 0.0 else f"{common:.3g} s, which is too little,"
     raise LogError(
@@ -258,7 +258,9 @@ def _spans(streams: Sequence[Stream]) -> str:
     )
 
 
-def _clocks_joined(even: Sequence[_Even], slowest: _Even, rows: int) -> Finding:
+def _joined_finding(
+    even: Sequence[_SegmentedStream], slowest: _SegmentedStream, rows: int
+) -> Finding:
     said = ", ".join(f"{each.stream.name} {each.rate_hz:.4g} Hz" for each in even)
     return Finding(
         "clocks_joined",

@@ -18,13 +18,13 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from identify.arrays import Array, Indices, seal
-from identify.signals.kernels import Differentiator
+from identify.signals.differentiator import Differentiator
 
 BAND_EDGES_HZ = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 14.0, 20.0, 28.0, 40.0, 56.0)
 BAND_EDGES_HZ += (80.0, 112.0, 160.0, float("inf"))
 """Edges of the bands that rows are grouped in; the same for every log, so that logs add up."""
 
-_ABOVE = 1.0 + 1e-6
+_EDGE_FACTOR = 1.0 + 1e-6
 """A frequency on an edge is below it, whatever the rate was rounded to: blocks of whole seconds
 have rows on every edge."""
 
@@ -34,19 +34,19 @@ CONSTANT = 0
 BLOCK_SECONDS = 10.0
 """Length of a block of time, about …"""
 
-_BLOCK_SAMPLES = 100
+_MIN_BLOCK_SAMPLES = 100
 """… or so many samples, where a log has fewer in that time."""
 
-TAPER = 0.05
+TAPER_SHARE = 0.05
 """Share of a block at each end over which the taper rises."""
 
 SAMPLE = 3
 """Stands for a signal used as it is where 0 to 2 stand for its smoothed derivatives."""
 
-_PLAIN = 2**21
+_MAX_DIRECT_TERMS = 2**21
 """Samples times rows up to which cosines are kept."""
 
-_PROBED = 16
+_ROWS_PROBED_PER_BAND = 16
 """Rows of a band whose gains are worked out, at the most: they hardly change within it."""
 
 
@@ -70,14 +70,14 @@ class BlockTransform:
     def window(self) -> Array:
         """What multiplies the cosines, mean square one, shape (n,)."""
         window = np.ones(self.length)
-        rise = round(TAPER * self.length) if self.tapered else 0
+        rise = round(TAPER_SHARE * self.length) if self.tapered else 0
         if rise:
             window[:rise] = 0.5 - 0.5 * np.cos(np.pi * (np.arange(rise) + 0.5) / rise)
             window[-rise:] = window[:rise][::-1]
         return seal(window / np.sqrt(np.mean(window**2)), "window", (self.length,))
 
     @cached_property
-    def independent_share(self) -> float:
+    def effective_fraction(self) -> float:
         """Independent rows a row is worth: tapered cosines overlap."""
         return float(1.0 / np.mean(self.window**4))
 
@@ -85,12 +85,12 @@ class BlockTransform:
     def groups(self) -> Indices:
         """Group of each row: `CONSTANT` for the first, 1 + its band for another, shape (rows,)."""
         frequency = np.arange(self.rows) * (self.rate_hz / (2 * self.length))
-        groups = np.searchsorted(_ABOVE * np.array(BAND_EDGES_HZ), frequency, side="left")
+        groups = np.searchsorted(_EDGE_FACTOR * np.array(BAND_EDGES_HZ), frequency, side="left")
         groups[0] = CONSTANT
         return groups
 
     @cached_property
-    def _mirror(self) -> Array:
+    def _householder(self) -> Array:
         """The vector of the reflection that takes the constant to the first row, shape (rows,)."""
         constant = _cosine_transform(self.window[:, None].copy())[: self.rows, 0]
         mirror = constant / np.linalg.norm(constant)
@@ -100,22 +100,25 @@ class BlockTransform:
 
     def apply(self, columns: Array) -> Array:
         """Rows of a block of columns, the constant first among them, (n, k) to (rows, k)."""
-        if self._summed_plainly:
-            rows = self._plain_sums(columns)
+        if self._uses_direct_dct:
+            rows = self._direct_dct(columns)
         else:
             rows = _cosine_transform(columns * self.window[:, None])[: self.rows]
-        rows = self._reflected(rows)
+        rows = self._apply_householder(rows)
         rows[1:, 0] = 0.0  # but for rounding
         return rows
 
     @cached_property
-    def _summed_plainly(self) -> bool:
+    def _uses_direct_dct(self) -> bool:
         """A large prime in its length makes the fast transform five times slower than sums are."""
         from scipy.fft import next_fast_len  # kept out of `import identify`
 
-        return next_fast_len(self.length) > self.length and self.rows * self.length <= _PLAIN
+        return (
+            next_fast_len(self.length) > self.length
+            and self.rows * self.length <= _MAX_DIRECT_TERMS
+        )
 
-    def _plain_sums(self, columns: Array) -> Array:
+    def _direct_dct(self, columns: Array) -> Array:
         """Sums over half a block: the other half of a cosine is the same, or minus the same."""
         even, odd = self._half_cosines
         first, second = columns[: even.shape[1]], columns[::-1][: even.shape[1]]
@@ -125,33 +128,35 @@ class BlockTransform:
 
     @cached_property
     def _half_cosines(self) -> tuple[Array, Array]:
-        half = self._plain(np.arange(self.rows))[:, : (self.length + 1) // 2]
+        half = self._cosine_basis(np.arange(self.rows))[:, : (self.length + 1) // 2]
         if self.length % 2:
             half[:, -1] *= 0.5  # the middle is its own mirror image
         return half[::2].copy(), half[1::2].copy()
 
-    def _reflected(self, rows: Array) -> Array:
-        return rows - np.outer(2.0 * self._mirror, self._mirror @ rows)
+    def _apply_householder(self, rows: Array) -> Array:
+        return rows - np.outer(2.0 * self._householder, self._householder @ rows)
 
     def cosines(self, rows: Sequence[int] | Indices) -> Array:
         """The functions u_k of some rows, shape (len(rows), n)."""
         chosen = np.asarray(rows)
-        return self._plain(chosen) - np.outer(2.0 * self._mirror[chosen], self._along_mirror)
+        return self._cosine_basis(chosen) - np.outer(
+            2.0 * self._householder[chosen], self._along_householder
+        )
 
-    def _plain(self, rows: Indices) -> Array:
+    def _cosine_basis(self, rows: Indices) -> Array:
         phase = np.outer(rows, (np.arange(self.length) + 0.5) * (np.pi / self.length))
         size = np.where(rows == 0, 1.0, np.sqrt(2.0)) / np.sqrt(self.length)
         return size[:, None] * np.cos(phase) * self.window
 
     @cached_property
-    def _along_mirror(self) -> Array:
+    def _along_householder(self) -> Array:
         """Σ_k mirror_k u_k(t): an inverse transform, shape (n,)."""
-        padded = np.pad(self._mirror, (0, self.length - self.rows))
+        padded = np.pad(self._householder, (0, self.length - self.rows))
         from scipy.fft import idct
 
         return idct(padded, type=2, norm="ortho") * self.window
 
-    def through(self, kernels: Array, rows: Sequence[int] | Indices) -> Array:
+    def adjoint_filter(self, kernels: Array, rows: Sequence[int] | Indices) -> Array:
         """κᵀu_k: the functions that sum a signal to what rows see of it through kernels.
 
         Σ_t u_k(t) (κ x)(t) = Σ_s (κᵀu_k)(s) x(s), with s over the block and half a kernel beyond
@@ -189,9 +194,9 @@ class BlockTransform:
         gains = {}
         for group in np.unique(self.groups).tolist():
             rows = np.flatnonzero(self.groups == group)
-            if len(rows) > _PROBED:
-                rows = rows[np.linspace(0, len(rows) - 1, _PROBED).astype(int)]
-            flat = self.through(kernels, rows).reshape(len(kernels), -1)
+            if len(rows) > _ROWS_PROBED_PER_BAND:
+                rows = rows[np.linspace(0, len(rows) - 1, _ROWS_PROBED_PER_BAND).astype(int)]
+            flat = self.adjoint_filter(kernels, rows).reshape(len(kernels), -1)
             gains[group] = flat @ flat.T / len(rows)
         return gains
 
@@ -206,7 +211,7 @@ def block_transform(length: int, rate_hz: float, top_hz: float, *, tapered: bool
         top_hz: highest frequency, below half the rate.
         tapered: whether what they hold was differentiated.
     """
-    rows = min(length, int(_ABOVE * 2.0 * length * top_hz / rate_hz) + 1)
+    rows = min(length, int(_EDGE_FACTOR * 2.0 * length * top_hz / rate_hz) + 1)
     return BlockTransform(length, rate_hz, rows, tapered)
 
 
@@ -248,7 +253,7 @@ def _gains(transform: BlockTransform, kernels: bytes, count: int) -> dict[int, A
 
 def block_edges(length: int, rate_hz: float) -> list[int]:
     """Edges of blocks of about `BLOCK_SECONDS` that a segment of so many samples is cut into."""
-    blocks = max(1, round(length / max(BLOCK_SECONDS * rate_hz, _BLOCK_SAMPLES)))
+    blocks = max(1, round(length / max(BLOCK_SECONDS * rate_hz, _MIN_BLOCK_SAMPLES)))
     return [length * number // blocks for number in range(blocks + 1)]
 
 

@@ -11,7 +11,7 @@ from identify.logs.first_schema import UNSURE, _pose_for, first_schema, presets
 from identify.logs.named_vectors import named_vectors
 from identify.logs.table import Contents
 from identify.logs.units import ACCELERATION, ANGLE
-from identify.signals.kinematics import still_in_body
+from identify.signals.kinematics import still_poses_in_body
 from identify.spatial.rotations import log_rotation, rotate, rotation_from_quaternion
 from identify.spatial.vectors import STANDARD_GRAVITY
 from tests.close import assert_close
@@ -58,7 +58,7 @@ def write_csv(path: Path, columns: dict[str, np.ndarray], before: str = "") -> P
 
 def in_body(log) -> dict[str, np.ndarray]:
     """The signals, force and torque at Bo in B."""
-    force, torque = still_in_body(log).wrench
+    force, torque = still_poses_in_body(log).wrench
     return {**log.signals, "force": force, "torque": torque}
 
 

@@ -10,7 +10,7 @@ import pytest
 import identify
 from identify.commands.summary import lines_of
 from identify.reporting.logs import data_section
-from identify.signals.prepared import routes_of
+from identify.signals.prepared import acceleration_sources
 from tests.endtoend.conftest import ROOT
 
 FOLDER = ROOT / "datasets" / "free_flight"
@@ -41,13 +41,13 @@ def thrown(tmp_path_factory):
 def test_angular_acceleration_of_a_gyro_is_a_stated_route_with_its_noise(thrown):
     result, _ = thrown()
     (log,) = result.logs
-    route = routes_of(log)["angular_acceleration"]
+    route = acceleration_sources(log)["angular_acceleration"]
     assert route.source == "derivative of the angular velocity"
     said = json.loads(json.dumps(result.estimate.provenance["logs"][0]["accelerations"]))
     assert said["angular_acceleration"]["source"] == route.source
     assert said["acceleration"]["source"] == "second derivative of the position"
     noisier, _ = thrown(rate=1e-2)
-    ratio = routes_of(noisier.logs[0])["angular_acceleration"].noise / route.noise
+    ratio = acceleration_sources(noisier.logs[0])["angular_acceleration"].noise / route.noise
     assert ratio == pytest.approx(10.0, rel=0.1)
     line = next(line for line in lines_of(result) if line.startswith("Read: "))
     whole = np.sqrt(3.0) * route.rms  # of the vector, as the rate before it

@@ -100,7 +100,7 @@ def random_blocks(rng: np.random.Generator, count: int) -> list[BlockRows]:
         for group in np.unique(transform.groups).tolist():
             B = rng.normal(size=(18, 18))
             moments[group] = B @ B.T
-        share = transform.independent_share
+        share = transform.effective_fraction
         blocks.append(BlockRows(rows, transform.groups, moments, length, share))
     return blocks
 
@@ -124,7 +124,7 @@ def test_a_scan_holds_the_moments_of_all_rows_by_band_and_those_of_their_noise(s
             if mine:
                 of_noise[1:, 1:] += mine * block.noise[group]
             samples += mine * block.samples / len(block.rows)
-            worth += mine * (1.0 if group == CONSTANT else block.independent_share)
+            worth += mine * (1.0 if group == CONSTANT else block.effective_fraction)
         assert_close(noise[0, group], of_noise, 1e-11)
         assert_close(found.counts(found.samples)[0, group], samples, 1e-12)
         assert_close(found.counts(found.effective_samples)[0, group], worth, 1e-12)
@@ -162,7 +162,7 @@ def test_a_change_of_frame_takes_the_noise_of_a_scan_along(seed, X_CB):
             block.groups,
             {group: G @ moment @ G.T for group, moment in block.noise.items()},
             block.samples,
-            block.independent_share,
+            block.effective_fraction,
         )
         for block in blocks
     ]
@@ -180,7 +180,7 @@ def test_a_prepared_log_is_scanned_by_its_blocks_and_by_its_folds():
     assert set(folds.block) == {0, 1, 2, 3, 4}
     assert blocks.logs == folds.logs == (log.recording.sha256,)
     assert_close(blocks.samples.sum(), folds.samples.sum(), 1e-12)
-    independent = sum(1.0 + (len(b.rows) - 1) * b.independent_share for b in log.blocks)
+    independent = sum(1.0 + (len(b.rows) - 1) * b.effective_fraction for b in log.blocks)
     assert_close(blocks.effective_samples.sum(), independent, 0.01)
     signal, noise = moments_of(blocks)
     assert signal[1].any()

@@ -12,7 +12,7 @@ from identify.inertia import PHI as NAMES
 from identify.pipeline import compensate_log
 from identify.regressors import scan
 from identify.signals import prepare
-from identify.signals.force_motion import at_rest
+from identify.signals.force_motion import calibrate_at_rest
 from identify.signals.segments import EvenSegment
 from identify.spatial import Pose
 from identify.spatial.rotations import exp_rotation
@@ -30,7 +30,7 @@ def test_the_body_is_found_to_the_accuracy_of_derivatives_without_noise():
     assert_close(result.estimate.biases[0], OFFSET, 1e-5)
     assert result.verdict.usable == "yes"
     assert [finding.code for finding in result.findings] == ["force_motion"]
-    assert "the mass is by 10 attitudes at rest" in result.findings[0].text
+    assert "the mass is from 10 attitudes at rest" in result.findings[0].text
 
 
 def test_intervals_hold_body_and_offset_with_noise():
@@ -65,7 +65,7 @@ def test_a_body_far_from_the_frame_is_not_far_from_its_sensor():
 
 
 def test_too_few_attitudes_at_rest_are_refused_with_how_many_there_are():
-    with pytest.raises(LogError, match=r"and 5 attitudes in which .* the mass needs 6 of them"):
+    with pytest.raises(LogError, match=r"and 5 attitudes at rest; the mass needs 6 of them"):
         prepare(still_and_moving(attitudes=5))
 
 
@@ -85,7 +85,7 @@ def test_attitudes_in_one_plane_are_refused():
         for own in (slice(start, start + 200) for start in range(0, 1600, 200))
     ]
     with pytest.raises(LogError, match="they lie near one plane"):
-        at_rest(still_and_moving(), segments)
+        calibrate_at_rest(still_and_moving(), segments)
 
 
 def test_linear_motion_without_turning_is_no_rest():
@@ -98,16 +98,16 @@ def test_linear_motion_without_turning_is_no_rest():
 
 
 def test_a_wrench_of_the_other_sign_is_refused():
-    with pytest.raises(LogError, match=r"moments of inertia come out negative.* change acts_on"):
+    with pytest.raises(LogError, match=r"moments of inertia are negative.* change acts_on"):
         prepare(still_and_moving(noise=1.0, acts_on="sensor"))
 
 
 def test_a_gyro_of_the_other_sign_or_in_degrees_is_refused_with_what_to_look_at():
     log = still_and_moving(noise=1.0)
     read = log.signals["gyro"]
-    with pytest.raises(LogError, match=r"come out negative.* minus before the columns of the gyro"):
+    with pytest.raises(LogError, match=r"are negative.* minus before the columns of the gyro"):
         prepare(replace(log, signals={**log.signals, "gyro": -read}))
-    with pytest.raises(LogError, match=r"and 0 attitudes in .*check angle_unit in \[imu\]"):
+    with pytest.raises(LogError, match=r"and 0 attitudes at .*check angle_unit in \[imu\]"):
         prepare(replace(log, signals={**log.signals, "gyro": np.degrees(read)}))
 
 

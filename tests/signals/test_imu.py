@@ -12,9 +12,9 @@ from identify.estimation import NegativeMass, estimate_body
 from identify.logs import Recording, read_log
 from identify.regressors import scan
 from identify.signals import Reading, prepare
-from identify.signals.imu import merged
-from identify.signals.kernels import Differentiator
-from identify.signals.kinematics import TWICE, Samples
+from identify.signals.differentiator import Differentiator
+from identify.signals.imu import fused
+from identify.signals.kinematics import REDUNDANT_COLUMNS, Samples
 from identify.signals.noise import noise_moments, signal_noise
 from identify.signals.prepared import BlockRows
 from identify.signals.transform import block_transform
@@ -164,15 +164,15 @@ def test_what_is_told_twice_has_less_noise_in_every_band_than_each(tmp_path):
     differentiator = Differentiator.design(100.0, 5.0)
     signals = recording.signals
     samples = Samples(recording, signals, differentiator)
-    vectors = samples.in_body.vectors(wide=False)
-    z = np.ones((len(vectors[0][1]), 1 + 18 + TWICE))
+    vectors = samples.in_body.column_blocks(wide=False)
+    z = np.ones((len(vectors[0][1]), 1 + 18 + REDUNDANT_COLUMNS))
     for at, values in vectors:
         z[:, 1 + at.start : 1 + at.stop] = values
     transform = block_transform(len(z), 100.0, 5.0, tapered=True)
     noise = signal_noise(signals, 100.0, differentiator)
     (moments,) = noise_moments(samples, noise, [(transform, slice(0, len(z)))])
     block = BlockRows(transform.apply(z), transform.groups, moments, len(z), 1.0)
-    once = merged(block)
+    once = fused(block)
     assert once.rows.shape[1] == 19
     shares = []
     for group, moment in moments.items():

@@ -37,7 +37,7 @@ def test_samples_are_found_between_rows_wherever_they_were_taken(apart, uneven, 
     assert abs(len(times) - inside.sum()) <= 1
     nearest = np.abs(times[:, None] - at).argmin(axis=1)
     assert_close(times[1:-1], at[nearest][1:-1], 1e-8)
-    taken = found.of(straight(values, at, time))
+    taken = found.signal_at_samples(straight(values, at, time))
     np.testing.assert_allclose(taken[1:-1], values[nearest][1:-1], atol=1e-9)
 
 
@@ -54,8 +54,12 @@ def test_rounded_columns_of_a_pose(kind, pose_hz, log_hz):
     assert found.shared_by(pose["quaternion"])
     times = found.times(time)
     assert 1.0 / np.median(np.diff(times)) == pytest.approx(pose_hz, rel=1e-4)
-    np.testing.assert_allclose(found.of(pose["position"]), path.position(times), atol=3e-6)
-    turned = path.rotation(times).inv() * Rotation.from_quat(found.of(pose["quaternion"]))
+    np.testing.assert_allclose(
+        found.signal_at_samples(pose["position"]), path.position(times), atol=3e-6
+    )
+    turned = path.rotation(times).inv() * Rotation.from_quat(
+        found.signal_at_samples(pose["quaternion"])
+    )
     assert turned.magnitude().max() < 2e-5
 
 
@@ -69,7 +73,9 @@ def test_samples_by_uneven_stamps_and_at_rest():
     assert found is not None
     times = found.times(time)
     assert np.abs(np.diff(times) - 0.01).max() < 1e-6
-    assert_close(found.of(straight(moving, at, time)), straight(moving, at, times), 1e-9)
+    assert_close(
+        found.signal_at_samples(straight(moving, at, time)), straight(moving, at, times), 1e-9
+    )
 
 
 def test_another_signal_of_other_samples_is_not_shared():

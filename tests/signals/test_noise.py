@@ -5,8 +5,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from identify.signals import prepare
-from identify.signals.kernels import Differentiator
-from identify.signals.noise import SignalNoise, rate_offsets, signal_noise
+from identify.signals.differentiator import Differentiator
+from identify.signals.noise import SignalNoise, rate_product_bias, signal_noise
 from identify.signals.transform import CONSTANT, SAMPLE
 from tests.close import assert_close
 from tests.recordings import ALL, POSE, Path, record
@@ -177,7 +177,7 @@ def test_noise_in_the_rates_does_not_bias_their_squares(give, sigmas):
         errors.append((log.blocks[0].rows - pure.rows)[0, 7:13] / pure.rows[0, 0])
         differentiator = Differentiator.design(200.0, 5.0)
         found = signal_noise(log.recording.signals, 200.0, differentiator)
-        offsets.append(rate_offsets(found, differentiator))
+        offsets.append(rate_product_bias(found, differentiator))
     mean, spread = np.mean(errors, axis=0), np.std(errors, axis=0) / np.sqrt(11)
     offset = np.mean(offsets, axis=0)
     assert (offset[:3] > 6.0 * spread[:3]).all()  # it would be seen

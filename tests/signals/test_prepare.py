@@ -352,8 +352,8 @@ def test_the_effective_count_is_two_a_second_and_hertz_and_less_where_edges_are_
     assert 18.0 < seconds < 20.0
     for block in tapered.blocks:
         window = block_transform(block.samples, rate, 5.0, tapered=True).window
-        assert_close(block.independent_share, 1.0 / np.mean(window**4), 1e-12)
-    assert_close(effective[1], 2.0 * 5.0 * seconds * tapered.blocks[0].independent_share, 0.02)
+        assert_close(block.effective_fraction, 1.0 / np.mean(window**4), 1e-12)
+    assert_close(effective[1], 2.0 * 5.0 * seconds * tapered.blocks[0].effective_fraction, 0.02)
     assert effective[1] < 0.97 * 2.0 * 5.0 * seconds
 
 
@@ -468,7 +468,7 @@ def test_poses_too_far_apart_to_be_a_motion_are_refused_with_the_line_for_still_
 @pytest.mark.parametrize("cutoff", [0.0, -1.0, 91.0, np.nan, np.inf])
 def test_a_cutoff_that_cannot_be_had_is_refused_with_its_bounds(cutoff):
     with pytest.raises(
-        LogError, match="cannot be had at 200 rows a second; choose one above 0 and"
+        LogError, match="is impossible at 200 rows a second; choose one above 0 and"
     ):
         prepare(record(PATH, PHI, TIME), cutoff)
 

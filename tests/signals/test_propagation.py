@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from identify.signals.kernels import Differentiator
+from identify.signals.differentiator import Differentiator
 from identify.signals.kinematics import Samples
 from identify.signals.prepared import ImuCalibration
 from identify.signals.propagation import propagate
@@ -40,7 +40,7 @@ def columns_of(recording, imu=None, *, wide=False):
     samples = Samples(recording, recording.signals, DIFFERENTIATOR, imu, wide=wide)
     width = samples.in_body.width(wide=wide)
     columns = np.zeros((len(recording) - 2 * samples.half_window, width))
-    for where, values in samples.in_body.vectors(wide=wide):
+    for where, values in samples.in_body.column_blocks(wide=wide):
         columns[:, where] = values
     return samples, columns
 
@@ -78,7 +78,7 @@ def assert_propagated(recording, rtol: float, imu=None) -> None:
     samples, columns = columns_of(recording, imu)
     at = np.array([0, 17, 60, len(columns) - 1])
     ways, J = propagate(samples, at)
-    width = 30 if samples.in_body.twice else 18
+    width = 30 if samples.in_body.redundant else 18
     assert J.shape == (4, width, 3 * len(ways))
     time = TIME[samples.half_window :][at]
     reached = {name for name, _ in ways}

@@ -4,14 +4,14 @@ from hypothesis import given, strategies as st
 from scipy.signal import firwin, kaiser_beta
 
 from identify.signals.noise import power_spectrum
-from identify.signals.resampling import HALF_WIDTH, reach, resample
+from identify.signals.resampling import KERNEL_HALF_WIDTH, kernel_reach, resample
 from tests.close import assert_close
 from tests.strategies import seeds
 
 
 def times(rate: float, to: float, seconds: float, phase: float = 0.0) -> np.ndarray:
     """Times of the slow clock for which there are samples, but for those next to the ends."""
-    lost = reach(rate, to)
+    lost = kernel_reach(rate, to)
     return lost + phase / to + np.arange(int((seconds - 2.0 * lost) * to) - 1) / to
 
 
@@ -43,8 +43,12 @@ def test_constants_and_lines_stay_what_they_are(rate):
 
 def test_samples_of_the_same_clock_are_taken_as_they_are():
     columns = np.random.default_rng(0).normal(size=(200, 2))
-    wanted = np.arange(HALF_WIDTH, 200 - HALF_WIDTH) / 50.0
-    assert_close(resample(columns, 0.0, 50.0, wanted, 50.0), columns[HALF_WIDTH:-HALF_WIDTH], 1e-12)
+    wanted = np.arange(KERNEL_HALF_WIDTH, 200 - KERNEL_HALF_WIDTH) / 50.0
+    assert_close(
+        resample(columns, 0.0, 50.0, wanted, 50.0),
+        columns[KERNEL_HALF_WIDTH:-KERNEL_HALF_WIDTH],
+        1e-12,
+    )
 
 
 @pytest.mark.parametrize("frequency", [62.0, 95.0, 203.0, 330.0])
@@ -68,7 +72,7 @@ def test_white_noise_keeps_its_density_up_to_most_of_the_band(rate):
 
 def test_the_weights_are_those_of_a_windowed_sinc():
     """The response to one sample, against the design of SciPy at the rate's own times."""
-    rate, to, half = 500.0, 100.0, HALF_WIDTH * 5
+    rate, to, half = 500.0, 100.0, KERNEL_HALF_WIDTH * 5
     impulse = np.zeros((4 * half + 1, 1))
     impulse[2 * half] = 1.0
     wanted = np.arange(half, 3 * half + 1) / rate

@@ -10,7 +10,7 @@ import pytest
 from identify.inertia import InertialParameters
 from identify.logs import Recording, synthetic_recording
 from identify.regressors.newton_euler import FEATURE_TENSOR
-from identify.signals.rounding import Rounding, Steps, mean_rounding, steps_of
+from identify.signals.rounding import Quantiser, Rounding, fit_quantiser, mean_quantisation_error
 
 BODY = InertialParameters.from_com(1.3, [0.01, -0.02, 0.06], np.diag([4e-3, 5e-3, 3e-3]))
 STEP = np.repeat([0.25, 0.02], 3)
@@ -23,7 +23,7 @@ def test_mean_of_rounding_is_that_of_many_draws_and_of_a_fourier_series(noise):
     draws = true + noise * step * np.random.default_rng(3).normal(size=(count, 1))
     given = first + step * np.rint((draws - first) / step)
     error = 0.5 * step / np.sqrt(count)
-    found = mean_rounding(true, step, first, noise * step)
+    found = mean_quantisation_error(true, step, first, noise * step)
     np.testing.assert_allclose(found, np.mean(given - draws, axis=0), atol=5.0 * error)
     if noise >= 0.1:  # of a sawtooth, each harmonic less by what noise takes off it
         k = np.arange(1, 40)[:, None]
@@ -37,14 +37,14 @@ def test_mean_of_rounding_is_that_of_many_draws_and_of_a_fourier_series(noise):
 def test_steps_are_told_by_the_values_of_a_register():
     rng = np.random.default_rng(0)
     counts = rng.integers(-80, 80, size=2000)
-    found = steps_of(np.round(0.0762939 * counts + 0.011, 3))  # printed with three decimals
+    found = fit_quantiser(np.round(0.0762939 * counts + 0.011, 3))  # printed with three decimals
     assert found.size == pytest.approx(0.0762939, rel=1e-3)
     assert (found.first - 0.011) / found.size % 1.0 == pytest.approx(0.0, abs=0.1) or (
         (found.first - 0.011) / found.size % 1.0 == pytest.approx(1.0, abs=0.1)
     )
-    assert steps_of(rng.normal(size=2000)).size == 0.0
-    assert steps_of(np.zeros(2000)).size == 0.0
-    assert steps_of(np.zeros(0)).size == 0.0
+    assert fit_quantiser(rng.normal(size=2000)).size == 0.0
+    assert fit_quantiser(np.zeros(2000)).size == 0.0
+    assert fit_quantiser(np.zeros(0)).size == 0.0
 
 
 def rounded(log: Recording) -> Recording:
@@ -55,7 +55,7 @@ def rounded(log: Recording) -> Recording:
 
 def of_body(log: Recording, offset: np.ndarray) -> Rounding:
     return Rounding(
-        steps=tuple(Steps(float(size), 0.0) for size in STEP),
+        steps=tuple(Quantiser(float(size), 0.0) for size in STEP),
         noise=(0.0,) * 6,
         body=tuple(map(tuple, (FEATURE_TENSOR @ BODY.phi).T.tolist())),
         offset=tuple(offset.tolist()),
@@ -79,7 +79,7 @@ def test_without_noise_the_wrench_before_rounding_comes_back(include, frame, del
     for name in ("force", "torque"):
         signals[name] = log.signals[name][np.maximum(np.arange(len(time)) - late, 0)]
     logged = replace(log, time=time, signals=signals, wrench_delay=delay)
-    found = of_body(logged, offset).taken_off(rounded(logged))
+    found = of_body(logged, offset).dequantised(rounded(logged))
     inner = slice(200, len(time) - 200)
     for name, step in (("force", 0.25), ("torque", 0.02)):
         left = (found.signals[name] - signals[name])[inner]
@@ -93,4 +93,4 @@ def test_of_too_few_rows_nothing_is_taken_off():
     log = rounded(
         synthetic_recording(BODY, rng=np.random.default_rng(1), duration=0.1, rate_hz=100.0)
     )
-    assert of_body(log, np.zeros(6)).taken_off(log) is log
+    assert of_body(log, np.zeros(6)).dequantised(log) is log

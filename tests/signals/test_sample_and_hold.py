@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from identify.signals.sample_and_hold import LONGEST_HOLD, sample_rows
+from identify.signals.sample_and_hold import LONGEST_HOLD, sampled_rows
 from tests.strategies import seeds
 
 ROWS = 4000
@@ -24,7 +24,7 @@ def test_the_rows_of_an_even_sensor_are_found(period, seed):
     number = sampled(period)
     fresh = np.flatnonzero(np.diff(number, prepend=-1))
     values = walk(np.random.default_rng(seed))[number]
-    np.testing.assert_array_equal(sample_rows([values[:, :2], values[:, 2:]]), fresh)
+    np.testing.assert_array_equal(sampled_rows([values[:, :2], values[:, 2:]]), fresh)
 
 
 @pytest.mark.parametrize("period", [2, 4, 10, 20])
@@ -32,7 +32,7 @@ def test_samples_that_come_a_row_early_or_late(period):
     rng = np.random.default_rng(period)
     number = sampled(period, 1.0, rng)
     fresh = np.flatnonzero(np.diff(number, prepend=-1))
-    np.testing.assert_array_equal(sample_rows([walk(rng)[number]]), fresh)
+    np.testing.assert_array_equal(sampled_rows([walk(rng)[number]]), fresh)
 
 
 @pytest.mark.parametrize("period", [1.43, 3, 10])
@@ -42,7 +42,7 @@ def test_a_sensor_goes_on_while_the_body_is_still(period):
     still = (number > int(1500 / period)) & (number < int(2500 / period))
     values = walk(np.random.default_rng(2))
     values = values[np.where(still, int(1500 / period), number)]
-    kept = sample_rows([values])
+    kept = sampled_rows([values])
     assert kept is not None
     assert abs(len(kept) - len(np.unique(number))) <= 1
     assert np.abs(np.diff(kept) - period).max() < 1.0 + 1e-9
@@ -53,7 +53,7 @@ def test_rows_that_repeat_by_chance_are_no_samples(share, seed):
     rng = np.random.default_rng(seed)
     fresh = rng.uniform(size=ROWS) > share
     last = np.maximum.accumulate(np.where(fresh, np.arange(ROWS), 0))
-    assert sample_rows([walk(rng)[last]]) is None
+    assert sampled_rows([walk(rng)[last]]) is None
 
 
 def test_rows_that_repeat_evenly_only_now_and_then_are_no_samples():
@@ -62,17 +62,17 @@ def test_rows_that_repeat_evenly_only_now_and_then_are_no_samples():
     by_chance = np.arange(ROWS) % 1000 < 400
     fresh[by_chance] = rng.uniform(size=by_chance.sum()) > 0.2
     last = np.maximum.accumulate(np.where(fresh, np.arange(ROWS), 0))
-    assert sample_rows([walk(rng)[last]]) is None
+    assert sampled_rows([walk(rng)[last]]) is None
 
 
 def test_what_is_no_hold():
     rng = np.random.default_rng(0)
     time = np.arange(ROWS)[:, None] * 1e-3
-    assert sample_rows([walk(rng)]) is None
-    assert sample_rows([np.ones((ROWS, 3))]) is None  # still all the time
-    assert sample_rows([np.round(np.sin(time * [7.0, 9.0, 5.0]) * 50) / 50]) is None  # quantised
+    assert sampled_rows([walk(rng)]) is None
+    assert sampled_rows([np.ones((ROWS, 3))]) is None  # still all the time
+    assert sampled_rows([np.round(np.sin(time * [7.0, 9.0, 5.0]) * 50) / 50]) is None  # quantised
     poses = np.arange(ROWS) // 200  # a row of poses, each held
-    assert sample_rows([walk(rng)[poses]]) is None
+    assert sampled_rows([walk(rng)[poses]]) is None
     resting = np.where(np.arange(ROWS) < 1000, np.arange(ROWS), 1000)
-    assert sample_rows([walk(rng)[resting]]) is None  # comes to rest
-    assert sample_rows([walk(rng)[np.arange(60) // 5]]) is None  # too few to know
+    assert sampled_rows([walk(rng)[resting]]) is None  # comes to rest
+    assert sampled_rows([walk(rng)[np.arange(60) // 5]]) is None  # too few to know

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from identify.signals.kernels import Differentiator
+from identify.signals.differentiator import Differentiator
 from identify.signals.transform import (
     BAND_EDGES_HZ,
     BLOCK_SECONDS,
@@ -205,8 +205,8 @@ def test_tapered_rows_are_worth_as_many_independent_ones_as_their_overlap_leaves
         u = transform.cosines(np.arange(rows))
         overlap = u @ u.T
         degrees = np.trace(overlap) ** 2 / np.sum(overlap**2)
-        assert_close(transform.independent_share, degrees / rows, rtol)
-    assert BlockTransform(length, RATE, length, False).independent_share == 1.0
+        assert_close(transform.effective_fraction, degrees / rows, rtol)
+    assert BlockTransform(length, RATE, length, False).effective_fraction == 1.0
 
 
 @pytest.mark.parametrize(("length", "rate", "blocks"), [(800, 1e-7, 8), (800, 0.1, 8), (90, 1, 1)])

@@ -3,7 +3,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from identify.signals import prepare
-from identify.signals.kernels import Differentiator
+from identify.signals.differentiator import Differentiator
 from identify.signals.propagation import propagate
 from identify.signals.transform import CONSTANT, SAMPLE
 from identify.spatial import Pose
@@ -77,7 +77,7 @@ def test_where_all_was_measured_wide_columns_cost_edges():
     assert prepare(log, 5.0).blocks[0].samples == len(TIME)
     (block,) = prepare(log, 5.0, wide=True).blocks
     assert block.samples == len(TIME) - 2 * half_window
-    assert block.independent_share < 1.0
+    assert block.effective_fraction < 1.0
 
 
 def test_still_poses_have_an_attitude_and_a_wrench_that_does_not_change():

@@ -74,9 +74,9 @@ def imu_faults(facts: LogFacts) -> Iterator[Fault]:
         yield slip(facts, "imu_sign", text, patch)
         if facts.imu_scale == 1.0:
             continue
-        from identify.signals.imu_scale import patch_of_scale  # few logs need it
+        from identify.signals.imu_scale import scale_patch  # few logs need it
 
-        scale = patch_of_scale(facts.said, key.partition(".")[0], facts.imu_scale)
+        scale = scale_patch(facts.said, key.partition(".")[0], facts.imu_scale)
         if scale is None:
             continue
         text = "the accelerometer does not read gravity: it is in another unit or scale"

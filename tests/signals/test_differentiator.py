@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy.signal import savgol_coeffs
 
-from identify.signals.kernels import (
+from identify.signals.differentiator import (
     Differentiator,
     default_cutoff_hz,
 )
