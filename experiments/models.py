@@ -23,8 +23,8 @@ from typing import NamedTuple
 
 from experiments.models_study.programs import URDF, installed, sdf_of
 from experiments.reports import numerics_line, write_report
-from identify.exchange.judging import Requirement, judge
-from identify.exchange.link_inertia import DENSEST_LINK, LinkInertia, implied_density
+from identify.exchange.link_checks import Requirement, check_links
+from identify.exchange.link_inertia import MAX_MATERIAL_DENSITY, LinkInertia, implied_density
 from identify.exchange.repair import Repair, RepairSettings, repair_model
 from identify.exchange.rewriting import open_model
 from identify.exchange.simulators import SIMULATORS
@@ -72,20 +72,19 @@ def main(arguments: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as folder:
         for _, path in models:
             before = _counted(before, path)
-            statuses[1 if repair_model(path).left else 0] += 1
+            statuses[1 if repair_model(path).unrepaired else 0] += 1
             repaired = repair_model(path, settings=RepairSettings(density=DENSITY))
             for repair in repaired.repairs:
                 repairs[_source(repair)] += 1
-                dense += implied_density(repair.phi) > 1.01 * DENSEST_LINK
-            unmended += len(repaired.left)
+                dense += implied_density(repair.phi) > 1.01 * MAX_MATERIAL_DENSITY
+            unmended += len(repaired.unrepaired)
             fixed = Path(folder, path.name)
             fixed.write_bytes(repaired.content)
             after = _counted(after, fixed)
     text = _report(len(models), same, before, after, statuses, repairs)
     text += _whole_files([path for _, path in models])
-    text += (
-        f"{dense} of the repaired links are denser than {DENSEST_LINK:g} kg/m³; {unmended} left.\n"
-    )
+    text += f"{dense} of the repaired links are denser than {MAX_MATERIAL_DENSITY:g} kg/m³; "
+    text += f"{unmended} left.\n"
     write_report(options.output, text, line)
     return 1 if after.refused.total() or not same else 0
 
@@ -115,8 +114,8 @@ def _counted(count: Count, path: Path) -> Count:
     links = [link for link, _ in found]
     foretold = {
         name: {
-            entry.link.name: bool(entry.fault)
-            for entry in judge(links, Requirement(SIMULATORS[name]))
+            entry.link.name: bool(entry.problem)
+            for entry in check_links(links, Requirement(SIMULATORS[name]))
         }
         for name in programs
     }
@@ -144,7 +143,7 @@ def _whole_files(paths: list[Path]) -> str:
             bare.write_bytes(_SHAPES.sub(b"", path.read_bytes()))
             before += takes[1](bare.read_text(encoding="utf-8"))
             repaired = repair_model(bare, settings=asked)
-            after[not repaired.left, takes[1](repaired.content.decode())] += 1
+            after[not repaired.unrepaired, takes[1](repaired.content.decode())] += 1
     good, bad = (after[ended, True] + after[ended, False] for ended in (True, False))
     return (
         f"Of whole files, without their shapes, MuJoCo compiles {before} before. After "
@@ -166,7 +165,7 @@ def _source(repair: Repair) -> str:
 
 def _sdf(link: LinkInertia) -> str:
     """The numbers of a URDF's inertial in an SDF file, in axes of their own."""
-    mass, *_ = numbers = [repr(x) for x in link.judged.tolist()]
+    mass, *_ = numbers = [repr(x) for x in link.phi_as_printed.tolist()]
     return sdf_of(mass, dict(zip(_SIX, numbers[4:], strict=True)))
 
 

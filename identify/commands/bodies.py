@@ -182,8 +182,8 @@ def require_one_frame(words: Sequence[Path], bodies: Sequence[SavedEstimate], at
         else:
             hint = f"say where it is with {at} {AT}"
         raise ModelError(
-            f"{word} is about {other.frame_in_words}, but {words[0]} about "
-            f"{first.frame_in_words}, and their logs say that these differ: {hint}"
+            f"{word} is about {other.frame_description}, but {words[0]} about "
+            f"{first.frame_description}, and their logs say that these differ: {hint}"
         )
 
 

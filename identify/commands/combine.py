@@ -220,7 +220,7 @@ def _frame_notes(bodies: Sequence[SavedEstimate]) -> list[str]:
         known = next(body for body in bodies if body.frames != BodyFrame())
         return [
             f"the frame of {len(unknown)} of the {len(bodies)} bodies is not known and taken to be "
-            f"{known.frame_in_words}; say with --at where one is"
+            f"{known.frame_description}; say with --at where one is"
         ]
     same = f"{', '.join(names[:-1])} and {names[-1]}: make sure that they are the same"
     return [f"the frames are called differently, {same}, or say with --at where one is"]

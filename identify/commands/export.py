@@ -171,7 +171,7 @@ class ExportCommand(Command):
             raise UsageError(f"export: {self.into} is {form}, but --to says {self.to}")
         about = self._given()
         if isinstance(body, EstimateViews):
-            body, about = body.parameters, (f"about {body.frame_in_words}, in its axes",)
+            body, about = body.parameters, (f"about {body.frame_description}, in its axes",)
         rewritten = rewrite_model(self.into, {self.link: body.phi}, digits=self.digits)
         change = rewritten.bodies[self.link].change
         return rewritten.content, (*([change] if change else []), *about)

@@ -15,7 +15,7 @@ from identify.commands.output import require_writable_file, write_file
 
 if TYPE_CHECKING:
     from identify.exchange import LinkInertia, Model
-    from identify.exchange.judging import JudgedLink, Requirement
+    from identify.exchange.link_checks import LinkCheck, Requirement
     from identify.exchange.repair import Repair, RepairedModel
 
 _WIDEST_NAME = 40
@@ -68,7 +68,7 @@ class Inspect(Command):
         """Judge, and repair if asked to."""
         self._require_output()
         from identify.exchange import read_model
-        from identify.exchange.judging import judge
+        from identify.exchange.link_checks import check_links
         from identify.exchange.repair import RepairSettings, repair_model
         from identify.exchange.rewriting import link_shapes
 
@@ -79,11 +79,11 @@ class Inspect(Command):
         self._require_readable(model, asked)
         if self.output is None:
             shapes = {} if model.format == "estimate" else link_shapes(self.model)
-            judged = judge(model.links, asked, shapes)
+            judged = check_links(model.links, asked, shapes)
             return Outcome(
                 lines=lines_of(model, judged, asked, only_wrong=self.quiet),
                 document=lambda: _record(model, judged),
-                status=1 if any(entry.fault for entry in judged) else 0,
+                status=1 if any(entry.problem for entry in judged) else 0,
             )
         repaired = repair_model(self.model, model, settings)
         write_file(self.output, repaired.content)
@@ -91,12 +91,12 @@ class Inspect(Command):
             lines=lines_of_repair(repaired),
             document=lambda: _record_of_repair(repaired),
             files=[self.output],
-            status=1 if repaired.left else 0,
+            status=1 if repaired.unrepaired else 0,
         )
 
     def _requirement(self) -> Requirement:
         from identify.documents import lookup
-        from identify.exchange.judging import Requirement
+        from identify.exchange.link_checks import Requirement
         from identify.exchange.simulators import SIMULATORS
 
         name = self.for_
@@ -135,7 +135,7 @@ class Inspect(Command):
 
 
 def lines_of(
-    model: Model, judged: Sequence[JudgedLink], asked: Requirement, *, only_wrong: bool = False
+    model: Model, judged: Sequence[LinkCheck], asked: Requirement, *, only_wrong: bool = False
 ) -> Iterator[str]:
     """The model's links with their verdicts, and their count."""
     counts = Counter[str]()
@@ -143,7 +143,7 @@ def lines_of(
     for entry in judged:
         counted, lines = _judged(entry)
         counts[counted] += 1
-        if entry.fault or entry.warning or not only_wrong:
+        if entry.problem or entry.warning or not only_wrong:
             note, warning = entry.note, entry.warning
             lines += [f"- warning: {warning}"] * bool(warning)
             shown.append((entry.link, lines + [f"- note: {note}"] * bool(note)))
@@ -165,10 +165,10 @@ def lines_of(
     yield f"{model.path}: {what} ({model.format}){': ' if kinds else ''}{kinds}."
 
 
-def _judged(entry: JudgedLink) -> tuple[str, list[str]]:
+def _judged(entry: LinkCheck) -> tuple[str, list[str]]:
     """What a link is counted as, and its verdict with the reasons, a line each."""
-    if entry.fault:
-        return entry.fault, [entry.fault, *(f"- {reason}" for reason in entry.reasons)]
+    if entry.problem:
+        return entry.problem, [entry.problem, *(f"- {reason}" for reason in entry.reasons)]
     if entry.kind is None:
         return "could not be judged", ["not said by the file"]
     if entry.kind == "massless":
@@ -176,7 +176,7 @@ def _judged(entry: JudgedLink) -> tuple[str, list[str]]:
     return "possible", [f"possible: {entry.kind}"]
 
 
-def _record(model: Model, judged: Sequence[JudgedLink]) -> dict[str, object]:
+def _record(model: Model, judged: Sequence[LinkCheck]) -> dict[str, object]:
     """What the document says of a model."""
     links = [
         {
@@ -184,7 +184,7 @@ def _record(model: Model, judged: Sequence[JudgedLink]) -> dict[str, object]:
             "line": entry.link.line,
             "phi": entry.link.phi,
             "kind": entry.kind,
-            "fault": entry.fault or None,
+            "fault": entry.problem or None,
             "reasons": entry.reasons,
             "warning": entry.warning or None,
             "note": entry.note or None,
@@ -200,7 +200,7 @@ def _record_of_repair(repaired: RepairedModel) -> Mapping[str, object]:
         {"link": one.link.name, "phi": one.phi, "source": one.source or None, "change": one.change}
         for one in repaired.repairs
     ]
-    said = {"left": repaired.left, "warnings": repaired.warnings}
+    said = {"left": repaired.unrepaired, "warnings": repaired.warnings}
     return {"repairs": repairs} | {
         name: [{"link": link.name, "reason": reason} for link, reason in entries]
         for name, entries in said.items()
@@ -209,7 +209,7 @@ def _record_of_repair(repaired: RepairedModel) -> Mapping[str, object]:
 
 def lines_of_repair(repaired: RepairedModel) -> Iterator[str]:
     """What was changed, what could not be, and what contradicts the shapes of links."""
-    if not repaired.repairs and not repaired.left:
+    if not repaired.repairs and not repaired.unrepaired:
         yield "Nothing to repair; the file is written as it was."
     for repair in repaired.repairs:
         said = [
@@ -218,7 +218,7 @@ def lines_of_repair(repaired: RepairedModel) -> Iterator[str]:
             repair.change,
         ]
         yield f"Repaired {repair.link.name}: {'; '.join(filter(None, said))}."
-    for link, why in repaired.left:
+    for link, why in repaired.unrepaired:
         yield f"Left as it was, {link.name}: {why}."
     for link, how in repaired.warnings:
         yield f"Warning, {link.name}: {how}."
@@ -226,10 +226,10 @@ def lines_of_repair(repaired: RepairedModel) -> Iterator[str]:
 
 def _changes(repair: Repair) -> Iterator[str]:
     """What of mass, centre of mass and principal moments is another, before and after."""
-    from identify.exchange.judging import moments_text
+    from identify.exchange.link_checks import moments_text
     from identify.inertia import check
 
-    before, after = repair.link.judged, repair.phi
+    before, after = repair.link.phi_as_printed, repair.phi
     if before is None:
         return
     if abs(after[0] - before[0]) > _SAME_NUMBER * abs(after[0]):

@@ -1,6 +1,6 @@
-"""estimate.json: the file an estimate is kept in. SI throughout; keys in docs/estimate-json.md.
+"""estimate.json: the file of an estimate. SI throughout; keys in docs/estimate-json.md.
 
-Numbers are written with all their digits, so what is read back is the same body to the last bit.
+Numbers are written with all their digits, so the body is read back the same to the last bit.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from identify.spatial.rotations import quaternion_from_rotation, rotation_from_q
 from identify.texts import as_json
 
 SCHEMA_VERSION = 3
-"""Version of the file's layout; a reader refuses another one."""
+"""Version of the file's layout; a reader refuses every other version."""
 
 BODY_KEYS = ("phi", "mass", "com", "inertia_about_com", "inertia_about_origin")
-"""What says the body: in full by `phi`; the rest is for those who read it."""
+"""Keys that define the body: `phi` is complete, the others are for people who read the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,9 @@ class SavedBias:
 
     Attributes:
         sha256: of the log it was fitted on.
-        wrench: what the sensor adds to the wrench on the body, [f; t] at Bo in B [N, N m], shape
-            (6,).
-        half_width: of the 95 % interval of each, shape (6,); None where nothing is known of it.
+        wrench: offset that the sensor adds to the wrench on the body, [f; t] at Bo in B [N, N m],
+            shape (6,).
+        half_width: of the 95 % interval of each, shape (6,); None if it is not known.
     """
 
     sha256: str
@@ -51,13 +51,13 @@ class SavedBias:
 
 @dataclass(frozen=True, slots=True)
 class PrincipalAxis:
-    """A principal moment of inertia about the centre of mass, and where its axis is.
+    """A principal moment of inertia about the centre of mass with its axis.
 
     Attributes:
         moment: [kg m²].
-        direction: of the axis in B, of length one, shape (3,).
-        half_angle: of the cone around it that holds the true axis in 95 of 100 cases [rad]; None
-            where the moment is not distinguishable from another one, so that the axis may be any
+        direction: unit vector of the axis in B, shape (3,).
+        half_angle: of the cone around it that contains the true axis with 95 % probability [rad];
+            None if the moment is not distinguishable from another one, so that the axis may be any
             in the plane of both.
     """
 
@@ -67,12 +67,12 @@ class PrincipalAxis:
 
 
 class Bound(NamedTuple):
-    """Least and greatest value over all bodies that the data and the terms of a fit leave at 95 %.
+    """Certified bounds of a quantity over all bodies compatible with data and terms at 95 %.
 
     Attributes:
-        low, high: [SI], each proved; None where there is none.
-        gap: how far a bound is at the most from what some such body has, in shares of their
-            distance.
+        low, high: [SI], each proved; None if the quantity is unbounded on that side.
+        gap: largest distance of a bound from a value that such a body attains, as a share of the
+            distance of the two bounds.
     """
 
     low: float | None
@@ -82,39 +82,39 @@ class Bound(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SavedEstimate(EstimateViews):
-    """An estimate as it is kept in a file; everything but the parameters may be missing.
+    """An estimate with the content of its file; everything but the parameters may be missing.
 
     Attributes:
         parameters: the ten inertial parameters about Bo in B.
-        frame: what the body frame B is, in words.
-        frames: its name, and where the flange and the tool point are in it, as far as known.
+        frame: description of the body frame B.
+        frames: its name, and the poses of the flange and the tool point in it, if known.
         covariance: of phi, in its order and units, shape (10, 10).
-        calibration: the part of the covariance that errors of scale of the sensor and of gravity
-            make, shape (10, 10); None where none are given.
+        calibration: the part of the covariance from scale errors of the sensor and of gravity,
+            shape (10, 10); None if no scale errors are given.
         intervals: lower and upper bound by name: the ten of phi, cx, cy, cz, Icxx … Iczz and the
-            principal moments I1, I2, I3; None for what was not measured.
-        interval_kind: what the intervals are, and what they leave out.
-        degrees_of_freedom: of Student's t in the interval of each of the ten, by name; None where
-            it is the normal distribution.
-        certified_bounds: of the ten, cx, cy, cz and Icxx, Icyy, Iczz, where they were asked for.
-        variance_shares: by the same names, what share of the variance comes of which source.
-        principal_axes: by ascending moments, with the cones they are known to within.
+            principal moments I1, I2, I3; None for parameters that were not measured.
+        interval_kind: sources of error that the intervals include and omit.
+        degrees_of_freedom: of Student's t in the interval of each of the ten, by name; None for
+            the normal distribution.
+        certified_bounds: of the ten, cx, cy, cz and Icxx, Icyy, Iczz, if they were requested.
+        variance_shares: share of each source in the variance, by the same names.
+        principal_axes: by ascending moments, with their cones of uncertainty.
         decided_by: for each of the ten: "data", "prior", "constraint", "given", "default" or
-            "nothing"; cx, cy and cz where they are "given".
-        prior_share: for each of the ten, how much of the information on it is a prior's, 0 to 1;
-            what the default body completes counts as that.
-        default_body: the body that completes what the data do not identify, in words, or None.
+            "nothing"; cx, cy and cz if they are "given".
+        prior_share: for each of the ten, share of the prior in the information on it, 0 to 1; the
+            default body counts as a prior.
+        default_body: description of the body that completes unidentified parameters, or None.
         bias: the sensor offset of each log.
         residual_rms: root mean square of the residual wrench, six axes [N, N m].
         samples: rows used.
-        effective_samples: how many independent samples they are worth.
+        effective_samples: equivalent number of independent samples.
         dropped_rows: rows of the logs left out by the reader.
-        certificate: consistency and optimality as they were checked: a mapping as it is in the
-            file, or the `Certificate` of a fit.
+        certificate: consistency and optimality as checked: a mapping as in the file, or the
+            `Certificate` of a fit.
         provenance: logs with sha256, schema, options, versions, command.
-        findings: what is to know of it, the gravest first.
-        r_squared: of the wrench on data held out, six axes; None for an axis without signal.
-        verdict: what the findings come to; None where nothing was said, as in files of version 1.
+        findings: in descending order of severity.
+        r_squared: of the held-out wrench, six axes; None for an axis without signal.
+        verdict: conclusion of all findings; None if the file has none.
     """
 
     parameters: InertialParameters
@@ -144,7 +144,7 @@ class SavedEstimate(EstimateViews):
 
     @property
     def repeatability(self) -> Array:
-        """Covariance without errors of scale, which logs of one sensor share, shape (10, 10).
+        """Covariance without scale errors, which logs of one sensor share, shape (10, 10).
 
         Raises:
             ModelError: there is no covariance.
@@ -154,30 +154,31 @@ class SavedEstimate(EstimateViews):
         return self.covariance - (0.0 if self.calibration is None else self.calibration)
 
     def bounds(self) -> Mapping[str, Bound]:
-        """Certified bounds by name: those of the file.
+        """Return the certified bounds of the file by name.
 
         Raises:
-            ModelError: it has none, and what they are worked out of is not in a file.
+            ModelError: the file has none; the likelihood that they require is not in a file.
         """
         if not self.certified_bounds:
             raise ModelError(
-                "the estimate has no certified bounds, and its file not the likelihood that they "
-                "are worked out of: fit its logs again with --bounds (in Python, bounds=True)"
+                "the estimate has no certified bounds, and its file does not contain the "
+                "likelihood that they are computed from: fit its logs again with --bounds (in "
+                "Python, bounds=True)"
             )
         return self.certified_bounds
 
     @property
     def saved(self) -> SavedEstimate:
-        """Itself: what is kept in a file."""
+        """The estimate itself, as it is written to a file."""
         return self
 
     def to_dict(self) -> dict[str, Any]:
-        """The content of the estimate.json: plain lists, numbers and words, SI."""
+        """Return the content of the estimate.json as plain lists, numbers and strings, SI."""
         return json.loads(estimate_text(self))
 
 
 def write_estimate(estimate: SavedEstimate, path: Path | str) -> Path:
-    """Write an estimate.json, whole or not at all.
+    """Write an estimate.json atomically.
 
     Returns:
         The path written.
@@ -188,22 +189,22 @@ def write_estimate(estimate: SavedEstimate, path: Path | str) -> Path:
 
 
 def estimate_text(estimate: SavedEstimate) -> str:
-    """The file's content."""
+    """Return the text of the estimate.json."""
     body = estimate.parameters
     document = {
         "schema_version": SCHEMA_VERSION,
         "frame": estimate.frame,
         "frames": estimate.frames,
-        **_numbers(body, estimate.decided_by),
-        **{key: getattr(estimate, key) for key in _KEYS if key not in ("frame", "frames")},
+        **_body_numbers(body, estimate.decided_by),
+        **{key: getattr(estimate, key) for key in _FIELDS if key not in ("frame", "frames")},
     }
-    write = partial(json.dumps, allow_nan=False, default=_plain)
-    digest = contents_digest(write(document))
-    return write(document | {"digest": digest}, indent=2) + "\n"
+    to_json = partial(json.dumps, allow_nan=False, default=_to_plain)
+    digest = contents_digest(to_json(document))
+    return to_json(document | {"digest": digest}, indent=2) + "\n"
 
 
-def _numbers(body: InertialParameters, decided_by: Mapping[str, str]) -> dict[str, object]:
-    """The body; null in place of what nothing decided, and of what is made of that."""
+def _body_numbers(body: InertialParameters, decided_by: Mapping[str, str]) -> dict[str, object]:
+    """Return the keys of the body, null for parameters that nothing decided or their results."""
     numbers: dict[str, object] = {key: getattr(body, key) for key in BODY_KEYS}
     if "nothing" not in decided_by.values():
         return numbers
@@ -211,59 +212,61 @@ def _numbers(body: InertialParameters, decided_by: Mapping[str, str]) -> dict[st
     phi = zip(body.phi.tolist(), known, strict=True)
     missing = [] if all(known[:4]) else ["com"]
     missing += [key for key in BODY_KEYS if key.startswith("inertia")]
-    return numbers | dict.fromkeys(missing) | {"phi": [x if told else None for x, told in phi]}
+    values = [value if is_known else None for value, is_known in phi]
+    return numbers | dict.fromkeys(missing) | {"phi": values}
 
 
 def contents_digest(text: str) -> str:
-    """The sha256 of what the file says in its other keys than `digest` (hexadecimal).
+    """Return the sha256 (hexadecimal) of all contents of a file but the key `digest`.
 
-    It is that of their JSON with the keys sorted, no spaces, what is not ASCII escaped, and each
-    number as the shortest that reads back as the same double: 1000 and 1000.0 are one, and so are
-    files that differ in their layout or the order of their keys alone.
+    It is computed from their JSON with sorted keys, no spaces, non-ASCII characters escaped, and
+    each number as the shortest text that reads back as the same double: 1000 and 1000.0 give the
+    same digest, and so do files that differ only in their layout or the order of their keys.
 
     Args:
         text: of the file; `digest` may be missing.
 
     Raises:
-        ValueError: it is no JSON, or has numbers that are not finite.
+        ValueError: it is not valid JSON, or has numbers that are not finite.
     """
-    contents = json.loads(text, parse_int=_double)
+    contents = json.loads(text, parse_int=_double_or_integer)
     contents.pop("digest", None)
     plain = json.dumps(contents, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(plain.encode()).hexdigest()
 
 
-def _double(digits: str) -> float | int:
-    """A whole number as the double that it is; as it is where there is none."""
+def _double_or_integer(digits: str) -> float | int:
+    """Parse a whole number as a double if that is exact, else as an integer."""
     number = float(digits)
     return number if abs(number) < 2.0**53 else int(digits)
 
 
 def estimate_digest(estimate: SavedEstimate) -> str:
-    """The sha256 of the file's content (hexadecimal)."""
+    """Return the sha256 of the text of an estimate.json (hexadecimal)."""
     return hashlib.sha256(estimate_text(estimate).encode()).hexdigest()
 
 
-def _plain(value: object) -> object:
+def _to_plain(value: object) -> object:
     """Convert a pose, an array, a mapping, a finding, a verdict or a bias to values of JSON."""
     if isinstance(value, Pose):
-        return {"translation": value.position, "quaternion": _quaternion(value.rotation)}
+        return {"translation": value.position, "quaternion": _stable_quaternion(value.rotation)}
     return as_json(value)
 
 
-def _quaternion(rotation: Mat33) -> list[float]:
-    """That of a rotation, to 15 decimals, such that the rotation read of it has the same one.
+def _stable_quaternion(rotation: Mat33) -> list[float]:
+    """Return a quaternion to 15 decimals that writing and reading again leaves unchanged.
 
-    Reading normalises it, which may round to another: after some rounds it stays, or is one of two.
+    Reading normalises it, which may change the last digit: repeated, the quaternion converges, or
+    alternates between two, of which the smaller is taken.
     """
     rounds: list[list[float]] = []
-    for _ in range(_ROUNDING_TRIES):
-        found = np.round(quaternion_from_rotation(rotation), 15) + 0.0  # no -0.0
-        rounds.append(found.tolist())
-        rotation = rotation_from_quaternion(found / math.hypot(*found))
+    for _ in range(_QUATERNION_ROUNDS):
+        quaternion = np.round(quaternion_from_rotation(rotation), 15) + 0.0  # no -0.0
+        rounds.append(quaternion.tolist())
+        rotation = rotation_from_quaternion(quaternion / math.hypot(*quaternion))
     return min(rounds[-2:])
 
 
-_ROUNDING_TRIES = 10
+_QUATERNION_ROUNDS = 10
 
-_KEYS = tuple(one.name for one in fields(SavedEstimate) if one.name != "parameters")
+_FIELDS = tuple(entry.name for entry in fields(SavedEstimate) if entry.name != "parameters")

@@ -1,4 +1,4 @@
-"""What is read of an estimate.json: every key checked by pydantic, its contents by their digest."""
+"""Reader of estimate.json: keys are checked by pydantic, contents by their digest."""
 
 from __future__ import annotations
 
@@ -46,44 +46,46 @@ from identify.spatial import BodyFrame, Pose
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-_LARGEST_FILE = 50_000_000
+_MAX_FILE_BYTES = 50_000_000
 
 
 def read_estimate(path: Path | str) -> SavedEstimate:
-    """Read an estimate.json, or one of another hand with `phi`, or with mass, com and an inertia.
+    """Read an estimate.json, also one that another program wrote.
 
-    One whose contents are not those that its digest is of has the finding `edited`, an error, and
+    If the contents do not match the digest, the estimate has the finding `edited`, an error, and
     the verdict "no".
 
     Args:
         path: the file. `phi` may be a list of ten in the toolkit's order or a mapping by name;
-            without it, `mass`, `com` and `inertia_about_com` or `inertia_about_origin` (3×3) do.
+            without it, the file needs `mass`, `com` and `inertia_about_com` or
+            `inertia_about_origin` (3×3).
 
     Raises:
         MissingFile: no such file.
         ModelError: not JSON, of another version, with a key missing or unknown, without a body, or
-            with one that is said twice and differently.
+            with redundant values that contradict each other.
     """
     path = Path(path)
     text, document = _load(path)
     try:
-        written = _is_written(document)
-        said = dict(_contents(document))
-        _require_numbers(document)
-        intact = not written or document["digest"] == contents_digest(text)
-        # Of a file that was changed phi counts: whatever contradicts it was changed, or phi was.
+        own_layout = _has_own_layout(document)
+        values = dict(_validate_fields(document))
+        _require_all_parameters(document)
+        intact = not own_layout or document["digest"] == contents_digest(text)
+        # In an edited file phi may contradict the other keys: only phi is read.
         body = read_body(document if intact else {"phi": document["phi"]})
-        saved = SavedEstimate(body, **{key: it for key, it in said.items() if it is not None})
+        given = {key: value for key, value in values.items() if value is not None}
+        saved = SavedEstimate(body, **given)
     except (IdentifyError, ValueError, RecursionError) as error:
         raise ModelError(f"{path}: {error}") from error
-    return saved if intact else _edited(saved)
+    return saved if intact else _mark_edited(saved)
 
 
 def read_parameters(path: Path | str) -> InertialParameters:
-    """The body of an estimate.json, for use where nothing carries the findings of the file on.
+    """Read only the body of an estimate.json, and refuse a file with the finding `edited`.
 
     Raises:
-        MissingFile, ModelError: as `read_estimate`, and where the file has the finding `edited`.
+        MissingFile, ModelError: as `read_estimate`, and if the file has the finding `edited`.
     """
     saved = read_estimate(path)
     require_unedited(saved, path)
@@ -91,20 +93,22 @@ def read_parameters(path: Path | str) -> InertialParameters:
 
 
 def require_unedited(saved: SavedEstimate, path: Path | str) -> None:
-    """Raises `ModelError` for an estimate with the finding `edited`, read from `path`."""
+    """Raise `ModelError` if an estimate read from `path` has the finding `edited`."""
     for finding in saved.findings:
         if finding.code == "edited":
             raise ModelError(f"{path}: {finding}")
 
 
 def _load(path: Path) -> tuple[str, dict[str, object]]:
-    """The text of a file, and the object in it."""
+    """Return the text of a JSON file, and the object in it."""
     inside = path / "estimate.json"
     if inside.is_file():
         raise MissingFile(f"{path}: is a folder; did you mean {inside}?", path=path)
     require_file(path)
-    if path.stat().st_size > _LARGEST_FILE:
-        raise ModelError(f"{path}: over {_LARGEST_FILE // 1_000_000} MB, which no estimate is")
+    if path.stat().st_size > _MAX_FILE_BYTES:
+        raise ModelError(
+            f"{path}: larger than {_MAX_FILE_BYTES // 1_000_000} MB; is this an estimate.json?"
+        )
     try:
         text = path.read_text(encoding="utf-8")
         document = json.loads(text)
@@ -115,20 +119,20 @@ def _load(path: Path) -> tuple[str, dict[str, object]]:
     return text, document
 
 
-def _require_numbers(document: Mapping[str, object]) -> None:
-    """Refuse a file that has no number for what a log does not identify: it is of no whole body."""
+def _require_all_parameters(document: Mapping[str, object]) -> None:
+    """Refuse a file that was fitted without a prior and lacks unidentified parameters."""
     decided = document.get("decided_by")
     named = decided if isinstance(decided, dict) else {}
-    if open_ := [name for name, by in named.items() if by == "nothing"]:
+    if unidentified := [name for name, by in named.items() if by == "nothing"]:
         raise ModelError(
-            f"it has no number for {', '.join(open_)}, which the log does not identify: it was "
-            "fitted with prior='none', on the command line --prior none. Fit it again with the "
+            f"it has no number for {', '.join(unidentified)}, which the log does not identify: it "
+            "was fitted with prior='none', on the command line --prior none. Fit it again with the "
             "shape of the body as the prior, or with the default one"
         )
 
 
-def _is_written(document: Mapping[str, object]) -> bool:
-    """Whether the toolkit wrote a file; one of another hand has no version.
+def _has_own_layout(document: Mapping[str, object]) -> bool:
+    """Return whether this toolkit wrote a file; files of other programs have no version.
 
     Raises:
         ModelError: it is of another version, or has other keys than those of its version.
@@ -144,10 +148,10 @@ def _is_written(document: Mapping[str, object]) -> bool:
     if type(version) is not int or version != SCHEMA_VERSION:
         raise ModelError(
             f"schema_version is {shown(version)}; this version of the toolkit reads "
-            f"{SCHEMA_VERSION}. A later one needs an update of the toolkit; a file of your own has "
-            "no schema_version"
+            f"{SCHEMA_VERSION}. A later one needs an update of the toolkit; leave schema_version "
+            "out of a file of your own"
         )
-    known = ("schema_version", *BODY_KEYS, *_Contents.model_fields, "digest")
+    known = ("schema_version", *BODY_KEYS, *_Fields.model_fields, "digest")
     for key in document:
         if key not in known:
             raise ModelError(f"unknown key {shown(key)}{did_you_mean(key, known)}")
@@ -157,22 +161,21 @@ def _is_written(document: Mapping[str, object]) -> bool:
     return True
 
 
-def _contents(document: Mapping[str, object]) -> _Contents:
-    """The keys beside the body; None for those that are not there or null."""
-    said = {key: document[key] for key in _Contents.model_fields if key in document}
+def _validate_fields(document: Mapping[str, object]) -> _Fields:
+    """Validate all keys but those of the body; None for those that are absent or null."""
+    values = {key: document[key] for key in _Fields.model_fields if key in document}
     try:
-        return _Contents.model_validate(said)
-    except ValidationError as found:
-        raise ModelError(
-            "; and ".join(map(_explain, found.errors()[:_MOST_PROBLEMS_NAMED]))
-        ) from found
+        return _Fields.model_validate(values)
+    except ValidationError as error:
+        problems = error.errors()[:_MAX_PROBLEMS]
+        raise ModelError("; and ".join(map(_format_problem, problems))) from error
 
 
-_MOST_PROBLEMS_NAMED = 5
-"""Problems of one file that a message names."""
+_MAX_PROBLEMS = 5
+"""Largest number of problems of a file that a message names."""
 
 
-def _explain(detail: ErrorDetails) -> str:
+def _format_problem(detail: ErrorDetails) -> str:
     place, got = ".".join(map(str, detail["loc"])), shown(detail["input"])
     context = detail.get("ctx", {})
     match detail["type"]:
@@ -192,12 +195,12 @@ def _explain(detail: ErrorDetails) -> str:
             return f"{place}: {detail['msg'][:1].lower()}{detail['msg'][1:]}, got {got}"
 
 
-def _edited(saved: SavedEstimate) -> SavedEstimate:
-    """An estimate that is not what was written: not to be used."""
-    text = "The file was changed after it was written: its digest is that of other contents."
+def _mark_edited(saved: SavedEstimate) -> SavedEstimate:
+    """Add the finding `edited` to an estimate, which makes it unusable."""
+    text = "The file was changed after it was written: its contents do not match its digest."
     remedy = (
-        "Use the file as it was written, or fit again; a body of your own is a JSON file with phi "
-        "alone."
+        "Use the file as it was written, or fit again; for a body of your own, write a JSON file "
+        "with phi only."
     )
     others = [finding for finding in saved.findings if finding.code != "edited"]
     findings = ranked([Finding("edited", "error", text, remedy), *others])
@@ -216,16 +219,16 @@ def _array(*shape: int) -> PlainValidator:
     return PlainValidator(lambda value: seal(check(value), "numbers", shape))
 
 
-def _made(make: Callable[..., object]) -> AfterValidator:
-    """What is made of the values of an object, by their keys."""
-    return AfterValidator(lambda checked: make(**dict(checked)))
+def _construct(constructor: Callable[..., object]) -> AfterValidator:
+    """Return a validator that calls a constructor with the checked values by name."""
+    return AfterValidator(lambda checked: constructor(**dict(checked)))
 
 
-def _finite(value: object) -> object:
-    """An object of anything that JSON has: it has no NaN and no infinity.
+def _require_finite(value: object) -> object:
+    """Return an object of JSON, and refuse NaN and infinity in it.
 
     Raises:
-        ValueError: there is one.
+        ValueError: a number is not finite.
     """
     json.dumps(value, allow_nan=False)
     return value
@@ -237,7 +240,7 @@ _Pair: TypeAlias = Annotated[tuple[float, float], BeforeValidator(numbers(2))]
 _Bound: TypeAlias = Annotated[
     tuple[Number | None, Number | None, Number], AfterValidator(lambda ends: Bound(*ends))
 ]
-_Free: TypeAlias = Annotated[dict[StrictStr, object], AfterValidator(_finite)]
+_JsonObject: TypeAlias = Annotated[dict[StrictStr, object], AfterValidator(_require_finite)]
 
 
 class _Pose(Table):
@@ -274,7 +277,7 @@ class _Finding(Table):
     severity: StrictStr
     text: StrictStr
     remedy: StrictStr
-    evidence: _Free
+    evidence: _JsonObject
     where: StrictStr
 
 
@@ -288,11 +291,11 @@ class _Verdict(Table):
     needs: dict[StrictStr, StrictBool] = Field(default_factory=dict)
 
 
-class _Contents(BaseModel):
-    """Fields of `SavedEstimate`, in the order of the file; None where a file says nothing."""
+class _Fields(BaseModel):
+    """Fields of `SavedEstimate`, in the order of the file; None for absent keys."""
 
     frame: StrictStr | None = None
-    frames: Annotated[_Frames, _made(BodyFrame)] | None = None
+    frames: Annotated[_Frames, _construct(BodyFrame)] | None = None
     covariance: _Covariance | None = None
     calibration: _Covariance | None = None
     intervals: dict[StrictStr, _Pair | None] | None = None
@@ -300,26 +303,26 @@ class _Contents(BaseModel):
     degrees_of_freedom: dict[StrictStr, Number | None] | None = None
     certified_bounds: dict[StrictStr, _Bound] | None = None
     variance_shares: dict[StrictStr, dict[StrictStr, Number]] | None = None
-    principal_axes: tuple[Annotated[_PrincipalAxis, _made(PrincipalAxis)], ...] | None = None
+    principal_axes: tuple[Annotated[_PrincipalAxis, _construct(PrincipalAxis)], ...] | None = None
     decided_by: dict[StrictStr, StrictStr] | None = None
     prior_share: dict[StrictStr, Number] | None = None
     default_body: StrictStr | None = None
-    bias: tuple[Annotated[_Bias, _made(SavedBias)], ...] | None = None
+    bias: tuple[Annotated[_Bias, _construct(SavedBias)], ...] | None = None
     residual_rms: _Six | None = None
     samples: StrictInt | None = None
     effective_samples: Number | None = None
     dropped_rows: StrictInt | None = None
-    certificate: _Free | None = None
-    provenance: _Free | None = None
-    findings: tuple[Annotated[_Finding, _made(Finding)], ...] | None = None
+    certificate: _JsonObject | None = None
+    provenance: _JsonObject | None = None
+    findings: tuple[Annotated[_Finding, _construct(Finding)], ...] | None = None
     r_squared: Annotated[tuple[Number | None, ...], Field(min_length=6, max_length=6)] | None = None
-    verdict: Annotated[_Verdict, _made(Verdict)] | None = None
+    verdict: Annotated[_Verdict, _construct(Verdict)] | None = None
 
 
-_AGREEMENT = 1e-6
-"""How far, of their size, what is said twice may differ: others print six digits and more."""
+_REDUNDANCY_TOLERANCE = 1e-6
+"""Largest relative difference of redundant values: other programs print six digits or more."""
 
-_SHAPES = {
+_BODY_SHAPES = {
     "phi": (10,),
     "mass": (),
     "com": (3,),
@@ -329,64 +332,65 @@ _SHAPES = {
 
 
 def read_body(document: Mapping[str, object]) -> InertialParameters:
-    """The body of a document.
+    """Return the body of a JSON document.
 
     Raises:
-        ModelError: none, what is no number, or two that contradict each other.
+        ModelError: no body, a value that is not a number, or values that contradict each other.
     """
     if "phi" not in document:
-        return _from_com(document)
+        return _body_from_com(document)
     phi = document["phi"]
     if isinstance(phi, Mapping):
         missing = [name for name in PHI if name not in phi]
         if missing:
             raise ModelError(f"phi: no {missing[0]!r}; expected {list(PHI)}")
         phi = [phi[name] for name in PHI]
-    body = InertialParameters(_said({"phi": phi}, "phi"))
-    _require_agreement(document, body)
+    body = InertialParameters(_body_value({"phi": phi}, "phi"))
+    _require_redundant_keys_agree(document, body)
     return body
 
 
-def _from_com(document: Mapping[str, object]) -> InertialParameters:
+def _body_from_com(document: Mapping[str, object]) -> InertialParameters:
     missing = [key for key in ("mass", "com") if key not in document]
     if missing:
         raise ModelError(f"no body: neither phi nor {missing[0]}")
-    mass, com = float(_said(document, "mass")), _said(document, "com")
+    mass, com = float(_body_value(document, "mass")), _body_value(document, "com")
     if "inertia_about_com" in document:
-        return InertialParameters.from_com(mass, com, _said(document, "inertia_about_com"))
+        return InertialParameters.from_com(mass, com, _body_value(document, "inertia_about_com"))
     if "inertia_about_origin" in document:
-        inertia = _said(document, "inertia_about_origin")
+        inertia = _body_value(document, "inertia_about_origin")
         steiner = symmetric_from_six(phi_from_inertia(mass, com, np.zeros((3, 3)))[4:])
         return InertialParameters.from_com(mass, com, inertia - steiner)
     raise ModelError("no body: neither phi nor inertia_about_com nor inertia_about_origin")
 
 
-def _said(document: Mapping[str, object], key: str) -> Array:
-    """Numbers of a JSON document, of the shape that a key has; `true` and `"1"` are none."""
+def _body_value(document: Mapping[str, object], key: str) -> Array:
+    """Parse the numbers of a key of the body in its shape; `true` and `"1"` are not numbers."""
     try:
-        return seal(numbers(*_SHAPES[key])(document[key]), key, _SHAPES[key])
+        return seal(numbers(*_BODY_SHAPES[key])(document[key]), key, _BODY_SHAPES[key])
     except ValueError as error:
         raise ModelError(f"{key}: {error}") from error
 
 
-def _require_agreement(document: Mapping[str, object], body: InertialParameters) -> None:
-    """Refuse a file that says the body twice, and differently: one of the two was edited by hand.
+def _require_redundant_keys_agree(document: Mapping[str, object], body: InertialParameters) -> None:
+    """Refuse a file whose other keys of the body contradict `phi`.
 
     Raises:
         ModelError: names the key and both values.
     """
-    for key in list(_SHAPES)[1:]:
+    for key in list(_BODY_SHAPES)[1:]:
         if document.get(key) is None or (body.mass == 0.0 and key in ("com", "inertia_about_com")):
             continue
-        said, ours = _said(document, key), np.asarray(getattr(body, key), dtype=np.float64)
-        size, floor = float(max(np.abs(said).max(), np.abs(ours).max())), 0.0
-        if key == "com":  # of the body's extent too: it may be near zero
+        given = _body_value(document, key)
+        by_phi = np.asarray(getattr(body, key), dtype=np.float64)
+        size, floor = float(max(np.abs(given).max(), np.abs(by_phi).max())), 0.0
+        if key == "com":  # the centre of mass may be near zero: compare with the body's extent
             extent = np.sqrt(np.abs(np.trace(body.inertia_about_com) / body.mass))
             size = max(size, float(extent))
         if key == "inertia_about_com":
             floor = float(rounding_error_about_com(body.phi))
-        if np.abs(said - ours).max() > _AGREEMENT * size + floor:
+        if np.abs(given - by_phi).max() > _REDUNDANCY_TOLERANCE * size + floor:
             raise ModelError(
-                f"{key} is {said.tolist()}, but phi says {ours.tolist()}; the two must agree: "
-                f"correct the one that is wrong, or delete it"
+                f"{key} is {given.tolist()}, but {by_phi.tolist()} by phi; the two must agree: "
+                f"correct the wrong one, or delete it"
             )

@@ -1,4 +1,4 @@
-"""How an estimate shows itself: its body at hand, a line, a table, plain data."""
+"""Views of an estimate: properties of its body, one line of text, and a table."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ MOMENTS = ("I1", "I2", "I3")
 """Names of the principal moments about the centre of mass, ascending."""
 
 ABOUT_COM = ("cx", "cy", "cz", *(f"Ic{name[1:]}" for name in PHI[4:]))
-"""Names of what an estimate has beside the ten: the centre of mass, and the inertia about it."""
+"""Names of the centre of mass and of the inertia about it, which follow from the ten of phi."""
 
 
 class EstimateViews:
-    """What an estimate in memory and one read from its file show alike."""
+    """Views that an estimate in memory and one read from its file have in common."""
 
     __slots__ = ()
 
@@ -39,7 +39,7 @@ class EstimateViews:
         frames: BodyFrame
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
-        """The ten numbers about Bo in B, so that an estimate goes wherever a body does."""
+        """Return the ten parameters about Bo in B: an estimate is accepted wherever a body is."""
         return self.parameters.__array__(dtype, copy)
 
     @property
@@ -58,20 +58,20 @@ class EstimateViews:
         return self.parameters.inertia_about_com
 
     @property
-    def frame_in_words(self) -> str:
-        """The body frame as people call it: "B (wrist sensor)", "B (the flange)", or "B"."""
-        known = self.frames
-        if known.name is not None:
-            return f"B ({known.name})"
-        if known.tcp is not None:  # the log is of a tool point
+    def frame_description(self) -> str:
+        """Readable name of the body frame: "B (wrist sensor)", "B (the flange)", or "B"."""
+        frames = self.frames
+        if frames.name is not None:
+            return f"B ({frames.name})"
+        if frames.tcp is not None:  # the log is of a tool point
             return "B (the flange)"
         return "B" if self.frame == "body" else f"B ({self.frame})"
 
     def to_frame(self) -> pd.DataFrame:
-        """The parameters by name: value, 95 % interval (low, high), SI unit, and what decided it.
+        """Return a table of the parameters: value, 95 % interval, SI unit and `decided_by`.
 
-        The ten of phi, then the centre of mass, the inertia about it and its principal moments, as
-        the intervals have them; low and high are NaN for what the data do not identify.
+        The rows are the ten of phi, then the centre of mass, the inertia about it and its principal
+        moments; the interval (low, high) is NaN for parameters that the data do not identify.
         """
         import pandas as pd
 
@@ -81,7 +81,7 @@ class EstimateViews:
             six = six_from_symmetric(body.inertia_about_com)
             about_com = [*body.com, *six, *body.principal_moments]
         values = [*body.phi, *about_com]
-        intervals = [self.intervals.get(name) or (np.nan, np.nan) for name in _NAMES]
+        intervals = [self.intervals.get(name) or (np.nan, np.nan) for name in _ROW_NAMES]
         return pd.DataFrame(
             {
                 "value": values,
@@ -91,28 +91,28 @@ class EstimateViews:
                 "decided_by": [
                     *(
                         self.decided_by.get(name, self.decided_by.get(deciding, ""))
-                        for name, deciding in zip(_NAMES, (*PHI, *PHI[1:]), strict=False)
+                        for name, deciding in zip(_ROW_NAMES, (*PHI, *PHI[1:]), strict=False)
                     ),
-                    *[self._of_inertia] * 3,
+                    *[self._inertia_decided_by] * 3,
                 ],
             },
-            index=pd.Index(_NAMES, name="parameter"),
+            index=pd.Index(_ROW_NAMES, name="parameter"),
         )
 
     @property
-    def _of_inertia(self) -> str:
-        """What decided the inertia as a whole: where its entries differ, the least of it."""
-        of_entries = {self.decided_by.get(name, "") for name in PHI[4:]}
+    def _inertia_decided_by(self) -> str:
+        """Weakest of the sources that decided the entries of the inertia."""
+        sources = {self.decided_by.get(name, "") for name in PHI[4:]}
         order = ("nothing", "default", "constraint", "prior", "data")
-        return next((by for by in order if by in of_entries), "")
+        return next((source for source in order if source in sources), "")
 
     def __repr__(self) -> str:
         completed = [name for name in PHI if self.decided_by.get(name) == "default"]
-        words = f"; completed by the default body: {', '.join(completed)}" if completed else ""
-        return f"{type(self).__name__}({describe_body(self.parameters)}{words})"
+        suffix = f"; completed by the default body: {', '.join(completed)}" if completed else ""
+        return f"{type(self).__name__}({describe_body(self.parameters)}{suffix})"
 
     def __str__(self) -> str:
-        """The line of `repr`, and a line for each parameter with its 95 % interval in SI."""
+        """Return the line of `repr`, and a line for each parameter with its 95 % interval in SI."""
         lines = [repr(self)]
         for name, value, low, high, unit, by in self.to_frame().itertuples():
             half = 0.5 * (high - low)
@@ -126,4 +126,4 @@ class EstimateViews:
         return f"<p>{escape(repr(self))}</p>{self.to_frame().to_html(na_rep='–')}"
 
 
-_NAMES = (*PHI, *ABOUT_COM, *MOMENTS)
+_ROW_NAMES = (*PHI, *ABOUT_COM, *MOMENTS)

@@ -1,4 +1,4 @@
-"""A body in the words of a simulator, a program or a controller, by name."""
+"""Export of a body as text for a simulator, a program or a controller."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from textwrap import wrap
 from identify.arrays import PhiLike
 from identify.documents import lookup, read_toml
 from identify.errors import ModelError
-from identify.exchange.controllers import CONTROLLERS, HEAVIEST, Export, payload_setting
+from identify.exchange.controllers import CONTROLLERS, MAX_PAYLOAD_MASS, Export, payload_setting
 from identify.exchange.estimate_views import EstimateViews
 from identify.exchange.models import MODEL_FORMATS
 from identify.exchange.rewriting import inertial_snippet
@@ -22,10 +22,10 @@ from identify.inertia import InertialParameters
 _PROGRAMS: Mapping[str, str] = read_toml(
     Path(str(files("identify.exchange").joinpath("programs.toml")))
 )
-"""Templates of programs in Python, by name."""
+"""Templates of Python programs, by name."""
 
 EXPORTS: tuple[str, ...] = (*MODEL_FORMATS, *_PROGRAMS, *CONTROLLERS)
-"""Names of what a body can be exported to: model formats, programs, controllers."""
+"""Names of all export formats: model formats, programs, controllers."""
 
 
 def export_body(
@@ -35,32 +35,32 @@ def export_body(
     largest_mass: float | None = None,
     digits: int = DIGITS,
 ) -> Export:
-    """A body as the text of one of `EXPORTS`.
+    """Return a body as text in one of the formats of `EXPORTS`.
 
     Args:
-        body: an estimate, which goes to a controller about the flange (or tool point) and to the
-            others about B; or ten parameters about the origin of the link's, body node's or
+        body: an estimate, which is exported to a controller about the flange (or tool point) and
+            to the others about B; or ten parameters about the origin of the link's, body node's or
             flange's frame, in its axes, shape (10,).
         name: one of `EXPORTS`.
-        largest_mass: what the arm may carry [kg]; for controllers.
-        digits: significant digits to begin with, see `round_body`; not for controllers, whose
-            digits are those that they take.
+        largest_mass: rated payload of the arm [kg]; for controllers.
+        digits: initial number of significant digits, see `round_body`; not for controllers, which
+            determine their digits.
 
     Raises:
-        ModelError: an unknown name, an impossible body, one that a controller does not take, or an
-            estimate of which nobody knows where the flange is.
+        ModelError: an unknown name, a body that is not physically consistent or that a controller
+            does not take, or an estimate without the pose of the flange.
     """
     lookup(dict.fromkeys(EXPORTS), name, "export format", ModelError)
     if name in CONTROLLERS:
         if digits != DIGITS:
-            raise ModelError(f"{name}: the digits are those that the controller takes")
-        limit = HEAVIEST if largest_mass is None else largest_mass
+            raise ModelError(f"{name}: the controller determines the digits; leave digits out")
+        limit = MAX_PAYLOAD_MASS if largest_mass is None else largest_mass
         return payload_setting(name, body, largest_mass=limit)
     if largest_mass is not None:
-        raise ModelError(f"{name}: only controllers ({', '.join(CONTROLLERS)}) have a largest mass")
+        raise ModelError(f"{name}: only controllers ({', '.join(CONTROLLERS)}) take a largest mass")
     notes: tuple[str, ...] = ()
     if isinstance(body, EstimateViews):
-        body, notes = body.parameters, (f"about {body.frame_in_words}, in its axes",)
+        body, notes = body.parameters, (f"about {body.frame_description}, in its axes",)
     body = InertialParameters.single(body)
     if name in _PROGRAMS:
         written = round_body(body.phi, digits=digits)
@@ -74,27 +74,27 @@ def export_body(
     return Export(text, (written.change,) if written.change else (), notes)
 
 
-_LINE_WIDTH = 96
+_COMMENT_WIDTH = 96
 
 
 def with_comment(text: str, name: str, lines: Sequence[str]) -> str | None:
-    """The text of an export under a comment, or None where its format has no comments.
+    """Return the text of an export below a comment, or None if its format has no comments.
 
     Args:
         text: of one of `EXPORTS`.
         name: its name.
-        lines: the comment, a paragraph each; in ASCII, as controllers want it.
+        lines: the comment, a paragraph each; in ASCII, as controllers require.
     """
     if name in MODEL_FORMATS:
         return f"{_xml_comment(lines)}\n{text}"
-    mark = "#" if name in _PROGRAMS else CONTROLLERS[name].comment
-    if not mark:
+    prefix = "#" if name in _PROGRAMS else CONTROLLERS[name].comment
+    if not prefix:
         return None
-    return "".join(f"{mark} {line}\n" for line in _wrapped(lines)) + text
+    return "".join(f"{prefix} {line}\n" for line in _wrap_ascii(lines)) + text
 
 
 def model_with_comment(content: bytes, path: Path, lines: Sequence[str]) -> bytes:
-    """A model file with a comment before its root element.
+    """Return a model file with a comment before its root element.
 
     Args:
         content: of the file.
@@ -107,15 +107,15 @@ def model_with_comment(content: bytes, path: Path, lines: Sequence[str]) -> byte
 
 
 def _xml_comment(lines: Sequence[str]) -> str:
-    said = "\n".join(f"  {line}" for line in _wrapped(lines))
-    while "--" in said:  # would end it
-        said = said.replace("--", "- -")
-    return f"<!--\n{said}\n-->"
+    text = "\n".join(f"  {line}" for line in _wrap_ascii(lines))
+    while "--" in text:  # would end the comment
+        text = text.replace("--", "- -")
+    return f"<!--\n{text}\n-->"
 
 
-def _wrapped(lines: Sequence[str]) -> list[str]:
-    plain = (
+def _wrap_ascii(lines: Sequence[str]) -> list[str]:
+    ascii_lines = (
         line.replace("²", "^2").replace("³", "^3").encode("ascii", "replace").decode()
         for line in lines
     )
-    return [part for line in plain for part in wrap(line, _LINE_WIDTH)]
+    return [part for line in ascii_lines for part in wrap(line, _COMMENT_WIDTH)]

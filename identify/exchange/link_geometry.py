@@ -1,7 +1,7 @@
-"""Shapes of a link, as its model file has them, filled with an even density.
+"""Inertia of a link's shapes in a model file, filled with uniform density.
 
-Meshes are found as ROS and Gazebo find theirs, by the names of the folders around the model. One
-that is not closed has no inside: it is taken by its convex hull, and that is said.
+Meshes are located as in ROS and Gazebo, by the names of the folders around the model. A mesh that
+is not closed has no interior: its convex hull is used, and reported.
 """
 
 from __future__ import annotations
@@ -39,29 +39,30 @@ _SIZES: dict[str, tuple[type[Shape], tuple[tuple[str, int], ...]]] = {
     "capsule": (Capsule, (("radius", 1), ("length", 1))),
     "ellipsoid": (Ellipsoid, (("radii", 3),)),
 }
-"""Shapes by the name of their element in URDF and SDF, with the numbers that say their sizes."""
+"""Shapes by the name of their element in URDF and SDF, with the attributes of their size."""
 
-_CONTRADICTS = 5.0
-"""Ratio of radii of gyration along a direction that no body of a shape has. At the surface of a
-ball, mass has √5 times that of the even one; in its middle that of what sits there."""
+_MAX_GYRATION_RATIO = 5.0
+"""Largest plausible ratio of radii of gyration of a body and its shape along a direction.
 
-_FAR_RADII, _FAR_METRES = 30.0, 3.0
-"""A centre of mass is far from its link's origin beyond so many radii of gyration and metres."""
+With all mass at the surface of a ball the ratio is √5; with all mass inside it may be small."""
 
-UNLIKE = "its shape contradicts its inertia"
+_MAX_ORIGIN_DISTANCE_RADII, _MAX_ORIGIN_DISTANCE = 30.0, 3.0
+"""Plausible distance of a centre of mass from its link's origin, in radii of gyration and [m]."""
 
-OUTSIDE = math.sqrt(5.0)
-"""Ratio of radii of gyration from which a body is larger than a convex shape like a ball or box."""
+SHAPE_CONTRADICTION = "its shape contradicts its inertia"
+
+MAX_CONVEX_RATIO = math.sqrt(5.0)
+"""Largest ratio of radii of gyration of a body and a convex shape that contains it."""
 
 
 class LinkGeometry(NamedTuple):
-    """One shape of a link.
+    """One collision or visual shape of a link.
 
     Attributes:
         role: `collision` or `visual`.
         kind: name of its element.
         pose: of the shape in the link's axes.
-        text: gives what the file says of a size, or nothing.
+        text: returns the text of an attribute by name, empty if it is absent.
     """
 
     role: str
@@ -70,99 +71,105 @@ class LinkGeometry(NamedTuple):
     text: Callable[[str], str]
 
 
-class Filled(NamedTuple):
-    """Shapes of a link, filled with 1 kg/m³.
+class ShapeInertia(NamedTuple):
+    """Inertia of a link's shapes, filled with 1 kg/m³.
 
     Attributes:
         phi: ten parameters about the link's origin, shape (10,); the mass is the volume [m³].
-        what: which shapes they are, in words.
+        description: the shapes, for messages.
     """
 
     phi: Phi
-    what: str
+    description: str
 
 
-def fill(geometries: Iterable[LinkGeometry], model: Path) -> Filled:
-    """A link's collision shapes filled with an even density, or where that fails its visual ones.
+def inertia_from_shapes(geometries: Iterable[LinkGeometry], model: Path) -> ShapeInertia:
+    """Fill a link's collision shapes, or if that fails its visual ones, with uniform density.
 
-    Shapes that overlap count twice where they do; meshes are looked for around the model's file.
+    Overlapping volumes count twice; meshes are searched for around the model's file.
 
     Raises:
-        ModelError: there are none that can be filled; says why.
+        ModelError: no shapes can be filled; gives the reason.
     """
-    every = tuple(geometries)
+    shapes = tuple(geometries)
     reasons: list[str] = []
     for role in ("collision", "visual"):
-        some = [geometry for geometry in every if geometry.role == role]
-        if not some:
+        selected = [geometry for geometry in shapes if geometry.role == role]
+        if not selected:
             continue
         try:
-            bodies, words = zip(*(_filled(geometry, model) for geometry in some), strict=True)
+            bodies, names = zip(*(_fill(geometry, model) for geometry in selected), strict=True)
         except IdentifyError as error:
             reasons.append(f"{role}: {error}")
             continue
-        return Filled(np.sum(bodies, axis=0), f"its {role} geometry ({', '.join(words)})")
+        return ShapeInertia(np.sum(bodies, axis=0), f"its {role} geometry ({', '.join(names)})")
     raise ModelError("; ".join(reasons) or "it has no geometry")
 
 
-def contradiction(second: Mat33, mass: float, shape: Filled, most: float = _CONTRADICTS) -> str:
-    """Along which direction a body and its shape are of different extents, in a sentence.
+def shape_contradiction(
+    second: Mat33, mass: float, shape: ShapeInertia, max_ratio: float = _MAX_GYRATION_RATIO
+) -> str:
+    """Return a sentence on the direction in which a body and its shape differ most in extent.
 
-    The direction is that of the largest ratio of radii of gyration √(uᵀ S u / m), of the body and
-    of the shape filled evenly; nothing is said from a fifth up to `most`, or of one without extent.
+    The direction has the largest ratio of radii of gyration √(uᵀ S u / m), of the body and of the
+    uniform shape. The sentence is empty for ratios from a fifth to `max_ratio`, and for shapes
+    without extent in some direction.
 
     Args:
         second: of the body about its centre of mass in the link's axes [kg m²], shape (3, 3).
         mass: of the body [kg].
         shape: of the link.
-        most: largest ratio of a body that belongs to it.
+        max_ratio: largest ratio that does not contradict the shape.
     """
-    even = second_moment_about_com(shape.phi) / float(shape.phi[0])
-    sizes = np.linalg.eigvalsh(even)
+    uniform = second_moment_about_com(shape.phi) / float(shape.phi[0])
+    sizes = np.linalg.eigvalsh(uniform)
     if not sizes[0] > 1e-12 * sizes[2]:
         return ""
-    # With even = L Lᵀ, the squared ratio along L⁻ᵀ v is vᵀ L⁻¹ (S / m) L⁻ᵀ v.
-    inverse = np.linalg.inv(np.linalg.cholesky(even))
+    # With uniform = L Lᵀ, the squared ratio along L⁻ᵀ v is vᵀ L⁻¹ (S / m) L⁻ᵀ v.
+    inverse = np.linalg.inv(np.linalg.cholesky(uniform))
     squares, directions = np.linalg.eigh(inverse @ (second / mass) @ inverse.T)
     ratios = np.sqrt(np.maximum(squares, 0.0))
-    farthest = int(np.argmax(np.maximum(ratios, most / _CONTRADICTS / np.maximum(ratios, 1e-300))))
-    if 1.0 / _CONTRADICTS <= ratios[farthest] <= most:
+    too_small = max_ratio / _MAX_GYRATION_RATIO / np.maximum(ratios, 1e-300)
+    worst = int(np.argmax(np.maximum(ratios, too_small)))
+    if 1.0 / _MAX_GYRATION_RATIO <= ratios[worst] <= max_ratio:
         return ""
-    u = inverse.T @ directions[:, farthest]
+    u = inverse.T @ directions[:, worst]
     u /= np.linalg.norm(u) * (1.0 if u[np.argmax(np.abs(u))] > 0.0 else -1.0)
-    of_shape = float(np.sqrt(u @ even @ u))
+    shape_radius = float(np.sqrt(u @ uniform @ u))
     along = ", ".join(f"{x:.3g}" for x in np.where(np.abs(u) < 1e-6, 0.0, u))
     return (
-        f"{UNLIKE}: along [{along}] its radius of gyration is "
-        f"{ratios[farthest] * of_shape:.2g} m, and {of_shape:.2g} m for {shape.what} filled "
-        f"evenly; --from-geometry puts the inertia of the shape there"
+        f"{SHAPE_CONTRADICTION}: along [{along}] its radius of gyration is "
+        f"{ratios[worst] * shape_radius:.2g} m, and {shape_radius:.2g} m for "
+        f"{shape.description} of uniform density; --from-geometry takes the inertia of the shape"
     )
 
 
-def far_from_shape(phi: Phi, shape: Filled | None) -> str:
-    """How far a centre of mass is from its link's shape or origin, where its unit looks wrong."""
-    whole = phi if shape is None else shape.phi
-    centre = np.zeros(3) if shape is None else whole[1:4] / whole[0]
-    away = float(np.linalg.norm(phi[1:4] / phi[0] - centre))
-    radius = float(np.sqrt(np.trace(second_moment_about_com(whole)) / whole[0]))
-    least = max(_FAR_RADII * radius, _FAR_METRES) if shape is None else _CONTRADICTS * radius
-    place = "the link's origin" if shape is None else shape.what
-    far = f"its centre of mass is {away:.3g} m from {place}: is its place in metres?"
-    return far if away > least else ""
+def com_distance_warning(phi: Phi, shape: ShapeInertia | None) -> str:
+    """Return a warning if a centre of mass is so far from its shape that its unit looks wrong."""
+    reference = phi if shape is None else shape.phi
+    centre = np.zeros(3) if shape is None else reference[1:4] / reference[0]
+    distance = float(np.linalg.norm(phi[1:4] / phi[0] - centre))
+    radius = float(np.sqrt(np.trace(second_moment_about_com(reference)) / reference[0]))
+    limit = _MAX_GYRATION_RATIO * radius
+    if shape is None:
+        limit = max(_MAX_ORIGIN_DISTANCE_RADII * radius, _MAX_ORIGIN_DISTANCE)
+    origin = "the link's origin" if shape is None else shape.description
+    warning = f"its centre of mass is {distance:.3g} m from {origin}: is it given in metres?"
+    return warning if distance > limit else ""
 
 
-def _filled(geometry: LinkGeometry, model: Path) -> tuple[Phi, str]:
+def _fill(geometry: LinkGeometry, model: Path) -> tuple[Phi, str]:
     if geometry.kind == "mesh":
-        shape, what = _mesh(geometry, model)
+        shape, description = _mesh(geometry, model)
     elif geometry.kind in _SIZES:
         kind, names = _SIZES[geometry.kind]
         sizes = [
             x for name, count in names for x in _numbers(geometry.text(name), count, geometry, name)
         ]
-        shape, what = kind(*sizes), geometry.kind
+        shape, description = kind(*sizes), geometry.kind
     else:
-        raise ModelError(f"a <{geometry.kind}> has no volume that is known here")
-    return in_frame(shape.body(density=1.0).phi, geometry.pose), what
+        raise ModelError(f"the volume of a <{geometry.kind}> is not known")
+    return in_frame(shape.body(density=1.0).phi, geometry.pose), description
 
 
 def _numbers(text: str, count: int, geometry: LinkGeometry, name: str) -> Array:
@@ -189,10 +196,10 @@ def _mesh(geometry: LinkGeometry, model: Path) -> tuple[Shape, str]:
 
 
 def _mesh_file(name: str, model: Path) -> Path:
-    """The file of a mesh: by itself, or `package://NAME/REST` in a folder NAME around the model.
+    """Return the file of a mesh: a path, or `package://NAME/REST` in a folder around the model.
 
     Raises:
-        ModelError: there is none.
+        ModelError: the file does not exist.
     """
     scheme, package, rest = "", "", name
     if "://" in name:
@@ -201,12 +208,12 @@ def _mesh_file(name: str, model: Path) -> Path:
     if scheme == "file":
         candidates: Sequence[Path] = (Path("/") / rest,)
     elif scheme in ("package", "model"):
-        around = model.absolute().parents
-        listed = os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep)
+        parents = model.absolute().parents
+        search_path = os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep)
         candidates = (
-            *(folder / rest for folder in around if folder.name == package),
-            *(folder / package / rest for folder in around),
-            *(Path(folder) / package / rest for folder in listed if folder),
+            *(folder / rest for folder in parents if folder.name == package),
+            *(folder / package / rest for folder in parents),
+            *(Path(folder) / package / rest for folder in search_path if folder),
         )
     elif scheme:
         raise ModelError(f"the mesh {name!r} is not a file")
@@ -215,4 +222,4 @@ def _mesh_file(name: str, model: Path) -> Path:
     for candidate in candidates:
         if candidate.is_file():
             return candidate
-    raise ModelError(f"the mesh {name!r} is not to be found around {model}")
+    raise ModelError(f"cannot find the mesh {name!r} around {model}")

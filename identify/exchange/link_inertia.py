@@ -1,4 +1,4 @@
-"""`LinkInertia`: what a model file says of one link; verdicts of many at once."""
+"""`LinkInertia`, the inertia of a link in a model file, and the kinds of many bodies at once."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from identify.inertia.matrices import second_moment_about_com
 from identify.inertia.parameters import InertialParameters
 from identify.inertia.verdict import BodyVerdict, check
 
-DENSEST_LINK = 1e5
-"""A few times the density of osmium [kg/m³]."""
+MAX_MATERIAL_DENSITY = 1e5
+"""Largest plausible density [kg/m³], a few times that of osmium."""
 
 _BALL_VOLUME = 9.0
 """Volume over k³ of a ball, k² = tr S / m, rounded down: no solid of the same k has more."""
 
-_TOO_WIDE = 10.0
-"""Radii of gyration in the largest length of a model that are hard to believe."""
+_MAX_GYRATION_PER_LENGTH = 10.0
+"""Largest plausible ratio of a link's radius of gyration to the largest length of its model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +32,18 @@ class LinkInertia:
         name: of the link; within nested models, `outer::inner::link`.
         line: of its inertial element, or of the link without one; None where the file has no lines.
         phi: ten parameters about the link's origin in its axes, shape (10,); None for a massless
-            frame, and where the file does not say (the note tells why).
+            frame, and if the file does not determine them (see the note).
         massless: whether it is a frame without mass.
-        printed: the body as the numbers are printed, about the centre of mass in axes of its own
-            (of an estimate as phi); None where no numbers are.
-        half_units: what rounding to the digits printed may have done to `printed`, shape (10,).
-        added_mass: of the fluid, 6×6, linear first, as the file has it; None for none.
-        note: what else a reader should know, in a sentence, or nothing.
-        order: of the numbers, by its name in `SIX_ORDERS`, or `diagonal` of moments alone.
-        axes: R_LC of the axes that the numbers are printed in, in those of the link, shape (3, 3).
+        printed: the numbers of the file, about the centre of mass in axes C (of an estimate, phi);
+            None if the file has no numbers.
+        half_units: largest rounding error of `printed` at its number of digits, shape (10,).
+        added_mass: of the fluid, 6×6, linear first, as in the file; None for none.
+        note: further information on the link; empty if there is none.
+        order: of the numbers, by its name in `SIX_ORDERS`, or `diagonal` for moments only.
+        axes: R_LC of the axes C of the printed numbers in the link's, shape (3, 3).
         moves_alone: whether it is a massless frame that a joint moves, with no mass fixed to it.
-        unreadable: whether its element cannot be read, as the note says.
-        largest_length: largest length that the file mentions [m]; None for none.
+        unreadable: whether its element cannot be read (see the note).
+        largest_length: largest length in the file [m]; None for none.
     """
 
     name: str
@@ -68,69 +68,71 @@ class LinkInertia:
 
     @property
     def verdict(self) -> BodyVerdict | None:
-        """Whether the body is possible; None where the file does not say it."""
+        """Physical consistency of the body; None if the file does not determine the body."""
         if self.massless:
             return check(np.zeros(10))
-        return None if self.judged is None else check(self.judged, half_units=self.half_units)
+        if self.phi_as_printed is None:
+            return None
+        return check(self.phi_as_printed, half_units=self.half_units)
 
     @property
     def parameters(self) -> InertialParameters | None:
-        """The body about the link's origin in its axes; None where `phi` is."""
+        """Body about the link's origin in its axes; None if `phi` is None."""
         return None if self.phi is None else InertialParameters(self.phi)
 
     @property
-    def judged(self) -> Phi | None:
-        """What the verdict is about: the numbers as printed, where there are any."""
+    def phi_as_printed(self) -> Phi | None:
+        """Ten parameters whose consistency is checked: `printed` if available, else `phi`."""
         return self.phi if self.printed is None else self.printed
 
     @property
-    def placeholder(self) -> str:
-        """How a body with one power of ten about each axis looks like a placeholder, or nothing."""
-        body = np.zeros(10) if self.judged is None else self.judged
-        even = (body[4:] == body[4] * np.array([1, 0, 0, 1, 0, 1])).all()
-        if not even or f"{body[4]:e}"[:8] != "1.000000":
+    def placeholder_warning(self) -> str:
+        """Warning if all principal moments are one power of ten, which looks like a placeholder."""
+        body = np.zeros(10) if self.phi_as_printed is None else self.phi_as_printed
+        isotropic = (body[4:] == body[4] * np.array([1, 0, 0, 1, 0, 1])).all()
+        if not isotropic or f"{body[4]:e}"[:8] != "1.000000":
             return ""
         return f"{body[0]:.6g} kg with {body[4]:g} kg m² about each axis look like a placeholder"
 
     @property
-    def note_beyond_size(self) -> str:
-        """The note without what `unit_note` says of the size of the body."""
+    def note_without_size(self) -> str:
+        """Note without the part of `unit_note` on the size of the body."""
         parts = self.note.split("; ")
         return "; ".join(part for part in parts if not part.startswith("its radius"))
 
 
 def unit_note(printed: Phi, largest_length: float | None) -> str:
-    """What in a body looks like wrong units, in a sentence or nothing: mm for m, g for kg.
+    """Return a note if the size of a body suggests wrong units: mm for m, g for kg.
 
-    The ten parameters are about the centre of mass; `largest_length` [m] is the largest that the
-    model's file mentions.
+    The ten parameters are about the centre of mass; `largest_length` [m] is the largest in the
+    model's file.
     """
     mass, trace = float(printed[0]), float(printed[[4, 7, 9]].sum())
     if not (mass > 0.0 and trace > 0.0):
         return ""
     k = math.sqrt(0.5 * trace / mass)
-    if largest_length and k > _TOO_WIDE * largest_length:
+    if largest_length and k > _MAX_GYRATION_PER_LENGTH * largest_length:
         return (
             f"its radius of gyration is {k:.3g} m, but the largest length in the file is "
             f"{largest_length:.3g} m: are the units kg, m and kg m²?"
         )
-    # By its cube root: the cube of k may leave double precision.
+    # Computed by its cube root: the cube of k may underflow.
     root = math.cbrt(mass / _BALL_VOLUME) / k if k > 0.0 else math.inf
     density = min(root, 1e100) ** 3
-    if density > DENSEST_LINK:
+    if density > MAX_MATERIAL_DENSITY:
         return (
-            f"its radius of gyration of {k:.3g} m makes it denser than {density:.1g} kg/m³, which "
-            f"no material is: are the units kg, m and kg m²?"
+            f"its radius of gyration of {k:.3g} m makes it denser than {density:.1g} kg/m³, and "
+            f"so than any material: are the units kg, m and kg m²?"
         )
     return ""
 
 
 def implied_density(phi: Phi) -> float:
-    """Density that a body has at the least, by how little of its mass is away from an axis.
+    """Return the density of the solid cylinder with the mass and inertia of a body [kg/m³].
 
-    Of a solid cylinder of the same mass, with a length of √(12 s₃ / m) and its smallest principal
-    moment: ρ = m / (2π k² l) with k² = (s₁ + s₂) / m, of second moments s₁ ≤ s₂ ≤ s₃. Within 10 %
-    for a ball too. In kg/m³; infinite for a point or a rod.
+    The cylinder has the length l = √(12 s₃ / m) and the smallest principal moment of the body:
+    ρ = m / (2π k² l) with k² = (s₁ + s₂) / m, for second moments s₁ ≤ s₂ ≤ s₃. It is about the
+    smallest density of a solid (within 10 % for a ball too); infinite for a point or a rod.
     """
     mass = float(phi[0])
     second = np.maximum(np.linalg.eigvalsh(second_moment_about_com(phi)), 0.0) / mass
@@ -138,8 +140,8 @@ def implied_density(phi: Phi) -> float:
     return mass / volume if volume > 0.0 else math.inf
 
 
-def largest_of(words: Iterable[str]) -> float | None:
-    """The largest magnitude among words that are finite numbers; None without any above zero."""
+def largest_magnitude(words: Iterable[str]) -> float | None:
+    """Return the largest magnitude among words that are finite numbers, None if none is above 0."""
     largest = 0.0
     for word in words:
         try:
@@ -151,19 +153,19 @@ def largest_of(words: Iterable[str]) -> float | None:
 
 
 def link_kinds(links: Sequence[LinkInertia]) -> tuple[BodyKind | None, ...]:
-    """What `verdict.kind` of each link is; None where the file does not say it.
+    """Return `verdict.kind` of each link, None if the file does not determine the body.
 
-    All are judged at once: a verdict of each takes its time, and few need one.
+    All bodies are classified in one call, which is faster than a verdict for each.
     """
     kinds = [BodyKind.MASSLESS if link.massless else None for link in links]
-    known = [(i, link) for i, link in enumerate(links) if link.judged is not None]
+    known = [(i, link) for i, link in enumerate(links) if link.phi_as_printed is not None]
     if not known:
         return tuple(kinds)
-    bodies = np.array([link.judged for _, link in known])
+    bodies = np.array([link.phi_as_printed for _, link in known])
     exact = np.zeros(10)
     units = np.array([exact if link.half_units is None else link.half_units for _, link in known])
     massless = np.all(np.abs(bodies) <= units, axis=-1)
-    judged = np.where(massless, np.str_(BodyKind.MASSLESS), body_kinds(bodies))
-    for (i, _), kind in zip(known, judged.tolist(), strict=True):
+    kinds_of_known = np.where(massless, np.str_(BodyKind.MASSLESS), body_kinds(bodies))
+    for (i, _), kind in zip(known, kinds_of_known.tolist(), strict=True):
         kinds[i] = BodyKind(kind)
     return tuple(kinds)

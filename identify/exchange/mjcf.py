@@ -1,7 +1,7 @@
-"""MJCF: bodies and their `<inertial>`, read, and written as text.
+"""Reader and writer of the bodies of MJCF files and their `<inertial>`.
 
-Plain XML says the inertia of bodies that have an `<inertial>`; of those whose inertia comes from
-their geoms MuJoCo says it, where it is installed (`mjcf_compiling`).
+Bodies with an `<inertial>` are read from the XML; for bodies whose inertia comes from their geoms
+MuJoCo computes it, if it is installed (`mjcf_compiling`).
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from identify.arrays import Array, Mat33, Vec3
-from identify.exchange.link_inertia import LinkInertia, largest_of
+from identify.exchange.link_inertia import LinkInertia, largest_magnitude
 from identify.exchange.mjcf_compiling import CompiledBody, compiled_bodies, has_geoms
 from identify.exchange.model_format import (
-    FoundLink,
+    LinkEntry,
     ModelFormat,
+    link_with_inertia,
     massless_link,
     read_link,
-    written_link,
 )
-from identify.exchange.rounding import DIGITS, MARGIN, Floor, RoundedBody, round_in_frame
+from identify.exchange.rounding import DIGITS, MARGIN, InertiaFloor, RoundedBody, round_in_frame
 from identify.exchange.xml_document import Edit, PrintedNumbers, XmlDocument, XmlElement
 from identify.inertia.conventions.axes import rotation_from_wxyz
 from identify.inertia.conventions.mass_properties import InertialFrame
@@ -32,16 +32,16 @@ from identify.inertia.conventions.orders import matrix_from_six, six_in_order
 from identify.inertia.conventions.simulators import MIN_INERTIA
 from identify.spatial import Pose, exp_rotation, rotation_from_quaternion
 
-_WAYS = {"quat": 4, "axisangle": 4, "euler": 3, "xyaxes": 6, "zaxis": 3}
-"""Attributes that turn a frame, and how many numbers each has."""
+_ORIENTATIONS = {"quat": 4, "axisangle": 4, "euler": 3, "xyaxes": 6, "zaxis": 3}
+"""Attributes of an orientation, with the count of their numbers."""
 
 
 class AngleSettings(NamedTuple):
-    """What angles depend on.
+    """Settings of the compiler for angles.
 
     Attributes:
         degrees: whether angles are in degrees, as by default.
-        sequence: axes of Euler angles; lower case turn with the frame, upper case are fixed.
+        sequence: axes of Euler angles; lower case rotate with the frame, upper case are fixed.
     """
 
     degrees: bool = True
@@ -49,42 +49,42 @@ class AngleSettings(NamedTuple):
 
 
 class Mjcf(ModelFormat):
-    """MJCF: `<inertial pos quat mass diaginertia>` or `fullinertia`, all in attributes."""
+    """Model format MJCF: `<inertial pos quat mass diaginertia>` or `fullinertia`."""
 
     name: ClassVar[str] = "mjcf"
     roots: ClassVar[tuple[str, ...]] = ("mujoco", "mujocoinclude")
     principal: ClassVar[bool] = True
     has_geometry: ClassVar[bool] = False
 
-    def links(self, document: XmlDocument) -> Iterator[FoundLink]:
-        """Every body of an MJCF file."""
+    def links(self, document: XmlDocument) -> Iterator[LinkEntry]:
+        """Yield every body of an MJCF file."""
         root = document.root
         bodies = [e for world in root.all("worldbody") for e in world.walk() if e.tag == "body"]
-        setting = angle_settings(document)
-        from_geoms, total = _takes_geoms(document), _scales_masses(document)
-        asked = [
-            has_geoms(body) and (from_geoms or body.find("inertial") is None) for body in bodies
+        settings = read_angle_settings(document)
+        always, total = _always_from_geoms(document), _scales_masses(document)
+        from_geoms = [
+            has_geoms(body) and (always or body.find("inertial") is None) for body in bodies
         ]
-        compiled = compiled_bodies(document, bodies) if any(asked) or total else {}
+        compiled = compiled_bodies(document, bodies) if any(from_geoms) or total else {}
         largest = _largest_length(document)
-        for number, (body, from_its_geoms) in enumerate(zip(bodies, asked, strict=True), 1):
+        for number, (body, by_geoms) in enumerate(zip(bodies, from_geoms, strict=True), 1):
             name = body.attributes.get("name") or f"unnamed body {number}"
             inertial = body.find("inertial")
-            if from_its_geoms:
-                inertia = _of_geoms(name, body, compiled[body.start])
-                yield FoundLink(inertia, body, inertial)
+            if by_geoms:
+                inertia = _inertia_from_geoms(name, body, compiled[body.start])
+                yield LinkEntry(inertia, body, inertial)
             elif inertial is None:
                 yield massless_link(name, body)
             else:
-                read = partial(_read, document, name, body, inertial, setting, largest)
-                found = read_link(document, name, body, read)
-                inertia = _scaled(found.inertia, compiled.get(body.start))
-                yield found._replace(inertia=inertia) if total else found
+                read = partial(_read, document, name, body, inertial, settings, largest)
+                entry = read_link(document, name, body, read)
+                inertia = _scale_to_total_mass(entry.inertia, compiled.get(body.start))
+                yield entry._replace(inertia=inertia) if total else entry
 
     def inertial(self, body: RoundedBody, newline: str = "", step: str = "") -> str:
-        """A whole `<inertial>`, with principal moments; on one line, whatever the indents."""
-        turned = body.quat_wxyz[1:] != ("0", "0", "0")
-        quat = f'quat="{" ".join(body.quat_wxyz)}" ' if turned else ""
+        """Return an `<inertial>` with principal moments on one line; indents are ignored."""
+        rotated = body.quat_wxyz[1:] != ("0", "0", "0")
+        quat = f'quat="{" ".join(body.quat_wxyz)}" ' if rotated else ""
         return (
             f'<inertial pos="{" ".join(body.com)}" {quat}mass="{body.mass}" '
             f'diaginertia="{" ".join(body.diagonal)}"/>'
@@ -93,7 +93,7 @@ class Mjcf(ModelFormat):
     def edits(
         self, document: XmlDocument, inertial: XmlElement, body: RoundedBody, *, whole: bool
     ) -> tuple[Edit, ...]:
-        """The edit of the `<inertial>`; its other attributes stay where the inertia is written."""
+        """Return the edit of an `<inertial>`; if only its inertia is written, the rest stays."""
         text = self.inertial(body)
         if not whole:
             values = {**inertial.attributes, "diaginertia": " ".join(body.diagonal)}
@@ -108,48 +108,51 @@ class Mjcf(ModelFormat):
     def rounded_in_frame(
         self, inertial: XmlElement, frame: InertialFrame, digits: int = DIGITS
     ) -> RoundedBody:
-        """An inertia in the axes of its element, which are principal for `diaginertia`."""
+        """Round an inertia in the axes of its element, which are principal for `diaginertia`."""
         if "fullinertia" in inertial.attributes:
             return ModelFormat.rounded_in_frame(self, inertial, frame, digits)
         diagonal = frame._replace(inertia=np.diag(np.diag(frame.inertia)))
-        return round_in_frame(diagonal, Floor(MARGIN, MIN_INERTIA), digits)
+        return round_in_frame(diagonal, InertiaFloor(MARGIN, MIN_INERTIA), digits)
 
-    def moving_frames(self, document: XmlDocument, found: Sequence[FoundLink]) -> Iterator[str]:
-        """Massless bodies with a joint, and neither mass nor children of mass fixed to them."""
-        heavy: dict[int, bool] = {}  # with what is fixed to it; what is within it comes after it
-        for body, inertia in reversed([(entry.link, entry.inertia) for entry in found]):
-            heavy[body.start] = not inertia.massless or any(
-                heavy.get(child.start, False) for child in body.all("body") if not _moves(child)
+    def moving_frames(self, document: XmlDocument, entries: Sequence[LinkEntry]) -> Iterator[str]:
+        """Yield the names of massless bodies with a joint and no fixed children with mass."""
+        # A body has mass if it or a child fixed to it has mass; children follow their parents.
+        has_mass: dict[int, bool] = {}
+        for body, inertia in reversed([(entry.link, entry.inertia) for entry in entries]):
+            has_mass[body.start] = not inertia.massless or any(
+                has_mass.get(child.start, False)
+                for child in body.all("body")
+                if not _has_joint(child)
             )
-        for entry in found:
-            if _moves(entry.link) and not heavy[entry.link.start]:
+        for entry in entries:
+            if _has_joint(entry.link) and not has_mass[entry.link.start]:
                 yield entry.inertia.name
 
     def require_writable(self, document: XmlDocument) -> None:
-        """Raises `ModelFileError` where inertiafromgeom or settotalmass of the compiler is on."""
-        what = ""
+        """Raise `ModelFileError` if inertiafromgeom or settotalmass of the compiler is on."""
+        problem = ""
         if _scales_masses(document):
-            what = "<compiler settotalmass> makes MuJoCo scale every mass and inertia; remove it"
-        elif _takes_geoms(document):
-            what = (
+            problem = "<compiler settotalmass> makes MuJoCo scale every mass and inertia; remove it"
+        elif _always_from_geoms(document):
+            problem = (
                 "<compiler inertiafromgeom='true'> makes MuJoCo ignore every <inertial>; set it to "
                 "'auto'"
             )
-        if what:
-            raise document.error(f"{what} first", document.root.find("compiler"))
+        if problem:
+            raise document.error(f"{problem} first", document.root.find("compiler"))
 
 
-def _moves(body: XmlElement) -> bool:
+def _has_joint(body: XmlElement) -> bool:
     return any(child.tag in ("joint", "freejoint") for child in body.children)
 
 
-def _takes_geoms(document: XmlDocument) -> bool:
-    """Whether the compiler takes inertia from geoms even where there is an `<inertial>`."""
+def _always_from_geoms(document: XmlDocument) -> bool:
+    """Return whether the compiler takes inertia from geoms even if there is an `<inertial>`."""
     return _compiler_setting(document, "inertiafromgeom") == "true"
 
 
 def _scales_masses(document: XmlDocument) -> bool:
-    """Whether the compiler scales all masses for them to have a given sum."""
+    """Return whether the compiler scales all masses to a given sum."""
     try:
         return float(_compiler_setting(document, "settotalmass")) > 0.0
     except ValueError:
@@ -157,25 +160,25 @@ def _scales_masses(document: XmlDocument) -> bool:
 
 
 def _compiler_setting(document: XmlDocument, name: str) -> str:
-    """An attribute of `<compiler>`; of several the last, and empty without any."""
+    """Return an attribute of the last `<compiler>` that has it, else an empty string."""
     given = [c.attributes[name] for c in document.root.all("compiler") if name in c.attributes]
     return given[-1] if given else ""
 
 
-def _of_geoms(name: str, body: XmlElement, answer: CompiledBody) -> LinkInertia:
-    if answer.phi is None:
-        return LinkInertia(name, body.line, massless=not answer.note, note=answer.note)
-    notes = filter(None, ("its inertia comes from its geoms", answer.note))
-    return LinkInertia(name, body.line, answer.phi, note="; ".join(notes))
+def _inertia_from_geoms(name: str, body: XmlElement, compiled: CompiledBody) -> LinkInertia:
+    if compiled.phi is None:
+        return LinkInertia(name, body.line, massless=not compiled.note, note=compiled.note)
+    notes = filter(None, ("its inertia comes from its geoms", compiled.note))
+    return LinkInertia(name, body.line, compiled.phi, note="; ".join(notes))
 
 
-def _scaled(inertia: LinkInertia, compiled: CompiledBody | None) -> LinkInertia:
-    """What MuJoCo makes of a body where it scales all masses; the printed numbers stay."""
+def _scale_to_total_mass(inertia: LinkInertia, compiled: CompiledBody | None) -> LinkInertia:
+    """Scale a body as MuJoCo does for `settotalmass`; the printed numbers stay."""
     if inertia.phi is None or compiled is None:
         return inertia
     mass = float(inertia.phi[0])
     if compiled.phi is None or not mass > 0.0:
-        note = "<compiler settotalmass> scales its mass and inertia, by how much is not known here"
+        note = "<compiler settotalmass> scales its mass and inertia by an unknown factor"
         return replace(inertia, note="; ".join(filter(None, (inertia.note, note, compiled.note))))
     factor = float(compiled.phi[0]) / mass
     note = f"<compiler settotalmass> scales its {mass:.6g} kg and its inertia by {factor:.6g}"
@@ -188,9 +191,9 @@ def _read(
     name: str,
     body: XmlElement,
     inertial: XmlElement,
-    setting: AngleSettings,
+    settings: AngleSettings,
     largest: float | None,
-) -> FoundLink:
+) -> LinkEntry:
     if "mass" not in inertial.attributes:
         raise document.error("an <inertial> without mass", inertial)
     mass = document.attribute_numbers(inertial, "mass", 1)
@@ -207,13 +210,13 @@ def _read(
     if not (mass.values.any() or six.values.any()):
         return massless_link(name, body, inertial)
     pos = document.attribute_numbers(inertial, "pos", 3).values
-    X_BC = Pose(read_orientation(document, inertial, setting), pos)
+    X_BC = Pose(read_orientation(document, inertial, settings), pos)
     order = "diagonal" if "fullinertia" not in inertial.attributes else "mujoco"
-    return written_link(name, body, inertial, mass, six, X_BC, largest, order=order)
+    return link_with_inertia(name, body, inertial, mass, six, X_BC, largest, order=order)
 
 
 def _largest_length(document: XmlDocument) -> float | None:
-    return largest_of(
+    return largest_magnitude(
         word
         for element in document.root.walk()
         if element.tag in ("body", "geom", "joint", "site")
@@ -222,62 +225,63 @@ def _largest_length(document: XmlDocument) -> float | None:
     )
 
 
-def angle_settings(document: XmlDocument) -> AngleSettings:
-    """The settings of a file; of several `<compiler>` the last that says it counts."""
+def read_angle_settings(document: XmlDocument) -> AngleSettings:
+    """Return the angle settings of a file, each from the last `<compiler>` that has it."""
     angle, sequence = "degree", "xyz"
     for compiler in document.root.all("compiler"):
         angle = compiler.attributes.get("angle", angle)
         sequence = compiler.attributes.get("eulerseq", sequence)
         if len(sequence) != 3 or set(sequence) - set("xyzXYZ"):
-            what = f"expected three of x, y, z, X, Y, Z, got {sequence!r}"
-            raise document.error(f"<compiler eulerseq>: {what}", compiler)
+            problem = f"expected three of x, y, z, X, Y, Z, got {sequence!r}"
+            raise document.error(f"<compiler eulerseq>: {problem}", compiler)
     return AngleSettings(angle != "radian", sequence)
 
 
-def read_orientation(document: XmlDocument, element: XmlElement, setting: AngleSettings) -> Mat33:
-    """The rotation that an element's attributes say, none without any.
+def read_orientation(document: XmlDocument, element: XmlElement, settings: AngleSettings) -> Mat33:
+    """Return the rotation in an element's attributes, by default the identity.
 
     Raises:
-        ModelFileError: two of them, `fullinertia` beside one, or one without a direction.
+        ModelFileError: two orientations, one together with `fullinertia`, or a zero vector.
     """
-    given = [way for way in (*_WAYS, "fullinertia") if way in element.attributes]
+    given = [name for name in (*_ORIENTATIONS, "fullinertia") if name in element.attributes]
     if len(given) > 1:
         both = " and ".join(given)
         raise document.error(f"<{element.tag}> has {both}; MJCF allows one", element)
-    if not set(given) & set(_WAYS):
+    if not set(given) & set(_ORIENTATIONS):
         return np.eye(3)
-    way = given[0]
-    numbers = document.attribute_numbers(element, way, _WAYS[way]).values
-    rotation = _rotation(way, numbers, setting)
+    kind = given[0]
+    numbers = document.attribute_numbers(element, kind, _ORIENTATIONS[kind]).values
+    rotation = _rotation(kind, numbers, settings)
     if rotation is None:
-        raise document.error(f"<{element.tag} {way}>: {numbers.tolist()} has no direction", element)
+        problem = f"<{element.tag} {kind}>: {numbers.tolist()} has no direction"
+        raise document.error(problem, element)
     return rotation
 
 
-def _rotation(way: str, numbers: Array, setting: AngleSettings) -> Mat33 | None:
-    """The rotation that numbers say, None where they have no direction."""
-    if way == "euler":
+def _rotation(kind: str, numbers: Array, settings: AngleSettings) -> Mat33 | None:
+    """Return the rotation of an orientation attribute, None for a vector of length zero."""
+    if kind == "euler":
         rotation = np.eye(3)
-        angles = np.radians(numbers) if setting.degrees else numbers
-        for letter, angle in zip(setting.sequence, angles, strict=True):
-            turn = _turn(angle * np.eye(3)["xyz".index(letter.lower())])
-            rotation = rotation @ turn if letter.islower() else turn @ rotation
+        angles = np.radians(numbers) if settings.degrees else numbers
+        for letter, angle in zip(settings.sequence, angles, strict=True):
+            step = _rotation_from_vector(angle * np.eye(3)["xyz".index(letter.lower())])
+            rotation = rotation @ step if letter.islower() else step @ rotation
         return rotation
-    length = np.linalg.norm(numbers[:3] if way == "axisangle" else numbers)
+    length = np.linalg.norm(numbers[:3] if kind == "axisangle" else numbers)
     if not length > 1e-12:
         return None
-    if way == "quat":
+    if kind == "quat":
         return rotation_from_wxyz(numbers)
-    if way == "axisangle":
-        angle = np.radians(numbers[3]) if setting.degrees else numbers[3]
-        return _turn(angle * numbers[:3] / length)
-    if way == "zaxis":  # the smallest rotation that takes the z axis there
+    if kind == "axisangle":
+        angle = np.radians(numbers[3]) if settings.degrees else numbers[3]
+        return _rotation_from_vector(angle * numbers[:3] / length)
+    if kind == "zaxis":  # the smallest rotation that takes the z axis there
         z = numbers / length
         axis = np.cross([0.0, 0.0, 1.0], z)
         sine = float(np.linalg.norm(axis))
         if sine < 1e-12:
             return np.eye(3) if z[2] > 0.0 else np.diag([1.0, -1.0, -1.0])
-        return _turn(np.arctan2(sine, z[2]) * axis / sine)
+        return _rotation_from_vector(np.arctan2(sine, z[2]) * axis / sine)
     x = numbers[:3] / max(np.linalg.norm(numbers[:3]), 1e-300)
     y = numbers[3:] - (x @ numbers[3:]) * x
     if not (np.linalg.norm(x) > 0.5 and np.linalg.norm(y) > 1e-12):
@@ -286,6 +290,6 @@ def _rotation(way: str, numbers: Array, setting: AngleSettings) -> Mat33 | None:
     return np.stack((x, y, np.cross(x, y)), axis=1)
 
 
-def _turn(vector: Vec3) -> Mat33:
-    """The rotation of an axis times an angle [rad]."""
+def _rotation_from_vector(vector: Vec3) -> Mat33:
+    """Return the rotation of a rotation vector, an axis times an angle [rad]."""
     return rotation_from_quaternion(exp_rotation(vector))

@@ -1,6 +1,6 @@
-"""Inertia of MJCF bodies from their geoms, which only MuJoCo's own compiler tells.
+"""Inertia of MJCF bodies from their geoms, computed by MuJoCo's compiler.
 
-It is called on files no larger than they should be, and without its noise.
+It is called only on files of plausible size, and its messages are captured.
 """
 
 from __future__ import annotations
@@ -21,17 +21,23 @@ from identify.exchange.xml_document import XmlDocument, XmlElement
 from identify.inertia.conventions.simulators import MIN_FULL_INERTIA, MujocoInertial
 
 _FROM_GEOMS = "its inertia comes from its geoms"
-_SAID_ELSEWHERE = "settotalmass"
-"""What a warning is about that every link's note speaks of."""
+_IGNORED_WARNING = "settotalmass"
+"""Text of a warning that is omitted, because every link has a note on it."""
 
-_SHARING = ("frame", "replicate", "composite", "flexcomp")
+_TRANSPARENT = ("frame", "replicate", "composite", "flexcomp")
 """Elements whose geoms belong to the body around them."""
 
-_OF_BODIES = ("body", "geom", "composite", "flexcomp")
-_MOST_COPIES, _MOST_CELLS = 10_000, 10**8
-"""Bodies and geoms that a file may make, and cells or pixels that one element may declare."""
+_BODY_TAGS = ("body", "geom", "composite", "flexcomp")
+"""Elements of which each copy counts towards the size of a model."""
 
-_CELLS = ("nrow", "ncol", "width", "height", "nkey")
+_MAX_BODIES = 10_000
+"""Largest number of bodies and geoms of a file that is compiled."""
+
+_MAX_CELLS = 10**8
+"""Largest number of cells or pixels that one element may declare in a file that is compiled."""
+
+_CELL_COUNTS = ("nrow", "ncol", "width", "height", "nkey")
+"""Attributes whose product is the number of cells or pixels of an element."""
 
 
 class _Named(Protocol):
@@ -39,7 +45,7 @@ class _Named(Protocol):
 
 
 class _CompiledModel(Protocol):
-    """What is read of MuJoCo's `MjModel`."""
+    """Attributes of MuJoCo's `MjModel` that are read here."""
 
     nbody: int
     body_mass: Array
@@ -51,72 +57,74 @@ class _CompiledModel(Protocol):
 
 
 class CompiledBody(NamedTuple):
-    """What MuJoCo says of a body; phi is None for one without mass, and where the note says why."""
+    """Body as compiled by MuJoCo; phi is None for a massless body, or if the note has a reason."""
 
     phi: Phi | None
     note: str = ""
 
 
 def has_geoms(body: XmlElement) -> bool:
-    """Whether a body has geoms of its own."""
+    """Return whether a body has geoms of its own."""
     stack = list(body.children)
     while stack:
         element = stack.pop()
         if element.tag == "geom":
             return True
-        if element.tag in _SHARING:
+        if element.tag in _TRANSPARENT:
             stack.extend(element.children)
     return False
 
 
 def compiled_bodies(document: XmlDocument, bodies: Sequence[XmlElement]) -> dict[int, CompiledBody]:
-    """What MuJoCo makes of a file's bodies, by the byte that each begins at.
+    """Compile a file with MuJoCo, and return its bodies by their first byte in the file.
 
-    Where MuJoCo is not installed, or does not compile the file, every note says so. The first with
-    a mass says what MuJoCo warned of.
+    If MuJoCo is not installed, or does not compile the file, every note has the reason. MuJoCo's
+    warnings are in the note of the first body with a mass.
     """
-    said: list[str] = []
-    model, why = _compiled(document, said)
+    messages: list[str] = []
+    model, reason = _compile_if_small(document, messages)
     if model is None:
-        note = f"{_FROM_GEOMS}, {why}"
+        note = f"{_FROM_GEOMS}, {reason}"
         return {body.start: CompiledBody(None, note) for body in bodies}
     if model.nbody - 1 == len(bodies):
-        found = {body.start: _read(model, n) for n, body in enumerate(bodies, 1)}
+        compiled = {body.start: _read_body(model, n) for n, body in enumerate(bodies, 1)}
     else:
-        found = _by_name(document, bodies, model)
-    first = next((start for start, body in found.items() if body.phi is not None), None)
+        compiled = _match_by_name(document, bodies, model)
+    first = next((start for start, body in compiled.items() if body.phi is not None), None)
     if first is not None:
-        texts = dict.fromkeys(_line(text) for text in said if _SAID_ELSEWHERE not in text)
-        notes = filter(None, (found[first].note, *(f"MuJoCo warns: {text}" for text in texts)))
-        found[first] = found[first]._replace(note="; ".join(notes))
-    return found
+        texts = dict.fromkeys(_one_line(text) for text in messages if _IGNORED_WARNING not in text)
+        notes = filter(None, (compiled[first].note, *(f"MuJoCo warns: {text}" for text in texts)))
+        compiled[first] = compiled[first]._replace(note="; ".join(notes))
+    return compiled
 
 
-def _compiled(document: XmlDocument, said: list[str]) -> tuple[_CompiledModel | None, str]:
-    """MuJoCo's model of a file, or None and why; what it warns of is added to `said`."""
+def _compile_if_small(
+    document: XmlDocument, messages: list[str]
+) -> tuple[_CompiledModel | None, str]:
+    """Return MuJoCo's model of a file, or None and the reason; warnings go to `messages`."""
     try:
         mujoco = importlib.import_module("mujoco")
     except ImportError:
         return None, "which needs MuJoCo: pip install mujoco"
-    if why := _too_large(document):
-        return None, f"and {why}"
-    with _listening(mujoco, said):
+    if excess := _size_excess(document):
+        return None, f"and {excess}"
+    with _capture_warnings(mujoco, messages):
         model, reason = _compile(mujoco, document)
     return model, f"but MuJoCo does not compile it: {reason}"
 
 
-def _too_large(document: XmlDocument) -> str:
-    """The reason not to compile a file that declares far more than a model has; else nothing."""
+def _size_excess(document: XmlDocument) -> str:
+    """Return the reason not to compile a file of implausible size, or an empty string."""
     bodies, stack = 0, [(document.root, 1)]
     while stack:
         element, copies = stack.pop()
-        copies *= _product(element, "count") if element.tag in _SHARING else 1
-        bodies += copies if element.tag in _OF_BODIES else 0
-        if bodies > _MOST_COPIES:
-            return f"the file makes over {_MOST_COPIES} bodies and geoms, which are not compiled"
-        if _product(element, *_CELLS) > _MOST_CELLS:
+        copies *= _product(element, "count") if element.tag in _TRANSPARENT else 1
+        bodies += copies if element.tag in _BODY_TAGS else 0
+        if bodies > _MAX_BODIES:
+            return f"the file makes over {_MAX_BODIES} bodies and geoms, which are not compiled"
+        if _product(element, *_CELL_COUNTS) > _MAX_CELLS:
             return (
-                f"its <{element.tag}> in line {element.line} declares over {_MOST_CELLS:.0e} "
+                f"its <{element.tag}> in line {element.line} declares over {_MAX_CELLS:.0e} "
                 f"cells, which are not compiled"
             )
         stack.extend((child, copies) for child in element.children)
@@ -124,23 +132,23 @@ def _too_large(document: XmlDocument) -> str:
 
 
 def _product(element: XmlElement, *names: str) -> int:
-    """The product of the whole numbers in attributes; those that are absent count as one."""
+    """Return the product of the whole numbers in attributes, 1 for each that is absent."""
     words = " ".join(element.attributes.get(name, "1") for name in names).split()
     return math.prod(int(word) for word in words if word.isdecimal())
 
 
 def _compile(mujoco: ModuleType, document: XmlDocument) -> tuple[_CompiledModel | None, str]:
-    """The model as it is; where that is refused or fused, one that tells the bodies from geoms.
+    """Compile a file; if MuJoCo refuses it or fuses bodies, compile it with other inertias.
 
-    In that, possible inertias stand in the place of those of `<inertial>`, which are read
-    elsewhere. The masses stay, as `settotalmass` counts them.
+    Consistent inertias then replace those of `<inertial>`, which are read from the file anyway.
+    The masses stay, because `settotalmass` depends on them.
     """
     refusals = (ValueError, OSError, RuntimeError, mujoco.FatalError)
     model, reason = None, ""
     try:
         model = mujoco.MjModel.from_xml_path(str(document.path))
     except refusals as error:
-        reason = _line(str(error))
+        reason = _one_line(str(error))
     compilers = document.root.all("compiler")
     fused = any(compiler.attributes.get("fusestatic") == "true" for compiler in compilers)
     if model is not None and not fused:
@@ -157,74 +165,74 @@ def _compile(mujoco: ModuleType, document: XmlDocument) -> tuple[_CompiledModel 
                     body.fullinertia = np.full(6, np.nan)
         return spec.compile(), ""
     except refusals:
-        return model, reason  # of the file as it is, not of what was made of it here
+        return model, reason  # of the original file
 
 
 @contextmanager
-def _listening(mujoco: ModuleType, said: list[str]) -> Iterator[None]:
-    """Keeps what MuJoCo warns of off the terminal and out of its log file."""
+def _capture_warnings(mujoco: ModuleType, messages: list[str]) -> Iterator[None]:
+    """Collect MuJoCo's warnings, which would go to the terminal and to its log file."""
     before = mujoco.get_mju_user_warning()
-    mujoco.set_mju_user_warning(said.append)
+    mujoco.set_mju_user_warning(messages.append)
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             yield
-        said += [str(warning.message) for warning in caught]
+        messages += [str(warning.message) for warning in caught]
     finally:
         mujoco.set_mju_user_warning(before)
 
 
-def _line(text: str) -> str:
-    """A message on one line, of a length for one."""
+def _one_line(text: str) -> str:
+    """Return a message on one line, of 200 characters at most."""
     return " ".join(text.split())[:200]
 
 
-def _by_name(
+def _match_by_name(
     document: XmlDocument, bodies: Sequence[XmlElement], model: _CompiledModel
 ) -> dict[int, CompiledBody]:
-    """Bodies of a file that MuJoCo makes more or fewer of than stand in it."""
+    """Match bodies by name, if MuJoCo's model has more or fewer of them than the file."""
     numbers = {model.body(n).name: n for n in range(1, model.nbody)}
     separators = _separators(document)
-    unnamed = "MuJoCo makes other bodies of the file too; give it a name to find it by"
-    found: dict[int, CompiledBody] = {}
+    unnamed = "MuJoCo creates further bodies from the file; give it a name to identify it"
+    matches: dict[int, CompiledBody] = {}
     for body in bodies:
         name = body.attributes.get("name", "")
         if not name:
-            found[body.start] = CompiledBody(None, unnamed)
+            matches[body.start] = CompiledBody(None, unnamed)
         elif name in numbers:
-            found[body.start] = _read(model, numbers[name])
+            matches[body.start] = _read_body(model, numbers[name])
         else:
-            found[body.start] = _first_copy(model, name, numbers, separators.get(body.start, ()))
-    return found
+            matches[body.start] = _first_copy(model, name, numbers, separators.get(body.start, ()))
+    return matches
 
 
 def _first_copy(
     model: _CompiledModel, name: str, numbers: Mapping[str, int], separators: tuple[str, ...]
 ) -> CompiledBody:
-    """The first of the bodies that `<replicate>` makes of one: its name and an index for each."""
+    """Return the first copy of a body by `<replicate>`, which appends an index to the name."""
     ending = "".join(rf"{re.escape(separator)}\d+" for separator in separators)
     pattern = re.compile(re.escape(name) + ending)
     copies = [number for known, number in numbers.items() if pattern.fullmatch(known)]
     if not separators or not copies:
-        return CompiledBody(None, "MuJoCo's compiler leaves no body of its name")
-    first = _read(model, min(copies))
-    return first._replace(note=f"the first of {len(copies)} that <replicate> makes of it")
+        return CompiledBody(None, "MuJoCo's model has no body of its name")
+    first = _read_body(model, min(copies))
+    return first._replace(note=f"the first of {len(copies)} copies by <replicate>")
 
 
 def _separators(document: XmlDocument) -> dict[int, tuple[str, ...]]:
-    """What stands between name and index, for each `<replicate>` around a body, innermost first."""
-    found: dict[int, tuple[str, ...]] = {}
+    """Return the separators of name and index for each element, innermost `<replicate>` first."""
+    separators: dict[int, tuple[str, ...]] = {}
     stack: list[tuple[XmlElement, tuple[str, ...]]] = [(document.root, ())]
     while stack:
-        element, around = stack.pop()
-        found[element.start] = around
+        element, enclosing = stack.pop()
+        separators[element.start] = enclosing
         if element.tag == "replicate":
-            around = (element.attributes.get("sep", ""), *around)
-        stack.extend((child, around) for child in element.children)
-    return found
+            enclosing = (element.attributes.get("sep", ""), *enclosing)
+        stack.extend((child, enclosing) for child in element.children)
+    return separators
 
 
-def _read(model: _CompiledModel, number: int) -> CompiledBody:
+def _read_body(model: _CompiledModel, number: int) -> CompiledBody:
     mass = float(model.body_mass[number])
     if mass == 0.0:
         return CompiledBody(None)

@@ -1,4 +1,4 @@
-"""What an XML format of robot models has to know of itself, and what its reader finds of a link."""
+"""Base class of the XML formats of robot models, and the links that their readers return."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from identify.exchange.link_inertia import LinkInertia, unit_note
 from identify.exchange.rounding import (
     DIGITS,
     MARGIN,
-    Floor,
+    InertiaFloor,
     RoundedBody,
     round_body,
     round_in_frame,
@@ -36,19 +36,19 @@ from identify.spatial import Pose
 SIX = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 """Names of the six numbers in URDF and SDF, in the order of `RoundedBody.inertia`."""
 
-_ONCE = ("mass", "inertia", "origin", "pose")
-"""What an `<inertial>` says once."""
+_UNIQUE_CHILDREN = ("mass", "inertia", "origin", "pose")
+"""Children of `<inertial>` that may occur once."""
 
 
-class FoundLink(NamedTuple):
-    """A link's inertia and where it stands.
+class LinkEntry(NamedTuple):
+    """A link's inertia with its elements in the file.
 
     Attributes:
-        inertia: what the file says.
+        inertia: as read.
         link: the element of the link.
-        inertial: that of its inertia, or None.
-        frame: mass, pose and inertia as they are written, in the axes that they are written in;
-            None where they are not written in full.
+        inertial: the element of its inertia, or None.
+        frame: mass, pose and inertia in the axes of the file; None if they are not complete in the
+            file.
     """
 
     inertia: LinkInertia
@@ -61,10 +61,10 @@ class ModelFormat(ABC):
     """An XML format of robot models.
 
     Attributes:
-        name: what it is called here.
-        roots: names of the outermost element that tell it.
-        principal: whether it has principal moments and their axes, not the inertia in the link's.
-        rod_margin: smallest second moment of a rod that is written, of the sum of the three.
+        name: its key in `MODEL_FORMATS`.
+        roots: tags of the root element that identify it.
+        principal: whether it has principal moments with their axes instead of six numbers.
+        rod_margin: smallest second moment of a rod that is written, as a share of their sum.
         has_geometry: whether the shapes of its links are read.
     """
 
@@ -74,15 +74,15 @@ class ModelFormat(ABC):
     rod_margin: ClassVar[float] = MARGIN
     has_geometry: ClassVar[bool] = True
 
-    def read(self, document: XmlDocument) -> tuple[FoundLink, ...]:
-        """Every link of a document, in the order of the file.
+    def read(self, document: XmlDocument) -> tuple[LinkEntry, ...]:
+        """Read every link of a document, in the order of the file.
 
         Raises:
-            ModelFileError: two links of one name, or one without.
+            ModelFileError: two links have the same name, or one has none.
         """
-        found = tuple(self.links(document))
+        entries = tuple(self.links(document))
         seen: dict[str, XmlElement] = {}
-        for inertia, link, _, _ in found:
+        for inertia, link, _, _ in entries:
             name = inertia.name
             first = seen.setdefault(name, link)
             if first is not link:
@@ -91,36 +91,36 @@ class ModelFormat(ABC):
                     f"names must differ",
                     link,
                 )
-        alone = set(self.moving_frames(document, found))
+        alone = set(self.moving_frames(document, entries))
         return tuple(
             entry._replace(inertia=replace(entry.inertia, moves_alone=True))
             if entry.inertia.name in alone
             else entry
-            for entry in found
+            for entry in entries
         )
 
-    def moving_frames(self, document: XmlDocument, found: Sequence[FoundLink]) -> Iterable[str]:
-        """Names of massless frames that a joint moves with nothing of mass fixed to them."""
+    def moving_frames(self, document: XmlDocument, entries: Sequence[LinkEntry]) -> Iterable[str]:
+        """Yield the names of massless frames that a joint moves with no mass fixed to them."""
         return ()
 
     def geometry(self, document: XmlDocument, link: XmlElement) -> Iterator[LinkGeometry]:
-        """The shapes of a link in its axes, those of collisions before those that are seen."""
+        """Yield the shapes of a link in its axes, collision shapes before visual ones."""
         return iter(())
 
     @abstractmethod
-    def links(self, document: XmlDocument) -> Iterable[FoundLink]:
-        """What `read` gives, whatever is there twice."""
+    def links(self, document: XmlDocument) -> Iterable[LinkEntry]:
+        """Yield every link of a document without the check for duplicate names."""
 
     def children(self, body: RoundedBody, newline: str, step: str) -> Mapping[str, str]:
-        """The elements within `<inertial>`, by tag; their own lines begin with `newline`."""
+        """Return the elements within `<inertial>` by tag; their lines begin with `newline`."""
         return {}
 
     def edits(
         self, document: XmlDocument, inertial: XmlElement, body: RoundedBody, *, whole: bool
     ) -> tuple[Edit, ...]:
-        """What makes an `<inertial>` that is there say a body: its elements anew, all else stays.
+        """Return the edits that write a body into an existing `<inertial>`.
 
-        Mass and pose are written only where the body is to be written `whole`.
+        Only the inertia is written, or also mass and pose if `whole`.
         """
         newline = document.newline + document.indent(inertial) + "  "
         children = self.children(body, newline, "  ")
@@ -129,39 +129,42 @@ class ModelFormat(ABC):
         return child_edits(document, inertial, children)
 
     def inertial(self, body: RoundedBody, newline: str, step: str) -> str:
-        """A whole `<inertial>`; lines after the first begin with `newline`, inner ones `step`."""
+        """Return an `<inertial>`; its lines begin with `newline`, inner ones also with `step`."""
         children = self.children(body, newline + step, step).values()
         inner = "".join(f"{newline}{step}{text}" for text in children)
         return f"<inertial>{inner}{newline}</inertial>"
 
     def rounded(self, phi: Phi, digits: int) -> RoundedBody:
-        """A body as the format prints it, about the centre of mass."""
+        """Round a body to the numbers of the format, about the centre of mass."""
         return round_body(phi, principal=self.principal, digits=digits, rod_margin=self.rod_margin)
 
     def rounded_in_frame(
         self, inertial: XmlElement, frame: InertialFrame, digits: int = DIGITS
     ) -> RoundedBody:
-        """An inertia as text in the axes that its element has."""
-        floor = Floor(MARGIN, MIN_FULL_INERTIA, self.rod_margin)
+        """Round an inertia to text in the axes of its element."""
+        floor = InertiaFloor(MARGIN, MIN_FULL_INERTIA, self.rod_margin)
         return round_in_frame(frame, floor, digits)
 
     def require_writable(self, document: XmlDocument) -> None:  # noqa: B027
-        """Raises `ModelFileError` where what is written would not be read."""
+        """Raise `ModelFileError` if programs would ignore a written inertia."""
 
 
 def read_link(
-    document: XmlDocument, name: str, link: XmlElement, read: Callable[[], FoundLink]
-) -> FoundLink:
-    """A link as `read` makes it, or unreadable where its `<inertial>` is wrong: others are read."""
+    document: XmlDocument, name: str, link: XmlElement, read: Callable[[], LinkEntry]
+) -> LinkEntry:
+    """Return the link of `read`, or an unreadable link if its `<inertial>` has an error."""
     inertial = link.find("inertial")
     try:
-        alike = [link.all("inertial"), *(inertial.all(tag) for tag in _ONCE if inertial)]
-        for second in [element for elements in alike for element in list(elements)[1:]]:
+        unique = [
+            link.all("inertial"),
+            *(inertial.all(tag) for tag in _UNIQUE_CHILDREN if inertial),
+        ]
+        for second in [element for elements in unique for element in list(elements)[1:]]:
             raise document.error(f"a second <{second.tag}>; expected one", second)
         return read()
     except ModelFileError as error:
-        inertia = LinkInertia(name, error.line, note=error.what, unreadable=True)
-        return FoundLink(inertia, link, inertial)
+        inertia = LinkInertia(name, error.line, note=error.problem, unreadable=True)
+        return LinkEntry(inertia, link, inertial)
 
 
 def massless_link(
@@ -171,14 +174,14 @@ def massless_link(
     *,
     note: str = "",
     added_mass: Mat66 | None = None,
-) -> FoundLink:
-    """A link that is a frame without mass, with or without an `<inertial>`."""
+) -> LinkEntry:
+    """Return the entry of a massless frame, with or without an `<inertial>`."""
     line = (link if inertial is None else inertial).line
     inertia = LinkInertia(name, line, massless=True, added_mass=added_mass, note=note)
-    return FoundLink(inertia, link, inertial)
+    return LinkEntry(inertia, link, inertial)
 
 
-def written_link(
+def link_with_inertia(
     name: str,
     link: XmlElement,
     inertial: XmlElement,
@@ -190,18 +193,18 @@ def written_link(
     note: str = "",
     order: str = "urdf",
     added_mass: Mat66 | None = None,
-) -> FoundLink:
-    """A link of the numbers in its `<inertial>`.
+) -> LinkEntry:
+    """Return the entry of a link from the numbers of its `<inertial>`.
 
-    Those are a mass [kg] and ixx, ixy, ixz, iyy, iyz, izz [kg m²] about the centre of mass in C,
-    whose pose in the link is `X_LC`; `largest_length` [m] is the largest that the file mentions.
+    These are a mass [kg] and ixx, ixy, ixz, iyy, iyz, izz [kg m²] about the centre of mass in C,
+    whose pose in the link is `X_LC`; `largest_length` [m] is the largest in the file.
     """
     frame = InertialFrame(np.array(mass.values[0]), X_LC, matrix_from_six(six.values, "urdf"))
     with np.errstate(over="ignore", invalid="ignore"):
         phi = frame.phi
     if not np.isfinite(phi).all():
-        note = "; ".join(filter(None, (note, "its numbers are too large: no verdict")))
-        return FoundLink(LinkInertia(name, inertial.line, note=note), link, inertial)
+        note = "; ".join(filter(None, (note, "its numbers are too large for a verdict")))
+        return LinkEntry(LinkInertia(name, inertial.line, note=note), link, inertial)
     printed, half_units = (
         np.concatenate((m, np.zeros(3), i)) for m, i in zip(mass, six, strict=True)
     )
@@ -217,11 +220,11 @@ def written_link(
         axes=X_LC.rotation,
         largest_length=largest_length,
     )
-    return FoundLink(inertia, link, inertial, frame)
+    return LinkEntry(inertia, link, inertial, frame)
 
 
-def name_of(document: XmlDocument, element: XmlElement) -> str:
-    """The name of a link or model; raises `ModelFileError` without one."""
+def require_name(document: XmlDocument, element: XmlElement) -> str:
+    """Return the name of a link or model, or raise `ModelFileError` if it has none."""
     name = element.attributes.get("name")
     if not name:
         raise document.error(f"a <{element.tag}> without a name", element)

@@ -1,4 +1,4 @@
-"""Robot models read: the inertia of every link, in any of the XML formats."""
+"""Reader of robot models: the inertia of every link, in any of the XML formats."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from identify.exchange.xml_document import XmlDocument, read_xml
 MODEL_FORMATS: Mapping[str, ModelFormat] = MappingProxyType(
     {form.name: form for form in (Urdf(), Sdf(), Mjcf())}
 )
-"""Every XML format by its name. A new one is a file and an entry here."""
+"""XML formats by name. A new one is a file and an entry here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Model:
         path: the file.
         format: `urdf`, `sdf`, `mjcf` or `estimate`.
         links: in the order of the file.
-        notes: what of the file was not read.
+        notes: parts of the file that were not read.
     """
 
     path: Path
@@ -40,20 +40,20 @@ class Model:
     notes: tuple[str, ...] = ()
 
     def link(self, name: str) -> LinkInertia:
-        """The link of a name.
+        """Return the link with a name.
 
         Raises:
-            ModelError: no link is called so; names the nearest.
+            ModelError: no link has that name; suggests the nearest.
         """
         return lookup({link.name: link for link in self.links}, name, "link", ModelError)
 
 
 def read_model(path: Path | str) -> Model:
-    """Every link of a URDF, SDF or MJCF file, or the body of an estimate.json.
+    """Read every link of a URDF, SDF or MJCF file, or the body of an estimate.json.
 
     Raises:
         MissingFile: no such file.
-        ModelError: not a model, or one that is wrong; of XML a `ModelFileError` with the line.
+        ModelError: not a model, or a file with errors; for XML a `ModelFileError` with the line.
     """
     path = Path(path)
     if path.suffix.lower() == ".json":
@@ -61,27 +61,28 @@ def read_model(path: Path | str) -> Model:
         phi = estimate.parameters.phi
         body = phi if phi.any() else None
         link = LinkInertia(estimate.frame, None, body, massless=body is None, printed=body)
-        notes = tuple(str(one).rstrip(".") for one in estimate.findings if one.code == "edited")
+        edited = [finding for finding in estimate.findings if finding.code == "edited"]
+        notes = tuple(str(finding).rstrip(".") for finding in edited)
         return Model(path, "estimate", (link,), notes)
     document = read_xml(path)
-    form = format_of(document)
+    form = detect_format(document)
     notes = tuple(
-        f"line {element.line}: <{element.tag}> is another file, not read here"
+        f"line {element.line}: <{element.tag}> refers to another file, which is not read"
         for element in document.root.walk()
         if element.tag in ("include", "attach")
     )
     return Model(path, form.name, tuple(entry.inertia for entry in form.read(document)), notes)
 
 
-def format_of(document: XmlDocument) -> ModelFormat:
-    """The format of a document, by its outermost element.
+def detect_format(document: XmlDocument) -> ModelFormat:
+    """Return the format of a document, by its root element.
 
     Raises:
-        ModelFileError: none has such a one.
+        ModelFileError: no format has such a root element.
     """
     root, forms = document.root, MODEL_FORMATS.values()
     for form in forms:
         if root.tag in form.roots:
             return form
     known = ", ".join(f"<{tag}> ({form.name})" for form in forms for tag in form.roots)
-    raise document.error(f"<{root.tag}> is no robot model; expected one of {known}", root)
+    raise document.error(f"<{root.tag}> is not a robot model; expected one of {known}", root)

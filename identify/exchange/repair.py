@@ -1,9 +1,9 @@
-"""Model files repaired: in the place of every link that is wrong, one that programs load.
+"""Repair of invalid link inertias in model files.
 
-An impossible body with a size becomes the nearest possible one. One that has a mass and no size to
-speak of, before that or after it, gets its own geometry with an even density, or where there is
-none the size of a ball of plausible density: what is possible and denser than any material loads,
-and no simulation of it is worth anything.
+An inconsistent body becomes the nearest physically consistent one. A body with a mass and hardly
+any size, before or after that, gets the inertia of its own geometry with uniform density, or
+without geometry that of a ball of plausible density: programs load a body denser than any
+material, but simulations of it are useless.
 """
 
 from __future__ import annotations
@@ -19,10 +19,16 @@ from identify.arrays import Mat33, Phi
 from identify.errors import ModelError
 from identify.exchange.estimate_json import SavedEstimate, estimate_text
 from identify.exchange.estimate_reading import read_estimate, require_unedited
-from identify.exchange.judging import JudgedLink, Requirement, judge
-from identify.exchange.link_geometry import OUTSIDE, UNLIKE, Filled, contradiction, fill
-from identify.exchange.link_inertia import DENSEST_LINK, LinkInertia, implied_density
-from identify.exchange.model_format import FoundLink, ModelFormat
+from identify.exchange.link_checks import LinkCheck, Requirement, check_links
+from identify.exchange.link_geometry import (
+    MAX_CONVEX_RATIO,
+    SHAPE_CONTRADICTION,
+    ShapeInertia,
+    inertia_from_shapes,
+    shape_contradiction,
+)
+from identify.exchange.link_inertia import MAX_MATERIAL_DENSITY, LinkInertia, implied_density
+from identify.exchange.model_format import LinkEntry, ModelFormat
 from identify.exchange.models import Model, read_model
 from identify.exchange.rewriting import link_shapes, open_model, rewrite_model
 from identify.exchange.rounding import DIGITS, MARGIN
@@ -40,25 +46,31 @@ from identify.inertia.consistency import mean_density
 from identify.inertia.matrices import second_moment_from_inertia
 from identify.inertia.parameters import DEFAULT_DENSITY
 
-_ROD, _ROD_SHARE = 1e-4, 1e-6
-"""A body whose second smallest second moment is below the one, of the sum, gets the other."""
+_MAX_ROD_WIDTH = 1e-4
+"""Second largest second moment up to which a body is a rod, relative to the largest."""
 
-_AIR, _LARGER = 1.2, 1.2
-"""Density of air [kg/m³]; radius of gyration in the largest length of a model that is too large."""
+_ROD_MARGIN = 1e-6
+"""Smallest second moment that a repaired rod gets, as a share of the sum of the three."""
+
+_AIR_DENSITY = 1.2
+"""Density of air [kg/m³]."""
+
+_MAX_GYRATION_PER_LENGTH = 1.2
+"""Largest plausible ratio of a repaired radius of gyration to the largest length of the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """One link that was wrong, and the body in its place.
+    """A repaired link with its new body.
 
     Attributes:
         link: as it was read.
         phi: the body written, about the link's origin in its axes, shape (10,).
-        source: what the body is, in words; nothing for the nearest possible one.
+        source: description of the body; empty for the nearest consistent one.
         distance: ‖T ΔPi Tᵀ‖ of that from the body that was read, in units of its own size (see
             `nearest_consistent`); None for another body.
-        change: what was taken for a slip, and what was changed beyond that to keep off the edge or
-            above a format's floor, in a sentence each, or nothing.
+        change: sentences on the corrected typo, and on further changes that keep the body off the
+            consistency boundary or above a format's floor; or empty.
     """
 
     link: LinkInertia
@@ -69,41 +81,41 @@ class Repair:
 
     @property
     def moments(self) -> Phi:
-        """Principal moments about the centre of mass of the body written [kg m²], shape (3,)."""
+        """Principal moments of the new body about its centre of mass [kg m²], shape (3,)."""
         return check(self.phi).principal_moments
 
 
 @dataclass(frozen=True, slots=True)
 class RepairedModel:
-    """A model file whose links are as they were asked for.
+    """Content of a repaired model file, with the list of its repairs.
 
     Attributes:
-        content: the whole file; byte for byte the one read where nothing was repaired.
-        repairs: what was repaired.
-        left: links that are wrong still, with why they could not be repaired.
-        warnings: links whose shapes contradict what the file now says, with how.
+        content: the complete file; byte for byte the one read if nothing was repaired.
+        repairs: of the links that were repaired.
+        unrepaired: links that still have a problem, with the reason.
+        warnings: links whose shapes contradict their new inertia, with a sentence each.
     """
 
     content: bytes
     repairs: tuple[Repair, ...]
-    left: tuple[tuple[LinkInertia, str], ...]
+    unrepaired: tuple[tuple[LinkInertia, str], ...]
     warnings: tuple[tuple[LinkInertia, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class RepairSettings:
-    """What a repair may take.
+    """Settings of `repair_model`.
 
     Attributes:
-        asked: what links have to be besides possible.
-        geometry: whether a link's own geometry may say its inertia.
-        from_geometry: whether it does wherever it contradicts the inertia that is written, of
-            possible bodies too.
+        requirement: on the links, beyond physical consistency.
+        geometry: whether a link's inertia may be computed from its geometry.
+        from_geometry: whether the geometry replaces every inertia that contradicts it, also that
+            of a consistent body.
         density: of links whose mass is not above zero, and of the balls [kg/m³]; None leaves such
-            links as they are, and takes water's for the balls.
+            links unchanged, and takes water's for the balls.
     """
 
-    asked: Requirement = field(default_factory=Requirement)
+    requirement: Requirement = field(default_factory=Requirement)
     geometry: bool = True
     density: float | None = None
     from_geometry: bool = False
@@ -113,9 +125,9 @@ class RepairSettings:
             raise ModelError(
                 "from_geometry takes inertia from shapes, which geometry=False forbids: give one"
             )
-        if self.density is not None and not 0.0 < self.density <= DENSEST_LINK:
+        if self.density is not None and not 0.0 < self.density <= MAX_MATERIAL_DENSITY:
             raise ModelError(
-                f"density: expected more than 0 and up to {DENSEST_LINK:g} kg/m³, got "
+                f"density: expected more than 0 and up to {MAX_MATERIAL_DENSITY:g} kg/m³, got "
                 f"{self.density:g}"
             )
 
@@ -123,221 +135,243 @@ class RepairSettings:
 def repair_model(
     path: Path | str, model: Model | None = None, settings: RepairSettings | None = None
 ) -> RepairedModel:
-    """A model file with a body in the place of every link that is wrong.
+    """Replace the inertia of every link that has a problem; return the new file content.
 
-    Mass, centre of mass and axes are kept where there is a mass; everything but the element of such
-    an inertia keeps its bytes. What is written is judged again. The file itself is not touched.
+    Mass, centre of mass and axes are kept if there is a mass; everything but the element of such
+    an inertia keeps its bytes. The result is checked again. The file itself is not changed.
 
     Args:
         path: URDF, SDF, MJCF or estimate.json.
-        model: what `read_model` says of it, where that is known already.
-        settings: what is asked for and may be taken; by default possible bodies.
+        model: result of `read_model`, if it is available already.
+        settings: requirement and sources of inertia; by default physical consistency.
 
     Raises:
-        MissingFile, ModelError: as `read_model` and `rewrite_model` do.
+        MissingFile, ModelError: as `read_model` and `rewrite_model`.
     """
     path = Path(path)
     settings = RepairSettings() if settings is None else settings
     model = read_model(path) if model is None else model
     shapes = {} if model.format == "estimate" else link_shapes(path)
-    judged = judge(model.links, settings.asked, shapes)
-    wrong = [e for e in judged if e.fault or (settings.from_geometry and UNLIKE in e.warning)]
+    checks = check_links(model.links, settings.requirement, shapes)
+    wrong = [
+        e
+        for e in checks
+        if e.problem or (settings.from_geometry and SHAPE_CONTRADICTION in e.warning)
+    ]
     if not wrong:
-        return RepairedModel(path.read_bytes(), (), (), _warnings(judged))
+        return RepairedModel(path.read_bytes(), (), (), _warnings(checks))
     if model.format == "estimate":
         return _repaired_estimate(path, wrong[0], settings)
     document, form = open_model(path)
-    found = {entry.inertia.name: entry for entry in form.read(document)}
+    entries = {entry.inertia.name: entry for entry in form.read(document)}
     repairs: list[Repair] = []
-    left: list[tuple[LinkInertia, str]] = []
-    for entry in wrong:
-        place = _Place(document, form, found[entry.link.name])
+    unrepaired: list[tuple[LinkInertia, str]] = []
+    for check_result in wrong:
+        context = _LinkContext(document, form, entries[check_result.link.name])
         try:
-            repairs.append(_repair(entry, settings, place))
+            repairs.append(_repair(check_result, settings, context))
         except ModelError as error:
-            left.append((entry.link, str(error)))
-    whole = {r.link.name: r.phi for r in repairs if r.link.judged is None or r.link.judged[0] <= 0}
+            unrepaired.append((check_result.link, str(error)))
+    whole = {
+        r.link.name: r.phi
+        for r in repairs
+        if r.link.phi_as_printed is None or r.link.phi_as_printed[0] <= 0
+    }
     inertias = {r.link.name: inertia_about_com(r.phi) for r in repairs if r.link.name not in whole}
-    rewritten = rewrite_model(path, whole, inertias=inertias, digits=_digits(settings.asked.margin))
+    rewritten = rewrite_model(
+        path, whole, inertias=inertias, digits=_digits(settings.requirement.margin)
+    )
     for i, entry in enumerate(repairs):
         body = rewritten.bodies[entry.link.name]
         change = "; ".join(filter(None, (entry.change, body.change)))
         repairs[i] = replace(entry, phi=body.phi, change=change)
     again = form.read(parse_xml(rewritten.content, path))
-    judged = judge([entry.inertia for entry in again], settings.asked, shapes)
-    new = [e.link for e in judged if e.link.name in rewritten.bodies and not e.warning]
+    checks = check_links([entry.inertia for entry in again], settings.requirement, shapes)
+    new = [e.link for e in checks if e.link.name in rewritten.bodies and not e.warning]
     sizes = ((link, _size_warning(link, shapes.get(link.name))) for link in new)
-    warnings = (*_warnings(judged), *(entry for entry in sizes if entry[1]))
-    named = {link.name for link, _ in left}
-    left += [
+    warnings = (*_warnings(checks), *(entry for entry in sizes if entry[1]))
+    named = {link.name for link, _ in unrepaired}
+    unrepaired += [
         (entry.link, "; ".join(entry.reasons))
-        for entry in judged
-        if entry.fault and entry.link.name not in named
+        for entry in checks
+        if entry.problem and entry.link.name not in named
     ]
-    return RepairedModel(rewritten.content, tuple(repairs), tuple(left), warnings)
+    return RepairedModel(rewritten.content, tuple(repairs), tuple(unrepaired), warnings)
 
 
-def _size_warning(link: LinkInertia, shape: Filled | None) -> str:
-    """How a body is larger than its shape, or without one than the largest length of its model."""
+def _size_warning(link: LinkInertia, shape: ShapeInertia | None) -> str:
+    """Return a warning if a body is larger than its shape, or else than its model's lengths."""
     if link.phi is None:
         return ""
     mass, second = float(link.phi[0]), second_moment_about_com(link.phi)
     if shape is not None:
-        return contradiction(second, mass, shape, OUTSIDE)
+        return shape_contradiction(second, mass, shape, MAX_CONVEX_RATIO)
     radius, largest = float(np.sqrt(np.trace(second) / mass)), link.largest_length
-    if mean_density(link.phi) > _AIR and radius <= _LARGER * (largest or np.inf):
+    if mean_density(link.phi) > _AIR_DENSITY and radius <= _MAX_GYRATION_PER_LENGTH * (
+        largest or np.inf
+    ):
         return ""
-    beside = f", and the largest length in the file {largest:.3g} m" if largest else ""
-    return f"it is large now: its radius of gyration is {radius:.3g} m{beside}"
+    length = f", and the largest length in the file {largest:.3g} m" if largest else ""
+    return f"it is large now: its radius of gyration is {radius:.3g} m{length}"
 
 
-def _warnings(judged: Sequence[JudgedLink]) -> tuple[tuple[LinkInertia, str], ...]:
-    return tuple((entry.link, entry.warning) for entry in judged if entry.warning)
+def _warnings(checks: Sequence[LinkCheck]) -> tuple[tuple[LinkInertia, str], ...]:
+    return tuple((entry.link, entry.warning) for entry in checks if entry.warning)
 
 
 def _digits(margin: float) -> int:
-    """Digits that keep a margin, a difference of numbers that are larger by its inverse."""
+    """Return the number of digits that resolves a margin relative to the printed numbers."""
     return DIGITS if margin == 0.0 else min(DIGITS + math.ceil(-math.log10(margin)), 17)
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a link stands in its file."""
+class _LinkContext:
+    """A link with its document and model format."""
 
     document: XmlDocument
     form: ModelFormat
-    entry: FoundLink
+    entry: LinkEntry
 
-    def filled(self) -> Filled:
-        """The link's geometry with 1 kg/m³; raises `ModelError` where it has none that serves."""
-        return fill(self.form.geometry(self.document, self.entry.link), self.document.path)
+    def unit_density_shape(self) -> ShapeInertia:
+        """Return the link's geometry with 1 kg/m³; raise `ModelError` if none can be filled."""
+        return inertia_from_shapes(
+            self.form.geometry(self.document, self.entry.link), self.document.path
+        )
 
     def contradicts(self, inertia: Mat33) -> bool:
-        """Whether a new I_BBcm_C [kg m²] contradicts the link's shape, if it has one."""
-        phi = self.entry.inertia.judged
+        """Return whether a new I_BBcm_C [kg m²] contradicts the link's shape, if it has one."""
+        phi = self.entry.inertia.phi_as_printed
         try:
-            filled = self.filled()
+            shape = self.unit_density_shape()
         except ModelError:
             return False
         axes = self.entry.inertia.axes
         second = axes @ second_moment_from_inertia(inertia) @ axes.T
-        return phi is not None and bool(contradiction(second, float(phi[0]), filled, OUTSIDE))
+        return phi is not None and bool(
+            shape_contradiction(second, float(phi[0]), shape, MAX_CONVEX_RATIO)
+        )
 
     def shape_inertia(self, mass: float) -> tuple[Mat33, str]:
-        """I_BBcm_C of the link's shape with a mass, and what it is, in words.
+        """Return I_BBcm_C of the link's shape with a mass, and a description of it.
 
         Raises:
-            ModelError: it has none that serves.
+            ModelError: the link has no shape that can be filled.
         """
-        filled = self.filled()
-        density = mass / float(filled.phi[0])
-        if not density <= DENSEST_LINK:
-            raise ModelError(f"{filled.what} would have {density:.2g} kg/m³")
+        shape = self.unit_density_shape()
+        density = mass / float(shape.phi[0])
+        if not density <= MAX_MATERIAL_DENSITY:
+            raise ModelError(f"{shape.description} would have {density:.2g} kg/m³")
         axes = self.entry.inertia.axes
-        inertia = axes.T @ (density * inertia_about_com(filled.phi)) @ axes
-        return inertia, f"{filled.what} with its mass, {density:.3g} kg/m³"
+        inertia = axes.T @ (density * inertia_about_com(shape.phi)) @ axes
+        return inertia, f"{shape.description} with its mass, {density:.3g} kg/m³"
 
 
-def _repaired_estimate(path: Path, wrong: JudgedLink, settings: RepairSettings) -> RepairedModel:
+def _repaired_estimate(path: Path, wrong: LinkCheck, settings: RepairSettings) -> RepairedModel:
     saved = read_estimate(path)
     require_unedited(saved, path)
     try:
         repair = _repair(wrong, settings, None)
     except ModelError as error:
         return RepairedModel(path.read_bytes(), (), ((wrong.link, str(error)),))
-    body = SavedEstimate(  # without what was said of the old one
+    body = SavedEstimate(  # without the intervals and findings of the old one
         parameters=InertialParameters(np.asarray(repair.phi)),
         frame=saved.frame,
         frames=saved.frames,
-        provenance={**saved.provenance, "repaired": f"{wrong.fault}: {wrong.reasons[0]}"},
+        provenance={**saved.provenance, "repaired": f"{wrong.problem}: {wrong.reasons[0]}"},
     )
     return RepairedModel(estimate_text(body).encode(), (repair,), ())
 
 
-def _repair(judged: JudgedLink, settings: RepairSettings, place: _Place | None) -> Repair:
-    """The body for a link: with a mass, in the axes that its numbers are printed in."""
-    link, slip, taken = judged.link, judged.slip, ""
+def _repair(wrong: LinkCheck, settings: RepairSettings, context: _LinkContext | None) -> Repair:
+    """Return a consistent body for a link; with a mass, in the axes of the printed numbers."""
+    link, typo, correction = wrong.link, wrong.typo, ""
     if link.unreadable:
         raise ModelError(f"{link.note}; write it into the file")
-    if link.judged is None and not link.massless:
-        raise ModelError("its inertia is not written in the file, which makes it of something else")
-    if link.judged is None or not link.judged[0] > 0.0:
-        return _repair_mass(link, settings, place)
-    if place is not None and place.entry.frame is None:
-        raise ModelError("its inertia is not written in the file, which makes it of something else")
-    distance, phi = 0.0, link.judged
+    if link.phi_as_printed is None and not link.massless:
+        raise ModelError("its inertia is derived (from geoms or defaults), not stored in the file")
+    if link.phi_as_printed is None or not link.phi_as_printed[0] > 0.0:
+        return _repair_mass(link, settings, context)
+    if context is not None and context.entry.frame is None:
+        raise ModelError("its inertia is derived (from geoms or defaults), not stored in the file")
+    distance, phi = 0.0, link.phi_as_printed
     if check(phi).impossible:
         nearest = nearest_consistent(phi, margin=MARGIN)
-        against = place is not None and place.contradicts(inertia_about_com(nearest.phi))
-        if slip is not None and (slip.clear or against):
-            phi, taken = np.concatenate((phi[:4], slip.six)), slip.text
+        against = context is not None and context.contradicts(inertia_about_com(nearest.phi))
+        if typo is not None and (typo.clear or against):
+            phi, correction = np.concatenate((phi[:4], typo.six)), typo.text
         else:
             phi, distance = nearest.phi, float(nearest.distance)
-    inertia, source = _kept_off_the_edge(inertia_about_com(phi), settings.asked.margin), ""
-    if place is not None and implied_density(phi) > DENSEST_LINK:
-        inertia, source = _with_a_size(phi, settings, place)
-    elif place is not None and settings.from_geometry and place.contradicts(inertia):
-        inertia, source = place.shape_inertia(float(phi[0]))
+    inertia, source = _move_to_interior(inertia_about_com(phi), settings.requirement.margin), ""
+    if context is not None and implied_density(phi) > MAX_MATERIAL_DENSITY:
+        inertia, source = _inertia_with_extent(phi, settings, context)
+    elif context is not None and settings.from_geometry and context.contradicts(inertia):
+        inertia, source = context.shape_inertia(float(phi[0]))
     if source:
-        taken = ""
-        inertia = _kept_off_the_edge(inertia, settings.asked.margin)
+        correction = ""
+        inertia = _move_to_interior(inertia, settings.requirement.margin)
     written = phi_from_inertia(phi[0], phi[1:4] / phi[0], inertia)
-    return Repair(link, written, source, None if source or taken else distance, taken)
+    distance = None if source or correction else distance
+    return Repair(link, written, source, distance, correction)
 
 
-def _repair_mass(link: LinkInertia, settings: RepairSettings, place: _Place | None) -> Repair:
-    """The body for a link of no mass: its geometry with the density that is given."""
-    if settings.density is None or place is None:
+def _repair_mass(
+    link: LinkInertia, settings: RepairSettings, context: _LinkContext | None
+) -> Repair:
+    """Return the body of a link without mass from its geometry and the given density."""
+    if settings.density is None or context is None:
         raise ModelError(
-            "no body without a positive mass is near; give the density of its geometry (--density "
-            "RHO), write its mass into the file, or zeros for its inertia if it is a frame without "
-            "mass"
+            "it has no positive mass; give the density of its geometry (--density RHO), write its "
+            "mass into the file, or zeros for its inertia if it is a frame without mass"
         )
     if not settings.geometry:
-        raise ModelError("it has no mass, and its geometry is not to be taken (--no-geometry)")
+        raise ModelError("it has no mass, and --no-geometry excludes its geometry")
     try:
-        filled = place.filled()
+        shape = context.unit_density_shape()
     except ModelError as error:
         raise ModelError(
-            f"it has no mass, and no density makes one ({error}); write its mass into the file, or "
-            "zeros for its inertia if it is a frame without mass"
+            f"it has no mass, and no volume to compute it from ({error}); write its mass into the "
+            "file, or zeros for its inertia if it is a frame without mass"
         ) from error
-    source = f"{filled.what} with {settings.density:g} kg/m³: mass and centre of mass are new"
-    return Repair(link, settings.density * filled.phi, source)
+    density = settings.density
+    source = f"{shape.description} with {density:g} kg/m³: mass and centre of mass are new"
+    return Repair(link, density * shape.phi, source)
 
 
-def _with_a_size(phi: Phi, settings: RepairSettings, place: _Place) -> tuple[Mat33, str]:
-    """I_BBcm_C of a link with a mass and no size to speak of, and what it is, in words.
+def _inertia_with_extent(
+    phi: Phi, settings: RepairSettings, context: _LinkContext
+) -> tuple[Mat33, str]:
+    """Return I_BBcm_C for a link with a mass and hardly any size, and a description of it.
 
-    `phi` is what the link has, about its centre of mass in the axes C that it is printed in.
+    `phi` are the link's parameters about its centre of mass, in the axes C of the printed numbers.
     """
-    mass, why = float(phi[0]), "geometry is not to be taken, by --no-geometry"
+    mass, reason = float(phi[0]), "--no-geometry excludes its geometry"
     if settings.geometry:
         try:
-            return place.shape_inertia(mass)
+            return context.shape_inertia(mass)
         except ModelError as error:
-            why = str(error)
+            reason = str(error)
     density = DEFAULT_DENSITY if settings.density is None else settings.density
     radius = float(np.cbrt(3.0 * mass / (4.0 * np.pi * density)))
     second = second_moment_about_com(phi)
     source = (
         f"second moments of at least those of a ball of its mass and a radius of {radius:.3g} m, "
-        f"of {density:g} kg/m³ (--density); {why}"
+        f"of {density:g} kg/m³ (--density); {reason}"
     )
-    return _raised(inertia_from_second_moment(second), 0.2 * mass * radius**2), source
+    return _raise_second_moments(inertia_from_second_moment(second), 0.2 * mass * radius**2), source
 
 
-def _kept_off_the_edge(inertia: Mat33, margin: float) -> Mat33:
-    """The inertia with second moments of at least a share of their sum; of a rod `_ROD_SHARE`."""
+def _move_to_interior(inertia: Mat33, margin: float) -> Mat33:
+    """Raise second moments to a share of their sum, for a rod at least to `_ROD_MARGIN`."""
     low, middle, high = np.linalg.eigvalsh(second_moment_from_inertia(inertia)).tolist()
-    share = max(margin, _ROD_SHARE if middle < _ROD * high else 0.0)
-    least = share * (middle + high) / (1.0 - share)
-    if least > middle:
-        least = share * high / (1.0 - 2.0 * share)
-    return _raised(inertia, least) if low < least else inertia
+    share = max(margin, _ROD_MARGIN if middle < _MAX_ROD_WIDTH * high else 0.0)
+    minimum = share * (middle + high) / (1.0 - share)
+    if minimum > middle:
+        minimum = share * high / (1.0 - 2.0 * share)
+    return _raise_second_moments(inertia, minimum) if low < minimum else inertia
 
 
-def _raised(inertia: Mat33, least: float) -> Mat33:
-    """The inertia with every second moment at `least` [kg m²] or above, about the same axes."""
+def _raise_second_moments(inertia: Mat33, minimum: float) -> Mat33:
+    """Raise every second moment to at least `minimum` [kg m²], about the same axes."""
     values, axes = np.linalg.eigh(second_moment_from_inertia(inertia))
-    return inertia + inertia_from_second_moment((axes * np.maximum(least - values, 0.0)) @ axes.T)
+    added = (axes * np.maximum(minimum - values, 0.0)) @ axes.T
+    return inertia + inertia_from_second_moment(added)

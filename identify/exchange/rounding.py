@@ -1,9 +1,9 @@
-"""Numbers as text, with so many digits that the body they print is still possible.
+"""Rounding of a body to text such that the printed numbers are still physically consistent.
 
-An exact plate or rod is on the edge of what is possible: rounding any of its numbers puts it
-outside every other time, and simulators refuse it. So it is moved to the interior (`regularised`),
-by 1e-9 of its own second moment, and the change is said. What is printed is then read back and
-checked, and digits are added until the body that is read has half of that distance to spare.
+An exact plate or rod is on the boundary of the consistent set: rounding any of its numbers moves it
+outside in half of all cases, and simulators refuse it. So it is moved to the interior
+(`regularise_inertia`), by 1e-9 of its own second moment, and the change is reported. The printed
+text is read back and checked, and digits are added until it keeps half of that margin.
 """
 
 from __future__ import annotations
@@ -36,40 +36,40 @@ from identify.inertia.verdict import check
 from identify.spatial import Pose
 
 MARGIN = 1e-9
-"""Smallest second moment about the centre of mass that is written, of the sum of the three."""
+"""Smallest second moment about the centre of mass that is written, as a share of their sum."""
 
-_ROD = 1e-4
-"""A body whose two smallest second moments are below this, of the sum of the three, is a rod."""
+_MAX_ROD_WIDTH = 1e-4
+"""Second largest second moment up to which a body is a rod, as a share of the sum of the three."""
 
 DIGITS = 9
-"""Significant digits of what is printed, where no more are needed."""
+"""Significant digits of printed numbers, unless consistency requires more."""
 
-_EXACT = 17
-"""Digits that say a double precision number to the last bit."""
+_EXACT_DIGITS = 17
+"""Significant digits that determine a double precision number to the last bit."""
 
 
-class Floor(NamedTuple):
-    """How far from the edge a body has to be.
+class InertiaFloor(NamedTuple):
+    """Lower limits of second and principal moments that keep a body off the consistency boundary.
 
     Attributes:
-        margin: smallest second moment, of the sum of the three.
+        margin: smallest second moment, as a share of the sum of the three.
         smallest: smallest principal moment [kg m²].
-        rod_margin: that of the second moment for a rod.
+        rod_margin: smallest second moment of a rod, as a share of the sum of the three.
     """
 
     margin: float
     smallest: float
     rod_margin: float = MARGIN
 
-    def relative(self, values: Array) -> float:
-        """The smallest second moment [kg m²] by the share of it, of second moments, ascending."""
+    def smallest_second_moment(self, values: Array) -> float:
+        """Return the limit by share [kg m²] for a body with these second moments, ascending."""
         total = float(np.maximum(values, 0.0).sum())
-        return (self.rod_margin if values[1] < _ROD * total else self.margin) * total
+        return (self.rod_margin if values[1] < _MAX_ROD_WIDTH * total else self.margin) * total
 
 
 @dataclass(frozen=True, slots=True)
 class RoundedBody:
-    """A body as text, and what the text says when it is read.
+    """A body as text, with the parameters that the text has when it is read.
 
     Attributes:
         mass: [kg].
@@ -78,7 +78,7 @@ class RoundedBody:
         inertia: ixx, ixy, ixz, iyy, iyz, izz about the centre of mass in C [kg m²].
         phi: ten parameters of these numbers, about Bo in B, shape (10,).
         digits: significant digits.
-        change: what was changed beyond rounding, in a sentence, or nothing.
+        change: sentence on changes beyond rounding; empty if there are none.
     """
 
     mass: str
@@ -91,7 +91,7 @@ class RoundedBody:
 
     @property
     def diagonal(self) -> tuple[str, str, str]:
-        """ixx, iyy, izz."""
+        """Moments of inertia ixx, iyy, izz."""
         return self.inertia[0], self.inertia[3], self.inertia[5]
 
 
@@ -102,101 +102,101 @@ def round_body(
     digits: int = DIGITS,
     rod_margin: float = MARGIN,
 ) -> RoundedBody:
-    """The numbers of a possible body as text that still is one.
+    """Round a physically consistent body to text that is consistent too.
 
     Args:
         phi: ten parameters about Bo in B, shape (10,).
         principal: print principal moments and their axes, not the inertia in axes of B.
-        digits: significant digits to begin with, 3 to 17.
+        digits: initial number of significant digits, 3 to 17.
         rod_margin: smallest second moment of a rod about its centre of mass, of the three's sum.
 
-    Principal moments are at least MuJoCo's floor, which is ten times higher where it has to find
-    them itself (from a URDF too).
+    Principal moments are at least MuJoCo's minimum, which is ten times higher if MuJoCo has to
+    compute them (from a URDF too).
 
     Raises:
-        ModelError: an impossible body, or one of less than 1e-15 kg.
+        ModelError: the body is not physically consistent, or has less than 1e-15 kg.
     """
     phi = seal(phi, "phi", (10,))
     if not phi.any():
         raise ModelError("a massless frame has no inertia to export: all ten parameters are zero")
-    _require(phi, digits)
+    _check_input(phi, digits)
     mass, com = float(phi[0]), phi[1:4] / phi[0]
     if mass < MIN_INERTIA:
-        raise ModelError(f"a mass of {mass:g} kg; model files take {MIN_INERTIA:g} or more")
-    floor = Floor(MARGIN, MIN_INERTIA if principal else MIN_FULL_INERTIA, rod_margin)
-    inertia = _without_noise(inertia_about_com(phi), float(rounding_error_about_com(phi)))
-    inertia, change = regularised(inertia, floor)
+        raise ModelError(f"a mass of {mass:g} kg; model files need {MIN_INERTIA:g} kg or more")
+    floor = InertiaFloor(MARGIN, MIN_INERTIA if principal else MIN_FULL_INERTIA, rod_margin)
+    inertia = _zero_small_products(inertia_about_com(phi), float(rounding_error_about_com(phi)))
+    inertia, change = regularise_inertia(inertia, floor)
     R, quat = np.eye(3), ("1", "0", "0", "0")
     if principal:
         moments, R = principal_frame(inertia, "unless diagonal")
         inertia = np.diag(moments)
-    six, count = safe_texts(inertia, digits, floor)
+    six, digit_count = format_consistent_inertia(inertia, digits, floor)
     size = np.sqrt(np.trace(inertia) / mass) + np.abs(com).max()
-    com = _texts(np.where(np.abs(com) < 1e-15 * size, 0.0, com), digits)
+    com = _format_numbers(np.where(np.abs(com) < 1e-15 * size, 0.0, com), digits)
     if (np.eye(3) != R).any():
-        quat = _texts(wxyz_from_rotation(R), max(count, digits))
-    text = _text(mass, digits)
+        quat = _format_numbers(wxyz_from_rotation(R), max(digit_count, digits))
+    text = _format_number(mass, digits)
     X_BC = Pose(rotation_from_wxyz(_floats(quat)), _floats(com))
     frame = InertialFrame(np.array(float(text)), X_BC, matrix_from_six(_floats(six), "urdf"))
-    return RoundedBody(text, com, quat, six, seal(frame.phi, "phi", (10,)), count, change)
+    return RoundedBody(text, com, quat, six, seal(frame.phi, "phi", (10,)), digit_count, change)
 
 
-def round_in_frame(frame: InertialFrame, floor: Floor, digits: int = DIGITS) -> RoundedBody:
-    """A possible body's inertia as text, in the axes that it has; the mass and the pose stay.
+def round_in_frame(frame: InertialFrame, floor: InertiaFloor, digits: int = DIGITS) -> RoundedBody:
+    """Round the inertia of a body to text in its own axes, with mass and pose unchanged.
 
-    `floor` is what the printed body has to keep; `digits`, 3 to 17, are those to begin with.
+    The printed body keeps `floor`; `digits`, 3 to 17, is the initial number of significant digits.
 
     Raises:
-        ModelError: an impossible body.
+        ModelError: the body is not physically consistent.
     """
     central = np.concatenate(([frame.mass, 0.0, 0.0, 0.0], six_in_order(frame.inertia, "urdf")))
-    _require(central, digits)
+    _check_input(central, digits)
     noise = 8.0 * np.finfo(np.float64).eps * np.trace(frame.inertia)
-    inertia, change = regularised(_without_noise(frame.inertia, noise), floor)
-    six, count = safe_texts(inertia, digits, floor)
-    said = frame._replace(inertia=matrix_from_six(_floats(six), "urdf"))
+    inertia, change = regularise_inertia(_zero_small_products(frame.inertia, noise), floor)
+    six, digit_count = format_consistent_inertia(inertia, digits, floor)
+    printed = frame._replace(inertia=matrix_from_six(_floats(six), "urdf"))
     return RoundedBody(
-        mass=_text(float(frame.mass), _EXACT),
-        com=_texts(frame.X_BC.position, _EXACT),
-        quat_wxyz=_texts(wxyz_from_rotation(frame.X_BC.rotation), _EXACT),
+        mass=_format_number(float(frame.mass), _EXACT_DIGITS),
+        com=_format_numbers(frame.X_BC.position, _EXACT_DIGITS),
+        quat_wxyz=_format_numbers(wxyz_from_rotation(frame.X_BC.rotation), _EXACT_DIGITS),
         inertia=six,
-        phi=seal(said.phi, "phi", (10,)),
-        digits=count,
+        phi=seal(printed.phi, "phi", (10,)),
+        digits=digit_count,
         change=change,
     )
 
 
-def regularised(inertia: Mat33, floor: Floor) -> tuple[Mat33, str]:
-    """The inertia with every second moment at a floor or above, and what changed, in a sentence.
+def regularise_inertia(inertia: Mat33, floor: InertiaFloor) -> tuple[Mat33, str]:
+    """Raise every second moment to a floor; return the inertia and a sentence on the change.
 
-    It is that of a possible body about its centre of mass [kg m²], shape (3, 3).
+    The inertia is about the centre of mass [kg m²], shape (3, 3); the body is consistent.
     """
     values, axes = np.linalg.eigh(second_moment_from_inertia(inertia))
     total = float(np.maximum(values, 0.0).sum())
     by_size = 0.51 * floor.smallest
-    least = max(floor.relative(values), by_size)
-    rise = np.maximum(least - values, 0.0)
+    minimum = max(floor.smallest_second_moment(values), by_size)
+    rise = np.maximum(minimum - values, 0.0)
     if not rise.any():
         return inertia, ""
     raised = inertia + inertia_from_second_moment((axes * rise) @ axes.T)
-    raised = _without_noise(raised, 4.0 * np.finfo(np.float64).eps * np.trace(raised))
+    raised = _zero_small_products(raised, 4.0 * np.finfo(np.float64).eps * np.trace(raised))
     before = max(float(values[0]), 0.0)
-    change = f"its smallest second moment was raised from {before:.3g} to {least:.3g} kg m²"
-    if least > by_size:
-        thin = "without" if before <= 1e-3 * MARGIN * total else "of hardly any"
+    change = f"its smallest second moment was raised from {before:.3g} to {minimum:.3g} kg m²"
+    if minimum > by_size:
+        thin = "without" if before <= 1e-3 * MARGIN * total else "with hardly any"
         return raised, (
-            f"a body {thin} thickness: {change} ({least / total:.1g} of their sum), so that no "
-            f"simulator takes it for impossible"
+            f"a body {thin} thickness: {change} ({minimum / total:.1g} of their sum), so that no "
+            f"simulator refuses it"
         )
     return raised, (
-        f"{change}, for no moment to be below {floor.smallest:g} kg m², the least that MuJoCo takes"
+        f"{change}, so that no moment is below {floor.smallest:g} kg m², the minimum of MuJoCo"
     )
 
 
-def _is_safe(inertia: Mat33, floor: Floor) -> bool:
-    """Whether a printed inertia keeps half the floor, and A + B ≥ C to the last bit."""
+def _is_printable(inertia: Mat33, floor: InertiaFloor) -> bool:
+    """Return whether a printed inertia keeps half the floor, and A + B ≥ C to the last bit."""
     values = np.linalg.eigvalsh(second_moment_from_inertia(inertia))
-    if values[0] < 0.5 * max(floor.relative(values), 0.5 * floor.smallest):
+    if values[0] < 0.5 * max(floor.smallest_second_moment(values), 0.5 * floor.smallest):
         return False
     moments = values.sum() - values
     diagonal = np.diag(inertia)
@@ -205,51 +205,53 @@ def _is_safe(inertia: Mat33, floor: Floor) -> bool:
     return bool(large and triangle)
 
 
-def _without_noise(inertia: Mat33, noise: float) -> Mat33:
-    """The inertia, products up to `noise` [kg m²] made zero."""
+def _zero_small_products(inertia: Mat33, noise: float) -> Mat33:
+    """Set products of inertia up to `noise` [kg m²] to zero."""
     return np.where((np.abs(inertia) <= noise) & ~np.eye(3, dtype=bool), 0.0, inertia)
 
 
-def safe_texts(
+def format_consistent_inertia(
     inertia: Mat33,
     digits: int,
-    floor: Floor,
-    texts: Callable[[Array, int], tuple[str, ...]] | None = None,
+    floor: InertiaFloor,
+    format_numbers: Callable[[Array, int], tuple[str, ...]] | None = None,
 ) -> tuple[tuple[str, ...], int]:
-    """The six numbers in the fewest digits that keep the body possible, and how many those are.
+    """Format the six numbers of an inertia in the fewest digits that keep it consistent.
 
-    The inertia is about the centre of mass [kg m²], shape (3, 3). `texts` prints numbers in so many
-    digits; by default each has as many of its own.
+    The inertia is about the centre of mass [kg m²], shape (3, 3). `texts` formats numbers for a
+    number of digits; by default these are significant digits. Also returns the number of digits.
 
     Raises:
-        ModelError: no number of digits does.
+        ModelError: no number of digits keeps it consistent.
     """
-    texts = texts or _texts
-    for count in range(digits, _EXACT + 1):
-        six = texts(six_in_order(inertia, "urdf"), count)
-        if _is_safe(matrix_from_six(_floats(six), "urdf"), floor):
-            return six, count
-    raise ModelError(f"the body cannot be printed in {_EXACT} digits and stay possible")
+    format_numbers = format_numbers or _format_numbers
+    for digit_count in range(digits, _EXACT_DIGITS + 1):
+        six = format_numbers(six_in_order(inertia, "urdf"), digit_count)
+        if _is_printable(matrix_from_six(_floats(six), "urdf"), floor):
+            return six, digit_count
+    raise ModelError(
+        f"the body cannot be printed in {_EXACT_DIGITS} digits and stay physically consistent"
+    )
 
 
-def _require(phi: Phi, digits: int) -> None:
-    if not 3 <= digits <= _EXACT:
-        raise ModelError(f"digits: expected 3 to {_EXACT}, got {digits}")
+def _check_input(phi: Phi, digits: int) -> None:
+    if not 3 <= digits <= _EXACT_DIGITS:
+        raise ModelError(f"digits: expected 3 to {_EXACT_DIGITS}, got {digits}")
     if not is_consistent(phi):
-        raise ModelError(f"{check(phi)}; write the nearest possible body in its place")
+        raise ModelError(f"{check(phi)}; replace it by the nearest physically consistent body")
 
 
-def _text(value: float, digits: int) -> str:
-    """A number in so many significant digits, without what says nothing."""
+def _format_number(value: float, digits: int) -> str:
+    """Format a number in so many significant digits, or as its shortest exact text."""
     if value == 0.0:
         return "0"
     text, shortest = f"{value:.{digits}g}", repr(value)
     return shortest if float(text) == value and len(shortest) < len(text) else text
 
 
-def _texts(values: Array, digits: int) -> tuple[str, ...]:
-    """Numbers, each in so many digits of its own."""
-    return tuple(_text(float(value), digits) for value in values)
+def _format_numbers(values: Array, digits: int) -> tuple[str, ...]:
+    """Format each number in so many significant digits."""
+    return tuple(_format_number(float(value), digits) for value in values)
 
 
 def _floats(texts: tuple[str, ...]) -> Array:

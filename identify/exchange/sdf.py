@@ -1,4 +1,4 @@
-"""SDFormat: links of (nested) models and their `<inertial>`, read, and written as text."""
+"""Reader and writer of the links of SDFormat files, nested models included."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import numpy as np
 from identify.arrays import Mat66
 from identify.errors import ModelError
 from identify.exchange.link_geometry import LinkGeometry
-from identify.exchange.link_inertia import LinkInertia, largest_of
+from identify.exchange.link_inertia import LinkInertia, largest_magnitude
 from identify.exchange.model_format import (
     SIX,
-    FoundLink,
+    LinkEntry,
     ModelFormat,
+    link_with_inertia,
     massless_link,
-    name_of,
     read_link,
-    written_link,
+    require_name,
 )
 from identify.exchange.rounding import RoundedBody
 from identify.exchange.xml_document import Edit, PrintedNumbers, XmlDocument, XmlElement
@@ -29,12 +29,13 @@ from identify.inertia.conventions.simulators import SdfInertial
 from identify.spatial import Pose
 
 _ROD_MARGIN = 1e-6
-"""Smallest second moment of a rod, of the sum of the three: Gazebo and Drake judge by the moments
-that gz-math works out in closed form, whose arccosine tells the two largest of them, equal for a
-rod, apart by up to a few 1e-8."""
+"""Smallest second moment of a rod that is written, as a share of the sum of the three.
+
+Gazebo and Drake check the moments that gz-math computes in closed form, whose arccosine separates
+the two largest of them, equal for a rod, by up to a few 1e-8."""
 
 _DEFAULTS: dict[str, float] = dict(zip(SIX, (1.0, 0.0, 0.0, 1.0, 0.0, 1.0), strict=True))
-"""SDFormat's, for entries that are not there."""
+"""Default entries of the inertia in SDFormat."""
 
 _NO_INERTIAL = "no <inertial>: listed as massless, but SDFormat would give it 1 kg and 1 kg m²"
 
@@ -43,21 +44,22 @@ _MOTIONS = "xyzpqr"
 
 
 class Sdf(ModelFormat):
-    """SDFormat: `<inertial>` with `<pose>`, `<mass>`, `<inertia>` and `<fluid_added_mass>`."""
+    """Model format SDFormat: `<inertial>` with `<pose>`, `<mass>`, `<inertia>`, added mass."""
 
     name: ClassVar[str] = "sdf"
     roots: ClassVar[tuple[str, ...]] = ("sdf", "gazebo")
     rod_margin: ClassVar[float] = _ROD_MARGIN
 
-    def links(self, document: XmlDocument) -> Iterator[FoundLink]:
-        """Every link of an SDF file; names within nested models are joined by `::`."""
+    def links(self, document: XmlDocument) -> Iterator[LinkEntry]:
+        """Yield every link of an SDF file; names within nested models are joined by `::`."""
         largest = _largest_length(document)
         for scope, link in _links(document, document.root):
-            name = scope + name_of(document, link)
-            yield read_link(document, name, link, partial(_found, document, name, link, largest))
+            name = scope + require_name(document, link)
+            read = partial(_read_inertial, document, name, link, largest)
+            yield read_link(document, name, link, read)
 
     def children(self, body: RoundedBody, newline: str, step: str) -> dict[str, str]:
-        """The elements within `<inertial>`, by tag."""
+        """Return the elements within `<inertial>`, by tag."""
         entries = zip(SIX, body.inertia, strict=True)
         six = "".join(f"{newline}{step}<{name}>{x}</{name}>" for name, x in entries)
         return {
@@ -69,7 +71,7 @@ class Sdf(ModelFormat):
     def edits(
         self, document: XmlDocument, inertial: XmlElement, body: RoundedBody, *, whole: bool
     ) -> tuple[Edit, ...]:
-        """As of every format; `auto="true"` is dropped, as no number would be read with it."""
+        """Return the edits of an `<inertial>`, and remove `auto="true"`, which ignores numbers."""
         edits = super().edits(document, inertial, body, whole=whole)
         if not _is_true(inertial, "auto"):
             return edits
@@ -78,7 +80,7 @@ class Sdf(ModelFormat):
         return (*edits, Edit(start, end, "<inertial"))
 
     def geometry(self, document: XmlDocument, link: XmlElement) -> Iterator[LinkGeometry]:
-        """The shapes of `<collision>` and `<visual>`, but where the pose is of another frame."""
+        """Yield the shapes of `<collision>` and `<visual>`; poses in other frames are marked."""
         for role in ("collision", "visual"):
             for element in link.all(role):
                 pose, note = _pose(document, element.find("pose"))
@@ -94,9 +96,9 @@ def _child_text(element: XmlElement, name: str) -> str:
 
 
 def _links(document: XmlDocument, root: XmlElement) -> Iterator[tuple[str, XmlElement]]:
-    """Links and the names of the models around them; of a single outermost one none is needed."""
+    """Yield links with the prefix of their models, without that of a single top-level model."""
     outer = [model for element in (root, *root.all("world")) for model in element.all("model")]
-    alone = outer[0] if len(outer) == 1 else None
+    only_model = outer[0] if len(outer) == 1 else None
     stack = [("", root)]
     while stack:
         scope, element = stack.pop()
@@ -104,19 +106,21 @@ def _links(document: XmlDocument, root: XmlElement) -> Iterator[tuple[str, XmlEl
             yield scope, element
             continue
         if element.tag == "model":
-            name = name_of(document, element)
-            scope = "" if element is alone else f"{scope}{name}::"
-        inside = [e for e in element.children if e.tag in ("world", "model", "link")]
-        stack.extend((scope, child) for child in reversed(inside))
+            name = require_name(document, element)
+            scope = "" if element is only_model else f"{scope}{name}::"
+        nested = [e for e in element.children if e.tag in ("world", "model", "link")]
+        stack.extend((scope, child) for child in reversed(nested))
 
 
-def _found(document: XmlDocument, name: str, link: XmlElement, largest: float | None) -> FoundLink:
+def _read_inertial(
+    document: XmlDocument, name: str, link: XmlElement, largest: float | None
+) -> LinkEntry:
     inertial = link.find("inertial")
     if inertial is None:
         return massless_link(name, link, note=_NO_INERTIAL)
     if _is_true(inertial, "auto"):
-        note = "inertial auto='true': a simulator works it out from the collision shapes"
-        return FoundLink(LinkInertia(name, inertial.line, note=note), link, inertial)
+        note = "inertial auto='true': a simulator computes it from the collision shapes"
+        return LinkEntry(LinkInertia(name, inertial.line, note=note), link, inertial)
     mass_element, tensor = inertial.find("mass"), inertial.find("inertia")
     if mass_element is None:
         raise document.error("an <inertial> without <mass>", inertial)
@@ -131,10 +135,10 @@ def _found(document: XmlDocument, name: str, link: XmlElement, largest: float | 
     missing = ", ".join(f"<{e}>" for e in ("ixx", "iyy", "izz") if not (tensor and tensor.find(e)))
     default = f"no {missing if tensor else '<inertia>'}: SDFormat gives it 1 kg m² about each axis"
     note = "; ".join(filter(None, (default if missing else "", note)))
-    found = written_link(
+    entry = link_with_inertia(
         name, link, inertial, mass, six, X_LC, largest, note=note, added_mass=added
     )
-    return found._replace(frame=None) if tensor is None else found
+    return entry._replace(frame=None) if tensor is None else entry
 
 
 def _is_true(element: XmlElement, name: str) -> bool:
@@ -142,7 +146,7 @@ def _is_true(element: XmlElement, name: str) -> bool:
 
 
 def _tensor(document: XmlDocument, tensor: XmlElement | None) -> PrintedNumbers:
-    """The six numbers; those that are missing are SDFormat's: 1 on the diagonal, 0 beside it."""
+    """Return the six numbers of an inertia; by default moments are 1 and products 0."""
     values, units = np.array(list(_DEFAULTS.values())), np.zeros(6)
     for i, entry in enumerate(SIX):
         element = None if tensor is None else tensor.find(entry)
@@ -152,7 +156,7 @@ def _tensor(document: XmlDocument, tensor: XmlElement | None) -> PrintedNumbers:
 
 
 def _added_mass(document: XmlDocument, element: XmlElement | None) -> Mat66 | None:
-    """The matrix of a `<fluid_added_mass>`, linear first; entries not given are zero."""
+    """Return the matrix of a `<fluid_added_mass>`, linear first; missing entries are zero."""
     if element is None:
         return None
     matrix = np.zeros((6, 6))
@@ -167,7 +171,7 @@ def _added_mass(document: XmlDocument, element: XmlElement | None) -> Mat66 | No
 
 
 def _pose(document: XmlDocument, pose: XmlElement | None) -> tuple[Pose, str]:
-    """Of the inertia's frame in the link's; and a note where the file says it of another frame."""
+    """Return a pose in the link, and a note if the file gives it relative to another frame."""
     if pose is None:
         return Pose.identity(), ""
     frame = pose.attributes.get("relative_to") or pose.attributes.get("frame")
@@ -195,4 +199,4 @@ def _largest_length(document: XmlDocument) -> float | None:
                 words += element.text.split()
             elif placed and element.tag == "pose":
                 words += element.text.split()[:3]
-    return largest_of(words)
+    return largest_magnitude(words)

@@ -1,7 +1,7 @@
-"""What programs that load robot models take of an inertia, each by its own limits.
+"""Limits of simulators and other programs on the inertia of a link.
 
-The numbers are measured, each program given one link at a time (of Gazebo its libsdformat, which is
-in Drake too): `docs/commands.md` has the table, with versions and sources.
+They were measured with one link at a time (for Gazebo with its libsdformat, which is in Drake too):
+`docs/commands.md` has the table, with versions and sources.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ from identify.inertia.matrices import inertia_about_com, second_moment_from_iner
 
 _EPS = float(np.finfo(np.float64).eps)
 
-_SUM_ROUNDING = 8.0 * _EPS
-"""What finding the principal moments may lose of their sum."""
+_EIGENVALUE_ERROR = 8.0 * _EPS
+"""Rounding error of computed principal moments, as a share of their sum."""
 
-_ROD = 1e-4
-"""A body whose second smallest second moment is below this, of the sum of the three, is a rod."""
+_MAX_ROD_WIDTH = 1e-4
+"""Second largest second moment up to which a body is a rod, as a share of the sum of the three."""
 
 
 @dataclass(frozen=True, slots=True)
 class Simulator:
-    """A program and what it takes.
+    """A program with its limits on inertias.
 
     Attributes:
-        title: what it is called.
+        title: its name for messages.
         formats: model formats that it reads.
-        refusal: what it does with an inertia that it does not take.
-        smallest_mass: [kg]; one of zero or below it no program with a limit takes.
-        smallest_moment: of principal moments that are written as such [kg m²].
-        smallest_found_moment: of those that it has to find from six numbers [kg m²].
-        absolute: by how much C may exceed A + B [kg m²]; None where it does not look.
-        relative: the same as a share of half the sum of the moments.
+        refusal: sentence part on its reaction to an inertia that it refuses.
+        smallest_mass: [kg]; programs with a limit refuse a mass of zero or less.
+        smallest_moment: of principal moments that are in the file [kg m²].
+        smallest_computed_moment: of principal moments that it computes from six numbers [kg m²].
+        absolute: largest excess of C over A + B [kg m²]; None if it does not check.
+        relative: largest excess of C over A + B as a share of half the sum of the moments.
         scale: moment from which `absolute` is a share of the largest moment [kg m²]; 0 for never.
-        turned_rod: smallest second moment, of the sum of the three, of a rod that is not along an
-            axis: where the moments are worked out in closed form, rounding is of the square root.
-        frame: what it makes of a massless frame, where that is not a frame.
+        turned_rod: smallest second moment, as a share of the sum of the three, of a rod that is not
+            along an axis: the closed form of its moments has the square root of the rounding error.
+        frame: sentence part on its treatment of a massless frame, if it does not keep it.
         moving_frames: whether it takes massless frames that a joint moves.
     """
 
@@ -50,7 +50,7 @@ class Simulator:
     refusal: str = ""
     smallest_mass: float = 0.0
     smallest_moment: float = 0.0
-    smallest_found_moment: float = 0.0
+    smallest_computed_moment: float = 0.0
     absolute: float | None = 0.0
     relative: float = 0.0
     scale: float = 0.0
@@ -59,26 +59,26 @@ class Simulator:
     moving_frames: bool = True
 
     def refusals(self, link: LinkInertia) -> Iterator[str]:
-        """Why the program does not take a link as it is, a sentence each; none if it does."""
+        """Yield the reasons for which the program refuses a link, a sentence each."""
         if link.massless and link.moves_alone and not self.moving_frames:
             yield (
                 f"{self.title} {self.refusal}: a joint moves it, and nothing with a mass is fixed "
                 f"to it"
             )
-        if self.absolute is None or link.massless or link.judged is None:
+        if self.absolute is None or link.massless or link.phi_as_printed is None:
             return
-        mass = float(link.judged[0])
+        mass = float(link.phi_as_printed[0])
         if mass <= 0.0 or mass < self.smallest_mass:
             least = f"{self.smallest_mass:g} kg or more" if self.smallest_mass else "more than zero"
             yield f"{self.title} {self.refusal}: the mass is {mass:g} kg, expected {least}"
             if mass == 0.0:
                 return
-        inertia = inertia_about_com(link.judged)
+        inertia = inertia_about_com(link.phi_as_printed)
         straight = not (inertia[[0, 0, 1], [1, 2, 2]]).any()
         moments = np.sort(np.diag(inertia)) if straight else np.linalg.eigvalsh(inertia)
         least = self.smallest_moment
         if not (straight and link.order == "diagonal"):
-            least = self.smallest_found_moment
+            least = self.smallest_computed_moment
         if moments[0] < least:
             yield (
                 f"{self.title} {self.refusal}: a principal moment is {moments[0]:.3g} kg m², "
@@ -89,8 +89,8 @@ class Simulator:
         allowed = max(
             self.absolute * max(1.0, self.scale * float(moments[2])), 0.5 * self.relative * total
         )
-        # Drake's allowance is for the rounding of finding moments; the others have none to spare.
-        rounding = 0.0 if straight or self.absolute else _SUM_ROUNDING * total
+        # Drake's tolerance covers the rounding of computed moments; the others have no tolerance.
+        rounding = 0.0 if straight or self.absolute else _EIGENVALUE_ERROR * total
         if excess > allowed - rounding:
             by = f"exceeds the sum of the others by {excess:.2g} kg m²"
             if excess <= allowed:
@@ -98,11 +98,11 @@ class Simulator:
             yield f"{self.title} {self.refusal}: the largest principal moment {by}"
             return
         thin = np.linalg.eigvalsh(second_moment_from_inertia(inertia)) / max(0.5 * total, 1e-300)
-        if not straight and thin[0] < self.turned_rod and thin[1] < _ROD:
+        if not straight and thin[0] < self.turned_rod and thin[1] < _MAX_ROD_WIDTH:
             yield (
-                f"it depends on rounding whether {self.title} {self.refusal}: of a rod across the "
-                f"axes, the smallest second moment is {thin[0]:.1e} of their sum, expected "
-                f"{self.turned_rod:g} or more"
+                f"it depends on rounding whether {self.title} {self.refusal}: for a rod that is "
+                f"not along an axis, the smallest second moment is {thin[0]:.1e} of their sum, "
+                f"expected {self.turned_rod:g} or more"
             )
 
 
@@ -114,7 +114,7 @@ SIMULATORS: Mapping[str, Simulator] = MappingProxyType(
             refusal="does not compile the file",
             smallest_mass=MIN_INERTIA,
             smallest_moment=MIN_INERTIA,
-            smallest_found_moment=MIN_FULL_INERTIA,
+            smallest_computed_moment=MIN_FULL_INERTIA,
             moving_frames=False,
         ),
         "drake": Simulator(
@@ -130,21 +130,20 @@ SIMULATORS: Mapping[str, Simulator] = MappingProxyType(
             refusal="refuses the link",
             relative=10.0 * _EPS,
             turned_rod=1e-7,
-            frame="drops a link of no mass, with the joints and links behind it, unless its joint "
-            "is fixed",
+            frame="drops each, with the joints and links behind it, unless its joint is fixed",
         ),
         "pinocchio": Simulator(
             title="Pinocchio",
             formats=("urdf", "sdf", "mjcf"),
             absolute=None,
-            frame="loads it, and its forward dynamics are not numbers where it moves alone",
+            frame="loads them, but the forward dynamics are NaN for those that move alone",
         ),
         "bullet": Simulator(
             title="Bullet",
             formats=("urdf", "sdf", "mjcf"),
             refusal="sets the inertia to zero",
-            frame="gives a link without <inertial> 1 kg and 1 kg m²",
+            frame="gives those without <inertial> 1 kg and 1 kg m²",
         ),
     }
 )
-"""Programs by name."""
+"""Programs with limits on inertias, by name."""

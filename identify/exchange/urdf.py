@@ -1,4 +1,4 @@
-"""URDF: links and their `<inertial>`, read, and written as text."""
+"""Reader and writer of the links of URDF files and their `<inertial>`."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import ClassVar
 import numpy as np
 
 from identify.exchange.link_geometry import LinkGeometry
-from identify.exchange.link_inertia import largest_of
+from identify.exchange.link_inertia import largest_magnitude
 from identify.exchange.model_format import (
     SIX,
-    FoundLink,
+    LinkEntry,
     ModelFormat,
+    link_with_inertia,
     massless_link,
-    name_of,
     read_link,
-    written_link,
+    require_name,
 )
 from identify.exchange.rounding import RoundedBody
 from identify.exchange.xml_document import PrintedNumbers, XmlDocument, XmlElement
@@ -25,25 +25,26 @@ from identify.inertia.conventions.axes import rotation_from_rpy
 from identify.spatial import Pose
 
 _NUMBERED = ("link", "origin", "mass", "inertia", "box", "cylinder", "sphere", "limit", "axis")
-"""Elements of a URDF with names and numbers, where `${...}` is an expression of xacro."""
+"""Elements of a URDF in whose attributes `${...}` is an expression of xacro."""
 
 
 class Urdf(ModelFormat):
-    """URDF: `<inertial>` with `<origin xyz rpy>`, `<mass>` and `<inertia>`."""
+    """Model format URDF: `<inertial>` with `<origin xyz rpy>`, `<mass>` and `<inertia>`."""
 
     name: ClassVar[str] = "urdf"
     roots: ClassVar[tuple[str, ...]] = ("robot",)
 
-    def links(self, document: XmlDocument) -> Iterator[FoundLink]:
-        """Every link of a URDF; xacro is refused."""
+    def links(self, document: XmlDocument) -> Iterator[LinkEntry]:
+        """Yield every link of a URDF; xacro is refused."""
         _refuse_xacro(document)
         largest = _largest_length(document)
         for link in document.root.all("link"):
-            name = name_of(document, link)
-            yield read_link(document, name, link, partial(_found, document, name, link, largest))
+            name = require_name(document, link)
+            read = partial(_read_inertial, document, name, link, largest)
+            yield read_link(document, name, link, read)
 
     def children(self, body: RoundedBody, newline: str = "", step: str = "") -> dict[str, str]:
-        """The elements within `<inertial>`, by tag, each on one line."""
+        """Return the elements within `<inertial>`, by tag, each on one line."""
         six = " ".join(f'{name}="{x}"' for name, x in zip(SIX, body.inertia, strict=True))
         return {
             "origin": f'<origin xyz="{" ".join(body.com)}" rpy="0 0 0"/>',
@@ -52,7 +53,7 @@ class Urdf(ModelFormat):
         }
 
     def geometry(self, document: XmlDocument, link: XmlElement) -> Iterator[LinkGeometry]:
-        """The shapes of `<collision>` and `<visual>`."""
+        """Yield the shapes of `<collision>` and `<visual>`."""
         for role in ("collision", "visual"):
             for element in link.all(role):
                 for geometry in element.all("geometry"):
@@ -60,24 +61,24 @@ class Urdf(ModelFormat):
                         text = partial(_attribute, shape)
                         yield LinkGeometry(role, shape.tag, _pose(document, element), text)
 
-    def moving_frames(self, document: XmlDocument, found: Sequence[FoundLink]) -> Iterator[str]:
-        """Massless links at a joint that moves; the root and what is fixed to it do not."""
+    def moving_frames(self, document: XmlDocument, entries: Sequence[LinkEntry]) -> Iterator[str]:
+        """Yield the names of massless links behind a movable joint, with no mass fixed to them."""
         first = _fixed_groups(document)
         children = {
             child.attributes.get("link", "")
             for joint in document.root.all("joint")
             for child in joint.all("child")
         }
-        heavy = {
+        with_mass = {
             first[entry.inertia.name]
-            for entry in found
+            for entry in entries
             if not entry.inertia.massless
-            # MuJoCo works out the inertia of a link without <inertial> from its shapes.
+            # MuJoCo computes the inertia of a link without <inertial> from its shapes.
             or (entry.inertial is None and entry.link.find("collision") is not None)
         }
-        for entry in found:
+        for entry in entries:
             name = entry.inertia.name
-            if entry.inertia.massless and first[name] == name and name in children - heavy:
+            if entry.inertia.massless and first[name] == name and name in children - with_mass:
                 yield name
 
 
@@ -86,8 +87,8 @@ def _attribute(element: XmlElement, name: str) -> str:
 
 
 def _largest_length(document: XmlDocument) -> float | None:
-    """The largest length of joints and shapes [m]; meshes do not tell theirs."""
-    return largest_of(
+    """Return the largest length of joints and shapes [m], meshes excluded."""
+    return largest_magnitude(
         word
         for parent in document.root.walk()
         if parent.tag != "inertial"
@@ -101,20 +102,22 @@ def _largest_length(document: XmlDocument) -> float | None:
 def _refuse_xacro(document: XmlDocument) -> None:
     macro = next((e for e in document.root.walk() if _is_xacro(e)), None)
     if macro is not None or document.path.suffix == ".xacro":
-        what = "this is xacro, which has to be expanded first"
-        what += f": xacro {document.path} > model.urdf, then give model.urdf"
-        raise document.error(what, macro)
+        problem = "this is a xacro file; expand it first"
+        problem += f": xacro {document.path} > model.urdf, then give model.urdf"
+        raise document.error(problem, macro)
 
 
 def _is_xacro(element: XmlElement) -> bool:
-    """Whether an element is a macro, or has an expression in the place of a number."""
+    """Return whether an element is a macro, or has an expression instead of a number."""
     return element.tag.startswith("xacro:") or (
         element.tag in _NUMBERED
         and any(start in text for text in element.attributes.values() for start in ("${", "$("))
     )
 
 
-def _found(document: XmlDocument, name: str, link: XmlElement, largest: float | None) -> FoundLink:
+def _read_inertial(
+    document: XmlDocument, name: str, link: XmlElement, largest: float | None
+) -> LinkEntry:
     inertial = link.find("inertial")
     if inertial is None:
         return massless_link(name, link)
@@ -132,11 +135,11 @@ def _found(document: XmlDocument, name: str, link: XmlElement, largest: float | 
     if not (mass.values.any() or six.values.any()):
         return massless_link(name, link, inertial)
     X_LC, note = _pose(document, inertial), "" if tensor is not None else "it has no <inertia>"
-    return written_link(name, link, inertial, mass, six, X_LC, largest, note=note)
+    return link_with_inertia(name, link, inertial, mass, six, X_LC, largest, note=note)
 
 
 def _pose(document: XmlDocument, element: XmlElement) -> Pose:
-    """The pose that the `<origin>` of an element says, the identity without one."""
+    """Return the pose in the `<origin>` of an element, by default the identity."""
     origin = element.find("origin")
     if origin is None:
         return Pose.identity()
@@ -147,8 +150,8 @@ def _pose(document: XmlDocument, element: XmlElement) -> Pose:
 
 
 def _fixed_groups(document: XmlDocument) -> dict[str, str]:
-    """For every link the first link of those that are fixed to each other."""
-    above = {
+    """Map every link to the first link of the group that is fixed to it."""
+    parents = {
         child.attributes.get("link", ""): (
             parent.attributes.get("link", ""),
             joint.attributes.get("type") == "fixed",
@@ -160,10 +163,10 @@ def _fixed_groups(document: XmlDocument) -> dict[str, str]:
     first: dict[str, str] = {}
     for link in document.root.all("link"):
         name = link.attributes.get("name", "")
-        passed: list[str] = []
-        while name not in first and above.get(name, ("", False))[1] and name not in passed:
-            passed.append(name)
-            name = above[name][0]
-        for below in (*passed, name):
-            first[below] = first.get(name, name)
+        visited: list[str] = []
+        while name not in first and parents.get(name, ("", False))[1] and name not in visited:
+            visited.append(name)
+            name = parents[name][0]
+        for member in (*visited, name):
+            first[member] = first.get(name, name)
     return first

@@ -1,8 +1,7 @@
-"""XML as a tree whose elements know where they stand in the text, to the byte.
+"""XML as a tree whose elements have their line and their bytes in the file.
 
-So a number is reported with its line, and an element is replaced with all else kept as it was.
-Edits replace bytes of a file and leave every other byte as it was. Entities, DTDs and huge files
-are refused (defusedxml).
+So an error names its line, and edits replace the bytes of an element and leave every other byte
+unchanged. Entities, DTDs and huge files are refused (defusedxml).
 """
 
 from __future__ import annotations
@@ -27,34 +26,35 @@ from identify.inertia.verdict import half_last_digit
 if TYPE_CHECKING:
     from pyexpat import XMLParserType
 
-LARGEST_FILE = 50_000_000
-"""Bytes of the largest model that is read; meshes and textures are files of their own."""
+MAX_FILE_BYTES = 50_000_000
+"""Largest size of a model file [byte]; meshes and textures are files of their own."""
 
-MOST_ELEMENTS = 200_000
+MAX_ELEMENTS = 200_000
+"""Largest number of elements in a model file."""
 
-DEEPEST = 10_000
-"""Elements within each other; a chain of bodies in MJCF nests by one a body."""
+MAX_NESTING = 10_000
+"""Largest depth of nested elements; a chain of bodies in MJCF adds one level for each body."""
 
 _START_TAG = re.compile(rb"""<[^\s/>"']+(?:[^"'>]|"[^"]*"|'[^']*')*>""")
 
 
 class ModelFileError(ModelError):
-    """A robot model's file cannot be read or written as it should.
+    """A robot model's file cannot be read or written.
 
     Attributes:
-        what: the message without the place.
+        problem: the message without the place.
         path: the file.
-        line: one-based, where one is known.
+        line: one-based; None if it is not known.
     """
 
-    def __init__(self, what: str, *, path: Path, line: int | None = None) -> None:
-        self.what, self.path, self.line = what, path, line
+    def __init__(self, problem: str, *, path: Path, line: int | None = None) -> None:
+        self.problem, self.path, self.line = problem, path, line
         where = f"{path}" if line is None else f"{path}:{line}"
-        super().__init__(f"{where}: {what}")
+        super().__init__(f"{where}: {problem}")
 
 
 class PrintedNumbers(NamedTuple):
-    """Numbers, and half a unit of the last digit that is printed of each."""
+    """Numbers with half a unit of the last printed digit of each."""
 
     values: Array
     half_units: Array
@@ -62,7 +62,7 @@ class PrintedNumbers(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class XmlElement:
-    """An element of a document that has been read.
+    """An XML element with its position in the file.
 
     Attributes:
         tag: its name, a prefix included.
@@ -71,7 +71,7 @@ class XmlElement:
         start: byte of its start tag.
         close: byte of its end tag; without one, any byte behind the start tag.
         children: elements inside, in order.
-        parts: its own character data, without that of its children, in pieces.
+        parts: pieces of its character data, without that of its children.
     """
 
     tag: str
@@ -84,19 +84,19 @@ class XmlElement:
 
     @property
     def text(self) -> str:
-        """Its own character data, in one piece."""
+        """Character data of the element, without that of its children."""
         return "".join(self.parts)
 
     def find(self, tag: str) -> XmlElement | None:
-        """The first child of a name."""
+        """Return the first child with a tag, or None."""
         return next(self.all(tag), None)
 
     def all(self, tag: str) -> Iterator[XmlElement]:
-        """The children of a name."""
+        """Yield the children with a tag."""
         return (child for child in self.children if child.tag == tag)
 
     def walk(self) -> Iterator[XmlElement]:
-        """This element and all within, in the order of the file."""
+        """Yield this element and all its descendants, in the order of the file."""
         stack: list[XmlElement] = [self]
         while stack:
             element = stack.pop()
@@ -106,77 +106,77 @@ class XmlElement:
 
 @dataclass(frozen=True, slots=True)
 class XmlDocument:
-    """A file's bytes and the tree in them."""
+    """An XML file: its bytes and its tree of elements."""
 
     path: Path
     content: bytes
     root: XmlElement
 
     def start_tag(self, element: XmlElement) -> tuple[int, int]:
-        """The bytes of an element's start tag, from the first up to but without the second."""
+        """Return the byte range of an element's start tag, its end excluded."""
         match = _START_TAG.match(self.content, element.start)
         if match is None:
-            raise self.error("this tag is not to be found in the bytes of the file", element)
+            raise self.error("cannot locate this tag in the file", element)
         return match.span()
 
     def is_empty_tag(self, element: XmlElement) -> bool:
-        """Whether the element is written `<tag ... />`."""
+        """Return whether the element is written as `<tag ... />`."""
         _, end = self.start_tag(element)
         return self.content.endswith(b"/>", 0, end)
 
     def span(self, element: XmlElement) -> tuple[int, int]:
-        """The bytes of an element, tags included."""
+        """Return the byte range of an element, tags included."""
         if self.is_empty_tag(element):
             return self.start_tag(element)
         return element.start, self.content.index(b">", element.close) + 1
 
     def indent(self, element: XmlElement) -> str:
-        """The white space that the element's line begins with, if nothing else is before it."""
+        """Return the indentation of an element, empty if its line begins with other text."""
         ends = (self.content.rfind(end, 0, element.start) for end in (b"\n", b"\r"))
         line = self.content[max(ends) + 1 : element.start]
         return line.decode("ascii") if not line.strip() and line.isascii() else ""
 
     @property
     def newline(self) -> str:
-        """How the file ends its lines."""
+        """Line ending of the file."""
         return "\r\n" if b"\r\n" in self.content else "\n"
 
-    def error(self, what: str, element: XmlElement | None = None) -> ModelFileError:
-        """An error at the line of an element."""
-        return ModelFileError(what, path=self.path, line=element.line if element else None)
+    def error(self, problem: str, element: XmlElement | None = None) -> ModelFileError:
+        """Return an error with the line of an element, for the caller to raise."""
+        return ModelFileError(problem, path=self.path, line=element.line if element else None)
 
-    def numbers(self, element: XmlElement, text: str, what: str, count: int) -> PrintedNumbers:
-        """So many numbers between white space.
+    def numbers(self, element: XmlElement, text: str, label: str, count: int) -> PrintedNumbers:
+        """Parse `count` numbers separated by white space.
 
         Raises:
-            ModelFileError: `what`, in the line of the element, has not so many, or one that is not
-                a finite decimal number.
+            ModelFileError: the text, called `label` in the message, has another count, or a word
+                that is not a finite decimal number; with the line of the element.
         """
         words = text.split()
         if len(words) != count:
             many = "1 number" if count == 1 else f"{count} numbers"
-            raise self.error(f"{what}: expected {many}, got {text.strip()[:60]!r}", element)
+            raise self.error(f"{label}: expected {many}, got {text.strip()[:60]!r}", element)
         values, units = np.empty(count), np.empty(count)
         for i, word in enumerate(words):
             try:
                 units[i] = half_last_digit(word)
             except ModelError as error:
-                hint = "; xacro has to be expanded first" if word.startswith("$") else ""
-                what = f"{what}: expected a finite decimal number, got {word[:60]!r}{hint}"
-                raise self.error(what, element) from error
+                hint = "; expand xacro first" if word.startswith("$") else ""
+                problem = f"{label}: expected a finite decimal number, got {word[:60]!r}{hint}"
+                raise self.error(problem, element) from error
             values[i] = float(word)
             if not math.isfinite(values[i]):
-                raise self.error(f"{what}: {word[:60]!r} is too large a number", element)
+                raise self.error(f"{label}: the number {word[:60]!r} is too large", element)
         return PrintedNumbers(values, units)
 
     def text_numbers(self, element: XmlElement, count: int) -> PrintedNumbers:
-        """Numbers of an element's text; raises as `numbers`."""
+        """Parse the numbers of an element's text; raises as `numbers`."""
         return self.numbers(element, element.text, f"<{element.tag}>", count)
 
     def attribute_numbers(
         self, element: XmlElement, name: str, count: int, default: str | None = None
     ) -> PrintedNumbers:
-        """Numbers of an attribute; raises as `numbers`, and where it is missing."""
+        """Parse the numbers of an attribute; raises as `numbers`, and if it is missing."""
         text = element.attributes.get(name, default)
         if text is None:
             raise self.error(f"<{element.tag}> has no attribute {name!r}", element)
@@ -184,7 +184,7 @@ class XmlDocument:
 
 
 class _TreeParser(DefusedExpatParser):
-    """Expat without entities and DTDs, noting bytes and lines."""
+    """Expat parser without entities and DTDs that builds `XmlElement`s."""
 
     _parser: XMLParserType
 
@@ -200,13 +200,12 @@ class _TreeParser(DefusedExpatParser):
         line, start = expat.CurrentLineNumber, expat.CurrentByteIndex
         element = XmlElement(name, dict(attrs), line, start)
         self._count += 1
-        if self._count > MOST_ELEMENTS or len(self._open) >= DEEPEST:
-            within = self._count <= MOST_ELEMENTS
-            many = (
-                f"{DEEPEST} elements within each other" if within else f"{MOST_ELEMENTS} elements"
-            )
-            what = f"over {many}, which no robot model has"
-            raise ModelFileError(what, path=self.path, line=line)
+        if self._count > MAX_ELEMENTS or len(self._open) >= MAX_NESTING:
+            limit = f"{MAX_ELEMENTS} elements"
+            if self._count <= MAX_ELEMENTS:
+                limit = f"{MAX_NESTING} levels of nested elements"
+            problem = f"more than {limit}; is this a robot model?"
+            raise ModelFileError(problem, path=self.path, line=line)
         if self._open:
             self._open[-1].children.append(element)
         else:
@@ -236,9 +235,9 @@ def read_xml(path: Path | str) -> XmlDocument:
     path = Path(path)
     require_file(path)
     size = path.stat().st_size
-    if size > LARGEST_FILE:
+    if size > MAX_FILE_BYTES:
         raise ModelFileError(
-            f"{size / 1e6:.0f} MB, expected {LARGEST_FILE / 1e6:.0f} MB at the most: "
+            f"{size / 1e6:.0f} MB, expected at most {MAX_FILE_BYTES / 1e6:.0f} MB: "
             f"is this a robot model?",
             path=path,
         )
@@ -246,33 +245,33 @@ def read_xml(path: Path | str) -> XmlDocument:
 
 
 def parse_xml(content: bytes, path: Path | str) -> XmlDocument:
-    """The tree in the bytes of a file; `path` names it in messages. Raises as `read_xml`."""
+    """Parse the bytes of an XML file; `path` names it in messages. Raises as `read_xml`."""
     path = Path(path)
     parser = _TreeParser(path)
     try:
         parser.feed(content, True)
     except SAXParseException as error:
         line = error.getLineNumber()
-        what = f"not well-formed XML: {error.getMessage()} (column {error.getColumnNumber()})"
-        raise ModelFileError(what, path=path, line=line) from error
+        problem = f"not well-formed XML: {error.getMessage()} (column {error.getColumnNumber()})"
+        raise ModelFileError(problem, path=path, line=line) from error
     except DefusedXmlException as error:
         line = content.count(b"\n", 0, max(content.find(b"<!DOCTYPE"), 0)) + 1
-        what = (
+        problem = (
             f"a DTD or an entity declaration ({type(error).__name__}), which is refused because "
-            f"entities can grow without end; remove the <!DOCTYPE ...>"
+            f"entities can expand without limit; remove the <!DOCTYPE ...>"
         )
-        raise ModelFileError(what, path=path, line=line) from error
+        raise ModelFileError(problem, path=path, line=line) from error
     except (LookupError, UnicodeError, ValueError) as error:
         if isinstance(error, ModelFileError):
             raise
         raise ModelFileError(f"unknown encoding: {error}", path=path, line=1) from error
     if parser.root is None:
-        raise ModelFileError("not XML: no element in it", path=path)
+        raise ModelFileError("not XML: it has no element", path=path)
     return XmlDocument(path, content, parser.root)
 
 
 class Edit(NamedTuple):
-    """Bytes `start` to `end` of a file are to become `text`."""
+    """Replacement of the bytes `start` to `end` of a file by `text`."""
 
     start: int
     end: int
@@ -280,28 +279,30 @@ class Edit(NamedTuple):
 
 
 def apply_edits(content: bytes, edits: Iterable[Edit]) -> bytes:
-    """The bytes with pieces of them replaced; the pieces must not overlap."""
-    pieces, at = [], 0
+    """Return the bytes of a file after edits, which must not overlap."""
+    pieces, position = [], 0
     for start, end, text in sorted(edits):
-        pieces += [content[at:start], text.encode("ascii", "xmlcharrefreplace")]
-        at = end
-    return b"".join([*pieces, content[at:]])
+        pieces += [content[position:start], text.encode("ascii", "xmlcharrefreplace")]
+        position = end
+    return b"".join([*pieces, content[position:]])
 
 
 def child_edits(
     document: XmlDocument, element: XmlElement, children: Mapping[str, str]
 ) -> tuple[Edit, ...]:
-    """Edits that put new texts in the place of children, those that are missing at the end."""
-    there = {child.tag: child for child in reversed(element.children)}
-    edits = [Edit(*document.span(there[tag]), children[tag]) for tag in children if tag in there]
-    missing = [text for tag, text in children.items() if tag not in there]
-    return (*edits, insertion(document, element, missing)) if missing else tuple(edits)
+    """Return edits that replace children by new texts, and append those that are missing."""
+    present = {child.tag: child for child in reversed(element.children)}
+    edits = [
+        Edit(*document.span(present[tag]), children[tag]) for tag in children if tag in present
+    ]
+    missing = [text for tag, text in children.items() if tag not in present]
+    return (*edits, insertion_edit(document, element, missing)) if missing else tuple(edits)
 
 
-def insertion(
+def insertion_edit(
     document: XmlDocument, element: XmlElement, texts: Iterable[str], *, first: bool = False
 ) -> Edit:
-    """The edit that makes texts the first or last children of an element, on lines of their own."""
+    """Return the edit that adds texts as first or last children of an element, one a line."""
     newline = document.newline + document.indent(element)
     step = indent_step(document, element)
     inner = "".join(f"{newline}{step}{text}" for text in texts)
@@ -317,7 +318,7 @@ def insertion(
 
 
 def indent_step(document: XmlDocument, element: XmlElement) -> str:
-    """How far the children of an element are indented beyond it: two spaces if nothing tells."""
+    """Return the indentation of children relative to their parent, by default two spaces."""
     outer = document.indent(element)
     for candidate in (element, *document.root.children[:50], document.root):
         base = document.indent(candidate)

@@ -116,7 +116,7 @@ def _table(
         tuple(head),
         grouped([_GROUP_NAMES[one.group] for one in rows], map(_row, rows)),
         f"Intervals: {estimate.interval_kind}. About the origin of the body frame, "
-        f"{estimate.frame_in_words}, in its axes; products of inertia are the entries of the "
+        f"{estimate.frame_description}, in its axes; products of inertia are the entries of the "
         "matrix (negative integrals).",
     )
 
@@ -131,7 +131,7 @@ def _tiles(result: FitResult) -> tuple[Tile, ...]:
         Tile(
             "Centre of mass",
             f"{place} {com[0].unit}",
-            f"{_together(com)}; from the origin of {estimate.frame_in_words}",
+            f"{_together(com)}; from the origin of {estimate.frame_description}",
         ),
         _inertia(result),
     )

@@ -66,7 +66,7 @@ def body_drawing(estimate: SavedEstimate) -> Drawing:
     frame = " ".join(f"{value:.4g}" for value in (*place, scale))
     view = " ".join(f"{value:g}" for value in _VIEW_AXES.ravel())
     what = "and the ellipsoid of the same inertia" if estimate.principal_axes else ""
-    label = escape(f"{estimate.frame_in_words}: its axes, the centre of mass {what}")
+    label = escape(f"{estimate.frame_description}: its axes, the centre of mass {what}")
     svg = (
         f'<svg class="body" viewBox="0 0 {_WIDTH:g} {_HEIGHT:g}" role="img" aria-label="{label}" '
         f'data-frame="{frame}" data-view="{view}">{drawn}</svg>'
@@ -75,7 +75,7 @@ def body_drawing(estimate: SavedEstimate) -> Drawing:
 
 
 def _caption(estimate: SavedEstimate) -> str:
-    said = [f"Axes of {estimate.frame_in_words}; the dot is the centre of mass"]
+    said = [f"Axes of {estimate.frame_description}; the dot is the centre of mass"]
     halves = _half_widths(estimate)
     if halves is not None:
         length = unit_of_length(float(halves.max()))

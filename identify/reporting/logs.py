@@ -61,7 +61,7 @@ def offset_section(result: FitResult, truth: InertialParameters | None) -> Secti
         _OFFSETS,
         ((name, *map(_with_interval, *values)) for name, *values in columns),
         "What the sensor adds to the wrench on the body, with 95 % intervals, constant in the "
-        f"axes of {estimate.frame_in_words}, at its origin: measured = on the body + offset.",
+        f"axes of {estimate.frame_description}, at its origin: measured = on the body + offset.",
     )
     return Section(*title, (table,))
 
@@ -214,7 +214,7 @@ def provenance_section(result: FitResult, truth: InertialParameters | None) -> S
 
 def _spelled(estimate: Estimate) -> str:
     """What the body frame is called, and where the flange and the tool point are in it."""
-    said = [estimate.frame_in_words]
+    said = [estimate.frame_description]
     places = ("flange", estimate.frames.flange), ("tool point", estimate.frames.tcp)
     for what, pose in places:
         if pose is not None:

@@ -99,7 +99,7 @@ def report_html(
         names=names,
         digest=estimate_digest(result.estimate),
         carrier=None if carrier is None else estimate_digest(carrier.estimate),
-        frame=result.estimate.frame_in_words,
+        frame=result.estimate.frame_description,
         written=written or datetime.now().astimezone(),
         version=_version(result),
     )

@@ -275,8 +275,8 @@ def parameter_rich_table(
     caption = [f"± {estimate.interval_kind}"] if estimate.interval_kind else []
     about_origin = "c, h and I are" if set(ABOUT_ORIGIN[1:]) & set(groups) else "c is"
     caption.append(
-        f"{estimate.frame_in_words}: {about_origin} about its origin, Ic about the centre of mass, "
-        "all in its axes"
+        f"{estimate.frame_description}: {about_origin} about its origin, Ic about the centre of "
+        "mass, all in its axes"
     )
     if estimate.default_body and not all(row.measured for row in rows):
         caption.append(f"default: not identifiable from this log; {estimate.default_body}")

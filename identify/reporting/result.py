@@ -187,7 +187,7 @@ def use_section(result: FitResult, truth: InertialParameters | None) -> Section 
         }
     )
     what = f"the {estimate.body}" if estimate.of_body else "it"
-    note = f"kg, m, kg m²; about {estimate.frame_in_words}, in its axes."
+    note = f"kg, m, kg m²; about {estimate.frame_description}, in its axes."
     more = Text(
         "The command identify export writes these and other forms, and puts the body into a model.",
         "muted",

@@ -57,7 +57,7 @@ def explained_section(result: FitResult, truth: InertialParameters | None) -> Se
     if len(result.logs) > 1:
         names = ", ".join(f"{i + 1} {log.name}" for i, log in enumerate(result.logs))
         blocks.append(Text(f"Logs: {names}.", "muted"))
-    at = f"Wrench on the body at the origin of {result.estimate.frame_in_words}, in its axes"
+    at = f"Wrench on the body at the origin of {result.estimate.frame_description}, in its axes"
     measured = (
         f"{at}, one mark a still pose. Measured: less the sensor offset of its log. Predicted: "
         "from the attitude and the ten parameters."

@@ -220,7 +220,7 @@ def test_digits(cli, ball, urdf, tmp_path):
         exact = in_frame(BALL, POSE)
         assert 0.0 < np.abs(phi - exact).max() <= error * np.abs(exact).max()
     outcome = cli("export", ball, "--to", "ur", "--digits", 12)
-    assert "ur: the digits are those that the controller takes" in outcome.message
+    assert "ur: the controller determines the digits" in outcome.message
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,10 @@ def test_digits(cli, ball, urdf, tmp_path):
         ),
         (("inspect", "{urdf}", "--for", "gazeboo"), "did you mean 'gazebo'"),
         (("inspect", "{urdf}", "--density", 1), "--density: only with --repair"),
-        (("inspect", "{urdf}", "--margin", 0.5), "margin: expected 0 (the edge) or more"),
+        (
+            ("inspect", "{urdf}", "--margin", 0.5),
+            "margin: expected from 0 (the",
+        ),
     ],
 )
 def test_bad_use(cli, tool, urdf, words, message):
@@ -276,7 +279,7 @@ def test_inspect_for_a_program(cli, urdf, tmp_path):
     status, out, _ = cli("inspect", urdf, "--for", "mujoco", "--repair", "-o", fixed)
     assert status == 1
     assert "Left as it was, hand: MuJoCo does not compile the file: the mass is 1e-16 kg" in out
-    assert "Note: of massless links, Bullet gives a link without <inertial> 1 kg" in (
+    assert "Note: of massless links, Bullet gives those without <inertial> 1 kg" in (
         cli("inspect", urdf, "--for", "bullet").out
     )
     sdf = tmp_path / "m.sdf"

@@ -11,7 +11,7 @@ from identify.logs.writing import write_log
 
 BODY = InertialParameters.from_com(1.2, [0.01, -0.02, 0.1], np.diag([0.01, 0.02, 0.015]))
 HALF = InertialParameters(0.5 * BODY.phi)
-SAID = "The file was changed after it was written: its digest is that of other contents."
+SAID = "The file was changed after it was written: its contents do not match its digest."
 
 
 @pytest.fixture

@@ -155,8 +155,8 @@ def test_accepted_findings_are_repeated_in_a_model(cli, unusable, estimate, tmp_
         (("--to", "ur", "--frame", *"0000000"), "a quaternion that is not zero"),
         (("--to", "ur", "--frame", *"000000", "nan"), "expected finite numbers"),
         (("--to", "ur", "--frame", "0", "0", "0"), "'--frame'. Expected 7 values"),
-        (("--to", "ur", *SAME, "--largest-mass", "1"), "at most 1 kg may be carried"),
-        (("--to", "urdf", "--largest-mass", "1"), "have a largest mass"),
+        (("--to", "ur", *SAME, "--largest-mass", "1"), "expected at most 1 kg"),
+        (("--to", "urdf", "--largest-mass", "1"), "take a largest mass"),
         (("--to", "ur", "--frame", "1000", *"000001"), "check the units"),
         (("--to", "urdf", "-o", "{folder}"), "is a folder"),
     ],
@@ -232,7 +232,7 @@ def test_estimates_in_python_go_where_those_in_files_do():
     assert export_body(estimate, "ur").text == about_flange.text
     assert export_body(estimate, "sdf").text == export_body(BODY, "sdf").text
     for unknown in (SavedEstimate(BODY), SavedEstimate(BODY, frames=BodyFrame("wrist"))):
-        with pytest.raises(ModelError, match=r"ur: .* flange, and it is not known .* in B"):
+        with pytest.raises(ModelError, match=r"ur: .* flange, whose pose in B .*is not known"):
             export_body(unknown, "ur")
-    with pytest.raises(ModelError, match=r"abb: .* tool point, and it is not known"):
+    with pytest.raises(ModelError, match=r"abb: .* tool point, whose pose in .* is not known"):
         export_body(estimate, "abb")

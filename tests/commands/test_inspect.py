@@ -47,7 +47,7 @@ def test_an_impossible_link_says_why_and_by_how_much(cli, urdf):
     assert (status, err) == (1, "")
     assert "bad          1.5  impossible\n" in out
     assert "exceeds the sum of the others, 0.001 + 0.001, by 0.001 kg m² (33.3 % of" in out
-    assert "- perhaps a slip, izz 10 times too large: izz 0.003 → 0.0003 kg m²" in out
+    assert "- perhaps a typo, izz 10 times too large: izz 0.003 → 0.0003 kg m²" in out
     assert out.endswith("2 links (urdf): 1 possible, 1 impossible.\n")
 
 
@@ -83,7 +83,7 @@ def test_what_cannot_be_mended_stays_and_is_named(cli, urdf, tmp_path):
     weightless = link("ghost", "0.1", "0.1", "0.1", mass="0")
     status, out, _ = cli("inspect", urdf(BAD, weightless), "--repair", "-o", fixed)
     assert status == 1
-    assert "Left as it was, ghost: no body without a positive mass is near" in out
+    assert "Left as it was, ghost: it has no positive mass" in out
     links = {entry.name: entry.verdict for entry in read_model(fixed).links}
     assert not links["bad"].impossible
     assert links["ghost"].impossible
@@ -91,7 +91,7 @@ def test_what_cannot_be_mended_stays_and_is_named(cli, urdf, tmp_path):
     words = ("inspect", urdf(weightless), "--repair", "--density", 1000, "-o", dense)
     status, out, _ = cli(*words)
     assert status == 1
-    assert "no density makes one (it has no geometry); write its mass into the file, or" in out
+    assert "no volume to compute it from (it has no geometry); write its mass into the" in out
 
 
 CYLINDER = '<geometry><cylinder radius="0.05" length="0.4"/></geometry>'
@@ -108,7 +108,7 @@ def test_a_long_cylinder_repaired_into_a_thin_disc_is_warned_of(cli, urdf, tmp_p
     assert status == 0
     (warning,) = [line for line in out.splitlines() if line.startswith("Warning")]
     assert warning.startswith("Warning, disc: its shape contradicts its inertia: along [0, 0, 1]")
-    assert "0.12 m for its collision geometry (cylinder) filled evenly" in warning
+    assert "0.12 m for its collision geometry (cylinder) of uniform density" in warning
     assert "--from-geometry" in warning
     status, out, _ = cli("inspect", fixed, "--quiet")
     assert status == 0

@@ -85,7 +85,7 @@ def test_a_body_given_twice_must_agree_to_the_digits_that_others_print(tmp_path)
         "inertia_about_com": np.diag([0.02, 0.03, 0.03]).tolist(),
         "inertia_about_origin": np.eye(3).tolist(),
     }.items():
-        with pytest.raises(ModelError, match=f"{key} is .*, but phi says .*; the two must agree"):
+        with pytest.raises(ModelError, match=f"{key} is .*, but .* by phi; the two must agree"):
             read_estimate(write(path, TWICE | {key: value}))
 
 

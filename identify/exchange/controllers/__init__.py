@@ -1,8 +1,8 @@
-"""Payload settings of robot controllers: the body about the flange, in each maker's words.
+"""Payload settings of robot controllers: the body about the flange, in each maker's format.
 
     payload_setting("ur", body.in_frame(X_FB)).text     set_target_payload(...)
 
-Each says what of the body it could not be given (`lost`).
+Each lists the information on the body that the setting cannot hold (`lost`).
 """
 
 from identify.lazy import attach

@@ -1,6 +1,6 @@
 from identify.exchange.controllers.registry import (
     CONTROLLERS as CONTROLLERS,
-    HEAVIEST as HEAVIEST,
+    MAX_PAYLOAD_MASS as MAX_PAYLOAD_MASS,
     Export as Export,
     payload_setting as payload_setting,
 )

@@ -1,4 +1,4 @@
-"""The controllers by name, as `controllers.toml` says them, and bodies as their settings."""
+"""Controllers by name, as in `controllers.toml`, and the payload setting of a body for each."""
 
 from __future__ import annotations
 
@@ -16,42 +16,42 @@ import numpy as np
 from identify.arrays import PhiLike
 from identify.documents import lookup, read_toml
 from identify.errors import ModelError
-from identify.exchange.controllers.figures import (
-    Figures,
+from identify.exchange.controllers.payload_numbers import (
     Payload,
-    principal_figures,
-    screen_figures,
-    tensor_figures,
+    PayloadNumbers,
+    principal_numbers,
+    screen_numbers,
+    tensor_numbers,
 )
 from identify.exchange.estimate_views import EstimateViews
 from identify.inertia import InertialParameters
 from identify.inertia.consistency import BodyKind
 from identify.inertia.verdict import check
 
-HEAVIEST = 3000.0
-"""Heaviest mass that is taken for a payload [kg]: the largest arms carry about 2300 kg."""
+MAX_PAYLOAD_MASS = 3000.0
+"""Largest plausible mass of a payload [kg]: the largest arms carry about 2300 kg."""
 
-LIGHTEST = 1e-6
-"""Lightest mass that is taken for a payload [kg]: a milligram."""
+MIN_PAYLOAD_MASS = 1e-6
+"""Smallest plausible mass of a payload [kg]: a milligram."""
 
-FARTHEST = 10.0
-"""Farthest centre of mass from the flange, and largest radius of gyration, of a payload [m]."""
+MAX_PAYLOAD_DISTANCE = 10.0
+"""Largest distance of a payload's centre of mass from the flange, and radius of gyration [m]."""
 
-SMALLEST_ABB_MASS = 0.001
-"""Mass of RAPID's own `load0` [kg], the smallest load that is written."""
+MIN_ABB_MASS = 0.001
+"""Mass of RAPID's `load0` [kg], the smallest load that is written for ABB."""
 
-LARGEST_UR_INERTIA = 133.0
-"""Largest magnitude of each entry of the matrix [kg m²]; beyond it the script stops."""
+MAX_UR_INERTIA = 133.0
+"""Largest entry of the inertia matrix that URScript takes [kg m²]; beyond it the script stops."""
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A body as text to paste, or to type where a controller has a screen only.
+    """A body as text to paste, or to type if a controller has a screen only.
 
     Attributes:
         text: the text.
-        lost: what the text does not say of the body, or says otherwise, a sentence each.
-        notes: units, frames and what to see to before it is used.
+        lost: information on the body that the text lacks or changes, a sentence each.
+        notes: units, frames and checks to make before use.
     """
 
     text: str
@@ -61,24 +61,24 @@ class Export:
 
 @dataclass(frozen=True, slots=True)
 class Controller:
-    """A controller that takes a payload.
+    """A robot controller with its format of a payload setting.
 
     Attributes:
-        name: what it is called here.
-        title: maker and what is written, for lists.
-        about: in whose frame its numbers are, that of the "flange", of the "tool", or "any".
-        figures: the numbers of a payload that its template takes.
-        template: of the text, with a `$word` for each number.
-        notes: units, frames and what to see to before it is used.
-        read_back: where to look whether the controller took the numbers.
-        lost: what the text never says.
-        comment: what a line of a comment begins with; nothing where there are no comments.
+        name: its key in `CONTROLLERS`.
+        title: maker and setting, for lists.
+        about: frame of its numbers: the "flange", the "tool", or "any".
+        payload_numbers: formats the numbers of a payload for its template.
+        template: text with a `$word` for each number.
+        notes: units, frames and checks to make before use.
+        read_back: where the controller shows the numbers that it took.
+        lost: information that the text never holds.
+        comment: prefix of a comment line; empty if the format has no comments.
     """
 
     name: str
     title: str
     about: Literal["flange", "tool", "any"]
-    figures: Callable[[Payload], Figures]
+    payload_numbers: Callable[[Payload], PayloadNumbers]
     template: str
     notes: tuple[str, ...]
     read_back: str
@@ -86,49 +86,49 @@ class Controller:
     comment: str = ""
 
 
-def _abb(payload: Payload, **options: str) -> Figures:
-    """Those of principal axes; a body may be too light, or have too many zeros for RAPID."""
-    if payload.mass < SMALLEST_ABB_MASS:
+def _abb(payload: Payload, **options: str) -> PayloadNumbers:
+    """Format principal moments for RAPID, with notes on zeros that it reads differently."""
+    if payload.mass < MIN_ABB_MASS:
         raise ModelError(
-            f"a mass of {payload.mass:g} kg; expected {SMALLEST_ABB_MASS:g} kg (that of "
-            f"load0) or more: use load0 in its place"
+            f"a mass of {payload.mass:g} kg; expected {MIN_ABB_MASS:g} kg (that of "
+            f"load0) or more: use load0 instead"
         )
-    figures = principal_figures(payload, **options)
+    numbers = principal_numbers(payload, **options)
     notes = ()
     if not payload.inertia.any():
         notes += ("ix, iy and iz of zero: the controller takes the load for a point mass",)
-    if not any(float(figures.words[axis]) for axis in "xyz"):
+    if not any(float(numbers.by_name[axis]) for axis in "xyz"):
         notes += ("a cog of [0, 0, 0]: load0 itself has 0.001 mm, and so may yours",)
-    return figures._replace(notes=notes)
+    return numbers._replace(notes=notes)
 
 
-def _ur(payload: Payload) -> Figures:
-    """Those of the whole matrix, which may be too large."""
+def _ur(payload: Payload) -> PayloadNumbers:
+    """Format the inertia matrix for URScript, and check its size."""
     largest = float(np.abs(payload.inertia).max())
-    if largest > LARGEST_UR_INERTIA:
+    if largest > MAX_UR_INERTIA:
         raise ModelError(
             f"an inertia of {largest:.4g} kg m² about the centre of mass; "
-            f"set_target_payload takes at most {LARGEST_UR_INERTIA:g}: check the units"
+            f"set_target_payload takes at most {MAX_UR_INERTIA:g}: check the units"
         )
-    return tensor_figures(payload)
+    return tensor_numbers(payload)
 
 
-_FIGURES: Mapping[str, Callable[..., Figures]] = {
+_NUMBER_FORMATS: Mapping[str, Callable[..., PayloadNumbers]] = {
     "abb": _abb,
-    "principal": principal_figures,
-    "screen": screen_figures,
-    "tensor": tensor_figures,
+    "principal": principal_numbers,
+    "screen": screen_numbers,
+    "tensor": tensor_numbers,
     "ur": _ur,
 }
 
 
-def controller_of(name: str, entry: Mapping[str, Any]) -> Controller:
-    """The controller that a table of `controllers.toml` describes."""
+def parse_controller(name: str, entry: Mapping[str, Any]) -> Controller:
+    """Return the controller that a table of `controllers.toml` describes."""
     return Controller(
         name,
         entry["title"],
         entry["about"],
-        partial(_FIGURES[entry["figures"]], **entry.get("options", {})),
+        partial(_NUMBER_FORMATS[entry["figures"]], **entry.get("options", {})),
         entry["template"],
         tuple(entry["notes"]),
         entry["read_back"],
@@ -141,22 +141,22 @@ def _read_controllers() -> Mapping[str, Controller]:
     tables = read_toml(
         Path(str(files("identify.exchange.controllers").joinpath("controllers.toml")))
     )
-    return MappingProxyType({name: controller_of(name, entry) for name, entry in tables.items()})
+    return MappingProxyType({name: parse_controller(name, entry) for name, entry in tables.items()})
 
 
 CONTROLLERS: Mapping[str, Controller] = _read_controllers()
 """Every controller by its name. A new one is an entry in `controllers.toml`."""
 
 
-def checked_payload(body: PhiLike, *, largest_mass: float = HEAVIEST) -> Payload:
-    """The payload of a body about the flange.
+def check_payload(body: PhiLike, *, largest_mass: float = MAX_PAYLOAD_MASS) -> Payload:
+    """Return a body about the flange as a payload, if it is a plausible one.
 
     Args:
         body: ten parameters about the origin of the flange's frame, in its axes, shape (10,).
-        largest_mass: what the arm may carry [kg].
+        largest_mass: rated payload of the arm [kg].
 
     Raises:
-        ModelError: an impossible body, no mass, or a size that no arm carries.
+        ModelError: the body is not physically consistent, has no mass, or is too large.
     """
     body = InertialParameters.single(body)
     if not largest_mass > 0.0:
@@ -169,92 +169,94 @@ def checked_payload(body: PhiLike, *, largest_mass: float = HEAVIEST) -> Payload
     verdict = check(body.phi)
     if verdict.impossible:
         raise ModelError(
-            f"payload: {verdict}; fit it with the physical constraints, or write the nearest "
-            f"possible body in its place"
+            f"payload: {verdict}; fit it with the physical constraints, or replace it by the "
+            f"nearest physically consistent body"
         )
     if body.mass > largest_mass:
         raise ModelError(
-            f"payload: a mass of {body.mass:g} kg; at most {largest_mass:g} kg may be carried: "
-            f"check the units, or name the arm's own limit"
+            f"payload: a mass of {body.mass:g} kg; expected at most {largest_mass:g} kg: "
+            f"check the units, or give the rated payload of the arm"
         )
-    if body.mass < LIGHTEST:
+    if body.mass < MIN_PAYLOAD_MASS:
         raise ModelError(
-            f"payload: a mass of {body.mass:g} kg; expected {LIGHTEST:g} kg or more: "
+            f"payload: a mass of {body.mass:g} kg; expected {MIN_PAYLOAD_MASS:g} kg or more: "
             f"check the units"
         )
     distance = float(np.linalg.norm(body.com))
-    if distance > FARTHEST:
+    if distance > MAX_PAYLOAD_DISTANCE:
         raise ModelError(
             f"payload: the centre of mass is {distance:.3g} m from the flange, expected at most "
-            f"{FARTHEST:g} m: check the units, and give the body about the flange "
+            f"{MAX_PAYLOAD_DISTANCE:g} m: check the units, and give the body about the flange "
             f"(--frame; in Python, in_frame)"
         )
     gyration = float(np.sqrt(0.5 * max(np.trace(body.inertia_about_com), 0.0) / body.mass))
-    if gyration > FARTHEST:
+    if gyration > MAX_PAYLOAD_DISTANCE:
         raise ModelError(
             f"payload: a radius of gyration of {gyration:.3g} m about the centre of mass, expected "
-            f"at most {FARTHEST:g} m: check the units of the inertia"
+            f"at most {MAX_PAYLOAD_DISTANCE:g} m: check the units of the inertia"
         )
     inertia = np.zeros((3, 3)) if verdict.kind == BodyKind.POINT else body.inertia_about_com
     return Payload(body.mass, body.com, inertia)
 
 
 def payload_setting(
-    controller: str, body: PhiLike | EstimateViews, *, largest_mass: float = HEAVIEST
+    controller: str, body: PhiLike | EstimateViews, *, largest_mass: float = MAX_PAYLOAD_MASS
 ) -> Export:
-    """A body as the payload setting of a controller.
+    """Return the payload setting of a controller for a body.
 
     Args:
         controller: one of `CONTROLLERS`.
-        body: an estimate, which knows where the flange is; or ten parameters about the origin of
+        body: an estimate with the pose of the flange; or ten parameters about the origin of
             the flange's (ABB payloads: the tool's) frame, in its axes, shape (10,).
-        largest_mass: what the arm may carry [kg].
+        largest_mass: rated payload of the arm [kg].
 
     Raises:
-        ModelError: an unknown controller, an impossible body, one out of the range that the
-            controller or any arm takes, or an estimate of which nobody knows where the flange is.
+        ModelError: an unknown controller, a body that is not physically consistent or out of the
+            range that the controller or any arm takes, or an estimate without the flange's pose.
     """
     entry = lookup(CONTROLLERS, controller, "controller", ModelError)
     about: tuple[str, ...] = ()
     if isinstance(body, EstimateViews):
-        body, said = _in_its_frame(entry, body)
-        about = (said,)
-    payload = checked_payload(body, largest_mass=largest_mass)
+        body, frame_note = _body_in_controller_frame(entry, body)
+        about = (frame_note,)
+    payload = check_payload(body, largest_mass=largest_mass)
     try:
-        words, lost, notes = entry.figures(payload)
+        by_name, lost, notes = entry.payload_numbers(payload)
     except ModelError as error:
         raise ModelError(f"{controller}: {error}") from error
-    text = Template(entry.template).substitute(words)
-    back = f"read back, before the robot moves: {entry.read_back}"
-    return Export(text, (*lost, *entry.lost), (*about, *entry.notes, *notes, back))
+    text = Template(entry.template).substitute(by_name)
+    read_back = f"read back, before the robot moves: {entry.read_back}"
+    return Export(text, (*lost, *entry.lost), (*about, *entry.notes, *notes, read_back))
 
 
-def _in_its_frame(entry: Controller, estimate: EstimateViews) -> tuple[InertialParameters, str]:
-    """The body in the frame that a controller asks for, and which that is, in words.
+def _body_in_controller_frame(
+    entry: Controller, estimate: EstimateViews
+) -> tuple[InertialParameters, str]:
+    """Return the body in the frame that a controller requires, and a note that names the frame.
 
     Raises:
-        ModelError: nobody knows where that frame is.
+        ModelError: the estimate has no pose of that frame.
     """
     frames = estimate.frames
     if entry.about == "any":
-        return estimate.parameters, f"about {estimate.frame_in_words}, in its axes"
-    frame, wanted = "flange", frames.flange
+        return estimate.parameters, f"about {estimate.frame_description}, in its axes"
+    frame, pose = "flange", frames.flange
     if entry.about == "tool":
-        frame, wanted = "tool point", frames.tcp
-    if wanted is None:
-        raise ModelError(_unknown(entry, estimate, frame))
+        frame, pose = "tool point", frames.tcp
+    if pose is None:
+        raise ModelError(_unknown_frame_message(entry, estimate, frame))
     table = "[body.flange]" if frames.tcp is None else "[body.tcp]"
-    return estimate.parameters.in_frame(wanted.inverse()), f"about the {frame}, from {table}"
+    return estimate.parameters.in_frame(pose.inverse()), f"about the {frame}, from {table}"
 
 
-def _unknown(entry: Controller, estimate: EstimateViews, frame: str) -> str:
+def _unknown_frame_message(entry: Controller, estimate: EstimateViews, frame: str) -> str:
     schema = "[body.tcp] pose"
     if frame == "flange":
         schema = "[body.flange] translation and quaternion (or [body.tcp] of a log of a tool point)"
     return (
-        f"{entry.name}: the setting is about the {frame}, and it is not known where that is in "
-        f"{estimate.frame_in_words}. Either say it in the schema of the log, {schema}, and fit "
-        f"again; or here: --at X Y Z RX RY RZ, the pose of B in the frame of the {frame} "
-        f"(--at 0 0 0 0 0 0 says that they are the same), or --frame, the other way round. In "
+        f"{entry.name}: the setting is about the {frame}, whose pose in "
+        f"{estimate.frame_description} is not known. Either give it in the schema of the log, "
+        f"{schema}, and fit again; or here: --at X Y Z RX RY RZ, the pose of B in the frame of the "
+        f"{frame} (--at 0 0 0 0 0 0 if they are the same), or --frame, its inverse. In "
         f"Python, give estimate.parameters.in_frame(pose of B in the frame of the {frame})"
     )

@@ -4,10 +4,10 @@ import pytest
 
 from identify.errors import MissingFile, ModelError
 from identify.exchange import xml_document
-from identify.exchange.judging import judge
+from identify.exchange.link_checks import check_links
 from identify.exchange.models import read_model
 from identify.exchange.rewriting import rewrite_model
-from identify.exchange.xml_document import DEEPEST, ModelFileError
+from identify.exchange.xml_document import MAX_NESTING, ModelFileError
 
 SIX = 'ixx="{}" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"'
 
@@ -37,12 +37,16 @@ BAD = {
     "not well-formed": ("<robot>\n<link></robot>", 2, "not well-formed XML: mismatched tag"),
     "empty": ("", None, "not well-formed XML: no element found"),
     "bomb": (BOMB, 3, "a DTD or an entity declaration .*remove the <!DOCTYPE"),
-    "another root": ("<html/>", 1, r"<html> is no robot model; expected one of <robot> \(urdf\)"),
+    "another root": (
+        "<html/>",
+        1,
+        r"<html> is not a robot model; expected one of <robot>",
+    ),
     "encoding": ('<?xml version="1.0" encoding="x-none"?><robot/>', 1, "unknown encoding"),
-    "xacro": ("<robot>\n<xacro:m/></robot>", 2, "this is xacro.*xacro .* > model.urdf"),
+    "xacro": ("<robot>\n<xacro:m/></robot>", 2, "this is a xacro file.*xacro .* > model.urdf"),
     "unnamed": ("<robot>\n<link/></robot>", 2, "a <link> without a name"),
     "twice": ('<robot>\n<link name="a"/>\n<link name="a"/></robot>', 3, "a second <link> 'a'"),
-    "an expression": (urdf('<inertial>\n<mass value="${m}"/></inertial>'), 4, "expanded first"),
+    "an expression": (urdf('<inertial>\n<mass value="${m}"/></inertial>'), 4, "expand it first"),
     "sdf model": ("<sdf>\n<model/></sdf>", 2, "a <model> without a name"),
     "mjcf eulerseq": ('<mujoco>\n<compiler eulerseq="abc"/></mujoco>', 2, "expected .* got 'abc'"),
 }
@@ -67,7 +71,7 @@ UNREADABLE = {
     "huge": (urdf(f"{MASS}<inertia {SIX.format('1e999')}/></inertial>"), 4, "1e999' is too large"),
     "xyz": (urdf(f'{MASS}<origin xyz="0 0"/></inertial>'), 4, "<origin xyz>: .* got '0 0'"),
     "sdf mass": (sdf("<inertia/>"), 3, "without <mass>"),
-    "sdf expression": (sdf("<mass>${m}</mass>"), 3, r"got '\${m}'; xacro has to be expanded first"),
+    "sdf expression": (sdf("<mass>${m}</mass>"), 3, r"got '\${m}'; expand xacro first"),
     "sdf degrees": (
         sdf('<mass>1</mass>\n<pose degrees="1" rotation_format="quat_xyzw">0 0 0 0 0 0 1</pose>'),
         4,
@@ -120,8 +124,8 @@ def test_an_inertial_that_is_wrong_leaves_the_other_links(tmp_path, cli, case):
     assert (link.name, link.unreadable, link.line, link.phi) == ("a", True, line, None)
     assert re.search(message, link.note)
     assert other.massless
-    (judged, _) = judge((link, other))
-    assert (judged.fault, judged.reasons) == ("unreadable", (link.note,))
+    (judged, _) = check_links((link, other))
+    assert (judged.problem, judged.reasons) == ("unreadable", (link.note,))
     assert cli("inspect", path).status == 1
     status, out, _ = cli("inspect", path, "--repair", "-o", tmp_path / "fixed.xml")
     assert status == 1
@@ -140,28 +144,28 @@ def test_a_file_of_200_mb_is_refused_at_once(tmp_path):
     path = tmp_path / "model.urdf"
     with path.open("wb") as file:
         file.truncate(200_000_000)
-    with pytest.raises(ModelError, match="200 MB, expected 50 MB at the most"):
+    with pytest.raises(ModelError, match="200 MB, expected at most 50 MB"):
         read_model(path)
 
 
 def test_elements_without_end_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(xml_document, "MOST_ELEMENTS", 1000)
+    monkeypatch.setattr(xml_document, "MAX_ELEMENTS", 1000)
     path = tmp_path / "model.urdf"
     path.write_text("<robot>" + "<a/>\n" * 1000 + "</robot>")
-    with pytest.raises(ModelError, match="urdf:1000: over 1000 elements"):
+    with pytest.raises(ModelError, match="urdf:1000: more than 1000 elements"):
         read_model(path)
 
 
 def test_deep_nesting_is_no_recursion(tmp_path):
     path = tmp_path / "model.xml"
-    depth = DEEPEST - 10
+    depth = MAX_NESTING - 10
     path.write_text(
         "<mujoco><worldbody>" + "<body>\n" * depth + "</body>" * depth + "</worldbody></mujoco>"
     )
     assert len(read_model(path).links) == depth
 
-    path.write_text("<mujoco><worldbody>" + "<body>\n" * DEEPEST)
-    with pytest.raises(ModelError, match="elements within each other"):
+    path.write_text("<mujoco><worldbody>" + "<body>\n" * MAX_NESTING)
+    with pytest.raises(ModelError, match="levels of nested elements"):
         read_model(path)
 
 

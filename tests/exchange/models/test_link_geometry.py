@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from identify.errors import ModelError
-from identify.exchange.judging import Requirement, judge
-from identify.exchange.link_geometry import Filled, contradiction
-from identify.exchange.link_inertia import DENSEST_LINK, implied_density
+from identify.exchange.link_checks import Requirement, check_links
+from identify.exchange.link_geometry import ShapeInertia, shape_contradiction
+from identify.exchange.link_inertia import MAX_MATERIAL_DENSITY, implied_density
 from identify.exchange.models import read_model
 from identify.exchange.repair import RepairSettings, repair_model
 from identify.inertia import check, in_frame, inertia_about_com
@@ -36,7 +36,7 @@ def urdf(path, inertial, shapes=""):
 
 def repaired(path, **settings):
     done = repair_model(path, settings=RepairSettings(**settings))
-    assert not done.left, done.left
+    assert not done.unrepaired, done.unrepaired
     (repair,) = done.repairs
     path.write_bytes(done.content)
     (link,) = read_model(path).links
@@ -101,10 +101,12 @@ def test_a_mass_alone_gets_an_inertia(tmp_path):
 def test_a_mass_that_is_none_comes_of_a_density(tmp_path, mass):
     inertia = ZERO.replace('izz="0"', 'izz="0.1"')
     path = urdf(tmp_path / "r.urdf", f'<mass value="{mass}"/>{inertia}', SHAPES)
-    ((_, why),) = repair_model(path).left
+    ((_, why),) = repair_model(path).unrepaired
     assert "give the density of its geometry (--density RHO)" in why
-    ((_, why),) = repair_model(path, settings=RepairSettings(geometry=False, density=1.0)).left
-    assert "its geometry is not to be taken" in why
+    ((_, why),) = repair_model(
+        path, settings=RepairSettings(geometry=False, density=1.0)
+    ).unrepaired
+    assert "--no-geometry excludes its geometry" in why
     phi, repair = repaired(path, density=700.0)
     assert_close(phi, by_hand(700.0), 1e-8)
     assert "with 700 kg/m³: mass and centre of mass are new" in repair.source
@@ -126,7 +128,7 @@ def test_sdf_has_the_same_shapes(tmp_path):
     )
     path.write_text(text.replace("<pose>", "<pose relative_to='other'>"))
     _, repair = repaired(path)
-    assert "a <shape at a pose in another frame> has no volume" in repair.source
+    assert "the volume of a <shape at a pose in another frame> is not known" in repair.source
 
 
 @pytest.mark.skipif(importlib.util.find_spec("trimesh") is None, reason="trimesh is not installed")
@@ -179,7 +181,7 @@ class TestMeshes:
         shapes = SHAPES[SHAPES.index("<visual>") :]
         path = urdf(tmp_path / "r.urdf", f'<mass value="2"/>{ZERO}', shapes)
         _, repair = repaired(path)
-        assert "'package://nowhere/seen.stl' is not to be found around" in repair.source
+        assert "cannot find the mesh 'package://nowhere/seen.stl' around" in repair.source
 
 
 @pytest.mark.parametrize("moments", [(0.0, 0.01, 0.01), (0.0, 0.0, 0.01), (1e-9, 0.01, 0.03)])
@@ -191,8 +193,8 @@ def test_what_is_repaired_is_of_a_size(tmp_path, moments, mass):
     path = urdf(tmp_path / "r.urdf", f'<mass value="{mass}"/><inertia {entries}/>')
     phi, _ = repaired(path)
     assert not check(phi).impossible
-    assert implied_density(phi) <= DENSEST_LINK
-    assert not judge(read_model(path).links)[0].fault
+    assert implied_density(phi) <= MAX_MATERIAL_DENSITY
+    assert not check_links(read_model(path).links)[0].problem
 
 
 @pytest.mark.parametrize("margin", [1e-6, 0.01, 0.2, 0.33])
@@ -204,14 +206,14 @@ def test_a_margin_is_asked_for_and_reached(tmp_path, margin, diagonal):
     entries = " ".join(f'{name}="{six.get(name, "0")}"' for name in (*six, "ixy", "ixz", "iyz"))
     path = urdf(tmp_path / "r.urdf", f'<mass value="0.1"/><inertia {entries}/>')
     asked = Requirement(margin=margin)
-    phi, _ = repaired(path, asked=asked)
+    phi, _ = repaired(path, requirement=asked)
     assert check(phi).margin >= margin * (1 - 1e-6)
-    assert not judge(read_model(path).links, asked)[0].fault
+    assert not check_links(read_model(path).links, asked)[0].problem
 
 
 @pytest.mark.parametrize("margin", [-0.1, 1 / 3, float("nan")])
 def test_no_body_has_such_a_margin(margin):
-    with pytest.raises(ModelError, match=r"expected 0 \(the edge\) or more and below 1/3"):
+    with pytest.raises(ModelError, match=r"expected from 0 .* to below 1/3"):
         Requirement(margin=margin)
 
 
@@ -226,14 +228,14 @@ def test_no_material_has_such_a_density(density):
 def test_a_body_contradicts_its_shape_along_the_direction_that_is_five_times_off(seed, scale):
     """Exact for a body that is the shape, drawn out or pressed along a direction of any frame."""
     rng = np.random.default_rng(seed)
-    shape = Filled(Box(0.3, 0.2, 0.1).body(density=1.0).phi, "its box")
+    shape = ShapeInertia(Box(0.3, 0.2, 0.1).body(density=1.0).phi, "its box")
     axis = rng.normal(size=3)
     axis /= np.linalg.norm(axis)
     root = np.diag([0.3, 0.2, 0.1]) / np.sqrt(12.0)  # of ∫ x xᵀ dm / m of the box
     drawn = root @ (np.eye(3) + (scale - 1.0) * np.outer(axis, axis))
     second = 2.0 * drawn @ drawn.T
-    said = contradiction(second, 2.0, shape)
-    assert bool(said) == (not 0.2 < scale < 5.0)
+    sentence = shape_contradiction(second, 2.0, shape)
+    assert bool(sentence) == (not 0.2 < scale < 5.0)
     R = rotation_from_rpy(rng.uniform(-3, 3, 3))
-    turned = Filled(in_frame(shape.phi, Pose(R, np.array([1.0, 2.0, 3.0]))), "its box")
-    assert bool(contradiction(R @ second @ R.T, 2.0, turned)) == bool(said)
+    turned = ShapeInertia(in_frame(shape.phi, Pose(R, np.array([1.0, 2.0, 3.0]))), "its box")
+    assert bool(shape_contradiction(R @ second @ R.T, 2.0, turned)) == bool(sentence)

@@ -108,7 +108,7 @@ def test_bodies_under_replicate_are_the_first_of_their_copies(in_folder, mujoco,
       <body name="b"><geom size=".1" mass="4"/></body></worldbody></mujoco>"""
     r, inner, b = read_model(write(in_folder / "m.xml", text)).links
     assert_close([link.phi[0] for link in (r, inner, b)], [2.0, 3.0, 4.0], 1e-12)
-    assert "the first of 36 that <replicate> makes of it" in r.note
+    assert "the first of 36 copies by <replicate>" in r.note
     assert b.note == "its inertia comes from its geoms"
 
 

@@ -105,7 +105,7 @@ def test_sdf_links_of_nested_models(tmp_path):
     assert "auto='true'" in b.note
     assert c.massless
     assert "1 kg" in c.note
-    assert model.notes == ("line 2: <include> is another file, not read here",)
+    assert model.notes == ("line 2: <include> refers to another file, which is not read",)
 
 
 TURNS = [
@@ -199,6 +199,6 @@ def test_a_link_too_large_to_be_judged_leaves_the_others(tmp_path, xyz, mass):
     text = URDF.replace("0.1 0.2 -0.3", xyz).replace('mass value="1.50"', f'mass value="{mass}"')
     text = text.replace("</robot>", "<link name='last'/></robot>")
     *_, arm, last = read_model(write(tmp_path / "r.urdf", text)).links
-    assert arm.note == "its numbers are too large: no verdict"
+    assert arm.note == "its numbers are too large for a verdict"
     assert (arm.phi, arm.verdict, arm.line) == (None, None, 6)
     assert last.massless

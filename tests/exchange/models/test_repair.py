@@ -128,7 +128,7 @@ def test_an_inertia_of_practically_nothing_becomes_that_of_a_plausible_ball(
     )
     path = write(tmp_path / "r.urdf", text)
     repaired = repair_model(path)
-    assert not repaired.left
+    assert not repaired.unrepaired
     ball = "a ball of its mass and a radius of 0.0571 m, of 1000 kg/m³ (--density)"
     assert ball in repaired.repairs[0].source
     assert repaired.repairs[0].source.endswith("it has no geometry")
@@ -145,7 +145,7 @@ def test_no_mass_in_the_digits_printed_cannot_be_repaired(tmp_path):
     text = URDF.replace("0.000001e6", "0.00000000").replace("izz='0.0030'", 'izz="0.0015"')
     repaired = repair_model(write(tmp_path / "r.urdf", text))
     assert not repaired.repairs
-    ((link, why),) = repaired.left
+    ((link, why),) = repaired.unrepaired
     assert link.verdict.by_rounding
     assert "write its mass into the file, or zeros for its inertia" in why
 
@@ -157,5 +157,5 @@ def test_an_impossible_inertia_is_not_written(tmp_path):
     with pytest.raises(ValueError, match="no link 'b'"):
         rewrite_inertias(path, {"b": np.eye(3)})
     path = write(tmp_path / "f.urdf", '<robot name="r">\n<link name="a"/></robot>')
-    with pytest.raises(ValueError, match=r"f.urdf:2: link 'a': its inertia is not written here"):
+    with pytest.raises(ValueError, match=r"f.urdf:2: link 'a': its inertia is not stored here"):
         rewrite_inertias(path, {"a": np.eye(3)})

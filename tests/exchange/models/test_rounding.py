@@ -47,7 +47,7 @@ def test_a_plate_and_a_point_are_lifted_and_it_is_told():
     assert "raised from 0 to 3e-09 kg m² (1e-09 of their sum)" in rounded.change
     assert "no simulator" in rounded.change
     point = round_body(phi_from_inertia(2.0, np.ones(3), np.zeros((3, 3))), principal=True)
-    assert "for no moment to be below 1e-15 kg m²" in point.change
+    assert "so that no moment is below 1e-15 kg m²" in point.change
     assert min(float(x) for x in point.diagonal) >= 1e-15
     assert point.com == ("1", "1", "1")
 
@@ -72,7 +72,7 @@ def test_rounding_of_the_shift_to_the_centre_of_mass_is_not_printed():
 def test_what_is_no_body_is_refused():
     with pytest.raises(ModelError, match="triangle"):
         round_body(phi_from_inertia(1.0, np.zeros(3), np.diag([1.0, 1.0, 3.0])))
-    with pytest.raises(ModelError, match="model files take 1e-15 or more"):
+    with pytest.raises(ModelError, match="model files need 1e-15 kg or more"):
         round_body(1e-17 * np.array([1.0, 0, 0, 0, 1, 0, 0, 1, 0, 1]))
     with pytest.raises(ModelError, match="expected 3 to 17, got 2"):
         round_body(np.ones(10), digits=2)
@@ -120,7 +120,7 @@ def test_a_rod_in_sdf_is_lifted_higher_and_a_plate_is_not():
     rod = inertial_snippet(phi_from_inertia(2.0, np.zeros(3), np.diag([3.0, 3.0, 0.0])), "sdf")
     assert "raised from 0 to 3e-06 kg m² (1e-06 of their sum)" in rod.body.change
     needle = phi_from_inertia(2.0, np.zeros(3), np.diag([3.0, 3.0, 1e-6]))
-    assert "of hardly any thickness" in inertial_snippet(needle, "sdf").body.change
+    assert "with hardly any thickness" in inertial_snippet(needle, "sdf").body.change
     assert inertial_snippet(needle, "urdf").body.change == ""
     plate = inertial_snippet(phi_from_inertia(2.0, np.zeros(3), np.diag([1.0, 2.0, 3.0])), "sdf")
     assert "raised from 0 to 3e-09 kg m² (1e-09 of their sum)" in plate.body.change

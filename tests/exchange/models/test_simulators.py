@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from experiments.models_study.programs import URDF, installed, sdf_of
-from identify.exchange.judging import Requirement, judge
+from identify.exchange.link_checks import Requirement, check_links
 from identify.exchange.models import read_model
 from identify.exchange.repair import RepairSettings, repair_model
 from identify.exchange.rewriting import open_model
@@ -124,8 +124,8 @@ def test_a_frame_that_moves_needs_a_mass_fixed_to_it(tmp_path, mujoco, first, se
     joints += JOINT.format(parent="a", child="b", kind=second)
     path = tmp_path / "r.urdf"
     path.write_text(MOVING.format(joints=joints, b=b))
-    found = judge(read_model(path).links, Requirement(SIMULATORS["mujoco"]))
-    assert {entry.link.name for entry in found if entry.fault} == alone
+    found = check_links(read_model(path).links, Requirement(SIMULATORS["mujoco"]))
+    assert {entry.link.name for entry in found if entry.problem} == alone
     assert installed()["mujoco"][1](path.read_text()) == (not alone)
 
 
@@ -151,7 +151,7 @@ def test_repaired_robots_load_in_every_program(tmp_path, robot):
     """Every inertial alone; what is wrong before is refused by some program."""
     before, fixed = ROBOTS / robot, tmp_path / robot
     repaired = repair_model(before, settings=RepairSettings(density=500.0))
-    assert not repaired.left
+    assert not repaired.unrepaired
     assert len(repaired.repairs) >= 3
     fixed.write_bytes(repaired.content)
     for path, good in ((before, False), (fixed, True)):
@@ -162,8 +162,8 @@ def test_repaired_robots_load_in_every_program(tmp_path, robot):
                 URDF.format(inertial=document.content[slice(*document.span(e.inertial))].decode())
                 if given == "urdf"
                 else sdf_of(
-                    repr(e.inertia.judged[0].item()),
-                    dict(zip(SIX, map(repr, e.inertia.judged[4:].tolist()), strict=True)),
+                    repr(e.inertia.phi_as_printed[0].item()),
+                    dict(zip(SIX, map(repr, e.inertia.phi_as_printed[4:].tolist()), strict=True)),
                 )
                 for e in entries
             ]
@@ -172,4 +172,4 @@ def test_repaired_robots_load_in_every_program(tmp_path, robot):
                 assert all(took) == good, name
     for name in SIMULATORS:
         asked = Requirement(SIMULATORS[name])
-        assert not [e for e in judge(read_model(fixed).links, asked) if e.fault], name
+        assert not [e for e in check_links(read_model(fixed).links, asked) if e.problem], name

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from identify.exchange.controllers.figures import (
+from identify.exchange.controllers.payload_numbers import (
     decimals_for,
-    fixed,
+    format_fixed,
     nearest_principal_frame,
     round_moments,
 )
@@ -36,8 +36,8 @@ def test_decimals_by_the_largest(values: list[float], decimals: int) -> None:
 
 
 def test_a_zero_has_no_sign() -> None:
-    assert fixed(-1e-9, 3) == "0.000"
-    assert fixed(2.0, 0) == "2.0"
+    assert format_fixed(-1e-9, 3) == "0.000"
+    assert format_fixed(2.0, 0) == "2.0"
 
 
 @given(second_moments, rotations())

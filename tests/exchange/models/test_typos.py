@@ -3,7 +3,7 @@ import re
 import numpy as np
 import pytest
 
-from identify.exchange.judging import Requirement, find_slip, judge
+from identify.exchange.link_checks import Requirement, check_links, find_typo
 from identify.exchange.models import read_model
 from identify.exchange.repair import RepairSettings, repair_model
 from identify.exchange.rewriting import link_shapes
@@ -93,8 +93,8 @@ ORDERS = {
 def test_a_slip_is_named_and_what_agrees_is_kept(tmp_path, form, case):
     numbers, meant, text = MENDED[case]
     path = model(tmp_path, numbers, form=form)
-    (judged,) = judge(read_model(path).links)
-    assert re.search(f"likely a slip, .*{text}", judged.reasons[-1])
+    (judged,) = check_links(read_model(path).links)
+    assert re.search(f"likely a typo, .*{text}", judged.reasons[-1])
     done, (link,) = repaired(path)
     assert_close(link.printed[4:], np.array(meant.split(), dtype=float), 1e-8)
     assert done.repairs[0].change == judged.reasons[-1]
@@ -106,8 +106,8 @@ def test_a_slip_is_named_and_what_agrees_is_kept(tmp_path, form, case):
 def test_a_centre_of_mass_in_millimetres_is_warned_of(tmp_path, x, shape):
     link = urdf("0.002 0 0 0.003 0 0.004", shapes=shape and f"{shape}</geometry></collision>")
     path = model(tmp_path, link.replace('"0.01 0 0"', f'"{x} 0 0"'))
-    (judged,) = judge(read_model(path).links, shapes=link_shapes(path))
-    assert judged.fault == ""
+    (judged,) = check_links(read_model(path).links, shapes=link_shapes(path))
+    assert judged.problem == ""
     assert ("centre of mass is 51 m from" in judged.warning) == (x == "51")
     assert bool(judged.warning) == (x == "51")
 
@@ -130,7 +130,7 @@ def test_a_slip_is_found_in_any_body_that_it_makes_impossible(tmp_path):
         six[[1, 2, 4]] = rng.uniform(-1e-4, 1e-4, 3).round(8)
         slipped = six * np.where(np.arange(6) == rng.choice([0, 3, 5]), 1000.0, 1.0)
         path = model(tmp_path, " ".join(map(repr, slipped.tolist())))
-        slip = find_slip(read_model(path).links[0], {}, None)
+        slip = find_typo(read_model(path).links[0], {}, None)
         assert slip.clear
         assert_close(slip.six, six, 1e-12)
 
@@ -152,7 +152,7 @@ def test_the_link_of_the_other_side_says_what_was_meant(tmp_path, good, bad, sam
         urdf("0.002 -1e-4 0 0.0177 -3e-4 0.004", bad),
     )
     done, (_, link) = repaired(path)
-    assert (f"as its twin {good} has it: iyy 0.0177 → 0.003" in done.repairs[0].change) == same
+    assert (f"its twin {good} differs: iyy 0.0177 → 0.003" in done.repairs[0].change) == same
     meant = [0.002, -1e-4, 0, 0.003, -2e-4, 0.004]
     assert np.allclose(link.printed[4:], meant, rtol=1e-8, atol=1e-15) == same
 
@@ -164,8 +164,8 @@ def test_what_is_not_clear_is_only_proposed_unless_the_shape_decides(tmp_path):
     """Moments of 1, 1.2 and 3: a slip of ten, or any other mistake."""
     numbers = "0.00100 0 0 0.00120 0 0.00300"
     path = model(tmp_path, numbers)
-    (judged,) = judge(read_model(path).links)
-    assert judged.reasons[1] == "perhaps a slip, izz 10 times too large: izz 0.003 → 0.0003 kg m²"
+    (judged,) = check_links(read_model(path).links)
+    assert judged.reasons[1] == "perhaps a typo, izz 10 times too large: izz 0.003 → 0.0003 kg m²"
     done, _ = repaired(path)
     assert_close(done.repairs[0].moments, [0.0014, 0.0016, 0.003], 1e-6)
     path = model(tmp_path, urdf(numbers, shapes=BOX.format("0.1 0.1 0.15")))
@@ -176,8 +176,8 @@ def test_what_is_not_clear_is_only_proposed_unless_the_shape_decides(tmp_path):
 
 def test_a_slip_that_contradicts_the_shape_is_none(tmp_path):
     path = model(tmp_path, urdf("0.001 0 0 0.001 0 0.5", shapes=BOX.format("0.1 0.1 1.5")))
-    (judged,) = judge(read_model(path).links, None, link_shapes(path))
-    assert judged.slip is None or "0.0005" not in judged.slip.text
+    (judged,) = check_links(read_model(path).links, None, link_shapes(path))
+    assert judged.typo is None or "0.0005" not in judged.typo.text
 
 
 @pytest.mark.parametrize("form", WRITE)
@@ -206,13 +206,15 @@ def test_a_repaired_body_larger_than_its_shape_is_warned_of(tmp_path):
 @pytest.mark.parametrize("moment", ["1", "0.001", "1e-6"])
 def test_a_placeholder_is_warned_of_once(tmp_path, form, moment):
     path = model(tmp_path, f"{moment} 0 0 {moment} 0 {moment}", form=form)
-    (judged,) = judge(read_model(path).links)
-    assert judged.fault == ""
+    (judged,) = check_links(read_model(path).links)
+    assert judged.problem == ""
     assert judged.warning == (
         f"0.64 kg with {float(moment):g} kg m² about each axis look like a placeholder"
     )
     assert "radius of gyration" not in judged.note
-    (judged,) = judge(read_model(model(tmp_path, "0.0012 0 0 0.0012 0 0.0012", form=form)).links)
+    (judged,) = check_links(
+        read_model(model(tmp_path, "0.0012 0 0 0.0012 0 0.0012", form=form)).links
+    )
     assert judged.warning == ""
 
 
@@ -220,8 +222,8 @@ def test_a_placeholder_is_warned_of_once(tmp_path, form, moment):
 @pytest.mark.parametrize("numbers", ["1e-35 0 0 1e-35 0 5e-35", "0 0 2e-35 0 0 0"])
 def test_an_inertia_of_rounding_is_none(tmp_path, form, numbers):
     path = model(tmp_path, numbers, form=form)
-    (judged,) = judge(read_model(path).links, Requirement(SIMULATORS["mujoco"], margin=0.01))
-    assert judged.fault == "without inertia"
+    (judged,) = check_links(read_model(path).links, Requirement(SIMULATORS["mujoco"], margin=0.01))
+    assert judged.problem == "without inertia"
     assert judged.reasons == (
         "a mass of 0.64 kg, but no inertia",
         "MuJoCo does not compile the file",
@@ -230,17 +232,17 @@ def test_an_inertia_of_rounding_is_none(tmp_path, form, numbers):
 
 def test_what_is_at_the_edge_does_not_exceed_by_nothing(tmp_path):
     path = model(tmp_path, "1.5 0.5 0 1.5 0 3")  # a plate, of moments 1, 2 and 3
-    (judged,) = judge(read_model(path).links, Requirement(SIMULATORS["mujoco"]))
+    (judged,) = check_links(read_model(path).links, Requirement(SIMULATORS["mujoco"]))
     (reason,) = judged.reasons
     assert reason.endswith("is the sum of the others, which leaves no room for rounding")
 
 
 def test_one_fact_is_one_line(tmp_path):
     path = model(tmp_path, "4.77 0 0 2.2 0 2.1")
-    (judged,) = judge(read_model(path).links, Requirement(SIMULATORS["mujoco"]))
+    (judged,) = check_links(read_model(path).links, Requirement(SIMULATORS["mujoco"]))
     triangle, slip, program = judged.reasons
     assert triangle.startswith("triangle inequality: ")
-    assert slip.startswith("perhaps a slip, ixx 10 times too large")
+    assert slip.startswith("perhaps a typo, ixx 10 times too large")
     assert program == "MuJoCo does not compile the file"
 
 

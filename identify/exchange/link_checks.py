@@ -1,0 +1,310 @@
+"""Checks of the inertia of a model's links: consistency, size, and limits of a simulator."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from identify.arrays import Array, Phi
+from identify.errors import ModelError
+from identify.exchange.link_geometry import ShapeInertia, com_distance_warning, shape_contradiction
+from identify.exchange.link_inertia import (
+    MAX_MATERIAL_DENSITY,
+    LinkInertia,
+    implied_density,
+    link_kinds,
+)
+from identify.exchange.model_format import SIX
+from identify.exchange.simulators import Simulator
+from identify.inertia.consistency import BodyKind, is_consistent
+from identify.inertia.conventions.orders import SIX_ORDERS, matrix_from_six, six_in_order
+from identify.inertia.conventions.simulators import MIN_FULL_INERTIA
+from identify.inertia.matrices import inertia_about_com, second_moment_about_com, symmetric_from_six
+
+_DIAGONAL = np.array([True, False, False, True, False, True])
+"""Mask of the moments of inertia among ixx, ixy, ixz, iyy, iyz, izz."""
+
+_CLEAR_FACTOR = 2.0
+"""Factor by which a number must still be wrong after correction for a typo to be clear."""
+
+_CLEAR_SHARE = 0.1
+"""Share of the largest moment by which a number must be too small for a typo to be clear."""
+
+_TWIN_DIFFERENCE = 0.05
+"""Largest relative difference of equal numbers of a left and a right link."""
+
+_SIDES = ("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT"), ("l", "r"), ("L", "R")
+"""Parts of link names that distinguish the two sides of a robot."""
+
+
+class InertiaTypo(NamedTuple):
+    """A typing error whose correction makes an inertia physically consistent.
+
+    Attributes:
+        six: corrected ixx, ixy, ixz, iyy, iyz, izz [kg m²], in the axes printed, shape (6,).
+        text: sentence on the error and the corrected numbers.
+        clear: whether the evidence is clear enough for an automatic repair.
+    """
+
+    six: Array
+    text: str
+    clear: bool
+
+
+def find_typo(
+    link: LinkInertia, twins: Mapping[str, Phi], shape: ShapeInertia | None
+) -> InertiaTypo | None:
+    """Return the likeliest typo that explains an inconsistent inertia, or None.
+
+    `twins` are the consistent bodies of the model as printed, by name of the link, among which may
+    be the link of the other side; the corrected body must not contradict the link's shape.
+    """
+    if link.printed is None or link.line is None or not link.printed[0] > 0.0:
+        return None
+    mass, six = float(link.printed[0]), link.printed[4:]
+
+    def plausible(typo: InertiaTypo) -> bool:
+        body = np.concatenate(([mass, 0.0, 0.0, 0.0], typo.six))
+        if not (is_consistent(body) and implied_density(body) <= MAX_MATERIAL_DENSITY):
+            return False
+        second = link.axes @ second_moment_about_com(body) @ link.axes.T
+        return shape is None or not shape_contradiction(second, mass, shape)
+
+    orders = [] if link.order == "diagonal" else [*_wrong_order(six, link.order)]
+    candidates = [
+        *orders,
+        *_differences_from_twin(link.name, link.printed, twins),
+        *_wrong_sign(six),
+        *_wrong_power_of_ten(six),
+        *_swapped_numbers(six),
+    ]
+    typos = list(filter(plausible, candidates)) or list(filter(plausible, _outlier(six)))
+    if not typos:
+        return None
+    typo = next((typo for typo in typos if typo.clear), typos[0])
+    change, *others = dict.fromkeys(_format_changes(six, other.six) for other in (typo, *typos))
+    text = f"{'likely' if typo.clear else 'perhaps'} a typo, {typo.text}: {change} kg m²"
+    return typo._replace(text="; possible, too: ".join((text, *others[:2])))
+
+
+def _format_changes(before: Array, after: Array) -> str:
+    pairs = zip(SIX, before, after, strict=True)
+    return ", ".join(f"{name} {a:.6g} → {b:.6g}" for name, a, b in pairs if a != b)
+
+
+def _wrong_order(six: Array, order: str) -> Iterator[InertiaTypo]:
+    """Read the numbers as written in other orders than the file's."""
+    written = six_in_order(symmetric_from_six(six), order)
+    if written[3] == written[1]:  # xx, xy, xz, yx, yy, yz
+        xx, yy = written[[0, 4]]
+        guess = f"izz is lost, between {abs(xx - yy):.4g} and {xx + yy:.4g}; the middle is a guess"
+        new = np.append(written[[0, 1, 2, 4, 5]], max(xx, yy))
+        yield InertiaTypo(new, f"the matrix row by row, as iyy repeats ixy ({guess})", True)
+    for names, other in {names: other for other, names in SIX_ORDERS.items()}.items():
+        new = six_in_order(matrix_from_six(written, other), "urdf")
+        clear = bool((new != six)[_DIAGONAL].any())  # more than products changed
+        yield InertiaTypo(new, f"written in the order {', '.join(names)}", clear)
+
+
+def _differences_from_twin(
+    name: str, printed: Phi, twins: Mapping[str, Phi]
+) -> Iterator[InertiaTypo]:
+    """Take differing numbers from the link of the other side, if mass and two moments agree."""
+    for old, new in (*_SIDES, *(pair[::-1] for pair in _SIDES)):
+        parts = [(name[:i], name[i:]) for i in range(len(name))]
+        names = {start + end.replace(old, new, n) for start, end in parts for n in (1, -1)}
+        for other in sorted(names & twins.keys()):
+            same = np.isclose(abs(printed), abs(twins[other]), rtol=_TWIN_DIFFERENCE, atol=0.0)
+            six, twin = printed[4:], twins[other][4:]
+            if same[0] and same[4:][_DIAGONAL].sum() >= 2:
+                # Two products of a mirrored link have the other sign.
+                mirrored = np.where(_DIAGONAL | (six == 0.0), twin, np.copysign(twin, six))
+                new = np.where(same[4:], six, mirrored)
+                yield InertiaTypo(new, f"its twin {other} differs", True)
+
+
+def _wrong_sign(six: Array) -> Iterator[InertiaTypo]:
+    """Make negative moments positive, or change the sign of the products of inertia."""
+    yield InertiaTypo(np.where(_DIAGONAL, np.abs(six), six), "a sign", True)
+    yield InertiaTypo(np.where(_DIAGONAL, six, -six), "the sign of one product or of all", False)
+
+
+def _wrong_power_of_ten(six: Array) -> Iterator[InertiaTypo]:
+    """Multiply one number by a power of ten, the smallest powers first."""
+    signed = [(i, sign) for some in ((0, 3, 5), (1, 2, 4)) for sign in (-1, 1) for i in some]
+    for size, (i, sign) in itertools.product(range(1, 10), signed):
+        text = f"{SIX[i]} {10**size} times too {'large' if sign < 0 else 'small'}"
+        new = np.where(np.arange(6) == i, six * 10.0 ** (sign * size), six)
+        yield InertiaTypo(new, text, _is_clearly_wrong(six, i, small=sign > 0))
+
+
+def _swapped_numbers(six: Array) -> Iterator[InertiaTypo]:
+    """Swap a moment with a product of inertia whose name differs by one letter."""
+    for i, k in ((0, 1), (0, 2), (3, 1), (3, 4), (5, 2), (5, 4)):
+        new = six.copy()
+        new[[i, k]] = six[[k, i]]
+        clear = _is_clearly_wrong(six, i, small=True)
+        yield InertiaTypo(new, f"{SIX[k]} and {SIX[i]} swapped", clear)
+
+
+def _outlier(six: Array) -> Iterator[InertiaTypo]:
+    """Replace the moment that is far from both others by the middle of its feasible range."""
+    sizes = np.log(np.maximum(six[_DIAGONAL], 1e-300))
+    distances = np.abs(sizes - np.median(sizes))
+    i = (0, 3, 5)[int(distances.argmax())]
+    a, b = np.sort(six[_DIAGONAL & (np.arange(6) != i)])
+    allowed = (
+        f"the {b - a:.4g} to {a + b:.4g} that the others allow, the middle of which is a guess"
+    )
+    clear = bool(distances.max() >= 2.0 * np.sort(distances)[1])
+    clear = clear and _is_clearly_wrong(six, i, small=six[i] < a)
+    yield InertiaTypo(np.where(np.arange(6) == i, b, six), f"{SIX[i]} far from {allowed}", clear)
+
+
+def _is_clearly_wrong(six: Array, i: int, *, small: bool) -> bool:
+    """Return whether an inertia is still inconsistent after a number is corrected by a factor."""
+    raised = _CLEAR_FACTOR * six[i] + _CLEAR_SHARE * six.max()
+    corrected = np.where(np.arange(6) == i, raised if small else six[i] / _CLEAR_FACTOR, six)
+    return not is_consistent(np.concatenate(([1.0, 0.0, 0.0, 0.0], corrected)))
+
+
+_MARGIN_ROUNDING = 1e-6
+"""Share of a margin that the rounding of printed digits may lose."""
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """Requirements on links beyond physical consistency.
+
+    Attributes:
+        simulator: program whose limits they have to keep.
+        margin: smallest second moment about the centre of mass, as a share of the sum of the three:
+            0 for the boundary of the consistent set, 1/3 for a ball.
+    """
+
+    simulator: Simulator | None = None
+    margin: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.margin < 1.0 / 3.0:
+            raise ModelError(
+                f"margin: expected from 0 (the consistency boundary) to below 1/3 (a ball), got "
+                f"{self.margin:g}"
+            )
+
+
+class LinkCheck(NamedTuple):
+    """Result of the check of one link.
+
+    Attributes:
+        link: the link.
+        kind: of the body; None if the file does not determine it.
+        problem: a word or two; empty if the link meets the requirement.
+        reasons: of the problem, a sentence each.
+        warning: sentence if a consistent body contradicts the link's shape or looks like a
+            placeholder.
+        note: that of the link, without the parts that repeat the problem or the warning.
+        typo: likely typing error behind an inconsistent inertia, or None.
+    """
+
+    link: LinkInertia
+    kind: BodyKind | None
+    problem: str = ""
+    reasons: tuple[str, ...] = ()
+    warning: str = ""
+    note: str = ""
+    typo: InertiaTypo | None = None
+
+
+def check_links(
+    links: Sequence[LinkInertia],
+    requirement: Requirement | None = None,
+    shapes: Mapping[str, ShapeInertia] | None = None,
+) -> tuple[LinkCheck, ...]:
+    """Check the inertia of every link, in their order.
+
+    A link of a model file with a mass and no inertia about some axis has a problem, unless the mass
+    is so small that programs take its inertia for zero. With the shapes of links, by name, bodies
+    that contradict their shape get a warning.
+    """
+    requirement = Requirement() if requirement is None else requirement
+    kinds = link_kinds(links)
+    sized = [
+        i
+        for i, (link, kind) in enumerate(zip(links, kinds, strict=True))
+        if link.phi_as_printed is not None and kind not in (BodyKind.IMPOSSIBLE, BodyKind.MASSLESS)
+    ]
+    bodies = np.array([links[i].phi_as_printed for i in sized]).reshape(-1, 10)
+    moments = dict(zip(sized, np.linalg.eigvalsh(inertia_about_com(bodies)), strict=True))
+    consistent = {links[i].name: body for i, body in zip(sized, bodies, strict=True)}
+    shapes = shapes or {}
+    return tuple(
+        _check_link(
+            link, kind, moments.get(i), requirement, shapes.get(link.name), twins=consistent
+        )
+        for i, (link, kind) in enumerate(zip(links, kinds, strict=True))
+    )
+
+
+def moments_text(moments: Iterable[float], digits: int = 4) -> str:
+    """Format moments [kg m²], rounding errors of the largest one as zero."""
+    values = [float(moment) for moment in moments]
+    noise = 1e-14 * max(map(abs, values))
+    return ", ".join(f"{0.0 if abs(value) <= noise else value:.{digits}g}" for value in values)
+
+
+def _check_link(
+    link: LinkInertia,
+    kind: BodyKind | None,
+    moments: Array | None,
+    requirement: Requirement,
+    shape: ShapeInertia | None,
+    *,
+    twins: Mapping[str, Phi],
+) -> LinkCheck:
+    """Check one link; `moments` are the ascending ones of a consistent body."""
+    problem, reasons, warning, note, typo = "", [], "", link.note, None
+    body, flat = link.phi_as_printed, kind in (BodyKind.POINT, BodyKind.ROD)
+    if body is not None and body[0] > 0.0 and not link.massless:
+        smallest = np.abs(body[4:]).max() if moments is None else moments[0]
+        flat = link.line is not None and (flat or smallest < MIN_FULL_INERTIA)
+    if link.unreadable:
+        problem, reasons, note = "unreadable", [note], ""
+    elif body is not None and flat and implied_density(body) > MAX_MATERIAL_DENSITY:
+        problem = "without inertia"
+        reason = f"a mass of {body[0]:.6g} kg, but no inertia"
+        reason += " about its axis" * (kind == BodyKind.ROD)
+        reasons, note = [": ".join(filter(None, (reason, link.note_without_size)))], ""
+    elif kind == BodyKind.IMPOSSIBLE and (verdict := link.verdict) is not None:
+        problem = "impossible by rounding" if verdict.by_rounding else "impossible"
+        # Further violated rules of the inertia repeat the first one.
+        first = {v.rule == "mass": v.message for v in reversed(verdict.violations)}
+        reasons += [first[of_mass] for of_mass in sorted(first, reverse=True)]
+        typo = None if verdict.by_rounding else find_typo(link, twins, shape)
+        reasons += [] if typo is None else [typo.text]
+    elif body is not None and link.phi is not None and moments is not None:
+        second = second_moment_about_com(link.phi)
+        contradiction = shape_contradiction(second, float(link.phi[0]), shape) if shape else ""
+        distance = "" if contradiction else com_distance_warning(link.phi, shape)
+        warning = "; ".join(filter(None, (link.placeholder_warning, contradiction, distance)))
+        note = link.note_without_size if warning else note
+        total = float(0.5 * moments.sum())
+        share = float(total - moments[2]) / total if total > 0.0 else 0.0
+        if share < (1.0 - _MARGIN_ROUNDING) * requirement.margin:
+            problem = "too near the edge"
+            reasons.append(
+                f"the smallest second moment is {share:.3g} of their sum, expected "
+                f"{requirement.margin:g} or more"
+            )
+    simulator = requirement.simulator
+    if simulator is not None and kind is not None:
+        refusals = tuple(simulator.refusals(link))
+        if refusals and problem.startswith(("impossible", "without")):  # the same reason
+            refusals = (f"{simulator.title} {simulator.refusal}",)
+        problem = problem or f"not for {simulator.title}" * bool(refusals)
+        reasons += refusals
+    return LinkCheck(link, kind, problem, tuple(reasons), warning, note, typo)
