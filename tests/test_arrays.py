@@ -47,7 +47,7 @@ def test_masked_and_complex_numbers_are_refused(enter, values, said):
 
 
 @pytest.mark.parametrize("enter", ENTRANCES.values(), ids=ENTRANCES)
-def test_an_array_with_a_mask_that_hides_nothing_is_a_plain_one(enter):
+def test_masked_array_without_masked_values_is_accepted(enter):
     enter(np.ma.masked_array(PHI))
 
 
@@ -86,7 +86,7 @@ def test_a_shape_has_lengths_that_may_be_free_and_a_batch(shape, fits, fits_not)
             as_array(np.zeros(lengths), "x", shape)
 
 
-def test_a_sealed_array_is_a_read_only_copy_and_another_is_the_one_given():
+def test_seal_returns_read_only_copy():
     assert as_array(PHI, "phi", (10,)) is PHI
     sealed = seal(PHI, "phi", (..., 10))
     assert not np.shares_memory(sealed, PHI)
@@ -109,13 +109,13 @@ def test_a_positive_number_is_a_float(value):
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, np.nan, np.inf, np.array(-2.0)])
-def test_what_is_not_positive_and_finite_is_refused(value):
+def test_positive_rejects_zero_negative_and_infinite(value):
     said = rf"^mass: expected a positive, finite number \[kg\], got {float(value):g}$"
     with pytest.raises(ModelError, match=said):
         positive(value, "mass", "kg")
 
 
 @pytest.mark.parametrize("value", ["2", None, [2.0], 2j, np.ones(1)])
-def test_what_is_no_number_is_refused(value):
+def test_positive_rejects_non_numbers(value):
     with pytest.raises(SchemaError, match=r"^mass: expected a number \[kg\], got"):
         positive(value, "mass", "kg", SchemaError)

@@ -56,18 +56,18 @@ class Document(Table):
         ({"wrench": {}, "loads": {}}, r"expected tables \[\[loads\]\], got \{\}"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place(content: dict, message: str) -> None:
+def test_invalid_document_reports_location(content: dict, message: str) -> None:
     with pytest.raises(StudyError, match=message):
         validate(Document, content, "f", StudyError)
 
 
-def test_every_problem_is_said_once() -> None:
+def test_each_problem_is_reported_once() -> None:
     with pytest.raises(SchemaError) as caught:
         validate(Document, {"nam": 1, "wrench": {"odr": 1}}, "f")
     assert str(caught.value).count("unknown key") == 2
 
 
-def test_toml_that_is_none_or_is_not_there(tmp_path) -> None:
+def test_invalid_or_missing_toml_is_rejected(tmp_path) -> None:
     path = tmp_path / "schema.toml"
     with pytest.raises(MissingFile, match="no such file"):
         read_toml(path)
@@ -107,7 +107,7 @@ def test_values_of_any_length_are_cut_in_messages() -> None:
         assert len(str(caught.value)) < 300
 
 
-def test_of_many_problems_the_first_are_said() -> None:
+def test_many_problems_are_truncated() -> None:
     with pytest.raises(SchemaError, match=r"; and 980 more$") as caught:
         validate(Two, {f"wrong{k}": 1 for k in range(1000)}, "file")
     assert str(caught.value).count("unknown key") == 20

@@ -116,7 +116,7 @@ def test_example_metric_runs(
     assert "CoM mm" in [axes.get_ylabel() for axes in figure.figure.axes]
 
 
-def test_what_an_example_registers_is_gone_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_registries_are_restored_after_an_example(monkeypatch: pytest.MonkeyPatch) -> None:
     registry, before = metrics.METRICS, list(metrics.METRICS)
     with registries_restored():
         run("from identify.studies import document, metrics\n"

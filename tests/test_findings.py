@@ -60,7 +60,7 @@ def test_a_need_that_is_not_met_forbids_to_use_the_estimate(met, usable):
     assert "needs" not in verdict().record()
 
 
-def test_what_a_default_body_completes_is_named():
+def test_default_body_completion_is_reported():
     (found,) = completion({"m": "data", "Ixx": "default", "Iyy": "default"}, "a ball")
     assert "Ixx, Iyy are not identifiable" in found.text
     assert "(a ball)" in found.text
@@ -72,7 +72,7 @@ def test_what_a_default_body_completes_is_named():
     assert completion({"m": "data", "Ixx": "given"}, None) == ()
 
 
-def test_reasons_are_one_line_each_whatever_a_file_brings_in():
+def test_reasons_escape_control_characters():
     hostile = Finding("delay", "error", "late\nset_payload(99)\x1b[2J.", "Look\tat it.")
     (line,) = reasons_in_words([finding("gain", "info"), hostile])
     assert line == r"error: late set_payload(99)\x1b[2J. Look at it. [delay]"
@@ -104,7 +104,7 @@ def test_a_finding_says_where_what_and_what_to_do_and_survives_a_process():
 @pytest.mark.parametrize(
     ("code", "severity"), [("De lay", "error"), ("", "error"), ("delay", "fatal")]
 )
-def test_a_code_or_severity_that_is_none_is_refused(code, severity):
+def test_unknown_code_or_severity_is_rejected(code, severity):
     with pytest.raises(ValueError, match="of a finding"):
         finding(code, severity)
 

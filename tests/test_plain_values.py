@@ -59,7 +59,7 @@ def test_arrays_are_named_by_their_places():
     assert list(arrays) == ["result.logs.0.time"]
 
 
-def test_what_is_no_plain_value_is_refused():
+def test_non_plain_value_is_rejected():
     with pytest.raises(TypeError, match=r"a\.1: a function cannot be kept"):
         pack([1, print_nothing], {}, "a")
 

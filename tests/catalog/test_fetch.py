@@ -59,7 +59,7 @@ def test_a_damaged_file_of_the_cache_is_downloaded_again(site, cache):
     assert left_in(cache) == WHOLE
 
 
-def test_a_damaged_mirror_is_told_and_left_alone(site, mirror):
+def test_damaged_mirror_is_reported_and_not_modified(site, mirror):
     (mirror / "two_files" / "one.csv").write_bytes(b"damage")
     with pytest.raises(DatasetError, match="unset IDENTIFY_DATA"):
         fetch(dataset(site.url))
@@ -80,7 +80,7 @@ def test_others_may_read_the_cache(site, cache):
         ({"cut": True}, r"did not give the file .*nothing partial was kept"),
     ],
 )
-def test_what_is_not_the_registered_file_is_refused_and_not_kept(site, cache, misbehave, why):
+def test_file_that_differs_from_registry_is_rejected_and_deleted(site, cache, misbehave, why):
     for name, value in misbehave.items():
         if name == "content":
             site.content["/one.csv"] = value
@@ -91,7 +91,7 @@ def test_what_is_not_the_registered_file_is_refused_and_not_kept(site, cache, mi
     assert left_in(cache) == {}
 
 
-def test_a_missing_page_is_told_with_what_is_left_to_place(site, cache):
+def test_http_404_lists_files_still_missing(site, cache):
     del site.content["/deep/two.csv"]
     with pytest.raises(DatasetError, match=r"did not give the file \(HTTP 404\)") as caught:
         fetch(dataset(site.url))
@@ -150,7 +150,7 @@ def test_a_killed_download_leaves_nothing_under_a_files_name(site, cache):
     assert {path: (folder / path).read_bytes() for path in CONTENT} == CONTENT
 
 
-def test_a_cache_that_cannot_be_made_is_told(site, cache):
+def test_unwritable_cache_raises_before_download(site, cache):
     cache.parent.mkdir(parents=True)
     cache.write_text("a file where the cache should be")
     with pytest.raises(DatasetError, match="cannot be written to"):
@@ -158,7 +158,7 @@ def test_a_cache_that_cannot_be_made_is_told(site, cache):
     assert site.asked == []
 
 
-def test_what_is_not_downloaded_is_only_found(site, mirror, monkeypatch):
+def test_dataset_without_url_is_never_downloaded(site, mirror, monkeypatch):
     hidden = dataset(None)
     assert fetch(hidden) == mirror / "two_files"
     monkeypatch.delenv("IDENTIFY_DATA")
@@ -167,6 +167,6 @@ def test_what_is_not_downloaded_is_only_found(site, mirror, monkeypatch):
     assert site.asked == []
 
 
-def test_an_unknown_name_is_told():
+def test_unknown_dataset_name_suggests_nearest():
     with pytest.raises(DatasetError, match="did you mean 'stars'"):
         fetch("stras")

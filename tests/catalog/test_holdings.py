@@ -14,7 +14,9 @@ def test_a_mirror_that_the_environment_names_is_used(mirror):
     assert dataset_path(TWO) == mirror / "two_files"
 
 
-def test_an_empty_variable_is_unset_and_a_relative_one_is_of_here(tmp_path, monkeypatch, mirror):
+def test_empty_variable_is_ignored_and_relative_path_uses_working_directory(
+    tmp_path, monkeypatch, mirror
+):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("IDENTIFY_DATA", "mirror")
     assert dataset_path(TWO) == mirror / "two_files"
@@ -42,13 +44,13 @@ def test_nothing_anywhere_says_where_each_file_goes(cache):
     assert caught.value.files == tuple(cache / "two_files" / path for path in CONTENT)
 
 
-def test_what_is_not_downloaded_says_why():
+def test_dataset_without_url_states_reason():
     with pytest.raises(DatasetError, match="it is a secret\nlet IDENTIFY_DATA name") as caught:
         dataset_path(TWO)
     assert "datasets fetch" not in str(caught.value)
 
 
-def test_the_place_that_has_most_is_the_one_to_complete(mirror):
+def test_error_names_location_with_most_files(mirror):
     (mirror / "two_files" / "one.csv").unlink()
     with pytest.raises(DatasetError, match="lacks 1 of 2 files") as caught:
         dataset_path(TWO)

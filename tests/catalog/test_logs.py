@@ -76,6 +76,6 @@ def test_each_kind_of_log_points_to_its_reader():
 
 
 @pytest.mark.parametrize(("read", "name"), [(dataset_logs, "stars"), (read_joint_log, "tx40")])
-def test_logs_that_are_not_here_are_told(read, name):
+def test_missing_logs_name_environment_variable(read, name):
     with pytest.raises(DatasetError, match="IDENTIFY_DATA is not set"):
         read(name)

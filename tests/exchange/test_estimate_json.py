@@ -84,7 +84,7 @@ def test_an_estimate_saves_itself_and_is_read_back(tmp_path):
     assert document["bias"][0]["sha256"] == "c0" * 32
 
 
-def test_numbers_that_are_none_are_not_written_and_the_old_file_stays(path):
+def test_nan_is_not_written_and_existing_file_is_kept(path):
     before = path.read_bytes()
     with pytest.raises((ModelError, ValueError), match=r"nan|NaN|JSON|finite"):
         write_estimate(replace(FULL, certificate={"gap": float("nan")}), path)

@@ -171,7 +171,7 @@ def test_a_bad_value_is_refused_with_the_file_and_the_key_though_the_digest_hold
     "content",
     [b"", b"{", b'{"phi": [1, 2', b"\xff\xfe\x00", b"[" * 100_000, b"phi = 1", b"\x00" * 10],
 )
-def test_what_is_not_json_is_refused(tmp_path, content):
+def test_invalid_json_is_rejected(tmp_path, content):
     path = tmp_path / "e.json"
     path.write_bytes(content)
     with pytest.raises(ModelError, match="not a JSON file"):
@@ -269,7 +269,7 @@ def test_a_changed_value_is_an_error_among_the_findings(path, place, value):
     assert codes(read_estimate(change(path, "samples", to=7))).count("edited") == 1
 
 
-def test_an_edited_body_without_a_verdict_gets_one(path):
+def test_edited_estimate_without_verdict_is_judged(path):
     write_estimate(SavedEstimate(BODY), path)
     assert read_estimate(path).verdict is None
     saved = read_estimate(change(path, "frame", to="flange"))
@@ -277,7 +277,7 @@ def test_an_edited_body_without_a_verdict_gets_one(path):
     assert (saved.verdict.usable, saved.verdict.possible) == ("no", True)
 
 
-def test_where_only_the_body_is_wanted_an_edited_file_is_refused(path):
+def test_read_parameters_rejects_edited_file(path):
     assert np.array_equal(read_parameters(path).phi, BODY.phi)
     with pytest.raises(ModelError, match=r"estimate\.json: The file was changed after it was wri"):
         read_parameters(change(path, "samples", to=7))

@@ -71,7 +71,7 @@ def test_lines_are_short_and_say_mass_centre_of_mass_and_inertia(result):
     assert "Estimate(mass" in result.estimate._repr_html_()
 
 
-def test_what_is_printed_has_the_intervals(result):
+def test_printed_result_contains_intervals(result):
     text = str(result)
     assert text.startswith(repr(result))
     low, high = result.estimate.intervals["m"]
@@ -83,7 +83,7 @@ def test_what_is_printed_has_the_intervals(result):
     assert_close([float(value) - float(half), float(value) + float(half)], bounds, 0.05)
 
 
-def test_what_the_default_body_completes_is_said():
+def test_completion_by_default_body_is_printed():
     rng, noise = np.random.default_rng(1), Noise(force=0.02, torque=1e-3)
     result = identify.fit(synthetic_still_recording(BODY.phi, rng=rng, poses=7, noise=noise))
     assert "completed by the default body: Ixx, Ixy" in repr(result.estimate)

@@ -92,6 +92,6 @@ def changed(*entries: tuple[int, int, float]) -> np.ndarray:
         ),
     ],
 )
-def test_what_is_no_added_mass_is_refused(matrix, message):
+def test_invalid_added_mass_is_rejected(matrix, message):
     with pytest.raises(ModelError, match=message):
         checked_added_mass(matrix)

@@ -71,7 +71,7 @@ class TestUncertainty:
         assert rest.deviations is None
         assert not rest.verdict.impossible
 
-    def test_without_both_covariances_there_is_none(self):
+    def test_difference_needs_both_covariances(self):
         with_, without, cov = self.noisy(1e-6, 0)
         for rest in (difference(with_, without), difference(with_, without, cov)):
             assert rest.covariance is None

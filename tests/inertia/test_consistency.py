@@ -23,7 +23,7 @@ def ball(mass: float, com: np.ndarray, radius: float) -> np.ndarray:
 
 
 @given(masses(), vectors(3, 2.0), st.floats(-3.0, 1.0))
-def test_a_ball_of_any_mass_size_and_place_has_one_third(mass, com, exponent):
+def test_smallest_pseudo_eigenvalue_of_ball_is_one_third(mass, com, exponent):
     radius = 10.0**exponent
     phi = ball(mass, com * radius, radius)
     assert_close(smallest_pseudo_eigenvalue(phi), 1.0 / 3.0, 1e-13)
@@ -68,7 +68,7 @@ def test_exact_plates_rods_and_points_are_bodies_by_every_definition():
     assert [str(verdict.kind) for verdict in verdicts] == body_kinds(phi).tolist() == kinds
 
 
-def test_ten_zeros_are_no_body_and_a_number_that_is_none_is_refused():
+def test_zero_parameters_are_massless_and_nan_is_rejected():
     assert not is_consistent(np.zeros(10))
     assert body_kinds(np.zeros(10)) == BodyKind.MASSLESS
     for judge in (is_consistent, smallest_pseudo_eigenvalue):

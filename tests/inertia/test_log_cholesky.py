@@ -40,7 +40,7 @@ def as_published(theta: np.ndarray) -> np.ndarray:
 
 
 @given(vectors(10, 2.0))
-def test_the_body_is_the_published_one_and_possible(theta):
+def test_body_matches_published_formula_and_is_consistent(theta):
     phi = phi_from_log_cholesky(theta)
     assert_close(phi, as_published(theta), 1e-14)
     assert is_consistent(phi)

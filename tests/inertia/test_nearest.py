@@ -89,7 +89,7 @@ def test_a_possible_body_comes_back_bit_for_bit(keep, phi):
 
 @KEEP_AND_FREE
 @given(seed=seeds(), exponent=st.floats(-3.0, 5.0))
-def test_what_comes_back_is_possible_and_comes_back_again(keep, seed, exponent):
+def test_projection_is_consistent_and_idempotent(keep, seed, exponent):
     mass = 10.0**exponent
     phi = impossible_body(seed % 1000, mass, size=(mass / 1000.0) ** (1 / 3))
     nominal = random_body(np.random.default_rng(seed), mass)
@@ -121,7 +121,7 @@ class TestMargin:
         assert not again.changed
 
     @KEEP_AND_FREE
-    def test_of_a_nominal_body_it_is_a_share_of_that(self, keep):
+    def test_margin_is_relative_to_nominal_body(self, keep):
         phi, nominal = impossible_body(1), random_body(np.random.default_rng(1), 1.5, 0.3)
         found = nearest_consistent(phi, nominal=nominal, keep_mass_and_com=keep, margin=0.05)
         part = second_moment_about_com if keep else pseudo_inertia
@@ -138,7 +138,7 @@ class TestMargin:
 
 class TestMass:
     @pytest.mark.parametrize("mass", [0.0, -0.2])
-    def test_without_one_there_is_no_nearest_body(self, mass):
+    def test_non_positive_mass_is_rejected(self, mass):
         phi = phi_from_inertia(mass, np.ones(3), np.eye(3))
         with pytest.raises(
             ModelError, match=f"the body has a mass of {mass:g} kg; expected a positive mass"
@@ -147,7 +147,7 @@ class TestMass:
         with pytest.raises(ModelError, match="body 1 has a mass of"):
             nearest_consistent(np.stack((random_body(np.random.default_rng(0)), phi)))
 
-    def test_a_negative_one_is_put_right_about_the_centre_of_mass(self):
+    def test_given_mass_replaces_negative_mass_at_fixed_centre_of_mass(self):
         com = np.array([0.3, -0.1, 0.2])
         good, bad = np.diag([1.0, 2.0, 2.5]), np.diag([1.0, 2.0, 4.0])
         found = nearest_consistent(phi_from_inertia(-2.0, com, good), mass=0.5)
@@ -158,12 +158,12 @@ class TestMass:
         assert_same_body(found.phi, expected.phi, 1e-14)
         assert_close(found.distance, expected.distance, 1e-13)
 
-    def test_one_too_small_for_its_first_moment_is_refused(self):
+    def test_mass_too_small_for_first_moment_is_rejected(self):
         phi = np.r_[1e-310, 0.1, 0, 0, 1.0, 0, 0, 1.0, 0, 1.0]
         with pytest.raises(ModelError, match="a mass too small for its first moment"):
             nearest_consistent(phi)
 
-    def test_those_that_have_one_keep_it(self):
+    def test_positive_masses_are_kept(self):
         body = random_body(np.random.default_rng(0))
         found = nearest_consistent(np.stack((body, np.r_[0.0, body[1:]])), mass=7.0)
         assert found.phi[0].tobytes() == body.tobytes()

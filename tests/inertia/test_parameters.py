@@ -22,7 +22,7 @@ def test_from_com_undoes_the_views(phi):
     assert_same_body(again.phi, phi, 1e-14)
 
 
-def test_views_say_the_same_of_one_body():
+def test_views_of_a_body_agree():
     body = InertialParameters.from_com(2.0, [0.1, -0.2, 0.3], ICUB)
     assert body.mass == 2.0
     assert_close(body.first_moment, [0.2, -0.4, 0.6], 1e-15)
@@ -53,7 +53,7 @@ def test_views_say_the_same_of_one_body():
         (None, r"phi: expected shape \(..., 10\), got \(\)"),
     ],
 )
-def test_what_is_not_ten_finite_numbers_is_refused(phi, message):
+def test_wrong_shape_or_nan_is_rejected(phi, message):
     with pytest.raises(ModelError, match=message):
         InertialParameters(phi)
 
@@ -157,7 +157,7 @@ def test_bodies_give_bodies_and_arrays_arrays():
     assert isinstance(inertia.subtract(THREE, THREE), np.ndarray)
 
 
-def test_one_body_is_no_batch_and_a_batch_is_not_one_body():
+def test_single_body_and_batch_are_distinguished():
     body, batch = InertialParameters(THREE[0]), InertialParameters(THREE)
     assert type(body.mass) is float
     assert type(body.consistent) is bool
@@ -170,7 +170,7 @@ def test_one_body_is_no_batch_and_a_batch_is_not_one_body():
     assert InertialParameters(THREE.reshape(1, 3, 10))[0, 2] == InertialParameters(THREE[2])
 
 
-def test_equal_bodies_are_equal_and_have_one_hash():
+def test_equal_bodies_have_equal_hash():
     zero, minus = np.zeros(10), -np.zeros(10)
     assert InertialParameters(zero) == InertialParameters(minus)
     assert hash(InertialParameters(zero)) == hash(InertialParameters(minus))
@@ -218,6 +218,6 @@ def test_a_matrix_is_taken_for_its_pose(X):
         ("X", "pose: expected numbers"),
     ],
 )
-def test_what_is_no_pose_is_refused(matrix, message):
+def test_invalid_pose_is_rejected(matrix, message):
     with pytest.raises(ModelError, match=message):
         InertialParameters(THREE[0]).in_frame(matrix)

@@ -119,7 +119,7 @@ def test_a_mass_that_was_rounded_to_nothing_is_by_rounding():
         ({"phi": np.ones(10), "half_units": np.ones(6)}, r"half_units: expected shape \(10\)"),
     ],
 )
-def test_what_is_not_ten_finite_numbers_is_refused(arguments, message):
+def test_invalid_parameters_are_rejected(arguments, message):
     with pytest.raises(ModelError, match=message):
         check(**arguments)
 
@@ -153,6 +153,6 @@ def test_the_number_meant_is_within_it(value, decimals):
 
 
 @pytest.mark.parametrize("text", ["", ".", "e5", "one", "1,5", "nan", "inf", "0x10", "1.2.3", "٣"])
-def test_what_is_no_decimal_number_is_refused(text):
+def test_invalid_decimal_number_is_rejected(text):
     with pytest.raises(ModelError, match="expected a decimal number"):
         half_last_digit(text)

@@ -169,7 +169,7 @@ def test_npz_arrays_of_two_dimensions(tmp_path, schema, rows):
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_an_npy_file_is_one_array(tmp_path, schema, rows, turned):
+def test_npy_columns_are_addressed_by_file_name(tmp_path, schema, rows, turned):
     path = tmp_path / "run.npy"
     np.save(path, rows.T if turned else rows)
     numbers = {

@@ -53,7 +53,7 @@ def test_stamps_in_two_columns_are_joined_exactly(write, schema, lines, unit, ti
     assert read_log(write(rows), schema(log=layout)).dropped.not_finite == 1
 
 
-def test_what_follows_the_seconds_is_less_than_one(write, schema, lines):
+def test_time_fraction_must_be_below_one_second(write, schema, lines):
     stamps = [divmod(3 * 10**8 * i, 10**9) for i in range(20)]
     layout = {"time": "sec", "time_fraction": "rest"}
     path = write(fractions(lines, [("sec", "rest"), *stamps]))
@@ -106,7 +106,7 @@ def test_time_that_never_advances(write, schema, lines):
 
 
 @pytest.mark.parametrize("clock", [{"time": "t"}, {"time": None, "rate_hz": 100}])
-def test_one_sample_is_no_motion(write, schema, lines, clock):
+def test_single_sample_is_rejected_unless_still(write, schema, lines, clock):
     with pytest.raises(LogError, match=r"has one sample only.* say still = true"):
         read_log(write(lines[:2]), schema(log=clock))
 

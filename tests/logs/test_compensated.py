@@ -142,7 +142,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("keys", "why"), BAD, ids=str)
-def test_what_is_no_body_is_refused(keys, why):
+def test_invalid_compensated_body_is_rejected(keys, why):
     with pytest.raises(SchemaError, match=why):
         load_schema(SCHEMA | {"wrench": {**SCHEMA["wrench"], "compensated": keys}})
 

@@ -112,7 +112,7 @@ def test_a_bag_in_a_folder_changes_its_digest_with_any_file(bags, tmp_path):
     assert read_log(copy, BAG_SCHEMA).sha256 != read_log(bags["mcap"], BAG_SCHEMA).sha256
 
 
-def test_topics_of_one_bag_may_have_rates_of_their_own(columns, bags, tmp_path):
+def test_bag_topics_may_have_different_rates(columns, bags, tmp_path):
     path = tmp_path / "rates"
     with containers.Bag(path, "mcap") as bag:
         for k, ns in enumerate(columns["t"]):

@@ -66,7 +66,7 @@ def outcome(path, schema):
     "name", ["log.csv", "log.txt", "log.csv.gz", "log.parquet", "log.npz", "packed.npz"]
 )
 @pytest.mark.parametrize("rounds", few_or_many(40, 300))
-def test_damage_is_an_error_of_ours_or_none(files, tmp_path, name, rounds):
+def test_damaged_file_raises_identify_error(files, tmp_path, name, rounds):
     content, schema = files[name]
     chance = random.Random(name)
     path = tmp_path / name

@@ -69,7 +69,7 @@ def test_a_recording_without_a_schema_has_the_defaults(schema, table):
 
 
 @pytest.mark.parametrize("key", EFFECT_KEYS.values(), ids=EFFECT_KEYS)
-def test_every_key_takes_sizes_up_to_its_cap_and_its_default_is_one(schema, key):
+def test_effect_sizes_are_limited_by_their_cap(schema, key):
     assert 0.0 < key.size < key.cap
     assert re.fullmatch(r"[A-Z][^.]+\.", key.description)
     for value in (1e-9, key.size, key.cap, False):

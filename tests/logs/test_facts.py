@@ -29,7 +29,7 @@ TWIST = ("linear_velocity", "angular_velocity")
         ),
     ],
 )
-def test_signals_that_are_measured_are_not_said_to_come_of_others(give, kind, without):
+def test_measured_signals_are_not_attributed_to_others(give, kind, without):
     names = [
         {fault.name for fault, *_ in faults_of([LogFacts.of(log)]) if fault.sizes}
         for log in (record(PATH, PHI, TIME, POSE), record(PATH, PHI, TIME, give, kind=kind))

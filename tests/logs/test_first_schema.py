@@ -250,7 +250,7 @@ def test_a_row_of_units_says_the_units(arm, reference, tmp_path):
 
 
 @pytest.mark.parametrize("time", ["timestamp", ""])
-def test_a_log_of_universal_robots_without_a_pose_is_seen_to_be_one(arm, tmp_path, time):
+def test_universal_robots_log_without_pose_is_recognised(arm, tmp_path, time):
     columns = {"timestamp": arm["t"]} if time else {}
     columns["actual_q"] = arm["p"]
     columns["actual_TCP_force"] = np.hstack((world(arm, "f"), world(arm, "tau")))
@@ -263,7 +263,7 @@ def test_a_log_of_universal_robots_without_a_pose_is_seen_to_be_one(arm, tmp_pat
     assert "axes of the base" in found.text
 
 
-def test_the_pose_that_a_controller_wanted_is_not_the_one_it_had(arm, tmp_path):
+def test_measured_pose_is_preferred_to_target_pose(arm, tmp_path):
     pose = np.hstack((arm["p"], log_rotation(arm["q"])))
     columns = {"timestamp": arm["t"], "target_TCP_pose": pose, "actual_TCP_pose": pose}
     columns["actual_TCP_force"] = np.hstack((arm["f"], arm["tau"]))
@@ -305,7 +305,7 @@ def test_millimetres_and_degrees_are_guessed_by_their_size(arm, reference, tmp_p
     assert_same(read_log(path, tmp_path / "s.toml"), reference, 1e-12)
 
 
-def test_what_no_column_looks_like_is_said_and_left_to_be_filled_in(arm, tmp_path):
+def test_unrecognised_columns_are_reported_as_missing(arm, tmp_path):
     path = write_csv(tmp_path / "log.csv", {"alpha": arm["p"], "beta": arm["q"], "when": arm["t"]})
     found = first_schema(path)
     assert found.missing == ("time", "the pose", "force and torque")

@@ -206,7 +206,7 @@ def part_of(log: Path, schema: Path) -> Recording:
         lambda lines: lines.__setitem__(2000, lines[2000] + b"\r"),
     ],
 )
-def test_what_is_not_regular_is_read_whole(written, tmp_path, edit):
+def test_irregular_file_is_read_into_memory(written, tmp_path, edit):
     log, schema = edited(written, tmp_path, edit)
     assert isinstance(open_log(log, schema), Recording)
 
@@ -252,7 +252,7 @@ def test_rows_of_streams_that_alternate_are_read_whole(written, tmp_path):
     assert found.dropped.total == 0
 
 
-def test_line_ends_of_windows_and_a_last_line_without_one(written, tmp_path):
+def test_windows_line_ends_and_missing_final_newline(written, tmp_path):
     content = (written / "log.csv").read_bytes()
     (tmp_path / "log.csv").write_bytes(content.replace(b"\n", b"\r\n")[:-2])
     log = opened(tmp_path / "log.csv", written / "schema.toml")

@@ -126,7 +126,7 @@ def test_a_mount_that_is_turned_is_that_of_the_schema():
     ],
     ids=str,
 )
-def test_what_cannot_be_undone_without_the_file_is_refused(patch):
+def test_patch_that_needs_the_file_is_rejected(patch):
     with pytest.raises(SchemaError):
         patched(read_log(TABLE, schema()), patch)
 

@@ -187,7 +187,7 @@ NO_ROTATION = [
 
 
 @pytest.mark.parametrize(("table", "bad", "message"), NO_ROTATION)
-def test_what_is_no_rotation_is_refused_with_its_row(tmp_path, schema, table, bad, message):
+def test_invalid_rotation_reports_row(tmp_path, schema, table, bad, message):
     good = {4: [0, 0, 0, 1], 9: np.eye(3).ravel(), 16: np.eye(4).ravel()}[len(bad)]
     columns = np.tile(np.asarray(good, dtype=float), (9, 1))
     columns[6] = bad

@@ -349,7 +349,7 @@ def test_a_wrong_schema_says_what_is_wrong(schema, changes, message):
         {"pose": {"quaternion": None, "euler": ["yaw"], "order": "z"}},
     ],
 )
-def test_what_a_log_lacks_may_be_left_out(schema, changes):
+def test_optional_tables_may_be_omitted(schema, changes):
     assert load_schema(schema(**changes)).wrench.frame == "body"
 
 

@@ -28,14 +28,14 @@ def log(rows, schema):
     return read
 
 
-def test_logs_of_one_name_are_of_one_sensor_whatever_their_tables_have(log):
+def test_equal_sensor_names_give_equal_keys(log):
     a, b = log(sensor="wrist"), log(sensor="wrist", delay_s=0.01, force=["fy", "fx", "fz"])
     assert sensor_key(a) == sensor_key(b) == "wrist"
     assert sensor_key(log(sensor="other")) != sensor_key(a) != sensor_key(log())
     assert hash(sensor_key(a)) == hash("wrist")
 
 
-def test_logs_without_a_name_are_of_one_sensor_if_their_tables_are_equal(log):
+def test_unnamed_sensors_are_equal_when_tables_are_equal(log):
     assert sensor_key(log("a")) == sensor_key(log("b", force_unit="N"))  # the default, written
     at_sensor = {"frame": "sensor", "mount": MOUNT}
     assert sensor_key(log(**at_sensor)) == sensor_key(log(**at_sensor))
@@ -55,7 +55,7 @@ def test_logs_without_a_name_are_of_one_sensor_if_their_tables_are_equal(log):
     assert len(set(keys)) == len(keys)
 
 
-def test_recordings_without_a_schema_are_told_apart_by_the_axes_of_the_wrench():
+def test_sensors_without_schema_are_distinguished_by_wrench_frame():
     phi = [1.0, 0.01, 0.02, 0.1, 0.02, 0.0, 0.0, 0.02, 0.0, 0.01]
     a, b, c = (
         synthetic_recording(phi, rng=np.random.default_rng(k), duration=0.1, frame=frame)
@@ -93,7 +93,7 @@ def test_arrays_have_a_sensor_too_and_a_patch_gives_it(rows, log):
         (True, "input should be a valid string, got True"),
     ],
 )
-def test_a_name_is_one_line_of_text(schema, name, message):
+def test_invalid_sensor_name_is_rejected(schema, name, message):
     with pytest.raises(SchemaError, match=r"\[wrench\] sensor: " + message):
         load_schema(schema(wrench={"sensor": name}))
 
@@ -103,7 +103,7 @@ def test_a_sensor_is_no_key_of_another_table(schema):
         load_schema(schema(pose={"sensor": "wrist"}))
 
 
-def test_logs_of_one_name_may_differ_in_what_is_not_of_the_sensor(log):
+def test_same_sensor_allows_equivalent_schemas(log):
     same = Pose.from_quaternion(MOUNT["quaternion"], MOUNT["translation"])
     mounts = (MOUNT, MOUNT | {"translation": [0.0, 0.0, 45.0], "unit": "mm"}, placement_of(same))
     mounted = [log(frame="sensor", mount=mount, sensor="wrist") for mount in mounts]
@@ -123,14 +123,14 @@ DIFFERENT = [
 
 
 @pytest.mark.parametrize(("wrench", "message"), DIFFERENT, ids=str)
-def test_one_name_on_logs_that_are_read_differently_is_an_error(log, wrench, message):
+def test_same_sensor_rejects_different_schemas(log, wrench, message):
     logs = [log("first", sensor="wrist"), log("middle"), log("last", sensor="wrist", **wrench)]
     place = r"^\[wrench\] sensor = 'wrist': a sensor's name on logs of different schemas: "
     with pytest.raises(SchemaError, match=place + message):
         require_same_sensor(logs)
 
 
-def test_logs_of_one_sensor_have_the_same_effects(log):
+def test_same_sensor_rejects_different_effects(log):
     a, b = log("a"), log("b")
     b = replace(b, schema={**b.schema, "effects": {"cable": False}})
     assert sensor_key(a) != sensor_key(b)  # whose small faults are not shared
@@ -143,7 +143,7 @@ def test_logs_of_one_sensor_have_the_same_effects(log):
         require_same_sensor(named)
 
 
-def test_one_name_on_logs_with_different_mounts_is_an_error(log):
+def test_same_sensor_rejects_different_mounts(log):
     other = MOUNT | {"translation": [0.0, 0.0, 0.05]}
     logs = [
         log(name, frame="sensor", mount=m, sensor="wrist")

@@ -55,7 +55,7 @@ def test_files_beside_the_log(write, streams, halves, rows):
     assert [source.path.name for source in recording.sources] == ["pose.csv", "wrench.csv"]
 
 
-def test_one_file_has_one_digest(write, schema, lines):
+def test_single_file_log_has_one_digest(write, schema, lines):
     path = write(lines)
     recording = read_log(path, schema())
     assert recording.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
@@ -147,7 +147,7 @@ def test_files_of_other_lengths_are_streams(write, streams, halves, tmp_path):
     assert (len(recording), len(recording.streams[0]), recording.rows) == (17, 20, 37)
 
 
-def test_arrays_of_other_lengths_in_one_file_or_in_memory_are_streams(schema, rows, tmp_path):
+def test_arrays_of_different_lengths_become_streams(schema, rows, tmp_path):
     arrays = {"pose_t": rows[:, 0], "t": rows[:-3, 0]}
     arrays |= {name: rows[:, k] for k, name in enumerate(NAMES[1:8], 1)}
     arrays |= {name: rows[:-3, k] for k, name in enumerate(NAMES[8:14], 8)}
@@ -294,7 +294,7 @@ def test_parquet_and_tables_in_memory_alternate_too(schema, many, tmp_path):
         assert recording.dropped.total == 0
 
 
-def test_a_row_dropped_in_one_file_is_dropped_in_all(write, streams, halves, rows, tmp_path):
+def test_row_dropped_in_one_file_is_dropped_in_every_file(write, streams, halves, rows, tmp_path):
     pose, wrench = list(halves[0]), list(halves[1])
     pose[3] = pose[3].rpartition(",")[0] + ",nan"
     wrench[6] = wrench[6].rpartition(",")[0] + ",inf"

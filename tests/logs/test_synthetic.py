@@ -113,7 +113,7 @@ def test_world_axes_are_the_same_log():
         np.testing.assert_allclose(world.signals[name], turned, rtol=0, atol=1e-14)
 
 
-def test_noise_and_bias_are_as_said():
+def test_noise_and_bias_match_settings():
     noise = Noise(0.001, 0.002, 0.01, 0.02, 0.1, 0.2, 0.3, 0.03)
     bias = np.arange(1.0, 7.0)
     options = {"include": "all", "duration": 60.0, "gravity": GRAVITY}
@@ -134,7 +134,7 @@ def test_noise_and_bias_are_as_said():
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 @pytest.mark.parametrize("frame", ["body", "world"])
 @pytest.mark.parametrize("include", ["pose", "all"])
-def test_what_is_written_is_read_back(tmp_path, suffix, frame, include):
+def test_written_log_is_read_back(tmp_path, suffix, frame, include):
     recording = synthetic_recording(PHI, rng=rng(), duration=0.5, include=include, frame=frame)
     assert_read_back(recording, tmp_path / f"log{suffix}")
 
@@ -183,7 +183,7 @@ def test_other_suffixes_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-def test_chunks_are_written_as_one_log_or_not_at_all(tmp_path, suffix):
+def test_chunks_are_written_atomically(tmp_path, suffix):
     recording = synthetic_recording(PHI, rng=rng(), duration=5.0, include="all")
     halves = [rows_of(recording, 0, 300), rows_of(recording, 300, len(recording))]
     path, whole = tmp_path / f"log{suffix}", tmp_path / f"whole{suffix}"

@@ -276,7 +276,7 @@ def test_a_wrench_with_a_clock_of_its_own(tmp_path):
     assert_same_body(identify.fit(recording).estimate.parameters.phi, PHI, 1e-4)
 
 
-def test_what_is_written_is_read_back(tmp_path):
+def test_written_log_keeps_body_frame(tmp_path):
     table, schema = of_rates(X_FT, "world", "body", "proper")
     schema["wrench"]["frame"] = "world"
     recording = read_log(table, schema | {"body": {"name": "flange", "tcp": TCP}})
@@ -372,7 +372,7 @@ BAD_FRAMES = [
 
 
 @pytest.mark.parametrize(("body", "said"), BAD_FRAMES)
-def test_what_is_no_frame_is_refused_with_its_file_and_key(tmp_path, body, said):
+def test_invalid_frame_reports_file_and_key(tmp_path, body, said):
     text = json.dumps(body)
     path = write_schema(tmp_path, json.loads(text.replace("NaN", "0")))
     if "NaN" in text:
@@ -381,7 +381,7 @@ def test_what_is_no_frame_is_refused_with_its_file_and_key(tmp_path, body, said)
         identify.logs.load_schema(path)
 
 
-def test_logs_of_one_fit_have_one_body_frame():
+def test_logs_of_a_fit_require_equal_body_frame():
     table, schema = logged(Pose.identity())
     first = read_log(table, schema | {"body": {"flange": {"translation": [0, 0, 0.1]}}})
     shifted = table.assign(fx=table["fx"] + 1e-9)

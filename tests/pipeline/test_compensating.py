@@ -38,7 +38,7 @@ def contact(recordings) -> np.ndarray:
 
 
 @pytest.mark.parametrize("mounted", [False, True])
-def test_what_pinocchio_says_of_a_free_body_is_taken_off(pinocchio, mounted):
+def test_free_body_wrench_of_pinocchio_is_subtracted(pinocchio, mounted):
     rng = np.random.default_rng(1)
     inertia = pinocchio.Inertia(BODY.mass, BODY.com, BODY.inertia_about_com)
     model = pinocchio.Model()
@@ -151,7 +151,7 @@ def test_a_long_log_in_chunks_is_the_log_read_whole(monkeypatch, tmp_path):
     assert_close(zeroed.offset, BIAS, 1e-3, scale=3.0)
 
 
-def test_what_cannot_be_said_is_refused():
+def test_uncompensable_logs_are_rejected():
     log = record(Path.random(1), PHI, TIME, POSE)
     with pytest.raises(LogError, match=r"does not know its sensor offset.*--zero-seconds"):
         compensate_log(log, ESTIMATE)

@@ -39,7 +39,7 @@ LATE = {
 
 
 @pytest.mark.parametrize("name", mostly_slow(LATE, {"250 ms in world axes"}))
-def test_a_delay_is_named_first_in_full_and_written_leaves_none(name):
+def test_delay_is_reported_first_and_remedy_removes_it(name):
     log, delay = LATE[name]
     first = findings(log)[0]
     assert first.code == "delay"
@@ -49,7 +49,7 @@ def test_a_delay_is_named_first_in_full_and_written_leaves_none(name):
     assert findings(replace(log, schema=schema)) == []
 
 
-def test_a_small_delay_is_said_with_what_the_reading_takes_off():
+def test_residual_delay_interval_covers_true_delay():
     found = fit(LATE["40 ms"][0].read())
     note = next(f for f in found.findings if f.code == "delay")
     low, high = note.evidence["interval"][0]

@@ -147,7 +147,7 @@ def test_a_sensor_turned_by_more_than_a_right_angle_is_found_at_its_size(axis):
     assert_close(found.best.mass, BODY[0], 5e-3)
 
 
-def test_a_turn_by_a_right_angle_alone_is_one_of_the_axes():
+def test_quarter_turn_is_reported_as_swapped_axes():
     quarter = Rotation.from_rotvec([0.0, 0.0, np.pi / 2.0])
     found = ranked(with_signals(force=quarter.apply(F), torque=quarter.apply(T)))
     assert [each.code for each in found.tied] == ["wrench_axes"]
@@ -177,7 +177,7 @@ def said_to_lack(log: Recording, mass: float, com: list[float]) -> Recording:
     return replace(log, schema=schema, compensated=(mass, *(mass * np.array(com))))
 
 
-def test_a_log_that_is_whole_already_is_told_by_the_size_of_what_was_added():
+def test_uncompensated_log_marked_as_compensated_is_detected():
     log = said_to_lack(with_signals(), 1.4, [0, 0, 0.05])
     found = ranked(log)
     assert found.best.code == "partly_compensated"
@@ -228,7 +228,7 @@ def test_units_are_tried_alone_and_together(case):
     assert_close(found.best.mass, BODY[0], 5e-3)
 
 
-def test_units_of_one_ratio_are_told_apart_by_the_density_which_is_said():
+def test_density_distinguishes_unit_errors_of_equal_ratio():
     found = ranked(with_signals(torque=1e3 * T))
     assert [each.code for each in found.tied] == ["torque_unit"]
     assert "of a mean density of" in found.best.text
@@ -268,7 +268,7 @@ def test_force_alone_in_counts_is_no_sign_of_the_torque(seed):
     assert "as in raw counts" in found[0].text
 
 
-def test_where_the_density_does_not_choose_all_units_are_shown_and_none_is_applied():
+def test_ambiguous_units_are_all_listed_and_not_applied():
     """A torque in N cm, or both in kgf and kgf cm: of a body ten times as heavy."""
     log = with_signals(torque=1e2 * T)
     scanned = ScannedLog(log, scan(log))
@@ -320,7 +320,7 @@ def test_still_poses_tell_no_sign_of_the_torque_from_another():
     assert ranked(log).as_read
 
 
-def test_one_still_pose_explains_nothing_otherwise():
+def test_single_static_pose_has_no_alternative_explanation():
     log = still_poses(BODY, Rotation.random(1, rng=np.random.default_rng(2)))
     assert ranked(log).as_read
 

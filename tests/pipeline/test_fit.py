@@ -107,7 +107,7 @@ def finding(result, code: str):
     return found[0] if found else None
 
 
-def test_dropped_rows_are_said_and_take_nothing_from_the_verdict(result):
+def test_dropped_rows_are_reported_without_lowering_verdict(result):
     dropped = finding(result, "rows_dropped")
     assert str(dropped) == (
         "log 1: 3 of 2003 rows dropped (2 not finite, 1 cut short, 0 not numbers)."
@@ -117,7 +117,7 @@ def test_dropped_rows_are_said_and_take_nothing_from_the_verdict(result):
     assert result.verdict.identifiable == tuple(NAMES)
 
 
-def test_a_term_that_the_data_reject_is_kept_and_said():
+def test_term_rejected_by_data_is_kept_and_reported():
     mass = float(BODY[0])
     terms = [MassBetween(1.5 * mass, 2.0 * mass), MassBetween(0.1 * mass, np.inf)]
     away = fit(log(4), terms=terms)
@@ -147,7 +147,7 @@ def test_a_term_that_the_data_reject_is_kept_and_said():
 
 
 @pytest.mark.slow
-def test_a_known_centre_of_mass_that_is_a_little_off_is_told_with_a_box_that_holds():
+def test_wrong_known_com_suggests_box_that_contains_estimate():
     com = BODY[1:4] / BODY[0]
     off = fit(log(4), terms=[KnownCom((com[0] + 2e-3, com[1], com[2] - 1e-3))])
     contradicted = finding(off, "choice_contradicted")
@@ -201,7 +201,7 @@ def test_choices_of_another_type_are_refused(choice, message):
 
 
 @pytest.mark.parametrize("thing", ["log.csv", {"t": [0.0]}, [np.zeros(3)]])
-def test_what_is_no_recording_is_refused_with_the_way_to_one(thing):
+def test_non_recording_error_names_readers(thing):
     with pytest.raises(
         LogError, match=r"expected recordings, got .*identify\.read_log.*from_arrays"
     ):
@@ -243,7 +243,7 @@ def test_provenance_is_plain_json_and_says_how_it_was_made(result, tmp_path):
     assert saved.bias[1].sha256 == result.logs[1].recording.sha256
 
 
-def test_a_recording_alone_need_not_be_in_a_list_and_progress_is_told(clean):
+def test_single_recording_needs_no_list_and_progress_is_reported(clean):
     one, lines = clean
     assert len(one.logs) == 1
     assert any(line.startswith("preparing log 12 (2000 rows)") for line in lines)
@@ -272,7 +272,7 @@ def scaled(recording, factor: float, *names: str):
 
 
 @pytest.mark.slow
-def test_a_position_in_millimetres_is_said_where_the_fit_does_not_need_it():
+def test_position_in_millimetres_is_reported_when_unused():
     wrong = fit(scaled(log(9, ALL), 1e3, "position", "linear_velocity"))
     found = finding(wrong, "position_unit")
     assert 'set `position_unit = "mm"` in [pose]' in found.remedy
@@ -359,7 +359,7 @@ def test_a_sensor_that_never_changes_is_refused_with_its_value(dead, value, mass
         fit(broken, mass=mass)
 
 
-def test_one_still_pose_is_too_little():
+def test_single_static_pose_raises_too_little_motion():
     recording = still_poses(BODY, Rotation.random(1, random_state=1), bias=BIAS)
     with pytest.raises(TooLittleMotion, match="does not identify m, hx, hy, hz") as e:
         fit(recording)
@@ -395,7 +395,7 @@ def test_an_option_that_there_is_not_is_refused_with_the_nearest():
         fit(log(7), **unknown)
 
 
-def test_an_option_replaces_the_choice_of_the_settings_and_none_does_not():
+def test_explicit_option_overrides_settings():
     settings = FitSettings(bias="shared", mass=2.0, apply=("delay",))
     assert chosen(settings, {"mass": 3.0, "bias": None, "apply": []}) == FitSettings(
         bias="shared", mass=3.0
@@ -419,7 +419,7 @@ def error_of(recording: Recording, cutoff_hz: float | None = None) -> float:
     return group_errors(estimate.parameters.phi, BRISK).inertia
 
 
-def test_a_cutoff_below_the_motion_is_said():
+def test_cutoff_below_motion_is_reported():
     low = fit(brisk(100.0), cutoff_hz=2.0)
     (finding,) = (f for f in low.estimate.findings if f.code == "cutoff_low")
     assert finding.severity == "warning"
@@ -448,7 +448,7 @@ def test_a_result_comes_out_of_a_pickle_with_its_readings_and_replays():
     assert_close(errors[0].position, errors[1].position, 1e-12)
 
 
-def test_a_hole_in_the_log_and_rows_not_used_are_told():
+def test_gap_and_unused_rows_are_reported():
     """Also where the log is read in chunks; and the RMS of all vectors is of the same kind."""
     whole = log(12, ALL)
     kept = np.r_[0:800, 1010:1020, 1040 : len(TIME)]

@@ -135,7 +135,7 @@ def test_another_reading_is_applied_as_it_was_found(apply):
     assert errors(apply(wrong, found.result, "torque_sign")).inertia < 0.05
 
 
-def test_of_a_corrected_log_neither_the_schemas_look_nor_a_false_reason_is_said():
+def test_corrected_log_has_no_findings():
     recording = log()
     larger = with_signals(recording, position=1.06 * recording.signals["position"])
     applied = fit(larger, apply=("position_unit",))
@@ -157,7 +157,7 @@ def test_log_without_noise_passes(seed):
     assert (found.findings, found.verdict.usable) == ((), "yes")
 
 
-def test_what_is_not_found_or_no_code_is_refused(clean_check, assert_refused):
+def test_apply_rejects_absent_or_unknown_codes(clean_check, assert_refused):
     why = "--apply torque_sign: not found in these logs; found: noth"
     error = assert_refused(why, log(), clean_check.result, "torque_sign")
     assert str(error).startswith("apply='torque_sign', on the command line ")
@@ -239,7 +239,7 @@ def test_spikes_are_taken_out_before_the_low_pass_and_counted(clean_check, apply
 
 
 @pytest.mark.parametrize("gains", [(1.0, 0.94), (0.94, 1.0)])
-def test_where_a_gain_may_be_a_point_that_is_off_the_intervals_hold_both(gains):
+def test_intervals_cover_both_gain_and_kinematic_offset(gains):
     found = check_logs(log(PATH.wrench(BODY, TIME) * np.repeat(gains, 3)))
     note = next(f for f in found.findings if f.severity != "info")
     assert (note.code, note.severity) == ("kinematic_offset", "warning")
@@ -317,7 +317,7 @@ def test_small_faults_are_noted_once_spikes_are_taken_out():
 
 
 @pytest.mark.slow
-def test_what_is_carried_for_a_while_is_left_out_as_a_contact(apply):
+def test_temporary_load_is_excluded_as_contact(apply):
     noise = Noise(position=2e-5, orientation=2e-5, force=0.05, torque=0.005)
     clean = synthetic_recording(
         BODY, rng=np.random.default_rng(8), duration=80.0, rate_hz=50.0, noise=noise
@@ -360,7 +360,7 @@ def test_the_report_marks_the_small_faults_that_stand_out(late_check):
 
 
 @pytest.mark.slow
-def test_of_a_log_that_is_misread_nothing_is_said_of_what_it_would_not_show(clean_check):
+def test_misread_log_gets_no_excitation_advice(clean_check):
     def advice(found):
         checks = checks_of(found)
         more = replace(checks.excitation, advice=("Turn faster.",))
@@ -375,7 +375,7 @@ def test_of_a_log_that_is_misread_nothing_is_said_of_what_it_would_not_show(clea
 @pytest.mark.parametrize(
     ("size", "text"), [(0.0, "gravity is missing: it points along -z"), (15.9, "gravity is 9.807")]
 )
-def test_gravity_that_is_none_of_earth_is_sooner_that_than_a_clock_or_a_map(size, text):
+def test_wrong_gravity_ranks_before_clock_and_axes(size, text):
     wrong = replace(log(), gravity=np.array([0.0, 0.0, -size]))
     (first, *_) = check_logs(wrong).findings
     assert (first.code, first.severity) == ("gravity_magnitude", "error")
@@ -384,7 +384,7 @@ def test_gravity_that_is_none_of_earth_is_sooner_that_than_a_clock_or_a_map(size
     assert_close(first.evidence["mass"], BODY[0], 0.01)
 
 
-def test_a_log_of_another_planet_is_told_that_the_mass_rests_on_its_gravity():
+def test_lunar_gravity_notes_dependence_of_mass():
     moon = np.array([0.0, 0.0, -1.62])
     found = check_logs(record(PATH, BODY, TIME, noise=NOISE, bias=np.full(6, 0.2), gravity=moon))
     assert found.clear
@@ -393,14 +393,14 @@ def test_a_log_of_another_planet_is_told_that_the_mass_rests_on_its_gravity():
     assert "would be 0.165 of this one" in note.text
 
 
-def test_force_and_torque_in_each_others_columns_are_told():
+def test_swapped_force_and_torque_columns_are_reported():
     (first, *_) = check_logs(log(PATH.wrench(BODY, TIME)[:, [3, 4, 5, 0, 1, 2]])).findings
     assert first.code == "wrench_axes"
     assert "the columns of force and torque are swapped" in first.text
     assert_close(first.evidence["mass"], BODY[0], 0.01)
 
 
-def test_what_loaded_logs_mean_is_corrected_in_those_without_the_payload_too():
+def test_correction_of_loaded_logs_applies_to_unloaded_logs():
     logs = [scan_log(log(), Reading()) for _ in range(2)]
     facts = LogFacts.of(logs[0].summary.recording)
     sign = next(each for each in faults_of([facts]) if each[0].code == "torque_sign")

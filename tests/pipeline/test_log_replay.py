@@ -53,7 +53,7 @@ def in_newton_millimetres(log):
 
 
 @pytest.mark.parametrize("code", ["contact", "bias_step", "spikes"])
-def test_what_was_left_out_or_taken_off_is_so_in_the_replay_of_its_own_log(tmp_path, code):
+def test_replay_of_fitted_log_applies_its_corrections(tmp_path, code):
     log = moving(3)
     wrench = wrench_of(log)
     if code == "contact":

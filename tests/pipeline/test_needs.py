@@ -62,7 +62,7 @@ def test_an_inertia_is_met_by_all_six_entries(estimate, unit, size):
     assert_close(need.reached(estimate), reached, 1e-12)
 
 
-def test_what_has_no_interval_is_not_met_and_what_is_given_is(estimate):
+def test_need_without_interval_is_unmet_and_given_value_is_met(estimate):
     intervals = {**estimate.intervals, "Icxy": None, "m": (estimate.mass, estimate.mass)}
     partly = replace(estimate, intervals=intervals, decided_by=dict.fromkeys(PHI, "data"))
     text = "mass 1e-9%, com 100m, inertia 1000 %"
@@ -81,7 +81,7 @@ def test_what_has_no_interval_is_not_met_and_what_is_given_is(estimate):
         *("mass 0%", "mass -1%", "mass 1..2%", "mass inf%", "mass 1%,", ",", "mass 1% com 2mm", 3),
     ],
 )
-def test_what_is_no_need_is_refused_with_the_grammar(text):
+def test_invalid_need_error_shows_grammar(text):
     with pytest.raises(
         SchemaError, match=r'needs: .*"mass 1%, com 2mm, inertia 10%".*com in m, cm'
     ):

@@ -176,7 +176,7 @@ def test_an_error_that_comes_again_and_again_does_not_grow(log):
     assert depths[0] == depths[2]
 
 
-def test_what_is_no_sample_is_refused(log):
+def test_invalid_online_input_is_rejected(log):
     with pytest.raises(SchemaError, match="apply"):
         identify.OnlineFit(FitSettings(apply=("delay",)))
     fit = identify.OnlineFit(wrench_frame="body", acts_on="somebody")

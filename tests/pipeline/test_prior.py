@@ -34,7 +34,7 @@ def prior(*logs: str, **frame: Any) -> BodyPrior:
         ({"name": "sensor", "flange": THERE}, {"name": "flange", "flange": THERE}),
     ],
 )
-def test_a_body_in_the_same_frame_or_one_that_is_not_known_is_a_prior(own, other):
+def test_prior_in_same_or_unknown_frame_is_accepted(own, other):
     require_own_prior(prior("cd", **own), [log(**other)])
 
 
@@ -45,12 +45,12 @@ def test_a_body_in_the_same_frame_or_one_that_is_not_known_is_a_prior(own, other
         ({"flange": THERE}, {"flange": Pose.identity()}),
     ],
 )
-def test_a_body_in_another_frame_is_none(own, other):
+def test_prior_in_other_frame_is_rejected(own, other):
     with pytest.raises(LogError, match=r"earlier.json is about .* are not the same"):
         require_own_prior(prior(**own), [log(**other)])
 
 
-def test_a_body_that_was_found_from_the_same_log_is_none():
+def test_prior_estimated_from_same_log_is_rejected():
     with pytest.raises(LogError, match="was found from log itself; counted twice"):
         require_own_prior(prior("cd", "ab"), [log()])
 

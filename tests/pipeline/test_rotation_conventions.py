@@ -145,7 +145,7 @@ def test_a_component_of_the_rotation_vector_of_the_other_sign_is_named(log):
         ("tau", "torque", "wrench_axes", '`torque = ["-tau[0]", "tau[2]", "tau[1]"]`'),
     ],
 )
-def test_mirrored_and_swapped_axes_of_one_vector_are_named(column, signal, code, lines):
+def test_mirrored_and_swapped_axes_of_a_vector_are_reported(column, signal, code, lines):
     changed = {column: MOVING.signals[signal][:, [0, 2, 1]] * [-1.0, 1.0, 1.0]}
     columns = table(MOVING, numbers_of(MOVING, "xyz"), **changed)
     found = ranked(read_log(columns, document(MOVING, "xyz")))
@@ -192,7 +192,7 @@ def test_a_convention_of_a_pose_with_a_clock_of_its_own_is_named_and_corrected(
     assert_close(applied.estimate.parameters.mass, BODY[0], 0.01)
 
 
-def test_conventions_that_are_the_same_for_a_log_are_one_reading():
+def test_conventions_equivalent_for_a_log_count_as_one():
     """Turns about one axis at a time are alike in any order: so read, nothing is wrong."""
     angles = np.concatenate([np.outer(np.linspace(-2.0, 2.0, 9), axis) for axis in np.eye(3)])
     log = still_poses(
@@ -204,7 +204,7 @@ def test_conventions_that_are_the_same_for_a_log_are_one_reading():
     assert {each.code for each in wrong.tied} == {"angle_unit"}
 
 
-def test_few_still_poses_without_gravity_in_one_reading_are_checked():
+def test_static_poses_are_checked_when_a_convention_removes_weight():
     """With the weight taken off, still poses show nothing: that reading is compared too."""
     turns = Rotation.random(8, random_state=np.random.default_rng(2))
     log = still_poses(BODY, turns, bias=np.full(6, 0.3), noise=np.repeat([0.05, 0.003], 3), seed=2)

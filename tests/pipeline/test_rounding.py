@@ -64,13 +64,13 @@ def test_intervals_hold_where_steps_are_five_times_the_noise(monkeypatch):
         )
 
 
-def test_finer_steps_and_none_leave_a_log_as_it_is():
+def test_fine_quantisation_is_ignored():
     for step in (0.5 * NOISE, None):
         result = identify.fit(logged(1, step))
         assert result.logs[0].reading.rounding is None
 
 
-def test_of_several_logs_each_is_read_by_its_own_steps():
+def test_each_log_uses_its_own_quantisation():
     result = identify.fit([logged(1), logged(9, None)])
     assert [log.reading.rounding is not None for log in result.logs] == [True, False]
     assert errors(result).max() < 2.0

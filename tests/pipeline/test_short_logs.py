@@ -105,6 +105,6 @@ def test_a_drift_that_is_taken_off_is_so_where_the_fit_is_scored():
     assert found.validation.scores.rms[2] < 0.05 * 5.0
 
 
-def test_short_logs_with_nothing_wrong_have_nothing_to_be_told():
+def test_clean_short_logs_have_no_findings():
     for seed in range(2):
         assert graver(fit(moving(seed, 12.0), check=True)) == []

@@ -73,7 +73,7 @@ def test_intervals_of_logs_with_an_interpolated_pose_hold_the_body(tmp_path):
     assert np.mean(inside, axis=0)[0] > 0.6  # of the mass, of which chords hold two of five
 
 
-def test_a_long_log_is_read_in_parts_as_in_one(tmp_path):
+def test_long_log_read_in_chunks_agrees_with_whole(tmp_path):
     file, _ = written(tmp_path, 1, log_hz=1000.0, seconds=140.0)
     whole, opened = fit(read_log(file, SCHEMA)).estimate, fit(open_log(file, SCHEMA))
     assert "rows_unused" not in {finding.code for finding in opened.all_findings}

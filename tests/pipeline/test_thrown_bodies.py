@@ -55,7 +55,7 @@ def test_angular_acceleration_of_a_gyro_is_a_stated_route_with_its_noise(thrown)
     assert "derivative of the angular velocity" in str(data_section(result, None))
 
 
-def test_an_axis_that_noise_of_the_gyro_hides_is_said_and_the_intervals_hold(thrown):
+def test_gyro_noise_on_weak_axis_is_reported_and_intervals_cover(thrown):
     result, inertia = thrown(rate=3e-2, couple=0.01)
     assert min(result.estimate.r_squared[3:]) < 0.0
     (note,) = [finding for finding in result.findings if finding.code == "motion_noise"]
@@ -80,7 +80,7 @@ def _late(table):
 
 
 @pytest.mark.parametrize("change", [_reversed, _negated, _late])
-def test_an_axis_of_torque_that_the_body_does_not_explain_is_said_of_short_logs_too(thrown, change):
+def test_unexplained_torque_axis_is_reported_for_short_logs(thrown, change):
     result, inertia = thrown(change=change)
     off = result.estimate.parameters.principal_moments / np.linalg.eigvalsh(inertia) - 1.0
     assert np.abs(off).max() > 0.05

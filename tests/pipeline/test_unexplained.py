@@ -56,7 +56,7 @@ def test_a_contact_of_nearly_half_of_a_log_is_an_error_and_left_out_gives_the_bo
     assert applied.verdict.explains_data
 
 
-def test_what_two_slips_leave_again_and_again_is_no_contact():
+def test_recurring_residual_of_two_errors_is_not_a_contact():
     log = moving(3, 20.0)
     force = log.signals["force"][:, [0, 2, 1]]
     torque = log.signals["torque"][:, [1, 0, 2]] * [-1.0, 1.0, 1.0]
@@ -66,7 +66,7 @@ def test_what_two_slips_leave_again_and_again_is_no_contact():
     assert "contact" not in {each.code for each in found}
 
 
-def test_what_nothing_explains_is_said_first_and_no_remedy_is_named():
+def test_unexplained_log_is_reported_first_without_remedy():
     log = moving(0, 20.0)
     other = moving(8, 20.0)  # the wrench of another motion
     wrong = replace(
@@ -145,7 +145,7 @@ def test_a_wrench_in_thousandths_is_a_body_denser_than_any_material():
 
 
 @pytest.mark.slow
-def test_what_is_found_of_a_body_denser_than_any_material_is_an_error_that_says_so():
+def test_finding_with_implausible_density_becomes_error():
     found = fit(in_thousandths(late(moving(3, 10.0), 0.02)))
     assert (found.findings[0].code, found.findings[0].severity) == ("delay", "error")
     assert found.findings[0].text.endswith("the body is denser than any material.")

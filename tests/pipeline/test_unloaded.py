@@ -73,7 +73,7 @@ def test_logs_repeat_and_each_kind_has_a_weight_and_each_log_an_offset():
     assert weights[1] > 7.0 * weights[0]
 
 
-def test_one_offset_for_all_logs_is_of_both_kinds():
+def test_shared_bias_covers_loaded_and_unloaded_logs():
     logs = both(PAYLOAD, 1, noise=Noise(), bias=BIAS)
     result = identify.fit(logs[0], unloaded=logs[1], bias="shared")
     assert_close(result.estimate.biases, [BIAS, BIAS], 1e-6)
@@ -81,7 +81,7 @@ def test_one_offset_for_all_logs_is_of_both_kinds():
     assert result.estimate.residual_rms.shape == result.carrier.estimate.residual_rms.shape == (6,)
 
 
-def test_what_is_known_is_of_the_payload_unless_it_names_the_carrier():
+def test_known_values_refer_to_payload_by_default():
     loaded, empty = map(without_effects, both(PAYLOAD, 1))
     result = identify.fit(
         loaded, unloaded=empty, mass=0.602, terms=[MassBetween(1.502, 2.0, "carrier")]
@@ -96,7 +96,7 @@ def test_what_is_known_is_of_the_payload_unless_it_names_the_carrier():
     assert_close(finding.evidence["mass_by_data"], 0.6, 0.01)
 
 
-def test_what_is_found_of_logs_is_said_of_both_and_what_is_completed_of_each():
+def test_log_findings_are_shared_and_completions_are_per_body():
     rng = np.random.default_rng(3)
     loaded, empty = (
         synthetic_still_recording(body.phi, rng=rng, poses=9, noise=NOISE)
@@ -117,7 +117,7 @@ def test_what_is_found_of_logs_is_said_of_both_and_what_is_completed_of_each():
     assert result.validation.unloaded.missing[0].startswith("No replay: carrier.Ixx")
 
 
-def test_what_moved_is_replayed(noisy):
+def test_replay_uses_moving_bodies(noisy):
     errors = noisy.validation.replay.errors
     assert set(errors) == {ESTIMATE, TRUTH}
     assert errors[ESTIMATE].position[-1] < 1.2 * errors[TRUTH].position[-1]
@@ -127,7 +127,7 @@ def test_what_moved_is_replayed(noisy):
         assert done.position[-1] < 0.1  # in a second, in which a body that is 1 % off falls 5 cm
 
 
-def test_what_moved_is_held_out(noisy):
+def test_held_out_scores_use_moving_bodies(noisy):
     assert min(noisy.validation.scores.r_squared) > 0.95
     assert noisy.estimate.r_squared == noisy.carrier.estimate.r_squared
 
@@ -156,7 +156,7 @@ def test_swapped_logs_say_so():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("wrong", "body"), [(0, "payload and carrier"), (1, "carrier")])
-def test_a_sign_in_one_kind_of_log_is_that_kinds(wrong, body):
+def test_sign_error_names_loaded_or_unloaded_body(wrong, body):
     logs = list(both(PAYLOAD, 1))
     loads = {name: -logs[wrong].signals[name] for name in ("force", "torque")}
     logs[wrong] = with_signals(logs[wrong], **loads)

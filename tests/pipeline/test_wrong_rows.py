@@ -39,7 +39,7 @@ def rows_of(turns: Rotation, seed: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("seed", mostly_slow(range(10), {0, 1, 2}))
-def test_no_row_of_a_clean_log_is_named_nor_one_that_alone_tells_something(seed):
+def test_clean_or_uniquely_informative_rows_are_not_reported(seed):
     rng = np.random.default_rng(seed)
     assert wrong_rows(rows_of(Rotation.random(8 + seed, rng=rng), seed)) == ()
     upright = Rotation.from_euler("z", rng.uniform(0.0, 6.0, (9, 1)))

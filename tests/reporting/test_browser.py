@@ -82,7 +82,7 @@ def test_hostile_names_do_nothing(still, visit, tmp_path):
         assert seen.requests == []
 
 
-def test_the_browser_would_have_told(visit, tmp_path):
+def test_browser_reports_console_errors_and_requests(visit, tmp_path):
     page = tmp_path / "bad.html"
     page.write_text(
         '<html><body><img src="http://example.invalid/a.png">'

@@ -62,7 +62,7 @@ def test_page_and_terminal_give_the_same_answer(undrawn, comparison, said):
         assert sentence in text
 
 
-def test_what_agreement_means_is_said_in_numbers():
+def test_agreement_states_detectable_difference():
     comparison = logs(5)
     (sentence,) = [one for one in reasons(comparison) if "noticed" in one]
     (number,) = re.findall(r"by (\S+) kg in mass", sentence)

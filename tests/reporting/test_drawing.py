@@ -78,7 +78,7 @@ def test_no_text_is_small_or_cut_off_or_lies_on_another(columns):
         require_apart(svg(column, "key"))
 
 
-def test_a_line_goes_through_its_points_and_breaks_where_there_is_none():
+def test_line_breaks_at_nan():
     def draw(axes):
         axes.plot([0.0, 1.0, np.nan, 3.0, 4.0], [0.0, 1.0, np.nan, 1.0, 2.0], color="red")
         axes.set_xlim(0.0, 4.0)

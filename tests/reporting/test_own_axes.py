@@ -32,7 +32,7 @@ def test_panels_are_drawn_column_by_column_as_the_figure_stands(case_of):
     assert axes[1, 0].get_title("right").startswith("RMS")
 
 
-def test_one_pair_of_axes_gets_the_first_panel(case_of):
+def test_single_axes_receives_first_panel(case_of):
     case, figure = case_of("one log"), Figure()
     axes = figure.subplots()
     assert plot.parameters(case.result, case.truth, ax=axes) is axes

@@ -46,7 +46,7 @@ def test_the_ten_about_the_centre_of_mass(case):
         assert row.interval == case.result.estimate.intervals[row.name]
 
 
-def test_what_is_shown_is_the_value_rounded(case):
+def test_shown_numbers_are_rounded_values(case):
     for row in parameter_rows(case.result.estimate, case.truth):
         factor = factor_of(row.shown.unit, row.unit)
         last = 10.0 ** -len(row.shown.value.partition(".")[2])

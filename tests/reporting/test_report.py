@@ -64,7 +64,7 @@ def test_every_parameter_stands_in_it(case, page):
             assert (interval, decided_by) == (row.shown.interval, row.decided_by)
 
 
-def test_what_was_not_measured_is_muted_and_says_so(case, page):
+def test_unidentified_parameters_are_muted_and_labelled(case, page):
     for row in parameter_rows(case.result.estimate, case.truth):
         symbol = f"Ic,{row.name[2:]}" if row.name.startswith("Ic") else row.name
         (place,) = (
@@ -79,12 +79,12 @@ def test_what_was_not_measured_is_muted_and_says_so(case, page):
         assert "not identifiable" in page.text
 
 
-def test_contacts_are_said_to_be_looked_for_where_something_moves(case, page):
+def test_contact_search_is_mentioned_for_moving_logs_only(case, page):
     moves = any(not log.recording.still for log in case.result.logs)
     assert ("readings at the end of their range and frozen signals: " in page.text) == moves
 
 
-def test_what_one_percent_of_the_sensor_would_make_is_said_where_it_is_not_counted(case, page):
+def test_effect_of_one_percent_scale_error_is_shown_when_not_in_intervals(case, page):
     estimate = case.result.estimate
     said = "readings of the sensor that are 1 % too large make"
     assert page.text.count(said) == len(estimate.bodies)
@@ -187,7 +187,7 @@ def test_principal_moments_have_intervals_and_their_axes_cones(case, page):
             np.testing.assert_allclose(angle, np.rad2deg(axis.half_angle), rtol=0.06)
 
 
-def test_what_makes_the_intervals_is_shown_where_noise_was_found(case, page):
+def test_variance_sources_are_shown_when_noise_was_estimated(case, page):
     shares = case.result.estimate.variance_shares
     assert ("Variance by source" in page.text) == bool(shares)
     bodies = case.result.estimate.bodies
@@ -224,7 +224,7 @@ def test_the_noise_of_the_signals_is_shown_in_units_a_person_knows(case, page):
         )
 
 
-def test_the_certificate_is_told(case, page):
+def test_certificate_is_shown(case, page):
     proof = case.result.estimate.certificate
     assert page.rows("Identifiable directions", f"{proof.rank} of 10")
     ((_, eigenvalues, _),) = page.rows("Eigenvalues of the scaled pseudo-inertia")

@@ -72,7 +72,7 @@ def test_a_damaged_file_is_an_error(folder, place):
         load_result(folder)
 
 
-def test_a_file_cut_short_and_one_of_nothing_are_errors(folder):
+def test_truncated_or_empty_result_file_raises(folder):
     path = folder / "result.npz"
     whole = path.read_bytes()
     for content in (b"", whole[: len(whole) // 2], b"no zip"):

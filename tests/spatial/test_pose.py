@@ -28,7 +28,7 @@ def test_from_quaternion_reads_scalar_last_and_normalises(q, p):
     assert_close(X.position, p, 0.0)
 
 
-def test_batches_broadcast_positions_against_one_rotation():
+def test_batch_broadcasts_positions_against_single_rotation():
     rng = np.random.default_rng(5)
     R = rotation_from_quaternion(exp_rotation(rng.normal(size=3)))
     positions = rng.normal(size=(6, 3))
@@ -64,7 +64,7 @@ def test_a_pose_is_read_only_and_keeps_no_hold_of_its_arguments():
         (np.eye(3), np.zeros(4), r"position: expected shape \(..., 3\), got \(4,\)"),
     ],
 )
-def test_what_is_no_pose_is_refused(rotation, position, message):
+def test_invalid_pose_is_rejected(rotation, position, message):
     with pytest.raises(ModelError, match=message):
         Pose(rotation, position)
 

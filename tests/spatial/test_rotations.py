@@ -94,7 +94,7 @@ def test_unwrap_undoes_any_pattern_of_signs(signs):
     assert_close(unwrapped, signs[0] * path, 0.0)
 
 
-def test_batches_of_any_shape_agree_with_one_at_a_time():
+def test_batches_agree_with_single_rotations():
     rng = np.random.default_rng(3)
     v = rng.normal(size=(4, 5, 3))
     q = exp_rotation(v)

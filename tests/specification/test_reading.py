@@ -214,7 +214,7 @@ LOAD = '[[loads]]\nforce = [1, 0, 0]\nframe = "body"\n'
         ),
     ],
 )
-def test_what_is_wrong_in_a_file_is_said_with_its_place(tmp_path, text, message):
+def test_invalid_specification_reports_location(tmp_path, text, message):
     with pytest.raises(SchemaError, match=message) as caught:
         read_simulation(write(tmp_path, text))
     assert str(caught.value).startswith(str(tmp_path / "spec.toml"))
@@ -230,7 +230,7 @@ def test_what_is_wrong_in_a_file_is_said_with_its_place(tmp_path, text, message)
         (BODY + "added_mass = [" + "[0, 0, 0, 0, 0, 1]," * 6 + "]\n", r"\[body\] added_mass: adde"),
     ],
 )
-def test_an_impossible_body_is_said_with_its_place(tmp_path, text, message):
+def test_inconsistent_body_reports_location(tmp_path, text, message):
     with pytest.raises(ModelError, match=message) as caught:
         read_simulation(write(tmp_path, text))
     assert str(caught.value).startswith(str(tmp_path / "spec.toml"))
@@ -268,7 +268,7 @@ def test_files_that_are_not_there_are_named(tmp_path):
         (HEADER + "0,1,2,3,4,5,6\n1,1,nan,3,4,5,6\n", "line 3: expected seven finite numbers"),
     ],
 )
-def test_a_bad_file_of_samples_is_said_with_its_place(tmp_path, content, message):
+def test_invalid_sample_file_reports_location(tmp_path, content, message):
     write(tmp_path, content, "w.csv")
     text = BODY + '[[loads]]\nfile = "w.csv"\nframe = "body"\n'
     with pytest.raises(SchemaError, match=message) as caught:

@@ -24,7 +24,7 @@ def test_moments_stay_possible_and_near(second: tuple[float, ...], decimals: int
     assert np.abs(units - moments * 10.0**decimals).max() <= 1.5 + 1e-6
 
 
-def test_a_plate_on_the_edge_gives_way_by_one_unit() -> None:
+def test_rounding_a_plate_lowers_largest_moment_by_one_unit() -> None:
     assert round_moments([0.0149, 0.0149, 0.0298], 2) == ("0.01", "0.01", "0.02")
 
 

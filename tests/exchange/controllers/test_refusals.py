@@ -9,7 +9,7 @@ UNIT = np.eye(3)
 
 
 @pytest.mark.parametrize("name", CONTROLLERS)
-def test_bodies_without_mass_and_impossible_ones_are_for_none(name: str) -> None:
+def test_massless_or_inconsistent_bodies_are_rejected_by_every_controller(name: str) -> None:
     for mass in (0.0, -1.0):
         phi = np.array([mass, 0.1, 0.0, 0.0, 0.01, 0.0, 0.0, 0.01, 0.0, 0.01])
         with pytest.raises(ModelError, match=rf"a mass of {mass:g} kg.*check the sign"):
@@ -35,7 +35,7 @@ def test_bodies_without_mass_and_impossible_ones_are_for_none(name: str) -> None
         ("yaskawa", 1e-4, 0.01, 1e-9, r"0\.0001 kg is zero in \d decimals"),
     ],
 )
-def test_what_no_arm_carries_is_refused(
+def test_implausible_payload_is_rejected(
     name: str, mass: float, height: float, moment: float, message: str
 ) -> None:
     body = InertialParameters.from_com(mass, [0, 0, height], moment * UNIT)
@@ -43,7 +43,7 @@ def test_what_no_arm_carries_is_refused(
         payload_setting(name, body)
 
 
-def test_an_arm_s_own_limit_counts_and_must_be_one() -> None:
+def test_payload_limit_of_the_arm_is_enforced_and_checked() -> None:
     body = InertialParameters.from_com(5.5, [0, 0, 0.05], 0.01 * UNIT)
     with pytest.raises(ModelError, match=r"5\.5 kg; expected at most 5 kg"):
         payload_setting("ur", body, largest_mass=5.0)

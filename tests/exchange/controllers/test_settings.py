@@ -66,7 +66,7 @@ def test_a_screen_holds_the_diagonal_to_its_last_digit(name: str, body: Inertial
 
 @pytest.mark.parametrize("name", CONTROLLERS)
 @given(body=payloads())
-def test_what_is_written_is_a_possible_body(name: str, body: InertialParameters) -> None:
+def test_written_settings_are_physically_consistent(name: str, body: InertialParameters) -> None:
     text = payload_setting(name, body).text
     assert is_consistent(READERS[name](text).phi)
     assert re.search(r"\d[eE][+-]?\d|nan|inf\b|-0\.0+\b", text) is None
@@ -74,7 +74,7 @@ def test_what_is_written_is_a_possible_body(name: str, body: InertialParameters)
 
 @pytest.mark.parametrize("name", CONTROLLERS)
 @given(mass=masses(), com=vectors(3, 0.5))
-def test_a_point_mass_stays_one(name: str, mass: float, com: np.ndarray) -> None:
+def test_point_mass_keeps_zero_inertia(name: str, mass: float, com: np.ndarray) -> None:
     mass = min(max(mass, 0.01), MAX_PAYLOAD_MASS)
     body = InertialParameters.from_com(mass, com, np.zeros((3, 3)))
     written = payload_setting(name, body)

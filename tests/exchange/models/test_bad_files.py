@@ -133,7 +133,7 @@ def test_an_inertial_that_is_wrong_leaves_the_other_links(tmp_path, cli, case):
     assert link.note in cli.refused("add", f"{path}#a", f"{path}#a", "-o", tmp_path / "sum.json")
 
 
-def test_what_is_written_beside_a_second_inertial_is_refused(tmp_path):
+def test_rewriting_link_with_two_inertials_is_rejected(tmp_path):
     path = tmp_path / "model.urdf"
     path.write_text(UNREADABLE["two inertials"][0])
     with pytest.raises(ModelError, match="link 'a': a second <inertial>"):

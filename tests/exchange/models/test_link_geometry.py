@@ -98,7 +98,7 @@ def test_a_mass_alone_gets_an_inertia(tmp_path):
 
 
 @pytest.mark.parametrize("mass", ["-1", "0"])
-def test_a_mass_that_is_none_comes_of_a_density(tmp_path, mass):
+def test_missing_mass_is_computed_from_density(tmp_path, mass):
     inertia = ZERO.replace('izz="0"', 'izz="0.1"')
     path = urdf(tmp_path / "r.urdf", f'<mass value="{mass}"/>{inertia}', SHAPES)
     ((_, why),) = repair_model(path).unrepaired
@@ -156,7 +156,7 @@ class TestMeshes:
         assert_close(inertia_about_com(phi), inertia_about_com(expected), 1e-6)
         assert "its visual geometry (mesh part" in repair.source
 
-    def test_an_open_one_is_taken_by_its_hull_and_a_mirrored_one_turned(self, tmp_path):
+    def test_open_mesh_uses_convex_hull_and_mirrored_mesh_is_reoriented(self, tmp_path):
         write_stl(tmp_path / "part.stl", TETRAHEDRON, FACES[:3])
         mesh = '<mesh filename="part.stl" scale="-1 1 1"/>'
         shapes = f"<visual><geometry>{mesh}</geometry></visual>"
@@ -167,7 +167,7 @@ class TestMeshes:
         assert_close(inertia_about_com(phi), inertia_about_com(expected), 1e-6)
         assert "convex hull of the mesh part.stl" in repair.source
 
-    def test_what_no_material_has_is_not_taken(self, tmp_path):
+    def test_mesh_of_implausible_density_is_not_used(self, tmp_path):
         """A mesh that is a thousand times too small."""
         write_stl(tmp_path / "part.stl", 1e-3 * TETRAHEDRON, FACES)
         mesh = '<mesh filename="part.stl"/>'
@@ -177,7 +177,7 @@ class TestMeshes:
         assert "would have 2e+12 kg/m³" in repair.source
         assert implied_density(phi) < 2000.0
 
-    def test_one_that_is_not_there_is_said(self, tmp_path):
+    def test_missing_mesh_file_is_reported(self, tmp_path):
         shapes = SHAPES[SHAPES.index("<visual>") :]
         path = urdf(tmp_path / "r.urdf", f'<mass value="2"/>{ZERO}', shapes)
         _, repair = repaired(path)
@@ -186,7 +186,7 @@ class TestMeshes:
 
 @pytest.mark.parametrize("moments", [(0.0, 0.01, 0.01), (0.0, 0.0, 0.01), (1e-9, 0.01, 0.03)])
 @pytest.mark.parametrize("mass", [0.1, 0.5, 30.0])
-def test_what_is_repaired_is_of_a_size(tmp_path, moments, mass):
+def test_repaired_inertia_implies_plausible_density(tmp_path, moments, mass):
     """Never possible and useless: nothing is denser than any material about its own axis."""
     six = dict(zip(("ixx", "iyy", "izz"), map(repr, moments), strict=True))
     entries = " ".join(f'{name}="{six.get(name, "0")}"' for name in (*six, "ixy", "ixz", "iyz"))

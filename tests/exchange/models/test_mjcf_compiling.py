@@ -68,9 +68,7 @@ def test_an_impossible_body_counts_in_the_total_and_is_repaired_as_it_is_printed
         ('size="-1"', "size 0 must be positive in geom"),
     ],
 )
-def test_what_mujoco_refuses_is_said_in_its_words_and_nothing_leaks(
-    in_folder, mujoco, capfd, geom, reason
-):
+def test_mujoco_error_is_quoted_and_nothing_else_is_printed(in_folder, mujoco, capfd, geom, reason):
     text = f'<mujoco><worldbody><body name="a"><geom {geom}/><joint/></body></worldbody></mujoco>'
     (link,) = read_model(write(in_folder / "m.xml", text)).links
     assert link.verdict is None
@@ -112,7 +110,7 @@ def test_bodies_under_replicate_are_the_first_of_their_copies(in_folder, mujoco,
     assert b.note == "its inertia comes from its geoms"
 
 
-def test_bodies_that_the_compiler_would_fuse_are_told_apart(in_folder, mujoco):
+def test_static_bodies_are_not_fused(in_folder, mujoco):
     text = """<mujoco><compiler fusestatic="true"/><worldbody><body name="a"><freejoint/>
       <geom size=".1" mass="2"/><body name="b"><geom size=".1" mass="3"/></body></body></worldbody>
       </mujoco>"""

@@ -182,7 +182,7 @@ def test_without_mujoco_or_with_what_it_refuses_the_note_says_so(tmp_path, mujoc
     assert "pip install mujoco" in b.note
 
 
-def test_an_estimate_is_a_model_of_one_link(tmp_path):
+def test_estimate_is_read_as_single_link_model(tmp_path):
     body = InertialParameters.from_com(2.0, [0.1, 0.0, 0.0], np.diag([1.0, 2.0, 2.5]))
     write_estimate(SavedEstimate(parameters=body, frame="tool"), tmp_path / "estimate.json")
     model = read_model(tmp_path / "estimate.json")

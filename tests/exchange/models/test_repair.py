@@ -87,9 +87,7 @@ def test_full_inertia_stays_full(tmp_path, mujoco):
 
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("form", ["urdf", "sdf"])
-def test_what_is_printed_in_turned_axes_is_possible_with_half_the_lift_to_spare(
-    tmp_path, form, seed
-):
+def test_repair_in_rotated_axes_keeps_half_the_margin_after_rounding(tmp_path, form, seed):
     rng = np.random.default_rng(seed)
     six = dict(zip(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), rng.normal(size=6), strict=True))
     rpy = " ".join(f"{x:.3f}" for x in rng.uniform(-3, 3, 3))

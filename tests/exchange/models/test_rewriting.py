@@ -151,7 +151,7 @@ def test_latin_letters_in_another_encoding_stay(tmp_path):
         rewrite_model(path, {"a": PHI})
 
 
-def test_what_cannot_be_written_is_refused(tmp_path):
+def test_invalid_rewrites_are_rejected(tmp_path):
     path = tmp_path / "model.xml"
     path.write_text(URDF)
     with pytest.raises(ModelError, match=r"model.xml: no link 'd' among \['a', 'b', 'c'\]"):

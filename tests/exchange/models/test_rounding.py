@@ -41,7 +41,7 @@ def test_a_solid_body_is_changed_by_rounding_only(phi):
     assert round_body(phi).change == ""
 
 
-def test_a_plate_and_a_point_are_lifted_and_it_is_told():
+def test_plate_and_point_mass_moments_are_raised_and_reported():
     plate = phi_from_inertia(2.0, np.zeros(3), np.diag([1.0, 2.0, 3.0]))
     rounded = round_body(plate)
     assert "raised from 0 to 3e-09 kg m² (1e-09 of their sum)" in rounded.change
@@ -69,7 +69,7 @@ def test_rounding_of_the_shift_to_the_centre_of_mass_is_not_printed():
     assert rounded.com == ("-0.008", "-0.033", "0.167")
 
 
-def test_what_is_no_body_is_refused():
+def test_inconsistent_or_tiny_bodies_are_rejected():
     with pytest.raises(ModelError, match="triangle"):
         round_body(phi_from_inertia(1.0, np.zeros(3), np.diag([1.0, 1.0, 3.0])))
     with pytest.raises(ModelError, match="model files need 1e-15 kg or more"):
@@ -141,6 +141,6 @@ def _urdf_of(truth: list[np.ndarray]) -> str:
     return f'<robot name="r"><link name="base"/>{links}</robot>'
 
 
-def test_a_massless_frame_is_told_for_what_it_is():
+def test_massless_frame_is_rejected():
     with pytest.raises(ModelError, match="a massless frame has no inertia to export"):
         round_body(np.zeros(10))

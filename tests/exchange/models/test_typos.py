@@ -160,7 +160,7 @@ def test_the_link_of_the_other_side_says_what_was_meant(tmp_path, good, bad, sam
 BOX = '<collision><geometry><box size="{}"/></geometry></collision>'
 
 
-def test_what_is_not_clear_is_only_proposed_unless_the_shape_decides(tmp_path):
+def test_ambiguous_slip_is_corrected_only_when_geometry_decides(tmp_path):
     """Moments of 1, 1.2 and 3: a slip of ten, or any other mistake."""
     numbers = "0.00100 0 0 0.00120 0 0.00300"
     path = model(tmp_path, numbers)
@@ -174,7 +174,7 @@ def test_what_is_not_clear_is_only_proposed_unless_the_shape_decides(tmp_path):
     assert not done.warnings
 
 
-def test_a_slip_that_contradicts_the_shape_is_none(tmp_path):
+def test_slip_contradicting_geometry_is_not_proposed(tmp_path):
     path = model(tmp_path, urdf("0.001 0 0 0.001 0 0.5", shapes=BOX.format("0.1 0.1 1.5")))
     (judged,) = check_links(read_model(path).links, None, link_shapes(path))
     assert judged.typo is None or "0.0005" not in judged.typo.text
@@ -220,7 +220,7 @@ def test_a_placeholder_is_warned_of_once(tmp_path, form, moment):
 
 @pytest.mark.parametrize("form", WRITE)
 @pytest.mark.parametrize("numbers", ["1e-35 0 0 1e-35 0 5e-35", "0 0 2e-35 0 0 0"])
-def test_an_inertia_of_rounding_is_none(tmp_path, form, numbers):
+def test_inertia_at_rounding_level_counts_as_missing(tmp_path, form, numbers):
     path = model(tmp_path, numbers, form=form)
     (judged,) = check_links(read_model(path).links, Requirement(SIMULATORS["mujoco"], margin=0.01))
     assert judged.problem == "without inertia"
@@ -230,14 +230,14 @@ def test_an_inertia_of_rounding_is_none(tmp_path, form, numbers):
     )
 
 
-def test_what_is_at_the_edge_does_not_exceed_by_nothing(tmp_path):
+def test_plate_is_reported_without_room_for_rounding(tmp_path):
     path = model(tmp_path, "1.5 0.5 0 1.5 0 3")  # a plate, of moments 1, 2 and 3
     (judged,) = check_links(read_model(path).links, Requirement(SIMULATORS["mujoco"]))
     (reason,) = judged.reasons
     assert reason.endswith("is the sum of the others, which leaves no room for rounding")
 
 
-def test_one_fact_is_one_line(tmp_path):
+def test_each_reason_is_one_line(tmp_path):
     path = model(tmp_path, "4.77 0 0 2.2 0 2.1")
     (judged,) = check_links(read_model(path).links, Requirement(SIMULATORS["mujoco"]))
     triangle, slip, program = judged.reasons

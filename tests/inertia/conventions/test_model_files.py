@@ -62,7 +62,7 @@ def test_axes_are_those_that_were_asked_for(phi, R):
     assert np.array_equal(aligned.pose[3:], np.zeros(3))
 
 
-def test_what_sdf_does_not_define_is_refused():
+def test_options_outside_sdformat_are_rejected():
     with pytest.raises(ModelError, match="SDFormat refuses degrees='true'"):
         SdfInertial(1.0, np.zeros(7), np.ones(6), "quat_xyzw", degrees=True)
     with pytest.raises(ModelError, match="expected 'euler_rpy' or 'quat_xyzw', got 'quat'"):

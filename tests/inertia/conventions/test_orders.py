@@ -75,7 +75,7 @@ def test_cad_properties_are_the_integrals_with_their_sign(seed, sign, point):
     assert_same_body(convention.to_phi(cad), phi, 1e-14)
 
 
-def test_names_that_are_none_are_refused():
+def test_unknown_order_names_are_rejected():
     with pytest.raises(ModelError, match=r"no order of six 'voight'.*did you mean 'voigt'"):
         six_in_order(np.eye(3), "voight")
     with pytest.raises(ModelError, match=r"no order of six 'wensig'.*did you mean 'wensing'"):
@@ -86,7 +86,7 @@ def test_names_that_are_none_are_refused():
         replace(find_convention("cad"), point="com")
 
 
-def test_properties_must_be_of_one_batch_and_symmetric():
+def test_properties_require_equal_batch_shape_and_symmetry():
     cad = find_convention("cad")
     askew = np.array([[1, 0.1, 0], [0, 1, 0], [0, 0, 1]])
     with pytest.raises(ModelError, match=r"cad.inertia: expected a symmetric matrix.* 1\.0e-01"):
@@ -123,7 +123,7 @@ def test_matrix_holds_the_ten_numbers_bit_for_bit(phi, order):
 
 
 @given(bodies(), st.sampled_from([(0, 0), (0, 1), (0, 3), (2, 4), (4, 1)]), orders)
-def test_what_is_no_rigid_body_is_refused(phi, entry, order):
+def test_spatial_matrix_of_no_rigid_body_is_rejected(phi, entry, order):
     matrix = np.array(spatial_inertia(phi))
     unit = np.repeat([np.sqrt(phi[0]), np.sqrt(phi[[4, 7, 9]].max())], 3)
     matrix[entry] += 1e-6 * unit[entry[0]] * unit[entry[1]]
@@ -133,7 +133,7 @@ def test_what_is_no_rigid_body_is_refused(phi, entry, order):
         phi_from_spatial_matrix(matrix, order)
 
 
-def test_an_order_must_be_one_of_two():
+def test_unknown_spatial_order_is_rejected():
     with pytest.raises(ModelError, match="expected 'linear first' or 'angular first', got 'drake'"):
         spatial_matrix(np.ones(10), "drake")
     with pytest.raises(ModelError, match=r"spatial inertia: expected shape \(..., 6, 6\)"):

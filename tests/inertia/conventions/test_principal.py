@@ -34,7 +34,7 @@ def test_any_body_has_a_right_handed_principal_frame(phi, sorting):
     st.sampled_from([(1, 1, 1), (1, 1, 2), (1, 2, 2), (0, 1, 1), (1, 1, 1 + 1e-15)]),
     sortings,
 )
-def test_repeated_moments_have_one_too(R, moments, sorting):
+def test_repeated_moments_have_a_principal_frame(R, moments, sorting):
     turned = (R * np.array(moments, dtype=float)) @ R.T
     check_frame(0.5 * (turned + turned.T), sorting)
 

@@ -60,7 +60,7 @@ def test_a_body_without_mass_is_refused_where_its_centre_is_needed(name):
 
 
 @pytest.mark.parametrize("name", sorted(CONVENTIONS))
-def test_what_is_not_ten_finite_numbers_is_refused(name):
+def test_wrong_shape_or_nan_is_rejected(name):
     convention = find_convention(name)
     with pytest.raises(ModelError, match=r"phi: expected shape \(..., 10\), got \(9,\)"):
         convention.from_phi(np.ones(9))

@@ -139,7 +139,7 @@ def test_matrices_go_in_batches_and_other_names_are_refused():
 @pytest.mark.parametrize(
     ("tool", "module"), [("pinocchio", "pinocchio"), ("drake", "pydrake.multibody.tree")]
 )
-def test_a_tool_that_is_missing_is_said(monkeypatch, tool, module):
+def test_missing_tool_names_extra(monkeypatch, tool, module):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtra, match=rf"inertia-identify\[{tool}\]"):
         getattr(TWO[0], f"to_{tool}")()

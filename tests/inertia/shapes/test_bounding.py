@@ -100,6 +100,6 @@ def test_the_homogeneous_matrix_tells_bodies_inside_from_those_outside(X, seed):
         (np.eye(2), r"bounding ellipsoid: Q: expected shape \(3, 3\)"),
     ],
 )
-def test_what_is_no_ellipsoid_is_refused(Q, message):
+def test_invalid_ellipsoid_matrix_is_rejected(Q, message):
     with pytest.raises(ModelError, match=message):
         BoundingEllipsoid(np.zeros(3), Q)

@@ -62,6 +62,6 @@ def test_points_of_a_mesh_leave_its_cavity_and_fill_a_thin_wall():
     assert np.linalg.norm(points - [0.001, 0.0, 0.0], axis=1).min() > 0.9 * 0.097
 
 
-def test_what_fills_no_volume_has_no_interior():
+def test_shape_without_volume_cannot_be_sampled():
     with pytest.raises(ModelError, match="Rod: it fills no volume"):
         sample_interior(Rod(0.3), 100)

@@ -43,7 +43,7 @@ def test_a_cavity_is_a_hole():
     assert_same_body(mesh.body(density=2.0), hollow, 1e-13)
 
 
-def test_vertices_at_one_place_are_one_as_in_stl_files():
+def test_duplicate_vertices_are_merged():
     soup = CUBE[CUBE_FACES].reshape(-1, 3)
     faces = np.arange(len(soup)).reshape(-1, 3)
     assert_same_body(Mesh(soup, faces).body(mass=1.0), Box(1, 1, 1).body(mass=1.0), 1e-14)
@@ -100,7 +100,7 @@ def test_a_box_through_a_file(trimesh, tmp_path, ending):
     assert_same_body(mesh.body(mass=2.0), Box(0.2, 0.3, 0.5).body(mass=2.0), 1e-7)
 
 
-def test_what_is_wrong_with_a_file_is_told_with_its_name(trimesh, tmp_path):
+def test_invalid_mesh_file_reports_name(trimesh, tmp_path):
     with pytest.raises(ModelError, match=r"none\.stl: no such file"):
         read_mesh(tmp_path / "none.stl")
     (tmp_path / "words.stl").write_text("hello")

@@ -27,7 +27,7 @@ def test_moments_are_those_of_the_shapes_picture(shape):
 
 
 @given(shapes(), masses())
-def test_a_mass_and_the_density_that_makes_it_are_one_body(shape, mass):
+def test_mass_and_equivalent_density_give_same_body(shape, mass):
     by_mass = shape.body(mass=mass)
     assert_close(by_mass.mass, mass, 0.0)
     assert_same_body(by_mass, shape.body(density=mass / shape.measure), 1e-14)
@@ -63,7 +63,7 @@ def shape_sizes_of(shape):
         ({"mass": "heavy"}, r"Box: mass: expected a number \[kg\], got 'heavy'"),
     ],
 )
-def test_a_mass_that_is_none_is_refused(arguments, message):
+def test_invalid_mass_or_density_is_rejected(arguments, message):
     with pytest.raises(ModelError, match=message):
         Box(1, 2, 3).body(**arguments)
 

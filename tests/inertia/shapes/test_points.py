@@ -9,7 +9,7 @@ from tests.strategies import phi_of_points, seeds
 
 
 @given(seeds())
-def test_weights_are_masses_or_shares_of_one(seed):
+def test_weights_are_absolute_or_relative_masses(seed):
     rng = np.random.default_rng(seed)
     positions, weights = rng.normal(size=(7, 3)) + rng.normal(size=3), rng.uniform(0.0, 2.0, 7)
     points = Points(positions, weights)
@@ -30,6 +30,6 @@ def test_weights_are_masses_or_shares_of_one(seed):
         ([[0.0, np.nan, 0.0]], [1.0], r"positions: entry \(0, 1\) is nan"),
     ],
 )
-def test_what_is_no_cloud_of_masses_is_refused(positions, weights, message):
+def test_invalid_point_masses_are_rejected(positions, weights, message):
     with pytest.raises(ModelError, match=message):
         Points(positions, weights)

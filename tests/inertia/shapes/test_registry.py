@@ -46,12 +46,12 @@ def test_the_documentation_lists_every_shape_as_it_is():
         assert f"| `{name}` | {sizes} | {description} | {origin} |" in page
 
 
-def test_an_unknown_shape_is_told_with_its_neighbour():
+def test_unknown_shape_suggests_nearest():
     with pytest.raises(ModelError, match=r"no shape 'spere' among box, .*did you mean 'sphere'"):
         shape_from_sizes("spere", [1.0])
 
 
-def test_another_number_of_sizes_is_told_with_those_expected():
+def test_wrong_number_of_sizes_lists_expected():
     with pytest.raises(ModelError, match=r"shape box: expected 3 sizes, got 2: x \(length"):
         shape_from_sizes("box", [0.1, 0.2])
     with pytest.raises(ModelError, match=r"shape sphere: expected 1 size, got 0: radius"):
@@ -73,6 +73,6 @@ def test_another_number_of_sizes_is_told_with_those_expected():
         (1e-80, "got 1e-80"),
     ],
 )
-def test_a_size_that_is_none_is_refused(value, message):
+def test_invalid_size_is_rejected(value, message):
     with pytest.raises(ModelError, match=message):
         shape_from_sizes("box", [0.1, value, 0.3])

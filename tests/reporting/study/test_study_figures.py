@@ -72,7 +72,7 @@ def test_points_are_the_coverage_with_its_interval_and_crosses_the_worst_log():
 
 
 @pytest.mark.parametrize("value", [0.0, 1e-12, None])
-def test_errors_of_zero_or_none_can_be_drawn(value):
+def test_zero_or_missing_errors_can_be_drawn(value):
     def metrics(log, corruption, estimator, seed):
         return {"mass_error": value if estimator == "ols" else 1.0, "covered_m": 1.0}
 

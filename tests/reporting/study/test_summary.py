@@ -136,7 +136,7 @@ def test_head_says_what_ran_and_with_what():
     assert "sha256 0000000000000000…" in text
 
 
-def test_failures_are_told_with_their_message_and_where():
+def test_failures_list_message_and_trials():
     text = said_by(failures, rows(failing))
     (line,) = cells(text.replace("\\|", "/"), "`ols`", "`low`")[:1]
     assert line == ["2", "`a/0`, `a/1`", "`SolveError: did not / converge`"]
@@ -292,7 +292,7 @@ def test_a_wide_table_is_several_on_the_page(tmp_path):
     assert [name for one in several for name in one[1:]] == list(NAMES)
 
 
-def test_few_trials_are_said_to_have_few_counts_within_what_is_wanted():
+def test_few_trials_state_counts_within_nominal_coverage():
     assert few_trials(20) == "20 trials: only 19 of 20 lies within 92 to 98 %."
     assert few_trials(50) == "" == few_trials(1000)
     assert few_trials(30) == "30 trials: only 28 or 29 of 30 lie within 92 to 98 %."
@@ -319,7 +319,7 @@ def test_logs_are_sorted_by_their_error_and_estimators_by_their_time():
     assert order == ["`psd`", "`ols`"]
 
 
-def test_what_is_identical_is_said_once():
+def test_identical_metrics_are_listed_once():
     def alike(log, corruption, estimator, seed):
         noisy = {"noise_seed": 0, "log_data": log}
         return {**noisy, "mass_error": 1.0 + seed, "consistent": 1.0}
