@@ -52,7 +52,7 @@ def test_logs_and_options_stand_in_any_order(words):
     assert fit.signals.gravity == (0.0, 0.0, -9.81)
 
 
-def test_what_is_known_of_the_body_becomes_its_terms():
+def test_known_body_options_become_terms():
     words = "--mass-between 1 2 --com-box -1 1 -2 2 -3 3 --com 0 .1 .2 --bounding-box -1 1 -2 2 0 3"
     assert parse("a.csv", *NEEDED, *words.split()).known_body.terms() == (
         MassBetween(1.0, 2.0),
@@ -90,7 +90,7 @@ def test_names_that_look_like_options():
     assert parse("a.csv", *NEEDED, "--", "--mass").input.logs == (Path("a.csv"), Path("--mass"))
 
 
-def test_there_is_one_schema_of_all_logs():
+def test_repeated_schema_option_is_rejected():
     with pytest.raises(
         UsageError, match=r"fit: --schema is given more than once, .* in Python, identify"
     ):

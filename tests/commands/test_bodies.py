@@ -84,7 +84,7 @@ def test_bodies_are_added_with_their_covariances(cli, tool, tmp_path):
     )
 
 
-def test_what_the_intervals_of_a_sum_leave_out_is_said(cli, tool, tmp_path):
+def test_interval_kind_of_sum_states_exclusions(cli, tool, tmp_path):
     said = f"95 %; {NOT_INCLUDED}"
     one = write_estimate(replace(read_estimate(tool), interval_kind=said), tmp_path / "one.json")
     total = tmp_path / "total.json"
@@ -92,7 +92,7 @@ def test_what_the_intervals_of_a_sum_leave_out_is_said(cli, tool, tmp_path):
     assert read_estimate(total).interval_kind.endswith(f"taken as independent; {NOT_INCLUDED}")
 
 
-def test_what_is_added_is_taken_away_again(cli, tool, ball, tmp_path):
+def test_subtract_inverts_add(cli, tool, ball, tmp_path):
     total, rest = tmp_path / "total.json", tmp_path / "rest.json"
     second = ("--at", 0, 0, 1, 0, 0, 0)
     status, out, _ = cli("add", tool, ball, tool, "--at", *AT, *second, "-o", total)
@@ -156,7 +156,7 @@ def test_only_frames_that_are_known_to_differ_are_refused(cli, tmp_path, one, ot
     assert cli("add", *words, "--at", *AT).status == 0
 
 
-def test_a_pose_that_the_flange_of_both_contradicts_is_said(cli, tmp_path):
+def test_pose_contradicting_flanges_is_rejected(cli, tmp_path):
     """A part may be held elsewhere now; a tool was on the flange with its payload."""
     body = InertialParameters(TOOL)
     one, other = (

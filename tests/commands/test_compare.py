@@ -41,7 +41,7 @@ def said(capsys) -> str:
     return " ".join(capsys.readouterr().out.split())
 
 
-def test_one_body_agrees_and_another_differs(folder, capsys):
+def test_compare_reports_agreement_and_difference(folder, capsys):
     assert main(["compare", "mon", "tue"]) == 0
     assert "The 2 estimates agree." in said(capsys)
     assert main(["compare", "mon", "tue", "tool/estimate.json"]) == 0
@@ -79,13 +79,13 @@ def test_another_frame_is_refused_and_with_a_pose_compared(folder, capsys):
     assert "The 2 estimates differ." in said(capsys)
 
 
-def test_estimates_of_one_log_are_noted(folder, capsys):
+def test_compare_notes_estimates_of_same_log(folder, capsys):
     shutil.copytree("mon", "again")
     assert main(["compare", "mon", "again"]) == 0
     assert re.search("again and mon rest on one log", said(capsys))
 
 
-def test_what_cannot_be_compared_is_refused(folder, capsys):
+def test_incomparable_estimates_are_rejected(folder, capsys):
     assert main(["compare", "mon"]) == 2
     assert main(["compare", "mon", "tue", "tool", "--at", *"000000"]) == 2
     assert main(["compare", "mon", "nowhere"]) == 2

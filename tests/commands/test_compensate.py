@@ -138,7 +138,7 @@ def test_an_estimate_not_to_be_used_writes_nothing_until_its_findings_are_accept
     assert_pushed(out, out.with_suffix(".toml"))
 
 
-def test_what_the_fit_corrected_is_noted(cli, log, estimate, tmp_path):
+def test_corrections_of_fit_are_noted(cli, log, estimate, tmp_path):
     path = estimate(provenance={"applied": [{"code": "delay", "meaning": "it is late"}]})
     words = ("--schema", log[1], "--estimate", path, "--offset", *BIAS, "--quiet")
     outcome = cli("compensate", log[0], *words, "-o", tmp_path / "contact.csv")
@@ -166,7 +166,7 @@ def test_a_body_about_another_frame_is_refused_until_its_pose_is_given(
     assert_pushed(out, out.with_suffix(".toml"))
 
 
-def test_of_a_tool_point_the_contacts_are_where_it_was_logged(cli, tmp_path):
+def test_contacts_refer_to_logged_tool_point(cli, tmp_path):
     free = record(Path.random(1), PHI, TIME, POSE, bias=BIAS)
     tcp = Pose(np.eye(3), np.array([0.0, 0.0, 0.1]))
     flange = with_wrench(free, np.outer(TIME >= 3.0, PUSH))
@@ -199,7 +199,9 @@ def test_of_a_tool_point_the_contacts_are_where_it_was_logged(cli, tmp_path):
         (("-o", "{folder}/c.csv", "--offset", *"00000", "nan"), "offset"),
     ],
 )
-def test_what_is_wrong_is_said_and_nothing_is_written(cli, log, estimate, words, message, tmp_path):
+def test_invalid_arguments_are_reported_and_nothing_is_written(
+    cli, log, estimate, words, message, tmp_path
+):
     given = [word.format(folder=tmp_path) for word in words]
     call = ("compensate", log[0], "--schema", log[1], "--estimate", estimate())
     before = sorted(tmp_path.iterdir())

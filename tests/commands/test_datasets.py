@@ -36,7 +36,7 @@ def test_list_says_what_is_damaged_or_incomplete(cli):
     assert "curr_data.csv  [missing from https://" in out
 
 
-def test_list_of_one_gives_every_hash_and_what_to_cite(cli):
+def test_list_of_a_dataset_shows_hashes_and_citation(cli):
     out = cli.done("datasets", "list", "stars")
     stars = find_dataset("stars")
     for said in (stars.licence, stars.citation, stars.home, str(stars.not_downloaded)):
@@ -50,7 +50,7 @@ def test_path_prints_the_folder_alone(shared, cli):
     assert cli("datasets", "path", "tx40") == (0, f"{shared / 'tx40'}\n", "")
 
 
-def test_fetch_takes_the_copy_and_says_that_it_is_one(shared, cli):
+def test_fetch_uses_and_reports_local_copy(shared, cli):
     status, out, err = cli("datasets", "fetch", "stars")
     assert (status, out) == (0, f"{shared / 'stars_tools'}\n")
     assert "pickles" in err
@@ -58,7 +58,7 @@ def test_fetch_takes_the_copy_and_says_that_it_is_one(shared, cli):
 
 
 @pytest.mark.parametrize("command", ["fetch", "path"])
-def test_what_cannot_be_had_is_an_error_that_says_what_to_do(command, cli):
+def test_unavailable_dataset_states_remedy(command, cli):
     status, out, err = cli("datasets", command, "stars")
     assert (status, out) == (2, "")
     assert "let IDENTIFY_DATA name a folder" in err

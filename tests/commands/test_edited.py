@@ -50,7 +50,7 @@ def test_export_refuses_it_unless_its_findings_are_accepted(cli, edited):
 
 
 @pytest.mark.parametrize(("key", "number"), [("mass", 1.3), ("phi", [1.3, *BODY.phi[1:]])])
-def test_what_contradicts_itself_was_edited_and_its_phi_counts(cli, half, key, number):
+def test_contradictory_estimate_counts_as_edited_and_phi_is_used(cli, half, key, number):
     document = json.loads(half.read_text(encoding="utf-8")) | {key: number}
     half.write_text(json.dumps(document), encoding="utf-8")
     phi = number if key == "phi" else HALF.phi
@@ -68,7 +68,7 @@ def test_replay_and_inspect_say_it(cli, edited, log, tmp_path):
     assert f"Note: {SAID}" in outcome.out
 
 
-def test_what_carries_no_findings_on_refuses_it(cli, edited, log, tmp_path):
+def test_commands_without_findings_reject_edited_estimate(cli, edited, log, tmp_path):
     out = tmp_path / "out"
     spec = tmp_path / "spec.toml"
     spec.write_text(

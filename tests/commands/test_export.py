@@ -33,7 +33,7 @@ def estimate(tmp_path) -> Path:
     return path
 
 
-def test_the_frame_is_the_wanted_one_in_the_body(cli, estimate):
+def test_export_frame_is_pose_of_frame_in_body(cli, estimate):
     """The centre of mass seen from the frame: R_BFᵀ (c − p_BF)."""
     _, out, _ = cli("export", estimate, "--to", "ur", "--frame", *FRAME)
     numbers = np.array(FRAME, dtype=float)
@@ -63,7 +63,7 @@ def test_a_model_is_written_in_place_where_it_is_named_twice(cli, estimate, tmp_
     assert read_model(model).links[0].phi[0] == 1.25
 
 
-def test_what_was_never_measured_is_said(cli, tmp_path):
+def test_unidentified_parameters_are_noted(cli, tmp_path):
     path = tmp_path / "estimate.json"
     decided = dict.fromkeys(("m", "hx", "hy", "hz"), "data") | {"Ixx": "default"}
     path.write_text(json.dumps({"phi": BODY.phi.tolist(), "decided_by": decided}))
@@ -180,7 +180,7 @@ def saved(tmp_path, frames: BodyFrame, name: str = "known.json") -> Path:
 
 
 @pytest.mark.parametrize("name", CONTROLLERS)
-def test_a_controller_is_told_nothing_of_a_body_whose_flange_nobody_knows(cli, tmp_path, name):
+def test_controller_export_needs_known_flange(cli, tmp_path, name):
     model, out = tmp_path / "robot.urdf", tmp_path / "out.txt"
     inertial = inertial_snippet(BODY.phi, "urdf").text
     model.write_text(f'<robot name="r"><link name="l">{inertial}</link></robot>')
@@ -217,7 +217,7 @@ def test_a_body_goes_to_a_controller_about_the_flange_it_knows(cli, tmp_path, na
 
 
 @pytest.mark.parametrize("name", CONTROLLERS)
-def test_of_a_log_of_a_tool_point_both_frames_are_known(cli, tmp_path, name):
+def test_tool_point_log_exports_flange_and_tool_frames(cli, tmp_path, name):
     out, err = cli("export", saved(tmp_path, TOOL), "--to", name)[1:]
     body = BODY.in_frame(X_BT.inverse()) if name == "abb" else BODY
     assert out == payload_setting(name, body).text

@@ -156,7 +156,7 @@ def test_a_setting_that_is_added_is_in_the_key_of_a_log(made):
     assert len(keys) == 2
 
 
-def test_what_else_decides_an_estimate_is_in_the_key_of_a_log(made, monkeypatch):
+def test_job_key_depends_on_schema_truth_and_code(made, monkeypatch):
     first = asked(made)
     world = first.schema.world.model_copy(update={"gravity": (0.0, 0.0, 9.81)})
     others = [
@@ -171,7 +171,7 @@ def test_what_else_decides_an_estimate_is_in_the_key_of_a_log(made, monkeypatch)
     assert before != first.key()
 
 
-def test_what_is_printed_fits_and_says_whether_they_agree(cli, runs, out):
+def test_printed_table_fits_80_columns_and_states_agreement(cli, runs, out):
     done = each(cli, runs, out)
     lines = done.out.splitlines()
     assert max(len(line) for line in lines if not line.startswith("/")) <= 80
@@ -191,7 +191,7 @@ def test_a_log_that_fails_now_leaves_no_estimate_of_before(cli, runs, out):
     assert pd.read_csv(out / "table.csv")["status"].tolist() == ["failed", "fitted"]
 
 
-def test_what_the_disk_refuses_stops_and_is_no_row(cli, runs, tmp_path, monkeypatch):
+def test_disk_error_aborts_run_without_row(cli, runs, tmp_path, monkeypatch):
     out, result = tmp_path / "out", fit_each.fit(recording(1))
     monkeypatch.setattr(fit_each, "fit", lambda *given, **more: result)
 
@@ -210,7 +210,7 @@ def test_what_the_disk_refuses_stops_and_is_no_row(cli, runs, tmp_path, monkeypa
     assert pd.read_csv(out / "table.csv")["status"].tolist() == ["fitted"] * 2
 
 
-def test_what_the_disk_refuses_a_worker_stops_too(cli, runs, out):
+def test_write_error_in_worker_aborts_run(cli, runs, out):
     shutil.rmtree(out / "a")
     (out / "a").write_text("a file where the folder of a log would be")
     words = ["fit", "--each", runs / "*.parquet", "--schema", runs / "schema.toml", "-o", out]
@@ -381,7 +381,7 @@ def test_a_log_over_its_time_is_a_row(cli, runs, tmp_path):
         (["{runs}/a.parquet", "-o", "{runs}"], r"runs: holds a.parquet, b.parquet, c.parquet and"),
     ],
 )
-def test_what_cannot_be_asked_for_is_said(cli, runs, tmp_path, words, said):
+def test_invalid_fit_each_arguments_are_rejected(cli, runs, tmp_path, words, said):
     (runs / "empty").mkdir()
     words = [word.format(runs=runs) for word in words]
     words += ["-o", tmp_path / "new"] * ("-o" not in words)
@@ -454,7 +454,7 @@ def test_names_do_no_harm_where_they_are_shown(cli, runs, tmp_path):
     assert "&lt;b&gt;" in page
 
 
-def test_of_a_schema_that_names_files_a_log_is_a_folder(tmp_path):
+def test_schema_with_files_makes_each_folder_a_log(tmp_path):
     schema = tmp_path / "schema.toml"
     write_log(recording(1), tmp_path / "log.csv", schema)
     files = '\n[streams.pose]\nfile = "pose.csv"\n[streams.wrench]\nfile = "wrench.csv"\n'

@@ -179,6 +179,6 @@ def test_without_a_prior_there_is_no_number_and_nothing_to_export(fit, cli, tmp_
         (("--shape", "TOOL", "--interval", "bootstrap"), "of the log alone"),
     ],
 )
-def test_what_is_no_prior_is_refused(fit, folder, words, said):
+def test_invalid_prior_is_rejected(fit, folder, words, said):
     words = [str(folder / "tool.csv") if word == "TOOL" else word for word in words]
     assert said in fit(*words, status=2)

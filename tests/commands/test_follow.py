@@ -115,7 +115,7 @@ def follow_fit() -> type:
         (("--need", "mass 1%", "--each"), "--follow watches one log, and --each fits many"),
     ],
 )
-def test_what_cannot_be_followed_is_refused(cli, growing, tmp_path, words, message):
+def test_invalid_follow_arguments_are_rejected(cli, growing, tmp_path, words, message):
     log, schema = growing(50_000, 50_000)
     status, out, err = call(cli, log, schema, tmp_path / "out", *words)
     assert (status, out) == (2, "")

@@ -36,7 +36,7 @@ def test_a_first_schema_is_written_and_the_log_checked_with_it(log, tmp_path, ca
     assert "exists; give another name with -o" in capsys.readouterr().err
 
 
-def test_what_is_missing_is_said_and_the_file_is_there_to_be_filled_in(tmp_path, capsys):
+def test_missing_signals_are_reported_and_schema_template_is_written(tmp_path, capsys):
     path, made = tmp_path / "odd.csv", tmp_path / "s.toml"
     path.write_text("when,alpha\n" + "".join(f"{k},1\n" for k in range(20)))
     assert main(["init", str(path), "-o", str(made), "--yes"]) == 2
@@ -49,9 +49,7 @@ def test_what_is_missing_is_said_and_the_file_is_there_to_be_filled_in(tmp_path,
     assert not (tmp_path / "t.toml").exists()
 
 
-def test_a_log_that_is_read_but_too_short_to_be_checked_is_not_said_to_be_unread(
-    log, tmp_path, capsys
-):
+def test_log_too_short_to_check_is_not_reported_as_unread(log, tmp_path, capsys):
     short, made = tmp_path / "short.csv", tmp_path / "s.toml"
     short.write_text("\n".join(log.read_text().splitlines()[:10]) + "\n")
     assert main(["init", str(short), "-o", str(made), "--yes"]) == 2

@@ -51,7 +51,7 @@ def test_an_impossible_link_says_why_and_by_how_much(cli, urdf):
     assert out.endswith("2 links (urdf): 1 possible, 1 impossible.\n")
 
 
-def test_what_the_digits_explain_is_by_rounding_and_still_impossible(cli, urdf):
+def test_inconsistency_from_printed_digits_is_attributed_to_rounding(cli, urdf):
     status, out, _ = cli("inspect", urdf(link("rounded", "0.0010", "0.0013", "0.0023003")))
     assert status == 1
     assert "impossible by rounding" in out
@@ -77,7 +77,7 @@ def test_repair_keeps_mass_centre_and_every_other_byte(cli, urdf, tmp_path):
     assert cli("inspect", fixed).status == 0
 
 
-def test_what_cannot_be_mended_stays_and_is_named(cli, urdf, tmp_path):
+def test_unrepairable_link_is_kept_and_named(cli, urdf, tmp_path):
     """A link with inertia and no mass has no nearest body; the other one is mended all the same."""
     fixed = tmp_path / "fixed.urdf"
     weightless = link("ghost", "0.1", "0.1", "0.1", mass="0")
@@ -130,7 +130,7 @@ def test_from_geometry_puts_the_inertia_of_the_shape_there(cli, urdf, tmp_path):
     assert "warning" not in cli.done("inspect", fixed)
 
 
-def test_what_a_repair_moves_by_little_is_shown_in_enough_digits(cli, urdf, tmp_path):
+def test_small_repairs_are_printed_with_enough_digits(cli, urdf, tmp_path):
     rounded = link("rounded", "0.0010", "0.0013", "0.0023003")
     out = cli.done("inspect", urdf(rounded), "--repair", "-o", tmp_path / "fixed.urdf")
     assert "principal moments 0.001, 0.0013, 0.0023003 → 0.0010002, 0.0013002, 0.0023" in out

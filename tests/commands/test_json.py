@@ -53,7 +53,7 @@ def test_every_command_lists_the_option(name, cli):
     assert "--json " in cli.done(*name.split(), "--help", "--json")
 
 
-def test_what_the_parser_misses_stands_on_standard_error(document):
+def test_parser_errors_go_to_standard_error(document):
     found, err = document("inspect", status=2)
     assert found["error"]["type"] == "UsageError"
     assert "standard error says why" in found["error"]["message"]
@@ -124,7 +124,7 @@ def test_the_option_may_stand_before_the_command(cli):
     assert list(found) == ["command", "status", "error", "version"]
 
 
-def test_numbers_that_are_none_are_null():
+def test_non_finite_numbers_become_null():
     assert json.loads(document_text({"a": [1.5, float("nan"), float("inf")]})) == {
         "a": [1.5, None, None]
     }
@@ -181,7 +181,7 @@ def _read(main):
         return b""
 
 
-def test_warnings_of_the_toolkit_are_said_while_a_command_runs(cli, monkeypatch):
+def test_log_warnings_are_printed_during_command(cli, monkeypatch):
     class Warn(Command):
         """Warn."""
 

@@ -39,7 +39,7 @@ def mass_of(cli, log, schema, out):
     return json.loads((out / "estimate.json").read_text())["intervals"]["m"]
 
 
-def test_a_need_that_is_not_met_and_what_was_not_applied_are_said_in_spite_of_quiet(cli, tmp_path):
+def test_quiet_still_reports_unmet_needs_and_unapplied_corrections(cli, tmp_path):
     log, schema = written(tmp_path, OTHER, 3, gain=1.0)
     words = ("fit", log, "--schema", schema, "--no-report", "--quiet", "--need", "mass 1e-9%")
     for more in ((), ("--each", "--workers", "0")):
@@ -120,7 +120,7 @@ def test_a_mass_that_is_another_bodys_makes_no_gain(cli, logs, tmp_path):
         (("--known-mass-check", -1), "expected a mass above 0 kg"),
     ],
 )
-def test_what_says_nothing_of_a_gain_is_refused(cli, logs, tmp_path, more, said):
+def test_log_without_gain_information_is_rejected(cli, logs, tmp_path, more, said):
     (log, schema), _ = logs
     status, _, err = cli("fit", log, "--schema", schema, "-o", tmp_path / "a", *more)
     assert status == 2

@@ -85,7 +85,7 @@ def test_a_command_of_two_words(cli, group):
 
 
 @pytest.mark.parametrize("shell", ["bash", "fish", "zsh"])
-def test_what_completes_commands_and_options_in_a_shell(cli, shell):
+def test_shell_completion_lists_commands_and_options(cli, shell):
     text = cli.done("--completion", shell)
     for word in ("doctor", "compare", "--shared-bias", "--retry-failed"):
         assert word in text
@@ -130,7 +130,7 @@ def test_an_error_nobody_thought_of_is_shown_whole_and_called_a_bug(cli, failing
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a folder in use cannot be removed there")
-def test_a_working_directory_that_is_gone_is_said(cli, tmp_path, monkeypatch):
+def test_deleted_working_directory_is_reported(cli, tmp_path, monkeypatch):
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
@@ -215,7 +215,7 @@ def test_output_that_cannot_be_written():
     assert done.stderr == b"identify: error: No space left on device\n"
 
 
-def test_what_the_system_refuses_is_no_bug(cli, failing):
+def test_os_errors_are_not_reported_as_bugs(cli, failing):
     failing(PermissionError(13, "Permission denied", "/somewhere"))
     outcome = cli("fail")
     assert (outcome.status, outcome.message) == (2, "/somewhere: Permission denied")
@@ -229,7 +229,7 @@ def test_an_empty_word_is_no_folder(cli, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_an_option_means_is_one_line_of_the_source():
+def test_option_docstrings_are_single_line():
     """The parser breaks the line of the help where a docstring does; longer texts are `help`."""
     folder = Path(entry.__file__).parent
     nodes = [node for path in folder.glob("*.py") for node in ast.walk(ast.parse(path.read_text()))]

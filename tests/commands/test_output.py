@@ -42,7 +42,7 @@ def test_a_file_in_the_way(tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no pipes with names")
-def test_a_pipe_in_the_way_stays_one(tmp_path, cli):
+def test_output_to_a_pipe_is_rejected_and_pipe_is_kept(tmp_path, cli):
     pipe = tmp_path / "report.html"
     os.mkfifo(pipe)
     with pytest.raises(OutputError, match=r"report\.html: is a device or a pipe"):
@@ -55,7 +55,7 @@ def test_a_pipe_in_the_way_stays_one(tmp_path, cli):
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_one_may_not_write_to(tmp_path):
+def test_read_only_output_folder_is_rejected(tmp_path):
     tmp_path.chmod(0o500)
     try:
         with pytest.raises(OutputError, match="cannot be written to: Permission denied") as caught:

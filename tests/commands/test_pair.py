@@ -105,7 +105,7 @@ def test_both_are_there_and_other_files_stay(results, tmp_path, capsys):
 
 
 @forking
-def test_what_a_kill_left_goes_when_it_is_old(results, tmp_path):
+def test_stale_temporary_files_are_removed(results, tmp_path):
     write_pair(tmp_path, results[0], None)
     die_between_the_renames(tmp_path, results[1])
     left = set(names(tmp_path)) - {ESTIMATE, REPORT, RESULT}
@@ -160,7 +160,7 @@ def test_a_carrier_goes_with_the_report_that_names_it(results, both, tmp_path):
 
 
 @pytest.mark.parametrize("fails", [1, 2, 3])
-def test_all_three_are_written_or_none(results, both, tmp_path, monkeypatch, fails):
+def test_result_files_are_written_atomically(results, both, tmp_path, monkeypatch, fails):
     """A disk that fills at any of the files."""
     write_pair(tmp_path, results[0], None)
     before, opened = {name: (tmp_path / name).read_bytes() for name in names(tmp_path)}, []

@@ -77,7 +77,7 @@ def test_another_body_beside_it(cli, log, estimate, tmp_path):
     assert errors(printed, "windows, truth")[0] > 5.0 * errors(printed, "windows, estimate")[0]
 
 
-def test_what_is_not_measured_is_said(cli, log, estimate, tmp_path):
+def test_missing_band_states_reason(cli, log, estimate, tmp_path):
     words = ("--schema", log[1], "-o", tmp_path / "out", "--estimate")
     printed = cli("replay", log[0], *words, estimate(decided_by={"Ixx": "default"})).out
     assert "No band: Ixx are those of a default body, not measured" in printed

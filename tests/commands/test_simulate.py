@@ -60,7 +60,7 @@ def test_a_free_body_with_figures_and_the_construction(cli, spec, tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_what_is_simulated_can_be_fitted(cli, spec, tmp_path, monkeypatch):
+def test_simulated_log_can_be_fitted(cli, spec, tmp_path, monkeypatch):
     monkeypatch.setattr("identify.reporting.page.report_html", lambda *given: "")
     time = np.arange(0.0, 5.01, 0.01)
     rng = np.random.default_rng(0)
@@ -138,7 +138,7 @@ def test_a_log_that_a_fit_would_misread_says_so(cli, spec, tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_a_body_that_was_not_measured_is_said(cli, tmp_path):
+def test_default_body_parameters_are_noted(cli, tmp_path):
     estimate = tmp_path / "e.json"
     phi = [1.0, 0, 0, 0, 1e-2, 0, 0, 2e-2, 0, 2.5e-2]
     estimate.write_text(json.dumps({"phi": phi, "decided_by": {"Iyy": "default"}}))

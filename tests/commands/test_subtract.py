@@ -87,7 +87,7 @@ def test_without_any_covariance_there_are_no_intervals(cli, files, tmp_path):
     assert not read_estimate(out).intervals
 
 
-def test_noise_that_makes_it_impossible_is_told_and_mended(cli, files, tmp_path):
+def test_inconsistency_within_noise_is_reported_and_projected(cli, files, tmp_path):
     """A thin payload whose least second moment is below zero by less than its noise."""
     thin = np.array([0.5, 0, 0, 0, 1e-4, 0, 0, 1e-4, 0, 2.1e-4])
     out = tmp_path / "payload.json"
@@ -102,7 +102,7 @@ def test_noise_that_makes_it_impossible_is_told_and_mended(cli, files, tmp_path)
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_what_noise_does_not_explain_is_an_error(cli, files, tmp_path, known):
+def test_inconsistency_beyond_noise_raises(cli, files, tmp_path, known):
     out = tmp_path / "payload.json"
     thin = np.array([0.5, 0, 0, 0, 1e-4, 0, 0, 1e-4, 0, 5e-4])
     both = [saved(TOOL + thin), saved(TOOL)]

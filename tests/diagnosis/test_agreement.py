@@ -17,7 +17,7 @@ def switched(heavier: float):
     return with_signals(first, **loads)
 
 
-def test_logs_of_one_body_agree_and_its_parts_do():
+def test_equal_bodies_agree_between_and_within_logs():
     assert changed(fitted(moving(1, 20.0), moving(2, 20.0), moving(3, 20.0))) == ()
     assert changed(fitted(moving(4, 60.0))) == ()
 
@@ -42,7 +42,7 @@ def test_the_time_at_which_a_body_changes_is_named():
     assert change.second[0] == pytest.approx(1.05 * PHI[0], rel=2e-3)
 
 
-def test_of_several_logs_the_one_whose_body_changes_is_named(monkeypatch):
+def test_log_with_changing_body_is_named(monkeypatch):
     """One is too short for its body to change in it; how many go in step does not matter."""
     fit = fitted(moving(1, 60.0), moving(2, 20.0), switched(1.05), moving(4, 60.0))
     (change,) = changed(fit)
@@ -53,7 +53,7 @@ def test_of_several_logs_the_one_whose_body_changes_is_named(monkeypatch):
     assert_close(alone.second, change.second, 1e-9)
 
 
-def test_one_unknown_is_compared_as_by_welch():
+def test_scalar_comparison_is_welch_test():
     """Two samples of unequal spread: the test of their means is the t test of Welch (1947)."""
     from scipy.stats import ttest_ind
 
@@ -91,7 +91,7 @@ def test_a_probability_below_all_numbers_still_orders():
         assert log_p == pytest.approx(-299.5 * np.log1p(away**2 / 2 / 600), rel=1e-3)
 
 
-def test_of_many_logs_those_that_are_fitted_apart_are_those_that_differ(monkeypatch):
+def test_separate_fits_of_many_logs_are_limited_to_differing_ones(monkeypatch):
     """Fitted apart the few that are farthest, or all of them: the same is found."""
     bodies = {3: 1.003 * PHI, 13: 1.006 * PHI}
     fit = fitted(*(moving(k, 10.0, phi=bodies.get(k, PHI)) for k in range(16)))

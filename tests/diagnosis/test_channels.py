@@ -74,7 +74,7 @@ def test_in_coarse_steps_a_channel_that_has_nothing_to_read_is_not_dead():
     assert dead_channels(log) == []
 
 
-def test_what_is_found_does_not_depend_on_how_a_log_was_cut():
+def test_dead_channels_do_not_depend_on_chunk_size():
     log = stuck(moving(3), "torque", 1, 1700)
     summary = scan(log, wide=True)
     whole = ChannelWatch()

@@ -139,7 +139,7 @@ def spoiled():
 
 
 @pytest.mark.parametrize("parts", [1, 7, 61])
-def test_what_is_seen_does_not_depend_on_how_a_log_was_read(parts):
+def test_signal_spans_do_not_depend_on_chunk_size(parts):
     log = spoiled()
     watch, edges = SignalWatch(), np.linspace(0, ROWS, parts + 1).astype(int).tolist()
     for start, stop in pairwise(edges):

@@ -133,7 +133,7 @@ def test_two_wrong_keys_of_a_schema_end_with_4_and_are_not_exported(cli, shipped
     assert "not to be used" in refused.err
 
 
-def test_needs_are_answered_one_by_one(fit, estimate):
+def test_each_need_is_answered(fit, estimate):
     outcome = fit("--need", "mass 5%, com 0.001 mm")
     assert outcome.status == 4
     assert re.search(r"^Need mass 5%: met, ± [\d.e-]+ %\.$", outcome.out, re.MULTILINE)

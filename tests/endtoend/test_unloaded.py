@@ -159,7 +159,7 @@ class TestCommand:
 
 
 @pytest.mark.usefixtures("no_report")
-def test_a_place_where_the_carrier_cannot_be_written_is_said_first(cli, logs, tmp_path):
+def test_unwritable_carrier_file_is_reported_before_fit(cli, logs, tmp_path):
     (tmp_path / "out" / "carrier.json").mkdir(parents=True)
     done = cli(*fit_words(logs), "-o", tmp_path / "out")
     assert done.status == 2

@@ -115,7 +115,7 @@ def test_many_blocks_give_the_spread_of_the_formula():
         assert_close(found.degrees, found.blocks - 1.0, 0.02)
 
 
-def test_what_differs_from_block_to_block_is_counted_whatever_it_is():
+def test_bootstrap_includes_variation_between_blocks():
     """Every other half minute a gain of the sensor is off, which no noise of its signals says."""
     rng = np.random.default_rng(5)
     phi = random_body(rng)

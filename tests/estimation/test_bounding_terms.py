@@ -74,7 +74,7 @@ def scaling_of(phi: np.ndarray) -> Scaling:
 
 @pytest.mark.parametrize("name", TERMS)
 @pytest.mark.parametrize("count", [4, 40])
-def test_a_body_inside_meets_its_term_and_one_that_sticks_out_does_not(name, count):
+def test_term_is_met_inside_and_violated_outside(name, count):
     term = TERMS[name]
     for seed in range(20):
         rng = np.random.default_rng(seed)
@@ -106,7 +106,7 @@ def test_a_box_excludes_products_of_axes_that_no_corner_has():
 
 
 @pytest.mark.parametrize("name", ["box", "ellipsoid", "points"])
-def test_what_the_solver_finds_farthest_that_way_is_what_can_be_made_of_points(name):
+def test_projection_onto_term_matches_point_mass_least_squares(name):
     """The body nearest to one outside: its mass can be found inside, by least squares over it."""
     term = TERMS[name]
     rng = np.random.default_rng(3)
@@ -178,7 +178,7 @@ FLAT = np.array([[0, 0, 1.0], [1, 0, 1.0], [0, 1, 1.0], [1, 1, 1.0]]) + 0.1
         (lambda: KnownCom((0.0, np.inf, 0.0)), "known centre of mass: expected finite points"),
     ],
 )
-def test_what_no_body_can_have_is_refused_where_it_is_said(make, message):
+def test_infeasible_term_is_rejected_on_construction(make, message):
     with pytest.raises(TermError, match=message):
         make()
 
@@ -217,13 +217,13 @@ def test_a_shape_that_is_too_small_for_the_mass_is_refused():
         estimate_body([log_of_cuboid()], EstimatorSettings(terms=(small,)))
 
 
-def test_a_centre_of_mass_that_the_data_rule_out_is_said_to_be_the_cause():
+def test_contradicted_centre_of_mass_is_named_as_cause():
     settings = EstimatorSettings(terms=(KnownCom((0.3, 0.3, 0.3)),))
     with pytest.raises(TermError, match=r"with centre of mass at .* data contradict what is given"):
         estimate_body([log_of_cuboid()], settings)
 
 
-def test_what_is_said_twice_is_said_once():
+def test_duplicate_terms_do_not_change_estimate():
     com = (0.01, 0.06, -0.2)
     once, twice = (
         estimate_body([log_of_cuboid()], EstimatorSettings(mass=2.0, terms=terms))

@@ -91,7 +91,7 @@ def test_bounds_are_those_of_the_program_in_other_words(seed):
         assert found[name].high / (unit.mass * unit.length**2) == pytest.approx(high, rel=1e-6)
 
 
-def test_where_no_term_is_near_they_are_least_squares_and_its_standard_errors():
+def test_bounds_without_active_terms_match_least_squares_intervals():
     rng = np.random.default_rng(0)
     phi = phi_from_inertia(2.0, [0.1, -0.05, 0.2], np.diag([0.01, 0.012, 0.009]))
     log = samples(phi, rng, 400, noise=wrench_noise(phi, 1e-4))
@@ -180,7 +180,7 @@ def test_without_noise_they_are_the_body():
             assert abs(low - value) < 1e-7 * max(abs(value), size)
 
 
-def test_what_is_known_bounds_the_rest_too():
+def test_known_values_tighten_other_bounds():
     phi, log, _, _ = noisy_plate(3)
     com = tuple((phi[1:4] / phi[0]).tolist())
     terms = (KnownMass(float(phi[0])), KnownCom(com))
@@ -200,7 +200,7 @@ def test_what_is_known_bounds_the_rest_too():
     assert found["m"].high <= 1.001 * phi[0] * (1.0 + 1e-9)
 
 
-def test_what_the_data_say_nothing_of_has_no_bound_and_the_rest_has():
+def test_unidentified_parameters_are_unbounded():
     rng = np.random.default_rng(5)
     phi = random_body(rng)
     down = rng.normal(size=(60, 3))

@@ -80,7 +80,7 @@ def test_six_numbers_are_of_the_channels_and_a_matrix_is_of_each_entry():
     assert_close(crosstalk, matrix, 0.0)
 
 
-def test_gravity_is_exact_where_nothing_is_said_or_an_accelerometer_measured_it():
+def test_gravity_is_exact_by_default_or_with_accelerometer():
     log = log_of()
     assert gain_accuracy(log) is None
     assert gravity_error(log) == 0.0
@@ -132,7 +132,7 @@ def test_the_offset_of_a_log_whose_gains_are_off_is_that_of_its_readings():
     assert (np.abs(estimate.biases[0] - G @ bias) < 1.5 * estimate.bias_half_widths[0]).all()
 
 
-def test_what_is_given_has_no_part_of_the_calibration():
+def test_given_mass_has_no_calibration_error():
     log = accurate(log_of(wrench="body"), 0.02)
     estimate = identify.fit(log, mass=float(BODY[0]), cutoff_hz=5.0).estimate
     assert "m" not in estimate.variance_shares
@@ -143,7 +143,7 @@ def test_what_is_given_has_no_part_of_the_calibration():
     assert free.variance_shares["m"]["calibration"] > 0.99
 
 
-def test_what_is_known_of_the_scale_is_written_with_a_log_and_read_again(tmp_path):
+def test_scale_accuracy_is_written_and_read_back(tmp_path):
     gain = np.diag([0.01] * 6).tolist()
     write_log(accurate(log_of(), gain, 1e-3), tmp_path / "log.csv")
     log = identify.read_log(tmp_path / "log.csv", tmp_path / "log.toml")
@@ -163,12 +163,12 @@ def test_what_is_known_of_the_scale_is_written_with_a_log_and_read_again(tmp_pat
         ([[0.01] * 6] * 5 + [[0.01] * 5], "six rows of six"),
     ],
 )
-def test_an_accuracy_that_is_none_says_what_to_write(gain, said):
+def test_invalid_gain_accuracy_states_remedy(gain, said):
     with pytest.raises(SchemaError, match=said):
         patched(log_of(wrench="body"), {"wrench.gain_accuracy": gain})
 
 
 @pytest.mark.parametrize("gravity", [-0.01, 1.0, float("nan")])
-def test_an_accuracy_of_gravity_that_is_none_is_refused(gravity):
+def test_invalid_gravity_accuracy_is_rejected(gravity):
     with pytest.raises(SchemaError, match="gravity_accuracy"):
         patched(log_of(wrench="body"), {"world.gravity_accuracy": gravity})

@@ -266,7 +266,7 @@ def test_wrong_multipliers_prove_nothing():
             certify(problem, replace(solution, multiplier=multiplier))
 
 
-def test_numbers_that_are_none_are_refused():
+def test_certificate_rejects_nan():
     fit = fit_of(4)
     problem, solution = solved(fit)
     nothing = np.full(10, np.nan)

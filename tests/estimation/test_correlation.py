@@ -28,7 +28,7 @@ def test_they_are_those_of_bodies_drawn_from_the_covariance():
     np.testing.assert_allclose(found, np.corrcoef(shown.T), atol=0.03)
 
 
-def test_what_the_data_do_not_decide_is_left_out():
+def test_correlations_exclude_parameters_not_decided_by_data():
     decided = dict.fromkeys(PHI, "data") | {"m": "given", "Ixy": "default"}
     names, found = correlations_of(saved(decided))
     assert names == ("cx", "cy", "cz", "Icxx", "Icxz", "Icyy", "Icyz", "Iczz")

@@ -183,7 +183,7 @@ def test_crosstalk_between_force_and_torque_is_in_units_of_the_lever():
     assert_close([units["fx from ty"], units["tx from fz"]], [4.0, 0.25], 1e-14)
 
 
-def test_logs_of_one_sensor_share_columns_and_of_two_have_their_own():
+def test_logs_share_effect_columns_per_sensor():
     other = record(Path.random(4), BODY, TIME)
     together = EffectModel.of([MOVING, other])
     assert together.sensors == (0, 0)
@@ -208,7 +208,7 @@ def test_logs_of_one_sensor_share_columns_and_of_two_have_their_own():
     assert apart.tangents[1][..., gains[1]].any()
 
 
-def test_logs_of_one_sensor_that_are_measured_otherwise_have_a_map_each_of_the_same_effects():
+def test_effect_map_depends_on_log_for_shared_sensor():
     tilted = replace(MOVING, gravity=np.array([0.0, -9.80665, 0.0]))
     model = EffectModel.of([MOVING, tilted])
     assert model.sensors == (0, 0)

@@ -126,7 +126,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("seed", few_or_many(3, 4))
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_small_fault_is_found_at_its_size_and_the_body_is_the_true_one(name, seed):
+def test_small_fault_is_estimated_and_body_is_unbiased(name, seed):
     fault, expected = FAULTS[name]
     log = logged(fault(exact(seed)), seed)
     result = identify.fit(log)
@@ -224,7 +224,7 @@ def test_without_effects_the_estimate_is_that_of_the_statistics(log):
 
 
 @pytest.mark.parametrize("log", BOTH.values(), ids=BOTH)
-def test_what_the_scale_leaves_open_is_a_part_of_what_all_effects_leave_open(log):
+def test_scale_covariance_is_part_of_effect_covariance(log):
     effects = effects_of(identify.fit(log))
     whole, of_scale = effects.covariances(posterior_of(effects.fit, BALL))
     for all_of_it, part in ((effects.covariance, effects.scale_covariance), (whole, of_scale)):

@@ -131,7 +131,7 @@ def test_without_noise_it_is_the_body_and_with_a_heavy_weight_the_prior():
     assert_same_body(entropic_estimate(score_equations(noisy), prior, 1e9).phi, prior, 1e-3)
 
 
-def test_a_good_prior_body_is_weighed_more_than_a_poor_one():
+def test_accurate_prior_body_gets_larger_weight():
     phi, fit, _ = fit_and_prior(4)
     said, size = score_equations(fit), size_of(phi)
     near = phi * np.r_[1.02, np.ones(3), np.full(6, 1.03)]
@@ -139,7 +139,7 @@ def test_a_good_prior_body_is_weighed_more_than_a_poor_one():
     assert entropic_estimate(said, near).weight > 10.0 * entropic_estimate(said, far).weight
 
 
-def test_what_has_no_entropic_prior_is_refused():
+def test_degenerate_prior_body_is_rejected():
     rng = np.random.default_rng(5)
     _, fit, prior = fit_and_prior(5)
     said = score_equations(fit)

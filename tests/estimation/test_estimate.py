@@ -36,7 +36,7 @@ def test_residuals_are_those_of_the_samples_without_the_offset(made):
     assert_close(estimate.residual_rms, np.sqrt(np.mean(residuals**2, axis=0)), 1e-10)
 
 
-def test_all_is_decided_by_data_and_said_so(made):
+def test_well_excited_fit_is_decided_by_data(made):
     phi, _, estimate = made
     assert estimate.decided_by == dict.fromkeys(PHI, "data")
     assert estimate.complete

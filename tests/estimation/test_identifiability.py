@@ -89,7 +89,7 @@ def dwells(
 
 @pytest.mark.parametrize("mass", [None, 1.0])
 @pytest.mark.parametrize("noise", [0.0, 1.0])
-def test_one_still_pose_does_not_tell_mass_from_offset(mass, noise):
+def test_single_static_pose_does_not_separate_mass_from_offset(mass, noise):
     phi = random_body(np.random.default_rng(0))
     with pytest.raises(
         TooLittleMotion, match=r"does not identify .*hx, hy, hz: .*--no-bias"

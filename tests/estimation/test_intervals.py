@@ -61,7 +61,7 @@ def test_derived_quantities_are_centre_and_inertia_about_it():
     assert_close(values["Icyz"], phi[8] + phi[0] * c[1] * c[2], 1e-12, scale=phi[4])
 
 
-def test_what_is_known_exactly_does_not_widen_intervals_that_hold_at_once():
+def test_exactly_known_parameters_do_not_widen_simultaneous_intervals():
     """Where a first moment is exactly known to be zero, rounding of it has errors of its own."""
     rng = np.random.default_rng(5)
     root = 1e-3 * rng.normal(size=(10, 10))
@@ -108,7 +108,7 @@ def test_intervals_cover_the_truth_nineteen_times_in_twenty(count, logs):
     assert 0.925 <= shares.mean() <= 0.975
 
 
-def test_the_covariance_of_white_noise_is_the_classical_one():
+def test_white_noise_covariance_matches_classical_formula():
     rng = np.random.default_rng(1)
     phi = random_body(rng)
     log = samples(phi, rng, 4000, noise=wrench_noise(phi, 0.02), bias=rng.normal(size=6))

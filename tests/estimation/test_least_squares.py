@@ -73,7 +73,7 @@ def test_the_fit_is_the_weighted_least_squares_of_all_rows_at_its_own_weight(see
 
 
 @pytest.mark.parametrize("effective", [30.0, 199.0, 300.0])
-def test_the_weight_is_drawn_to_one_size_a_kind_by_as_much_as_thirty_samples(effective):
+def test_weights_shrink_to_common_variance_with_thirty_pseudo_samples(effective):
     rng = np.random.default_rng(3)
     phi = random_body(rng)
     log = samples(phi, rng, 300)
@@ -147,7 +147,7 @@ def test_a_wrench_of_the_other_sign_is_a_negative_mass(bias, noise):
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-3, 0.02, 0.1])
-def test_a_wrench_of_the_other_sign_is_told_also_where_the_mass_is_given(noise):
+def test_wrong_wrench_sign_is_reported_with_given_mass(noise):
     rng = np.random.default_rng(5)
     phi = random_body(rng)
     log = samples(phi, rng, 300, noise=wrench_noise(phi, noise))
@@ -189,7 +189,7 @@ def test_a_dead_sensor_is_named(dead, columns):
 
 
 @pytest.mark.parametrize("share", [0.0, 0.05])
-def test_where_a_fit_begins_does_not_matter_for_where_it_ends(share):
+def test_fit_does_not_depend_on_start(share):
     rng = np.random.default_rng(5)
     phi = random_body(rng)
     log = samples(phi, rng, noise=wrench_noise(phi, share))

@@ -77,7 +77,7 @@ def sizes_of(ratios, effective) -> np.ndarray:
     return _sizes(bands.ratios, bands.kinds.degrees, sensors, alike=False)[0, :, 0]
 
 
-def test_sizes_are_those_of_long_bands_and_never_below_one():
+def test_variance_inflation_follows_long_bands_and_is_at_least_unity():
     for ratio, size in ((4.0, 4.0), (1.0, 1.0), (0.3, 1.0)):
         assert_close(sizes_of([ratio] * 3, [1e6] * 3), np.full(3, size), 1e-4)
 
@@ -128,7 +128,7 @@ def test_sensors_of_fewer_bands_are_as_they_would_be_alone():
             assert_close(edges[number, : len(own)], at_edges[0], 1e-14)
 
 
-def test_where_nothing_is_predicted_there_is_no_size_and_found_residuals_are_taken():
+def test_residual_covariance_is_used_without_predicted_noise():
     nothing = np.zeros((2, 3, 3))
     silent = bands_of([3.0 * np.eye(3)] * 2, nothing, nothing, [50.0] * 2)
     ratios = silent.ratios
@@ -238,7 +238,7 @@ def _both(one: Sines, other: Sines) -> Sines:
 
 @pytest.mark.parametrize("give", [ALL, POSE])
 @pytest.mark.parametrize("force", [0.0, 0.05])
-def test_where_the_motion_is_exact_the_estimate_is_that_without_a_correction(give, force):
+def test_exact_motion_needs_no_noise_correction(give, force):
     """What is read off an exact motion is rounding, and changes nothing: not the rounds either."""
     phi = random_body(np.random.default_rng(4), 1.0, 0.1)
     noise = {"force": force, "torque": 0.05 * force} if force else {}

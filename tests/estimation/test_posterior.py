@@ -78,7 +78,7 @@ def test_a_normal_prior_gives_the_posterior_of_the_normal_equations(share):
     assert_close(np.linalg.norm(found.A @ theta - found.b) ** 2, squares, 1e-5)
 
 
-def test_a_mixture_is_weighed_by_the_evidence_and_is_one_normal_distribution_then():
+def test_prior_mixture_is_weighted_by_evidence_and_moment_matched():
     first, second = known_to(0.05, 1.02 * BODY), known_to(0.2, random_body(RNG))
     (m1, C1, e1), (m2, C2, e2) = (by_normal_equations(SLOW, one) for one in (first, second))
     weights = np.exp([e1, e2] - np.logaddexp(e1, e2))

@@ -145,7 +145,7 @@ def test_an_interval_ends_at_what_is_possible_and_loses_nothing_on_the_other_sid
     assert set(POSSIBLE) <= set(NAMES)
 
 
-def test_what_was_not_measured_has_neither_moments_nor_axes():
+def test_unidentified_inertia_has_no_principal_intervals():
     phi = body(BODIES["brick"])
     decided = DATA | {"Ixy": "default"}
     covariance = spread_of(phi, 0.03)

@@ -81,7 +81,7 @@ def test_the_margin_does_not_thicken_a_ruler(thickness):
 
 @settings(max_examples=20)
 @given(seeds(), st.integers(2, 4), st.sampled_from(["per_log", "shared"]))
-def test_several_logs_are_one_body_with_their_own_or_a_shared_bias(seed, count, bias):
+def test_body_is_recovered_from_several_logs_with_separate_or_shared_bias(seed, count, bias):
     rng = np.random.default_rng(seed)
     phi = random_body(rng, mass=2.0)
     shared = random_bias(phi, rng)
@@ -93,7 +93,7 @@ def test_several_logs_are_one_body_with_their_own_or_a_shared_bias(seed, count, 
     assert estimate.samples == 60 * count
 
 
-def test_a_known_mass_tells_what_only_its_product_was_told_of():
+def test_known_mass_resolves_scale_ambiguity():
     """Without gravity and without linear acceleration the motion does not tell the mass."""
     rng = np.random.default_rng(3)
     phi = random_body(rng)

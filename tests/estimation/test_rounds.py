@@ -27,14 +27,14 @@ def test_rounds_in_two_directions_are_at_their_end_after_three(rates):
     assert_close(x, np.linalg.solve(np.eye(2) - J, b), 1e-9)
 
 
-def test_one_slow_direction_among_fast_ones_does_not_hold_rounds_up():
+def test_anderson_acceleration_removes_single_slow_mode():
     rates = (0.9, *np.linspace(-0.1, 0.1, 9))
     J, b = turned(*rates), np.ones(10)
     x, _ = travelled(J, b, np.zeros(10), 12)
     assert_close(x, np.linalg.solve(np.eye(10) - J, b), 1e-7)
 
 
-def test_the_rate_of_one_direction_is_that_of_its_steps():
+def test_convergence_rate_of_scalar_iteration():
     _, way = travelled(np.array([[0.7]]), np.ones(1), np.zeros(1), 2)
     assert way.rate == pytest.approx(0.7)
     assert way.rest < 1e-12  # both steps foretell that there is none

@@ -221,7 +221,7 @@ def test_the_check_in_numpy_and_the_rows_of_the_solver_agree_at_random_points(na
     assert 10 < inside < 190
 
 
-def test_equalities_are_the_same_thing_said_a_third_time():
+def test_equalities_agree_with_violation():
     x, scaling = scaled_space(np.random.default_rng(4), 2.0)
     term = KnownMass(float(x[10]), "carrier")
     E, e = term.equalities(SPACE)
@@ -472,7 +472,7 @@ def test_a_term_that_no_body_meets_contradicts_consistency():
         (lambda: KnownCom([1, 2, "a"]), "got .*'a'.*: could not convert string to float: 'a'"),
     ],
 )
-def test_terms_that_make_no_sense_are_refused_where_they_are_said(make, message):
+def test_invalid_terms_are_rejected_on_construction(make, message):
     with pytest.raises(ProblemError, match=message):
         make()
 

@@ -55,7 +55,7 @@ def test_without_noise_both_are_recovered_as_by_two_fits(seed):
 
 @settings(max_examples=10)
 @given(seeds())
-def test_at_one_weight_it_is_the_difference_of_two_fits_and_their_covariances_add_up(seed):
+def test_payload_at_equal_weights_is_difference_of_two_fits(seed):
     rng = np.random.default_rng(seed)
     payload, carrier = random_body(rng, 1.0, 0.2), random_body(rng, 3.0, 0.2)
     logs = logs_of(rng, payload, carrier, share=0.003, count=400)
@@ -96,7 +96,7 @@ def test_a_light_payload_is_possible_where_the_difference_is_not():
     assert impossible >= 4
 
 
-def test_what_neither_log_identifies_is_of_each_bodys_own_default():
+def test_unidentified_directions_use_default_of_each_body():
     rng = np.random.default_rng(2)
     payload, carrier = random_body(rng, 1.0), random_body(rng, 3.0)
     logs = []

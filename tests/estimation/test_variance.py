@@ -28,7 +28,7 @@ def statistics_of(noise, seed=0):
 @pytest.mark.parametrize(
     ("noise", "source"), [(WRENCH, "wrench"), (MOTION, "motion")], ids=["wrench", "motion"]
 )
-def test_the_noise_of_one_signal_is_where_the_variance_comes_from(noise, source):
+def test_variance_shares_name_the_noisy_signal(noise, source):
     shares = estimate_body([statistics_of(noise)]).variance_shares
     assert set(shares) >= {*PHI, "cx", "Icxx", "I3"}
     for name, of in shares.items():
@@ -86,7 +86,7 @@ def test_residuals_beyond_the_noise_are_the_rest():
     assert after > 0.8
 
 
-def test_what_is_completed_is_so_in_its_share_and_given_numbers_have_none():
+def test_variance_shares_of_completed_and_given_parameters():
     noise = {"force": 0.1, "torque": 0.01}
     time = np.arange(0.0, 20.0, 0.01)
     slow = record(Path.random(3, fastest_hz=0.1), BODY, time, ALL, noise=noise)

@@ -149,7 +149,7 @@ def test_effects_of_huge_information_have_the_sizes_that_they_show(seed):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_columns_of_huge_information_may_stand_beside_some_that_are_hardly_told(seed):
+def test_columns_of_very_different_information_are_solved_together(seed):
     rng = np.random.default_rng(seed)
     T, _, eta = equations(seed)
     T = T * 10.0 ** rng.uniform(-3.0, 10.0, 12)
@@ -160,7 +160,7 @@ def test_columns_of_huge_information_may_stand_beside_some_that_are_hardly_told(
     assert (np.abs(found.effects - eta) < 5.0 * errors).all()
 
 
-def test_a_component_of_effects_beyond_its_cap_is_told():
+def test_component_above_its_cap_is_flagged():
     T, t, _ = equations(0, sizes=(40.0, 0.1, 1.0))
     found = random_effects(T, t, COMPONENTS)
     assert found.at_cap.tolist() == [True, False, False]

@@ -54,7 +54,7 @@ def test_corrected_wrench_is_what_the_logged_motion_takes(faulty, M):
         assert_close(corrected[inner, half], of_motion[inner, half], 3e-5)
 
 
-def test_a_log_in_a_tilted_world_replays_as_well_as_in_one_that_is_not():
+def test_tilted_world_does_not_degrade_replay():
     """Of the wrench as it is logged the replay would be off by over four times as much."""
     replays = [fit(logged(log)).validation.replay for log in (LOG, tilted(LOG, TILT))]
     clean, corrected = (replay.errors["estimate"].position[-1] for replay in replays if replay)

@@ -127,7 +127,7 @@ BODY = (1.2, 0.05, -0.1, 0.2)
 """Mass and first moment of one whose weight a controller takes off."""
 
 
-def test_a_weight_that_is_missing_and_one_by_another_gravity():
+def test_maps_of_missing_weight_and_other_gravity():
     meant = replace(LOG, compensated=BODY)
     assert_maps(added_weight(BODY, GRAVITY), LOG, meant, 1e-12)
     change = np.array([0.4, -0.2, 0.1])

@@ -46,7 +46,7 @@ def small_chunks(monkeypatch) -> None:
     monkeypatch.setattr(scanning, "CHUNK_ROWS", 2 * BLOCK)
 
 
-def test_a_log_of_one_chunk_is_prepared_as_it_is():
+def test_single_chunk_scan_equals_prepare():
     recording = log(30.0, POSE)
     found, whole = scan(recording), prepare(recording)
     assert_close(found.statistics.factors, block_statistics(whole).factors, 0.0)
@@ -111,7 +111,7 @@ def test_a_chunk_without_a_segment_is_not_used():
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_what_is_kept_is_bounded(monkeypatch):
+def test_scan_keeps_bounded_samples(monkeypatch):
     monkeypatch.setattr(summary, "MOST_POINTS", 400)
     monkeypatch.setattr(summary, "_STRETCH", 50)
     monkeypatch.setattr(scanning, "MOST_STATES", 600)
@@ -152,7 +152,7 @@ def test_a_thinned_log_has_rows_of_all_of_it():
     assert round(scan(few, Reading(most_rows=4000)).statistics.samples.sum()) == len(few)
 
 
-def test_what_is_not_validated_has_the_same_statistics_and_no_states():
+def test_scan_without_validation_has_same_statistics_and_no_states():
     whole, lean = scan(log(25.0, POSE)), scan(log(25.0, POSE), validated=False)
     assert np.array_equal(lean.statistics.factors, whole.statistics.factors)
     assert np.array_equal(lean.statistics.noise, whole.statistics.noise)

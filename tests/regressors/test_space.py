@@ -19,7 +19,7 @@ def test_bodies_come_first_then_scalars():
     assert len(SPACE.names) == len(SPACE)
 
 
-def test_one_body_has_the_plain_names():
+def test_single_body_uses_unprefixed_names():
     assert ONE_BODY.names == PHI
     assert len(ONE_BODY) == 10
     assert ONE_BODY.of_scalars == slice(10, 10)

@@ -189,7 +189,7 @@ def test_a_later_part_of_a_log_adds_its_blocks_behind_the_others(seed):
     assert_same(joined.subset(order), expected)
 
 
-def test_joined_logs_stay_apart_even_of_one_name_and_keep_their_order():
+def test_joined_logs_keep_order_and_get_unique_names():
     rng = np.random.default_rng(12)
     parts = [statistics(random_rows(rng, n), log="same") for n in (30, 40, 50)]
     flat = join_logs(parts)

@@ -83,7 +83,7 @@ def test_a_fit_is_that_of_all_rows_stacked(channels, offsets, seed, logs, alike,
 
 
 @given(seed=seeds())
-def test_statistics_of_different_layouts_are_one_problem(seed):
+def test_statistics_of_different_layouts_are_solved_together(seed):
     """A sensor with an offset a log beside one with none, and rows of anybody's regressor."""
     rng = np.random.default_rng(seed)
     first = random_data(rng, "per_log", logs=2)

@@ -93,7 +93,7 @@ def test_missing_rows_are_filled_in(seed, share):
     assert_close(rows.columns, smooth(time), 1e-4)
 
 
-def test_where_two_rows_share_a_stamp_and_others_are_missing_one_of_the_two_is_kept():
+def test_duplicate_stamp_keeps_single_row_when_others_are_missing():
     time = np.delete(even(100.0, 300), [50, 51, 120, 121, 200])
     stamps = np.insert(time, 80, time[80])
     columns = np.insert(smooth(time), 80, smooth(time)[80], axis=0)

@@ -47,6 +47,6 @@ def test_a_log_in_chunks_is_taken_back_as_a_whole(monkeypatch):
     assert scan(log).statistics.samples.sum() == scan(log, Reading()).statistics.samples.sum()
 
 
-def test_a_segment_shorter_than_the_delay_is_none():
+def test_segment_shorter_than_delay_is_discarded():
     with pytest.raises(Exception, match="gaps and jumps leave no segment"):
         prepare(replace(late(0.02), wrench_delay=40.0))

@@ -75,7 +75,7 @@ def test_a_body_that_never_stands_still_is_refused():
         prepare(log)
 
 
-def test_attitudes_in_one_plane_are_refused():
+def test_coplanar_attitudes_are_rejected():
     angles = np.repeat(np.arange(8) * np.pi / 4, 200)
     force = 10.0 * np.column_stack((np.cos(angles), np.sin(angles), np.zeros_like(angles)))
     force += [1.0, 2.0, 3.0] + 0.01 * np.random.default_rng(0).standard_normal(force.shape)
@@ -111,14 +111,14 @@ def test_a_gyro_of_the_other_sign_or_in_degrees_is_refused_with_what_to_look_at(
         prepare(replace(log, signals={**log.signals, "gyro": np.degrees(read)}))
 
 
-def test_a_force_that_tells_the_motion_leaves_none_for_contacts():
+def test_contacts_need_measured_motion():
     log = still_and_moving(noise=1.0)
     with pytest.raises(LogError, match="which leaves none for contacts"):
         list(compensate_log(log, identify.fit(log).estimate).chunks())
 
 
 @pytest.mark.parametrize("given", [{"mass": 1.3}, {"terms": [KnownCom(PHI[1:4] / PHI[0])]}])
-def test_what_rests_and_torque_find_cannot_be_given(given):
+def test_parameters_found_by_static_calibration_cannot_be_given(given):
     """The force leaves nothing with the mass that was found: no other is weighed against it."""
     with pytest.raises(SchemaError, match=r"by its rests, 1\.300\d? kg.*neither can be given"):
         identify.fit(still_and_moving(noise=1.0), **given)
@@ -144,7 +144,7 @@ def test_a_wrench_in_another_unit_is_an_error_that_names_it(of_force, of_torque,
     assert unit in said.remedy
 
 
-def test_the_unit_of_a_wrench_is_said_once_and_forbids_to_use_the_estimate():
+def test_wrong_wrench_unit_is_reported_once_and_makes_estimate_unusable():
     log = still_and_moving(noise=1.0)
     wrench = {name: 1e3 * log.signals[name] for name in ("force", "torque")}
     result = identify.fit(replace(log, signals={**log.signals, **wrench}))
@@ -158,7 +158,7 @@ def test_gravity_of_another_size_is_a_mass_of_another_size():
     assert 1.0e-3 < error / PHI[0] < 1.05e-3
 
 
-def test_logs_of_one_body_agree_by_the_errors_of_their_masses():
+def test_agreement_of_logs_uses_mass_errors():
     first, second = (replace(still_and_moving(k, noise=1.0), name=str(k)) for k in (0, 1))
     assert identify.fit([first, second]).verdict.usable == "yes"
     heavier = replace(still_and_moving(1, noise=1.0, phi=1.01 * PHI), name="heavier")

@@ -91,7 +91,7 @@ def test_the_body_is_inside_its_intervals_with_noise_jitter_and_offsets(fit, giv
     assert {finding.code for finding in result.findings} <= {"clocks_joined", "imu_place"}
 
 
-def test_the_place_that_is_found_is_said_with_its_error(fit):
+def test_estimated_imu_position_is_reported_with_error(fit):
     result = fit(schema(mount=FITTED), noise=1.0)
     (finding,) = [each for each in result.findings if each.code == "imu_place"]
     assert finding.severity == "info"
@@ -158,7 +158,7 @@ def test_the_place_in_two_chunks_of_a_log_has_the_error_of_their_mean(tmp_path, 
     assert len(halves.shares) == len(whole.shares)
 
 
-def test_what_is_told_twice_has_less_noise_in_every_band_than_each(tmp_path):
+def test_fused_signal_has_less_noise_than_each_source(tmp_path):
     log = read_log(*in_files(tmp_path / "log", columns(noise=1.0), schema()))
     recording = prepare(log).recording
     differentiator = Differentiator.design(100.0, 5.0)
@@ -238,7 +238,7 @@ def test_a_difference_beyond_noise_is_a_finding_with_a_remedy(tmp_path, read, sa
 @pytest.mark.parametrize(
     ("seed", "noise", "angle"), [(6, 3.0, 1e-3), (9, 20.0, 0.01), (11, 60.0, 0.05)]
 )
-def test_of_little_motion_nothing_is_said(tmp_path, seed, noise, angle):
+def test_little_motion_gives_no_imu_findings(tmp_path, seed, noise, angle):
     given = columns(seed, noise=noise, angle=angle, seconds=5.0)
     log = read_log(*in_files(tmp_path / "log", given, schema()))
     prepared = prepare(log)

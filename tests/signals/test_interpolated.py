@@ -146,7 +146,7 @@ def test_pieces_between_gaps_are_no_chords(kept):
     assert slower_samples(chords[few], time[few]) is not None
 
 
-def test_what_is_too_little():
+def test_short_or_sparse_logs_are_not_called_interpolated():
     time = rows(500.0)
     at = np.arange(0.0, SECONDS + 1.0, 0.01)
     walk = np.cumsum(np.random.default_rng(0).normal(size=(len(at), 3)), axis=0)

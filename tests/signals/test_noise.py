@@ -229,7 +229,7 @@ def test_noise_that_is_common_to_two_channels_is_read_as_correlated():
     assert_close(block[3:, :3], 0.009 * ones, 0.08)
 
 
-def test_a_short_log_tells_its_noise_as_well_as_a_long_one():
+def test_noise_estimate_of_short_log_is_unbiased():
     """Six seconds at 100 Hz: a median over few averaged spectra is lower than their mean."""
     recording = record(PATH, PHI, np.arange(0.0, 6.0, 0.01))
     found = [

@@ -83,7 +83,7 @@ def assert_obeyed(log, rtol: float, bias: np.ndarray | float = 0.0) -> None:
 @pytest.mark.parametrize("twist", ["body", "world"])
 @pytest.mark.parametrize("acceleration", ["body", "world"])
 @pytest.mark.parametrize("kind", ["classical", "spatial", "proper"])
-def test_where_everything_is_given_nothing_is_differentiated(twist, acceleration, kind):
+def test_complete_motion_is_not_differentiated(twist, acceleration, kind):
     log = prepare(record(PATH, PHI, TIME, ALL, twist=twist, acceleration=acceleration, kind=kind))
     assert_true_features(log, 1e-12)
     assert_obeyed(log, 1e-12)
@@ -105,7 +105,7 @@ def test_where_everything_is_given_nothing_is_differentiated(twist, acceleration
         (("quaternion", "angular_velocity", "linear_acceleration"), ["classical", "proper"]),
     ],
 )
-def test_what_is_missing_is_differentiated_from_what_is_given(give, kinds):
+def test_missing_motion_is_differentiated_from_measured_signals(give, kinds):
     for kind in kinds:
         for frame in ("body", "world"):
             log = prepare(record(PATH, PHI, TIME, give, twist=frame, acceleration=frame, kind=kind))
@@ -144,7 +144,7 @@ def test_an_inertial_unit_without_pose_is_enough_in_body_axes(give):
         (("quaternion", "linear_acceleration"), {"kind": "spatial"}, "no linear velocity"),
     ],
 )
-def test_what_cannot_be_worked_out_is_named(give, options, missing):
+def test_underivable_signal_is_named(give, options, missing):
     with pytest.raises(LogError, match=f"the log gives {missing}.*add its columns to the schema"):
         prepare(record(PATH, PHI, TIME, give, **options))
 
@@ -332,7 +332,7 @@ def test_a_segment_too_short_for_the_filter_is_left_out_and_counted():
     assert log.unused == 40
 
 
-def test_the_default_cutoff_and_the_rate_are_told():
+def test_prepared_log_reports_default_cutoff_and_rate():
     log = prepare(record(PATH, PHI, TIME))
     assert log.cutoff_hz == 5.0
     assert_close(log.rate_hz, RATE, 1e-9)
@@ -357,7 +357,7 @@ def test_the_effective_count_is_two_a_second_and_hertz_and_less_where_edges_are_
     assert effective[1] < 0.97 * 2.0 * 5.0 * seconds
 
 
-def test_a_log_is_cut_into_blocks_and_a_short_one_anew_into_five_folds():
+def test_log_is_cut_into_blocks_and_short_log_into_five_folds():
     time = np.arange(0.0, 60.0, 1.0 / RATE)
     long, short = (prepare(record(PATH, PHI, t, ALL), 5.0) for t in (time, TIME))
     assert [block.samples for block in long.blocks] == [2000] * 6
@@ -374,7 +374,7 @@ def test_a_log_is_cut_into_blocks_and_a_short_one_anew_into_five_folds():
             assert sorted(block.noise) == np.unique(block.groups).tolist()
 
 
-def test_of_a_span_of_time_rows_are_made_and_all_else_serves_derivatives_alone():
+def test_time_span_limits_rows_and_uses_neighbours_for_derivatives():
     time = np.arange(0.0, 20.0, 1.0 / RATE)
     recording = record(PATH, PHI, time)
     whole = prepare(recording, 5.0)

@@ -26,7 +26,7 @@ def test_the_digest_tells_readings_apart_and_outlives_a_process():
     assert Reading().digest == "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
 
 
-def test_a_patch_takes_the_place_of_one_before_whatever_their_order():
+def test_later_patch_replaces_earlier_one():
     one = Reading().with_patch({"pose.order": "wxyz"}).with_patch({"wrench.delay_s": 0.1})
     other = Reading().with_patch({"wrench.delay_s": 0.2}).with_patch({"pose.order": "wxyz"})
     assert other.with_patch({"wrench.delay_s": 0.1}) == one

@@ -34,7 +34,7 @@ def test_mean_of_rounding_is_that_of_many_draws_and_of_a_fourier_series(noise):
         )
 
 
-def test_steps_are_told_by_the_values_of_a_register():
+def test_quantiser_step_is_estimated_from_register_values():
     rng = np.random.default_rng(0)
     counts = rng.integers(-80, 80, size=2000)
     found = fit_quantiser(np.round(0.0762939 * counts + 0.011, 3))  # printed with three decimals
@@ -89,7 +89,7 @@ def test_without_noise_the_wrench_before_rounding_comes_back(include, frame, del
     np.testing.assert_array_equal(found.signals["force"][0], rounded(logged).signals["force"][0])
 
 
-def test_of_too_few_rows_nothing_is_taken_off():
+def test_short_log_is_not_dequantised():
     log = rounded(
         synthetic_recording(BODY, rng=np.random.default_rng(1), duration=0.1, rate_hz=100.0)
     )

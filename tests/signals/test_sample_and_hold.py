@@ -65,7 +65,7 @@ def test_rows_that_repeat_evenly_only_now_and_then_are_no_samples():
     assert sampled_rows([walk(rng)[last]]) is None
 
 
-def test_what_is_no_hold():
+def test_signals_without_sample_and_hold_are_not_detected():
     rng = np.random.default_rng(0)
     time = np.arange(ROWS)[:, None] * 1e-3
     assert sampled_rows([walk(rng)]) is None

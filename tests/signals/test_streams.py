@@ -108,7 +108,7 @@ def test_without_noise_the_body_comes_out(rates):
     assert off.max() < 1e-4
 
 
-def test_with_noise_errors_and_intervals_are_those_of_one_clock():
+def test_streams_match_single_clock_errors_and_coverage():
     """Pose at 100 Hz, accelerometer at 250 Hz and wrench at 700 Hz, of several bodies."""
     ours, theirs, covered = [], [], []
     for seed in range(5):
@@ -129,7 +129,7 @@ def test_with_noise_errors_and_intervals_are_those_of_one_clock():
     assert np.mean(covered) > 0.87
 
 
-def test_the_noise_that_is_read_is_that_of_one_clock():
+def test_resampled_streams_keep_noise_density():
     """A thinned or resampled stream has the density it had; else intervals would be too narrow."""
     found = []
     for rates in ({"pose": 100.0, "wrench": 700.0}, {"pose": 100.0, "wrench": 100.0}):
@@ -159,7 +159,7 @@ def test_the_slowest_stream_stays_as_it_is_and_gives_the_clock():
     assert f"of the slowest, pose: {len(one)} of its {len(pose)}" in finding.text
 
 
-def test_a_log_of_one_clock_is_returned_as_it_is():
+def test_single_clock_log_is_returned_unchanged():
     recording = synthetic_recording(PHI, rng=np.random.default_rng(1), include="all")
     assert on_one_clock(recording) is recording
     one = on_one_clock(streams_of(PHI, RATES[0]))
@@ -276,7 +276,7 @@ def test_an_interpolated_pose_is_taken_at_its_samples(pose_hz, kind):
     assert errors(recording, PHI)[0].max() < 2e-3
 
 
-def test_what_is_interpolated_from_samples_of_one_sensor_stays_together():
+def test_signals_of_a_sensor_share_interpolation_samples():
     """A wrench of its own samples is not taken at those of the pose, nor the pose at its own."""
     path, rate = Path.random(4), 1000.0
     time, slow = np.arange(0.0, 10.0, 1.0 / rate), np.arange(0.0, 10.1, 1e-2)
@@ -337,7 +337,7 @@ def test_a_stream_of_few_rows(rows):
         prepare(short)
 
 
-def test_a_recording_of_streams_travels_and_is_not_written_as_one():
+def test_streams_survive_pickling_read_only():
     sent = streams_of(PHI, RATES[1], seconds=2.0)
     got = pickle.loads(pickle.dumps(sent))  # noqa: S301 - our own
     for one, other in zip(sent.streams, got.streams, strict=True):
@@ -349,7 +349,7 @@ def test_a_recording_of_streams_travels_and_is_not_written_as_one():
                 other.signals[name][0] = 0.0
 
 
-def test_streams_are_not_written_as_one_clock(tmp_path):
+def test_write_log_rejects_unsynchronised_streams(tmp_path):
     recording = streams_of(PHI, RATES[0], seconds=2.0)
     with pytest.raises(LogError, match=r"write identify.signals.on_one_clock\(recording\)"):
         write_log(recording, tmp_path / "log.csv")

@@ -83,7 +83,7 @@ def test_all_rows_together_have_the_energy_of_the_windowed_block(length, tapered
     assert_close(rows.T @ rows, windowed.T @ windowed, 1e-11, scale=length)
 
 
-def test_the_taper_rises_over_a_twentieth_and_has_mean_square_one():
+def test_taper_rises_over_five_percent_with_unit_mean_square():
     window = block_transform(1000, RATE, 5.0, tapered=True).window
     assert_close(np.mean(window**2), 1.0, 1e-14)
     assert_close(window, window[::-1], 1e-14)
@@ -184,7 +184,7 @@ def _rows(transform: BlockTransform, columns: np.ndarray) -> np.ndarray:
     return transform.apply(np.column_stack((np.ones(len(columns)), columns)))[:, 1:]
 
 
-def test_a_signal_that_is_used_as_it_is_has_gain_one_tapered_or_not():
+def test_undifferentiated_signal_has_unit_gain():
     differentiator = Differentiator.design(RATE, 5.0)
     plain = block_transform(400, RATE, 5.0, tapered=False)
     alone = derivative_gains(plain, differentiator, (SAMPLE,))

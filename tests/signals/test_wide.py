@@ -70,7 +70,7 @@ def test_the_columns_of_a_fit_are_what_they_are_without_the_others(give):
             assert_close(moment[:18, :18], same.noise[group], 1e-13)
 
 
-def test_where_all_was_measured_wide_columns_cost_edges():
+def test_wide_columns_lose_block_edges_of_fully_measured_log():
     """The wrench is differentiated then, and without a taper edges would be in slow rows."""
     log = record(PATH, PHI, TIME, ALL)
     half_window = Differentiator.design(RATE, 5.0).half_window

@@ -33,7 +33,7 @@ def state(**changed: Any) -> State:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("field", FIELDS)
-def test_one_batched_field_makes_a_batch_of_states(way, field):
+def test_batched_field_broadcasts_state(way, field):
     rows = np.random.default_rng(2).normal(size=(3, 4 if field == "quaternion" else 3))
     path = WAYS[way](PHI, state(**{field: rows}))
     assert path.velocity.shape == (3, N + 1, 3)
@@ -57,14 +57,14 @@ def test_one_batched_field_makes_a_batch_of_states(way, field):
         ),
     ],
 )
-def test_a_field_of_a_state_that_is_none_is_named(field, value, message):
+def test_invalid_state_field_is_named(field, value, message):
     others: dict[str, Any] = {"position": np.zeros((5, 3))} if "broadcast" in message else {}
     with pytest.raises(SimulationError, match=message):
         state(**{**others, field: value})
 
 
 @pytest.mark.parametrize("step", ["a", None, [0.1, 0.2], 1j, 0.0, -1.0, np.nan, np.inf])
-def test_a_step_that_is_none_is_refused(step: Any):
+def test_invalid_step_is_rejected(step: Any):
     for run in (
         lambda: simulate(PHI, state(), duration=1.0, step=step),
         lambda: fast_rollout(PHI, state(), LOAD, step),

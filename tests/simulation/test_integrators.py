@@ -118,7 +118,7 @@ def test_a_free_rigid_body_keeps_its_momentum_to_the_last_bit(name):
     assert np.abs(phase[3:7] - first[3:7]).max() > 0.1
 
 
-def test_a_splitting_undoes_a_step_by_one_back_in_time():
+def test_splitting_integrator_is_time_reversible():
     body = FreeBody.of(PHI, FLUID)
     motion = Forces(body, [WORLD], (), GRAVITY).around(0.5)
     phase = body.phase_of(random_state(np.random.default_rng(8)))

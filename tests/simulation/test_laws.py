@@ -146,7 +146,7 @@ def test_power_is_the_rate_of_energy_and_the_wrench_that_of_momentum(frame):
     assert_close(momentum[-1] - momentum[0], weights @ pushed, 1e-7)
 
 
-def test_a_state_is_at_rest_at_the_origin_where_nothing_else_is_said():
+def test_default_state_is_at_rest_at_origin():
     rest = State()
     assert np.array_equal(rest.vector, [0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0])
     assert np.array_equal(rest.pose.matrix, np.eye(4))
@@ -170,7 +170,7 @@ def test_a_state_is_at_rest_at_the_origin_where_nothing_else_is_said():
         ("drag", r"expected a law \(t, state\) → \[f; t\], or a load .* got 'drag'"),
     ],
 )
-def test_what_is_no_law_is_refused(law, message):
+def test_invalid_load_law_is_rejected(law, message):
     three = InertialParameters(np.tile(BODY.phi, (3, 1)))
     with pytest.raises(SimulationError, match=message):
         simulate(three, duration=0.2, step=0.1, loads=[law])

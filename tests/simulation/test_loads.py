@@ -67,6 +67,6 @@ TWO = np.zeros((2, 6))
         (lambda: Impulse(0.0, frame="bdy"), r"did you mean 'body'"),
     ],
 )
-def test_what_is_no_load_is_refused(make, message):
+def test_invalid_load_is_rejected(make, message):
     with pytest.raises(SimulationError, match=message):
         make()

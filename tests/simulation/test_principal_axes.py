@@ -77,7 +77,7 @@ def test_a_body_moves_the_same_in_its_principal_axes(seed):
         ({"com": [0.0, 0.0]}, r"com: expected shape \(..., 3\), got \(2,\)"),
     ],
 )
-def test_what_is_no_principal_body_is_refused(changed, message):
+def test_invalid_principal_body_is_rejected(changed, message):
     given_ = {"mass": 1.0, "com": np.zeros(3), "moments": np.ones(3), "quaternion": [0, 0, 0, 1]}
     with pytest.raises(ModelError, match=message):
         PrincipalBody(**(given_ | changed))

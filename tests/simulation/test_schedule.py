@@ -29,7 +29,7 @@ def test_a_duration_of_whole_steps_has_no_step_more(step, count):
 
 
 @given(st.lists(st.floats(0.0, 1.0), max_size=20), st.floats(0.01, 2.0), st.integers(1, 5))
-def test_instants_increase_and_every_break_is_one(breaks, step, every):
+def test_instants_increase_and_include_every_break(breaks, step, every):
     times = schedule(1.0, step, every, [np.array(breaks)])
     assert times.instants[0] == 0.0
     assert times.instants[-1] == 1.0

@@ -258,7 +258,7 @@ TOP = phi_from_inertia(1.0, np.zeros(3), np.diag([1.0, 2.0, 3.0]))
         ),
     ],
 )
-def test_what_cannot_be_simulated_is_refused(changed, message):
+def test_invalid_simulations_are_rejected(changed, message):
     arguments = {"body": TOP, "start": REST, "duration": 1.0, "step": 0.1} | changed
     with pytest.raises(IdentifyError, match=message):
         simulate(**arguments)

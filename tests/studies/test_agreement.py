@@ -1,7 +1,7 @@
 from experiments import agreement
 
 
-def test_logs_of_one_body_agree_and_a_heavier_one_is_named(tmp_path, monkeypatch, capsys):
+def test_equal_bodies_agree_and_heavier_body_is_detected(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(agreement, "SETS", (2, 4))
     monkeypatch.setattr(agreement, "SETS_DRAWN", 4)
     monkeypatch.setattr(agreement, "HEAVIER", (1.1,))

@@ -33,7 +33,7 @@ def test_a_benchmark_runs(name):
     assert name == "inspect" or any(line.reach for line in lines)  # for it there is no number
 
 
-def test_one_that_cannot_run_does_not_hide_the_others(monkeypatch, tmp_path, capsys):
+def test_failing_benchmark_does_not_hide_others(monkeypatch, tmp_path, capsys):
     def broken(effort: Effort) -> list[Line]:
         raise OSError("no room")
 

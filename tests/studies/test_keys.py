@@ -69,7 +69,7 @@ def test_equal_values_make_the_same_key() -> None:
 
 @pytest.mark.parametrize("value", [object(), len, {1, 2}, b"a", 1j, {1: 2}, Point, Path("a")])
 @pytest.mark.parametrize("within", [lambda v: v, lambda v: (1, [v]), lambda v: {"a": Point(v)}])
-def test_what_has_no_canonical_form_is_an_error(value: object, within: Any) -> None:
+def test_value_without_canonical_form_raises(value: object, within: Any) -> None:
     with pytest.raises(TypeError, match=r"a key cannot be made of .* has no canonical form"):
         plain(within(value))
 
@@ -91,7 +91,7 @@ def test_its_name_its_file_and_its_time_limit_are_not_in_the_keys_of_a_studys_tr
 
 
 @pytest.mark.parametrize("field", ["seed", "metrics", "cutoff_hz"])
-def test_what_its_trials_give_is_in_their_keys(field: str) -> None:
+def test_trial_keys_depend_on_study_settings(field: str) -> None:
     study = quick(perturbations=[{"kind": "noise", "force": 0.1}])
     other: dict[str, Any] = {"seed": 6, "metrics": ("mass_error",), "cutoff_hz": 3.0}
     changed = replace(study, **{field: other[field]})

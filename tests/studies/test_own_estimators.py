@@ -96,7 +96,7 @@ def test_nothing_of_the_file_runs_while_the_study_is_read(tmp_path):
     assert (row["error_type"], row["error"]) == ("SystemError", "now")
 
 
-def test_what_is_no_body_is_an_error_of_its_row(tmp_path):
+def test_invalid_estimator_output_is_row_error(tmp_path):
     rows = rows_of(study_in(tmp_path, "wls", "mine.py:short", "mine.py:words"), tmp_path)
     assert rows["wls"]["status"] == "solved"
     assert "mine.py:short: expected ten numbers (m, hx" in rows["short"]["error"]
@@ -113,7 +113,7 @@ def test_what_is_no_body_is_an_error_of_its_row(tmp_path):
         ("mine.py:three", r"two arguments, .* got three\(data, options, more\)"),
     ],
 )
-def test_what_cannot_be_called_is_refused_before_anything_runs(tmp_path, kind, message):
+def test_uncallable_estimator_is_rejected_before_run(tmp_path, kind, message):
     with pytest.raises(StudyError, match=message):
         study_in(tmp_path, kind)
     (tmp_path / "broken.py").write_text("def (", encoding="utf-8")

@@ -74,7 +74,7 @@ def test_any_number_of_workers_and_any_order_give_the_same_bits() -> None:
         )
 
 
-def test_chunks_of_one_log_add_up_on_workers() -> None:
+def test_chunk_statistics_sum_to_whole() -> None:
     rows = np.random.default_rng(1).standard_normal((5000, 19))
     rows[:, 0] = 1.0
     chunks = np.array_split(rows, 7)
@@ -107,11 +107,11 @@ def test_a_part_whose_worker_died_is_made_again() -> None:
     assert len(executor.tried) == 3
 
 
-def test_a_part_that_kills_every_worker_is_said() -> None:
+def test_part_that_kills_every_worker_is_reported() -> None:
     with pytest.raises(StudyError, match=r"part 0 of 2: .* died each time it was tried: killed"):
         reduce_statistics(list("ab"), str.upper, pair, Dying(every=True))
 
 
-def test_what_a_part_raises_is_raised() -> None:
+def test_error_in_part_is_raised() -> None:
     with pytest.raises(StudyError, match="cannot run its task: ZeroDivisionError"):
         reduce_statistics([0], lambda part: 1 / part, max, InProcess())

@@ -27,7 +27,7 @@ def stars(shared_data, monkeypatch) -> Study:
 
 
 @pytest.mark.parametrize("name", sorted(set(FILES) - set(OF_TOOLS)))
-def test_those_of_synthetic_logs_need_no_data_and_run_a_trial(name, tmp_path):
+def test_synthetic_studies_run_without_datasets(name, tmp_path):
     study = load_study(EXPERIMENTS / name)
     assert study.name == Path(name).stem
     one = replace(study, logs=study.logs[:1], perturbations=study.perturbations[:1], seeds=(0,))

@@ -34,9 +34,7 @@ def test_a_fault_is_counted_as_named_and_as_corrected(tmp_path, capsys):
         silent.main(["-o", str(path), "--logs", "fest-2"])
 
 
-def test_cases_that_were_done_are_kept_and_one_that_fails_is_named_and_tried_again(
-    tmp_path, monkeypatch
-):
+def test_completed_cases_are_kept_and_failed_case_is_retried(tmp_path, monkeypatch):
     path, tried = tmp_path / "silent.md", []
     chosen = ["-o", str(path), "--only", "'s sign", "--logs", "fast-2", "--clean", "2"]
     chosen += ["--several", "0"]
@@ -101,7 +99,7 @@ def test_a_remedy_is_obeyed_as_it_is_written(remedy, table, keys):
     assert schema["pose"] == {"maps": "a", "order": "xyzw"}
 
 
-def test_a_remedy_that_is_no_line_is_not_obeyed_and_one_of_no_schema_is_an_error():
+def test_remedy_without_schema_line_is_ignored_and_invalid_line_raises():
     assert scoring.obey({}, "Change the sign of force and torque.") is None
     assert scoring.obey({}, "In the schema, [pose], change the sign of its columns.") is None
     with pytest.raises(SchemaError, match="names no lines of a schema"):
@@ -163,7 +161,7 @@ def test_power_of_several_is_that_of_their_maps(subject, number):
     assert_close(power, 2.0 * np.linalg.slogdet(G)[1], 1e-6)
 
 
-def test_several_can_be_told_where_each_can_beside_the_others(subject, monkeypatch):
+def test_combined_faults_are_detectable_when_each_is_distinguishable(subject, monkeypatch):
     monkeypatch.setattr(scoring, "subject", lambda log, seed: subject)
     scoring._spread.cache_clear()
     late = ("late", several._alone(faults.late(0.005)), several._nothing)

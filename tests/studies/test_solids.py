@@ -11,7 +11,7 @@ from tests.close import assert_close
 
 
 @pytest.mark.parametrize("name", solids())
-def test_points_and_mesh_are_of_one_body_on_one_motion(name):
+def test_point_and_mesh_logs_share_body_and_motion(name):
     (one, points), (two, mesh) = (log_of(name, known, 3) for known in ("points", "mesh"))
     assert_close(points.phi, mesh.phi, 0.0)
     assert_close(one.signals["force"], two.signals["force"], 0.0)

@@ -58,7 +58,7 @@ def test_the_later_row_of_a_key_counts(tmp_path: Path, passing: str) -> None:
     assert table["error"].to_pylist() == [None]
 
 
-def test_a_second_writer_is_refused_and_told_of_the_first(tmp_path: Path) -> None:
+def test_second_writer_is_rejected_with_process_of_first(tmp_path: Path) -> None:
     with Store(tmp_path, INFO):
         with pytest.raises(StudyError, match=f"process {os.getpid()} on .* is running a study"):
             Store(tmp_path, INFO)

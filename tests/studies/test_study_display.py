@@ -20,7 +20,7 @@ def test_a_line_says_done_failed_rate_and_time_to_go() -> None:
 @pytest.mark.parametrize(
     ("seconds", "said"), [(3.2, "3 s"), (61, "1 min 1 s"), (3600 * 2 + 300, "2 h 5 min")]
 )
-def test_times_are_said_as_people_say_them(seconds: float, said: str) -> None:
+def test_durations_are_readable(seconds: float, said: str) -> None:
     assert duration(seconds) == said
 
 
@@ -36,7 +36,7 @@ def test_elsewhere_lines_are_plain_and_rare() -> None:
     assert "\x1b" not in stream.getvalue()
 
 
-def test_on_a_terminal_one_line_lives() -> None:
+def test_terminal_progress_updates_single_line() -> None:
     stream = Terminal()
     with shown_progress(stream) as show:
         show(Progress(total=10, present=0, done=5, failed=1, seconds=1.0))

@@ -49,7 +49,7 @@ def test_steps_are_combined_in_sequence() -> None:
     assert study.perturbations[0].columns()["delay_wrench"] == 0.01
 
 
-def test_every_trial_is_counted_and_what_draws_nothing_has_one_seed() -> None:
+def test_trials_are_counted_and_deterministic_perturbations_have_single_seed() -> None:
     study = quick()
     trials = list(study.trials())
     assert len(trials) == len(study) == 2 * (1 + 2 * 3) * 2
@@ -90,7 +90,7 @@ WRONG: list[tuple[str, Any, str]] = [
 
 
 @pytest.mark.parametrize(("key", "value", "message"), WRONG)
-def test_what_is_wrong_is_said_with_its_place(key: str, value: Any, message: str) -> None:
+def test_invalid_study_reports_location(key: str, value: Any, message: str) -> None:
     with pytest.raises(StudyError, match=message):
         parse_study(QUICK | {key: value})
 

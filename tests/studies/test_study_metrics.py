@@ -104,7 +104,7 @@ def test_every_estimator_finds_the_body(kind: str, data: TrialData) -> None:
     assert score("relative_inertia_error", output)["relative_inertia_error"] < 20.0
 
 
-def test_what_was_given_is_no_claim_to_be_tested() -> None:
+def test_given_parameters_are_excluded_from_coverage() -> None:
     output = EstimatorOutput(TRUE.phi, intervals={"m": (TRUE.mass, TRUE.mass), "hx": (-1.0, 1.0)})
     covered = score("covered", output)
     assert covered["covered_m"] is None

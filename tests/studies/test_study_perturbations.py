@@ -157,7 +157,7 @@ def test_decimation_keeps_every_so_many_rows() -> None:
     np.testing.assert_array_equal(thin.signals["torque"], recording.signals["torque"][::7])
 
 
-def test_steps_follow_one_another_with_numbers_of_their_own() -> None:
+def test_perturbation_steps_use_independent_random_streams() -> None:
     recording = log(duration=4.0)
     both = PerturbationSequence("both", (GaussianNoise(force=0.1), GaussianNoise(torque=0.1)))
     first = PerturbationSequence("first", (GaussianNoise(force=0.1),))

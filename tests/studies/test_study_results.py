@@ -73,7 +73,7 @@ def test_means_are_by_perturbation_and_estimator_in_the_studys_order(
         (lambda r: table(r, by=["x"]), "no column 'x'; there are key, code, "),
     ],
 )
-def test_what_is_not_there_is_said(results: Results, call, message: str) -> None:
+def test_missing_results_raise(results: Results, call, message: str) -> None:
     with pytest.raises(StudyError, match=message):
         call(results)
 
@@ -104,7 +104,7 @@ def test_the_interval_of_a_share_is_within_what_is_possible() -> None:
     assert frame.loc["mass_error", "low"] < -1.0
 
 
-def test_pairs_that_lack_one_side_do_not_count() -> None:
+def test_unpaired_trials_are_excluded() -> None:
     errors = {("A", "a", 0): 1.0, ("B", "a", 0): 0.5, ("A", "b", 0): 9.0, ("B", "c", 0): 7.0}
     row = compare(made_up(errors), "A", "B", ["mass_error"]).iloc[0]
     assert (row["pairs"], row["unpaired"], row["difference"]) == (1, 2, -0.5)

@@ -250,7 +250,7 @@ def test_the_estimate_of_time_counts_every_trial() -> None:
     assert estimate_time(study, workers=2, only=["estimator=ols"]).trials == 14
 
 
-def test_a_study_run_last_without_a_row_yet_shows_none_of_another(out: Path) -> None:
+def test_study_without_rows_shows_no_rows_of_another(out: Path) -> None:
     with Store(out, StoreInfo("other")) as store:
         store.select(trial.key for trial in quick(seed=8).trials())
     with pytest.raises(StudyError, match="no results yet of the study that was run last"):

@@ -30,7 +30,7 @@ def test_the_mean_is_held_by_ninety_five_of_a_hundred_intervals():
         assert 0.89 < np.mean(held) < 0.985
 
 
-def test_what_is_not_there_does_not_count():
+def test_mean_interval_ignores_non_finite_values():
     assert mean_interval([1.0, np.nan, 2.0, np.inf]) == mean_interval([1.0, 2.0])
     assert np.isnan(mean_interval([1.0, np.nan])).all()
     assert mean_interval([2.0, 2.0, 2.0]) == (2.0, 2.0)

@@ -34,7 +34,7 @@ def drawn(rng, phi=BODY.phi, *, degrees=40.0, wide=1.0, decided_by=BY_DATA) -> S
     )
 
 
-def test_errors_of_one_sensors_scale_make_no_difference_and_do_not_average_out():
+def test_shared_scale_error_neither_separates_nor_averages_out():
     rng = np.random.default_rng(5)
     several = {f"log{k}": drawn(rng) for k in range(16)}
     of_scale = 0.02**2 * np.outer(BODY.phi, BODY.phi)
@@ -78,7 +78,7 @@ def positive(rng, size: int) -> np.ndarray:
     return root @ root.T / size
 
 
-def test_of_single_numbers_it_is_the_test_of_welch():
+def test_same_mean_of_scalars_is_welch_test():
     rng = np.random.default_rng(1)
     count, means = 5, rng.standard_normal((5, 1))
     variances, degrees = rng.uniform(0.2, 2.0, count), rng.uniform(4.0, 20.0, count)
@@ -103,7 +103,7 @@ def test_beside_a_known_mean_it_is_exactly_f():
     assert_close(p, fdtrc(10, 25.0, square / 10.0), rtol=1e-6)
 
 
-def test_what_is_not_identified_is_left_out_and_counted_so():
+def test_same_mean_excludes_unidentified_parameters_from_degrees_of_freedom():
     rng = np.random.default_rng(3)
     size, count = 4, 3
     which = np.array([[1, 1, 1, 1], [1, 0, 1, 0], [0, 1, 1, 0]], dtype=bool)
@@ -123,7 +123,7 @@ def test_what_is_not_identified_is_left_out_and_counted_so():
     assert_close(p, chdtrc(f, squares[0]), rtol=1e-6)
 
 
-def test_of_sizes_estimated_with_few_degrees_the_probability_is_what_it_says():
+def test_same_mean_p_value_is_calibrated_for_few_degrees_of_freedom():
     rng = np.random.default_rng(4)
     count, size, rounds = 5, 10, 1500
     degrees = np.array([12.0, 20.0, 30.0, 60.0, 60.0])
@@ -142,7 +142,7 @@ def test_of_sizes_estimated_with_few_degrees_the_probability_is_what_it_says():
     assert abs(below[2] - 0.02) < 0.0145
 
 
-def test_estimates_of_one_body_agree_and_their_pool_has_it():
+def test_estimates_of_same_body_agree_and_pool_covers_it():
     rng = np.random.default_rng(5)
     pooled = pool_estimates({f"log{k}": drawn(rng) for k in range(20)})
     assert pooled.verdict == "agree"
@@ -186,7 +186,7 @@ def test_logs_of_another_body_are_found_and_named_with_what_differs():
     assert abs(pooled.values["m"] - BODY.mass) < 3e-3  # of the rest
 
 
-def test_a_good_log_beside_a_heavy_odd_one_is_not_named():
+def test_outlier_of_high_weight_does_not_incriminate_good_log():
     """Of the pool the odd one has half the weight, and the narrowest of the others seem far."""
     rng = np.random.default_rng(15)
     other = BODY.phi + np.array([0.3, *np.zeros(9)])
@@ -218,7 +218,7 @@ def test_intervals_a_few_percent_too_narrow_are_no_difference_however_many_logs_
         assert pooled.verdict == verdict
 
 
-def test_nothing_and_one_and_vague_ones_cannot_be_told():
+def test_too_few_or_imprecise_estimates_are_undecided():
     rng = np.random.default_rng(10)
     for few in ({}, {"a": drawn(rng)}):
         assert pool_estimates(few).verdict == "cannot be told"

@@ -92,14 +92,14 @@ def test_short_segments_are_replayed_as_far_as_half_of_them_reaches():
     assert replay([], {"true": PHI}) is None
 
 
-def test_no_window_crosses_from_one_segment_to_the_next():
+def test_windows_do_not_cross_segments():
     first, second = segment(200.0, 2.5, 1), segment(200.0, 2.5, 2)
     result = replay([(first, BIAS), (second, BIAS)], {"true": PHI})
     assert result.windows == 4
     assert result.errors["true"].position.max() < 1e-3
 
 
-def test_replay_refuses_a_body_that_is_none():
+def test_replay_rejects_inconsistent_body():
     with pytest.raises(SimulationError, match="not physically possible"):
         replay([(segment(100.0, 4.0), BIAS)], {"bad": -PHI})
     with pytest.raises(SimulationError, match="at least one body"):

@@ -18,7 +18,7 @@ def test_all_bodies_in_both_ways_with_bands():
     assert done.missing == ()
 
 
-def test_a_body_that_is_lost_is_said_by_name_and_the_others_stay():
+def test_diverged_replay_does_not_affect_other_bodies():
     done = Replays(((segment(200.0, 3.0), BIAS),), {"estimate": PHI, "truth": TINY})
     assert list(done.windows.errors) == list(done.single_shot.errors) == ["estimate"]
     assert len(done.missing) == 2
@@ -33,7 +33,7 @@ def test_an_estimate_that_is_lost_has_no_replay_and_a_reason():
     assert all("with the estimate: " in reason for reason in done.missing)
 
 
-def test_a_band_that_is_lost_is_said():
+def test_diverged_band_is_reported():
     samples = np.concatenate((np.tile(PHI, (3, 1)), TINY[None]))
     done = Replays(((segment(200.0, 3.0), BIAS),), {"estimate": PHI}, samples=samples)
     assert done.windows.band is None

@@ -32,7 +32,7 @@ def test_white_noise_through_the_low_pass_is_noise():
         assert not axes_beyond_noise([log(seed)], PHI, BIAS[None]).any()
 
 
-def test_noise_makes_what_it_is_said_to_make():
+def test_predicted_noise_rms_matches_simulated_noise():
     """White noise of 0.2 N at 100 Hz, of which 5 Hz of 50 are kept; the body is the true one."""
     logs, biases = [log(seed) for seed in range(3)], np.array([BIAS] * 3)
     made = rms_of_noise(logs, PHI, biases)
@@ -72,7 +72,7 @@ def test_a_late_wrench_goes_with_the_rate_of_the_motion():
         lambda t: Path.random(7).acceleration(t)[:, 0],  # correlated with the motion
     ],
 )
-def test_what_is_not_modelled_is_more_than_noise_on_its_axis_alone(extra):
+def test_unmodelled_wrench_exceeds_noise_on_its_axis_only(extra):
     added = np.zeros((len(TIME), 3))
     added[:, 1] = extra(TIME)
     found = axes_beyond_noise([log(7, added)], PHI, BIAS[None])

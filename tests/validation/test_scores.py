@@ -82,7 +82,7 @@ def test_scores_are_of_the_size_of_the_noise_and_a_wrong_body_scores_worse():
     assert bad.r_squared[:3].max() < good.r_squared[:3].min()
 
 
-def test_still_poses_are_left_out_one_at_a_time():
+def test_static_poses_use_leave_one_out():
     rng = np.random.default_rng(2)
     rows = np.zeros((7, 19))
     rows[:, 0] = 1.0

@@ -59,7 +59,7 @@ def test_posterior_bodies_are_possible_and_have_the_covariance():
     assert_close(np.sqrt(np.diag(np.cov(samples.T))), np.sqrt(np.diag(SPREAD)), 0.1)
 
 
-def test_a_body_of_no_possible_neighbours_gives_none():
+def test_posterior_without_consistent_bodies_has_no_samples():
     impossible = PHI * np.r_[np.ones(4), -np.ones(6)]
     assert posterior_bodies(impossible, 1e-6 * SPREAD, np.random.default_rng(0)) is None
 

@@ -11,7 +11,7 @@ from tests.close import assert_close
 from tests.validation.test_replay import BIAS, PHI, segment
 
 
-def test_windows_follow_one_another_and_share_their_ends():
+def test_consecutive_windows_share_end_points():
     (windows,) = cut_windows([(segment(100.0, 5.0), BIAS)], 1.0)
     assert windows.time.shape == (4, 101)
     assert_close(windows.time[1:, 0], windows.time[:-1, -1], 1e-12)

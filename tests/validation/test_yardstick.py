@@ -37,7 +37,7 @@ def test_errors_of_the_true_body_are_those_of_the_yardstick():
         assert 0.7 < np.median(ratio) < 1.4, name
 
 
-def test_noise_of_the_force_grows_as_a_twice_integrated_one():
+def test_position_error_of_force_noise_grows_as_double_integral():
     """A point-like body that does not turn: var = S t³ / (3 m²) on each axis."""
     n, step, density = 401, 0.005, 1e-4
     still = Segment(
@@ -72,7 +72,7 @@ def test_windows_are_so_short_that_noise_stays_below_a_tenth_of_the_motion():
     assert done.windows > asked.windows
 
 
-def test_one_shot_ends_where_noise_would_be_more_than_a_tenth_of_the_motion():
+def test_single_shot_ends_when_noise_exceeds_tenth_of_motion():
     log, noise = noisy(10.0)
     shot = replay_in_one_shot([(log, BIAS)], {"true": PHI}, noise=noise)
     assert shot.ended
@@ -83,7 +83,7 @@ def test_one_shot_ends_where_noise_would_be_more_than_a_tenth_of_the_motion():
     assert len(whole.time) == len(log.time)
 
 
-def test_where_noise_hides_every_motion_the_reason_is_said():
+def test_noise_above_motion_is_reported_as_reason():
     log, noise = noisy(100.0)
     with pytest.raises(SimulationError, match="noise of the wrench alone is more than a tenth"):
         replay([(log, BIAS)], {"true": PHI}, noise=noise)

@@ -40,7 +40,7 @@ def test_the_spread_of_the_density_is_that_of_bodies_drawn_from_the_field():
     assert np.abs(found[0]).max() < 1e-15  # the mass stays
 
 
-def test_of_many_points_some_stand_for_all():
+def test_subsampled_points_keep_covariance():
     rng = np.random.default_rng(1)
     many = rng.uniform(-0.5, 0.5, (20_000, 3)) * [0.3, 0.1, 0.05]
     all_alike = np.full(len(many), 1.0 / len(many))

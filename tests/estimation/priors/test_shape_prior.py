@@ -30,7 +30,7 @@ def spreads(prior: ShapePrior) -> np.ndarray:
     return np.sqrt(np.diagonal(prior.mixture(1.0).covariances, axis1=1, axis2=2))[-1]
 
 
-def test_points_mesh_and_solid_of_one_box_say_nearly_the_same():
+def test_point_mesh_and_solid_priors_of_a_box_agree():
     box = Box(*SIDES)
     priors = {
         "solid": ShapePrior.of_shape(box, at=AT, error=0.003),

@@ -47,7 +47,7 @@ def resampled(step: float, way: str, duration: float = 0.4) -> np.ndarray:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("count", [2, 9, 70])  # Python's numbers; by segments; by rows
-def test_the_plain_rollout_and_this_one_meet_at_order_four(way, count):
+def test_decoupled_and_plain_rollouts_converge_at_order_four(way, count):
     phi, start = some_bodies(count), some_states((count,))
     steps = 8e-3 / 2.0 ** np.arange(3)
     gaps = np.array(

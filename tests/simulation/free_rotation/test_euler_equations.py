@@ -33,7 +33,7 @@ def integrate(rate, start: np.ndarray, times: np.ndarray) -> np.ndarray:
 
 @settings(max_examples=2)
 @given(seeds())
-def test_three_forms_give_one_motion_under_a_torque(seed):
+def test_three_forms_of_euler_equations_agree_under_torque(seed):
     rng = np.random.default_rng(seed)
     I, q, w = inertia_about_com(random_body(rng)), unit(rng.normal(size=4)), rng.normal(size=3)
     times = np.linspace(0.0, 3.0, 4)

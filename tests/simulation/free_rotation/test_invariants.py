@@ -111,7 +111,7 @@ def test_symmetric_top_precesses_at_l_over_the_transverse_moment():
     assert found.moment == 1.8
 
 
-def test_where_there_is_no_period():
+def test_period_is_nan_for_degenerate_rotations():
     for name in ("sphere", "at rest", "spin, middle"):
         found = rotation_invariants(*body(ALL[name], turned=False))
         assert np.isnan(found.period)

@@ -105,7 +105,7 @@ def test_momentum_and_energy_stay(rotation, share):
     assert abs(np.linalg.norm(found.quaternion) - 1.0) < 1e-14
 
 
-def test_two_times_one_after_the_other_are_their_sum_and_back_again():
+def test_free_rotation_satisfies_group_property_and_time_reversal():
     """Group property and time reversal, to what the rounded state in between leaves of them."""
     rng = np.random.default_rng(5)
     for _ in range(30):
