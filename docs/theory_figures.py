@@ -20,7 +20,7 @@ from identify.logs import Noise, synthetic_recording
 from identify.logs.synthetic import random_motion
 from identify.regressors import FEATURE_TENSOR, block_statistics, newton_euler_regressor
 from identify.regressors.newton_euler import regressor_from_features
-from identify.regressors.triangular import triangle
+from identify.regressors.triangular import qr_factor
 from identify.signals import Reading, full_rate, prepare
 from identify.signals.transform import CONSTANT, band_middle
 from identify.simulation import poinsot_motion, rotate_freely
@@ -76,7 +76,7 @@ def statistics():
         w, al = turn * samples.angular_velocity, turn * samples.angular_acceleration
         A = newton_euler_regressor(BodyMotion(samples.acceleration, w, al)).reshape(-1, 10)
         b = A @ BODY.phi
-        R = triangle(np.column_stack((A, b)))
+        R = qr_factor(np.column_stack((A, b)))
         by_factor = np.linalg.solve(R[:10, :10], R[:10, 10])
         by_gram = np.linalg.solve(A.T @ A, A.T @ b)
         for column, phi in enumerate((by_factor, by_gram)):

@@ -39,7 +39,7 @@ def _turn(rng: np.random.Generator, axis: Array) -> Array:
     return exp_rotation(np.radians(log_uniform(rng, 0.5, 3.0)) * axis)
 
 
-def displaced_point(log: Log, rng: np.random.Generator) -> Log:
+def point_offset_map(log: Log, rng: np.random.Generator) -> Log:
     """The pose is that of a point 2 to 20 mm from the wrench's."""
     R, shift = rotation_from_quaternion(log.quaternion), log_uniform(rng, 2e-3, 20e-3)
     return replace(log, position=log.position + R @ (shift * direction(rng)))
@@ -170,7 +170,7 @@ def _by_name(*changes: Change) -> dict[str, Change]:
 
 
 SMALL: Mapping[str, Change] = {
-    **_by_name(displaced_point, tilted_gravity, misalignment, crosstalk, one_axis, stated_gain),
+    **_by_name(point_offset_map, tilted_gravity, misalignment, crosstalk, one_axis, stated_gain),
     **_by_name(low_pass, delay),
     **{f"drift, {shape}": partial(drift, shape) for shape in _SHAPES},
 }

@@ -386,7 +386,7 @@ class Spread:
             factors = found.totals[0].copy()
             factors[CONSTANT, 0] = 0.0  # the row on which an offset acts
             stacks.append(factors.reshape(-1, factors.shape[-1]))
-            counts.append(found.counts(found.effective_samples)[0])
+            counts.append(found.sum_over_blocks(found.effective_samples)[0])
         z, bands = np.concatenate(stacks), np.sum(counts, axis=0)
         Y, w = np.tensordot(z[:, PSI], FEATURE_TENSOR, axes=1), z[:, W]
         sigma = np.diag(np.mean(w**2, axis=0) + 1e-20)

@@ -21,7 +21,7 @@ from identify.estimation.posterior import posterior_of
 from identify.estimation.priors import NoPrior
 from identify.estimation.terms import Term
 from identify.regressors import Equations, Statistics, System
-from identify.regressors.group_arrays import coefficients
+from identify.regressors.padded_system import coefficients
 from identify.relevance import BODY_CHANGE_SHARE
 from identify.signals.prepared import ImuCalibration
 from identify.significance import BODY_CHANGE_DOUBT_P, BODY_CHANGE_P, PARTS_DIFFER_P
@@ -97,7 +97,7 @@ def changed(
     if len(fit.data.space) != 10 or len(fit.data.system.data) != 1:
         return ()
     statistics, equations = fit.data.system.data[0]
-    parts = _Parts(statistics.narrowed(), equations, tuple(terms), fit.x, tuple(imus))
+    parts = _Parts(statistics.fit_columns_only(), equations, tuple(terms), fit.x, tuple(imus))
     logs = range(len(statistics.logs))
     within = _within(parts, logs)
     mixed = {change.log for change in within if change.sure}
@@ -296,7 +296,7 @@ def _moments_of_logs(fit: LeastSquaresFit) -> Array:
     """
     system = fit.data.system
     ((statistics, equations),) = system.data
-    groups, columns = system.members[:, 1], statistics.layout.fit
+    groups, columns = system.group_index[:, 1], statistics.layout.fit
     _, m, _, q = system.arrays.rows.shape
     moments = np.zeros((len(statistics.logs), q, q))
     for logs, C in coefficients(equations, len(statistics.logs), groups.tolist(), m):

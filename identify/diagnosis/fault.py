@@ -16,11 +16,11 @@ from identify.logs.patch import Patch, wrench_gain
 from identify.logs.schema import Schema
 from identify.logs.units import LENGTH
 from identify.regressors.log_corrections import (
-    before_added_weight,
-    changed_readings,
-    of_all_columns,
-    other_gravity,
-    scaled_position,
+    extend_to_derivatives,
+    gravity_map,
+    logged_wrench_only,
+    position_scale_map,
+    readings_map,
 )
 from identify.spatial.columns import W
 
@@ -120,7 +120,7 @@ class Fault:
         assert M is not None
         if self.facts is None:
             return M
-        return before_added_weight(M, self.facts.compensated, self.facts.gravity)
+        return logged_wrench_only(M, self.facts.compensated, self.facts.gravity)
 
     def least_scale(self, size: ArrayLike = (), *, dense: bool) -> float:
         """Least factor by which the wrench may be smaller than so read; 1 where it has a unit.
@@ -139,7 +139,7 @@ class Fault:
 
     def map_at(self, size: Array) -> Array:
         """M(η) of all extended columns, shape (43, 43): maps follow each other as products."""
-        return of_all_columns(self.fit_map(size))
+        return extend_to_derivatives(self.fit_map(size))
 
     def remedy_at(self, size: Array) -> str:
         """What to change: a line of the schema, or an action."""
@@ -244,19 +244,19 @@ def map_of_patch(patch: Patch, facts: LogFacts) -> Array | None:
         by_halves = np.kron(G[::3, ::3], np.eye(3))
         if facts.wrench_frame == "world" and not np.allclose(G, by_halves):
             return None
-        return changed_readings(G, facts.X_BS)
+        return readings_map(G, facts.X_BS)
     if keys == {"world.gravity"}:
         change = np.asarray(patch["world.gravity"]) - facts.gravity
-        return other_gravity(change, facts.compensated)
+        return gravity_map(change, facts.compensated)
     if keys == {"pose.position_unit"} and schema.pose is not None:
         ratio = LENGTH[patch["pose.position_unit"]] / LENGTH[schema.pose.position_unit]
-        return scaled_position(ratio - 1.0, facts.gravity)
+        return position_scale_map(ratio - 1.0, facts.gravity)
     if keys == {"acceleration.kind"} and "spatial" not in (
         patch["acceleration.kind"],
         facts.acceleration_kind,
     ):
         sign = 1.0 if patch["acceleration.kind"] == "classical" else -1.0
-        return other_gravity(sign * facts.gravity)
+        return gravity_map(sign * facts.gravity)
     return None
 
 

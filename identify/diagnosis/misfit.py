@@ -80,7 +80,7 @@ class BandRows:
     @classmethod
     def of(cls, statistics: Statistics, bands: Sequence[int] | None = None) -> BandRows:
         """Those of the statistics of a log, of all bands or of some."""
-        (counts,) = statistics.counts(statistics.effective_samples)
+        (counts,) = statistics.sum_over_blocks(statistics.effective_samples)
         found = np.flatnonzero(counts) if bands is None else np.array(bands, dtype=np.intp)
         samples = counts[found] - (found == CONSTANT)
         found, samples = found[samples >= 1.0], samples[samples >= 1.0]
@@ -117,7 +117,7 @@ def clear_bands(statistics: Statistics, gravity: Vec3) -> tuple[int, ...]:
     moving = np.zeros((len(statistics.layout.columns), 6))
     moving[PSI, :][:6] = np.eye(6)
     moving[RT, :3] = np.kron(np.eye(3), np.asarray(gravity)[:, None])
-    (counts,) = statistics.counts(statistics.effective_samples)
+    (counts,) = statistics.sum_over_blocks(statistics.effective_samples)
     bands = [b for b in np.flatnonzero(counts).tolist() if b != CONSTANT]
     clear = []
     for band in bands:

@@ -64,7 +64,7 @@ def _motion_of(fit: LeastSquaresFit) -> tuple[Array, Array, float]:
     across, whole = np.zeros((3, 3)), np.zeros((3, 3))
     for statistics, _ in fit.data.system.data:
         for log, of_log in enumerate(statistics.totals):
-            total = float(statistics.counts(statistics.samples)[log].sum())
+            total = float(statistics.sum_over_blocks(statistics.samples)[log].sum())
             moment = np.einsum("gki,gkj->ij", of_log, of_log)
             noise = statistics.noise_rows[log]
             moment = moment - np.einsum("gki,gkj->ij", noise, noise)

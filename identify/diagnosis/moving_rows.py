@@ -11,7 +11,7 @@ from identify.arrays import Array
 from identify.errors import LogError
 from identify.logs import Recording
 from identify.regressors import FEATURE_TENSOR, scan
-from identify.regressors.triangular import triangle
+from identify.regressors.triangular import qr_factor
 from identify.relevance import MOTION_SHARE
 from identify.spatial.columns import PSI, RT, W
 from identify.spatial.rotations import rotation_angle
@@ -91,7 +91,7 @@ def by_inertia(rows: Array, rate_hz: float, gravity: Array) -> MovingRows:
     parts = [np.tensordot(psi, FEATURE_TENSOR, axes=1) for psi in (weight, rows[:, PSI] - weight)]
     offsets = np.broadcast_to(np.eye(6), (len(rows), 6, 6))
     columns = np.concatenate((*parts, offsets, rows[:, W, None]), axis=-1) / spread[:, None]
-    root = triangle(columns.reshape(-1, 27))
+    root = qr_factor(columns.reshape(-1, 27))
     still = _left(root, 0.0)
     left = np.array([_left(root, (rate / rate_hz) ** 2) for rate in _TRIED_RATES_HZ])
     best = int(np.argmin(left))

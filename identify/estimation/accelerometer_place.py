@@ -21,9 +21,9 @@ from identify.estimation.least_squares import LeastSquaresFit
 from identify.estimation.posterior import Posterior
 from identify.regressors import SCAN_LAYOUT, System
 from identify.regressors.log_corrections import (
-    changed_readings,
-    displaced_point,
-    scaled_accelerometer,
+    accelerometer_map,
+    point_offset_map,
+    readings_map,
 )
 from identify.regressors.system import augmented
 from identify.signals.prepared import ImuCalibration
@@ -86,7 +86,7 @@ class PlaceErrors:
 
 def _errors(units: Sequence[ImuCalibration]) -> Iterator[Array]:
     """Maps of the errors of what was found of accelerometers, log by log."""
-    as_read = np.array([changed_readings(np.eye(6)) for _ in units])
+    as_read = np.array([readings_map(np.eye(6)) for _ in units])
     for k, unit in enumerate(units):
         if not unit.covariance:
             continue
@@ -100,8 +100,8 @@ def _errors(units: Sequence[ImuCalibration]) -> Iterator[Array]:
             own = np.repeat(as_read[:, None], len(SCAN_LAYOUT.groups), axis=1)
             for group, share in enumerate(unit.shares):
                 place, scale, offset = np.split(share * error, (3, 4))
-                scaled = scaled_accelerometer(float(scale[0]), offset, unit.X_BI.position)
-                own[k, group] = scaled + displaced_point(-place) - as_read[k]
+                scaled = accelerometer_map(float(scale[0]), offset, unit.X_BI.position)
+                own[k, group] = scaled + point_offset_map(-place) - as_read[k]
             yield own
 
 
@@ -109,9 +109,7 @@ def _errors_of_scale(units: Sequence[ImuCalibration]) -> Iterator[Array]:
     """Maps of the error of the scale that all logs have at once."""
     if not any(unit.scale_error for unit in units):
         return
-    maps = [
-        scaled_accelerometer(unit.scale_error, np.zeros(3), unit.X_BI.position) for unit in units
-    ]
+    maps = [accelerometer_map(unit.scale_error, np.zeros(3), unit.X_BI.position) for unit in units]
     yield np.repeat(np.array(maps)[:, None], len(SCAN_LAYOUT.groups), axis=1)
 
 

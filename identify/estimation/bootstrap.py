@@ -23,7 +23,7 @@ from identify.errors import ProblemError
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.regressors import System
 from identify.regressors.system import augmented, whitener
-from identify.regressors.triangular import triangle
+from identify.regressors.triangular import qr_factor
 
 FEWEST_BLOCKS = 10
 """Blocks of time below which their spread says little."""
@@ -65,7 +65,7 @@ class BlockBootstrap:
         """
         split, to_x = fit.identifiability, fit.scaling.to_x
         known = to_x @ split.identifiable
-        root = triangle(fit.problem.A @ known)
+        root = qr_factor(fit.problem.A @ known)
         data = _Blocks.of(fit, known @ np.linalg.inv(root))
         shares = data.samples / data.samples.sum()
         count, degrees = len(shares), float(1.0 / np.sum(shares**2) - 1.0)
@@ -110,7 +110,7 @@ class _Blocks:
         roots = whitener(fit.weights)
         free, samples = np.zeros((count, k + 1, k + 1)), np.zeros(count)
         owned: list[list[tuple[Indices, Array]]] = [[] for _ in maps]
-        for part in system.parts():
+        for part in system.group_cells():
             z, C, L = part.z, part.residual, roots[part.group]
             into = np.concatenate((C[..., :-1] @ columns, (C @ y)[..., None]), axis=-1)
             rows = np.einsum("bnz,zmj,lm->bnlj", z, into, L, optimize=True)

@@ -16,8 +16,8 @@ from identify.estimation.identifiability import of_triangle
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.regressors import WRENCH_LAYOUT, Statistics
 from identify.regressors.system import whitener
-from identify.regressors.triangular import solve_transposed, triangle, whitened
-from identify.regressors.wrench import cells_of_means, shares_of_time
+from identify.regressors.triangular import qr_factor, solve_transposed, whiten_moment
+from identify.regressors.wrench import block_mean_cells, equal_time_shares
 from identify.signals.transform import CONSTANT, band_middle
 from identify.spatial.columns import DDW, DW, W
 
@@ -76,7 +76,7 @@ class EffectRows:
         cosines = (0,) * len(logs)
         if any(model.drift):
             cosines = tuple(
-                _count_of_cosines(statistics, len(cells_of_means(statistics, log)), len(logs))
+                _count_of_cosines(statistics, len(block_mean_cells(statistics, log)), len(logs))
                 for statistics, _, log in logs
             )
         ends = np.cumsum([to_y.shape[1] + model.count, *(6 * k for k in cosines)])
@@ -111,7 +111,7 @@ class EffectRows:
             return self.rows[:-1, :-1], self.rows[:-1, :-1], self.rows[:-1, -1]
         least = np.zeros((len(largest), len(self.rows)))
         least[:, -1 - len(largest) : -1] = np.diag(_NEGLIGIBLE_EFFECT / largest)
-        rows = triangle(np.concatenate((self.rows, least)))
+        rows = qr_factor(np.concatenate((self.rows, least)))
         return rows[:-1, :-1], *of_triangle(rows, self.noise)
 
     def _marginal(self, R: Array, A: Array, b: Array) -> tuple[Array, Array]:
@@ -122,9 +122,9 @@ class EffectRows:
         """
         k, rows = self.to_x.shape[1], np.concatenate((A, b[:, None]), axis=1)
         if self.noise.any():
-            values, vectors = np.linalg.eigh(whitened(self.cross_term, R))
+            values, vectors = np.linalg.eigh(whiten_moment(self.cross_term, R))
             root = vectors / np.sqrt(1.0 + np.maximum(values, 0.0))
-            rows = triangle(root.T @ (solve_transposed(R, A.T) @ rows))
+            rows = qr_factor(root.T @ (solve_transposed(R, A.T) @ rows))
         return rows[k : len(A), k:-1], rows[k : len(A), -1]
 
 
@@ -137,7 +137,7 @@ def _count_of_cosines(statistics: Statistics, n: int, logs: int) -> int:
         logs: how many the fit has.
     """
     by_log = min(n // 3, _MOST_COSINES_OF_POSES)
-    if not statistics.independent:
+    if not statistics.one_sample_per_cell:
         by_log = min(n - 2, _MOST_COSINES)
     return max(0, min(by_log, max(1, _DRIFT_COLUMNS // (6 * logs))))
 
@@ -148,7 +148,7 @@ class _Builder:
     def __init__(self, fit: LeastSquaresFit, to_y: Array, width: int) -> None:
         self.fit, self.to_y, self.width = fit, to_y, width
         system = fit.data.system
-        self.members = system.members
+        self.group_index = system.group_index
         self.lever = np.append(1.0, -fit.x)
         self.offsets = system.offsets(fit.x, fit.weights)
         self.weights = _with_weight_of_slowest(fit)
@@ -169,9 +169,9 @@ class _Builder:
         """Add the rows of one log."""
         number, log = which
         equations = self.fit.data.system.data[number][1]
-        groups = np.flatnonzero(self.members[:, 0] == number)
+        groups = np.flatnonzero(self.group_index[:, 0] == number)
         C = _coefficients(
-            equations.residual(log, int(self.members[groups[0], 1])),
+            equations.residual(log, int(self.group_index[groups[0], 1])),
             self.lever,
             self.offsets[log_number],
             tangent,
@@ -181,7 +181,7 @@ class _Builder:
         places = np.append(np.arange(narrow - 1), self.width - 1)
         stacks = []
         for group in groups.tolist():
-            own, root = int(self.members[group, 1]), whitener(self.weights[group])
+            own, root = int(self.group_index[group, 1]), whitener(self.weights[group])
             self._add_noise(statistics, (log, own), group, C, places)
             if own != CONSTANT:
                 total = statistics.totals[log, own]
@@ -191,7 +191,7 @@ class _Builder:
                 stacks.append(wide)
                 continue
             stacks.append(self._rows_of_means(statistics, log, C, root, (drift, equations.offsets)))
-        self.R = triangle(np.concatenate((self.R, *stacks)))
+        self.R = qr_factor(np.concatenate((self.R, *stacks)))
 
     def _add_noise(
         self,
@@ -209,8 +209,8 @@ class _Builder:
         more, less = _coloured(statistics.totals[which], noise, C, which[1])
         for rows, sign in ((noise, 1.0), (more, 1.0), (less, -1.0)):
             noisy = np.tensordot(rows, C, axes=1)
-            whitened = (whitener(weight) @ noisy).reshape(-1, narrow)
-            self.noise[np.ix_(places, places)] += sign * (whitened.T @ whitened)
+            whitened_rows = (whitener(weight) @ noisy).reshape(-1, narrow)
+            self.noise[np.ix_(places, places)] += sign * (whitened_rows.T @ whitened_rows)
             cross = sign * np.tensordot(noisy[..., -1], noisy[..., :-1], axes=(0, 0))
             cross = weight @ cross.reshape(len(weight), -1)
             self.cross[group][..., places[:-1]] += cross.reshape(
@@ -227,7 +227,7 @@ class _Builder:
     ) -> Array:
         """Rows of block means, one by one; offsets are eliminated, but for those of all logs."""
         drift, offsets = of
-        cells = cells_of_means(statistics, log)
+        cells = block_mean_cells(statistics, log)
         z = statistics.factors[cells]
         kept = z.any(axis=2)
         owner, m, narrow = np.nonzero(kept)[0], C.shape[1], C.shape[-1]
@@ -239,7 +239,7 @@ class _Builder:
         own = root @ np.tensordot(z, C, axes=1)
         wide[..., m : m + narrow - 1], wide[..., -1] = own[..., :-1], own[..., -1]
         if count:
-            shape = cosine_means(*shares_of_time(len(cells)), count)[owner] * acted[:, None]
+            shape = cosine_means(*equal_time_shares(len(cells)), count)[owner] * acted[:, None]
             of_drift = np.einsum("ck,mn->cmkn", shape, root).reshape(len(z), m, -1)
             wide[..., m + drift.start : m + drift.stop] = of_drift
         rows = wide.reshape(-1, m + self.width)
@@ -248,7 +248,7 @@ class _Builder:
         if offsets == "shared":
             self.shared.append(rows)
             return np.zeros((0, self.width))
-        return triangle(rows)[m:, m:]
+        return qr_factor(rows)[m:, m:]
 
     def finished(self) -> tuple[Array, Array, Array]:
         """Triangular factor, moment of the noise, and scatter of its cross term."""
@@ -259,10 +259,10 @@ class _Builder:
         stacks = [self.R, completed]
         if self.shared:
             m = self.shared[0].shape[1] - self.width
-            stacks.append(triangle(np.concatenate(self.shared))[m:, m:])
+            stacks.append(qr_factor(np.concatenate(self.shared))[m:, m:])
         samples = self.fit.data.system.arrays.effective_samples[:, None, None, None]
         scatter = np.einsum("gmnp,gnmq->pq", self.cross, self.cross / samples)
-        return triangle(np.concatenate(stacks)), self.noise, scatter
+        return qr_factor(np.concatenate(stacks)), self.noise, scatter
 
 
 def _coloured(total: Array, noise: Array, C: Array, band: int) -> tuple[Array, Array]:
@@ -298,7 +298,7 @@ def _with_weight_of_slowest(fit: LeastSquaresFit) -> Array:
 
     A drift would hide in a weight of its own.
     """
-    weights, members = fit.weights.copy(), fit.data.system.members
+    weights, members = fit.weights.copy(), fit.data.system.group_index
     for number in range(len(fit.data.system.data)):
         own = np.flatnonzero(members[:, 0] == number)
         means = own[members[own, 1] == CONSTANT]

@@ -22,16 +22,16 @@ from identify.logs.facts import LogFacts, once_for_logs_alike
 from identify.logs.sensors import effect_sizes, require_same_sensor, sensor_key
 from identify.regressors import SCAN_LAYOUT, WIDE_LAYOUT, Statistics
 from identify.regressors.log_corrections import (
-    before_added_weight,
-    changed_readings,
-    displaced_point,
-    earlier_wrench,
+    cable_map,
+    clock_rate_map,
+    delay_map,
+    extend_to_derivatives,
+    gravity_map,
     gravity_tilt,
-    of_all_columns,
-    other_clock,
-    other_gravity,
-    turned_wrench,
-    without_cable,
+    logged_wrench_only,
+    misalignment_map,
+    point_offset_map,
+    readings_map,
 )
 from identify.spatial.columns import DDW, RP, RT, W
 from identify.spatial.vectors import STANDARD_GRAVITY
@@ -112,17 +112,17 @@ _OFF_DIAGONAL = [(i, j) for i in range(6) for j in range(6) if i != j]
 
 
 def _delay_map(facts: LogFacts, eta: Array) -> Array:
-    return earlier_wrench(float(eta[0]))
+    return delay_map(float(eta[0]))
 
 
 def _filter_map(facts: LogFacts, eta: Array) -> Array:
-    M = changed_readings(np.eye(6))
+    M = readings_map(np.eye(6))
     M[DDW, W] = float(eta[0]) * np.eye(6)
     return M
 
 
 def _gain_map(facts: LogFacts, eta: Array) -> Array:
-    return changed_readings(np.eye(6) + np.diag(eta), facts.X_BS)
+    return readings_map(np.eye(6) + np.diag(eta), facts.X_BS)
 
 
 def _common_gain_map(facts: LogFacts, eta: Array) -> Array:
@@ -133,7 +133,7 @@ def _crosstalk_map(facts: LogFacts, eta: Array) -> Array:
     G = np.eye(6)
     for (i, j), value in zip(_OFF_DIAGONAL, eta, strict=True):
         G[i, j] = value
-    return changed_readings(G, facts.X_BS)
+    return readings_map(G, facts.X_BS)
 
 
 def _crosstalk_units(scale: BodyScale) -> Array:
@@ -143,29 +143,29 @@ def _crosstalk_units(scale: BodyScale) -> Array:
 
 
 def _misalignment_map(facts: LogFacts, eta: Array) -> Array:
-    return turned_wrench(eta, facts.X_BS)
+    return misalignment_map(eta, facts.X_BS)
 
 
 def _tilt_map(facts: LogFacts, eta: Array) -> Array:
-    return other_gravity(gravity_tilt(eta, facts.gravity), facts.compensated)
+    return gravity_map(gravity_tilt(eta, facts.gravity), facts.compensated)
 
 
 def _gravity_map(facts: LogFacts, eta: Array) -> Array:
-    return other_gravity(float(eta[0]) * facts.gravity, facts.compensated)
+    return gravity_map(float(eta[0]) * facts.gravity, facts.compensated)
 
 
 def _clock_map(facts: LogFacts, eta: Array) -> Array:
-    return other_clock(float(eta[0]), facts.gravity)
+    return clock_rate_map(float(eta[0]), facts.gravity)
 
 
 def _point_map(facts: LogFacts, eta: Array) -> Array:
-    return displaced_point(eta)
+    return point_offset_map(eta)
 
 
 def _cable_map(facts: LogFacts, eta: Array) -> Array:
     along = _level_axes(facts.gravity)
     moments = eta[7:16].reshape(3, 3) @ along
-    return without_cable(float(eta[0]), eta[1:4] @ along, eta[4:7], moments, facts.centre)
+    return cable_map(float(eta[0]), eta[1:4] @ along, eta[4:7], moments, facts.centre)
 
 
 def _level_axes(gravity: Vec3) -> Array:
@@ -362,7 +362,7 @@ class EffectModel:
         return np.array([made[id(f), s] for f, s in zip(self.facts, self.sensors, strict=True)])
 
     def _map(self, facts: LogFacts, sensor: int, eta: Array) -> Array:
-        whole = of_all_columns(changed_readings(np.eye(6)))
+        whole = extend_to_derivatives(readings_map(np.eye(6)))
         for block in self.blocks:
             if block.sensor == sensor and block.group.applies(facts):
                 whole = whole @ _own_map(block.group, facts, eta[block.columns])
@@ -475,7 +475,7 @@ def _numbers(blocks: Sequence[EffectBlock], *, tied: bool = False) -> Indices:
 def _own_map(group: EffectGroup, facts: LogFacts, eta: Array) -> Array:
     """M(η) of one group, of all columns; what acts on the readings acts on those logged."""
     M = group.map_at(facts, eta)
-    return of_all_columns(before_added_weight(M, facts.compensated, facts.gravity))
+    return extend_to_derivatives(logged_wrench_only(M, facts.compensated, facts.gravity))
 
 
 def _given_deviations(recording: Recording) -> Mapping[str, Array]:

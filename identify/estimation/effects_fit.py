@@ -31,8 +31,8 @@ from identify.estimation.wrench_system import body_system
 from identify.logs import Recording
 from identify.logs.effects import GroupSetting
 from identify.regressors import Statistics, System
-from identify.regressors.statistics import add_up
-from identify.regressors.wrench import without_drift
+from identify.regressors.statistics import sum_statistics
+from identify.regressors.wrench import subtract_drift
 from identify.signals.transform import CONSTANT
 from identify.spatial.columns import W
 
@@ -230,7 +230,7 @@ def corrected_statistics(
         drifts: of each.
     """
     return [
-        without_drift(log.mapped(M), drift.means)
+        subtract_drift(log.mapped(M), drift.means)
         for log, M, drift in zip(logs, maps, drifts, strict=True)
     ]
 
@@ -238,7 +238,7 @@ def corrected_statistics(
 def _with_blocks_of_means(statistics: Statistics) -> Statistics:
     """Statistics whose means alone are kept by blocks of time."""
     block = np.where(statistics.group == CONSTANT, statistics.block, 0)
-    return add_up([replace(statistics, block=block)])
+    return sum_statistics([replace(statistics, block=block)])
 
 
 def _solved(

@@ -19,7 +19,7 @@ from identify.arrays import Array, Phi, positive
 from identify.errors import ProblemError, SolveError
 from identify.estimation.likelihood import ScoreEquations
 from identify.inertia import PSEUDO_INERTIA_BASIS, inertia_about_com, phi_from_inertia
-from identify.regressors.triangular import triangle
+from identify.regressors.triangular import qr_factor
 
 _WEIGHTS = (1e-2, 1e3)
 """Among which λ is looked for. Below, the data decide by themselves; above, the prior body would be
@@ -184,7 +184,7 @@ class _Entropic:
         for step in range(_MOST_NEWTON_STEPS):
             root = np.linalg.cholesky((self.basis @ theta).reshape(self.n, self.n))
             barrier = _between(root, self.basis)
-            whole = triangle(np.concatenate((self.R, np.sqrt(weight) * barrier)))
+            whole = qr_factor(np.concatenate((self.R, np.sqrt(weight) * barrier)))
             slope = self.R.T @ (self.R @ theta - self.r)
             slope = slope + weight * (self.basis.T @ one - barrier.T @ one)
             reduced = np.linalg.solve(whole.T, slope)

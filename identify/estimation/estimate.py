@@ -169,7 +169,7 @@ class Estimate(SavedEstimate):
             return SavedEstimate.bounds(self)
         from identify.estimation.bounds import certified_bounds
 
-        number = self.region.likelihood.scaling.space.of_body(self.body).start // 10
+        number = self.region.likelihood.scaling.space.body_slice(self.body).start // 10
         return certified_bounds(self.region.widened(number, self.covariance), number)
 
     def with_bounds(self) -> Estimate:

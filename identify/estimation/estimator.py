@@ -245,7 +245,7 @@ class _Uncertainty:
         fit = posterior.fit
         if interval == "formula":
             logs = [statistics for statistics, _ in fit.data.system.data]
-            read = any(log.noise.any() or not log.independent for log in logs)
+            read = any(log.noise.any() or not log.one_sample_per_cell for log in logs)
             kind = INTERVAL_KIND if read else BY_RESIDUAL
             covariance, degrees = posterior.covariance, posterior.degrees
         else:
@@ -325,7 +325,7 @@ def _assemble(
         contradicted, of_prior = contradiction(posterior), record_of(posterior)
     estimates = {}
     for number, body in enumerate(space.bodies):
-        block = space.of_body(number)
+        block = space.body_slice(number)
         decided_by: dict[str, DecidedBy] = dict(zip(PHI, decided[block], strict=True))
         limits = _limits(terms, space, body)
         decided_by |= {name: "given" for name, (least, most) in limits.items() if least == most}
@@ -369,7 +369,7 @@ def _assemble(
             region=region,
         )
     errors = np.sqrt(np.diag(covariance))
-    found = zip(x[space.of_scalars].tolist(), errors[space.of_scalars].tolist(), strict=True)
+    found = zip(x[space.scalar_slice].tolist(), errors[space.scalar_slice].tolist(), strict=True)
     scalars = dict(zip((scalar.name for scalar in space.scalars), found, strict=True))
     first, *_ = estimates
     return estimates.pop(first).with_others(estimates, scalars, uncertainty.repeatability)

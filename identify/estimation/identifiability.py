@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from identify.arrays import Array
-from identify.regressors.triangular import cholesky, solve_transposed, triangle, whitened
+from identify.regressors.triangular import cholesky, qr_factor, solve_transposed, whiten_moment
 from identify.significance import HALF_WIDTH_SIGMA
 
 _MOST_CORRECTED = 0.95
@@ -88,11 +88,11 @@ def identifiability(
     along = scaled_matrix @ free
     count = free.shape[1]
     weak = np.eye(count) / LEAST_KNOWN
-    R = triangle(np.concatenate((along, weak)))
+    R = qr_factor(np.concatenate((along, weak)))
     noise = free.T @ noise @ free
     root = R
     if noise.any():
-        shares, U = np.linalg.eigh(whitened(noise, R))
+        shares, U = np.linalg.eigh(whiten_moment(noise, R))
         root = np.sqrt(1.0 - np.clip(shares, 0.0, _MOST_CORRECTED))[:, None] * (U.T @ R)
     clean = root.T @ root - weak.T @ weak
     values, vectors = np.linalg.eigh(0.5 * (clean + clean.T))
@@ -138,7 +138,7 @@ def without_noise(rows: Array, noise: Array) -> tuple[Array, Array]:
     Returns:
         A, upper triangular, shape (k, k), and b, shape (k,).
     """
-    return of_triangle(triangle(rows), noise)
+    return of_triangle(qr_factor(rows), noise)
 
 
 def of_triangle(reduced: Array, noise: Array) -> tuple[Array, Array]:
@@ -147,7 +147,7 @@ def of_triangle(reduced: Array, noise: Array) -> tuple[Array, Array]:
     R, r = reduced[:k, :k], reduced[:k, k]
     if not noise.any():
         return R, r
-    share = whitened(noise[:k, :k], R)
+    share = whiten_moment(noise[:k, :k], R)
     if np.linalg.norm(share) <= _MOST_CORRECTED:  # along every direction
         left = cholesky(np.eye(k) - share)
         return left @ R, solve_transposed(left, r - solve_transposed(R, noise[:k, k]))
@@ -156,7 +156,7 @@ def of_triangle(reduced: Array, noise: Array) -> tuple[Array, Array]:
     taken = np.clip(shares, np.finfo(float).tiny, None)
     pull = (U.T @ solve_transposed(R, noise[:k, k])) * np.minimum(1.0, _MOST_CORRECTED / taken)
     turned = np.concatenate((kept[:, None] * (U.T @ R), ((U.T @ r - pull) / kept)[:, None]), axis=1)
-    reduced = triangle(turned)
+    reduced = qr_factor(turned)
     return reduced[:k, :k], reduced[:k, k]
 
 

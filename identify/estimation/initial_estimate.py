@@ -12,7 +12,7 @@ from identify.errors import ProblemError
 from identify.estimation.errors import NegativeMass, TermError, TooLittleMotion
 from identify.estimation.identifiability import free_directions
 from identify.regressors import ParameterSpace, System
-from identify.regressors.group_arrays import GroupArrays
+from identify.regressors.padded_system import PaddedSystem
 from identify.significance import IMPOSSIBLE_SIGMA
 
 _OPEN = 1e-6
@@ -122,7 +122,7 @@ class Channels:
         return RESOLUTION**2 * self.squares * (self.samples / self.effective_samples)[:, None]
 
     @classmethod
-    def of(cls, arrays: GroupArrays, scales: Array) -> Channels:
+    def of(cls, arrays: PaddedSystem, scales: Array) -> Channels:
         """Those of one fit."""
         return cls(
             scales=scales,
@@ -236,7 +236,7 @@ def initial_estimate(data: FitData) -> Array:
     means = offsets.rows[..., :-1] / data.scales[offsets.group][..., None]
     excited = norms > _NO_EXCITATION * np.hypot(norms, np.sqrt((means**2).sum(axis=(0, 1, 2))))
     for body in range(len(space.bodies)):
-        block = space.of_body(body)
+        block = space.body_slice(body)
         first = range(block.start, block.start + 4)
         missing = [space.names[k] for k in first if not excited[k]]
         if missing and not data.known[block.start]:
@@ -254,7 +254,7 @@ def initial_estimate(data: FitData) -> Array:
         return x
     point = np.linalg.lstsq(data.equalities, data.values, rcond=None)[0]
     for body in range(len(space.bodies)):
-        k = space.of_body(body).start
+        k = space.body_slice(body).start
         if data.known[k] and not point[k] > 0.0:
             raise TermError(f"what is known exactly leaves {space.names[k]} = {point[k]:.3g} kg")
     free = free_directions(data.equalities)
@@ -279,7 +279,7 @@ def require_positive_masses(x: Array, errors: Array, data: FitData) -> None:
     """
     space = data.space
     for number, body in enumerate(space.bodies):
-        k = space.of_body(number).start
+        k = space.body_slice(number).start
         if x[k] < -IMPOSSIBLE_SIGMA * errors[k]:
             raise NegativeMass(float(x[k]), body=body if len(space.bodies) > 1 else None)
         if not (x[k] > 0.0 or data.known[k]):

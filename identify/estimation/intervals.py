@@ -120,7 +120,7 @@ def offset_half_widths(
     first = groups[:, 0]
     alike = arrays.channels[first].sum(axis=1) / (arrays.kind[first] >= 0).sum(axis=1)
     levels = stdtrit(np.maximum(alike * samples, FEWEST_DEGREES), CONFIDENCE_QUANTILE)
-    return system.by_log(levels[:, None] * errors)
+    return system.offsets_by_log(levels[:, None] * errors)
 
 
 def intervals_of(

@@ -42,7 +42,7 @@ from identify.estimation.rounds import (
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Term
 from identify.regressors import LinearProblem, System
-from identify.regressors.triangular import inverted, triangle, whitened
+from identify.regressors.triangular import invert_triangular, qr_factor, whiten_moment
 from identify.significance import HALF_WIDTH_SIGMA
 
 _DAMPED_FROM = 8
@@ -123,7 +123,7 @@ class LeastSquaresFit:
         by_data, by_prior = A @ self.along[:count], self.along[count:]
         rows = np.concatenate((by_data, by_prior))
         target = np.concatenate((b + by_data @ self.reference, by_prior @ self.reference))
-        reduced = triangle(np.concatenate((rows, target[:, None]), axis=1))
+        reduced = qr_factor(np.concatenate((rows, target[:, None]), axis=1))
         return reduced[:p, :p], reduced[:p, p], float(np.hypot(reduced[p, p], floor))
 
     @cached_property
@@ -147,21 +147,21 @@ class LeastSquaresFit:
     @cached_property
     def inverse_along(self) -> Array:
         """B⁻¹ along the identifiable directions, shape (k, k)."""
-        inverse = inverted(self.corrected[0])
+        inverse = invert_triangular(self.corrected[0])
         return inverse @ inverse.T
 
     @cached_property
     def scores(self) -> Array:
         """G with GᵀG the covariance of the scores along the identifiable directions, (k, k)."""
         known = self.scaling.to_x @ self.identifiability.identifiable
-        return scores_root(triangle(self.problem.A @ known), known.T @ self.scatter @ known)
+        return scores_root(qr_factor(self.problem.A @ known), known.T @ self.scatter @ known)
 
     @property
     def noise_share(self) -> float:
         """Information along the identifiable directions that is noise in the motion, in shares."""
         known = self.scaling.to_x @ self.identifiability.identifiable
         noise = known.T @ self.noise[:-1, :-1] @ known
-        return float(np.trace(whitened(noise, triangle(self.problem.A @ known))))
+        return float(np.trace(whiten_moment(noise, qr_factor(self.problem.A @ known))))
 
     @cached_property
     def information_inverse(self) -> Array:
@@ -359,7 +359,7 @@ def scores_root(root: Array, scatter: Array) -> Array:
         root: upper triangular, of H, shape (k, k).
         scatter: X, shape (k, k).
     """
-    shares, U = np.linalg.eigh(whitened(scatter, root))
+    shares, U = np.linalg.eigh(whiten_moment(scatter, root))
     return np.sqrt(1.0 + np.maximum(shares, _LEAST_SCATTER))[:, None] * (U.T @ root)
 
 
@@ -383,7 +383,7 @@ def _units_of_scalars(problem: LinearProblem, data: FitData) -> Array:
     """For each scalar the value that alone would explain everything: its scale."""
     if not data.space.scalars:
         return np.zeros(0)
-    columns = problem.A[:, data.space.of_scalars]
+    columns = problem.A[:, data.space.scalar_slice]
     norms = np.linalg.norm(columns, axis=0)
     whole = float(np.hypot(np.linalg.norm(problem.b), problem.floor))
     return whole / np.where(norms > 0.0, norms, whole)

@@ -17,7 +17,7 @@ from identify.estimation.intervals import covariance_of, degrees_of_freedom
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.estimation.likelihood import ScoreEquations, score_equations
 from identify.estimation.priors.prior import NoPrior, NormalMixture, Prior
-from identify.regressors.triangular import triangle
+from identify.regressors.triangular import qr_factor
 
 DATA = "the data"
 COMPLETED = "the data and the default body"
@@ -181,12 +181,12 @@ def _weighed(fit: LeastSquaresFit, prior: Prior, mixture: NormalMixture) -> Post
     weights = likelihoods / likelihoods.sum()
     shares = np.sqrt(weights)
     mean = weights @ each.y
-    within = triangle((shares[:, None, None] * each.roots.swapaxes(1, 2)).reshape(-1, len(mean)))
-    root = triangle(np.concatenate((within, shares[:, None] * (each.y - mean))))
+    within = qr_factor((shares[:, None, None] * each.roots.swapaxes(1, 2)).reshape(-1, len(mean)))
+    root = qr_factor(np.concatenate((within, shares[:, None] * (each.y - mean))))
 
     theta = fit.prior + free @ mean
     rows = np.linalg.inv(root).T @ np.linalg.pinv(free)
-    reduced = triangle(_rows(rows, rows @ theta))
+    reduced = qr_factor(_rows(rows, rows @ theta))
     p, along = len(theta), fit.scaling.to_x @ free
     covariance = along @ root.T
     covariance = covariance @ covariance.T

@@ -224,7 +224,7 @@ def cone_program(space: ParameterSpace, terms: tuple[Term, ...]) -> ConeProgram:
             cp.Parameter((10, 10)),
             cp.Parameter((10, 10)),
         )
-        for block in map(space.of_body, range(len(space.bodies)))
+        for block in map(space.body_slice, range(len(space.bodies)))
     ]
     parameters = [A, b]
     for body in bodies:
@@ -233,7 +233,7 @@ def cone_program(space: ParameterSpace, terms: tuple[Term, ...]) -> ConeProgram:
     if space.scalars:
         units = cp.Parameter(len(space.scalars))
         parameters.append(units)
-        x = ScaledSpace(space, bodies, theta[space.of_scalars], units)
+        x = ScaledSpace(space, bodies, theta[space.scalar_slice], units)
     constraints = [constraint for term in terms for constraint in _built(term, x)]
     problem = cp.Problem(cp.Minimize(bound), [cp.SOC(bound, A @ theta - b), *constraints])
     maps = [parameter for body in bodies for parameter in (body.to_phi, body.to_theta)]

@@ -66,7 +66,7 @@ def fit_data(system: System, terms: Sequence[Term]) -> FitData:
         if np.linalg.matrix_rank(rows[[*kept, number]]) > len(kept):
             kept.append(number)
     data = FitData(system, np.empty(0), rows[kept], values[kept])
-    known = all(data.known[space.of_body(body).start] for body in range(len(space.bodies)))
+    known = all(data.known[space.body_slice(body).start] for body in range(len(space.bodies)))
     return replace(data, scales=measured_scales(system, masses_known=known))
 
 
@@ -153,9 +153,9 @@ def free_columns(data: FitData, scaling: Scaling) -> Array:
 def prior_bodies(data: FitData, x: Array, scaling: Scaling) -> Array:
     """Scaled unknowns of prior bodies of these masses and centres; scalars as they are."""
     prior = np.zeros(len(x))
-    prior[data.space.of_scalars] = x[data.space.of_scalars] / scaling.units
+    prior[data.space.scalar_slice] = x[data.space.scalar_slice] / scaling.units
     for number, body in enumerate(scaling.bodies):
-        block = data.space.of_body(number)
+        block = data.space.body_slice(number)
         # The default ball: its moment of inertia is two thirds of its mean square radius.
         radius = default_length(body.mass) / body.length
         prior[block.start] = 1.0

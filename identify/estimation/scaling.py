@@ -83,7 +83,7 @@ class Scaling:
         """
         bodies = []
         for number, length in enumerate(lengths):
-            phi = x[space.of_body(number)]
+            phi = x[space.body_slice(number)]
             bodies.append(BodyScaling(float(phi[0]), length, phi[1:4] / phi[0]))
         return cls(space, tuple(bodies), units, _diagonal([body.to_phi for body in bodies], units))
 

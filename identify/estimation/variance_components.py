@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from identify.arrays import Array, Flags, Indices
-from identify.regressors.triangular import cholesky, inverted, triangle
+from identify.regressors.triangular import cholesky, invert_triangular, qr_factor
 
 _GRID = np.logspace(-5.0, 0.0, 17)
 """Sizes that are compared, as shares of the cap."""
@@ -210,8 +210,8 @@ class _Data:
         if np.diag(scaled).max(initial=0.0) < _SQUARED:
             R = cholesky(np.eye(len(spread)) + scaled)
         else:
-            R = triangle(np.concatenate((self.T * spread, np.eye(len(spread)))))
-        root = spread[:, None] * inverted(R)
+            R = qr_factor(np.concatenate((self.T * spread, np.eye(len(spread)))))
+        root = spread[:, None] * invert_triangular(R)
         return _Posterior(root @ (root.T @ self.scores), root @ root.T)
 
 

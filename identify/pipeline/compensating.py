@@ -16,8 +16,8 @@ from identify.errors import LogError, ModelError
 from identify.exchange import SavedEstimate
 from identify.logs import Recording
 from identify.pipeline.log_replay import require_alone
+from identify.regressors.log_scan import ReadableLog, excerpts
 from identify.regressors.newton_euler import FEATURE_TENSOR
-from identify.regressors.scanning import ReadableLog, excerpts
 from identify.signals import FullRate, NoSegment, full_rate
 from identify.signals.preparation import lacks_acceleration
 from identify.spatial import Pose, PoseLike, coadjoint

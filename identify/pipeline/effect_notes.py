@@ -18,7 +18,7 @@ from identify.findings import Finding, Severity
 from identify.logs.effects import EFFECT_KEYS
 from identify.pipeline.scanned_log import ScannedLog, without_effects
 from identify.regressors.newton_euler import WRENCH
-from identify.regressors.wrench import shares_of_time
+from identify.regressors.wrench import equal_time_shares
 from identify.relevance import EFFECT_SHARE
 from identify.significance import HALF_WIDTH_SIGMA, SIGNIFICANT_SIGMA
 
@@ -329,7 +329,7 @@ def _drift_note(effects: FittedEffects) -> Finding | None:
             worst, where = float(ratio.max()), number
     if worst <= SIGNIFICANT_SIGMA:
         return None
-    spread = np.ptp(effects.drifts[where].means(*shares_of_time(100)), axis=0)
+    spread = np.ptp(effects.drifts[where].means(*equal_time_shares(100)), axis=0)
     scale = BodyScale.of(effects.fit.x[:10])
     shares = spread / (scale.weight * np.repeat([1.0, scale.lever], 3))
     least = EFFECT_SHARE * np.repeat([EFFECT_KEYS[name].size for name in DRIFT_GROUPS], 3)

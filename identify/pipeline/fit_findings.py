@@ -74,14 +74,14 @@ def findings_of_log(log: LogSummary) -> Iterator[Finding]:
             evidence={"dropped": dropped.total, "rows": recording.rows},
             where=log.name,
         )
-    if log.unused > _MANY_UNUSED * log.kept:
+    if log.unused > _MANY_UNUSED * log.rows_kept:
         yield Finding(
             "rows_unused",
             "warning",
-            f"{log.unused} of {log.kept} rows are not used: they stand in segments between "
+            f"{log.unused} of {log.rows_kept} rows are not used: they stand in segments between "
             "gaps or jumps that are too short to filter.",
             "Check the time stamps and their unit.",
-            {"unused": log.unused, "rows": log.kept},
+            {"unused": log.unused, "rows": log.rows_kept},
             log.name,
         )
     if log.holes and not log.reading.left_out:

@@ -364,7 +364,7 @@ def _of_two(
 def _facts(log: LogSummary) -> str:
     """What was read of a log, so that a unit of time or a mapping gone wrong shows."""
     if log.recording.still:
-        return f"{log.name}: still poses, {log.kept} in number"
+        return f"{log.name}: still poses, {log.rows_kept} in number"
     spin = np.sqrt(np.mean(np.sum(log.features[:, SQUARES], axis=1)))
     return (
         f"{log.name}: {log.duration:.3g} s at {log.rate_hz:.4g} Hz, turning at {spin:.2g} rad/s "

@@ -11,7 +11,7 @@ from identify.errors import ProblemError, SchemaError
 from identify.estimation import Estimate, estimate_body
 from identify.pipeline.result import FitResult
 from identify.regressors import SCAN_LAYOUT
-from identify.regressors.log_corrections import changed_readings
+from identify.regressors.log_corrections import readings_map
 
 _GAIN_TOLERANCE, _MOST_GAIN_ROUNDS = 1e-7, 20
 """Share of the mass to which the gain is found, and rounds in which it is."""
@@ -71,7 +71,7 @@ def _with_gain(result: FitResult, gain: float) -> Estimate:
     logs = []
     # As they were read: small faults that were fitted take in a part of the gain.
     for log, statistics in zip(result.logs, result.as_read, strict=True):
-        M = changed_readings(np.diag([gain] * 3 + [1.0] * 3), log.recording.X_BS)
+        M = readings_map(np.diag([gain] * 3 + [1.0] * 3), log.recording.X_BS)
         columns = len(statistics.layout.columns)
         logs.append(statistics.mapped(M[:columns], SCAN_LAYOUT))
     return estimate_body(logs, result.settings)

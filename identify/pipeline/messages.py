@@ -160,8 +160,8 @@ def _of_rows(spans: Sequence[Span], log: LogSummary) -> Finding:
     return Finding(
         "wrong_rows",
         "error",
-        f"{what} {rows} of {log.kept} (the first is 1): the attitude or the wrench there may be "
-        "another pose's, or the body moved.",
+        f"{what} {rows} of {log.rows_kept} (the first is 1): the attitude or the wrench there may "
+        "be another pose's, or the body moved.",
         f"{remedy} with --apply wrong_rows, or log their poses again.",
         {"rows": numbers},
         log.name,

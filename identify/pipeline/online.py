@@ -21,8 +21,8 @@ from identify.pipeline.needs import needs_met, parse_needs
 from identify.pipeline.settings import FitSettings, reading_of
 from identify.pipeline.turns import Turn, best_turn
 from identify.regressors import Statistics, block_statistics
-from identify.regressors.scanning import block_rows, margin_rows, rate_of
-from identify.regressors.statistics import MOST_BLOCKS
+from identify.regressors.log_scan import block_rows, margin_rows, nominal_rate_hz
+from identify.regressors.statistics import MAX_BLOCKS
 from identify.signals import NoSegment, prepare
 from identify.signals.transform import BLOCK_SECONDS
 
@@ -231,7 +231,7 @@ class OnlineFit:
             self.extend(self._recorded(rows))
 
     def _choose_block(self, rows: Recording) -> None:
-        rate_hz = rate_of(rows)
+        rate_hz = nominal_rate_hz(rows)
         if rows.time is not None and rate_hz and rows.time[-1] - rows.time[0] >= BLOCK_SECONDS:
             self._block = max(block_rows(rate_hz), _FEWEST_ROWS_OF_BLOCK)
             self._margin = margin_rows(rows, self._reading, rate_hz, self._block)
@@ -252,7 +252,7 @@ class OnlineFit:
             self._cutoff_hz, self._rate_hz = block.cutoff_hz, block.rate_hz
             own = block_statistics(block)
             known = self.statistics
-            self.statistics = own if known is None else _bounded(known.followed_by(own))
+            self.statistics = own if known is None else _bounded(known.append_blocks(own))
             self._found = None
         self.seconds = float(rows.time[stop - 1])
         kept = max(0, stop - self._margin)
@@ -261,7 +261,7 @@ class OnlineFit:
 
 def _bounded(statistics: Statistics) -> Statistics:
     """With every two blocks joined where there are too many."""
-    if statistics.block.max() < 2 * MOST_BLOCKS:
+    if statistics.block.max() < 2 * MAX_BLOCKS:
         return statistics
     joined = replace(statistics, block=statistics.block // 2)
     return joined + joined.subset(np.zeros(0, dtype=np.intp))

@@ -34,7 +34,7 @@ def require_live_wrench(log: LogSummary, *, mass_known: bool) -> None:
     Raises:
         LogError: it does not.
     """
-    if log.kept < 2:
+    if log.rows_kept < 2:
         return
     schema = log.recording.schema
     wrench = schema.get("wrench")
@@ -48,7 +48,7 @@ def require_live_wrench(log: LogSummary, *, mass_known: bool) -> None:
             raise LogError(f"{log.name}: {_FREE[unnamed[-1]]}")
         hint = "; of a body in free flight give the mass" if name == "force" else ""
         raise LogError(
-            f"{log.name}: the {name} is {values[0].tolist()} in all {log.kept} "
+            f"{log.name}: the {name} is {values[0].tolist()} in all {log.rows_kept} "
             f"rows: the sensor was off, or [wrench] {name} in the schema names the wrong "
             f"columns{hint if not values.any() else ''}"
         )

@@ -14,8 +14,8 @@ from identify.estimation.least_squares import weighted_least_squares
 from identify.estimation.wrench_system import body_system
 from identify.logs import LogFile
 from identify.pipeline.scanned_log import ScannedLog, scan_log
+from identify.regressors.log_scan import excerpts
 from identify.regressors.newton_euler import FEATURE_TENSOR
-from identify.regressors.scanning import excerpts
 from identify.signals import full_rate
 from identify.signals.preparation import lacks_acceleration
 from identify.signals.rounding import (

@@ -16,8 +16,8 @@ from identify.estimation import FittedEffects
 from identify.logs import LogFile, Recording
 from identify.logs.recording import Excerpt
 from identify.regressors import WIDE_LAYOUT, LogSummary, Statistics, scan
-from identify.regressors.scanning import Progress
-from identify.regressors.summary import no_drift
+from identify.regressors.log_scan import Progress
+from identify.regressors.log_summary import no_drift
 from identify.signals import Reading
 from identify.signals.offset_steps import OffsetStep
 

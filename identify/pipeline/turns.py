@@ -115,7 +115,7 @@ def _added(fit: LeastSquaresFit, turned: Statistics, seconds: float) -> Array:
         samples=blocks * turned.samples,
         effective_samples=blocks * turned.effective_samples,
     )
-    system = System.of([(statistics.followed_by(turned), equations)])
+    system = System.of([(statistics.append_blocks(turned), equations)])
     A, before = system.problem(fit.weights).A, fit.problem.A
     return A.T @ A - before.T @ before
 

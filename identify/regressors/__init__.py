@@ -1,6 +1,8 @@
-"""Linear equations in the unknowns, and the one-pass statistics they are solved from."""
+"""Linear equations in the unknowns, and the one-pass statistics used to solve them."""
 
 from identify.regressors.equations import Equations, Offsets, StackedRows, stacked_statistics
+from identify.regressors.log_scan import scan
+from identify.regressors.log_summary import LogSummary
 from identify.regressors.newton_euler import (
     FEATURE_TENSOR,
     FEATURES,
@@ -8,10 +10,8 @@ from identify.regressors.newton_euler import (
     newton_euler_regressor,
     newton_euler_wrench,
 )
-from identify.regressors.scanning import scan
-from identify.regressors.space import ONE_BODY, ParameterSpace, Scalar
+from identify.regressors.parameter_space import ONE_BODY, ParameterSpace, Scalar
 from identify.regressors.statistics import Group, Layout, Statistics, join_logs
-from identify.regressors.summary import LogSummary
 from identify.regressors.system import Data, LinearProblem, System, Weights
 from identify.regressors.wrench import (
     SCAN_LAYOUT,

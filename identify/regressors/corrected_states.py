@@ -15,8 +15,8 @@ from identify.spatial import BodyMotion, rotation_from_quaternion
 from identify.spatial.columns import DDW, DW, PSI, RP, RT, W
 from identify.spatial.rotations import rotate
 
-_FEWEST_FOR_DERIVATIVES = 3
-"""Samples of which a derivative is made."""
+_MIN_DERIVATIVE_SAMPLES = 3
+"""Smallest number of samples of a segment from which derivatives are formed."""
 
 
 def corrected_states(
@@ -24,16 +24,16 @@ def corrected_states(
 ) -> Segment:
     """Correct the wrench of a segment by maps of its wide columns.
 
-    The pose stays as it was measured: what a map changes in the motion, δψ, is counted as a wrench
+    The measured pose is kept: the change δψ of the features by a map is converted to the wrench
     −Y(δψ) φ on the body, so that w − Y(ψ) φ is the residual of the mapped columns.
 
     Args:
         segment: at its full rate.
-        corrections: maps of the columns z, shape (43, 43), one after another, each with the offset
-            to take off the mapped wrench, shape (n, 6) [N, N m].
-        phi: the body, shape (10,).
+        corrections: successive maps of the columns z, shape (43, 43), each with the offset
+            to subtract from the mapped wrench, shape (n, 6) [N, N m].
+        phi: parameters of the body, shape (10,).
     """
-    if not corrections or len(segment.time) < _FEWEST_FOR_DERIVATIVES:
+    if not corrections or len(segment.time) < _MIN_DERIVATIVE_SAMPLES:
         return segment
     z = _wide_columns(segment)
     psi = z[:, PSI].copy()
@@ -45,7 +45,7 @@ def corrected_states(
 
 
 def _wide_columns(segment: Segment) -> Array:
-    """Columns z = [1, ψ, w, Rᵀ, ẇ, ẅ, Rᵀp] of a segment, derivatives by central differences."""
+    """Form the columns z = [1, ψ, w, Rᵀ, ẇ, ẅ, Rᵀp] of a segment by central differences."""
     step = (segment.time[-1] - segment.time[0]) / (len(segment.time) - 1)
 
     def rate(values: Array) -> Array:

@@ -1,4 +1,4 @@
-"""`Equations`: the model alone, which unknown acts in which column of the statistics."""
+"""Model equations: which unknown acts on which column of the statistics."""
 
 from __future__ import annotations
 
@@ -11,22 +11,26 @@ import numpy as np
 
 from identify.arrays import Array, Indices
 from identify.errors import ProblemError
-from identify.regressors.space import ONE_BODY, ParameterSpace
+from identify.regressors.parameter_space import ONE_BODY, ParameterSpace
 from identify.regressors.statistics import Group, Layout, Statistics, factor_of_rows
 
 Offsets: TypeAlias = Literal["per_log", "shared", "none"]
-"""Whose sensor offset is fitted: one a log (sensors are zeroed between logs), one in all, none."""
+"""Sensor offsets that are fitted: one per log (sensors are zeroed between logs), one shared by all
+logs, or none."""
 
-_BLOCKS = 200
-_ROWS_A_BLOCK = 5
+_MAX_TIME_BLOCKS = 200
+"""Largest number of time blocks that stacked rows are cut into."""
+
+_MIN_ROWS_PER_BLOCK = 5
+"""Smallest mean number of rows of a group in a time block."""
 
 
 class Equations(ABC):
     """Linear equations in the unknowns x: the residual of a row z is r = z · (B0 − B x) − offset.
 
     Attributes:
-        space: of the unknowns.
-        offsets: whose offset of the channels is fitted with them; it acts on the constant.
+        space: the unknowns.
+        offsets: which sensor offsets are fitted as well; they act on the constant column.
     """
 
     __slots__ = ()
@@ -36,14 +40,14 @@ class Equations(ABC):
 
     @abstractmethod
     def residual(self, log: int, group: int) -> Array:
-        """Coefficients [B0 | B] of a log's group.
+        """Return the coefficients [B0 | B] of a group of a log.
 
         Returns:
             Shape (fit, m, 1 + p) for m channels and p unknowns: r = Σ_k z_k (B0_k − B_k x).
         """
 
-    def same_as(self, log: int, group: int) -> object:
-        """Equal where the equations are: of all logs here, of each group by themselves."""
+    def equation_key(self, log: int, group: int) -> object:
+        """Return a key that is equal for equal equations: here one key for each group."""
         return group
 
     def check_offsets(self) -> None:
@@ -56,13 +60,13 @@ class Equations(ABC):
 
 @dataclass(frozen=True, slots=True)
 class StackedRows(Equations):
-    """Rows of anybody's regressor: r = b − A x, one channel, no offset but what A has."""
+    """Equations of a user's stacked regressor: r = b − A x, one channel, no sensor offset."""
 
     space: ParameterSpace = ONE_BODY
     offsets: Offsets = "none"
 
     def residual(self, log: int, group: int) -> Array:
-        """Coefficients of b − A x over the columns [A | b], shape (p + 1, 1, 1 + p)."""
+        """Return the coefficients of b − A x over the columns [A | b], shape (p + 1, 1, 1 + p)."""
         p = len(self.space)
         C = np.zeros((p + 1, 1, p + 1))
         C[p, 0, 0] = 1.0
@@ -73,31 +77,33 @@ class StackedRows(Equations):
 def stacked_statistics(
     A: Array, b: Array, groups: Indices | Sequence[object] | None = None
 ) -> Statistics:
-    """Statistics of stacked rows [A | b], in order of time, in blocks.
+    """Compute the statistics of stacked rows [A | b], in order of time, in time blocks.
 
     Args:
         A: regressor, shape (n, p).
-        b: what was measured, shape (n,).
-        groups: rows with equal entries share one weight, shape (n,); all where not given.
+        b: measured values, shape (n,).
+        groups: rows with equal entries share one weight, shape (n,); one group if not given.
     """
-    labels, group = np.unique(
+    group_names, group_of_row = np.unique(
         np.zeros(len(b), dtype=int) if groups is None else np.asarray(groups), return_inverse=True
     )
     K = A.shape[1] + 1
     layout = Layout(
         columns=(*(f"A{k}" for k in range(K - 1)), "b"),
-        groups=tuple(Group(str(label), (f"b of {label}",), ("b",)) for label in labels.tolist()),
+        groups=tuple(
+            Group(str(label), (f"b of {label}",), ("b",)) for label in group_names.tolist()
+        ),
         fit=K,
     )
     rows = np.concatenate((A, np.asarray(b)[:, None]), axis=1)
-    blocks = max(1, min(_BLOCKS, len(b) // (_ROWS_A_BLOCK * len(labels))))
-    block = np.arange(len(b)) * blocks // len(b)
-    cells, owner = np.unique(
-        np.stack((block, group.reshape(-1)), axis=1), axis=0, return_inverse=True
+    blocks = max(1, min(_MAX_TIME_BLOCKS, len(b) // (_MIN_ROWS_PER_BLOCK * len(group_names))))
+    block_of_row = np.arange(len(b)) * blocks // len(b)
+    cells, cell_of_row = np.unique(
+        np.stack((block_of_row, group_of_row.reshape(-1)), axis=1), axis=0, return_inverse=True
     )
-    owner = owner.reshape(-1)
-    counts = np.bincount(owner).astype(np.float64)
-    factors = np.array([factor_of_rows(rows[owner == k]) for k in range(len(cells))])
+    cell_of_row = cell_of_row.reshape(-1)
+    counts = np.bincount(cell_of_row).astype(np.float64)
+    factors = np.array([factor_of_rows(rows[cell_of_row == k]) for k in range(len(cells))])
     return Statistics(
         layout=layout,
         factors=factors,
@@ -106,5 +112,5 @@ def stacked_statistics(
         group=cells[:, 1],
         samples=counts,
         effective_samples=counts,
-        noise=np.zeros((1, len(labels), K, K)),
+        noise=np.zeros((1, len(group_names), K, K)),
     )

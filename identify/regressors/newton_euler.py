@@ -52,7 +52,7 @@ FEATURE_TENSOR: Array = _feature_tensor()
 
 
 def newton_euler_regressor(motion: BodyMotion) -> Array:
-    """The matrices Y with w = Y φ, for each sample of a motion.
+    """Compute the regressor Y of each sample of a motion, w = Y φ.
 
     Args:
         motion: proper acceleration, angular velocity and angular acceleration in B, (..., 3) each.
@@ -64,12 +64,12 @@ def newton_euler_regressor(motion: BodyMotion) -> Array:
 
 
 def regressor_from_features(psi: Array) -> Array:
-    """The matrices Y = Σ_j ψ_j T_j, features (..., 12) to (..., 6, 10)."""
+    """Compute the regressor Y = Σ_j ψ_j T_j, features (..., 12) to (..., 6, 10)."""
     return np.tensordot(psi, FEATURE_TENSOR, axes=(-1, 0))
 
 
 def newton_euler_wrench(phi: PhiLike, motion: BodyMotion) -> Vec6:
-    """The wrench [f; t] on the body at Bo in B that a motion takes, from the equations themselves.
+    """Compute the wrench [f; t] on the body at Bo in B from the Newton-Euler equations.
 
     Args:
         phi: ten parameters about Bo in B, shape (10,).

@@ -1,4 +1,4 @@
-"""One pass over a log: the triangular factors that every estimator works from.
+"""Sufficient statistics of a log for every estimator: triangular factors, built in one pass.
 
 The residual of a sample is linear in a few numbers z (for a wrench z = [1, ψ, w], 19 numbers):
 r = z · (B0 − B x). For any weight W and any x the cost Σ rᵀ W r therefore depends on the log only
@@ -20,26 +20,27 @@ import numpy as np
 from scipy.linalg.lapack import dtpqrt
 
 from identify.arrays import Array, Flags, Indices, seal
-from identify.regressors.triangular import triangle
+from identify.regressors.triangular import qr_factor
 
-MOST_BLOCKS = 200
-"""Blocks a log is cut into at the most, but for the cuts between its segments."""
+MAX_BLOCKS = 200
+"""Largest number of time blocks of a log, not counting the cuts between its segments."""
 
-CHUNK = 2048
-"""Rows that one step of the QR takes in."""
+QR_CHUNK_ROWS = 2048
+"""Rows that one step of the QR factorisation processes."""
 
-_PANEL = 4
+_QR_PANEL_COLUMNS = 4
+"""Block size of the triangular-pentagonal QR."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Rows that share one weight: the channels of one sensor.
+    """Channels of one sensor, whose rows share one weight.
 
     Attributes:
-        name: of the sensor.
-        channels: what it measures at once, one residual each.
-        kinds: what each channel is; channels of one kind have noise of one size where the data
-            are too few to tell more.
+        name: name of the sensor or its band.
+        channels: names of the simultaneous channels, one residual each.
+        kinds: quantity of each channel ("force", "torque"); channels of one kind are assumed to
+            have equal noise if there are few data.
     """
 
     name: str
@@ -49,14 +50,14 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What the columns of statistics are; two statistics add only if their layouts are equal.
+    """Columns and groups of statistics; only statistics of equal layouts can be added.
 
     Attributes:
-        columns: names of the K numbers z. The constant, where there is one, comes first and is
+        columns: names of the K numbers z. The constant, if there is one, comes first and is
             called "1".
-        groups: the rows' groups.
-        fit: a fit reads the leading columns of this number; a leading block of a triangular factor
-            is triangular again.
+        groups: groups of the rows.
+        fit: number of leading columns that a fit reads; the leading block of a triangular factor
+            is triangular as well.
     """
 
     columns: tuple[str, ...]
@@ -71,18 +72,18 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """Factors of z by cell (log × block of time × group), with their counts.
+    """Factors of z by cell (log × block of time × group), with their numbers of samples.
 
     Attributes:
-        layout: of the columns.
-        factors: of each cell's rows; cells of fewer rows than k have zero rows, shape (cells, k, K)
-            with k ≤ K.
-        log, block, group: which log, block of time and group a cell is of, shape (cells,).
-        samples: rows of the log in each cell, shape (cells,).
-        effective_samples: how many of them count as independent, shape (cells,).
+        layout: columns and groups.
+        factors: triangular factor of each cell's rows; cells with fewer rows than k are padded with
+            zeros, shape (cells, k, K) with k ≤ K.
+        log, block, group: log, block of time and group of each cell, shape (cells,).
+        samples: number of rows of the log in each cell, shape (cells,).
+        effective_samples: equivalent number of independent rows, shape (cells,).
         noise: roots ν of the noise in one row of each log and group: its moment is νᵀν, shape
             (logs, groups, K, K).
-        logs: a name for each log; `+` takes equal names for one log.
+        logs: name of each log; `+` merges logs with equal names.
     """
 
     layout: Layout
@@ -119,7 +120,7 @@ class Statistics:
         *,
         log: str = "",
     ) -> Statistics:
-        """Statistics of one log as one block, from its factor R, shape (K, K)."""
+        """Create statistics of one log with one block from its factor R, shape (K, K)."""
         K, zero = len(layout.columns), np.zeros(1, dtype=np.intp)
         return cls(
             layout=layout,
@@ -136,44 +137,44 @@ class Statistics:
         )
 
     def __len__(self) -> int:
-        """How many cells there are."""
+        """Return the number of cells."""
         return len(self.factors)
 
     @property
-    def independent(self) -> bool:
-        """Whether each cell is one sample, as still poses are."""
+    def one_sample_per_cell(self) -> bool:
+        """Whether each cell is a single sample, as for still poses."""
         return bool((self.samples == 1.0).all())
 
     @cached_property
     def totals(self) -> Array:
-        """R of each log and group over all its blocks, shape (logs, groups, K, K)."""
+        """Factor R of each log and group over all its blocks, shape (logs, groups, K, K)."""
         logs, groups, K, _ = self.noise.shape
-        owner = self.log * groups + self.group
-        order = np.argsort(owner, kind="stable")
-        edges = np.searchsorted(owner[order], np.arange(logs * groups + 1))
+        group_of_cell = self.log * groups + self.group
+        order = np.argsort(group_of_cell, kind="stable")
+        edges = np.searchsorted(group_of_cell[order], np.arange(logs * groups + 1))
         totals = np.zeros((logs * groups, K, K))
         for number, (start, stop) in enumerate(pairwise(edges.tolist())):
             if stop > start:
-                totals[number] = triangle(self.factors[order[start:stop]].reshape(-1, K))
+                totals[number] = qr_factor(self.factors[order[start:stop]].reshape(-1, K))
         totals.flags.writeable = False
         return totals.reshape(self.noise.shape)
 
-    def counts(self, values: Array) -> Array:
-        """Sum of a number a cell (samples, effective samples) over blocks: (logs, groups)."""
+    def sum_over_blocks(self, values: Array) -> Array:
+        """Sum values of the cells, such as `samples`, over the blocks, shape (logs, groups)."""
         logs, groups = self.noise.shape[:2]
-        owner = self.log * groups + self.group
-        counts = np.bincount(owner, values, minlength=logs * groups).astype(np.float64)
-        return counts.reshape(logs, groups)
+        group_of_cell = self.log * groups + self.group
+        sums = np.bincount(group_of_cell, values, minlength=logs * groups).astype(np.float64)
+        return sums.reshape(logs, groups)
 
     @cached_property
     def samples_of_groups(self) -> Array:
-        """How many samples there are of each log and group, shape (logs, groups)."""
-        return self.counts(self.samples)
+        """Number of samples of each log and group, shape (logs, groups)."""
+        return self.sum_over_blocks(self.samples)
 
     @cached_property
     def effective_samples_of_groups(self) -> Array:
-        """How many of them count as independent, likewise."""
-        return self.counts(self.effective_samples)
+        """Number of independent samples of each log and group, shape (logs, groups)."""
+        return self.sum_over_blocks(self.effective_samples)
 
     @cached_property
     def noise_rows(self) -> Array:
@@ -183,39 +184,39 @@ class Statistics:
         return rows
 
     def __add__(self, other: Statistics) -> Statistics:
-        """Statistics of both: cells of the same log, block and group become one.
+        """Add two statistics: cells of the same log, block and group are merged.
 
         Raises:
             ValueError: the layouts differ.
         """
-        return add_up((self, other))
+        return sum_statistics((self, other))
 
-    def followed_by(self, later: Statistics) -> Statistics:
-        """Statistics of one log whose blocks of time go on with those of a later part of it.
+    def append_blocks(self, later: Statistics) -> Statistics:
+        """Append the time blocks of a later part of the same log.
 
         Args:
-            later: of the same log and layout, whatever its name.
+            later: statistics of the same layout; its name is ignored.
         """
         start = int(self.block.max()) + 1
         return self + later._copy(block=start + later.block, logs=self.logs)
 
     def subset(self, cells: Indices | Flags | Sequence[int]) -> Statistics:
-        """The cells of the given numbers, of the same logs."""
+        """Select cells by their numbers; the logs are kept."""
         chosen = slice(None) if isinstance(cells, slice) else np.asarray(cells)
-        return self._copy(**{name: getattr(self, name)[chosen] for name in _OF_CELLS})
+        return self._copy(**{name: getattr(self, name)[chosen] for name in _CELL_ATTRIBUTES})
 
     def _copy(self, **changes: object) -> Statistics:
-        """A copy with other attributes made of those of others, which need no check and no copy."""
+        """Replace attributes by trusted values, without validation and without copying arrays."""
         copy = object.__new__(Statistics)
-        for of in fields(Statistics):
-            value = changes.get(of.name, getattr(self, of.name))
+        for attribute in fields(Statistics):
+            value = changes.get(attribute.name, getattr(self, attribute.name))
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
-            object.__setattr__(copy, of.name, value)
+            object.__setattr__(copy, attribute.name, value)
         return copy
 
-    def narrowed(self) -> Statistics:
-        """The columns that a fit reads, alone: of wide ones what takes a fifth of the memory."""
+    def fit_columns_only(self) -> Statistics:
+        """Keep only the columns that a fit reads: a fifth of the memory of wide statistics."""
         fit = self.layout.fit
         if fit == len(self.layout.columns):
             return self
@@ -229,64 +230,66 @@ class Statistics:
         )
 
     def merged(self) -> Statistics:
-        """All blocks of each log and group as one."""
-        one = replace(self, block=np.zeros_like(self.block))
-        return one + one.subset(np.zeros(0, dtype=np.intp))
+        """Merge all blocks of each log and group into one."""
+        one_block = replace(self, block=np.zeros_like(self.block))
+        return one_block + one_block.subset(np.zeros(0, dtype=np.intp))
 
     def mapped(self, M: Array, layout: Layout | None = None) -> Statistics:
-        """Statistics of z M in place of z: another frame, a delay, a gain.
+        """Apply a linear map to the columns: z M in place of z, such as another frame or a gain.
 
         Args:
             M: shape (K, K'), or one for each log, (logs, K, K'), or for each of its groups,
                 (logs, groups, K, K').
-            layout: of the K' columns; the same where not given.
+            layout: layout of the K' columns; unchanged if not given.
         """
         by_log = M if M.ndim == 4 else M.reshape(-1, 1, *M.shape[-2:])
         maps = np.broadcast_to(by_log, (*self.noise.shape[:2], *M.shape[-2:]))
         cells = zip(self.factors, self.log.tolist(), self.group.tolist(), strict=True)
-        factors = np.array([triangle(factor @ maps[log, group]) for factor, log, group in cells])
+        factors = np.array([qr_factor(factor @ maps[log, group]) for factor, log, group in cells])
         noise = np.array(
             [
-                [triangle(root @ own) for root, own in zip(roots, of_log, strict=True)]
-                for roots, of_log in zip(self.noise, maps, strict=True)
+                [qr_factor(root @ group_map) for root, group_map in zip(*pair, strict=True)]
+                for pair in zip(self.noise, maps, strict=True)
             ]
         )
         return replace(self, layout=layout or self.layout, factors=factors, noise=noise)
 
 
-_OF_CELLS = ("factors", "log", "block", "group", "samples", "effective_samples")
-"""Attributes of `Statistics` with an entry for each cell."""
+_CELL_ATTRIBUTES = ("factors", "log", "block", "group", "samples", "effective_samples")
+"""Attributes of `Statistics` with one entry per cell."""
 
 
-def add_up(parts: Sequence[Statistics]) -> Statistics:
-    """Statistics of all: cells of the same log, block and group become one.
+def sum_statistics(parts: Sequence[Statistics]) -> Statistics:
+    """Sum statistics: cells of the same log, block and group are merged.
 
     Args:
-        parts: at least one, of one layout.
+        parts: one or more statistics of one layout.
 
     Raises:
-        ValueError: there is none, or the layouts differ.
+        ValueError: the list is empty, or the layouts differ.
     """
     joined = join_logs(parts)
-    given = [name for part in parts for name in part.logs]
-    names = tuple(dict.fromkeys(given))
-    of_name = np.array([names.index(name) for name in given])
-    log = of_name[joined.log]
+    log_names = [name for part in parts for name in part.logs]
+    names = tuple(dict.fromkeys(log_names))
+    log_number = np.array([names.index(name) for name in log_names])
+    log = log_number[joined.log]
     keys = np.stack((log, joined.block, joined.group), axis=1)
-    cells, owner = np.unique(keys, axis=0, return_inverse=True)
-    owner = owner.reshape(-1)
-    samples = np.bincount(owner, joined.samples).astype(np.float64)
-    effective = np.bincount(owner, joined.effective_samples).astype(np.float64)
+    cells, merged_cell = np.unique(keys, axis=0, return_inverse=True)
+    merged_cell = merged_cell.reshape(-1)
+    samples = np.bincount(merged_cell, joined.samples).astype(np.float64)
+    effective = np.bincount(merged_cell, joined.effective_samples).astype(np.float64)
     K = len(joined.layout.columns)
     stacks = np.zeros((len(cells), K, K))
     for k in range(len(cells)):
-        own = joined.factors[owner == k]
-        small = len(own) == 1 and own.shape[1] <= K
-        stacks[k] = _with_rows(own, K)[0] if small else triangle(own.reshape(-1, K))
-    rows = joined.counts(joined.samples)
+        cell_factors = joined.factors[merged_cell == k]
+        single = len(cell_factors) == 1 and cell_factors.shape[1] <= K
+        stacks[k] = (
+            _pad_rows(cell_factors, K)[0] if single else qr_factor(cell_factors.reshape(-1, K))
+        )
+    rows = joined.sum_over_blocks(joined.samples)
     noise = np.zeros((len(names), *joined.noise.shape[1:]))
     for k in range(len(names)):
-        noise[k] = _noise_of_all(joined.noise[of_name == k], rows[of_name == k])
+        noise[k] = _mean_noise(joined.noise[log_number == k], rows[log_number == k])
     return Statistics(
         layout=joined.layout,
         factors=stacks,
@@ -301,41 +304,41 @@ def add_up(parts: Sequence[Statistics]) -> Statistics:
 
 
 def join_logs(parts: Sequence[Statistics]) -> Statistics:
-    """Statistics side by side: every log of each stays a log of its own, in this order.
+    """Combine the statistics of several logs; each log stays separate, in this order.
 
     Args:
-        parts: at least one, of one layout.
+        parts: one or more statistics of one layout.
 
     Raises:
-        ValueError: there is none, or the layouts differ.
+        ValueError: the list is empty, or the layouts differ.
     """
     if not parts:
         raise ValueError("join_logs needs the statistics of at least one log")
     if len(parts) == 1:
         return parts[0]
     if any(part.layout != parts[0].layout for part in parts):
-        raise ValueError("statistics of different layouts do not add up")
+        raise ValueError("statistics of different layouts cannot be combined")
     first = np.cumsum([0, *(len(part.logs) for part in parts)])
     k = max(part.factors.shape[1] for part in parts)
     joined = parts[0]._copy(
-        factors=np.concatenate([_with_rows(part.factors, k) for part in parts]),
+        factors=np.concatenate([_pad_rows(part.factors, k) for part in parts]),
         log=np.concatenate([part.log + start for part, start in zip(parts, first, strict=False)]),
         **{
             name: np.concatenate([getattr(part, name) for part in parts])
             for name in ("block", "group", "samples", "effective_samples", "noise")
         },
-        logs=_distinct([name for part in parts for name in part.logs]),
+        logs=_unique_names([name for part in parts for name in part.logs]),
     )
     joined.__dict__["totals"] = np.concatenate([part.totals for part in parts])
     return joined
 
 
-def _noise_of_all(noise: Array, rows: Array) -> Array:
-    """Roots of the noise in one row, on average over logs.
+def _mean_noise(noise: Array, rows: Array) -> Array:
+    """Average the noise of one row over logs, in root form.
 
     Args:
-        noise: roots of each, shape (logs, groups, K, K).
-        rows: of each, shape (logs, groups).
+        noise: roots of each log, shape (logs, groups, K, K).
+        rows: number of rows of each log, shape (logs, groups).
 
     Returns:
         Shape (groups, K, K).
@@ -343,25 +346,25 @@ def _noise_of_all(noise: Array, rows: Array) -> Array:
     share = np.sqrt(rows / np.maximum(rows.sum(axis=0), 1.0))
     weighted = share[..., None, None] * noise
     K = noise.shape[-1]
-    return np.array([triangle(weighted[:, g].reshape(-1, K)) for g in range(noise.shape[1])])
+    return np.array([qr_factor(weighted[:, g].reshape(-1, K)) for g in range(noise.shape[1])])
 
 
 def factor_of_rows(rows: Array) -> Array:
-    """R of rows z in chunks, shape (n, K) to (K, K)."""
+    """Compute the triangular factor of rows z in chunks, shape (n, K) to (K, K)."""
     factor = np.zeros((rows.shape[1], rows.shape[1]), order="F")
-    for start in range(0, len(rows), CHUNK):
-        factor = absorb(factor, rows[start : start + CHUNK].T)
+    for start in range(0, len(rows), QR_CHUNK_ROWS):
+        factor = qr_update(factor, rows[start : start + QR_CHUNK_ROWS].T)
     return np.triu(factor)
 
 
-def absorb(factor: Array, z: Array) -> Array:
-    """R of [R; zᵀ] by a triangular-pentagonal QR; `z` is (K, n), the factor is overwritten."""
+def qr_update(factor: Array, z: Array) -> Array:
+    """Update R to the factor of [R; zᵀ] by a triangular-pentagonal QR, z (K, n), in place."""
     panel = np.array(z.T, order="F")
-    return dtpqrt(0, _PANEL, factor, panel, overwrite_a=1, overwrite_b=1)[0]
+    return dtpqrt(0, _QR_PANEL_COLUMNS, factor, panel, overwrite_a=1, overwrite_b=1)[0]
 
 
-def _distinct(names: Sequence[str]) -> tuple[str, ...]:
-    """The names, numbered where one was there before: `+` takes equal ones for one log."""
+def _unique_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Number repeated names, since `+` merges logs with equal names."""
     distinct: dict[str, None] = {}
     for name in names:
         numbered = (f"{name} ({number})" for number in count(2))
@@ -370,6 +373,6 @@ def _distinct(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(distinct)
 
 
-def _with_rows(factors: Array, k: int) -> Array:
+def _pad_rows(factors: Array, k: int) -> Array:
     missing = k - factors.shape[1]
     return np.pad(factors, ((0, 0), (0, missing), (0, 0))) if missing else factors

@@ -1,8 +1,8 @@
-"""`System`: data and model together, from which every least-squares quantity comes.
+"""`System`: statistics and equations together; every least-squares quantity is computed from it.
 
-Statistics hold the data, equations the model; a fit brings weights. Offsets act on the constant,
+Statistics hold the data, equations the model; a fit supplies weights. Offsets act on the constant,
 whose column is zero below the first row of each factor: they are eliminated from those rows alone,
-after weighting, and the rows below do not know of them.
+after weighting.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from identify.arrays import Array, Indices, seal
 from identify.errors import ProblemError
 from identify.inertia import PHI
 from identify.regressors.equations import Equations
-from identify.regressors.group_arrays import GroupArrays, coefficients
-from identify.regressors.space import ParameterSpace
+from identify.regressors.padded_system import PaddedSystem, coefficients
+from identify.regressors.parameter_space import ParameterSpace
 from identify.regressors.statistics import Statistics
-from identify.regressors.triangular import triangle
+from identify.regressors.triangular import qr_factor
 
 
 @dataclass(frozen=True, slots=True)
 class LinearProblem:
-    """Least squares min ‖A x − b‖² in reduced rows, in units of the noise where it was weighted.
+    """Least squares min ‖A x − b‖² in QR-reduced rows; weighted rows are in units of the noise.
 
     The sum of squared residuals of the whole log is ‖A x − b‖² + floor², for any x.
 
     Attributes:
         A: upper triangular, shape (p, p).
         b: shape (p,).
-        floor: norm of the part of the data that no parameters reach.
-        equations: how many independent scalar equations the data are.
-        nuisances: how many further parameters (sensor offsets) were fitted and eliminated.
+        floor: norm of the residual at the optimum.
+        equations: effective number of independent scalar equations in the data.
+        nuisances: number of further parameters (sensor offsets) that were fitted and eliminated.
         names: names of the p parameters.
     """
 
@@ -60,7 +60,7 @@ class LinearProblem:
         nuisances: int = 0,
         names: tuple[str, ...] = PHI,
     ) -> LinearProblem:
-        """Reduce rows [A | b] of any number to the p rows that matter, by QR.
+        """Reduce any number of rows [A | b] to p rows by QR.
 
         Args:
             rows: shape (n, p + 1).
@@ -69,7 +69,7 @@ class LinearProblem:
             names: names of the p parameters.
         """
         p = len(names)
-        reduced = triangle(rows)
+        reduced = qr_factor(rows)
         return cls(
             A=reduced[:p, :p],
             b=reduced[:p, p],
@@ -81,31 +81,31 @@ class LinearProblem:
 
     @property
     def degrees_of_freedom(self) -> float:
-        """Equations less parameters, at least one."""
+        """Number of equations minus parameters, at least one."""
         return max(self.equations - len(self.names) - self.nuisances, 1.0)
 
     def residual_norm(self, x: Array) -> float:
-        """Norm of the residuals of the whole log at parameters x."""
+        """Return the norm of the residuals of the whole log at parameters x."""
         return float(np.hypot(np.linalg.norm(self.A @ x - self.b), self.floor))
 
 
 _ONE = np.ones(1)
 
 Data: TypeAlias = Sequence[tuple[Statistics, Equations]]
-"""Statistics with their equations; all equations are of one parameter space."""
+"""Statistics with their equations; all equations have the same parameter space."""
 
 Weights: TypeAlias = Array
-"""W of each group of a system, in its order, shape (G, m, m)."""
+"""Weight matrix W of each group of a system, in its order, shape (G, m, m)."""
 
 
-class LogPart(NamedTuple):
-    """The cells of a group in logs of the same equations.
+class GroupCells(NamedTuple):
+    """The cells of a group in logs with equal equations.
 
     Attributes:
-        group: number among the system's groups.
+        group: number of the group in the system.
         data: number of the statistics.
-        cells: numbers of its cells in them, shape (c,).
-        z: their factors, in the columns a fit reads, shape (c, k, fit).
+        cells: numbers of the cells in the statistics, shape (c,).
+        z: factors of the cells, in the columns a fit reads, shape (c, k, fit).
         residual: coefficients [B | B0], shape (fit, m, p + 1).
         offset: number of the offset that acts on each cell, −1 where none does, shape (c,).
     """
@@ -123,72 +123,72 @@ class System:
     """Statistics and equations of all data of a fit.
 
     Attributes:
-        data: as given.
+        data: pairs of statistics and equations.
     """
 
     data: tuple[tuple[Statistics, Equations], ...]
 
     @classmethod
     def of(cls, data: Data) -> System:
-        """The system of some data.
+        """Combine data into a system.
 
         Raises:
-            ProblemError: there are none, or the equations are of different spaces.
+            ProblemError: there are no data, or the equations have different parameter spaces.
         """
         pairs = tuple(data)
         if not pairs:
             raise ProblemError("there are no data to fit")
         if any(equations.space != pairs[0][1].space for _, equations in pairs):
-            raise ProblemError("the equations are of different parameter spaces")
+            raise ProblemError("the equations have different parameter spaces")
         return cls(pairs)
 
     @property
     def space(self) -> ParameterSpace:
-        """Of the unknowns."""
+        """Parameter space of the unknowns."""
         return self.data[0][1].space
 
     @cached_property
-    def members(self) -> Indices:
-        """Number of the statistics, and there of the group, for all G that have samples: (G, 2)."""
-        having = [statistics.samples_of_groups.any(axis=0) for statistics, _ in self.data]
+    def group_index(self) -> Indices:
+        """Numbers (statistics, group in them) of the G groups that have samples, shape (G, 2)."""
+        sampled = [statistics.samples_of_groups.any(axis=0) for statistics, _ in self.data]
         return np.array(
-            [(number, g) for number, any_ in enumerate(having) for g in np.flatnonzero(any_)],
+            [(number, g) for number, flags in enumerate(sampled) for g in np.flatnonzero(flags)],
             dtype=np.intp,
         ).reshape(-1, 2)
 
     @cached_property
-    def arrays(self) -> GroupArrays:
-        """The equations of those groups, in this order."""
-        return GroupArrays.of(self.data, self.members)
+    def arrays(self) -> PaddedSystem:
+        """Equations of the groups in `group_index`, in this order."""
+        return PaddedSystem.of(self.data, self.group_index)
 
-    def parts(self) -> Iterator[LogPart]:
-        """Cells and coefficients of each group, and of each kind of equations."""
+    def group_cells(self) -> Iterator[GroupCells]:
+        """Iterate over the cells of each group, separately for logs with different equations."""
         arrays, m = self.arrays, self.arrays.rows.shape[1]
         first_log = np.cumsum([0, *(len(statistics.logs) for statistics, _ in self.data)])
         for number, ((data, g), sensor) in enumerate(
-            zip(self.members.tolist(), arrays.sensor.tolist(), strict=True)
+            zip(self.group_index.tolist(), arrays.sensor.tolist(), strict=True)
         ):
             statistics, equations = self.data[data]
-            owner = arrays.offsets.of_log[first_log[data] :, sensor]
+            offset_of_log = arrays.offsets.of_log[first_log[data] :, sensor]
             for logs, C in coefficients(equations, len(statistics.logs), [g], m):
-                mine = (statistics.group == g) & np.isin(statistics.log, logs)
-                cells = np.flatnonzero(mine)
+                in_group = (statistics.group == g) & np.isin(statistics.log, logs)
+                cells = np.flatnonzero(in_group)
                 z = statistics.factors[cells][..., : statistics.layout.fit]
-                yield LogPart(number, data, cells, z, C[0], owner[statistics.log[cells]])
+                yield GroupCells(number, data, cells, z, C[0], offset_of_log[statistics.log[cells]])
 
     @property
     def nuisances(self) -> int:
-        """How many numbers of offsets are fitted."""
+        """Number of scalar offsets that are fitted."""
         offsets = self.arrays.offsets
         return int(self.arrays.channels[offsets.group[:, 0]].sum())
 
     @property
     def equations(self) -> float:
-        """How many independent scalar equations the data are."""
+        """Effective number of independent scalar equations in the data."""
         return float(self.arrays.channels.sum(axis=1) @ self.arrays.effective_samples)
 
     def problem(self, weights: Weights) -> LinearProblem:
-        """The least-squares problem in x, offsets eliminated.
+        """Form the least-squares problem in x with the offsets eliminated.
 
         Args:
             weights: W of the cost Σ rᵀ W r, symmetric positive definite.
@@ -204,126 +204,127 @@ class System:
         )
 
     def whitened_rows(self, weights: Weights) -> Array:
-        """Rows [A | b] of that problem, shape (n, p + 1)."""
+        """Compute the whitened rows [A | b] with the offsets eliminated, shape (n, p + 1)."""
         roots = whitener(weights)
-        free = _by_channels(roots, self.arrays.rows).reshape(-1, 1 + len(self.space))
-        if self.arrays.offsets.rows.shape[1] < 2:  # an offset takes the only row it acts on
+        free = _apply_to_channels(roots, self.arrays.rows).reshape(-1, 1 + len(self.space))
+        if self.arrays.offsets.rows.shape[1] < 2:  # an offset uses up the only row it acts on
             return free
         return np.concatenate((free, self._without_offsets(roots)))
 
     def _without_offsets(self, roots: Array) -> Array:
-        """What is left of the whitened rows that offsets act on, shape (n, p + 1)."""
+        """Eliminate the offsets from the whitened rows they act on, shape (n, p + 1)."""
         offsets = self.arrays.offsets
         O, r, m, q = offsets.rows.shape
-        own = roots[offsets.group]
-        acted = np.concatenate((offsets.constant[..., None, None] * own, own @ offsets.rows), -1)
-        left = np.asarray(np.linalg.qr(acted.reshape(O, r * m, -1), mode="r"))
-        return left[:, m:, m:].reshape(-1, q)
+        L = roots[offsets.group]
+        rows = np.concatenate((offsets.constant[..., None, None] * L, L @ offsets.rows), -1)
+        reduced = np.asarray(np.linalg.qr(rows.reshape(O, r * m, -1), mode="r"))
+        return reduced[:, m:, m:].reshape(-1, q)
 
     def offset_information(self, weights: Weights) -> Array:
-        """Σ c² W over the rows that each offset acts on, shape (offsets, m, m)."""
+        """Compute the information Σ c² W on each offset, shape (offsets, m, m)."""
         offsets = self.arrays.offsets
         return np.einsum("or,ormn->omn", offsets.constant**2, weights[offsets.group])
 
     def offset_maps(self, weights: Weights) -> Array:
-        """For each fitted offset the map [−x; 1] → offset of least cost, (offsets, m, p + 1)."""
+        """Compute the map [−x; 1] → least-squares offset, shape (offsets, m, p + 1)."""
         offsets = self.arrays.offsets
         if offsets.rows.shape[1] < 2:
             return offsets.rows[:, 0] / offsets.constant[..., None]
-        own = offsets.constant[..., None, None] * weights[offsets.group]
-        right = (own @ offsets.rows).sum(axis=1)
+        weighted = offsets.constant[..., None, None] * weights[offsets.group]
+        right = (weighted @ offsets.rows).sum(axis=1)
         return np.linalg.solve(self.offset_information(weights), right)
 
     def offsets(self, x: Array, weights: Weights) -> Array:
-        """The sensor offsets of each log that suit x: (logs, m), zero where none is fitted.
+        """Compute the least-squares sensor offsets of each log at x, (logs, m); zero if not fitted.
 
-        An offset is what the sensor adds: measured = modelled + offset. Those of a log's sensors
-        stand one after the other; logs with fewer channels than others end in zeros.
+        The sensor adds its offset: measured = modelled + offset. The offsets of the sensors of a
+        log are concatenated; logs with fewer channels than others are padded with zeros.
         """
-        return self.by_log(self.offset_maps(weights) @ augmented(x))
+        return self.offsets_by_log(self.offset_maps(weights) @ augmented(x))
 
-    def by_log(self, values: Array) -> Array:
-        """Numbers of each offset as those of each log, (offsets, m) to (logs, widest)."""
+    def offsets_by_log(self, values: Array) -> Array:
+        """Arrange values of the offsets by log, (offsets, m) to (logs, widest)."""
         offsets = self.arrays.offsets
         padded = np.concatenate((values, np.zeros((1, values.shape[1]))))
         of_log = padded[offsets.of_log].reshape(len(offsets.of_log), -1)
-        return np.take_along_axis(of_log, offsets.shown, axis=1)
+        return np.take_along_axis(of_log, offsets.channel_order, axis=1)
 
     def residual_moments(self, x: Array, weights: Weights | None = None) -> Array:
-        """Σ r rᵀ of each group at x, with the offsets that suit it best, shape (G, m, m).
+        """Compute Σ r rᵀ of each group at x with its least-squares offsets, shape (G, m, m).
 
         Args:
             x: unknowns, shape (p,).
-            weights: with which offsets over several groups or logs are fitted; alike where not
-                given.
+            weights: weights for offsets over several groups or logs; identity if not given.
         """
         y, offsets = augmented(x), self.arrays.offsets
-        residuals = _at(self.arrays.rows, y)
+        residuals = _times_parameters(self.arrays.rows, y)
         moments = residuals @ residuals.swapaxes(-1, -2)
         if offsets.rows.shape[1] > 1:
             G, m, _ = moments.shape
-            alike = np.broadcast_to(np.eye(m), (G, m, m)) if weights is None else weights
-            taken = offsets.constant[..., None] * (self.offset_maps(alike) @ y)[:, None]
-            r = offsets.rows @ y - taken
+            offset_weights = np.broadcast_to(np.eye(m), (G, m, m)) if weights is None else weights
+            offset_rows = (
+                offsets.constant[..., None] * (self.offset_maps(offset_weights) @ y)[:, None]
+            )
+            r = offsets.rows @ y - offset_rows
             np.add.at(moments, offsets.group, r[..., None] * r[..., None, :])
         return moments
 
     def measured_power(self) -> Array:
-        """Mean square of what each group measured, offsets included, shape (G, m)."""
+        """Compute the mean square of the measured values with offsets, shape (G, m)."""
         offsets = self.arrays.offsets
         power = (self.arrays.rows[..., -1] ** 2).sum(axis=2)
         np.add.at(power, offsets.group, offsets.rows[..., -1] ** 2)
         return power / self.arrays.samples[:, None]
 
     def noise_moment(self, weights: Weights) -> Array:
-        """What noise in the columns adds to the moment of the whitened rows [A | b], on average.
+        """Compute the expected moment of noise in the columns of the whitened rows [A | b].
 
         Returns:
             Shape (p + 1, p + 1).
         """
         rows, q = self.arrays.noise, 1 + len(self.space)
-        return rows.reshape(-1, q).T @ _by_channels(weights, rows).reshape(-1, q)
+        return rows.reshape(-1, q).T @ _apply_to_channels(weights, rows).reshape(-1, q)
 
     def noise_moments(self, x: Array) -> Array:
-        """What noise in the columns makes of Σ r rᵀ of each group at x, shape (G, m, m)."""
-        rows = _at(self.arrays.noise, augmented(x))
+        """Compute the expected Σ r rᵀ of each group from noise in the columns, shape (G, m, m)."""
+        rows = _times_parameters(self.arrays.noise, augmented(x))
         return rows @ rows.swapaxes(-1, -2)
 
     def noise_scatter(self, x: Array, weights: Weights) -> Array:
-        """Scatter of the scores Σ Bᵀ W r from the noise cross term, that of B and r: (p, p)."""
+        """Compute the covariance of the scores Σ Bᵀ W r from noise in both B and r, (p, p)."""
         rows, p = self.arrays.noise, len(self.space)
-        cross_term = (weights @ _at(rows, augmented(x)))[:, None] @ rows[..., :-1]
+        cross_term = (weights @ _times_parameters(rows, augmented(x)))[:, None] @ rows[..., :-1]
         shares = cross_term / self.arrays.effective_samples[:, None, None, None]
         return cross_term.swapaxes(1, 2).reshape(-1, p).T @ shares.reshape(-1, p)
 
     def moments(self, weights: Weights) -> Array:
-        """[A | b]ᵀ[A | b] of each group but for what its offsets take, (G, p + 1, p + 1).
+        """Compute [A | b]ᵀ[A | b] of each group from the rows without offsets, (G, p + 1, p + 1).
 
         The weights need not be positive.
         """
         rows = self.arrays.rows
         G, m, n, q = rows.shape
-        weighted = _by_channels(weights, rows).reshape(G, m * n, q)
+        weighted = _apply_to_channels(weights, rows).reshape(G, m * n, q)
         return rows.reshape(G, m * n, q).swapaxes(-1, -2) @ weighted
 
 
-def _by_channels(matrices: Array, rows: Array) -> Array:
-    """Matrices times the channels of each row, (G, m, m) and (G, m, n, q)."""
+def _apply_to_channels(matrices: Array, rows: Array) -> Array:
+    """Multiply the channels of each row by a matrix, (G, m, m) and (G, m, n, q)."""
     return (matrices @ rows.reshape(*rows.shape[:2], -1)).reshape(rows.shape)
 
 
-def _at(rows: Array, y: Array) -> Array:
-    """Rows times [−x; 1], in one product, (G, m, n, q) to (G, m, n)."""
+def _times_parameters(rows: Array, y: Array) -> Array:
+    """Multiply rows by [−x; 1] in one product, (G, m, n, q) to (G, m, n)."""
     return (rows.reshape(-1, len(y)) @ y).reshape(rows.shape[:-1])
 
 
 def augmented(x: Array) -> Array:
-    """Augmented parameters [−x; 1]: a residual is linear in them, r = z · [B | B0] [−x; 1]."""
+    """Return the augmented parameters [−x; 1], with which r = z · [B | B0] [−x; 1]."""
     return np.concatenate((-x, _ONE))
 
 
 def whitener(weights: Array) -> Array:
-    """L with Lᵀ L = W, shape (..., m, m).
+    """Return the whitening matrix L of weights W, Lᵀ L = W, shape (..., m, m).
 
     Raises:
         ProblemError: a weight is not positive definite.

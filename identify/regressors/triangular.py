@@ -1,4 +1,4 @@
-"""Triangular factors of small stacks of rows."""
+"""Triangular factors (QR, Cholesky) of small matrices."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from scipy.linalg.lapack import dgeqrf, dpotrf, dtrtri
 from identify.arrays import Array, Flags
 
 
-def triangle(rows: Array) -> Array:
-    """Upper triangular factor R of rows, RᵀR = rowsᵀ rows, square whatever their number.
+def qr_factor(rows: Array) -> Array:
+    """Return the upper triangular QR factor R of rows, RᵀR = rowsᵀ rows, always square.
 
     Args:
         rows: shape (n, k).
@@ -31,10 +31,10 @@ def triangle(rows: Array) -> Array:
 
 
 def cholesky(matrix: Array) -> Array:
-    """Upper triangular R with RᵀR a positive definite matrix, shape (k, k).
+    """Return the upper triangular Cholesky factor R, RᵀR = matrix, shape (k, k).
 
     Raises:
-        numpy.linalg.LinAlgError: it is not positive definite.
+        numpy.linalg.LinAlgError: the matrix is not positive definite.
     """
     if not matrix.size:
         return matrix
@@ -44,22 +44,22 @@ def cholesky(matrix: Array) -> Array:
     return R
 
 
-def inverted(R: Array) -> Array:
-    """R⁻¹, upper triangular as R is.
+def invert_triangular(R: Array) -> Array:
+    """Return the inverse R⁻¹ of an upper triangular matrix.
 
     Raises:
         numpy.linalg.LinAlgError: R is singular.
     """
     if not R.size:
         return R
-    found, info = dtrtri(R)
+    inverse, info = dtrtri(R)
     if info:
         raise np.linalg.LinAlgError("a triangular factor is singular")
-    return found
+    return inverse
 
 
 def solve_transposed(R: Array, right: Array) -> Array:
-    """R⁻ᵀ of a right side, R upper triangular, whatever the sizes of its columns.
+    """Solve Rᵀ X = right for X, with R upper triangular of any column scales.
 
     Raises:
         numpy.linalg.LinAlgError: R is singular.
@@ -72,14 +72,14 @@ def solve_transposed(R: Array, right: Array) -> Array:
     return dtrsm(1.0, R, right, trans_a=1)
 
 
-def whitened(moment: Array, R: Array) -> Array:
-    """R⁻ᵀ N R⁻¹ of a symmetric N and an upper triangular R, shape (k, k).
+def whiten_moment(moment: Array, R: Array) -> Array:
+    """Compute R⁻ᵀ N R⁻¹ of a symmetric moment N and an upper triangular R, shape (k, k).
 
     Raises:
         numpy.linalg.LinAlgError: R is singular.
     """
-    both = solve_transposed(R, solve_transposed(R, moment).T)
-    return 0.5 * (both + both.T)
+    whitened = solve_transposed(R, solve_transposed(R, moment).T)
+    return 0.5 * (whitened + whitened.T)
 
 
 @lru_cache
@@ -87,8 +87,8 @@ def _upper(width: int) -> Flags:
     return np.triu(np.ones((width, width), dtype=np.bool_))
 
 
-def root_of(moment: Array) -> Array:
-    """ν with νᵀ ν a positive semidefinite moment, whose entries may differ by orders of magnitude.
+def moment_root(moment: Array) -> Array:
+    """Return ν with νᵀν = moment (positive semidefinite; entries of any orders of magnitude).
 
     Args:
         moment: shape (k, k).

@@ -1,4 +1,4 @@
-"""A body in a wrench sensor: its columns z = [1, ψ, w, …], and its equations in the unknowns.
+"""Wrench of one body: its columns z = [1, ψ, w, …], and its equations in the unknowns.
 
     r = w − Y(ψ) φ − offset
 
@@ -19,16 +19,16 @@ from identify.arrays import Array, Indices, Vec3, Vec6, as_real
 from identify.errors import ProblemError
 from identify.regressors.equations import Equations, Offsets
 from identify.regressors.newton_euler import FEATURE_TENSOR, FEATURES, WRENCH
-from identify.regressors.space import ONE_BODY, ParameterSpace
+from identify.regressors.parameter_space import ONE_BODY, ParameterSpace
 from identify.regressors.statistics import (
-    CHUNK,
-    MOST_BLOCKS,
+    MAX_BLOCKS,
+    QR_CHUNK_ROWS,
     Group,
     Layout,
     Statistics,
-    absorb,
+    qr_update,
 )
-from identify.regressors.triangular import root_of, triangle
+from identify.regressors.triangular import moment_root, qr_factor
 from identify.signals.prepared import BlockRows, PreparedLog
 from identify.signals.transform import BAND_EDGES_HZ, CONSTANT
 from identify.spatial import BodyMotion, Pose, PoseLike, coadjoint
@@ -66,7 +66,7 @@ SCAN_LAYOUT = Layout(
     ),
     fit=FIT_COLUMNS,
 )
-"""The same columns of rows by frequency: means of blocks, on which offsets act, and bands."""
+"""Columns of `WRENCH_LAYOUT` by frequency: block means, on which offsets act, and bands."""
 
 WIDE_LAYOUT = Layout(
     columns=(
@@ -79,7 +79,7 @@ WIDE_LAYOUT = Layout(
     groups=SCAN_LAYOUT.groups,
     fit=SCAN_LAYOUT.fit,
 )
-"""z = [1, ψ, w, Rᵀ, ẇ, ẅ, Rᵀp]: a fit reads the same columns, `log_corrections` the others too.
+"""z = [1, ψ, w, Rᵀ, ẇ, ẅ, Rᵀp]: a fit reads [1, ψ, w], `log_corrections` uses all columns.
 
 Rᵀ of R_WB by rows (zero without an attitude); ẇ and ẅ are derivatives of w as seen from B; p of Bo
 in W (zero without a position).
@@ -91,12 +91,12 @@ Drift: TypeAlias = Callable[[Array, Array], Array]
 
 @dataclass(frozen=True, slots=True)
 class BodyWrench(Equations):
-    """The wrench on one body, or on several that move as one, in each log.
+    """Equations of the wrench on one body, or on several rigidly connected bodies.
 
     Attributes:
-        space: of the unknowns.
-        offsets: whose sensor offset is fitted.
-        bodies: which bodies a log moves: one entry for all logs, or one for each.
+        space: the unknowns.
+        offsets: which sensor offsets are fitted.
+        bodies: names of the bodies that move in a log: one entry for all logs, or one for each.
     """
 
     space: ParameterSpace = ONE_BODY
@@ -107,17 +107,17 @@ class BodyWrench(Equations):
         self.check_offsets()
 
     def residual(self, log: int, group: int) -> Array:
-        """Coefficients of w − Y(ψ) φ, shape (19, 6, 1 + p)."""
+        """Return the coefficients of w − Y(ψ) φ, shape (19, 6, 1 + p)."""
         bodies = self.bodies[log if len(self.bodies) > 1 else 0]
         C = np.zeros((WRENCH_LAYOUT.fit, 6, 1 + len(self.space)))
         C[W, :, 0] = np.eye(6)
         for body in bodies:
-            where = self.space.of_body(body)
-            C[PSI, :, 1 + where.start : 1 + where.stop] = FEATURE_TENSOR
+            block = self.space.body_slice(body)
+            C[PSI, :, 1 + block.start : 1 + block.stop] = FEATURE_TENSOR
         return C
 
-    def same_as(self, log: int, group: int) -> object:
-        """What tells the equations of one log from those of another."""
+    def equation_key(self, log: int, group: int) -> object:
+        """Return the names of the bodies that move in a log."""
         return self.bodies[log if len(self.bodies) > 1 else 0]
 
 
@@ -128,54 +128,54 @@ def wrench_statistics(
     effective_samples: float | None = None,
     log: str = "",
 ) -> Statistics:
-    """Statistics of samples of one log, as one block.
+    """Compute the statistics of the samples of one log, as one block.
 
     Args:
-        motion: in B, n samples.
-        wrench: the wrench on the body at Bo in B [N, N m], shape (n, 6).
-        effective_samples: how many samples count as independent; n where not given.
-        log: its name.
+        motion: motion in B, n samples.
+        wrench: wrench on the body at Bo in B [N, N m], shape (n, 6).
+        effective_samples: equivalent number of independent samples; n if not given.
+        log: name of the log.
     """
     wrench = as_real(wrench, "wrench")
     factor = factor_of_motion(motion, wrench)
     return Statistics.from_factor(WRENCH_LAYOUT, factor, len(wrench), effective_samples, log=log)
 
 
-def block_statistics(log: PreparedLog, most: int = MOST_BLOCKS) -> Statistics:
-    """Statistics of a prepared log, by blocks of time, so many at the most; of poses one each."""
+def block_statistics(log: PreparedLog, most: int = MAX_BLOCKS) -> Statistics:
+    """Compute the statistics of a prepared log in at most `most` blocks; one per still pose."""
     if log.recording.still:
         return still_statistics(log.rows, log.recording.sha256)
     return scan_statistics(log.blocks, log.recording.sha256, most)
 
 
 def fold_statistics(log: PreparedLog) -> Statistics:
-    """Statistics of a prepared log by the parts of time that are held out in turn."""
+    """Compute the statistics of a prepared log by cross-validation fold."""
     if log.recording.still:
         return block_statistics(log)
     return scan_statistics(log.folds, log.recording.sha256)
 
 
 def scan_statistics(
-    blocks: Sequence[BlockRows], log: str = "", most: int = MOST_BLOCKS
+    blocks: Sequence[BlockRows], log: str = "", most: int = MAX_BLOCKS
 ) -> Statistics:
-    """Statistics of one log from the rows of its blocks, in order of time.
+    """Compute the statistics of one log from the rows of its blocks, in order of time.
 
     Args:
-        blocks: at least one.
-        log: its name.
-        most: blocks that are left at the most; where there are more, neighbours become one.
+        blocks: one or more blocks.
+        log: name of the log.
+        most: largest number of blocks; if there are more, neighbours are merged.
     """
     layout = _layout_of(blocks[0].rows)
     K = len(layout.columns)
     merged = np.arange(len(blocks)) * min(len(blocks), most) // len(blocks)
     cells: dict[tuple[int, int], list[Array]] = {}
-    samples, independent = np.zeros((2, merged[-1] + 1, len(layout.groups)))
+    samples, effective = np.zeros((2, merged[-1] + 1, len(layout.groups)))
     moments = np.zeros((len(layout.groups), K - 1, K - 1))
     for number, block in zip(merged.tolist(), blocks, strict=True):
         rows = np.bincount(block.groups, minlength=len(layout.groups))
         samples[number] += rows * (block.samples / len(block.rows))
-        independent[number] += rows * block.effective_fraction
-        independent[number, CONSTANT] += rows[CONSTANT] * (1.0 - block.effective_fraction)
+        effective[number] += rows * block.effective_fraction
+        effective[number, CONSTANT] += rows[CONSTANT] * (1.0 - block.effective_fraction)
         stop = 0
         for group in np.flatnonzero(rows).tolist():
             start, stop = stop, stop + int(rows[group])
@@ -184,36 +184,36 @@ def scan_statistics(
     stacks = [np.concatenate(rows) for rows in cells.values()]
     factors = np.zeros((len(cells), min(K, max(map(len, stacks))), K))
     for factor, rows in zip(factors, stacks, strict=True):
-        factor[: min(len(rows), K)] = rows if len(rows) < K else triangle(rows)
+        factor[: min(len(rows), K)] = rows if len(rows) < K else qr_factor(rows)
     noise = np.zeros((1, len(layout.groups), K, K))
-    for group, taken in enumerate(samples.sum(axis=0).tolist()):
-        if taken:
-            noise[0, group, 1:, 1:] = root_of(moments[group] / taken)
-    at = tuple(np.array(list(cells)).T)
+    for group, count in enumerate(samples.sum(axis=0).tolist()):
+        if count:
+            noise[0, group, 1:, 1:] = moment_root(moments[group] / count)
+    cell_index = tuple(np.array(list(cells)).T)
     return Statistics(
         layout=layout,
         factors=factors,
         log=np.zeros(len(cells), dtype=np.intp),
-        block=at[0],
-        group=at[1],
-        samples=samples[at],
-        effective_samples=independent[at],
+        block=cell_index[0],
+        group=cell_index[1],
+        samples=samples[cell_index],
+        effective_samples=effective[cell_index],
         noise=noise,
         logs=(log,),
     )
 
 
 def still_statistics(rows: Array, log: str = "") -> Statistics:
-    """Statistics of still poses, each a block of its own: rows z, shape (n, K)."""
-    n, of_means = len(rows), np.zeros(len(rows), dtype=np.intp)
+    """Compute the statistics of still poses, one block each, from rows z, shape (n, K)."""
+    n, zeros = len(rows), np.zeros(len(rows), dtype=np.intp)
     layout = _layout_of(rows)
     K = len(layout.columns)
     return Statistics(
         layout=layout,
         factors=rows[:, None],
-        log=of_means,
+        log=zeros,
         block=np.arange(n),
-        group=of_means,
+        group=zeros,
         samples=np.ones(n),
         effective_samples=np.ones(n),
         noise=np.zeros((1, len(layout.groups), K, K)),
@@ -221,45 +221,45 @@ def still_statistics(rows: Array, log: str = "") -> Statistics:
     )
 
 
-def cells_of_means(statistics: Statistics, log: int) -> Indices:
-    """Cells of a log on whose first row its offset acts, in order of time."""
+def block_mean_cells(statistics: Statistics, log: int) -> Indices:
+    """Return the cells of block means of a log, on which its offset acts, in order of time."""
     cells = np.flatnonzero((statistics.log == log) & (statistics.group == CONSTANT))
     return cells[np.argsort(statistics.block[cells], kind="stable")]
 
 
-def shares_of_time(n: int) -> tuple[Array, Array]:
-    """Begins and ends of n equal parts of a log, as shares of its time, shape (n,) each."""
+def equal_time_shares(n: int) -> tuple[Array, Array]:
+    """Return starts and ends of n equal parts of the unit interval, shape (n,) each."""
     edges = np.arange(n + 1) / n
     return edges[:-1], edges[1:]
 
 
-def without_drift(statistics: Statistics, drift: Drift) -> Statistics:
-    """Statistics of one log with an offset that drifts taken off its block means.
+def subtract_drift(statistics: Statistics, drift: Drift) -> Statistics:
+    """Subtract a drifting offset from the block means of the statistics of one log.
 
     Args:
-        statistics: of rows by frequency or of still poses.
-        drift: its mean offset between shares of the log's time.
+        statistics: statistics of rows by frequency or of still poses.
+        drift: mean offset between shares of the log's time.
     """
-    cells, factors = cells_of_means(statistics, 0), statistics.factors.copy()
-    offset = drift(*shares_of_time(len(cells)))
+    cells, factors = block_mean_cells(statistics, 0), statistics.factors.copy()
+    offset = drift(*equal_time_shares(len(cells)))
     factors[cells, :, W] -= factors[cells, :, :1] * offset[:, None]
     return replace(statistics, factors=factors)
 
 
 def _layout_of(rows: Array) -> Layout:
-    """Layout of rows by frequency, by how many columns they have."""
+    """Return the layout of rows by frequency from their number of columns."""
     return WIDE_LAYOUT if rows.shape[1] == len(WIDE_LAYOUT.columns) else SCAN_LAYOUT
 
 
 def factor_of_motion(motion: BodyMotion, wrench: Vec6) -> Array:
-    """R of the samples z = [1, ψ, w] of a motion and its wrench, shape (19, 19)."""
+    """Compute the factor R of the samples z = [1, ψ, w] of a motion and its wrench, (19, 19)."""
     a, w = motion.proper_acceleration, motion.angular_velocity
     al = motion.angular_acceleration
     width = len(WRENCH_LAYOUT.columns)
     factor = np.zeros((width, width), order="F")
-    chunk = np.empty((width, CHUNK))
-    for start in range(0, len(wrench), CHUNK):
-        rows = slice(start, start + CHUNK)
+    chunk = np.empty((width, QR_CHUNK_ROWS))
+    for start in range(0, len(wrench), QR_CHUNK_ROWS):
+        rows = slice(start, start + QR_CHUNK_ROWS)
         rates = w[rows].T
         z = chunk[:, : rates.shape[1]]
         z[0] = 1.0
@@ -267,25 +267,25 @@ def factor_of_motion(motion: BodyMotion, wrench: Vec6) -> Array:
         psi[PROPER_ACCELERATION], psi[ANGULAR_ACCELERATION] = a[rows].T, al[rows].T
         for (i, j), product in zip(PRODUCT_PAIRS, psi[RATE_PRODUCTS], strict=True):
             np.multiply(rates[i], rates[j], out=product)
-        factor = absorb(factor, z)
+        factor = qr_update(factor, z)
     return np.triu(factor)
 
 
 def in_frame(statistics: Statistics, X_CB: PoseLike) -> Statistics:
-    """The same logs with body axes and reference point C in place of B.
+    """Transform statistics from body frame B to body frame C.
 
     Features and wrench change linearly, so the log is not read again.
 
     Args:
-        statistics: of the wrench's columns, or the wide ones.
+        statistics: statistics of the wrench columns, or the wide columns.
         X_CB: pose of the old body frame B in the new one C (both fixed in the body).
 
     Raises:
-        ProblemError: the statistics are of another layout.
+        ProblemError: the statistics have another layout.
     """
     columns = statistics.layout.columns
     if columns not in (WRENCH_LAYOUT.columns, WIDE_LAYOUT.columns):
-        raise ProblemError("only statistics of a wrench and a body's motion change their frame")
+        raise ProblemError("only statistics of a wrench can be transformed to another frame")
     M = np.eye(len(columns))
     M[1:FIT_COLUMNS, 1:FIT_COLUMNS] = frame_change(X_CB).T
     if columns == WIDE_LAYOUT.columns:
@@ -297,16 +297,16 @@ def in_frame(statistics: Statistics, X_CB: PoseLike) -> Statistics:
 
 
 def frame_change(X_CB: PoseLike) -> Array:
-    """Matrix that maps [ψ, w] about Bo in B to those about Co in C, shape (18, 18).
+    """Return the matrix that maps [ψ, w] about Bo in B to [ψ, w] about Co in C, shape (18, 18).
 
     a'_C = R (a'_B + (α× + ω×ω×) p) with p = p_BoCo_B and R = R_CB; α and the products of ω rotate;
-    the wrench moves by the coadjoint.
+    the wrench transforms by the coadjoint.
     """
     X_CB = Pose.of(X_CB)
     R = X_CB.rotation
     p = X_CB.inverse().position
     G = np.zeros((FIT_COLUMNS - 1, FIT_COLUMNS - 1))
-    G[PROPER_ACCELERATION, without_constant(PSI)] = R @ carried(p)
+    G[PROPER_ACCELERATION, without_constant(PSI)] = R @ point_transport(p)
     G[PROPER_ACCELERATION, PROPER_ACCELERATION] += R
     G[ANGULAR_ACCELERATION, ANGULAR_ACCELERATION] = R
     G[RATE_PRODUCTS, RATE_PRODUCTS] = _rotated_products(R)
@@ -314,17 +314,17 @@ def frame_change(X_CB: PoseLike) -> Array:
     return G
 
 
-def carried(p: Vec3) -> Array:
-    """Matrix that maps ψ to (α× + ω×ω×) p, shape (3, 12)."""
+def point_transport(p: Vec3) -> Array:
+    """Return the matrix that maps ψ to (α× + ω×ω×) p, shape (3, 12)."""
     # ∂f/∂h of the Newton-Euler equations is the same matrix.
     return np.einsum("jik,k->ij", FEATURE_TENSOR[:, FORCE_AXES, 1:4], p)
 
 
 def _rotated_products(R: Array) -> Array:
-    """Matrix of ωωᵀ → R ωωᵀ Rᵀ on [xx, yy, zz, xy, xz, yz], shape (6, 6)."""
+    """Return the matrix of ωωᵀ → R ωωᵀ Rᵀ on [xx, yy, zz, xy, xz, yz], shape (6, 6)."""
     matrix = np.empty((6, 6))
     for row, (i, j) in enumerate(PRODUCT_PAIRS):
         for column, (k, m) in enumerate(PRODUCT_PAIRS):
-            both = R[i, k] * R[j, m] + (R[i, m] * R[j, k] if k != m else 0.0)
-            matrix[row, column] = both
+            entry = R[i, k] * R[j, m] + (R[i, m] * R[j, k] if k != m else 0.0)
+            matrix[row, column] = entry
     return matrix

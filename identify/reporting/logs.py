@@ -179,7 +179,7 @@ def _account(name: str, log: LogSummary, left_out: Sequence[int]) -> Row:
         "none" if log.cutoff_hz is None else f"{log.cutoff_hz:.3g}",
         "–" if log.recording.still else f"{log.duration:.4g}",
         f"{round(log.statistics.samples.sum())}",
-        f"{log.effective:.0f}",
+        f"{log.independent_rows:.0f}",
         Cell(log.recording.sha256[:12], title=log.recording.sha256),
     )
 

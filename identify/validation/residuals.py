@@ -69,13 +69,13 @@ def axes_beyond_noise(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Fl
         power += (residual**2).sum(axis=0)
         fourth += (residual**4).sum(axis=0)
         expected += len(residual) * noise
-        rows, effective = rows + len(residual), effective + log.shown * log.effective
+        rows, effective = rows + len(residual), effective + log.kept_fraction * log.independent_rows
         if log.recording.still:
             explained, rank = _along_the_motion(log, residual)
             along, terms = along + explained, terms + rank
-            still_rows += log.effective
+            still_rows += log.independent_rows
             continue
-        seconds += log.shown * log.duration
+        seconds += log.kept_fraction * log.duration
         point = float(np.median(np.diff(log.time)))
         for number, lag in enumerate((*_LAGS, 0.99 * point)):
             first, second = _apart(log, lag)
@@ -172,7 +172,7 @@ def _held_out(log: LogSummary, residual: Array) -> tuple[Array, Array]:
     inside = inside[:: max(1, len(inside) // _MOST_TESTED_ROWS)]
     rates = log.features[inside + 1] - log.features[inside - 1]
     columns = np.concatenate((log.features[inside], rates), axis=1)
-    independent = log.shown * log.effective
+    independent = log.kept_fraction * log.independent_rows
     if independent < _ROWS_A_COLUMN * columns.shape[1] or len(inside) < columns.shape[1]:
         return np.zeros(6), np.zeros(6)
     columns -= columns.mean(axis=0)

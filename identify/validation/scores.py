@@ -113,7 +113,7 @@ def held_out_scores(logs: Sequence[Statistics], fit: Fit) -> HeldOutScores | Non
 
 def _fold_count(logs: Sequence[Statistics]) -> int:
     blocks = [len(np.unique(log.block)) for log in logs]
-    if all(log.independent for log in logs):
+    if all(log.one_sample_per_cell for log in logs):
         return min(_MOST_FOLDS, max(blocks))
     return min(FOLDS, *blocks)
 

@@ -75,7 +75,7 @@ def validate(
         truth: another body to replay beside the estimate; a payload's goes on the estimated
             carrier.
     """
-    folds = [log.folds.narrowed() for log in summaries]
+    folds = [log.folds.fit_columns_only() for log in summaries]
     of_folds = replace(settings, interval="formula")  # nobody sees their intervals
     scores = held_out_scores(folds, lambda training: estimate_body(training, of_folds))
     logs = list(zip(summaries, estimate.biases, strict=True))

@@ -10,7 +10,7 @@ from identify.logs import LogFile, log_file, open_log, read_log
 from identify.logs.writing import write_log
 from identify.pipeline import check_logs
 from identify.pipeline.scanned_log import scan_log
-from identify.regressors import scan, scanning
+from identify.regressors import log_scan, scan
 from identify.signals import Reading
 from tests.diagnosis.logs import PHI, moving, time_of, with_signals
 from tests.recordings import Path, record
@@ -96,7 +96,7 @@ def test_a_log_read_in_chunks_has_the_finding_of_the_log_in_memory(tmp_path, mon
     log = stuck(with_signals(log, **rounded), "torque", 2, 2100)
     write_log(log, tmp_path / "log.csv", tmp_path / "schema.toml")
     monkeypatch.setattr(log_file, "LONG", 500)
-    monkeypatch.setattr(scanning, "CHUNK_ROWS", 1200)
+    monkeypatch.setattr(log_scan, "CHUNK_ROWS", 1200)
     opened = open_log(tmp_path / "log.csv", tmp_path / "schema.toml")
     assert isinstance(opened, LogFile)
     in_memory = read_log(tmp_path / "log.csv", tmp_path / "schema.toml")

@@ -9,7 +9,7 @@ from identify.estimation.bootstrap import BlockBootstrap, _Blocks
 from identify.estimation.identifiability import without_noise
 from identify.estimation.intervals import covariance_of
 from identify.regressors import System, block_statistics
-from identify.regressors.triangular import triangle
+from identify.regressors.triangular import qr_factor
 from identify.signals import prepare
 from tests.close import assert_close
 from tests.estimation.simulated import fit_of, samples, wrench_noise
@@ -37,7 +37,7 @@ def test_a_refit_is_the_fit_of_rows_that_weigh_as_much(bias):
     rng = np.random.default_rng(3)
     phi = random_body(rng)
     fit = fit_of(logs_of(phi, rng, (60, 90)), EstimatorSettings(bias=bias))
-    root = triangle(fit.problem.A @ fit.scaling.to_x @ fit.identifiability.identifiable)
+    root = qr_factor(fit.problem.A @ fit.scaling.to_x @ fit.identifiability.identifiable)
     columns = fit.scaling.to_x @ fit.identifiability.identifiable @ np.linalg.inv(root)
     blocks = _Blocks.of(fit, columns)
     weights = rng.standard_exponential((3, len(blocks.samples)))
@@ -56,7 +56,7 @@ def test_a_refit_takes_off_the_noise_of_the_columns_as_the_fit_does():
     phi = random_body(np.random.default_rng(3), 1.0, 0.1)
     fit = fit_of([noisy_pose(phi, 40.0, {"position": 5e-3, "quaternion": 0.02})])
     known = fit.scaling.to_x @ fit.identifiability.identifiable
-    root = triangle(fit.problem.A @ known)
+    root = qr_factor(fit.problem.A @ known)
     columns = known @ np.linalg.inv(root)
     blocks = _Blocks.of(fit, columns)
     A, _ = fit.corrected
@@ -88,7 +88,7 @@ def test_scores_of_few_blocks_are_as_large_as_if_they_had_no_part_in_the_fit():
     found = []
     for _ in range(25):
         fit = fit_of(logs_of(phi, rng, (60,)))
-        root = triangle(fit.problem.A @ fit.scaling.to_x)
+        root = qr_factor(fit.problem.A @ fit.scaling.to_x)
         blocks = _Blocks.of(fit, fit.scaling.to_x @ np.linalg.inv(root))
         assert len(blocks.samples) == 12
         for one in (blocks, blocks.unshrunk):

@@ -217,7 +217,7 @@ def test_degrees_are_those_of_the_bands_an_unknown_rests_on():
     inverse = np.linalg.inv(fit.problem.A.T @ fit.problem.A)
     informed = system.moments(fit.weights)[:, :-1, :-1]
     ((statistics, _),) = system.data
-    means = statistics.totals[0, system.members[:, 1], 0, 0] ** 2
+    means = statistics.totals[0, system.group_index[:, 1], 0, 0] ** 2
     taken = means / means.sum() + [np.trace(inverse @ H) / 6.0 for H in informed]
     each = np.maximum(3.0 * (system.arrays.effective_samples - taken), 1.0)
     assert (degrees > min(each)).all()

@@ -169,7 +169,7 @@ def outside(rows: ConicRows, theta: np.ndarray) -> float:
 
 def terms_about(x: np.ndarray, space: ParameterSpace) -> dict[str, Term]:
     """Terms whose bounds are near the bodies of x."""
-    carrier = x[space.of_body(space.bodies[-1])]
+    carrier = x[space.body_slice(space.bodies[-1])]
     com, size = carrier[1:4] / carrier[0], size_of(carrier)
     low, high = com - size * np.array([0.1, 0.2, 0.3]), com + size * np.array([0.2, 0.1, 0.4])
     name = space.bodies[-1]

@@ -11,7 +11,7 @@ from identify.logs.readers import line_index
 from identify.logs.recording import excerpt
 from identify.logs.synthetic import synthetic_recording
 from identify.logs.writing import write_log
-from identify.regressors import scan, scanning
+from identify.regressors import log_scan, scan
 from identify.signals import Reading
 from tests.close import assert_close
 
@@ -26,7 +26,7 @@ def _short_is_long(monkeypatch) -> None:
     """What is long here is short: chunks of 1200 rows, an offset every 64 lines."""
     monkeypatch.setattr(log_file, "LONG", 500)
     monkeypatch.setattr(log_file, "_HEAD_ROWS", 100)
-    monkeypatch.setattr(scanning, "CHUNK_ROWS", 1200)
+    monkeypatch.setattr(log_scan, "CHUNK_ROWS", 1200)
     monkeypatch.setattr(line_index, "_LINES_BETWEEN_OFFSETS", 64)
     monkeypatch.setattr(line_index, "_BLOCK", 1000)
 
@@ -90,7 +90,7 @@ def test_a_scan_of_the_file_is_that_of_the_recording(written, name):
     whole = read_log(written / name, written / "schema.toml")
     ours, theirs = scan(log, CUTOFF), scan(whole, CUTOFF)
     assert_close(ours.statistics.factors, theirs.statistics.factors, 0.0)
-    assert (ours.kept, ours.recording.rows) == (len(whole), len(whole))
+    assert (ours.rows_kept, ours.recording.rows) == (len(whole), len(whole))
     assert ours.recording.sha256 == theirs.recording.sha256
     there = pickle.loads(pickle.dumps(log))  # noqa: S301 - what a worker gets
     assert_close(scan(there, CUTOFF).statistics.factors, theirs.statistics.factors, 0.0)
@@ -126,7 +126,7 @@ def test_rows_dropped_at_the_edges_of_chunks_are_counted_once(written, tmp_path)
     ours, theirs = scan(opened(log, schema), CUTOFF), scan(whole, CUTOFF)
     assert ours.recording.dropped == whole.dropped
     assert (whole.dropped.not_finite, whole.dropped.cut_short) == (5, 1)
-    assert ours.kept == len(whole)
+    assert ours.rows_kept == len(whole)
     assert_close(ours.statistics.samples.sum(), theirs.statistics.samples.sum(), 1e-9)
     assert ours.duration == pytest.approx(theirs.duration)
 
@@ -143,7 +143,7 @@ def test_a_chunk_of_bad_rows_alone_is_left_out(written, tmp_path):
     ours, whole = scan(opened(log, schema), CUTOFF), read_log(log, schema)
     assert ours.recording.dropped == whole.dropped
     assert whole.dropped.not_numbers == 1300
-    assert ours.kept == len(whole)
+    assert ours.rows_kept == len(whole)
     assert len(np.unique(ours.segment_ids)) == 2
     theirs = scan(whole, CUTOFF).statistics.samples.sum()
     assert ours.statistics.samples.sum() == pytest.approx(theirs, abs=30.0)

@@ -11,7 +11,7 @@ from identify.inertia import InertialParameters
 from identify.logs import log_file, open_log
 from identify.logs.writing import write_log
 from identify.pipeline import compensate_log
-from identify.regressors import scanning
+from identify.regressors import log_scan
 from identify.signals import NoSegment
 from identify.spatial import Pose
 from tests.close import assert_close
@@ -141,7 +141,7 @@ def test_a_long_log_in_chunks_is_the_log_read_whole(monkeypatch, tmp_path):
     schema = write_log(log, tmp_path / "log.csv")
     (whole,) = compensate_log(log, ESTIMATE, offset=BIAS).chunks()
     monkeypatch.setattr(log_file, "LONG", 500)
-    monkeypatch.setattr(scanning, "CHUNK_ROWS", 1200)
+    monkeypatch.setattr(log_scan, "CHUNK_ROWS", 1200)
     opened = open_log(tmp_path / "log.csv", schema)
     chunks = list(compensate_log(opened, ESTIMATE, offset=BIAS).chunks())
     assert len(chunks) == 3

@@ -93,7 +93,9 @@ def test_everything_is_accounted_for(result):
     assert estimate.dropped_rows == 3
     used = sum(one.statistics.samples.sum() for one in result.logs)
     assert estimate.samples == round(used) > 3000
-    assert_close(estimate.effective_samples, sum(one.effective for one in result.logs), 1e-12)
+    assert_close(
+        estimate.effective_samples, sum(one.independent_rows for one in result.logs), 1e-12
+    )
     assert result.settings.cutoff_hz == 4.0
     assert [one.cutoff_hz for one in result.logs] == [4.0, 4.0]
     assert result.validation.scores.folds == 5

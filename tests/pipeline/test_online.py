@@ -13,7 +13,7 @@ from identify.logs.recording import rows_of
 from identify.logs.synthetic import MotionSamples
 from identify.pipeline import FitSettings, online
 from identify.pipeline.needs import parse_needs
-from identify.regressors import scan, scanning
+from identify.regressors import log_scan, scan
 from tests.close import assert_close
 from tests.recordings import without_effects
 
@@ -38,7 +38,7 @@ def given(log: identify.Recording, fit: identify.OnlineFit, start: float = 0.0) 
 
 @pytest.mark.parametrize("duration", [6.0, 14.0, 31.0, 64.0])
 def test_samples_give_the_statistics_of_the_same_blocks_of_their_log(log, monkeypatch, duration):
-    monkeypatch.setattr(scanning, "CHUNK_ROWS", 1000)
+    monkeypatch.setattr(log_scan, "CHUNK_ROWS", 1000)
     part = rows_of(log, 0, round(RATE * duration))
     fit, theirs = identify.OnlineFit(**SAID), scan(part).statistics
     given(part, fit, start=2.0**30)
@@ -92,7 +92,7 @@ def test_samples_that_are_not_finite_are_left_out(log):
 
 
 def test_blocks_of_a_long_log_are_joined(log, monkeypatch):
-    monkeypatch.setattr(online, "MOST_BLOCKS", 2)
+    monkeypatch.setattr(online, "MAX_BLOCKS", 2)
     fit, whole = identify.OnlineFit(**SAID), identify.fit(log).estimate
     fit.extend(log)
     fit.finish()

@@ -10,7 +10,7 @@ from identify.logs.synthetic import Noise, synthetic_recording
 from identify.logs.writing import write_log
 from identify.pipeline import FitResult, fit
 from identify.pipeline.scanned_log import scan_log
-from identify.regressors import scanning
+from identify.regressors import log_scan
 from identify.signals import Reading
 from tests.close import assert_close
 from tests.recordings import POSE, Path, record
@@ -25,7 +25,7 @@ NOISE = {"force": 0.05, "torque": 0.005}
 @pytest.fixture(autouse=True)
 def _small_chunks(monkeypatch) -> None:
     monkeypatch.setattr(log_file, "LONG", 500)
-    monkeypatch.setattr(scanning, "CHUNK_ROWS", 1200)
+    monkeypatch.setattr(log_scan, "CHUNK_ROWS", 1200)
 
 
 def moving(fastest_hz: float, seconds: float, seed: int = 1) -> Recording:

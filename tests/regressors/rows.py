@@ -17,7 +17,7 @@ from identify.regressors import (
     Statistics,
     join_logs,
 )
-from identify.regressors.statistics import MOST_BLOCKS, factor_of_rows
+from identify.regressors.statistics import MAX_BLOCKS, factor_of_rows
 
 SPACE = ParameterSpace(("body",), (Scalar("friction"), Scalar("gain")))
 
@@ -34,7 +34,7 @@ class Linear(Equations):
     def residual(self, log: int, group: int) -> np.ndarray:
         return self.coefficients[0 if self.alike else log, group].copy()
 
-    def same_as(self, log: int, group: int) -> object:
+    def equation_key(self, log: int, group: int) -> object:
         return group if self.alike else (log, group)
 
 
@@ -246,7 +246,7 @@ def statistics_of_rows(
     """
     count, K = rows.shape
     effective = float(count) if effective is None else effective
-    wanted = count if still else min(MOST_BLOCKS, int(effective / 5.0))
+    wanted = count if still else min(MAX_BLOCKS, int(effective / 5.0))
     edges = np.linspace(0, count, max(1, min(wanted, count)) + 1).astype(int)
     parts = [rows[start:stop] for start, stop in pairwise(edges.tolist())]
     samples = np.diff(edges).astype(np.float64)

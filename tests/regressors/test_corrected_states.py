@@ -6,11 +6,11 @@ from identify.pipeline import fit
 from identify.regressors import scan
 from identify.regressors.corrected_states import corrected_states
 from identify.regressors.log_corrections import (
-    displaced_point,
-    earlier_wrench,
-    other_clock,
-    other_gravity,
-    turned_wrench,
+    clock_rate_map,
+    delay_map,
+    gravity_map,
+    misalignment_map,
+    point_offset_map,
 )
 from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.regressors.wrench import WIDE_LAYOUT
@@ -28,11 +28,11 @@ TILT = np.array([0.02, -0.03, 0.0])
 @pytest.mark.parametrize(
     ("faulty", "M"),
     [
-        (late(LOG, 0.004), earlier_wrench(0.004)),
-        (misaligned(LOG, TURN), turned_wrench(-TURN)),
-        (displaced(LOG, TURN), displaced_point(-TURN)),
-        (slow_clock(LOG, 0.02), other_clock(0.02, GRAVITY)),
-        (tilted(LOG, TILT), other_gravity(Rotation.from_rotvec(TILT).apply(GRAVITY) - GRAVITY)),
+        (late(LOG, 0.004), delay_map(0.004)),
+        (misaligned(LOG, TURN), misalignment_map(-TURN)),
+        (displaced(LOG, TURN), point_offset_map(-TURN)),
+        (slow_clock(LOG, 0.02), clock_rate_map(0.02, GRAVITY)),
+        (tilted(LOG, TILT), gravity_map(Rotation.from_rotvec(TILT).apply(GRAVITY) - GRAVITY)),
     ],
     ids=["delay", "turn", "point", "clock", "tilt"],
 )

@@ -10,9 +10,9 @@ from identify.logs import Recording
 from identify.regressors import (
     block_statistics,
     fold_statistics,
+    log_scan,
+    log_summary,
     scan,
-    scanning,
-    summary,
 )
 from identify.signals import Reading, prepare
 from tests.close import assert_close
@@ -43,7 +43,7 @@ def without(recording: Recording, gone: slice | np.ndarray) -> Recording:
 
 @pytest.fixture
 def small_chunks(monkeypatch) -> None:
-    monkeypatch.setattr(scanning, "CHUNK_ROWS", 2 * BLOCK)
+    monkeypatch.setattr(log_scan, "CHUNK_ROWS", 2 * BLOCK)
 
 
 def test_single_chunk_scan_equals_prepare():
@@ -52,12 +52,12 @@ def test_single_chunk_scan_equals_prepare():
     assert_close(found.statistics.factors, block_statistics(whole).factors, 0.0)
     assert_close(found.folds.factors, fold_statistics(whole).factors, 0.0)
     assert_close(found.rows, whole.rows, 0.0)
-    assert found.shown == 1.0
-    assert found.effective == found.statistics.effective_samples.sum()
+    assert found.kept_fraction == 1.0
+    assert found.independent_rows == found.statistics.effective_samples.sum()
     assert_close(found.segments[0].position, whole.segments[0].position, 0.0)
     assert found.duration == whole.time[-1] - whole.time[0]
     assert len(found.recording) == 0
-    assert found.kept == found.recording.rows == len(recording)
+    assert found.rows_kept == found.recording.rows == len(recording)
 
 
 @pytest.mark.usefixtures("small_chunks")
@@ -112,13 +112,13 @@ def test_a_chunk_without_a_segment_is_not_used():
 
 @pytest.mark.usefixtures("small_chunks")
 def test_scan_keeps_bounded_samples(monkeypatch):
-    monkeypatch.setattr(summary, "MOST_POINTS", 400)
-    monkeypatch.setattr(summary, "_STRETCH", 50)
-    monkeypatch.setattr(scanning, "MOST_STATES", 600)
+    monkeypatch.setattr(log_summary, "MAX_POINTS", 400)
+    monkeypatch.setattr(log_summary, "_STRETCH_POINTS", 50)
+    monkeypatch.setattr(log_scan, "MAX_STATES", 600)
     taken = []
-    whole_prepare = scanning.prepare
+    whole_prepare = log_scan.prepare
     monkeypatch.setattr(
-        scanning,
+        log_scan,
         "prepare",
         lambda recording, *args, **options: (
             taken.append(len(recording)) or whole_prepare(recording, *args, **options)
@@ -127,7 +127,9 @@ def test_scan_keeps_bounded_samples(monkeypatch):
     found = scan(log(200.0, POSE))
     assert max(taken) < 1300
     assert 200 < len(found.rows) <= 400
-    assert found.shown == pytest.approx(len(found.rows) / len(prepare(log(200.0, POSE)).rows), 0.01)
+    assert found.kept_fraction == pytest.approx(
+        len(found.rows) / len(prepare(log(200.0, POSE)).rows), 0.01
+    )
     assert sum(len(segment.time) for segment in found.segments) <= 600
     assert len(found.segments[0].time) == 300
     assert found.time[-1] > 150.0

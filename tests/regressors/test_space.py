@@ -10,9 +10,9 @@ SPACE = ParameterSpace(("payload", "carrier"), (Scalar("friction", low=0.0), Sca
 
 def test_bodies_come_first_then_scalars():
     assert len(SPACE) == 22
-    assert SPACE.of_body("payload") == SPACE.of_body(0) == slice(0, 10)
-    assert SPACE.of_body("carrier") == SPACE.of_body(1) == slice(10, 20)
-    assert SPACE.of_scalars == slice(20, 22)
+    assert SPACE.body_slice("payload") == SPACE.body_slice(0) == slice(0, 10)
+    assert SPACE.body_slice("carrier") == SPACE.body_slice(1) == slice(10, 20)
+    assert SPACE.scalar_slice == slice(20, 22)
     assert SPACE.names[:2] == ("payload.m", "payload.hx")
     assert SPACE.names[10:12] == ("carrier.m", "carrier.hx")
     assert SPACE.names[20:] == ("friction", "gain")
@@ -22,12 +22,12 @@ def test_bodies_come_first_then_scalars():
 def test_single_body_uses_unprefixed_names():
     assert ONE_BODY.names == PHI
     assert len(ONE_BODY) == 10
-    assert ONE_BODY.of_scalars == slice(10, 10)
+    assert ONE_BODY.scalar_slice == slice(10, 10)
 
 
 def test_errors_name_what_is_wrong():
     with pytest.raises(ProblemError, match="no body 'tool' among payload, carrier"):
-        SPACE.of_body("tool")
+        SPACE.body_slice("tool")
     with pytest.raises(ProblemError, match="at least one body"):
         ParameterSpace(())
     with pytest.raises(ProblemError, match="must differ, got arm, arm"):

@@ -14,7 +14,7 @@ from identify.regressors import (
     stacked_statistics,
 )
 from identify.regressors.statistics import factor_of_rows
-from identify.regressors.triangular import triangle
+from identify.regressors.triangular import qr_factor
 from tests.close import assert_close
 from tests.regressors.rows import layout_of, statistics_of, statistics_of_rows as statistics
 from tests.strategies import seeds
@@ -84,7 +84,7 @@ def test_the_factor_keeps_digits_that_a_gram_matrix_loses():
 
 def test_the_triangle_of_few_rows_is_square_and_padded_with_zeros():
     rows = np.random.default_rng(16).normal(size=(4, 7))
-    R = triangle(rows)
+    R = qr_factor(rows)
     assert R.shape == (7, 7)
     assert not R[4:].any()
     assert_close(R.T @ R, rows.T @ rows, 1e-14)
@@ -155,7 +155,7 @@ def test_noise_adds_as_moments_of_all_rows(seed):
     for name in ("a", "b", "c"):
         expected = moments(one, name) + moments(other, name)
         assert_close(moments(total, name), expected, 1e-12)
-    rows = total.counts(total.samples)[1, 0]
+    rows = total.sum_over_blocks(total.samples)[1, 0]
     nu = total.noise[1, 0]
     assert_close(moments(total, "b")[0], rows * (nu.T @ nu), 1e-12)
 
@@ -182,7 +182,7 @@ def test_a_later_part_of_a_log_adds_its_blocks_behind_the_others(seed):
     rng = np.random.default_rng(seed)
     first, later = (random_statistics(rng, ("a",)) for _ in range(2))
     blocks = 1 + first.block.max()
-    joined = first.followed_by(later)
+    joined = first.append_blocks(later)
     assert joined.logs == ("a",)
     expected = first + replace(later, block=blocks + later.block)
     order = np.lexsort((joined.group, joined.block))
@@ -199,7 +199,7 @@ def test_joined_logs_keep_order_and_get_unique_names():
     assert flat.merged().logs == flat.logs
     assert len(flat.merged()) == 3
     assert_close(np.abs(flat.merged().totals), np.abs(flat.totals), 1e-12)
-    assert flat.counts(flat.samples).ravel().tolist() == [30.0, 40.0, 50.0]
+    assert flat.sum_over_blocks(flat.samples).ravel().tolist() == [30.0, 40.0, 50.0]
     for number, part in enumerate(parts):
         assert_close(flat.totals[number], part.totals[0], 0.0)
         assert_same(
@@ -244,13 +244,13 @@ def test_narrowed_statistics_are_those_of_the_leading_columns(seed):
     parts = [rng.normal(size=(n, 9)) for n in (2, 6, 30)]
     whole = join_logs([statistics(rows, layout=wide) for rows in parts])
     whole = replace(whole, noise=rng.normal(size=whole.noise.shape))
-    found = whole.narrowed()
+    found = whole.fit_columns_only()
     assert found.layout.columns == wide.columns[:4]
     for log, rows in enumerate(parts):
         R, noise = found.totals[log, 0], whole.noise[log, 0, :, :4]
         assert_close(R.T @ R, rows[:, :4].T @ rows[:, :4], 1e-12)
         assert_close(found.noise[log, 0].T @ found.noise[log, 0], noise.T @ noise, 1e-12)
-    assert found.narrowed() is found
+    assert found.fit_columns_only() is found
 
 
 @pytest.mark.parametrize("labels", [None, ["knee", "hip"], [7, 3, 5]])
@@ -264,7 +264,7 @@ def test_stacked_rows_are_grouped_by_their_labels(labels):
     for number, name in enumerate(names):
         mine = rows if groups is None else rows[[group == name for group in groups]]
         assert_close(moment(found, 0, number), mine.T @ mine, 1e-12)
-        assert found.counts(found.samples)[0, number] == len(mine)
+        assert found.sum_over_blocks(found.samples)[0, number] == len(mine)
         if labels is not None:
             assert found.layout.groups[number].name == str(name)
     assert not found.layout.has_constant
@@ -275,9 +275,9 @@ def test_errors_say_what_is_wrong():
     rows = random_rows(np.random.default_rng(17), 20)
     one = statistics(rows)
     other = statistics(rows, layout=Layout(WRENCH_LAYOUT.columns, WRENCH_LAYOUT.groups, 18))
-    with pytest.raises(ValueError, match="different layouts do not add up"):
+    with pytest.raises(ValueError, match="different layouts cannot be combined"):
         join_logs([one, other])
-    with pytest.raises(ValueError, match="different layouts do not add up"):
+    with pytest.raises(ValueError, match="different layouts cannot be combined"):
         _ = one + other
     with pytest.raises(ValueError, match="at least one log"):
         join_logs([])

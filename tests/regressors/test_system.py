@@ -234,7 +234,7 @@ def test_means_and_bands_are_as_all_rows_with_an_offset_of_their_own(offsets, se
     left = [g for g in range(len(BANDS)) if g not in empty]
     system = assert_as_all_rows(rng, data, empty)
     assert [group.name for group in system.arrays.groups] == [f"group {g}" for g in left]
-    assert system.members.tolist() == [[0, g] for g in left]
+    assert system.group_index.tolist() == [[0, g] for g in left]
 
 
 @given(seeds())
@@ -273,7 +273,7 @@ def test_errors_say_what_is_wrong():
         System.of([(one, BodyWrench())]).problem(np.diag([1.0, 1, 1, 1, 1, -1])[None])
     with pytest.raises(ProblemError, match="there are no data to fit"):
         System.of([])
-    with pytest.raises(ProblemError, match="of different parameter spaces"):
+    with pytest.raises(ProblemError, match="have different parameter spaces"):
         System.of(
             [
                 (one, BodyWrench()),

@@ -21,7 +21,7 @@ from identify.regressors import (
     stacked_statistics,
     wrench_statistics,
 )
-from identify.regressors.statistics import MOST_BLOCKS
+from identify.regressors.statistics import MAX_BLOCKS
 from identify.regressors.wrench import frame_change
 from identify.signals import prepare
 from identify.signals.prepared import BlockRows
@@ -78,7 +78,7 @@ def test_the_equations_of_a_sample_are_those_of_newton_and_euler():
         rows = np.tensordot(data.rows, equations.residual(log, 0), axes=1)
         assert_close(rows[..., 0], data.wrench, 1e-14)
         assert_close(rows[..., 1:], np.concatenate(columns, axis=-1), 1e-13)
-    assert equations.same_as(0, 0) != equations.same_as(1, 0)
+    assert equations.equation_key(0, 0) != equations.equation_key(1, 0)
 
 
 def test_a_body_that_is_not_of_the_space_is_named():
@@ -126,8 +126,8 @@ def test_a_scan_holds_the_moments_of_all_rows_by_band_and_those_of_their_noise(s
             samples += mine * block.samples / len(block.rows)
             worth += mine * (1.0 if group == CONSTANT else block.effective_fraction)
         assert_close(noise[0, group], of_noise, 1e-11)
-        assert_close(found.counts(found.samples)[0, group], samples, 1e-12)
-        assert_close(found.counts(found.effective_samples)[0, group], worth, 1e-12)
+        assert_close(found.sum_over_blocks(found.samples)[0, group], samples, 1e-12)
+        assert_close(found.sum_over_blocks(found.effective_samples)[0, group], worth, 1e-12)
     assert_close(found.samples.sum(), sum(block.samples for block in blocks), 1e-12)
 
 
@@ -140,7 +140,7 @@ def test_a_scan_keeps_its_blocks_in_order_and_no_more_than_two_hundred():
             rows, R = block.rows[block.groups == group], found.factors[cell]
             assert_close(R.T @ R, rows.T @ rows, 1e-12)
     many = scan_statistics(blocks * 150)
-    assert len(np.unique(many.block)) == MOST_BLOCKS
+    assert len(np.unique(many.block)) == MAX_BLOCKS
     assert (np.diff(np.unique(many.block)) == 1).all()
     assert_close(many.samples.sum(), 150 * sum(block.samples for block in blocks), 1e-12)
 
@@ -192,7 +192,7 @@ def test_still_poses_are_means_each_a_block_of_its_own():
     log = prepare(still_poses(body, Rotation.random(7, random_state=0)))
     found = block_statistics(log)
     assert found.layout == SCAN_LAYOUT
-    assert found.independent
+    assert found.one_sample_per_cell
     assert found.block.tolist() == list(range(7))
     assert not found.group.any()
     assert not found.noise.any()
@@ -249,5 +249,5 @@ def test_residuals_of_the_moved_body_are_the_moved_residuals(seed, X_CB):
 
 def test_statistics_of_other_rows_have_no_frame():
     stacked = stacked_statistics(np.ones((20, 10)), np.ones(20))
-    with pytest.raises(ProblemError, match="of a wrench and a body's motion"):
+    with pytest.raises(ProblemError, match="of a wrench can be transformed"):
         in_frame(stacked, Pose.identity())

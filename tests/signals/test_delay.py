@@ -5,7 +5,7 @@ import pytest
 
 from identify.estimation import estimate_body
 from identify.logs import Recording
-from identify.regressors import scan, scanning
+from identify.regressors import log_scan, scan
 from identify.signals import Reading, prepare
 from tests.close import assert_close, group_errors
 from tests.recordings import Path, record
@@ -42,7 +42,7 @@ def test_whole_samples_are_the_rows_themselves():
 
 def test_a_log_in_chunks_is_taken_back_as_a_whole(monkeypatch):
     log, whole = late(0.0137), estimate(late(0.0137))
-    monkeypatch.setattr(scanning, "CHUNK_ROWS", 1000)
+    monkeypatch.setattr(log_scan, "CHUNK_ROWS", 1000)
     assert_close(estimate(log), whole, 1e-4)
     assert scan(log).statistics.samples.sum() == scan(log, Reading()).statistics.samples.sum()
 

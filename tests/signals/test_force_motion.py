@@ -168,7 +168,7 @@ def test_agreement_of_logs_uses_mass_errors():
 def test_chunks_of_a_log_share_what_all_of_it_tells(monkeypatch):
     log = still_and_moving(noise=1.0)
     whole = scan(log)
-    monkeypatch.setattr("identify.regressors.scanning.CHUNK_ROWS", 2000)
+    monkeypatch.setattr("identify.regressors.log_scan.CHUNK_ROWS", 2000)
     parts = scan(log)
     one, other = parts.imu, whole.imu
     assert (one.at_rest, one.covariance) == (other.at_rest, other.covariance)

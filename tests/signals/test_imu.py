@@ -150,7 +150,7 @@ def test_the_place_in_two_chunks_of_a_log_has_the_error_of_their_mean(tmp_path, 
     given = columns(2, noise=1.0, seconds=22.0)
     log = read_log(*in_files(tmp_path / "log", given, schema(mount=FITTED)))
     whole = scan(log).imu
-    monkeypatch.setattr("identify.regressors.scanning.CHUNK_ROWS", 1000)
+    monkeypatch.setattr("identify.regressors.log_scan.CHUNK_ROWS", 1000)
     halves = scan(log).imu
     ratio = np.trace(halves.covariance) / np.trace(whole.covariance)
     assert whole.covariance != halves.covariance

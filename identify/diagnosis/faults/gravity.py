@@ -14,7 +14,7 @@ from identify.logs.facts import LogFacts
 from identify.logs.patch import Patch
 from identify.logs.schema_fields import negated
 from identify.logs.schema_tables import compensated_of
-from identify.regressors.log_corrections import added_weight, gravity_tilt, other_gravity
+from identify.regressors.log_corrections import gravity_map, gravity_tilt, weight_map
 from identify.relevance import FAULT_ANGLE, FAULT_MASS, FAULT_SCALE
 from identify.spatial.vectors import STANDARD_GRAVITY
 
@@ -124,7 +124,7 @@ def _slips(facts: LogFacts) -> Iterator[Fault]:
 
 def _other(facts: LogFacts, text: str, other: Array, code: str = "gravity_magnitude") -> Fault:
     patch = {"world.gravity": rounded(other)}
-    change = other_gravity(other - facts.gravity, facts.compensated)
+    change = gravity_map(other - facts.gravity, facts.compensated)
     return slip(facts, code, text, patch, change=change)
 
 
@@ -137,7 +137,7 @@ def _tilted(facts: LogFacts) -> Fault:
         "gravity_tilted",
         "gravity tilted",
         patch,
-        lambda size: other_gravity(gravity_tilt(size, facts.gravity), facts.compensated),
+        lambda size: gravity_map(gravity_tilt(size, facts.gravity), facts.compensated),
         facts=facts,
         sizes=Sizes(
             ("first axis", "second axis"),
@@ -152,7 +152,7 @@ def _magnitude(facts: LogFacts) -> Fault:
         "gravity_magnitude",
         "gravity magnitude",
         lambda size: {"world.gravity": rounded((1.0 + float(size[0])) * facts.gravity)},
-        lambda size: other_gravity(float(size[0]) * facts.gravity, facts.compensated),
+        lambda size: gravity_map(float(size[0]) * facts.gravity, facts.compensated),
         facts=facts,
         sizes=Sizes(
             *(("share",), "%", 1e-2, FAULT_SCALE),
@@ -169,7 +169,7 @@ def _partly(facts: LogFacts) -> Iterator[Fault]:
             "[wrench.compensated] was never taken off"
         )
         none = {"wrench.compensated": None}
-        whole = added_weight(-before, facts.gravity)
+        whole = weight_map(-before, facts.gravity)
         yield slip(facts, "partly_compensated", text, none, change=whole)
 
     def patch(size: Array) -> Patch:
@@ -194,7 +194,7 @@ def _partly(facts: LogFacts) -> Iterator[Fault]:
         "partly_compensated",
         "partly compensated",
         patch if facts.schema is not None else None,
-        lambda size: added_weight(size, facts.gravity),
+        lambda size: weight_map(size, facts.gravity),
         lambda size: (
             "In the schema, give in [wrench.compensated] the mass and the centre of mass that the "
             "pendant shows, or log without gravity compensation."

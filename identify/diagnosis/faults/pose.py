@@ -13,7 +13,7 @@ from identify.logs.facts import LogFacts
 from identify.logs.schema_fields import negated
 from identify.logs.schema_tables import PoseTable
 from identify.logs.units import ACCELERATION
-from identify.regressors.log_corrections import displaced_point, scaled_position
+from identify.regressors.log_corrections import point_offset_map, position_scale_map
 from identify.relevance import FAULT_LENGTH, FAULT_SCALE
 
 FASTEST = 50.0, 100.0
@@ -150,7 +150,7 @@ def _scale(facts: LogFacts) -> Fault:
         "position_unit",
         "position scale",
         None,
-        lambda size: scaled_position(float(size[0]), facts.gravity),
+        lambda size: position_scale_map(float(size[0]), facts.gravity),
         lambda size: (
             f"Check the scale of [pose] position: lengths are {1.0 + float(size[0]):.4g} of it"
         ),
@@ -186,7 +186,7 @@ def _offset(facts: LogFacts) -> Fault:
         "kinematic_offset",
         "kinematic offset",
         None,
-        displaced_point,
+        point_offset_map,
         action,
         facts,
         Sizes(("x", "y", "z"), "mm", 1e-3, FAULT_LENGTH),

@@ -12,7 +12,7 @@ from identify.diagnosis.faults.pose import FASTEST, SLOWEST
 from identify.logs.facts import LogFacts
 from identify.logs.patch import Patch
 from identify.logs.units import DAY, TICKS_PER_SECOND
-from identify.regressors.log_corrections import earlier_wrench, other_clock, unlagged_wrench
+from identify.regressors.log_corrections import clock_rate_map, delay_map, lag_map
 from identify.relevance import FAULT_CLOCK_SHARE, FAULT_TIME
 
 _TIME_FACTORS = (1e-6, 1e-3, 0.5, 2.0, 1e3, DAY, 1e6)
@@ -72,7 +72,7 @@ def _units(facts: LogFacts) -> Iterator[Fault]:
                 f"time runs {factor:g} times as long as read",
                 time_patch(facts.said, factor),
                 action=time_remedy(facts.said, factor),
-                change=other_clock(factor - 1.0, facts.gravity),
+                change=clock_rate_map(factor - 1.0, facts.gravity),
                 clock=factor,
             )
 
@@ -83,7 +83,7 @@ def _rate(facts: LogFacts) -> Fault:
         "clock_rate",
         "clock rate",
         None,
-        lambda size: other_clock(float(size[0]), facts.gravity),
+        lambda size: clock_rate_map(float(size[0]), facts.gravity),
         lambda size: (
             f"Check the rate of the log: its time runs at {1.0 / (1.0 + float(size[0])):.4g} of "
             "ours"
@@ -106,7 +106,7 @@ def _delay(facts: LogFacts) -> Fault:
         "delay",
         "delay",
         lambda size: {"wrench.delay_s": rounded(before + float(size[0])), **axes},
-        lambda size: earlier_wrench(float(size[0])),
+        lambda size: delay_map(float(size[0])),
         facts=facts,
         sizes=Sizes(("delay",), "ms", 1e-3, FAULT_TIME),
     )
@@ -125,7 +125,7 @@ def _lag(facts: LogFacts) -> Fault:
         "sensor_lag",
         "sensor lag",
         None,
-        lambda size: unlagged_wrench(float(size[0])),
+        lambda size: lag_map(float(size[0])),
         action,
         facts,
         Sizes(("time constant",), "ms", 1e-3, FAULT_TIME),

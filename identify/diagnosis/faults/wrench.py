@@ -14,7 +14,7 @@ from identify.logs.facts import LogFacts
 from identify.logs.patch import Patch
 from identify.logs.schema_fields import negated
 from identify.logs.units import FORCE, TORQUE
-from identify.regressors.log_corrections import scaled_torque, turned_wrench
+from identify.regressors.log_corrections import misalignment_map, torque_gain_map
 from identify.relevance import FAULT_ANGLE, FAULT_GAIN
 from identify.spatial.rotations import (
     exp_rotation,
@@ -139,7 +139,7 @@ def _misaligned(facts: LogFacts) -> Fault:
         "wrench_misaligned",
         "wrench misaligned",
         None if facts.wrench_frame == "world" else patch,
-        lambda size: turned_wrench(size, facts.X_BS),
+        lambda size: misalignment_map(size, facts.X_BS),
         (lambda size: "Turn the sensor's axes where the wrench is logged")
         if facts.wrench_frame == "world"
         else None,
@@ -182,7 +182,7 @@ def _gain(facts: LogFacts) -> Fault:
         "gain",
         "torque gain",
         None,
-        lambda size: scaled_torque(float(size[0]), facts.X_BS),
+        lambda size: torque_gain_map(float(size[0]), facts.X_BS),
         action,
         facts,
         Sizes(
@@ -212,7 +212,7 @@ def _counts(facts: LogFacts) -> Fault:
         "gain",
         "raw counts",
         None,
-        lambda size: scaled_torque(float(np.expm1(size[0])), facts.X_BS),
+        lambda size: torque_gain_map(float(np.expm1(size[0])), facts.X_BS),
         lambda size: remedy,
         facts,
         Sizes(("logarithm of the ratio",), "", 1.0, FAULT_GAIN, farthest=200.0),

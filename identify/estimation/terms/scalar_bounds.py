@@ -37,7 +37,7 @@ class ScalarBounds(Term):
 
     def violation(self, x: Array, scaling: Scaling) -> float:
         """How far any scalar is outside, in its own unit."""
-        values = x[scaling.space.of_scalars]
+        values = x[scaling.space.scalar_slice]
         outside = [
             max(scalar.low - value, value - scalar.high) / unit
             for scalar, value, unit in zip(

@@ -159,7 +159,7 @@ def body_number(space: ParameterSpace, name: str | None) -> int:
     Raises:
         ProblemError: there is no such body.
     """
-    return 0 if name is None else space.of_body(name).start // 10
+    return 0 if name is None else space.body_slice(name).start // 10
 
 
 def words_of(body: str | None) -> str:

@@ -1,4 +1,4 @@
-"""`ParameterSpace`: what is unknown, ten numbers for each body, then scalars."""
+"""Unknowns of a fit: ten inertial parameters for each body, then scalars."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from identify.inertia import PHI
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """One unknown number beside the bodies': a friction coefficient, a rotor inertia, a gain.
+    """A scalar unknown besides the bodies: a friction coefficient, a rotor inertia, a gain.
 
     Attributes:
-        name: in messages and tables.
+        name: shown in messages and tables.
         low, high: bounds; infinite where there is none.
     """
 
@@ -35,8 +35,8 @@ class ParameterSpace:
     """The unknowns x = [phi of each body | scalars], in this order.
 
     Attributes:
-        bodies: their names, at least one.
-        scalars: what else is unknown.
+        bodies: names of the bodies, at least one.
+        scalars: unknowns besides the bodies.
     """
 
     bodies: tuple[str, ...] = ("body",)
@@ -45,25 +45,25 @@ class ParameterSpace:
     def __post_init__(self) -> None:
         if not self.bodies:
             raise ProblemError("a parameter space needs at least one body")
-        words = [*self.bodies, *(scalar.name for scalar in self.scalars)]
-        if len(set(words)) < len(words):
-            raise ProblemError(f"names of bodies and scalars must differ, got {', '.join(words)}")
+        names = [*self.bodies, *(scalar.name for scalar in self.scalars)]
+        if len(set(names)) < len(names):
+            raise ProblemError(f"names of bodies and scalars must differ, got {', '.join(names)}")
 
     def __len__(self) -> int:
         return 10 * len(self.bodies) + len(self.scalars)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Name of each unknown: those of phi, after the body's name where there are several."""
+        """Name of each unknown; prefixed by the body's name if there are several bodies."""
         prefixes = [""] if len(self.bodies) == 1 else [f"{body}." for body in self.bodies]
-        of_bodies = (f"{prefix}{name}" for prefix in prefixes for name in PHI)
-        return (*of_bodies, *(scalar.name for scalar in self.scalars))
+        body_names = (f"{prefix}{name}" for prefix in prefixes for name in PHI)
+        return (*body_names, *(scalar.name for scalar in self.scalars))
 
-    def of_body(self, body: str | int = 0) -> slice:
-        """Where a body's ten parameters stand in x.
+    def body_slice(self, body: str | int = 0) -> slice:
+        """Return the slice of a body's ten parameters in x.
 
         Raises:
-            ProblemError: there is no such body.
+            ProblemError: no body has this name.
         """
         if isinstance(body, str):
             if body not in self.bodies:
@@ -72,10 +72,10 @@ class ParameterSpace:
         return slice(10 * body, 10 * body + 10)
 
     @property
-    def of_scalars(self) -> slice:
-        """Where the scalars stand in x."""
+    def scalar_slice(self) -> slice:
+        """Slice of the scalars in x."""
         return slice(10 * len(self.bodies), len(self))
 
 
 ONE_BODY = ParameterSpace()
-"""Ten unknowns: what most fits are about."""
+"""Space of one body without scalars: ten unknowns."""

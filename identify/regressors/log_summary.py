@@ -1,6 +1,6 @@
-"""`LogSummary`: all that is kept of a log once it was scanned, bounded however long it is.
+"""`LogSummary`: summary of a scanned log, of bounded size for logs of any length.
 
-Each chunk of a log gives one; those of chunks in order of time add up to that of the log.
+Each chunk of a log has a summary; the sum of consecutive summaries is that of the log.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from identify.arrays import Array, Indices, Phi
 from identify.logs.recording import rows_of
 from identify.regressors.corrected_states import corrected_states
 from identify.regressors.statistics import Statistics
-from identify.regressors.wrench import Drift, block_statistics, fold_statistics, without_drift
+from identify.regressors.wrench import Drift, block_statistics, fold_statistics, subtract_drift
 from identify.signals import PreparedLog, Reading, Segment
 from identify.signals.clock import gap_starts
 from identify.signals.noise import SignalNoise
@@ -24,44 +24,42 @@ from identify.signals.segments import MIN_SEGMENT_ROWS
 from identify.spatial.columns import W
 from identify.spatial.rotations import lengths
 
-MOST_POINTS = 100_000
-"""Points of the series that are kept of a log."""
+MAX_POINTS = 100_000
+"""Largest number of points of the series that are kept of a log."""
 
-_STRETCH = 200
-"""Points of the series that stay together where it is thinned."""
+_STRETCH_POINTS = 200
+"""Number of consecutive points that are kept or dropped together when a series is thinned."""
 
-_SAME_SEGMENT = 5.5
-"""Points of the series across the edge of two chunks are of one segment up to so many steps."""
+_MAX_SEGMENT_STEP = 5.5
+"""Largest step between two chunks, in median steps, at which a segment continues."""
 
+_MIN_HOLE_SECONDS = 1.0
+"""Shortest time without rows that is reported [s]."""
 
-_HOLE = 1.0
-"""Time without rows that is told [s]."""
-
-_MOMENT = 1e-6
-"""Share of a log's time over which a drift is the same."""
+_DRIFT_STEP = 1e-6
+"""Share of a log's time over which a drift is regarded as constant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogSummary(LogSeries):
-    """What a scan keeps of a log: its statistics, and excerpts of it for figures and replays.
+    """Summary of a scanned log: its statistics, and excerpts of it for figures and replays.
 
-    Of a long log the series and the full-rate states are excerpts, evenly spread, and the arrays of
-    the recording are empty: it has what the log says of itself, such as files, frames and account
-    of rows.
+    For a long log the series and the full-rate states are evenly spread excerpts. The arrays of the
+    recording are empty: it holds the metadata of the log, such as files, frames and row counts.
 
     Attributes:
-        reading: how it was read.
+        reading: corrections and settings with which the log was read.
         statistics: sufficient statistics by blocks of time.
-        folds: those of the parts of time that are held out in turn.
-        points: of the whole series, those that are not kept among them.
-        numbers: which of them those of the series are, shape (n,).
-        last_segment: the number of the segment that the whole series ends in.
-        span: times of the first and the last point of the whole series [s].
-        fastest: largest speed [m/s] and angular rate [rad/s] met.
-        wrench_range: least and largest force and torque, as logged [N, N m], shape (2, 6).
-        holes: begin and end of each time of a second or more without a row [s].
-        corrections: maps of the wide columns that were made, each with the drift that was taken
-            off then; full-rate states are as they were read, until they are asked for.
+        folds: statistics by cross-validation fold.
+        points: number of points of the complete series.
+        numbers: numbers of the kept points in the complete series, shape (n,).
+        last_segment: number of the segment in which the complete series ends.
+        span: times of the first and the last point of the complete series [s].
+        fastest: largest speed [m/s] and angular rate [rad/s].
+        wrench_range: minimum and maximum force and torque, as logged [N, N m], shape (2, 6).
+        holes: start and end of each interval of a second or more without a row [s].
+        corrections: maps that were applied to the wide columns, each with the drift subtracted
+            after it; full-rate states are corrected on request (`corrected_segments`).
     """
 
     reading: Reading
@@ -77,23 +75,23 @@ class LogSummary(LogSeries):
     corrections: tuple[tuple[Array, Drift], ...] = ()
 
     @property
-    def shown(self) -> float:
-        """Share of the whole series that is kept."""
+    def kept_fraction(self) -> float:
+        """Fraction of the points of the complete series that is kept."""
         return len(self.rows) / self.points
 
     @property
-    def effective(self) -> float:
-        """How many independent rows there are."""
+    def independent_rows(self) -> float:
+        """Equivalent number of independent rows."""
         return float(self.statistics.effective_samples.sum())
 
     @property
     def duration(self) -> float:
-        """Time the log spans [s]; zero for still poses."""
+        """Duration of the log [s]; zero for still poses."""
         return 0.0 if self.recording.still else self.span[1] - self.span[0]
 
     @property
-    def kept(self) -> int:
-        """Rows of the log that were not dropped."""
+    def rows_kept(self) -> int:
+        """Number of rows of the log that were not dropped."""
         return self.recording.rows - self.recording.dropped.total
 
     @classmethod
@@ -106,14 +104,14 @@ class LogSummary(LogSeries):
         most_blocks: int,
         most_states: int,
     ) -> LogSummary:
-        """The summary of a chunk by itself.
+        """Summarise a single chunk.
 
         Args:
-            chunk: its rows, prepared.
-            reading: how the log is read; where it has no cut-off, `motion_hz` is kept.
-            wrench_range: as the attribute.
-            most_blocks: into which its statistics may be cut.
-            most_states: full-rate states that may be kept.
+            chunk: the prepared chunk.
+            reading: how the log is read; if it has no cut-off, `motion_hz` is kept.
+            wrench_range: minimum and maximum wrench of the chunk.
+            most_blocks: largest number of time blocks of its statistics.
+            most_states: largest number of full-rate states to keep.
         """
         series: dict[str, Any] = {f.name: getattr(chunk, f.name) for f in fields(LogSeries)}
         series["recording"] = rows_of(chunk.recording, 0, 0)
@@ -136,20 +134,20 @@ class LogSummary(LogSeries):
         ).thinned()
 
     def __add__(self, later: LogSummary) -> LogSummary:
-        """The summary of two chunks of a log, in the terms of the earlier one."""
-        statistics = self.statistics.followed_by(later.statistics)
+        """Combine the summaries of two consecutive parts; settings are those of the earlier one."""
+        statistics = self.statistics.append_blocks(later.statistics)
         several = len(np.unique(statistics.block)) >= FOLDS
         step = 0.0 if len(later.time) < 2 else float(np.median(np.diff(later.time)))
-        goes_on = later.span[0] - self.span[1] <= _SAME_SEGMENT * step
-        first_segment = self.last_segment + (0 if goes_on else 1)
-        samples = [float(each.statistics.samples.sum()) for each in (self, later)]
+        same_segment = later.span[0] - self.span[1] <= _MAX_SEGMENT_STEP * step
+        first_segment = self.last_segment + (0 if same_segment else 1)
+        samples = [float(part.statistics.samples.sum()) for part in (self, later)]
         raised = self.cutoff_raised or later.cutoff_raised
         motion_hz = None
         if self.motion_hz is not None:
             motion_hz = max(self.motion_hz, later.motion_hz or 0.0)
         return replace(
             self,
-            imu=_with_both_places(self.imu, later.imu, samples),
+            imu=_pool_imu_position(self.imu, later.imu, samples),
             time=np.concatenate((self.time, later.time)),
             rows=np.concatenate((self.rows, later.rows)),
             segment_ids=np.concatenate((self.segment_ids, first_segment + later.segment_ids)),
@@ -161,7 +159,7 @@ class LogSummary(LogSeries):
             repeated=self.repeated + later.repeated,
             unused=self.unused + later.unused,
             statistics=statistics,
-            folds=statistics if several else self.folds.followed_by(later.folds),
+            folds=statistics if several else self.folds.append_blocks(later.folds),
             points=self.points + later.points,
             numbers=np.concatenate((self.numbers, self.points + later.numbers)),
             last_segment=first_segment + later.last_segment,
@@ -170,21 +168,21 @@ class LogSummary(LogSeries):
                 max(self.fastest[0], later.fastest[0]),
                 max(self.fastest[1], later.fastest[1]),
             ),
-            wrench_range=joint_range(self.wrench_range, later.wrench_range),
+            wrench_range=merge_ranges(self.wrench_range, later.wrench_range),
             holes=tuple(sorted({*self.holes, *later.holes})),
         ).thinned()
 
     def corrected(self, M: Array, drift: Drift) -> LogSummary:
-        """The log under a map of its wide columns: statistics, series and, when asked for, states.
+        """Apply a map of the wide columns to statistics and series, and subtract a drift.
 
         Args:
-            M: linear map of its wide columns, shape (43, 43).
+            M: linear map of the wide columns, shape (43, 43).
             drift: mean offset of the mapped wrench between shares of the log's time.
         """
-        statistics = without_drift(self.statistics.mapped(M), drift)
+        statistics = subtract_drift(self.statistics.mapped(M), drift)
         folds = statistics
         if self.folds is not self.statistics:
-            folds = without_drift(self.folds.mapped(M), drift)
+            folds = subtract_drift(self.folds.mapped(M), drift)
         rows = self.rows @ M
         start, stop = self.numbers / self.points, (self.numbers + 1.0) / self.points
         rows[:, W] -= rows[:, :1] * drift(start, stop)
@@ -197,29 +195,29 @@ class LogSummary(LogSeries):
         )
 
     def corrected_segments(self, phi: Phi) -> tuple[Segment, ...]:
-        """Full-rate states with all corrections, as `corrected_states` has them.
+        """Apply all corrections to the full-rate states (see `corrected_states`).
 
         Args:
-            phi: the body that moved, shape (10,).
+            phi: parameters of the moving body, shape (10,).
         """
-        done = []
+        segments = []
         for segment in self.segments:
-            start = np.clip((segment.time - self.span[0]) / self.duration, 0.0, 1.0 - _MOMENT)
-            of_segment = [(M, drift(start, start + _MOMENT)) for M, drift in self.corrections]
-            done.append(corrected_states(segment, of_segment, phi))
-        return tuple(done)
+            start = np.clip((segment.time - self.span[0]) / self.duration, 0.0, 1.0 - _DRIFT_STEP)
+            corrections = [(M, drift(start, start + _DRIFT_STEP)) for M, drift in self.corrections]
+            segments.append(corrected_states(segment, corrections, phi))
+        return tuple(segments)
 
     def thinned(self, most: int | None = None) -> LogSummary:
-        """With so few stretches of the series, evenly spread and each whole, as may be kept.
+        """Thin the series to evenly spread stretches of consecutive points.
 
         Args:
-            most: points, `MOST_POINTS` where not given; of one stretch the first ones stay.
+            most: largest number of points, `MAX_POINTS` if not given.
         """
-        most = MOST_POINTS if most is None else most
+        most = MAX_POINTS if most is None else most
         stride, kept = 1, np.ones(len(self.numbers), dtype=np.bool_)
-        while kept.sum() > most and stride * _STRETCH < self.points:
+        while kept.sum() > most and stride * _STRETCH_POINTS < self.points:
             stride *= 2
-            kept = self.numbers // _STRETCH % stride == 0
+            kept = self.numbers // _STRETCH_POINTS % stride == 0
         kept &= np.cumsum(kept) <= most
         if kept.all():
             return self
@@ -230,28 +228,28 @@ class LogSummary(LogSeries):
 
 
 def no_drift(start: Array, stop: Array) -> Array:
-    """Drift of a sensor that has none, shape (n, 6)."""
+    """Return zero drift, shape (n, 6)."""
     return np.zeros((len(start), 6))
 
 
-def joint_range(first: Array, second: Array) -> Array:
-    """Least and largest of two ranges, shape (2, 6)."""
+def merge_ranges(first: Array, second: Array) -> Array:
+    """Merge two ranges [minimum, maximum], shape (2, 6)."""
     return np.array([np.minimum(first[0], second[0]), np.maximum(first[1], second[1])])
 
 
-def _with_both_places(
+def _pool_imu_position(
     first: ImuCalibration, second: ImuCalibration, samples: list[float]
 ) -> ImuCalibration:
-    """Calibration of the earlier of two parts, with the mean's error where each found a place.
+    """Return the earlier calibration, with the error of the mean if both parts found a position.
 
-    What the errors of both make of a fit of both is about what that of their mean makes.
+    The errors of both parts affect a fit of both about as the error of their mean does.
     """
     if first.at_rest or not (first.covariance and second.covariance):
         return first
     weights = np.square(np.array(samples) / sum(samples))
-    both = np.array([first.covariance, second.covariance])
-    of_mean = np.tensordot(weights, both, axes=1)
-    return replace(first, covariance=tuple(map(tuple, of_mean.tolist())))
+    covariances = np.array([first.covariance, second.covariance])
+    mean_covariance = np.tensordot(weights, covariances, axes=1)
+    return replace(first, covariance=tuple(map(tuple, mean_covariance.tolist())))
 
 
 def _mean_noise(
@@ -266,8 +264,8 @@ def _mean_noise(
 def _holes(time: Array | None) -> tuple[tuple[float, float], ...]:
     if time is None or len(time) < MIN_SEGMENT_ROWS:
         return ()
-    after = [k for k in gap_starts(time) if time[k] - time[k - 1] >= _HOLE]
-    return tuple((float(time[k - 1]), float(time[k])) for k in after)
+    hole_ends = [k for k in gap_starts(time) if time[k] - time[k - 1] >= _MIN_HOLE_SECONDS]
+    return tuple((float(time[k - 1]), float(time[k])) for k in hole_ends)
 
 
 def _fastest(segments: tuple[Segment, ...]) -> tuple[float, float]:
@@ -277,18 +275,18 @@ def _fastest(segments: tuple[Segment, ...]) -> tuple[float, float]:
 
 
 def _first_states(segments: tuple[Segment, ...], most: int) -> tuple[Segment, ...]:
-    """The first states of some segments, which do not hold on to the others; never a single one."""
-    kept = []
+    """Copy the first states of some segments, at least two of a segment."""
+    first = []
     for segment in segments:
         if most > 1:
-            kept.append(_first_rows(segment, most))
+            first.append(_first_rows(segment, most))
         most -= len(segment.time)
-    return tuple(kept)
+    return tuple(first)
 
 
 def _first_rows(segment: Segment, rows: int) -> Segment:
     if len(segment.time) <= rows:
         return segment
-    values = {each.name: getattr(segment, each.name) for each in fields(segment)}
+    values = {field.name: getattr(segment, field.name) for field in fields(segment)}
     gravity = values.pop("gravity")
     return Segment(**{name: array[:rows].copy() for name, array in values.items()}, gravity=gravity)

@@ -1,7 +1,7 @@
 """The equations of all groups of channels as arrays: ragged axes are padded with zeros.
 
-Rows are [B | B0] over [−x; 1], one for each channel. A row that is zero adds nothing to any sum, so
-padding is never looked at; weights are one on the diagonal of channels that a group does not have.
+Rows are [B | B0] over [−x; 1], one for each channel. A zero row adds nothing to any sum, so padding
+needs no mask; weights are one on the diagonal of channels that a group does not have.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ class OffsetRows:
     """The rows on which fitted offsets act: r = row · [−x; 1] − constant · offset.
 
     Attributes:
-        rows: of each offset, shape (offsets, r, m, p + 1).
-        constant: the constant in them; zero where there is no row, shape (offsets, r).
-        group: whose weight they have, shape (offsets, r).
-        sensor: of each offset, shape (offsets,).
+        rows: rows of each offset, shape (offsets, r, m, p + 1).
+        constant: value of the constant column in each row; zero for padding, shape (offsets, r).
+        group: group whose weight each row has, shape (offsets, r).
+        sensor: sensor of each offset, shape (offsets,).
         of_log: number of the offset of each log and sensor; −1 where none is fitted, shape
             (logs, sensors).
-        shown: which of the sensors' channels, m for each sensor, are those of a log's own sensors,
-            others last, shape (logs, widest).
+        channel_order: channel numbers (m for each sensor) with the channels that a log has first,
+            shape (logs, widest).
     """
 
     rows: Array
@@ -41,28 +41,28 @@ class OffsetRows:
     group: Indices
     sensor: Indices
     of_log: Indices
-    shown: Indices
+    channel_order: Indices
 
     def __len__(self) -> int:
-        """How many offsets there are."""
+        """Return the number of offsets."""
         return len(self.rows)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class GroupArrays:
+class PaddedSystem:
     """The equations of the G groups of a system that have samples.
 
     Attributes:
-        groups: of the layouts.
-        rows: those that no offset acts on, shape (G, m, n, p + 1).
+        groups: groups of the layouts, in order.
+        rows: rows that no offset acts on, shape (G, m, n, p + 1).
         noise: rows of the noise in all samples, shape (G, m, l, p + 1).
-        samples, effective_samples: over all logs, shape (G,).
+        samples, effective_samples: totals over all logs, shape (G,).
         channels: which of the m channels each group has, shape (G, m).
-        kinds: which of its channels are of one kind, for up to K kinds, shape (G, K, m).
+        kinds: channels of each kind (force or torque), for up to K kinds, shape (G, K, m).
         kind: number of each kind's name; −1 where a group has fewer, shape (G, K).
-        sensors: groups of equal channels, such as the bands of frequency of one sensor, which have
-            one offset; −1 where a sensor has fewer, shape (sensors, most).
-        offsets: the rows that offsets act on.
+        sensors: groups of each sensor, such as its frequency bands, which share an offset; −1 where
+            a sensor has fewer, shape (sensors, most).
+        offsets: rows that offsets act on.
     """
 
     groups: tuple[Group, ...]
@@ -78,7 +78,7 @@ class GroupArrays:
 
     @property
     def offset_leverage(self) -> Array:
-        """Effective samples that the offsets take of each group, shape (G,)."""
+        """Effective samples of each group that the offsets use up, shape (G,)."""
         squares = self.offsets.constant**2
         shares = squares / squares.sum(axis=1, keepdims=True)
         counts = np.bincount(self.offsets.group.ravel(), shares.ravel(), len(self.groups))
@@ -86,54 +86,56 @@ class GroupArrays:
 
     @property
     def wrench_noise(self) -> Array:
-        """Covariance that noise of what was measured gives the residuals, shape (G, m, m)."""
+        """Covariance of the residuals from noise of the measured wrench, shape (G, m, m)."""
         rows = self.noise[..., -1]
         return rows @ rows.swapaxes(-1, -2) / self.effective_samples[:, None, None]
 
     @property
     def sensor(self) -> Indices:
-        """The sensor of each group, shape (G,)."""
+        """Sensor of each group, shape (G,)."""
         numbers = np.empty(len(self.groups), dtype=np.intp)
         rows, columns = np.nonzero(self.sensors >= 0)
         numbers[self.sensors[rows, columns]] = rows
         return numbers
 
     @classmethod
-    def of(cls, data: Sequence[tuple[Statistics, Equations]], members: Indices) -> GroupArrays:
-        """The arrays of some statistics with their equations.
+    def of(cls, data: Sequence[tuple[Statistics, Equations]], group_index: Indices) -> PaddedSystem:
+        """Pad the equations of some statistics to common sizes.
 
         Args:
-            data: all of one parameter space.
-            members: number of the statistics, and there of the group, shape (G, 2).
+            data: statistics with equations of one parameter space.
+            group_index: number of the statistics, and of the group in them, shape (G, 2).
         """
-        of_data = [
-            _Part.of(*pair, members[members[:, 0] == number, 1], m=_most_channels(data))
+        arrays = [
+            _StatisticsArrays.of(
+                *pair, group_index[group_index[:, 0] == number, 1], m=_max_channels(data)
+            )
             for number, pair in enumerate(data)
         ]
-        groups = tuple(data[d][0].layout.groups[g] for d, g in members.tolist())
-        first = np.cumsum([0, *(len(part.rows) for part in of_data)])
+        groups = tuple(data[d][0].layout.groups[g] for d, g in group_index.tolist())
+        first = np.cumsum([0, *(len(part.rows) for part in arrays)])
         sensors = [
             start + np.array(sensor)
-            for part, start in zip(of_data, first.tolist(), strict=False)
+            for part, start in zip(arrays, first.tolist(), strict=False)
             for sensor in part.sensors
         ]
         channels, kinds, kind = _kinds(groups)
         return cls(
             groups=groups,
-            rows=_joined([part.rows for part in of_data]),
-            noise=_joined([part.noise for part in of_data]),
-            samples=np.concatenate([part.samples for part in of_data]),
-            effective_samples=np.concatenate([part.effective_samples for part in of_data]),
+            rows=_concatenate_padded([part.rows for part in arrays]),
+            noise=_concatenate_padded([part.noise for part in arrays]),
+            samples=np.concatenate([part.samples for part in arrays]),
+            effective_samples=np.concatenate([part.effective_samples for part in arrays]),
             channels=channels,
             kinds=kinds,
             kind=kind,
-            sensors=_joined([sensor[None] for sensor in sensors], fill=-1),
-            offsets=_offsets(of_data, first, channels[[sensor[0] for sensor in sensors]]),
+            sensors=_concatenate_padded([sensor[None] for sensor in sensors], fill=-1),
+            offsets=_offsets(arrays, first, channels[[sensor[0] for sensor in sensors]]),
         )
 
 
-class _Offset(NamedTuple):
-    """Rows of one sensor's offsets, with the logs each is of, shape (offsets, logs)."""
+class _SensorOffsets(NamedTuple):
+    """Rows on which the offsets of one sensor act, as in `OffsetRows`."""
 
     rows: Array
     constant: Array
@@ -142,19 +144,21 @@ class _Offset(NamedTuple):
     of_log: Indices
 
 
-class _Part(NamedTuple):
-    """What `GroupArrays` has of one statistics, groups and sensors counted from zero."""
+class _StatisticsArrays(NamedTuple):
+    """Arrays of one `Statistics` for a `PaddedSystem`; groups and sensors are counted from zero."""
 
     rows: Array
     noise: Array
     samples: Array
     effective_samples: Array
     sensors: list[list[int]]
-    offsets: list[_Offset]
+    offsets: list[_SensorOffsets]
     logs: int
 
     @classmethod
-    def of(cls, statistics: Statistics, equations: Equations, groups: Indices, m: int) -> _Part:
+    def of(
+        cls, statistics: Statistics, equations: Equations, groups: Indices, m: int
+    ) -> _StatisticsArrays:
         fit, has_constant = statistics.layout.fit, statistics.layout.has_constant
         factors = np.array(statistics.totals[:, groups, :fit, :fit])
         noise = statistics.noise_rows[:, groups, :, :fit]
@@ -169,8 +173,8 @@ class _Part(NamedTuple):
         rows, noises = [], []
         acted_on = np.zeros((*constant.shape, m, 1 + len(equations.space)))
         for logs, C in coefficients(equations, len(statistics.logs), groups.tolist(), m):
-            rows.append(_through(factors[logs], C))
-            noises.append(_through(noise[logs], C))
+            rows.append(_apply_equations(factors[logs], C))
+            noises.append(_apply_equations(noise[logs], C))
             if constant.any():
                 acted_on[logs] = np.einsum("lgk,gkmq->lgmq", first[logs], C)
         return cls(
@@ -193,39 +197,46 @@ class _Part(NamedTuple):
 def coefficients(
     equations: Equations, logs: int, groups: Sequence[int], m: int
 ) -> list[tuple[list[int], Array]]:
-    """Logs of the same equations, and these: [B | B0] of each group, (G, fit, m, p + 1)."""
-    alike: dict[tuple[object, ...], list[int]] = {}
+    """Collect logs with equal equations, and their [B | B0] of each group, (G, fit, m, p + 1)."""
+    logs_by_key: dict[tuple[object, ...], list[int]] = {}
     for log in range(logs):
-        alike.setdefault(tuple(equations.same_as(log, g) for g in groups), []).append(log)
-    return [(same, _of_groups(equations, same[0], groups, m)) for same in alike.values()]
+        logs_by_key.setdefault(tuple(equations.equation_key(log, g) for g in groups), []).append(
+            log
+        )
+    return [
+        (same, _group_coefficients(equations, same[0], groups, m)) for same in logs_by_key.values()
+    ]
 
 
-def _of_groups(equations: Equations, log: int, groups: Sequence[int], m: int) -> Array:
-    """[B | B0] of each group, made once where groups are of the same equations."""
-    made: dict[object, Array] = {}
+def _group_coefficients(equations: Equations, log: int, groups: Sequence[int], m: int) -> Array:
+    """Compute [B | B0] of each group, once for groups with equal equations."""
+    by_key: dict[object, Array] = {}
     for g in groups:
-        key = equations.same_as(log, g)
-        if key not in made:
+        key = equations.equation_key(log, g)
+        if key not in by_key:
             residual = equations.residual(log, g)
-            fit, own, q = residual.shape
-            made[key] = np.zeros((fit, m, q))
-            made[key][:, :own, :-1], made[key][:, :own, -1] = residual[..., 1:], residual[..., 0]
-    return np.array([made[equations.same_as(log, g)] for g in groups])
+            fit, channels, q = residual.shape
+            by_key[key] = np.zeros((fit, m, q))
+            by_key[key][:, :channels, :-1], by_key[key][:, :channels, -1] = (
+                residual[..., 1:],
+                residual[..., 0],
+            )
+    return np.array([by_key[equations.equation_key(log, g)] for g in groups])
 
 
-def _most_channels(data: Sequence[tuple[Statistics, Equations]]) -> int:
+def _max_channels(data: Sequence[tuple[Statistics, Equations]]) -> int:
     return max(len(group.channels) for statistics, _ in data for group in statistics.layout.groups)
 
 
-def _through(factors: Array, C: Array) -> Array:
-    """Rows of z of several logs as rows of [−x; 1], with as few of them as there are columns.
+def _apply_equations(factors: Array, C: Array) -> Array:
+    """Convert rows of z of several logs to rows of [−x; 1], at most as many as columns of z.
 
     Args:
         factors: shape (logs, G, n, fit).
         C: coefficients, shape (G, fit, m, p + 1).
 
     Returns:
-        Shape (G, m, n', p + 1); none where all are zero.
+        Shape (G, m, n', p + 1); n' = 0 if all factors are zero.
     """
     G, fit, m, q = C.shape
     stacked = factors.swapaxes(0, 1).reshape(G, -1, fit)
@@ -239,8 +250,8 @@ def _through(factors: Array, C: Array) -> Array:
 
 def _offset_rows(
     number: int, sensor: list[int], constant: Array, acted_on: Array, *, shared: bool
-) -> _Offset:
-    """The rows of a sensor's offsets: one offset a log, or one in all of them."""
+) -> _SensorOffsets:
+    """Collect the rows of a sensor's offsets: one offset per log, or one shared by all."""
     logs = len(constant)
     of_log = np.arange(logs)
     group = np.broadcast_to(np.array(sensor), (logs, len(sensor)))
@@ -253,54 +264,61 @@ def _offset_rows(
         constants, rows = constant[fitted][:, sensor], acted_on[fitted][:, sensor]
         group = group[fitted]
         of_log = np.where(fitted, np.cumsum(fitted) - 1, -1)
-    # Rows without a constant come last, and the most any offset has are kept.
+    # Rows without a constant come last; as many are kept as the offset with most rows has.
     most = int((constants != 0.0).sum(axis=1).max())
     order = np.argsort(constants == 0.0, axis=1, kind="stable")[:, :most]
-    kept = np.arange(len(order))[:, None], order
-    return _Offset(rows[kept], constants[kept], group[kept], number, of_log)
+    selected = np.arange(len(order))[:, None], order
+    return _SensorOffsets(rows[selected], constants[selected], group[selected], number, of_log)
 
 
-def _offsets(parts: Sequence[_Part], first: Indices, channels: Flags) -> OffsetRows:
-    """Those of all statistics, groups and sensors counted through.
+def _offsets(parts: Sequence[_StatisticsArrays], first: Indices, channels: Flags) -> OffsetRows:
+    """Join the offset rows of all statistics, with groups and sensors numbered consecutively.
 
     Args:
-        parts: of each statistics.
-        first: its first group.
+        parts: arrays of each statistics.
+        first: number of the first group of each.
         channels: which of the m channels each sensor has, shape (sensors, m).
     """
     _, m, _, q = parts[0].rows.shape
     logs = sum(part.logs for part in parts)
-    of_log, own = np.full((logs, len(channels)), -1), np.zeros((logs, *channels.shape), np.bool_)
+    of_log, has_channel = (
+        np.full((logs, len(channels)), -1),
+        np.zeros((logs, *channels.shape), np.bool_),
+    )
     rows: list[Array] = [np.zeros((0, 1, m, q))]
     constant: list[Array] = [np.zeros((0, 1))]
     group: list[Indices] = [np.zeros((0, 1), np.intp)]
     sensor: list[Indices] = [np.zeros(0, np.intp)]
-    log, at, before = 0, 0, 0
+    first_log, first_sensor, first_offset = 0, 0, 0
     for part, start in zip(parts, first.tolist(), strict=False):
-        mine = slice(log, log + part.logs)
-        own[mine, at : at + len(part.sensors)] = channels[at : at + len(part.sensors)]
+        log_range = slice(first_log, first_log + part.logs)
+        has_channel[log_range, first_sensor : first_sensor + len(part.sensors)] = channels[
+            first_sensor : first_sensor + len(part.sensors)
+        ]
         for offset in part.offsets:
             rows.append(offset.rows)
             constant.append(offset.constant)
             group.append(start + offset.group)
-            sensor.append(np.full(len(offset.rows), at + offset.sensor))
-            numbers = np.where(offset.of_log < 0, -1, before + offset.of_log)
-            of_log[mine, at + offset.sensor] = numbers
-            before += len(offset.rows)
-        log, at = log + part.logs, at + len(part.sensors)
-    own = own.reshape(logs, -1)
+            sensor.append(np.full(len(offset.rows), first_sensor + offset.sensor))
+            numbers = np.where(offset.of_log < 0, -1, first_offset + offset.of_log)
+            of_log[log_range, first_sensor + offset.sensor] = numbers
+            first_offset += len(offset.rows)
+        first_log, first_sensor = first_log + part.logs, first_sensor + len(part.sensors)
+    has_channel = has_channel.reshape(logs, -1)
     return OffsetRows(
-        rows=_joined(rows),
-        constant=_joined(constant),
-        group=_joined(group),
+        rows=_concatenate_padded(rows),
+        constant=_concatenate_padded(constant),
+        group=_concatenate_padded(group),
         sensor=np.concatenate(sensor),
         of_log=of_log,
-        shown=np.argsort(~own, axis=1, kind="stable")[:, : int(own.sum(axis=1).max())],
+        channel_order=np.argsort(~has_channel, axis=1, kind="stable")[
+            :, : int(has_channel.sum(axis=1).max())
+        ],
     )
 
 
-def _joined(parts: Sequence[NDArray[ScalarT]], *, fill: int = 0) -> NDArray[ScalarT]:
-    """Arrays one after the other along their first axis, others padded to the largest."""
+def _concatenate_padded(parts: Sequence[NDArray[ScalarT]], *, fill: int = 0) -> NDArray[ScalarT]:
+    """Concatenate arrays along the first axis, other axes padded to the largest size."""
     sizes = [part.shape[1:] for part in parts]
     largest = tuple(map(max, zip(*sizes, strict=True)))
     if all(size == largest for size in sizes):
@@ -316,15 +334,20 @@ def _joined(parts: Sequence[NDArray[ScalarT]], *, fill: int = 0) -> NDArray[Scal
 
 @lru_cache(maxsize=256)
 def _kinds(groups: tuple[Group, ...]) -> tuple[Flags, Flags, Indices]:
-    """Channels that each group has, and those of each kind, in order of the first; their names."""
-    channels = _joined([np.ones((1, len(group.channels)), np.bool_) for group in groups])
+    """Return the channels of each group, the channels of each of its kinds, and the kinds' numbers.
+
+    Kinds are numbered in order of their first appearance.
+    """
+    channels = _concatenate_padded(
+        [np.ones((1, len(group.channels)), np.bool_) for group in groups]
+    )
     names = list(dict.fromkeys(kind for group in groups for kind in group.kinds))
     flags, numbers = [], []
     for group in groups:
-        own = list(dict.fromkeys(group.kinds))
-        flags.append(np.array([np.array(group.kinds) == kind for kind in own])[None])
-        numbers.append(np.array([[names.index(kind) for kind in own]]))
-    found = channels, _joined(flags), _joined(numbers, fill=-1)
-    for array in found:
+        group_kinds = list(dict.fromkeys(group.kinds))
+        flags.append(np.array([np.array(group.kinds) == kind for kind in group_kinds])[None])
+        numbers.append(np.array([[names.index(kind) for kind in group_kinds]]))
+    arrays = channels, _concatenate_padded(flags), _concatenate_padded(numbers, fill=-1)
+    for array in arrays:
         array.flags.writeable = False
-    return found
+    return arrays
