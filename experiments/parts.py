@@ -19,7 +19,7 @@ import numpy as np
 
 from experiments.reports import numerics_line, write_report
 from identify.arrays import Array
-from identify.catalog.holdings import MIRROR
+from identify.catalog.dataset_files import MIRROR
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, estimate_body
 from identify.estimation.intervals import NAMES

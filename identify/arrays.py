@@ -1,4 +1,4 @@
-"""Array aliases, and sealing: arrays of a value type are float64, finite and read-only.
+"""Array type aliases, and validation and sealing of arrays (float64, finite, read-only).
 
 The aliases carry the trailing shape in their name; leading dimensions are a batch.
 """
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from identify.errors import IdentifyError, ModelError
 
 Array: TypeAlias = NDArray[np.floating]
-"""Real numbers: float64 wherever the toolkit makes them."""
+"""Real numbers; arrays created by the toolkit are float64."""
 Indices: TypeAlias = NDArray[np.integer]
 Flags: TypeAlias = NDArray[np.bool_]
 Vec3: TypeAlias = Array
@@ -28,43 +28,41 @@ Vec6: TypeAlias = Array
 Phi: TypeAlias = Array
 """Ten inertial parameters about Bo in B, shape (..., 10)."""
 PhiLike: TypeAlias = ArrayLike
-"""What a function takes for ten parameters: an `InertialParameters`, of one body or of a batch, an
-array of shape (..., 10), or what else NumPy makes one from, such as a list of bodies."""
+"""Ten parameters as an argument: an `InertialParameters` of one body or of a batch, an array of
+shape (..., 10), or anything that NumPy converts to one, such as a list of bodies."""
 Mat33: TypeAlias = Array
 Mat44: TypeAlias = Array
 Mat66: TypeAlias = Array
 
 Shape: TypeAlias = tuple[int | EllipsisType | None, ...]
-"""Lengths of the axes of an array; None admits any length, `...` at the front any batch."""
+"""Lengths of the axes of an array; None means any length, `...` at the front any batch."""
 MakeError: TypeAlias = Callable[[str], IdentifyError]
-"""Makes an error of its message: a class of errors, or one with its file given."""
+"""Function from a message to an error: an error class, or one with its file bound."""
 
 
 def is_masked(values: object) -> bool:
-    """Whether an array, or one in a list, has masked entries."""
+    """Return whether an array, or an array in a list, has masked entries."""
     if isinstance(values, list | tuple):
         return any(is_masked(value) for value in values)
     return isinstance(values, np.ma.MaskedArray) and bool(np.ma.is_masked(values))
 
 
 def as_real(values: ArrayLike, name: str, error: MakeError = ModelError) -> Array:
-    """An array of real numbers as float64, not copied where it is one.
+    """Convert to an array of float64, without a copy if it is one.
 
-    NumPy would drop imaginary parts, and take what lies beneath a mask for numbers.
+    NumPy would drop imaginary parts, and use the values beneath a mask.
 
     Args:
-        values: anything NumPy makes an array of numbers from.
-        name: what the array is, for the message.
-        error: makes what is raised of a message.
+        values: anything NumPy converts to an array of numbers.
+        name: name of the array, for the message.
+        error: creates the error from a message.
 
     Raises:
         ModelError: (or `error`) complex numbers, or masked entries.
-        TypeError, ValueError, OverflowError: no numbers.
+        TypeError, ValueError, OverflowError: not numbers.
     """
     if is_masked(values):
-        raise error(
-            f"{name}: has masked entries, and none can be left out here; expected plain numbers"
-        )
+        raise error(f"{name}: masked values are not supported here; expected plain numbers")
     array = np.asarray(values)
     if array.dtype.kind == "c":
         raise error(f"{name}: expected real numbers, got {array.dtype}; give .real")
@@ -79,14 +77,14 @@ def as_array(
     *,
     finite: bool = True,
 ) -> Array:
-    """An array of real numbers of a shape as float64, not copied where it is one.
+    """Convert to an array of float64 of an expected shape, without a copy if it is one.
 
     Args:
-        values: anything NumPy makes an array of numbers from.
-        name: what the array is, for the message.
-        shape: expected lengths; None admits any length, `...` at the front any batch.
-        error: makes what is raised of a message.
-        finite: whether every entry has to be.
+        values: anything NumPy converts to an array of numbers.
+        name: name of the array, for the message.
+        shape: expected lengths; None means any length, `...` at the front any batch.
+        error: creates the error from a message.
+        finite: whether every entry has to be finite.
 
     Raises:
         ModelError: (or `error`) not real numbers, masked, of another shape, or not finite.
@@ -97,13 +95,13 @@ def as_array(
         raise
     except (TypeError, ValueError, OverflowError) as problem:
         raise error(
-            f"{name}: expected numbers of shape {_spell(shape)}, got {problem}"
+            f"{name}: expected numbers of shape {_format_shape(shape)}, got {problem}"
         ) from problem
     if not _fits(array.shape, shape):
-        raise error(f"{name}: expected shape {_spell(shape)}, got {array.shape}")
+        raise error(f"{name}: expected shape {_format_shape(shape)}, got {array.shape}")
     if finite and not np.isfinite(array).all():
-        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise error(f"{name}: entry {where} is {array[where]}; every entry must be finite")
+        index = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise error(f"{name}: entry {index} is {array[index]}; every entry must be finite")
     return array
 
 
@@ -117,23 +115,23 @@ def _fits(got: tuple[int, ...], shape: Shape) -> bool:
 
 
 def seal(values: ArrayLike, name: str, shape: Shape, error: MakeError = ModelError) -> Array:
-    """A read-only copy of what `as_array` admits; arguments and errors are its own."""
+    """Return a read-only copy of `as_array(…)`, with the same arguments and errors."""
     array = np.array(as_array(values, name, shape, error))
     array.flags.writeable = False
     return array
 
 
 def positive(value: object, name: str, unit: str, error: MakeError = ModelError) -> float:
-    """A positive, finite number as a float.
+    """Validate a positive, finite number and return it as a float.
 
     Args:
         value: a number, or an array of one.
-        name: what it is, for the message.
-        unit: of it, for the message.
-        error: makes what is raised of a message.
+        name: name of the quantity, for the message.
+        unit: its unit, for the message.
+        error: creates the error from a message.
 
     Raises:
-        ModelError: (or `error`) it is another thing.
+        ModelError: (or `error`) not a positive, finite number.
     """
     if not (isinstance(value, Real) or (isinstance(value, np.ndarray) and value.ndim == 0)):
         raise error(f"{name}: expected a number [{unit}], got {value!r}")
@@ -143,6 +141,6 @@ def positive(value: object, name: str, unit: str, error: MakeError = ModelError)
     return number
 
 
-def _spell(shape: Shape) -> str:
+def _format_shape(shape: Shape) -> str:
     words = {None: "n", ...: "..."}
     return "(" + ", ".join(words.get(length, str(length)) for length in shape) + ")"

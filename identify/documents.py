@@ -1,4 +1,4 @@
-"""Files that people write (TOML), checked key by key, and names that they may mistype."""
+"""Reading and validation of TOML files, with messages that suggest corrections of names."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ if TYPE_CHECKING:
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
 
-_LARGEST_DOCUMENT = 16 * 2**20
-"""Bytes of a file that a person writes; reading TOML takes some hundred times its size."""
+_MAX_DOCUMENT_BYTES = 16 * 2**20
+"""Maximum size of a TOML file [bytes]; parsing needs some hundred times its size in memory."""
 
-_MOST_SAID = 20
-"""Problems of one file that a message names."""
-
-
-Spell: TypeAlias = Callable[[tuple[str | int, ...], str], str]
-"""What a message calls a key of a table, or, with an empty key, what it begins with there."""
+_MAX_LISTED_PROBLEMS = 20
+"""Maximum number of problems of one file that a message lists."""
 
 
-class WrongValue(ValueError):
-    """What is wrong with one key of a table; raised by a check of the whole table."""
+KeyFormatter: TypeAlias = Callable[[tuple[str | int, ...], str], str]
+"""Function that formats a key of a table for messages, or, for an empty key, the table."""
+
+
+class InvalidKeyValue(ValueError):
+    """A check of a whole table found an invalid value of one key."""
 
     def __init__(self, key: str, message: str) -> None:
         self.key, self.message = key, message
         super().__init__(f"{key}: {message}")
 
 
-class Table(BaseModel):
-    """A table of a document: its keys are known ones and its values do not change."""
+class DocumentTable(BaseModel):
+    """Base of the models of TOML tables: unknown keys are rejected, values are immutable."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class _Short(reprlib.Repr):
-    """Values as messages show them: a file may hold anything of any length."""
+class _ShortRepr(reprlib.Repr):
+    """Representation of bounded length for values of any size."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -56,55 +56,55 @@ class _Short(reprlib.Repr):
         self.maxlist = self.maxtuple = 12
 
     def repr_int(self, x: int, level: int) -> str:
-        """Python does not spell integers of thousands of digits, which TOML has in hexadecimal."""
+        """Describe integers of more digits than Python converts to text, which TOML allows."""
         digits = int(abs(x).bit_length() * math.log10(2.0)) + 1
         return repr(x) if digits <= 40 else f"an integer of about {digits} digits"
 
 
-def shown(value: object) -> str:
-    """A value as a message shows it: on one line, cut where it is long."""
-    text = _SHORT.repr(value)
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+def short_repr(value: object) -> str:
+    """Return a representation of a value for messages: one line of bounded length."""
+    text = _SHORT_REPR.repr(value)
+    return text if len(text) <= _MAX_REPR_CHARS else f"{text[:_MAX_REPR_CHARS]}…"
 
 
-_SHORT, _LONGEST_SHOWN = _Short(), 300
+_SHORT_REPR, _MAX_REPR_CHARS = _ShortRepr(), 300
 
 
 def finite(value: object) -> float:
-    """A finite number, and no boolean or text that looks like one.
+    """Validate a finite number; booleans and text are rejected.
 
     Raises:
-        ValueError: it is another thing.
+        ValueError: not a finite number.
     """
-    most = sys.float_info.max
-    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= most:
+    limit = sys.float_info.max
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= limit:
         return float(value)
-    raise ValueError(f"expected a finite number, got {shown(value)}")
+    raise ValueError(f"expected a finite number, got {short_repr(value)}")
 
 
 def numbers(*shape: int) -> Callable[[object], Any]:
-    """A check of lists of a shape, rows first, and of each of their numbers; it gives tuples."""
+    """Return a validator of nested lists of finite numbers of a shape, which returns tuples."""
     if not shape:
         return finite
     count, *rest = shape
-    what = f"{count} rows of {rest[0]} numbers" if rest else f"a list of {count} numbers"
+    expected = f"{count} rows of {rest[0]} numbers" if rest else f"a list of {count} numbers"
 
     def check(value: object) -> tuple[object, ...]:
         if isinstance(value, list | tuple) and len(value) == count:
             return tuple(map(numbers(*rest), value))
-        got = shown(value)
+        got = short_repr(value)
         if isinstance(value, list | tuple):
             got = f"{len(value)}: {got}"
-        raise ValueError(f"expected {what}, got {got}")
+        raise ValueError(f"expected {expected}, got {got}")
 
     return check
 
 
 def unit_quaternion(value: object) -> tuple[float, ...]:
-    """Four numbers [x, y, z, w] of norm one but for rounding, brought to it.
+    """Validate a quaternion [x, y, z, w] of unit norm up to rounding, and normalise it.
 
     Raises:
-        ValueError: they are not.
+        ValueError: not four numbers, or not of unit norm.
     """
     quaternion = numbers(4)(value)
     norm = math.hypot(*quaternion)
@@ -116,14 +116,16 @@ def unit_quaternion(value: object) -> tuple[float, ...]:
 
 
 def one_of(known: Collection[str], *, ignoring: str = "") -> BeforeValidator:
-    """A check for one of a few words; `ignoring` is a pattern of characters that do not matter."""
+    """Return a validator for one of some words; `ignoring` is a pattern of ignored characters."""
 
     def check(value: object) -> str:
         word = re.sub(ignoring, "", value) if ignoring and isinstance(value, str) else value
         if isinstance(word, str) and word in known:
             return word
         hint = did_you_mean(value, known) if isinstance(value, str) else ""
-        raise ValueError(f"expected one of {', '.join(map(repr, known))}, got {shown(value)}{hint}")
+        raise ValueError(
+            f"expected one of {', '.join(map(repr, known))}, got {short_repr(value)}{hint}"
+        )
 
     return BeforeValidator(check)
 
@@ -134,20 +136,20 @@ Quaternion: TypeAlias = Annotated[tuple[float, ...], BeforeValidator(unit_quater
 
 
 def read_toml(path: Path, error: type[IdentifyError] = SchemaError) -> dict[str, Any]:
-    """The tables of a TOML file.
+    """Read a TOML file.
 
     Args:
         path: the file, in UTF-8.
-        error: what is raised where it is not TOML.
+        error: class of the error that is raised if it is not TOML.
 
     Raises:
-        MissingFile: there is no such file.
-        LogError: it cannot be read.
+        MissingFile: the file does not exist.
+        LogError: the file cannot be read.
     """
     content = read_bytes(path)
-    if len(content) > _LARGEST_DOCUMENT:
+    if len(content) > _MAX_DOCUMENT_BYTES:
         raise error(
-            f"{path}: not a TOML file: {len(content)} bytes, and {_LARGEST_DOCUMENT} are the most"
+            f"{path}: not a TOML file: {len(content)} bytes, expected at most {_MAX_DOCUMENT_BYTES}"
         )
     try:
         return tomllib.loads(content.decode("utf-8-sig"))
@@ -157,12 +159,12 @@ def read_toml(path: Path, error: type[IdentifyError] = SchemaError) -> dict[str,
         raise error(f"{path}: not a TOML file: {problem}") from problem
 
 
-def _plain(value: object) -> object:
-    """A value as TOML gives it: an array or a number of NumPy as Python's own."""
+def _to_builtin(value: object) -> object:
+    """Convert arrays and numbers of NumPy to lists and numbers of Python."""
     if isinstance(value, Mapping):
-        return {key: _plain(each) for key, each in value.items()}
+        return {key: _to_builtin(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_to_builtin(each) for each in value]
     tolist = getattr(value, "tolist", None)
     return value if tolist is None else tolist()
 
@@ -172,49 +174,50 @@ def validate(
     content: Mapping[str, object],
     where: str,
     error: type[IdentifyError] = SchemaError,
-    spell: Spell | None = None,
+    spell: KeyFormatter | None = None,
 ) -> M:
-    """The document in a mapping of its keys.
+    """Validate the content of a TOML file, or of one table, against a model.
 
     Args:
-        model: of the whole file, or of one table.
-        content: as TOML gives it.
-        where: the file (and table), which begin the message.
-        error: what is raised where a key or a value is wrong; the message names each with its
-            place, and for an unknown key the nearest known one or the table it belongs in.
-        spell: what messages call keys that are no TOML's; checks of `model` get it as context.
+        model: model of the whole file, or of one table.
+        content: the parsed TOML.
+        where: file (and table) at the beginning of messages.
+        error: class of the error for invalid keys or values; the message names the location of
+            each, and for an unknown key the nearest known one or the table it belongs in.
+        spell: formats keys in messages if they are not TOML's; context of the checks of `model`.
     """
     try:
-        return model.model_validate(_plain(content), context=spell)
-    except ValidationError as found:
-        details = found.errors(include_url=False)
-        said = (_explain(detail, model, spell or spell_key) for detail in details[:_MOST_SAID])
-        problems = list(dict.fromkeys(said))
-        if len(details) > _MOST_SAID:
-            problems.append(f"{len(details) - _MOST_SAID} more")
-        raise error(f"{where}: " + "; and ".join(problems)) from found
+        return model.model_validate(_to_builtin(content), context=spell)
+    except ValidationError as invalid:
+        details = invalid.errors(include_url=False)
+        messages = (
+            _explain(detail, model, spell or key_label) for detail in details[:_MAX_LISTED_PROBLEMS]
+        )
+        problems = list(dict.fromkeys(messages))
+        if len(details) > _MAX_LISTED_PROBLEMS:
+            problems.append(f"{len(details) - _MAX_LISTED_PROBLEMS} more")
+        raise error(f"{where}: " + "; and ".join(problems)) from invalid
 
 
 def lookup(
-    registry: Mapping[str, T], name: str, what: str, error: type[IdentifyError] = SchemaError
+    registry: Mapping[str, T], name: str, kind: str, error: type[IdentifyError] = SchemaError
 ) -> T:
-    """The entry of a registry.
+    """Return the entry of a registry by name.
 
     Args:
         registry: entries by name.
-        name: as a person wrote it.
-        what: "shape", "estimator", …, for the message.
-        error: what is raised where there is none of that name; the nearest is named.
+        name: the requested name.
+        kind: kind of the entries for the message, "shape", "estimator", ….
+        error: class of the error for an unknown name; its message suggests the nearest one.
     """
     if name in registry:
         return registry[name]
-    raise error(
-        f"no {what} {shown(name)} among {', '.join(registry)}{did_you_mean(str(name), registry)}"
-    )
+    hint = did_you_mean(str(name), registry)
+    raise error(f"no {kind} {short_repr(name)} among {', '.join(registry)}{hint}")
 
 
-def spell_place(location: tuple[str | int, ...]) -> str:
-    """The place of a table as it stands in the file: `[body] `, or `[[loads]] 2: `, from one on."""
+def table_prefix(location: tuple[str | int, ...]) -> str:
+    """Return a table's heading in the file, `[body] `, or `[[loads]] 2: `, counted from one."""
     match location:
         case ():
             return ""
@@ -224,34 +227,35 @@ def spell_place(location: tuple[str | int, ...]) -> str:
             return f"[{'.'.join(map(str, location))}] "
 
 
-def spell_key(table: tuple[str | int, ...], key: str) -> str:
-    """A key as it stands in the file, `[body] name`; without one as `spell_place`."""
-    return spell_place(table) + key
+def key_label(table: tuple[str | int, ...], key: str) -> str:
+    """Return a key with its table, `[body] name`; an empty key gives `table_prefix`."""
+    return table_prefix(table) + key
 
 
-def _explain(detail: ErrorDetails, model: type[BaseModel], spell: Spell) -> str:
+def _explain(detail: ErrorDetails, model: type[BaseModel], spell: KeyFormatter) -> str:
     location, context = detail["loc"], detail.get("ctx", {})
     match detail["type"]:
         case "extra_forbidden":
-            table, _, here = _resolve(location[:-1], model)
+            table, _, table_model = _resolve(location[:-1], model)
             key = str(location[-1])
-            return f"{spell(table, '')}unknown key {shown(key)}{_nearest(key, here, model)}"
+            hint = _suggest_key(key, table_model, model)
+            return f"{spell(table, '')}unknown key {short_repr(key)}{hint}"
         case "missing":
-            table, _, here = _resolve(location[:-1], model)
-            if _table_in(here, location[-1]) is not None:
+            table, _, table_model = _resolve(location[:-1], model)
+            if _table_model_of(table_model, location[-1]) is not None:
                 return f"the table [{'.'.join(map(str, location))}] is missing"
             return f"{spell(table, '')}the key {location[-1]!r} is missing"
         case "tuple_type" | "list_type" if _resolve(location, model)[1] == "":
-            return f"expected tables [[{location[-1]}]], got {shown(detail['input'])}"
-        case "value_error" if isinstance(wrong := context["error"], WrongValue):
+            return f"expected tables [[{location[-1]}]], got {short_repr(detail['input'])}"
+        case "value_error" if isinstance(wrong := context["error"], InvalidKeyValue):
             return f"{spell(_resolve(location, model)[0], wrong.key)}: {wrong.message}"
         case "value_error":
             message = str(context["error"])
         case "model_type" | "model_attributes_type" | "dict_type":
-            message = f"expected a table, got {shown(detail['input'])}"
+            message = f"expected a table, got {short_repr(detail['input'])}"
         case _:
-            said, got = detail["msg"], shown(detail["input"])
-            message = f"{said[:1].lower()}{said[1:]}, got {got}"
+            text, got = detail["msg"], short_repr(detail["input"])
+            message = f"{text[:1].lower()}{text[1:]}, got {got}"
     table, key, _ = _resolve(location, model)
     return f"{spell(table, key)}: {message}" if key else f"{spell(table, '')}{message}"
 
@@ -259,25 +263,25 @@ def _explain(detail: ErrorDetails, model: type[BaseModel], spell: Spell) -> str:
 def _resolve(
     location: tuple[str | int, ...], model: type[BaseModel]
 ) -> tuple[tuple[str | int, ...], str, type[BaseModel]]:
-    """The table that a location is in, the key in it ("" for the table itself), its model."""
+    """Split a location into its table, the key in it ("" for the table itself) and its model."""
     table: tuple[str | int, ...] = ()
     for part in location:
         if isinstance(part, int):
             table = (*table, part)
             continue
-        inner = _table_in(model, part)
+        inner = _table_model_of(model, part)
         if inner is None:
             return table, part, model
         table, model = (*table, part), inner
     return table, "", model
 
 
-def _nearest(key: str, here: type[BaseModel], whole: type[BaseModel]) -> str:
-    """The nearest known key of the same table, or else the other table that has it."""
-    known = _keys(here)
+def _suggest_key(key: str, table_model: type[BaseModel], file_model: type[BaseModel]) -> str:
+    """Return the nearest known key of the same table, or the other table that has the key."""
+    known = _keys(table_model)
     if hint := did_you_mean(key, known):
         return hint
-    for place, other in _tables(whole):
+    for place, other in _tables(file_model):
         if key in _keys(other):
             return f"; it belongs in {place}" if place else "; it belongs on top"
     return f"; known keys are {', '.join(known) or 'none'}"
@@ -290,15 +294,15 @@ def _keys(model: type[BaseModel]) -> list[str]:
 def _tables(
     model: type[BaseModel], path: tuple[str, ...] = ()
 ) -> Iterator[tuple[str, type[BaseModel]]]:
-    """Every table of the file with its place as written, the whole file first."""
-    yield spell_place(path).strip(), model
+    """Yield every table of the file with its heading, the whole file first."""
+    yield table_prefix(path).strip(), model
     for key in _keys(model):
-        if (inner := _table_in(model, key)) is not None:
+        if (inner := _table_model_of(model, key)) is not None:
             yield from _tables(inner, (*path, key))
 
 
-def _table_in(model: type[BaseModel], key: str | int) -> type[BaseModel] | None:
-    """The model of the table, or of each of the tables, that a key holds."""
+def _table_model_of(model: type[BaseModel], key: str | int) -> type[BaseModel] | None:
+    """Return the model of the table, or of the list of tables, of a key; None if it has none."""
     for name, field in model.model_fields.items():
         if key == (field.alias or name):
             kinds = [field.annotation]

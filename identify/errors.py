@@ -1,8 +1,8 @@
-"""The error tree.
+"""Exception classes of the toolkit.
 
-Every error the toolkit raises on purpose is an `IdentifyError`. Its message says what is wrong,
-where, what was got and expected, and what to do; the values stay as attributes. `exit_code` is what
-the command line returns for it: 2 for bad use or bad input, 3 when the problem cannot be solved.
+Every error the toolkit raises on purpose is an `IdentifyError`. Its message names the problem and
+its location, the value found and expected, and a remedy; the values are attributes. `exit_code` is
+the status of the command line: 2 for wrong use or input, 3 if the problem cannot be solved.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 
 class IdentifyError(Exception):
-    """Base of every error raised on purpose."""
+    """Base of all errors that the toolkit raises on purpose."""
 
     exit_code = 2
 
@@ -23,21 +23,21 @@ class IdentifyError(Exception):
         super().__init__(message)
 
     def __str__(self) -> str:
-        """The plain message (KeyError would otherwise print its `repr`)."""
+        """Return the plain message (KeyError would otherwise print its `repr`)."""
         return self.message
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickled as it is: a class may be made from other arguments than its message."""
+        """Pickle the state: subclasses have other constructor arguments than the message."""
         return _restore, (type(self), self.args, self.__dict__)
 
 
 class LogError(IdentifyError, ValueError):
-    """A log cannot be read as its schema says.
+    """A log cannot be read according to its schema.
 
     Attributes:
-        path: the file, where one is known.
-        column: the column, where one is known.
-        row: one-based line of a text file, or zero-based row of a binary one, where known.
+        path: the file, if known.
+        column: the column, if known.
+        row: one-based line of a text file, or zero-based row of a binary one, if known.
     """
 
     def __init__(
@@ -75,22 +75,22 @@ class MissingFile(LogError, FileNotFoundError):
 
 
 class SchemaError(IdentifyError, ValueError):
-    """A schema, or another file a person writes, does not say what it must."""
+    """A schema or another TOML file is invalid."""
 
 
 class ModelError(IdentifyError, ValueError):
-    """An inertia, a pose or a model file is not one."""
+    """An inertia, a pose or a model file is invalid."""
 
 
 class StudyError(IdentifyError, ValueError):
-    """A study cannot run as it is written."""
+    """The definition of a study is invalid."""
 
 
 class DatasetError(IdentifyError, ValueError):
-    """A public data set is missing, is not what its registry says, or cannot be downloaded.
+    """A public data set is missing, differs from the registry, or cannot be downloaded.
 
     Attributes:
-        files: paths of what is missing or damaged, where that is some of its files.
+        files: paths of missing or damaged files.
     """
 
     def __init__(self, message: str, files: Iterable[Path] = ()) -> None:
@@ -110,13 +110,13 @@ class MissingExtra(IdentifyError, ImportError):
 
 
 class ProblemError(IdentifyError, ValueError):
-    """The data cannot answer the question: under-excited, or the constraints contradict it."""
+    """The data do not determine the parameters, or the constraints contradict them."""
 
     exit_code = 3
 
 
 class SolveError(IdentifyError, RuntimeError):
-    """A solver failed, or its answer did not pass its certificate."""
+    """A solver failed, or its solution did not pass the certificate."""
 
     exit_code = 3
 
@@ -131,7 +131,9 @@ def _restore(
     kind: type[IdentifyError], args: tuple[object, ...], state: dict[str, object]
 ) -> IdentifyError:
     builtin: Any = kind
-    while builtin.__module__ != "builtins":  # whose layout it has: OSError's, where it is one
+    while (
+        builtin.__module__ != "builtins"
+    ):  # the built-in base that determines the memory layout, such as OSError
         builtin = builtin.__base__
     error = builtin.__new__(kind, *args)
     error.args = args
@@ -140,9 +142,9 @@ def _restore(
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """The nearest known word as a hint to end a message with, or nothing."""
+    """Return a hint with the nearest known word for the end of a message, or an empty string."""
     words = list(known)
     near = [other for other in words if other.lower() == word.lower() and other != word]
-    if not near and len(word) > 2:  # of two letters, every other word is near
+    if not near and len(word) > 2:  # every word of two letters is near another
         near = difflib.get_close_matches(word, words, n=1)
     return f"; did you mean {near[0]!r}?" if near else ""

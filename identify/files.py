@@ -1,7 +1,4 @@
-"""Files as they lie on disk: found, read whole, hashed; written whole or not at all.
-
-What goes wrong in reading is a `LogError`.
-"""
+"""Reading, hashing, locking and atomic writing of files; errors of reading are `LogError`."""
 
 from __future__ import annotations
 
@@ -19,17 +16,20 @@ from typing import IO
 
 from identify.errors import IdentifyError, LogError, MissingFile
 
-_EXPANSION, _ALWAYS_FINE = 200, 256 * 2**20
-"""A compressed file may grow this many fold, or to this many bytes."""
+_MAX_EXPANSION_RATIO = 200
+"""Maximum ratio of expanded to compressed size above `_ACCEPTED_EXPANDED_BYTES`."""
 
-SPECIAL = "is a device or a pipe, which a file would take the place of; give the name of a file"
+_ACCEPTED_EXPANDED_BYTES = 256 * 2**20
+"""Expanded size that is accepted at any ratio [bytes]."""
 
-_ABANDONED = 3600.0
-"""Age of a temporary file at which the process that wrote it is gone [s]."""
+NOT_REGULAR = "is not a regular file but a device or a pipe; give the name of a file"
+
+_STALE_AFTER_S = 3600.0
+"""Age at which a temporary file counts as abandoned [s]."""
 
 
 def require_file(path: Path) -> None:
-    """Raises `MissingFile`, with the nearest name in that folder, unless `path` is a file."""
+    """Raise `MissingFile`, with the nearest name in that folder, unless `path` is a file."""
     if path.is_file():
         return
     if path.is_dir():
@@ -38,117 +38,117 @@ def require_file(path: Path) -> None:
         raise MissingFile(f"{path}: is not a regular file", path=path)
     if path.is_symlink():
         raise MissingFile(
-            f"{path}: is a link to {os.readlink(path)}, which leads to no file", path=path
+            f"{path}: is a link to {os.readlink(path)}, which does not exist", path=path
         )
-    raise MissingFile(f"{path}: no such file{_nearest(path)}", path=path)
+    raise MissingFile(f"{path}: no such file{_suggest_path(path)}", path=path)
 
 
 def read_bytes(path: Path) -> bytes:
-    """The whole content of a file.
+    """Read the content of a file.
 
     Raises:
-        MissingFile: it is not there.
-        LogError: it cannot be read.
+        MissingFile: the file does not exist.
+        LogError: the file cannot be read.
     """
     require_file(path)
     try:
         return path.read_bytes()
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise read_error(path, error) from error
 
 
 def digest(path: Path) -> str:
-    """The sha256 of a file, read in chunks (hexadecimal)."""
+    """Return the sha256 of a file, hexadecimal, reading it in chunks."""
     require_file(path)
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise read_error(path, error) from error
 
 
-def unreadable(path: Path, error: Exception, kind: str = "file") -> LogError:
-    """The error of a file that is damaged, cut short or of another kind than its name says."""
+def read_error(path: Path, error: Exception, kind: str = "file") -> LogError:
+    """Create the error for a file that is damaged, truncated or not of the kind of its name."""
     reason = str(error).splitlines()[0] if str(error).strip() else type(error).__name__
     return LogError(f"{path}: cannot be read as a {kind}: {reason}", path=path)
 
 
 @contextmanager
-def decoding(path: Path, kind: str) -> Iterator[None]:
-    """Within it, whatever a library raises of a damaged file is a `LogError`.
+def wrap_decode_errors(path: Path, kind: str) -> Iterator[None]:
+    """Convert every exception of a decoder in this context to a `LogError`.
 
-    Decoders of others raise anything, down to `AssertionError` and `struct.error`, and no list of
-    types holds for the next version of one.
+    Decoders of other libraries raise anything, down to `AssertionError` and `struct.error`, so a
+    list of exception types would not be complete.
 
     Args:
         path: the file.
-        kind: what it should be.
+        kind: expected kind of file, for the message.
     """
     try:
         yield
     except IdentifyError:
         raise
     except Exception as error:
-        raise unreadable(path, error, kind) from error
+        raise read_error(path, error, kind) from error
 
 
 def check_expansion(
     path: Path, compressed: int, expanded: int, remedy: str = "unpack it by hand"
 ) -> None:
-    """Raises `LogError` where a compressed file grows as no log does.
+    """Raise `LogError` if a compressed file expands beyond the limits.
 
     Args:
         path: the file.
-        compressed: its bytes, or those of a part of it.
-        expanded: what they become.
-        remedy: what to do where that is right.
+        compressed: size of the file, or of a part of it [bytes].
+        expanded: its size when expanded [bytes].
+        remedy: advice for a file that is correct.
     """
-    if expanded > max(_ALWAYS_FINE, _EXPANSION * compressed):
+    if expanded > max(_ACCEPTED_EXPANDED_BYTES, _MAX_EXPANSION_RATIO * compressed):
         raise LogError(
-            f"{path}: {compressed} compressed bytes grow to {expanded} or more, which no log does; "
-            f"{remedy} if it is what you expect",
+            f"{path}: {compressed} compressed bytes expand to {expanded} or more; expected at most "
+            f"{_MAX_EXPANSION_RATIO} times as many; {remedy} if the file is correct",
             path=path,
         )
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write under a temporary name beside `path`, then rename; the folder is made if need be."""
+    """Write a file atomically; its folder is created if it does not exist."""
     write_together({path: content})
 
 
 def write_together(contents: Mapping[Path, bytes]) -> None:
-    """Write files that belong together, each under a temporary name beside it, then rename them.
+    """Write files that belong together: each under a temporary name, then rename all.
 
-    None takes its name before all of them are on the disk; they take them in the order given. What
-    a process that was killed left under temporary names of theirs goes when it is an hour old.
+    Files are renamed in the order given, after all of them are written. Temporary files of killed
+    processes are removed when they are an hour old.
 
     Raises:
         MissingFile: a folder, a device or a pipe has the name of one of them.
         OSError: one cannot be written.
     """
-    staged: dict[Path, Path] = {}
+    temporary_paths: dict[Path, Path] = {}
     try:
         for path, content in contents.items():
-            handle, staged[path] = _stage(path)
+            handle, temporary_paths[path] = _open_temporary(path)
             with os.fdopen(handle, "wb") as file:
                 file.write(content)
-        for path, temporary in staged.items():
+        for path, temporary in temporary_paths.items():
             os.replace(temporary, path)
     except BaseException:
-        for temporary in staged.values():
+        for temporary in temporary_paths.values():
             temporary.unlink(missing_ok=True)
         raise
 
 
 @contextmanager
 def write_stream(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write in parts, which takes its name at the end, or leaves nothing.
+    """Open a temporary file that replaces `path` on success.
 
     Raises:
-        MissingFile: a folder, a device or a pipe has its name.
+        MissingFile: a folder, a device or a pipe has this name.
         OSError: it cannot be written.
     """
-    handle, temporary = _stage(path)
+    handle, temporary = _open_temporary(path)
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
@@ -158,19 +158,19 @@ def write_stream(path: Path) -> Iterator[IO[bytes]]:
         raise
 
 
-def is_special(path: Path) -> bool:
-    """Whether a device or a pipe has this name, which a file renamed to it would remove."""
+def is_device_or_pipe(path: Path) -> bool:
+    """Return whether the path is a device or a pipe, which renaming a file to it would remove."""
     return (
         path.exists() and not path.is_dir() and (not path.is_file() or str(path.parent) == "/dev")
     )
 
 
-def _stage(path: Path) -> tuple[int, Path]:
-    """An open file under a temporary name beside `path`; its folder is made if need be."""
+def _open_temporary(path: Path) -> tuple[int, Path]:
+    """Open a temporary file in the folder of `path`, which is created if it does not exist."""
     if path.is_dir():
         raise MissingFile(f"{path}: is a folder; expected the name of a file", path=path)
-    if is_special(path):
-        raise MissingFile(f"{path}: {SPECIAL}", path=path)
+    if is_device_or_pipe(path):
+        raise MissingFile(f"{path}: {NOT_REGULAR}", path=path)
     path.parent.mkdir(parents=True, exist_ok=True)
     _remove_abandoned(path)
     handle, temporary = tempfile.mkstemp("", f".{path.name}.", path.parent)
@@ -179,22 +179,22 @@ def _stage(path: Path) -> tuple[int, Path]:
 
 
 def _remove_abandoned(path: Path) -> None:
-    """Remove temporary files of a name that no living process can be writing any more."""
-    for left in path.parent.glob(f".{escape(path.name)}.{8 * '[a-z0-9_]'}"):
-        with suppress(OSError):  # another process may do the same, and it harms nobody
-            if left.is_file() and time.time() - left.stat().st_mtime > _ABANDONED:
-                left.unlink()
+    """Remove abandoned temporary files of a path."""
+    for temporary in path.parent.glob(f".{escape(path.name)}.{8 * '[a-z0-9_]'}"):
+        with suppress(OSError):  # another process may do the same at the same time
+            if temporary.is_file() and time.time() - temporary.stat().st_mtime > _STALE_AFTER_S:
+                temporary.unlink()
 
 
 def write_text(path: Path, content: str) -> None:
-    """Write text in UTF-8 as `write_bytes` does; what it has no bytes for, as its code."""
+    """Write text in UTF-8 atomically; characters that cannot be encoded are escaped."""
     write_bytes(path, content.encode("utf-8", errors="backslashreplace"))
 
 
 def take_lock(path: Path) -> IO[str] | None:
-    """Open a file, made if need be, with an advisory lock on it; None where another process has it.
+    """Open a file, created if it does not exist, with an advisory lock; None if it is locked.
 
-    The system drops the lock when the file is closed or the process ends, however it ends.
+    The system releases the lock when the file is closed or the process ends.
 
     Raises:
         OSError: the file cannot be written, or the file system has no locks.
@@ -211,13 +211,13 @@ def take_lock(path: Path) -> IO[str] | None:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         file.close()
-        if isinstance(error, BlockingIOError | PermissionError):  # the second is Windows'
+        if isinstance(error, BlockingIOError | PermissionError):  # the second on Windows
             return None
         raise
     return file
 
 
-def _nearest(path: Path) -> str:
+def _suggest_path(path: Path) -> str:
     folder = path.parent
     if not folder.is_dir():
         return f"; the folder {folder} does not exist either"

@@ -1,7 +1,7 @@
-"""`Finding`: one thing to know of a log or a fit; `Verdict`: what all of them come to.
+"""`Finding`, a problem or note about a log or a fit, and `Verdict`, their summary.
 
-Most failures are in the log, not in the optimiser. Findings are made where a log is read and
-fitted, travel with the estimate into its file, and are repeated by everything that uses it.
+Most failures are in the log, not in the optimiser. Findings are created where a log is read and
+fitted, are saved with the estimate, and are repeated by every command that uses it.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any, Literal, TypeAlias
 from identify.texts import printable
 
 Severity: TypeAlias = Literal["info", "warning", "error"]
-"""Of a finding; an error says: do not use this estimate."""
+"""Severity of a finding; after an error the estimate must not be used."""
 
 NOT_IDENTIFIED = frozenset(("default", "nothing"))
-"""What `decided_by` says of a parameter that the data do not identify: the default body stands in
-for it, or nothing does."""
+"""Values of `decided_by` for parameters that the data do not identify: replaced by the default
+body, or without a value."""
 
 Usable: TypeAlias = Literal["yes", "with care", "no"]
 
@@ -33,18 +33,18 @@ CORRECTABLE = (
     "wrong_rows",
     "dead_channel",
 )
-"""Codes, besides those of log faults, that a fit may be asked to correct."""
+"""Codes, in addition to those of log faults, that `--apply` accepts."""
 
-_OF_BODIES = ("body_changed", "bodies_differ")
+_BODY_CHANGES = ("body_changed", "bodies_differ")
 
-REPORTED = _OF_BODIES
-"""Codes that no fit corrects: asked to, it says why."""
+REPORTED = _BODY_CHANGES
+"""Codes that `--apply` rejects with an explanation."""
 
 _SYMPTOMS = (
     *("too_dense", "not_held", "unexplained", "little_motion", "motion_noise", "at_the_edge"),
     *("completed", "left_open", "imprecise", "need_unmet"),
 )
-"""Codes of what shows that something is wrong, or that the log tells too little."""
+"""Codes of symptoms: something is wrong, or the log has too little excitation."""
 
 CODES = (
     *(
@@ -55,7 +55,7 @@ CODES = (
         "cable",
         "drift",
         "wrench_calibration",
-        *_OF_BODIES,
+        *_BODY_CHANGES,
         "logs_swapped",
     ),
     *("imu_axes", "imu_place", "imu_delay", "free_flight", "force_motion"),
@@ -65,14 +65,14 @@ CODES = (
     "transposed",
     *("choice_contradicted", *_SYMPTOMS),
 )
-"""All codes but those of log faults, which `diagnosis.faults.FAMILIES` has: causes before symptoms,
-and those of equal evidence in this order."""
+"""All codes except those of log faults, which are in `diagnosis.faults.FAMILIES`: causes before
+symptoms, and those of equal evidence in this order."""
 
-_LOG_FAULT = CODES.index("cutoff_low") + 0.5
-"""Where log faults stand in that order."""
+_LOG_FAULT_RANK = CODES.index("cutoff_low") + 0.5
+"""Rank of log faults in the order of `CODES`."""
 
-_SEEN = ("spikes", "saturation", "frozen_pose", "frozen_wrench")
-"""Codes of what a raw signal shows by itself."""
+_SIGNAL_DEFECTS = ("spikes", "saturation", "frozen_pose", "frozen_wrench")
+"""Codes of defects that are visible in a raw signal."""
 
 _CODE = re.compile("[a-z]+(_[a-z]+)*")
 
@@ -81,15 +81,15 @@ _SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing to know.
+    """A problem or note about a log or a fit.
 
     Attributes:
-        code: what was found, in a word: one of `CODES`, or of a log fault.
-        severity: "info", "warning", or "error": do not use this estimate.
-        text: what was found, in words.
-        remedy: what to do: a line of the schema, or an action; may be empty.
+        code: one of `CODES`, or the code of a log fault.
+        severity: "info", "warning", or "error": the estimate must not be used.
+        text: description.
+        remedy: recommended action or line of the schema; may be empty.
         evidence: named numbers, or pairs of them for intervals.
-        where: the log, and the span of time in it, where it is of a part of the data.
+        where: the log and its span of time, if the finding concerns a part of the data.
     """
 
     code: str
@@ -102,10 +102,10 @@ class Finding:
     def __post_init__(self) -> None:
         if not _CODE.fullmatch(self.code):
             raise ValueError(
-                f"{self.code!r} is no code of a finding; expected a word of small letters and _"
+                f"{self.code!r} is not a valid code; expected lower-case words joined by _"
             )
         if self.severity not in _SEVERITIES:
-            raise ValueError(f"{self.severity!r} is no severity of a finding")
+            raise ValueError(f"severity: expected one of {_SEVERITIES}, got {self.severity!r}")
         object.__setattr__(self, "evidence", MappingProxyType(dict(self.evidence)))
 
     def __str__(self) -> str:
@@ -118,15 +118,15 @@ class Finding:
 
     @property
     def asks_for_care(self) -> bool:
-        """Whether an estimate with it is usable with care at the most.
+        """Whether an estimate with this finding is at best usable with care.
 
-        That a default body completes what a log does not tell, or that a constraint decides, is
-        nothing wrong with the log, and yet to be known.
+        Infos that a default body replaces unidentified parameters, or that a constraint is active,
+        are no defects of the log, but the user has to know them.
         """
         return self.severity != "info" or self.code in ("completed", "left_open", "at_the_edge")
 
     def record(self) -> dict[str, object]:
-        """The finding as plain values, as a file keeps it."""
+        """Return the finding as plain values, as in files."""
         return {
             "code": self.code,
             "severity": self.severity,
@@ -138,36 +138,35 @@ class Finding:
 
 
 def ranked(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Errors first, then warnings; of one severity faults before symptoms, the likeliest first.
+    """Sort findings by severity, then faults before symptoms, the likeliest first.
 
-    What a raw signal shows by itself comes before other faults, which it may look like.
+    Defects visible in a raw signal come before other faults, which they can resemble.
     """
-    number = {code: place for place, code in enumerate(CODES)}
+    rank = {code: position for position, code in enumerate(CODES)}
 
     def key(finding: Finding) -> tuple[float, ...]:
-        place = number.get(finding.code, _LOG_FAULT)
+        position = rank.get(finding.code, _LOG_FAULT_RANK)
         gain = float(finding.evidence.get("gain", 0.0))
-        kind = finding.code in _SYMPTOMS, finding.code not in _SEEN
-        return _SEVERITIES.index(finding.severity), *kind, -gain, place
+        kind = finding.code in _SYMPTOMS, finding.code not in _SIGNAL_DEFECTS
+        return _SEVERITIES.index(finding.severity), *kind, -gain, position
 
     return tuple(sorted(findings, key=key))
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is known of an estimate, each part for itself.
+    """Summary of the quality of an estimate.
 
     Attributes:
-        usable: "no" where a finding is an error; "with care" where one is a warning that doubts
-            what is needed, or a default body completes a parameter and no need was given; else
-            "yes".
+        usable: "no" if a finding is an error; "with care" if a warning concerns a needed quantity,
+            or a default body completes a parameter and no need was given; else "yes".
         possible: whether the body is physically consistent.
         optimal: whether it is proved to be the best such body for the data.
-        explains_data: whether what it leaves of the measured wrench is noise: nothing is
-            unexplained, and a contact is no good part of a log.
+        explains_data: whether the residual wrench is noise: nothing is unexplained, and no large
+            part of a log is a contact.
         identifiable: names of the parameters that the data identify.
-        reasons: codes of the findings that ask for care.
-        needs: what was asked for, and whether the intervals meet it.
+        reasons: codes of the findings that require care.
+        needs: requested quantities, and whether the intervals meet the request.
     """
 
     usable: Usable
@@ -179,7 +178,7 @@ class Verdict:
     needs: Mapping[str, bool] = field(default_factory=dict)
 
     def record(self) -> dict[str, object]:
-        """The verdict as plain values, as a file keeps it."""
+        """Return the verdict as plain values, as in files."""
         record: dict[str, object] = {
             "usable": self.usable,
             "possible": self.possible,
@@ -199,25 +198,25 @@ def verdict_of(
     identifiable: Sequence[str],
     needs: Mapping[str, bool] | None = None,
 ) -> Verdict:
-    """The verdict that findings come to.
+    """Derive the verdict from findings.
 
     Args:
         findings: all of them.
         possible: whether the body is physically consistent.
         optimal: whether it is proved to be the best such body.
         identifiable: names of the parameters that the data identify.
-        needs: what was asked for, and whether it is met.
+        needs: requested quantities, and whether the request is met.
     """
     usable: Usable = "yes"
-    asking = [
+    relevant = [
         f for f in findings if f.asks_for_care and not (needs and _concerns_no_need(f, needs))
     ]
-    if asking:
+    if relevant:
         usable = "with care"
     unmet = not all((needs or {}).values())
     if any(f.severity == "error" for f in findings) or unmet or not possible:
         usable = "no"
-    reasons = dict.fromkeys(f.code for f in ranked(asking))
+    reasons = dict.fromkeys(f.code for f in ranked(relevant))
     return Verdict(
         usable=usable,
         possible=possible,
@@ -233,10 +232,10 @@ def verdict_of(
 
 
 def _concerns_no_need(finding: Finding, needs: Mapping[str, bool]) -> bool:
-    """Whether a finding doubts none of the quantities that are needed.
+    """Return whether a finding concerns none of the needed quantities.
 
-    A need that is met names what the log tells: nothing of it is completed. Another explanation of
-    the log may differ in some quantities alone, which are the `doubted` of the evidence.
+    Needed quantities that are met are identified by the log, so completed ones are irrelevant. An
+    alternative explanation of the log may differ in the quantities `doubted` of the evidence only.
     """
     if finding.code == "completed":
         return True
@@ -247,11 +246,11 @@ def _concerns_no_need(finding: Finding, needs: Mapping[str, bool]) -> bool:
 
 
 def completion(decided_by: Mapping[str, str], default_body: str | None) -> tuple[Finding, ...]:
-    """The finding that a default body, or nothing, stands in for what the data do not identify.
+    """Return the finding for parameters that the data do not identify.
 
     Args:
-        decided_by: what fixed each parameter, by name.
-        default_body: that body in words, where it is known.
+        decided_by: source of each parameter, by name.
+        default_body: description of the default body, if known.
     """
     remedy = "Use what the data identify alone, or log turns that speed up and slow down."
     if names := [name for name, by in decided_by.items() if by == "nothing"]:
@@ -267,11 +266,8 @@ def completion(decided_by: Mapping[str, str], default_body: str | None) -> tuple
 
 
 def reasons_in_words(findings: Iterable[Finding]) -> tuple[str, ...]:
-    """Why an estimate is not to be used, or with care: findings, ranked, a line each.
-
-    Control characters that a file may have brought in are escaped.
-    """
+    """Format the findings that require care, ranked, a line each, control characters escaped."""
     names = {"info": "note"}
-    asking = (f for f in ranked(findings) if f.asks_for_care)
-    said = (f"{names.get(f.severity, f.severity)}: {f} [{f.code}]" for f in asking)
-    return tuple(printable(" ".join(line.split())) for line in said)
+    relevant = (f for f in ranked(findings) if f.asks_for_care)
+    lines = (f"{names.get(f.severity, f.severity)}: {f} [{f.code}]" for f in relevant)
+    return tuple(printable(" ".join(line.split())) for line in lines)

@@ -1,7 +1,6 @@
-"""Packages whose names are loaded when first used, so that importing a part loads that part alone.
+"""Lazy imports: the names of a package are loaded when first used.
 
-The names of a package stand once, in the stub beside it, `__init__.pyi`, where type checkers read
-them too:
+The names of a package are listed once, in its stub `__init__.pyi`, which type checkers read too:
 
     from identify.inertia.parameters import InertialParameters as InertialParameters
 """
@@ -19,11 +18,11 @@ from pathlib import Path
 def attach(
     package: str, file: str
 ) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
-    """The `__getattr__`, `__dir__` and `__all__` of a package (PEP 562), as its stub says.
+    """Return `__getattr__`, `__dir__` and `__all__` of a package (PEP 562) from its stub.
 
     Args:
         package: its `__name__`.
-        file: its `__file__`, beside which the stub is.
+        file: its `__file__`, next to the stub.
     """
     sources, public = _read_stub(Path(file).with_suffix(".pyi"))
 
@@ -31,7 +30,7 @@ def attach(
         if name not in public:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module, defined = sources[public[name]]
-        if module == package:  # one of its own modules
+        if module == package:  # a module of the package
             value = import_module(f"{package}.{defined}")
         else:
             value = getattr(import_module(module), defined)
@@ -43,35 +42,34 @@ def attach(
 
 
 def defer(*modules: str) -> None:
-    """Let modules wait until something of them is used, though others import them.
+    """Import modules lazily, on first use, even if other packages import them.
 
-    SciPy imports every module of NumPy, those too that no fit uses. For the program's own process:
-    a library should leave the modules of others alone.
+    SciPy imports every module of NumPy, including those that no fit uses. Meant for the command
+    line: a library should not change the modules of others.
 
     Args:
-        modules: of packages, by their full names; those that are loaded, or not there, are left as
-            they are.
+        modules: full names of modules in packages; loaded or missing ones are skipped.
     """
     for name in modules:
         spec = None if name in sys.modules else find_spec(name)
         if spec is None or spec.loader is None:
             continue
-        package, _, own = name.rpartition(".")
+        package, _, attribute = name.rpartition(".")
         spec.loader = LazyLoader(spec.loader)
         module = sys.modules[name] = module_from_spec(spec)
         spec.loader.exec_module(module)
-        setattr(sys.modules[package], own, module)
+        setattr(sys.modules[package], attribute, module)
 
 
 def _read_stub(path: Path) -> tuple[dict[str, tuple[str, str]], dict[str, str]]:
-    """Where each imported name is defined, and the imported name behind each public one."""
+    """Return the source of each imported name, and the imported name of each public one."""
     sources: dict[str, tuple[str, str]] = {}
     public: dict[str, str] = {}
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.ImportFrom) and node.module:
             for alias in node.names:
                 sources[alias.name] = (node.module, alias.name)
-                if alias.asname == alias.name:  # what a stub exports, by the rules of typing
+                if alias.asname == alias.name:  # exported by the stub (PEP 484)
                     public[alias.name] = alias.name
         elif isinstance(node, ast.Assign):  # another = imported
             public[ast.unparse(node.targets[0])] = ast.unparse(node.value)

@@ -1,7 +1,7 @@
-"""Values of the toolkit as plain JSON and named arrays, and back: dataclasses, no pickles.
+"""Serialisation of dataclasses to JSON and named arrays, without pickle.
 
-A file of them is safe to read whoever wrote it: nothing but dataclasses and named tuples of the
-toolkit are made.
+Files of unknown origin are safe to read: only dataclasses and named tuples of the toolkit are
+created.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from identify.errors import ModelError
 _PACKAGE = __name__.partition(".")[0]
 
 
-def pack(value: object, arrays: dict[str, np.ndarray], name: str) -> object:
-    """A value as JSON has it, its arrays put aside.
+def to_json_and_arrays(value: object, arrays: dict[str, np.ndarray], name: str) -> object:
+    """Serialise a value to JSON, collecting its arrays separately.
 
     Args:
         value: None, numbers, text, arrays, and sequences, mappings, named tuples and dataclasses
             of these.
-        arrays: takes the arrays, each by its place in the value, as `logs.0.time`.
-        name: the place of the value.
+        arrays: receives the arrays by their path in the value, as `logs.0.time`.
+        name: path of the value.
 
     Raises:
         TypeError: anything else.
@@ -35,7 +35,7 @@ def pack(value: object, arrays: dict[str, np.ndarray], name: str) -> object:
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, np.generic):
-        return pack(value.item(), arrays, name)
+        return to_json_and_arrays(value.item(), arrays, name)
     if isinstance(value, float):
         return value if math.isfinite(value) else {"float": repr(value)}
     if isinstance(value, np.ndarray):
@@ -44,56 +44,63 @@ def pack(value: object, arrays: dict[str, np.ndarray], name: str) -> object:
     if isinstance(value, PurePath):
         return str(value)
     if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
-        items = [pack(one, arrays, f"{name}.{k}") for k, one in enumerate(value)]
+        items = [to_json_and_arrays(item, arrays, f"{name}.{k}") for k, item in enumerate(value)]
         return items if isinstance(value, list) else {"tuple": items}
     if isinstance(value, Mapping):
-        pairs = ((key, pack(one, arrays, f"{name}.{key}")) for key, one in value.items())
-        return {"mapping": [[key, one] for key, one in pairs]}
+        pairs = [
+            [key, to_json_and_arrays(item, arrays, f"{name}.{key}")] for key, item in value.items()
+        ]
+        return {"mapping": pairs}
     kind = type(value)
-    if (names := _fields_of(kind)) is not None:
-        said = {one: pack(getattr(value, one), arrays, f"{name}.{one}") for one in names}
-        return {"class": f"{kind.__module__}:{kind.__qualname__}", "fields": said}
-    raise TypeError(f"{name}: a {type(value).__name__} cannot be kept")
+    if (names := _init_fields(kind)) is not None:
+        document = {
+            field: to_json_and_arrays(getattr(value, field), arrays, f"{name}.{field}")
+            for field in names
+        }
+        return {"class": f"{kind.__module__}:{kind.__qualname__}", "fields": document}
+    raise TypeError(f"{name}: a {type(value).__name__} cannot be serialised")
 
 
-def unpack(said: object, arrays: Mapping[str, np.ndarray]) -> Any:
-    """The value that `pack` made this of; paths come back as text.
+def from_json_and_arrays(document: object, arrays: Mapping[str, np.ndarray]) -> Any:
+    """Restore a value from the output of `to_json_and_arrays`; paths become text.
 
     Raises:
-        ModelError: a class that the toolkit does not have.
-        KeyError, TypeError, ValueError: it is not what `pack` makes.
+        ModelError: unknown class.
+        KeyError, TypeError, ValueError: not an output of `to_json_and_arrays`.
     """
-    if isinstance(said, list):
-        return [unpack(one, arrays) for one in said]
-    if not isinstance(said, dict):
-        return said
-    if "array" in said:
-        return arrays[said["array"]]
-    if "float" in said:
-        return float(said["float"])
-    if "tuple" in said:
-        return tuple(unpack(one, arrays) for one in said["tuple"])
-    if "mapping" in said:
-        return {key: unpack(one, arrays) for key, one in said["mapping"]}
-    kind = _class_of(said["class"])
-    return kind(**{name: unpack(one, arrays) for name, one in said["fields"].items()})
+    if isinstance(document, list):
+        return [from_json_and_arrays(item, arrays) for item in document]
+    if not isinstance(document, dict):
+        return document
+    if "array" in document:
+        return arrays[document["array"]]
+    if "float" in document:
+        return float(document["float"])
+    if "tuple" in document:
+        return tuple(from_json_and_arrays(item, arrays) for item in document["tuple"])
+    if "mapping" in document:
+        return {key: from_json_and_arrays(item, arrays) for key, item in document["mapping"]}
+    kind = _find_class(document["class"])
+    return kind(
+        **{name: from_json_and_arrays(item, arrays) for name, item in document["fields"].items()}
+    )
 
 
-def _fields_of(kind: type) -> tuple[str, ...] | None:
-    """Names of what a dataclass, or a named tuple, is made of; None of any other class."""
+def _init_fields(kind: type) -> tuple[str, ...] | None:
+    """Return the constructor's fields of a dataclass or named tuple; None for other classes."""
     if is_dataclass(kind):
-        return tuple(one.name for one in fields(kind) if one.init)
+        return tuple(item.name for item in fields(kind) if item.init)
     return getattr(kind, "_fields", None) if issubclass(kind, tuple) else None
 
 
-def _class_of(place: str) -> Callable[..., object]:
-    module, _, name = place.partition(":")
-    found = None
+def _find_class(class_path: str) -> Callable[..., object]:
+    module, _, name = class_path.partition(":")
+    resolved = None
     if module.split(".")[0] == _PACKAGE and name.isidentifier():
         try:
-            found = getattr(import_module(module), name, None)
+            resolved = getattr(import_module(module), name, None)
         except ImportError:
-            found = None
-    if not isinstance(found, type) or _fields_of(found) is None:
-        raise ModelError(f"{place}: no class of this version of the toolkit")
-    return found
+            resolved = None
+    if not isinstance(resolved, type) or _init_fields(resolved) is None:
+        raise ModelError(f"{class_path}: unknown class")
+    return resolved

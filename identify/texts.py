@@ -1,4 +1,4 @@
-"""Texts of any origin, such as names of files, as terminals, tables and pages can show them."""
+"""Escaping of untrusted text, such as file names, for terminals, tables and pages; JSON text."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import PurePath
 
-_FORMULA = ("=", "+", "-", "@")
-"""What a spreadsheet takes for the beginning of a formula."""
+_FORMULA_PREFIXES = ("=", "+", "-", "@")
+"""First characters of a formula in spreadsheets."""
 
 
 def printable(text: str) -> str:
-    r"""The text with control characters and broken ones escaped, as in `\x1b` for escape.
+    r"""Escape control and invalid characters, as in `\x1b` for escape; line ends stay.
 
-    Those that turn the direction of writing are among them; ends of lines stay.
+    Characters that change the direction of writing are escaped, too.
     """
     if text.isprintable():
         return text
@@ -24,53 +24,53 @@ def printable(text: str) -> str:
     )
 
 
-def plain_text(text: str, most: int = 2000) -> str:
-    """A message of any origin as results keep it: printable, its length bounded.
+def plain_text(text: str, max_chars: int = 2000) -> str:
+    """Escape a message of any origin and limit its length.
 
     Args:
         text: the message.
-        most: characters.
+        max_chars: maximum number of characters.
     """
     text = printable(text)
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return text if len(text) <= max_chars else f"{text[: max_chars - 1]}…"
 
 
-def plain_name(text: str, most: int = 2000) -> str:
-    """A name or a cell of a table: on one line, and no formula for a spreadsheet.
+def plain_name(text: str, max_chars: int = 2000) -> str:
+    """Escape a name or table cell: one line, and not a formula for a spreadsheet.
 
     Args:
-        text: the name; as it is here it stays.
-        most: characters.
+        text: the name.
+        max_chars: maximum number of characters before a quote that is added to formulas.
     """
-    text = plain_text(text, most).replace("\n", "\\n")
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    text = plain_text(text, max_chars).replace("\n", "\\n")
+    return f"'{text}" if text.startswith(_FORMULA_PREFIXES) else text
 
 
 def json_text(value: object) -> str:
-    """JSON as a person reads it, each list of plain values on a line."""
+    """Format a value as indented JSON, with each list of plain values on one line."""
     text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
-    return _PLAIN_LIST.sub(lambda found: f"[{_BREAK.sub(' ', found[1])}]", text)
+    return _PLAIN_LIST.sub(lambda match: f"[{_BREAK.sub(' ', match[1])}]", text)
 
 
 def as_json(value: object) -> object:
-    """Convert a value that JSON does not know to one that it does: the `default` of `json.dumps`.
+    """Convert a value to one that JSON supports: the `default` of `json.dumps`.
 
-    Arrays are lists, findings and other values with a `record` are that, and other dataclasses are
-    their fields by name.
+    Arrays become lists, findings and other values with a method `record` its result, and other
+    dataclasses their fields by name.
 
     Raises:
-        TypeError: nothing stands for such a value.
+        TypeError: the value cannot be converted.
     """
     for method in ("record", "tolist"):
-        if callable(made := getattr(value, method, None)):
-            return made()
+        if callable(convert := getattr(value, method, None)):
+            return convert()
     if isinstance(value, PurePath):
         return str(value)
     if isinstance(value, Mapping):
         return dict(value)
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in fields(value)}
-    raise TypeError(f"JSON has nothing for a {type(value).__name__}")
+    raise TypeError(f"a {type(value).__name__} cannot be converted to JSON")
 
 
 _BREAK = re.compile(r"\n\s*")

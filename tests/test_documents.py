@@ -6,7 +6,7 @@ from typing import Annotated
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
-from identify.documents import Number, lookup, read_toml, shown, validate
+from identify.documents import Number, lookup, read_toml, short_repr, validate
 from identify.errors import MissingFile, ModelError, SchemaError, StudyError
 
 
@@ -90,17 +90,17 @@ def test_a_mistyped_name_gets_the_nearest() -> None:
 
 @pytest.mark.parametrize("number", [10**400, -(10**5000), 16**9999], ids=("400", "5000", "hex"))
 def test_an_integer_of_any_length_is_named_by_its_length(number: int) -> None:
-    spelled = shown(number)
+    spelled = short_repr(number)
     assert len(spelled) < 50
     digits = int(re.findall(r"integer of about (\d+) digits", spelled)[0])
     assert abs(digits - number.bit_length() * math.log10(2.0)) <= 1.0
 
 
 def test_values_of_any_length_are_cut_in_messages() -> None:
-    assert shown(12345) == "12345"
-    assert shown([1.0] * 10) == repr([1.0] * 10)
-    assert len(shown("x" * 10**6)) < 90
-    assert len(shown([["y" * 1000] * 1000] * 1000)) < 310
+    assert short_repr(12345) == "12345"
+    assert short_repr([1.0] * 10) == repr([1.0] * 10)
+    assert len(short_repr("x" * 10**6)) < 90
+    assert len(short_repr([["y" * 1000] * 1000] * 1000)) < 310
     for model, content in ((Two, {"a": 10**400}), (Two, {"z" * 10**5: 1})):
         with pytest.raises(SchemaError) as caught:
             validate(model, content, "file")
@@ -116,5 +116,7 @@ def test_many_problems_are_truncated() -> None:
 def test_a_file_that_nobody_wrote_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "big.toml"
     path.write_bytes(b"a = 1\n" * 3_000_000)
-    with pytest.raises(SchemaError, match="not a TOML file: 18000000 bytes, and 16777216 are the"):
+    with pytest.raises(
+        SchemaError, match="not a TOML file: 18000000 bytes, expected at most 16777216"
+    ):
         read_toml(path)

@@ -8,14 +8,14 @@ from identify.errors import ModelError
 from identify.exchange import Bound
 from identify.findings import Finding
 from identify.inertia import InertialParameters
-from identify.plain_values import pack, unpack
+from identify.plain_values import from_json_and_arrays, to_json_and_arrays
 from identify.spatial import BodyFrame, Pose
 
 
 def again(value):
     arrays: dict[str, np.ndarray] = {}
-    said = json.loads(json.dumps(pack(value, arrays, "value")))
-    return unpack(said, arrays)
+    said = json.loads(json.dumps(to_json_and_arrays(value, arrays, "value")))
+    return from_json_and_arrays(said, arrays)
 
 
 @pytest.mark.parametrize(
@@ -55,13 +55,13 @@ def test_numbers_of_arrays_come_back_to_the_last_bit():
 
 def test_arrays_are_named_by_their_places():
     arrays: dict[str, np.ndarray] = {}
-    pack({"logs": ({"time": np.zeros(2)},)}, arrays, "result")
+    to_json_and_arrays({"logs": ({"time": np.zeros(2)},)}, arrays, "result")
     assert list(arrays) == ["result.logs.0.time"]
 
 
 def test_non_plain_value_is_rejected():
-    with pytest.raises(TypeError, match=r"a\.1: a function cannot be kept"):
-        pack([1, print_nothing], {}, "a")
+    with pytest.raises(TypeError, match=r"a\.1: a function cannot be serialised"):
+        to_json_and_arrays([1, print_nothing], {}, "a")
 
 
 def print_nothing() -> None:
@@ -79,5 +79,5 @@ def print_nothing() -> None:
     ],
 )
 def test_nothing_but_dataclasses_of_the_toolkit_is_made(place):
-    with pytest.raises(ModelError, match="no class of this version"):
-        unpack({"class": place, "fields": {}}, {})
+    with pytest.raises(ModelError, match="unknown class"):
+        from_json_and_arrays({"class": place, "fields": {}}, {})

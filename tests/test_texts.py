@@ -77,5 +77,5 @@ def test_json_of_values_that_it_does_not_know():
         0.5,
         {"f": finding.record()},
     ]
-    with pytest.raises(TypeError, match="JSON has nothing for a object"):
+    with pytest.raises(TypeError, match="a object cannot be converted to JSON"):
         json.dumps(object(), default=as_json)

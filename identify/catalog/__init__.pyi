@@ -1,13 +1,13 @@
-from identify.catalog.holdings import (
+from identify.catalog.dataset_files import (
     Dataset as Dataset,
+    DatasetCopy as DatasetCopy,
     DatasetFile as DatasetFile,
-    Holding as Holding,
     cache_folder as cache_folder,
     dataset_names as dataset_names,
     dataset_path as dataset_path,
     fetch as fetch,
     find_dataset as find_dataset,
-    look_for as look_for,
+    locate as locate,
 )
 from identify.catalog.logs import (
     DatasetLog as DatasetLog,

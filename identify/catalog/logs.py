@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, PositiveFloat
 
 from identify.arrays import Array, Vec3, seal
-from identify.catalog.holdings import Dataset, dataset_path, find_dataset
+from identify.catalog.dataset_files import Dataset, dataset_path, find_dataset
 from identify.documents import read_toml, validate
 from identify.errors import DatasetError
 from identify.inertia import InertialParameters

@@ -103,12 +103,12 @@ def pose_of(at: Sequence[float], command: str, word: str = "--at") -> Pose:
     import numpy as np
 
     from identify.spatial import Pose
-    from identify.spatial.rotations import LARGEST_TURN, exp_rotation
+    from identify.spatial.rotations import MAX_ROTATION_ANGLE, exp_rotation
 
     if not np.isfinite(at).all():
         raise UsageError(f"{command}: {word} {AT}: expected finite numbers, got {list(at)}")
     turn = float(np.linalg.norm(at[3:]))
-    if turn > LARGEST_TURN:
+    if turn > MAX_ROTATION_ANGLE:
         raise UsageError(
             f"{command}: {word} {AT}: RX RY RZ turn by {turn:.4g} rad, expected a full turn at the "
             "most: a rotation vector is in radians; for one in degrees, multiply by 0.0174533"

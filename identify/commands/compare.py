@@ -108,7 +108,7 @@ class Compare(Command):
             return []
         from identify.estimation.intervals import intervals_of
         from identify.inertia import PHI
-        from identify.validation.pooling import degrees_of
+        from identify.validation.pooling import average_degrees_of_freedom
 
         poses = [pose_of(at, "compare") for at in self.at]
         notes = flange_notes(files, bodies, poses)
@@ -117,7 +117,7 @@ class Compare(Command):
             if body.covariance is not None and body.intervals:
                 phi, covariance = there.parameters.phi, there.covariance
                 assert covariance is not None
-                degrees = degrees_of(body)
+                degrees = average_degrees_of_freedom(body)
                 there = replace(
                     there,
                     intervals=intervals_of(phi, covariance, degrees, there.decided_by),

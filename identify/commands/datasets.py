@@ -111,9 +111,9 @@ def _record(dataset: Dataset) -> Mapping[str, object]:
 
 def _state(dataset: Dataset) -> str:
     """Where the data set is, or what it lacks."""
-    from identify.catalog import look_for
+    from identify.catalog import locate
 
-    found = look_for(dataset)
+    found = locate(dataset)
     for holding in found:
         if holding.complete:
             return str(holding.path)
@@ -130,7 +130,7 @@ def _state(dataset: Dataset) -> str:
 
 def _entry(dataset: Dataset) -> Iterator[str]:
     """All that is registered about a data set, then where its files are."""
-    from identify.catalog import look_for
+    from identify.catalog import locate
 
     said = {
         "what": dataset.what,
@@ -147,7 +147,7 @@ def _entry(dataset: Dataset) -> Iterator[str]:
     yield from (f"  {key}: {text}" for key, text in said.items() if text)
     yield "  layout:"
     yield from (f"    {line}" for line in dataset.layout.splitlines())
-    found = look_for(dataset)
+    found = locate(dataset)
     holding = min(found, key=lambda other: (not other.complete, len(other.missing)))
     if len(holding.missing) == len(dataset.files):
         holding = found[-1]

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from identify.errors import IdentifyError
-from identify.files import SPECIAL, digest, is_special, write_bytes, write_together
+from identify.files import NOT_REGULAR, digest, is_device_or_pipe, write_bytes, write_together
 from identify.texts import printable
 
 if TYPE_CHECKING:
@@ -65,8 +65,8 @@ def require_writable(folder: Path, names: Sequence[str]) -> None:
         for name in names:
             if (folder / name).is_dir():
                 raise OutputError(folder / name, "is a folder, and would be a file of the results")
-            if is_special(folder / name):
-                raise OutputError(folder / name, SPECIAL)
+            if is_device_or_pipe(folder / name):
+                raise OutputError(folder / name, NOT_REGULAR)
         places = (folder, *folder.absolute().parents)
         nearest = next((place for place in places if place.exists()), Path.cwd())
         if not nearest.is_dir():

@@ -22,7 +22,15 @@ from pydantic import (
 )
 
 from identify.arrays import Array, seal
-from identify.documents import Number, Quaternion, Table, Vector, numbers, one_of, shown
+from identify.documents import (
+    DocumentTable,
+    Number,
+    Quaternion,
+    Vector,
+    numbers,
+    one_of,
+    short_repr,
+)
 from identify.errors import IdentifyError, MissingFile, ModelError, did_you_mean
 from identify.exchange.estimate_json import (
     BODY_KEYS,
@@ -147,14 +155,14 @@ def _has_own_layout(document: Mapping[str, object]) -> bool:
     version = document["schema_version"]
     if type(version) is not int or version != SCHEMA_VERSION:
         raise ModelError(
-            f"schema_version is {shown(version)}; this version of the toolkit reads "
+            f"schema_version is {short_repr(version)}; this version of the toolkit reads "
             f"{SCHEMA_VERSION}. A later one needs an update of the toolkit; leave schema_version "
             "out of a file of your own"
         )
     known = ("schema_version", *BODY_KEYS, *_Fields.model_fields, "digest")
     for key in document:
         if key not in known:
-            raise ModelError(f"unknown key {shown(key)}{did_you_mean(key, known)}")
+            raise ModelError(f"unknown key {short_repr(key)}{did_you_mean(key, known)}")
     for key in known:
         if key not in document:
             raise ModelError(f"the key {key!r} is missing")
@@ -176,13 +184,13 @@ _MAX_PROBLEMS = 5
 
 
 def _format_problem(detail: ErrorDetails) -> str:
-    place, got = ".".join(map(str, detail["loc"])), shown(detail["input"])
+    place, got = ".".join(map(str, detail["loc"])), short_repr(detail["input"])
     context = detail.get("ctx", {})
     match detail["type"]:
         case "missing":
             return f"the key {place!r} is missing"
         case "extra_forbidden":
-            return f"unknown key {shown(place)}"
+            return f"unknown key {short_repr(place)}"
         case "value_error":
             return f"{place}: {context['error']}"
         case "model_type" | "dict_type":
@@ -243,7 +251,7 @@ _Bound: TypeAlias = Annotated[
 _JsonObject: TypeAlias = Annotated[dict[StrictStr, object], AfterValidator(_require_finite)]
 
 
-class _Pose(Table):
+class _Pose(DocumentTable):
     translation: Vector
     quaternion: Quaternion
 
@@ -254,25 +262,25 @@ _PoseOrNone: TypeAlias = (
 )
 
 
-class _Frames(Table):
+class _Frames(DocumentTable):
     name: StrictStr | None
     flange: _PoseOrNone
     tcp: _PoseOrNone
 
 
-class _Bias(Table):
+class _Bias(DocumentTable):
     sha256: StrictStr
     wrench: _Six
     half_width: _Six | None
 
 
-class _PrincipalAxis(Table):
+class _PrincipalAxis(DocumentTable):
     moment: Number
     direction: Annotated[Array, _array(3)]
     half_angle: Number | None
 
 
-class _Finding(Table):
+class _Finding(DocumentTable):
     code: StrictStr
     severity: StrictStr
     text: StrictStr
@@ -281,7 +289,7 @@ class _Finding(Table):
     where: StrictStr
 
 
-class _Verdict(Table):
+class _Verdict(DocumentTable):
     usable: Annotated[str, one_of(("yes", "with care", "no"))]
     possible: StrictBool
     optimal: StrictBool

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, create_model
 
-from identify.documents import Table, finite, shown
+from identify.documents import DocumentTable, finite, short_repr
 from identify.logs.units import ANGLE
 
 
@@ -164,7 +164,7 @@ def _size_of(key: EffectKey) -> BeforeValidator:
             size = 0.0
         if not 0.0 < size <= key.cap:
             raise ValueError(
-                f"expected 0 < size <= {key.cap:g} [{key.unit}], or false, got {shown(value)}"
+                f"expected 0 < size <= {key.cap:g} [{key.unit}], or false, got {short_repr(value)}"
             )
         return size
 
@@ -174,7 +174,7 @@ def _size_of(key: EffectKey) -> BeforeValidator:
 _FIELDS: dict[str, Any] = {
     key.name: (Annotated[Any, _size_of(key)], None) for key in EFFECT_KEYS.values()
 }
-_EffectSizes: Any = create_model("_EffectSizes", __base__=Table, **_FIELDS)
+_EffectSizes: Any = create_model("_EffectSizes", __base__=DocumentTable, **_FIELDS)
 
 
 class EffectsTable(_EffectSizes):

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from pydantic import ValidationInfo, model_validator
 
-from identify.documents import Spell, Table, read_toml, spell_key, validate
+from identify.documents import DocumentTable, KeyFormatter, key_label, read_toml, validate
 from identify.errors import SchemaError
 from identify.logs.effects import EffectsTable
 from identify.logs.schema_poses import BodyTable, ImuTable
@@ -35,7 +35,7 @@ Group: TypeAlias = Literal["pose", "twist", "acceleration", "gyro", "acceleromet
 """Signals with one clock."""
 
 
-class Schema(Table):
+class Schema(DocumentTable):
     """A whole schema; make one with `load_schema`, whose errors name the file and the key."""
 
     log: LogTable = LogTable()
@@ -51,7 +51,7 @@ class Schema(Table):
 
     @model_validator(mode="after")
     def _tables_agree(self, info: ValidationInfo) -> Schema:
-        spell: Spell = info.context or spell_key
+        spell: KeyFormatter = info.context or key_label
         _check_streams(self)
         _check_clocks(self, spell)
         _check_motion(self, spell)
@@ -123,7 +123,7 @@ def _check_streams(schema: Schema) -> None:
             raise ValueError(f"[streams.{name}] names a file, but there is no {table}")
 
 
-def _check_clocks(schema: Schema, spell: Spell) -> None:
+def _check_clocks(schema: Schema, spell: KeyFormatter) -> None:
     """Every file has exactly one clock; still poses are that in all files."""
     still = {}
     for group in schema.groups:
@@ -139,7 +139,7 @@ def _check_clocks(schema: Schema, spell: Spell) -> None:
         raise ValueError(f"[streams.*]: still = true is for all streams or for none, got {poses}")
 
 
-def _check_motion(schema: Schema, spell: Spell) -> None:
+def _check_motion(schema: Schema, spell: KeyFormatter) -> None:
     """The log tells the orientation, the linear acceleration and the rotation of the body."""
     if not schema.groups:
         raise ValueError("names no columns: give [pose] or [imu], and [wrench]")
@@ -151,7 +151,7 @@ def _check_motion(schema: Schema, spell: Spell) -> None:
         _check_linear(schema, spell)
 
 
-def _check_without_pose(schema: Schema, spell: Spell) -> None:
+def _check_without_pose(schema: Schema, spell: KeyFormatter) -> None:
     pose = spell(("pose",), "").strip()
     kind = spell(("acceleration",), "kind")
     imu, mounted = spell(("imu",), "accelerometer"), spell(("imu", "mount"), "").strip()
@@ -195,7 +195,7 @@ def _check_without_pose(schema: Schema, spell: Spell) -> None:
         )
 
 
-def _check_linear(schema: Schema, spell: Spell) -> None:
+def _check_linear(schema: Schema, spell: KeyFormatter) -> None:
     acceleration, velocity = schema.acceleration, _gives_velocity(schema)
     mount = None if schema.imu is None else schema.imu.mount
     of_pose, of_twist = spell(("pose",), "position"), spell(("twist",), "linear")
@@ -237,7 +237,7 @@ def _gives_linear(schema: Schema) -> bool:
     return given or "accelerometer" in schema.groups or _gives_velocity(schema)
 
 
-def _check_mount(schema: Schema, spell: Spell) -> None:
+def _check_mount(schema: Schema, spell: KeyFormatter) -> None:
     """A wrench at the sensor has the sensor's pose beside it, and no other has; so has a unit."""
     imu = schema.imu
     if imu is not None and imu.accelerometer and not (imu.mount and imu.mount.placed):
@@ -260,7 +260,7 @@ def _check_mount(schema: Schema, spell: Spell) -> None:
         )
 
 
-def _check_compensated(schema: Schema, spell: Spell) -> None:
+def _check_compensated(schema: Schema, spell: KeyFormatter) -> None:
     """The weight of a body that is added back has a direction, and its centre a place, in B."""
     compensated = schema.wrench.compensated
     if compensated is None:
@@ -279,7 +279,7 @@ def _check_compensated(schema: Schema, spell: Spell) -> None:
         )
 
 
-def _check_tool_point(schema: Schema, spell: Spell) -> None:
+def _check_tool_point(schema: Schema, spell: KeyFormatter) -> None:
     """What moves a velocity or an acceleration from the tool point to the flange is logged too."""
     wrench, point = schema.wrench, spell(("wrench",), "point")
     tcp, flange = (spell(("body", key), "").strip() for key in ("tcp", "flange"))

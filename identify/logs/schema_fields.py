@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Field, StrictStr
 
-from identify.documents import Number, finite, shown
+from identify.documents import Number, finite, short_repr
 
 Column: TypeAlias = Annotated[str | int, BeforeValidator(lambda value: _column(value))]
 """A column by name or by zero-based number."""
@@ -120,11 +120,11 @@ def _accuracy(value: object) -> float | tuple[Any, ...]:
         return _share(value)
     rows = [row for row in value if isinstance(row, list | tuple)]
     if rows and (len(value) != 6 or any(len(row) != 6 for row in rows) or len(rows) != 6):
-        raise ValueError(f"expected {_WANTED}; got {shown(value)}")
+        raise ValueError(f"expected {_WANTED}; got {short_repr(value)}")
     if rows:
         return tuple(tuple(_share(each, 1.0) for each in row) for row in rows)
     if len(value) not in (2, 6):
-        raise ValueError(f"expected {_WANTED}; got {len(value)}: {shown(value)}")
+        raise ValueError(f"expected {_WANTED}; got {len(value)}: {short_repr(value)}")
     return tuple(map(_share, value))
 
 
@@ -132,7 +132,7 @@ def _share(value: object, most: float = _LEAST_KNOWN) -> float:
     try:
         number = finite(value)
     except ValueError as error:
-        raise ValueError(f"expected {_WANTED}; got {shown(value)}") from error
+        raise ValueError(f"expected {_WANTED}; got {short_repr(value)}") from error
     if not 0.0 <= number <= most:
         raise ValueError(f"expected shares from 0 to {most:g}, as 0.01 for 1 %; got {number:g}")
     return number

@@ -7,7 +7,15 @@ from typing import Annotated
 import numpy as np
 from pydantic import BeforeValidator, Field, StrictBool, model_validator
 
-from identify.documents import Number, Quaternion, Table, Vector, WrongValue, numbers, one_of
+from identify.documents import (
+    DocumentTable,
+    InvalidKeyValue,
+    Number,
+    Quaternion,
+    Vector,
+    numbers,
+    one_of,
+)
 from identify.logs.parts import Imu
 from identify.logs.schema_fields import Column, ColumnsX3, Label, Sigma, bare_names
 from identify.logs.units import ACCELERATION, ANGLE, LENGTH
@@ -18,14 +26,14 @@ from identify.spatial import (
     log_rotation,
     quaternion_from_rotation,
 )
-from identify.spatial.rotations import LARGEST_TURN
+from identify.spatial.rotations import MAX_ROTATION_ANGLE
 
 _FARTHEST_MOUNT = 5.0
 """Farthest flange or accelerometer from the body's origin, and tool point from the flange [m]: no
 tool is longer."""
 
 
-class Placement(Table):
+class Placement(DocumentTable):
     """`[wrench.mount]`, `[body.flange]`: the pose of the sensor, or of the flange, in B."""
 
     translation: Vector = (0.0, 0.0, 0.0)
@@ -54,7 +62,7 @@ class Placement(Table):
         return Pose.from_quaternion(self.quaternion or (0.0, 0.0, 0.0, 1.0), position)
 
 
-class ToolPoint(Table):
+class ToolPoint(DocumentTable):
     """`[body.tcp]`: the point that the log follows, in the flange."""
 
     pose: Annotated[tuple[float, ...], BeforeValidator(numbers(6))]
@@ -94,7 +102,7 @@ class ImuPlacement(Placement):
         return self
 
 
-class ImuTable(Table):
+class ImuTable(DocumentTable):
     """`[imu]`: what an inertial measurement unit reads, along its own axes."""
 
     gyro: ColumnsX3 | None = None
@@ -156,7 +164,7 @@ def tool_point_of(X_FT: Pose) -> dict[str, object]:
     return {"pose": [*X_FT.position.tolist(), *turn.tolist()]}
 
 
-class BodyTable(Table):
+class BodyTable(DocumentTable):
     """`[body]`: what people call the body frame, and where the flange is in it.
 
     With `tcp` the motion that is logged is that of the tool point, and B is the flange.
@@ -192,7 +200,7 @@ def _require_near(key: str, what: str, pose: Pose, unit: str) -> None:
     if distance > _FARTHEST_MOUNT:
         from_where = "flange" if key == "tcp" else "body's origin"
         hint = 'if the numbers are in millimetres, set unit = "mm"' if unit == "m" else "check it"
-        raise WrongValue(
+        raise InvalidKeyValue(
             key,
             f"{what} is {distance:.4g} m from the {from_where}, expected {_FARTHEST_MOUNT:g} m at "
             f"the most; {hint}",
@@ -201,7 +209,7 @@ def _require_near(key: str, what: str, pose: Pose, unit: str) -> None:
 
 def _require_turn(vector: tuple[float, ...], unit: str) -> None:
     angle = float(np.linalg.norm(vector)) * ANGLE[unit]
-    if angle > LARGEST_TURN:
+    if angle > MAX_ROTATION_ANGLE:
         hint = 'if it is in degrees, set angle_unit = "deg"' if unit == "rad" else "check it"
         raise ValueError(
             f"the rotation vector turns by {angle:.4g} rad, expected a full turn at the most; "

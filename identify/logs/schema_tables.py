@@ -15,7 +15,7 @@ from pydantic import (
     model_validator,
 )
 
-from identify.documents import Number, Table, Vector, WrongValue, one_of
+from identify.documents import DocumentTable, InvalidKeyValue, Number, Vector, one_of
 from identify.logs.schema_fields import (
     Column,
     ColumnsMatrix,
@@ -36,7 +36,7 @@ from identify.spatial.vectors import GRAVITY_W
 _CLOCK_KEYS = frozenset({"time", "time_fraction", "rate_hz", "still"})
 
 
-class LogTable(Table):
+class LogTable(DocumentTable):
     """`[log]`: the clock and the layout of the file."""
 
     time: Column | None = None
@@ -107,7 +107,7 @@ class StreamTable(LogTable):
         return log.model_copy(update={**clock, **own})
 
 
-class Streams(Table):
+class Streams(DocumentTable):
     """`[streams.*]`: a log in several files, of the same rows or each with its clock."""
 
     pose: StreamTable | None = None
@@ -128,7 +128,7 @@ _ORDERS = {
 axes."""
 
 
-class World(Table):
+class World(DocumentTable):
     """`[world]`: the axes the log calls world."""
 
     gravity: Vector = GRAVITY_W
@@ -137,7 +137,7 @@ class World(Table):
     """One sigma of its size, relative."""
 
 
-class PoseTable(Table):
+class PoseTable(DocumentTable):
     """`[pose]`: where the body is, as a position and exactly one kind of rotation."""
 
     position: ColumnsX3 | None = None
@@ -183,7 +183,7 @@ class PoseTable(Table):
     @model_validator(mode="after")
     def _axes_have_a_position(self) -> PoseTable:
         if self.position_axes is not None and self.position is None and not self.homogeneous:
-            raise WrongValue(
+            raise InvalidKeyValue(
                 "position_axes", "there is no position; give its columns or leave this out"
             )
         return self
@@ -194,11 +194,11 @@ class PoseTable(Table):
         if self.euler is None:
             if self.order is not None and order not in allowed:
                 wanted = " or ".join(map(repr, allowed)) or "no order"
-                raise WrongValue(
+                raise InvalidKeyValue(
                     "order", f"expected {wanted} with {self.rotation_kind}, got {order!r}"
                 )
         elif not re.fullmatch(r"(?!.*(.)\1)([xyz]{1,3}|[XYZ]{1,3})", order):
-            raise WrongValue(
+            raise InvalidKeyValue(
                 "order",
                 'expected the axes of the Euler angles, such as "xyz" or "ZYX" '
                 f"(all small or all capital, no axis twice in a row), got {order!r}",
@@ -241,7 +241,7 @@ class PoseTable(Table):
         return bare_names((self.position or ()) + self.rotation_columns)
 
 
-class _Rates(Table):
+class _Rates(DocumentTable):
     linear: ColumnsX3 | None = None
     angular: ColumnsX3 | None = None
     frame: Annotated[str, one_of(("body", "world"))]
@@ -288,7 +288,7 @@ class AccelerationTable(_Rates):
         return self
 
 
-class Compensated(Table):
+class Compensated(DocumentTable):
     """`[wrench.compensated]`: the body whose weight the controller takes off the wrench."""
 
     mass: Annotated[Number, Field(gt=0.0)]
@@ -312,7 +312,7 @@ def compensated_of(body: Sequence[float]) -> dict[str, object]:
     return {"mass": mass, "com": [h / mass for h in moment], "unit": "m", "frame": "body"}
 
 
-class WrenchTable(Table):
+class WrenchTable(DocumentTable):
     """`[wrench]`: force and torque, at the body's origin, at the sensor's, or at a tool point."""
 
     force: ColumnsX3 | None = None

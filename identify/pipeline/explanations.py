@@ -41,7 +41,7 @@ from identify.regressors import FEATURE_TENSOR, LogSummary
 from identify.signals import Reading, on_one_clock
 from identify.significance import CLEAR_LEAD, HALF_WIDTH_SIGMA
 from identify.spatial.columns import PSI, RT, W
-from identify.validation import axes_beyond_noise
+from identify.validation import non_noise_axes
 
 _LOG = logging.getLogger(__name__)
 
@@ -267,7 +267,7 @@ def left_by(fit: LeastSquaresFit, logs: Sequence[ScannedLog], unloaded: int) -> 
         phi[-1] if log >= len(logs) - unloaded else phi.sum(axis=0) for log in range(len(logs))
     ]
     offsets = fit.data.system.offsets(fit.x, fit.weights)
-    beyond = axes_beyond_noise([log.summary for log in logs], np.array(moved), offsets)
+    beyond = non_noise_axes([log.summary for log in logs], np.array(moved), offsets)
     return left if beyond.any() else 0.0
 
 

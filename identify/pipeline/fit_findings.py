@@ -34,7 +34,7 @@ from identify.signals.prepared import acceleration_sources
 from identify.significance import CONSTRAINT_NOTED_SIGMA, CONTRADICTED_SIGMA
 from identify.spatial.columns import FORCE_AXES, TORQUE_AXES
 from identify.spatial.vectors import STANDARD_GRAVITY
-from identify.validation import HeldOutScores, Validation, axes_beyond_noise, power_over_noise
+from identify.validation import HeldOutScores, Validation, non_noise_axes, power_over_noise
 
 _FAST = 20.0
 """Speed above which a position may be in another unit [m/s]."""
@@ -203,7 +203,7 @@ def _unexplained(
     if not poor.any():
         return None
     moved = np.array([estimate.moved_in(number).phi for number in range(len(logs))])
-    systematic = axes_beyond_noise(logs, moved, estimate.biases)
+    systematic = non_noise_axes(logs, moved, estimate.biases)
     # Of a short log nothing shows whether that forgets: what is far above the noise is none.
     far = power_over_noise(logs, moved, estimate.biases) > _FAR_ABOVE_NOISE
     systematic |= far & (scores.r_squared < _NO_FIT)

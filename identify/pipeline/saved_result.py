@@ -16,7 +16,7 @@ from identify.exchange.estimate_json import estimate_digest
 from identify.files import digest, require_file
 from identify.inertia import InertialParameters
 from identify.pipeline.result import FitResult
-from identify.plain_values import pack, unpack
+from identify.plain_values import from_json_and_arrays, to_json_and_arrays
 from identify.regressors import Layout, LogSummary, Statistics
 from identify.spatial.columns import FIT_COLUMNS
 from identify.validation import Validation, residual_and_noise
@@ -52,9 +52,9 @@ def result_bytes(result: FitResult, truth: InertialParameters | None = None) -> 
     said = {
         "version": _VERSION,
         "estimate_sha256": estimate_digest(result.estimate),
-        "truth": pack(truth, arrays, "truth"),
+        "truth": to_json_and_arrays(truth, arrays, "truth"),
         "result": {
-            name: pack(getattr(kept, name), arrays, name)
+            name: to_json_and_arrays(getattr(kept, name), arrays, name)
             for name in ("estimate", "logs", "validation", "settings", "checks")
         },
     }
@@ -144,8 +144,10 @@ def load_result(folder: Path | str) -> tuple[FitResult, InertialParameters | Non
             "beside it: a fit was cut short, or one of them was changed. Fit the logs again"
         )
     try:
-        result = FitResult(**{name: unpack(one, arrays) for name, one in said["result"].items()})
-        truth = unpack(said["truth"], arrays)
+        result = FitResult(
+            **{name: from_json_and_arrays(one, arrays) for name, one in said["result"].items()}
+        )
+        truth = from_json_and_arrays(said["truth"], arrays)
         intact = estimate_digest(result.estimate) == sha256
     except (IdentifyError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise _damaged(path, error) from error

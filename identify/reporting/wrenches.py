@@ -37,7 +37,7 @@ from identify.reporting.content import (
 from identify.reporting.rounding import nines, prefixed, significant
 from identify.reporting.timeline import Timeline, mark_logs, require_logs, timelines
 from identify.spatial.columns import FORCE_AXES, TORQUE_AXES
-from identify.validation import rms_of_noise
+from identify.validation import noise_rms
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -83,7 +83,7 @@ def explained_section(result: FitResult, truth: InertialParameters | None) -> Se
 def _scores(result: FitResult, found: HeldOutScores, *, still: bool) -> list[Block]:
     """Errors of what was held out, each beside its yardstick; R² and fitted errors are folded."""
     moved = [result.estimate.moved_in(number).phi for number in range(len(result.logs))]
-    made = rms_of_noise(result.logs, np.array(moved), result.estimate.biases)
+    made = noise_rms(result.logs, np.array(moved), result.estimate.biases)
     said = []
     for kind, unit, axes in _KINDS:
         error, noise = (float(np.linalg.norm(of[axes])) for of in (found.rms, made))

@@ -11,7 +11,7 @@ import numpy as np
 from identify.arrays import Array, Mat33, Vec3, Vec4, as_real
 from identify.errors import ModelError
 
-LARGEST_TURN = 6.3
+MAX_ROTATION_ANGLE = 6.3
 """Angle of a rotation vector [rad], a full turn and rounding: no pendant shows more, and degrees
 soon are."""
 

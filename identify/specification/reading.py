@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Mat66, Vec3, Vec6, as_array
-from identify.documents import read_toml, spell_place, validate
+from identify.documents import read_toml, table_prefix, validate
 from identify.errors import (
     IdentifyError,
     LogError,
@@ -187,7 +187,7 @@ def _load_of(table: LoadTable, path: Path, index: int) -> Load:
         force, torque = (np.array(one or _ZERO) for one in (table.force, table.torque))
         return ConstantLoad(force, torque, point, frame, table.start, end)
     file = path.parent / table.file
-    with _placed(f"{path}: {spell_place(('loads', index))}file"):
+    with _placed(f"{path}: {table_prefix(('loads', index))}file"):
         time, wrench = read_samples(file)
         way = table.interpolation or "linear"
         return SampledLoad(time, wrench, point, frame, way, table.start, end, name=str(file))

@@ -7,7 +7,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import AliasChoices, BeforeValidator, Field, StrictStr, model_validator
 
-from identify.documents import Number, Quaternion, Table, Vector, finite, numbers, one_of
+from identify.documents import DocumentTable, Number, Quaternion, Vector, finite, numbers, one_of
 from identify.errors import did_you_mean
 from identify.simulation.checks import Interpolation
 from identify.simulation.loads import Frame
@@ -44,7 +44,7 @@ _ZERO = (0.0, 0.0, 0.0)
 _CENTRAL = ("mass", "com", "inertia_about_com")
 
 
-class SimulatedBodyTable(Table):
+class SimulatedBodyTable(DocumentTable):
     """`[body]`: an estimate, the ten parameters, or mass, centre of mass and inertia about it."""
 
     estimate: Path | None = None
@@ -74,7 +74,7 @@ class SimulatedBodyTable(Table):
         return self
 
 
-class StateTable(Table):
+class StateTable(DocumentTable):
     """`[state]`: where the body is and how it moves at time 0; at rest at the origin unless said.
 
     `linear`, or `velocity`, is the velocity of Bo, and `angular`, or `angular_velocity`, the
@@ -100,14 +100,14 @@ class StateTable(Table):
         return self
 
 
-class WorldTable(Table):
+class WorldTable(DocumentTable):
     """`[world]`."""
 
     gravity: Vector = GRAVITY_W
     """[m/s²]."""
 
 
-class LoadTable(Table):
+class LoadTable(DocumentTable):
     """One of `[[loads]]`: a force and a torque for a time, or samples of both from a file."""
 
     force: Vector | None = None
@@ -134,7 +134,7 @@ class LoadTable(Table):
         return self
 
 
-class ImpulseTable(Table):
+class ImpulseTable(DocumentTable):
     """One of `[[impulses]]`."""
 
     time: Annotated[Number, Field(ge=0.0)]
@@ -151,7 +151,7 @@ class ImpulseTable(Table):
         return self
 
 
-class Document(Table):
+class Document(DocumentTable):
     """The whole file."""
 
     body: SimulatedBodyTable

@@ -1,5 +1,6 @@
+from identify.validation.noise_growth import wrench_noise as wrench_noise
 from identify.validation.pooling import (
-    Difference as Difference,
+    DifferenceFromPool as DifferenceFromPool,
     PooledEstimates as PooledEstimates,
     pool_estimates as pool_estimates,
 )
@@ -8,10 +9,10 @@ from identify.validation.replaying import (
     posterior_bodies as posterior_bodies,
 )
 from identify.validation.residuals import (
-    axes_beyond_noise as axes_beyond_noise,
+    noise_rms as noise_rms,
+    non_noise_axes as non_noise_axes,
     power_over_noise as power_over_noise,
     residual_and_noise as residual_and_noise,
-    rms_of_noise as rms_of_noise,
 )
 from identify.validation.scores import (
     HeldOutScores as HeldOutScores,
@@ -35,4 +36,3 @@ from identify.validation.windowed import (
     ReplayErrors as ReplayErrors,
     replay as replay,
 )
-from identify.validation.yardstick import wrench_noise as wrench_noise

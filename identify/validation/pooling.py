@@ -42,7 +42,7 @@ from identify.inertia import PHI
 from identify.relevance import UNNOTICED_MASS_SHARE
 from identify.significance import CONFIDENCE_QUANTILE, ESTIMATES_DIFFER_P, UNLIMITED_DEGREES
 
-SHOWN = ("m", *COM, *INERTIA_ABOUT_COM)
+COMPARED_PARAMETERS = ("m", *COM, *INERTIA_ABOUT_COM)
 """What is compared parameter by parameter: mass, centre of mass, inertia about it."""
 
 _BEHIND = (0, *range(1, 4), *range(4, 10))
@@ -56,13 +56,13 @@ Agreement: TypeAlias = Literal["agree", "differ", "cannot be told"]
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class DifferenceFromPool:
     """One estimate beside the pool of the others.
 
     Attributes:
         p: how probable a difference as large is by chance, were the body the same; None where
             nothing of the estimate can be compared.
-        parameters: of `SHOWN`, what differs most by itself; those beyond chance, or the first.
+        parameters: of `COMPARED_PARAMETERS`, what differs most by itself; those beyond chance, or the first.
     """
 
     p: float | None
@@ -83,8 +83,8 @@ class PooledEstimates:
         differing: names of those that differ from the rest, the furthest first; more than half of
             them is no majority to differ from, and then it is none.
         by_name: each beside the pool of the others; those that differ are no part of that pool.
-        by_parameter: the probability by parameter of `SHOWN`; None where fewer than two have it.
-        values: of the pool, by parameter of `SHOWN`; those that differ are no part of it. NaN
+        by_parameter: the probability by parameter of `COMPARED_PARAMETERS`; None where fewer than two have it.
+        values: of the pool, by parameter of `COMPARED_PARAMETERS`; those that differ are no part of it. NaN
             where there is none, as where they differ without a majority.
         intervals: 95 % bounds of these, or None.
         calibrated: whether the intervals of all count the calibration of their sensor, as far as
@@ -99,7 +99,7 @@ class PooledEstimates:
     degrees: int
     scatter: float | None
     differing: tuple[str, ...]
-    by_name: Mapping[str, Difference]
+    by_name: Mapping[str, DifferenceFromPool]
     by_parameter: Mapping[str, float | None]
     values: Mapping[str, float]
     intervals: Mapping[str, tuple[float, float] | None]
@@ -160,18 +160,18 @@ def pool_estimates(estimates: Mapping[str, SavedEstimate]) -> PooledEstimates:
             name: parts.difference(one, [k for k in rest if k != one])
             for one, name in enumerate(names)
         },
-        by_parameter={name: parts.of_parameter(k) for k, name in enumerate(SHOWN)},
-        values=dict(zip(SHOWN, pool.values.tolist(), strict=True)),
+        by_parameter={name: parts.of_parameter(k) for k, name in enumerate(COMPARED_PARAMETERS)},
+        values=dict(zip(COMPARED_PARAMETERS, pool.values.tolist(), strict=True)),
         intervals={
             name: None if np.isnan(half) else (value - half, value + half)
             for name, value, half in zip(
-                SHOWN,
+                COMPARED_PARAMETERS,
                 pool.values.tolist(),
                 np.hypot(pool.half_widths, _of_scale(estimates)).tolist(),
                 strict=True,
             )
         },
-        noticed={name: parts.noticed(k) for k, name in enumerate(SHOWN)},
+        noticed={name: parts.noticed(k) for k, name in enumerate(COMPARED_PARAMETERS)},
         calibrated=not any(NOT_INCLUDED in (e.interval_kind or "") for e in estimates.values()),
     )
 
@@ -185,7 +185,7 @@ class _Pool:
         mean: shape (10,); NaN for the others.
         covariance: shape (10, 10).
         degrees: of freedom.
-        values, variances: of `SHOWN`, shape (10,); NaN where one is not identified.
+        values, variances: of `COMPARED_PARAMETERS`, shape (10,); NaN where one is not identified.
     """
 
     identified: NDArray[np.bool_]
@@ -197,7 +197,7 @@ class _Pool:
 
     @property
     def half_widths(self) -> Array:
-        """Of the 95 % intervals of `SHOWN`."""
+        """Of the 95 % intervals of `COMPARED_PARAMETERS`."""
         return stdtrit(self.degrees, CONFIDENCE_QUANTILE) * np.sqrt(self.variances)
 
 
@@ -212,7 +212,7 @@ class _Parts:
         identified: what the data of each identify, shape (K, 10).
         information: inverse covariances of that, zero elsewhere, shape (K, 10, 10).
         degrees: of freedom of each, shape (K,).
-        values, variances: of `SHOWN` in SI, shape (K, 10); NaN where one is not identified.
+        values, variances: of `COMPARED_PARAMETERS` in SI, shape (K, 10); NaN where one is not identified.
     """
 
     units: Array
@@ -253,9 +253,9 @@ class _Parts:
             np.array([variance for _, variance in shown]).reshape(-1, 10),
         )
 
-    def together(self) -> SameMean:
+    def together(self) -> EqualMeansTest:
         """All of them."""
-        return same_mean(self.phi, self.information, self.identified, self.degrees)
+        return equal_means_test(self.phi, self.information, self.identified, self.degrees)
 
     def pool(self, which: Sequence[int]) -> _Pool:
         """The mean of some."""
@@ -277,38 +277,38 @@ class _Parts:
         degrees = 1.0 / spread if spread else UNLIMITED_DEGREES
         return _Pool(identified, mean, covariance, degrees, values, variances)
 
-    def against(self, one: int, others: Sequence[int], pool: _Pool | None = None) -> SameMean:
+    def against(self, one: int, others: Sequence[int], pool: _Pool | None = None) -> EqualMeansTest:
         """The test of one and the pool of others; a probability of 1 for nothing to compare."""
         pool = pool or self.pool(others)
         both = self.identified[one] & pool.identified
         if not both.any():
-            return SameMean(1.0, 0, 0.0, 0.0)
+            return EqualMeansTest(1.0, 0, 0.0, 0.0)
         inside = np.ix_(both, both)
         pair = (self.covariances[one][inside], pool.covariance[inside])
-        return same_mean(
+        return equal_means_test(
             np.array([self.phi[one][both], pool.mean[both]]),
             np.array([np.linalg.inv(covariance) for covariance in pair]),
             np.ones((2, int(both.sum())), dtype=bool),
             np.array([self.degrees[one], pool.degrees]),
         )
 
-    def difference(self, one: int, others: Sequence[int]) -> Difference:
+    def difference(self, one: int, others: Sequence[int]) -> DifferenceFromPool:
         """One beside the pool of others."""
         pool = self.pool(others)
         if not (self.identified[one] & pool.identified).any():
-            return Difference(None, ())
+            return DifferenceFromPool(None, ())
         p = self.against(one, others, pool).p
         spread = np.sqrt(self.variances[one] + pool.variances)
         away = np.abs(self.values[one] - pool.values) / spread
         order = [int(k) for k in np.argsort(-np.nan_to_num(away)) if np.isfinite(away[k])]
         # Two-sided, for each of the parameters.
         degrees = min(self.degrees[one], pool.degrees)
-        limit = stdtrit(degrees, 1.0 - 0.5 * ESTIMATES_DIFFER_P / len(SHOWN))
+        limit = stdtrit(degrees, 1.0 - 0.5 * ESTIMATES_DIFFER_P / len(COMPARED_PARAMETERS))
         far = [k for k in order if away[k] > limit] or order[:1]
-        return Difference(p, tuple(SHOWN[k] for k in far))
+        return DifferenceFromPool(p, tuple(COMPARED_PARAMETERS[k] for k in far))
 
     def noticed(self, k: int) -> float | None:
-        """How far a typical estimate has to be from the others in one parameter of `SHOWN`."""
+        """How far a typical estimate has to be from the others in one parameter of `COMPARED_PARAMETERS`."""
         there = np.isfinite(self.variances[:, k])
         count = int(there.sum())
         if count < 2:
@@ -318,12 +318,12 @@ class _Parts:
         return float(limit * spread)
 
     def of_parameter(self, k: int) -> float | None:
-        """Probability of differences as large in one parameter of `SHOWN`."""
+        """Probability of differences as large in one parameter of `COMPARED_PARAMETERS`."""
         there = np.isfinite(self.variances[:, k])
         if there.sum() < 2:
             return None
         variances = self.variances[there, k]
-        return same_mean(
+        return equal_means_test(
             self.values[there, k, None] / np.sqrt(np.median(variances)),
             (np.median(variances) / variances)[:, None, None],
             np.ones((int(there.sum()), 1), dtype=bool),
@@ -331,7 +331,7 @@ class _Parts:
         ).p
 
 
-class SameMean(NamedTuple):
+class EqualMeansTest(NamedTuple):
     """What the test of several means says.
 
     Attributes:
@@ -347,9 +347,9 @@ class SameMean(NamedTuple):
     squares: float
 
 
-def same_mean(
+def equal_means_test(
     means: Array, information: Array, identified: NDArray[np.bool_], degrees: Array
-) -> SameMean:
+) -> EqualMeansTest:
     """Whether several means estimate the same.
 
     Args:
@@ -361,7 +361,7 @@ def same_mean(
     pooled = identified.any(axis=0)
     f = int(identified.sum()) - int(pooled.sum())
     if f == 0:
-        return SameMean(float("nan"), 0, float("nan"), 0.0)
+        return EqualMeansTest(float("nan"), 0, float("nan"), 0.0)
     inside = np.ix_(pooled, pooled)
     total = np.zeros(information.shape[1:])
     total[inside] = np.linalg.inv(information.sum(axis=0)[inside])
@@ -375,10 +375,10 @@ def same_mean(
     a, b = (float((of / degrees).sum()) for of in (of_squares, (sizes - traces) ** 2))
     c = f + 2.0 * a - 2.0 * (2.0 * a + b) / (f + 2.0)
     p = float(fdtrc(f, f * (f + 2.0) / (2.0 * a + b), squares / c))
-    return SameMean(p, f, float(np.sqrt(squares / c)), squares)
+    return EqualMeansTest(p, f, float(np.sqrt(squares / c)), squares)
 
 
-def _verdict(parts: _Parts, test: SameMean, found: bool) -> tuple[Agreement, str]:
+def _verdict(parts: _Parts, test: EqualMeansTest, found: bool) -> tuple[Agreement, str]:
     if len(parts.phi) < 2:
         return "cannot be told", "there are fewer than two estimates to compare"
     if np.isnan(test.p):
@@ -402,8 +402,8 @@ def _covariance(name: str, estimate: SavedEstimate) -> Array:
 
 
 def _of_scale(estimates: Mapping[str, SavedEstimate]) -> Array:
-    """95 % half-widths that errors of scale alone make, by `SHOWN`: of a typical estimate."""
-    of_each: list[Array] = [np.zeros(len(SHOWN))]
+    """95 % half-widths that errors of scale alone make, by `COMPARED_PARAMETERS`: of a typical estimate."""
+    of_each: list[Array] = [np.zeros(len(COMPARED_PARAMETERS))]
     for estimate in estimates.values():
         if estimate.calibration is not None:
             every = np.ones(len(PHI), dtype=np.bool_)
@@ -416,7 +416,7 @@ def _identified(estimate: SavedEstimate) -> list[bool]:
     return [estimate.decided_by.get(name) in ("data", "constraint") for name in PHI]
 
 
-def degrees_of(estimate: SavedEstimate) -> float:
+def average_degrees_of_freedom(estimate: SavedEstimate) -> float:
     """Degrees of freedom that the intervals of an estimate were made with, on the whole.
 
     Args:
@@ -433,7 +433,7 @@ def _degrees(estimate: SavedEstimate, identified: NDArray[np.bool_]) -> float:
 
 
 def _shown(phi: Array, covariance: Array, identified: NDArray[np.bool_]) -> tuple[Array, Array]:
-    """Values and variances of `SHOWN`, NaN where one is not identified."""
+    """Values and variances of `COMPARED_PARAMETERS`, NaN where one is not identified."""
     if not phi[0] > 0.0:
         return np.full(10, np.nan), np.full(10, np.nan)
     values = np.concatenate((phi[:1], derived(phi)))

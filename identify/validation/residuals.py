@@ -48,7 +48,7 @@ _HEAVY_TAILS = 1.0
 """Kurtosis beyond the normal distribution's, from which single events make up a residual."""
 
 
-def axes_beyond_noise(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Flags:
+def non_noise_axes(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Flags:
     """Axes of the wrench whose residual is not noise.
 
     Args:
@@ -114,7 +114,7 @@ def power_over_noise(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Arr
     return np.where(expected > 0.0, power / np.where(expected > 0.0, expected, 1.0), 0.0)
 
 
-def rms_of_noise(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Vec6:
+def noise_rms(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Vec6:
     """Root mean square of the residual that noise of wrench and motion alone would leave [N, N m].
 
     Args:

@@ -12,9 +12,14 @@ from identify.signals import Segment
 from identify.simulation import Trajectory, fast_rollout
 from identify.simulation.checks import Interpolation
 from identify.spatial.rotations import rotation_angle
+from identify.validation.noise_growth import require_time, single_shot_noise_growth
 from identify.validation.windowed import ErrorBand, ReplayErrors, require_bodies
-from identify.validation.windows import FEWEST_STEPS, OffsetSegment, first_state, rows_of_segment
-from identify.validation.yardstick import noise_in_one_shot, require_time
+from identify.validation.windows import (
+    MIN_WINDOW_STEPS,
+    OffsetSegment,
+    first_state,
+    rows_of_segment,
+)
 
 _MOST_PATH_SAMPLES = 2000
 """Samples of a path that are kept of sampled bodies."""
@@ -85,8 +90,10 @@ def replay_in_one_shot(
     step = float(np.ptp(segment.time)) / (len(segment.time) - 1)
     growth, rows = None, len(segment.time)
     if noise is not None:
-        growth = noise_in_one_shot(longest, next(iter(bodies.values())), noise, step, interpolation)
-        require_time(growth, FEWEST_STEPS * step)
+        growth = single_shot_noise_growth(
+            longest, next(iter(bodies.values())), noise, step, interpolation
+        )
+        require_time(growth, MIN_WINDOW_STEPS * step)
         if growth.horizon < growth.time[-1]:
             rows = min(rows, round(growth.horizon / step) + 1)
             growth = growth.until(growth.horizon)

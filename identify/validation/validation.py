@@ -12,11 +12,11 @@ from identify.estimation import Estimate, EstimatorSettings, estimate_body
 from identify.estimation.estimate import MovedBody
 from identify.inertia import InertialParameters, is_consistent
 from identify.regressors import LogSummary
+from identify.validation.noise_growth import wrench_noise
 from identify.validation.replaying import DoneReplays, Replays, posterior_bodies
 from identify.validation.scores import HeldOutScores, held_out_scores
 from identify.validation.single_shot import SingleShot
 from identify.validation.windowed import Replay
-from identify.validation.yardstick import wrench_noise
 
 ESTIMATE = "estimate"
 LEAST_SQUARES = "least squares"

@@ -19,15 +19,15 @@ from identify.spatial.rotations import (
     quaternion_product,
     rotation_angle,
 )
+from identify.validation.noise_growth import NoiseGrowth, require_time, simulate_noise_growth
 from identify.validation.windows import (
-    FEWEST_STEPS,
+    MIN_WINDOW_STEPS,
     OffsetSegment,
     Windows,
     cut_windows,
     first_state,
     neighbouring_motions,
 )
-from identify.validation.yardstick import NoiseGrowth, noise_growth, require_time
 
 HORIZON = 1.0
 """Longest time a window is simulated for, where not asked otherwise [s]."""
@@ -144,7 +144,7 @@ def replay(
         return None
     growth = None if noise is None else _growth(stacks, phi[0], noise, interpolation)
     if noise is not None and growth is not None and horizon is None:
-        least = min(FEWEST_STEPS * windows.step for windows in stacks)
+        least = min(MIN_WINDOW_STEPS * windows.step for windows in stacks)
         require_time(growth, least)
         if growth.horizon < growth.time[-1]:
             stacks = cut_windows(segments, growth.horizon * (1.0 + 1e-9))
@@ -175,7 +175,7 @@ def _growth(
 ) -> NoiseGrowth:
     """How noise grows in the windows of the rate that has most."""
     windows = max(stacks, key=lambda one: len(one.time))
-    return noise_growth(windows, phi, noise, windows.step, interpolation)
+    return simulate_noise_growth(windows, phi, noise, windows.step, interpolation)
 
 
 def require_bodies(bodies: Mapping[str, Phi]) -> None:

@@ -17,9 +17,9 @@ from identify.simulation.divergence import Diverged
 OffsetSegment = tuple[Segment, Vec6]
 """A segment of a log at full rate, and the sensor offset to take off its wrench."""
 
-MOST_WINDOWS = 200
+MAX_WINDOWS = 200
 _MOST_WINDOW_STEPS = 1000
-FEWEST_STEPS = 10
+MIN_WINDOW_STEPS = 10
 """Of a window."""
 _SAME_STEP_RATE = 1e-2
 _SMALL_TURN = 0.1
@@ -72,7 +72,7 @@ def cut_windows(segments: Sequence[OffsetSegment], horizon: float) -> tuple[Wind
     length = min(horizon, 0.5 * longest)
     cuttings = [cutting for group in groups if (cutting := _Cutting.of(group, length)).starts]
     total = sum(len(cutting.starts) for cutting in cuttings)
-    return tuple(cutting.stack(MOST_WINDOWS, total) for cutting in cuttings)
+    return tuple(cutting.stack(MAX_WINDOWS, total) for cutting in cuttings)
 
 
 def _by_rate(segments: Sequence[OffsetSegment]) -> list[list[OffsetSegment]]:
@@ -103,7 +103,7 @@ class _Cutting:
         samples = steps * stride + 1
         starts = [
             (segment, bias, first)
-            for segment, bias in (segments if steps >= FEWEST_STEPS else ())
+            for segment, bias in (segments if steps >= MIN_WINDOW_STEPS else ())
             for first in range(0, len(segment.time) - samples + 1, samples - 1)
         ]
         return cls(step, stride, samples, starts)

@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from identify.catalog import dataset_path, look_for
+from identify.catalog import dataset_path, locate
 from identify.errors import DatasetError
 from tests.catalog.serving import CONTENT, dataset
 
@@ -21,7 +21,7 @@ def test_empty_variable_is_ignored_and_relative_path_uses_working_directory(
     monkeypatch.setenv("IDENTIFY_DATA", "mirror")
     assert dataset_path(TWO) == mirror / "two_files"
     monkeypatch.setenv("IDENTIFY_DATA", "")
-    assert len(look_for(TWO)) == 1
+    assert len(locate(TWO)) == 1
 
 
 def test_an_incomplete_mirror_gives_way_to_a_complete_cache(mirror, cache):
@@ -94,4 +94,4 @@ def test_a_file_that_hides_the_folder_is_missing_data(mirror):
     (mirror / "two_files" / "deep").rmdir()
     (mirror / "two_files").rmdir()
     (mirror / "two_files").write_text("a file")
-    assert len(look_for(TWO)[0].missing) == 2
+    assert len(locate(TWO)[0].missing) == 2

@@ -8,7 +8,7 @@ from identify.commands import main as entry
 from identify.commands.command import Command, Outcome
 from identify.commands.output import OutputError, require_writable, require_writable_file
 from identify.errors import MissingFile
-from identify.files import is_special, write_bytes
+from identify.files import is_device_or_pipe, write_bytes
 
 NAMES = ("estimate.json", "report.html")
 
@@ -45,13 +45,15 @@ def test_a_file_in_the_way(tmp_path):
 def test_output_to_a_pipe_is_rejected_and_pipe_is_kept(tmp_path, cli):
     pipe = tmp_path / "report.html"
     os.mkfifo(pipe)
-    with pytest.raises(OutputError, match=r"report\.html: is a device or a pipe"):
+    with pytest.raises(
+        OutputError, match=r"report\.html: is not a regular file but a device or a pipe"
+    ):
         require_writable(tmp_path, NAMES)
-    with pytest.raises(MissingFile, match="is a device or a pipe"):
+    with pytest.raises(MissingFile, match="is not a regular file but a device or a pipe"):
         write_bytes(pipe, b"page")
     outcome = cli("shape", "rod", 1, "--mass", 1, "-o", pipe)
     assert (outcome.status, pipe.is_fifo()) == (2, True)
-    assert is_special(Path("/dev/stdout"))
+    assert is_device_or_pipe(Path("/dev/stdout"))
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anywhere")

@@ -235,9 +235,9 @@ def test_npz_that_claims_more_than_it_has(tmp_path, schema, columns, monkeypatch
         archive.writestr("fx.npy", header.getvalue())
     with pytest.raises(LogError, match=r"array 'fx.npy' claims \d+ bytes, but has \d+"):
         read_log(path, schema())
-    monkeypatch.setattr("identify.files._ALWAYS_FINE", 10_000)
+    monkeypatch.setattr("identify.files._ACCEPTED_EXPANDED_BYTES", 10_000)
     np.savez_compressed(path, **(columns | {"fx": np.zeros(1_000_000)}))
-    with pytest.raises(LogError, match=r"compressed bytes grow to \d+ or more"):
+    with pytest.raises(LogError, match=r"compressed bytes expand to \d+ or more"):
         read_log(path, schema())
 
 
@@ -249,16 +249,16 @@ def still_log(path, rows, **options) -> None:
 
 def test_parquet_that_grows_as_no_log_does(tmp_path, schema, monkeypatch):
     """Numbers that repeat take no room in a file, and all of it in memory."""
-    monkeypatch.setattr("identify.files._ALWAYS_FINE", 2**20)
+    monkeypatch.setattr("identify.files._ACCEPTED_EXPANDED_BYTES", 2**20)
     document = schema(log={"time": None, "rate_hz": 1000.0})
     still_log(tmp_path / "log.parquet", 400_000)
     monkeypatch.setattr(pq.ParquetFile, "read", lambda *_, **__: pytest.fail("was read"))
-    with pytest.raises(LogError, match=r"bytes grow to 41600000 or more.*without compression"):
+    with pytest.raises(LogError, match=r"bytes expand to 41600000 or more.*without compression"):
         read_log(tmp_path / "log.parquet", document)
 
 
 def test_a_long_parquet_log_of_constant_columns_is_read_in_parts(tmp_path, schema, monkeypatch):
-    monkeypatch.setattr("identify.files._ALWAYS_FINE", 2**20)
+    monkeypatch.setattr("identify.files._ACCEPTED_EXPANDED_BYTES", 2**20)
     document = schema(log={"time": None, "rate_hz": 1000.0})
     still_log(tmp_path / "log.parquet", 400_000)
     log = open_log(tmp_path / "log.parquet", document)
@@ -267,5 +267,5 @@ def test_a_long_parquet_log_of_constant_columns_is_read_in_parts(tmp_path, schem
     np.testing.assert_array_equal(part.signals["quaternion"][:, 3], 1.0)
     plain = {"use_dictionary": False, "row_group_size": 400_000, "data_page_size": 2**30}
     still_log(tmp_path / "page.parquet", 400_000, **plain)
-    with pytest.raises(LogError, match=r"bytes grow to 416\d+ or more, which no log does"):
+    with pytest.raises(LogError, match=r"bytes expand to 416\d+ or more; expected at most"):
         open_log(tmp_path / "page.parquet", document)

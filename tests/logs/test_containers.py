@@ -392,7 +392,7 @@ def test_a_data_set_that_grows_as_no_log_does_is_refused(columns, tmp_path):
         "pose": {"quaternion": "q", "position": "p"},
         "wrench": {"force": "f", "torque": "tau", **WRENCH},
     }
-    with pytest.raises(LogError, match="which no log does"):
+    with pytest.raises(LogError, match="expand to"):
         read_log(path, schema)
 
 
@@ -524,7 +524,7 @@ def test_a_variable_that_claims_to_be_huge_is_refused(tmp_path):
     header = b"MATLAB 5.0 MAT-file".ljust(124) + struct.pack("<H", 0x100) + b"IM"
     inner = zlib.compress(struct.pack("<II", 14, LARGEST + 8) + bytes(100))
     path.write_bytes(header + struct.pack("<II", 15, len(inner)) + inner)
-    with pytest.raises(LogError, match="which no log does"):
+    with pytest.raises(LogError, match="expand to"):
         read_log(path, MAT_SCHEMA)
 
 

@@ -456,9 +456,9 @@ def test_files_that_are_not_text(write, schema, lines):
 
 
 def test_packed_text_that_grows_as_no_log_does(write, schema, lines, monkeypatch):
-    monkeypatch.setattr("identify.files._ALWAYS_FINE", 1000)
+    monkeypatch.setattr("identify.files._ACCEPTED_EXPANDED_BYTES", 1000)
     bomb = gzip.compress("\n".join([*lines, *([lines[-1]] * 100_000)]).encode())
-    with pytest.raises(LogError, match=r"compressed bytes grow to \d+ or more, which no log does"):
+    with pytest.raises(LogError, match=r"compressed bytes expand to \d+ or more; expected at most"):
         read_log(write(bomb, "log.csv.gz"), schema())
 
 

@@ -11,7 +11,7 @@ from identify.exchange import SavedEstimate
 from identify.inertia import PHI, InertialParameters
 from identify.significance import ESTIMATES_DIFFER_P
 from identify.validation import PooledEstimates, pool_estimates
-from identify.validation.pooling import same_mean
+from identify.validation.pooling import equal_means_test
 from tests.close import assert_close
 
 BODY = InertialParameters.from_com(1.2, [0.01, -0.02, 0.05], np.diag([3e-3, 2e-3, 4e-3]))
@@ -82,7 +82,9 @@ def test_same_mean_of_scalars_is_welch_test():
     rng = np.random.default_rng(1)
     count, means = 5, rng.standard_normal((5, 1))
     variances, degrees = rng.uniform(0.2, 2.0, count), rng.uniform(4.0, 20.0, count)
-    p, f, *_ = same_mean(means, 1.0 / variances[:, None, None], np.ones((count, 1), bool), degrees)
+    p, f, *_ = equal_means_test(
+        means, 1.0 / variances[:, None, None], np.ones((count, 1), bool), degrees
+    )
     w = 1.0 / variances
     mean = (w @ means[:, 0]) / w.sum()
     between = w @ (means[:, 0] - mean) ** 2 / (count - 1)
@@ -97,7 +99,7 @@ def test_beside_a_known_mean_it_is_exactly_f():
     covariance, mean = positive(rng, 10), rng.standard_normal(10)
     information = np.array([np.linalg.inv(covariance), 1e12 * np.eye(10)])
     means = np.array([mean, np.zeros(10)])
-    p, f, *_ = same_mean(means, information, np.ones((2, 10), bool), np.array([25.0, 1e12]))
+    p, f, *_ = equal_means_test(means, information, np.ones((2, 10), bool), np.array([25.0, 1e12]))
     assert f == 10
     square = float(mean @ np.linalg.solve(covariance, mean))
     assert_close(p, fdtrc(10, 25.0, square / 10.0), rtol=1e-6)
@@ -117,7 +119,7 @@ def test_same_mean_excludes_unidentified_parameters_from_degrees_of_freedom():
         whiten = np.linalg.inv(np.linalg.cholesky(covariance))
         rows.append(whiten @ np.eye(size)[which[one]])
         right.append(whiten @ means[one][which[one]])
-    p, f, *_ = same_mean(means, information, which, np.full(count, 1e12))
+    p, f, *_ = equal_means_test(means, information, which, np.full(count, 1e12))
     _, squares, rank, _ = np.linalg.lstsq(np.concatenate(rows), np.concatenate(right))
     assert f == which.sum() - rank
     assert_close(p, chdtrc(f, squares[0]), rtol=1e-6)
@@ -134,7 +136,7 @@ def test_same_mean_p_value_is_calibrated_for_few_degrees_of_freedom():
     for _ in range(rounds):
         means = np.einsum("kij,kj->ki", roots, rng.standard_normal((count, size)))
         sizes = rng.chisquare(degrees) / degrees
-        found.append(same_mean(means, inverse / sizes[:, None, None], everything, degrees).p)
+        found.append(equal_means_test(means, inverse / sizes[:, None, None], everything, degrees).p)
     below = [float(np.mean(np.array(found) < level)) for level in (0.5, 0.1, 0.02)]
     # Four standard errors of a share on either side.
     assert abs(below[0] - 0.5) < 0.052

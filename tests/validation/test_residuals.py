@@ -5,10 +5,10 @@ from scipy.spatial.transform import Rotation
 
 from identify.regressors import scan
 from identify.validation import (
-    axes_beyond_noise,
+    noise_rms,
+    non_noise_axes,
     power_over_noise,
     residual_and_noise,
-    rms_of_noise,
 )
 from tests.recordings import POSE, Path, record, still_poses, with_signals, with_wrench
 from tests.strategies import random_body
@@ -29,13 +29,13 @@ def log(seed: int, extra=None):
 def test_white_noise_through_the_low_pass_is_noise():
     """Of 40 logs, 240 axes, none is flagged by chance."""
     for seed in range(40):
-        assert not axes_beyond_noise([log(seed)], PHI, BIAS[None]).any()
+        assert not non_noise_axes([log(seed)], PHI, BIAS[None]).any()
 
 
 def test_predicted_noise_rms_matches_simulated_noise():
     """White noise of 0.2 N at 100 Hz, of which 5 Hz of 50 are kept; the body is the true one."""
     logs, biases = [log(seed) for seed in range(3)], np.array([BIAS] * 3)
-    made = rms_of_noise(logs, PHI, biases)
+    made = noise_rms(logs, PHI, biases)
     np.testing.assert_allclose(made[:3], 0.2 * np.sqrt(5.0 / 50.0), rtol=0.1)
     np.testing.assert_allclose(made[3:], 0.02 * np.sqrt(5.0 / 50.0), rtol=0.1)
     left = np.concatenate([residual_and_noise(each, PHI, BIAS)[0] for each in logs])
@@ -50,7 +50,7 @@ def test_slow_noise_is_noise(seconds):
     for seed in range(8):
         rng = np.random.default_rng(seed)
         white = np.sqrt(1.0 - step**2) * rng.standard_normal((len(TIME), 3))
-        found = axes_beyond_noise(
+        found = non_noise_axes(
             [log(seed, lfilter([1.0], [1.0, -step], white, axis=0))], PHI, BIAS[None]
         )
         assert not found.any()
@@ -60,7 +60,7 @@ def test_a_late_wrench_goes_with_the_rate_of_the_motion():
     path = Path.random(3)
     late = record(path, PHI, TIME, POSE, bias=BIAS, noise=NOISE)
     wrench = path.wrench(PHI, TIME - 0.05) - path.wrench(PHI, TIME)
-    assert axes_beyond_noise([scan(with_wrench(late, wrench))], PHI, BIAS[None]).all()
+    assert non_noise_axes([scan(with_wrench(late, wrench))], PHI, BIAS[None]).all()
 
 
 @pytest.mark.parametrize(
@@ -75,21 +75,21 @@ def test_a_late_wrench_goes_with_the_rate_of_the_motion():
 def test_unmodelled_wrench_exceeds_noise_on_its_axis_only(extra):
     added = np.zeros((len(TIME), 3))
     added[:, 1] = extra(TIME)
-    found = axes_beyond_noise([log(7, added)], PHI, BIAS[None])
+    found = non_noise_axes([log(7, added)], PHI, BIAS[None])
     assert found.tolist() == [False, True, False, False, False, False]
 
 
 def test_another_body_leaves_what_goes_with_the_motion():
-    assert axes_beyond_noise([log(8)], 1.3 * PHI, BIAS[None]).all()
+    assert non_noise_axes([log(8)], 1.3 * PHI, BIAS[None]).all()
 
 
 def test_still_poses_have_no_order_in_time_and_are_compared_with_their_attitude():
     poses = still_poses(PHI, Rotation.random(30, random_state=2), bias=BIAS, noise=0.01)
     still = [scan(poses)]
-    assert not axes_beyond_noise(still, PHI, BIAS[None]).any()
-    assert axes_beyond_noise(still, 1.2 * PHI, BIAS[None])[:3].all()
+    assert not non_noise_axes(still, PHI, BIAS[None]).any()
+    assert non_noise_axes(still, 1.2 * PHI, BIAS[None])[:3].all()
 
 
 def test_as_many_numbers_as_terms_say_nothing():
     few = [scan(still_poses(PHI, Rotation.random(4, random_state=2), bias=BIAS))]
-    assert not axes_beyond_noise(few, 1.2 * PHI, BIAS[None]).any()
+    assert not non_noise_axes(few, 1.2 * PHI, BIAS[None]).any()

@@ -12,7 +12,7 @@ from identify.logs import Noise, synthetic_recording
 from identify.reporting.replays import replay_section
 from identify.signals import Segment
 from identify.validation import Replays, replay, replay_in_one_shot, wrench_noise
-from identify.validation.yardstick import noise_growth
+from identify.validation.noise_growth import simulate_noise_growth
 from tests.close import assert_close
 from tests.validation.test_replay import BIAS, PHI, segment
 
@@ -52,7 +52,7 @@ def test_position_error_of_force_noise_grows_as_double_integral():
     windows = [np.repeat(getattr(still, k)[None], 200, axis=0) for k in Segment.__annotations__]
     body = InertialParameters.from_com(2.0, [0.0, 0.0, 0.0], np.eye(3)).phi
     noise = density * np.diag([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])
-    growth = noise_growth(Segment(*windows), body, noise, step, "linear")
+    growth = simulate_noise_growth(Segment(*windows), body, noise, step, "linear")
     expected = np.sqrt(3.0 * density * growth.time**3 / 3.0) / 2.0
     assert_close(growth.position[20:], expected[20:], 0.1)
     assert growth.attitude.max() < 1e-12

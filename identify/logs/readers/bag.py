@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from identify.arrays import Array
 from identify.errors import LogError, MissingColumn, MissingExtra
-from identify.files import decoding
+from identify.files import wrap_decode_errors
 from identify.logs.readers import RECEIVED, STAMP, is_bag
 from identify.logs.readers.arrays import Slot, table_of, topic_of
 from identify.logs.readers.transforms import TF_TYPES, TRANSFORM_COLUMNS, read_transform
@@ -135,7 +135,7 @@ def opened(path: Path) -> Iterator[Bag]:
         from identify.logs.readers.mcap_encodings import any_encoding
     except ImportError as error:
         raise MissingExtra("a ROS bag", "bags", "rosbags") from error
-    with decoding(path, "ROS bag"):
+    with wrap_decode_errors(path, "ROS bag"):
         ros1 = path.suffix == ".bag" and not path.is_dir()
         with Reader1(path) if ros1 else any_encoding(Reader2(storage_of(path))) as bag:
             yield bag
@@ -165,7 +165,7 @@ def messages_of(bag: Bag, topics: Sequence[str]) -> Messages:
     places = {of.id: Path(f"{bag.path}: {of.topic} ({of.msgtype})") for of in connections}
     decoders: dict[int, Callable[[bytes], object]] = {}
     for connection, received, raw in bag.messages(connections=connections):
-        with decoding(places[connection.id], "message of its type"):
+        with wrap_decode_errors(places[connection.id], "message of its type"):
             if connection.id not in decoders:
                 decoders[connection.id] = _decoder(connection)
             message = decoders[connection.id](raw)

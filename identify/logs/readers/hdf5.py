@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from identify.errors import LogError, MissingExtra
-from identify.files import check_expansion, decoding
+from identify.files import check_expansion, wrap_decode_errors
 from identify.logs.readers.arrays import Slot, rows_of, slots_of, table_of, topic_of
 from identify.logs.table import Contents, RowsReader, Source, Table
 
@@ -36,7 +36,7 @@ def read_hdf5(source: Source) -> Table:
 
 def contents(path: Path) -> tuple[Contents, ...]:
     """Its data sets, by the groups that hold them."""
-    with open_hdf5(path) as file, decoding(path, "HDF5 file"):
+    with open_hdf5(path) as file, wrap_decode_errors(path, "HDF5 file"):
         names = [slot.name for slot in _columns(path, file)]
     groups: dict[str, list[str]] = {}
     for name in names:
@@ -49,7 +49,7 @@ def contents(path: Path) -> tuple[Contents, ...]:
 
 def count_rows(source: Source) -> int:
     """How many rows the data sets asked for have."""
-    with open_hdf5(source.path) as file, decoding(source.path, "HDF5 file"):
+    with open_hdf5(source.path) as file, wrap_decode_errors(source.path, "HDF5 file"):
         return rows_of(source, _slots(source, file, slice(None)))
 
 
@@ -69,7 +69,7 @@ def open_hdf5(path: Path) -> h5py.File:
         import h5py
     except ImportError as error:
         raise MissingExtra("an HDF5 file", "hdf5", "h5py") from error
-    with decoding(path, "HDF5 file"):
+    with wrap_decode_errors(path, "HDF5 file"):
         return h5py.File(path, "r")
 
 
@@ -94,7 +94,7 @@ def data_sets(group: h5py.Group) -> Iterator[tuple[str, h5py.Dataset]]:
 
 def _read(source: Source, rows: slice) -> Table:
     path = source.path
-    with open_hdf5(path) as file, decoding(path, "HDF5 file"):
+    with open_hdf5(path) as file, wrap_decode_errors(path, "HDF5 file"):
         slots = _slots(source, file, rows)
 
         def load(key: _Field) -> NDArray[Any]:

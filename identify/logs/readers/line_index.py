@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from identify.files import unreadable
+from identify.files import read_error
 
 _BLOCK = 2**18
 """Bytes at a time, which stay in the cache while they are hashed and looked at."""
@@ -55,7 +55,7 @@ class LineIndex:
                 file.seek(begin)
                 content = file.read(end - begin)
         except OSError as error:
-            raise unreadable(path, error) from error
+            raise read_error(path, error) from error
         skip = _end_of(content, start - first * _LINES_BETWEEN_OFFSETS, 0)
         take = _end_of(
             content, stop - last * _LINES_BETWEEN_OFFSETS, int(self.offsets[last]) - begin
@@ -103,7 +103,7 @@ def index_lines(path: Path, begin: int, number: int, comment: bytes) -> LineInde
                 end = int(ends[-1]) if len(ends) else end
                 rows, place, last = rows + len(ends), place + len(block), block
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise read_error(path, error) from error
     if returns not in (0, rows) or not rows:
         return None
     if not last.endswith(b"\n"):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from identify.errors import LogError
-from identify.files import check_expansion, decoding
+from identify.files import check_expansion, wrap_decode_errors
 from identify.logs.readers.arrays import Slot, slots_of_all, table_of
 from identify.logs.readers.hdf5 import data_sets, open_hdf5
 from identify.logs.table import Contents, Source, Table
@@ -44,7 +44,7 @@ def contents(path: Path) -> tuple[Contents, ...]:
 
 def _opened(path: Path) -> tuple[list[Slot[str]], Callable[[str], NDArray[np.generic]]]:
     """The columns of a file, and what loads them."""
-    with decoding(path, "MAT file"), path.open("rb") as file:
+    with wrap_decode_errors(path, "MAT file"), path.open("rb") as file:
         head = file.read(_HEADER_BYTES + 512)
         if _HDF5_MARK in head:
             arrays = _of_hdf5(path)

@@ -19,7 +19,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from identify.errors import LogError
-from identify.files import check_expansion, decoding, unreadable
+from identify.files import check_expansion, read_error, wrap_decode_errors
 from identify.logs.readers.arrays import slots_of, slots_of_all, table_of
 from identify.logs.table import Contents, Source, Table
 
@@ -58,7 +58,7 @@ def read_numpy_files(source: Source) -> Table:
     except LogError:
         raise
     except _UNREADABLE as error:
-        raise unreadable(source.path, error, "NPZ archive") from error
+        raise read_error(source.path, error, "NPZ archive") from error
 
 
 def contents(path: Path) -> tuple[Contents, ...]:
@@ -71,13 +71,13 @@ def contents(path: Path) -> tuple[Contents, ...]:
     except LogError:
         raise
     except _UNREADABLE as error:
-        raise unreadable(path, error, "NPZ archive") from error
+        raise read_error(path, error, "NPZ archive") from error
     return (Contents(tuple(slot.name for slot in slots)),)
 
 
 def _of_one(path: Path) -> dict[str, NDArray[Any]]:
     """The array of an NPY file by the file's name, or its fields by theirs."""
-    with decoding(path, "NPY file"):
+    with wrap_decode_errors(path, "NPY file"):
         array = npy.open_memmap(path, mode="r")
     fields = array.dtype.names
     return {name: array[name] for name in fields} if fields else {path.stem: array}

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from identify.errors import LogError
-from identify.files import check_expansion, unreadable
+from identify.files import check_expansion, read_error
 from identify.logs.readers.arrow_columns import as_numbers, as_stamps
 from identify.logs.schema_fields import Column
 from identify.logs.table import Contents, RowFault, RowsReader, Source, Table, locate, locate_stamps
@@ -38,7 +38,7 @@ def read_parquet(source: Source) -> Table:
     try:
         return columns.table(columns.file.read(columns=columns.names))
     except (*_UNREADABLE, KeyError) as error:
-        raise unreadable(source.path, error, "Parquet file") from error
+        raise read_error(source.path, error, "Parquet file") from error
 
 
 def contents(path: Path) -> tuple[Contents, ...]:
@@ -61,7 +61,7 @@ def parquet_rows(source: Source) -> RowsReader:
         try:
             return stream.columns.table(stream.rows(start, stop), start)
         except (*_UNREADABLE, KeyError) as error:
-            raise unreadable(source.path, error, "Parquet file") from error
+            raise read_error(source.path, error, "Parquet file") from error
 
     return read
 
@@ -107,7 +107,7 @@ def _open(path: Path, *, buffer_size: int = 0, pre_buffer: bool = True) -> pq.Pa
         )
         _ = file.schema_arrow
     except _UNREADABLE as error:
-        raise unreadable(path, error, "Parquet file") from error
+        raise read_error(path, error, "Parquet file") from error
     return file
 
 
@@ -169,7 +169,7 @@ class _Columns:
                 for group in groups
             ]
         except _UNREADABLE as error:
-            raise unreadable(path, error, "Parquet file") from error
+            raise read_error(path, error, "Parquet file") from error
         largest = max(sizes, default=0)
         if whole:
             largest = max(sum(sizes), meta.num_rows * len(self.names) * _BYTES_OF_NUMBER)

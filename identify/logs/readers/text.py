@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from identify.arrays import Array
 from identify.errors import LogError
-from identify.files import check_expansion, read_bytes, unreadable
+from identify.files import check_expansion, read_bytes, read_error
 from identify.logs.readers.arrow_columns import as_numbers, as_stamps
 from identify.logs.readers.line_index import HEAD, LineIndex, index_lines
 from identify.logs.readers.text_lines import (
@@ -107,7 +107,7 @@ def _head(path: Path, count: int) -> bytes:
         with path.open("rb") as file:
             content = file.read(count)
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise read_error(path, error) from error
     return content[: content.rfind(b"\n") + 1] or content
 
 
@@ -195,7 +195,7 @@ def _unpacked(path: Path, packed: bytes) -> bytes:
                 check_expansion(path, len(packed), size)
                 chunks.append(chunk)
     except (OSError, EOFError, zlib.error) as error:
-        raise unreadable(path, error, "gzip file") from error
+        raise read_error(path, error, "gzip file") from error
     return b"".join(chunks)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from identify.errors import LogError, MissingExtra
-from identify.files import decoding
+from identify.files import wrap_decode_errors
 from identify.logs.readers.arrays import slots_of_all, table_of, topic_of
 from identify.logs.table import Contents, Source, Table
 
@@ -50,7 +50,7 @@ def _topics(path: Path) -> dict[str, dict[str, NDArray[np.generic]]]:
             path=path,
         )
     printed = contextlib.redirect_stdout(io.StringIO())  # it prints of what is damaged
-    with decoding(path, "ULog file"), path.open("rb") as file, printed:
+    with wrap_decode_errors(path, "ULog file"), path.open("rb") as file, printed:
         log = ULog(file)
     topics: dict[str, dict[str, NDArray[np.generic]]] = {}
     for data in log.data_list:

@@ -171,7 +171,7 @@ def test_deep_nesting_is_no_recursion(tmp_path):
 
 def test_a_missing_file_and_a_xacro_are_named(tmp_path):
     (tmp_path / "loop.urdf").symlink_to("loop.urdf")
-    with pytest.raises(MissingFile, match=r"is a link to loop\.urdf, which leads to no file$"):
+    with pytest.raises(MissingFile, match=r"is a link to loop\.urdf, which does not exist$"):
         read_model(tmp_path / "loop.urdf")
     with pytest.raises(MissingFile, match=r"none\.urdf: no such file"):
         read_model(tmp_path / "none.urdf")

@@ -103,7 +103,7 @@ def wrench_noise(logs: Sequence[LogSummary]) -> Mat66 | None:
     return np.mean(found, axis=0) if found else None
 
 
-def noise_growth(
+def simulate_noise_growth(
     motions: Segment,
     phi: Phi,
     noise: Mat66,
@@ -147,7 +147,7 @@ def noise_growth(
     return NoiseGrowth(path.time, away[0], away[1], shares)
 
 
-def noise_in_one_shot(
+def single_shot_noise_growth(
     longest: OffsetSegment, phi: Phi, noise: Mat66, step: float, interpolation: Interpolation
 ) -> NoiseGrowth:
     """How noise grows over a segment, or over as much of it as noise leaves a motion.
@@ -169,7 +169,7 @@ def noise_in_one_shot(
     samples = max(2, int(_FIRST / (stride * step)))
     while True:
         part = rows_of_segment(coarse, slice(samples))
-        growth = noise_growth(part, phi, noise, step * stride, interpolation, coarse)
+        growth = simulate_noise_growth(part, phi, noise, step * stride, interpolation, coarse)
         if samples >= len(coarse.time) or not growth.shares[-1] < 1.0:
             return growth
         samples *= _NEXT_LONGER

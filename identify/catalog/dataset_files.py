@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, PositiveInt, StringConstraints
 
-from identify.documents import Table, lookup, read_toml, validate
+from identify.documents import DocumentTable, lookup, read_toml, validate
 from identify.errors import DatasetError
 
 _PACKAGE = Path(__file__).parent
@@ -22,7 +22,7 @@ Sha256: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Role: TypeAlias = Literal["log", "truth", "points", "scores", "model", "reference"]
 
 
-class DatasetFile(Table):
+class DatasetFile(DocumentTable):
     """One file of a data set.
 
     Attributes:
@@ -40,7 +40,7 @@ class DatasetFile(Table):
     url: str | None = None
 
 
-class Dataset(Table):
+class Dataset(DocumentTable):
     """A public data set.
 
     Attributes:
@@ -129,7 +129,7 @@ _MOST_LISTED = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
+class DatasetCopy:
     """Files of a data set in one place, the mirror or the cache.
 
     Attributes:
@@ -158,7 +158,7 @@ def cache_folder() -> Path:
     return Path(os.path.abspath(pooch.os_cache("inertia-identify")))
 
 
-def look_for(dataset: str | Dataset) -> tuple[Holding, ...]:
+def locate(dataset: str | Dataset) -> tuple[DatasetCopy, ...]:
     """Verify every file of a data set by sha256: in the mirror, if one is named, and the cache.
 
     Raises:
@@ -169,7 +169,7 @@ def look_for(dataset: str | Dataset) -> tuple[Holding, ...]:
     return tuple(_holding(entry, place / entry.folder) for place in (*places, cache_folder()))
 
 
-def _holding(dataset: Dataset, folder: Path) -> Holding:
+def _holding(dataset: Dataset, folder: Path) -> DatasetCopy:
     import pooch
 
     missing: list[DatasetFile] = []
@@ -186,7 +186,7 @@ def _holding(dataset: Dataset, folder: Path) -> Holding:
             missing.append(file)
         except OSError as error:
             damaged[file] = f"cannot be read: {error.strerror or error}"
-    return Holding(folder, tuple(missing), damaged)
+    return DatasetCopy(folder, tuple(missing), damaged)
 
 
 def dataset_path(dataset: str | Dataset) -> Path:
@@ -200,8 +200,8 @@ def dataset_path(dataset: str | Dataset) -> Path:
             which file to place where), or a file differs from what is registered.
     """
     entry, tried = find_dataset(dataset), []
-    *mirror, cache = holdings = look_for(entry)
-    for holding in holdings:
+    *mirror, cache = dataset_copies = locate(entry)
+    for holding in dataset_copies:
         if holding.complete:
             return holding.path
         if holding.damaged:
@@ -253,7 +253,7 @@ def fetch(dataset: str | Dataset, *, progress: Callable[[str], None] | None = No
     import pooch
 
     entry = find_dataset(dataset)
-    *mirror, cache = look_for(entry)
+    *mirror, cache = locate(entry)
     if entry.not_downloaded or any(each.complete or each.damaged for each in mirror):
         return dataset_path(entry)
     pooch.get_logger().setLevel("WARNING")  # it would announce each download, as `progress` does
