@@ -28,11 +28,11 @@ bibtex_bibfiles = ["references.bib"]
 bibtex_default_style = "plain"
 bibtex_reference_style = "author_year"
 nitpicky = True
-# Types in signatures are words: NumPy's and pandas' pages are not at hand when these are built.
+# Types in signatures are plain text: NumPy's and pandas' inventories are unavailable in a build.
 nitpick_ignore_regex = [("py:.*", ".*")]
 myst_heading_anchors = 3
 
-# What `docs/gallery.py` made, where it did.
+# Output of `docs/gallery.py`, if it was run.
 html_extra_path = [name for name in ("_build/extra",) if (Path(__file__).parent / name).exists()]
 
 html_theme = "furo"
@@ -62,8 +62,8 @@ _CODE = re.compile(r"`+[^`\n]+`+")
 _SPECIAL = re.compile(r"([*|\\]|(?<=\w)_(?!\w))")
 
 
-def _of_constant(name):
-    """The docstring of a constant, from the module that defines it, by the stub of its package."""
+def _constant_docstring(name):
+    """Return the docstring of a constant, from the module that its package's stub names."""
     package, _, constant = name.rpartition(".")
     stub = Path(importlib.import_module(package).__file__).with_suffix(".pyi")
     sources, public = _read_stub(stub) if stub.exists() else ({}, {})
@@ -71,10 +71,10 @@ def _of_constant(name):
     return ModuleAnalyzer.for_module(module).find_attr_docs().get(("", defined), [])
 
 
-def _plain(app, what, name, obj, options, lines):
-    """Docstrings are plain text with `code`: nothing else in them is meant as markup."""
+def _escape_docstring(app, what, name, obj, options, lines):
+    """Escape docstrings, which are plain text with `code`, as reST."""
     if what == "data":
-        lines[:] = _of_constant(name)
+        lines[:] = _constant_docstring(name)
     said, in_section, shown = [], False, False
     for before, line in zip(["", *lines], lines, strict=False):
         in_section = in_section or bool(re.fullmatch(r"[A-Z]\w+:", line))
@@ -88,7 +88,7 @@ def _plain(app, what, name, obj, options, lines):
 
 
 def _escaped(line):
-    """A line of plain text, its `code` as reST has it."""
+    """Return a line of plain text as reST, with its `code` as literals."""
     parts, end = [], 0
     for match in _CODE.finditer(line):
         parts.append(_SPECIAL.sub(r"\\\1", line[end : match.start()]))
@@ -97,8 +97,8 @@ def _escaped(line):
     return "".join([*parts, _SPECIAL.sub(r"\\\1", line[end:])])
 
 
-def _completed(app, docname, source):
-    """Adds to an API page what autodoc does not find, which is what a module only hands on.
+def _add_reexports(app, docname, source):
+    """Add the re-exported names of a module to its API page, which autodoc does not find.
 
     To the page of a package its constants, to that of `identify` all names and where they are.
     Errors come last on a page, in place of first.
@@ -111,7 +111,9 @@ def _completed(app, docname, source):
     sources, public = _read_stub(stub) if stub.exists() else ({}, {})
     values = {name: getattr(package, name) for name in public}
     if package.__name__ == "identify":
-        lines = [_handed_on(name, *sources[public[name]], values[name]) for name in sorted(values)]
+        lines = [
+            _reexport_line(name, *sources[public[name]], values[name]) for name in sorted(values)
+        ]
     else:
         lines = [
             f".. autodata:: {package.__name__}.{name}\n   :no-value:\n"
@@ -134,14 +136,14 @@ def _is_error(package, name):
     return isinstance(value, type) and issubclass(value, Exception)
 
 
-def _handed_on(name, module, defined, value):
-    """A name of `identify` in a line: what it is, and where it is described."""
+def _reexport_line(name, module, defined, value):
+    """Return one line about a name of `identify`: its summary and a link to its description."""
     summary = _SPECIAL.sub(r"\\\1", inspect.getdoc(value).splitlines()[0].replace("`", ""))
     return f"- ``identify.{name}``: {summary.rstrip('.')} (:py:obj:`{module}.{defined}`)."
 
 
 def _formula(self, node):
-    """A formula as MathML, which browsers draw by themselves: pages ask for no script of others."""
+    """Write a formula as MathML, which browsers render without third-party scripts."""
     block = node.tagname == "math_block"
     written = convert(node.astext(), display="block" if block else "inline")
     space = "margin: 1em 0; overflow-x: auto"
@@ -149,8 +151,8 @@ def _formula(self, node):
     raise nodes.SkipNode
 
 
-def _readable(app, what, name, obj, options, signature, returned):
-    """Types in a signature as their names are written."""
+def _short_types(app, what, name, obj, options, signature, returned):
+    """Return the types of a signature by their short names."""
     return tuple(
         part and re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", part)
         for part in (signature, returned)
@@ -158,8 +160,8 @@ def _readable(app, what, name, obj, options, signature, returned):
 
 
 def setup(app):
-    """Docstrings are escaped before the Google sections in them are read."""
+    """Register the hooks; docstrings are escaped before their Google sections are parsed."""
     app.add_html_math_renderer("mathml", (_formula, None), (_formula, None))
-    app.connect("source-read", _completed)
-    app.connect("autodoc-process-signature", _readable)
-    app.connect("autodoc-process-docstring", _plain, priority=1)
+    app.connect("source-read", _add_reexports)
+    app.connect("autodoc-process-signature", _short_types)
+    app.connect("autodoc-process-docstring", _escape_docstring, priority=1)

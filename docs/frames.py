@@ -1,4 +1,4 @@
-"""The figures of `conventions.md`: frames, and the two signs of a wrench.
+"""Draw the figures of `conventions.md`: frames, and the two signs of a wrench.
 
 python docs/frames.py        # writes docs/images/frames.svg and wrench_signs.svg
 """
@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 
 
 def _frame(axes, origin, angle, name, size=0.5, labels=("x", "z")):
-    """Axes x and z of a frame as arrows, its name at the origin."""
+    """Draw axes x and z of a frame as arrows, with its name at the origin."""
     c, s = np.cos(angle), np.sin(angle)
     for direction, colour, label in (((c, s), RED, labels[0]), ((-s, c), BLUE, labels[1])):
         tip = np.asarray(origin) + size * np.asarray(direction)
@@ -33,7 +33,7 @@ def _arrow(axes, start, end, text, at=0.5, offset=(0.0, 0.12), colour=INK, style
 
 
 def frames():
-    """World, body, sensor and tool point; the centre of mass; gravity."""
+    """Draw world, body, sensor and tool point, the centre of mass and gravity."""
     figure, axes = plt.subplots(figsize=(7.6, 3.8), layout="constrained")
     W, B, angle = np.array([0.0, 0.0]), np.array([2.6, 1.9]), -0.35
     turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
@@ -66,7 +66,7 @@ def frames():
 
 
 def wrench_signs():
-    """One body at rest, and the two signs that a sensor may report."""
+    """Draw a body at rest with the wrench on the body and the wrench on the sensor."""
     figure, panels = plt.subplots(1, 2, figsize=(7.6, 2.9), layout="constrained")
     texts = (
         ('acts_on = "body"', "the sensor holds the body up:\n$f = -m\\,g$", 1.0, "$f$"),

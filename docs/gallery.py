@@ -1,4 +1,4 @@
-"""The pictures of `gallery.md` and the pages behind them, of the shipped log and the studies.
+"""Draw the pictures of `gallery.md` and their pages, from the shipped log and the studies.
 
 python docs/gallery.py        # writes docs/_build/extra/gallery, which Sphinx puts beside the pages
 """
@@ -52,7 +52,7 @@ def main():
 
 
 def copy_study(made, figures):
-    """Copy figures of a study, and its page; one that was not run here gets a page of them."""
+    """Copy figures and page of a study; without a page, write one that shows the figures."""
     study, pictures = made.name, []
     for name in figures:
         if (made / f"{name}.png").exists():  # an archive of the source has no reports

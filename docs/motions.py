@@ -1,4 +1,4 @@
-"""The figure of `moving.md`: what each motion tells, by simulated logs of one payload.
+"""Draw the figure of `moving.md`: parameters identified by each motion, from simulated logs.
 
 python docs/motions.py        # writes docs/images/motions.svg, in some ten seconds
 """
@@ -37,10 +37,10 @@ HEADINGS = ("mass", "cx", "cy", "cz", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
 
 @dataclass(frozen=True)
 class Turns:
-    """Turns to and fro about body z, y and x.
+    """Rotations to and fro about body z, y and x.
 
     Attributes:
-        label: of its row.
+        label: label of its row.
         angles: amplitudes about z, y and x [deg]; zero where it does not turn.
         period: of a turn to and fro about the first axis [s]; the others are a little faster.
         gravity: which way the tool hangs: along its z, or across it.
@@ -52,7 +52,7 @@ class Turns:
     gravity: tuple[float, float, float] = DOWN
 
     def log(self):
-        """A log of it, with noise."""
+        """Simulate a noisy log of this motion."""
         frequency = np.array([1.0, 1.17, 1.39]) / self.period
         amplitude = np.diag(np.radians(self.angles))
         still = Harmonics(np.zeros((3, 1)), np.zeros((3, 1)), np.ones(1))
@@ -70,12 +70,12 @@ class Turns:
 
 
 class Poses:
-    """Still poses all around, each the mean of a second."""
+    """Static poses in all directions, each averaged over a second."""
 
-    label = f"{POSES} still poses, all around"
+    label = f"{POSES} static poses, all directions"
 
     def log(self):
-        """The mean reading of each pose, with noise."""
+        """Simulate the mean reading of each pose, with noise."""
         rng = np.random.default_rng(1)
         attitudes = Rotation.random(POSES, rng)
         force = -PAYLOAD.mass * attitudes.inv().apply(DOWN)
@@ -106,7 +106,7 @@ MOTIONS = (
 
 
 def half_widths(log):
-    """Half-widths of the 95 % intervals in per cent: of the mass, of 100 mm, of the largest moment.
+    """Return half-widths of the 95 % intervals in % of the mass, 100 mm and the largest moment.
 
     What the log does not identify is NaN, and all of it where it gives no mass.
     """
@@ -118,15 +118,17 @@ def half_widths(log):
     scales = (
         dict.fromkeys(COLUMNS, largest) | {"m": PAYLOAD.mass} | dict.fromkeys(COLUMNS[1:4], 0.1)
     )
-    found = []
+    half_widths = []
     for name in COLUMNS:
         interval = estimate.intervals[name]
-        found.append(np.nan if interval is None else 50.0 * np.diff(interval)[0] / scales[name])
-    return np.array(found)
+        half_widths.append(
+            np.nan if interval is None else 50.0 * np.diff(interval)[0] / scales[name]
+        )
+    return np.array(half_widths)
 
 
-def said(share, column):
-    """A half-width as it is written in its cell."""
+def cell_text(share, column):
+    """Format a half-width for its cell."""
     if not np.isfinite(share):
         return "–"
     return f"{share:.2g} mm" if 1 <= column <= 3 else f"{share:.2g} %"
@@ -144,7 +146,7 @@ def main():
         aspect="auto",
     )
     for (row, column), share in np.ndenumerate(table):
-        axes.text(column, row, said(share, column), ha="center", va="center", color="black")
+        axes.text(column, row, cell_text(share, column), ha="center", va="center", color="black")
     axes.set_xticks(range(len(HEADINGS)), HEADINGS)
     axes.set_yticks(range(len(MOTIONS)), [motion.label for motion in MOTIONS])
     axes.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False, length=0)

@@ -1,4 +1,4 @@
-"""Logs as robots write them, made of the shipped one: to try the pages of this documentation.
+"""Write logs in the formats of robots, from the shipped log, for the examples of these pages.
 
     python docs/robot_logs.py ur rtde.csv
 
@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 
 ARM = Path(__file__).resolve().parent.parent / "datasets" / "payload_arm"
 SENSOR_HEIGHT, SENSOR_TURN = 0.0333, 30.0
-"""Of the shipped log's sensor on the flange [m], about z [deg]."""
+"""Height [m] and rotation about z [deg] of the shipped log's sensor on the flange."""
 
 TOOL_LENGTH = 0.12
 """Distance of the UR's tool point from the flange, along z [m]."""
@@ -35,24 +35,24 @@ class Motion:
         self.at_flange = self.at_sensor - self.sensor.apply([0.0, 0.0, SENSOR_HEIGHT])
 
     def tool_point(self, position, turn_deg=0.0):
-        """Position and rotation of a tool point in the flange, turned about its z."""
+        """Return position and rotation of a tool point that is turned about the flange's z."""
         turn = Rotation.from_euler("z", turn_deg, degrees=True)
         return self.at_flange + self.flange.apply(position), self.flange * turn
 
     def in_world(self, point):
-        """Force and torque about a point, in the world's axes."""
+        """Return force and torque about a point, in the world's axes."""
         force = self.sensor.apply(self.force)
         lever = self.at_sensor - point
         return force, self.sensor.apply(self.torque) + np.cross(lever, force)
 
 
 def numbered(name, values):
-    """Columns `name_0`, `name_1`, … of an array."""
+    """Return columns `name_0`, `name_1`, … of an array."""
     return {f"{name}_{k}": column for k, column in enumerate(values.T)}
 
 
 def write_ur(path):
-    """An RTDE record of an e-Series: the tool point's pose, the wrench about the flange."""
+    """Write an RTDE record of an e-Series: tool-point pose and wrench about the flange."""
     motion = Motion()
     point, turned = motion.tool_point([0.0, 0.0, TOOL_LENGTH])
     wrench = np.hstack(motion.in_world(motion.at_flange))
@@ -63,7 +63,7 @@ def write_ur(path):
 
 
 def write_franka(path):
-    """The fields of libfranka's robot state: O_T_EE by columns, the wrench about K."""
+    """Write fields of libfranka's robot state: O_T_EE by columns, the wrench about K."""
     motion = Motion()
     point, turned = motion.tool_point([0.0, 0.0, 0.1034], -45.0)
     poses = np.tile(np.eye(4), (len(point), 1, 1))
@@ -75,7 +75,7 @@ def write_franka(path):
 
 
 def write_kuka(path):
-    """A record of RSI at the flange, and a sensor that is turned on it."""
+    """Write an RSI record of the flange pose and a rotated sensor."""
     motion = Motion()
     angles = motion.flange.as_euler("ZYX", degrees=True)
     columns = {"IPOC": 1e-6 * motion.ns}
@@ -87,7 +87,7 @@ def write_kuka(path):
 
 
 def write_ros2(path):
-    """A bag: /tf from base to tool0, and a sensor's WrenchStamped."""
+    """Write a bag with /tf from base to tool0 and a sensor's WrenchStamped."""
     from rosbags.rosbag2 import StoragePlugin, Writer
     from rosbags.typesys import Stores, get_typestore
 

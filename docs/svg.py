@@ -5,10 +5,10 @@ from pathlib import Path
 IMAGES = Path(__file__).parent / "images"
 
 INK, FAINT, PAPER = "#1b1b1d", "#9a9a9e", "#ffffff"
-"""Colours of text and lines, of what is behind them, and of the paper."""
+"""Colours of text and lines, of their background, and of the page."""
 
 BLUE, ORANGE, GREEN, RED = "#2f7ed8", "#d9730d", "#2a9d5c", "#d43f52"
-"""Colours that stand out of light and of dark paper, also where colours are hard to tell apart."""
+"""Colours visible on light and dark pages and with colour-vision deficiency."""
 
 _DARK = {INK: "#e6e6e8", FAINT: "#77777c", PAPER: "#131416"}
 _NAMES = {INK: "--ink", FAINT: "--faint", PAPER: "--paper"}
@@ -30,7 +30,7 @@ STYLE = {
 
 
 def write_svg(figure, name):
-    """Write a figure whose text, lines and paper take the colours that the reader prefers."""
+    """Write a figure whose text, lines and page follow the reader's colour scheme."""
     path = IMAGES / f"{name}.svg"
     figure.savefig(path, metadata={"Date": None})
     light, dark = (

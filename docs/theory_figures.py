@@ -1,4 +1,4 @@
-"""The figures of `docs/theory/`, from simulated logs and the shipped one.
+"""Draw the figures of `docs/theory/`, from simulated logs and the shipped one.
 
 python docs/theory_figures.py [NAME …]        # writes docs/images/NAME.svg
 """
@@ -39,7 +39,7 @@ BODY = identify.InertialParameters.from_com(
 
 
 def filtered_rows(log, cutoff_hz=5.0):
-    """Rows A, b of every sample of a log that was low-passed, as is usual, and their channels."""
+    """Return rows A, b of all samples of a low-passed log, and their channels."""
     (samples,) = full_rate(log, cutoff_hz)
     low_pass = butter(4, cutoff_hz, fs=samples.rate_hz, output="sos")
     z = sosfiltfilt(low_pass, samples.columns, axis=0)
@@ -48,7 +48,7 @@ def filtered_rows(log, cutoff_hz=5.0):
 
 
 def newton_euler():
-    """What mass, first moment and inertia make of the wrench of the shipped log."""
+    """Draw the contributions of mass, first moment and inertia to the wrench of the shipped log."""
     log = prepare(identify.read_log(*SHIPPED))
     phi = identify.fit(identify.read_log(*SHIPPED)).estimate.parameters.phi
     part = (log.time > 2.0) & (log.time < 10.0)
@@ -58,8 +58,8 @@ def newton_euler():
     for axes, row, title in ((panels[0], 0, "$f_x$ [N]"), (panels[1], 4, "$t_y$ [N m]")):
         for colour, (name, columns) in zip((BLUE, ORANGE, GREEN), shares.items(), strict=True):
             if np.any(Y[:, row, columns]):
-                made = Y[:, row, columns] @ phi[columns]
-                axes.plot(time, made, color=colour, label=f"of {name}", linewidth=1.2)
+                contribution = Y[:, row, columns] @ phi[columns]
+                axes.plot(time, contribution, color=colour, label=name, linewidth=1.2)
         axes.plot(time, Y[:, row] @ phi, color=INK, linewidth=0.8, linestyle=":", label="sum")
         axes.set(title=title, xlabel="time [s]")
         axes.legend(ncols=4, fontsize=8, loc="upper center")
@@ -68,7 +68,7 @@ def newton_euler():
 
 
 def statistics():
-    """Error of the parameters from exact rows: by triangular factors, and by a Gram matrix."""
+    """Draw errors from noise-free rows: by triangular factors, and by normal equations."""
     turns = np.geomspace(1e-4, 1.0, 25)
     errors = np.empty((len(turns), 2))
     samples = random_motion(np.random.default_rng(3)).at(np.linspace(0.0, 20.0, 2000))
@@ -85,33 +85,33 @@ def statistics():
     figure, axes = plt.subplots(figsize=(5.6, 3.0), layout="constrained")
     axes.loglog(turns, errors[:, 1], color=RED, label="normal equations $A^T A$")
     axes.loglog(turns, errors[:, 0], color=BLUE, label="triangular factor $R$")
-    axes.set(xlabel="size of the rotation, in that of a usual log", ylabel="error of the inertia")
+    axes.set(xlabel="rotation, relative to a usual log", ylabel="error of the inertia")
     axes.legend()
     return figure
 
 
 def transform():
-    """Wrench, residual and predicted noise of the shipped log, by band of frequency."""
+    """Draw wrench, residual and predicted noise of the shipped log by frequency band."""
     recording = identify.read_log(*SHIPPED)
     phi = identify.fit(recording).estimate.parameters.phi
     log = prepare(recording, 40.0)
     from_z = np.vstack((np.zeros((1, 6)), -FEATURE_TENSOR @ phi, np.eye(6)))
-    found = {}
+    powers = {}
     for block in log.blocks:
         for group in np.unique(block.groups[block.groups != CONSTANT]).tolist():
             z = block.rows[block.groups == group]
             C = from_z[1:]
             noise = np.trace((C.T @ block.noise[group] @ C)[:3, :3]) / 3
             values = (z[:, 13:16] ** 2).mean(), ((z @ from_z)[:, :3] ** 2).mean(), noise
-            found.setdefault(group, []).append(values)
-    groups = sorted(found)
+            powers.setdefault(group, []).append(values)
+    groups = sorted(powers)
     hertz = [band_middle(group) / (2.0 * np.pi) for group in groups]
-    sizes = np.sqrt([np.mean(found[group], axis=0) for group in groups])
+    sizes = np.sqrt([np.mean(powers[group], axis=0) for group in groups])
     figure, axes = plt.subplots(figsize=(5.6, 3.0), layout="constrained")
-    names = (("force", BLUE, "o-"), ("what the body leaves", ORANGE, "s-"))
+    names = (("force", BLUE, "o-"), ("residual", ORANGE, "s-"))
     for column, (name, colour, style) in enumerate(names):
         axes.loglog(hertz, sizes[:, column], style, color=colour, markersize=4, label=name)
-    axes.loglog(hertz, sizes[:, 2], "--", color=INK, label="noise that was read off")
+    axes.loglog(hertz, sizes[:, 2], "--", color=INK, label="predicted noise")
     cutoff = prepare(recording).cutoff_hz
     axes.axvline(cutoff, color=FAINT, linestyle=":")
     axes.text(cutoff * 1.05, sizes.max() / 2, f"cut-off\n{cutoff:.3g} Hz", va="top")
@@ -121,7 +121,7 @@ def transform():
 
 
 def consistency():
-    """Shares of the principal moments of bodies: possible ones fill the inner triangle."""
+    """Draw shares of principal moments; physically consistent ones fill the inner triangle."""
 
     def place(moments):
         share = np.sort(np.asarray(moments, float)) / np.sum(moments)
@@ -147,7 +147,7 @@ def consistency():
         axes.plot(*place(moments), "o", color=BLUE, markersize=5)
         axes.annotate(name, place(moments), xytext=offset, textcoords="offset points", fontsize=8)
     axes.text(0.02, 0.425, "some density has these moments", color=INK)
-    axes.text(0.03, 0.66, "positive definite, and yet no body:\n$I_3 > I_1 + I_2$", color=INK)
+    axes.text(0.03, 0.66, "positive definite, but inconsistent:\n$I_3 > I_1 + I_2$", color=INK)
     axes.plot(*corners[1:].T, color=INK, linewidth=1.2)
     axes.text(0.33, 0.515, "plates, $I_3 = I_1 + I_2$", fontsize=8)
     axes.set(
@@ -160,7 +160,7 @@ def consistency():
 
 
 def cone_program():
-    """The cost of a noisy log in a plane of two moments, the possible bodies, and the optimum."""
+    """Draw cost, physically consistent bodies and optimum in a plane of two moments."""
     rng = np.random.default_rng(12)
     plate = identify.InertialParameters.from_com(1.0, np.zeros(3), np.diag([1.0, 2.0, 3.0]) * 1e-3)
     a, w, al = (rng.normal(size=(200, 3)) * scale for scale in (5.0, 2.0, 8.0))
@@ -182,20 +182,23 @@ def cone_program():
     lines = axes.contour(1e3 * x, 1e3 * y, above, [1, 2, 3, 5, 8], colors=[FAINT], linewidths=1)
     axes.clabel(lines, fontsize=7, colors=[INK])
     axes.plot(*1e3 * least, "s", color=RED, label="least squares in this plane")
-    axes.plot(*1e3 * theta[at], "o", color=BLUE, label="optimum over possible bodies")
-    axes.plot(1.0, 2.0, "x", color=INK, label="truth")
+    axes.plot(*1e3 * theta[at], "o", color=BLUE, label="optimum over consistent bodies")
+    axes.plot(1.0, 2.0, "x", color=INK, label="true values")
     axes.text(0.1, 3.8, f"proved to {bound:.0e} standard errors", fontsize=8)
-    axes.text(2.4, 3.2, "possible")
+    axes.text(2.4, 3.2, "consistent")
     axes.set(xlabel="$I_{xx}$ [g m²]", ylabel="$I_{yy}$ [g m²]")
     axes.legend(loc="lower right", fontsize=8)
     return figure
 
 
 def intervals():
-    """Intervals of one moment from forty logs: by the textbook, and by ours."""
+    """Draw intervals of one moment from forty logs: textbook formula and toolkit."""
     noise = Noise(position=1e-4, orientation=1.5e-3, force=0.05, torque=0.005)
-    found = {"filtered samples, $s^2 (A^T A)^{-1}$": [], "independent rows, all noise": []}
-    plain, ours = found.values()
+    spans_by_method = {
+        "filtered samples, $s^2 (A^T A)^{-1}$": [],
+        "independent rows, all noise": [],
+    }
+    plain, ours = spans_by_method.values()
     for seed in range(40):
         log = synthetic_recording(
             BODY.phi,
@@ -213,19 +216,19 @@ def intervals():
         half = 1.96 * np.sqrt(np.linalg.inv(A.T @ A)[9, 9])
         plain.append((phi[9] - half, phi[9] + half))
     figure, panels = plt.subplots(1, 2, figsize=(8.2, 3.0), sharey=True, layout="constrained")
-    for axes, (name, spans) in zip(panels, found.items(), strict=True):
+    for axes, (name, spans) in zip(panels, spans_by_method.items(), strict=True):
         bounds = 1e3 * np.array(spans)
         hit = (bounds[:, 0] <= 1e3 * BODY.phi[9]) & (1e3 * BODY.phi[9] <= bounds[:, 1])
         for colour, which in ((BLUE, hit), (RED, ~hit)):
             axes.vlines(np.flatnonzero(which), *bounds[which].T, color=colour, linewidth=2)
         axes.axhline(1e3 * BODY.phi[9], color=INK, linewidth=0.8)
-        axes.set(title=f"{name}: {hit.sum()} of {len(hit)} hold", xlabel="log")
+        axes.set(title=f"{name}: {hit.sum()} of {len(hit)} cover", xlabel="log")
     panels[0].set_ylabel("$I_{zz}$ [g m²]")
     return figure
 
 
 def faults():
-    """Minus twice the log-likelihood of a log with a late wrench, by the delay it is read with."""
+    """Draw minus twice the log-likelihood of a log with a late wrench over the assumed delay."""
     noise = Noise(position=1e-4, orientation=2e-4, force=0.05, torque=0.005)
     log = synthetic_recording(
         BODY.phi, rng=np.random.default_rng(4), duration=20.0, rate_hz=100.0, noise=noise
@@ -238,23 +241,23 @@ def faults():
         reading = Reading().with_patch({"wrench.delay_s": float(delay)})
         prepared = prepare(reading.apply(late), 6.0)
         costs.append(misfit([BandRows.of(block_statistics(prepared))]).cost)
-    found = next(f.evidence for f in identify.fit(late).findings if f.code == "delay")
-    (size,), (bounds,) = found["size"], 1e3 * np.array(found["interval"])
+    evidence = next(f.evidence for f in identify.fit(late).findings if f.code == "delay")
+    (size,), (bounds,) = evidence["size"], 1e3 * np.array(evidence["interval"])
     figure, axes = plt.subplots(figsize=(5.6, 3.0), layout="constrained")
     costs = np.array(costs) - min(costs)
     axes.plot(1e3 * delays, costs, color=BLUE)
     axes.axvline(30.0, color=INK, linewidth=0.8)
-    axes.text(31.0, 0.93 * costs.max(), "the delay that was put in")
+    axes.text(31.0, 0.93 * costs.max(), "true delay")
     axes.set(
-        xlabel="delay of the wrench that the log is read with [ms]",
-        ylabel="−2 log-likelihood, less the least",
-        title=f"found: {1e3 * size:.1f} ms, {bounds[0]:.1f} to {bounds[1]:.1f} ms",
+        xlabel="assumed delay of the wrench [ms]",
+        ylabel="−2 log-likelihood, minus its minimum",
+        title=f"estimate: {1e3 * size:.1f} ms, {bounds[0]:.1f} to {bounds[1]:.1f} ms",
     )
     return figure
 
 
 def priors():
-    """Distances from a body: of numbers, and of mass distributions."""
+    """Draw distances from a body: Euclidean in the parameters, and log-det divergence."""
     prior = identify.InertialParameters.from_com(1.0, np.zeros(3), np.diag([2.0, 2.5, 2.0]) * 1e-3)
     P = prior.pseudo_inertia
     grid = np.linspace(0.02, 5.2, 260)
@@ -284,7 +287,7 @@ def priors():
 
 
 def free_rotation():
-    """Polhodes on the inertia ellipsoid, and the turn about the middle axis."""
+    """Draw polhodes on the inertia ellipsoid, and the flip about the middle axis."""
     inertia = np.diag([1.0, 2.0, 2.8])
     figure, panels = plt.subplots(
         1, 2, figsize=(8.2, 3.2), layout="constrained", width_ratios=(1, 1.5)
@@ -334,19 +337,19 @@ def free_rotation():
 
 
 def _polhode(inertia, spin, seconds=25.0):
-    """Where the ellipsoid touches the invariable plane, in body axes, shape (n, 3)."""
+    """Return contact points of ellipsoid and invariable plane in body axes, shape (n, 3)."""
     time = np.linspace(-seconds, seconds, 800)
     return poinsot_motion(inertia, UPRIGHT, spin, time=time).polhode
 
 
 def _shadow(radii, right, up):
-    """Outline of an ellipsoid seen from afar, as a 2×2 matrix."""
+    """Return the outline of an ellipsoid in parallel projection, as a 2×2 matrix."""
     plane = np.array([right, up])
     return plane @ np.diag(radii**2) @ plane.T
 
 
 def _draw(axes, path, radii, view, right, up, colour):
-    """A curve on the ellipsoid: whole in front, faint behind."""
+    """Draw a curve on the ellipsoid: solid in front, faint behind."""
     front = (path / radii**2) @ view >= 0.0
     for seen, alpha in ((front, 1.0), (~front, 0.25)):
         shown = np.where(seen[:, None], path, np.nan)
