@@ -286,7 +286,7 @@ def _which(comparison: Comparison, spread: str) -> Iterator[str]:
 
 def _noticed(comparison: Comparison) -> str:
     """What a log would have to differ by."""
-    noticed, parts = comparison.pooled.noticed, []
+    noticed, parts = comparison.pooled.detectable, []
     for what, names in _GROUPS.items():
         known = [(size, name) for name in names if (size := noticed[name]) is not None]
         if known:

@@ -103,7 +103,7 @@ def agreement(comparison: Comparison) -> Section:
         return Section("agreement", "Agreement of the logs", (said,))
     rows = []
     for name, p in pooled.by_parameter.items():
-        noticed, unit = pooled.noticed[name], comparison.units[name]
+        noticed, unit = pooled.detectable[name], comparison.units[name]
         rows.append(
             row(
                 Cell(name[0] if len(name) > 1 else name, sub=name[1:]),

@@ -1,7 +1,7 @@
-"""What noise of the wrench alone makes of a replay, and for how long it leaves a motion to compare.
+"""Errors of a replay from noise of the wrench alone, and the time for which they stay small.
 
-Noise that is added to the measured wrench moves the simulated body away from where it is without:
-white noise of the force by t^1.5, of the torque, through gravity along the wrong axis, by t^3.5.
+Noise of the measured wrench displaces the simulated body: white noise of the force by t^1.5, of the
+torque, through gravity along the wrong axis, by t^3.5.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ from identify.spatial import coadjoint
 from identify.spatial.rotations import rotation_angle
 from identify.validation.windows import (
     OffsetSegment,
-    averaged,
+    block_means,
     neighbouring_motions,
     rows_of_segment,
 )
 
-SHARE = 0.1
-"""Of the motion: beyond it noise hides whether the body is the right one."""
+MAX_NOISE_SHARE = 0.1
+"""Displacement by noise over the motion above which a replay is not meaningful."""
 
-_MOST_NOISE_SAMPLES = 200
-"""Samples of a motion at which its noise is worked out."""
+_MAX_NOISE_SAMPLES = 200
+"""Maximum number of samples of a motion at which the effect of noise is computed."""
 
 _NOISE_DRAWS = 8
-"""Of the noise, for a single motion; of many windows one each."""
+"""Number of noise draws for a single motion; one for each of many windows."""
 
 _SEED = 0
 
 _WRENCH_ROUNDING = 1e-9
-"""Share of the wrench below which what is read off it is no noise."""
+"""Noise, relative to the range of the wrench, that counts as rounding."""
 
-_LITTLE = 1e-3
-"""Share of the noise that is simulated: what it makes grows with it, as long as it is small."""
+_SIMULATED_SHARE = 1e-3
+"""Fraction of the noise that is simulated, for a linear effect."""
 
 _WINDOWS = 100
-"""Of a segment that say how far it goes in a time."""
+"""Number of windows of a segment over which the size of the motion is averaged."""
 
 _COARSE = 0.01
 """Steps that are long enough to tell how noise grows in one shot [s]."""
@@ -55,12 +55,12 @@ _FIRST, _NEXT_LONGER = 2.0, 4
 
 
 class NoiseGrowth(NamedTuple):
-    """RMS distance of motions with noise from those without, and how far these went, over time.
+    """RMS displacement of motions by noise of the wrench over time.
 
     Attributes:
-        time: since the start [s], shape (k,).
-        position, attitude: [m] and [rad], shape (k,).
-        shares: noise over motion, both with the angle as a length by the radius of gyration: (k,).
+        time: time since the start [s], shape (k,).
+        position, attitude: displacement [m] and [rad], shape (k,).
+        shares: displacement over motion, angles times the radius of gyration, shape (k,).
     """
 
     time: Array
@@ -70,22 +70,22 @@ class NoiseGrowth(NamedTuple):
 
     @property
     def horizon(self) -> float:
-        """The last time at which noise is a tenth of the motion at the most; zero for none [s]."""
-        small = np.flatnonzero(self.shares <= SHARE)
+        """Last time at which noise is at most a tenth of the motion [s]; zero for none."""
+        small = np.flatnonzero(self.shares <= MAX_NOISE_SHARE)
         return float(self.time[small[-1]]) if len(small) else 0.0
 
     def until(self, time: float) -> NoiseGrowth:
-        """The same up to a time [s]."""
+        """Return the growth up to a time [s]."""
         return NoiseGrowth(*(values[self.time <= time] for values in self))
 
 
 def wrench_noise(logs: Sequence[LogSummary]) -> Mat66 | None:
-    """Noise of the wrench on average over some logs, as it was read off them or given.
+    """Return the noise density of the wrench, averaged over logs.
 
     Returns:
-        Covariance of a sample of [f; t] at Bo in B times its step, shape (6, 6); None if not known.
+        Covariance of a sample of [f; t] at Bo in B times its step, shape (6, 6); None if unknown.
     """
-    found = []
+    densities = []
     for log in logs:
         noise = log.signal_noise
         if noise is None or not {"force", "torque"} <= set(noise.names) or not log.rate_hz:
@@ -99,8 +99,8 @@ def wrench_noise(logs: Sequence[LogSummary]) -> Mat66 | None:
         if log.recording.X_BS is not None:
             Ad = coadjoint(log.recording.X_BS)
             covariance = Ad @ covariance @ Ad.T
-        found.append(covariance / log.rate_hz)
-    return np.mean(found, axis=0) if found else None
+        densities.append(covariance / log.rate_hz)
+    return np.mean(densities, axis=0) if densities else None
 
 
 def simulate_noise_growth(
@@ -111,29 +111,33 @@ def simulate_noise_growth(
     interpolation: Interpolation,
     whole: Segment | None = None,
 ) -> NoiseGrowth:
-    """How noise grows in one motion, or in some windows.
+    """Simulate the growth of errors by wrench noise in one motion, or in windows.
 
     Args:
-        motions: their samples, shape (n, ·) or (w, n, ·); the wrench without sensor offset.
+        motions: samples, shape (n, ·) or (w, n, ·); the wrench without sensor offset.
         phi: the body, shape (10,).
-        noise: as `wrench_noise` has it.
-        step: between samples [s].
-        interpolation: the wrench between samples.
-        whole: what a single motion is the beginning of: it goes as far as that does in its time.
+        noise: noise of the wrench, as by `wrench_noise`.
+        step: time between samples [s].
+        interpolation: interpolation of the wrench between samples.
+        whole: segment that a single motion is the beginning of; the motion's size over time is
+            averaged over it.
 
     Raises:
-        SimulationError: the body is not possible, or its motion grew beyond all bounds.
+        SimulationError: the body is not physically consistent, or its motion diverges.
     """
     wrench = motions.wrench if motions.wrench.ndim > 2 else motions.wrench[None]
     draws = 1 if len(wrench) > 1 else _NOISE_DRAWS
     rng, (values, axes) = np.random.default_rng(_SEED), np.linalg.eigh(noise / step)
     root = axes * np.sqrt(np.maximum(values, 0.0))
-    added = _LITTLE * rng.standard_normal((draws, *wrench.shape)) @ root.T
-    every = max(1, wrench.shape[-2] // _MOST_NOISE_SAMPLES)
+    added = _SIMULATED_SHARE * rng.standard_normal((draws, *wrench.shape)) @ root.T
+    every = max(1, wrench.shape[-2] // _MAX_NOISE_SAMPLES)
     wrenches = np.concatenate((wrench[None], wrench + added))
     path = neighbouring_motions(phi, motions, wrenches, step, interpolation, every)
     p, q = path.position, path.quaternion
-    away = _rms(p[1:] - p[:1]) / _LITTLE, _rms(rotation_angle(q[:1], q[1:])[..., None]) / _LITTLE
+    away = (
+        _rms(p[1:] - p[:1]) / _SIMULATED_SHARE,
+        _rms(rotation_angle(q[:1], q[1:])[..., None]) / _SIMULATED_SHARE,
+    )
     shown = slice(None, None, every)
     p, q = motions.position[..., shown, :], motions.quaternion[..., shown, :]
     if whole is not None:
@@ -150,14 +154,14 @@ def simulate_noise_growth(
 def single_shot_noise_growth(
     longest: OffsetSegment, phi: Phi, noise: Mat66, step: float, interpolation: Interpolation
 ) -> NoiseGrowth:
-    """How noise grows over a segment, or over as much of it as noise leaves a motion.
+    """Simulate the growth of errors by wrench noise over a segment, until noise exceeds the motion.
 
     Args:
         longest: the segment with its sensor offset.
         phi: the body, shape (10,).
-        noise: as `wrench_noise` has it.
-        step: between its samples [s].
-        interpolation: the wrench between samples.
+        noise: noise of the wrench, as by `wrench_noise`.
+        step: time between its samples [s].
+        interpolation: interpolation of the wrench between samples.
 
     Raises:
         SimulationError: as `noise_growth`.
@@ -165,7 +169,7 @@ def single_shot_noise_growth(
     segment, bias = longest
     stride = max(1, int(_COARSE / step))
     coarse = rows_of_segment(segment, slice(None, None, stride))
-    coarse = replace(coarse, wrench=averaged(segment.wrench - bias, stride))
+    coarse = replace(coarse, wrench=block_means(segment.wrench - bias, stride))
     samples = max(2, int(_FIRST / (stride * step)))
     while True:
         part = rows_of_segment(coarse, slice(samples))
@@ -176,21 +180,21 @@ def single_shot_noise_growth(
 
 
 def require_time(growth: NoiseGrowth, least: float) -> None:
-    """Raise `SimulationError` where noise hides the motion before a time [s]."""
+    """Raise `SimulationError` if noise exceeds a tenth of the motion before a time [s]."""
     if growth.horizon < least:
         raise SimulationError(
             f"noise of the wrench alone is more than a tenth of the motion over {least:.2g} s, so "
-            "that no error says anything of the body"
+            "that errors are not informative about the body"
         )
 
 
 def _windows(count: int, samples: int, every: int) -> Indices:
-    """Rows of some windows of so many samples, evenly spread over so many rows: (w, k)."""
+    """Return row indices of evenly spread windows of `samples` rows out of `count`, (w, k)."""
     first = np.unique(np.linspace(0, count - samples, _WINDOWS).round().astype(np.intp))
     return first[:, None] + np.arange(0, samples, every)
 
 
 def _rms(values: Array) -> Array:
-    """Root mean square of the lengths over all motions, (..., n, c) to (n,)."""
+    """Return the root mean square of vector norms over all motions, (..., n, c) to (n,)."""
     squares = (values**2).sum(axis=-1)
     return np.sqrt(squares.reshape(-1, squares.shape[-1]).mean(axis=0))

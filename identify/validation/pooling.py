@@ -1,14 +1,14 @@
-"""Whether separate estimates of one body agree: all of them together, and each with the others.
+"""Test whether separate estimates of one body agree, all together and each with the others.
 
-What the data identify is compared, by the generalised least squares mean of the estimates. The
-size of each covariance was read off residuals, so the sum of squares is held against F:
+The identified parameters are compared with the generalised least squares mean of the estimates. The
+size of each covariance was estimated from residuals, so the sum of squares is compared with F:
 
     Q = Σ (φᵢ − φ̄)ᵀ Wᵢ (φᵢ − φ̄),  Wᵢ = Cᵢ⁻¹,  W = Σ Wᵢ,  Pᵢ = 1 − W⁻¹ Wᵢ
     a = Σ tr(Pᵢ²) / νᵢ,  b = Σ tr²(Pᵢ) / νᵢ
     Q / c ~ F(f, f (f + 2) / (2 a + b)),  c = f + 2 a − 2 (2 a + b) / (f + 2)
 
 This gives the mean and the variance of Q to first order in 1/νᵢ. It is the test of Welch (1951)
-where single numbers are compared, and exact where all sizes but one are known. Johansen (1980)
+for single numbers, and exact if all sizes but one are known. Johansen (1980)
 has (a + b) / 2 in place of a and of b, for covariances of which every entry was estimated;
 
 with f the numbers compared less those pooled, and νᵢ the degrees of freedom of an estimate.
@@ -43,26 +43,26 @@ from identify.relevance import UNNOTICED_MASS_SHARE
 from identify.significance import CONFIDENCE_QUANTILE, ESTIMATES_DIFFER_P, UNLIMITED_DEGREES
 
 COMPARED_PARAMETERS = ("m", *COM, *INERTIA_ABOUT_COM)
-"""What is compared parameter by parameter: mass, centre of mass, inertia about it."""
+"""Parameters that are compared one by one: mass, centre of mass, inertia about it."""
 
-_BEHIND = (0, *range(1, 4), *range(4, 10))
-"""The parameter of phi that decides whether each of them is identified."""
+_PHI_INDICES = (0, *range(1, 4), *range(4, 10))
+"""Index in phi that decides whether each compared parameter is identified."""
 
-_TRUSTED = 1.1
-"""Scatter up to which estimates are said to agree whatever its probability: no interval is right to
-a tenth, and of hundreds of logs that would show."""
+_ACCEPTED_SCATTER = 1.1
+"""Scatter up to which estimates agree whatever its probability: no interval is accurate to a
+tenth, which hundreds of logs would reveal."""
 
 Agreement: TypeAlias = Literal["agree", "differ", "cannot be told"]
 
 
 @dataclass(frozen=True, slots=True)
 class DifferenceFromPool:
-    """One estimate beside the pool of the others.
+    """Difference of one estimate from the pool of the others.
 
     Attributes:
-        p: how probable a difference as large is by chance, were the body the same; None where
-            nothing of the estimate can be compared.
-        parameters: of `COMPARED_PARAMETERS`, what differs most by itself; those beyond chance, or the first.
+        p: p-value under the hypothesis of one body; None if nothing can be compared.
+        parameters: the `COMPARED_PARAMETERS` that differ significantly by themselves, the largest
+            difference first; else the one that differs most.
     """
 
     p: float | None
@@ -71,26 +71,26 @@ class DifferenceFromPool:
 
 @dataclass(frozen=True, slots=True)
 class PooledEstimates:
-    """Estimates put together, and what the tests of them say.
+    """Pooled estimates and the results of tests of their agreement.
 
     Attributes:
         verdict: whether they agree.
-        why: in words, where that cannot be told.
-        p: how probable differences as large are by chance, all estimates together; None where
-            nothing can be compared.
-        degrees: of freedom of that comparison.
-        scatter: how large the differences are over what the covariances say, near 1 by chance.
-        differing: names of those that differ from the rest, the furthest first; more than half of
-            them is no majority to differ from, and then it is none.
-        by_name: each beside the pool of the others; those that differ are no part of that pool.
-        by_parameter: the probability by parameter of `COMPARED_PARAMETERS`; None where fewer than two have it.
-        values: of the pool, by parameter of `COMPARED_PARAMETERS`; those that differ are no part of it. NaN
-            where there is none, as where they differ without a majority.
+        why: reason if the verdict is "cannot be told".
+        p: p-value of all estimates together under the hypothesis of one body; None if nothing can
+            be compared.
+        degrees: degrees of freedom of that comparison.
+        scatter: differences relative to their covariances, near 1 for one body.
+        differing: names of estimates that differ from the others, the largest difference first;
+            empty if they are half or more, so that known is no majority.
+        by_name: difference of each estimate from the pool of the others without the differing.
+        by_parameter: p-value of each of `COMPARED_PARAMETERS`; None if fewer than two identify it.
+        values: `COMPARED_PARAMETERS` of the pool, without the differing estimates. NaN if known is
+            none, as for estimates that differ without a majority.
         intervals: 95 % bounds of these, or None.
-        calibrated: whether the intervals of all count the calibration of their sensor, as far as
-            that is said.
-        noticed: how far from the others a typical estimate has to be, in one parameter alone, to
-            differ beyond chance; None where fewer than two have it.
+        calibrated: whether all intervals include the calibration error of their sensor, as far as
+            known.
+        detectable: difference of a typical estimate from the others in one parameter alone that
+            is significant; None if fewer than two identify it.
     """
 
     verdict: Agreement
@@ -103,89 +103,91 @@ class PooledEstimates:
     by_parameter: Mapping[str, float | None]
     values: Mapping[str, float]
     intervals: Mapping[str, tuple[float, float] | None]
-    noticed: Mapping[str, float | None]
+    detectable: Mapping[str, float | None]
     calibrated: bool
 
 
 def pool_estimates(estimates: Mapping[str, SavedEstimate]) -> PooledEstimates:
     """Pool estimates of separate logs, and test whether they are of one body.
 
-    Logs that differ are looked for one after the other: each is held against the pool of the
-    others, with the level divided by how many there are (Bonferroni), and the furthest is left out
-    of the pool; in the end those that do not differ from that pool come back. An estimate on the
-    edge of what is possible is taken as its covariance says, which makes differences look smaller
-    than they are and not larger.
+    Logs that differ are removed one after the other: each is compared with the pool of the others,
+    with the level divided by their number (Bonferroni), and the furthest is removed from the pool;
+    finally, removed ones that do not differ from that pool are restored. The covariance of an
+    estimate on the boundary of consistency is used unchanged, which makes differences look
+    smaller, not larger.
 
     Args:
-        estimates: by name; each with covariance, intervals and what decided its parameters. They
-            must rest on different data. Errors of scale that are given are taken to be those of one
-            sensor: no difference comes of them, and no number of logs makes them less.
+        estimates: by name; each with covariance, intervals and `decided_by`. They must be based on
+            different data. Given scale errors are taken to be those of one sensor: they cause no
+            difference, and averaging does not reduce them.
 
     Raises:
         ModelError: one has no covariance, intervals or `decided_by`.
     """
     names = list(estimates)
-    parts = _Parts.of(estimates)
-    rest, found = list(range(len(names))), []
-    while len(rest) > 1:
-        tests = {one: parts.against(one, [k for k in rest if k != one]) for one in rest}
-        if not min(test.p for test in tests.values()) * len(rest) < ESTIMATES_DIFFER_P:
+    scaled = _ScaledEstimates.of(estimates)
+    agreeing, differing = list(range(len(names))), list[int]()
+    while len(agreeing) > 1:
+        tests = {k: scaled.test_against(k, [i for i in agreeing if i != k]) for k in agreeing}
+        if not min(test.p for test in tests.values()) * len(agreeing) < ESTIMATES_DIFFER_P:
             break
-        # Without it the rest agree best. Its probability does not say that: beside a pool with
-        # the odd one in it a good log is as improbable, and none is below zero.
-        furthest = max(rest, key=lambda one: tests[one].squares)
-        found.append(furthest)
-        rest.remove(furthest)
-    while found:  # what seemed to differ beside a pool with another in it comes back
-        back = {one: parts.against(one, rest).p for one in found}
-        nearest = max(found, key=lambda one: back[one])
-        if back[nearest] * (len(rest) + 1) < ESTIMATES_DIFFER_P:
+        # Remove the largest Q, after which the others agree best. p does not tell: compared with a
+        # pool that contains the outlier a good log is as improbable, and p underflows to zero.
+        furthest = max(agreeing, key=lambda k: tests[k].squares)
+        differing.append(furthest)
+        agreeing.remove(furthest)
+    while differing:  # restore those that differed only from a pool with another outlier
+        p_values = {k: scaled.test_against(k, agreeing).p for k in differing}
+        nearest = max(differing, key=lambda k: p_values[k])
+        if p_values[nearest] * (len(agreeing) + 1) < ESTIMATES_DIFFER_P:
             break
-        found.remove(nearest)
-        rest.append(nearest)
-    if 2 * len(found) >= len(names):  # no majority that the others could differ from
-        found, rest = [], list(range(len(names)))
-    test = parts.together()
-    verdict, why = _verdict(parts, test, bool(found))
-    # Of bodies that differ without a majority there is no mean that means anything.
-    pool = parts.pool([] if verdict == "differ" and not found else rest)
+        differing.remove(nearest)
+        agreeing.append(nearest)
+    if 2 * len(differing) >= len(names):  # no majority that the others could differ from
+        differing, agreeing = [], list(range(len(names)))
+    test = scaled.test_all()
+    verdict, why = _verdict(scaled, test, bool(differing))
+    # The mean of bodies that differ without a majority is meaningless.
+    pool = scaled.pool([] if verdict == "differ" and not differing else agreeing)
     return PooledEstimates(
         verdict=verdict,
         why=why,
         p=None if np.isnan(test.p) else test.p,
         degrees=test.degrees,
         scatter=None if np.isnan(test.p) else test.scatter,
-        differing=tuple(names[one] for one in found),
+        differing=tuple(names[k] for k in differing),
         by_name={
-            name: parts.difference(one, [k for k in rest if k != one])
-            for one, name in enumerate(names)
+            name: scaled.difference(k, [i for i in agreeing if i != k])
+            for k, name in enumerate(names)
         },
-        by_parameter={name: parts.of_parameter(k) for k, name in enumerate(COMPARED_PARAMETERS)},
+        by_parameter={name: scaled.p_of_parameter(k) for k, name in enumerate(COMPARED_PARAMETERS)},
         values=dict(zip(COMPARED_PARAMETERS, pool.values.tolist(), strict=True)),
         intervals={
             name: None if np.isnan(half) else (value - half, value + half)
             for name, value, half in zip(
                 COMPARED_PARAMETERS,
                 pool.values.tolist(),
-                np.hypot(pool.half_widths, _of_scale(estimates)).tolist(),
+                np.hypot(pool.half_widths, _scale_half_widths(estimates)).tolist(),
                 strict=True,
             )
         },
-        noticed={name: parts.noticed(k) for k, name in enumerate(COMPARED_PARAMETERS)},
+        detectable={
+            name: scaled.detectable_difference(k) for k, name in enumerate(COMPARED_PARAMETERS)
+        },
         calibrated=not any(NOT_INCLUDED in (e.interval_kind or "") for e in estimates.values()),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Pool:
-    """The mean of some estimates: in scaled units, and as it is shown in SI.
+    """Generalised least squares mean of some estimates, in scaled units and in SI.
 
     Attributes:
-        identified: which of the ten any of them identifies, shape (10,).
+        identified: which of the ten parameters any of them identifies, shape (10,).
         mean: shape (10,); NaN for the others.
         covariance: shape (10, 10).
         degrees: of freedom.
-        values, variances: of `COMPARED_PARAMETERS`, shape (10,); NaN where one is not identified.
+        values, variances: `COMPARED_PARAMETERS` in SI, shape (10,); NaN if not identified.
     """
 
     identified: NDArray[np.bool_]
@@ -197,22 +199,22 @@ class _Pool:
 
     @property
     def half_widths(self) -> Array:
-        """Of the 95 % intervals of `COMPARED_PARAMETERS`."""
+        """Half-widths of the 95 % intervals of `COMPARED_PARAMETERS`, shape (10,)."""
         return stdtrit(self.degrees, CONFIDENCE_QUANTILE) * np.sqrt(self.variances)
 
 
 @dataclass(frozen=True, slots=True)
-class _Parts:
-    """Estimates in units that make their spreads alike; K of them.
+class _ScaledEstimates:
+    """K estimates in units that make their standard errors comparable.
 
     Attributes:
-        units: of the ten parameters, shape (10,).
+        units: units of the ten parameters, shape (10,).
         phi: in these units, shape (K, 10).
         covariances: in these units, shape (K, 10, 10).
-        identified: what the data of each identify, shape (K, 10).
-        information: inverse covariances of that, zero elsewhere, shape (K, 10, 10).
-        degrees: of freedom of each, shape (K,).
-        values, variances: of `COMPARED_PARAMETERS` in SI, shape (K, 10); NaN where one is not identified.
+        identified: whether the data identify each parameter, shape (K, 10).
+        information: inverse covariances of the identified, zero elsewhere, shape (K, 10, 10).
+        degrees: degrees of freedom of each, shape (K,).
+        values, variances: `COMPARED_PARAMETERS` in SI, shape (K, 10); NaN if not identified.
     """
 
     units: Array
@@ -225,41 +227,41 @@ class _Parts:
     variances: Array
 
     @classmethod
-    def of(cls, estimates: Mapping[str, SavedEstimate]) -> _Parts:
-        several = list(estimates.values())
-        raw = [_covariance(name, one) for name, one in estimates.items()]
-        spreads = np.array([np.sqrt(np.diag(one)) for one in raw]).reshape(-1, 10)
-        identified = np.array([_identified(one) for one in several], dtype=bool).reshape(-1, 10)
+    def of(cls, estimates: Mapping[str, SavedEstimate]) -> _ScaledEstimates:
+        bodies = list(estimates.values())
+        raw = [_covariance(name, estimate) for name, estimate in estimates.items()]
+        spreads = np.array([np.sqrt(np.diag(covariance)) for covariance in raw]).reshape(-1, 10)
+        identified = np.array([_identified(body) for body in bodies], dtype=bool).reshape(-1, 10)
         identified &= spreads > 0.0
         units = np.ones(10)
         for k in range(10):
             if identified[:, k].any():
                 units[k] = np.median(spreads[identified[:, k], k])
         covariances = np.array(raw).reshape(-1, 10, 10) / units / units[:, None]
-        phi = np.array([one.parameters.phi for one in several]).reshape(-1, 10)
+        phi = np.array([body.parameters.phi for body in bodies]).reshape(-1, 10)
         information = np.zeros_like(covariances)
-        for one, which in enumerate(identified):
-            inside = np.ix_(which, which)
-            information[one][inside] = np.linalg.inv(covariances[one][inside])
-        shown = [_shown(p, c, i) for p, c, i in zip(phi, raw, identified, strict=True)]
+        for k, mask in enumerate(identified):
+            block = np.ix_(mask, mask)
+            information[k][block] = np.linalg.inv(covariances[k][block])
+        compared = [_compared_values(p, c, i) for p, c, i in zip(phi, raw, identified, strict=True)]
         return cls(
             units,
             phi / units,
             covariances,
             identified,
             information,
-            np.array([_degrees(one, i) for one, i in zip(several, identified, strict=True)]),
-            np.array([value for value, _ in shown]).reshape(-1, 10),
-            np.array([variance for _, variance in shown]).reshape(-1, 10),
+            np.array([_degrees(body, i) for body, i in zip(bodies, identified, strict=True)]),
+            np.array([value for value, _ in compared]).reshape(-1, 10),
+            np.array([variance for _, variance in compared]).reshape(-1, 10),
         )
 
-    def together(self) -> EqualMeansTest:
-        """All of them."""
+    def test_all(self) -> EqualMeansTest:
+        """Test all estimates together."""
         return equal_means_test(self.phi, self.information, self.identified, self.degrees)
 
-    def pool(self, which: Sequence[int]) -> _Pool:
-        """The mean of some."""
-        some = list(which)
+    def pool(self, members: Sequence[int]) -> _Pool:
+        """Compute the generalised least squares mean of some estimates."""
+        some = list(members)
         identified = np.asarray(self.identified[some].any(axis=0))
         inside = np.ix_(identified, identified)
         total = self.information[some].sum(axis=0)
@@ -271,73 +273,75 @@ class _Parts:
         shares = shares / max(int(identified.sum()), 1)
         spread = float((shares**2 / self.degrees[some]).sum())
         others = np.median(self.phi[some], axis=0) if some else np.full(10, np.nan)
-        known = np.where(identified, mean, others) * self.units  # a mass that is given is the same
+        known = np.where(identified, mean, others) * self.units  # a given mass is the same in all
         for_show = covariance * self.units * self.units[:, None]
-        values, variances = _shown(known, for_show, identified)
+        values, variances = _compared_values(known, for_show, identified)
         degrees = 1.0 / spread if spread else UNLIMITED_DEGREES
         return _Pool(identified, mean, covariance, degrees, values, variances)
 
-    def against(self, one: int, others: Sequence[int], pool: _Pool | None = None) -> EqualMeansTest:
-        """The test of one and the pool of others; a probability of 1 for nothing to compare."""
+    def test_against(
+        self, index: int, others: Sequence[int], pool: _Pool | None = None
+    ) -> EqualMeansTest:
+        """Test one estimate against the pool of others; p = 1 if nothing can be compared."""
         pool = pool or self.pool(others)
-        both = self.identified[one] & pool.identified
+        both = self.identified[index] & pool.identified
         if not both.any():
             return EqualMeansTest(1.0, 0, 0.0, 0.0)
         inside = np.ix_(both, both)
-        pair = (self.covariances[one][inside], pool.covariance[inside])
+        pair = (self.covariances[index][inside], pool.covariance[inside])
         return equal_means_test(
-            np.array([self.phi[one][both], pool.mean[both]]),
+            np.array([self.phi[index][both], pool.mean[both]]),
             np.array([np.linalg.inv(covariance) for covariance in pair]),
             np.ones((2, int(both.sum())), dtype=bool),
-            np.array([self.degrees[one], pool.degrees]),
+            np.array([self.degrees[index], pool.degrees]),
         )
 
-    def difference(self, one: int, others: Sequence[int]) -> DifferenceFromPool:
-        """One beside the pool of others."""
+    def difference(self, index: int, others: Sequence[int]) -> DifferenceFromPool:
+        """Compare one estimate with the pool of others."""
         pool = self.pool(others)
-        if not (self.identified[one] & pool.identified).any():
+        if not (self.identified[index] & pool.identified).any():
             return DifferenceFromPool(None, ())
-        p = self.against(one, others, pool).p
-        spread = np.sqrt(self.variances[one] + pool.variances)
-        away = np.abs(self.values[one] - pool.values) / spread
-        order = [int(k) for k in np.argsort(-np.nan_to_num(away)) if np.isfinite(away[k])]
+        p = self.test_against(index, others, pool).p
+        spread = np.sqrt(self.variances[index] + pool.variances)
+        t_values = np.abs(self.values[index] - pool.values) / spread
+        order = [int(k) for k in np.argsort(-np.nan_to_num(t_values)) if np.isfinite(t_values[k])]
         # Two-sided, for each of the parameters.
-        degrees = min(self.degrees[one], pool.degrees)
+        degrees = min(self.degrees[index], pool.degrees)
         limit = stdtrit(degrees, 1.0 - 0.5 * ESTIMATES_DIFFER_P / len(COMPARED_PARAMETERS))
-        far = [k for k in order if away[k] > limit] or order[:1]
-        return DifferenceFromPool(p, tuple(COMPARED_PARAMETERS[k] for k in far))
+        significant = [k for k in order if t_values[k] > limit] or order[:1]
+        return DifferenceFromPool(p, tuple(COMPARED_PARAMETERS[k] for k in significant))
 
-    def noticed(self, k: int) -> float | None:
-        """How far a typical estimate has to be from the others in one parameter of `COMPARED_PARAMETERS`."""
-        there = np.isfinite(self.variances[:, k])
-        count = int(there.sum())
+    def detectable_difference(self, k: int) -> float | None:
+        """Return the significant difference of a typical estimate in one compared parameter."""
+        known = np.isfinite(self.variances[:, k])
+        count = int(known.sum())
         if count < 2:
             return None
-        spread = np.sqrt(np.median(self.variances[there, k]) * (1.0 + 1.0 / (count - 1.0)))
-        limit = stdtrit(np.median(self.degrees[there]), 1.0 - 0.5 * ESTIMATES_DIFFER_P / count)
+        spread = np.sqrt(np.median(self.variances[known, k]) * (1.0 + 1.0 / (count - 1.0)))
+        limit = stdtrit(np.median(self.degrees[known]), 1.0 - 0.5 * ESTIMATES_DIFFER_P / count)
         return float(limit * spread)
 
-    def of_parameter(self, k: int) -> float | None:
-        """Probability of differences as large in one parameter of `COMPARED_PARAMETERS`."""
-        there = np.isfinite(self.variances[:, k])
-        if there.sum() < 2:
+    def p_of_parameter(self, k: int) -> float | None:
+        """Return the p-value of the hypothesis that one compared parameter is equal."""
+        known = np.isfinite(self.variances[:, k])
+        if known.sum() < 2:
             return None
-        variances = self.variances[there, k]
+        variances = self.variances[known, k]
         return equal_means_test(
-            self.values[there, k, None] / np.sqrt(np.median(variances)),
+            self.values[known, k, None] / np.sqrt(np.median(variances)),
             (np.median(variances) / variances)[:, None, None],
-            np.ones((int(there.sum()), 1), dtype=bool),
-            self.degrees[there],
+            np.ones((int(known.sum()), 1), dtype=bool),
+            self.degrees[known],
         ).p
 
 
 class EqualMeansTest(NamedTuple):
-    """What the test of several means says.
+    """Result of the test that several means are equal.
 
     Attributes:
-        p: how probable differences as large are by chance; NaN where there is nothing to compare.
+        p: p-value; NaN if nothing can be compared.
         degrees: f, the numbers compared less those pooled.
-        scatter: √(Q / c), the differences over what the covariances say; near 1 by chance.
+        scatter: √(Q / c), differences relative to the covariances; near 1 for equal means.
         squares: Q.
     """
 
@@ -350,13 +354,13 @@ class EqualMeansTest(NamedTuple):
 def equal_means_test(
     means: Array, information: Array, identified: NDArray[np.bool_], degrees: Array
 ) -> EqualMeansTest:
-    """Whether several means estimate the same.
+    """Test whether several means are equal (Welch's test for several numbers).
 
     Args:
         means: shape (K, p).
-        information: inverse covariances of what each has, zero elsewhere, shape (K, p, p).
-        identified: what each has, shape (K, p).
-        degrees: of freedom of the size of each covariance, shape (K,).
+        information: inverse covariances of the identified numbers, zero elsewhere, (K, p, p).
+        identified: whether each mean has each number, shape (K, p).
+        degrees: degrees of freedom of the size of each covariance, shape (K,).
     """
     pooled = identified.any(axis=0)
     f = int(identified.sum()) - int(pooled.sum())
@@ -366,29 +370,32 @@ def equal_means_test(
     total = np.zeros(information.shape[1:])
     total[inside] = np.linalg.inv(information.sum(axis=0)[inside])
     mean = total @ np.einsum("kij,kj->i", information, means)
-    left = np.where(identified, means - mean, 0.0)
-    squares = float(np.einsum("ki,kij,kj->", left, information, left))
-    own = total @ information
+    residual = np.where(identified, means - mean, 0.0)
+    squares = float(np.einsum("ki,kij,kj->", residual, information, residual))
+    shares = total @ information  # W⁻¹ Wᵢ
     sizes = identified.sum(axis=1)
-    traces = np.einsum("kii->k", own)
-    of_squares = sizes - 2.0 * traces + np.einsum("kij,kji->k", own, own)
-    a, b = (float((of / degrees).sum()) for of in (of_squares, (sizes - traces) ** 2))
+    traces = np.einsum("kii->k", shares)
+    trace_of_squares = sizes - 2.0 * traces + np.einsum("kij,kji->k", shares, shares)
+    square_of_traces = (sizes - traces) ** 2
+    a, b = (float((term / degrees).sum()) for term in (trace_of_squares, square_of_traces))
     c = f + 2.0 * a - 2.0 * (2.0 * a + b) / (f + 2.0)
     p = float(fdtrc(f, f * (f + 2.0) / (2.0 * a + b), squares / c))
     return EqualMeansTest(p, f, float(np.sqrt(squares / c)), squares)
 
 
-def _verdict(parts: _Parts, test: EqualMeansTest, found: bool) -> tuple[Agreement, str]:
-    if len(parts.phi) < 2:
-        return "cannot be told", "there are fewer than two estimates to compare"
+def _verdict(
+    scaled: _ScaledEstimates, test: EqualMeansTest, some_differ: bool
+) -> tuple[Agreement, str]:
+    if len(scaled.phi) < 2:
+        return "cannot be told", "known are fewer than two estimates to compare"
     if np.isnan(test.p):
         return "cannot be told", "no parameter is identified by two of the estimates"
-    if found or (test.p < ESTIMATES_DIFFER_P and test.scatter > _TRUSTED):
+    if some_differ or (test.p < ESTIMATES_DIFFER_P and test.scatter > _ACCEPTED_SCATTER):
         return "differ", ""
-    noticed = parts.noticed(0)  # none of a mass that is given: the rest decides
-    share = 0.0 if noticed is None else noticed / float(np.nanmedian(parts.values[:, 0]))
+    detectable = scaled.detectable_difference(0)  # None for a given mass
+    share = 0.0 if detectable is None else detectable / float(np.nanmedian(scaled.values[:, 0]))
     if share > UNNOTICED_MASS_SHARE:
-        return "cannot be told", f"they would differ by {100.0 * share:.0f} % in mass unnoticed"
+        return "cannot be told", f"differences of {100.0 * share:.0f} % in mass are not detectable"
     return "agree", ""
 
 
@@ -396,18 +403,20 @@ def _covariance(name: str, estimate: SavedEstimate) -> Array:
     if estimate.covariance is None or not (estimate.intervals and estimate.decided_by):
         raise ModelError(
             f"{name}: an estimate without covariance, intervals or decided_by cannot be compared; "
-            f"take one that identify fit has written"
+            f"use one that identify fit has written"
         )
     return estimate.repeatability
 
 
-def _of_scale(estimates: Mapping[str, SavedEstimate]) -> Array:
-    """95 % half-widths that errors of scale alone make, by `COMPARED_PARAMETERS`: of a typical estimate."""
+def _scale_half_widths(estimates: Mapping[str, SavedEstimate]) -> Array:
+    """Return the 95 % half-widths by scale errors alone of a typical estimate, shape (10,)."""
     of_each: list[Array] = [np.zeros(len(COMPARED_PARAMETERS))]
     for estimate in estimates.values():
         if estimate.calibration is not None:
             every = np.ones(len(PHI), dtype=np.bool_)
-            of_each.append(_shown(estimate.parameters.phi, estimate.calibration, every)[1])
+            of_each.append(
+                _compared_values(estimate.parameters.phi, estimate.calibration, every)[1]
+            )
     variances = np.median(np.nan_to_num(of_each[1:] or of_each), axis=0)
     return stdtrit(UNLIMITED_DEGREES, CONFIDENCE_QUANTILE) * np.sqrt(variances)
 
@@ -417,27 +426,29 @@ def _identified(estimate: SavedEstimate) -> list[bool]:
 
 
 def average_degrees_of_freedom(estimate: SavedEstimate) -> float:
-    """Degrees of freedom that the intervals of an estimate were made with, on the whole.
+    """Return the degrees of freedom of the intervals of an estimate, averaged over parameters.
 
     Args:
-        estimate: with covariance, intervals and what decided its parameters.
+        estimate: an estimate with covariance, intervals and `decided_by`.
     """
     return _degrees(estimate, np.array(_identified(estimate)))
 
 
 def _degrees(estimate: SavedEstimate, identified: NDArray[np.bool_]) -> float:
-    """Of freedom of the covariance: what the intervals were made with, harmonic over parameters."""
+    """Return the harmonic mean of the degrees of freedom of the identified parameters."""
     known = [estimate.degrees_of_freedom.get(PHI[k]) for k in np.flatnonzero(identified).tolist()]
     inverse = [1.0 / min(of or UNLIMITED_DEGREES, UNLIMITED_DEGREES) for of in known]
     return 1.0 / float(np.mean(inverse)) if inverse else UNLIMITED_DEGREES
 
 
-def _shown(phi: Array, covariance: Array, identified: NDArray[np.bool_]) -> tuple[Array, Array]:
-    """Values and variances of `COMPARED_PARAMETERS`, NaN where one is not identified."""
+def _compared_values(
+    phi: Array, covariance: Array, identified: NDArray[np.bool_]
+) -> tuple[Array, Array]:
+    """Return values and variances of `COMPARED_PARAMETERS`, NaN for those not identified."""
     if not phi[0] > 0.0:
         return np.full(10, np.nan), np.full(10, np.nan)
     values = np.concatenate((phi[:1], derived(phi)))
     jacobian = np.concatenate((np.eye(10)[:1], derived_jacobian(phi)))
     variances = np.einsum("ij,jk,ik->i", jacobian, covariance, jacobian)
-    known = identified[list(_BEHIND)] & (variances > 0.0)
+    known = identified[list(_PHI_INDICES)] & (variances > 0.0)
     return np.where(known, values, np.nan), np.where(known, variances, np.nan)

@@ -1,4 +1,4 @@
-"""All replays of an estimate; a body whose motion is lost is said, and costs the others nothing."""
+"""All replays of an estimate; diverging bodies are reported and do not affect the others."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ from identify.validation.windows import OffsetSegment
 T = TypeVar("T", Replay, SingleShot)
 
 _LONG_SEGMENT = 20_000
-"""Samples of a segment from which a band in one shot is worth its time only where it is asked for:
-it takes a few seconds for each hundred thousand."""
+"""Number of samples above which a single-shot band is computed on request only: it takes a few
+seconds per hundred thousand samples."""
 
 SAMPLES = 32
-"""Bodies that a band is made of."""
+"""Number of sampled bodies of a band."""
 
-_TRIES = 20
-"""Draws for each body that is wanted, of which most may be impossible."""
+_DRAWS_PER_BODY = 20
+"""Number of draws per wanted body, because most draws may be inconsistent."""
 
 
 @dataclass(frozen=True)
 class Replays:
-    """Windows of logs simulated, and their longest segment in one shot, each when looked at.
+    """Replays of logs in windows and in a single shot, simulated on first access.
 
     Attributes:
-        segments: of the logs at full rate, each with the sensor offset to take off.
+        segments: segments of the logs at full rate, each with its sensor offset to subtract.
         bodies: ten parameters by name, the estimate first.
         samples: bodies drawn from the estimate for a band, shape (s, 10).
-        horizon: length of a window [s]; a second, or less, as noise leaves it, where not given.
-        interpolation: the wrench between samples.
-        noise: of the wrench, as `wrench_noise` has it; None where it is not known.
-        long_bands: whether the band in one shot of long segments is worked out too.
-        too_short: what is said where no segment is long enough for a window.
-        reasons: sentences on what is missing whatever the replays come to.
+        horizon: length of a window [s]; None for a second, or less if noise requires it.
+        interpolation: interpolation of the wrench between samples.
+        noise: noise of the wrench, as by `wrench_noise`; None if unknown.
+        long_bands: whether the single-shot band of long segments is computed, too.
+        too_short: message if no segment is long enough for a window.
+        reasons: further messages on missing replays.
     """
 
     segments: tuple[OffsetSegment, ...] = ()
@@ -59,30 +59,30 @@ class Replays:
 
     @property
     def windows(self) -> Replay | None:
-        """From measured states, again and again; None where there are none."""
+        """Replay of many windows, each from its measured state; None if there is none."""
         return self._windows[0]
 
     @property
     def single_shot(self) -> SingleShot | None:
-        """From the first state to the end of the longest segment; likewise."""
+        """Replay of the longest segment from its first state to its end; None if there is none."""
         return self._single_shot[0]
 
     @property
     def missing_windows(self) -> tuple[str, ...]:
-        """Sentences on windows that are missing, and on what is missing whatever they come to."""
+        """Messages on missing replays in windows, and the further `reasons`."""
         windows, missing = self._windows
-        gone = windows is None and not missing and bool(self.too_short)
-        return (*missing, *([self.too_short] if gone else []), *self.reasons)
+        too_short = windows is None and not missing and bool(self.too_short)
+        return (*missing, *([self.too_short] if too_short else []), *self.reasons)
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Sentences on all that is missing."""
+        """Messages on all missing replays."""
         of_windows, in_one_shot = self._windows[1], self._single_shot[1]
         return (*of_windows, *in_one_shot, *self.missing_windows[len(of_windows) :])
 
     @property
     def without_bands(self) -> Replays:
-        """The same without bands, which take most of the time."""
+        """Replays without bands, which take most of the time."""
         return self if self.samples is None else replace(self, samples=None)
 
     @cached_property
@@ -97,7 +97,7 @@ class Replays:
                 noise=self.noise,
             )
 
-        return self._of_those_that_last(run, self.samples, "in windows")
+        return self._run_non_divergent(run, self.samples, "in windows")
 
     @cached_property
     def _single_shot(self) -> tuple[SingleShot | None, tuple[str, ...]]:
@@ -112,56 +112,53 @@ class Replays:
 
         longest = max((len(segment.time) for segment, _ in self.segments), default=0)
         samples = self.samples if self.long_bands or longest <= _LONG_SEGMENT else None
-        return self._of_those_that_last(run, samples, "in one shot")
+        return self._run_non_divergent(run, samples, "in one shot")
 
-    def _of_those_that_last(
+    def _run_non_divergent(
         self,
         run: Callable[[Mapping[str, Phi], Phi | None], T | None],
         samples: Phi | None,
         how: str,
     ) -> tuple[T | None, tuple[str, ...]]:
-        """The replay of all bodies, or of those whose motion stays within bounds, or None.
-
-        With it sentences on why a body, or the band, is missing.
-        """
+        """Replay all bodies, or those that do not diverge; also return messages on missing ones."""
         if not self.segments:
             return None, ()
         try:
             return run(self.bodies, samples), ()
         except SimulationError:
             pass
-        lasting: dict[str, Phi] = {}
+        convergent: dict[str, Phi] = {}
         missing: list[str] = []
-        for place, (name, phi) in enumerate(self.bodies.items()):
+        for index, (name, phi) in enumerate(self.bodies.items()):
             try:
                 run({name: phi}, None)
             except SimulationError as error:
                 missing.append(f"No replay {how} with the {name}: {_reason(error)}.")
-                if place == 0:
+                if index == 0:
                     return None, tuple(missing)
             else:
-                lasting[name] = phi
+                convergent[name] = phi
         try:
-            return run(lasting, samples), tuple(missing)
+            return run(convergent, samples), tuple(missing)
         except SimulationError:
             missing.append(
-                f"No band {how}: some bodies within the estimate's uncertainty move beyond all "
-                "bounds."
+                f"No band {how}: the motion of some bodies within the estimate's uncertainty "
+                "diverges."
             )
-        return run(lasting, None), tuple(missing)
+        return run(convergent, None), tuple(missing)
 
 
-_MOST_KEPT = 4000
-"""Points of a path that are kept."""
+_MAX_PATH_POINTS = 4000
+"""Maximum number of points of a path that are saved."""
 
 
 @dataclass(frozen=True, slots=True)
 class DoneReplays:
-    """What came of replays, without the logs: it looks as they do.
+    """Results of replays without the logs, with the attributes of `Replays`.
 
     Attributes:
         windows, single_shot: as of `Replays`; paths are thinned.
-        missing_windows, missing: sentences on what is missing.
+        missing_windows, missing: messages on missing replays.
     """
 
     windows: Replay | None
@@ -171,19 +168,19 @@ class DoneReplays:
 
     @classmethod
     def of(cls, replays: Replays | DoneReplays) -> DoneReplays:
-        """Of replays, which are simulated where they were not yet."""
+        """Simulate replays where that was not done yet, and keep their results."""
         windows, shot = replays.windows, replays.single_shot
         if windows is not None:
             last = windows.times.shape[1] - 1
-            kept = _spread(last, max(4, _MOST_KEPT // len(windows.times)))
+            kept = _thinned_indices(last, max(4, _MAX_PATH_POINTS // len(windows.times)))
             paths = {name: getattr(windows, name)[:, kept] for name in _PATHS}
             windows = replace(windows, **paths)
         if shot is not None:
-            kept = _spread(len(shot.time) - 1, _MOST_KEPT)
+            kept = _thinned_indices(len(shot.time) - 1, _MAX_PATH_POINTS)
             poses = {name: getattr(shot, name)[kept] for name in _POSES}
             shot = replace(
                 shot,
-                errors={name: _thinned(one) for name, one in shot.errors.items()},
+                errors={name: _thinned(errors) for name, errors in shot.errors.items()},
                 noise=None if shot.noise is None else _thinned(shot.noise),
                 **poses,
             )
@@ -191,7 +188,7 @@ class DoneReplays:
 
     @property
     def without_bands(self) -> DoneReplays:
-        """Itself: what is there is there."""
+        """The results unchanged; bands are not recomputed."""
         return self
 
 
@@ -199,23 +196,23 @@ _PATHS = ("times", "simulated", "measured")
 _POSES = ("time", "position", "quaternion", "measured_position", "measured_quaternion")
 
 
-def _spread(last: int, most: int) -> Indices:
-    """Places from the first to the last, evenly but for that one, about as many as are kept."""
-    return np.unique([*range(0, last, max(1, last // most)), last])
+def _thinned_indices(last: int, count: int) -> Indices:
+    """Return about `count` evenly spaced indices from 0 to `last`, with `last` itself."""
+    return np.unique([*range(0, last, max(1, last // count)), last])
 
 
 def _thinned(errors: ReplayErrors) -> ReplayErrors:
-    kept = _spread(len(errors.horizon) - 1, _MOST_KEPT)
+    kept = _thinned_indices(len(errors.horizon) - 1, _MAX_PATH_POINTS)
     return ReplayErrors(errors.horizon[kept], errors.position[kept], errors.attitude[kept])
 
 
 def _reason(error: SimulationError) -> str:
-    """Why a motion could not be simulated; of one that is lost, nothing of batches and steps."""
+    """Return the reason of a failed simulation, without batches and steps if it diverged."""
     if not isinstance(error, Diverged):
         return str(error)
     return (
-        f"under the measured wrench less the sensor offset it is lost {error.time:.3g} s after its "
-        "start; this is not the body that moved so, or the offset or the signs of the wrench are "
+        f"under the measured wrench less sensor offset it diverges {error.time:.3g} s after its "
+        "start; the body is not the one that moved, or the offset or the signs of the wrench are "
         "wrong"
     )
 
@@ -223,19 +220,19 @@ def _reason(error: SimulationError) -> str:
 def posterior_bodies(
     phi: Phi, covariance: Array, rng: np.random.Generator, count: int = SAMPLES
 ) -> Phi | None:
-    """Possible bodies of the normal distribution N(phi, covariance), by rejection.
+    """Sample physically consistent bodies of the normal distribution N(phi, covariance).
 
     Args:
         phi: the estimate, shape (10,).
-        covariance: of phi, shape (10, 10).
-        rng: makes the draws.
-        count: how many.
+        covariance: its covariance, shape (10, 10).
+        rng: source of the draws.
+        count: number of bodies.
 
     Returns:
-        Shape (count, 10); None where possible bodies are rarer than one draw in twenty.
+        Shape (count, 10); None if fewer than one draw in twenty is consistent.
     """
     values, axes = np.linalg.eigh(0.5 * (covariance + covariance.T))
     root = axes * np.sqrt(np.maximum(values, 0.0))
-    draws = phi + rng.standard_normal((_TRIES * count, 10)) @ root.T
+    draws = phi + rng.standard_normal((_DRAWS_PER_BODY * count, 10)) @ root.T
     possible = draws[np.asarray(is_consistent(draws))]
     return possible[:count] if len(possible) >= count else None

@@ -1,7 +1,7 @@
-"""Whether what a fit leaves of the wrench is noise.
+"""Tests whether the residual wrench of a fit is noise.
 
-Noise may be slow: the intervals count it, band by band of frequency. But it knows nothing of the
-motion, has no outliers, and forgets: a drift does not, nor does what swings.
+Noise may be slow: the intervals include it, by frequency band. But it is independent of the
+motion, has no outliers, and its correlation decays, unlike that of drift and oscillations.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ _HEAVY_TAILS = 1.0
 
 
 def non_noise_axes(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Flags:
-    """Axes of the wrench whose residual is not noise.
+    """Flag axes of the wrench whose residual is not noise.
 
     Args:
-        logs: that the body was fitted to.
-        phi: the body, or what moved in each log, shape (10,) or (logs, 10).
+        logs: the logs that the body was fitted to.
+        phi: the body, or the moved body of each log, shape (10,) or (logs, 10).
         biases: sensor offset of each log, [f; t] at Bo in B, shape (logs, 6).
 
     Returns:
@@ -63,25 +63,25 @@ def non_noise_axes(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Flags
     lagged, pairs, seconds = np.zeros((len(_LAGS) + 1, 6)), np.zeros((len(_LAGS) + 1, 1)), 0.0
     along, terms, still_rows, effective = np.zeros(6), 0, 0.0, 0.0
     predicted, tested = np.zeros(6), np.zeros(6)
-    moved = np.broadcast_to(phi, (len(logs), 10))
-    for log, body, bias in zip(logs, moved, biases, strict=True):
+    bodies = np.broadcast_to(phi, (len(logs), 10))
+    for log, body, bias in zip(logs, bodies, biases, strict=True):
         residual, noise = residual_and_noise(log, body, bias)
         power += (residual**2).sum(axis=0)
         fourth += (residual**4).sum(axis=0)
         expected += len(residual) * noise
         rows, effective = rows + len(residual), effective + log.kept_fraction * log.independent_rows
         if log.recording.still:
-            explained, rank = _along_the_motion(log, residual)
+            explained, rank = _power_along_features(log, residual)
             along, terms = along + explained, terms + rank
             still_rows += log.independent_rows
             continue
         seconds += log.kept_fraction * log.duration
         point = float(np.median(np.diff(log.time)))
         for number, lag in enumerate((*_LAGS, 0.99 * point)):
-            first, second = _apart(log, lag)
+            first, second = _lagged_pairs(log, lag)
             lagged[number] += (residual[second] * residual[first]).sum(axis=0)
             pairs[number] += len(first)
-        of_log = _held_out(log, residual)
+        of_log = _held_out_power(log, residual)
         predicted, tested = predicted + of_log[0], tested + of_log[1]
     safe = np.where(power > 0.0, power, 1.0)
     *late, soon = lagged / safe * rows / np.maximum(pairs, 1.0)
@@ -91,20 +91,20 @@ def non_noise_axes(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Flags
     heavy = kurtosis > max(_HEAVY_TAILS, SIGNIFICANT_SIGMA * np.sqrt(24.0 / effective))
     with_motion = predicted > _HELD_OUT_SHARE * np.where(tested > 0.0, tested, 1.0)
     with_motion &= soon > _CORRELATED
-    with_poses = _beyond_chance(along / safe, terms, still_rows)
+    with_poses = _exceeds_noise(along / safe, terms, still_rows)
     return (slow | heavy | with_motion | with_poses) & (power > _BY_NOISE * expected)
 
 
 def power_over_noise(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Array:
-    """Power of what a fit leaves of each axis over that of the noise of wrench and motion.
+    """Return the power of each axis's residual over that of the noise of wrench and motion.
 
     Args:
-        logs: that the body was fitted to.
-        phi: the body, or what moved in each log, shape (10,) or (logs, 10).
+        logs: the logs that the body was fitted to.
+        phi: the body, or the moved body of each log, shape (10,) or (logs, 10).
         biases: sensor offset of each log, [f; t] at Bo in B, shape (logs, 6).
 
     Returns:
-        Shape (6,); zero where no noise was read off the signals.
+        Shape (6,); zero if the noise of the signals is unknown.
     """
     power, expected = np.zeros(6), np.zeros(6)
     for log, body, bias in zip(logs, np.broadcast_to(phi, (len(logs), 10)), biases, strict=True):
@@ -115,15 +115,15 @@ def power_over_noise(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Arr
 
 
 def noise_rms(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Vec6:
-    """Root mean square of the residual that noise of wrench and motion alone would leave [N, N m].
+    """Return the RMS of the residual expected from noise of wrench and motion alone [N, N m].
 
     Args:
-        logs: that the body was fitted to.
-        phi: the body, or what moved in each log, shape (10,) or (logs, 10).
+        logs: the logs that the body was fitted to.
+        phi: the body, or the moved body of each log, shape (10,) or (logs, 10).
         biases: sensor offset of each log, [f; t] at Bo in B, shape (logs, 6).
 
     Returns:
-        Shape (6,), of all logs together; zero where no noise was read off the signals or given.
+        Shape (6,), of all logs together; zero if the noise of the signals is unknown.
     """
     moved = np.broadcast_to(phi, (len(logs), 10))
     parts = zip(logs, moved, biases, strict=True)
@@ -132,15 +132,15 @@ def noise_rms(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Vec6:
 
 
 def residual_and_noise(log: LogSummary, phi: Phi, bias: Array) -> tuple[Array, Array]:
-    """What a body leaves of a log's wrench, and the variance that noise alone gives it.
+    """Return the residual wrench of a body in a log, and its variance expected from noise alone.
 
     Args:
-        log: its series.
-        phi: what moved in it, shape (10,).
-        bias: its sensor offset, [f; t] at Bo in B, shape (6,).
+        log: the log.
+        phi: the moved body, shape (10,).
+        bias: the sensor offset, [f; t] at Bo in B, shape (6,).
 
     Returns:
-        Shapes (n, 6) and (6,); the noise is that of the slow rows, zero where none is known.
+        Shapes (n, 6) and (6,); the noise is that of the slow rows, zero if unknown.
     """
     by_feature = FEATURE_TENSOR @ phi
     residual = log.wrench - log.features @ by_feature - log.rows[:, :1] * bias
@@ -148,23 +148,23 @@ def residual_and_noise(log: LogSummary, phi: Phi, bias: Array) -> tuple[Array, A
     return residual, of_psi @ by_feature**2 + of_wrench
 
 
-def _apart(log: LogSummary, lag: float) -> tuple[Indices, Indices]:
-    """Pairs of points of one segment that are some time apart [s]."""
+def _lagged_pairs(log: LogSummary, lag: float) -> tuple[Indices, Indices]:
+    """Return index pairs of points of one segment that are `lag` apart [s]."""
     first, second = np.arange(len(log.time)), np.searchsorted(log.time, log.time + lag)
     first, second = first[second < len(log.time)], second[second < len(log.time)]
     kept = log.segment_ids[first] == log.segment_ids[second]
-    kept &= log.time[second] - log.time[first] < 1.1 * lag  # of a long log excerpts
+    kept &= log.time[second] - log.time[first] < 1.1 * lag  # long logs consist of excerpts
     return first[kept], second[kept]
 
 
-def _held_out(log: LogSummary, residual: Array) -> tuple[Array, Array]:
-    """How much of a residual's power the motion and its rate predict where they were not fitted.
+def _held_out_power(log: LogSummary, residual: Array) -> tuple[Array, Array]:
+    """Return the power of a residual that motion and its rate predict out of sample.
 
     A linear function of the features and their derivatives is fitted to all parts of the time but
-    one: noise, however slow, is not what it predicts of that one.
+    one: it does not predict noise, however slow, of that one.
 
     Returns:
-        Power that is predicted, and that there is, six axes; zeros where rows are too few.
+        Predicted and total power of six axes; zeros if there are too few rows.
     """
     step = np.diff(log.time)
     together = (np.diff(log.segment_ids) == 0) & (step < 1.5 * np.median(step))
@@ -185,13 +185,13 @@ def _held_out(log: LogSummary, residual: Array) -> tuple[Array, Array]:
     crossed = np.array([X[part].T @ r[part] for part in parts])
     ridge = _COLUMN_RIDGE * len(X) * np.eye(X.shape[1])
     solved = np.linalg.solve(moments.sum(axis=0) - moments + ridge, crossed.sum(axis=0) - crossed)
-    left = np.concatenate([r[part] - X[part] @ c for part, c in zip(parts, solved, strict=True)])
-    whole = (r**2).sum(axis=0)
-    return whole - (left**2).sum(axis=0), whole
+    errors = np.concatenate([r[part] - X[part] @ c for part, c in zip(parts, solved, strict=True)])
+    total = (r**2).sum(axis=0)
+    return total - (errors**2).sum(axis=0), total
 
 
-def _along_the_motion(log: LogSummary, residual: Array) -> tuple[Array, int]:
-    """Power of a residual along the constant and the features, six axes, and their rank."""
+def _power_along_features(log: LogSummary, residual: Array) -> tuple[Array, int]:
+    """Return the power of a residual in the span of constant and features, and their rank."""
     columns = log.rows[:, : PSI.stop]
     norms = np.linalg.norm(columns, axis=0)
     U, singular, _ = np.linalg.svd(
@@ -201,11 +201,11 @@ def _along_the_motion(log: LogSummary, residual: Array) -> tuple[Array, int]:
     return ((U[:, kept].T @ residual) ** 2).sum(axis=0), int(kept.sum())
 
 
-def _beyond_chance(share: Array, terms: int, effective: float) -> Flags:
-    """Whether a share of the power is more than as many terms explain of noise (F-test)."""
-    left = effective - terms
-    if left <= 0.0:  # as many terms explain any residual
+def _exceeds_noise(share: Array, terms: int, effective: float) -> Flags:
+    """Return whether terms explain more of the power than of noise (F-test)."""
+    degrees = effective - terms
+    if degrees <= 0.0:  # as many terms explain any residual
         return np.zeros(len(share), dtype=bool)
-    rest = np.maximum(1.0 - share, np.finfo(float).tiny)
-    p = fdtrc(terms, left, share / terms / (rest / left))
+    unexplained = np.maximum(1.0 - share, np.finfo(float).tiny)
+    p = fdtrc(terms, degrees, share / terms / (unexplained / degrees))
     return (share > _POSE_SHARE) & (p < POSE_DEPENDENCE_P)

@@ -1,4 +1,4 @@
-"""Held-out scores: how well a body fitted on part of a log predicts the wrench of the rest."""
+"""Held-out scores: accuracy of the predicted wrench on parts of logs that were not fitted."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.signals.preparation import FOLDS
 from identify.spatial.columns import PSI, W
 
-_SIGNAL = 2.0
-"""Variance of the wrench on an axis, over that of its noise, from which it carries signal."""
+_SIGNAL_TO_NOISE = 2.0
+"""Variance of the wrench over that of its noise above which an axis carries signal."""
 
-_MOST_FOLDS = 20
-"""Folds of still poses; where there are no more poses than that, each is a fold by itself."""
+_MAX_FOLDS = 20
+"""Maximum number of folds of static poses; with fewer poses, each is a fold."""
 
 Fit = Callable[[Sequence[Statistics]], Estimate]
 """Function that fits an estimate to statistics of logs, as `identify.estimation.estimate_body`."""
@@ -27,16 +27,16 @@ Fit = Callable[[Sequence[Statistics]], Estimate]
 
 @dataclass(frozen=True, slots=True)
 class HeldOutScores:
-    """Errors of predicting the wrench where it was not fitted, over all folds, per axis.
+    """Errors of the predicted wrench on held-out data, over all folds, per axis.
 
     Attributes:
-        folds: folds that were scored.
-        refused: folds whose training part could not be fitted.
+        folds: number of scored folds.
+        refused: number of folds whose training part could not be fitted.
         rms: root mean square error [N, N m], shape (6,).
         normalised_rms: rms over the standard deviation of the wrench, shape (6,).
-        r_squared: 1 − error power / variance, NaN where nothing changes, shape (6,).
+        r_squared: 1 − error power / variance, NaN for a constant wrench, shape (6,).
         carries_signal: whether an axis varies by more than its noise, shape (6,).
-        unproved: those of the refused whose data suffice, but not the solver's optimum.
+        unproved: number of refused folds for which the solver's optimum was not proved.
     """
 
     folds: int
@@ -54,7 +54,7 @@ class HeldOutScores:
         return tuple(value if carries else None for value, carries in pairs)
 
     def pooled_r_squared(self, axes: slice) -> float:
-        """1 − error power / variance over those of the axes that carry signal; NaN for none."""
+        """Return 1 − error power / variance over the axes that carry signal; NaN for none."""
         counted = np.zeros(6, dtype=bool)
         counted[axes] = self.carries_signal[axes]
         if not counted.any():
@@ -64,7 +64,7 @@ class HeldOutScores:
 
 
 def held_out_scores(logs: Sequence[Statistics], fit: Fit) -> HeldOutScores | None:
-    """Cross-validation over segments of time.
+    """Cross-validate a fit over segments of time.
 
     Every log is cut into the same number of segments; fold k leaves out the k-th of each. A log's
     sensor offset is that of its training part.
@@ -74,7 +74,7 @@ def held_out_scores(logs: Sequence[Statistics], fit: Fit) -> HeldOutScores | Non
         fit: fits the training parts of a fold.
 
     Returns:
-        The scores, or None where no fold could be both fitted and scored.
+        The scores, or None if no fold could be fitted and scored.
     """
     count = _fold_count(logs)
     if count < 2:
@@ -106,7 +106,7 @@ def held_out_scores(logs: Sequence[Statistics], fit: Fit) -> HeldOutScores | Non
         rms=rms,
         normalised_rms=rms / safe,
         r_squared=np.where(deviation > 0.0, 1.0 - (rms / safe) ** 2, np.nan),
-        carries_signal=(spread > _SIGNAL * noise) & (spread > 0.0),
+        carries_signal=(spread > _SIGNAL_TO_NOISE * noise) & (spread > 0.0),
         unproved=unproved,
     )
 
@@ -114,7 +114,7 @@ def held_out_scores(logs: Sequence[Statistics], fit: Fit) -> HeldOutScores | Non
 def _fold_count(logs: Sequence[Statistics]) -> int:
     blocks = [len(np.unique(log.block)) for log in logs]
     if all(log.one_sample_per_cell for log in logs):
-        return min(_MOST_FOLDS, max(blocks))
+        return min(_MAX_FOLDS, max(blocks))
     return min(FOLDS, *blocks)
 
 
@@ -125,14 +125,14 @@ def _cells_of_fold(log: Statistics, fold: int, folds: int) -> Flags:
 
 
 def _error_power(factors: Array, phi: Array, bias: Vec6) -> Vec6:
-    """Σ r² per axis over blocks, r = w − Y φ − bias, from their factors (blocks, 19, 19)."""
+    """Sum r² per axis over blocks, r = w − Y φ − bias, from their factors (blocks, 19, 19)."""
     residuals = factors[..., W] - factors[..., PSI] @ (FEATURE_TENSOR @ phi)
     residuals = residuals - factors[..., :1] * bias
     return (residuals**2).sum(axis=(0, 1))
 
 
 def _spread(log: Statistics, subset: Flags) -> Vec6:
-    """Σ (w − mean of the log)² per axis over a subset of the blocks."""
+    """Sum (w − mean of the log)² per axis over a subset of the blocks."""
     first = log.totals[0, 0, 0]
     mean = first[W] / first[0]
     centred = log.factors[subset][..., W] - log.factors[subset][..., :1] * mean

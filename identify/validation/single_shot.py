@@ -1,4 +1,4 @@
-"""A log replayed in one shot: from its first state to its end, by nothing but the wrench."""
+"""Single-shot replay: simulation of a log from its first state to its end by its wrench."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from identify.validation.windows import (
     rows_of_segment,
 )
 
-_MOST_PATH_SAMPLES = 2000
-"""Samples of a path that are kept of sampled bodies."""
+_MAX_PATH_SAMPLES = 2000
+"""Maximum number of path samples per sampled body."""
 
 
 @dataclass(frozen=True, slots=True)
 class SingleShot:
-    """One segment of a log, simulated from its first state with one or more bodies.
+    """Simulation of one segment of a log from its first state, with one or more bodies.
 
-    Small errors of wrench and body add up over the whole of it, so it drifts where the windows of
-    `Replay` do not; how fast is what it shows.
+    Small errors of wrench and body add up over the whole segment, so that it drifts, unlike the
+    windows of `Replay`.
 
     Attributes:
-        time: of the samples [s], shape (n,).
+        time: times of the samples [s], shape (n,).
         position: p_WoBo_W of the first body [m], shape (n, 3).
         quaternion: R_WB of the first body, shape (n, 4).
         measured_position: shape (n, 3).
         measured_quaternion: shape (n, 4).
-        errors: by name of the body, at every sample; of one run, so no mean.
-        band: of bodies drawn from the estimate; None where none were given.
-        noise: what noise of the wrench alone makes of it; None where none is known.
-        ended: whether it ends before its segment, where noise is a tenth of the motion.
+        errors: errors by name of the body, at every sample.
+        band: band of the errors of bodies drawn from the estimate; None without samples.
+        noise: errors expected from noise of the wrench alone; None if it is unknown.
+        ended: whether it ends before its segment, because noise reaches a tenth of the motion.
     """
 
     time: Array
@@ -65,25 +65,25 @@ def replay_in_one_shot(
 ) -> SingleShot | None:
     """Simulate the longest segment of the logs from its first measured state to its end.
 
-    Where noise of the wrench is known it ends at the last time when that alone is a tenth of the
-    motion at the most.
+    If the noise of the wrench is known, it ends at the last time at which the effect of noise alone
+    is at most a tenth of the motion.
 
     Args:
-        segments: of the logs at full rate, each with the sensor offset to take off.
+        segments: segments of the logs at full rate, each with its sensor offset to subtract.
         bodies: ten parameters by name; the first is also returned as a trajectory.
         samples: bodies drawn from the estimate for a band, shape (s, 10).
-        interpolation: the wrench between samples: a straight line, or the last sample held.
-        noise: of the wrench, as `wrench_noise` has it, where it is known.
+        interpolation: linear interpolation of the wrench, or sample and hold.
+        noise: noise of the wrench, as by `wrench_noise`, if known.
 
     Returns:
-        The errors, or None where there is no segment of two samples.
+        The errors, or None without a segment of two samples.
 
     Raises:
-        SimulationError: a body is not possible, its motion grew beyond all bounds, or noise hides
-            it from the beginning.
+        SimulationError: a body is not physically consistent, its motion diverges, or noise exceeds
+            a tenth of it from the beginning.
     """
     require_bodies(bodies)
-    longest = max(segments, key=lambda one: len(one[0].time), default=None)
+    longest = max(segments, key=lambda pair: len(pair[0].time), default=None)
     if longest is None or len(longest[0].time) < 2:
         return None
     segment, bias = longest
@@ -106,7 +106,7 @@ def replay_in_one_shot(
     }
     band = None
     if samples is not None:
-        every = max(1, (len(segment.time) - 1) // _MOST_PATH_SAMPLES)
+        every = max(1, (len(segment.time) - 1) // _MAX_PATH_SAMPLES)
         drawn = fast_rollout(
             samples,
             start,
@@ -132,7 +132,7 @@ def replay_in_one_shot(
 
 
 def _errors(path: Trajectory, segment: Segment, every: int = 1) -> ReplayErrors:
-    """How far a path is from every `every`-th sample of a segment."""
+    """Return the errors of a path at every `every`-th sample of a segment."""
     return ReplayErrors(
         path.time,
         np.linalg.norm(path.position - segment.position[::every], axis=-1),

@@ -1,4 +1,4 @@
-"""`Validation`: everything an estimate is held against."""
+"""`Validation`: held-out scores and replays of an estimate."""
 
 from __future__ import annotations
 
@@ -23,21 +23,19 @@ LEAST_SQUARES = "least squares"
 TRUTH = "truth"
 """Names of the replayed bodies."""
 
-_SEED = 0
-"""Of the bodies drawn for a band: a fit gives the same report each time."""
+_BAND_SEED = 0
+"""Seed of the bodies drawn for a band, so that reports of a fit are reproducible."""
 
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """How an estimate fares on data it was not fitted to, and in simulation.
-
-    Replays are simulated when they are first looked at.
+    """Held-out scores and replays of an estimate; replays are simulated on first access.
 
     Attributes:
-        scores: errors of predicting the wrench held out; None where the data are too few.
-        replays: of the logs; of a payload on its carrier, of those with the payload, payload and
-            carrier simulated as one body.
-        unloaded: of logs of the carrier alone, where some are.
+        scores: errors of the predicted wrench on held-out data; None if there are too few data.
+        replays: replays of the logs; for a payload on a tool, of the logs with the payload, where
+            payload and tool are simulated as one body.
+        unloaded: replays of the logs of the tool alone, if there are any.
     """
 
     scores: HeldOutScores | None
@@ -46,17 +44,17 @@ class Validation:
 
     @property
     def replay(self) -> Replay | None:
-        """Errors of the motion regenerated in windows, or None."""
+        """Replay of many windows, or None."""
         return self.replays.windows
 
     @property
     def single_shot(self) -> SingleShot | None:
-        """The longest segment of the logs regenerated from its first state, or None."""
+        """Replay of the longest segment of the logs from its first state, or None."""
         return self.replays.single_shot
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Why a replay is missing, a sentence each."""
+        """Messages on missing replays."""
         return self.replays.missing
 
 
@@ -66,44 +64,44 @@ def validate(
     settings: EstimatorSettings,
     truth: InertialParameters | None = None,
 ) -> Validation:
-    """Score an estimate out of sample, and replay the logs from it.
+    """Compute held-out scores of an estimate, and prepare replays of the logs.
 
     Args:
         summaries: the logs.
-        estimate: fitted to them.
-        settings: it was fitted with; the folds use the same, but for how intervals come about.
-        truth: another body to replay beside the estimate; a payload's goes on the estimated
-            carrier.
+        estimate: the estimate that was fitted to them.
+        settings: settings of the fit; folds use the same, except for the method of intervals.
+        truth: reference body to replay as well; that of a payload is mounted on the estimated
+            tool.
     """
     folds = [log.folds.fit_columns_only() for log in summaries]
-    of_folds = replace(settings, interval="formula")  # nobody sees their intervals
+    of_folds = replace(settings, interval="formula")  # their intervals are not used
     scores = held_out_scores(folds, lambda training: estimate_body(training, of_folds))
     logs = list(zip(summaries, estimate.biases, strict=True))
     loaded = len(logs) - estimate.unloaded
     true = None if truth is None else truth.phi
     if true is not None and estimate.unloaded:
         true = true + estimate.moved_in(loaded).phi
-    done = _replays(logs[:loaded], estimate.moved_in(0), true)
-    alone = None
+    replays = _replays(logs[:loaded], estimate.moved_in(0), true)
+    unloaded = None
     if estimate.unloaded:
-        alone = _replays(logs[loaded:], estimate.moved_in(loaded), None)
-    return Validation(scores, done, alone)
+        unloaded = _replays(logs[loaded:], estimate.moved_in(loaded), None)
+    return Validation(scores, replays, unloaded)
 
 
 def _replays(
     logs: Sequence[tuple[LogSummary, Vec6]], moved: MovedBody, truth: Phi | None
 ) -> Replays:
-    """Replays of logs that one body moved in, each with the sensor offset to take off."""
+    """Prepare replays of logs of one moved body, each with its sensor offset to subtract."""
     if moved.unidentifiable:
-        return _none(
+        return _no_replays(
             f"No replay: {', '.join(moved.unidentifiable)} cannot be identified from the data, and "
-            f"a motion simulated with a body that stands in for them would prove nothing."
+            f"a simulation with default values in their place would prove nothing."
         )
     segments = [
         (segment, bias) for log, bias in logs for segment in log.corrected_segments(moved.phi)
     ]
     if not segments:
-        return _none("No replay: it needs time stamps, attitude and position in the log.")
+        return _no_replays("No replay: it needs time stamps, attitude and position in the log.")
     bodies, reason = {ESTIMATE: moved.phi}, ""
     least_squares = moved.least_squares
     if np.array_equal(least_squares, moved.phi):
@@ -112,7 +110,7 @@ def _replays(
         bodies[LEAST_SQUARES] = least_squares
     else:
         reason = (
-            "No replay with the least-squares estimate: it is not a possible body (its "
+            "No replay with the least-squares estimate: it is not physically consistent (its "
             "pseudo-inertia has a negative eigenvalue), so it cannot be simulated."
         )
     if truth is not None:
@@ -121,11 +119,11 @@ def _replays(
         segments=tuple(segments),
         bodies=bodies,
         noise=wrench_noise([log for log, _ in logs]),
-        samples=posterior_bodies(moved.phi, moved.covariance, np.random.default_rng(_SEED)),
+        samples=posterior_bodies(moved.phi, moved.covariance, np.random.default_rng(_BAND_SEED)),
         too_short="No replay: no uninterrupted segment of the log is long enough.",
         reasons=(reason,) if reason else (),
     )
 
 
-def _none(why: str) -> Replays:
+def _no_replays(why: str) -> Replays:
     return Replays(reasons=(why,))

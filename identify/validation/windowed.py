@@ -1,4 +1,4 @@
-"""Replay: the forward simulation regenerates the measured motion from the body and the wrench."""
+"""Windowed replay: forward simulation of the measured motion from the body and the wrench."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from identify.validation.windows import (
 )
 
 HORIZON = 1.0
-"""Longest time a window is simulated for, where not asked otherwise [s]."""
+"""Default maximum length of a window [s]."""
 
 _MOST_BAND_SAMPLES = 50
 """Samples of a window at which a band is worked out."""
@@ -48,7 +48,7 @@ _MOST_HELD_STATES = 200_000
 
 @dataclass(frozen=True, slots=True)
 class ReplayErrors:
-    """How far the simulated pose is from the measured one, over the time since a start.
+    """Errors of the simulated pose over the time since the start.
 
     Attributes:
         horizon: time since the start [s], shape (k,).
@@ -63,13 +63,13 @@ class ReplayErrors:
 
 @dataclass(frozen=True, slots=True)
 class ErrorBand:
-    """Between which errors the replays of bodies drawn from an estimate lie, 95 % of them.
+    """Range of 95 % of the replay errors of bodies drawn from an estimate.
 
     Attributes:
         horizon: time since the start [s], shape (k,).
         position: lower and upper [m], shape (2, k).
         attitude: lower and upper [rad], shape (2, k).
-        samples: how many bodies were drawn.
+        samples: number of drawn bodies.
     """
 
     horizon: Array
@@ -79,7 +79,7 @@ class ErrorBand:
 
     @classmethod
     def of(cls, errors: ReplayErrors) -> ErrorBand:
-        """The band of the errors of s bodies, shape (s, k) each."""
+        """Compute the band from the errors of s bodies, shape (s, k) each."""
         position, attitude = (
             np.quantile(each, BAND_QUANTILES, axis=0) for each in (errors.position, errors.attitude)
         )
@@ -91,14 +91,14 @@ class Replay:
     """Replays of the same windows with one or more bodies.
 
     Attributes:
-        windows: how many windows were simulated.
-        errors: by name of the body.
+        windows: number of simulated windows.
+        errors: errors by name of the body.
         times: time of each replayed sample of the first body [s], shape (windows, k).
         simulated: its positions p_WoBo_W [m], shape (windows, k, 3).
         measured: the measured ones, shape (windows, k, 3).
-        band: of bodies drawn from the estimate; None where none were given.
-        noise: what noise of the wrench alone makes of the first body's motion; None where none is
-            known. Errors are to be held against it.
+        band: band of the errors of bodies drawn from the estimate; None without samples.
+        noise: errors of the first body expected from noise of the wrench alone, for comparison;
+            None if it is unknown.
     """
 
     windows: int
@@ -119,41 +119,43 @@ def replay(
     interpolation: Interpolation = "linear",
     noise: Mat66 | None = None,
 ) -> Replay | None:
-    """Simulate windows of logs from their measured first states, all at once.
+    """Simulate windows of logs from their measured first states, in one batch.
 
     Args:
-        segments: of the logs at full rate, each with the sensor offset to take off.
+        segments: segments of the logs at full rate, each with its sensor offset to subtract.
         bodies: ten parameters by name; the first is also returned as a trajectory.
-        horizon: length of a window [s], cut short where all segments are shorter; one second where
-            not given, or less, where noise would be more than a tenth of the motion.
+        horizon: length of a window [s], at most that of the segments; by default one second, or
+            less if noise would exceed a tenth of the motion.
         samples: bodies drawn from the estimate for a band, shape (s, 10).
-        interpolation: the wrench between samples: a straight line, or the last sample held.
-        noise: of the wrench, as `wrench_noise` has it, where it is known.
+        interpolation: linear interpolation of the wrench, or sample and hold.
+        noise: noise of the wrench, as by `wrench_noise`, if known.
 
     Returns:
-        The errors, or None where no segment is long enough.
+        The errors, or None if no segment is long enough.
 
     Raises:
-        SimulationError: a body is not possible, its motion grew beyond all bounds, or noise hides
-            it in the shortest window.
+        SimulationError: a body is not physically consistent, its motion diverges, or noise exceeds
+            a tenth of it in the shortest window.
     """
     require_bodies(bodies)
     phi = np.array(list(bodies.values()))
     stacks = cut_windows(segments, HORIZON if horizon is None else horizon)
     if not stacks:
         return None
-    growth = None if noise is None else _growth(stacks, phi[0], noise, interpolation)
+    growth = None if noise is None else _largest_stack_growth(stacks, phi[0], noise, interpolation)
     if noise is not None and growth is not None and horizon is None:
         least = min(MIN_WINDOW_STEPS * windows.step for windows in stacks)
         require_time(growth, least)
         if growth.horizon < growth.time[-1]:
             stacks = cut_windows(segments, growth.horizon * (1.0 + 1e-9))
-            growth = _growth(stacks, phi[0], noise, interpolation)
-    runs = [_simulated(windows, phi, interpolation) for windows in stacks]
-    errors = _pooled(runs)
+            growth = _largest_stack_growth(stacks, phi[0], noise, interpolation)
+    runs = [_simulate(windows, phi, interpolation) for windows in stacks]
+    errors = _pool_rates(runs)
     band = None
     if samples is not None:
-        band = ErrorBand.of(_pooled(_of_samples(stacks, runs, phi[0], samples, interpolation)))
+        band = ErrorBand.of(
+            _pool_rates(_linearised_ensemble(stacks, runs, phi[0], samples, interpolation))
+        )
     shown = min(len(run.horizon) for run in runs)
     picks = [np.linspace(0, len(run.horizon) - 1, shown).round().astype(int) for run in runs]
     return Replay(
@@ -170,22 +172,22 @@ def replay(
     )
 
 
-def _growth(
+def _largest_stack_growth(
     stacks: Sequence[Windows], phi: Phi, noise: Mat66, interpolation: Interpolation
 ) -> NoiseGrowth:
-    """How noise grows in the windows of the rate that has most."""
-    windows = max(stacks, key=lambda one: len(one.time))
+    """Compute the noise growth in the windows of the most frequent sampling rate."""
+    windows = max(stacks, key=lambda stack: len(stack.time))
     return simulate_noise_growth(windows, phi, noise, windows.step, interpolation)
 
 
 def require_bodies(bodies: Mapping[str, Phi]) -> None:
-    """Raise `SimulationError` where there is no body."""
+    """Raise `SimulationError` if there is no body."""
     if not bodies:
         raise SimulationError("replay needs at least one body")
 
 
-class _Run(NamedTuple):
-    """Errors of b bodies in w windows, squared and averaged over the windows."""
+class _WindowErrors(NamedTuple):
+    """Squared errors of b bodies, averaged over w windows."""
 
     horizon: Array
     windows: int
@@ -195,8 +197,10 @@ class _Run(NamedTuple):
     quaternion: Vec4  # likewise, (w, k, 4)
 
 
-def _simulated(windows: Windows, phi: Phi, interpolation: Interpolation, every: int = 1) -> _Run:
-    """Bodies × windows in one batch, compared at every `every`-th sample."""
+def _simulate(
+    windows: Windows, phi: Phi, interpolation: Interpolation, every: int = 1
+) -> _WindowErrors:
+    """Simulate bodies × windows in one batch and compare every `every`-th sample."""
     path = fast_rollout(
         phi[:, None],
         first_state(windows),
@@ -208,7 +212,7 @@ def _simulated(windows: Windows, phi: Phi, interpolation: Interpolation, every: 
     )
     distance = np.sum((path.position - windows.position[:, ::every]) ** 2, axis=-1)
     angle = rotation_angle(windows.quaternion[:, ::every], path.quaternion) ** 2
-    return _Run(
+    return _WindowErrors(
         path.time,
         len(windows.time),
         distance.mean(axis=1),
@@ -218,36 +222,41 @@ def _simulated(windows: Windows, phi: Phi, interpolation: Interpolation, every: 
     )
 
 
-def _pooled(runs: Sequence[_Run]) -> ReplayErrors:
-    """Root mean squares of b bodies over the windows of all rates, at the times of the first.
+def _pool_rates(runs: Sequence[_WindowErrors]) -> ReplayErrors:
+    """Average squared errors over the windows of all rates, at the times of the first rate.
 
-    Shape (b, k) each.
+    Returns root mean squares of b bodies, shape (b, k) each.
     """
     horizon = runs[0].horizon
     total = sum(run.windows for run in runs)
-    distance = sum(run.windows / total * _at(run, run.squared_distance, horizon) for run in runs)
-    angle = sum(run.windows / total * _at(run, run.squared_angle, horizon) for run in runs)
+    distance = sum(
+        run.windows / total * _interpolate_squares(run, run.squared_distance, horizon)
+        for run in runs
+    )
+    angle = sum(
+        run.windows / total * _interpolate_squares(run, run.squared_angle, horizon) for run in runs
+    )
     return ReplayErrors(horizon, np.sqrt(distance), np.sqrt(angle))
 
 
-def _at(run: _Run, squares: Array, horizon: Array) -> Array:
+def _interpolate_squares(run: _WindowErrors, squares: Array, horizon: Array) -> Array:
     if run.horizon is horizon:
         return squares
     return np.array([np.interp(horizon, run.horizon, row) for row in squares])
 
 
-def _of_samples(
+def _linearised_ensemble(
     stacks: Sequence[Windows],
-    runs: Sequence[_Run],
+    runs: Sequence[_WindowErrors],
     phi: Phi,
     samples: Phi,
     interpolation: Interpolation,
-) -> list[_Run]:
-    """Errors of sampled bodies, by linearising the motions about the estimate's.
+) -> list[_WindowErrors]:
+    """Compute errors of sampled bodies by linearising their motions about the estimate's.
 
-    Of ten of the samples the motion is simulated a little way from the estimate towards each: the
-    bodies between are possible. The two farthest are simulated in full, and where linear motions do
-    not foretell their errors, all are.
+    For ten of the samples a body near the estimate, in the sample's direction, is simulated: those
+    between are consistent. The two farthest samples are simulated in full, and if the linearised
+    errors differ from theirs, all are.
 
     Args:
         stacks: windows of each rate.
@@ -259,36 +268,41 @@ def _of_samples(
     towards = samples - phi
     scale = np.sqrt(np.mean(towards**2, axis=0))
     scaled = towards / np.where(scale > 0.0, scale, 1.0)
-    chosen, tried = _independent(scaled), np.argsort(-np.linalg.norm(scaled, axis=1))[:_TRIED]
+    chosen, tried = _pivot_rows(scaled), np.argsort(-np.linalg.norm(scaled, axis=1))[:_TRIED]
     if len(chosen) + _TRIED < len(samples):
         shares = np.linalg.lstsq(towards[chosen].T, towards.T, rcond=None)[0].T
         near = np.concatenate((phi[None], phi + _NEAR_SAMPLE * towards[chosen]))
         pairs = zip(stacks, runs, strict=True)
-        linear = [_linear(windows, run, near, shares, interpolation) for windows, run in pairs]
-        full = [_simulated_in_batches(w, samples[tried], interpolation) for w in stacks]
-        if all(_agree(run, one, tried) for run, one in zip(linear, full, strict=True)):
+        linear = [
+            _simulate_linearised(windows, run, near, shares, interpolation)
+            for windows, run in pairs
+        ]
+        full = [_simulate_in_batches(w, samples[tried], interpolation) for w in stacks]
+        if all(
+            _linearisation_holds(run, one, tried) for run, one in zip(linear, full, strict=True)
+        ):
             return linear
-    return [_simulated_in_batches(windows, samples, interpolation) for windows in stacks]
+    return [_simulate_in_batches(windows, samples, interpolation) for windows in stacks]
 
 
-def _independent(rows: Array) -> Indices:
-    """Rows that span all of them, by pivoted elimination."""
-    left, chosen = rows, list[int]()
+def _pivot_rows(rows: Array) -> Indices:
+    """Return indices of rows that span all rows, by pivoted elimination."""
+    remainder, chosen = rows, list[int]()
     for _ in range(rows.shape[1]):
-        sizes = np.linalg.norm(left, axis=1)
+        sizes = np.linalg.norm(remainder, axis=1)
         best = int(np.argmax(sizes))
         if sizes[best] <= _DEPENDENT * np.linalg.norm(rows[best]):
             break
         chosen.append(best)
-        unit = left[best] / sizes[best]
-        left = left - np.outer(left @ unit, unit)
+        unit = remainder[best] / sizes[best]
+        remainder = remainder - np.outer(remainder @ unit, unit)
     return np.array(chosen, dtype=np.intp)
 
 
-def _linear(
-    windows: Windows, run: _Run, near: Phi, shares: Array, interpolation: Interpolation
-) -> _Run:
-    """As `_simulated`, of bodies that are shares of steps from the first to each of the others.
+def _simulate_linearised(
+    windows: Windows, run: _WindowErrors, near: Phi, shares: Array, interpolation: Interpolation
+) -> _WindowErrors:
+    """As `_simulate`, of bodies that are shares of steps from the first to each of the others.
 
     `run` has the motion of the first at every sample; how the others go beside it needs fewer.
     """
@@ -309,11 +323,11 @@ def _linear(
         error[1:] = (error[1:] - error[0]) / _NEAR_SAMPLE
         moments = np.einsum("bwkx,cwkx->kbc", error, error, optimize=True) / len(windows.time)
         squares.append(np.maximum(np.einsum("sb,kbc,sc->sk", weights, moments, weights), 0.0))
-    return _Run(path.time, len(windows.time), squares[0], squares[1], position, quaternion)
+    return _WindowErrors(path.time, len(windows.time), squares[0], squares[1], position, quaternion)
 
 
-def _agree(linear: _Run, full: _Run, tried: Indices) -> bool:
-    """Whether linear motions foretell the errors of some samples that were simulated."""
+def _linearisation_holds(linear: _WindowErrors, full: _WindowErrors, tried: Indices) -> bool:
+    """Return whether linearised motions predict the errors of some fully simulated samples."""
     pairs = (
         (linear.squared_distance[tried], full.squared_distance),
         (linear.squared_angle[tried], full.squared_angle),
@@ -324,12 +338,14 @@ def _agree(linear: _Run, full: _Run, tried: Indices) -> bool:
     )
 
 
-def _simulated_in_batches(windows: Windows, samples: Phi, interpolation: Interpolation) -> _Run:
-    """As `_simulated`, at some of the samples and a few bodies at a time, in bounded memory."""
+def _simulate_in_batches(
+    windows: Windows, samples: Phi, interpolation: Interpolation
+) -> _WindowErrors:
+    """As `_simulate`, at some of the samples and a few bodies at a time, in bounded memory."""
     every = max(1, windows.time.shape[1] // _MOST_BAND_SAMPLES)
     count = max(1, every * _MOST_HELD_STATES // windows.time.size)
     batches = [samples[k : k + count] for k in range(0, len(samples), count)]
-    runs = [_simulated(windows, batch, interpolation, every) for batch in batches]
+    runs = [_simulate(windows, batch, interpolation, every) for batch in batches]
     return runs[0]._replace(
         squared_distance=np.concatenate([run.squared_distance for run in runs]),
         squared_angle=np.concatenate([run.squared_angle for run in runs]),

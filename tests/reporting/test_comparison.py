@@ -67,7 +67,7 @@ def test_agreement_states_detectable_difference():
     (sentence,) = [one for one in reasons(comparison) if "noticed" in one]
     (number,) = re.findall(r"by (\S+) kg in mass", sentence)
     kilograms = float(number)
-    assert kilograms == pytest.approx(comparison.pooled.noticed["m"], rel=0.06)
+    assert kilograms == pytest.approx(comparison.pooled.detectable["m"], rel=0.06)
     factor = 1.0 + 3.0 * kilograms / BODY.mass  # well beyond it, the log is
     rng = np.random.default_rng(1)
     odd = Comparison((*comparison.logs, fitted(rng, "z", factor)))

@@ -47,7 +47,7 @@ def test_shared_scale_error_neither_separates_nor_averages_out():
 
     plain = pool_estimates(several)
     scaled = pool_estimates({name: with_scale(one) for name, one in several.items()})
-    assert scaled.noticed["m"] == pytest.approx(plain.noticed["m"], rel=0.05)
+    assert scaled.detectable["m"] == pytest.approx(plain.detectable["m"], rel=0.05)
     assert_close(scaled.values["m"], plain.values["m"], 1e-3)
     low, high = bounds(scaled, "m")
     assert 0.5 * (high - low) == pytest.approx(1.96 * 0.02 * BODY.mass, rel=0.05)

@@ -142,11 +142,11 @@ def test_a_least_squares_body_that_is_impossible_is_named_and_not_replayed():
     plate = phi_from_inertia(1.0, np.array([0.05, 0.0, 0.02]), np.diag([1e-3, 3e-3, 4e-3]))
     for seed in range(20):
         validation = validated([noisy(seed, time, plate, torque=0.1)])
-        if any("it is not a possible body" in reason for reason in validation.missing):
+        if any("it is not physically consistent" in reason for reason in validation.missing):
             break
     assert list(validation.replay.errors) == [ESTIMATE]
     assert any(
-        "No replay with the least-squares estimate: it is not a possible body" in reason
+        "No replay with the least-squares estimate: it is not physically consistent" in reason
         for reason in validation.missing
     )
     assert LEAST_SQUARES not in validation.replay.errors

@@ -6,7 +6,7 @@ import pytest
 from identify.simulation import fast_rollout
 from identify.simulation.divergence import Diverged
 from identify.validation import replay
-from identify.validation.windows import averaged, cut_windows, first_state, neighbouring_motions
+from identify.validation.windows import block_means, cut_windows, first_state, neighbouring_motions
 from tests.close import assert_close
 from tests.validation.test_replay import BIAS, PHI, segment
 
@@ -31,10 +31,10 @@ def test_errors_of_two_rates_are_pooled_over_all_windows():
 
 def test_the_wrench_of_a_thinned_window_is_the_mean_around_each_sample():
     wrench = np.arange(12.0)[:, None] * np.ones(6)
-    assert_close(averaged(wrench, 3)[1:-1, 0], [3.0, 6.0], 1e-15)
+    assert_close(block_means(wrench, 3)[1:-1, 0], [3.0, 6.0], 1e-15)
     ends = np.concatenate((np.repeat(wrench[:1], 2, axis=0), wrench, wrench[-1:]))
     means = np.lib.stride_tricks.sliding_window_view(ends, 4, axis=0).mean(axis=-1)[::4]
-    assert_close(averaged(np.stack((wrench, -wrench)), 4), np.stack((means, -means)), 1e-15)
+    assert_close(block_means(np.stack((wrench, -wrench)), 4), np.stack((means, -means)), 1e-15)
 
 
 def motions_of(windows, phi, every):
@@ -73,5 +73,5 @@ def test_a_motion_that_is_lost_in_long_steps_is_simulated_at_every_sample():
     np.testing.assert_array_equal(few.position, all_steps.position)
     with pytest.raises(Diverged):
         fast_rollout(
-            PHI, first_state(spinning), averaged(spinning.wrench, 25), 0.05, spinning.gravity
+            PHI, first_state(spinning), block_means(spinning.wrench, 25), 0.05, spinning.gravity
         )
