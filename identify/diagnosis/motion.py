@@ -42,7 +42,7 @@ def excitation(fit: LeastSquaresFit) -> Excitation:
     """
     rates, alpha, turned = _motion_of(fit)
     names, widths = fit.data.space.names, fit.identifiability.half_widths
-    known = np.logical_or(fit.data.known, widths < 1.0)
+    known = np.logical_or(fit.data.fixed, widths < 1.0)
     missing = tuple(name for name, told in zip(names, known.tolist(), strict=True) if not told)
     advice = [*_of_inertia(missing, rates, alpha), *_of_gravity(missing, turned)]
     return Excitation(

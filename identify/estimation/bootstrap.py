@@ -75,7 +75,7 @@ class BlockBootstrap:
                 f"{FEWEST_BLOCKS} says little of the estimate's. A block is about ten seconds of a "
                 "log: give longer logs, or more, or leave intervals to the formula, the default"
             )
-        A, _ = fit.corrected
+        A, _ = fit.eiv_corrected
         left = np.linalg.solve(root.T, A.T)
         noise = np.eye(len(root)) - left @ left.T
         weights = rng.standard_exponential((_REFITS, count))

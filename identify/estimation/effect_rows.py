@@ -12,7 +12,7 @@ import numpy as np
 
 from identify.arrays import Array, Indices
 from identify.estimation.effects import BodyScale, EffectModel
-from identify.estimation.identifiability import of_triangle
+from identify.estimation.errors_in_variables import subtract_noise_moment_triangular
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.regressors import WRENCH_LAYOUT, Statistics
 from identify.regressors.system import whitener
@@ -112,7 +112,7 @@ class EffectRows:
         least = np.zeros((len(largest), len(self.rows)))
         least[:, -1 - len(largest) : -1] = np.diag(_NEGLIGIBLE_EFFECT / largest)
         rows = qr_factor(np.concatenate((self.rows, least)))
-        return rows[:-1, :-1], *of_triangle(rows, self.noise)
+        return rows[:-1, :-1], *subtract_noise_moment_triangular(rows, self.noise)
 
     def _marginal(self, R: Array, A: Array, b: Array) -> tuple[Array, Array]:
         """Equations T, t of the effects beside the unknowns, in root form.

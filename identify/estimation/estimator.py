@@ -401,7 +401,7 @@ def _decide(posterior: Posterior, x: Array, covariance: Array) -> list[DecidedBy
     of_body = np.arange(len(x)) < 10  # that the prior is of
     nothing: DecidedBy = "nothing" if isinstance(posterior.prior, NoPrior) else "default"
     decided: list[DecidedBy] = []
-    for k, known in enumerate(fit.data.known):
+    for k, known in enumerate(fit.data.fixed):
         if known:
             decided.append("given")
         elif moved[k] > errors[k] and not (nothing == "nothing" and _open(fit, k)):

@@ -64,7 +64,7 @@ def covariance_of(fit: LeastSquaresFit) -> Array:
         Shape (p, p), in the order and units of x.
     """
     split, to_x = fit.identifiability, fit.scaling.to_x
-    along = fit.scores @ fit.inverse_along @ split.identifiable.T
+    along = fit.score_root @ fit.corrected_information_inverse @ split.identifiable.T
     covariance = along.T @ along
     covariance = covariance + split.unidentifiable @ split.unidentifiable.T
     covariance = to_x @ covariance @ to_x.T

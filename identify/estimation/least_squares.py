@@ -1,4 +1,4 @@
-"""Weighted least squares in the unknowns, with the weights taken from its own residuals."""
+"""Weighted least squares in the unknowns, re-weighted by its own residuals (IRLS)."""
 
 from __future__ import annotations
 
@@ -10,80 +10,77 @@ import numpy as np
 
 from identify.arrays import Array, Phi
 from identify.errors import ProblemError
-from identify.estimation.identifiability import (
-    TRACE,
-    Identifiability,
-    identifiability,
-    without_noise,
-)
-from identify.estimation.initial_estimate import (
+from identify.estimation.anderson import AndersonAcceleration
+from identify.estimation.errors_in_variables import subtract_noise_moment
+from identify.estimation.fit_data import (
     FitData,
+    build_fit_data,
     initial_estimate,
+    insufficient_excitation,
     require_positive_masses,
-    too_little,
 )
-from identify.estimation.residual_weights import weighted_by_residuals
-from identify.estimation.rounds import (
-    NEAR,
-    RAMP,
-    ROUNDING,
-    Way,
-    body_units,
+from identify.estimation.identifiability import INERTIA_TRACE, Identifiability, identifiability
+from identify.estimation.irls import (
+    CONVERGENCE_TOLERANCE,
+    NOISE_RAMP_ITERATIONS,
+    RELATIVE_CONVERGENCE_TOLERANCE,
+    body_masses,
+    change_of_variables,
+    characteristic_length,
+    default_bodies,
     default_length,
-    first_leverages,
-    fit_data,
-    free_columns,
-    into_directions,
+    free_basis,
+    initial_leverages,
     leverages,
-    likely_length,
-    masses_of,
-    prior_bodies,
+    parameter_scales,
 )
+from identify.estimation.residual_weights import compute_residual_weights
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Term
 from identify.regressors import LinearProblem, System
 from identify.regressors.triangular import invert_triangular, qr_factor, whiten_moment
 from identify.significance import HALF_WIDTH_SIGMA
 
-_DAMPED_FROM = 8
-"""Rounds after which bodies' sizes go half of the way."""
+_DAMPING_START_ITERATION = 8
+"""Number of iterations after which changes of the characteristic lengths are halved."""
 
-_MOST_REWEIGHTINGS = 30
+_MAX_ITERATIONS = 30
+"""Largest number of IRLS iterations."""
 
-_LITTLE_NOISE = 0.05
-"""Share of the information that is noise in the motion, up to which it is taken off at once."""
+_SMALL_NOISE_SHARE = 0.05
+"""Share of noise in the information up to which the noise is subtracted without a ramp."""
 
-_LEAST_SCATTER = -0.8
-"""Least scatter of the scores beyond the information, in shares of it."""
+_MIN_SCORE_EXCESS = -0.8
+"""Smallest eigenvalue of the score excess relative to the information."""
 
-_STEADY_LENGTHS = 1e-4
-"""Share by which a round may still change the units of length when re-weighting stops."""
+_LENGTH_TOLERANCE = 1e-4
+"""Largest relative change of the characteristic lengths in the last iteration."""
 
 
 @dataclass(frozen=True)
 class LeastSquaresFit:
-    """The estimate without inequalities, and the problem it solves.
+    """Least-squares estimate without inequality constraints, and the problem it solves.
 
     Attributes:
         data: system and equalities.
         weights: W of each group, the inverse residual covariance times the share of independent
             rows, so that (AᵀA)⁻¹ is the covariance of the unknowns, shape (G, m, m).
-        problem: the whitened problem in x.
-        noise_fraction: share of the noise read off the signals that was taken to be there.
+        problem: whitened problem in x.
+        noise_fraction: share of the noise read from the signals that the residuals confirm.
         noise: moment of that noise in the columns of the problem, [A | b], shape (p + 1, p + 1).
-        scatter: of its scores beyond AᵀA: from the cross term of noise, and from residuals that
-            are larger or smaller in some bands than the weights say, shape (p, p).
-        scaling: of the bodies found.
-        identifiability: what the data identify, in scaled unknowns.
-        prior: scaled unknowns of the prior bodies, with what is known exactly.
-        reference: what holds in the directions the data do not identify: the prior bodies, shrunk
-            towards what the data say there, by its own error.
-        corrected: A y = b along the identifiable directions, θ = reference + identifiable · y, with
-            the noise in the columns taken off, shapes (k, k) and (k,).
+        score_excess: covariance of the scores minus AᵀA (sandwich estimator): from the cross term
+            of noise, and from bands whose residuals differ from their weights, shape (p, p).
+        scaling: units of the estimated bodies.
+        identifiability: identifiable directions of the scaled unknowns.
+        prior: scaled unknowns of the default bodies that meet the equalities.
+        reference: values along unidentifiable directions: the default bodies, shifted by the
+            estimate shrunk according to its error.
+        eiv_corrected: A y = b along the identifiable directions, θ = reference + identifiable · y,
+            corrected for noise in the columns, shapes (k, k) and (k,).
         theta: scaled unknowns of the estimate.
-        regularised: the same with every direction free, each shrunk towards the prior bodies by
-            its error: what weights are taken from, as what is not identifiable yet may be so with
-            better ones.
+        ridge_theta: ridge estimate along all excited directions, each shrunk towards the default
+            bodies by its error; weights are computed from it, as a direction may become
+            identifiable with better weights.
     """
 
     data: FitData
@@ -91,36 +88,36 @@ class LeastSquaresFit:
     problem: LinearProblem
     noise_fraction: float
     noise: Array
-    scatter: Array
+    score_excess: Array
     scaling: Scaling
     identifiability: Identifiability
     prior: Array
     reference: Array
-    corrected: tuple[Array, Array]
+    eiv_corrected: tuple[Array, Array]
     theta: Array
-    regularised: Array
+    ridge_theta: Array
 
     @property
     def x(self) -> Array:
-        """The unknowns in SI."""
+        """Unknowns in SI."""
         return self.scaling.x(self.theta)
 
     @property
-    def prior_completed(self) -> tuple[Array, Array, float]:
-        """A θ = b in scaled unknowns, with what the data do not identify completed by the prior.
+    def augmented_problem(self) -> tuple[Array, Array, float]:
+        """Least squares A θ = b augmented by pseudo-observations of the default bodies.
 
-        Of the data it keeps what they say along the identifiable directions. Along each other
-        direction it asks for the prior body with a standard error of the body's own scale, so that
-        constraints move what is not known before they move what is.
+        The data determine the identifiable directions. Along each other direction the default body
+        is observed with a standard error of the body's own scale, so that constraints move
+        unidentifiable parameters before identifiable ones.
 
         Returns:
-            A, shape (p, p), b, shape (p,), and the norm of the residual that no unknowns reach.
+            A, shape (p, p), b, shape (p,), and the norm of the residual at the optimum.
         """
         split = self.identifiability
-        A, b = self.corrected
+        A, b = self.eiv_corrected
         p, floor = len(self.theta), self.problem.residual_norm(self.x)
         count = split.identifiable.shape[1]
-        by_data, by_prior = A @ self.along[:count], self.along[count:]
+        by_data, by_prior = A @ self.coordinates[:count], self.coordinates[count:]
         rows = np.concatenate((by_data, by_prior))
         target = np.concatenate((b + by_data @ self.reference, by_prior @ self.reference))
         reduced = qr_factor(np.concatenate((rows, target[:, None]), axis=1))
@@ -128,46 +125,48 @@ class LeastSquaresFit:
 
     @cached_property
     def directions(self) -> Array:
-        """Columns that span what the data identify, then what they do not, shape (p, k + j)."""
+        """Basis of the identifiable, then the unidentifiable directions, shape (p, k + j)."""
         split = self.identifiability
         return np.concatenate((split.identifiable, split.unidentifiable), axis=1)
 
     @cached_property
-    def along(self) -> Array:
-        """Rows that give how far scaled unknowns go along those, shape (k + j, p)."""
+    def coordinates(self) -> Array:
+        """Inverse of `directions`: coordinates of scaled unknowns in them, shape (k + j, p)."""
         columns = self.directions
         square = columns.shape[0] == columns.shape[1]
         return np.linalg.inv(columns) if square else np.linalg.pinv(columns)
 
-    def corrected_along(self, columns: Array) -> tuple[Array, Array]:
-        """A y = b along some directions, θ = reference + columns · y; noise is taken off."""
+    def eiv_corrected_along(self, columns: Array) -> tuple[Array, Array]:
+        """Return the corrected A y = b along directions, θ = reference + columns · y."""
         to_x = self.scaling.to_x
-        return _corrected(self.problem, self.noise, to_x @ columns, to_x @ self.reference)
+        return _eiv_corrected(self.problem, self.noise, to_x @ columns, to_x @ self.reference)
 
     @cached_property
-    def inverse_along(self) -> Array:
-        """B⁻¹ along the identifiable directions, shape (k, k)."""
-        inverse = invert_triangular(self.corrected[0])
+    def corrected_information_inverse(self) -> Array:
+        """Inverse corrected information B⁻¹ along the identifiable directions, shape (k, k)."""
+        inverse = invert_triangular(self.eiv_corrected[0])
         return inverse @ inverse.T
 
     @cached_property
-    def scores(self) -> Array:
-        """G with GᵀG the covariance of the scores along the identifiable directions, (k, k)."""
+    def score_root(self) -> Array:
+        """Root G of the score covariance GᵀG along the identifiable directions, shape (k, k)."""
         known = self.scaling.to_x @ self.identifiability.identifiable
-        return scores_root(qr_factor(self.problem.A @ known), known.T @ self.scatter @ known)
+        return score_covariance_root(
+            qr_factor(self.problem.A @ known), known.T @ self.score_excess @ known
+        )
 
     @property
     def noise_share(self) -> float:
-        """Information along the identifiable directions that is noise in the motion, in shares."""
+        """Share of noise in the motion in the information along the identifiable directions."""
         known = self.scaling.to_x @ self.identifiability.identifiable
         noise = known.T @ self.noise[:-1, :-1] @ known
         return float(np.trace(whiten_moment(noise, qr_factor(self.problem.A @ known))))
 
     @cached_property
     def information_inverse(self) -> Array:
-        """B⁻¹ in SI, zero along what the data do not identify, shape (p, p)."""
+        """B⁻¹ in SI, zero along unidentifiable directions, shape (p, p)."""
         known = self.scaling.to_x @ self.identifiability.identifiable
-        return known @ self.inverse_along @ known.T
+        return known @ self.corrected_information_inverse @ known.T
 
     @cached_property
     def moments(self) -> Array:
@@ -176,59 +175,62 @@ class LeastSquaresFit:
 
     @cached_property
     def leverages(self) -> Array:
-        """Effective samples that the unknowns and offsets take of each group, shape (G,)."""
+        """Effective samples of each group used by unknowns and offsets, shape (G,)."""
         return leverages(self.data, self.information_inverse, self.moments)
 
 
 def weighted_least_squares(
     system: System, terms: Sequence[Term] = (), start: Array | None = None
 ) -> LeastSquaresFit:
-    """Least squares, re-weighted by the covariance of its own residuals until it settles.
+    """Fit by least squares, re-weighted by the residual covariance until convergence (IRLS).
 
-    Directions of the unknowns that the data do not identify are those of the prior bodies. Of the
-    terms it knows the equalities alone.
+    Along unidentifiable directions the unknowns are those of the default bodies. Only the
+    equalities among the terms are imposed.
 
     Args:
         system: data and equations.
-        terms: what is known besides.
-        start: unknowns to begin with, as of a fit of the same bodies, which saves rounds; from
-            none, noise in the columns is taken off little by little.
+        terms: constraints.
+        start: initial unknowns, such as those of a similar fit, which saves iterations; without
+            them, the correction for noise in the columns is phased in.
 
     Raises:
-        NegativeMass: a mass comes out negative.
+        NegativeMass: a mass is negative.
         TooLittleMotion: the data do not identify a mass or a centre of mass.
         ProblemError: a kind of channel is zero throughout.
     """
-    data = fit_data(system, terms)
-    x, ramp = (initial_estimate(data), RAMP) if start is None else (start, 1)
-    lengths = [default_length(mass) for mass in masses_of(data, x)]
-    leverage, acceleration = first_leverages(data), Way()
+    data = build_fit_data(system, terms)
+    x, ramp = (initial_estimate(data), NOISE_RAMP_ITERATIONS) if start is None else (start, 1)
+    lengths = [default_length(mass) for mass in body_masses(data, x)]
+    leverage, acceleration = initial_leverages(data), AndersonAcceleration()
     number = 0
     while True:
         number, last = number + 1, x
-        fit = _solve(data, x, lengths, min(1.0, number / ramp), leverage)
-        if number == 1 and ramp * fit.noise_share < _LITTLE_NOISE:
+        fit = _irls_iteration(data, x, lengths, min(1.0, number / ramp), leverage)
+        if number == 1 and ramp * fit.noise_share < _SMALL_NOISE_SHARE:
             ramp = 1
-        x, leverage = fit.scaling.x(fit.regularised), fit.leverages
-        lengths = lengths_of_fit(fit, damped=number > _DAMPED_FROM)
+        x, leverage = fit.scaling.x(fit.ridge_theta), fit.leverages
+        lengths = characteristic_lengths(fit, damped=number > _DAMPING_START_ITERATION)
         if number < ramp:
             continue
         step = x - last
-        near = max(NEAR, ROUNDING * float(np.linalg.norm(fit.problem.b)))
-        further = acceleration.on(last, step, fit.problem.A.T @ fit.problem.A)
-        left = float(np.linalg.norm(fit.problem.A @ step))
-        left *= acceleration.rate / (1.0 - acceleration.rate)
-        # Where not all is identifiable, what is so may be other directions than before.
+        relative = RELATIVE_CONVERGENCE_TOLERANCE * float(np.linalg.norm(fit.problem.b))
+        tolerance = max(CONVERGENCE_TOLERANCE, relative)
+        accelerated = acceleration.next_iterate(last, step, fit.problem.A.T @ fit.problem.A)
+        rate = acceleration.convergence_rate
+        distance = float(np.linalg.norm(fit.problem.A @ step))
+        distance *= rate / (1.0 - rate)
+        # If not all directions are identifiable, the identifiable ones may have changed.
         compared = fit.identifiability.complete or number > 1
-        settled = compared and left < near and _grown(lengths, fit) < _STEADY_LENGTHS
-        if settled or number == _MOST_REWEIGHTINGS:
-            _require_masses_and_coms(fit)
+        converged = compared and distance < tolerance
+        converged = converged and _length_change(lengths, fit) < _LENGTH_TOLERANCE
+        if converged or number == _MAX_ITERATIONS:
+            _require_identifiable_mass_and_com(fit)
             return fit
-        x = further if min(masses_of(data, further)) > 0.0 else x
+        x = accelerated if min(body_masses(data, accelerated)) > 0.0 else x
 
 
 def ordinary_least_squares(system: System) -> Phi:
-    """Plain least squares, every channel weighted alike in its own SI unit.
+    """Fit by ordinary least squares: all channels have weight one in SI units.
 
     Raises:
         ProblemError: the data do not identify all unknowns.
@@ -238,71 +240,72 @@ def ordinary_least_squares(system: System) -> Phi:
     norms = np.linalg.norm(problem.A, axis=0)
     if not (norms > 0.0).all() or np.linalg.cond(problem.A / norms) > 1e12:
         raise ProblemError(
-            "the data do not identify all parameters; ordinary least squares needs it"
+            "ordinary least squares requires that the data identify all parameters, which they do "
+            "not"
         )
     return np.linalg.solve(problem.A / norms, problem.b) / norms
 
 
-def _solve(
+def _irls_iteration(
     data: FitData,
     x: Array,
     lengths: Sequence[float],
     share: float,
     leverage: Array,
 ) -> LeastSquaresFit:
-    """One round: weights, scaling and what is identifiable from the last x; then least squares.
+    """Do one IRLS iteration: weights, scaling and identifiability at x, then least squares.
 
     Args:
         data: system and equalities.
-        x: the last unknowns.
-        lengths: of the bodies.
-        share: of the noise in the columns that is taken off.
-        leverage: of each group, after the last round, shape (G,).
+        x: unknowns of the last iteration.
+        lengths: characteristic lengths of the bodies.
+        share: share of the noise in the columns that is subtracted.
+        leverage: leverage of each group in the last iteration, shape (G,).
     """
     space = data.space
-    weights, fraction, beyond = weighted_by_residuals(data, x, leverage)
+    weights, fraction, excess = compute_residual_weights(data, x, leverage)
     problem = data.system.problem(weights)
     noise = share * fraction * data.system.noise_moment(weights)
-    scatter = share * fraction * data.system.noise_scatter(x, weights)
-    if beyond.any():
-        of_groups = data.system.moments(weights @ beyond @ weights)
-        scatter = scatter + of_groups.sum(axis=0)[:-1, :-1]
-    scaling = Scaling.of(space, x, lengths, _units_of_scalars(problem, data))
+    score_excess = share * fraction * data.system.noise_scatter(x, weights)
+    if excess.any():
+        group_moments = data.system.moments(weights @ excess @ weights)
+        score_excess = score_excess + group_moments.sum(axis=0)[:-1, :-1]
+    scaling = Scaling.of(space, x, lengths, _scalar_units(problem, data))
     to_x = scaling.to_x
     split = identifiability(
         problem.A @ to_x,
         to_x.T @ noise[:-1, :-1] @ to_x,
-        to_x.T @ scatter @ to_x,
-        body_units(scaling),
-        free_columns(data, scaling),
+        to_x.T @ score_excess @ to_x,
+        parameter_scales(scaling),
+        free_basis(data, scaling),
         len(space.bodies),
     )
-    prior = prior_bodies(data, x, scaling)
-    corrected = _corrected(problem, noise, to_x @ split.resolved, to_x @ prior)
+    prior = default_bodies(data, x, scaling)
+    corrected = _eiv_corrected(problem, noise, to_x @ split.excited, to_x @ prior)
     y, reference = np.linalg.solve(*corrected), prior
-    theta = reference + split.resolved @ y
+    theta = reference + split.excited @ y
     if not split.complete:
-        little = HALF_WIDTH_SIGMA * split.errors >= 1.0
-        reference = prior + split.resolved[:, little] @ (y / (1.0 + split.errors**4))[little]
-        corrected = _corrected(problem, noise, to_x @ split.identifiable, to_x @ reference)
+        weak = HALF_WIDTH_SIGMA * split.errors >= 1.0
+        reference = prior + split.excited[:, weak] @ (y / (1.0 + split.errors**4))[weak]
+        corrected = _eiv_corrected(problem, noise, to_x @ split.identifiable, to_x @ reference)
         theta = reference + split.identifiable @ np.linalg.solve(*corrected)
-    regularised = prior + split.resolved @ (y / (1.0 + split.errors**2))
-    if not (regularised[: 10 * len(scaling.bodies) : 10] > 0.0).all():
-        regularised = theta
+    ridge_theta = prior + split.excited @ (y / (1.0 + split.errors**2))
+    if not (ridge_theta[: 10 * len(scaling.bodies) : 10] > 0.0).all():
+        ridge_theta = theta
     fit = LeastSquaresFit(
         data=data,
         weights=weights,
         problem=problem,
         noise_fraction=fraction,
         noise=noise,
-        scatter=scatter,
+        score_excess=score_excess,
         scaling=scaling,
         identifiability=split,
         prior=prior,
         reference=reference,
-        corrected=corrected,
+        eiv_corrected=corrected,
         theta=theta,
-        regularised=regularised,
+        ridge_theta=ridge_theta,
     )
     errors = np.zeros(len(space))
     for number, body in enumerate(scaling.bodies):
@@ -312,33 +315,33 @@ def _solve(
     return fit
 
 
-def _grown(lengths: Sequence[float], fit: LeastSquaresFit) -> float:
-    """By what share sizes differ from those that a fit was scaled by, at the most."""
+def _length_change(lengths: Sequence[float], fit: LeastSquaresFit) -> float:
+    """Return the largest relative change of the lengths since the scaling of a fit."""
     bodies = fit.scaling.bodies
     return max(abs(a / b.length - 1.0) for a, b in zip(lengths, bodies, strict=True))
 
 
-def lengths_of_fit(fit: LeastSquaresFit, *, damped: bool) -> list[float]:
-    """Each body's size: from its inertia as far as the data resolve that, else the default ball's.
+def characteristic_lengths(fit: LeastSquaresFit, *, damped: bool) -> list[float]:
+    """Compute the characteristic length of each body (see `characteristic_length`).
 
-    Damped, half of the way is gone, as what is shrunk towards a larger body makes a larger one.
+    If damped, the change is halved: shrinkage towards a larger body enlarges the estimate.
     """
     split = fit.identifiability
     theta = fit.theta
     if not split.complete:
-        A, b = fit.corrected_along(split.resolved)
-        theta = fit.reference + split.resolved @ np.linalg.solve(A, b)
+        A, b = fit.eiv_corrected_along(split.excited)
+        theta = fit.reference + split.excited @ np.linalg.solve(A, b)
     lengths = []
     for number, body in enumerate(fit.scaling.bodies):
         default = default_length(float(fit.x[10 * number]))
-        trace = float(TRACE @ theta[10 * number : 10 * number + 10])
-        taken = likely_length(trace, split.size_errors[number], body.length, default)
-        lengths.append(float(np.sqrt(taken * body.length)) if damped else taken)
+        trace = float(INERTIA_TRACE @ theta[10 * number : 10 * number + 10])
+        estimate = characteristic_length(trace, split.size_errors[number], body.length, default)
+        lengths.append(float(np.sqrt(estimate * body.length)) if damped else estimate)
     return lengths
 
 
-def _require_masses_and_coms(fit: LeastSquaresFit) -> None:
-    """Raise unless masses and first moments are identifiable."""
+def _require_identifiable_mass_and_com(fit: LeastSquaresFit) -> None:
+    """Raise unless all masses and first moments are identifiable."""
     space, widths = fit.data.space, fit.identifiability.half_widths
     missing = [
         space.names[k]
@@ -347,43 +350,44 @@ def _require_masses_and_coms(fit: LeastSquaresFit) -> None:
         if not widths[k] < 1.0
     ]
     if missing:
-        raise too_little(missing, fit.data)
+        raise insufficient_excitation(missing, fit.data)
 
 
-def scores_root(root: Array, scatter: Array) -> Array:
-    """G with GᵀG = H + X, the covariance of the scores.
+def score_covariance_root(root: Array, score_excess: Array) -> Array:
+    """Return a root G of the score covariance GᵀG = H + X.
 
-    X is read off the residuals and is no square: of chance alone it could leave nothing of H.
+    X is estimated from residuals and need not be positive semidefinite, so that its eigenvalues
+    relative to H are bounded from below.
 
     Args:
-        root: upper triangular, of H, shape (k, k).
-        scatter: X, shape (k, k).
+        root: upper triangular root of the information H, shape (k, k).
+        score_excess: X, shape (k, k).
     """
-    shares, U = np.linalg.eigh(whiten_moment(scatter, root))
-    return np.sqrt(1.0 + np.maximum(shares, _LEAST_SCATTER))[:, None] * (U.T @ root)
+    shares, U = np.linalg.eigh(whiten_moment(score_excess, root))
+    return np.sqrt(1.0 + np.maximum(shares, _MIN_SCORE_EXCESS))[:, None] * (U.T @ root)
 
 
-def _corrected(
+def _eiv_corrected(
     problem: LinearProblem, noise: Array, columns: Array, reference: Array
 ) -> tuple[Array, Array]:
-    """A y = b of x = reference + columns · y, noise taken off.
+    """Restrict a problem to x = reference + columns · y and correct it for noise in its columns.
 
     Args:
-        problem: in x.
-        noise: its moment in the columns [A | b], shape (p + 1, p + 1).
+        problem: least-squares problem in x.
+        noise: moment of the noise in the columns [A | b], shape (p + 1, p + 1).
         columns: shape (p, k).
         reference: shape (p,).
     """
-    into = into_directions(columns, reference)
+    change = change_of_variables(columns, reference)
     rows = np.concatenate((problem.A, problem.b[:, None]), axis=1)
-    return without_noise(rows @ into, into.T @ noise @ into)
+    return subtract_noise_moment(rows @ change, change.T @ noise @ change)
 
 
-def _units_of_scalars(problem: LinearProblem, data: FitData) -> Array:
-    """For each scalar the value that alone would explain everything: its scale."""
+def _scalar_units(problem: LinearProblem, data: FitData) -> Array:
+    """Return for each scalar the value that alone would explain the data: its scale."""
     if not data.space.scalars:
         return np.zeros(0)
     columns = problem.A[:, data.space.scalar_slice]
     norms = np.linalg.norm(columns, axis=0)
-    whole = float(np.hypot(np.linalg.norm(problem.b), problem.floor))
-    return whole / np.where(norms > 0.0, norms, whole)
+    norm = float(np.hypot(np.linalg.norm(problem.b), problem.floor))
+    return norm / np.where(norms > 0.0, norms, norm)

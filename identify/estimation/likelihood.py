@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from identify.arrays import Array
-from identify.estimation.identifiability import LEVEL_KNOWN, NOTHING
-from identify.estimation.least_squares import LeastSquaresFit, scores_root
+from identify.estimation.identifiability import MIN_RELATIVE_EXCITATION, NOISE_LEVEL_RELATIVE_ERROR
+from identify.estimation.least_squares import LeastSquaresFit, score_covariance_root
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Term
 
@@ -101,13 +101,13 @@ def score_equations(fit: LeastSquaresFit) -> ScoreEquations:
     split, to_x = fit.identifiability, fit.scaling.to_x
     along = to_x @ fit.directions
     if split.complete:
-        turned, (A, b), root = np.eye(along.shape[1]), fit.corrected, fit.scores
+        turned, (A, b), root = np.eye(along.shape[1]), fit.eiv_corrected, fit.score_root
     else:
         turned, A, b, root = _of_the_excited(fit)
     L = root.T
     by_scores = np.linalg.solve(L, np.concatenate((A.T, turned @ along.T), axis=1))
     of_equations, whitening = np.split(by_scores, [A.shape[1]], axis=1)
-    R = of_equations @ A @ turned @ fit.along
+    R = of_equations @ A @ turned @ fit.coordinates
     return ScoreEquations(R, of_equations @ b + R @ fit.reference, fit.scaling, whitening)
 
 
@@ -116,13 +116,15 @@ def _of_the_excited(fit: LeastSquaresFit) -> tuple[Array, Array, Array, Array]:
     split, to_x = fit.identifiability, fit.scaling.to_x
     columns = fit.directions
     _, singular, turned = np.linalg.svd(fit.problem.A @ to_x @ columns, full_matrices=False)
-    excited = singular > NOTHING * singular[0]
+    excited = singular > MIN_RELATIVE_EXCITATION * singular[0]
     turned = turned[excited]
     unknown = to_x @ split.unidentifiable
     of_level = np.zeros(columns.shape[1])
     noise = fit.noise[:-1, :-1]
     of_level[split.identifiable.shape[1] :] = (unknown * (noise @ unknown)).sum(axis=0)
     along = to_x @ columns
-    scatter = along.T @ fit.scatter @ along + np.diag((LEVEL_KNOWN * of_level) ** 2)
-    root = scores_root(np.diag(singular[excited]), turned @ scatter @ turned.T)
-    return turned, *fit.corrected_along(columns @ turned.T), root
+    scatter = along.T @ fit.score_excess @ along + np.diag(
+        (NOISE_LEVEL_RELATIVE_ERROR * of_level) ** 2
+    )
+    root = score_covariance_root(np.diag(singular[excited]), turned @ scatter @ turned.T)
+    return turned, *fit.eiv_corrected_along(columns @ turned.T), root

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import fdtrc
 
 from identify.arrays import Array
-from identify.estimation.identifiability import NOTHING
+from identify.estimation.identifiability import MIN_RELATIVE_EXCITATION
 from identify.estimation.intervals import covariance_of, degrees_of_freedom
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.estimation.likelihood import ScoreEquations, score_equations
@@ -118,7 +118,7 @@ class Posterior:
         if self.weighing is None:
             return None
         fit = self.fit
-        of_scores = fit.problem.A.T @ fit.problem.A + fit.scatter
+        of_scores = fit.problem.A.T @ fit.problem.A + fit.score_excess
         return self.covariance - self.gain @ of_scores @ self.gain.T
 
 
@@ -138,7 +138,7 @@ def posterior_of(fit: LeastSquaresFit, prior: Prior) -> Posterior:
     likelihood = score_equations(fit)
     if not fit.identifiability.complete:
         share = _prior_share(fit, likelihood, covariance)
-    A, b, floor = fit.prior_completed
+    A, b, floor = fit.augmented_problem
     return Posterior(
         fit=fit,
         prior=prior,
@@ -231,7 +231,7 @@ def _components(
     spread = to_theta @ mixture.covariances @ to_theta.T + _SINGULAR * np.eye(10)
     whitening = np.linalg.inv(np.linalg.cholesky(spread))
     U, singular, _ = np.linalg.svd(free[:10], full_matrices=False)
-    own = (U * singular)[:, singular > NOTHING * singular[0]]
+    own = (U * singular)[:, singular > MIN_RELATIVE_EXCITATION * singular[0]]
     k = own.shape[1]
     alone: Any = np.linalg.qr(_stacked(whitening, own, means), mode="r")
     both = _stacked(whitening, free[:10], means)
@@ -254,7 +254,7 @@ def _of_other_bodies(fit: LeastSquaresFit) -> Array:
     split, q = fit.identifiability, fit.identifiability.free.shape[1]
     if len(fit.theta) == 10 or split.complete:
         return np.zeros((0, q + 1))
-    dual = fit.along[split.identifiable.shape[1] :].copy()
+    dual = fit.coordinates[split.identifiable.shape[1] :].copy()
     dual[:, :10] = 0.0
     return _rows(dual @ split.free, dual @ (fit.reference - fit.prior))
 
@@ -266,7 +266,7 @@ def _prior_share(fit: LeastSquaresFit, equations: ScoreEquations, covariance: Ar
     _, singular, Vt = np.linalg.svd(equations.R @ free)
     alone = np.zeros(len(Vt))
     alone[: len(singular)] = singular
-    told = alone > NOTHING * alone.max()
+    told = alone > MIN_RELATIVE_EXCITATION * alone.max()
     parts = along @ Vt.T
     own = ((parts[:, told] / alone[told]) ** 2).sum(axis=1)
     missing = np.linalg.norm(parts[:, ~told], axis=1) > 1e-6 * np.linalg.norm(parts, axis=1)

@@ -1,4 +1,4 @@
-"""Weights of residuals by band: of what a fit leaves, and what noise of the signals makes.
+"""Weights by frequency band, from the observed residuals and the predicted noise of the signals.
 
 Fisher, "Theory of statistical estimation" (1925).
 DerSimonian and Laird, "Meta-analysis in clinical trials" (1986).
@@ -16,354 +16,371 @@ from typing import NamedTuple
 import numpy as np
 
 from identify.arrays import Array, Indices
-from identify.estimation.initial_estimate import RESOLUTION, Channels, FitData, Kinds
+from identify.estimation.fit_data import RESIDUAL_RESOLUTION, ChannelTypes, FitData, WeightInputs
 from identify.significance import SIGNIFICANT_SIGMA
 
-_PREDICTED = 100.0
-"""Degrees of freedom of the predicted covariance of a group's residuals: what the noise of its
-signals makes, at the size that is found. So many residuals count as much as it …"""
+_PREDICTED_DEGREES = 100.0
+"""Prior degrees of freedom of a group's predicted residual covariance, scaled by its variance
+inflation: the weight of the prediction against the observed residuals."""
 
-_DEGREES_OF_KIND = 30.0
-"""… and so many, where nothing is predicted, as one size for each kind of channel."""
+_ISOTROPIC_DEGREES = 30.0
+"""Prior degrees of freedom of one variance for each kind of channel, used if nothing is
+predicted."""
 
-_SIZE_KNOWN = (3.0, 100.0)
-"""Least and most degrees of freedom of the size that is common to all bands …"""
+_MIN_SHRINKAGE_DEGREES, _MAX_SHRINKAGE_DEGREES = 3.0, 100.0
+"""Bounds of the degrees of freedom of the variance inflation common to all bands."""
 
-_SIZE_KNOWN_ALIKE = 10.0
-"""… and in predictions, where bands are taken to be alike."""
+_POOLED_DEGREES = 10.0
+"""Degrees of freedom of the common variance inflation of pooled bands, times that inflation."""
 
-_SCORINGS = 3
-"""Steps towards the likeliest size: the next ones move it by less than it is known to."""
+_SCORING_STEPS = 3
+"""Number of Fisher-scoring steps; further ones move the inflation by less than its error."""
 
-_MOST_AT_EDGE = 2.0
-"""By how much a size is larger at the lower edge of its band at the most."""
+_MAX_EDGE_RATIO = 2.0
+"""Largest ratio of the inflation at the lower edge of a band to that at its middle."""
 
-_LEAST_INDEPENDENT = 1e-8
-"""Share of each axis' residual variance that is taken to be independent of the other axes."""
+_MIN_INDEPENDENT_SHARE = 1e-8
+"""Share of each axis' residual variance that is assumed independent of the other axes."""
 
-_MOST_UNEVEN = 1e-4
-"""Least residual of a channel, as a share of what it measured, over the largest of the others: an
-exact torque beside a noisy force would outweigh it by more than double precision holds, and hide
-what the force alone tells, the mass."""
-
+_MIN_RESIDUAL_RATIO = 1e-4
+"""Smallest relative residual of a channel, as a share of the largest of the others. An exact torque
+with a noisy force would otherwise get a weight beyond double precision and hide the mass, which the
+force alone identifies."""
 
 _TINY = float(np.finfo(float).tiny)
+"""Smallest normal number, against division by zero."""
 
-_CONDITION = 1e9
-"""From where on directions of a predicted covariance count as nothing."""
+_MAX_CONDITION = 1e9
+"""Condition number of a predicted covariance above which small eigenvalues are ignored."""
 
 
-class Weighted(NamedTuple):
-    """Weights of a fit by its residuals.
+class ResidualWeights(NamedTuple):
+    """Weights of a fit from its residuals.
 
     Attributes:
-        weights: W of each group, shape (G, m, m).
-        fraction: share of the noise read off the signals that was taken to be there.
-        beyond: what the covariance of residuals of each group by itself has beyond W⁻¹, likewise.
+        weights: weight matrix W of each group, shape (G, m, m).
+        noise_fraction: share of the noise estimated from the signals that the residuals confirm.
+        excess_covariance: band-by-band residual covariance minus W⁻¹, shape (G, m, m).
     """
 
     weights: Array
-    fraction: float
-    beyond: Array
+    noise_fraction: float
+    excess_covariance: Array
 
 
-def weighted_by_residuals(data: FitData, x: Array, leverage: Array) -> Weighted:
-    """Compute the weights that the residuals of a fit call for.
+def compute_residual_weights(data: FitData, x: Array, leverage: Array) -> ResidualWeights:
+    """Compute the weights of a fit from its residuals.
 
     Args:
         data: system and equalities.
-        x: the unknowns, shape (p,).
-        leverage: effective samples that unknowns and offsets take of each group, shape (G,).
+        x: unknowns, shape (p,).
+        leverage: effective samples of each group used by unknowns and offsets, shape (G,).
     """
-    of = data.channels
+    inputs = data.weight_inputs
     moments = data.system.residual_moments(x, data.scale_weights)
-    left = of.effective_samples - leverage
-    found = moments / np.maximum(left, 1.0)[:, None, None]
-    predicted = data.system.noise_moments(x) / of.effective_samples[:, None, None]
-    bands = Bands(found, predicted, of.wrench_noise, of.of_kind)
-    fraction = _noise_fraction(of, bands, left)
+    degrees = inputs.effective_samples - leverage
+    observed = moments / np.maximum(degrees, 1.0)[:, None, None]
+    predicted = data.system.noise_moments(x) / inputs.effective_samples[:, None, None]
+    bands = BandCovariances(observed, predicted, inputs.wrench_noise, inputs.types)
+    fraction = _noise_fraction(inputs, bands, degrees)
     if fraction < 1.0:
         bands = replace(bands, predicted=fraction * predicted)
-    weights, covariance = _residual_weights(of, bands)
-    return Weighted(weights, fraction, bands.own_covariance(of.sensors) - covariance)
+    weights, covariance = _invert_covariance(inputs, bands)
+    excess = bands.band_covariance(inputs.sensors) - covariance
+    return ResidualWeights(weights, fraction, excess)
 
 
-def _noise_fraction(of: Channels, bands: Bands, left: Array) -> float:
-    """Share of the noise read off the signals that residuals have room for.
+def _noise_fraction(inputs: WeightInputs, bands: BandCovariances, degrees: Array) -> float:
+    """Estimate the share of the noise read from the signals that the residuals confirm.
 
-    A motion with fast parts of its own, and no noise, looks noisy; the residuals tell.
+    A noise-free motion with fast components looks noisy; its residuals are then smaller than
+    predicted.
 
     Args:
-        of: the groups of a fit.
-        bands: their residuals, with all of the noise predicted.
-        left: effective samples of each group without those of unknowns and offsets, shape (G,).
+        inputs: groups of the fit.
+        bands: residual covariances, with all of the noise predicted.
+        degrees: effective samples of each group minus its leverage, shape (G,).
     """
-    compared = (bands.made > 0.0) & (left >= 1.0)[:, None]
+    compared = (bands.predicted_power > 0.0) & (degrees >= 1.0)[:, None]
     if not bands.predicts or not compared.any():
         return 1.0
-    number, names = np.maximum(of.kind, 0).ravel(), int(of.kind.max()) + 1
-    degrees = np.where(compared, left[:, None] * of.of_kind.counts, 0.0).ravel()
-    ratios = (bands.seen / np.where(compared, bands.made, np.inf)).ravel()
-    by_kind = np.bincount(number, degrees, names)
-    kinds = by_kind > 0.0
-    mean = np.bincount(number, ratios * degrees, names)[kinds] / by_kind[kinds]
-    room = float((mean * (1.0 + SIGNIFICANT_SIGMA * np.sqrt(2.0 / by_kind[kinds]))).max())
-    return min(room, 1.0)
+    number, names = np.maximum(inputs.kind, 0).ravel(), int(inputs.kind.max()) + 1
+    kind_degrees = np.where(compared, degrees[:, None] * inputs.types.counts, 0.0).ravel()
+    ratios = (bands.observed_power / np.where(compared, bands.predicted_power, np.inf)).ravel()
+    total = np.bincount(number, kind_degrees, names)
+    kinds = total > 0.0
+    mean = np.bincount(number, ratios * kind_degrees, names)[kinds] / total[kinds]
+    upper = float((mean * (1.0 + SIGNIFICANT_SIGMA * np.sqrt(2.0 / total[kinds]))).max())
+    return min(upper, 1.0)
 
 
-def _residual_weights(of: Channels, bands: Bands) -> tuple[Array, Array]:
-    """W of each group from its residuals, and from what noise of the signals makes of them.
+def _invert_covariance(inputs: WeightInputs, bands: BandCovariances) -> tuple[Array, Array]:
+    """Compute the weight matrices of the groups, and the residual covariances they invert.
 
     Returns:
-        The weights, and the covariances of residuals that they are the inverse of but for
-        rounding, shape (G, m, m) each.
+        Weights, and covariances (without the terms against rounding), shape (G, m, m) each.
     """
-    covariance = bands.cautious_covariance(of.sensors)
-    power, squares = covariance.diagonal(0, 1, 2), of.squares
-    # Residuals of all channels that move as one would make the weight singular.
-    rounding = of.rounding + _LEAST_INDEPENDENT * power
-    rounding += _MOST_UNEVEN**2 * (power / squares).max() * squares
-    return _inverse(covariance, np.where(of.channels, power + rounding, 1.0)), covariance
+    covariance = bands.pooled_covariance(inputs.sensors)
+    power, squares = covariance.diagonal(0, 1, 2), inputs.squares
+    # Fully correlated residuals of all channels would make the weight singular.
+    rounding = inputs.rounding + _MIN_INDEPENDENT_SHARE * power
+    rounding += _MIN_RESIDUAL_RATIO**2 * (power / squares).max() * squares
+    return _inverse(covariance, np.where(inputs.channels, power + rounding, 1.0)), covariance
 
 
 @dataclass(frozen=True)
-class Bands:
-    """The residuals of all groups: what was found of them, and what was to be expected.
+class BandCovariances:
+    """Observed and predicted residual covariances of all groups.
 
     Attributes:
-        found: their covariance, shape (G, m, m).
-        predicted: what noise of the signals makes of it, likewise.
-        of_wrench: the part of that which noise of the wrench alone makes, likewise.
-        kinds: of the channels.
+        observed: covariance of the residuals, shape (G, m, m).
+        predicted: covariance predicted from the noise of all signals, shape (G, m, m).
+        wrench_predicted: part of it from the noise of the wrench alone, shape (G, m, m).
+        kinds: channels of each kind.
     """
 
-    found: Array
+    observed: Array
     predicted: Array
-    of_wrench: Array
-    kinds: Kinds
+    wrench_predicted: Array
+    kinds: ChannelTypes
 
     @cached_property
     def predicts(self) -> bool:
         """Whether anything is predicted."""
         return bool(self.predicted.any())
 
-    def cautious_covariance(self, sensors: Indices) -> Array:
-        """The covariance of residuals where bands are taken to be alike, shape (G, m, m)."""
+    def pooled_covariance(self, sensors: Indices) -> Array:
+        """Compute the residual covariance with a pooled inflation of the bands, shape (G, m, m)."""
         if not self.predicts:
-            return self._of_kinds
-        sizes = _sizes(self.ratios, self.kinds.degrees, sensors, alike=True)
-        return self.covariance(self.ratios, _of_groups(sizes, sensors))
+            return self._isotropic_covariance
+        inflation = _variance_inflation(
+            self.variance_ratio, self.kinds.degrees, sensors, pooled=True
+        )
+        return self.covariance(self.variance_ratio, _by_group(inflation, sensors))
 
-    def own_covariance(self, sensors: Indices) -> Array:
-        """The covariance that each group has by itself: weights are cautious, intervals hold."""
+    def band_covariance(self, sensors: Indices) -> Array:
+        """Compute the residual covariance band by band, for intervals, shape (G, m, m)."""
         if not self.predicts:
-            return self._of_kinds
-        apart = _sizes(self.ratios, self.kinds.degrees, sensors, alike=False)
-        sizes = _at_lower_edges(apart, (sensors >= 0).sum(axis=1))
-        return self.covariance(self.ratios, _of_groups(sizes, sensors))
+            return self._isotropic_covariance
+        at_middle = _variance_inflation(
+            self.variance_ratio, self.kinds.degrees, sensors, pooled=False
+        )
+        inflation = _at_band_lower_edge(at_middle, (sensors >= 0).sum(axis=1))
+        return self.covariance(self.variance_ratio, _by_group(inflation, sensors))
 
     @cached_property
-    def made(self) -> Array:
-        """Power that was predicted of each kind, shape (G, K)."""
+    def predicted_power(self) -> Array:
+        """Predicted power of each kind, shape (G, K)."""
         return self.kinds.traces(self.predicted)
 
     @cached_property
-    def seen(self) -> Array:
-        """Power that was found of each kind, shape (G, K)."""
-        return self.kinds.traces(self.found)
+    def observed_power(self) -> Array:
+        """Observed power of each kind, shape (G, K)."""
+        return self.kinds.traces(self.observed)
 
     @cached_property
-    def excess(self) -> Array:
-        """What there may be more of than is predicted, for each prediction more: (G, m, m).
+    def excess_template(self) -> Array:
+        """Covariance of unmodelled noise per unit of variance inflation, shape (G, m, m).
 
-        Drift and coloured noise are the sensor's: the more of a prediction is its noise, the more
-        the excess has that noise's shape. It has the power of the prediction, kind by kind.
+        Drift and coloured noise come from the sensor: the template has the shape of the wrench's
+        noise as far as that dominates the prediction. Its power is that of the prediction, by kind.
         """
-        share = self.kinds.traces(self.of_wrench) / np.where(self.made > 0.0, self.made, np.inf)
+        power = np.where(self.predicted_power > 0.0, self.predicted_power, np.inf)
+        share = self.kinds.traces(self.wrench_predicted) / power
         root = np.sqrt(self.kinds.by_channel(np.maximum(1.0 - share, 0.0)))
-        return self.of_wrench + root[:, :, None] * root[:, None, :] * self.predicted
+        return self.wrench_predicted + root[:, :, None] * root[:, None, :] * self.predicted
 
     @cached_property
-    def ratios(self) -> Array:
-        """Size of what was found, in predictions, of each kind; NaN where nothing was predicted.
+    def variance_ratio(self) -> Array:
+        """Maximum-likelihood ratio of observed to predicted variance; NaN without a prediction.
 
         Returns:
             Shape (G, K); one for kinds that a group does not have.
         """
-        ratios = np.where(self.kinds.counts > 0.0, np.nan, 1.0)
-        group, kind, channels, own = self.kinds.blocks
-        told = (self.made > RESOLUTION * self.seen)[group, kind]
-        if not told.any():
-            return ratios
-        if not told.all():
-            group, kind, channels, own = group[told], kind[told], channels[told], own[told]
-        # The channels of each kind alone, where it has fewer than others one on the diagonal.
+        ratio = np.where(self.kinds.counts > 0.0, np.nan, 1.0)
+        group, kind, channels, flags = self.kinds.blocks
+        predicted = (self.predicted_power > RESIDUAL_RESOLUTION * self.observed_power)[group, kind]
+        if not predicted.any():
+            return ratio
+        if not predicted.all():
+            group, kind = group[predicted], kind[predicted]
+            channels, flags = channels[predicted], flags[predicted]
+        # Blocks of the kinds; one with fewer channels than others is padded on the diagonal.
         blocks = group[:, None, None], channels[:, :, None], channels[:, None, :]
-        P, E, found = (of[blocks] for of in (self.predicted, self.excess, self.found))
-        others = 0.0
-        if not own.all():
-            both = own[:, :, None] * own[:, None, :]
-            P, E, found = both * P, both * E, both * found
-            power = self.made[group, kind][:, None] * (1.0 - own)
-            others = power[:, :, None] * np.eye(own.shape[1])
-        P, compared = P + others, np.array((found - P, E))
-        size = _scored(P, compared)
-        for _ in range(_SCORINGS - 1):  # sizes of one and less score as they did
-            larger = np.flatnonzero(size > 1.0)
+        P, E, observed = (
+            part[blocks] for part in (self.predicted, self.excess_template, self.observed)
+        )
+        padding = 0.0
+        if not flags.all():
+            mask = flags[:, :, None] * flags[:, None, :]
+            P, E, observed = mask * P, mask * E, mask * observed
+            power = self.predicted_power[group, kind][:, None] * (1.0 - flags)
+            padding = power[:, :, None] * np.eye(flags.shape[1])
+        P, terms = P + padding, np.array((observed - P, E))
+        estimate = _fisher_scoring_step(P, terms)
+        for _ in range(_SCORING_STEPS - 1):  # ratios up to one would repeat the same step
+            larger = np.flatnonzero(estimate > 1.0)
             if not len(larger):
                 break
-            more = compared[:, larger]
-            at = P[larger] + (size[larger] - 1.0)[:, None, None] * more[1]
-            size[larger] = _scored(at, more)
-        ratios[group, kind] = np.maximum(size, 0.0)
-        return ratios
+            covariance = P[larger] + (estimate[larger] - 1.0)[:, None, None] * terms[1, larger]
+            estimate[larger] = _fisher_scoring_step(covariance, terms[:, larger])
+        ratio[group, kind] = np.maximum(estimate, 0.0)
+        return ratio
 
-    def covariance(self, ratios: Array, sizes: Array) -> Array:
-        """What was found, shrunk towards the prediction at the size it has, or one size a kind.
+    def covariance(self, variance_ratio: Array, inflation: Array) -> Array:
+        """Shrink the observed covariance towards the inflated prediction.
+
+        Without a prediction the target is one variance for each kind.
 
         Args:
-            ratios: sizes found, shape (G, K).
-            sizes: taken, likewise.
+            variance_ratio: ratios of observed to predicted variance, shape (G, K).
+            inflation: variance inflation of the prediction, shape (G, K).
         """
         n, channels = self.kinds.effective_samples[:, None, None], self.kinds.channels
-        size = np.where(channels > 0.0, self.kinds.by_channel(sizes), 1.0)
-        more = np.sqrt(size - 1.0)
-        expected = self.predicted + self.excess * (more[:, :, None] * more[:, None, :])
-        # The less of it is predicted, the less is known of its shape.
-        settled = (channels / size).sum(axis=1) / self.kinds.counts.sum(axis=1)
-        known = _DEGREES_OF_KIND + (_PREDICTED - _DEGREES_OF_KIND) * settled[:, None, None]
-        covariance = (known * expected + n * self.found) / (known + n)
-        unpredicted = np.isnan(ratios).any(axis=1)
+        factor = np.where(channels > 0.0, self.kinds.by_channel(inflation), 1.0)
+        root = np.sqrt(factor - 1.0)
+        expected = self.predicted + self.excess_template * (root[:, :, None] * root[:, None, :])
+        # The smaller the predicted share, the less certain is the shape of the prediction.
+        share = ((channels / factor).sum(axis=1) / self.kinds.counts.sum(axis=1))[:, None, None]
+        degrees = _ISOTROPIC_DEGREES + (_PREDICTED_DEGREES - _ISOTROPIC_DEGREES) * share
+        covariance = (degrees * expected + n * self.observed) / (degrees + n)
+        unpredicted = np.isnan(variance_ratio).any(axis=1)
         if unpredicted.any():
-            covariance[unpredicted] = self._of_kinds[unpredicted]
+            covariance[unpredicted] = self._isotropic_covariance[unpredicted]
         return covariance
 
     @cached_property
-    def _of_kinds(self) -> Array:
-        """What was found, shrunk towards one size a kind, shape (G, m, m)."""
+    def _isotropic_covariance(self) -> Array:
+        """Observed covariance shrunk towards one variance for each kind, shape (G, m, m)."""
         n = self.kinds.effective_samples[:, None, None]
-        power = self.kinds.by_channel(self.seen / np.maximum(self.kinds.counts, 1.0))
-        alike = power[:, :, None] * np.eye(power.shape[1])
-        return (_DEGREES_OF_KIND * alike + n * self.found) / (_DEGREES_OF_KIND + n)
+        power = self.kinds.by_channel(self.observed_power / np.maximum(self.kinds.counts, 1.0))
+        isotropic = power[:, :, None] * np.eye(power.shape[1])
+        weighted = _ISOTROPIC_DEGREES * isotropic + n * self.observed
+        return weighted / (_ISOTROPIC_DEGREES + n)
 
 
-def _scored(covariance: Array, compared: Array) -> Array:
-    """A step towards the likeliest size of predictions, by its likelihood's score (Fisher 1925).
+def _fisher_scoring_step(covariance: Array, terms: Array) -> Array:
+    """Take a Fisher-scoring step for the variance ratio (Fisher 1925).
 
     Args:
-        covariance: at the size that the step is from, shape (C, k, k).
-        compared: what was found beyond the prediction, and what is more of it, (2, C, k, k).
+        covariance: covariance at the current ratio, shape (C, k, k).
+        terms: observed minus predicted covariance, and the excess template, (2, C, k, k).
     """
-    turned = _pseudoinverse(covariance) @ compared
-    beyond, each = (turned * turned[1].swapaxes(1, 2)).sum(axis=(2, 3))
-    return 1.0 + beyond / each
+    whitened = _pseudoinverse(covariance) @ terms
+    score, information = (whitened * whitened[1].swapaxes(1, 2)).sum(axis=(2, 3))
+    return 1.0 + score / information
 
 
-def _sizes(ratios: Array, degrees: Array, sensors: Indices, *, alike: bool) -> Array:
-    """Sizes of the residuals of each sensor's bands, in predictions, by kind.
+def _variance_inflation(
+    variance_ratio: Array, degrees: Array, sensors: Indices, *, pooled: bool
+) -> Array:
+    """Shrink the variance ratios of a sensor's bands, decreasing with frequency, one or more.
 
-    What noise of the signals does not predict, drift and coloured noise, is slow: sizes do not grow
-    with frequency. Bands that would have it otherwise share one.
+    Unmodelled drift and coloured noise are slow, so that the inflation does not increase with
+    frequency: isotonic regression.
 
     Args:
-        ratios: sizes found, in predictions; NaN where nothing was predicted, shape (G, K).
-        degrees: of freedom behind them, likewise.
-        sensors: groups of each, the mean of blocks first, then from slow to fast; −1 where a sensor
-            has fewer, shape (sensors, bands).
-        alike: whether the bands are taken to be the more alike, the more there is that noise does
-            not predict: it may be the model that fails, and then it fails in all of them.
+        variance_ratio: ratio of observed to predicted variance; NaN if not predicted, (G, K).
+        degrees: degrees of freedom of the ratios, shape (G, K).
+        sensors: groups of each sensor, block means first, then from slow to fast; −1 where it has
+            fewer, shape (sensors, bands).
+        pooled: whether bands are shrunk to their common inflation the more, the larger it is: the
+            model may be wrong, and then it is in all bands.
 
     Returns:
         Shape (sensors, bands, K).
     """
-    there, ratios = (sensors >= 0)[..., None], ratios[sensors]
-    predicted = there & ~np.isnan(ratios)
+    exists, ratios = (sensors >= 0)[..., None], variance_ratio[sensors]
+    predicted = exists & ~np.isnan(ratios)
     if not predicted.any():
         return np.ones(ratios.shape)
     degrees, ratios = np.where(predicted, (degrees[sensors], ratios), 0.0)
     total = np.maximum(degrees.sum(axis=1), 1.0)
     common = np.maximum((degrees * ratios).sum(axis=1) / total, 1.0)[:, None]
-    if alike:
-        known = _SIZE_KNOWN_ALIKE * common
+    if pooled:
+        common_degrees = _POOLED_DEGREES * common
     else:
-        known = _degrees_of_common(ratios[:, 1:], degrees[:, 1:])[:, None]
-    total = known + degrees
-    sizes = np.maximum((known * common + degrees * ratios) / total, 1.0)
-    grow = ((sizes[:, 2:] > sizes[:, 1:-1]) & there[:, 2:]).any(axis=1)
-    for sensor, kind in np.argwhere(grow).tolist():
-        own = sensor, slice(1, None), kind
-        weights = np.where(there[sensor, 1:, 0], total[own], 0.0)  # what is not there has none
-        sizes[own] = np.maximum(_not_growing(sizes[own].tolist(), weights.tolist()), 1.0)
-    return np.where(predicted.any(axis=(1, 2), keepdims=True), sizes, 1.0)
+        common_degrees = _shrinkage_degrees(ratios[:, 1:], degrees[:, 1:])[:, None]
+    total = common_degrees + degrees
+    inflation = np.maximum((common_degrees * common + degrees * ratios) / total, 1.0)
+    increases = ((inflation[:, 2:] > inflation[:, 1:-1]) & exists[:, 2:]).any(axis=1)
+    for sensor, kind in np.argwhere(increases).tolist():
+        bands = sensor, slice(1, None), kind
+        weights = np.where(exists[sensor, 1:, 0], total[bands], 0.0)
+        decreasing = _isotonic_decreasing(inflation[bands].tolist(), weights.tolist())
+        inflation[bands] = np.maximum(decreasing, 1.0)
+    return np.where(predicted.any(axis=(1, 2), keepdims=True), inflation, 1.0)
 
 
-def _of_groups(sizes: Array, sensors: Indices) -> Array:
-    """Sizes of each sensor's bands as those of each group, (sensors, bands, K) to (G, K)."""
-    there = sensors >= 0
-    found = np.ones((int(there.sum()), sizes.shape[-1]))
-    found[sensors[there]] = sizes[there]
-    return found
+def _by_group(values: Array, sensors: Indices) -> Array:
+    """Arrange values of the sensors' bands by group, (sensors, bands, K) to (G, K)."""
+    exists = sensors >= 0
+    by_group = np.ones((int(exists.sum()), values.shape[-1]))
+    by_group[sensors[exists]] = values[exists]
+    return by_group
 
 
-def _degrees_of_common(ratios: Array, degrees: Array) -> Array:
-    """Degrees of freedom of the common size: the more, the less bands differ.
+def _shrinkage_degrees(variance_ratio: Array, degrees: Array) -> Array:
+    """Estimate the degrees of freedom of the common inflation from the spread between bands.
 
-    Chance alone makes sizes differ. What they differ by beyond it is theirs (DerSimonian and Laird
-    1986), and sizes that vary by τ² of their square are known as of 2 / τ² degrees of freedom.
+    The variance τ² between bands beyond chance (DerSimonian and Laird 1986), relative to the square
+    of their mean, corresponds to 2 / τ² degrees of freedom.
 
     Args:
-        ratios: sizes found, in predictions, shape (sensors, bands, K).
-        degrees: of freedom behind them, likewise.
+        variance_ratio: ratio of observed to predicted variance, shape (sensors, bands, K).
+        degrees: degrees of freedom of the ratios, shape (sensors, bands, K).
 
     Returns:
         Shape (sensors, K).
     """
-    least, most = _SIZE_KNOWN
-    weights, several = 0.5 * degrees, (degrees > 0.0).sum(axis=1)
+    least, most = _MIN_SHRINKAGE_DEGREES, _MAX_SHRINKAGE_DEGREES
+    weights, bands = 0.5 * degrees, (degrees > 0.0).sum(axis=1)
     total = weights.sum(axis=1)
     total = np.where(total > 0.0, total, 1.0)
-    common = (weights * ratios).sum(axis=1) / total
-    compared = (several > 1) & (common > 0.0)
-    away = ratios / np.where(compared, common, 1.0)[:, None] - 1.0
-    own = (weights * away**2).sum(axis=1) - (several - 1.0)
-    own = own / np.where(compared, total - (weights**2).sum(axis=1) / total, 1.0)
-    return np.where(compared, 2.0 / np.clip(own, 2.0 / most, 2.0 / least), least)
+    common = (weights * variance_ratio).sum(axis=1) / total
+    compared = (bands > 1) & (common > 0.0)
+    deviation = variance_ratio / np.where(compared, common, 1.0)[:, None] - 1.0
+    tau_squared = (weights * deviation**2).sum(axis=1) - (bands - 1.0)
+    scale = np.where(compared, total - (weights**2).sum(axis=1) / total, 1.0)
+    tau_squared = tau_squared / scale
+    return np.where(compared, 2.0 / np.clip(tau_squared, 2.0 / most, 2.0 / least), least)
 
 
-def _at_lower_edges(sizes: Array, bands: Indices) -> Array:
-    """Sizes of bands at their lower edges: what motion there is stands there.
+def _at_band_lower_edge(inflation: Array, bands: Indices) -> Array:
+    """Interpolate the inflation at the lower edges of the bands, where the motion is.
 
-    Between the middles of bands sizes fall as those of neighbours do.
+    Between the middles of bands the inflation falls geometrically.
 
     Args:
-        sizes: of each sensor's bands, the mean of blocks first, shape (sensors, bands, K).
-        bands: how many of them each sensor has, shape (sensors,).
+        inflation: inflation of each sensor's bands, block means first, (sensors, bands, K).
+        bands: number of bands of each sensor, shape (sensors,).
     """
-    if sizes.shape[1] < 3:
-        return sizes
-    falls = sizes[:, 1:-1] / sizes[:, 2:]
-    grown = np.minimum(np.sqrt(np.concatenate((falls[:, :1], falls), axis=1)), _MOST_AT_EDGE)
-    grown = np.where((bands > 2)[:, None, None], grown, 1.0)
-    return np.concatenate((sizes[:, :1], sizes[:, 1:] * grown), axis=1)
+    if inflation.shape[1] < 3:
+        return inflation
+    falls = inflation[:, 1:-1] / inflation[:, 2:]
+    ratio = np.minimum(np.sqrt(np.concatenate((falls[:, :1], falls), axis=1)), _MAX_EDGE_RATIO)
+    ratio = np.where((bands > 2)[:, None, None], ratio, 1.0)
+    return np.concatenate((inflation[:, :1], inflation[:, 1:] * ratio), axis=1)
 
 
-def _not_growing(values: Sequence[float], weights: Sequence[float]) -> list[float]:
-    """Nearest values that do not grow: neighbours that do share their mean (Ayer and others 1955).
+def _isotonic_decreasing(values: Sequence[float], weights: Sequence[float]) -> list[float]:
+    """Fit non-increasing values by pool adjacent violators (Ayer and others 1955).
 
-    Those of no weight stand last, and change nothing.
+    Values of zero weight must come last; they do not change the others.
     """
-    shared: list[tuple[float, float, int]] = []
-    before, own, many = np.inf, 0.0, 0
-    for mean, total in zip(values, weights, strict=True):
+    pools: list[tuple[float, float, int]] = []
+    last_mean, last_weight, last_count = np.inf, 0.0, 0
+    for mean, weight in zip(values, weights, strict=True):
         count = 1
-        while before < mean:
-            mean = (own * before + total * mean) / max(own + total, _TINY)
-            total, count = own + total, many + count
-            before, own, many = shared.pop()
-        shared.append((before, own, many))
-        before, own, many = mean, total, count
-    shared.append((before, own, many))
-    return [mean for mean, _, count in shared for _ in range(count)]
+        while last_mean < mean:
+            total = last_weight + weight
+            mean = (last_weight * last_mean + weight * mean) / max(total, _TINY)
+            weight, count = total, last_count + count
+            last_mean, last_weight, last_count = pools.pop()
+        pools.append((last_mean, last_weight, last_count))
+        last_mean, last_weight, last_count = mean, weight, count
+    pools.append((last_mean, last_weight, last_count))
+    return [mean for mean, _, count in pools for _ in range(count)]
 
 
 def _trace(matrices: Array) -> Array:
@@ -371,23 +388,25 @@ def _trace(matrices: Array) -> Array:
 
 
 def _pseudoinverse(matrices: Array) -> Array:
-    """Of symmetric matrices; directions far below the largest count as nothing."""
+    """Invert symmetric matrices; eigenvalues far below the largest are ignored."""
     try:
         inverse = np.linalg.inv(matrices)
     except np.linalg.LinAlgError:
-        return np.linalg.pinv(matrices, 1.0 / _CONDITION, hermitian=True)
-    poor = ~(np.abs(_trace(matrices) * _trace(inverse)) < _CONDITION)
-    if poor.any():
-        inverse[poor] = np.linalg.pinv(matrices[poor], 1.0 / _CONDITION, hermitian=True)
+        return np.linalg.pinv(matrices, 1.0 / _MAX_CONDITION, hermitian=True)
+    ill_conditioned = ~(np.abs(_trace(matrices) * _trace(inverse)) < _MAX_CONDITION)
+    if ill_conditioned.any():
+        inverse[ill_conditioned] = np.linalg.pinv(
+            matrices[ill_conditioned], 1.0 / _MAX_CONDITION, hermitian=True
+        )
     return inverse
 
 
 def _inverse(covariance: Array, power: Array) -> Array:
-    """Of covariances whose entries differ by orders of magnitude: through the correlation.
+    """Invert covariances whose entries differ by orders of magnitude, via the correlation.
 
     Args:
-        covariance: but for the diagonal, shape (G, m, m).
-        power: the diagonal, shape (G, m).
+        covariance: off-diagonal entries, shape (G, m, m).
+        power: diagonal, shape (G, m).
     """
     sigma = np.sqrt(power)
     products = sigma[:, :, None] * sigma[:, None, :]

@@ -123,8 +123,8 @@ def _difference(fit: LeastSquaresFit, x: Array) -> _Other:
     """
     known = fit.identifiability.identifiable.shape[1]
     into = fit.scaling.to_x @ fit.directions[:, :known]
-    shift = into @ (fit.along[:known] @ fit.scaling.theta(fit.x - x))
-    along = fit.scores @ fit.inverse_along @ into.T
+    shift = into @ (fit.coordinates[:known] @ fit.scaling.theta(fit.x - x))
+    along = fit.score_root @ fit.corrected_information_inverse @ into.T
     return shift, along.T @ along
 
 

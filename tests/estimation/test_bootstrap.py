@@ -6,7 +6,7 @@ import pytest
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, estimate_body
 from identify.estimation.bootstrap import BlockBootstrap, _Blocks
-from identify.estimation.identifiability import without_noise
+from identify.estimation.errors_in_variables import subtract_noise_moment
 from identify.estimation.intervals import covariance_of
 from identify.regressors import System, block_statistics
 from identify.regressors.triangular import qr_factor
@@ -59,7 +59,7 @@ def test_a_refit_takes_off_the_noise_of_the_columns_as_the_fit_does():
     root = qr_factor(fit.problem.A @ known)
     columns = known @ np.linalg.inv(root)
     blocks = _Blocks.of(fit, columns)
-    A, _ = fit.corrected
+    A, _ = fit.eiv_corrected
     left = np.linalg.solve(root.T, A.T)
     noise = np.eye(10) - left @ left.T
     shares = blocks.samples / blocks.samples.sum()
@@ -75,7 +75,7 @@ def test_a_refit_takes_off_the_noise_of_the_columns_as_the_fit_does():
     rows = np.column_stack((again.A @ known, again.b))
     into = np.pad(known, ((0, 1), (0, 1)))
     into[-1, -1] = 1.0
-    found, right = without_noise(rows, weight @ shares * into.T @ fit.noise @ into)
+    found, right = subtract_noise_moment(rows, weight @ shares * into.T @ fit.noise @ into)
     x = known @ np.linalg.solve(found, right)
     errors = np.sqrt(np.diag(covariance_of(fit)))
     assert_close((fit.x + columns @ moved) / errors, x / errors, 1e-3, scale=1.0)

@@ -58,7 +58,7 @@ def shift_of(plain: Recording, other: Recording) -> np.ndarray:
 
 
 def test_a_number_is_of_each_axis_and_of_what_they_have_in_common():
-    """Channels of a kind then vary together by half of it, and those of two kinds do not."""
+    """WeightInputs of a kind then vary together by half of it, and those of two kinds do not."""
     deviations, crosstalk = gain_deviations(0.02)
     assert crosstalk is None
     J = np.hstack((np.eye(6), np.kron(np.eye(2), np.ones((3, 1)))))

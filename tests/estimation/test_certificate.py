@@ -42,7 +42,7 @@ from tests.strategies import random_body, seeds
 
 
 def terms_of(fit) -> tuple[Term, ...]:
-    known = fit.data.known[0]
+    known = fit.data.fixed[0]
     return (Consistent(), KnownMass(float(fit.data.values[0]))) if known else (Consistent(),)
 
 

@@ -237,7 +237,7 @@ def test_the_covariance_with_noise_in_the_motion_is_that_of_the_corrected_equati
     fit = fit_of([block_statistics(prepare(recording, 5.0))])
     H = fit.problem.A.T @ fit.problem.A
     B = H - fit.noise[:-1, :-1]
-    expected = np.linalg.inv(B) @ (H + fit.scatter) @ np.linalg.inv(B)
+    expected = np.linalg.inv(B) @ (H + fit.score_excess) @ np.linalg.inv(B)
     size = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
     assert_close(covariance_of(fit) / size, expected / size, 1e-6)
     assert np.abs(expected / size - np.linalg.inv(H) / size).max() > 0.03

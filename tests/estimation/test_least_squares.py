@@ -12,7 +12,11 @@ from identify.estimation import (
     ordinary_least_squares,
 )
 from identify.estimation.intervals import covariance_of
-from identify.estimation.least_squares import _solve, lengths_of_fit, weighted_least_squares
+from identify.estimation.least_squares import (
+    _irls_iteration,
+    characteristic_lengths,
+    weighted_least_squares,
+)
 from identify.inertia import phi_from_inertia
 from identify.regressors import (
     BodyWrench,
@@ -231,9 +235,9 @@ def test_a_fit_is_where_its_rounds_settle(case, bias):
     errors = np.sqrt(np.diag(covariance_of(fit)))
     settled, moved = fit, np.inf
     for _ in range(40):
-        before, x = settled, settled.scaling.x(settled.regularised)
-        lengths = lengths_of_fit(settled, damped=False)
-        settled = _solve(settled.data, x, lengths, 1.0, settled.leverages)
+        before, x = settled, settled.scaling.x(settled.ridge_theta)
+        lengths = characteristic_lengths(settled, damped=False)
+        settled = _irls_iteration(settled.data, x, lengths, 1.0, settled.leverages)
         moved = float(np.abs((settled.x - before.x) / errors).max())
         if moved < 1e-8:
             break

@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from identify.estimation import estimate_body
-from identify.estimation.identifiability import without_noise
-from identify.estimation.initial_estimate import Kinds
+from identify.estimation.errors_in_variables import subtract_noise_moment
+from identify.estimation.fit_data import ChannelTypes
 from identify.estimation.residual_weights import (
-    Bands,
-    _at_lower_edges,
-    _degrees_of_common,
-    _not_growing,
-    _sizes,
+    BandCovariances,
+    _at_band_lower_edge,
+    _isotonic_decreasing,
+    _shrinkage_degrees,
+    _variance_inflation,
 )
 from identify.inertia import PHI, phi_from_inertia
 from identify.regressors import block_statistics
@@ -42,7 +42,7 @@ def random_rows(rng: np.random.Generator, share: float):
 @given(seeds(), st.floats(0.01, 0.94))
 def test_noise_that_is_taken_off_is_that_of_the_normal_equations(seed, share):
     rows, noise = random_rows(np.random.default_rng(seed), share)
-    A, b = without_noise(rows, noise.T @ noise)
+    A, b = subtract_noise_moment(rows, noise.T @ noise)
     size = np.linalg.norm(rows, axis=0)
     scale = np.outer(size, size)
     whole = rows.T @ rows - noise.T @ noise
@@ -54,18 +54,18 @@ def test_noise_that_is_taken_off_is_that_of_the_normal_equations(seed, share):
 def test_more_noise_than_rows_leaves_a_twentieth(seed, share):
     """Along a direction of nothing but noise the equations stay definite, and draw to zero."""
     rows, noise = random_rows(np.random.default_rng(seed), share)
-    A, b = without_noise(rows, noise.T @ noise)
+    A, b = subtract_noise_moment(rows, noise.T @ noise)
     root = np.linalg.qr(rows[:, :-1], mode="r")
     left = np.linalg.solve(root.T, A.T)
     assert np.linalg.eigvalsh(left @ left.T)[0] > 0.05 * (1.0 - 1e-8)
     assert np.isfinite(b).all()
 
 
-def bands_of(found, predicted, of_wrench, effective) -> Bands:
+def bands_of(found, predicted, of_wrench, effective) -> BandCovariances:
     """Residuals of one kind in three channels, a band each."""
     kinds = np.ones((len(found), 1, 3), dtype=np.bool_)
     found, predicted, of_wrench = np.array(found), np.array(predicted), np.array(of_wrench)
-    return Bands(found, predicted, of_wrench, Kinds(kinds, np.array(effective)))
+    return BandCovariances(found, predicted, of_wrench, ChannelTypes(kinds, np.array(effective)))
 
 
 def sizes_of(ratios, effective) -> np.ndarray:
@@ -74,7 +74,9 @@ def sizes_of(ratios, effective) -> np.ndarray:
     found = np.array(ratios)[:, None, None] * predicted
     bands = bands_of(found, predicted, 0.0 * predicted, effective)
     sensors = np.arange(len(ratios))[None]
-    return _sizes(bands.ratios, bands.kinds.degrees, sensors, alike=False)[0, :, 0]
+    return _variance_inflation(bands.variance_ratio, bands.kinds.degrees, sensors, pooled=False)[
+        0, :, 0
+    ]
 
 
 def test_variance_inflation_follows_long_bands_and_is_at_least_unity():
@@ -106,7 +108,7 @@ def test_a_band_without_prediction_is_as_in_a_fit_without_noise():
     assert not alone.predicts
     size = np.trace(found[0]) / 3.0  # counted as 30 residuals of equal channels
     expected = (30.0 * size * np.eye(3) + 40.0 * found[0]) / 70.0
-    for name in ("cautious_covariance", "own_covariance"):
+    for name in ("pooled_covariance", "band_covariance"):
         mixed, bare = getattr(both, name)(sensors), getattr(alone, name)(sensors)
         assert_close(mixed[0], expected, 1e-14)
         assert_close(bare[0], expected, 1e-14)
@@ -114,26 +116,28 @@ def test_a_band_without_prediction_is_as_in_a_fit_without_noise():
 
 
 def test_sensors_of_fewer_bands_are_as_they_would_be_alone():
-    """Bands of two sensors in turn, one of which has a band less."""
+    """BandCovariances of two sensors in turn, one of which has a band less."""
     rng = np.random.default_rng(8)
     ratios, degrees = rng.uniform(0.5, 6.0, (5, 2)), rng.uniform(5.0, 90.0, (5, 2))
     sensors = np.array([[0, 2, 4], [1, 3, -1]])
     for alike in (True, False):
-        both = _sizes(ratios, degrees, sensors, alike=alike)
-        edges = _at_lower_edges(both, np.array([3, 2]))
+        both = _variance_inflation(ratios, degrees, sensors, pooled=alike)
+        edges = _at_band_lower_edge(both, np.array([3, 2]))
         for number, own in enumerate(([0, 2, 4], [1, 3])):
-            alone = _sizes(ratios[own], degrees[own], np.arange(len(own))[None], alike=alike)
+            alone = _variance_inflation(
+                ratios[own], degrees[own], np.arange(len(own))[None], pooled=alike
+            )
             assert_close(both[number, : len(own)], alone[0], 1e-14)
-            at_edges = _at_lower_edges(alone, np.array([len(own)]))
+            at_edges = _at_band_lower_edge(alone, np.array([len(own)]))
             assert_close(edges[number, : len(own)], at_edges[0], 1e-14)
 
 
 def test_residual_covariance_is_used_without_predicted_noise():
     nothing = np.zeros((2, 3, 3))
     silent = bands_of([3.0 * np.eye(3)] * 2, nothing, nothing, [50.0] * 2)
-    ratios = silent.ratios
+    ratios = silent.variance_ratio
     assert np.isnan(ratios).all()
-    sizes = _sizes(ratios, silent.kinds.degrees, np.arange(2)[None], alike=False)
+    sizes = _variance_inflation(ratios, silent.kinds.degrees, np.arange(2)[None], pooled=False)
     assert sizes.shape == (1, 2, 1)
     assert np.isfinite(sizes).all()
     assert_close(silent.covariance(ratios, sizes[0]), [3.0 * np.eye(3)] * 2, 1e-12)
@@ -144,7 +148,7 @@ def test_excess_has_the_shape_of_the_sensors_noise_as_far_as_that_is_what_was_pr
     predicted = of_motion + of_wrench
     coloured = predicted + 8.0 * of_wrench
     both = bands_of([coloured], [predicted], [of_wrench], [60.0])
-    excess, ratio = both.excess[0], float(both.ratios[0, 0])
+    excess, ratio = both.excess_template[0], float(both.variance_ratio[0, 0])
     left = 1.0 - 3.0 / 13.0
     assert_close(excess, of_wrench + left * predicted, 1e-12)
     assert_close(np.trace(excess), np.trace(predicted), 1e-12)
@@ -157,35 +161,35 @@ def test_excess_has_the_shape_of_the_sensors_noise_as_far_as_that_is_what_was_pr
     # The noise alone: exact, whatever its size.
     for size in (0.5, 1.0, 9.0):
         alone = bands_of([size * of_wrench], [of_wrench], [of_wrench], [60.0])
-        assert_close(alone.ratios, [[size]], 1e-12)
+        assert_close(alone.variance_ratio, [[size]], 1e-12)
     # Without noise in the wrench, an excess is one of all that was predicted.
     exact = bands_of([4.0 * of_wrench], [of_wrench], [0.0 * of_wrench], [60.0])
     sizes = np.array([[4.0]])
-    assert_close(exact.covariance(exact.ratios, sizes)[0], 4.0 * of_wrench, 1e-12)
+    assert_close(exact.covariance(exact.variance_ratio, sizes)[0], 4.0 * of_wrench, 1e-12)
 
 
 def test_bands_that_differ_by_chance_alone_take_the_common_size():
     rng = np.random.default_rng(3)
     degrees = np.full((1, 7, 1), 30.0)
     by_chance = [
-        _degrees_of_common(rng.chisquare(30.0, (1, 7, 1)) / 30.0, degrees)[0, 0] for _ in range(200)
+        _shrinkage_degrees(rng.chisquare(30.0, (1, 7, 1)) / 30.0, degrees)[0, 0] for _ in range(200)
     ]
     assert np.median(by_chance) == 100.0
     differing = np.geomspace(20.0, 1.0, 7)[None, :, None] * rng.chisquare(30.0, (1, 7, 1)) / 30.0
-    assert_close(_degrees_of_common(differing, degrees), [[3.0]], 1e-12)
+    assert_close(_shrinkage_degrees(differing, degrees), [[3.0]], 1e-12)
     # Sizes of variance τ² count as 2 / τ² degrees of freedom: many bands, known well.
     spread = rng.gamma(10.0, 0.1, (1, 4000, 1))
-    assert abs(_degrees_of_common(spread, np.full((1, 4000, 1), 1e6))[0, 0] / 20.0 - 1.0) < 0.1
+    assert abs(_shrinkage_degrees(spread, np.full((1, 4000, 1), 1e6))[0, 0] / 20.0 - 1.0) < 0.1
 
 
 def test_an_excess_that_falls_is_larger_at_the_lower_edge_of_its_band():
     falling = np.array([5.0, 8.0, 4.0, 1.0])[None, :, None]
     expected = [5.0, 8.0 * np.sqrt(2.0), 4.0 * np.sqrt(2.0), 2.0]
-    assert_close(_at_lower_edges(falling, np.array([4]))[0, :, 0], expected, 1e-12)
-    steep = _at_lower_edges(np.array([1.0, 100.0, 1.0])[None, :, None], np.array([3]))
+    assert_close(_at_band_lower_edge(falling, np.array([4]))[0, :, 0], expected, 1e-12)
+    steep = _at_band_lower_edge(np.array([1.0, 100.0, 1.0])[None, :, None], np.array([3]))
     assert_close(steep[0, :, 0], [1.0, 200.0, 2.0], 1e-12)
     alone = np.array([1.0, 3.0])[None, :, None]
-    assert_close(_at_lower_edges(alone, np.array([2])), alone, 0.0)
+    assert_close(_at_band_lower_edge(alone, np.array([2])), alone, 0.0)
 
 
 @settings(max_examples=50)
@@ -193,7 +197,7 @@ def test_an_excess_that_falls_is_larger_at_the_lower_edge_of_its_band():
 def test_pooled_values_are_the_nearest_that_do_not_grow(values, seed):
     weights = np.random.default_rng(seed).uniform(0.1, 5.0, len(values))
     values = np.array(values)
-    found = _not_growing(values, weights)
+    found = _isotonic_decreasing(values, weights)
     assert (np.diff(found) <= 1e-12).all()
     # Optimal among what does not grow: any step towards another such sequence costs.
     rng = np.random.default_rng(seed)

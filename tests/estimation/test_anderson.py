@@ -1,18 +1,18 @@
-"""How rounds of re-weighting come to where they settle."""
+"""Anderson acceleration of linear fixed-point iterations."""
 
 import numpy as np
 import pytest
 
-from identify.estimation.rounds import Way
+from identify.estimation.anderson import AndersonAcceleration
 from tests.close import assert_close
 
 
 def travelled(J, b, x, rounds):
-    """Where rounds x → J x + b lead, and the way that they went."""
-    way, information = Way(), np.diag(np.arange(1.0, 1.0 + len(b)))
+    """Last iterate of x → J x + b, and the state of the acceleration."""
+    acceleration, information = AndersonAcceleration(), np.diag(np.arange(1.0, 1.0 + len(b)))
     for _ in range(rounds):
-        x = way.on(x, J @ x + b - x, information)
-    return x, way
+        x = acceleration.next_iterate(x, J @ x + b - x, information)
+    return x, acceleration
 
 
 def turned(*rates):
@@ -35,12 +35,12 @@ def test_anderson_acceleration_removes_single_slow_mode():
 
 
 def test_convergence_rate_of_scalar_iteration():
-    _, way = travelled(np.array([[0.7]]), np.ones(1), np.zeros(1), 2)
-    assert way.rate == pytest.approx(0.7)
-    assert way.rest < 1e-12  # both steps foretell that there is none
+    _, acceleration = travelled(np.array([[0.7]]), np.ones(1), np.zeros(1), 2)
+    assert acceleration.convergence_rate == pytest.approx(0.7)
+    assert acceleration.residual_norm < 1e-12  # both steps foretell that there is none
 
 
 def test_steps_that_grow_are_taken_as_they_are():
-    way, one = Way(), np.eye(1)
-    way.on(np.zeros(1), np.ones(1), one)
-    assert way.on(np.ones(1), 2.0 * np.ones(1), one) == 3.0
+    acceleration, one = AndersonAcceleration(), np.eye(1)
+    acceleration.next_iterate(np.zeros(1), np.ones(1), one)
+    assert acceleration.next_iterate(np.ones(1), 2.0 * np.ones(1), one) == 3.0

@@ -1,0 +1,319 @@
+"""Data of a fit that stay fixed during its iterations, and the initial estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from identify.arrays import Array, Flags, Indices
+from identify.errors import ProblemError
+from identify.estimation.errors import NegativeMass, TermError, TooLittleMotion
+from identify.estimation.identifiability import free_directions
+from identify.estimation.terms import Term
+from identify.regressors import ParameterSpace, System
+from identify.regressors.padded_system import PaddedSystem
+from identify.significance import IMPOSSIBLE_SIGMA
+
+_MAX_UNEXCITED_SHARE = 1e-6
+"""Squared component of an unknown along directions without excitation, above which its estimate is
+arbitrary."""
+
+_MIN_FREE_COMPONENT = 1e-12
+"""Component of an unknown along free directions, below which it is fixed by the equalities."""
+
+RESIDUAL_RESOLUTION = 1e-9
+"""Relative size of residuals below which they are rounding errors of the measured values."""
+
+_MIN_RELATIVE_EXCITATION = 1e-9
+"""Excitation of an unknown, relative to the whole signal, below which it is rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class ChannelTypes:
+    """WeightInputs of each kind (force or torque) in G groups of up to K kinds.
+
+    Attributes:
+        flags: whether a channel is of a kind, shape (G, K, m).
+        effective_samples: effective samples of each group, shape (G,).
+    """
+
+    flags: Flags
+    effective_samples: Array
+
+    @cached_property
+    def numbers(self) -> Array:
+        """Flags as numbers 0 and 1, shape (G, K, m)."""
+        return self.flags.astype(np.float64)
+
+    @cached_property
+    def counts(self) -> Array:
+        """Number of channels of each kind, shape (G, K)."""
+        return self.numbers.sum(axis=2)
+
+    @cached_property
+    def degrees(self) -> Array:
+        """Number of independent measured values of each kind, shape (G, K)."""
+        return self.counts * self.effective_samples[:, None]
+
+    @cached_property
+    def channels(self) -> Array:
+        """One for each channel of a group, zero for padding, shape (G, m)."""
+        return self.numbers.max(axis=1)
+
+    @cached_property
+    def blocks(self) -> tuple[Indices, Indices, Indices, Array]:
+        """Block of each kind in the matrices of its group.
+
+        Returns:
+            Group and kind, shape (C,) each; channels, shape (C, k), padded with others if a kind
+            has fewer than the largest; one for channels of the kind, zero for padding, (C, k).
+        """
+        group, kind = np.nonzero(self.counts)
+        flags = self.numbers[group, kind]
+        widest = int(self.counts.max())
+        channels = np.argsort(-flags, axis=1, kind="stable")[:, :widest]
+        return group, kind, channels, np.take_along_axis(flags, channels, axis=1)
+
+    def traces(self, moments: Array) -> Array:
+        """Compute the trace of each kind's block of matrices, (G, m, m) to (G, K)."""
+        return (self.numbers @ moments.diagonal(0, 1, 2)[..., None])[..., 0]
+
+    def by_channel(self, values: Array) -> Array:
+        """Expand values of the kinds to their channels, (G, K) to (G, m)."""
+        return (values[:, None] @ self.numbers)[:, 0]
+
+
+@dataclass(frozen=True)
+class WeightInputs:
+    """Inputs of the weights of a fit besides its residuals.
+
+    Attributes:
+        scales: root mean square of the measured values of each group's sensor, shape (G, m).
+        samples, effective_samples: number of samples of each group, shape (G,).
+        channels: which of the m channels each group has, shape (G, m).
+        kinds: channels of each kind, shape (G, K, m).
+        kind: number of each kind's name; −1 where a group has fewer, shape (G, K).
+        wrench_noise: covariance of the residuals from noise of the wrench, shape (G, m, m).
+        sensors: groups of each sensor, −1 where it has fewer, shape (sensors, bands).
+    """
+
+    scales: Array
+    samples: Array
+    effective_samples: Array
+    channels: Flags
+    kinds: Flags
+    kind: Indices
+    wrench_noise: Array
+    sensors: Indices
+
+    @cached_property
+    def types(self) -> ChannelTypes:
+        """WeightInputs of each kind."""
+        return ChannelTypes(self.kinds, self.effective_samples)
+
+    @cached_property
+    def squares(self) -> Array:
+        """Mean square of the measured values, shape (G, m)."""
+        return self.scales**2
+
+    @cached_property
+    def rounding(self) -> Array:
+        """Variance of residuals from rounding of the measured values, shape (G, m)."""
+        return (
+            RESIDUAL_RESOLUTION**2 * self.squares * (self.samples / self.effective_samples)[:, None]
+        )
+
+    @classmethod
+    def of(cls, arrays: PaddedSystem, scales: Array) -> WeightInputs:
+        """Collect the inputs from the arrays of a system."""
+        return cls(
+            scales=scales,
+            samples=arrays.samples,
+            effective_samples=arrays.effective_samples,
+            channels=arrays.channels,
+            kinds=arrays.kinds,
+            kind=arrays.kind,
+            wrench_noise=arrays.wrench_noise,
+            sensors=arrays.sensors,
+        )
+
+
+@dataclass(frozen=True)
+class FitData:
+    """Data of a fit that stay fixed during re-weighting.
+
+    Attributes:
+        system: data and equations.
+        scales: root mean square of the measured values of each group's sensor, equal for channels
+            of one kind, shape (G, m).
+        equalities: rows E of the equality constraints E x = values, shape (k, p).
+        values: right-hand side of the equality constraints, shape (k,).
+    """
+
+    system: System
+    scales: Array
+    equalities: Array
+    values: Array
+
+    @property
+    def space(self) -> ParameterSpace:
+        """Parameter space of the unknowns."""
+        return self.system.space
+
+    @cached_property
+    def weight_inputs(self) -> WeightInputs:
+        """Inputs of the weights besides the residuals."""
+        return WeightInputs.of(self.system.arrays, self.scales)
+
+    @cached_property
+    def offset_leverage(self) -> Array:
+        """Effective samples of each group that the offsets use up, shape (G,)."""
+        return self.system.arrays.offset_leverage
+
+    @cached_property
+    def scale_weights(self) -> Array:
+        """Weights W of each group from the scales alone, shape (G, m, m)."""
+        return self.scales[:, :, None] ** -2 * np.eye(self.scales.shape[1])
+
+    @property
+    def fixed(self) -> Array:
+        """Whether each unknown is fixed by the equalities, shape (p,)."""
+        if not len(self.values):
+            return np.zeros(len(self.space), dtype=bool)
+        return np.abs(free_directions(self.equalities)).max(axis=1) < _MIN_FREE_COMPONENT
+
+    @property
+    def offsets_fitted(self) -> bool:
+        """Whether sensor offsets are fitted."""
+        return len(self.system.arrays.offsets) > 0
+
+
+def build_fit_data(system: System, terms: Sequence[Term]) -> FitData:
+    """Collect the data of a fit, with the equality constraints among its terms."""
+    space = system.space
+    equalities = [term.equalities(space) for term in terms]
+    rows = np.concatenate([np.zeros((0, len(space))), *(E for E, _ in equalities)])
+    values = np.concatenate([np.zeros(0), *(e for _, e in equalities)])
+    independent: list[int] = []
+    for number in range(len(rows)):  # two terms may imply the same equality
+        if np.linalg.matrix_rank(rows[[*independent, number]]) > len(independent):
+            independent.append(number)
+    data = FitData(system, np.empty(0), rows[independent], values[independent])
+    fixed = all(data.fixed[space.body_slice(body).start] for body in range(len(space.bodies)))
+    return replace(data, scales=channel_rms(system, masses_known=fixed))
+
+
+def channel_rms(system: System, *, masses_known: bool = False) -> Array:
+    """Compute the root mean square of the measured values of each group's sensor, by kind.
+
+    Offsets and all frequency bands are included.
+
+    Args:
+        system: data and equations.
+        masses_known: whether all masses are known; channels that are zero throughout, as the force
+            in free flight, are then accepted and get the largest scale of the others.
+
+    Returns:
+        Shape (G, m); one for channels that a group does not have.
+
+    Raises:
+        ProblemError: channels of one kind are zero throughout.
+    """
+    arrays = system.arrays
+    squares = (arrays.kinds @ (system.measured_power() * arrays.samples[:, None])[..., None])[
+        ..., 0
+    ]
+    sensor_sums = np.zeros((len(arrays.sensors), 1 + squares.shape[1]))
+    counted = np.concatenate((arrays.samples[:, None], squares), axis=1)
+    np.add.at(sensor_sums, arrays.sensor, counted)
+    counts = np.maximum(arrays.kinds.sum(axis=-1), 1)
+    by_kind = np.sqrt(sensor_sums[arrays.sensor, 1:] / sensor_sums[arrays.sensor, :1] / counts)
+    largest, has_kind = float(by_kind.max()), arrays.kind >= 0
+    if masses_known and largest > 0.0:
+        by_kind = np.where(by_kind > 0.0, by_kind, largest)
+    if not (by_kind[has_kind] > 0.0).all():
+        number, kind = np.argwhere(has_kind & ~(by_kind > 0.0))[0].tolist()
+        group = arrays.groups[number]
+        quantity = group.kinds[int(np.argmax(arrays.kinds[number, kind]))]
+        group_text = f" of group {group.name!r}" if len(arrays.sensors) > 1 else ""
+        raise ProblemError(
+            f"the measured {quantity}{group_text} is zero throughout: check its columns (for a "
+            f"log, in its schema)"
+        )
+    scales = (by_kind[:, None] @ arrays.kinds)[:, 0]
+    return np.where(arrays.channels, scales, 1.0)
+
+
+def initial_estimate(data: FitData) -> Array:
+    """Compute initial unknowns by minimum-norm least squares, weighted by the channels' RMS."""
+    space = data.space
+    problem = data.system.problem(data.scale_weights)
+    norms = np.linalg.norm(problem.A, axis=0)
+    offsets = data.system.arrays.offsets
+    means = offsets.rows[..., :-1] / data.scales[offsets.group][..., None]
+    excited = norms > _MIN_RELATIVE_EXCITATION * np.hypot(
+        norms, np.sqrt((means**2).sum(axis=(0, 1, 2)))
+    )
+    for body in range(len(space.bodies)):
+        block = space.body_slice(body)
+        first = range(block.start, block.start + 4)
+        missing = [space.names[k] for k in first if not excited[k]]
+        if missing and not data.fixed[block.start]:
+            raise insufficient_excitation(missing, data)
+    norms = np.where(excited, norms, np.inf)
+    U, singular, Vt = np.linalg.svd(problem.A / norms)
+    nonzero = singular > 1e-9 * singular[0]
+    inverse = (Vt[nonzero].T / singular[nonzero]) @ U[:, nonzero].T
+    x = (inverse @ problem.b) / norms
+    scatter = problem.residual_norm(x) / np.sqrt(problem.degrees_of_freedom)
+    errors = scatter * np.linalg.norm(inverse, axis=1) / norms
+    errors[(Vt[~nonzero] ** 2).sum(axis=0) > _MAX_UNEXCITED_SHARE] = np.inf
+    require_positive_masses(x, errors, data)
+    if not len(data.values):
+        return x
+    point = np.linalg.lstsq(data.equalities, data.values, rcond=None)[0]
+    for body in range(len(space.bodies)):
+        k = space.body_slice(body).start
+        if data.fixed[k] and not point[k] > 0.0:
+            raise TermError(f"the equality constraints give {space.names[k]} = {point[k]:.3g} kg")
+    free = free_directions(data.equalities)
+    columns = problem.A @ free
+    norms = np.linalg.norm(columns, axis=0)
+    norms = np.where(norms > 0.0, norms, np.inf)
+    y = np.linalg.lstsq(columns / norms, problem.b - problem.A @ point, rcond=1e-9)[0] / norms
+    return point + free @ y
+
+
+def require_positive_masses(x: Array, errors: Array, data: FitData) -> None:
+    """Raise unless the masses are positive; a mass fixed by equalities may be slightly negative.
+
+    Args:
+        x: unknowns, shape (p,).
+        errors: standard errors of the unknowns, shape (p,).
+        data: data of the fit.
+
+    Raises:
+        NegativeMass: a mass is negative by several standard errors.
+        TooLittleMotion: a mass is negative, but not significantly.
+    """
+    space = data.space
+    for number, body in enumerate(space.bodies):
+        k = space.body_slice(number).start
+        if x[k] < -IMPOSSIBLE_SIGMA * errors[k]:
+            raise NegativeMass(float(x[k]), body=body if len(space.bodies) > 1 else None)
+        if not (x[k] > 0.0 or data.fixed[k]):
+            raise insufficient_excitation([space.names[k]], data)
+
+
+def insufficient_excitation(unidentifiable: list[str], data: FitData) -> TooLittleMotion:
+    """Return the error for masses and first moments that the data do not identify, with advice."""
+    advice = "the log needs more motion: at least poses that differ by rotations about two axes"
+    if data.offsets_fitted:
+        advice += (
+            "; or, if the sensor offset is known to be zero, fit without offset (bias='none', on "
+            "the command line --no-bias)"
+        )
+    return TooLittleMotion(tuple(unidentifiable), advice)

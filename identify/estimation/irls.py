@@ -1,0 +1,129 @@
+"""Quantities of an iteration of IRLS (iteratively re-weighted least squares).
+
+Leverages of the groups, default bodies, and the characteristic lengths that unknowns are scaled by;
+the iteration itself is `weighted_least_squares`.
+"""
+
+from __future__ import annotations
+
+from math import hypot, sqrt
+
+import numpy as np
+
+from identify.arrays import Array
+from identify.estimation.fit_data import FitData
+from identify.estimation.identifiability import free_directions
+from identify.estimation.scaling import Scaling
+from identify.inertia.parameters import default_radius
+from identify.significance import BODY_SIZE_SIGMA
+
+NOISE_RAMP_ITERATIONS = 4
+"""Number of iterations over which the correction for noise in the motion is phased in; applied at
+once, it may diverge."""
+
+CONVERGENCE_TOLERANCE = 1e-5
+"""Largest distance of the result from the fixed point, in standard errors."""
+
+RELATIVE_CONVERGENCE_TOLERANCE = 1e-12
+"""Largest distance of the result from the fixed point, relative to the norm of the data; the larger
+of both tolerances applies."""
+
+_MAX_COM_DISTANCE = 10.0
+"""Largest distance of the centre of mass from Bo that scales the first moment, in body sizes."""
+
+_MOMENTS_OF_INERTIA = np.array([4, 7, 9])
+"""Indices of Ixx, Iyy and Izz among the ten parameters."""
+
+
+def initial_leverages(data: FitData) -> Array:
+    """Return a first guess of the leverage of each group, equal per sample, shape (G,)."""
+    share = len(data.space) / data.system.equations
+    return data.offset_leverage + share * data.weight_inputs.effective_samples
+
+
+def leverages(data: FitData, inverse: Array, moments: Array) -> Array:
+    """Compute the leverage of each group, its effective samples used by the fit, shape (G,).
+
+    Args:
+        data: system and equalities.
+        inverse: inverse information B⁻¹, shape (p, p).
+        moments: moments of the rows [A | b] of each group, shape (G, p + 1, p + 1).
+    """
+    p = len(inverse)
+    by_unknowns = (moments[:, :p, :p] * inverse).sum(axis=(1, 2))
+    return data.offset_leverage + by_unknowns / data.weight_inputs.channels.sum(axis=1)
+
+
+def change_of_variables(columns: Array, reference: Array) -> Array:
+    """Return the matrix that maps rows [A | b] in x to rows in y, x = reference + columns · y."""
+    change = np.zeros((len(columns) + 1, columns.shape[1] + 1))
+    change[:-1, :-1], change[:-1, -1], change[-1, -1] = columns, -reference, 1.0
+    return change
+
+
+def free_basis(data: FitData, scaling: Scaling) -> Array:
+    """Return a basis of the directions that the equalities leave free, in units of the scales."""
+    if not len(data.values):
+        return np.eye(len(data.space))
+    return free_directions(data.equalities @ scaling.to_x * parameter_scales(scaling))
+
+
+def default_bodies(data: FitData, x: Array, scaling: Scaling) -> Array:
+    """Return the scaled unknowns of default bodies with the masses and centres of mass of x.
+
+    Scalars are those of x. If equalities are given, the nearest point that meets them is returned.
+    """
+    prior = np.zeros(len(x))
+    prior[data.space.scalar_slice] = x[data.space.scalar_slice] / scaling.units
+    for number, body in enumerate(scaling.bodies):
+        block = data.space.body_slice(number)
+        # The default ball: its moment of inertia is two thirds of its mean square radius.
+        radius = default_length(body.mass) / body.length
+        prior[block.start] = 1.0
+        prior[block.start + _MOMENTS_OF_INERTIA] = 2.0 / 3.0 * radius**2
+    if len(data.values):  # x meets the equalities; its default bodies need not
+        scaled = data.equalities @ scaling.to_x
+        missing = data.values - scaled @ prior
+        if np.abs(missing).max() > 1e-12 * np.abs(data.values).max():
+            return prior + np.linalg.lstsq(scaled, missing, rcond=None)[0]
+    return prior
+
+
+def body_masses(data: FitData, x: Array) -> list[float]:
+    """Return the mass of each body [kg]."""
+    return x[: 10 * len(data.space.bodies) : 10].tolist()
+
+
+def default_length(mass: float) -> float:
+    """Return the root mean square radius of the default ball of a mass [m]."""
+    return sqrt(0.6) * default_radius(mass)
+
+
+def characteristic_length(trace: float, error: float, length: float, default: float) -> float:
+    """Return a body's length scale [m], blended from its inertia and the default ball's size.
+
+    The blend is geometric; its weight is the significance of the trace of the inertia.
+
+    Args:
+        trace: trace of the scaled inertia about the centre of mass.
+        error: standard error of the trace.
+        length: unit of length of the scaled inertia [m].
+        default: size of the default ball [m].
+    """
+    least, most = (times * error for times in BODY_SIZE_SIGMA)
+    if trace <= least:
+        return default
+    weight = 1.0 if trace >= most else (trace - least) / (most - least)
+    return (length * sqrt(0.5 * trace)) ** weight * default ** (1.0 - weight)
+
+
+def parameter_scales(scaling: Scaling) -> Array:
+    """Return the scale of each scaled unknown: one, except for the first moment.
+
+    The first moment is about Bo; its scale includes the distance of the body from Bo.
+    """
+    units = np.ones(len(scaling.space))
+    for number, body in enumerate(scaling.bodies):
+        distance = min(hypot(*body.com.tolist()) / body.length, _MAX_COM_DISTANCE)
+        units[10 * number + 1 : 10 * number + 4] = hypot(1.0, distance)
+    return units
