@@ -1,9 +1,9 @@
-"""The scale and the unit of an accelerometer by gravity, in logs without an attitude.
+"""Scale and unit of an accelerometer from gravity, in logs without an attitude.
 
-In an attitude at rest an accelerometer reads s g u + b: a sphere, whose radius tells the scale s
-beside the offset b. In motion, what it reads in axes that do not turn, as a gyro tells them, is
-s g on average, because no motion accelerates one way for long. An offset b adds the mean of R b to
-that, which only large turns tell from a scale: what they leave open is an error of the scale.
+In an attitude at rest with the vertical u an accelerometer reads s g u + b: a sphere, whose radius
+gives the scale s and whose centre the offset b. In motion, its mean reading in non-rotating axes,
+given by a gyro, is s g, because no motion accelerates in one direction for long. An offset b adds
+the mean of R b, which only large rotations separate from a scale; otherwise it is an error of s.
 """
 
 from __future__ import annotations
@@ -29,107 +29,101 @@ from identify.spatial.rotations import (
     rotation_from_quaternion,
 )
 
-_MAX_CORRECTABLE_SCALE = 0.2
-"""Share by which a scale is off from which on only the schema corrects it."""
+_LARGE_SCALE_ERROR = 0.2
+"""Relative scale error above which the scale is corrected in the schema only."""
 
 _GRAVITY_MISSING_SHARE = 0.5
-"""Share of gravity that a reading's median length has less of, and share of that length which its
-mean in axes that do not turn has less of, where gravity was taken off the reading."""
+"""Largest share of gravity that the median reading has if gravity was subtracted, and of this
+median that the mean reading in non-rotating axes has."""
 
 _UNIT_MATCH_FACTOR = 1.4
-"""Factor from gravity within which an acceleration in another unit is, typically."""
+"""Largest ratio to gravity of readings that another unit explains."""
 
-_TYPICAL_OFFSET, _TYPICAL_NOISE, _ROUGH, _FEW_ATTITUDES = 0.02, 3e-3, 1e-6, 8
-"""Offset and noise of an accelerometer and the least error of what it reads [g]; attitudes beyond
-those that a sphere takes, from which on they tell the noise themselves."""
+_TYPICAL_OFFSET, _TYPICAL_NOISE, _MIN_ERROR, _NOISE_DEGREES = 0.02, 3e-3, 1e-6, 8
+"""Typical offset and noise of an accelerometer and smallest error of its readings [g], and the
+degrees of freedom of a sphere fit from which the noise is estimated."""
 
-_SHORTEST_WINDOW, _LONGEST_WINDOW, _RATE_HZ = 4.0, 20.0, 100.0
-"""Seconds of a window that is turned into one attitude, and the rate that takes."""
+_SHORTEST_WINDOW, _LONGEST_WINDOW, _WINDOW_RATE_HZ = 4.0, 20.0, 100.0
+"""Shortest and longest window rotated into its first attitude [s], and its sampling rate [Hz]."""
 
 _MIN_WINDOW_COSINE = 0.98
-"""Cosine of the angle between parts of a window, in axes that do not turn, if the gyro is right."""
+"""Smallest cosine of the angle between mean readings of parts of a window with a correct gyro."""
 
 _PRIOR_SCALE_SIGMA = 0.02
-"""One sigma of an accelerometer's scale, before a log tells it."""
+"""Prior standard deviation of the scale of an accelerometer."""
 
 _LINEAR_MOTION_SIGNALS = {"position", "linear_velocity", "linear_acceleration"}
-"""Signals that, with an attitude, tell the acceleration beside an accelerometer."""
+"""Signals that give the acceleration together with an attitude."""
 
 
 class _GravityScale(NamedTuple):
-    """What an accelerometer reads of gravity, and its standard error."""
+    """Estimated ratio of an accelerometer's reading to gravity, and its standard error."""
 
     size: float
     error: float
 
-    def is_off(self, share: float) -> bool:
-        return abs(self.size - 1.0) > max(share, SIGNIFICANT_SIGMA * self.error)
+    def is_off(self, scale_error: float) -> bool:
+        return abs(self.size - 1.0) > max(scale_error, SIGNIFICANT_SIGMA * self.error)
 
 
 def with_gravity_scale(
     recording: Recording, imu: ImuCalibration, signals: Mapping[str, Array], rate_hz: float
 ) -> ImuCalibration:
-    """Add the scale of an accelerometer in motion, with its finding, where it is off.
+    """Add the scale error of an accelerometer in motion, with a finding, to a calibration.
 
-    Else the error of the scale, where the accelerometer alone tells the acceleration.
+    Without a significant error, the standard error of the scale is added where the accelerometer
+    is the only source of the acceleration.
 
     Args:
         recording: the log.
         imu: calibration so far.
         signals: of its longest segment, by name.
-        rate_hz: of those.
+        rate_hz: their sampling rate.
     """
-    for table, read in _readings_in_g(recording, signals):
-        typical = _GravityScale(float(np.median(lengths(read))), 0.0)
+    for table, readings in _readings_in_g(recording, signals):
+        typical = _GravityScale(float(np.median(lengths(readings))), 0.0)
         in_unit = f"{table}.unit" in (scale_patch(recording.schema, table, typical.size) or {})
-        posed = "quaternion" in signals
-        alone = table == "acceleration" or not posed or _LINEAR_MOTION_SIGNALS.isdisjoint(signals)
-        windows = _windows(read, signals, rate_hz) if alone else None
-        held = "force" in signals and bool(signals["force"].any())  # else it may fly freely
-        if windows and held and not (posed or in_unit) and _lacks_gravity(windows, typical.size):
-            return replace(
-                imu, findings=(*imu.findings, _missing_gravity_finding(recording, table, typical))
-            )
-        scale = typical if in_unit else None if posed or not windows else _scale_in_motion(windows)
+        has_attitude = "quaternion" in signals
+        no_reference = not has_attitude or _LINEAR_MOTION_SIGNALS.isdisjoint(signals)
+        only_source = table == "acceleration" or no_reference
+        windows = _windows(readings, signals, rate_hz) if only_source else None
+        supported = "force" in signals and bool(signals["force"].any())  # not in free flight
+        testable = windows if supported and not (has_attitude or in_unit) else None
+        if testable and _lacks_gravity(testable, typical.size):
+            finding = _missing_gravity_finding(recording, table, typical)
+            return replace(imu, findings=(*imu.findings, finding))
+        in_motion = None if has_attitude or not windows else _scale_in_motion(windows)
+        scale = typical if in_unit else in_motion
         if scale is not None and scale.is_off(SCALE_IN_MOTION):
-            found = _scale_finding(recording, table, scale, "error")
-            off = min(abs(scale.size - 1.0), _MAX_CORRECTABLE_SCALE)
-            named = (*imu.findings, found)
-            return replace(imu, scale=scale.size, scale_error=off, findings=named)
-        if alone:
-            error = (
-                _undetected_scale_error(windows)
-                if windows and (posed or scale)
-                else _PRIOR_SCALE_SIGMA
-            )
+            findings = (*imu.findings, _scale_finding(recording, table, scale, "error"))
+            error = min(abs(scale.size - 1.0), _LARGE_SCALE_ERROR)
+            return replace(imu, scale=scale.size, scale_error=error, findings=findings)
+        if only_source:
+            estimable = windows if has_attitude or scale else None
+            error = _undetected_scale_error(estimable) if estimable else _PRIOR_SCALE_SIGMA
             imu = replace(imu, scale_error=error)
     return imu
 
 
 def scaled_to_gravity(recording: Recording) -> tuple[Recording, ImuCalibration]:
-    """Divide out a scale that is little off of an accelerometer that reads gravity in still poses.
+    """Divide a small scale error out of an accelerometer that reads gravity in still poses.
 
-    One that is far off stays, with an error as its finding.
+    A large scale error is not corrected, but reported as an error.
 
     Returns:
-        The poses so read, and the calibration that tells of it.
+        The scaled poses, and the calibration with its findings.
     """
     imu = ImuCalibration.of_schema(recording)
-    for table, read in _readings_in_g(recording, recording.signals):
-        if table == "imu" and "quaternion" in recording.signals:  # which tells the attitude
+    for table, readings in _readings_in_g(recording, recording.signals):
+        if table == "imu" and "quaternion" in recording.signals:  # the attitude is known
             continue
-        scale = _scale_at_rest(read)
-        share = abs(scale.size - 1.0)
-        severity = (
-            "error"
-            if share > _MAX_CORRECTABLE_SCALE
-            else "warning"
-            if share > SCALE_WARNING
-            else "info"
-        )
-        named = (_scale_finding(recording, table, scale, severity),) * scale.is_off(SCALE_AT_REST)
-        imu = replace(imu, findings=named)
-        if share > _MAX_CORRECTABLE_SCALE:
+        scale = _scale_at_rest(readings)
+        scale_error = abs(scale.size - 1.0)
+        large = scale_error > _LARGE_SCALE_ERROR
+        severity = "error" if large else "warning" if scale_error > SCALE_WARNING else "info"
+        finding = _scale_finding(recording, table, scale, severity)
+        imu = replace(imu, findings=(finding,) * scale.is_off(SCALE_AT_REST))
+        if large:
             return recording, replace(imu, scale=scale.size)
         name = "accelerometer" if table == "imu" else "linear_acceleration"
         errors = np.diag([0.0, 0.0, 0.0, (scale.error / scale.size) ** 2, 0.0, 0.0, 0.0])
@@ -140,20 +134,18 @@ def scaled_to_gravity(recording: Recording) -> tuple[Recording, ImuCalibration]:
 
 
 def scale_patch(schema: Mapping[str, Any], table: str, scale: float) -> Patch | None:
-    """The key of a schema that makes gravity of an accelerometer's readings; None if none does.
+    """Return the schema key that scales an accelerometer's readings to gravity; None if none does.
 
     Args:
         schema: as it was written.
         table: "imu" or "acceleration".
-        scale: what it reads of gravity.
+        scale: ratio of the readings to gravity.
     """
     given = schema.get(table) or {}
-    now = given.get("unit", "m/s^2")
+    current_unit = given.get("unit", "m/s^2")
     for unit, factor in ACCELERATION.items():
-        if (
-            unit != now
-            and 1.0 / _UNIT_MATCH_FACTOR < scale * factor / ACCELERATION[now] < _UNIT_MATCH_FACTOR
-        ):
+        ratio = scale * factor / ACCELERATION[current_unit]
+        if unit != current_unit and 1.0 / _UNIT_MATCH_FACTOR < ratio < _UNIT_MATCH_FACTOR:
             return {f"{table}.unit": unit}
     gain = float(f"{given.get('accelerometer_gain', 1.0) / scale:.5g}")
     return {"imu.accelerometer_gain": gain} if table == "imu" else None
@@ -162,32 +154,32 @@ def scale_patch(schema: Mapping[str, Any], table: str, scale: float) -> Patch | 
 def _readings_in_g(
     recording: Recording, signals: Mapping[str, Array]
 ) -> Iterator[tuple[str, Vec3]]:
-    """The table and the readings [g] of each accelerometer, but for a force that serves as one."""
+    """Yield table and readings [g] of each accelerometer, without a force that serves as one."""
     gravity = float(np.linalg.norm(recording.gravity))
     proper = recording.acceleration_kind == "proper"
     for name, table in (("linear_acceleration", "acceleration"), ("accelerometer", "imu")):
-        is_one = name in recording.signals and (proper or table == "imu")
-        if is_one and gravity and name in signals and signals[name].any():
+        is_accelerometer = name in recording.signals and (proper or table == "imu")
+        if is_accelerometer and gravity and name in signals and signals[name].any():
             yield table, signals[name] / gravity
 
 
-def _scale_at_rest(read: Vec3) -> _GravityScale:
-    """The scale by readings in attitudes at rest."""
-    return _fit_sphere_scale(read, np.broadcast_to(np.eye(3), (len(read), 3, 3)))
+def _scale_at_rest(readings: Vec3) -> _GravityScale:
+    return _fit_sphere_scale(readings, np.broadcast_to(np.eye(3), (len(readings), 3, 3)))
 
 
-def _fit_sphere_scale(read: Vec3, turned: Mat33) -> _GravityScale:
-    """The radius s of the sphere |read − turned b| = s that readings lie on, b near zero."""
-    size, offset, noise, inverse = float(lengths(read).mean()), np.zeros(3), 0.0, np.eye(4)
+def _fit_sphere_scale(readings: Vec3, R: Mat33) -> _GravityScale:
+    """Fit the radius s of the sphere |reading − R b| = s, with a prior of zero on the offset b."""
+    size, offset, noise, inverse = float(lengths(readings).mean()), np.zeros(3), 0.0, np.eye(4)
     for _ in range(4):
-        u = read - turned @ offset
+        u = readings - R @ offset
         u /= np.maximum(lengths(u), np.finfo(float).tiny)[:, None]
-        A = np.column_stack((np.ones(len(u)), np.einsum("ni,nij->nj", u, turned)))
-        y = np.einsum("ni,ni->n", u, read)
-        left = float(np.sum((y - A @ (size, *offset)) ** 2)) / size**2
-        free = max(len(u) - 4, 0)
-        more = max(_FEW_ATTITUDES - free, 0)  # of few attitudes four numbers leave nothing
-        noise = max(float(np.sqrt((left + more * _TYPICAL_NOISE**2) / (free + more))), _ROUGH)
+        A = np.column_stack((np.ones(len(u)), np.einsum("ni,nij->nj", u, R)))
+        y = np.einsum("ni,ni->n", u, readings)
+        residual = float(np.sum((y - A @ (size, *offset)) ** 2)) / size**2
+        degrees = max(len(u) - 4, 0)
+        prior = max(_NOISE_DEGREES - degrees, 0)  # degrees of freedom of the typical noise
+        variance = (residual + prior * _TYPICAL_NOISE**2) / (degrees + prior)
+        noise = max(float(np.sqrt(variance)), _MIN_ERROR)
         weight = (noise / _TYPICAL_OFFSET) ** 2
         inverse = np.linalg.inv(A.T @ A + np.diag([0.0, weight, weight, weight]))
         size, *offset = (inverse @ A.T @ y).tolist()
@@ -195,28 +187,28 @@ def _fit_sphere_scale(read: Vec3, turned: Mat33) -> _GravityScale:
 
 
 class _Windows(NamedTuple):
-    """What is read in stretches of time, and the turns since the first sample of each.
+    """Accelerometer readings in windows of time, with the rotation since the start of each.
 
     Attributes:
-        read: [g], shape (windows, n, 3).
-        rotation: to axes that do not turn, shape (windows, n, 3, 3).
+        readings: [g], shape (windows, n, 3).
+        rotation: to non-rotating axes, shape (windows, n, 3, 3).
     """
 
-    read: Vec3
+    readings: Vec3
     rotation: Mat33
 
     def mean(self, start: int, rows: int) -> tuple[Vec3, Mat33]:
-        """Mean of R a and of R over some rows, tapered."""
+        """Return the tapered means of R a and of R over some rows of each window."""
         taper = np.hanning(rows + 2)[1:-1]
         R = np.einsum("n,wnij->wnij", taper / taper.sum(), self.rotation[:, start : start + rows])
-        read = np.einsum("wnij,wnj->wi", R, self.read[:, start : start + rows])
-        return read, R.sum(axis=1)
+        mean = np.einsum("wnij,wnj->wi", R, self.readings[:, start : start + rows])
+        return mean, R.sum(axis=1)
 
 
-def _windows(read: Vec3, signals: Mapping[str, Array], rate_hz: float) -> _Windows | None:
-    """Stretches of time with their turns; None of too short a log, or where nothing tells turns."""
-    step = max(1, round(rate_hz / _RATE_HZ))
-    count = len(read) // step
+def _windows(readings: Vec3, signals: Mapping[str, Array], rate_hz: float) -> _Windows | None:
+    """Cut readings into windows; None if the log is too short or has neither gyro nor attitude."""
+    step = max(1, round(rate_hz / _WINDOW_RATE_HZ))
+    count = len(readings) // step
     seconds = min(_LONGEST_WINDOW, count * step / rate_hz / 1.5)
     rates, attitude = (
         signals.get("gyro", signals.get("angular_velocity")),
@@ -227,58 +219,58 @@ def _windows(read: Vec3, signals: Mapping[str, Array], rate_hz: float) -> _Windo
     size = int(seconds * rate_hz / step) // 4 * 4
     windows = np.arange(0, count - size + 1, size // 2)[:, None] + np.arange(size)
 
-    def thinned(values: Array) -> Array:
+    def decimated(values: Array) -> Array:
         return values[: count * step].reshape(count, step, -1).mean(axis=1)[windows]
 
     if attitude is not None:
-        R = rotation_from_quaternion(normalised_quaternion(thinned(attitude)))
-        return _Windows(thinned(read), R)
+        R = rotation_from_quaternion(normalised_quaternion(decimated(attitude)))
+        return _Windows(decimated(readings), R)
     assert rates is not None
-    turns = rotation_from_quaternion(exp_rotation(thinned(rates) * step / rate_hz))
+    rotations = rotation_from_quaternion(exp_rotation(decimated(rates) * step / rate_hz))
     R = np.empty((*windows.shape, 3, 3))
     R[:, 0] = np.eye(3)
     for k in range(1, size):
-        R[:, k] = R[:, k - 1] @ turns[:, k - 1]
-    return _Windows(thinned(read), R)
+        R[:, k] = R[:, k - 1] @ rotations[:, k - 1]
+    return _Windows(decimated(readings), R)
 
 
 def _scale_in_motion(windows: _Windows) -> _GravityScale | None:
-    """The length of means in axes that do not turn; None where the gyro does not make them one."""
-    size = windows.read.shape[1]
-    whole, _ = windows.mean(0, size)
-    found, differences = lengths(whole), []
+    """Estimate the scale from mean readings in non-rotating axes; None if the gyro is wrong."""
+    size = windows.readings.shape[1]
+    mean, _ = windows.mean(0, size)
+    scales, differences = lengths(mean), []
     for start in (0, size // 4, size // 2):
         part, _ = windows.mean(start, size // 2)
-        if not (np.sum(part * whole, axis=1) > _MIN_WINDOW_COSINE * lengths(part) * found).all():
+        if not (np.sum(part * mean, axis=1) > _MIN_WINDOW_COSINE * lengths(part) * scales).all():
             return None
-        differences.append(lengths(part) - found)
-    # Half a window leaves four times of a slow motion what the whole one does.
-    error = max(float(found.std()), float(np.sqrt(np.mean(np.square(differences)))) / 4.0)
-    return _GravityScale(float(np.median(found)), error / np.sqrt(len(found)))
+        differences.append(lengths(part) - scales)
+    # The mean over half a window contains four times as much of a slow motion.
+    error = max(float(scales.std()), float(np.sqrt(np.mean(np.square(differences)))) / 4.0)
+    return _GravityScale(float(np.median(scales)), error / np.sqrt(len(scales)))
 
 
 def _lacks_gravity(windows: _Windows, typical: float) -> bool:
-    """Whether readings are shorter than gravity, of a median length, and of no mean direction."""
-    mean, _ = windows.mean(0, windows.read.shape[1])
+    """Return whether readings of a median length are below gravity and have no mean direction."""
+    mean, _ = windows.mean(0, windows.readings.shape[1])
     return typical < _GRAVITY_MISSING_SHARE and bool(
         np.median(lengths(mean)) < _GRAVITY_MISSING_SHARE * typical
     )
 
 
 def _undetected_scale_error(windows: _Windows) -> float:
-    """Root mean square of what a scale that stays as it was read is off, its offset unknown."""
-    scale = _fit_sphere_scale(*windows.mean(0, windows.read.shape[1]))
-    share = _PRIOR_SCALE_SIGMA**2 / (_PRIOR_SCALE_SIGMA**2 + scale.error**2)
-    return float(np.hypot(share * (scale.size - 1.0), np.sqrt(share) * scale.error))
+    """Return the RMS error of a scale that is not corrected, with an unknown offset."""
+    scale = _fit_sphere_scale(*windows.mean(0, windows.readings.shape[1]))
+    shrinkage = _PRIOR_SCALE_SIGMA**2 / (_PRIOR_SCALE_SIGMA**2 + scale.error**2)
+    return float(np.hypot(shrinkage * (scale.size - 1.0), np.sqrt(shrinkage) * scale.error))
 
 
 def _missing_gravity_finding(recording: Recording, table: str, typical: _GravityScale) -> Finding:
     text = (
         f"the accelerometer reads {typical.size:.2g} times gravity, and no direction on average: "
-        "gravity was taken off what it read."
+        "gravity was subtracted from its readings."
     )
     key = "accelerometer in [imu]" if table == "imu" else "linear in [acceleration]"
-    remedy = f"Log its own reading, 9.8 m/s² at rest, as {key}; or leave it out and log the pose."
+    remedy = f"Log its raw reading, 9.8 m/s² at rest, as {key}; or leave it out and log the pose."
     evidence = {"scale": typical.size}
     return Finding("imu_scale", "error", text, remedy, evidence, recording.name)
 
@@ -286,12 +278,12 @@ def _missing_gravity_finding(recording: Recording, table: str, typical: _Gravity
 def _scale_finding(
     recording: Recording, table: str, scale: _GravityScale, severity: Severity
 ) -> Finding:
-    what = "at rest" if recording.still else "by the mean of what it reads"
-    why = "another unit, or a scale that is off" if severity == "error" else "it is divided out"
+    source = "at rest" if recording.still else "on average"
+    cause = "another unit, or a wrong scale" if severity == "error" else "it is divided out"
     remedy = f"Divide the columns of linear in [{table}] by {scale.size:.4g}."
-    for place, value in (scale_patch(recording.schema, table, scale.size) or {}).items():
+    for key, value in (scale_patch(recording.schema, table, scale.size) or {}).items():
         spelled = f'"{value}"' if isinstance(value, str) else f"{value:g}"
-        remedy = f"In the schema, [{table}], set `{place.partition('.')[2]} = {spelled}`."
-    text = f"the accelerometer reads {scale.size:.4g} times gravity {what}: {why}."
+        remedy = f"In the schema, [{table}], set `{key.partition('.')[2]} = {spelled}`."
+    text = f"the accelerometer reads {scale.size:.4g} times gravity {source}: {cause}."
     evidence = {"scale": scale.size, "sigma": scale.error}
     return Finding("imu_scale", severity, text, remedy, evidence, recording.name)

@@ -1,9 +1,9 @@
-"""Rows that were interpolated between the samples of a slower sensor, and where its samples are.
+"""Detection of rows interpolated between the samples of a slower sensor, and of these samples.
 
-Interpolated linearly, a signal runs straight from sample to sample: its slope changes at samples
-alone. A sample between the rows k and k + 1 of even rows, at k + θ, where the slope changes by s,
-leaves second differences of (1 − θ) s at k and θ s at k + 1, whose mean place is that of the
-sample. Of an attitude that is interpolated along great circles, q(k+1) + q(k−1) is along q(k).
+A linearly interpolated signal changes its slope only at samples. A sample at k + θ, between the
+uniform rows k and k + 1, where the slope changes by s, gives second differences of (1 − θ) s at k
+and θ s at k + 1, whose centroid is the place of the sample. An attitude interpolated along great
+circles has q(k+1) + q(k−1) along q(k).
 """
 
 from __future__ import annotations
@@ -19,51 +19,51 @@ from identify.spatial import unwrap_quaternions
 from identify.spatial.rotations import lengths, normalised_quaternion
 
 _MIN_SAMPLES = 20
-"""Samples below which they are not known to be regular."""
+"""Fewest samples whose regularity can be judged."""
 
 _MAX_PERIOD_ROWS = 250.0
-"""Rows a sample beyond which bends are those of the motion …"""
+"""Largest sampling period [rows]; bends further apart are those of the motion."""
 
 _MIN_PERIOD_ROWS = 1.5
-"""… and below which too few rows are straight to see it."""
+"""Smallest sampling period [rows] that leaves enough straight rows between samples."""
 
 _BEND_RATIO = 5.0
-"""Factor by which the slope changes more at samples than at nearly all rows between them …"""
+"""Smallest ratio of the slope changes at samples to those of nearly all rows between them."""
 
 _SHARED_BEND_RATIO = 2.0
-"""… and in the median for another signal of the same samples, which may be interpolated otherwise:
-a quaternion that was made of interpolated angles."""
+"""Smallest ratio of slope changes for another signal with the same samples, which may have been
+interpolated in other coordinates, such as a quaternion from interpolated angles."""
 
 _MIN_SINGLE_SHARE = 0.9
-"""Share of the bends that one or two rows have, both to one side, at the least …"""
+"""Smallest share of bends that consist of one row or of two rows bent in one direction."""
 
 _MIN_REGULAR_SHARE = 0.8
-"""… and of samples that are within half a period of one after the last."""
+"""Smallest share of samples within half a period of one period after their predecessor."""
 
 _ROUNDING_QUANTILES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85)
-"""Shares of rows that bend by rounding alone, to be tried."""
+"""Shares of rows tried as those that bend by rounding alone."""
 
 _BEND_ROUNDING = 4.0
-"""Of those the bend is within so many times their largest …"""
+"""Factor on the largest rounding bend of such rows below which a bend counts as rounding."""
 
 _DOUBLE_ROUNDING = 64.0 * np.finfo(float).eps
-"""… and this share of the values."""
+"""Rounding of double precision, as a share of the largest value."""
 
-_PROBES, _PROBE = 5, 1024
-"""Runs of rows, and their length, that are looked at first …"""
+_PROBE_RUNS, _PROBE_ROWS = 5, 1024
+"""Number and length [rows] of the runs of rows that are tested first."""
 
 _MIN_STRAIGHT_SHARE = 0.15
-"""… in each of which this share bends less than a tenth of what a few rows do, at the least."""
+"""Smallest share of rows in each run that bend less than a tenth as much as its most bent rows."""
 
 _MIN_BENDS_PER_PROBE = 4
-"""Bent rows that a sensor of the longest period leaves in such a run."""
+"""Bent rows in a run for a sensor of the longest period."""
 
 _MAX_CLOCK_RMS = 0.1
-"""Root mean square of what samples may be off an even clock [rows], to be taken at its times."""
+"""Largest RMS jitter [rows] of samples that are placed on a uniform clock."""
 
 
 _GAP_STEPS = 2.5
-"""Usual times from row to row beyond which rows are missing, and slopes are of a longer time."""
+"""Step between rows above which rows are missing, in median steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,25 +71,25 @@ class SlowerSamples:
     """The samples of a slower sensor between which all rows of a log were interpolated.
 
     Attributes:
-        clock: of the rows, by which they were interpolated [rows], shape (n,).
-        places: of the samples on that clock, shape (k,).
+        clock: time of the rows, used for the interpolation [rows], shape (n,).
+        places: times of the samples on that clock, shape (k,).
     """
 
     clock: Array
     places: Array
 
     def times(self, time: Array) -> Array:
-        """When the samples were taken, by the stamps of the rows, shape (k,)."""
+        """Return the times of the samples from the stamps of the rows, shape (k,)."""
         return np.interp(self.places, self.clock, time)
 
     def signal_at_samples(self, values: Array) -> Array:
-        """A signal at the samples: where the straight lines before and after each meet.
+        """Return a signal at the samples, where the straight lines before and after each meet.
 
         Args:
             values: of the rows, shape (n, ·).
         """
-        turning = values.shape[1] == 4
-        values = unwrap_quaternions(values) if turning else values
+        is_quaternion = values.shape[1] == 4
+        values = unwrap_quaternions(values) if is_quaternion else values
         last = len(values) - 1
         below = np.searchsorted(self.clock, self.places, side="right") - 1
         above = np.searchsorted(self.clock, self.places, side="left").clip(max=last)
@@ -101,17 +101,17 @@ class SlowerSamples:
         weights = np.stack((two_before, two_after)).astype(float)[..., None]
         mean = (weights * lines).sum(axis=0) / weights.sum(axis=0).clip(min=1.0)
         between = ((two_before | two_after) & (below < above))[:, None]
-        found = np.where(between, mean, self._on_line(values, below, above))
-        return normalised_quaternion(found) if turning else found
+        at_samples = np.where(between, mean, self._on_line(values, below, above))
+        return normalised_quaternion(at_samples) if is_quaternion else at_samples
 
     def _on_line(self, values: Array, start: Indices, stop: Indices) -> Array:
-        """The lines through two rows each, at the samples."""
+        """Evaluate the lines through two rows each at the samples."""
         run = np.where(stop > start, self.clock[stop] - self.clock[start], 1.0)[:, None]
         slope = (values[stop] - values[start]) / run
         return values[start] + (self.places - self.clock[start])[:, None] * slope
 
     def shared_by(self, values: Array) -> bool:
-        """Tell whether another signal bends clearly more at the samples than between them."""
+        """Return whether another signal bends significantly more at the samples than elsewhere."""
         near = np.zeros(len(values), dtype=bool)
         for side in ("left", "right"):
             rows = np.searchsorted(self.clock, self.places, side=side) - (side == "right")
@@ -127,22 +127,22 @@ class SlowerSamples:
 
 
 def slower_samples(values: Array, time: Array) -> SlowerSamples | None:
-    """The samples of a slower sensor, where all rows of its signal are interpolated between them.
+    """Find the samples of a slower sensor between which all rows of a signal were interpolated.
 
-    Where no slope changes, samples are put as evenly as the others come: there the signal is the
-    same between any two of them.
+    Where no slope changes, samples are placed at the period of the others: the signal is the same
+    for any placement there.
 
     Args:
         values: of one signal, shape (n, 3), quaternions (n, 4).
         time: stamps of the rows [s], shape (n,).
 
     Returns:
-        None where the rows are no such.
+        The samples; None if the rows were not interpolated.
     """
     if not _may_be_straight(values):
         return None
-    apart = np.diff(time)
-    gaps = apart > _GAP_STEPS * np.median(apart)
+    steps = np.diff(time)
+    gaps = steps > _GAP_STEPS * np.median(steps)
     beside_gap = gaps[1:] | gaps[:-1]
     for clock in _clocks(time):
         places = _sample_places(values, clock, beside_gap)
@@ -152,7 +152,7 @@ def slower_samples(values: Array, time: Array) -> SlowerSamples | None:
 
 
 def _clocks(time: Array) -> Iterator[Array]:
-    """Clocks by which rows may have been interpolated, in rows: even ones, or their stamps."""
+    """Yield clocks that the interpolation may have used [rows]: uniform rows, or their stamps."""
     rows = np.arange(len(time), dtype=float)
     yield rows
     steps = np.diff(time)
@@ -162,7 +162,7 @@ def _clocks(time: Array) -> Iterator[Array]:
 
 
 def _bends(values: Array, clock: Array) -> Array:
-    """Change of the slope at each row but the first and last, shape (n − 2, ·)."""
+    """Return the change of slope at each row but the first and last, shape (n − 2, ·)."""
     if values.shape[1] == 4:
         values = unwrap_quaternions(values)
     slopes = np.diff(values, axis=0) / np.diff(clock)[:, None]
@@ -174,15 +174,15 @@ def _bends(values: Array, clock: Array) -> Array:
 
 
 def _may_be_straight(values: Array) -> bool:
-    """Tell whether many rows bend little in every run of rows that is looked at."""
+    """Return whether most rows of every probed run are nearly straight."""
     if len(values) < _MIN_SAMPLES:
         return False
-    starts = np.linspace(0, max(len(values) - _PROBE, 0), _PROBES).astype(np.intp)
+    starts = np.linspace(0, max(len(values) - _PROBE_ROWS, 0), _PROBE_RUNS).astype(np.intp)
     for start in starts[[2, 0, 4, 1, 3]]:
-        some = values[start : start + _PROBE]
-        size = np.sort(lengths(_bends(some, np.arange(len(some), dtype=float))))
-        few, most = size[int(_MIN_STRAIGHT_SHARE * len(size))], size[-_MIN_BENDS_PER_PROBE]
-        if few > 0.1 * most > _DOUBLE_ROUNDING * np.abs(some).max():
+        probe = values[start : start + _PROBE_ROWS]
+        size = np.sort(lengths(_bends(probe, np.arange(len(probe), dtype=float))))
+        straight, bent = size[int(_MIN_STRAIGHT_SHARE * len(size))], size[-_MIN_BENDS_PER_PROBE]
+        if straight > 0.1 * bent > _DOUBLE_ROUNDING * np.abs(probe).max():
             return False
     return True
 
@@ -191,38 +191,39 @@ def _sample_places(values: Array, clock: Array, beside_gap: Flags) -> Array | No
     bends = np.where(beside_gap[:, None], 0.0, _bends(values, clock))
     size = lengths(bends)
     least = _DOUBLE_ROUNDING * float(np.abs(values).max())
-    beyond = np.sort(size[size > least])
-    if len(beyond) < _MIN_SAMPLES:
+    beyond_rounding = np.sort(size[size > least])
+    if len(beyond_rounding) < _MIN_SAMPLES:
         return None
-    tried = [0.0, *(beyond[(len(beyond) * np.array(_ROUNDING_QUANTILES)).astype(np.intp)]).tolist()]
-    limits = np.unique(np.maximum(_BEND_ROUNDING * np.array(tried), least))
-    found = [
-        one
+    quantiles = (len(beyond_rounding) * np.array(_ROUNDING_QUANTILES)).astype(np.intp)
+    rounding_bends = np.append(0.0, beyond_rounding[quantiles])
+    limits = np.unique(np.maximum(_BEND_ROUNDING * rounding_bends, least))
+    regular = [
+        places
         for limit in limits
-        if (one := _find_regular_bends(bends, size, clock, limit)) is not None
+        if (places := _find_regular_bends(bends, size, clock, limit)) is not None
     ]
-    best = max(found, key=lambda each: each.even, default=None)
+    best = max(regular, key=lambda places: places.regular_count, default=None)
     return None if best is None else _fill_straight_stretches(best, clock)
 
 
 class _BendPlaces(NamedTuple):
-    """Places where the slope changes beyond rounding.
+    """Places where the slope changes by more than rounding.
 
     Attributes:
         places: in order, on the clock of the rows.
-        period: of most of them [rows].
-        even: how many come about that long after the one before.
+        period: median distance between isolated bends [rows].
+        regular_count: number of bends about one period after their predecessor.
     """
 
     places: Array
     period: float
-    even: int
+    regular_count: int
 
 
 def _find_regular_bends(
     bends: Array, size: Array, clock: Array, rounding: float
 ) -> _BendPlaces | None:
-    """Find where the slope changes by more than rounding; None where it does so irregularly."""
+    """Find the places where the slope changes by more than rounding; None if irregular."""
     high = np.flatnonzero(size > rounding)
     if len(high) < _MIN_SAMPLES:
         return None
@@ -236,31 +237,31 @@ def _find_regular_bends(
     if not len(straight) or np.median(size[high]) < _BEND_RATIO * np.quantile(straight, 0.95):
         return None
     ends = (starts == 0) | (stops == len(size))  # of which a part may be missing
-    several = [clock[1 + a : 1 + b] for a, b in zip(starts[~single], stops[~single], strict=True)]
-    alone = _mean_places(bends, clock, starts[single & ~ends], stops[single & ~ends])
-    apart = np.diff(alone)
+    runs = [clock[1 + a : 1 + b] for a, b in zip(starts[~single], stops[~single], strict=True)]
+    isolated = _mean_places(bends, clock, starts[single & ~ends], stops[single & ~ends])
+    apart = np.diff(isolated)
     period = float(np.median(apart))
     near = apart[apart < 2.5 * period]
-    even = int(np.sum(np.abs(near - period) < 0.5 * period))
-    if not _MIN_PERIOD_ROWS < period < _MAX_PERIOD_ROWS or even < max(
+    regular_count = int(np.sum(np.abs(near - period) < 0.5 * period))
+    if not _MIN_PERIOD_ROWS < period < _MAX_PERIOD_ROWS or regular_count < max(
         _MIN_SAMPLES, _MIN_REGULAR_SHARE * len(near)
     ):
         return None
-    return _BendPlaces(np.sort(np.concatenate((alone, *several))), period, even)
+    return _BendPlaces(np.sort(np.concatenate((isolated, *runs))), period, regular_count)
 
 
 def _mean_places(bends: Array, clock: Array, starts: Indices, stops: Indices) -> Array:
-    """Mean place of the bends of one or two rows each and the rows beside, along their sum."""
+    """Return the centroid of each bend of one or two rows and their neighbours, along its sum."""
     rows = starts[:, None] + np.arange(-1, 3)
-    there = (rows >= 0) & (rows < len(bends)) & (rows <= stops[:, None])
+    valid = (rows >= 0) & (rows < len(bends)) & (rows <= stops[:, None])
     rows = rows.clip(0, len(bends) - 1)
-    each = np.where(there[..., None], bends[rows], 0.0)
-    weight = np.einsum("nri,ni->nr", each, each.sum(axis=1)).clip(min=0.0)
+    bend = np.where(valid[..., None], bends[rows], 0.0)
+    weight = np.einsum("nri,ni->nr", bend, bend.sum(axis=1)).clip(min=0.0)
     return np.sum(weight * clock[1 + rows], axis=1) / weight.sum(axis=1)
 
 
 def _fill_straight_stretches(bent: _BendPlaces, clock: Array) -> Array:
-    """The places with others where nothing bends, from the first row to the last."""
+    """Add sample places where nothing bends, from the first row to the last."""
     steps = np.maximum(np.rint(np.diff(bent.places) / bent.period), 1.0)
     numbers = np.concatenate(([0.0], np.cumsum(steps)))
     period, start = np.polyfit(numbers, bent.places, 1)
@@ -270,6 +271,6 @@ def _fill_straight_stretches(bent: _BendPlaces, clock: Array) -> Array:
     counts = np.rint(np.diff(bent.places, prepend=clock[0], append=clock[-1]) / bent.period)
     counts = np.maximum(counts, 1.0).astype(np.intp)
     within = np.concatenate([np.arange(1, count + 1) / count for count in counts])
-    whole = np.concatenate((clock[:1], bent.places, clock[-1:]))
-    starts, steps = np.repeat(whole[:-1], counts), np.repeat(np.diff(whole), counts)
+    knots = np.concatenate((clock[:1], bent.places, clock[-1:]))
+    starts, steps = np.repeat(knots[:-1], counts), np.repeat(np.diff(knots), counts)
     return (starts + within * steps)[: -1 if bent.places[-1] < clock[-1] else None]

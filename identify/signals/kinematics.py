@@ -1,8 +1,8 @@
-"""The signals of an even segment and what they are in body axes, at one instant each.
+"""Kinematics of an evenly sampled segment: differentiated signals, and quantities in body axes.
 
-`Samples` differentiates what a log lacks: by local polynomials, on the rotations through the
-quaternion, whose two signs were unwrapped, so that ω = 2 vec(q̄ ⊗ dq/dt) and α = 2 vec(q̄ ⊗
-d²q/dt²) hold everywhere. `BodyAxes` is what follows from that without regard to time.
+`Samples` differentiates signals that a log lacks by local polynomials; rotations through the
+quaternion with unwrapped signs, so that ω = 2 vec(q̄ ⊗ dq/dt) and α = 2 vec(q̄ ⊗ d²q/dt²) hold
+everywhere. `BodyAxes` computes the quantities in body axes from them, instant by instant.
 """
 
 from __future__ import annotations
@@ -47,30 +47,30 @@ from identify.spatial.rotations import (
 )
 
 SignalDerivative: TypeAlias = tuple[str, int]
-"""A signal, and how often it was differentiated (`SAMPLE`: used as it is)."""
+"""Name of a signal and order of its derivative (`SAMPLE`: not smoothed)."""
 
 REDUNDANT_COLUMNS = 12
-"""Numbers behind [ψ, w, …] where an inertial measurement unit is beside what tells the same: a' and
-α of the rest of the log, ω of the unit, ω of the rest."""
+"""Number of columns behind [ψ, w, …] where an inertial measurement unit is redundant to other
+signals: a' and α of the other signals, ω of the unit, ω of the other signals."""
 
 
 class Samples:
-    """The signals of a segment, as they are or differentiated, all trimmed alike at the edges.
+    """Signals of a segment and their derivatives, with edges trimmed equally.
 
     Args:
-        recording: for the frames its signals are given in, and gravity.
+        recording: gives the frames of its signals, and gravity.
         signals: by name, as in the recording, on a uniform clock, quaternions unwrapped.
-        differentiator: for what has to be differentiated.
-        imu: calibration of its inertial measurement unit; as the schema has it where not given.
-        wide: whether derivatives of the wrench are taken too, and so edges and attitude are as if
-            the motion had to be differentiated.
+        differentiator: for the derivatives.
+        imu: calibration of its inertial measurement unit; by default that of the schema.
+        wide: whether derivatives of the wrench are needed too, so that edges and attitude are
+            treated as if the motion had to be differentiated.
 
     Attributes:
         half_window: samples lost at each edge.
-        attitude: the way R_WB comes: smoothed as its derivatives are, or as given where nothing is
-            differentiated.
+        attitude: signal derivative that gives R_WB: smoothed as its derivatives are, or as given
+            if nothing is differentiated.
         quaternion: R_WB as [x, y, z, w], shape (n, 4), or None for a log without attitude.
-        taken: what was asked for, by way.
+        evaluated: signals and derivatives evaluated so far.
     """
 
     def __init__(
@@ -97,12 +97,10 @@ class Samples:
         self.evaluated: dict[SignalDerivative, Array] = {}
 
     def __call__(self, name: str, order: int) -> Array:
-        """A signal or its derivative, (n, 3); of the quaternion R_WB, (n, 3, 3), or the ω or α."""
+        """Return a signal or its derivative, (n, 3); for the quaternion R_WB, (n, 3, 3), ω or α."""
         if (name, order) not in self.evaluated:
-            of_attitude = name == "quaternion"
-            self.evaluated[name, order] = (self._rotation_signal if of_attitude else self._signal)(
-                name, order
-            )
+            evaluate = self._rotation_signal if name == "quaternion" else self._signal
+            self.evaluated[name, order] = evaluate(name, order)
         return self.evaluated[name, order]
 
     def _signal(self, name: str, order: int) -> Array:
@@ -113,7 +111,7 @@ class Samples:
 
     @cached_property
     def _smoothed(self) -> Array:
-        """The quaternion by the way it comes, of a norm that is not quite one, shape (n, 4)."""
+        """Quaternion as selected by `attitude`, not normalised, shape (n, 4)."""
         return self._signal(*self.attitude)
 
     def _rotation_signal(self, name: str, order: int) -> Array:
@@ -126,7 +124,7 @@ class Samples:
 
     @property
     def in_body(self) -> BodyAxes:
-        """The same in body axes; not kept here, as each would keep the other's arrays alive."""
+        """Quantities in body axes; not cached, to avoid a reference cycle with large arrays."""
         return BodyAxes(self.recording, self.signals, self, self.attitude, self.imu)
 
     @cached_property
@@ -147,16 +145,16 @@ class Samples:
 
 
 class BodyAxes:
-    """What the signals of a log are in body axes, instant by instant.
+    """Motion and wrench in body axes, computed from the signals of a log instant by instant.
 
     Every line is analytic in the values, so that a complex step in one of them gives the derivative
     (Squire and Trapp, "Using complex variables to estimate derivatives of real functions", 1998).
 
     Args:
-        recording: for the frames of its signals and gravity.
-        given: names of the signals there are.
-        value: of a way, as `Samples` gives it.
-        attitude: the way of R_WB.
+        recording: gives the frames of its signals, and gravity.
+        given: names of the available signals.
+        value: returns a signal derivative, as `Samples` does.
+        attitude: signal derivative that gives R_WB.
         imu: calibration of its inertial measurement unit.
     """
 
@@ -173,7 +171,7 @@ class BodyAxes:
 
     @property
     def redundant(self) -> bool:
-        """Whether an inertial measurement unit and the rest of the log tell the same."""
+        """Whether an inertial measurement unit is redundant to other signals of the log."""
         return self._acceleration_redundant or self._rotation_redundant
 
     @property
@@ -190,7 +188,7 @@ class BodyAxes:
 
     @property
     def without_imu(self) -> BodyAxes:
-        """What the rest of the log says of the same, beside an inertial measurement unit."""
+        """Quantities in body axes from the other signals than those of the measurement unit."""
         given = set(self.given) - {"gyro", "accelerometer"}
         return BodyAxes(self.recording, given, self._value, self._attitude, self._imu)
 
@@ -221,14 +219,14 @@ class BodyAxes:
 
     @cached_property
     def proper_acceleration(self) -> Vec3:
-        """a' = a_WBo_B − g_B: as read or given, or from the derivative of velocity or position.
+        """a' = a_WBo_B − g_B: measured, or from the derivative of velocity or position.
 
         An accelerometer at r reads a' + α × r + ω × (ω × r).
         """
         if "accelerometer" in self.given:
             w, r = self.rates, self._imu.X_BI.position
-            turning = cross(self.angular_acceleration, r) + cross(w, cross(w, r))
-            return self._value("accelerometer", SAMPLE) - turning
+            rotational = cross(self.angular_acceleration, r) + cross(w, cross(w, r))
+            return self._value("accelerometer", SAMPLE) - rotational
         gravity, kind = self.recording.gravity, self.recording.acceleration_kind
         if "linear_acceleration" in self.given:
             acceleration = self._in_body_axes("linear_acceleration", SAMPLE, "acceleration")
@@ -259,13 +257,13 @@ class BodyAxes:
     def wrench(self) -> tuple[Vec3, Vec3]:
         """Force and torque at Bo in B; a sensor's bias is constant in these axes.
 
-        A weight [m g; h × g] that a controller took off is added back. It is not in the rates,
-        which are of what was read: what delays or filters a wrench does so with its weight off.
+        A weight [m g; h × g] that a controller subtracted is added back. It is not added to the
+        rates: delays and filters act on the wrench without its weight.
         """
         if self.recording.frames["wrench"] == "world" and "quaternion" not in self.given:
             raise LogError(
                 f"{self.recording.name}: the wrench is in world axes, and the log gives no "
-                "attitude to turn it by; add the pose to the schema"
+                "attitude to rotate it by; add the pose to the schema"
             )
         force, torque = self._at_origin(self._wrench_derivative(SAMPLE))
         if not self.recording.compensated:
@@ -276,7 +274,7 @@ class BodyAxes:
 
     @cached_property
     def wrench_rates(self) -> tuple[Vec3, Vec3, Vec3, Vec3]:
-        """[ḟ; ṫ; f̈; ẗ] as seen from the axes in which the wrench is late: a delay acts on these.
+        """[ḟ; ṫ; f̈; ẗ] as seen from the axes in which a delay of the wrench acts.
 
         A force that is given in world axes, f_B = Rᵀ f_W, has with b_k = Rᵀ dᵏf_W/dtᵏ
 
@@ -285,28 +283,30 @@ class BodyAxes:
         as seen from B, and b₁ and b₂ as seen from W.
         """
         if self.recording.frames["wrench"] != "world" or self.recording.delay_axes == "world":
-            read = [self._wrench_derivative(1), self._wrench_derivative(2)]
+            derivatives = [self._wrench_derivative(1), self._wrench_derivative(2)]
         else:
             w, al = self.rates, self.angular_acceleration
-            read = [[], []]
+            derivatives = [[], []]
             for b0, b1, b2 in zip(*map(self._wrench_derivative, range(3)), strict=True):
-                turning = cross(w, b0)
-                read[0].append(b1 - turning)
-                read[1].append(b2 - 2.0 * cross(w, b1) - cross(al, b0) + cross(w, turning))
-        first, second = map(self._at_origin, read)
+                rotational = cross(w, b0)
+                derivatives[0].append(b1 - rotational)
+                derivatives[1].append(
+                    b2 - 2.0 * cross(w, b1) - cross(al, b0) + cross(w, rotational)
+                )
+        first, second = map(self._at_origin, derivatives)
         return (*first, *second)
 
     def _wrench_derivative(self, order: int) -> Sequence[Vec3]:
-        """Force and torque where they are read, or derivatives as seen from the log's axes."""
+        """Return force and torque at the sensor, or their derivatives seen from the log's axes."""
         return [self._in_body_axes(name, order, "wrench") for name in ("force", "torque")]
 
-    def _at_origin(self, read: Sequence[Vec3]) -> tuple[Vec3, Vec3]:
-        """Force and torque, or their derivatives, at Bo in B, from where they are read."""
-        force, torque = read
+    def _at_origin(self, derivatives: Sequence[Vec3]) -> tuple[Vec3, Vec3]:
+        """Transform force and torque, or their derivatives, from the sensor to Bo in B."""
+        force, torque = derivatives
         if self.recording.X_BS is None:
             return force, torque
-        moved = coadjoint(self.recording.X_BS)
-        return force @ moved[:3, :3].T, force @ moved[3:, :3].T + torque @ moved[3:, 3:].T
+        X = coadjoint(self.recording.X_BS)
+        return force @ X[:3, :3].T, force @ X[3:, :3].T + torque @ X[3:, 3:].T
 
     def _in_body_axes(self, name: str, order: int, group: str) -> Vec3:
         value = self._value(name, order)
@@ -314,18 +314,15 @@ class BodyAxes:
         return rotate_back(self.rotation, value) if world else value
 
     def width(self, *, wide: bool) -> int:
-        """How many numbers those are."""
-        return (
-            (WIDE_COLUMNS if wide else FIT_COLUMNS)
-            - 1
-            + (REDUNDANT_COLUMNS if self.redundant else 0)
-        )
+        """Number of columns that `column_blocks` fills."""
+        columns = (WIDE_COLUMNS if wide else FIT_COLUMNS) - 1
+        return columns + (REDUNDANT_COLUMNS if self.redundant else 0)
 
     def column_blocks(self, *, wide: bool) -> list[tuple[slice, Array]]:
-        """The parts of [ψ, w], or of [ψ, w, Rᵀ, ẇ, ẅ, Rᵀp], and where in that they stand.
+        """Return the blocks of [ψ, w], or of [ψ, w, Rᵀ, ẇ, ẅ, Rᵀp], with their column slices.
 
-        Rᵀ by rows; it is left out where there is no attitude. Rᵀp is left out: `_columns` of
-        `preparation` adds it, as its noise matters to nothing. What is told twice stands behind.
+        Rᵀ by rows, omitted without an attitude. Rᵀp is omitted: `preparation` adds it, as its
+        noise is not needed. Redundant columns are last.
         """
         w = self.rates
         products = w[..., FIRST_AXES] * w[..., SECOND_AXES]
@@ -335,13 +332,13 @@ class BodyAxes:
             parts += self.wrench_rates
             slices += [*_halves(DW), *_halves(DDW)]
             if "quaternion" in self.given:
-                turned = self.rotation.swapaxes(-1, -2)
-                parts.append(turned.reshape(*turned.shape[:-2], 9))
+                transposed = self.rotation.swapaxes(-1, -2)
+                parts.append(transposed.reshape(*transposed.shape[:-2], 9))
                 slices.append(without_constant(RT))
         if self.redundant:
-            rest = self.without_imu
-            linear = rest if self._acceleration_redundant else self
-            angular = rest if self._rotation_redundant else self
+            reference = self.without_imu
+            linear = reference if self._acceleration_redundant else self
+            angular = reference if self._rotation_redundant else self
             parts += [linear.proper_acceleration, angular.angular_acceleration, w, angular.rates]
             end = (WIDE_COLUMNS if wide else FIT_COLUMNS) - 1
             slices += [slice(start, start + 3) for start in range(end, end + REDUNDANT_COLUMNS, 3)]
@@ -349,29 +346,29 @@ class BodyAxes:
 
 
 def _halves(wrench: slice) -> tuple[slice, slice]:
-    """Force and torque of a wrench, or of its derivatives, in columns without the constant."""
+    """Return the force and torque slices of a wrench in the columns without the constant."""
     columns = without_constant(wrench)
     return within(FORCE_AXES, columns), within(TORQUE_AXES, columns)
 
 
 def still_poses_in_body(recording: Recording) -> BodyAxes:
-    """Still poses in body axes: what is measured of the motion is gravity alone."""
-    signals, kept = recording.signals, {"quaternion": "", "force": "wrench", "torque": "wrench"}
-    if "accelerometer" in signals and "quaternion" not in signals:  # at rest alike everywhere
+    """Return the quantities of still poses in body axes: no motion, gravity only."""
+    signals, groups = recording.signals, {"quaternion": "", "force": "wrench", "torque": "wrench"}
+    if "accelerometer" in signals and "quaternion" not in signals:  # equal at every point at rest
         signals = {**signals, "linear_acceleration": signals["accelerometer"]}
         frames = {**recording.frames, "acceleration": "body"}
         recording = replace(recording, acceleration_kind="proper", frames=frames)
     proper = recording.acceleration_kind == "proper" and "linear_acceleration" in signals
     if proper:
-        kept["linear_acceleration"] = "acceleration"
+        groups["linear_acceleration"] = "acceleration"
     zero = np.zeros((len(recording), 3))
-    rest = ("angular_velocity", "angular_acceleration", "linear_acceleration")
+    motion = ("angular_velocity", "angular_acceleration", "linear_acceleration")
     still = replace(
         recording,
-        signals=dict.fromkeys(rest, zero)
-        | {name: signals[name] for name in kept if name in signals},
+        signals=dict.fromkeys(motion, zero)
+        | {name: signals[name] for name in groups if name in signals},
         frames={
-            group: frame for group, frame in recording.frames.items() if group in kept.values()
+            group: frame for group, frame in recording.frames.items() if group in groups.values()
         },
         acceleration_kind="proper" if proper else "classical",
     )
@@ -386,14 +383,14 @@ def still_poses_in_body(recording: Recording) -> BodyAxes:
 
 
 def signal_of(recording: Recording, signals: Mapping[str, Array], name: str) -> Array:
-    """A signal of a recording.
+    """Return a signal of a recording.
 
     Raises:
-        LogError: it has none of that name.
+        LogError: the recording has no signal of that name.
     """
     if name not in signals:
         raise LogError(
-            f"{recording.name}: the log gives no {name.replace('_', ' ')}, and what it gives is "
-            "not enough to work it out; add its columns to the schema"
+            f"{recording.name}: the log gives no {name.replace('_', ' ')}, and it cannot be "
+            "derived from its other signals; add its columns to the schema"
         )
     return signals[name]

@@ -1,4 +1,4 @@
-"""The noise of a log's signals, read off their high band, and the roots of what it does to rows.
+"""White noise of a log's signals, estimated from their high band, and the noise of its rows.
 
 Welch, "The use of fast Fourier transform for the estimation of power spectra" (1967).
 Wilson and Hilferty, "The distribution of chi-square" (1931).
@@ -21,26 +21,27 @@ from identify.spatial.columns import FIRST_AXES, RATE_PRODUCTS, SECOND_AXES
 from identify.spatial.rotations import normalised_quaternion, quaternion_conjugate
 
 _MIN_ATTENUATION = 0.25
-"""The noise is read where the differentiator takes this share of its power off, or more …"""
+"""Smallest share of noise power removed by the differentiator where the noise is estimated."""
 
 _NOISE_BAND_RATIO = 3.0
-"""… up to so many times that frequency: a filtered signal has less noise far above its motion …"""
+"""Ratio of the highest to the lowest frequency of the noise band; filters reduce noise above."""
 
 _MAX_NYQUIST_SHARE = 0.9
-"""… and below this share of half the sampling rate."""
+"""Highest frequency of the noise band, as a share of the Nyquist frequency."""
 
 _SPECTRUM_SAMPLES = 1024
+"""Longest window of a power spectrum [samples]."""
 
 _SAMPLES_PER_BLOCK = 64
-"""Samples of a block at which noise is propagated, at the most …"""
+"""Largest number of samples of a block at which noise is propagated."""
 
 _BLOCKS_AT_ONCE = 16
-"""… and blocks of which it is propagated at once."""
+"""Number of blocks whose noise is propagated at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class SignalNoise:
-    """White noise of the signals of a log, sample by sample.
+    """Covariance of the white noise of a log's signals in one sample.
 
     Attributes:
         names: of the signals; that of "quaternion" is a rotation vector in B [rad].
@@ -50,20 +51,22 @@ class SignalNoise:
     names: tuple[str, ...]
     covariance: Array
 
-    def of(self, ways: tuple[SignalDerivative, ...]) -> Array:
-        """Covariance of the signals of some ways, shape (3 · ways, 3 · ways)."""
-        columns = [3 * self.names.index(name) + axis for name, _ in ways for axis in range(3)]
+    def of(self, derivatives: tuple[SignalDerivative, ...]) -> Array:
+        """Return the covariance of some signals, shape (3 · derivatives, 3 · derivatives)."""
+        columns = [
+            3 * self.names.index(name) + axis for name, _ in derivatives for axis in range(3)
+        ]
         return self.covariance[np.ix_(columns, columns)]
 
 
 def signal_noise(
     signals: Mapping[str, Array], rate_hz: float, differentiator: Differentiator
 ) -> SignalNoise:
-    """Read the noise of evenly sampled signals off the band where nothing moves.
+    """Estimate the noise of evenly sampled signals from the band above the motion.
 
-    What the differentiator's smoothing takes off a signal is its noise there. Sizes come from the
-    median of its power spectrum, so that lines of vibration do not count. Of rows too few to have
-    such a band it is zero: what a fit leaves is all there is to go by.
+    The residual of the differentiator's smoothing is noise there. Its level is the median of the
+    power spectrum, so that lines of vibration do not count. With too few rows for such a band it
+    is zero: only the residual of a fit shows the noise.
 
     Args:
         signals: by name, shape (n, 3), quaternions (n, 4).
@@ -79,97 +82,103 @@ def signal_noise(
             columns.append(2.0 * quaternion_product(back, inner)[:, :3])
         else:
             columns.append(inner - smooth)
-    rest = np.concatenate(columns, axis=1)
-    frequency, power, averaged = power_spectrum(rest, rate_hz)
-    taken_off = np.abs(1.0 - _real_response(value, frequency / rate_hz)) ** 2
-    seen = (taken_off > _MIN_ATTENUATION) & (frequency <= _MAX_NYQUIST_SHARE * 0.5 * rate_hz)
-    seen &= (
+    residual = np.concatenate(columns, axis=1)
+    frequency, power, averaged = power_spectrum(residual, rate_hz)
+    attenuation = np.abs(1.0 - _real_response(value, frequency / rate_hz)) ** 2
+    in_band = (attenuation > _MIN_ATTENUATION) & (frequency <= _MAX_NYQUIST_SHARE * 0.5 * rate_hz)
+    in_band &= (
         frequency
-        < _NOISE_BAND_RATIO * frequency[np.argmax(taken_off > _MIN_ATTENUATION)]
+        < _NOISE_BAND_RATIO * frequency[np.argmax(attenuation > _MIN_ATTENUATION)]
         + 0.5 * frequency[1]
     )
-    if not seen.any():  # so few rows that no frequency is above the motion's
-        width = rest.shape[1]
+    if not in_band.any():  # too few rows to have frequencies above the motion's
+        width = residual.shape[1]
         return SignalNoise(tuple(signals), np.zeros((width, width)))
-    # Averaged over few windows, a median is below the mean (Wilson and Hilferty 1931).
-    level = np.median(power[seen] / taken_off[seen, None], axis=0)
+    # The median of an average over few windows is below its mean (Wilson and Hilferty 1931).
+    level = np.median(power[in_band] / attenuation[in_band, None], axis=0)
     variance = level / (1.0 - 1.0 / (9.0 * averaged)) ** 3 * (0.5 * rate_hz)
-    sigma = np.sqrt(np.mean(rest**2, axis=0))
-    unit = rest / np.where(sigma > 0.0, sigma, 1.0)
-    correlation = unit.T @ unit / len(unit)
+    sigma = np.sqrt(np.mean(residual**2, axis=0))
+    normalised = residual / np.where(sigma > 0.0, sigma, 1.0)
+    correlation = normalised.T @ normalised / len(normalised)
     size = np.sqrt(variance)
     return SignalNoise(tuple(signals), correlation * np.outer(size, size))
 
 
 def rate_product_bias(noise: SignalNoise, differentiator: Differentiator) -> Array:
-    """What noise in ω adds to the mean of its six products, shape (6,)."""
+    """Return the bias that noise in ω adds to the means of its six products, shape (6,)."""
     name, kernel = _rate_derivative(noise)
-    of_rates = noise.of(((name, kernel),))
+    rate_covariance = noise.of(((name, kernel),))
     power = 1.0 if kernel == SAMPLE else float(np.sum(differentiator.kernels[kernel] ** 2))
-    return power * of_rates[FIRST_AXES, SECOND_AXES]
+    return power * rate_covariance[FIRST_AXES, SECOND_AXES]
 
 
 def noise_moments(
     samples: Samples, noise: SignalNoise, blocks: Sequence[tuple[BlockTransform, slice]]
 ) -> Iterator[dict[int, Array]]:
-    """Covariance of the noise of [ψ, w] in a row of a block, by group of rows.
+    """Yield the covariance of the noise of [ψ, w] in the rows of each block, by group of rows.
 
     Averaged over the time of the block and the rows of the group.
 
     Args:
         samples: of the segment, whose columns were formed.
         noise: of its signals.
-        blocks: which of the samples each block has, with its transform.
+        blocks: transform and sample range of each block.
 
     Yields:
-        Of each block, shape (18, 18) each, or (42, 42) of wide columns.
+        For each block and group, shape (18, 18), or (42, 42) for wide columns.
     """
-    of_products = _ProductNoiseMoments.of(noise, samples.differentiator)
+    product_noise = _ProductNoiseMoments.of(noise, samples.differentiator)
     for start in range(0, len(blocks), _BLOCKS_AT_ONCE):
-        together = blocks[start : start + _BLOCKS_AT_ONCE]
-        places = [
+        chunk = blocks[start : start + _BLOCKS_AT_ONCE]
+        sample_indices = [
             np.unique(np.linspace(block.start, block.stop - 1, _SAMPLES_PER_BLOCK).astype(np.intp))
-            for _, block in together
+            for _, block in chunk
         ]
-        ways, J = propagate(samples, np.concatenate(places))
-        by_block = np.split(J, np.cumsum([len(of_block) for of_block in places])[:-1])
-        orders = tuple(sorted({order for _, order in ways}))
-        which = np.repeat([orders.index(order) for _, order in ways], 3)
+        derivatives, J = propagate(samples, np.concatenate(sample_indices))
+        by_block = np.split(
+            J, np.cumsum([len(block_jacobians) for block_jacobians in sample_indices])[:-1]
+        )
+        orders = tuple(sorted({order for _, order in derivatives}))
+        order_of_signal = np.repeat([orders.index(order) for _, order in derivatives], 3)
         rates = orders.index(_rate_derivative(noise)[1])
-        of_signals = noise.of(ways)
-        for (transform, _), of_block in zip(together, by_block, strict=True):
+        signal_covariance = noise.of(derivatives)
+        for (transform, _), block_jacobians in zip(chunk, by_block, strict=True):
             gains = derivative_gains(transform, samples.differentiator, orders)
             by_group = np.array(list(gains.values()))
-            moments = _mean_moments(of_block, of_signals, which, by_group)
-            power = of_products.power - of_products.twice * by_group[:, rates, rates]
-            moments[:, RATE_PRODUCTS, RATE_PRODUCTS] += power[:, None, None] * of_products.shape
+            moments = _mean_moments(block_jacobians, signal_covariance, order_of_signal, by_group)
+            power = (
+                product_noise.power - product_noise.measured_gain_factor * by_group[:, rates, rates]
+            )
+            moments[:, RATE_PRODUCTS, RATE_PRODUCTS] += power[:, None, None] * product_noise.shape
             yield dict(zip(gains, moments, strict=True))
 
 
-def _mean_moments(J: Array, of_signals: Array, which: Indices, gains: Array) -> Array:
-    """Mean of J C Jᵀ over the samples, by group, C the covariance of the signals with its gains.
+def _mean_moments(
+    J: Array, signal_covariance: Array, order_of_signal: Indices, gains: Array
+) -> Array:
+    """Return the mean of J C Jᵀ over the samples, by group, C the signals' covariance with gains.
 
-    The gains are of pairs of derivatives: what each pair makes is summed once for all groups.
+    The gains are those of pairs of derivatives: each pair is summed once for all groups.
 
     Args:
         J: shape (t, columns, signals).
-        of_signals: C without the gains, symmetric, shape (signals, signals).
-        which: derivative that each signal is, shape (signals,).
+        signal_covariance: C without the gains, symmetric, shape (signals, signals).
+        order_of_signal: index of the derivative order of each signal, shape (signals,).
         gains: shape (groups, derivatives, derivatives).
 
     Returns:
         Shape (groups, columns, columns).
     """
     count, columns, _ = J.shape
-    of_orders = [np.flatnonzero(which == order) for order in range(gains.shape[1])]
+    columns_of_order = [np.flatnonzero(order_of_signal == order) for order in range(gains.shape[1])]
     by_column = J.swapaxes(0, 1)
-    parts = [by_column[..., own].reshape(-1, len(own)) for own in of_orders]
+    parts = [by_column[..., signals].reshape(-1, len(signals)) for signals in columns_of_order]
     pairs = np.empty((*gains.shape[1:], columns, columns))
-    for one, (own, first) in enumerate(zip(of_orders, parts, strict=True)):
-        for other in range(one + 1):
-            through = first @ of_signals[np.ix_(own, of_orders[other])]
-            pair = through.reshape(columns, -1) @ parts[other].reshape(columns, -1).T
-            pairs[one, other], pairs[other, one] = pair, pair.T
+    for i, (signals, part) in enumerate(zip(columns_of_order, parts, strict=True)):
+        for j in range(i + 1):
+            weighted = part @ signal_covariance[np.ix_(signals, columns_of_order[j])]
+            pair = weighted.reshape(columns, -1) @ parts[j].reshape(columns, -1).T
+            pairs[i, j], pairs[j, i] = pair, pair.T
     summed = gains.reshape(len(gains), -1) @ pairs.reshape(-1, columns * columns)
     return summed.reshape(-1, columns, columns) / count
 
@@ -183,16 +192,21 @@ def _rate_derivative(noise: SignalNoise) -> SignalDerivative:
 
 @dataclass(frozen=True, slots=True)
 class _ProductNoiseMoments:
-    """Of the products of the noise of ω with itself in a slow row, (power − twice · gain) shape.
+    """Covariance of products of the noise of ω in a slow row, (power − factor · gain) · shape.
 
-    For Gaussian noise of autocovariance c(τ) that of η_i η_j with η_k η_l sums to
-    Σ c_ik c_jl + c_il c_jk over τ. Less what the noise in ω made of the first-order part, which was
-    taken at the measured ω: twice the same with c(0) and the row's own gain.
+    For Gaussian noise of autocovariance c(τ), that of η_i η_j and η_k η_l sums to
+    Σ c_ik c_jl + c_il c_jk over τ. Subtracted is the noise contained in the first-order part, which
+    was evaluated at the measured ω: twice the same with c(0) and the gain of the row.
+
+    Attributes:
+        shape: products of covariances of ω, shape (6, 6).
+        power: sum of the squared autocovariance of the filter.
+        measured_gain_factor: twice the largest autocovariance of the filter.
     """
 
     shape: Array
     power: float
-    twice: float
+    measured_gain_factor: float
 
     @classmethod
     def of(cls, noise: SignalNoise, differentiator: Differentiator) -> _ProductNoiseMoments:
@@ -206,15 +220,18 @@ class _ProductNoiseMoments:
 
 
 def _real_response(taps: Array, frequency: Array) -> Array:
-    """Response of a symmetric kernel at frequencies in cycles a sample."""
+    """Return the response of a symmetric kernel at frequencies in cycles per sample."""
     offsets = np.arange(len(taps)) - len(taps) // 2
     return np.cos(2.0 * np.pi * np.outer(frequency, offsets)) @ taps
 
 
 def power_spectrum(columns: Array, rate_hz: float) -> tuple[Array, Array, int]:
-    """One-sided spectral density (Welch 1967): Hann windows that overlap by half, means removed.
+    """Estimate the one-sided spectral density by Welch's method with half-overlapping Hann windows.
 
-    Written out here because importing `scipy.signal` takes as long as the whole fit.
+    Implemented here because importing `scipy.signal` takes as long as the whole fit.
+
+    Returns:
+        Frequencies [Hz], spectral densities (frequencies, k), number of windows averaged.
     """
     length = min(len(columns), _SPECTRUM_SAMPLES)
     windows = np.lib.stride_tricks.sliding_window_view(columns, length, axis=0)

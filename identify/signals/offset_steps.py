@@ -1,4 +1,4 @@
-"""Jumps of all that follows in a wrench, as of a sensor that is zeroed while it is logged."""
+"""Detection of permanent jumps in a wrench, as when a sensor is zeroed while logging."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from identify.spatial import rotation_from_quaternion
 from identify.spatial.rotations import rotate
 
 SIDE_SAMPLES = 5
-"""Samples on either side of a jump that it is read from."""
+"""Samples on either side of a jump from which it is estimated."""
 
 _MIN_JUMP_MEDIANS = 12.0
-"""Jumps, in the median size of differences between the sides, that no noise makes."""
+"""Smallest jump, in medians of the differences between the two sides; noise stays below."""
 
 _MAX_JUMPS = 3
-"""Jumps beyond which they are those of contacts, not of a sensor that is zeroed."""
+"""Most jumps of a zeroed sensor in a log; more are attributed to contacts."""
 
 _RETURN_SHARE = 0.5
-"""Two jumps whose sum is less than this share of the larger are the ends of a contact."""
+"""Largest sum of two jumps that count as start and end of a contact, as a share of the larger."""
 
 
 @dataclass(frozen=True, slots=True)
 class OffsetStep:
-    """A jump of the sensor's offset.
+    """Jump of the sensor's offset.
 
     Attributes:
         before, after: times of the samples on either side [s], or numbers of still poses.
@@ -44,7 +44,7 @@ class OffsetStep:
 
 
 def offset_steps(wrench: Array, time: Array, quaternion: Array | None = None) -> list[OffsetStep]:
-    """Find jumps that stay, each by straight lines through the samples on its two sides.
+    """Find permanent jumps from straight lines fitted to the samples on both sides.
 
     Args:
         wrench: samples that are not held, in the sensor's axes, shape (6, n).
@@ -52,7 +52,7 @@ def offset_steps(wrench: Array, time: Array, quaternion: Array | None = None) ->
         quaternion: of the body in the world, shape (n, 4); None without one.
 
     Returns:
-        Those found; none of a wrench of which a channel is the same throughout.
+        The jumps; none for a wrench with a constant channel.
     """
     if wrench.shape[1] < 10 * SIDE_SAMPLES or not np.ptp(wrench, axis=1).all():
         return []
@@ -63,29 +63,38 @@ def offset_steps(wrench: Array, time: Array, quaternion: Array | None = None) ->
         centred @ centred
     )
     by_lines = after @ to_edge[::-1] - before @ to_edge
-    sizes, reach = np.abs(by_lines), np.ptp(wrench, axis=1)
-    least = np.maximum(_MIN_JUMP_MEDIANS * np.median(sizes, axis=1), ZEROING_SHARE * reach)[:, None]
-    found, at = [], np.flatnonzero((sizes > least).any(axis=0))
-    # A spike moves a line, but no median.
-    by_medians = np.median(after[:, at], axis=-1) - np.median(before[:, at], axis=-1)
-    same_way = np.sign(by_lines[:, at]) == np.sign(by_medians)
-    stays = same_way & (np.minimum(sizes[:, at], np.abs(by_medians)) > least)
-    at = at[stays.any(axis=0)]
-    for own in np.split(at, np.flatnonzero(np.diff(at) > SIDE_SAMPLES) + 1) if len(at) else []:
-        k = int(own[np.argmax((sizes[:, own] / reach[:, None]).max(axis=0))])
+    sizes, channel_range = np.abs(by_lines), np.ptp(wrench, axis=1)
+    least = np.maximum(_MIN_JUMP_MEDIANS * np.median(sizes, axis=1), ZEROING_SHARE * channel_range)[
+        :, None
+    ]
+    offset_jumps, candidates = [], np.flatnonzero((sizes > least).any(axis=0))
+    # A spike moves a line, but not a median.
+    by_medians = np.median(after[:, candidates], axis=-1) - np.median(
+        before[:, candidates], axis=-1
+    )
+    same_sign = np.sign(by_lines[:, candidates]) == np.sign(by_medians)
+    stays = same_sign & (np.minimum(sizes[:, candidates], np.abs(by_medians)) > least)
+    candidates = candidates[stays.any(axis=0)]
+    for cluster in (
+        np.split(candidates, np.flatnonzero(np.diff(candidates) > SIDE_SAMPLES) + 1)
+        if len(candidates)
+        else []
+    ):
+        k = int(cluster[np.argmax((sizes[:, cluster] / channel_range[:, None]).max(axis=0))])
         edge = k + SIDE_SAMPLES
         jump, in_world = by_lines[:, k], np.zeros(0)
         if quaternion is not None:
             in_world = rotate(rotation_from_quaternion(quaternion[edge]), jump[:3])
-        at_edge = float(time[edge - 1]), float(time[edge])
-        found.append(OffsetStep(*at_edge, tuple(jump.tolist()), tuple(in_world.tolist())))
-    return found
+        edge_times = float(time[edge - 1]), float(time[edge])
+        offset_jumps.append(OffsetStep(*edge_times, tuple(jump.tolist()), tuple(in_world.tolist())))
+    return offset_jumps
 
 
 def zeroing_steps(steps: Sequence[OffsetStep]) -> list[OffsetStep]:
-    """Jumps that may be of a sensor that was zeroed: a few, none of which takes another back.
+    """Return the jumps if they may be those of a zeroed sensor: few, and none reverts another.
 
-    A force that stands in the axes of the sensor or of the world comes and goes by equal jumps.
+    A force that is constant in the axes of the sensor or the world appears and disappears by equal
+    jumps.
     """
     for first, second in combinations(steps, 2):
         for a, b in ((first.jump[:3], second.jump[:3]), (first.in_world, second.in_world)):
@@ -96,9 +105,9 @@ def zeroing_steps(steps: Sequence[OffsetStep]) -> list[OffsetStep]:
 
 
 def without_offset_steps(recording: Recording, steps: Sequence[OffsetStep]) -> Recording:
-    """A recording whose wrench is without jumps of the sensor's offset.
+    """Subtract jumps of the sensor's offset from the wrench of a recording.
 
-    Still poses have their numbers, from zero, for a time.
+    The time of still poses is their number, from zero.
     """
     time = np.arange(len(recording)) if recording.time is None else recording.time
     offset = np.zeros((len(time), 6))

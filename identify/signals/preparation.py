@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -27,14 +27,14 @@ from identify.spatial.columns import FIT_COLUMNS, PSI, RATE_PRODUCTS, RP, WIDE_C
 from identify.spatial.rotations import rotate_back
 
 FOLDS = 5
-"""Parts of time that are held out in turn; a log of fewer blocks is cut anew for them."""
+"""Number of cross-validation folds; a log with fewer blocks is divided again for them."""
 
 _SERIES_POINTS_PER_PERIOD = 4.0
-"""Points of the series over time in a period of the highest frequency."""
+"""Points of a log's time series per period of the cut-off frequency."""
 
 
 _RATE_TOLERANCE = 1e-6
-"""Share by which the rates of two chunks of a log may differ and be taken for one."""
+"""Largest relative difference of the sampling rates of two chunks that count as equal."""
 
 
 _LINEAR_MOTION_SIGNALS = (
@@ -44,11 +44,11 @@ _LINEAR_MOTION_SIGNALS = (
     "linear_acceleration",
     "accelerometer",
 )
-"""Signals of which a log has none where its force has to tell the linear acceleration."""
+"""Signals that give the linear acceleration; without any of them the force is used."""
 
 _NOISE_ROWS = 2**14
-"""Rows that the noise of the signals is read from, in the middle of the longest segment: they tell
-its size to some 2 %."""
+"""Rows in the middle of the longest segment from which the noise of the signals is estimated, to
+about 2 %."""
 
 
 class NoSegment(LogError):
@@ -65,28 +65,28 @@ def prepare(
     validated: bool = True,
     imu: ImuCalibration | None = None,
 ) -> PreparedLog:
-    """Put a log on an even clock, differentiate what is missing, and take its slow rows.
+    """Resample a log to a uniform clock, differentiate missing signals, and form its slow rows.
 
-    Features and wrench are formed in body axes first and then go through one linear transform, so
-    the rows obey the same equation as the samples (to form products of filtered rates, or to
-    filter a wrench in turning axes, would not).
+    Features and wrench are formed in body axes first and then low-passed by one linear transform,
+    so the rows obey the same equation as the samples (products of filtered rates, or a wrench
+    filtered in rotating axes, would not).
 
     Args:
         recording: the log.
-        cutoff_hz: highest frequency of the rows [Hz]; where not given, min(5, rate/10), or higher
-            where the motion is faster or all segments of the log are too short for that.
-        span: time of the log that is made into rows [s]; what is outside serves derivatives alone.
-        wide: take the columns behind [1, ψ, w] too: Rᵀ, ẇ, ẅ and Rᵀp. As the wrench is
-            differentiated then, edges are treated as in a log whose motion has to be.
-        rate_hz: of the log's other chunks [Hz]: where these rows have the same but for rounding,
-            transforms are not made anew. With it, `motion_hz` is found though a cut-off is given.
-        validated: make what validation needs too: folds, for which time is cut anew where blocks
-            are too few to be held out, and the motion at full rate. Else folds are the blocks.
-        imu: calibration by the whole log, of which these rows are a part; by these rows where not
-            given.
+        cutoff_hz: highest frequency of the rows [Hz]; by default min(5, rate/10), or higher if the
+            motion is faster or all segments of the log are too short for that.
+        span: time range of the rows [s]; samples outside serve derivatives only.
+        wide: add the columns behind [1, ψ, w]: Rᵀ, ẇ, ẅ and Rᵀp. As the wrench is
+            differentiated then, edges are treated as if the motion had to be differentiated.
+        rate_hz: of the log's other chunks [Hz]: transforms are shared where the rates are equal but
+            for rounding. With it, `motion_hz` is estimated even if a cut-off is given.
+        validated: also form the folds and the full-rate motion for validation; time is divided
+            again for folds if the blocks are too few. Otherwise the folds are the blocks.
+        imu: calibration from the whole log, of which these rows are a part; by default from these
+            rows.
 
     Raises:
-        NoSegment: too short a log, or one of gaps.
+        NoSegment: the log is too short or has too many gaps.
         LogError: too few rows, or signals missing.
     """
     recording = on_one_clock(recording)
@@ -105,13 +105,13 @@ def full_rate(
     *,
     rate_hz: float | None = None,
 ) -> list[FullRate]:
-    """Form the samples of a log as `prepare` makes rows of them, at their full rate.
+    """Return the columns of a log before the low-pass of `prepare`, at their full rate.
 
     Args:
         recording: the log.
-        cutoff_hz: as of `prepare`; derivatives have a pass-band of three of it.
-        span: as of `prepare`.
-        rate_hz: as of `prepare`.
+        cutoff_hz: as in `prepare`; derivatives have a pass-band of three times it.
+        span: as in `prepare`.
+        rate_hz: as in `prepare`.
 
     Raises:
         NoSegment, LogError: as `prepare`.
@@ -126,14 +126,14 @@ def full_rate(
 
 
 def lacks_acceleration(recording: Recording) -> bool:
-    """Whether a log, all on one clock, has a gyro and its force alone to tell its motion."""
+    """Return whether a log with one clock has no motion signals but a gyro and its force."""
     names = recording.signals.keys()
     rates = not names.isdisjoint({"gyro", "angular_velocity"})
     return rates and not recording.still and names.isdisjoint(_LINEAR_MOTION_SIGNALS)
 
 
 def calibrate_imu(recording: Recording, cutoff_hz: float | None = None) -> ImuCalibration:
-    """Calibrate the inertial measurement unit of a log, or the force that serves as one.
+    """Calibrate the inertial measurement unit of a log, or the force that serves as accelerometer.
 
     Raises:
         NoSegment, LogError: as `prepare`; too few attitudes at rest.
@@ -145,7 +145,7 @@ def calibrate_imu(recording: Recording, cutoff_hz: float | None = None) -> ImuCa
 
 @dataclass(frozen=True, slots=True)
 class _Synchronised:
-    """Segments of a log on an even clock, without delay, and what was read off the longest."""
+    """Segments of a log on a uniform clock without delay; rate, cut-off, noise of the longest."""
 
     recording: Recording
     segments: list[EvenSegment]
@@ -159,18 +159,19 @@ class _Synchronised:
 def _synchronise(
     recording: Recording, cutoff_hz: float | None, rate_hz: float | None
 ) -> _Synchronised:
-    """Cut a log on one clock into even segments and choose the cut-off; arguments as `prepare`'s.
+    """Cut a log with one clock into uniform segments and choose its cut-off.
+
+    The arguments are those of `prepare`.
 
     Raises:
         NoSegment: no segment is long enough.
     """
-    turned = recording.frames["wrench"] == "world" and recording.delay_axes == "body"
-    segments = [
-        _at_rate(segment, rate_hz)
-        for given in even_segments(recording)
-        if (segment := compensate_wrench_delay(given, recording.wrench_delay, turned=turned))
-        is not None
+    rotated = recording.frames["wrench"] == "world" and recording.delay_axes == "body"
+    compensated = [
+        compensate_wrench_delay(segment, recording.wrench_delay, rotated=rotated)
+        for segment in even_segments(recording)
     ]
+    segments = [_at_rate(segment, rate_hz) for segment in compensated if segment is not None]
     longest = max(segments, key=len, default=None)
     if longest is None:
         raise NoSegment(
@@ -178,40 +179,40 @@ def _synchronise(
             f"still pose, set `still = true` in [log]"
         )
     try:
-        rate, fast = longest.rate_hz, None
-        wanted = cutoff_hz is None or rate_hz is not None
-        if wanted and len(longest) >= shortest_segment_rows(rate, default_cutoff_hz(rate)):
-            fast = motion_cutoff_hz(longest.signals, rate)
-        cutoff, raised = choose_cutoff_hz(rate, len(longest), cutoff_hz, fast)
+        rate, motion_hz = longest.rate_hz, None
+        estimate_motion = cutoff_hz is None or rate_hz is not None
+        if estimate_motion and len(longest) >= shortest_segment_rows(rate, default_cutoff_hz(rate)):
+            motion_hz = motion_cutoff_hz(longest.signals, rate)
+        cutoff, raised = choose_cutoff_hz(rate, len(longest), cutoff_hz, motion_hz)
     except LogError as error:
         raise NoSegment(f"{recording.name}: {error}") from error
-    some = slice(max(0, (len(longest) - _NOISE_ROWS) // 2), (len(longest) + _NOISE_ROWS) // 2)
+    noise_rows = slice(max(0, (len(longest) - _NOISE_ROWS) // 2), (len(longest) + _NOISE_ROWS) // 2)
     noise = signal_noise(
-        {name: values[some] for name, values in longest.signals.items()},
+        {name: values[noise_rows] for name, values in longest.signals.items()},
         rate,
         Differentiator.design(rate, cutoff),
     )
     noise = _with_schema_noise(noise, recording.noise)
-    return _Synchronised(recording, segments, rate, cutoff, raised, fast, noise)
+    return _Synchronised(recording, segments, rate, cutoff, raised, motion_hz, noise)
 
 
 def _calibrate_imu(
     log: _Synchronised,
-    known: ImuCalibration | None,
+    calibration: ImuCalibration | None,
     differentiate: Callable[[_Synchronised, ImuCalibration], list[_PreparedSegment]],
 ) -> tuple[_Synchronised, ImuCalibration, list[_PreparedSegment]]:
-    """Calibrate an inertial measurement unit by the rest of the log, and differentiate with it.
+    """Calibrate an inertial measurement unit by the other signals and differentiate with it.
 
     Returns:
-        The log, its force as an accelerometer where nothing else tells its acceleration; the
-        calibration, which is the known one there; the segments, differentiated.
+        The log, with its force as accelerometer if nothing else gives its acceleration; the
+        calibration, which is the given one in that case; the differentiated segments.
 
     Raises:
-        LogError: the unit contradicts the rest of the log, or the log does not tell its place.
+        LogError: the unit contradicts the other signals, or its position cannot be determined.
     """
     recording, imu = log.recording, ImuCalibration.of_schema(log.recording)
     if lacks_acceleration(recording):
-        return _with_force_as_accelerometer(log, known, differentiate)
+        return _with_force_as_accelerometer(log, calibration, differentiate)
     if "accelerometer" in recording.signals or recording.acceleration_kind == "proper":
         from identify.signals.imu_scale import with_gravity_scale  # few logs need it
 
@@ -225,10 +226,10 @@ def _calibrate_imu(
 
 def _with_force_as_accelerometer(
     log: _Synchronised,
-    known: ImuCalibration | None,
+    calibration: ImuCalibration | None,
     differentiate: Callable[[_Synchronised, ImuCalibration], list[_PreparedSegment]],
 ) -> tuple[_Synchronised, ImuCalibration, list[_PreparedSegment]]:
-    """Let the force tell the acceleration; arguments, results and errors of `_calibrate_imu`."""
+    """Use the force as accelerometer; arguments, results and errors as for `_calibrate_imu`."""
     from identify.signals.force_motion import (
         calibrate_at_rest,
         with_accelerometer,
@@ -236,18 +237,18 @@ def _with_force_as_accelerometer(
         with_noise,
     )
 
-    rest, imu = None, known
+    static, imu = None, calibration
     if imu is None:
-        rest = calibrate_at_rest(log.recording, log.segments)
-        imu = ImuCalibration(at_rest=(rest.mass, *rest.offset.tolist()))
+        static = calibrate_at_rest(log.recording, log.segments)
+        imu = ImuCalibration(at_rest=(static.mass, *static.offset.tolist()))
     log = replace(
         log,
-        segments=[with_accelerometer(log.recording, imu, each) for each in log.segments],
+        segments=[with_accelerometer(log.recording, imu, segment) for segment in log.segments],
         noise=with_noise(log.recording, imu, log.noise),
     )
     parts = differentiate(log, imu)
-    if parts and rest is not None:
-        imu = with_com_position(log.recording, imu, _blocks_of(parts), rest)
+    if parts and static is not None:
+        imu = with_com_position(log.recording, imu, _blocks_of(parts), static)
         parts = differentiate(log, imu)
     return log, imu, parts
 
@@ -258,13 +259,14 @@ def _calibrate_by_redundancy(
     parts: list[_PreparedSegment],
     differentiate: Callable[[_Synchronised, ImuCalibration], list[_PreparedSegment]],
 ) -> tuple[ImuCalibration, list[_PreparedSegment]]:
-    """Take off the offset of the gyro, and find the place of the accelerometer where it is asked.
+    """Estimate the gyro offset and, if requested, the position of the accelerometer.
 
     Returns:
         The calibration, and the segments differentiated with it.
 
     Raises:
-        LogError: the log does not tell that place, or the unit contradicts the rest of the log.
+        LogError: the motion does not determine the position, or the unit contradicts the other
+            signals.
     """
     from identify.signals.imu import (
         accelerometer_weights,
@@ -273,26 +275,27 @@ def _calibrate_by_redundancy(
     )
 
     recording = log.recording
-    both = np.concatenate([part.columns[:, -6:] for part in parts])
-    if (offset := (both[:, :3] - both[:, 3:]).mean(axis=0)).any():
+    rate_pairs = np.concatenate([part.columns[:, -6:] for part in parts])
+    if (offset := (rate_pairs[:, :3] - rate_pairs[:, 3:]).mean(axis=0)).any():
         imu = replace(imu, gyro_offset=tuple(offset.tolist()))
         parts = differentiate(log, imu)
     findings: list[Finding] = []
     if recording.imu is not None and recording.imu.fitted:
-        found = fit_accelerometer_position(_blocks_of(parts))
-        if found is None:
+        fitted = fit_accelerometer_position(_blocks_of(parts))
+        if fitted is None:
             raise LogError(
-                f"{recording.name}: [imu.mount] fitted: the motion does not tell where the "
-                "accelerometer is; turn faster, about two axes, or give translation"
+                f"{recording.name}: [imu.mount] fitted: the motion does not determine the "
+                "position of the accelerometer; turn faster, about two axes, or give translation"
             )
-        place, covariance = found
+        shift, covariance = fitted
         sigma = np.sqrt(np.diag(covariance))
-        at = ", ".join(f"{1e3 * x:.4g} ± {2e3 * s:.2g}" for x, s in zip(place, sigma, strict=True))
-        text = f"the accelerometer is at [{at}] mm from the body's origin, by the log."
-        findings.append(Finding("imu_place", "info", text, evidence={"place": place.tolist()}))
+        intervals = zip(shift, sigma, strict=True)
+        shift_mm = ", ".join(f"{1e3 * x:.4g} ± {2e3 * s:.2g}" for x, s in intervals)
+        text = f"the log puts the accelerometer at [{shift_mm}] mm from the body's origin."
+        findings.append(Finding("imu_place", "info", text, evidence={"place": shift.tolist()}))
         imu = replace(
             imu,
-            X_BI=Pose(imu.X_BI.rotation, imu.X_BI.position + place),
+            X_BI=Pose(imu.X_BI.rotation, imu.X_BI.position + shift),
             covariance=tuple(map(tuple, np.pad(covariance, (0, 4)).tolist())),
             shares=accelerometer_weights(_blocks_of(parts)),
         )
@@ -309,7 +312,7 @@ def _differentiate(
     wide: bool,
     states: bool,
 ) -> list[_PreparedSegment]:
-    """Form the columns of each segment that is long enough; arguments as `prepare`'s."""
+    """Form the columns of each segment that is long enough; arguments as in `prepare`."""
     return [
         _differentiate_segment(log, imu, segment, span, wide=wide, states=states)
         for segment in log.segments
@@ -318,32 +321,37 @@ def _differentiate(
 
 
 def _blocks_of(parts: Sequence[_PreparedSegment]) -> list[BlockRows]:
-    edges = [block_edges(len(part.columns), part.segment.rate_hz) for part in parts]
-    whole = [replace(part, core=slice(0, len(part.columns))) for part in parts]
-    return [b for part, at in zip(whole, edges, strict=True) for b in part.block_rows(at)]
+    blocks: list[BlockRows] = []
+    for part in parts:
+        full = replace(part, core=slice(0, len(part.columns)))
+        blocks += full.block_rows(block_edges(len(part.columns), part.segment.rate_hz))
+    return blocks
 
 
 def _at_rate(segment: EvenSegment, rate_hz: float | None) -> EvenSegment:
-    """The segment at that rate, where its own is the same but for rounding."""
+    """Replace the rate of a segment by one that is equal but for rounding."""
     if rate_hz is None or abs(segment.rate_hz - rate_hz) > _RATE_TOLERANCE * rate_hz:
         return segment
     return replace(segment, rate_hz=rate_hz)
 
 
 def _with_schema_noise(noise: SignalNoise, given: Mapping[str, float]) -> SignalNoise:
-    """Noise read off a log, with what the schema gives in the place of its own."""
+    """Replace the estimated noise of signals by that given in the schema."""
     covariance = noise.covariance.copy()
-    for number, name in enumerate(noise.names):
+    for index, name in enumerate(noise.names):
         if name in given:
-            own = slice(3 * number, 3 * number + 3)
-            covariance[own], covariance[:, own] = 0.0, 0.0
-            covariance[own, own] = given[name] ** 2 * np.eye(3)
+            block = slice(3 * index, 3 * index + 3)
+            covariance[block], covariance[:, block] = 0.0, 0.0
+            covariance[block, block] = given[name] ** 2 * np.eye(3)
     return replace(noise, covariance=covariance)
 
 
 @dataclass(frozen=True, slots=True)
 class _PreparedSegment:
-    """What becomes of a segment: full-rate columns z, and how their noise comes about."""
+    """Full-rate columns z of a segment, with its samples and their noise.
+
+    `core` is the range of the samples that become rows; the others serve derivatives.
+    """
 
     segment: EvenSegment
     time: Array
@@ -358,22 +366,22 @@ class _PreparedSegment:
         return self.core.stop - self.core.start
 
     def full_rate(self) -> FullRate:
-        """Its own samples as they are."""
-        lost, own, attitude = self.samples.half_window, self.core, self.samples.quaternion
+        """Return its core samples at full rate."""
+        lost, core, attitude = self.samples.half_window, self.core, self.samples.quaternion
         return FullRate(
-            time=self.time[own],
+            time=self.time[core],
             signals={
-                name: values[lost + own.start : lost + own.stop]
+                name: values[lost + core.start : lost + core.stop]
                 for name, values in self.segment.signals.items()
             },
-            columns=self.columns[own, :FIT_COLUMNS],
-            rotation=None if attitude is None else rotation_from_quaternion(attitude[own]),
+            columns=self.columns[core, :FIT_COLUMNS],
+            rotation=None if attitude is None else rotation_from_quaternion(attitude[core]),
             rate_hz=self.segment.rate_hz,
             cutoff_hz=self.cutoff_hz,
         )
 
     def blocks(self, edges: Sequence[int]) -> list[BlockRows]:
-        """Rows of the blocks between the edges, counted from the first sample of its own."""
+        """Return fused rows of the blocks between edges, counted from the first core sample."""
         blocks = self.block_rows(edges)
         if not self.samples.in_body.redundant:
             return blocks
@@ -382,7 +390,7 @@ class _PreparedSegment:
         return [fused(block) for block in blocks]
 
     def block_rows(self, edges: Sequence[int]) -> list[BlockRows]:
-        """The same with what is told twice behind the columns of a fit."""
+        """Return rows of the blocks between edges, with redundant columns behind those of a fit."""
         first, tapered = self.core.start, self.samples.half_window > 0
         parts = [
             (
@@ -391,29 +399,29 @@ class _PreparedSegment:
             )
             for a, b in pairwise(edges)
         ]
-        offsets = rate_product_bias(self.noise, self.samples.differentiator)
+        bias = rate_product_bias(self.noise, self.samples.differentiator)
         moments = noise_moments(self.samples, self.noise, parts)
         blocks = []
         for (transform, part), noise in zip(parts, moments, strict=True):
             rows = transform.apply(self.columns[part])
-            rows[0, within(RATE_PRODUCTS, PSI)] -= rows[0, 0] * offsets
+            rows[0, within(RATE_PRODUCTS, PSI)] -= rows[0, 0] * bias
             share = transform.effective_fraction
             blocks.append(BlockRows(rows, transform.groups, noise, transform.length, share))
         return blocks
 
     def series(self) -> tuple[Array, Array]:
-        """Time and columns, averaged over short stretches."""
+        """Return time and columns averaged over short intervals."""
         step = max(1, round(self.segment.rate_hz / (_SERIES_POINTS_PER_PERIOD * self.cutoff_hz)))
         step = min(step, len(self))
         count = len(self) // step
-        whole = slice(self.core.start, self.core.start + count * step)
+        full = slice(self.core.start, self.core.start + count * step)
         width = WIDE_COLUMNS if self.samples.wide else FIT_COLUMNS
-        columns = self.columns[whole, :width].reshape(count, -1, width).mean(axis=1)
-        return self.time[whole].reshape(count, -1).mean(axis=1), columns
+        columns = self.columns[full, :width].reshape(count, -1, width).mean(axis=1)
+        return self.time[full].reshape(count, -1).mean(axis=1), columns
 
 
 def _scale_still_poses(recording: Recording) -> tuple[Recording, ImuCalibration]:
-    """Scale still poses by an accelerometer so that it reads gravity; others stay as they are."""
+    """Scale the accelerometer of still poses to gravity, if there is one."""
     if "accelerometer" in recording.signals or recording.acceleration_kind == "proper":
         from identify.signals.imu_scale import scaled_to_gravity  # few logs need it
 
@@ -424,12 +432,12 @@ def _scale_still_poses(recording: Recording) -> tuple[Recording, ImuCalibration]
 def _prepare_still(recording: Recording, *, wide: bool) -> PreparedLog:
     recording, imu = _scale_still_poses(recording)
     count = len(recording)
-    number = np.arange(float(count))
+    pose_numbers = np.arange(float(count))
     position = recording.signals.get("position")
-    columns = _form_columns(still_poses_in_body(recording), number, position, wide=wide)
+    columns = _form_columns(still_poses_in_body(recording), pose_numbers, position, wide=wide)
     return PreparedLog(
         recording=recording,
-        time=number,
+        time=pose_numbers,
         rows=columns,
         segment_ids=np.arange(count),
         noise=np.zeros(columns.shape[1] - 1),
@@ -439,11 +447,11 @@ def _prepare_still(recording: Recording, *, wide: bool) -> PreparedLog:
 
 def _still_poses(recording: Recording) -> FullRate:
     recording, _ = _scale_still_poses(recording)
-    axes, number = still_poses_in_body(recording), np.arange(float(len(recording)))
+    axes, pose_numbers = still_poses_in_body(recording), np.arange(float(len(recording)))
     return FullRate(
-        time=number,
+        time=pose_numbers,
         signals=recording.signals,
-        columns=_form_columns(axes, number, None, wide=False),
+        columns=_form_columns(axes, pose_numbers, None, wide=False),
         rotation=axes.rotation if "quaternion" in recording.signals else None,
     )
 
@@ -475,7 +483,7 @@ def _differentiate_segment(
 
 
 def _states(samples: Samples, axes: BodyAxes, time: Array, columns: Array) -> Segment | None:
-    """The motion of a segment at its full rate; None where the log does not give all of it."""
+    """Return the full-rate motion of a segment; None if pose or velocity is missing."""
     quaternion, position, velocity = samples.quaternion, samples.position, samples.velocity
     if quaternion is None or position is None or velocity is None:
         return None
@@ -491,18 +499,18 @@ def _states(samples: Samples, axes: BodyAxes, time: Array, columns: Array) -> Se
 
 
 def _form_columns(axes: BodyAxes, time: Array, position: Vec3 | None, *, wide: bool) -> Array:
-    """Columns z = [1, ψ, w], shape (n, 19), or [1, ψ, w, Rᵀ, ẇ, ẅ, Rᵀp], (n, 43).
+    """Form the columns z = [1, ψ, w], shape (n, 19), or [1, ψ, w, Rᵀ, ẇ, ẅ, Rᵀp], (n, 43).
 
     Args:
-        axes: of the samples.
-        time: of each.
+        axes: quantities of the samples in body axes.
+        time: of the samples.
         position: p_WoBo_W, for the last of the wide columns.
-        wide: whether those are taken.
+        wide: whether to form the wide columns.
     """
     columns = np.zeros((len(time), 1 + axes.width(wide=wide)))
     columns[:, 0] = 1.0
-    for at, values in axes.column_blocks(wide=wide):
-        columns[:, 1 + at.start : 1 + at.stop] = values
+    for columns_slice, values in axes.column_blocks(wide=wide):
+        columns[:, 1 + columns_slice.start : 1 + columns_slice.stop] = values
     if wide and position is not None and "quaternion" in axes.given:
         columns[:, RP] = rotate_back(axes.rotation, position)
     return columns
@@ -520,17 +528,18 @@ def _transform_segments(
     recording, rate_hz, cutoff_hz = log.recording, log.rate_hz, log.cutoff_hz
     parts = [part for part in parts if len(part) >= rate_hz / cutoff_hz]
     if not parts:
-        raise NoSegment(f"{recording.name}: no segment in the time that was asked for")
+        raise NoSegment(f"{recording.name}: no segment in the requested time span")
     series = [part.series() for part in parts]
-    blocks = tuple(b for part in parts for b in part.blocks(block_edges(len(part), rate_hz)))
+    by_part = (part.blocks(block_edges(len(part), rate_hz)) for part in parts)
+    blocks = tuple(chain.from_iterable(by_part))
     rows = np.array([len(block.rows) for block in blocks])
     stamps = np.zeros(0) if recording.time is None else recording.time
     first, last = np.searchsorted(stamps, span).tolist()
     return PreparedLog(
         recording=recording,
-        time=np.concatenate([of_part for of_part, _ in series]),
-        rows=np.concatenate([of_part for _, of_part in series]),
-        segment_ids=np.repeat(np.arange(len(parts)), [len(of_part) for of_part, _ in series]),
+        time=np.concatenate([time for time, _ in series]),
+        rows=np.concatenate([columns for _, columns in series]),
+        segment_ids=np.repeat(np.arange(len(parts)), [len(time) for time, _ in series]),
         noise=np.average([_mean_noise(block) for block in blocks], axis=0, weights=rows),
         blocks=blocks,
         folds=blocks if not folds or len(blocks) >= FOLDS else tuple(_folds(parts)),
@@ -547,20 +556,20 @@ def _transform_segments(
 
 
 def _rows_within(segment: EvenSegment, span: tuple[float, float]) -> int:
-    """How many of the log's rows that a segment was made of are in a span of time, about."""
+    """Return the approximate number of the log's rows of a segment in a time span."""
     first, last = np.searchsorted(segment.time, span).tolist()
     return round(segment.rows * (last - first) / len(segment))
 
 
 def _mean_noise(block: BlockRows) -> Array:
-    """Variance of the noise in a sample of the slow columns but the constant, shape (K − 1,)."""
+    """Return the mean variance of the noise in the slow columns, shape (K − 1,)."""
     counts = np.bincount(block.groups, minlength=max(block.noise) + 1)
     total = sum(counts[group] * np.diag(moment) for group, moment in block.noise.items())
     return np.asarray(total) / block.samples
 
 
 def _folds(parts: list[_PreparedSegment]) -> list[BlockRows]:
-    """Blocks of a short log, each segment cut in proportion to its length."""
+    """Return validation blocks of a short log, each segment cut in proportion to its length."""
     total = sum(map(len, parts))
     folds: list[BlockRows] = []
     for part in parts:
@@ -568,5 +577,5 @@ def _folds(parts: list[_PreparedSegment]) -> list[BlockRows]:
         count = max(1, round(FOLDS * n / total))
         shortest = part.segment.rate_hz / part.cutoff_hz
         count = max(1, min(count, int(n / shortest)))
-        folds += part.blocks([n * number // count for number in range(count + 1)])
+        folds += part.blocks([n * index // count for index in range(count + 1)])
     return folds

@@ -1,4 +1,4 @@
-"""`PreparedLog`: a recording made ready for regression, its states, where its motion comes from."""
+"""Prepared logs: rows for regression, full-rate states, IMU calibration, acceleration sources."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """An uninterrupted segment of a log at its full rate, in body axes, not low-passed.
+    """Uninterrupted motion of a log at its full rate, in body axes, not low-passed.
 
     Attributes:
         time: [s], shape (n,).
@@ -44,15 +44,15 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class FullRate:
-    """An uninterrupted segment on its even clock: its signals, and what they are in body axes.
+    """Uninterrupted segment on its uniform clock: its signals and its columns in body axes.
 
     Attributes:
-        time: [s], shape (n,); the poses' number where all are still.
-        signals: by name, as in the recording; no delay is left in the wrench.
+        time: [s], shape (n,); for still poses their number.
+        signals: by name, as in the recording; the delay of the wrench is compensated.
         columns: z = [1, ψ, w], shape (n, 19).
-        rotation: R_WB that these were made with, shape (n, 3, 3); None without an attitude.
+        rotation: R_WB used for the columns, shape (n, 3, 3); None without an attitude.
         rate_hz: sampling rate [Hz]; None for still poses.
-        cutoff_hz: that derivatives were made for [Hz]; None for still poses.
+        cutoff_hz: cut-off for which the differentiator was designed [Hz]; None for still poses.
     """
 
     time: Array
@@ -64,15 +64,15 @@ class FullRate:
 
     @property
     def logged_wrench(self) -> Vec6:
-        """[f; t] where the log's wrench is, in its axes, shape (n, 6)."""
+        """Wrench [f; t] as logged, at the sensor in the log's axes, shape (n, 6)."""
         return np.hstack((self.signals["force"], self.signals["torque"]))
 
     def at_sensor(self, recording: Recording, wrench: Vec6) -> Vec6:
-        """A wrench at Bo in B where the log's wrench is, in its axes, shape (n, 6).
+        """Transform wrenches at Bo in B to the sensor, in the log's axes, shape (n, 6).
 
         Args:
-            recording: of which the samples are.
-            wrench: of each sample.
+            recording: the log of the samples.
+            wrench: at Bo in B, one for each sample.
         """
         if recording.X_BS is not None:
             wrench = wrench @ coadjoint(recording.X_BS.inverse()).T
@@ -83,15 +83,15 @@ class FullRate:
 
 @dataclass(frozen=True, slots=True)
 class BlockRows:
-    """Rows z = [constant, ψ, w] of a block of time, one a frequency.
+    """Rows z = [constant, ψ, w] of a block of time, one for each frequency.
 
     Attributes:
-        rows: shape (k, K), K = 19, or 43 where Rᵀ, ẇ, ẅ and Rᵀp follow; the constant acts in the
-            first alone.
-        groups: of each row, as in `transform`, ascending, shape (k,).
+        rows: shape (k, K), K = 19, or 43 where Rᵀ, ẇ, ẅ and Rᵀp follow; the constant is zero in
+            all but the first.
+        groups: frequency band of each row, as in `transform`, ascending, shape (k,).
         noise: covariance of the noise of a row without the constant, by group, shape
             (K − 1, K − 1) each.
-        samples: of the log in the block.
+        samples: number of samples in the block.
         effective_fraction: number of independent rows that one row counts for.
     """
 
@@ -104,21 +104,21 @@ class BlockRows:
 
 @dataclass(frozen=True, slots=True)
 class ImuCalibration:
-    """Calibration of an inertial measurement unit by the log itself.
+    """Calibration of an inertial measurement unit from its log.
 
     Attributes:
-        X_BI: pose of the unit in the body, as given or found.
-        gyro_offset: what the gyro adds to the angular velocity, along B [rad/s].
-        covariance: of what was found of the accelerometer, by rows: its place [m], its scale and
-            its offset along B [m/s²], shape (7, 7); none where all was given.
-        shares: weight of the accelerometer, beside the rest of the log, in the acceleration of each
-            band of frequency; where there is a `covariance`.
-        at_rest: where the accelerometer is the force itself, the mass [kg] and the offset of the
-            force [N] it is read with, found at rest.
-        scale: accelerometer's reading of gravity over gravity, where that is off; else one.
-        scale_error: one sigma of the accelerometer's scale, relative, where it alone tells the
-            acceleration of a motion; of all logs of a unit alike.
-        findings: differences between the unit and the rest of the log, and what was found.
+        X_BI: pose of the unit in the body, as given or estimated.
+        gyro_offset: offset of the gyro along B [rad/s].
+        covariance: of the estimated position [m], scale and offset along B [m/s²] of the
+            accelerometer, by rows, shape (7, 7); empty if nothing was estimated.
+        shares: weight of the accelerometer, relative to the other signals, in the acceleration of
+            each frequency band; with a `covariance`.
+        at_rest: where the force serves as accelerometer, the mass [kg] and the offset of the
+            force [N], estimated at rest.
+        scale: ratio of the accelerometer's reading to gravity, if significantly wrong; else one.
+        scale_error: relative standard error of the accelerometer's scale, if it is the only source
+            of the acceleration of a motion; common to all logs of a unit.
+        findings: differences between the unit and the other signals, and estimated parameters.
     """
 
     X_BI: Pose = field(default_factory=Pose.identity)
@@ -132,29 +132,29 @@ class ImuCalibration:
 
     @classmethod
     def of_schema(cls, recording: Recording) -> ImuCalibration:
-        """Calibration that a log is read with where nothing was found: the pose of its schema."""
+        """Return the calibration with the pose of the unit in the schema."""
         return cls() if recording.imu is None else cls(recording.imu.X_BI)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogSeries:
-    """A log, or a chunk of one, over time and at its full rate.
+    """Log, or chunk of a log, as a series over time and full-rate states.
 
     Attributes:
-        recording: what it was made of.
-        time: time of the series [s], shape (n,); the poses' number where all are still.
-        rows: means of z = [1, ψ, w] over short stretches of time, shape (n, 19), or of all columns
-            where the log was prepared wide, (n, 43); of a log of still poses the poses.
-        segment_ids: number of the uninterrupted segment each of those belongs to, shape (n,).
-        noise: variance of the noise of [ψ, w] in the slow rows, on average, shape (18,), or (39,).
-        signal_noise: of its signals, sample by sample; None for still poses.
-        segments: full-rate states for the replay; empty where pose or time is missing.
+        recording: the log before preparation.
+        time: time of the series [s], shape (n,); for still poses their number.
+        rows: means of z = [1, ψ, w] over short intervals of time, shape (n, 19), or of all columns
+            if the log was prepared wide, (n, 43); for still poses the poses themselves.
+        segment_ids: number of the uninterrupted segment of each row, shape (n,).
+        noise: mean variance of the noise of [ψ, w] in the slow rows, shape (18,), or (39,).
+        signal_noise: noise of its signals in one sample; None for still poses.
+        segments: full-rate states for the replay; empty if pose or time is missing.
         rate_hz: sampling rate of the log [Hz]; None for still poses.
         cutoff_hz: highest frequency of the rows [Hz]; None for still poses.
-        cutoff_raised: whether the cut-off is higher than the default, as segments are short.
-        motion_hz: cut-off that the motion itself asks for [Hz]; None where nobody asked.
-        repeated: rows with the stamp of the row before; those with its values too are not used.
-        unused: rows in segments too short to be differentiated, not used.
+        cutoff_raised: whether the cut-off is above the default because segments are short.
+        motion_hz: cut-off required by the motion [Hz]; None if it was not estimated.
+        repeated: number of rows with the stamp of the row before; exact duplicates are not used.
+        unused: number of rows in segments too short to be differentiated, not used.
         imu: calibration of its inertial measurement unit.
     """
 
@@ -175,7 +175,7 @@ class LogSeries:
 
     @property
     def name(self) -> str:
-        """The log's name."""
+        """Name of the log."""
         return self.recording.name
 
     @property
@@ -191,11 +191,11 @@ class LogSeries:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedLog(LogSeries):
-    """A log in body axes on an even clock, as rows by frequency and as a series over time.
+    """Log in body axes on a uniform clock, as rows by frequency and as a series over time.
 
     Attributes:
-        blocks: rows of each block of time; none where the rows are still poses.
-        folds: rows of the parts of time that are held out in turn.
+        blocks: rows of each block of time; none for still poses.
+        folds: rows of each cross-validation fold.
     """
 
     blocks: tuple[BlockRows, ...] = ()
@@ -219,16 +219,16 @@ _SOURCES: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
         ),
     }
 )
-"""The first signal that a log has is what is taken, as `kinematics.BodyAxes` does."""
+"""Signals that give each acceleration, in the order of preference of `kinematics.BodyAxes`."""
 
 
 class AccelerationSource(NamedTuple):
-    """How an acceleration was formed.
+    """Signal from which an acceleration was formed, with its noise.
 
     Attributes:
         source: in words.
-        noise: one sigma on the mean of three axes after the low-pass [m/s² or rad/s²].
-        rms: of its change over the log, noise among it.
+        noise: one sigma, averaged over the axes, after the low-pass [m/s² or rad/s²].
+        rms: RMS of its change over the log, including noise.
     """
 
     source: str
@@ -237,19 +237,20 @@ class AccelerationSource(NamedTuple):
 
 
 def acceleration_sources(log: LogSeries) -> dict[str, AccelerationSource]:
-    """The routes of "acceleration" and "angular_acceleration"; none of still poses."""
+    """Return the sources of "acceleration" and "angular_acceleration"; none for still poses."""
     recording = log.recording
     if recording.still:
         return {}
     names = {*recording.signals, *(name for stream in recording.streams for name in stream.signals)}
-    found = {}
-    both = PROPER_ACCELERATION, ANGULAR_ACCELERATION
-    for columns, (what, sources) in zip(both, _SOURCES.items(), strict=True):
-        there = [(name, said) for name, said in sources if name in names]
-        if there:
-            told = 2 if there[0][0] in ("accelerometer", "gyro") else 1  # together with the rest
-            source = " and ".join(said for _, said in there[:told])
+    result = {}
+    slices = PROPER_ACCELERATION, ANGULAR_ACCELERATION
+    for columns, (quantity, sources) in zip(slices, _SOURCES.items(), strict=True):
+        available = [(name, text) for name, text in sources if name in names]
+        if available:
+            count = 2 if available[0][0] in ("accelerometer", "gyro") else 1  # fused signals
+            source = " and ".join(text for _, text in available[:count])
             noise = float(np.sqrt(np.mean(log.noise[columns])))
             changes = log.features[:, columns] - log.features[:, columns].mean(axis=0)
-            found[what] = AccelerationSource(source, noise, float(np.sqrt(np.mean(changes**2))))
-    return found
+            rms = float(np.sqrt(np.mean(changes**2)))
+            result[quantity] = AccelerationSource(source, noise, rms)
+    return result

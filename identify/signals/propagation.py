@@ -1,8 +1,8 @@
-"""How noise in the signals of a log reaches the columns [ψ, w], to first order.
+"""First-order propagation of noise from the signals of a log to the columns [ψ, w].
 
 The columns are functions of the signals and their derivatives at the same instant (`BodyAxes`); a
 complex step in each gives its Jacobian to rounding. Noise of the attitude is a rotation vector θ in
-B, with an index for how often it was differentiated:
+B, with the order of its derivative as index:
 
     R_WB exp(θ₀×)        δω = θ₁ + ω × θ₀        δα = θ₂ + ω × θ₁ + α × θ₀
 """
@@ -18,56 +18,58 @@ from identify.signals.kinematics import BodyAxes, Samples, SignalDerivative
 from identify.spatial.rotations import cross, hat
 
 _COMPLEX_STEP = 2.0**-64
-"""Of the imaginary part; its square is nothing beside one."""
+"""Size of the complex step; its square is negligible to double precision."""
 
 _STEPS: Any = 1j * _COMPLEX_STEP * np.eye(3)[:, None]
 _ROTATION_STEPS: Any = 1j * _COMPLEX_STEP * hat(np.eye(3))[:, None]
 
 
-def propagate(samples: Samples, at: Indices) -> tuple[tuple[SignalDerivative, ...], Array]:
-    """How noise reaches the columns at some samples: δ[ψ, w](t) = J(t) n, n stacked over the ways.
+def propagate(
+    samples: Samples, sample_indices: Indices
+) -> tuple[tuple[SignalDerivative, ...], Array]:
+    """Return the Jacobian of the columns at some samples, δ[ψ, w](t) = J(t) n.
 
     Args:
-        samples: whose columns were formed, so that the ways are known.
-        at: which of them, shape (t,).
+        samples: of a segment, whose columns were formed, so that the derivatives used are known.
+        sample_indices: shape (t,).
 
     Returns:
-        The ways by which noise comes, and J, shape (t, 18, 3 · ways); (t, 42, 3 · ways) for
-        [ψ, w, Rᵀ, ẇ, ẅ, Rᵀp], without noise in the last.
+        The signal derivatives stacked in n, and J, shape (t, 18, 3 · derivatives);
+        (t, 42, 3 · derivatives) for [ψ, w, Rᵀ, ẇ, ẅ, Rᵀp], without noise in the last.
     """
-    values = {way: taken[at] for way, taken in samples.evaluated.items()}
-    J = np.zeros((len(at), samples.in_body.width(wide=samples.wide), 3 * len(values)))
-    for number, way in enumerate(values):
-        moved = _perturbed(values, way, samples.attitude)
+    values = {derivative: taken[sample_indices] for derivative, taken in samples.evaluated.items()}
+    J = np.zeros((len(sample_indices), samples.in_body.width(wide=samples.wide), 3 * len(values)))
+    for number, derivative in enumerate(values):
+        perturbed = _perturbed(values, derivative, samples.attitude)
         columns = slice(3 * number, 3 * number + 3)
-        stepped = BodyAxes(
+        perturbed_axes = BodyAxes(
             samples.recording,
             samples.signals,
-            lambda *way, of=moved: of[way],
+            lambda *derivative, of=perturbed: of[derivative],
             samples.attitude,
             samples.imu,
         )
-        for rows, vector in stepped.column_blocks(wide=samples.wide):
+        for rows, vector in perturbed_axes.column_blocks(wide=samples.wide):
             if np.iscomplexobj(vector):
                 J[:, rows, columns] = np.moveaxis(vector.imag, 0, -1) / _COMPLEX_STEP
     return tuple(values), J
 
 
 def _perturbed(
-    values: dict[SignalDerivative, Array], way: SignalDerivative, attitude: SignalDerivative
+    values: dict[SignalDerivative, Array], derivative: SignalDerivative, attitude: SignalDerivative
 ) -> dict[SignalDerivative, Array]:
-    """The values with a step along each axis in those that the noise of a way is in, (3, t, 3)."""
-    name = way[0]
+    """Add complex steps along each axis to all values that contain a derivative's noise."""
+    name = derivative[0]
     if name != "quaternion":
-        return values | {way: values[way] + _STEPS}
-    moved = dict(values)
+        return values | {derivative: values[derivative] + _STEPS}
+    perturbed = dict(values)
     rates, alpha = ("quaternion", 1), ("quaternion", 2)
-    if way == attitude:
-        moved[way] = values[way] @ (np.eye(3) + _ROTATION_STEPS)
-        for turned in {rates, alpha} & values.keys():
-            moved[turned] = values[turned] + cross(values[turned], _STEPS)
+    if derivative == attitude:
+        perturbed[derivative] = values[derivative] @ (np.eye(3) + _ROTATION_STEPS)
+        for rate in {rates, alpha} & values.keys():
+            perturbed[rate] = values[rate] + cross(values[rate], _STEPS)
     else:
-        moved[way] = values[way] + _STEPS
-        if way == rates and alpha in values:
-            moved[alpha] = values[alpha] + cross(values[rates], _STEPS)
-    return moved
+        perturbed[derivative] = values[derivative] + _STEPS
+        if derivative == rates and alpha in values:
+            perturbed[alpha] = values[alpha] + cross(values[rates], _STEPS)
+    return perturbed

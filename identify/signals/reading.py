@@ -1,4 +1,4 @@
-"""`Reading`: how a log is read, and corrected, where that is not as its schema says."""
+"""`Reading`: changes to the schema of a log and corrections of its signals."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a log is read and corrected; what is not given is as its schema says.
+    """Changes to the schema of a log and corrections of its signals.
 
-    A log is read again with another reading to see whether that explains it better, and what is
-    found of it is corrected by one.
+    A log is read with other readings to test whether they explain it better, and faults are
+    corrected by one.
 
     Attributes:
         patch: keys of the schema and their values, such as ("pose.order", "wxyz"), in any order.
-        cutoff_hz: highest frequency of the rows [Hz]; chosen by the motion where not given.
-        maps: linear maps M of the log's extended columns, one after the other, each by rows.
-        offset_steps: jumps of the sensor's offset that are taken off the wrench.
-        without_spikes: single rows of the wrench that stand far out are between their neighbours.
-        left_out: spans of time that are not read [s]; of still poses numbers of rows, from zero.
-        most_rows: of a longer log about so many rows are read, in segments evenly spread.
-        rounding: what rounding to coarse steps adds to the wrench on average is taken off.
+        cutoff_hz: highest frequency of the rows [Hz]; by default chosen from the motion.
+        maps: linear maps M of the log's wide columns, applied in order, each by rows.
+        offset_steps: jumps of the sensor's offset that are subtracted from the wrench.
+        without_spikes: whether spikes of the wrench are replaced by interpolation.
+        left_out: time spans that are not read [s]; for still poses row numbers, from zero.
+        most_rows: approximate number of rows read of a longer log, in evenly spread segments.
+        rounding: quantisation whose mean error is subtracted from the wrench.
     """
 
     patch: tuple[tuple[str, Any], ...] = ()
@@ -51,31 +51,31 @@ class Reading:
     rounding: Rounding | None = None
 
     def with_patch(self, patch: Patch) -> Reading:
-        """The same with other values of some keys of the schema."""
+        """Return a copy with other values of some keys of the schema."""
         whole = {**dict(self.patch), **{key: _hashable(value) for key, value in patch.items()}}
         return replace(self, patch=tuple(sorted(whole.items())))
 
     def with_map(self, M: Array) -> Reading:
-        """The same with one more linear map, after those it has."""
+        """Return a copy with one more linear map, applied last."""
         return replace(self, maps=(*self.maps, tuple(map(tuple, M.tolist()))))
 
     @property
     def column_map(self) -> Array:
-        """The product of its maps, shape (43, 43)."""
+        """Product of its maps, shape (43, 43)."""
         return reduce(np.matmul, map(np.array, self.maps), np.eye(WIDE_COLUMNS))
 
     @property
     def delay(self) -> float | None:
-        """The delay of the wrench that the patch sets [s]; None where it sets none."""
+        """Delay of the wrench that the patch sets [s]; None if it sets none."""
         return dict(self.patch).get("wrench.delay_s")
 
     def apply(self, recording: Recording) -> Recording:
-        """The recording as it is read; the same object where nothing is read otherwise.
+        """Apply all changes but the maps to a recording; return the same object if there are none.
 
-        Its maps are of columns, which `scan` forms.
+        The maps apply to columns, which `scan` forms.
 
         Raises:
-            SchemaError, LogError: it cannot be read so.
+            SchemaError, LogError: the recording cannot be read in this way.
         """
         if self.offset_steps:
             recording = without_offset_steps(recording, self.offset_steps)
@@ -89,18 +89,19 @@ class Reading:
         return recording
 
     def pose_of(self, recording: Recording) -> Recording:
-        """The recording with its pose alone as it is read, for what needs the rows as logged.
+        """Apply only the changes of the pose to a recording.
 
         Raises:
-            SchemaError, LogError: it cannot be read so.
+            SchemaError, LogError: the recording cannot be read in this way.
         """
         if recording.rotation_numbers is None:
             return recording
-        patch = {k: v for k, v in self.patch if k.startswith("pose.")}
-        posed = [k for k, one in enumerate(recording.streams) if "quaternion" in one.signals]
-        if not posed:
+        patch = {key: value for key, value in self.patch if key.startswith("pose.")}
+        streams = list(recording.streams)
+        with_pose = [k for k, stream in enumerate(streams) if "quaternion" in stream.signals]
+        if not with_pose:
             return patched(recording, patch)
-        (k,), streams = posed, list(recording.streams)
+        (k,) = with_pose
         alone = replace(recording, time=streams[k].time, signals=streams[k].signals, streams=())
         alone = patched(alone, patch)
         streams[k] = Stream(streams[k].name, streams[k].time, alone.signals)
@@ -110,25 +111,25 @@ class Reading:
 
     @property
     def digest(self) -> str:
-        """The sha256 of what is read otherwise (hexadecimal); the same in any process."""
-        said = {
+        """SHA-256 of all changes (hexadecimal), independent of the process."""
+        changes = {
             field.name: value
             for field in fields(self)
             if (value := getattr(self, field.name)) != field.default
         }
-        text = json.dumps(said, sort_keys=True, default=asdict)
+        text = json.dumps(changes, sort_keys=True, default=asdict)
         return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _hashable(value: object) -> object:
-    """A value of a schema that can be compared and hashed."""
+    """Convert lists and tables of a schema value to tuples."""
     if isinstance(value, dict):
-        return tuple(sorted((key, _hashable(one)) for key, one in value.items()))
+        return tuple(sorted((key, _hashable(item)) for key, item in value.items()))
     return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value
 
 
 def _without_spans(recording: Recording, spans: Iterable[tuple[float, float]]) -> Recording:
-    """A recording without the rows of some spans of time, or of numbers of still poses."""
+    """Remove the rows in some time spans, or number ranges of still poses, from a recording."""
     time = np.arange(float(len(recording))) if recording.time is None else recording.time
     kept = np.ones(len(time), dtype=np.bool_)
     for start, stop in spans:

@@ -1,4 +1,4 @@
-"""Rounding of a wrench to the steps of a register, and what it adds to a wrench on average.
+"""Quantisation of a wrench and its mean error.
 
 Widrow and Kollár, "Quantization Noise" (2008).
 """
@@ -22,35 +22,35 @@ from identify.signals.prepared import FullRate
 from identify.spatial.columns import PSI, W
 
 COARSE_STEP_SIGMAS = 2.0
-"""Standard deviations of the noise from which on a step matters: below, noise makes the error of
-rounding another noise, on average zero to half a hundredth of it."""
+"""Quantisation step, in standard deviations of the noise, above which the mean error matters;
+below, the noise reduces it to under half a per cent."""
 
 _STEP_TOLERANCE = 0.1
-"""Share of a step by which values may miss the steps of a register."""
+"""Largest deviation of values from a quantiser's levels, as a share of its step."""
 
 _NEIGHBOUR_STEPS = 3
-"""Steps on either side that noise may round to: of noise below half a step no more than 1e-6."""
+"""Quantisation levels on either side that noise may reach: below half a step, with p < 1e-6."""
 
 _MIN_NOISE_STEPS = 1e-6
-"""Noise below this share of a step rounds as none."""
+"""Smallest noise considered, as a share of the quantisation step."""
 
 _WRENCH_BAND_SHARE = 1.0 / 3.0
-"""Band of the wrench of the body, as a share of that of derivatives."""
+"""Cut-off of the body's wrench, as a share of that of the derivatives."""
 
 MIN_VALUES, MIN_VALUES_STILL = 3, 10
-"""Values that a channel of a register takes, and in still poses: there a body's own wrench in a few
-attitudes along axes takes fewer, evenly apart."""
+"""Fewest different values that show a quantiser, in motion and in still poses: the wrench of a body
+in a few attitudes along axes also takes a few evenly spaced values."""
 
 _EQUAL_VALUES = 1e-9
-"""Share of the range below which two values are one."""
+"""Largest difference of equal values, as a share of the range."""
 
 
 class Quantiser(NamedTuple):
-    """The values that a register gives: whole numbers of steps from a first.
+    """Uniform quantiser: its output levels are whole numbers of steps from a first one.
 
     Attributes:
-        size: of a step, zero where values are not of a register.
-        first: one of the values.
+        size: quantisation step; zero if values are not quantised.
+        first: one of the levels.
     """
 
     size: float
@@ -58,59 +58,61 @@ class Quantiser(NamedTuple):
 
 
 def fit_quantiser(values: Array, fewest: int = MIN_VALUES) -> Quantiser:
-    """The steps of a channel, of the values it takes.
+    """Fit a quantiser to the values of a channel.
 
     Args:
         values: in any order, shape (n,).
-        fewest: different values that tell steps.
+        fewest: smallest number of different values.
     """
-    taken = np.unique(values)
-    if len(taken) < fewest:
+    values_taken = np.unique(values)
+    if len(values_taken) < fewest:
         return Quantiser(0.0, 0.0)
-    apart = np.diff(taken)
-    apart = apart[apart > _EQUAL_VALUES * (taken[-1] - taken[0])]
-    # The least distance has the rounding of decimals: all together tell it better.
-    number = np.append(0.0, np.cumsum(np.rint(apart / apart.min())))
-    taken = taken[0] + np.append(0.0, np.cumsum(apart))
-    size, first = np.polyfit(number, taken, 1)
-    off = np.abs(taken - first - size * number).max()
+    gaps = np.diff(values_taken)
+    gaps = gaps[gaps > _EQUAL_VALUES * (values_taken[-1] - values_taken[0])]
+    # The smallest gap contains decimal rounding; a fit to all levels is more accurate.
+    number = np.append(0.0, np.cumsum(np.rint(gaps / gaps.min())))
+    values_taken = values_taken[0] + np.append(0.0, np.cumsum(gaps))
+    size, first = np.polyfit(number, values_taken, 1)
+    deviation = np.abs(values_taken - first - size * number).max()
     return (
         Quantiser(float(size), float(first))
-        if off <= _STEP_TOLERANCE * size
+        if deviation <= _STEP_TOLERANCE * size
         else Quantiser(0.0, 0.0)
     )
 
 
 def mean_quantisation_error(true: Array, step: float, first: float, noise: float) -> Array:
-    """What rounding adds on average to values with normal noise, in their unit.
+    """Return the mean quantisation error of values with normal noise, in their unit.
 
-    With μ and σ of a value in steps from the nearest that the register gives, the mean of what is
-    given is Σ_j Φ((μ − j − ½)/σ) − Φ((−μ − j − ½)/σ).
+    With μ and σ of a value in steps from the nearest level, the mean output is
+    Σ_j Φ((μ − j − ½)/σ) − Φ((−μ − j − ½)/σ).
 
     Args:
         true: values without noise, any shape.
-        step: of the register.
-        first: a value that it gives.
+        step: of the quantiser.
+        first: one of its levels.
         noise: standard deviation.
     """
-    at = (true - first) / step
-    at = at - np.rint(at)
+    offset = (true - first) / step
+    offset = offset - np.rint(offset)
     sigma = max(noise / step, _MIN_NOISE_STEPS)
     edges = np.arange(_NEIGHBOUR_STEPS) + 0.5
-    given = sum(ndtr((at - edge) / sigma) - ndtr((-at - edge) / sigma) for edge in edges.tolist())
-    return np.asarray(step * (given - at))
+    mean_output = sum(
+        ndtr((offset - edge) / sigma) - ndtr((-offset - edge) / sigma) for edge in edges.tolist()
+    )
+    return np.asarray(step * (mean_output - offset))
 
 
 @dataclass(frozen=True, slots=True)
 class Rounding:
-    """How the wrench of a log was rounded, and the body that tells what of it was lost.
+    """Quantisation of a log's wrench, and the body whose wrench gives its mean error.
 
     Attributes:
-        steps: of each channel of the wrench as it is logged, [f; t] [N, N m].
-        noise: standard deviation of each, of what was rounded about the wrench of the body.
+        steps: quantiser of each channel of the wrench as logged, [f; t] [N, N m].
+        noise: standard deviation of each channel before quantisation, about the body's wrench.
         body: maps ψ to the wrench of the body at Bo in B, by rows, (6, 12).
         offset: of the sensor at Bo in B.
-        cutoff_hz: that derivatives are made for.
+        cutoff_hz: of the derivatives.
     """
 
     steps: tuple[Quantiser, ...]
@@ -121,7 +123,7 @@ class Rounding:
 
     @property
     def coarse(self) -> tuple[bool, ...]:
-        """Of which channels a step is large beside the noise."""
+        """Whether the quantisation step of each channel is large compared with the noise."""
         return tuple(
             step.size > COARSE_STEP_SIGMAS * noise
             for step, noise in zip(self.steps, self.noise, strict=True)
@@ -129,24 +131,24 @@ class Rounding:
 
     @property
     def _finding(self) -> Finding:
-        """What was rounded, and that it was taken off."""
-        said, sizes = [], np.where(self.coarse, [step.size for step in self.steps], 0.0)
-        for name, unit, half in (("force", "N", sizes[:3]), ("torque", "N m", sizes[3:])):
-            if half.any():
-                said.append(f"the {name} is logged in steps of {half.max():.3g} {unit}")
+        """Finding that the wrench is quantised and was corrected."""
+        parts, sizes = [], np.where(self.coarse, [step.size for step in self.steps], 0.0)
+        for name, unit, axes in (("force", "N", sizes[:3]), ("torque", "N m", sizes[3:])):
+            if axes.any():
+                parts.append(f"the {name} is logged in steps of {axes.max():.3g} {unit}")
         return Finding(
             "wrench_rounded",
             "info",
-            f"{' and '.join(said)}, more than twice the noise: what rounding adds on average to "
-            "the wrench of the body was worked out and taken off.",
-            "Log with finer steps if you can, or choose a smaller range of the sensor.",
+            f"{' and '.join(parts)}, more than twice the noise: the mean rounding error of the "
+            "body's wrench was subtracted.",
+            "Log with finer steps if possible, or choose a smaller range of the sensor.",
             {"steps": sizes.tolist(), "noise": list(self.noise)},
         )
 
     def dequantised(self, recording: Recording) -> Recording:
-        """The recording without what rounding adds on average to the wrench of the body.
+        """Subtract the mean quantisation error of the body's wrench from a recording.
 
-        Rows at the edges, whose motion cannot be differentiated, stay as they are.
+        Rows at the edges, whose motion cannot be differentiated, are unchanged.
         """
         try:
             parts = full_rate(recording, self.cutoff_hz)
@@ -155,7 +157,7 @@ class Rounding:
         still = recording.time is None or recording.still
         stamps = np.arange(float(len(recording))) if still else np.asarray(recording.time)
         stamps = stamps - recording.wrench_delay
-        added = np.zeros((len(recording), 6))
+        mean_error = np.zeros((len(recording), 6))
         for part in parts:
             inner, wrench = self.wrench_of(recording, part)
             if not len(wrench):
@@ -164,22 +166,22 @@ class Rounding:
             rows = (stamps >= time[0]) & (stamps <= time[-1])
             for k in np.flatnonzero(self.coarse).tolist():
                 true = np.interp(stamps[rows], time, wrench[:, k])
-                added[rows, k] = mean_quantisation_error(true, *self.steps[k], self.noise[k])
+                mean_error[rows, k] = mean_quantisation_error(true, *self.steps[k], self.noise[k])
         signals: Mapping[str, Array] = {
             **recording.signals,
-            "force": recording.signals["force"] - added[:, :3],
-            "torque": recording.signals["torque"] - added[:, 3:],
+            "force": recording.signals["force"] - mean_error[:, :3],
+            "torque": recording.signals["torque"] - mean_error[:, 3:],
         }
         findings = (*recording.findings, self._finding)
         return replace(recording, signals=signals, findings=findings)
 
     def wrench_of(self, recording: Recording, part: FullRate) -> tuple[slice, Vec6]:
-        """The wrench of the body and the offset as it is logged, and of which samples it is.
+        """Return the range of samples and there the wrench of body and offset, as logged.
 
-        Noise of the motion, differentiated, may be more than a step; below the cut-off it is less.
+        Differentiated noise of the motion may exceed a step, so the wrench is low-passed.
         """
-        left = part.columns[:, W] - part.columns[:, PSI] @ np.array(self.body).T
-        wrench = part.logged_wrench - part.at_sensor(recording, left - np.array(self.offset))
+        residual = part.columns[:, W] - part.columns[:, PSI] @ np.array(self.body).T
+        wrench = part.logged_wrench - part.at_sensor(recording, residual - np.array(self.offset))
         if part.rate_hz is None or part.cutoff_hz is None:
             return slice(None), wrench
         smooth = Differentiator.design(part.rate_hz, _WRENCH_BAND_SHARE * part.cutoff_hz)

@@ -1,4 +1,4 @@
-"""Rows that hold the last sample of a slower sensor, and the rows that are its samples."""
+"""Detection of rows that hold the last sample of a slower sensor."""
 
 from __future__ import annotations
 
@@ -9,39 +9,38 @@ import numpy as np
 from identify.arrays import Array, Flags, Indices
 
 LONGEST_HOLD = 25
-"""A pose held for more rows than this was still; held rows of a slower sensor are fewer."""
+"""Longest hold of a slower sensor [rows]; a pose that is constant for longer was at rest."""
 
 _SHORTEST_HOLD = 1.2
-"""Rows a sample below which thinning is not worth the change of clock."""
+"""Smallest sampling period [rows] for which held rows are dropped."""
 
 _FEWEST_SAMPLES = 20
-"""Samples below which a hold is not known to be regular."""
+"""Fewest samples whose regularity can be judged."""
 
 _CLOCK_SAMPLES = 64
-"""Samples over which a sensor's clock is even."""
+"""Samples over which the clock of a sensor counts as uniform."""
 
 _JITTER, _RELATIVE_JITTER = 0.75, 0.15
-"""Root mean square of what samples may be off even rows, in rows or in periods of the sensor …"""
+"""Largest RMS jitter of samples [rows], and relative to the sensor's period."""
 
 _EVEN_WINDOWS = 0.75
-"""… in this share of the windows, at the least."""
+"""Smallest share of windows of a regularly held signal whose jitter is below the limit."""
 
-_PROBES, _PROBE = 5, 1024
-"""Runs of rows, and their length, that are looked at first: most logs hold nothing."""
+_PROBE_RUNS, _PROBE_ROWS = 5, 1024
+"""Number and length [rows] of the runs of rows tested first: most logs hold nothing."""
 
 
 def sampled_rows(signals: Sequence[Array]) -> Indices | None:
-    """The rows in which a slower sensor was sampled, where all others hold the row before.
+    """Return the rows in which a slower sensor was sampled if all others hold the row before.
 
-    A sensor of its own clock changes every so many rows, which no chance does: values that repeat
-    since they were quantised, or rows that were lost, wander off even rows. While the body is still
-    the sensor goes on, and so do the rows kept.
+    A sensor with its own clock changes at a regular interval; values that repeat because of
+    quantisation or lost rows do not. While the body is still, samples continue at that interval.
 
     Args:
         signals: of one sensor, in the order of time, shape (n, ·) each.
 
     Returns:
-        Indices of the rows to keep, or None where nothing is held regularly.
+        Indices of the rows to keep, or None if nothing is held regularly.
     """
     count = len(signals[0])
     if count < _FEWEST_SAMPLES or not _may_be_held(signals, count):
@@ -51,11 +50,11 @@ def sampled_rows(signals: Sequence[Array]) -> Indices | None:
     typical = float(np.median(lengths)) if len(lengths) >= _FEWEST_SAMPLES else 0.0
     if not 1.0 <= typical <= LONGEST_HOLD:
         return None
-    usual = lengths < 2.5 * typical
-    period = float(np.mean(lengths[usual]))
+    regular = lengths < 2.5 * typical
+    period = float(np.mean(lengths[regular]))
     samples = _samples_per_hold(lengths, period)
     for _ in range(2):
-        period = float(lengths[usual].sum() / samples[usual].sum())
+        period = float(lengths[regular].sum() / samples[regular].sum())
         samples = _samples_per_hold(lengths, period)
     if not _SHORTEST_HOLD <= period <= LONGEST_HOLD or not _is_even(
         lengths - period * samples, period
@@ -68,7 +67,7 @@ def sampled_rows(signals: Sequence[Array]) -> Indices | None:
 
 
 def _samples_per_hold(lengths: Indices, period: float) -> Array:
-    """How many samples were held for so many rows: those that are alike are held as one."""
+    """Return the number of samples in each hold; equal successive samples form one hold."""
     return np.where(lengths <= period + 1.0, 1.0, np.rint(lengths / period))
 
 
@@ -77,14 +76,14 @@ def _changes(signals: Sequence[Array], rows: slice) -> Flags:
 
 
 def _may_be_held(signals: Sequence[Array], count: int) -> bool:
-    """Whether rows repeat wherever one looks; a regular hold is the same everywhere."""
-    starts = np.unique(np.linspace(0, max(count - _PROBE, 0), _PROBES).astype(np.intp))
+    """Return whether rows repeat in all probed runs, as they do in a regular hold."""
+    starts = np.unique(np.linspace(0, max(count - _PROBE_ROWS, 0), _PROBE_RUNS).astype(np.intp))
     most = 0.5 + 0.5 / _SHORTEST_HOLD
-    return all(np.mean(_changes(signals, slice(a, a + _PROBE))) < most for a in starts)
+    return all(np.mean(_changes(signals, slice(a, a + _PROBE_ROWS))) < most for a in starts)
 
 
 def _is_even(off: Array, period: float) -> bool:
-    """Whether samples stay near even rows, given how much longer than a period each is held."""
+    """Return whether samples are uniform, given each hold's length less its periods [rows]."""
     usable = len(off) // _CLOCK_SAMPLES * _CLOCK_SAMPLES
     runs = np.cumsum(off[:usable].reshape(-1, _CLOCK_SAMPLES) if usable else off[None], axis=1)
     spread = np.sqrt(np.mean((runs - runs.mean(axis=1, keepdims=True)) ** 2, axis=1))

@@ -1,4 +1,4 @@
-"""Uninterrupted segments of a log, on an even clock."""
+"""Uninterrupted segments of a log on a uniform clock."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from identify.spatial import unwrap_quaternions
 from identify.spatial.rotations import lengths, normalised_quaternion, rotation_angle
 
 MIN_SEGMENT_ROWS = 8
-"""Rows below which no motion can be seen."""
+"""Fewest rows of a segment of motion."""
 
 _MAX_TURN_PER_ROW = 0.5
-"""Turn between neighbouring rows beyond which no motion can be seen between them [rad]."""
+"""Largest median rotation between neighbouring rows of a sampled motion [rad]."""
 
 _JUMP_RATIO = 8.0
-"""Length of a jump in that of the steps near it but one: a glitch steps out and back."""
+"""Smallest ratio of a jump to the second longest step near it; a glitch steps out and back."""
 
 _NEIGHBOURS = 4
-"""Fresh rows to either side of a jump whose steps are near it."""
+"""Changed rows on either side of a jump with which it is compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class EvenSegment:
-    """Signals of a segment without gaps or jumps, evenly sampled.
+    """Uniformly sampled signals of a segment without gaps or jumps.
 
     Attributes:
         time: [s], shape (n,).
         rate_hz: sampling rate [Hz].
         signals: by name, in the frames of the recording; quaternions unwrapped.
-        rows: how many rows of the log it was made of.
+        rows: number of rows of the log in the segment.
     """
 
     time: Array
@@ -51,10 +51,10 @@ class EvenSegment:
 
 
 def even_segments(recording: Recording) -> list[EvenSegment]:
-    """Cut a log at gaps and jumps, and put each segment that has a few rows on an even clock.
+    """Cut a log at gaps and jumps and resample each sufficiently long segment to a uniform clock.
 
     Raises:
-        LogError: too few rows, stamps that never advance, or attitudes that are no motion.
+        LogError: too few rows, constant stamps, or attitudes that are not a sampled motion.
     """
     return even_segments_of(recording.name, recording.time, recording.signals)
 
@@ -62,17 +62,17 @@ def even_segments(recording: Recording) -> list[EvenSegment]:
 def even_segments_of(
     name: str, time: Array | None, signals: Mapping[str, Array]
 ) -> list[EvenSegment]:
-    """As `even_segments`, of signals with one clock.
+    """Cut signals with one clock into uniform segments, as `even_segments`.
 
     Args:
-        name: of what has them, for messages.
+        name: of the log or stream, for messages.
         time: their stamps [s], shape (n,).
         signals: by name, shape (n, ·).
     """
     count = 0 if time is None else len(time)
     if time is None or count < MIN_SEGMENT_ROWS:
         raise LogError(
-            f"{name}: {len(next(iter(signals.values())))} rows are too few to see a motion (need "
+            f"{name}: {len(next(iter(signals.values())))} rows are too few for a motion (need "
             f"{MIN_SEGMENT_ROWS} or more); if each is a still pose, set `still = true` in "
             "[log]"
         )
@@ -92,12 +92,12 @@ def even_segments_of(
 
 
 def _require_resolved(name: str, quaternion: Vec4) -> None:
-    """Raise where the attitude turns too far from row to row to be a sampled motion."""
+    """Raise LogError if the attitude rotates too far between rows to be a sampled motion."""
     step = float(np.median(rotation_angle(quaternion[:-1], quaternion[1:])))
     if step > _MAX_TURN_PER_ROW:
         raise LogError(
             f"{name}: the attitude turns by {step:.2g} rad from row to row (median), "
-            f"which is no motion that could be differentiated. If each row is a still pose, set "
+            f"which is too far to be differentiated. If each row is a still pose, set "
             f"`still = true` in [log]; else check `time_unit`, that of each stream where there are "
             f"several, and `angle_unit`, `order` and `maps` in [pose]"
         )
@@ -119,7 +119,7 @@ def _even_segment(signals: Mapping[str, Array], time: Array, rows: slice) -> Eve
 
 
 def jump_starts(position: Array | None, quaternion: Array | None) -> Indices:
-    """Indices of rows whose pose no motion explains, seen from the row before.
+    """Return the indices of rows whose pose jumps from the row before.
 
     Args:
         position: [m], shape (n, 3), or None.
@@ -135,16 +135,16 @@ def jump_starts(position: Array | None, quaternion: Array | None) -> Indices:
 
 
 def _isolated_steps(steps: Array, least: float) -> Indices:
-    """Indices after steps that stand alone, held rows left out of the comparison."""
+    """Return the indices of rows after isolated long steps, ignoring held rows."""
     fresh = np.flatnonzero(steps > 0.0)
     if len(fresh) == 0:
         return fresh
     lengths = np.pad(steps[fresh], _NEIGHBOURS)
-    around = np.lib.stride_tricks.sliding_window_view(lengths, 2 * _NEIGHBOURS + 1).copy()
-    around[:, _NEIGHBOURS] = 0.0
-    second_longest = np.partition(around, -2, axis=1)[:, -2]
-    alone = steps[fresh] > _JUMP_RATIO * second_longest
+    neighbours = np.lib.stride_tricks.sliding_window_view(lengths, 2 * _NEIGHBOURS + 1).copy()
+    neighbours[:, _NEIGHBOURS] = 0.0
+    second_longest = np.partition(neighbours, -2, axis=1)[:, -2]
+    isolated = steps[fresh] > _JUMP_RATIO * second_longest
     after_hold = np.diff(fresh, prepend=-1) > LONGEST_HOLD
     before_hold = np.diff(fresh, append=len(steps)) > LONGEST_HOLD
-    jumps = (steps[fresh] > least) & (alone | (after_hold & before_hold))
+    jumps = (steps[fresh] > least) & (isolated | (after_hold & before_hold))
     return fresh[jumps] + 1

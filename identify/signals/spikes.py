@@ -1,4 +1,4 @@
-"""Single rows that stand far out of their neighbours: found, and taken out before any low-pass."""
+"""Detection of spikes in a wrench, and their replacement before any low-pass."""
 
 from __future__ import annotations
 
@@ -10,98 +10,100 @@ from identify.arrays import Array, Indices
 from identify.logs import Recording
 
 SPIKE_MEDIANS = 12.0
-"""Second differences, in their median size, that no noise has."""
+"""Second difference of a spike, in medians of the second differences; noise stays below."""
 
 MIN_ROWS_FOR_SPIKES = 50
-"""Rows below which nothing stands out."""
+"""Fewest rows in which spikes can be detected."""
 
 _MEDIAN_SAMPLES = 8192
-"""Second differences that their median is taken of."""
+"""Number of second differences from which their median is computed."""
 
 _CHANNEL_ROUNDING = 1e-12
-"""Share of a channel's largest value that is rounding of zero."""
+"""Second difference that counts as rounding of zero, as a share of the channel's largest value."""
 
 _SPIKE_WIDTHS = (1, 2, 3, 1)
-"""Samples beside each other that are taken out together, round after round."""
+"""Widths of spikes removed in successive passes [samples]."""
 
 
 def find_spikes(columns: Array, width: int = 1) -> tuple[Indices, Array]:
-    """Which samples are spikes: they go out and come back.
+    """Find spikes: samples that deviate from their neighbours and return after some samples.
 
-    A step, as at the edge of a contact, goes out and stays.
+    A step, as at the edge of a contact, does not return.
 
     Args:
-        columns: samples of some channels, each once, shape (channels, n).
-        width: samples after which they come back.
+        columns: samples of some channels, without held repeats, shape (channels, n).
+        width: samples after which they return.
 
     Returns:
-        Indices of the first sample of each spike, and its second difference in the median size.
+        Indices of the first sample of each spike, and its second difference relative to the median.
     """
     count = columns.shape[1]
     if count < MIN_ROWS_FOR_SPIKES:
         return np.zeros(0, dtype=np.intp), np.zeros(0)
     second = np.abs(columns[:, :-2] - 2.0 * columns[:, 1:-1] + columns[:, 2:])
-    usual = _robust_scale(columns, second, max(1, count // _MEDIAN_SAMPLES))[:, None]
-    far = np.flatnonzero((second[:, : count - width - 1] > SPIKE_MEDIANS * usual).any(axis=0))
-    before, at, after = (columns[:, far + k] / usual for k in (0, 1, 1 + width))
-    returned = np.abs(after - before).max(axis=0) < 0.5 * np.abs(at - before).max(axis=0)
-    found = far[returned]
-    return found + 1, (second[:, found] / usual).max(axis=0)
+    scale = _robust_scale(columns, second, max(1, count // _MEDIAN_SAMPLES))[:, None]
+    outliers = np.flatnonzero((second[:, : count - width - 1] > SPIKE_MEDIANS * scale).any(axis=0))
+    before, peak, after = (columns[:, outliers + k] / scale for k in (0, 1, 1 + width))
+    returned = np.abs(after - before).max(axis=0) < 0.5 * np.abs(peak - before).max(axis=0)
+    first_samples = outliers[returned]
+    return first_samples + 1, (second[:, first_samples] / scale).max(axis=0)
 
 
 def _robust_scale(columns: Array, second: Array, step: int) -> Array:
-    """Median size of the second differences of each channel that are not zero, shape (channels,).
+    """Return the median of each channel's nonzero second differences, shape (channels,).
 
-    At an end of range, and between two steps of a coarse resolution, most of them are zero; where
-    a signal leaves an end of range it is cut, and what is seen of its noise too small.
+    At an end of range, and within one step of a coarse quantiser, most of them are zero; where a
+    signal leaves saturation, part of its noise is cut off.
 
     Args:
         columns: samples of each channel, shape (channels, n).
         second: their second differences, shape (channels, n - 2).
-        step: every how manieth is looked at.
+        step: stride of the samples used.
     """
-    usual = np.full(len(second), np.inf)
-    at = np.arange(0, second.shape[1], step)
+    scale = np.full(len(second), np.inf)
+    indices = np.arange(0, second.shape[1], step)
     for channel, (values, sizes) in enumerate(zip(columns, second, strict=True)):
-        least, most = float(values.min()), float(values.max())
-        whole = sizes[at] > _CHANNEL_ROUNDING * max(-least, most)
-        three = values[at], values[at + 1], values[at + 2]
-        cut = np.any([(one == most) | (one == least) for one in three], axis=0)
-        inside = whole & ~cut
-        some = sizes[at[inside if inside.sum() >= MIN_ROWS_FOR_SPIKES else whole]]
-        if len(some):
-            usual[channel] = np.median(some)
-    return usual
+        lowest, highest = float(values.min()), float(values.max())
+        nonzero = sizes[indices] > _CHANNEL_ROUNDING * max(-lowest, highest)
+        samples = values[indices], values[indices + 1], values[indices + 2]
+        at_limit = [(column == highest) | (column == lowest) for column in samples]
+        saturated = np.any(at_limit, axis=0)
+        inside = nonzero & ~saturated
+        sizes_used = sizes[indices[inside if inside.sum() >= MIN_ROWS_FOR_SPIKES else nonzero]]
+        if len(sizes_used):
+            scale[channel] = np.median(sizes_used)
+    return scale
 
 
 def without_spikes(recording: Recording) -> tuple[Recording, int]:
-    """A recording whose spiked rows of the wrench are between their neighbours.
+    """Replace spikes of the wrench of a recording by interpolation between their neighbours.
 
-    A low-pass would smear a spike over its whole length, so this comes before it.
+    Done before the low-pass, which would smear a spike over its whole kernel.
 
     Args:
         recording: any but still poses.
 
     Returns:
-        The recording, and how many rows were changed; the same object where there are none.
+        The recording, and the number of rows changed; the same object if there are none.
     """
     columns = np.hstack((recording.signals["force"], recording.signals["torque"])).T.copy()
     count = columns.shape[1]
     held = (columns[:, 1:] == columns[:, :-1]).all(axis=0)
-    taken = np.flatnonzero(np.concatenate((np.ones(min(count, 1), dtype=np.bool_), ~held)))
-    samples, spiked = columns[:, taken], np.zeros(len(taken), dtype=np.bool_)  # each held one once
+    fresh_rows = np.flatnonzero(np.concatenate((np.ones(min(count, 1), dtype=np.bool_), ~held)))
+    samples = columns[:, fresh_rows]  # without held repeats
+    spiked = np.zeros(len(fresh_rows), dtype=np.bool_)
     for width in _SPIKE_WIDTHS:
-        found, _ = find_spikes(samples, width)
-        if not len(found):
+        first_samples, _ = find_spikes(samples, width)
+        if not len(first_samples):
             continue
-        spiked[(found[:, None] + np.arange(width)).ravel()] = True
-        at, good = np.flatnonzero(spiked), np.flatnonzero(~spiked)
+        spiked[(first_samples[:, None] + np.arange(width)).ravel()] = True
+        indices, good = np.flatnonzero(spiked), np.flatnonzero(~spiked)
         for column in samples:
-            column[at] = np.interp(at, good, column[good])
+            column[indices] = np.interp(indices, good, column[good])
     if not spiked.any():
         return recording, 0
-    lengths = np.diff(taken, append=count)
-    columns = np.repeat(samples, lengths, axis=1)  # a spike that is held is one in all its rows
+    lengths = np.diff(fresh_rows, append=count)
+    columns = np.repeat(samples, lengths, axis=1)  # a held spike is repaired in all its rows
     repaired = {"force": columns[:3].T.copy(), "torque": columns[3:].T.copy()}
     changed = int(lengths[spiked].sum())
     return replace(recording, signals={**recording.signals, **repaired}), changed

@@ -1,4 +1,4 @@
-"""Streams with clocks of their own are brought to one."""
+"""Resampling of streams with separate clocks to a common clock."""
 
 from __future__ import annotations
 
@@ -27,63 +27,63 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
     "accelerometer": ("accelerometer",),
     "wrench": ("force", "torque"),
 }
-"""Signals that one sensor may give, in the order of a recording."""
+"""Signals that one sensor may provide, in the order of a recording."""
 
 
 def on_one_clock(recording: Recording) -> Recording:
-    """A recording all of whose signals have the same rows, at even times between gaps.
+    """Resample all signals of a recording to the clock of its slowest stream.
 
-    Rows that only hold the last sample of a slower sensor are left out, and signals that were
-    interpolated between such samples are taken at these. Then the slowest stream gives the clock:
-    it stays as it is, which keeps its noise what it was, and the faster ones are low-passed and
+    Rows that only hold the last sample of a slower sensor are dropped, and signals that were
+    interpolated between such samples are reduced to these. The slowest stream then gives the
+    clock: it is not resampled, so its noise is unchanged, and the faster ones are low-passed and
     evaluated at its times, attitudes by the components of the unwrapped quaternion. Nothing
-    is interpolated across a gap of any stream, or a jump of the pose; by each of them, as by the
-    ends of a faster stream, 12 samples are lost. Times stay those of the recording's clock, so that
-    parts of a log stay where they are.
+    is interpolated across a gap of any stream, or a jump of the pose; each of them, like each
+    end of a faster stream, costs 12 samples. Times are those of the recording's clock.
 
-    A recording of one clock that holds nothing is returned as it is.
+    A recording with one clock that holds nothing is returned unchanged.
 
     Raises:
         LogError: a stream has too few rows, or the streams have no time in common.
     """
     if recording.time is None:
         return recording
-    own = Stream(_name_of(tuple(recording.signals)), recording.time, recording.signals)
-    given = (own, *recording.streams)
-    found: list[Finding] = []
-    thinned = [each for stream in given for each in _drop_holds(stream, found)]
-    streams = [each for stream in thinned for each in _drop_interpolated(stream, found)]
+    main = Stream(_name_of(tuple(recording.signals)), recording.time, recording.signals)
+    given = (main, *recording.streams)
+    findings: list[Finding] = []
+    without_holds = [part for stream in given for part in _drop_holds(stream, findings)]
+    streams = [part for stream in without_holds for part in _drop_interpolated(stream, findings)]
     if len(streams) == 1:
-        if not found:
+        if not findings:
             return recording
         time, signals = streams[0].time, streams[0].signals
     else:
-        time, signals = _join_streams(recording.name, streams, found)
+        time, signals = _join_streams(recording.name, streams, findings)
     names = [name for group in _GROUPS.values() for name in group if name in signals]
-    posed = next((stream for stream in given if "quaternion" in stream.signals), own)
-    numbers, rows = recording.rotation_numbers, np.searchsorted(posed.time, time)
+    with_pose = next((stream for stream in given if "quaternion" in stream.signals), main)
+    numbers, rows = recording.rotation_numbers, np.searchsorted(with_pose.time, time)
     return replace(
         recording,
         time=seal(time, "time", (None,)),
         signals={name: seal(signals[name], name, (None, None)) for name in names},
         streams=(),
         rotation_numbers=None if numbers is None else numbers[rows.clip(max=len(numbers) - 1)],
-        findings=(*recording.findings, *found),
+        findings=(*recording.findings, *findings),
     )
 
 
-def _drop_holds(stream: Stream, found: list[Finding]) -> Iterator[Stream]:
-    """The stream without the rows that only hold a sample, each sensor's samples on their own."""
-    kept = sampled_rows(list(stream.signals.values()))
-    if kept is not None:
-        found.append(_held_finding(stream, kept))
-        signals = {name: values[kept] for name, values in stream.signals.items()}
-        yield from _drop_holds(Stream(stream.name, stream.time[kept], signals), found)
+def _drop_holds(stream: Stream, findings: list[Finding]) -> Iterator[Stream]:
+    """Yield the streams of a stream's sensors without rows that only hold a sample."""
+    sampled = sampled_rows(list(stream.signals.values()))
+    if sampled is not None:
+        findings.append(_held_finding(stream, sampled))
+        signals = {name: values[sampled] for name, values in stream.signals.items()}
+        yield from _drop_holds(Stream(stream.name, stream.time[sampled], signals), findings)
         return
     rest = dict(stream.signals)
     for sensor in _sensors(stream.signals):
         part = Stream(_name_of(sensor), stream.time, {name: rest[name] for name in sensor})
-        thinner = list(_drop_holds(part, found)) if len(sensor) < len(stream.signals) else [part]
+        separable = len(sensor) < len(stream.signals)
+        thinner = list(_drop_holds(part, findings)) if separable else [part]
         if len(thinner) > 1 or len(thinner[0]) < len(stream):
             yield from thinner
             for name in sensor:
@@ -93,17 +93,17 @@ def _drop_holds(stream: Stream, found: list[Finding]) -> Iterator[Stream]:
         yield Stream(name, stream.time, rest)
 
 
-def _drop_interpolated(stream: Stream, found: list[Finding]) -> Iterator[Stream]:
-    """The stream, of which what was interpolated between slower samples is taken at those."""
+def _drop_interpolated(stream: Stream, findings: list[Finding]) -> Iterator[Stream]:
+    """Yield the streams of a stream's sensors, reduced to the samples between interpolated rows."""
     rest = dict(stream.signals)
     for name in [name for group in _GROUPS.values() for name in group]:
         samples = slower_samples(rest[name], stream.time) if name in rest else None
         if samples is None:
             continue
-        alike = [other for other in rest if other == name or samples.shared_by(rest[other])]
-        signals = {other: samples.signal_at_samples(rest.pop(other)) for other in alike}
-        part = Stream(_name_of(alike), samples.times(stream.time), signals)
-        found.append(_interpolated_finding(stream, part))
+        same_samples = [other for other in rest if other == name or samples.shared_by(rest[other])]
+        signals = {other: samples.signal_at_samples(rest.pop(other)) for other in same_samples}
+        part = Stream(_name_of(same_samples), samples.times(stream.time), signals)
+        findings.append(_interpolated_finding(stream, part))
         yield part
     if rest:
         name = stream.name if len(rest) == len(stream.signals) else _name_of(tuple(rest))
@@ -111,36 +111,36 @@ def _drop_interpolated(stream: Stream, found: list[Finding]) -> Iterator[Stream]
 
 
 def _sensors(signals: Mapping[str, Array]) -> list[tuple[str, ...]]:
-    """The groups that signals are of, or, of signals of one group, each alone."""
+    """Return the groups that signals belong to; signals of a single group separately."""
     groups = [tuple(name for name in group if name in signals) for group in _GROUPS.values()]
     groups = [group for group in groups if group]
     return [(name,) for name in groups[0]] if len(groups) == 1 else groups
 
 
 def _name_of(signals: Sequence[str]) -> str:
-    whole = [group for group, names in _GROUPS.items() if any(name in signals for name in names)]
-    return " and ".join(whole if len(signals) > 1 else [signals[0].replace("_", " ")])
+    groups = [group for group, names in _GROUPS.items() if any(name in signals for name in names)]
+    return " and ".join(groups if len(signals) > 1 else [signals[0].replace("_", " ")])
 
 
-def _held_finding(stream: Stream, kept: Indices) -> Finding:
-    rates = [_mean_rate(time) for time in (stream.time, stream.time[kept])]
-    held = len(stream) - len(kept)
+def _held_finding(stream: Stream, sampled: Indices) -> Finding:
+    rates = [_mean_rate(time) for time in (stream.time, stream.time[sampled])]
+    held = len(stream) - len(sampled)
     return Finding(
         "held_samples",
         "info",
         f"{stream.name} sampled at {rates[1]:.4g} Hz, held in a log of {rates[0]:.4g} Hz: {held} "
-        f"of {len(stream)} rows repeat a sample and are left out.",
+        f"of {len(stream)} rows repeat a sample and are dropped.",
         evidence={"rate_hz": rates[1], "logged_hz": rates[0], "held": held, "rows": len(stream)},
     )
 
 
 def _interpolated_finding(stream: Stream, part: Stream) -> Finding:
-    rates = [_mean_rate(each.time) for each in (part, stream)]
+    rates = [_mean_rate(samples.time) for samples in (part, stream)]
     return Finding(
         "interpolated_samples",
         "info",
         f"{part.name} sampled at {rates[0]:.4g} Hz, interpolated in a log of {rates[1]:.4g} Hz: "
-        f"taken at its {len(part)} samples, not at {len(stream)} rows.",
+        f"its {len(part)} samples are used instead of {len(stream)} rows.",
         evidence={"rate_hz": rates[0], "logged_hz": rates[1], "samples": len(part)},
     )
 
@@ -152,7 +152,7 @@ def _mean_rate(time: Array) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _SegmentedStream:
-    """A stream as even segments."""
+    """Stream with its uniformly sampled segments."""
 
     stream: Stream
     segments: list[EvenSegment]
@@ -163,18 +163,18 @@ class _SegmentedStream:
 
 
 def _join_streams(
-    log: str, streams: Sequence[Stream], found: list[Finding]
+    log: str, streams: Sequence[Stream], findings: list[Finding]
 ) -> tuple[Array, dict[str, Array]]:
-    """Time and signals of all streams, at the times of the slowest."""
+    """Return time and signals of all streams at the times of the slowest."""
     _require_overlap(log, streams)
     even = [_SegmentedStream(stream, _segments(log, stream)) for stream in streams]
-    slowest = min(even, key=lambda each: each.rate_hz)
-    others = [each for each in even if each is not slowest]
+    slowest = min(even, key=lambda stream: stream.rate_hz)
+    others = [stream for stream in even if stream is not slowest]
     runs: list[tuple[Array, dict[str, Array]]] = []
     last = -np.inf
-    for own in slowest.segments:
-        for rest in _overlaps(own, [each.segments for each in others]):
-            time, signals = _on_common_times(own, rest, last)
+    for reference in slowest.segments:
+        for overlapping in _overlaps(reference, [stream.segments for stream in others]):
+            time, signals = _on_common_times(reference, overlapping, last)
             if len(time) >= MIN_SEGMENT_ROWS:
                 runs.append((time, signals))
                 last = float(time[-1])
@@ -182,11 +182,11 @@ def _join_streams(
         raise LogError(
             f"{log}: between gaps, jumps and ends of its streams there is no segment of "
             f"{MIN_SEGMENT_ROWS} rows of the slowest: {_spans(streams)}. Check the time stamps "
-            f"and their unit; a gap in one stream is a gap of all"
+            f"and their unit; a gap in one stream is a gap in all"
         )
     time = np.concatenate([run for run, _ in runs])
     signals = {name: np.concatenate([run[name] for _, run in runs]) for name in runs[0][1]}
-    found.append(_joined_finding(even, slowest, len(time)))
+    findings.append(_joined_finding(even, slowest, len(time)))
     return time, signals
 
 
@@ -201,39 +201,42 @@ def _segments(log: str, stream: Stream) -> list[EvenSegment]:
 
 
 def _overlaps(
-    own: EvenSegment, others: Sequence[Sequence[EvenSegment]]
+    reference: EvenSegment, others: Sequence[Sequence[EvenSegment]]
 ) -> list[tuple[EvenSegment, ...]]:
-    """One segment of each other stream, wherever all of them meet the own one, in order."""
-    found = [(float(own.time[0]), float(own.time[-1]), ())]
+    """Return all sets of one segment of each other stream that overlap a reference segment."""
+    overlaps = [(float(reference.time[0]), float(reference.time[-1]), ())]
     for segments in others:
         starts = [segment.time[0] for segment in segments]
         ends = [segment.time[-1] for segment in segments]
-        found = [
+        overlaps = [
             (max(start, starts[k]), min(end, ends[k]), (*chosen, segments[k]))
-            for start, end, chosen in found
+            for start, end, chosen in overlaps
             for k in range(np.searchsorted(ends, start), np.searchsorted(starts, end))
         ]
-    return [chosen for _, _, chosen in found]
+    return [chosen for _, _, chosen in overlaps]
 
 
 def _on_common_times(
-    own: EvenSegment, others: Sequence[EvenSegment], after: float
+    reference: EvenSegment, others: Sequence[EvenSegment], after: float
 ) -> tuple[Array, dict[str, Array]]:
-    """Time and signals of one segment of each stream, where all are there."""
-    inside = own.time > after
+    """Return time and signals of overlapping segments at the times of the reference."""
+    inside = reference.time > after
     for other in others:
-        lost = kernel_reach(other.rate_hz, own.rate_hz)
-        inside &= (own.time >= other.time[0] + lost) & (own.time <= other.time[-1] - lost)
+        lost = kernel_reach(other.rate_hz, reference.rate_hz)
+        inside &= reference.time >= other.time[0] + lost
+        inside &= reference.time <= other.time[-1] - lost
     rows = np.flatnonzero(inside)
     if len(rows) < MIN_SEGMENT_ROWS:
         return np.empty(0), {}
-    time = own.time[rows]
-    signals = {name: values[rows] for name, values in own.signals.items()}
+    time = reference.time[rows]
+    signals = {name: values[rows] for name, values in reference.signals.items()}
     for other in others:
         start, rate = float(other.time[0]), other.rate_hz
         for name, values in other.signals.items():
-            there = resample(values, start, rate, time, own.rate_hz)
-            signals[name] = normalised_quaternion(there) if name == "quaternion" else there
+            resampled = resample(values, start, rate, time, reference.rate_hz)
+            if name == "quaternion":
+                resampled = normalised_quaternion(resampled)
+            signals[name] = resampled
     return time, signals
 
 
@@ -244,9 +247,9 @@ def _require_overlap(log: str, streams: Sequence[Stream]) -> None:
     slowest = max(sampling_period(stream.time) for stream in streams if len(stream) > 1)
     if common > MIN_SEGMENT_ROWS * slowest:
         return
-    had = "no time" if common <= 0.0 else f"{common:.3g} s, which is too little,"
+    shared = "no time" if common <= 0.0 else f"{common:.3g} s, which is too little,"
     raise LogError(
-        f"{log}: its streams have {had} in common: {_spans(streams)}. Check time_unit and rate_hz "
+        f"{log}: its streams have {shared} in common: {_spans(streams)}. Check time_unit and rate_hz "
         f"of each stream in the schema; clocks that do not start together need a common zero"
     )
 
@@ -261,11 +264,11 @@ def _spans(streams: Sequence[Stream]) -> str:
 def _joined_finding(
     even: Sequence[_SegmentedStream], slowest: _SegmentedStream, rows: int
 ) -> Finding:
-    said = ", ".join(f"{each.stream.name} {each.rate_hz:.4g} Hz" for each in even)
+    rates = ", ".join(f"{part.stream.name} {part.rate_hz:.4g} Hz" for part in even)
     return Finding(
         "clocks_joined",
         "info",
-        f"streams with clocks of their own ({said}) are taken at the rows of the slowest, "
+        f"streams with separate clocks ({rates}) are resampled to the rows of the slowest, "
         f"{slowest.stream.name}: {rows} of its {len(slowest.stream)}.",
-        evidence={each.stream.name: each.rate_hz for each in even} | {"rows": rows},
+        evidence={part.stream.name: part.rate_hz for part in even} | {"rows": rows},
     )

@@ -1,12 +1,12 @@
-"""Blocks of time become rows by cosine transform: one row a frequency, in bands of fixed edges.
+"""Cosine transform of blocks of time to rows: one row per frequency, in fixed frequency bands.
 
 A row is z_k = Σ_t u_k(t) z(t) with u_k a cosine (DCT-II) of frequency k · rate / 2n. It is linear
 and the same for all columns, so the equation of motion, linear in z, holds for rows as it does for
 samples, exactly; and rows of white noise are independent. Where something was differentiated, a
 taper takes the cosines to zero at both ends, or else the edges would let fast noise into slow rows.
 
-The constant is turned into a row of its own, the first, by one reflection of all rows: offsets of a
-sensor act there alone, and the others do not know of them.
+A Householder reflection of all rows maps the constant to the first row, so that sensor offsets
+affect this row only.
 """
 
 from __future__ import annotations
@@ -22,42 +22,42 @@ from identify.signals.differentiator import Differentiator
 
 BAND_EDGES_HZ = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 14.0, 20.0, 28.0, 40.0, 56.0)
 BAND_EDGES_HZ += (80.0, 112.0, 160.0, float("inf"))
-"""Edges of the bands that rows are grouped in; the same for every log, so that logs add up."""
+"""Edges of the frequency bands of rows [Hz]; equal for all logs, so that their statistics add."""
 
 _EDGE_FACTOR = 1.0 + 1e-6
-"""A frequency on an edge is below it, whatever the rate was rounded to: blocks of whole seconds
-have rows on every edge."""
+"""Factor on a band edge that puts a frequency on the edge, up to rounding, into the lower band:
+blocks of whole seconds have rows on every edge."""
 
 CONSTANT = 0
-"""Number of the group of the constant's row; band j is group 1 + j."""
+"""Group number of the constant's row; band j is group 1 + j."""
 
 BLOCK_SECONDS = 10.0
-"""Length of a block of time, about …"""
+"""Approximate length of a block of time [s]."""
 
 _MIN_BLOCK_SAMPLES = 100
-"""… or so many samples, where a log has fewer in that time."""
+"""Approximate minimum length of a block [samples]."""
 
 TAPER_SHARE = 0.05
 """Share of a block at each end over which the taper rises."""
 
 SAMPLE = 3
-"""Stands for a signal used as it is where 0 to 2 stand for its smoothed derivatives."""
+"""Derivative order of an unsmoothed signal; 0 to 2 are those of its smoothed derivatives."""
 
 _MAX_DIRECT_TERMS = 2**21
-"""Samples times rows up to which cosines are kept."""
+"""Largest number of cosines (samples times rows) of a direct transform."""
 
 _ROWS_PROBED_PER_BAND = 16
-"""Rows of a band whose gains are worked out, at the most: they hardly change within it."""
+"""Largest number of rows of a band whose noise gains are computed; they vary little within it."""
 
 
 @dataclass(frozen=True)
 class BlockTransform:
-    """The rows of a block of some length at some rate; made by `block_transform`, which keeps them.
+    """Cosine transform of a block of a length at a sampling rate; cached by `block_transform`.
 
     Attributes:
-        length: samples in the block, n.
+        length: number of samples in the block, n.
         rate_hz: their rate.
-        rows: how many rows there are, those of the lowest frequencies.
+        rows: number of rows, those of the lowest frequencies.
         tapered: whether the cosines go to zero at both ends.
     """
 
@@ -68,7 +68,7 @@ class BlockTransform:
 
     @cached_property
     def window(self) -> Array:
-        """What multiplies the cosines, mean square one, shape (n,)."""
+        """Window applied to the cosines, mean square one, shape (n,)."""
         window = np.ones(self.length)
         rise = round(TAPER_SHARE * self.length) if self.tapered else 0
         if rise:
@@ -78,7 +78,7 @@ class BlockTransform:
 
     @cached_property
     def effective_fraction(self) -> float:
-        """Independent rows a row is worth: tapered cosines overlap."""
+        """Effective number of independent rows per row, below one as tapered cosines overlap."""
         return float(1.0 / np.mean(self.window**4))
 
     @cached_property
@@ -91,15 +91,15 @@ class BlockTransform:
 
     @cached_property
     def _householder(self) -> Array:
-        """The vector of the reflection that takes the constant to the first row, shape (rows,)."""
+        """Householder vector that maps the constant to the first row, shape (rows,)."""
         constant = _cosine_transform(self.window[:, None].copy())[: self.rows, 0]
-        mirror = constant / np.linalg.norm(constant)
-        mirror[0] -= 1.0
-        size = np.linalg.norm(mirror)
-        return mirror / size if size > 1e-12 else np.zeros(self.rows)
+        vector = constant / np.linalg.norm(constant)
+        vector[0] -= 1.0
+        size = np.linalg.norm(vector)
+        return vector / size if size > 1e-12 else np.zeros(self.rows)
 
     def apply(self, columns: Array) -> Array:
-        """Rows of a block of columns, the constant first among them, (n, k) to (rows, k)."""
+        """Transform a block of columns, the constant first, to rows, (n, k) to (rows, k)."""
         if self._uses_direct_dct:
             rows = self._direct_dct(columns)
         else:
@@ -110,7 +110,7 @@ class BlockTransform:
 
     @cached_property
     def _uses_direct_dct(self) -> bool:
-        """A large prime in its length makes the fast transform five times slower than sums are."""
+        """Whether the length has a large prime factor, which makes the fast transform slower."""
         from scipy.fft import next_fast_len  # kept out of `import identify`
 
         return (
@@ -119,7 +119,7 @@ class BlockTransform:
         )
 
     def _direct_dct(self, columns: Array) -> Array:
-        """Sums over half a block: the other half of a cosine is the same, or minus the same."""
+        """Compute the cosine transform by sums over half a block, using the cosines' symmetry."""
         even, odd = self._half_cosines
         first, second = columns[: even.shape[1]], columns[::-1][: even.shape[1]]
         rows = np.empty((self.rows, columns.shape[1]))
@@ -137,7 +137,7 @@ class BlockTransform:
         return rows - np.outer(2.0 * self._householder, self._householder @ rows)
 
     def cosines(self, rows: Sequence[int] | Indices) -> Array:
-        """The functions u_k of some rows, shape (len(rows), n)."""
+        """Return the functions u_k of some rows, shape (len(rows), n)."""
         chosen = np.asarray(rows)
         return self._cosine_basis(chosen) - np.outer(
             2.0 * self._householder[chosen], self._along_householder
@@ -150,21 +150,21 @@ class BlockTransform:
 
     @cached_property
     def _along_householder(self) -> Array:
-        """Σ_k mirror_k u_k(t): an inverse transform, shape (n,)."""
+        """Inverse cosine transform of the Householder vector, shape (n,)."""
         padded = np.pad(self._householder, (0, self.length - self.rows))
         from scipy.fft import idct
 
         return idct(padded, type=2, norm="ortho") * self.window
 
     def adjoint_filter(self, kernels: Array, rows: Sequence[int] | Indices) -> Array:
-        """κᵀu_k: the functions that sum a signal to what rows see of it through kernels.
+        """Return κᵀu_k, the functions of rows with the adjoint of kernels applied.
 
         Σ_t u_k(t) (κ x)(t) = Σ_s (κᵀu_k)(s) x(s), with s over the block and half a kernel beyond
         both ends. With a κ that differentiates it is summation by parts: −κᵀu_k is du_k/dt.
 
         Args:
             kernels: odd length, shape (c, taps), applied as `Differentiator` does.
-            rows: which.
+            rows: row numbers.
 
         Returns:
             Shape (c, len(rows), n + taps − 1).
@@ -172,18 +172,21 @@ class BlockTransform:
         from scipy.fft import next_fast_len  # kept out of `import identify`
 
         width = self.length + kernels.shape[1] - 1
-        through, fast = np.zeros((len(kernels), len(rows), width)), next_fast_len(width, real=True)
-        spectrum = np.fft.rfft(self.cosines(rows), fast, axis=1)
+        adjoint, fft_length = (
+            np.zeros((len(kernels), len(rows), width)),
+            next_fast_len(width, real=True),
+        )
+        spectrum = np.fft.rfft(self.cosines(rows), fft_length, axis=1)
         for number, kernel in enumerate(kernels):
-            summed = np.fft.irfft(spectrum * np.fft.rfft(kernel, fast), fast, axis=1)
-            through[number] = summed[:, :width]
-        return through
+            summed = np.fft.irfft(spectrum * np.fft.rfft(kernel, fft_length), fft_length, axis=1)
+            adjoint[number] = summed[:, :width]
+        return adjoint
 
     def gains(self, kernels: Array) -> dict[int, Array]:
-        """What rows let through of white noise that came through kernels, by group.
+        """Return the covariance of rows of kernel-filtered unit white noise, by group.
 
-        Noise e of unit variance that goes through kernels κ_c and κ_d and then into row k has there
-        the covariance Σ_s (κ_cᵀ u_k)(s) (κ_dᵀ u_k)(s): the edges are counted.
+        Unit white noise filtered by kernels κ_c and κ_d has in row k the covariance
+        Σ_s (κ_cᵀ u_k)(s) (κ_dᵀ u_k)(s), including the edges.
 
         Args:
             kernels: odd length, shape (c, taps), applied as `Differentiator` does.
@@ -196,20 +199,20 @@ class BlockTransform:
             rows = np.flatnonzero(self.groups == group)
             if len(rows) > _ROWS_PROBED_PER_BAND:
                 rows = rows[np.linspace(0, len(rows) - 1, _ROWS_PROBED_PER_BAND).astype(int)]
-            flat = self.adjoint_filter(kernels, rows).reshape(len(kernels), -1)
-            gains[group] = flat @ flat.T / len(rows)
+            adjoint = self.adjoint_filter(kernels, rows).reshape(len(kernels), -1)
+            gains[group] = adjoint @ adjoint.T / len(rows)
         return gains
 
 
 @lru_cache(maxsize=64)
 def block_transform(length: int, rate_hz: float, top_hz: float, *, tapered: bool) -> BlockTransform:
-    """The transform of blocks of a length, with rows up to a frequency.
+    """Return the cached transform of blocks of a length, with rows up to a frequency.
 
     Args:
-        length: samples in the block.
+        length: number of samples in the block.
         rate_hz: their rate.
         top_hz: highest frequency, below half the rate.
-        tapered: whether what they hold was differentiated.
+        tapered: whether the columns contain derivatives.
     """
     rows = min(length, int(_EDGE_FACTOR * 2.0 * length * top_hz / rate_hz) + 1)
     return BlockTransform(length, rate_hz, rows, tapered)
@@ -217,7 +220,7 @@ def block_transform(length: int, rate_hz: float, top_hz: float, *, tapered: bool
 
 @lru_cache(maxsize=64)
 def band_middle(group: int) -> float:
-    """Angular frequency in the middle of a group's band [rad/s]; zero of the constant's."""
+    """Return the angular frequency in the middle of a band [rad/s]; zero for the constant."""
     if group == CONSTANT:
         return 0.0
     low, high = BAND_EDGES_HZ[group - 1 : group + 1]
@@ -227,12 +230,12 @@ def band_middle(group: int) -> float:
 def derivative_gains(
     transform: BlockTransform, differentiator: Differentiator, orders: tuple[int, ...]
 ) -> dict[int, Array]:
-    """`BlockTransform.gains` of noise that is differentiated so often.
+    """Return `BlockTransform.gains` for derivatives of white noise.
 
     Args:
         transform: of the block.
         differentiator: that of its signals.
-        orders: of the derivatives; 0 is the smoothed value, `SAMPLE` the value as it is.
+        orders: of the derivatives; 0 is the smoothed value, `SAMPLE` the unsmoothed one.
     """
     if orders == (SAMPLE,):
         return {group: np.ones((1, 1)) for group in np.unique(transform.groups).tolist()}
@@ -244,7 +247,7 @@ def derivative_gains(
 
 @lru_cache(maxsize=256)
 def _gains(transform: BlockTransform, kernels: bytes, count: int) -> dict[int, Array]:
-    """The gains of a transform, which logs of one rate and cut-off share."""
+    """Return the cached gains of a transform; logs with equal rate and cut-off share them."""
     gains = transform.gains(np.frombuffer(kernels).reshape(count, -1))
     for gain in gains.values():
         gain.flags.writeable = False
@@ -252,7 +255,7 @@ def _gains(transform: BlockTransform, kernels: bytes, count: int) -> dict[int, A
 
 
 def block_edges(length: int, rate_hz: float) -> list[int]:
-    """Edges of blocks of about `BLOCK_SECONDS` that a segment of so many samples is cut into."""
+    """Return the edges of blocks of about `BLOCK_SECONDS` in a segment of a length [samples]."""
     blocks = max(1, round(length / max(BLOCK_SECONDS * rate_hz, _MIN_BLOCK_SAMPLES)))
     return [length * number // blocks for number in range(blocks + 1)]
 

@@ -284,7 +284,7 @@ def test_a_place_that_the_motion_does_not_tell_is_refused(tmp_path):
         wrench_frame="body",
         acts_on="body",
     )
-    with pytest.raises(LogError, match="does not tell where the accelerometer is; turn faster"):
+    with pytest.raises(LogError, match="position of the accelerometer; turn faster"):
         prepare(log)
 
 

@@ -113,7 +113,7 @@ def test_gravity_that_was_taken_off_is_named_first(tmp_path):
     found = identify.fit(log)
     assert found.verdict.usable == "no"
     assert found.findings[0].code == "imu_scale"
-    assert "gravity was taken off" in found.findings[0].text
+    assert "gravity was subtracted" in found.findings[0].text
     with pytest.raises(identify.IdentifyError, match=r"it cannot be corrected.*pose"):
         identify.fit(log, apply=["imu_scale"])
 

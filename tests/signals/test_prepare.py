@@ -153,7 +153,7 @@ def test_a_wrench_in_world_axes_needs_an_attitude():
     recording = record(
         PATH, PHI, TIME, ("angular_velocity", "linear_acceleration"), kind="proper", wrench="world"
     )
-    with pytest.raises(LogError, match="no attitude to turn it by; add the pose"):
+    with pytest.raises(LogError, match="no attitude to rotate it by; add the pose"):
         prepare(recording)
 
 
@@ -386,7 +386,7 @@ def test_time_span_limits_rows_and_uses_neighbours_for_derivatives():
     for log in (first, second):
         assert_true_features(log, 3e-5)
         assert_obeyed(log, 3e-5)
-    with pytest.raises(LogError, match="no segment in the time that was asked for"):
+    with pytest.raises(LogError, match="no segment in the requested time span"):
         prepare(recording, 5.0, (30.0, 40.0))
 
 
