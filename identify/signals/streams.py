@@ -249,8 +249,9 @@ def _require_overlap(log: str, streams: Sequence[Stream]) -> None:
         return
     shared = "no time" if common <= 0.0 else f"{common:.3g} s, which is too little,"
     raise LogError(
-        f"{log}: its streams have {shared} in common: {_spans(streams)}. Check time_unit and rate_hz "
-        f"of each stream in the schema; clocks that do not start together need a common zero"
+        f"{log}: its streams have {shared} in common: {_spans(streams)}. Check time_unit and "
+        "rate_hz of each stream in the schema; clocks that do not start together need a common "
+        "zero"
     )
 
 
