@@ -93,7 +93,7 @@ def test_seal_returns_read_only_copy():
     assert not sealed.flags.writeable
 
 
-def test_whoever_asks_says_what_is_raised():
+def test_error_type_is_an_argument():
     path = Path("log.csv")
     with pytest.raises(LogError, match=r"phi: entry \(4,\) is nan; every entry") as caught:
         seal(np.where(np.arange(10) == 4, np.nan, PHI), "phi", (10,), partial(LogError, path=path))

@@ -113,7 +113,7 @@ def test_many_problems_are_truncated() -> None:
     assert str(caught.value).count("unknown key") == 20
 
 
-def test_a_file_that_nobody_wrote_is_refused(tmp_path: Path) -> None:
+def test_oversized_toml_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "big.toml"
     path.write_bytes(b"a = 1\n" * 3_000_000)
     with pytest.raises(

@@ -60,7 +60,7 @@ def made(kind: type[IdentifyError]) -> IdentifyError:
 
 
 @pytest.mark.parametrize("kind", sorted(set(error_classes()), key=lambda kind: kind.__qualname__))
-def test_an_error_crosses_from_process_to_process(kind):
+def test_errors_survive_pickling(kind):
     error = made(kind)
     again = pickle.loads(pickle.dumps(error))  # noqa: S301
     assert type(again) is kind
@@ -76,5 +76,5 @@ KNOWN = ("stars", "tx40", "Mass", "m")
     ("word", "nearest"),
     [("STARS", "stars"), ("mass", "Mass"), ("stras", "stars"), ("M", "m"), ("x", ""), ("far", "")],
 )
-def test_the_nearest_word_is_the_hint(word, nearest):
+def test_nearest_name_is_suggested(word, nearest):
     assert did_you_mean(word, KNOWN) == (f"; did you mean {nearest!r}?" if nearest else "")

@@ -48,12 +48,12 @@ def test_errors_come_first_and_causes_before_symptoms():
         ((finding("delay"), finding("unexplained", "error")), "no"),
     ],
 )
-def test_usable_is_what_the_worst_finding_says(findings, usable):
+def test_usable_follows_worst_finding(findings, usable):
     assert verdict(*findings).usable == usable
 
 
 @pytest.mark.parametrize(("met", "usable"), [(True, "yes"), (False, "no")])
-def test_a_need_that_is_not_met_forbids_to_use_the_estimate(met, usable):
+def test_unmet_need_makes_estimate_unusable(met, usable):
     found = verdict(needs={"mass 1%": met})
     assert (found.usable, found.reasons) == (usable, ())
     assert found.record()["needs"] == {"mass 1%": met}
@@ -78,7 +78,7 @@ def test_reasons_escape_control_characters():
     assert line == r"error: late set_payload(99)\x1b[2J. Look at it. [delay]"
 
 
-def test_an_impossible_body_is_never_usable():
+def test_inconsistent_body_is_never_usable():
     assert verdict(possible=False).usable == "no"
 
 

@@ -37,7 +37,7 @@ def names_for_the_type_checker(package):
 
 
 @pytest.mark.parametrize("package", lazy_packages())
-def test_a_lazy_package_has_the_names_that_the_type_checker_sees(package):
+def test_lazy_package_exports_the_names_of_its_stub(package):
     module = importlib.import_module(package)
     assert set(module.__all__) - {"__version__"} == names_for_the_type_checker(package)
     assert all(hasattr(module, name) for name in module.__all__)
@@ -45,7 +45,7 @@ def test_a_lazy_package_has_the_names_that_the_type_checker_sees(package):
 
 
 @pytest.mark.parametrize("package", lazy_packages())
-def test_no_name_is_that_of_a_module_beside_it(package):
+def test_exported_names_do_not_shadow_modules(package):
     module = importlib.import_module(package)
     beside = {info.name for info in pkgutil.iter_modules(module.__path__)} & set(module.__all__)
     # Once imported, another module would be found in the name's place.
@@ -64,7 +64,7 @@ def test_importing_the_package_loads_no_submodule():
     ]
 
 
-def test_a_name_may_be_given_another_and_is_looked_up_once(tmp_path):
+def test_lazy_name_can_be_replaced_and_is_cached(tmp_path):
     stub = tmp_path / "__init__.pyi"
     stub.write_text("from identify.errors import IdentifyError\n\nProblem = IdentifyError\n")
     load, names, public = attach("identify", str(stub.with_suffix(".py")))
@@ -76,12 +76,12 @@ def test_a_name_may_be_given_another_and_is_looked_up_once(tmp_path):
         vars(identify).pop("Problem", None)
 
 
-def test_a_module_may_be_a_name():
+def test_submodule_can_be_exported():
     plot = importlib.import_module("identify.reporting.plot")
     assert identify.plot is importlib.import_module("identify.reporting").plot is plot
 
 
-def test_another_name_is_an_attribute_error():
+def test_unknown_name_raises_attribute_error():
     with pytest.raises(AttributeError, match="module 'identify' has no attribute 'nothing'"):
         identify.nothing  # noqa: B018
 

@@ -39,7 +39,7 @@ def again(value):
         {"m": Bound(1.0, None, 0.0)},
     ],
 )
-def test_values_come_back_as_they_were(value):
+def test_plain_values_round_trip(value):
     assert again(value) == value
 
 

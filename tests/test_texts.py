@@ -68,7 +68,7 @@ class Part:
     place: object
 
 
-def test_json_of_values_that_it_does_not_know():
+def test_json_encodes_library_types_and_rejects_others():
     finding = Finding("delay", "info", "late")
     value = [Part("a", Path("b")), np.eye(2), np.float64(0.5), MappingProxyType({"f": finding})]
     assert json.loads(json.dumps(value, default=as_json)) == [

@@ -27,7 +27,7 @@ def left_in(folder: Path) -> dict[str, bytes]:
 WHOLE = {f"two_files/{path}": body for path, body in CONTENT.items()}
 
 
-def test_a_download_is_whole_and_found_again(site, cache):
+def test_download_is_complete_and_reused(site, cache):
     two = dataset(site.url)
     assert fetch(two) == dataset_path(two) == cache / "two_files"
     assert left_in(cache) == WHOLE
@@ -67,7 +67,7 @@ def test_damaged_mirror_is_reported_and_not_modified(site, mirror):
     assert (mirror / "two_files" / "one.csv").read_bytes() == b"damage"
 
 
-def test_others_may_read_the_cache(site, cache):
+def test_cache_files_are_readable_by_other_users(site, cache):
     fetch(dataset(site.url))
     assert (cache / "two_files" / "one.csv").stat().st_mode & 0o777 == 0o644
 
@@ -101,7 +101,7 @@ def test_http_404_lists_files_still_missing(site, cache):
     assert left_in(cache) == {"two_files/one.csv": CONTENT["one.csv"]}  # whole, for the next try
 
 
-def test_no_network_says_how_to_place_the_files(cache):
+def test_network_error_explains_manual_placement(cache):
     with socket.socket() as closed:  # a port that nobody listens on
         closed.bind(("127.0.0.1", 0))
         two = dataset(f"http://127.0.0.1:{closed.getsockname()[1]}")
@@ -130,7 +130,7 @@ fetch(dataset(sys.argv[1]))
 """
 
 
-def test_a_killed_download_leaves_nothing_under_a_files_name(site, cache):
+def test_killed_download_leaves_no_final_file(site, cache):
     site.holds = True
     process = subprocess.Popen([sys.executable, "-c", FETCHING, site.url])
     try:

@@ -24,14 +24,14 @@ def test_empty_variable_is_ignored_and_relative_path_uses_working_directory(
     assert len(locate(TWO)) == 1
 
 
-def test_an_incomplete_mirror_gives_way_to_a_complete_cache(mirror, cache):
+def test_complete_cache_is_preferred_to_incomplete_mirror(mirror, cache):
     (cache / "two_files").parent.mkdir(parents=True)
     (mirror / "two_files").rename(cache / "two_files")
     (mirror / "two_files").mkdir()
     assert dataset_path(TWO) == cache / "two_files"
 
 
-def test_nothing_anywhere_says_where_each_file_goes(cache):
+def test_missing_dataset_error_lists_target_paths(cache):
     with pytest.raises(DatasetError) as caught:
         dataset_path(FAR)
     message = str(caught.value)
@@ -79,7 +79,7 @@ def test_a_folder_in_place_of_a_file_is_found(mirror):
         dataset_path(TWO)
 
 
-def test_damage_in_the_mirror_is_not_hidden_by_a_whole_cache(mirror, cache):
+def test_damaged_mirror_file_is_an_error_despite_complete_cache(mirror, cache):
     for path, body in CONTENT.items():
         (cache / "two_files" / path).parent.mkdir(parents=True, exist_ok=True)
         (cache / "two_files" / path).write_bytes(body)
@@ -88,7 +88,7 @@ def test_damage_in_the_mirror_is_not_hidden_by_a_whole_cache(mirror, cache):
         dataset_path(TWO)
 
 
-def test_a_file_that_hides_the_folder_is_missing_data(mirror):
+def test_file_in_place_of_dataset_folder_counts_as_missing(mirror):
     for path in ("one.csv", "deep/two.csv"):
         (mirror / "two_files" / path).unlink()
     (mirror / "two_files" / "deep").rmdir()

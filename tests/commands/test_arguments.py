@@ -65,7 +65,7 @@ def test_known_body_options_become_terms():
         fit.known_body.terms()
 
 
-def test_the_last_of_an_option_counts():
+def test_last_value_of_repeated_option_is_used():
     assert parse("a.csv", *NEEDED, "--mass", "1", "--mass", "2").known_body.mass == 2.0
 
 

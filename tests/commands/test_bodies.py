@@ -113,7 +113,7 @@ FAR = Pose(Rotation.from_rotvec([0.1, 0.2, 0.3]).as_matrix(), [0.01, 0.0, -0.09]
 
 
 @pytest.mark.parametrize("command", ["add", "subtract"])
-def test_frames_that_logs_say_differ_need_a_pose(cli, tmp_path, command):
+def test_differing_frames_need_a_pose(cli, tmp_path, command):
     """With both on one flange the message has the pose: the sum is then that about the flange."""
     big, small = InertialParameters(2.0 * TOOL), InertialParameters(TOOL)
 
@@ -197,7 +197,7 @@ def test_a_link_of_a_model_is_a_body_for_every_command(cli, tool, urdf, tmp_path
     assert "called differently, 'flange' and 'link hand of" in cli("add", tool, link).out
 
 
-def test_export_at_a_pose_is_the_frame_the_other_way_round(cli, tool):
+def test_at_option_is_inverse_of_frame_option(cli, tool):
     """--frame is the pose of the frame in the body, --at that of the body in the frame."""
     back = POSE.inverse()
     quaternion = Rotation.from_matrix(back.rotation).as_quat()
@@ -288,7 +288,7 @@ def test_inspect_for_a_program(cli, urdf, tmp_path):
     assert "is sdf, which MuJoCo does not read (it reads urdf, mjcf)" in outcome.message
 
 
-def test_an_impossible_sum_is_no_body(cli, ball, tmp_path):
+def test_inconsistent_sum_is_rejected(cli, ball, tmp_path):
     path = tmp_path / "odd.json"
     path.write_text(json.dumps({"phi": [1.0, 0, 0, 0, 1e-3, 0, 0, 1e-3, 0, 5e-1]}))
     assert "together they are no possible body: triangle inequality" in cli.refused(

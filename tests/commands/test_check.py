@@ -24,7 +24,7 @@ def logged(tmp_path, said="body"):
     return str(log), "--schema", str(schema)
 
 
-def test_nothing_is_found_of_a_good_log(tmp_path, capsys):
+def test_check_of_clean_log_has_no_findings(tmp_path, capsys):
     assert main(["check", *logged(tmp_path)]) == 0
     out = capsys.readouterr().out
     assert "Nothing wrong was found." in out

@@ -120,7 +120,7 @@ def wrench_of_file(path) -> np.ndarray:
     return np.column_stack([table[name] for name in ("fx", "fy", "fz", "tx", "ty", "tz")])
 
 
-def test_an_estimate_not_to_be_used_writes_nothing_until_its_findings_are_accepted(
+def test_unusable_estimate_writes_nothing_unless_findings_are_accepted(
     cli, log, estimate, tmp_path
 ):
     found = (Finding("unexplained", "error", "R² is 0.1 -- \n[world] gravity = 1"),)
@@ -209,7 +209,7 @@ def test_invalid_arguments_are_reported_and_nothing_is_written(
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_a_log_that_ends_in_nonsense_leaves_nothing_half_written(cli, log, estimate, tmp_path):
+def test_damaged_log_end_leaves_no_partial_output(cli, log, estimate, tmp_path):
     lines = log[0].read_text().splitlines()
     log[0].write_text("\n".join([*lines[:-2], "a,b,c", *lines[-2:]]) + "\n")
     call = ("--schema", log[1], "--estimate", estimate(), "--offset", *"000000")

@@ -11,7 +11,7 @@ def nothing_here(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
 
-def test_list_is_plain_where_nobody_watches(cli):
+def test_list_is_plain_without_terminal(cli):
     header, *rows = cli.done("datasets", "list").splitlines()
     assert header == "name\twhat\tlicence\there"
     cells = {row.split("\t")[0]: row.split("\t") for row in rows}
@@ -26,7 +26,7 @@ def test_list_is_a_table_in_a_terminal(cli, monkeypatch):
     assert "│ stars" in out
 
 
-def test_list_says_what_is_damaged_or_incomplete(cli):
+def test_list_marks_damaged_or_incomplete_datasets(cli):
     folder = cache_folder() / "tx40"
     folder.mkdir(parents=True)
     (folder / "tx40.urdf").write_text("<robot/>")
@@ -64,7 +64,7 @@ def test_unavailable_dataset_states_remedy(command, cli):
     assert "let IDENTIFY_DATA name a folder" in err
 
 
-def test_list_says_where_each_is(shared, cli):
+def test_list_shows_location_of_each_dataset(shared, cli):
     out = cli.done("datasets", "list")
     assert f"\t{shared / 'stars_tools'}\n" in out
     assert f"\t{shared / 'tx40'}\n" in out

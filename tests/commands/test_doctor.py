@@ -45,7 +45,7 @@ def own_program(monkeypatch, tmp_path):
     return tmp_path / "bin"
 
 
-def test_a_good_installation(cli, own_program):
+def test_doctor_accepts_good_installation(cli, own_program):
     out = cli.done("doctor")
     assert "!!" not in out
     assert out.endswith("All is well.\n")
@@ -110,14 +110,14 @@ def test_a_source_tree_that_is_not_installed(cli, own_program, monkeypatch):
     )
 
 
-def test_a_solver_that_lies(monkeypatch):
+def test_doctor_detects_wrong_solver_results(monkeypatch):
     monkeypatch.setattr(doctor, "_clarabel_error", lambda: 0.1)
     assert list(solvers())[-1] == InstallationCheck(
         "!!", "Clarabel solves a semidefinite program wrongly (error 1e-01)"
     )
 
 
-def test_the_package_of_pre_commit(cli, own_program, monkeypatch, tmp_path):
+def test_doctor_detects_identify_package_of_pre_commit(cli, own_program, monkeypatch, tmp_path):
     fake_distribution(tmp_path / "site", "identify", "2.6.1")
     monkeypatch.syspath_prepend(tmp_path / "site")
     status, out, _ = cli("doctor")
@@ -138,7 +138,7 @@ def test_another_package_of_the_same_name(monkeypatch):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="programs are found by their extension there")
-def test_another_program_hides_ours(cli, own_program):
+def test_doctor_detects_program_of_same_name(cli, own_program):
     other = write_program(own_program, "identify", "\x7fELF ImageMagick")
     status, out, _ = cli("doctor")
     assert status == 1
@@ -159,7 +159,7 @@ def test_a_script_of_this_environment_is_ours():
     assert all(doctor.is_ours(script) for script in scripts)
 
 
-def test_a_solver_that_fails(monkeypatch):
+def test_doctor_detects_failing_solver(monkeypatch):
     def fail() -> float:
         raise ValueError("it gives no answer")
 

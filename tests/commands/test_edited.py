@@ -59,7 +59,7 @@ def test_contradictory_estimate_counts_as_edited_and_phi_is_used(cli, half, key,
     assert cli("export", half, "--to", "urdf", "--accept-findings").status == 0
 
 
-def test_replay_and_inspect_say_it(cli, edited, log, tmp_path):
+def test_replay_and_inspect_report_edited_estimate(cli, edited, log, tmp_path):
     outcome = cli("replay", *log, "--estimate", edited, "-o", tmp_path / "out")
     assert outcome.status == 4
     assert SAID in outcome.err

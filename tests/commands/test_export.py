@@ -91,7 +91,7 @@ def unusable(tmp_path) -> Path:
     return write_estimate(saved, tmp_path / "unusable.json")
 
 
-def test_an_estimate_not_to_be_used_is_not_exported(cli, unusable, tmp_path):
+def test_unusable_estimate_is_not_exported(cli, unusable, tmp_path):
     out = tmp_path / "new" / "out.txt"
     outcome = cli("export", unusable, "--to", "ur", "-o", out)
     assert (outcome.status, outcome.out) == (4, "")
@@ -225,7 +225,7 @@ def test_tool_point_log_exports_flange_and_tool_frames(cli, tmp_path, name):
     assert f"identify: note: about {what.get(name, 'the flange, from [body.tcp]')}\n" in err
 
 
-def test_estimates_in_python_go_where_those_in_files_do():
+def test_python_estimates_export_like_files():
     estimate = SavedEstimate(BODY, frames=KNOWN)
     about_flange = payload_setting("ur", BODY.in_frame(X_BF.inverse()))
     assert payload_setting("ur", estimate).text == about_flange.text

@@ -184,7 +184,7 @@ def test_printed_table_fits_80_columns_and_states_agreement(cli, runs, out):
     assert "The 3 estimates agree." in agree.out
 
 
-def test_a_log_that_fails_now_leaves_no_estimate_of_before(cli, runs, out):
+def test_failed_log_removes_previous_estimate(cli, runs, out):
     (runs / "a.parquet").write_bytes(b"PAR1")
     assert each(cli, runs, out, pattern="[ab].parquet").status == 2
     assert not (out / "a" / "estimate.json").exists()
@@ -261,7 +261,7 @@ def taken(folder: Path) -> Iterator[None]:
         lock.close()
 
 
-def test_each_is_refused_while_another_runs(cli, runs, out):
+def test_fit_each_is_rejected_while_another_runs(cli, runs, out):
     with taken(out / ".fits"):
         done = each(cli, runs, out)
     assert done.status == 2
@@ -285,7 +285,7 @@ def test_a_table_is_of_the_estimates_that_were_fitted(cli, runs, out, monkeypatc
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need rights")
-def test_a_fit_follows_no_link(cli, runs, tmp_path):
+def test_fit_replaces_symbolic_link_without_following_it(cli, runs, tmp_path):
     (tmp_path / "target").write_text("mine")
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "estimate.json").symlink_to(tmp_path / "target")
@@ -316,7 +316,7 @@ def test_failed_logs_are_tried_again_where_that_is_asked_or_memory_lacked(
     assert each(cli, runs, tmp_path / "out", *words, pattern="a.parquet").status == 0
 
 
-def test_an_estimate_that_is_not_to_be_used_is_not_compared(cli, runs, out, monkeypatch):
+def test_unusable_estimate_is_not_compared(cli, runs, out, monkeypatch):
     read = fit_each.read_estimate
 
     def forbidden(path: Path) -> SavedEstimate:
@@ -337,7 +337,7 @@ def test_an_estimate_that_is_not_to_be_used_is_not_compared(cli, runs, out, monk
     assert each(cli, runs, out).status == 2
 
 
-def test_the_same_data_count_once(cli, runs, out):
+def test_duplicate_logs_count_once(cli, runs, out):
     shutil.copy(runs / "a.parquet", runs / "again.parquet")
     done = each(cli, runs, out, pattern="[ac]*.parquet")
     assert done.status == 2
@@ -418,7 +418,7 @@ def test_a_folder_and_a_deep_pattern_are_searched_but_not_the_results(runs, tmp_
     ]
 
 
-def test_links_to_themselves_end(runs, tmp_path):
+def test_symbolic_link_loops_terminate(runs, tmp_path):
     """A log that many paths lead to is one log."""
     (runs / "deep").mkdir()
     shutil.move(runs / "a.parquet", runs / "deep" / "a.parquet")
@@ -433,7 +433,7 @@ def test_links_to_themselves_end(runs, tmp_path):
         assert not found["self.parquet"]
 
 
-def test_names_do_no_harm_where_they_are_shown(cli, runs, tmp_path):
+def test_hostile_log_names_are_escaped(cli, runs, tmp_path):
     """Of a terminal, a spreadsheet or a page; all but one have its data, and are not fitted."""
     folder = tmp_path / "named"
     folder.mkdir()
@@ -471,7 +471,7 @@ def test_schema_with_files_makes_each_folder_a_log(tmp_path):
     assert same == {}
 
 
-def test_names_tell_logs_apart():
+def test_log_names_are_unique():
     def names(*paths: str) -> list[str]:
         return names_of([Path(path) for path in paths])
 

@@ -50,7 +50,7 @@ def call(cli, log, schema, out, *words):
 
 
 @pytest.mark.parametrize("first", mostly_slow([7, 40, 50_001], {7}))
-def test_a_log_is_followed_until_what_is_needed_is_known(cli, growing, tmp_path, first):
+def test_follow_ends_when_needs_are_met(cli, growing, tmp_path, first):
     log, schema = growing(first, 40_009)
     status, out, err = call(cli, log, schema, tmp_path / "out", "--need", "mass 1%, com 1mm")
     assert (status, err) == (0, "")
@@ -66,7 +66,7 @@ def test_a_log_is_followed_until_what_is_needed_is_known(cli, growing, tmp_path,
     assert [each["sha256"] for each in document["bias"]] == [read.sha256]
 
 
-def test_an_interruption_fits_what_is_there_and_every_block_names_a_turn(cli, growing, tmp_path):
+def test_interruption_fits_log_so_far_and_blocks_advise_rotations(cli, growing, tmp_path):
     log, schema = growing(60_000, 60_000)
     status, out, err = call(cli, log, schema, tmp_path / "out", "--need", "com 0.01mm")
     assert status == 4
@@ -81,7 +81,7 @@ def test_an_interruption_fits_what_is_there_and_every_block_names_a_turn(cli, gr
     assert document["verdict"]["needs"] == {"com 0.01mm": False}
 
 
-def test_a_long_log_is_read_from_where_it_was(cli, growing, monkeypatch, tmp_path):
+def test_follow_resumes_reading_at_last_position(cli, growing, monkeypatch, tmp_path):
     monkeypatch.setattr(log_file, "LONG", 1000)
     monkeypatch.setattr(log_file, "_HEAD_ROWS", 200)
     log, schema = growing(250_000, 50_000)

@@ -82,7 +82,7 @@ def test_a_log_that_its_first_schema_does_not_read_is_an_error_of_the_document(t
     assert "time never advances" in document["error"]["message"]
 
 
-def test_a_person_is_asked_for_what_only_the_pendant_shows(tmp_path, monkeypatch, capsys):
+def test_init_asks_for_pendant_values(tmp_path, monkeypatch, capsys):
     rng = np.random.default_rng(0)
     names = ["timestamp", *(f"actual_TCP_pose_{k}" for k in range(6))]
     names += [f"actual_TCP_force_{k}" for k in range(6)]

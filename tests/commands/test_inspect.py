@@ -34,7 +34,7 @@ def urdf(tmp_path):
     return write
 
 
-def test_a_good_model(cli, urdf):
+def test_good_model_passes_inspection(cli, urdf):
     out = cli.done("inspect", urdf(FRAME, GOOD))
     lines = out.splitlines()
     assert re.fullmatch(r" +3  frame +–  a massless frame", lines[1])
@@ -202,7 +202,7 @@ def test_bad_use(cli, urdf, tmp_path, words, message):
     assert model.read_bytes() == before
 
 
-def test_a_good_model_is_repaired_to_itself(cli, urdf, tmp_path):
+def test_repair_keeps_good_model_unchanged(cli, urdf, tmp_path):
     model, fixed = urdf(GOOD), tmp_path / "fixed.urdf"
     status, out, _ = cli("inspect", model, "--repair", "-o", fixed)
     assert status == 0

@@ -159,7 +159,7 @@ def words_of_fit(logs: Path, name: str, out: Path) -> list[str]:
 
 @pytest.mark.parametrize("before", ["", "b"], ids=["first", "again"])
 @some_or_all
-def test_a_fit_that_is_killed_leaves_whole_files(logs, tmp_path, before, most):
+def test_killed_fit_leaves_complete_files(logs, tmp_path, before, most):
     words = words_of_fit(logs, "a", tmp_path / "new")
     if before:
         main(words_of_fit(logs, before, tmp_path / "new"))
@@ -198,7 +198,7 @@ def table(out: Path) -> pd.DataFrame:
 
 
 @some_or_all
-def test_each_that_is_killed_is_taken_up(logs, tmp_path, most):
+def test_killed_fit_each_is_resumed(logs, tmp_path, most):
     number = number_of_steps(words_of_each(logs, tmp_path / "new"))
     expected = table(tmp_path / "new")
     assert number > 30

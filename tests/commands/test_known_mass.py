@@ -62,7 +62,7 @@ def test_a_centre_of_mass_that_is_given_is_decided_by_that(cli, logs, tmp_path):
     assert list(saved.to_frame()["decided_by"][["cx", "cz", "Icxx"]]) == ["given", "given", "data"]
 
 
-def test_the_gain_of_a_weighed_body_makes_the_mass_of_another_right(cli, logs, tmp_path):
+def test_force_gain_of_weighed_body_corrects_other_mass(cli, logs, tmp_path):
     (log, schema), (other, other_schema) = logs
     words = ("fit", log, "--schema", schema, "-o", tmp_path / "a", "--no-report")
     status, out, _ = cli(*words, "--known-mass-check", 1.5)
@@ -103,7 +103,7 @@ def test_without_an_accuracy_that_of_the_torque_is_left_to_fill_in(cli, logs, tm
     assert re.search(r"^# gain_accuracy = \[[\d.e-]+, …\]", out, re.MULTILINE)
 
 
-def test_a_mass_that_is_another_bodys_makes_no_gain(cli, logs, tmp_path):
+def test_implausible_known_mass_gives_no_gain(cli, logs, tmp_path):
     (log, schema), _ = logs
     words = ("fit", log, "--schema", schema, "-o", tmp_path / "a", "--no-report")
     status, out, err = cli(*words, "--known-mass-check", 15)

@@ -120,7 +120,7 @@ def test_an_interrupt_is_130(cli, failing):
     assert cli("fail") == (130, "", "identify: interrupted\n")
 
 
-def test_an_error_nobody_thought_of_is_shown_whole_and_called_a_bug(cli, failing):
+def test_unexpected_error_shows_traceback_as_bug(cli, failing):
     failing(ZeroDivisionError("oh"))
     status, out, err = cli("fail")
     assert (status, out) == (1, "")
@@ -150,7 +150,7 @@ def test_a_broken_pipe_is_quiet():
     assert process.returncode == 141
 
 
-def test_it_starts_without_what_is_slow_to_import():
+def test_command_line_starts_without_slow_imports():
     slow = ["numpy", "scipy", "pandas", "pyarrow", "cvxpy", "matplotlib", "pydantic", "jinja2"]
     program = (
         "import sys; from identify.commands.main import main; "
@@ -198,7 +198,7 @@ def test_text_that_the_output_cannot_encode_is_escaped():
     assert done.stderr.startswith(b"identify: error: s\\udcff\\xe9.toml: no such file")
 
 
-def test_a_message_cannot_steer_the_terminal(cli):
+def test_control_characters_in_messages_are_escaped(cli):
     outcome = cli("fit\x1b[2J\r\udcff")
     assert outcome.message.startswith("unknown command 'fit\\x1b[2J\\r\\udcff'")
     outcome = cli("fit", "x", "--schema", "red\x1b[31m.toml", "-o", "out")
@@ -221,7 +221,7 @@ def test_os_errors_are_not_reported_as_bugs(cli, failing):
     assert (outcome.status, outcome.message) == (2, "/somewhere: Permission denied")
 
 
-def test_an_empty_word_is_no_folder(cli, tmp_path, monkeypatch):
+def test_empty_argument_is_not_a_folder(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     status, out, err = cli("shape", "rod", "1", "--mass", "1", "-o", "")
     assert (status, out) == (2, "")

@@ -21,14 +21,14 @@ def test_a_new_or_an_existing_folder_will_do(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["estimate.json"]
 
 
-def test_a_name_with_a_nul_in_it(tmp_path):
+def test_path_with_nul_is_rejected(tmp_path):
     with pytest.raises(OutputError, match="a NUL in it; give -o another"):
         require_writable(tmp_path / "o\0ut", NAMES)
     with pytest.raises(OutputError, match="a NUL in it; give -o another"):
         require_writable_file(tmp_path / "fixed\0.urdf")
 
 
-def test_a_file_in_the_way(tmp_path):
+def test_existing_file_in_place_of_output_folder_is_rejected(tmp_path):
     file = tmp_path / "file"
     file.write_text("mine")
     with pytest.raises(OutputError, match=r"file: is a file; give -o the name of a folder"):
@@ -67,7 +67,7 @@ def test_read_only_output_folder_is_rejected(tmp_path):
     assert caught.value.exit_code == 2
 
 
-def test_words_in_brackets_are_no_markup_and_no_table_is_cut(cli, monkeypatch):
+def test_brackets_are_not_markup_and_tables_are_not_cut(cli, monkeypatch):
     table = Table(title="[red]x")
     table.add_column("a", no_wrap=True)
     table.add_row("[/b]" + 200 * "1")

@@ -94,7 +94,7 @@ def spawned(work, *arguments) -> BaseProcess:
     return process
 
 
-def test_both_are_there_and_other_files_stay(results, tmp_path, capsys):
+def test_result_files_are_written_and_other_files_kept(results, tmp_path, capsys):
     (tmp_path / "notes.txt").write_text("mine")
     for result in results:
         write_pair(tmp_path, result, None)
@@ -126,7 +126,7 @@ def test_stale_temporary_files_are_removed(results, tmp_path):
 
 @forking
 @pytest.mark.parametrize("rounds", few_or_many(1, 20))
-def test_writers_at_the_same_time_leave_whole_files(results, tmp_path, rounds):
+def test_concurrent_writers_leave_complete_files(results, tmp_path, rounds):
     for _ in range(rounds):
         stop = time.monotonic() + 0.1
         writers = [spawned(rewrite, tmp_path, result, stop) for result in results * 2]

@@ -109,7 +109,7 @@ def test_bad_use(cli, log, estimate, tmp_path, words, message):
     assert not (tmp_path / "out").exists()
 
 
-def test_a_body_that_is_lost_does_not_take_the_others_along(cli, log, estimate, tmp_path):
+def test_diverged_replay_does_not_affect_other_bodies(cli, log, estimate, tmp_path):
     truth = tmp_path / "truth.json"
     truth.write_text(json.dumps({"phi": (1e-9 * PHI).tolist()}))
     words = ("--schema", log[1], "--estimate", estimate(), "--truth", truth, "-o", tmp_path / "o")

@@ -33,7 +33,7 @@ def lines(path: Path) -> list[str]:
     return [line for line in path.read_text().splitlines() if not line.startswith("written")]
 
 
-def test_the_report_is_made_anew_without_the_log(folder, capsys):
+def test_report_is_rebuilt_without_log(folder, capsys):
     before, estimate = lines(folder / "report.html"), digest(folder / "estimate.json")
     (folder / "report.html").unlink()
     assert main(["report", str(folder)]) == 0
@@ -43,12 +43,12 @@ def test_the_report_is_made_anew_without_the_log(folder, capsys):
     assert digest(folder / "estimate.json") == estimate
 
 
-def test_it_goes_to_another_file(folder, tmp_path):
+def test_report_can_be_written_to_another_file(folder, tmp_path):
     assert main(["report", str(folder), "-o", str(tmp_path / "new" / "page.html")]) == 0
     assert (tmp_path / "new" / "page.html").exists()
 
 
-def test_a_result_of_another_fit_is_refused_and_the_report_stays(folder, capsys):
+def test_result_of_another_fit_is_rejected_and_report_kept(folder, capsys):
     (folder / "estimate.json").write_text("{}")
     before = (folder / "report.html").read_bytes()
     assert main(["report", str(folder)]) == 2
@@ -56,7 +56,7 @@ def test_a_result_of_another_fit_is_refused_and_the_report_stays(folder, capsys)
     assert (folder / "report.html").read_bytes() == before
 
 
-def test_a_page_is_no_pdf(folder, capsys):
+def test_pdf_output_is_rejected(folder, capsys):
     assert main(["report", str(folder), "-o", "page.pdf"]) == 2
     assert "expected the name of an HTML file" in capsys.readouterr().err
 

@@ -65,7 +65,7 @@ def test_check_counts_the_trials_and_writes_nothing(cli, file, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["small.toml"]
 
 
-def test_check_says_what_fails(cli, file):
+def test_check_reports_failing_trials(cli, file):
     file.write_text(STUDY.replace('"wls"]', '{kind = "wls", mass = "known"}]'))
     assert "note:" not in cli("study", "check", file).out
     file.write_text(
@@ -103,7 +103,7 @@ def test_figures_are_written_where_something_varies(cli, file, tmp_path):
     assert f"]({figure.name})" in (out / "summary.md").read_text()
 
 
-def test_only_some_trials_and_then_the_rest(cli, file, tmp_path):
+def test_selected_trials_then_remaining_trials(cli, file, tmp_path):
     out = tmp_path / "out"
     words = ("study", "run", file, "-o", out, "--workers", "0")
     printed = cli(*words, "--only", "estimator=ols").out
@@ -144,7 +144,7 @@ def test_failing_trials_are_rows_and_the_exit_status_stays_0(cli, file, tmp_path
         (("tables", "OUT"), "study: unknown command 'tables'; did you mean 'table'?"),
     ],
 )
-def test_wrong_words_are_an_error(cli, file, tmp_path, words, said):
+def test_invalid_study_arguments_are_rejected(cli, file, tmp_path, words, said):
     names = {"FILE": file, "OUT": tmp_path / "out"}
     outcome = cli("study", *(names.get(word, word) for word in words))
     assert outcome.status == 2
@@ -156,7 +156,7 @@ def test_a_folder_that_cannot_be_written_to_is_an_error(cli, file):
     assert "cannot be written to" in cli.refused("study", "run", file, "-o", file, "--workers", "0")
 
 
-def test_an_interrupted_run_says_that_it_resumes_and_does(cli, file, tmp_path, monkeypatch):
+def test_interrupted_run_resumes(cli, file, tmp_path, monkeypatch):
     out, add = tmp_path / "out", Store.add
 
     def interrupted(store: Store, rows: list) -> None:

@@ -67,7 +67,7 @@ def test_nothing_is_printed_of_a_file_that_cannot_be_written(cli, files, tmp_pat
     )
 
 
-def test_a_tool_of_another_hand_counts_as_exact(cli, files, tmp_path):
+def test_body_without_covariance_counts_as_exact(cli, files, tmp_path):
     given, bare = files(saved(TOOL + PAYLOAD), saved(TOOL))
     bare.write_text(json.dumps({"phi": TOOL.tolist()}))
     out = tmp_path / "payload.json"
@@ -114,7 +114,7 @@ def test_inconsistency_beyond_noise_raises(cli, files, tmp_path, known):
     assert not out.exists()
 
 
-def test_the_wrong_way_round(cli, files):
+def test_swapped_subtraction_is_rejected(cli, files):
     outcome = cli("subtract", *files(saved(TOOL), saved(TOOL + PAYLOAD)))
     assert outcome.status == 2
     assert "the mass is -0.5 kg, not positive" in outcome.message

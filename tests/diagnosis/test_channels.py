@@ -57,7 +57,7 @@ def test_channels_of_a_plane_motion_without_noise_are_not_dead():
 
 
 @pytest.mark.parametrize("channel", range(6))
-def test_in_steps_coarser_than_noise_the_body_says_that_a_channel_should_move(channel):
+def test_dead_channel_is_detected_in_coarse_steps(channel):
     log = coarse(moving(4, 20.0))
     name, axis = ("force", "torque")[channel // 3], channel % 3
     (dead,) = dead_channels(stuck(log, name, axis, 1500))

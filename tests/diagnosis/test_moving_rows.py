@@ -36,7 +36,7 @@ def sweep(seed, pull=0.0):
 
 
 @pytest.mark.parametrize("rate_hz", [20.0, 100.0, 1000.0])
-def test_a_moving_log_given_as_still_poses_is_named_with_its_rate(tmp_path, rate_hz):
+def test_moving_log_declared_as_static_poses_is_reported(tmp_path, rate_hz):
     write_log(motion(3, rate_hz), tmp_path / "log.csv", tmp_path / "schema.toml")
     schema = tmp_path / "schema.toml"
     schema.write_text(schema.read_text().replace('time = "t"', "still = true"))
@@ -57,7 +57,7 @@ def test_the_rate_of_exact_rows_is_that_of_the_log():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_still_poses_are_still(seed):
+def test_static_poses_are_not_reported_as_moving(seed):
     turns = Rotation.random(60, rng=np.random.default_rng(seed))
     repeated = Rotation.from_quat(np.repeat(turns.as_quat(), 20, axis=0))
     for poses in (turns, repeated):

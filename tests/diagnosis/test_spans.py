@@ -187,7 +187,7 @@ def test_a_contact_is_found_with_its_times():
     assert span.size > 15.0
 
 
-def test_a_model_that_fails_all_over_has_no_contacts():
+def test_globally_wrong_model_has_no_contacts():
     other = moving(8, 40.0)
     assert segments(*series(with_signals(LOG, force=other.signals["force"]))) == ()
     short = replace(

@@ -67,7 +67,7 @@ def test_zeroing_with_the_payload_on_is_named_and_cut(tmp_path):
 
 @pytest.mark.parametrize("poses", [8, 12, 24])
 @pytest.mark.parametrize("seed", range(6))
-def test_drift_warming_up_another_body_and_another_poses_wrench_are_no_zeroing(poses, seed):
+def test_other_faults_are_not_reported_as_zeroing(poses, seed):
     log, rng = still(seed, poses), np.random.default_rng(seed)
     wrench, number = wrench_of(log), np.arange(poses)[:, None]
     sizes = WEIGHT * rng.normal(size=6) * np.repeat([0.05, 0.005], 3)

@@ -74,7 +74,7 @@ def test_bad_rows_are_dropped_where_that_is_allowed_and_a_last_row_cut_short_alw
         ("--com-box 0 1e300 0 1e300 0 1e300", "--com-box X0 X1 Y0 Y1 Z0 Z1: "),
     ],
 )
-def test_nonsense(fit, tmp_path, words, message):
+def test_nonsense_input_is_rejected(fit, tmp_path, words, message):
     assert message in refused(fit(*words.split()), tmp_path, 2)
 
 
@@ -91,13 +91,13 @@ NO_TIMES = (
 
 
 @pytest.mark.parametrize(("cutoff", "clock", "message"), NO_TIMES)
-def test_a_time_no_log_takes_is_refused(fit, edit_schema, tmp_path, cutoff, clock, message):
+def test_implausible_clock_is_rejected(fit, edit_schema, tmp_path, cutoff, clock, message):
     edit_schema('time = "t"', clock)
     words = [] if cutoff is None else ["--cutoff", cutoff]
     assert message in refused(fit(*words), tmp_path, 2)
 
 
-def test_a_mass_the_log_contradicts_is_a_possible_body_that_is_not_to_be_used(fit, estimate):
+def test_contradicted_mass_gives_consistent_but_unusable_estimate(fit, estimate):
     outcome = fit("--mass", "2.6", "--quiet")
     assert (outcome.status, outcome.out) == (4, "")
     first, second, *_ = outcome.err.splitlines()

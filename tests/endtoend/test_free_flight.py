@@ -18,7 +18,7 @@ def truth():
 
 
 @pytest.mark.usefixtures("no_report")
-def test_its_inertia_and_centre_of_mass_are_found_and_usable(cli, truth, tmp_path):
+def test_free_flight_identifies_inertia_and_centre_of_mass(cli, truth, tmp_path):
     outcome = cli("fit", *LOG, "--mass", truth["mass"], "-o", tmp_path)
     assert outcome.status == 0
     assert "Usable: yes." in outcome.out
@@ -40,7 +40,7 @@ def test_its_inertia_and_centre_of_mass_are_found_and_usable(cli, truth, tmp_pat
     assert error < 2e-3 * central.max()
 
 
-def test_a_check_that_knows_the_mass_is_silent(cli, truth):
+def test_check_with_known_mass_has_no_findings(cli, truth):
     outcome = cli("check", *LOG, "--mass", truth["mass"])
     assert outcome.status == 0
     assert "Nothing wrong was found." in outcome.out
@@ -53,7 +53,7 @@ def test_without_the_mass_a_force_of_zero_is_a_dead_sensor(cli, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_its_script_makes_it_again(tmp_path, truth):
+def test_flight_log_is_reproduced_by_its_script(tmp_path, truth):
     spec = importlib.util.spec_from_file_location("generate_flight", FOLDER / "generate.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -49,7 +49,7 @@ class TestOptions:
         np.testing.assert_allclose(first[:3], [1.0, -2.0, 3.0], rtol=0, atol=0.02)
         np.testing.assert_allclose(second[:3], [-4.0, 2.0, 9.0], rtol=0, atol=0.02)
 
-    def test_a_shared_bias_is_asked_of_the_fit(self, fit):
+    def test_shared_bias_option_reaches_fit(self, fit):
         estimate, _ = fit("--shared-bias")
         assert estimate["provenance"]["options"]["bias"] == "shared"
 
@@ -73,7 +73,7 @@ class TestOptions:
         assert line.split()[-2:] == ["1.4", "-0.1"]  # the truth, and how far off it is
         assert estimate["provenance"]["logs"][0]["cutoff_hz"] == 3.0
 
-    def test_progress_is_shown_where_somebody_watches(self, cli, log, tmp_path, monkeypatch):
+    def test_progress_is_shown_on_a_terminal(self, cli, log, tmp_path, monkeypatch):
         shown = []
         monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
         monkeypatch.setattr(

@@ -19,7 +19,7 @@ TOOLS = (
 
 
 @pytest.mark.parametrize("tool", mostly_slow(TOOLS, TOOLS[:3]))
-def test_a_tool_without_noise(cli, shared_data, tmp_path, tool):
+def test_noise_free_tool_log_is_fitted(cli, shared_data, tmp_path, tool):
     """Of twenty workshop tools, files of nine digits: every group of errors within 5e-6."""
     log = shared_data / "stars_tools" / f"{tool}.csv"
     schema = shared_data / "schemas" / "stars_tools.toml"
@@ -37,7 +37,7 @@ def test_a_tool_without_noise(cli, shared_data, tmp_path, tool):
     assert "default" not in estimate["decided_by"].values()
 
 
-def test_a_real_arm(cli, shared_data, tmp_path):
+def test_measured_arm_log_is_fitted(cli, shared_data, tmp_path):
     """Raw text at 1 kHz with repeated rows; the motion hardly excites the inertia."""
     log = shared_data / "panda_optoforce" / "run_11-32-28.txt"
     schema = shared_data / "schemas" / "panda_optoforce.toml"

@@ -116,7 +116,7 @@ def bad(result):
 
 
 @pytest.mark.parametrize("make", [lambda result: result, bad], ids=["good", "bad"])
-def test_nothing_is_cut_on_a_narrow_page(fitted, make, visit, tmp_path):
+def test_narrow_page_cuts_nothing(fitted, make, visit, tmp_path):
     page = report(make(fitted), tmp_path / "report.html")
     seen = visit(with_script(page, NARROW), width=400)
     assert seen.console == []
@@ -125,7 +125,7 @@ def test_nothing_is_cut_on_a_narrow_page(fitted, make, visit, tmp_path):
     assert found["width"] <= 500  # headless windows are no narrower
 
 
-def test_a_comparison_asks_for_nothing_and_is_whole_on_a_narrow_page(fitted, visit, tmp_path):
+def test_comparison_page_is_self_contained_and_fits_narrow_page(fitted, visit, tmp_path):
     for name in ("one", "other"):
         (tmp_path / name).mkdir()
         write_pair(tmp_path / name, fitted, None, report=False)

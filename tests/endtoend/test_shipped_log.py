@@ -36,7 +36,7 @@ def demo(shipped, tmp_path_factory):
     return subprocess.run([*program, *words], capture_output=True, text=True, cwd=ROOT), folder
 
 
-def test_its_payload_setting_is_about_the_flange(demo, truth, cli):
+def test_shipped_log_payload_setting_is_about_flange(demo, truth, cli):
     """B is 33.3 mm in front of the flange and turned by 30° about its z, as the data card says."""
     _, folder = demo
     outcome = cli("export", folder / "estimate.json", "--to", "ur")
@@ -95,14 +95,14 @@ def test_the_body_is_found(demo, truth, shipped):
     )
 
 
-def test_its_intervals_hold_the_truth(demo, truth):
+def test_shipped_log_intervals_cover_true_values(demo, truth):
     """All of them, of this log; the furthest is the mass, at 0.88 of its half-width."""
     estimate = load(demo[1])
     off = errors_in_half_widths(values(estimate), estimate["intervals"], truth)
     assert max(off.values()) <= 1.0, off
 
 
-def test_the_table_has_every_parameter_with_its_truth(demo, truth):
+def test_table_lists_estimates_and_true_values(demo, truth):
     out = demo[0].stdout
     lines = {line.split()[0]: line.split() for line in out.splitlines() if line.split()}
     for name in INTERVALS[:-3]:  # principal moments are in the report alone
@@ -116,7 +116,7 @@ def test_the_table_has_every_parameter_with_its_truth(demo, truth):
     assert "\x1b" not in out
 
 
-def test_the_output_ends_with_what_to_know_and_where_the_files_are(demo):
+def test_output_ends_with_findings_and_file_paths(demo):
     done, folder = demo
     lines = done.stdout.splitlines()
     usable, possible, identifiable, explained, optimal, cutoff, replay, *files = lines[-10:]
@@ -151,7 +151,7 @@ def clean(generator):
 
 
 @pytest.mark.parametrize("seeds", few_or_many(3, 14))
-def test_with_other_noise_it_is_as_near_and_intervals_hold_what_they_say(
+def test_shipped_motion_with_other_noise_keeps_accuracy_and_coverage(
     generator, clean, shipped, truth, tmp_path, seeds
 ):
     """95 % of the time, of each parameter and of the ten together.

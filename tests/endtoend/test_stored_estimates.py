@@ -24,7 +24,7 @@ def at_hand(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", OLD)
-def test_an_estimate_is_what_it_was(name, at_hand):
+def test_estimates_match_stored_values(name, at_hand):
     if name not in at_hand:
         pytest.skip("IDENTIFY_SHARED_DATA is not set: the logs of others are not at hand")
     old, new = OLD[name], stored(*at_hand[name])

@@ -92,7 +92,7 @@ def test_both_files_have_their_body_with_intervals_and_verdict(out):
         assert digests(out)[name] == hashlib.sha256(content).hexdigest()
 
 
-def test_the_report_shows_both(out):
+def test_report_shows_payload_and_carrier(out):
     text = (out / "report.html").read_text(encoding="utf-8")
     assert "<h1>Inertia of a payload and its carrier</h1>" in text
     titles = (
@@ -139,7 +139,7 @@ def test_the_commands_read_both_and_the_sum_replays_the_loaded_log(out, logs, cl
 
 @pytest.mark.usefixtures("no_report")
 class TestCommand:
-    def test_the_terminal_shows_both(self, cli, logs, tmp_path):
+    def test_terminal_shows_payload_and_carrier(self, cli, logs, tmp_path):
         need = ("--need", "mass 1%", "--truth", truth(tmp_path))
         done = cli(*fit_words(logs), "-o", tmp_path / "out", *need)
         assert (done.status, done.err) == (0, "")

@@ -21,7 +21,7 @@ def turned(*rates):
 
 
 @pytest.mark.parametrize("rates", [(0.8, 0.3), (0.9, -0.4), (-0.6, 0.05)])
-def test_rounds_in_two_directions_are_at_their_end_after_three(rates):
+def test_anderson_acceleration_solves_two_modes_in_three_rounds(rates):
     J, b = turned(*rates), np.array([1.0, -2.0])
     x, _ = travelled(J, b, np.zeros(2), 3)
     assert_close(x, np.linalg.solve(np.eye(2) - J, b), 1e-9)

@@ -32,7 +32,7 @@ def noisy_pose(phi, seconds: float, pose=POSE_NOISE):
 
 
 @pytest.mark.parametrize("bias", ["per_log", "shared", "none"])
-def test_a_refit_is_the_fit_of_rows_that_weigh_as_much(bias):
+def test_bootstrap_refit_equals_weighted_fit(bias):
     """Against the system of statistics whose factors carry the root of the weights."""
     rng = np.random.default_rng(3)
     phi = random_body(rng)

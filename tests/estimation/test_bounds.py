@@ -64,7 +64,7 @@ class OtherWords:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_bounds_are_those_of_the_program_in_other_words(seed):
+def test_bounds_match_direct_cone_program(seed):
     _, fit, estimate = plate_with_bounds(seed)
     found, other = estimate.bounds(), OtherWords(fit)
     assert tuple(found) == NAMES
@@ -117,7 +117,7 @@ def test_bounds_without_active_terms_match_least_squares_intervals():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_no_body_that_is_left_is_beyond_them(seed):
+def test_feasible_bodies_lie_within_bounds(seed):
     rng = np.random.default_rng(seed)
     _, fit, estimate = plate_with_bounds(seed)
     said, bounds = score_equations(fit), estimate.bounds()
@@ -140,7 +140,7 @@ def test_no_body_that_is_left_is_beyond_them(seed):
     assert inside > 20
 
 
-def test_a_false_multiplier_makes_them_wider_and_never_wrong():
+def test_inexact_multiplier_widens_bounds_validly():
     _, _, estimate = plate_with_bounds(1)
     proved, rng = estimate.bounds(), np.random.default_rng(0)
     right = _Program.farthest
@@ -160,7 +160,7 @@ def test_a_false_multiplier_makes_them_wider_and_never_wrong():
     assert looser > 8
 
 
-def test_the_true_body_is_within_them_as_often_as_they_say():
+def test_certified_bounds_have_nominal_coverage():
     held = []
     for seed in range(25):
         phi, log, _, _ = noisy_plate(seed)
@@ -169,7 +169,7 @@ def test_the_true_body_is_within_them_as_often_as_they_say():
     assert 0.92 < np.mean(held) < 0.99
 
 
-def test_without_noise_they_are_the_body():
+def test_noise_free_bounds_collapse_to_body():
     phi = random_body(np.random.default_rng(2))
     estimate = estimate_body([samples(phi, np.random.default_rng(3), 200).blocks()])
     for name, (low, high, _) in estimate.bounds().items():

@@ -153,7 +153,7 @@ def test_the_dual_bound_is_below_the_cost_of_every_feasible_point_for_any_multip
     assert near > 5  # such bounds say something
 
 
-def test_a_multiplier_outside_the_dual_cone_may_bound_nothing():
+def test_multiplier_outside_dual_cone_gives_no_bound():
     """Why it is cut off: this one would prove too much."""
     rng = np.random.default_rng(1)
     problem, rows = random_problem(rng, "mass between")
@@ -231,7 +231,7 @@ def test_a_point_that_meets_all_terms_and_is_not_the_optimum_is_refused(name):
             certify(problem, replace(solution, theta=worse, rows=rows))
 
 
-def test_a_body_outside_the_cone_is_refused_with_the_solvers_word():
+def test_body_outside_cone_is_rejected_with_solver_status():
     fit = fit_of(1)
     problem, solution = solved(fit)
     with pytest.raises(
@@ -256,7 +256,7 @@ def test_the_term_that_is_broken_is_named(name):
     assert f"violates {TERMS[name][0]} by" in str(caught.value)
 
 
-def test_wrong_multipliers_prove_nothing():
+def test_wrong_multipliers_fail_certificate():
     """What one has outside the dual cone is cut off and counted."""
     problem, solution = solved(fit_of(3))
     assert certify(problem, solution).dual_residual < 1e-6
@@ -283,7 +283,7 @@ def test_cones_that_cannot_be_certified_are_refused():
     assert ConeBlock("semidefinite", 10).order == 4
 
 
-def test_a_least_squares_body_that_is_possible_needs_no_solver():
+def test_consistent_least_squares_needs_no_solver():
     rng = np.random.default_rng(5)
     phi = random_body(rng)
     estimate = estimate_body([samples(phi, rng, 200, noise=wrench_noise(phi, 0.01)).blocks()])
@@ -297,7 +297,7 @@ def test_a_least_squares_body_that_is_possible_needs_no_solver():
     assert "constraint" not in estimate.decided_by.values()
 
 
-def test_a_body_that_the_default_body_completes_is_no_optimum_of_the_data_alone():
+def test_completed_estimate_is_optimal_for_data_and_default_body():
     """Still poses: the rows that fill what they leave open are part of the problem, and said."""
     rng = np.random.default_rng(6)
     phi = random_body(rng)

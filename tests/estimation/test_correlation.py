@@ -17,7 +17,7 @@ def saved(decided_by: dict[str, str] | None = None) -> SavedEstimate:
     return SavedEstimate(BODY, covariance=covariance, decided_by=decided_by or {})
 
 
-def test_they_are_those_of_bodies_drawn_from_the_covariance():
+def test_correlations_match_sampled_bodies():
     estimate = saved()
     names, found = correlations_of(estimate)
     assert names == ("m", "cx", "cy", "cz", "Icxx", "Icxy", "Icxz", "Icyy", "Icyz", "Iczz")

@@ -308,7 +308,7 @@ def test_logs_of_two_sensors_have_effects_of_their_own():
     assert farthest(result.estimate, PHI) < 1.5
 
 
-def test_a_log_that_is_late_is_put_right_beside_still_poses_of_its_sensor():
+def test_delayed_log_is_corrected_alongside_static_poses():
     result = identify.fit([logged(late(exact(3), 7e-3), 3), still(2)])
     assert farthest(result.estimate) < 1.5
     effects = effects_of(result)

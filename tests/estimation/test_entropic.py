@@ -33,7 +33,7 @@ def fit_and_prior(seed: int, share: float = 0.1, count: int = 60):
 
 
 @pytest.mark.parametrize("weight", [0.3, 20.0, 1e3])
-def test_the_optimum_is_that_of_cvxpy_in_si(weight):
+def test_entropic_optimum_matches_cvxpy(weight):
     _, fit, prior = fit_and_prior(1)
     said = score_equations(fit)
     found = entropic_estimate(said, prior, weight)
@@ -96,7 +96,7 @@ def test_the_evidence_is_the_integral_of_likelihood_and_prior(weight):
 
 @settings(max_examples=15)
 @given(seeds(), poses(0.5))
-def test_it_is_the_same_body_in_another_frame(seed, X):
+def test_entropic_estimate_is_frame_invariant(seed, X):
     _, fit, prior = fit_and_prior(seed)
     said = score_equations(fit)
     found = entropic_estimate(said, prior, 5.0)
@@ -123,7 +123,7 @@ def test_bodies_are_possible_however_much_noise_and_the_weight_is_found(seed):
     assert found.distance_to_optimum < 1e-2
 
 
-def test_without_noise_it_is_the_body_and_with_a_heavy_weight_the_prior():
+def test_entropic_estimate_limits_are_body_and_prior():
     phi, fit, prior = fit_and_prior(3, share=0.0)
     said = score_equations(fit)
     assert_same_body(entropic_estimate(said, prior).phi, phi, 1e-9)
@@ -161,7 +161,7 @@ def test_degenerate_prior_body_is_rejected():
         entropic_estimate(said, prior, 1.0)
 
 
-def test_it_is_an_estimator_of_studies(tmp_path):
+def test_entropic_estimator_runs_in_studies(tmp_path):
     study = parse_study(
         {
             "name": "entropic",

@@ -49,7 +49,7 @@ def test_well_excited_fit_is_decided_by_data(made):
     assert sum(inside) >= 8
 
 
-def test_the_estimate_does_not_hold_signals(made):
+def test_estimate_does_not_keep_signals(made):
     _, _, estimate = made
     sizes = [np.size(value) for value in asdict(estimate).values() if isinstance(value, np.ndarray)]
     assert max(sizes) <= 100

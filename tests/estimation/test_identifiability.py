@@ -101,7 +101,7 @@ def test_single_static_pose_does_not_separate_mass_from_offset(mass, noise):
 
 @pytest.mark.parametrize("pose_noise", [0.0, 1e-9, 1e-4, 1e-3])
 @pytest.mark.parametrize("wrench_noise_", [0.0, 1.0])
-def test_a_body_that_stands_still_for_a_whole_timed_log_tells_nothing(pose_noise, wrench_noise_):
+def test_motionless_timed_log_identifies_nothing(pose_noise, wrench_noise_):
     """Six seconds at 100 Hz; the sign of the mass is as random as the noise, and blames nobody."""
     phi = random_body(np.random.default_rng(2))
     outcome = {}
@@ -131,7 +131,7 @@ def test_a_body_that_stands_still_for_a_whole_timed_log_tells_nothing(pose_noise
 
 @pytest.mark.parametrize("bias", ["per_log", "none"])
 @pytest.mark.parametrize("noise", [0.0, 1e-4, 1e-2])
-def test_turning_about_the_vertical_alone_does_not_tell_the_height_of_the_centre(bias, noise):
+def test_vertical_rotation_does_not_identify_height_of_com(bias, noise):
     phi = random_body(np.random.default_rng(3))
     time = np.arange(0.0, 10.0, 0.01)
     swing = 1.5 * np.sin(np.pi * time), 1.5 * np.pi * np.cos(np.pi * time)
@@ -147,7 +147,7 @@ def test_turning_about_the_vertical_alone_does_not_tell_the_height_of_the_centre
     assert "hz" in caught.value.unidentifiable
 
 
-def test_two_poses_without_bias_tell_mass_and_first_moment():
+def test_two_poses_without_bias_identify_mass_and_first_moment():
     phi = random_body(np.random.default_rng(5))
     estimate = estimate_of(still(phi, 2, bias=0.0), EstimatorSettings(bias="none"))
     assert_close(estimate.parameters.mass, phi[0], 0.01)
@@ -156,7 +156,7 @@ def test_two_poses_without_bias_tell_mass_and_first_moment():
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("frame", ["body", "world"])
-def test_seven_still_poses_tell_mass_and_centre_and_the_inertia_is_marked_default(seed, frame):
+def test_seven_static_poses_identify_mass_and_centre_only(seed, frame):
     phi = random_body(np.random.default_rng(seed), mass=1.1)
     estimate = estimate_of(still(phi, 7, seed, wrench=frame))
     assert [estimate.decided_by[name] for name in PHI] == ["data"] * 4 + ["default"] * 6
@@ -193,7 +193,7 @@ def test_seven_still_poses_without_noise_are_exact():
 
 
 @pytest.mark.parametrize("pose_noise", [0.0, 1e-5, 1e-4, 1e-3, 1e-2])
-def test_still_poses_with_time_and_noisy_pose_columns_do_not_tell_the_inertia(pose_noise):
+def test_timed_static_poses_with_noisy_pose_do_not_identify_inertia(pose_noise):
     """Dwells with jumps between them: the noise of the pose, differentiated twice, is no motion."""
     for seed in range(4):
         phi = random_body(np.random.default_rng(seed))
@@ -204,7 +204,7 @@ def test_still_poses_with_time_and_noisy_pose_columns_do_not_tell_the_inertia(po
         assert_close(estimate.parameters.mass, phi[0], 0.1 if pose_noise > 1e-3 else 0.01)
 
 
-def test_still_poses_with_slow_moves_between_do_not_tell_the_inertia_through_the_noise():
+def test_slow_moves_between_static_poses_do_not_identify_inertia():
     """Fifteen seconds from pose to pose: inertia asks for far less than the noise fakes."""
     for seed in range(2):
         phi = random_body(np.random.default_rng(seed))
@@ -213,14 +213,14 @@ def test_still_poses_with_slow_moves_between_do_not_tell_the_inertia_through_the
         assert_close(estimate.parameters.mass, phi[0], 0.02)
 
 
-def test_brisk_moves_between_still_poses_do_tell_the_inertia():
+def test_brisk_moves_between_static_poses_identify_inertia():
     phi = random_body(np.random.default_rng(1))
     estimate = estimate_of(dwells(phi, 1, 1e-5, move=1.0, rate=250.0))
     assert estimate.complete
     assert group_errors(estimate.parameters.phi, phi).inertia < 0.02
 
 
-def test_noise_in_the_accelerations_is_taken_off_what_they_seem_to_tell():
+def test_acceleration_noise_is_subtracted_from_information():
     """White noise as the only angular acceleration: told without its account, not told with it."""
     rng = np.random.default_rng(7)
     phi = random_body(rng)

@@ -133,7 +133,7 @@ def coloured_log(phi, seed: int):
     return block_statistics(prepare(with_wrench(recording, noise), 5.0))
 
 
-def test_noise_that_remembers_widens_the_intervals_as_much_as_it_moves_the_estimate():
+def test_coloured_noise_widens_intervals_correctly():
     """Slow noise is louder in slow rows, which the bands find out."""
     phi = random_body(np.random.default_rng(3))
     squares = []
@@ -255,9 +255,7 @@ def test_the_covariance_with_noise_in_the_motion_is_that_of_the_corrected_equati
         (1.1, 0.5, True, "given"),
     ],
 )
-def test_a_constraint_decides_what_it_moved_by_more_than_a_standard_error(
-    moved, half_width, known, word
-):
+def test_decided_by_constraint_needs_shift_of_one_standard_error(moved, half_width, known, word):
     covariance = np.diag([4.0, 1e-6])
     fit: Any = SimpleNamespace(
         x=np.array([10.0, 5.0]),

@@ -226,7 +226,7 @@ def banded(phi, seed, noise):
 
 @pytest.mark.parametrize("bias", ["per_log", "shared", "none"])
 @pytest.mark.parametrize("case", SETTLING)
-def test_a_fit_is_where_its_rounds_settle(case, bias):
+def test_fit_is_fixed_point_of_iteration(case, bias):
     """Within 1e-5 standard errors of where full rounds stand still to 1e-8."""
     rng = np.random.default_rng(4)
     phi = random_body(rng)

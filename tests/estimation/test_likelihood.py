@@ -44,7 +44,7 @@ def log_of(phi, rng, share: float, motion_noise: float):
     ("moves", "motion_noise"),
     [("brisk", 0.0), ("brisk", 0.05), ("slow", 0.0), ("slow", 0.3), ("almost none", 0.3)],
 )
-def test_the_truth_is_as_far_from_the_equations_as_chance_says(moves, motion_noise):
+def test_score_equations_have_nominal_chi_square(moves, motion_noise):
     """χ² of all ten, in directions too that are not identifiable."""
     rng = np.random.default_rng(3)
     phi, found = random_body(rng), []
@@ -62,7 +62,7 @@ def test_the_truth_is_as_far_from_the_equations_as_chance_says(moves, motion_noi
 
 @pytest.mark.parametrize("mass", [None, 1.0])
 @pytest.mark.parametrize("moves", MOVES)
-def test_they_say_what_the_intervals_say_where_a_direction_is_identifiable(moves, mass):
+def test_score_equations_match_intervals_in_identifiable_directions(moves, mass):
     """With the others free, the information is that of the covariance, and so is the solution."""
     rng = np.random.default_rng(5)
     phi = random_body(rng)

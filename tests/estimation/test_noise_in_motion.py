@@ -51,7 +51,7 @@ def test_noise_that_is_taken_off_is_that_of_the_normal_equations(seed, share):
 
 
 @given(seeds(), st.floats(1.0, 100.0))
-def test_more_noise_than_rows_leaves_a_twentieth(seed, share):
+def test_noise_subtraction_keeps_one_twentieth(seed, share):
     """Along a direction of nothing but noise the equations stay definite, and draw to zero."""
     rows, noise = random_rows(np.random.default_rng(seed), share)
     A, b = subtract_noise_moment(rows, noise.T @ noise)
@@ -84,7 +84,7 @@ def test_variance_inflation_follows_long_bands_and_is_at_least_unity():
         assert_close(sizes_of([ratio] * 3, [1e6] * 3), np.full(3, size), 1e-4)
 
 
-def test_sizes_do_not_grow_with_frequency_but_for_the_mean():
+def test_variance_inflation_does_not_grow_with_frequency():
     found = sizes_of([1.0, 2.0, 6.0, 1.0], [1e6] * 4)
     assert_close(found, [1.0, 4.0, 4.0, 1.0], 1e-4)  # neighbours that grow share one
     falling = sizes_of([1.0, 9.0, 3.0, 1.0], [1e6] * 4)
@@ -115,7 +115,7 @@ def test_a_band_without_prediction_is_as_in_a_fit_without_noise():
         assert np.abs(mixed[1] / bare[1] - 1.0).max() > 0.01
 
 
-def test_sensors_of_fewer_bands_are_as_they_would_be_alone():
+def test_sensors_with_fewer_bands_are_unaffected_by_others():
     """BandCovariances of two sensors in turn, one of which has a band less."""
     rng = np.random.default_rng(8)
     ratios, degrees = rng.uniform(0.5, 6.0, (5, 2)), rng.uniform(5.0, 90.0, (5, 2))
@@ -194,7 +194,7 @@ def test_an_excess_that_falls_is_larger_at_the_lower_edge_of_its_band():
 
 @settings(max_examples=50)
 @given(st.lists(st.floats(0.1, 10.0), min_size=1, max_size=8), seeds())
-def test_pooled_values_are_the_nearest_that_do_not_grow(values, seed):
+def test_isotonic_regression_is_nearest_non_increasing(values, seed):
     weights = np.random.default_rng(seed).uniform(0.1, 5.0, len(values))
     values = np.array(values)
     found = _isotonic_decreasing(values, weights)

@@ -98,7 +98,7 @@ def test_prior_mixture_is_weighted_by_evidence_and_moment_matched():
     assert_close(found.weighing.means["number"], weights[1], 1e-6, scale=1.0)
 
 
-def test_a_prior_that_says_nothing_leaves_what_the_data_identify():
+def test_flat_prior_keeps_identified_directions():
     fit = fit_of([log_of(BODY, np.random.default_rng(4), 1.0, 0.05)])
     vague, alone = posterior_of(fit, known_to(1e4)), posterior_of(fit, Ball())
     units = np.sqrt(np.diag(alone.covariance))
@@ -111,7 +111,7 @@ def test_a_prior_that_says_nothing_leaves_what_the_data_identify():
     assert alone.prior_share.max() < 1e-9
 
 
-def test_shares_say_whose_the_information_is():
+def test_prior_shares_measure_information():
     found = posterior_of(SLOW, known_to(0.1))
     data = score_equations(SLOW)
     by_data = np.diag(np.linalg.inv(data.R.T @ data.R))
@@ -198,7 +198,7 @@ def test_a_prior_that_the_log_excludes_is_an_error_with_both_bodies():
     assert not sound.findings
 
 
-def test_without_a_prior_nothing_stands_in_for_what_is_not_identifiable():
+def test_prior_none_leaves_unidentified_parameters_empty():
     log = log_of(BODY, np.random.default_rng(4), 3e-5, 0.1)
     estimate = estimate_body([log], EstimatorSettings(prior=NoPrior()))
     assert [estimate.decided_by[name] for name in PHI] == ["data"] * 4 + ["nothing"] * 6

@@ -62,7 +62,7 @@ def drawn(phi: np.ndarray, covariance: np.ndarray, count: int, seed: int = 2) ->
 
 
 @given(bodies(flat=False), seeds())
-def test_moments_and_axes_move_as_their_derivatives_say(phi, seed):
+def test_derivatives_of_principal_moments_and_axes_match_differences(phi, seed):
     scale = phi[0] * size_of(phi) ** 2
     step = np.zeros(10)
     step[4:] = 1e-6 * scale * np.random.default_rng(seed).normal(size=6)

@@ -118,7 +118,7 @@ def test_noisy_thin_bodies_are_always_certified_and_consistent(seed, sides):
     assert estimate.certificate.solver == "Clarabel"
 
 
-def test_to_know_what_is_true_of_the_body_does_not_make_the_fit_worse_on_average():
+def test_true_constraints_do_not_worsen_fit_on_average():
     free, constrained = [], []
     for seed in range(30):
         phi, log, _, fit = noisy_plate(seed)

@@ -105,7 +105,7 @@ def test_known_mass_resolves_scale_ambiguity():
 
 
 @pytest.mark.parametrize("exact", ["force", "torque"])
-def test_an_exact_half_of_the_wrench_does_not_hide_what_the_other_tells(exact):
+def test_noise_free_half_of_wrench_does_not_hide_other_half(exact):
     """It weighs more, but not so much more that double precision loses the mass."""
     rng = np.random.default_rng(3)
     phi = random_body(rng, mass=1.2, size=0.1)

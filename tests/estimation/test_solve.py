@@ -118,7 +118,7 @@ def test_scalars_are_found_beside_the_body(mass):
     ("scalar", "bound"),
     [(Scalar("friction", low=0.22), 0.22), (Scalar("friction", low=-1.0, high=0.18), 0.18)],
 )
-def test_a_scalar_stops_at_its_bound_and_the_body_gives_way(scalar, bound):
+def test_scalar_bound_is_active_and_body_adapts(scalar, bound):
     rng = np.random.default_rng(5)
     phi = random_body(rng)
     A, b, groups = friction_rows(rng, phi, 0.2, 0.02)
@@ -175,7 +175,7 @@ def test_two_bodies_are_recovered_and_each_is_consistent():
         (lambda A, b, g: ([["x"] * 10] * 20, b, g), "A: expected numbers"),
     ],
 )
-def test_input_that_does_not_fit_is_refused(change, message):
+def test_invalid_solve_input_is_rejected(change, message):
     rng = np.random.default_rng(9)
     A, b, groups = change(*stacked(samples(random_body(rng), rng, 100)))
     with pytest.raises(IdentifyError, match=message):

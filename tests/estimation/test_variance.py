@@ -39,7 +39,7 @@ def test_variance_shares_name_the_noisy_signal(noise, source):
         assert of["completion"] == 0.0
 
 
-def test_parts_are_what_errors_of_the_estimate_are_made_of():
+def test_variance_parts_match_simulated_errors():
     """Fits with one noise alone, and what a fit with both says of each: by the mean of squares."""
     both = VarianceParts.of(posterior_of(fit_of([statistics_of(WRENCH | MOTION)]), Ball()))
     squares = {}

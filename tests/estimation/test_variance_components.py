@@ -111,7 +111,7 @@ def test_no_other_size_is_likelier_beside_that_of_the_other_component(seed):
 
 
 @pytest.mark.parametrize("size", [0.03, 0.3])
-def test_columns_that_no_row_tells_have_the_size_of_the_others_of_their_component(size):
+def test_uninformative_columns_take_size_of_their_component(size):
     rng = np.random.default_rng(5)
     T = np.concatenate((100.0 * rng.normal(size=(60, 40)), np.zeros((60, 3))), axis=1)
     eta = np.append(size * rng.normal(size=40), np.zeros(3))
@@ -184,7 +184,7 @@ def test_intervals_hold_effects_whose_sizes_are_drawn_from_the_prior():
         assert 0.92 < np.mean(np.array(held)[:, columns]) < 0.985
 
 
-def test_a_tied_column_has_the_size_that_the_others_tell():
+def test_tied_column_takes_size_of_others():
     """Of columns that the data tell apart, each with its own equation."""
     T, t = 10.0 * np.eye(5), np.array([1.0, -2.0, 1.5, -1.0, 500.0])
     alone = random_effects(T[:4, :4], t[:4], [Component(np.arange(4), scale=0.1, cap=50.0)])

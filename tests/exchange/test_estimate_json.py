@@ -29,7 +29,7 @@ def path(tmp_path):
     return write_estimate(FULL, tmp_path / "new folder" / "estimate.json")
 
 
-def test_everything_comes_back_to_the_last_bit(path):
+def test_estimate_round_trip_is_exact(path):
     assert path.parts[-2:] == ("new folder", "estimate.json")
     assert list(content(path)) == KEYS.split()
     assert None not in content(path).values()
@@ -59,7 +59,7 @@ def test_the_name_of_the_body_frame_and_the_poses_in_it_come_back(path):
 
 
 @given(bodies())
-def test_any_body_comes_back_to_the_last_bit(tmp_path_factory, phi):
+def test_body_round_trip_is_exact(tmp_path_factory, phi):
     path = tmp_path_factory.mktemp("body") / "e.json"
     saved = SavedEstimate(InertialParameters(phi))
     assert np.array_equal(read_estimate(write_estimate(saved, path)).parameters.phi, phi)

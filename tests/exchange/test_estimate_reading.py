@@ -178,7 +178,7 @@ def test_invalid_json_is_rejected(tmp_path, content):
         read_estimate(path)
 
 
-def test_a_file_that_is_not_there_or_is_a_folder_is_missing(tmp_path):
+def test_missing_file_or_folder_raises_missing_file(tmp_path):
     with pytest.raises(MissingFile, match=r"none\.json: no such file") as caught:
         read_estimate(tmp_path / "none.json")
     assert caught.value.path == tmp_path / "none.json"
@@ -230,7 +230,7 @@ def test_the_digest_is_the_sha256_that_the_docs_say(path):
         lambda document: json.dumps(document).replace('"rows": 1000', '"rows": 1000.0'),
     ],
 )
-def test_layout_and_spelling_are_no_edit(path, rewrite):
+def test_formatting_changes_are_not_edits(path, rewrite):
     text = rewrite(content(path))
     assert text != path.read_text(encoding="utf-8")
     path.write_text(text, encoding="utf-8")

@@ -14,7 +14,7 @@ KINDS = 10
 
 
 @pytest.mark.parametrize("count", few_or_many(KINDS, 3 * KINDS))
-def test_damaged_inputs_of_every_kind_end_in_errors_that_are_ours(count: int) -> None:
+def test_damaged_inputs_raise_identify_errors(count: int) -> None:
     """In a process of its own: it forks, and other tests leave threads."""
     words = ("--seed", "4", "--count", str(count), "--flips", "0", "--cold")
     done = subprocess.run(
@@ -29,5 +29,5 @@ def test_damaged_inputs_of_every_kind_end_in_errors_that_are_ours(count: int) ->
     assert ": 0 escaped" in done.stdout
 
 
-def test_no_flipped_bit_of_an_estimate_is_read_as_other_contents() -> None:
+def test_flipped_bit_of_estimate_is_detected() -> None:
     assert flips_read_as_other_contents(fitted(), seed=4, count=200) == []

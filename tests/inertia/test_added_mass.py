@@ -33,7 +33,7 @@ def test_energy_and_momentum_are_those_of_the_same_motion_in_every_frame(seed, X
 
 
 @given(seeds(), vectors(6))
-def test_both_orders_say_the_same(seed, V):
+def test_linear_first_and_angular_first_orders_agree(seed, V):
     A = random_added_mass(seed)
     angular = swap_spatial_order(A)
     assert_close(angular[:3, :3], A[3:, 3:], 0.0)

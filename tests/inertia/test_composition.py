@@ -18,7 +18,7 @@ def test_a_composite_is_the_body_of_all_points(seed):
 
 
 @given(bodies(offset=1.0), bodies(offset=1.0))
-def test_a_payload_is_with_less_without(load, payload):
+def test_payload_is_loaded_minus_unloaded_body(load, payload):
     with_ = composite(np.stack((load, payload)))
     rest = subtract(with_, load)
     scale = body_scale(load) + body_scale(payload)
@@ -26,7 +26,7 @@ def test_a_payload_is_with_less_without(load, payload):
 
 
 @given(bodies(flat=False, offset=1.0), st.floats(1e-9, 0.5))
-def test_less_than_nothing_is_refused_with_the_mass_in_words(phi, share):
+def test_negative_difference_is_rejected_with_mass(phi, share):
     with pytest.raises(
         ImpossibleDifference, match=r"with − without is not physically consistent: the mass is -"
     ):

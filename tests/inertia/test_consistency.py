@@ -37,7 +37,7 @@ def test_every_body_of_a_density_is_consistent_from_a_gram_to_a_hundred_tonnes(p
 
 
 @given(bodies(flat=True, offset=0.5), st.floats(1e-10, 1e-2))
-def test_beyond_the_edge_is_noticed_at_every_scale(phi, share):
+def test_inconsistency_is_detected_at_every_scale(phi, share):
     """The thin direction of a plate or rod given a negative second moment."""
     Pi = pseudo_inertia(phi)
     com = phi[1:4] / phi[0]
@@ -102,7 +102,7 @@ def body_of(mass: float, com: np.ndarray, spread: object, axes: np.ndarray) -> n
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(mass=masses(), axes=rotations(), direction=vectors(), size=st.floats(-4.0, 3.0))
-def test_each_kind_is_known_at_every_size(kind, mass, axes, direction, size):
+def test_body_kinds_are_recognised_at_every_scale(kind, mass, axes, direction, size):
     length = 10.0**size
     phi = body_of(mass, 3.0 * length * direction, np.multiply(KINDS[kind], length**2), axes)
     assert body_kinds(phi) == kind

@@ -48,7 +48,7 @@ def test_body_matches_published_formula_and_is_consistent(theta):
 
 
 @given(bodies(flat=False, offset=1.0))
-def test_a_body_comes_back(phi):
+def test_log_cholesky_round_trip(phi):
     theta = log_cholesky_from_phi(phi)
     assert_same_body(phi_from_log_cholesky(theta), phi, 1e-14)
     assert_close(np.exp(2.0 * theta[0]), phi[0], 1e-14)
@@ -87,7 +87,7 @@ def test_batches():
         (phi_from_inertia(1.0, np.ones(3), np.diag([1.0, 1.0, 3.0])), "impossible"),
     ],
 )
-def test_the_edge_and_beyond_is_refused_and_named(phi, kind):
+def test_boundary_and_inconsistent_bodies_are_rejected(phi, kind):
     with pytest.raises(
         ModelError, match=f"the body is of kind '{kind}'; the coordinates exist for solid"
     ):

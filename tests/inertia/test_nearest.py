@@ -77,7 +77,7 @@ def test_the_closed_form_is_the_solution_of_the_program(seed, nominal, keep):
 
 @KEEP_AND_FREE
 @given(phi=bodies())
-def test_a_possible_body_comes_back_bit_for_bit(keep, phi):
+def test_consistent_body_is_returned_unchanged(keep, phi):
     """Plates and rods far from the origin too, whose eigenvalues are zero up to rounding."""
     nominal = phi_from_inertia(2.0, np.ones(3), np.diag([3.0, 2.0, 2.0]))
     for reference in (None, nominal):
@@ -103,7 +103,7 @@ def test_projection_is_consistent_and_idempotent(keep, seed, exponent):
 
 class TestMargin:
     @given(masses(), rotations(), st.sampled_from([1e-9, 1e-6, 1e-2]))
-    def test_a_plate_is_lifted_by_it(self, mass, axes, margin):
+    def test_margin_raises_plate_moments(self, mass, axes, margin):
         length = (mass / 1000.0) ** (1.0 / 3.0)
         S = mass * length**2 * (axes * [1.0, 0.5, 0.0]) @ axes.T
         com = length * np.array([0.5, 0.2, -0.3])
@@ -131,7 +131,7 @@ class TestMargin:
         assert again.phi.tobytes() == found.phi.tobytes()
 
     @pytest.mark.parametrize("margin", [-1e-9, np.nan, np.inf])
-    def test_it_is_not_negative(self, margin):
+    def test_negative_margin_is_rejected(self, margin):
         with pytest.raises(ModelError, match="expected a margin of zero or more"):
             nearest_consistent(random_body(np.random.default_rng(2)), margin=margin)
 
@@ -182,7 +182,7 @@ class TestMass:
         (np.full(10, np.nan), "every entry must be finite"),
     ],
 )
-def test_a_nominal_body_is_solid(nominal, message):
+def test_invalid_nominal_body_is_rejected(nominal, message):
     with pytest.raises(ModelError, match=message):
         nearest_consistent(random_body(np.random.default_rng(0)), nominal=nominal)
 

@@ -69,7 +69,7 @@ def test_wrong_shape_or_nan_is_rejected(phi, message):
         (np.inf, [0, 0, 0], ICUB, "must be finite"),
     ],
 )
-def test_from_com_refuses_what_is_no_inertia(mass, com, inertia, message):
+def test_from_com_rejects_invalid_inertia(mass, com, inertia, message):
     with pytest.raises(ModelError, match=message):
         InertialParameters.from_com(mass, com, inertia)
 
@@ -83,7 +83,7 @@ def test_asymmetry_is_judged_by_the_inertias_own_size(scale):
     InertialParameters.from_com(1.0, [0, 0, 0], rounded)
 
 
-def test_a_body_without_mass_has_no_centre_and_says_so():
+def test_massless_body_has_no_centre_of_mass():
     body = InertialParameters(np.zeros(10))
     with pytest.raises(ModelError, match="a body without mass has no centre of mass"):
         _ = body.com
@@ -129,7 +129,7 @@ def numbers(result):
 
 
 @pytest.mark.parametrize("name", of_ten_parameters())
-def test_a_body_is_taken_for_its_ten_numbers(name):
+def test_body_converts_to_array(name):
     function, others = getattr(inertia, name), OTHER_ARGUMENTS.get(name, ())
     one = THREE if name == "composite" else THREE[0]
     given = numbers(function(InertialParameters(one), *others))
@@ -140,12 +140,12 @@ def test_a_body_is_taken_for_its_ten_numbers(name):
 
 
 @pytest.mark.parametrize("name", sorted(CONVENTIONS))
-def test_a_body_is_taken_by_every_convention(name):
+def test_every_convention_accepts_a_body(name):
     said = CONVENTIONS[name].from_phi(InertialParameters(THREE))
     assert_same_body(CONVENTIONS[name].to_phi(said), THREE, 1e-12)
 
 
-def test_bodies_give_bodies_and_arrays_arrays():
+def test_result_type_matches_argument_type():
     body = InertialParameters(THREE)
     assert isinstance(inertia.in_frame(body, X_AB), InertialParameters)
     assert isinstance(inertia.composite(body), InertialParameters)
@@ -179,7 +179,7 @@ def test_equal_bodies_have_equal_hash():
     assert InertialParameters(THREE[0]) != "body"
 
 
-def test_a_body_says_its_mass_centre_of_mass_and_inertia_in_a_line():
+def test_body_prints_on_one_line():
     body = InertialParameters.from_com(1.25, [0.02, 0.0, -0.1], np.diag([4e-3, 5e-3, 3e-3]))
     assert repr(body) == (
         "InertialParameters(mass 1.25 kg, com [0.02, 0, -0.1] m, inertia about com "
@@ -194,7 +194,7 @@ def test_a_body_says_its_mass_centre_of_mass_and_inertia_in_a_line():
 
 
 @given(poses())
-def test_a_matrix_is_taken_for_its_pose(X):
+def test_homogeneous_matrix_is_accepted_as_pose(X):
     T, body = X.matrix, InertialParameters(THREE[0])
     lists = T.tolist()
     assert inertia.in_frame(body, lists) == body.in_frame(T) == body.in_frame(X)

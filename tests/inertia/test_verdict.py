@@ -18,7 +18,7 @@ def about_com(mass: float, *moments: float) -> np.ndarray:
     return phi_from_inertia(mass, np.zeros(3), np.diag(moments))
 
 
-def test_the_triangle_inequality_is_put_in_words_and_numbers():
+def test_verdict_quantifies_triangle_inequality():
     verdict = check(about_com(1.0, 0.3, 0.5, 0.1))
     assert verdict.kind == BodyKind.IMPOSSIBLE
     triangle, pseudo = verdict.violations
@@ -35,7 +35,7 @@ def test_the_triangle_inequality_is_put_in_words_and_numbers():
     assert_close(verdict.margin, -0.05 / 0.55, 1e-13)
 
 
-def test_an_indefinite_inertia_is_put_in_words_and_numbers():
+def test_verdict_quantifies_indefinite_inertia():
     verdict = check(about_com(2.0, 0.3, -0.1, 0.2))
     definite = verdict.violations[0]
     assert [v.rule for v in verdict.violations] == ["definite", "triangle", "pseudo-inertia"]
@@ -65,7 +65,7 @@ def test_a_mass_that_is_not_positive_comes_first(phi, message, absolute):
     assert (verdict.com is None) == (phi[0] == 0.0)
 
 
-def test_ten_zeros_are_a_massless_frame_and_possible():
+def test_zero_parameters_are_consistent_massless_frame():
     verdict = check(np.zeros(10))
     assert verdict.kind == BodyKind.MASSLESS
     assert not verdict.impossible
@@ -84,7 +84,7 @@ def test_a_plate_or_rod_in_print_is_possible_or_impossible_by_rounding(phi, digi
 
 
 @given(bodies(flat=False, offset=1.0), st.floats(0.1, 3.0))
-def test_rounding_explains_what_the_best_corner_of_the_box_of_half_units_undoes(phi, share):
+def test_rounding_verdict_uses_best_corner_of_half_unit_box(phi, share):
     """The corner that raises the negative second moment most, found from its gradient."""
     Ic = inertia_about_com(phi)
     unit = 1e-6 * np.trace(Ic)
@@ -103,7 +103,7 @@ def test_rounding_explains_what_the_best_corner_of_the_box_of_half_units_undoes(
     assert not check(worse, half_units=1e-3 * half_units).by_rounding
 
 
-def test_a_mass_that_was_rounded_to_nothing_is_by_rounding():
+def test_zero_mass_by_rounding_is_recognised():
     units = np.r_[0.0005, np.zeros(9)]
     verdict = check(about_com(0.0, 1e-6, 1e-6, 1e-6), half_units=units)
     assert verdict.by_rounding
@@ -142,12 +142,12 @@ def test_invalid_parameters_are_rejected(arguments, message):
         ("-0.0", 0.0),
     ],
 )
-def test_the_half_unit_of_what_is_printed(text, expected):
+def test_half_unit_of_last_printed_digit(text, expected):
     assert_close(half_last_digit(text), expected, 1e-15)
 
 
 @given(st.floats(1e-6, 1e6), st.integers(2, 12))
-def test_the_number_meant_is_within_it(value, decimals):
+def test_half_unit_covers_unrounded_number(value, decimals):
     for text in (f"{value:.{decimals}f}", f"{value:.{decimals}e}"):
         assert abs(float(text) - value) <= half_last_digit(text) * (1.0 + 1e-9) + 1e-15 * value
 

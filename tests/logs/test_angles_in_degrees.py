@@ -49,7 +49,7 @@ def test_degrees_called_radians_are_all_that_a_check_reports():
     assert check.verdict.usable == "no"
 
 
-def test_turns_that_somebody_unwrapped_are_radians():
+def test_unwrapped_angles_beyond_one_turn_are_radians():
     log = moving(3, 20.0)
     for turned in (30.0, 400.0):  # slowly, and the spin of a free body
         yaw = np.linspace(0.0, turned, len(log))
@@ -57,7 +57,7 @@ def test_turns_that_somebody_unwrapped_are_radians():
         assert read(angles, log, "euler", "rad").findings == ()
 
 
-def test_still_poses_have_no_turns():
+def test_static_poses_in_degrees_declared_as_radians_are_reported():
     log = moving(3, 20.0)
     angles = KINDS["euler"](Rotation.from_quat(log.signals["quaternion"]))
     assert [f.code for f in read(angles, log, "euler", "rad", still=True).findings] == [

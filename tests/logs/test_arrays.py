@@ -93,7 +93,7 @@ def test_arrays_and_tables_are_read_as_a_file(tmp_path, schema, table, given, ch
     _assert_same(read_log({name: table[name].tolist() for name in table}, document), want)
 
 
-def test_a_recording_of_memory_says_so(given, table, schema):
+def test_in_memory_recording_has_no_file(given, table, schema):
     arrays, frame = Recording.from_arrays(**given), read_log(table, schema())
     assert (arrays.name, frame.name) == ("arrays", "table")
     assert arrays.sources == frame.sources == ()
@@ -253,7 +253,7 @@ def test_an_error_names_the_argument(given, name, changes):
         assert table not in str(error.value)
 
 
-def test_an_empty_table_and_what_is_no_table(table, schema):
+def test_empty_or_invalid_table_is_rejected(table, schema):
     with pytest.raises(LogError, match="table: has columns but no rows"):
         read_log(table[:0], schema())
     with pytest.raises(LogError, match=r"expected a file, a pandas DataFrame .* got list"):
@@ -319,7 +319,7 @@ def test_masked_stamps_are_left_out(table, schema, given, kind):
 
 
 @pytest.mark.parametrize("name", ["time", "position", "quaternion", "force", "torque"])
-def test_complex_numbers_are_no_measurements(given, table, schema, tmp_path, name):
+def test_complex_numbers_are_rejected(given, table, schema, tmp_path, name):
     with pytest.raises(LogError, match=f"{name}: expected real numbers, got complex128"):
         Recording.from_arrays(**given | {name: given[name] + 0j})
     columns = {column: table[column].to_numpy() for column in table}

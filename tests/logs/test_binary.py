@@ -105,7 +105,7 @@ def test_no_rows(save, schema, columns, name):
 
 
 @pytest.mark.parametrize("junk", [b"", b"PAR1", b"PK\x03\x04", b"not at all", bytes(4000)])
-def test_junk(write, schema, name, junk):
+def test_junk_bytes_are_rejected(write, schema, name, junk):
     with pytest.raises(LogError, match=rf"{name}: cannot be read as a (NPZ|Parquet)") as caught:
         read_log(write(junk, name), schema())
     assert caught.value.exit_code == 2
@@ -224,7 +224,7 @@ def test_npz_arrays_of_other_lengths(tmp_path, schema, columns):
     assert len(read_log(tmp_path / "log.npz", schema())) == 20
 
 
-def test_npz_that_claims_more_than_it_has(tmp_path, schema, columns, monkeypatch):
+def test_npz_with_false_size_is_rejected(tmp_path, schema, columns, monkeypatch):
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(
         header, {"descr": "<f8", "fortran_order": False, "shape": (2**50,)}
@@ -247,7 +247,7 @@ def still_log(path, rows, **options) -> None:
     pq.write_table(pa.table(columns), path, compression="zstd", **options)
 
 
-def test_parquet_that_grows_as_no_log_does(tmp_path, schema, monkeypatch):
+def test_parquet_decompression_bomb_is_rejected(tmp_path, schema, monkeypatch):
     """Numbers that repeat take no room in a file, and all of it in memory."""
     monkeypatch.setattr("identify.files._ACCEPTED_EXPANDED_BYTES", 2**20)
     document = schema(log={"time": None, "rate_hz": 1000.0})

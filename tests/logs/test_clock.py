@@ -64,7 +64,7 @@ def test_time_fraction_must_be_below_one_second(write, schema, lines):
         read_log(path, schema(log={**layout, "time_unit": "ns"}))
 
 
-def test_no_other_unit_of_whole_seconds_is_advised():
+def test_no_unit_is_suggested_for_whole_seconds():
     assert time_patch({"log": {"time": "sec"}}, 1e-3) == {"log.time_unit": "ms"}
     said = {"log": {"time": "sec", "time_fraction": "rest"}}
     assert time_patch(said, 1e-3) == {}
@@ -128,7 +128,7 @@ def test_stamps_that_overflow(write, schema, lines):
 
 
 @pytest.mark.parametrize(("count", "step"), [(2**16, 4), (2**32, 1000), (10**9, 10_000_000)])
-def test_a_counter_that_starts_again_goes_on(write, schema, lines, count, step):
+def test_wrapped_counter_is_unwrapped(write, schema, lines, count, step):
     steps = np.cumsum([count - 5 * step - 3] + [step + i % 2 for i in range(19)])
     ticks = [int(stamp) % count for stamp in steps]
     assert ticks[6] < ticks[5]
@@ -150,7 +150,7 @@ def test_a_counter_that_starts_again_goes_on(write, schema, lines, count, step):
         -(2**15),
     ],
 )
-def test_a_clock_set_back_is_no_counter(write, schema, lines, fall):
+def test_clock_set_back_is_not_a_counter_wrap(write, schema, lines, fall):
     steps = np.full(19, 4)
     steps[12] = fall
     stamps = np.cumsum([60000, *steps])

@@ -125,7 +125,7 @@ def test_noise_of_the_attitude_is_in_the_weight():
     assert with_weight > (1.0 + 1e-5) * without
 
 
-def test_it_is_written_and_read_back(tmp_path):
+def test_compensated_body_round_trip(tmp_path):
     log = read_log(TAKEN_OFF, said())
     write_log(log, tmp_path / "log.csv")
     again = read_log(tmp_path / "log.csv", tmp_path / "log.toml")
@@ -147,7 +147,7 @@ def test_invalid_compensated_body_is_rejected(keys, why):
         load_schema(SCHEMA | {"wrench": {**SCHEMA["wrench"], "compensated": keys}})
 
 
-def test_a_weight_has_no_direction_in_a_log_without_an_attitude():
+def test_compensated_body_needs_attitude():
     schema = said(frame="body")
     del schema["pose"]
     schema["twist"] = {"angular": ["w[0]", "w[1]", "w[2]"], "frame": "body"}

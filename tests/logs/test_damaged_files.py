@@ -83,7 +83,7 @@ def test_damaged_file_raises_identify_error(files, tmp_path, name, rounds):
     assert read > 0 or name not in ("log.csv", "log.txt")
 
 
-def test_hidden_files_are_no_hint(tmp_path):
+def test_hidden_files_are_not_suggested(tmp_path):
     (tmp_path / ".logg.csv").write_text("")
     (tmp_path / "other.txt").write_text("")
     with pytest.raises(LogError, match=r"no such file; \S+ has other.txt$"):

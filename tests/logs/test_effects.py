@@ -125,7 +125,7 @@ def test_no_table_and_a_key_in_another_table_are_refused(schema, arrays):
         load_schema(schema(wrench={"crosstalk": 0.01}))
 
 
-def test_arrays_and_files_have_it_alike(schema, table, arrays, lines, write):
+def test_effects_are_equal_for_arrays_and_files(schema, table, arrays, lines, write):
     from_arrays = Recording.from_arrays(**arrays, effects=EFFECTS)
     opened = open_log(write(lines), schema(effects=EFFECTS))
     for log in (from_arrays, opened):
@@ -134,7 +134,7 @@ def test_arrays_and_files_have_it_alike(schema, table, arrays, lines, write):
     assert "effects" not in Recording.from_arrays(**arrays).schema
 
 
-def test_it_is_written_and_read_back(tmp_path, schema, table):
+def test_effects_round_trip(tmp_path, schema, table):
     log = read_log(table, schema(effects=EFFECTS, wrench={"sensor": 'the "wrist" – 2'}))
     path = write_log(log, tmp_path / "log.csv")
     again = read_log(tmp_path / "log.csv", path)

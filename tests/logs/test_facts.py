@@ -37,7 +37,7 @@ def test_measured_signals_are_not_attributed_to_others(give, kind, without):
     assert names[0] - names[1] == without
 
 
-def test_a_sensor_is_turned_where_it_stands():
+def test_sensor_rotation_patches_existing_mount():
     X_BS = Pose.from_quaternion([0.2, -0.5, 0.1, 0.8], [0.02, -0.05, 0.08])
     facts = LogFacts.of(record(PATH, PHI, TIME, POSE, wrench="sensor", X_BS=X_BS))
     assert facts.X_BS == X_BS

@@ -225,7 +225,7 @@ AS_SENT = {
 
 
 @pytest.mark.parametrize("kind", AS_SENT)
-def test_text_as_people_send_it_is_guessed(arm, reference, tmp_path, kind):
+def test_irregular_text_formats_are_guessed(arm, reference, tmp_path, kind):
     path = tmp_path / "log.csv"
     path.write_bytes(AS_SENT[kind](*rows_of(arm)).encode())
     found = first_schema(path)
@@ -414,7 +414,7 @@ def test_a_gyro_whose_names_say_degrees_is_in_degrees(tmp_path):
         ("gyro_{}_dps", 180.0 / np.pi, "acc_{}_mps2", 1.0),
     ],
 )
-def test_units_by_the_second_are_seen_in_names(
+def test_rate_units_in_column_names_are_recognised(
     tmp_path, gyro, of_gyro, accelerometer, of_accelerometer
 ):
     log = still_and_moving()
@@ -439,7 +439,7 @@ def test_units_by_the_second_are_seen_in_names(
     assert_close(read.signals["torque"], -log.signals["torque"][:400], 1e-9)  # on the sensor
 
 
-def test_a_vector_by_the_second_is_no_position():
+def test_rate_vector_is_not_taken_for_position():
     names = tuple(f"tcp_{axis}{unit}" for unit in (" [m/s]", "") for axis in "xyz")
     vectors = named_vectors(Contents(names)).vectors
     assert vectors["linear"] == [list(names[:3])]
@@ -506,9 +506,7 @@ def test_the_order_of_a_transform_is_read_from_its_last_row(arm, reference, tmp_
 
 @pytest.mark.parametrize("names", ["x [mm],y [mm],z [mm],A (deg),B (deg),C (deg)", "X,Y,Z,A,B,C"])
 @pytest.mark.parametrize("still", [False, True])
-def test_angles_of_kuka_and_still_poses_without_time_are_seen(
-    arm, reference, tmp_path, names, still
-):
+def test_kuka_angles_and_static_poses_are_recognised(arm, reference, tmp_path, names, still):
     T, beside = matrices(arm)
     angles = Rotation.from_matrix(T[:, :3, :3]).as_euler("ZYX", degrees=True)
     columns = dict(zip(names.split(","), np.hstack([1e3 * arm["p"], angles]).T, strict=True))
@@ -576,7 +574,7 @@ def test_columns_are_listed_where_some_were_not_found(arm, tmp_path):
 @pytest.mark.parametrize(
     "name", ["__time", "Zeit", "Zeitstempel", "/ft/header/__time", "date,time"]
 )
-def test_columns_of_time_of_other_programs_are_seen(arm, tmp_path, name):
+def test_time_columns_of_other_programs_are_recognised(arm, tmp_path, name):
     time = "2024-05-01,10:00:{:09.6f}" if "," in name else "{}"
     columns = {f"p{a}": arm["p"][:, k] for k, a in enumerate("xyz")}
     columns |= {f"q{a}": arm["q"][:, k] for k, a in enumerate("xyzw")}

@@ -131,7 +131,7 @@ def test_patch_that_needs_the_file_is_rejected(patch):
         patched(read_log(TABLE, schema()), patch)
 
 
-def test_a_schema_is_read_once_and_what_no_file_has_is_refused_as_ever():
+def test_schema_is_parsed_once_and_invalid_schema_is_rejected():
     recording = read_log(TABLE, schema())
     assert schema_of(recording) is schema_of(replace(recording))
     odd = replace(recording, schema=schema(pose={"order": object()}))
@@ -149,7 +149,7 @@ def test_a_column_with_a_minus_is_negated_and_named_once():
         read_log(TABLE, schema(wrench={"force": ["-tx", "fy", "fz"]}))
 
 
-def test_a_gain_of_two_tables_is_in_the_axes_of_the_log():
+def test_gain_is_applied_in_axes_of_log():
     old = WrenchTable(
         force=("fx", "fy", "fz"), torque=("tx", "ty", "tz"), frame="body", acts_on="body"
     )

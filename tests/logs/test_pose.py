@@ -99,7 +99,7 @@ def test_euler_angles_are_those_of_scipy(tmp_path_factory, schema, rng, order):
     np.testing.assert_allclose(rotation_from_quaternion(q), expected, rtol=0, atol=1e-14)
 
 
-def test_the_inverse_of_a_pose_is_taken_as_a_whole(tmp_path, schema):
+def test_world_to_body_inverts_whole_pose(tmp_path, schema):
     turn = Rotation.from_euler("z", 90, degrees=True).as_quat()
     table = {"position": [0, 1, 2], "quaternion": [3, 4, 5, 6], "maps": "world_to_body"}
     columns = np.concatenate(([1.0, 0.0, 3.0], turn))[None]

@@ -13,7 +13,7 @@ PHI = [1.0, 0.01, 0.02, 0.1, 0.02, 0.0, 0.0, 0.02, 0.0, 0.01]
 
 
 @pytest.mark.parametrize("make", [synthetic_recording, synthetic_still_recording])
-def test_a_recording_travels(make) -> None:
+def test_recording_survives_pickling(make) -> None:
     sent = make(PHI, rng=np.random.default_rng(1))
     for got in (pickle.loads(pickle.dumps(sent)), copy.deepcopy(sent)):  # noqa: S301 - our own
         assert isinstance(got, Recording)
@@ -27,7 +27,7 @@ def test_a_recording_travels(make) -> None:
         assert (got.time is None) == (sent.time is None)
 
 
-def test_its_arrays_and_mappings_stay_read_only() -> None:
+def test_unpickled_recording_is_read_only() -> None:
     got = pickle.loads(pickle.dumps(synthetic_recording(PHI, rng=np.random.default_rng(1))))  # noqa: S301
     with pytest.raises(ValueError, match="read-only"):
         got.signals["force"][0] = 0.0

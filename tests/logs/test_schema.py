@@ -328,7 +328,7 @@ WRONG += [
 
 
 @pytest.mark.parametrize(("changes", "message"), WRONG)
-def test_a_wrong_schema_says_what_is_wrong(schema, changes, message):
+def test_invalid_schema_reports_problem(schema, changes, message):
     with pytest.raises(SchemaError, match=message) as caught:
         load_schema(schema(**changes))
     assert caught.value.exit_code == 2

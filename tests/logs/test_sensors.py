@@ -98,7 +98,7 @@ def test_invalid_sensor_name_is_rejected(schema, name, message):
         load_schema(schema(wrench={"sensor": name}))
 
 
-def test_a_sensor_is_no_key_of_another_table(schema):
+def test_sensor_key_is_rejected_in_other_tables(schema):
     with pytest.raises(SchemaError, match=r"unknown key 'sensor'; it belongs in \[wrench\]"):
         load_schema(schema(pose={"sensor": "wrist"}))
 

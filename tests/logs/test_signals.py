@@ -38,7 +38,7 @@ def tables(schema):
     return make
 
 
-def test_only_what_the_log_has_is_there(archive, tables, tmp_path):
+def test_recording_has_logged_signals_only(archive, tables, tmp_path):
     recording = read_log(tmp_path / "log.npz", tables())
     assert list(recording.signals) == ["position", "quaternion", "force", "torque"]
     assert dict(recording.frames) == {"wrench": "body"}
@@ -132,7 +132,7 @@ def test_an_imu_without_pose(archive, schema, tmp_path):
     assert len(recording) == 30
 
 
-def test_numbers_that_overflow_in_si(write, schema, lines):
+def test_overflow_in_unit_conversion_is_rejected(write, schema, lines):
     lines[4] = ",".join([*lines[4].split(",")[:8], "1e307", *lines[4].split(",")[9:]])
     with pytest.raises(LogError, match=r"log.csv: line 5: column .* is 1e\+307, which is no"):
         read_log(write(lines), schema(wrench={"force_unit": "kN"}))

@@ -64,7 +64,7 @@ def test_single_file_log_has_one_digest(write, schema, lines):
     assert json.loads(json.dumps(dict(recording.schema))) == schema()
 
 
-def test_layouts_may_differ(write, streams, halves, rows, tmp_path):
+def test_stream_layouts_may_differ(write, streams, halves, rows, tmp_path):
     write([line.replace(",", ";") for line in halves[0]], "pose.csv")
     np.savez(tmp_path / "wrench.npz", w=rows[:, 8:])
     changed = streams(
@@ -247,7 +247,7 @@ def test_flawed_rows_of_an_alternating_log_are_counted(write, schema, many):
     assert (recording.dropped.not_finite, recording.dropped.cut_short) == (2, 1)
 
 
-def test_a_counter_that_starts_again_does_so_for_all_streams(write, schema, many):
+def test_counter_wrap_applies_to_all_streams(write, schema, many):
     """One of them begins after that, where its stamps alone would not tell."""
     lines = alternating(many, "p" * 40 + "pw" * 20)
     ticks = (2**32 - 38_000 + 1000 * np.arange(80)) % 2**32

@@ -176,7 +176,7 @@ def assert_read_back(recording, path):
     np.testing.assert_array_equal(again.gravity, recording.gravity)
 
 
-def test_other_suffixes_are_refused(tmp_path):
+def test_unknown_suffixes_are_rejected(tmp_path):
     recording = synthetic_still_recording(PHI, rng=rng())
     with pytest.raises(ValueError, match=r"expected a name that ends in \.csv or \.parquet"):
         write_log(recording, tmp_path / "log.xlsx")

@@ -75,11 +75,11 @@ def test_numbers_and_names_may_be_mixed(write, schema, lines, rows, way):
 
 
 @pytest.mark.parametrize("suffix", ["csv", "txt", "tsv", "dat", "log", "CSV", "out", "run.csv"])
-def test_any_suffix_is_text(write, schema, lines, rows, suffix):
+def test_unknown_suffix_is_read_as_text(write, schema, lines, rows, suffix):
     assert_is_small_log(read_log(write(lines, f"log.{suffix}"), schema()), rows)
 
 
-def test_packed_text(write, schema, lines, rows):
+def test_gzip_text_is_read(write, schema, lines, rows):
     path = write(gzip.compress("\n".join(lines).encode()), "run_1.csv.gz")
     recording = read_log(path, schema())
     assert_is_small_log(recording, rows)
@@ -214,7 +214,7 @@ def test_bytes_of_another_encoding_in_comments_and_names(write, schema, lines, r
     assert_is_small_log(read_log(write(text.encode("latin-1")), schema()), rows)
 
 
-def test_columns_the_schema_does_not_use_do_not_matter(write, schema, lines, rows, way):
+def test_unused_columns_are_ignored(write, schema, lines, rows, way):
     labels = ["label,notes", "grasp,", 'pick,"a, b"', "nan,#1", '"say ""hi""",?']
     path = write([f"{line},{labels[i % 5 if i else 0]}" for i, line in enumerate(lines)])
     assert_is_small_log(read_log(path, schema(log={"comment": ""})), rows)
@@ -301,7 +301,7 @@ def test_a_missing_column_names_the_nearest(write, schema, lines):
         read_log(write(lines), schema(wrench={"torque": [0, 1, 99]}))
 
 
-def test_a_header_of_numbers_is_not_skipped_in_silence(write, schema, numbered, lines, rows):
+def test_numeric_header_is_reported(write, schema, numbered, lines, rows):
     default = numbered(log={"header_lines": None})
     with pytest.raises(LogError, match=r"line 1 holds numbers .*set header_lines = 0"):
         read_log(write(lines[1:]), default)
@@ -318,7 +318,7 @@ def test_a_header_of_another_width_than_the_rows(write, schema, lines):
         read_log(write([lines[0], *(line + ",7" for line in lines[1:])]), schema())
 
 
-def test_a_name_that_two_columns_have(write, schema, lines):
+def test_duplicate_column_name_is_rejected(write, schema, lines):
     path = write([lines[0] + ",fx", *(line + ",7" for line in lines[1:])])
     with pytest.raises(LogError, match=r"columns \[8, 14\] are all called 'fx'.*by its number"):
         read_log(path, schema())
@@ -401,7 +401,7 @@ def test_a_last_row_cut_short_is_dropped_and_counted(write, schema, lines, keep,
 
 
 @pytest.mark.parametrize("rest", ["", "-", "1.5e", "1.5e-", "n", "."])
-def test_a_last_number_cut_short_is_too(write, schema, lines, rest, way):
+def test_truncated_last_number_is_dropped_and_counted(write, schema, lines, rest, way):
     text = "\n".join(lines).rpartition(",")[0] + "," + rest
     assert read_log(write(text), schema()).dropped.cut_short == 1
     if rest:
@@ -421,7 +421,7 @@ def test_rows_of_another_length_are_not_guessed_at(write, schema, lines, way):
         read_log(write([*lines[:3], "0.1,2#3," + lines[3], *lines[4:]]), schema())
 
 
-def test_a_quote_without_end_swallows_nothing(write, schema, lines, way):
+def test_unterminated_quote_does_not_swallow_rows(write, schema, lines, way):
     lines = [line + ",ok" for line in lines]
     lines[4] = lines[4].removesuffix("ok") + '"a'
     lines[9] = lines[9].removesuffix("ok") + 'b"'
@@ -455,7 +455,7 @@ def test_files_that_are_not_text(write, schema, lines):
         read_log(write(b"\n".join([b"t,x"]), "log.csv.gz"), schema())
 
 
-def test_packed_text_that_grows_as_no_log_does(write, schema, lines, monkeypatch):
+def test_gzip_decompression_bomb_is_rejected(write, schema, lines, monkeypatch):
     monkeypatch.setattr("identify.files._ACCEPTED_EXPANDED_BYTES", 1000)
     bomb = gzip.compress("\n".join([*lines, *([lines[-1]] * 100_000)]).encode())
     with pytest.raises(LogError, match=r"compressed bytes expand to \d+ or more; expected at most"):
@@ -472,7 +472,7 @@ def test_a_line_without_end_is_refused(write, schema, lines, fill, end):
     assert caught.value.row == 4
 
 
-def test_nothing_but_a_cut_row(write, schema, lines):
+def test_log_of_single_truncated_row_is_rejected(write, schema, lines):
     with pytest.raises(LogError, match=r"no row can be used; of 1, .* 1 cut short"):
         read_log(write([lines[0], "0,1,2"]), schema())
 

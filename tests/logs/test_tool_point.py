@@ -132,7 +132,7 @@ def test_a_wrench_in_world_axes_may_be_at_the_flange(tmp_path):
 
 @pytest.mark.parametrize("maps", ["body_to_world", "world_to_body"])
 @pytest.mark.parametrize("axes", [None, "body", "world"])
-def test_any_way_to_write_a_pose_is_moved(maps, axes):
+def test_tool_point_is_moved_for_every_rotation_format(maps, axes):
     recording = read_log(*of_tool("body", maps=maps, axes=axes))
     assert_close(recording.signals["position"], PATH.position(TIME), 1e-12)
     turned = Rotation.from_quat(recording.signals["quaternion"].copy())
@@ -315,7 +315,7 @@ def test_a_log_that_is_read_otherwise_is_that_of_the_tool_point(wrong, patch):
     assert (found.X_BS is None) == (expected.X_BS is None)
 
 
-def test_the_noise_of_what_a_lever_moves():
+def test_noise_of_lever_terms():
     rng = np.random.default_rng(0)
     count, sigma = 20_000, {"position": 2e-4, "quaternion": 3e-3}
     turns = Rotation.from_rotvec(rng.normal(0.0, sigma["quaternion"], (count, 3)))

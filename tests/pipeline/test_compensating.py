@@ -66,7 +66,7 @@ def test_free_body_wrench_of_pinocchio_is_subtracted(pinocchio, mounted):
             assert_close(left, push, 1e-12, scale=np.abs(measured).max())
 
 
-def test_the_offset_of_a_single_log_is_known_and_another_has_to_be_given():
+def test_offset_is_known_for_fitted_log_only():
     one = SavedBias("a" * 64, BIAS)
     pose, rest = np.eye(4), np.zeros(6)
     compensator = identify.Compensator(SavedEstimate(BODY, bias=(one,)))
@@ -88,7 +88,7 @@ def test_the_offset_of_a_single_log_is_known_and_another_has_to_be_given():
         ("sensor", MOUNT, {"kind": "proper"}),
     ],
 )
-def test_a_touch_is_what_is_left_in_the_axes_of_the_log(wrench, X_BS, extra):
+def test_contact_wrench_is_in_axes_of_log(wrench, X_BS, extra):
     free = record(Path.random(1), PHI, TIME, ALL, wrench=wrench, X_BS=X_BS, **extra)
     log = with_wrench(free, touched(TIME))
     zero = compensate_log(log, ESTIMATE, offset=np.zeros(6))
@@ -124,7 +124,7 @@ def test_a_late_wrench_is_written_without_its_delay():
     assert len(chunk) > len(TIME) - 2 * 11 - 100
 
 
-def test_still_poses_lose_the_weight():
+def test_weight_is_subtracted_from_static_poses():
     log = still_poses(PHI, Rotation.random(12, rng=2), bias=BIAS, wrench="world")
     rotated = Rotation.from_quat(log.signals["quaternion"])
     (chunk,) = compensate_log(log, ESTIMATE, offset=np.zeros(6)).chunks()

@@ -59,7 +59,7 @@ def test_residual_delay_interval_covers_true_delay():
 
 
 @pytest.mark.parametrize("step", [False, True])
-def test_a_latency_that_changes_is_named_as_such(step):
+def test_varying_latency_is_reported(step):
     share = CLEAN.seconds / CLEAN.seconds[-1]
     delay = np.where(share > 0.6, 0.08, 0.02) if step else 0.06 * share
     then = np.maximum(CLEAN.seconds - delay, 0.0)

@@ -104,7 +104,7 @@ def test_a_note_has_code_sizes_with_intervals_and_the_line_of_the_schema(noted):
     assert result.verdict.usable == "yes"
 
 
-def test_a_note_that_is_obeyed_is_no_more_and_the_body_is_the_same(noted):
+def test_applying_a_note_removes_it_and_keeps_body(noted):
     code, log, before = noted
     after = identify.fit(patched(log, lines_of(before.findings[0].remedy)))
     name = OBEYED[code][1]
@@ -211,7 +211,7 @@ def clean() -> FitResult:
     return identify.fit(read(exact(3)))
 
 
-def test_a_clean_log_has_no_note_and_no_other_reading_is_tried(clean):
+def test_clean_log_has_no_notes_and_no_alternative_readings(clean):
     for result in (clean, identify.fit(still(3))):
         assert not EFFECT_CODES & {finding.code for finding in result.findings}
         assert list(effect_notes(effects_of(result))) == []
@@ -219,7 +219,7 @@ def test_a_clean_log_has_no_note_and_no_other_reading_is_tried(clean):
         assert checks_of(result).ranking is None
 
 
-def test_effects_of_a_log_without_noise_that_do_no_harm_are_not_noted():
+def test_harmless_effects_of_noise_free_log_are_not_noted():
     effects = effects_of(identify.fit(exact(3)))
     assert (np.abs(effects.eta) > 4.0 * effects.errors).any()
     assert list(effect_notes(effects)) == []
@@ -255,7 +255,7 @@ def test_a_turn_far_beyond_its_cap_is_named_by_the_ranking_with_its_line():
 
 
 @pytest.mark.parametrize(("share", "small"), [(0.99, True), (1.01, False)])
-def test_a_turn_is_small_up_to_some_degrees(clean, share, small):
+def test_sensor_rotation_of_some_degrees_is_a_small_fault(clean, share, small):
     effects = effects_of(clean)
     (own,) = [b.columns for b in effects.model.blocks if b.group.name == "misalignment_deg"]
     eta = effects.eta.copy()

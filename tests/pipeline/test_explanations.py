@@ -87,7 +87,7 @@ SHOWN_BELOW = {
 
 
 @pytest.mark.parametrize("code", mostly_slow(SLIPS, SLIPS.keys() - SHOWN_BELOW))
-def test_a_slip_is_named_with_the_line_to_change_and_the_mass_without_it(code):
+def test_misreading_is_reported_with_schema_line_and_corrected_mass(code):
     log, line = SLIPS[code]
     if code == "already_compensated":  # its torque too
         up = -TURN.inv().apply(GRAVITY)
@@ -105,7 +105,7 @@ def test_a_slip_is_named_with_the_line_to_change_and_the_mass_without_it(code):
     ("code", "quaternion"),
     [("pose_maps", TURN.inv().as_quat()), ("quaternion_order", np.roll(Q, 1, axis=1))],
 )
-def test_a_pose_read_wrongly_under_gravity_the_other_way_has_its_centre_of_mass(code, quaternion):
+def test_misread_pose_under_inverted_gravity_keeps_centre_of_mass(code, quaternion):
     """A position and a force of the other sign explain it as well, by a body mirrored in Bo."""
     log = replace(with_signals(quaternion=quaternion), gravity=-GRAVITY)
     found = ranked(log)
@@ -159,7 +159,7 @@ def relieved(mass: float, com: np.ndarray) -> Recording:
     return with_signals(force=F + weight, torque=T + np.cross(com, weight))
 
 
-def test_a_weight_that_is_more_than_the_bodys_is_found_where_there_is_no_fit():
+def test_overcompensated_weight_is_detected_without_fit():
     """The mass is then negative: no sign is wrong."""
     com = BODY[1:4] / BODY[0] + [0.03, 0.0, -0.02]
     found = check_logs(relieved(1.4, com))
@@ -188,7 +188,7 @@ def test_uncompensated_log_marked_as_compensated_is_detected():
 
 
 @pytest.mark.slow
-def test_faults_of_a_log_whose_weight_is_added_back_are_of_what_was_logged():
+def test_faults_of_compensated_log_refer_to_logged_wrench():
     com = np.array([0.01, 0.02, 0.05])
     right = said_to_lack(relieved(0.6, com), 0.6, com.tolist())
     assert ranked(right).as_read
@@ -235,7 +235,7 @@ def test_density_distinguishes_unit_errors_of_equal_ratio():
     assert "not as where the force is in kN" in found.best.text
 
 
-def test_raw_counts_are_proposed_and_no_unit_of_a_body_that_no_arm_holds():
+def test_raw_counts_are_proposed_for_implausible_mass():
     log = with_signals(force=400.0 * F, torque=8000.0 * T)
     found = ranked(log)
     assert not found.as_read
@@ -255,7 +255,7 @@ def test_raw_counts_are_proposed_and_no_unit_of_a_body_that_no_arm_holds():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 3])
-def test_force_alone_in_counts_is_no_sign_of_the_torque(seed):
+def test_force_in_counts_is_not_reported_as_torque_sign(seed):
     rng = np.random.default_rng(seed)
     noise = Noise(position=5e-5, orientation=1e-4, force=0.08, torque=0.004)
     inertia = np.diag([1.5e-3, 1.2e-3, 1e-3])
@@ -314,7 +314,7 @@ def test_a_clean_log_is_as_it_was_read():
     assert_close(found.best.mass, BODY[0], 5e-3)
 
 
-def test_still_poses_tell_no_sign_of_the_torque_from_another():
+def test_static_poses_do_not_determine_torque_sign():
     rotations = Rotation.random(12, rng=np.random.default_rng(2))
     log = still_poses(BODY, rotations, bias=np.full(6, 0.2), noise=0.02)
     assert ranked(log).as_read
@@ -325,7 +325,7 @@ def test_single_static_pose_has_no_alternative_explanation():
     assert ranked(log).as_read
 
 
-def test_a_map_of_the_statistics_is_what_reading_the_changed_log_gives():
+def test_mapped_statistics_match_rescanned_log():
     """Each linear fault of the wrench, against a log whose wrench was changed."""
     wide = BandRows.of(scan(with_signals(), wide=True).statistics)
     for one in slips_of(with_signals()):
@@ -363,7 +363,7 @@ def test_axes_of_a_wrench_in_world_axes_are_found_by_reading_it_again():
     assert_close(found.best.mass, BODY[0], 5e-3)
 
 
-def test_gravity_a_little_off_is_no_other_direction():
+def test_small_gravity_error_is_not_a_wrong_direction():
     tilted = Rotation.from_rotvec([0.1, 0.0, 0.0]).apply(GRAVITY)
     changes = [
         a.text

@@ -87,7 +87,7 @@ def test_two_noisy_logs_give_the_body_and_the_bias_of_each(result):
     assert result.estimate.parameters.consistent
 
 
-def test_everything_is_accounted_for(result):
+def test_fit_counts_logs_rows_and_samples(result):
     estimate = result.estimate
     assert estimate.log_ids == tuple(one.recording.sha256 for one in result.logs)
     assert estimate.dropped_rows == 3
@@ -177,7 +177,7 @@ def test_a_box_far_from_the_body_is_met_and_contradicted(low):
     assert estimate.certificate.active[-1].startswith("centre of mass in x")
 
 
-def test_a_box_out_of_all_reach_is_refused_with_what_to_do():
+def test_infeasible_com_box_states_remedy():
     with pytest.raises(SolveError, match="far from what the data say: fit without it first"):
         fit(log(5), terms=[ComInBox((-20.0,) * 3, (-10.0,) * 3)])
 
@@ -284,7 +284,7 @@ def test_position_in_millimetres_is_reported_when_unused():
 
 
 @pytest.mark.slow
-def test_a_body_that_is_fast_indeed_is_usable():
+def test_fast_motion_is_usable():
     """A pose that runs away at 30 m/s, in metres: no other unit explains the wrench better."""
     recording = log(9)
     away = 30.0 * TIME[:, None] * [1.0, 0.0, 0.0]
@@ -294,7 +294,7 @@ def test_a_body_that_is_fast_indeed_is_usable():
 
 
 @pytest.mark.slow
-def test_a_push_that_leaves_the_forces_explained_is_a_warning():
+def test_small_push_is_a_warning():
     recording = log(11)
     force = recording.signals["force"].copy()
     force[500:560] += 10.0
@@ -303,14 +303,14 @@ def test_a_push_that_leaves_the_forces_explained_is_a_warning():
     assert pushed.verdict.usable == "with care"
 
 
-def test_a_bias_left_out_against_the_data_is_noticed():
+def test_omitted_bias_that_data_require_is_reported():
     recording = log(21, ALL)
     biased = with_wrench(recording, np.array([[2.0, -1.0, 3.0, 0.0, 0.0, 0.0]]))
     found = fit(biased, FitSettings(bias="none"))
     assert "without sensor offset" in finding(found, "choice_contradicted").text
 
 
-def test_a_log_of_which_half_is_too_short_to_filter_says_so():
+def test_log_with_many_short_segments_is_reported():
     """Pieces of 0.2 s between gaps: little more than half is used, and a person is told."""
     whole = log(12, ALL)
     piece = np.concatenate((np.arange(700), *(np.arange(k, k + 20) for k in range(720, 1960, 40))))
@@ -327,7 +327,7 @@ def test_a_good_fit_has_no_findings(clean):
     assert result.estimate.r_squared == tuple(result.validation.scores.r_squared.tolist())
 
 
-def test_still_poses_are_usable_with_care_as_a_default_body_completes_them(still):
+def test_static_poses_completed_by_default_body_are_usable_with_care(still):
     assert finding(still, "completed").evidence["completed"] == 6
     met = replace(still.estimate, needs={}, findings=still.estimate.findings[-1:]).verdict
     assert (met.usable, met.reasons) == ("with care", ("completed",))
@@ -339,7 +339,7 @@ def test_a_need_of_what_is_not_identifiable_is_not_met(still):
     assert still.verdict.needs == {"inertia 1000%": False, "mass 50%": True}
 
 
-def test_no_log_and_a_log_twice_are_refused():
+def test_empty_and_duplicate_logs_are_rejected():
     with pytest.raises(LogError, match="fit needs at least one log"):
         fit([])
     one = log(13)
@@ -379,7 +379,7 @@ def test_single_static_pose_raises_too_little_motion():
         ({"gravity": (0.0, 0.0, float("inf"))}, r"gravity: entry \(2,\) is inf"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(options, message):
+def test_invalid_settings_are_rejected(options, message):
     with pytest.raises(SchemaError, match=message) as caught:
         FitSettings(**options)
     assert caught.value.exit_code == 2
@@ -391,7 +391,7 @@ def test_options_of_a_fit_are_those_of_its_settings():
     assert all(f"`{name}`" in fit.__doc__ for name in names)
 
 
-def test_an_option_that_there_is_not_is_refused_with_the_nearest():
+def test_unknown_option_suggests_nearest():
     unknown: Any = {"biass": "none"}
     with pytest.raises(SchemaError, match=r"no option of fit 'biass' among .*mean 'bias'"):
         fit(log(7), **unknown)
@@ -438,7 +438,7 @@ def test_the_cutoff_of_a_log_of_few_rows_follows_its_motion():
     assert error_of(slow) < 0.5 * error_of(slow, 2.5)
 
 
-def test_a_result_comes_out_of_a_pickle_with_its_readings_and_replays():
+def test_pickled_result_keeps_readings_and_replays():
     """As from a worker process; what was not looked at yet is worked out there."""
     result = fit(log(5), check=True)
     again = pickle.loads(pickle.dumps(result))  # noqa: S301

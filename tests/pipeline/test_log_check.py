@@ -88,7 +88,7 @@ def codes(found) -> list[str]:
     return [one.code for one in found.findings if one.severity != "info"]
 
 
-def test_a_clean_log_has_nothing_to_be_found(clean_check):
+def test_clean_log_has_no_findings(clean_check):
     assert clean_check.clear
     assert codes(clean_check) == []
     assert clean_check.result.checks.readings[0].code == ""
@@ -173,7 +173,7 @@ def test_apply_rejects_absent_or_unknown_codes(clean_check, assert_refused):
 
 
 @pytest.mark.parametrize(("factor", "unit"), [(1e6, "us"), (1e9, "ns")])
-def test_a_time_in_another_unit_is_named_before_anything_is_made_of_it(factor, unit):
+def test_wrong_time_unit_is_reported_before_other_findings(factor, unit):
     recording = log()
     slow = replace(recording, time=factor * recording.time, schema={"log": {"time": "t"}})
     found = check_logs(slow)
@@ -182,7 +182,7 @@ def test_a_time_in_another_unit_is_named_before_anything_is_made_of_it(factor, u
     assert found.result is None
 
 
-def test_a_frozen_wrench_is_left_out_when_asked(apply, assert_refused):
+def test_frozen_wrench_is_excluded_on_request(apply, assert_refused):
     recording = log()
     signals = {name: recording.signals[name].copy() for name in ("force", "torque")}
     for values in signals.values():
@@ -248,14 +248,14 @@ def test_intervals_cover_both_gain_and_kinematic_offset(gains):
     assert outside(found.result) == []
 
 
-def test_a_gain_that_no_sensor_has_is_sooner_a_point_that_is_off_and_never_a_yes():
+def test_implausible_gain_is_attributed_to_displaced_point():
     scaled = log(PATH.wrench(BODY, TIME) * np.repeat([1.0, 0.4], 3))
     found = fit(scaled)
     assert found.all_findings[0].code == "kinematic_offset"
     assert found.verdict.usable != "yes"
 
 
-def test_a_weight_that_the_controller_took_off_is_corrected_when_asked(clean_check):
+def test_compensated_weight_is_restored_on_request(clean_check):
     weight = 0.7 * PATH.rotation(TIME).inv().apply([0.0, 0.0, -9.80665])
     com = BODY[1:4] / BODY[0] + [0.02, 0.0, -0.01]
     relieved = log(PATH.wrench(BODY, TIME) + np.hstack((weight, np.cross(com, weight))))
@@ -287,7 +287,7 @@ def test_intervals_count_the_error_of_a_size_that_is_applied(seed):
     assert widths[0] > 1.4 * widths[1]
 
 
-def test_a_point_that_is_off_may_be_the_mounts():
+def test_displaced_point_may_be_a_wrong_mount():
     mounted = Pose.from_quaternion([0.0, 0.0, 0.0, 1.0], [0.02, 0.0, 0.01])
     rows = log(PATH.wrench(BODY, TIME))
     rows = replace(rows, X_BS=mounted, frames={**rows.frames, "wrench": "sensor"})

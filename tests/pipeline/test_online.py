@@ -62,7 +62,7 @@ def test_the_estimate_is_that_of_the_log_to_a_share_of_its_standard_errors(log):
     assert fit.seconds == pytest.approx(64.0, abs=0.02)
 
 
-def test_it_is_ready_once_its_intervals_are_and_not_before_a_block(log):
+def test_online_fit_is_ready_when_needs_are_met(log):
     fit, said = identify.OnlineFit(FitSettings(needs=NEEDS), **SAID), []
     with pytest.raises(ProblemError, match=r"no block is complete yet: they take some 15 s"):
         fit.estimate()
@@ -125,7 +125,7 @@ class _Turns:
 
 
 @pytest.mark.parametrize(("first", "best"), [("x", "y"), ("y", "x")])
-def test_the_turn_that_is_advised_gets_there_in_about_its_time(first, best):
+def test_advised_rotation_meets_needs_in_predicted_time(first, best):
     needs = "com 1mm"
 
     def fitted(then: str, seconds: float) -> identify.OnlineFit:
@@ -156,7 +156,7 @@ def test_the_turn_that_is_advised_gets_there_in_about_its_time(first, best):
 
 
 @pytest.mark.parametrize("choice", [{"bias": "none"}, {"mass": 1.2}, {"cutoff_hz": 3.0}])
-def test_a_turn_is_advised_with_what_else_is_known(log, choice):
+def test_advised_rotation_includes_known_values(log, choice):
     fit = identify.OnlineFit(FitSettings(needs="mass 0.1%, inertia 1%", **choice), **SAID)
     fit.extend(rows_of(log, 0, 2000))
     fit.finish()
@@ -166,7 +166,7 @@ def test_a_turn_is_advised_with_what_else_is_known(log, choice):
     assert fit.best_turn("mass 50%").seconds == 10.0
 
 
-def test_an_error_that_comes_again_and_again_does_not_grow(log):
+def test_repeated_error_does_not_accumulate_traceback(log):
     fit = identify.OnlineFit(**SAID)
     depths = []
     for _ in range(3):

@@ -55,7 +55,7 @@ def test_prior_estimated_from_same_log_is_rejected():
         require_own_prior(prior("cd", "ab"), [log()])
 
 
-def test_priors_that_need_nothing_else_have_a_name():
+def test_named_priors_need_no_arguments():
     assert chosen(None, {"prior": "none"}).prior == NoPrior()
     assert chosen(None, {"prior": "ball"}).prior == chosen(None, {}).prior == Ball()
     with pytest.raises(SchemaError, match="did you mean 'none'"):

@@ -84,7 +84,7 @@ def obeyed(schema: dict[str, dict[str, object]], remedy: str) -> dict[str, dict[
         *(("ZYZ", "xyz"), ("YXZ", "zyz"), ("xyz", "zyx")),
     ],
 )
-def test_a_convention_is_named_with_the_lines_that_mend_it(log, logged, called):
+def test_rotation_convention_is_reported_with_schema_lines(log, logged, called):
     schema, columns = document(log, called), table(log, numbers_of(log, logged))
     found = ranked(read_log(columns, schema))
     assert found.best.code == "rotation_convention"
@@ -100,7 +100,7 @@ def test_a_convention_is_named_with_the_lines_that_mend_it(log, logged, called):
 @pytest.mark.parametrize(
     ("logged", "called"), [("rotation_vector", "xyz"), ("xyz", "rotation_vector")]
 )
-def test_a_file_of_moderate_turns_names_what_its_three_numbers_are(tmp_path, angle, logged, called):
+def test_three_number_rotation_format_is_recognised(tmp_path, angle, logged, called):
     """Readings that differ by a few degrees: neither a contact, nor a sign, nor a mount."""
     log = record(
         Path.random(8, angle=angle),

@@ -104,7 +104,7 @@ def test_a_long_file_is_read_as_the_log_in_memory(tmp_path, monkeypatch):
     np.testing.assert_allclose(errors(result), errors(whole), atol=0.2)
 
 
-def test_a_stretch_without_good_rows_tells_nothing_of_the_noise(monkeypatch):
+def test_stretch_without_rows_does_not_break_rounding_detection(monkeypatch):
     """Of a long log some stretches are read, and one of them may have nothing but gaps."""
     from identify.pipeline import rounding
 
@@ -120,7 +120,7 @@ def test_a_stretch_without_good_rows_tells_nothing_of_the_noise(monkeypatch):
 
 
 @pytest.mark.parametrize("maps", ["right", "inverse"])
-def test_few_values_of_attitudes_along_axes_are_no_steps(maps):
+def test_few_distinct_attitudes_are_not_quantisation(maps):
     """Nor are they where the attitude is read wrongly, so that much of the wrench is left."""
     turns = Rotation.create_group("O")
     body = InertialParameters.from_com(0.35, [0.01, -0.02, 0.09], 1e-3 * np.eye(3))

@@ -73,7 +73,7 @@ def test_an_offset_that_drifts_within_twelve_seconds_is_noted_and_taken_off():
     assert low < PHI[0] < high
 
 
-def test_two_bodies_are_no_misread_sign():
+def test_different_bodies_are_not_explained_by_sign_error():
     """Of one body for both, another sign of the torque explains more than none."""
     log = moving(6, 24.0)
     halves = [
@@ -96,7 +96,7 @@ def test_two_bodies_are_no_misread_sign():
         fit([halves[0], with_signals(halves[1], **heavier)], apply=("bodies_differ",))
 
 
-def test_a_drift_that_is_taken_off_is_so_where_the_fit_is_scored():
+def test_scores_use_drift_corrected_wrench():
     log = moving(2, 60.0)
     drifting = with_wrench(log, np.outer(ramp(log)[:, 0], [0.0, 0.0, 5.0, 0.0, 0.0, 0.0]))
     found = fit(drifting)

@@ -90,7 +90,7 @@ def test_unexplained_torque_axis_is_reported_for_short_logs(thrown, change):
     assert "tz" in said.text
 
 
-def test_a_good_flight_as_short_has_nothing_to_say(thrown):
+def test_short_clean_flight_has_no_findings(thrown):
     result, _ = thrown()
     assert result.findings == ()
     assert result.verdict.usable == "yes"

@@ -40,7 +40,7 @@ def touched(share: float = 0.45):
     return with_wrench(log, extra)
 
 
-def test_a_contact_of_nearly_half_of_a_log_is_an_error_and_left_out_gives_the_body():
+def test_long_contact_is_an_error_and_excluding_it_recovers_body():
     log = touched()
     found = fit(log)
     first = found.findings[0]
@@ -80,7 +80,7 @@ def test_unexplained_log_is_reported_first_without_remedy():
     assert found.verdict.reasons[0] == "unexplained"
 
 
-def test_the_best_of_bad_readings_is_not_named_alone(monkeypatch):
+def test_best_of_poor_readings_is_not_named_alone(monkeypatch):
     log = moving(0, 20.0)
     sign = next(c for c in faults_of([LogFacts.of(log)]) if c[0].code == "torque_sign")
     best = Explanation(300.0, PHI, sign, left=0.4)
@@ -96,7 +96,7 @@ def test_the_best_of_bad_readings_is_not_named_alone(monkeypatch):
         fit(log, apply=("torque_sign",))
 
 
-def test_the_mass_that_a_reading_promises_is_that_of_the_fit_that_obeys():
+def test_mass_predicted_by_reading_matches_corrected_fit():
     log = moving(1, 20.0)
     flip = np.concatenate((0.0 * log.signals["force"], -2.0 * log.signals["torque"]), axis=1)
     wrong = with_wrench(log, flip)
@@ -119,7 +119,7 @@ def test_a_box_in_other_axes_is_an_error_that_names_it_and_says_by_how_much():
     assert said.evidence["standard_errors"] > 100.0
 
 
-def test_an_estimate_at_the_edge_of_what_is_possible_asks_for_care():
+def test_estimate_on_consistency_boundary_is_usable_with_care():
     noise = Noise(position=2e-4, orientation=5e-4, force=0.3, torque=0.03)
     short = synthetic_recording(
         InertialParameters.from_com(1.0, [0.01, 0.02, 0.05], np.diag([1.0, 1.0, 0.02]) * 2e-3).phi,
@@ -162,7 +162,7 @@ def test_a_contact_is_no_cause_of_a_body_denser_than_any_material():
     assert "denser" not in next(f.text for f in found if f.code == "contact")
 
 
-def test_the_end_of_a_sensors_range_is_left_out_and_what_is_left_gives_the_body():
+def test_saturated_rows_are_excluded_and_body_is_recovered():
     log = moving(3, 30.0)
     most = 0.8 * np.abs(log.signals["force"]).max()
     clipped = with_signals(log, force=np.clip(log.signals["force"], -most, most))
@@ -176,7 +176,7 @@ def test_the_end_of_a_sensors_range_is_left_out_and_what_is_left_gives_the_body(
     assert high - low < 0.01 * PHI[0]
 
 
-def test_a_log_that_is_nothing_but_the_end_of_a_range_is_refused_in_words():
+def test_fully_saturated_log_is_rejected():
     log = moving(3, 20.0)
     most = 0.05 * np.abs(log.signals["force"]).max()
     clipped = with_signals(log, force=np.clip(log.signals["force"], -most, most))
@@ -185,7 +185,7 @@ def test_a_log_that_is_nothing_but_the_end_of_a_range_is_refused_in_words():
 
 
 @pytest.mark.parametrize("seed", mostly_slow(range(3), {0}))
-def test_slow_noise_of_a_sensor_is_explained_however_little_the_torque_shows(seed):
+def test_slow_sensor_noise_counts_as_explained_with_weak_torque(seed):
     """It forgets in a quarter of a second, and its spectrum is small above the motion's."""
     log = moving(seed, 20.0)
     keep = np.exp(-0.01 / 0.25)

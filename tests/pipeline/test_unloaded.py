@@ -142,7 +142,7 @@ def test_the_covariance_of_what_moved_is_that_of_its_own_fit():
         assert_close(found, expected, 0.01, scale=np.outer(error, error))
 
 
-def test_swapped_logs_say_so():
+def test_swapped_loaded_and_unloaded_logs_are_reported():
     loaded, empty = both(PAYLOAD, 1)
     with pytest.raises(NegativeMass, match="heavier than in those with the payload: swap") as said:
         identify.fit(empty, unloaded=[loaded])
@@ -164,12 +164,12 @@ def test_sign_error_names_loaded_or_unloaded_body(wrong, body):
         identify.fit(logs[0], unloaded=logs[1])
 
 
-def test_a_payload_of_nothing_is_not_identified():
+def test_zero_payload_is_not_identifiable():
     with pytest.raises(TooLittleMotion, match=r"payload\."):
         identify.fit(log(GRIPPER, 1), unloaded=log(GRIPPER, 2))
 
 
-def test_the_same_log_is_not_of_both():
+def test_log_given_as_loaded_and_unloaded_is_rejected():
     loaded, empty = both(PAYLOAD, 1)
     with pytest.raises(LogError, match="no log is both with the payload and without it"):
         identify.fit([loaded], unloaded=[empty, loaded])

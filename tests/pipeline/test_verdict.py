@@ -50,7 +50,7 @@ def with_half_widths(estimate: Estimate, mass: float, com: tuple[float, float, f
         (0.5, (1.0, 1.0, 1.0), "error"),
     ],
 )
-def test_a_mass_and_a_centre_that_are_not_precise_are_found(estimate, mass, com, severity):
+def test_imprecise_mass_and_centre_are_reported(estimate, mass, com, severity):
     found = list(precision_findings(with_half_widths(estimate, mass, com), ""))
     if severity is None:
         assert found == []
@@ -65,13 +65,13 @@ def test_a_mass_and_a_centre_that_are_not_precise_are_found(estimate, mass, com,
     assert beyond in one.text
 
 
-def test_a_centre_without_an_interval_is_of_no_use(estimate):
+def test_centre_without_interval_makes_estimate_unusable(estimate):
     intervals = {**estimate.intervals, "cy": None}
     (one,) = precision_findings(replace(estimate, intervals=intervals), "")
     assert (one.code, one.severity) == ("imprecise", "error")
 
 
-def test_the_scale_of_the_sensor_is_no_lack_of_precision(estimate):
+def test_sensor_scale_error_does_not_count_as_imprecise(estimate):
     """The intervals count it; logs of one sensor differ by the rest."""
     phi, share = estimate.parameters.phi, 0.05
     calibration = share**2 * np.outer(phi, phi)  # of a gain that all channels have in common
@@ -93,7 +93,7 @@ def test_the_scale_of_the_sensor_is_no_lack_of_precision(estimate):
     assert [one.code for one in precision_findings(unknown, "")] == ["imprecise"]
 
 
-def test_log_that_is_not_explained_says_what_its_schema_leaves_out():
+def test_unexplained_log_lists_signals_missing_from_schema():
     faulty = logged(late(exact(3), 0.05))
     found = identify.fit(with_schema(faulty, effects={"delay_s": False})).findings
     (unexplained,) = (one for one in found if one.code == "unexplained")
@@ -117,7 +117,7 @@ def test_each_body_of_a_fit_is_named():
     assert "the mass of the carrier is known" in of_carrier.text
 
 
-def test_a_need_takes_the_place_of_what_controllers_usually_need(estimate):
+def test_explicit_need_replaces_default_precision(estimate):
     wide = with_half_widths(estimate, 0.05, (5e-3, 5e-3, 5e-3))
     assert list(precision_findings(wide, "mass 6%, com 6mm")) == []
     (unmet,) = precision_findings(wide, "mass 4%, com 6mm")
@@ -161,7 +161,7 @@ def test_a_gain_that_is_given_as_inexact_makes_no_estimate_imprecise():
     assert needed.verdict.needs == {"mass 2%": False}
 
 
-def test_still_poses_that_meet_a_need_are_usable_though_a_default_body_stands_in():
+def test_static_poses_that_meet_needs_are_usable_with_default_body():
     without = identify.fit(still(3))
     assert without.verdict.usable == "with care"
     assert without.verdict.reasons == ("completed",)
@@ -184,7 +184,7 @@ def pushed(log: Recording) -> Recording:
     return replace(log, signals={**log.signals, "force": force})
 
 
-def test_a_contact_doubts_the_needs_that_it_moves_alone():
+def test_contact_invalidates_affected_needs_only():
     log = pushed(logged(exact(3), 3))
     whole = identify.fit(log)
     (contact,) = whole.findings
@@ -207,7 +207,7 @@ def test_doubted_intervals_keep_bounds_and_cones_that_hold_at_once():
         assert same.half_angle == pytest.approx(axis.half_angle, rel=1e-9)
 
 
-def test_a_displaced_point_doubts_no_need_of_the_mass():
+def test_displaced_point_does_not_invalidate_mass_need():
     log = displaced(logged(exact(3), 3), np.full(3, 3.5e-3))
     assert identify.fit(log, needs="mass 2%").verdict.usable == "yes"
     verdict = identify.fit(log, needs="mass 2%, com 1cm").verdict

@@ -36,7 +36,7 @@ TILT = np.array([0.02, -0.03, 0.0])
     ],
     ids=["delay", "turn", "point", "clock", "tilt"],
 )
-def test_corrected_wrench_is_what_the_logged_motion_takes(faulty, M):
+def test_corrected_wrench_matches_logged_motion(faulty, M):
     whole = np.eye(len(WIDE_LAYOUT.columns))
     whole[:, : M.shape[1]] = M
     (segment,), (samples,) = scan(faulty).segments, full_rate(faulty)

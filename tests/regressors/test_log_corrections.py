@@ -153,7 +153,7 @@ def test_a_motion_of_another_scale():
     assert_maps(position_scale_map(0.2, GRAVITY), LOG, meant, 1e-12)
 
 
-def test_noise_goes_along():
+def test_log_correction_maps_transform_noise():
     """The noise of a torque of another gain is that of the torque, times it."""
     noise = {"force": 0.1, "torque": 0.01, "quaternion": 1e-4}
     log = record(PATH, PHI, TIME, POSE, noise=noise)

@@ -47,7 +47,7 @@ def test_regressor_gives_the_newton_euler_wrench(phi, motion):
 
 
 @given(bodies(), motions())
-def test_wrench_about_the_origin_is_that_about_the_centre_of_mass_carried_over(phi, motion):
+def test_wrench_about_origin_equals_transported_wrench_about_com(phi, motion):
     """f = m a'_cm, t_cm = I_c α + ω × I_c ω: Newton's and Euler's own forms."""
     a, w, alpha = (x[0] for x in parts(motion))
     com, Ic = phi[1:4] / phi[0], inertia_about_com(phi)

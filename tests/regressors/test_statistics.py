@@ -271,7 +271,7 @@ def test_stacked_rows_are_grouped_by_their_labels(labels):
     assert_close(found.samples, found.effective_samples, 0.0)
 
 
-def test_errors_say_what_is_wrong():
+def test_invalid_statistics_are_rejected():
     rows = random_rows(np.random.default_rng(17), 20)
     one = statistics(rows)
     other = statistics(rows, layout=Layout(WRENCH_LAYOUT.columns, WRENCH_LAYOUT.groups, 18))

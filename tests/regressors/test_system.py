@@ -265,7 +265,7 @@ def test_whitener_is_a_square_root_of_the_weight(seed):
     assert_close(L.T @ L, weight, 1e-14)
 
 
-def test_errors_say_what_is_wrong():
+def test_invalid_systems_are_rejected():
     rng = np.random.default_rng(17)
     motion = random_motion(rng, 20)
     one = wrench_statistics(motion, rng.normal(size=(20, 6)))

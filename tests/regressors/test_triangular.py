@@ -38,7 +38,7 @@ def test_a_singular_factor_is_refused(solved):
         solved(np.diag([1.0, 0.0]))
 
 
-def test_factors_without_entries_are_their_own():
+def test_empty_triangular_factors():
     nothing = np.zeros((0, 0))
     for found in (
         cholesky(nothing),

@@ -152,7 +152,7 @@ def moments_of(statistics: Statistics) -> tuple[np.ndarray, np.ndarray]:
 
 
 @given(seeds(), poses(0.5))
-def test_a_change_of_frame_takes_the_noise_of_a_scan_along(seed, X_CB):
+def test_frame_change_transforms_noise(seed, X_CB):
     rng = np.random.default_rng(seed)
     blocks = random_blocks(rng, 3)
     G = frame_change(X_CB)

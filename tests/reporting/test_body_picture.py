@@ -39,7 +39,7 @@ def test_every_point_is_drawn_where_the_first_view_has_it(result):
         assert (seen < (340.0, 280.0)).all()
 
 
-def test_the_flange_is_there_where_it_is_known(result):
+def test_flange_is_drawn_when_known(result):
     known = BodyFrame("wrist", Pose(np.eye(3), np.array([0.0, 0.0, -0.05])))
     drawn = body_drawing(replace(result.estimate, frames=known))
     assert ">flange<" in drawn.svg

@@ -40,7 +40,7 @@ def _overlap(one: list[float], other: list[float]) -> bool:
 
 
 @pytest.mark.parametrize("name", ["still poses", "several logs, constrained"])
-def test_nothing_on_the_console_and_nothing_from_the_network(case_of, name, visit, tmp_path):
+def test_report_page_logs_no_errors_and_loads_nothing(case_of, name, visit, tmp_path):
     case = case_of(name)
     page = report(case.result, tmp_path / "report.html", case.truth)
     seen = visit(page)
@@ -74,7 +74,7 @@ def _assert_drawn(found: dict, width: int, count: int) -> None:
             assert not _overlap(one["box"], other["box"]), f"{one['text']!r}, {other['text']!r}"
 
 
-def test_hostile_names_do_nothing(still, visit, tmp_path):
+def test_hostile_names_are_not_executed(still, visit, tmp_path):
     page = report(renamed(still, HOSTILE), tmp_path / "report.html")
     for copy in (page, _with_ruler(page)):
         seen = visit(copy)

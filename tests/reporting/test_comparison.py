@@ -130,7 +130,7 @@ def test_names_that_are_shortened_stay_different(names, expected):
     assert max(map(len, found.values())) <= 10
 
 
-def test_names_that_nothing_tells_apart_are_numbered():
+def test_indistinguishable_names_are_numbered():
     names = ["a" * 9 + str(k) + "b" * 9 + str(k % 2) + "c" for k in range(3)]
     found = shortened([f"{n}{k}{'d' * 40}" for k, n in enumerate(names)], 6)
     assert len(set(found.values())) == 3

@@ -108,13 +108,13 @@ def test_numbers_of_ticks_are_their_places(scale, low):
     assert len(set(ticks.labels)) == len(ticks.labels)
 
 
-def test_whole_numbers_alone():
+def test_integer_ticks_only():
     axis = Scale(10, 0.0)
     axis.low, axis.high, axis.integer = 0.5, 3.5, True
     assert axis.ticks(270.0, 8.0, along=True).labels == ("1", "2", "3")
 
 
-def test_words_of_a_log_are_text():
+def test_text_from_logs_is_escaped():
     hostile = '<script>alert("x")</script>'
 
     def draw(axes):

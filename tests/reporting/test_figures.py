@@ -80,7 +80,7 @@ def test_every_axis_is_named_with_its_unit(drawn):
             assert UNIT.search(lowest.get_xlabel())
 
 
-def test_no_axes_are_empty_and_all_lie_within_their_limits(drawn):
+def test_axes_contain_data_within_limits(drawn):
     for figure, _ in drawn:
         assert figure.axes
         for axes in figure.axes:
@@ -103,7 +103,7 @@ def test_no_axes_are_empty_and_all_lie_within_their_limits(drawn):
                 assert (y[inside] <= top).all()
 
 
-def test_no_text_lies_on_another_or_outside(drawn):
+def test_figure_texts_do_not_overlap(drawn):
     for figure, texts in drawn:
         assert len(texts) > 5
         for word, box in texts:
@@ -145,7 +145,7 @@ def test_lines_break_at_gaps_and_between_logs(case):
             assert first >= last
 
 
-def test_excitation_takes_the_mean_off_where_a_bias_is_fitted(case):
+def test_excitation_subtracts_mean_when_bias_is_fitted(case):
     motion, noise = excited(case.result)
     features = [log.features for log in case.result.logs]
     together = np.concatenate(features)
@@ -182,7 +182,7 @@ def test_decades_are_labelled_with_their_values(scale, width):
         assert value == pytest.approx(place, rel=1e-9)
 
 
-def test_no_replay_is_an_error_that_says_why(still):
+def test_missing_replay_states_reason(still):
     with pytest.raises(ProblemError, match="No replay: Ixx"):
         plot.replay(still)
 
@@ -212,7 +212,7 @@ def test_plots_of_logs_reject_an_estimate(result, name):
         getattr(plot, name)(result.estimate)
 
 
-def test_a_figure_keeps_its_looks_where_it_is_saved(result):
+def test_saved_figure_ignores_global_matplotlib_settings(result):
     with matplotlib.rc_context({"font.family": ["serif"], "font.size": 30.0}):
         other = draw(plot.wrench(result)).texts
     usual = draw(plot.wrench(result)).texts

@@ -17,7 +17,7 @@ def same(axes, others):
     )
 
 
-def test_panels_are_drawn_column_by_column_as_the_figure_stands(case_of):
+def test_panels_are_drawn_column_by_column(case_of):
     result = case_of("one log").result
     axes = Figure().subplots(3, 2)
     assert plot.residuals(result, ax=axes) is axes

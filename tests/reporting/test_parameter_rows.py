@@ -76,7 +76,7 @@ def test_a_given_mass_has_no_interval_to_show(case_of):
     assert (mass.shown.value, mass.shown.interval, mass.outside) == ("1.3", "given", False)
 
 
-def test_a_truth_outside_its_interval(result):
+def test_true_value_outside_interval_is_marked(result):
     estimate = result.estimate
     low, high = estimate.intervals["m"]
     for shift, outside in ((0.9, False), (1.1, True), (-1.1, True)):

@@ -54,7 +54,7 @@ def renamed(result, name: str):
     )
 
 
-def test_every_parameter_stands_in_it(case, page):
+def test_report_contains_every_parameter(case, page):
     for row in parameter_rows(case.result.estimate, case.truth):
         symbol = f"Ic,{row.name[2:]}" if row.name.startswith("Ic") else row.name
         ((_, unit, value, interval, decided_by, truth, error),) = page.rows(symbol, row.shown.unit)
@@ -100,7 +100,7 @@ def test_only_a_body_whose_inertia_is_known_has_a_picture(case, page):
     assert drawn == (usable and bool(case.result.estimate.principal_axes))
 
 
-def test_every_finding_is_visible_and_what_is_missing_too(case, page):
+def test_findings_and_missing_parts_are_visible(case, page):
     for finding in case.result.findings:
         ((severity, _, said),) = page.rows(finding.severity, finding.code.replace("_", " "))
         assert severity == finding.severity
@@ -109,7 +109,7 @@ def test_every_finding_is_visible_and_what_is_missing_too(case, page):
         assert " ".join(reason.split()) in page.text
 
 
-def test_possible_identifiable_and_explained_stand_apart(case, page):
+def test_verdict_lists_consistency_identifiability_and_fit_separately(case, page):
     said = verdict_in_words(case.result)
     assert page.rows("Usable", said.usable)
     assert page.rows("Possible", "yes, some distribution of mass has these parameters")
@@ -120,7 +120,7 @@ def test_possible_identifiable_and_explained_stand_apart(case, page):
     assert "Certified" not in page.text
 
 
-def test_no_estimate_is_called_possible_that_is_not(result, monkeypatch):
+def test_inconsistent_estimate_is_not_reported_as_consistent(result, monkeypatch):
     verdict = replace(result.verdict, possible=False)
     monkeypatch.setattr(type(result), "verdict", property(lambda self: verdict))
     said = "no, no distribution of mass has these parameters"
@@ -132,7 +132,7 @@ def sha(log) -> str:
     return log.recording.sha256[:12]
 
 
-def test_logs_are_accounted_for(case, page):
+def test_report_lists_every_log(case, page):
     used = 0
     for number, log in enumerate(case.result.logs, start=1):
         (cells,) = (row for row in page.rows(f"{number}: {log.name}") if row[-1] == sha(log))
@@ -206,7 +206,7 @@ def test_variance_sources_are_shown_when_noise_was_estimated(case, page):
         assert (said in page.text) == (source in there)
 
 
-def test_the_noise_of_the_signals_is_shown_in_units_a_person_knows(case, page):
+def test_signal_noise_is_shown_in_customary_units(case, page):
     noises = [log.signal_noise for log in case.result.logs]
     if not any(noises):
         assert "Noise of the signals" not in page.text
@@ -235,7 +235,7 @@ def test_certificate_is_shown(case, page):
         assert f"{name} {version}" in page.text
 
 
-def test_it_names_no_place_outside_itself(html, page):
+def test_report_refers_to_no_external_resource(html, page):
     for tag, attributes in page.tags:
         assert tag not in {"link", "img", "iframe", "object", "embed", "base", "image"}
         if tag == "script":
@@ -252,7 +252,7 @@ def test_it_names_no_place_outside_itself(html, page):
     assert re.findall(r"https?:|//[a-z]", html) == []
 
 
-def test_ids_are_unique_and_what_refers_to_them_finds_them(page):
+def test_ids_are_unique_and_references_resolve(page):
     ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
     assert len(ids) == len(set(ids))
     used = {
@@ -265,7 +265,7 @@ def test_ids_are_unique_and_what_refers_to_them_finds_them(page):
     assert any(name.startswith("fit1-") for name in used)
 
 
-def test_a_policy_forbids_everything_but_its_own_styles_and_script(page):
+def test_content_security_policy_allows_own_styles_and_script_only(page):
     (policy,) = (
         attributes["content"]
         for tag, attributes in page.tags
@@ -277,7 +277,7 @@ def test_a_policy_forbids_everything_but_its_own_styles_and_script(page):
     assert page.tags[2] == ("meta", {"charset": "utf-8"})
 
 
-def test_figures_say_what_they_show(page):
+def test_figures_have_alternative_text(page):
     drawn = [attributes for tag, attributes in page.tags if tag == "svg"]
     assert len(drawn) >= 6
     for attributes in drawn:
@@ -294,7 +294,7 @@ def test_the_same_result_gives_the_same_report(constrained, tmp_path):
 
 
 @pytest.mark.parametrize("name", [HOSTILE, "Ünïcode 測定 ≤ ½", "a" * 300, " ", "]]>--><!--"])
-def test_names_are_text_whatever_they_hold(still, name):
+def test_arbitrary_names_are_escaped(still, name):
     page = Page(report_html(renamed(still, name), written=NOON))
     assert f"from {' '.join(name.split())}".strip() in page.text
     assert f"identify fit {' '.join(name.split())}".strip() in page.text
@@ -308,7 +308,7 @@ def test_a_long_log_stays_small(long):
     assert len(report_html(long, written=NOON).encode()) < 3_000_000
 
 
-def test_an_error_leaves_the_old_file(still, tmp_path, monkeypatch):
+def test_error_keeps_existing_report(still, tmp_path, monkeypatch):
     path = tmp_path / "report.html"
     path.write_text("old")
 

@@ -66,14 +66,14 @@ def test_significant(value, digits, text):
 
 
 @given(st.floats(1e-11, 99.0))
-def test_prefixes_bring_values_into_reach(largest):
+def test_unit_prefixes_scale_values_to_readable_range(largest):
     unit = prefixed("N", largest)
     assert 0.0999 <= unit.of(largest) <= 100.0 * (1.0 + 1e-9)
     assert unit.name.endswith("N")
 
 
 @given(st.floats(1e-15, 1e12))
-def test_scaled_units_mean_what_they_say(largest):
+def test_scaled_units_preserve_values(largest):
     unit = scaled("kg m²", largest)
     assert 0.999 <= unit.of(largest) <= 1000.0 * (1.0 + 1e-9)
     assert (unit.factor == 1.0) == (unit.name == "kg m²")

@@ -23,7 +23,7 @@ def folder(still, tmp_path):
     return tmp_path
 
 
-def test_the_report_made_anew_is_the_same(case, tmp_path):
+def test_rebuilt_report_is_identical(case, tmp_path):
     write_estimate(case.result.estimate, tmp_path / "estimate.json")
     (tmp_path / "result.npz").write_bytes(result_bytes(case.result, case.truth))
     result, truth = load_result(tmp_path)
@@ -55,7 +55,7 @@ def test_without_a_report_no_result_is_left(still, tmp_path):
     assert not (tmp_path / "result.npz").exists()
 
 
-def test_another_estimate_beside_it_is_an_error(folder, still):
+def test_result_of_another_estimate_is_rejected(folder, still):
     write_estimate(replace(still.estimate, frame="another"), folder / "estimate.json")
     with pytest.raises(ResultFileError, match="a fit was cut short, or one of them was changed"):
         load_result(folder)

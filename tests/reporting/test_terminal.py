@@ -12,7 +12,7 @@ def printed(*arguments: object, width: int = 80) -> str:
     return stream.getvalue()
 
 
-def test_every_number_stands_on_its_line(case):
+def test_printed_table_contains_every_number(case):
     lines = printed(case.result.estimate, case.truth, GROUPS).splitlines()
     assert max(map(len, lines)) <= 80
     for row in parameter_rows(case.result.estimate, case.truth):
@@ -23,11 +23,11 @@ def test_every_number_stands_on_its_line(case):
         assert (f"{shown.error}*" in line) == row.outside
 
 
-def test_it_says_what_the_intervals_are(result):
+def test_printed_table_states_interval_kind(result):
     assert result.estimate.interval_kind in " ".join(printed(result.estimate).split())
 
 
-def test_it_says_what_the_default_body_is(still):
+def test_printed_table_describes_default_body(still):
     text = " ".join(printed(still.estimate).split())
     assert "default: not identifiable from this log; solid ball" in text
     assert text.count("unidentifiable") == 6

@@ -36,13 +36,13 @@ def both() -> FitResult:
     return fit(loaded, unloaded=empty)
 
 
-def test_the_predicted_wrench_is_that_of_what_moved(both):
+def test_predicted_wrench_uses_moving_bodies(both):
     for one in predict(both):
         assert np.sqrt(np.mean(one.residual[:, :3] ** 2)) < SENSOR.force
         assert np.abs(one.predicted[:, :3]).max() > 10.0
 
 
-def test_figures_have_both(both):
+def test_figures_show_payload_and_carrier(both):
     titles = [column.title for column in parameter_columns(both, TOOL)]
     assert titles == ["Parameters of the payload", "Parameters of the carrier"]
     titles = [column.title for column in replay_columns(both)]
@@ -52,7 +52,7 @@ def test_figures_have_both(both):
         assert draw(both).axes
 
 
-def test_tables_have_both(both):
+def test_tables_show_payload_and_carrier(both):
     blocks = explained_section(both, None).blocks
     ((table,),) = (block.blocks for block in blocks if isinstance(block, Folded))
     assert [head.title for head in table.head][-2:] == [
@@ -70,7 +70,7 @@ def test_tables_have_both(both):
     assert found["Identifiable directions"] == "20 of 20"
 
 
-def test_notebooks_and_plain_data_have_both(both):
+def test_notebook_and_plain_data_include_payload_and_carrier(both):
     assert both._repr_html_().count("<table") == 2
     assert set(both.to_dict()) >= {"estimate", "carrier"}
     assert repr(both).count("Estimate(mass") == 2

@@ -132,7 +132,7 @@ def test_a_few_missing_rows_leave_the_others_as_they_are(missing):
 
 
 @pytest.mark.parametrize("apart", [1e-6, 1e-12])
-def test_bursts_of_rows_take_no_memory(apart):
+def test_bursts_of_rows_use_bounded_memory(apart):
     """By the median step, thousands of rows or millions would be missing between two bursts."""
     index = np.arange(2000)
     stamps = np.floor(index / 4) * 0.04 + index % 4 * apart

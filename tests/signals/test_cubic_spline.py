@@ -6,7 +6,7 @@ from identify.signals.clock import cubic_spline
 
 
 @pytest.mark.parametrize("count", [2, 3, 4, 5, 40, 3000])
-def test_it_is_that_of_scipy(count):
+def test_spline_matches_scipy(count):
     rng = np.random.default_rng(count)
     x = 1e3 + np.cumsum(rng.uniform(0.2, 3.0, count))
     y = rng.standard_normal((count, 3)) * [1.0, 1e-6, 1e4]
@@ -16,13 +16,13 @@ def test_it_is_that_of_scipy(count):
     assert (error <= 1e-11 * np.abs(expected).max(axis=0)).all()
 
 
-def test_it_goes_through_its_points_bit_by_bit():
+def test_spline_interpolates_points_exactly():
     rng = np.random.default_rng(1)
     x, y = np.cumsum(rng.uniform(0.2, 3.0, 100)), rng.standard_normal((100, 2))
     assert (cubic_spline(x, y, x)[:-1] == y[:-1]).all()
 
 
-def test_a_cubic_is_itself():
+def test_spline_reproduces_cubics():
     x = np.array([0.0, 0.3, 1.0, 1.1, 2.0, 2.5])
     at = np.linspace(0.0, 2.5, 50)
     found = cubic_spline(x, (x**3 - x)[:, None], at)

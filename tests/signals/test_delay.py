@@ -25,7 +25,7 @@ def late(delay: float) -> Recording:
 
 
 @pytest.mark.parametrize("delay", [0.02, 0.0137, -0.03, 0.25])
-def test_the_wrench_is_taken_back_to_its_motion(delay):
+def test_delay_correction_aligns_wrench_with_motion(delay):
     log = late(delay)
     assert group_errors(estimate(log), PHI).inertia < 1e-4  # of the resampling
     assert group_errors(estimate(replace(log, wrench_delay=0.0)), PHI).inertia > 1e-2
@@ -40,7 +40,7 @@ def test_whole_samples_are_the_rows_themselves():
     assert_close(moved.rows, plain.rows, 1e-12)
 
 
-def test_a_log_in_chunks_is_taken_back_as_a_whole(monkeypatch):
+def test_delay_correction_in_chunks_equals_whole(monkeypatch):
     log, whole = late(0.0137), estimate(late(0.0137))
     monkeypatch.setattr(log_scan, "CHUNK_ROWS", 1000)
     assert_close(estimate(log), whole, 1e-4)

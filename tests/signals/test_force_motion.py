@@ -58,7 +58,7 @@ def test_a_sensor_turned_and_displaced_in_the_body_gives_the_same_body():
     assert_close(other.phi, one.in_frame(X_BS).phi, 1e-5)
 
 
-def test_a_body_far_from_the_frame_is_not_far_from_its_sensor():
+def test_body_far_from_frame_origin_is_accepted():
     far = still_and_moving(wrench_frame="sensor", mount=Pose(np.eye(3), np.array([0.0, 5.0, 0.0])))
     (said,) = prepare(far).imu.findings
     assert said.code == "force_motion"
@@ -88,7 +88,7 @@ def test_coplanar_attitudes_are_rejected():
         calibrate_at_rest(still_and_moving(), segments)
 
 
-def test_linear_motion_without_turning_is_no_rest():
+def test_translation_without_rotation_is_not_static():
     log = still_and_moving(attitudes=6)
     t = log.time
     pushed = log.signals["force"].copy()
@@ -165,7 +165,7 @@ def test_agreement_of_logs_uses_mass_errors():
     assert "bodies_differ" in identify.fit([first, heavier]).verdict.reasons
 
 
-def test_chunks_of_a_log_share_what_all_of_it_tells(monkeypatch):
+def test_chunks_share_static_calibration_of_whole_log(monkeypatch):
     log = still_and_moving(noise=1.0)
     whole = scan(log)
     monkeypatch.setattr("identify.regressors.log_scan.CHUNK_ROWS", 2000)

@@ -36,7 +36,7 @@ def fit(tmp_path):
     return of
 
 
-def test_an_accelerometer_anywhere_tells_the_acceleration_of_the_origin():
+def test_accelerometer_at_lever_gives_acceleration_of_origin():
     """Its place is differentiated twice along its way, in place of the formula of a lever."""
     path, t, step = Path.random(5), np.arange(0.0, 2.0, 0.005), 1e-3
 
@@ -246,7 +246,7 @@ def test_little_motion_gives_no_imu_findings(tmp_path, seed, noise, angle):
     assert not prepared.imu.findings
 
 
-def test_axes_that_the_schema_says_are_turned_back(fit):
+def test_imu_axes_of_schema_are_rotated_to_body(fit):
     turn = (0.5, 0.3, -0.4)
     result = fit(schema(mount={"translation": LEVER, "rotation_vector": turn}), turn=turn)
     assert np.abs((result.estimate.parameters.phi - PHI) / SCALES).max() < 2e-5
@@ -268,7 +268,7 @@ def test_gravity_of_another_unit_without_a_pose_is_an_error(tmp_path, read, said
     assert f'[imu], set `unit = "{unit}"`' in finding.remedy
 
 
-def test_a_place_that_the_motion_does_not_tell_is_refused(tmp_path):
+def test_unidentifiable_imu_position_is_rejected(tmp_path):
     t = np.arange(0.0, 10.0, 0.01)
     pose = {"position": np.sin(t)[:, None] * [0.1, 0.2, 0.0], "quaternion": [[0, 0, 0, 1.0]]}
     up = np.sin(t)[:, None] * [-0.1, -0.2, 0.0] - GRAVITY

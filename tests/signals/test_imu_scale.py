@@ -154,7 +154,7 @@ def test_the_error_of_the_scale_moves_the_estimate_as_another_scale_does():
 
 
 @pytest.mark.parametrize("posed", [False, True])
-def test_large_turns_tell_the_scale_from_the_offset(posed):
+def test_large_rotations_separate_scale_from_offset(posed):
     """By the turns of a gyro, or by an attitude without a position."""
     errors = []
     for angle, seconds in ((0.9, 12.0), (2.5, 40.0)):

@@ -120,7 +120,7 @@ KINDS = (
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_clean_signals_are_no_chords(kind):
+def test_smooth_signals_are_not_called_interpolated(kind):
     for seed in range(30):
         rng = np.random.default_rng(seed)
         time = rows(rng.choice([100.0, 250.0, 500.0, 1000.0]))
@@ -134,7 +134,7 @@ def test_clean_signals_are_no_chords(kind):
 
 
 @pytest.mark.parametrize("kept", [15, 20, 40])
-def test_pieces_between_gaps_are_no_chords(kept):
+def test_pieces_between_gaps_are_not_called_interpolated(kept):
     """At a gap the slope changes as at a sample; the motion in the pieces is smooth."""
     time = rows(100.0)
     values = Sines.random(np.random.default_rng(kept), 0.3, 1.0).at(time)

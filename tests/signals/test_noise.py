@@ -128,7 +128,7 @@ def test_noise_of_a_velocity_that_is_differentiated_is_known():
         assert_within(ratios, 1.3, EVERY)
 
 
-def test_noise_that_meets_itself_in_the_products_of_rates_is_counted():
+def test_second_order_noise_of_rate_products_is_included():
     """A body that hardly turns: what noise there is in the products is noise squared."""
     path = Path.random(3, angle=1e-8)
     noise = {"angular_velocity": 0.1, "force": 0.1, "torque": 0.01}
@@ -271,7 +271,7 @@ def test_noise_that_a_controller_smoothed_is_read_where_the_motion_ends():
 
 
 @pytest.mark.parametrize("rows", [14, 30])
-def test_rows_too_few_for_a_band_above_the_motion_have_no_noise_that_is_not_a_number(rows):
+def test_short_log_noise_is_finite(rows):
     recording = record(PATH, PHI, np.arange(rows) / 50.0, ALL, noise={"force": 0.1})
     log = prepare(recording)
     assert np.isfinite(log.signal_noise.covariance).all()

@@ -415,7 +415,7 @@ def test_still_poses_are_not_filtered_and_feel_gravity_alone():
         assert log.segment_ids.tolist() == list(range(7))
 
 
-def test_an_accelerometer_says_where_down_is_where_no_pose_does():
+def test_accelerometer_gives_vertical_without_pose():
     rotations = Rotation.random(5, random_state=1)
     full = still_poses(PHI, rotations)
     signals = {name: full.signals[name] for name in ("force", "torque")}
@@ -443,7 +443,7 @@ TOO_SHORT_FOR_5_HZ = r"long enough for a cut-off of 5 Hz.*Choose a higher cut-of
         (60, 5.0, TOO_SHORT_FOR_5_HZ),
     ],
 )
-def test_a_log_too_short_is_refused_with_what_to_do(count, cutoff, said):
+def test_too_short_log_states_remedy(count, cutoff, said):
     with pytest.raises(LogError, match=said):
         prepare(record(PATH, PHI, TIME[:count]), cutoff)
 
@@ -466,7 +466,7 @@ def test_poses_too_far_apart_to_be_a_motion_are_refused_with_the_line_for_still_
 
 
 @pytest.mark.parametrize("cutoff", [0.0, -1.0, 91.0, np.nan, np.inf])
-def test_a_cutoff_that_cannot_be_had_is_refused_with_its_bounds(cutoff):
+def test_unattainable_cutoff_states_bounds(cutoff):
     with pytest.raises(
         LogError, match="is impossible at 200 rows a second; choose one above 0 and"
     ):

@@ -45,7 +45,7 @@ def columns_of(recording, imu=None, *, wide=False):
     return samples, columns
 
 
-def test_the_arrays_of_a_segment_are_free_when_it_is_left():
+def test_segment_arrays_are_released():
     # A long log is read in chunks: what waited for the garbage collector would add up.
     gc.collect()
     gc.disable()
@@ -173,7 +173,7 @@ def test_a_unit_with_a_lever(give, sensors):
     assert_propagated(recording, 1e-3, imu)
 
 
-def test_every_way_is_named_once_and_only_of_what_is_given():
+def test_derivative_paths_are_unique_and_use_given_signals():
     recording = record(PATH, PHI, TIME, (*POSE, "angular_velocity"), wrench="world")
     ways, _ = propagate(columns_of(recording)[0], np.array([3]))
     assert set(ways) == {

@@ -5,12 +5,12 @@ from tests.recordings import POSE, Path, record
 from tests.strategies import random_body
 
 
-def test_nothing_read_otherwise_is_the_same_recording():
+def test_empty_reading_returns_same_recording():
     log = record(Path.random(1), random_body(np.random.default_rng(0)), np.arange(9) / 9, POSE)
     assert Reading().apply(log) is log
 
 
-def test_the_digest_tells_readings_apart_and_outlives_a_process():
+def test_reading_digest_is_unique_and_reproducible():
     readings = [
         Reading(),
         Reading().with_patch({"world.gravity": [0.0, 0.0, 1.0]}),

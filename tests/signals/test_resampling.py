@@ -16,7 +16,7 @@ def times(rate: float, to: float, seconds: float, phase: float = 0.0) -> np.ndar
 
 
 @given(st.floats(100.0, 3000.0), st.floats(0.0, 1.0), seeds())
-def test_slow_signals_come_out_at_any_times(rate, phase, seed):
+def test_slow_signals_are_resampled_at_any_times(rate, phase, seed):
     rng = np.random.default_rng(seed)
     amplitude, frequency = rng.normal(size=4), rng.uniform(0.0, 25.0, 4)
     shift = rng.uniform(0.0, 2.0 * np.pi, 4)
@@ -33,7 +33,7 @@ def test_slow_signals_come_out_at_any_times(rate, phase, seed):
 
 
 @pytest.mark.parametrize("rate", [100.0, 700.0, 1234.5])
-def test_constants_and_lines_stay_what_they_are(rate):
+def test_resampling_preserves_constants_and_lines(rate):
     time = np.arange(round(rate)) / rate
     wanted = times(rate, 100.0, 1.0 - 1.0 / rate, 0.3)
     values = resample(np.column_stack((np.ones(len(time)), time)), 0.0, rate, wanted, 100.0)

@@ -20,7 +20,7 @@ def sampled(period: float, jitter: float = 0.0, rng: np.random.Generator | None 
 
 
 @given(st.floats(1.25, LONGEST_HOLD - 0.5), seeds())
-def test_the_rows_of_an_even_sensor_are_found(period, seed):
+def test_rows_of_regular_slow_sensor_are_found(period, seed):
     number = sampled(period)
     fresh = np.flatnonzero(np.diff(number, prepend=-1))
     values = walk(np.random.default_rng(seed))[number]
@@ -36,7 +36,7 @@ def test_samples_that_come_a_row_early_or_late(period):
 
 
 @pytest.mark.parametrize("period", [1.43, 3, 10])
-def test_a_sensor_goes_on_while_the_body_is_still(period):
+def test_held_samples_continue_while_body_is_at_rest(period):
     """Samples that are alike are as many as passed, evenly."""
     number = sampled(period)
     still = (number > int(1500 / period)) & (number < int(2500 / period))

@@ -28,7 +28,7 @@ def test_a_quaternion_that_changes_sign_does_not_jump(seed):
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-5, 1e-3])
-def test_noise_is_no_jump(noise):
+def test_noise_is_not_a_jump(noise):
     rng = np.random.default_rng(1)
     position, quaternion = moving()
     noisy = position + rng.normal(0, noise, position.shape)

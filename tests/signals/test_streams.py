@@ -103,7 +103,7 @@ RATES = [
 
 
 @pytest.mark.parametrize("rates", RATES)
-def test_without_noise_the_body_comes_out(rates):
+def test_noise_free_streams_recover_body(rates):
     off, _ = errors(streams_of(PHI, rates), PHI)
     assert off.max() < 1e-4
 
@@ -142,7 +142,7 @@ def test_resampled_streams_keep_noise_density():
     assert found[0][:6] == pytest.approx(found[1][:6], rel=0.2)
 
 
-def test_the_slowest_stream_stays_as_it_is_and_gives_the_clock():
+def test_slowest_stream_is_unchanged_and_sets_clock():
     recording = streams_of(PHI, RATES[1])
     one = on_one_clock(recording)
     pose = recording.streams[0]

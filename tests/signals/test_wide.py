@@ -59,7 +59,7 @@ def test_wide_columns_are_attitude_and_derivatives_of_the_wrench_in_body_axes(gi
 
 
 @pytest.mark.parametrize("give", [POSE, ("quaternion", "angular_velocity", "linear_acceleration")])
-def test_the_columns_of_a_fit_are_what_they_are_without_the_others(give):
+def test_narrow_columns_do_not_depend_on_wide_ones(give):
     noise = {"force": 0.1, "torque": 0.01}
     log = record(PATH, PHI, TIME, give, noise=noise)
     wide, narrow = (prepare(log, 5.0, wide=wide) for wide in (True, False))

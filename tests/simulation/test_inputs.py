@@ -85,7 +85,7 @@ def spinning(rates) -> State:
 
 
 @pytest.mark.parametrize("batch", [(), (3,), (2, 3), (20,), (40, 30)])  # by floats, rows and blocks
-def test_a_step_too_long_says_when_who_and_what_would_do(batch):
+def test_too_long_step_reports_time_body_and_remedy(batch):
     """The last body spins up by 0.5 rad/s²·2 s… from 9 rad/s: 1 rad a step is passed at 2 s."""
     rates = np.full(batch, 1.0)
     index = tuple(n - 1 for n in batch)

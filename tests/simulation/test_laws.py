@@ -51,7 +51,7 @@ def ends(path):
 
 @pytest.mark.parametrize("integrator", sorted(INTEGRATORS))
 @pytest.mark.parametrize("frame", ["body", "world"])
-def test_a_law_that_says_a_constant_is_a_constant_load(integrator, frame):
+def test_constant_law_equals_constant_load(integrator, frame):
     wrench, point = np.array([1.0, -2.0, 0.5, 0.1, 0.2, -0.3]), [0.1, 0.0, -0.2]
     setting = {"duration": 0.2, "step": 0.02, "integrator": integrator}
     constant = ConstantLoad(wrench[:3], wrench[3:], point, frame)

@@ -6,7 +6,7 @@ from identify.simulation import ConstantLoad, Impulse, SampledLoad, buoyancy
 from tests.close import assert_close
 
 
-def test_a_line_between_two_samples():
+def test_sampled_load_is_linear_between_samples():
     load = SampledLoad([0.0, 1.0, 3.0], np.outer([0.0, 2.0, -2.0], np.ones(6)))
     value, rate = load.line(2.5)
     assert_close(value, np.full(6, -1.0), 1e-15)

@@ -48,7 +48,7 @@ def test_r_is_omega_over_the_root_of_twice_the_energy(seed):
     assert ((p.polhode[0] @ p.axes)[[0, 2]] >= 0.0).all()
 
 
-def test_it_rolls_without_slipping():
+def test_poinsot_ellipsoid_rolls_without_slipping():
     """The body's point at the contact is at rest, and both curves are as long as each other."""
     p = made("about the largest", 10.0, 20001)
     contact, w = p.herpolhode, rotate(rotation_from_quaternion(p.quaternion), p.polhode)
@@ -86,7 +86,7 @@ def test_curves_lie_on_both_surfaces(moments, effective):
     assert_close(pair[:, 0], pair[:, -1], 1e-12)
 
 
-def test_errors():
+def test_poinsot_rejects_invalid_input():
     I, q, w, t = np.diag([1.0, 2.0, 2.5]), QUATERNION, [1.0, 0.0, 0.1], [0.0, 1.0]
     with pytest.raises(SimulationError, match="at rest"):
         poinsot_motion(I, q, [0.0, 0.0, 0.0], t)
@@ -98,6 +98,6 @@ def test_errors():
         poinsot_motion(np.diag([1.0, 1.0, 2.5]), q, w, t)
 
 
-def test_a_motion_that_the_body_has_not():
+def test_polhode_curves_reject_unreachable_motion():
     with pytest.raises(SimulationError, match=r"I_eff = .* = 3 kg m² is not between"):
         polhode_curves(np.array([1.0, 2.0, 2.5]), [3.0])

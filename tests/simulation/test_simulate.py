@@ -265,7 +265,7 @@ def test_invalid_simulations_are_rejected(changed, message):
 
 
 @pytest.mark.parametrize("name", tuple(INTEGRATORS))
-def test_a_step_too_long_for_the_spin_says_when_and_which(name):
+def test_too_long_step_reports_time_and_body(name):
     """Torques that spin the second body of two up: 1 rad a step is passed before 2 s."""
     torque = np.array([[0.0, 0, 0], [0.0, 0, 15.3]])
     with pytest.raises(
@@ -278,7 +278,7 @@ def test_a_step_too_long_for_the_spin_says_when_and_which(name):
         )
 
 
-def test_a_motion_beyond_all_numbers_says_when():
+def test_overflowing_motion_reports_time():
     load = ConstantLoad([1e308, 0, 0])
     with pytest.raises(SimulationError, match=r"the body moved beyond all bounds at \d"):
         simulate(TOP, REST, duration=100.0, step=1.0, loads=[load])

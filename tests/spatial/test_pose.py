@@ -39,7 +39,7 @@ def test_batch_broadcasts_positions_against_single_rotation():
     assert_close((batch @ batch.inverse()).matrix, np.tile(np.eye(4), (6, 1, 1)), 1e-14)
 
 
-def test_a_pose_is_read_only_and_keeps_no_hold_of_its_arguments():
+def test_pose_is_read_only_copy():
     R, p = np.eye(3), np.zeros(3)
     X = Pose(R, p)
     p[0] = 7.0

@@ -38,7 +38,7 @@ def write(folder: Path, text: str, name: str = "spec.toml") -> Path:
     return path
 
 
-def test_a_whole_file_is_the_simulation_it_says(tmp_path):
+def test_complete_specification_is_read(tmp_path):
     write(tmp_path, HEADER + "0,1,2,3,0.1,0.2,0.3\n0.3,0,0,1,0,0,0\n", "wrench.csv")
     path = write(
         tmp_path,
@@ -119,7 +119,7 @@ def test_velocities_have_the_names_of_a_state_too(tmp_path):
         read_simulation(write(tmp_path, BODY + text.replace("velocity = [1, 0", "angular = [1, 0")))
 
 
-def test_the_same_body_in_every_way_it_can_be_given(tmp_path):
+def test_body_is_read_in_every_form(tmp_path):
     write_estimate(SavedEstimate(PARAMETERS), tmp_path / "estimate.json")
     ways = [
         '[body]\nestimate = "estimate.json"\n',
@@ -245,7 +245,7 @@ def test_an_impossible_estimate_is_named(tmp_path):
         simulation_of_estimate(tmp_path / "bad.json")
 
 
-def test_files_that_are_not_there_are_named(tmp_path):
+def test_missing_files_are_named(tmp_path):
     with pytest.raises(MissingFile, match=r"nothing.toml: no such file"):
         read_simulation(tmp_path / "nothing.toml")
     with pytest.raises(MissingFile, match=r"spec.toml: \[body\] estimate: .*no.json: no such file"):
@@ -277,7 +277,7 @@ def test_invalid_sample_file_reports_location(tmp_path, content, message):
     assert str(caught.value).count("w.csv") == 1
 
 
-def test_the_file_that_the_documentation_shows(tmp_path):
+def test_documented_specification_is_valid(tmp_path):
     page = Path(__file__).parents[2] / "docs" / "simulation.md"
     (block,) = re.findall(r"^```toml\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
     write_estimate(SavedEstimate(PARAMETERS), tmp_path / "estimate.json")

@@ -74,14 +74,14 @@ def sleeping(tally: Path, seconds: float = 0.01):
     return with_estimators(study, sleeps=Sleeps(seconds=seconds, tally=str(tally)))
 
 
-def test_the_rows_are_those_of_this_process_to_the_bit(cluster: Any, tmp_path: Path) -> None:
+def test_cluster_rows_are_bitwise_identical(cluster: Any, tmp_path: Path) -> None:
     run_study(quick(), tmp_path / "here", workers=0)
     summary = run_study(quick(), tmp_path / "there", scheduler=cluster.scheduler_address)
     assert (summary.done, summary.failed, summary.workers) == (28, 0, 2)
     assert_same_rows(tmp_path / "here", tmp_path / "there")
 
 
-def test_a_worker_killed_on_the_way(cluster: Any, tmp_path: Path) -> None:
+def test_killed_worker_is_replaced(cluster: Any, tmp_path: Path) -> None:
     study = sleeping(tmp_path / "tally")
     first = cluster.workers[0].pid
     killer = when_running(tmp_path / "tally", lambda: os.kill(first, signal.SIGKILL))
@@ -122,7 +122,7 @@ def test_workers_that_may_not_start_processes_are_named(make_cluster, tmp_path: 
 
 
 @pytest.mark.parametrize("address", ["nonsense://x", "tcp://127.0.0.1:1"])
-def test_no_scheduler_answers(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreachable_scheduler_is_reported(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("identify.studies.dask_cluster._ANSWER_WITHIN", 1.0)
     with pytest.raises(StudyError, match=r"no Dask scheduler answers at .* within 1 s"):
         DaskCluster(address)
@@ -137,7 +137,7 @@ def test_a_scheduler_without_workers_is_named(
         run_study(quick(), tmp_path, scheduler=address)
 
 
-def test_a_scheduler_that_ends_on_the_way(
+def test_scheduler_that_dies_during_run_is_reported(
     cluster: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     study = sleeping(tmp_path / "tally", 0.02)

@@ -74,7 +74,7 @@ def test_value_without_canonical_form_raises(value: object, within: Any) -> None
         plain(within(value))
 
 
-def test_a_field_that_is_left_out_has_to_be_there() -> None:
+def test_excluded_field_must_exist() -> None:
     assert fields_but(Point(1.0), "label") == {"x": 1.0}
     with pytest.raises(TypeError, match="Point has no fields lable"):
         fields_but(Point(1.0), "lable")
@@ -194,7 +194,7 @@ def keys_of(study) -> dict[tuple[str, str, int, str], str]:
     }
 
 
-def test_a_grid_may_grow_without_touching_what_is_there() -> None:
+def test_growing_grid_keeps_existing_keys() -> None:
     small = quick()
     large = quick(
         seeds=5,
@@ -220,7 +220,7 @@ def test_a_key_changes_with_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
     assert before.isdisjoint(trial.key for trial in quick().trials())
 
 
-def test_the_source_digest_leaves_out_what_only_shows_results(tmp_path: Path) -> None:
+def test_source_digest_excludes_reporting(tmp_path: Path) -> None:
     for part in ("estimation", "reporting", "commands"):
         (tmp_path / part).mkdir()
         (tmp_path / part / "one.py").write_text("x = 1\n")

@@ -5,7 +5,7 @@ from experiments.models import main
 ROBOTS = Path(__file__).resolve().parents[1] / "exchange/models/robots"
 
 
-def test_its_table(tmp_path, mujoco):
+def test_models_table(tmp_path, mujoco):
     """Two robots that are not those of the list, which is an exit status."""
     path = tmp_path / "models.md"
     assert main(["--robots", str(ROBOTS), "-o", str(path)]) == 1

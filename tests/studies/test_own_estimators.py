@@ -59,7 +59,7 @@ def rows_of(study, folder: Path, workers: int = 0) -> dict[str, dict]:
 
 
 @pytest.mark.parametrize("workers", [0, 1])
-def test_it_stands_beside_the_others_with_its_options_as_a_grid(tmp_path, workers):
+def test_custom_estimator_runs_with_option_grid(tmp_path, workers):
     study = study_in(
         tmp_path,
         "wls",
@@ -90,7 +90,7 @@ def test_a_file_that_changed_is_run_again_and_the_same_is_not(tmp_path):
     assert first != [trial.key for trial in weighed.trials()]
 
 
-def test_nothing_of_the_file_runs_while_the_study_is_read(tmp_path):
+def test_reading_a_study_does_not_execute_estimator_file(tmp_path):
     study = study_in(tmp_path, "mine.py:ridge", text=FILE + "\nraise SystemError('now')\n")
     (row,) = rows_of(study, tmp_path).values()
     assert (row["error_type"], row["error"]) == ("SystemError", "now")

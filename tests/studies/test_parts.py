@@ -62,7 +62,7 @@ def test_the_report_counts_pairs_of_halves_and_quarters_and_those_apart(log, tmp
 
 
 @pytest.mark.slow
-def test_the_longest_part_that_nothing_touched_is_taken_by_itself(log):
+def test_longest_contact_free_part_is_used_alone(log):
     assert list(parts.untouched(log)) == []
     touched = _changed(log, 16.0, 17.5, force=[0.0, 4.0, 6.0])
     ((what, rest),) = parts.untouched(touched)

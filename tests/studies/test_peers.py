@@ -27,7 +27,7 @@ def test_methods_find_the_same_body_on_the_same_rows(rows):
         assert_close(np.asarray(answer.phi) / scale, truth / scale, rtol=2e-3)
 
 
-def test_a_method_that_is_not_installed_is_a_row_that_says_so(rows, monkeypatch, tmp_path):
+def test_missing_method_becomes_row_with_reason(rows, monkeypatch, tmp_path):
     def absent(_):
         raise NotInstalled("pip install another")
 

@@ -101,7 +101,7 @@ class Dying(InProcess):
         return super().submit(function, *args, **kwargs)
 
 
-def test_a_part_whose_worker_died_is_made_again() -> None:
+def test_part_of_dead_worker_is_repeated() -> None:
     executor = Dying(every=False)
     assert reduce_statistics(list("abc"), str.upper, pair, executor) == "((AB)C)"
     assert len(executor.tried) == 3

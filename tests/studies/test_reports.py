@@ -85,7 +85,7 @@ def test_a_mark_changes_with_the_packages_and_with_what_is_measured(tmp_path, mo
     assert numerics_mark(("spatial",), [one]).startswith("`aaaaaaaaaaaa` of spatial; ")
 
 
-def test_a_report_is_old_until_it_is_written_and_when_its_study_changes(report, tmp_path, capsys):
+def test_report_is_outdated_until_written_and_after_study_changes(report, tmp_path, capsys):
     assert old_reports() == {"made": report}
     line = numerics_line("made", *parsed(), "logs")
     write_report(tmp_path / report.file, "# Title\n\ntext\n", line)

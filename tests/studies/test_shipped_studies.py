@@ -35,7 +35,7 @@ def test_synthetic_studies_run_without_datasets(name, tmp_path):
     assert (done.done, done.failed) == (len(study.estimators), 0)
 
 
-def test_the_study_of_shapes_has_noise_of_its_own_and_what_it_is_compared_with(stars):
+def test_shape_study_defines_noise_and_baselines(stars):
     study = load_study(EXPERIMENTS / "stars_shape.toml")
     assert study.seed != stars.seed
     assert [each.label for each in study.perturbations] == ["none", "low", "moderate", "high"]

@@ -18,7 +18,7 @@ def subject() -> subjects.Subject:
 
 
 @pytest.mark.slow
-def test_a_fault_is_counted_as_named_and_as_corrected(tmp_path, capsys):
+def test_fault_score_counts_detection_and_correction(tmp_path, capsys):
     path = tmp_path / "silent.md"
     chosen = ["--only", "torque's sign", "--logs", "fast-2", "--clean", "1", "--several", "0"]
     assert silent.main(["-o", str(path), *chosen, "--workers", "0"]) == 0
@@ -93,7 +93,7 @@ def test_the_jacobian_of_a_map_of_the_wrench_takes_its_size_out(subject, name):
          {"force": ["b", "a"], "torque": ["d", "c"]}),
     ],
 )  # fmt: skip
-def test_a_remedy_is_obeyed_as_it_is_written(remedy, table, keys):
+def test_remedy_is_applied_as_written(remedy, table, keys):
     schema = {"pose": {"maps": "a", "order": "xyzw"}, "wrench": {"force": ["a", "b"]}}
     assert scoring.obey(schema, remedy)[table] == {**schema.get(table, {}), **keys}
     assert schema["pose"] == {"maps": "a", "order": "xyzw"}
@@ -125,7 +125,7 @@ def test_remedy_without_schema_line_is_ignored_and_invalid_line_raises():
         ),
     ],
 )  # fmt: skip
-def test_all_tables_of_a_remedy_are_obeyed(patch, expected):
+def test_remedy_with_several_tables_is_applied(patch, expected):
     schema = {
         "twist": {"angular": ["a"]},
         "wrench": {"frame": "world", "point": "flange", "mount": {"unit": "mm"}},
@@ -135,7 +135,7 @@ def test_all_tables_of_a_remedy_are_obeyed(patch, expected):
     assert schema == before
 
 
-def test_scores_say_what_is_silent_and_what_misleads():
+def test_scores_classify_silent_and_misled_cases():
     fine = scoring.Score("log", "fault", "observable", 30.0, (), False, "yes", 1.9)
     assert fine.tellable
     assert not fine.silent

@@ -10,7 +10,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_line_says_done_failed_rate_and_time_to_go() -> None:
+def test_progress_line_shows_done_failed_rate_and_remaining_time() -> None:
     progress = Progress(total=100, present=20, done=30, failed=2, seconds=10.0)
     assert line(progress) == "50 of 100 trials, 20 were there, 2 failed, 3 a second, 17 s to go"
     assert progress.rate == 3.0
@@ -24,7 +24,7 @@ def test_durations_are_readable(seconds: float, said: str) -> None:
     assert duration(seconds) == said
 
 
-def test_elsewhere_lines_are_plain_and_rare() -> None:
+def test_progress_without_terminal_is_plain_and_rare() -> None:
     stream = io.StringIO()
     with shown_progress(stream) as show:
         for second in range(100):

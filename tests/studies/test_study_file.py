@@ -95,7 +95,7 @@ def test_invalid_study_reports_location(key: str, value: Any, message: str) -> N
         parse_study(QUICK | {key: value})
 
 
-def test_a_study_has_only_so_many_logs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_number_of_logs_of_a_study_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(document, "MOST_LOGS", 3)
     with pytest.raises(StudyError, match=r"no\. 1: with these the study has more than 3 logs"):
         quick(logs=[SYNTHETIC | {"number": 2, "mass": [1.0, 2.0]}])
@@ -149,7 +149,7 @@ def test_logs_in_files_are_found_beside_the_study_file(two_logs: Path) -> None:
         ),
     ],
 )
-def test_files_that_are_not_there(two_logs: Path, text: str, message: str) -> None:
+def test_missing_log_files_are_rejected(two_logs: Path, text: str, message: str) -> None:
     (two_logs / "folder").mkdir()
     with pytest.raises(StudyError, match=message):
         load_study(study_file(two_logs, text))
@@ -197,7 +197,7 @@ def test_logs_of_several_files_are_fitted(
     assert [before[name] == after[name] for name in names] == [True, False]
 
 
-def test_a_file_of_a_log_that_changed_meanwhile_is_an_error(
+def test_log_file_changed_during_run_is_an_error(
     two_logs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(work, "_LOADED", OrderedDict())  # no log is in memory
@@ -215,7 +215,7 @@ def test_a_file_of_a_log_that_changed_meanwhile_is_an_error(
 
 
 @pytest.mark.parametrize(("text", "message"), [(None, "no such file"), ("name = ", "not a TOML")])
-def test_a_study_file_that_cannot_be_read(tmp_path: Path, text: str | None, message: str) -> None:
+def test_unreadable_study_file_is_rejected(tmp_path: Path, text: str | None, message: str) -> None:
     if text is not None:
         (tmp_path / "study.toml").write_text(text)
     with pytest.raises(StudyError, match=f"study.toml: {message}"):
@@ -252,7 +252,7 @@ def test_a_data_set_of_the_catalog(two_logs: Path, monkeypatch: pytest.MonkeyPat
         quick(logs=[{"kind": "dataset", "name": "stars", "only": ["Bax"]}])
 
 
-def test_a_data_set_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_dataset_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IDENTIFY_DATA", str(tmp_path))
     with pytest.raises(DatasetError, match="stars"):
         quick(logs=[{"kind": "dataset", "name": "stars"}])

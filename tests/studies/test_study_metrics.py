@@ -111,7 +111,7 @@ def test_given_parameters_are_excluded_from_coverage() -> None:
     assert covered["covered_hx"] == 1.0
 
 
-def test_a_mass_that_nobody_knows(data: TrialData) -> None:
+def test_estimator_with_known_mass_needs_true_mass(data: TrialData) -> None:
     unknown = TrialData(data.recording)
     with pytest.raises(ProblemError, match="does not know the mass"):
         Consistent(mass="known").estimate(unknown)

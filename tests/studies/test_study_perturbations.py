@@ -36,7 +36,7 @@ def rng(seed: int = 0) -> np.random.Generator:
 
 
 @pytest.mark.parametrize("name", ["position", "linear_velocity", "angular_velocity", "force"])
-def test_noise_has_its_sigma_and_leaves_the_rest(name: str) -> None:
+def test_noise_has_given_sigma_and_changes_nothing_else(name: str) -> None:
     recording = log()
     noisy = GaussianNoise(**{name: 0.3}).apply(recording, rng())
     added = noisy.signals[name] - recording.signals[name]
@@ -99,7 +99,7 @@ def test_a_delay_longer_than_the_log_is_an_error() -> None:
         Delay(wrench=9.0).apply(log(duration=2.0), rng())
 
 
-def test_coloured_noise_has_its_size_and_forgets_in_its_time() -> None:
+def test_coloured_noise_has_given_sigma_and_time_constant() -> None:
     recording = log(duration=400.0)
     noisy = GaussianNoise(force=0.3, time_constant=0.15).apply(recording, rng())
     added = noisy.signals["force"] - recording.signals["force"]
@@ -117,7 +117,7 @@ def test_relative_noise_is_a_share_of_the_signals_spread() -> None:
     assert_close(np.std(added), 0.1 * spread, 0.05)
 
 
-def test_an_encoder_counts_whole_steps_from_anywhere() -> None:
+def test_encoder_quantises_relative_to_random_origin() -> None:
     recording = log(duration=10.0, include="pose")
     coarse = Quantisation(position=1e-3, angle=2e-3).apply(recording, rng())
     moved = coarse.signals["position"] - recording.signals["position"]
@@ -129,7 +129,7 @@ def test_an_encoder_counts_whole_steps_from_anywhere() -> None:
     assert 1e-3 < turned.max() < np.sqrt(5.0) * 1e-3
 
 
-def test_a_log_of_some_signals_alone_has_no_others() -> None:
+def test_only_keeps_selected_signals() -> None:
     recording = log(duration=2.0)
     poses = OnlySignals(keep=("position", "quaternion")).apply(recording, rng())
     assert set(poses.signals) == {"position", "quaternion", "force", "torque"}

@@ -111,7 +111,7 @@ def test_unpaired_trials_are_excluded() -> None:
     assert np.isnan(row["low"])
 
 
-def test_an_estimate_that_is_no_number_is_a_failure(tmp_path: Path) -> None:
+def test_nan_estimate_counts_as_failure(tmp_path: Path) -> None:
     run_study(with_estimators(quick(seeds=1), none=GivesNoNumber()), tmp_path, workers=0)
     rows = open_results(tmp_path).frame
     failed = rows[rows["estimator"] == "none"]

@@ -58,7 +58,7 @@ def test_a_grid_that_grew_adds_what_is_missing(tmp_path: Path, out: Path) -> Non
     assert_same_rows(out, tmp_path / "at_once")
 
 
-def test_local_processes_give_the_same_to_the_bit(tmp_path: Path, whole: Path) -> None:
+def test_local_processes_give_bitwise_identical_rows(tmp_path: Path, whole: Path) -> None:
     run_study(quick(), tmp_path, workers=2)
     assert_same_rows(whole, tmp_path)
 
@@ -111,9 +111,7 @@ def test_only_some_trials(tmp_path: Path) -> None:
     assert run_study(quick(), tmp_path, workers=0).present == 3
 
 
-def test_progress_counts_what_is_on_the_disk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_progress_counts_committed_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Progress] = []
     added: list[int] = []
     add = Store.add
@@ -134,7 +132,7 @@ def test_progress_counts_what_is_on_the_disk(
 
 
 @pytest.mark.slow
-def test_a_trial_that_kills_its_worker_is_a_row_and_the_rest_is_done(tmp_path: Path) -> None:
+def test_trial_that_kills_worker_becomes_error_row(tmp_path: Path) -> None:
     """Two processes; the killer dies with others in flight, then alone, and is given up."""
     study = with_estimators(quick(seeds=1), killer=KillsItsWorker(tally=str(tmp_path / "tally")))
     study = replace(study, logs=study.logs[:1], perturbations=study.perturbations[:1])
@@ -155,7 +153,7 @@ def test_workers_that_cannot_start_end_the_run(
 
 
 @pytest.mark.slow
-def test_a_process_that_died_idle_is_replaced_and_nobody_is_to_blame() -> None:
+def test_idle_dead_process_is_replaced_without_failed_trial() -> None:
     with LocalProcesses(1) as executor:
         first = executor.submit(os.getpid).result(60)
         os.kill(first, signal.SIGKILL)
@@ -163,7 +161,7 @@ def test_a_process_that_died_idle_is_replaced_and_nobody_is_to_blame() -> None:
 
 
 @pytest.mark.slow
-def test_a_trial_over_the_time_limit_is_a_row_and_the_rest_is_done(tmp_path: Path) -> None:
+def test_trial_over_time_limit_becomes_error_row(tmp_path: Path) -> None:
     """The limit is of each trial: those in one batch with it are run again, and kept."""
     hangs = Hangs(tally=str(tmp_path / "tally"))
     study = with_estimators(replace(quick(seeds=1), timeout=2.0), hangs=hangs)
@@ -179,7 +177,7 @@ def test_a_trial_over_the_time_limit_is_a_row_and_the_rest_is_done(tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_a_batch_over_the_time_limit_is_taken_apart() -> None:
+def test_batch_over_time_limit_is_split() -> None:
     with LocalProcesses(1, time_limit=1.0) as executor:
         items = run_items(
             executor, sleep_all, [(0.0, 3600.0, 0.1)], lambda item: [(part,) for part in item]
@@ -197,7 +195,7 @@ def test_a_time_limit_needs_a_process(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_trial_that_leaves_is_a_failed_trial(tmp_path: Path) -> None:
+def test_trial_that_exits_process_is_failed_trial(tmp_path: Path) -> None:
     ways = ("SystemExit", "GeneratorExit", "KeyboardInterrupt")
     study = quick(seeds=1, perturbations=["none"], estimators=["ols"])
     study = with_estimators(study, **{by: Leaves(by=by) for by in ways})
@@ -208,7 +206,7 @@ def test_a_trial_that_leaves_is_a_failed_trial(tmp_path: Path) -> None:
         assert set(frame.loc[by, "error_type"]) == {by}
 
 
-def test_an_interrupt_in_this_process_is_the_keyboards(tmp_path: Path) -> None:
+def test_interrupt_in_this_process_is_keyboard_interrupt(tmp_path: Path) -> None:
     study = with_estimators(quick(), leaves=Leaves(by="KeyboardInterrupt"))
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
     try:

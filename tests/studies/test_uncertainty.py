@@ -7,7 +7,7 @@ from tests.close import assert_close
 
 
 @pytest.mark.parametrize("trials", [1, 7, 20, 400])
-def test_so_many_hits_or_more_have_a_chance_of_a_fortieth_at_the_ends(trials):
+def test_share_interval_has_tail_probability_of_one_fortieth(trials):
     """By the sums of the binomial distribution, and by SciPy's quantiles of the beta one."""
     for hits in {0, 1, trials // 2, trials - 1, trials}:
         low, high = share_interval(hits, trials)
@@ -22,7 +22,7 @@ def test_so_many_hits_or_more_have_a_chance_of_a_fortieth_at_the_ends(trials):
     assert np.isnan(share_interval(0, 0)).all()
 
 
-def test_the_mean_is_held_by_ninety_five_of_a_hundred_intervals():
+def test_mean_interval_covers_95_percent():
     rng = np.random.default_rng(3)
     for draw, mean in ((rng.normal, 0.0), (rng.exponential, 1.0)):
         found = [mean_interval(draw(size=60)) for _ in range(400)]

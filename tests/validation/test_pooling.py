@@ -94,7 +94,7 @@ def test_same_mean_of_scalars_is_welch_test():
     assert_close(p, f_distribution.sf(welch, count - 1, (count**2 - 1) / (3.0 * lost)), rtol=1e-10)
 
 
-def test_beside_a_known_mean_it_is_exactly_f():
+def test_comparison_with_known_mean_is_f_test():
     rng = np.random.default_rng(2)
     covariance, mean = positive(rng, 10), rng.standard_normal(10)
     information = np.array([np.linalg.inv(covariance), 1e12 * np.eye(10)])

@@ -26,7 +26,7 @@ def test_diverged_replay_does_not_affect_other_bodies():
     assert done.missing[1].startswith("No replay in one shot with the truth: ")
 
 
-def test_an_estimate_that_is_lost_has_no_replay_and_a_reason():
+def test_diverged_estimate_has_no_replay_and_a_reason():
     done = Replays(((segment(200.0, 3.0), BIAS),), {"estimate": TINY, "truth": PHI})
     assert done.windows is None
     assert done.single_shot is None

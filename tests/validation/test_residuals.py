@@ -79,7 +79,7 @@ def test_unmodelled_wrench_exceeds_noise_on_its_axis_only(extra):
     assert found.tolist() == [False, True, False, False, False, False]
 
 
-def test_another_body_leaves_what_goes_with_the_motion():
+def test_residual_of_wrong_body_correlates_with_motion():
     assert non_noise_axes([log(8)], 1.3 * PHI, BIAS[None]).all()
 
 
@@ -90,6 +90,6 @@ def test_still_poses_have_no_order_in_time_and_are_compared_with_their_attitude(
     assert non_noise_axes(still, 1.2 * PHI, BIAS[None])[:3].all()
 
 
-def test_as_many_numbers_as_terms_say_nothing():
+def test_residual_test_needs_more_rows_than_terms():
     few = [scan(still_poses(PHI, Rotation.random(4, random_state=2), bias=BIAS))]
     assert not non_noise_axes(few, 1.2 * PHI, BIAS[None]).any()

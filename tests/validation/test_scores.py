@@ -98,7 +98,7 @@ def test_static_poses_use_leave_one_out():
     assert_close(scores.rms, np.sqrt(np.mean(errors**2, axis=0)), 1e-8)
 
 
-def test_an_error_that_is_no_want_of_data_is_not_taken_for_a_refusal():
+def test_unexpected_error_in_fold_is_raised():
     _, rows = simulated(3, [200])
 
     def broken(parts):
@@ -120,7 +120,7 @@ def test_without_two_folds_or_any_fit_there_are_no_scores():
     assert held_out_scores([statistics_of_rows(rows[0], 100.0)], never) is None
 
 
-def test_an_axis_that_never_changes_has_no_finite_share_to_explain():
+def test_constant_axis_has_no_r_squared():
     _, rows = simulated(6, [150])
     rows[0][:, 13] = 0.0
     blocks = [statistics_of_rows(rows[0], 150.0)]

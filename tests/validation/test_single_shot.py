@@ -10,7 +10,7 @@ from tests.validation.test_replay import BIAS, PHI, segment
 SPREAD = np.diag((1e-2 * np.array([PHI[0], *[0.05 * PHI[0]] * 3, *[PHI[4]] * 6])) ** 2)
 
 
-def test_it_follows_the_longest_segment_to_its_end():
+def test_single_shot_covers_longest_segment():
     parts = [(segment(500.0, 1.0, 1), BIAS), (segment(500.0, 4.0, 2), BIAS)]
     done = replay_in_one_shot(parts, {"true": PHI})
     assert len(done.time) == 2000
@@ -64,7 +64,7 @@ def test_posterior_without_consistent_bodies_has_no_samples():
     assert posterior_bodies(impossible, 1e-6 * SPREAD, np.random.default_rng(0)) is None
 
 
-def test_there_has_to_be_a_body_and_a_segment():
+def test_single_shot_needs_body_and_segment():
     with pytest.raises(SimulationError, match="at least one body"):
         replay_in_one_shot([(segment(100.0, 2.0), BIAS)], {})
     assert replay_in_one_shot([], {"true": PHI}) is None

@@ -93,7 +93,7 @@ def test_noise_above_motion_is_reported_as_reason():
     assert all("noise of the wrench alone" in why for why in done.missing)
 
 
-def test_terminal_and_report_have_it_beside_the_errors():
+def test_terminal_and_report_show_noise_yardstick():
     rng = np.random.default_rng(1)
     noise = Noise(force=0.2, torque=5e-3, position=1e-4, orientation=1e-4)
     result = fit(synthetic_recording(PHI, rng=rng, noise=noise, bias=BIAS))

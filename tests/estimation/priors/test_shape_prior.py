@@ -123,7 +123,7 @@ def test_a_file_of_points_has_volumes_and_parts(tmp_path):
         ("", "it is no CSV"),
     ],
 )
-def test_points_that_are_no_shape_are_refused(tmp_path, text, said):
+def test_invalid_shape_points_are_rejected(tmp_path, text, said):
     path = tmp_path / "tool.csv"
     path.write_text(text)
     with pytest.raises(ModelError, match=said):
@@ -141,7 +141,7 @@ def test_points_that_are_no_shape_are_refused(tmp_path, text, said):
         (lambda: ShapePrior.of_box([0.1, 0.2]), "box: sides"),
     ],
 )
-def test_shapes_that_say_nothing_are_refused(make, said):
+def test_uninformative_shapes_are_rejected(make, said):
     with pytest.raises(IdentifyError, match=said):
         make()
 

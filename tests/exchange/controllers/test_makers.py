@@ -69,13 +69,13 @@ def test_yaskawa_units() -> None:
 
 
 @pytest.mark.parametrize("name", ["fanuc", "yaskawa"])
-def test_a_screen_says_that_it_drops_the_products(name: str) -> None:
+def test_screen_setting_reports_lost_products(name: str) -> None:
     assert any("products of inertia" in said for said in payload_setting(name, gripper()).lost)
     assert not any("products of inertia" in said for said in payload_setting(name, box()).lost)
 
 
 @pytest.mark.parametrize("name", ["franka", "franka_desk", "ros", "ur"])
-def test_a_plate_is_thickened_and_says_so(name: str) -> None:
+def test_plate_is_thickened_with_note(name: str) -> None:
     plate = gripper(np.diag([0.01, 0.02, 0.03]))
     written = payload_setting(name, plate)
     assert any("thickness" in said for said in written.lost)

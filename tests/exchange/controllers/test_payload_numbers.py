@@ -16,7 +16,9 @@ second_moments = st.tuples(*(st.floats(0.0, 10.0),) * 3)
 
 
 @given(second_moments, st.integers(1, 8))
-def test_moments_stay_possible_and_near(second: tuple[float, ...], decimals: int) -> None:
+def test_rounded_moments_stay_consistent_and_close(
+    second: tuple[float, ...], decimals: int
+) -> None:
     moments = sum(second) - np.array(second)
     texts = round_moments(moments, decimals)
     units = np.array([int(text.replace(".", "")) for text in texts])

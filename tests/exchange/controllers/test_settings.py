@@ -36,7 +36,7 @@ def test_every_controller_has_a_reader() -> None:
 
 @pytest.mark.parametrize("name", WHOLE)
 @given(body=payloads())
-def test_a_whole_tensor_is_read_back(name: str, body: InertialParameters) -> None:
+def test_full_inertia_matrix_is_read_back(name: str, body: InertialParameters) -> None:
     read = READERS[name](payload_setting(name, body).text)
     assert_close(read.mass, body.mass, 1e-8)
     assert_close(read.com, body.com, 1e-8, scale=np.abs(body.com).max() + 1e-9)
@@ -85,7 +85,7 @@ def test_point_mass_keeps_zero_inertia(name: str, mass: float, com: np.ndarray) 
 
 
 @pytest.mark.parametrize("name", CONTROLLERS)
-def test_the_text_ends_its_line_and_the_notes_speak(name: str) -> None:
+def test_setting_text_ends_with_newline_and_has_notes(name: str) -> None:
     written = payload_setting(name, InertialParameters.from_com(2.0, [0, 0, 0.1], 0.01 * np.eye(3)))
     assert written.text.endswith("\n")
     assert not written.text.endswith("\n\n")

@@ -156,7 +156,7 @@ def test_elements_without_end_are_refused(tmp_path, monkeypatch):
         read_model(path)
 
 
-def test_deep_nesting_is_no_recursion(tmp_path):
+def test_deep_nesting_does_not_overflow_stack(tmp_path):
     path = tmp_path / "model.xml"
     depth = MAX_NESTING - 10
     path.write_text(

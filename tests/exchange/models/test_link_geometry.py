@@ -143,7 +143,7 @@ class TestMeshes:
             ("file://{folder}/part.stl", "part.stl"),
         ],
     )
-    def test_they_are_found_as_ros_finds_them(self, tmp_path, name, place):
+    def test_meshes_are_located_as_in_ros(self, tmp_path, name, place):
         base = tmp_path / "robots"
         file = (base if place.startswith("meshes") else tmp_path) / place
         write_stl(file, TETRAHEDRON * 1000.0, FACES)
@@ -212,13 +212,13 @@ def test_a_margin_is_asked_for_and_reached(tmp_path, margin, diagonal):
 
 
 @pytest.mark.parametrize("margin", [-0.1, 1 / 3, float("nan")])
-def test_no_body_has_such_a_margin(margin):
+def test_unattainable_margin_is_rejected(margin):
     with pytest.raises(ModelError, match=r"expected from 0 .* to below 1/3"):
         Requirement(margin=margin)
 
 
 @pytest.mark.parametrize("density", [-1.0, 0.0, 1e6])
-def test_no_material_has_such_a_density(density):
+def test_implausible_density_is_rejected(density):
     with pytest.raises(ModelError, match="density: expected more than 0 and up to 100000 kg/m³"):
         RepairSettings(density=density)
 

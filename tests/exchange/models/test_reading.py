@@ -120,7 +120,7 @@ TURNS = [
 
 
 @pytest.mark.parametrize("compiler", ["", 'angle="radian"', 'eulerseq="zYx"', 'eulerseq="XYZ"'])
-def test_every_turn_of_mjcf_is_that_of_mujoco(tmp_path, mujoco, compiler):
+def test_mjcf_rotations_match_mujoco(tmp_path, mujoco, compiler):
     inner = "".join(
         f'<body name="b{i}"><freejoint/><inertial pos="1 2 3" mass="2" diaginertia="2 3 4" {turn}/>'
         f"</body>"

@@ -113,9 +113,7 @@ def test_repair_in_rotated_axes_keeps_half_the_margin_after_rounding(tmp_path, f
 
 
 @pytest.mark.parametrize("entry", ["2.40741e-35", "1.35525e-20"])
-def test_an_inertia_of_practically_nothing_becomes_that_of_a_plausible_ball(
-    tmp_path, entry, mujoco
-):
+def test_negligible_inertia_becomes_that_of_plausible_ball(tmp_path, entry, mujoco):
     """0.78 kg of water's density: r³ = 3 m / 4πρ and I = 2/5 m r². No geometry says otherwise."""
     text = (
         '<robot name="r"><link name="w"/><joint name="j" type="continuous"><parent link="w"/>'

@@ -20,7 +20,7 @@ many = pytest.mark.parametrize("count", few_or_many(200, 10_000))
 
 @pytest.mark.parametrize("principal", [False, True])
 @given(phi=bodies())
-def test_the_printed_body_is_possible_and_the_same(phi, principal):
+def test_printed_body_is_consistent_and_equal(phi, principal):
     rounded = round_body(phi, principal=principal)
     assert_same_body(rounded.phi, phi, allowed(phi))
     assert is_consistent(rounded.phi)

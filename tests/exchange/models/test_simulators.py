@@ -69,7 +69,7 @@ def inertial(mass: str, six: tuple[float, ...]) -> str:
 
 @pytest.mark.parametrize("program", [name for name in SIMULATORS if name != "pinocchio"])
 @pytest.mark.parametrize("case", CASES)
-def test_a_program_refuses_what_is_foretold(tmp_path, case, program):
+def test_predicted_rejections_match_programs(tmp_path, case, program):
     """The judgement by the numbers, and the program's own; the list is what was measured."""
     mass, six, refusing = CASES[case]
     path = tmp_path / "r.urdf"

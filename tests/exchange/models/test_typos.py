@@ -90,7 +90,7 @@ ORDERS = {
 
 @pytest.mark.parametrize("form", WRITE)
 @pytest.mark.parametrize("case", MENDED)
-def test_a_slip_is_named_and_what_agrees_is_kept(tmp_path, form, case):
+def test_typo_is_reported_and_other_numbers_are_kept(tmp_path, form, case):
     numbers, meant, text = MENDED[case]
     path = model(tmp_path, numbers, form=form)
     (judged,) = check_links(read_model(path).links)
@@ -113,7 +113,7 @@ def test_a_centre_of_mass_in_millimetres_is_warned_of(tmp_path, x, shape):
 
 
 @pytest.mark.parametrize("case", ORDERS)
-def test_numbers_in_another_order_are_put_right(tmp_path, case):
+def test_numbers_in_wrong_order_are_reordered(tmp_path, case):
     form, numbers, meant = ORDERS[case]
     done, (link,) = repaired(model(tmp_path, numbers, form=form))
     assert_close(link.printed[4:], np.array(meant.split(), dtype=float), 1e-8)
@@ -121,7 +121,7 @@ def test_numbers_in_another_order_are_put_right(tmp_path, case):
     assert re.search(named, done.repairs[0].change)
 
 
-def test_a_slip_is_found_in_any_body_that_it_makes_impossible(tmp_path):
+def test_typo_is_found_in_any_inconsistent_body(tmp_path):
     """A thousand times too large, of moments between 1 and 2: the least power puts it right."""
     rng = np.random.default_rng(3)
     for _ in range(20):
@@ -144,7 +144,7 @@ def test_a_slip_is_found_in_any_body_that_it_makes_impossible(tmp_path):
         ("left_ankle", "right_knee", False),
     ],
 )
-def test_the_link_of_the_other_side_says_what_was_meant(tmp_path, good, bad, same):
+def test_mirrored_link_suggests_correction(tmp_path, good, bad, same):
     """A moment and a product; two products of a mirrored link have the other sign."""
     path = model(
         tmp_path,
@@ -204,7 +204,7 @@ def test_a_repaired_body_larger_than_its_shape_is_warned_of(tmp_path):
 
 @pytest.mark.parametrize("form", WRITE)
 @pytest.mark.parametrize("moment", ["1", "0.001", "1e-6"])
-def test_a_placeholder_is_warned_of_once(tmp_path, form, moment):
+def test_placeholder_is_reported_once(tmp_path, form, moment):
     path = model(tmp_path, f"{moment} 0 0 {moment} 0 {moment}", form=form)
     (judged,) = check_links(read_model(path).links)
     assert judged.problem == ""
@@ -246,7 +246,7 @@ def test_each_reason_is_one_line(tmp_path):
     assert program == "MuJoCo does not compile the file"
 
 
-def test_entries_that_sdf_fills_in_are_named(tmp_path):
+def test_sdf_default_entries_are_named(tmp_path):
     text = sdf("1 0 0 1.2 0 1").replace("<izz>1</izz>", "")
     (link,) = read_model(model(tmp_path, text, form="sdf")).links
     assert link.note == "no <izz>: SDFormat gives it 1 kg m² about each axis"

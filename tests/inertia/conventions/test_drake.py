@@ -35,7 +35,7 @@ def read():
 
 
 @given(bodies(flat=False), rotations())
-def test_urdf_is_read_by_drake_as_it_is_meant(read, phi, R):
+def test_drake_reads_urdf_as_same_body(read, phi, R):
     for axes in ("body", "principal", R):
         theirs = read(urdf_text(SdfInertial.from_phi(phi, axes)), "urdf")
         assert_same_body(MATRIX.to_phi(theirs.CopyToFullMatrix6()), phi, 1e-14)
@@ -46,7 +46,7 @@ def test_urdf_is_read_by_drake_as_it_is_meant(read, phi, R):
     rotations(),
     st.sampled_from([("euler_rpy", False), ("euler_rpy", True), ("quat_xyzw", False)]),
 )
-def test_sdf_is_read_by_drake_as_it_is_meant(read, phi, R, form):
+def test_drake_reads_sdf_as_same_body(read, phi, R, form):
     rotation_format, degrees = form
     for axes in ("body", "principal", R):
         ours = SdfInertial.from_phi(phi, axes, rotation_format=rotation_format, degrees=degrees)

@@ -52,7 +52,7 @@ def test_ros_message_is_about_the_centre_of_mass(seed):
 
 
 @given(bodies(), rotations())
-def test_axes_are_those_that_were_asked_for(phi, R):
+def test_requested_axes_are_used(phi, R):
     kept = SdfInertial.from_phi(phi, R)
     assert_close(kept.X_LC.rotation, R, 1e-14)
     assert_same_body(kept.to_phi(), phi, 1e-14)

@@ -38,7 +38,7 @@ def test_principal_moments_compile_to_themselves(mujoco, phi):
 
 
 @given(bodies(flat=False), rotations())
-def test_urdf_is_compiled_as_it_is_meant(mujoco, phi, R):
+def test_mujoco_compiles_urdf_to_same_body(mujoco, phi, R):
     for axes in ("body", "principal", R):
         read = compiled(mujoco, urdf_text(SdfInertial.from_phi(phi, axes), moving=True))
         Ic = inertia_about_com(phi)
@@ -51,7 +51,7 @@ shares = st.sampled_from([0.0, 0.3, 0.7, 1.0 - 1e-16, 1.0, 1.0 + 2.3e-16, 1.0 + 
 
 
 @given(floors, st.tuples(floors, floors, shares, st.permutations([0, 1, 2])))
-def test_compiles_says_what_the_compiler_says(mujoco, mass, shape):
+def test_compiles_matches_mujoco_compiler(mujoco, mass, shape):
     a, b, share, order = shape
     moments = MIN_INERTIA * np.array([a, b, share * (a + b)])[order]
     inertial = MujocoInertial(mass * MIN_INERTIA, np.zeros(3), [1.0, 0, 0, 0], moments)

@@ -57,13 +57,13 @@ def test_axes_that_are_principal_already_are_kept_or_permuted(order):
     st.floats(-np.pi, np.pi),
     st.sampled_from([1.0, -1.0]),
 )
-def test_rotation_comes_back_at_the_pole_of_pitch_too(roll, off, yaw, sign):
+def test_rotation_round_trip_at_gimbal_lock(roll, off, yaw, sign):
     R = rotation_from_rpy(np.array([roll, sign * (np.pi / 2 - off), yaw]))
     assert_close(rotation_from_rpy(rpy_from_rotation(R)), R, 1e-15, scale=4.0)
 
 
 @given(st.floats(-3.1, 3.1), st.floats(-1.5, 1.5), st.floats(-3.1, 3.1))
-def test_angles_come_back_and_turn_about_fixed_axes(roll, pitch, yaw):
+def test_euler_angles_round_trip_about_fixed_axes(roll, pitch, yaw):
     rpy = np.array([roll, pitch, yaw])
     assert_close(rpy_from_rotation(rotation_from_rpy(rpy)), rpy, 1e-13, scale=4.0)
     half = 0.5 * rpy

@@ -24,7 +24,7 @@ names = st.sampled_from(sorted(CONVENTIONS))
 
 
 @given(names, bodies())
-def test_a_body_comes_back(name, phi):
+def test_convention_round_trip(name, phi):
     convention = find_convention(name)
     back = convention.to_phi(convention.from_phi(phi))
     if name in ABOUT_ORIGIN:
@@ -34,7 +34,7 @@ def test_a_body_comes_back(name, phi):
 
 
 @given(names, seeds())
-def test_a_batch_is_its_bodies(name, seed):
+def test_batch_equals_single_bodies(name, seed):
     convention = find_convention(name)
     rng = np.random.default_rng(seed)
     batch = np.array([random_body(rng, mass) for mass in (0.1, 1.0, 20.0, 3e3)]).reshape(2, 2, 10)

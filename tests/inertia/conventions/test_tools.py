@@ -49,7 +49,7 @@ def test_drake_has_the_same_body_and_energy(tree, phi, V):
     assert_close(theirs.CopyToFullMatrix6(), body.to_spatial("drake_matrix"), 1e-13)
 
 
-def test_drake_refuses_what_is_impossible(tree):
+def test_drake_rejects_inconsistent_bodies(tree):
     with pytest.raises(ModelError, match=r"Drake rejects the body: .*IsPhysicallyValid"):
         InertialParameters.from_com(1.0, [0, 0, 0], np.diag([1.0, 1.0, 5.0])).to_drake()
     with pytest.raises(ModelError, match="Drake"):
@@ -81,7 +81,7 @@ def test_mujoco_has_the_same_body_and_energy(mujoco, phi, V):
 
 @settings(max_examples=20)
 @given(bodies(flat=False), rotations())
-def test_mujoco_may_say_the_full_inertia_or_any_axes(mujoco, phi, R):
+def test_mujoco_inertia_accepts_full_matrix_or_any_axes(mujoco, phi, R):
     from identify.inertia.conventions import find_convention
     from identify.inertia.conventions.axes import wxyz_from_rotation
 
@@ -125,7 +125,7 @@ def test_a_matrix_by_its_convention(phi, name):
     assert InertialParameters.from_spatial(theirs, name) == body
 
 
-def test_matrices_go_in_batches_and_other_names_are_refused():
+def test_matrices_are_batched_and_unknown_names_rejected():
     again = InertialParameters.from_spatial(TWO.to_spatial("featherstone"), "featherstone")
     assert again == TWO
     with pytest.raises(ModelError, match="did you mean 'drake_matrix'"):

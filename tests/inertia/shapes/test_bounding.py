@@ -22,7 +22,7 @@ def by_cvxpy(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_it_is_that_of_the_convex_program(seed):
+def test_enclosing_ellipsoid_matches_convex_program(seed):
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(rng.integers(5, 40), 3)) * [1.0, 0.5, 2.0] + [1.0, -2.0, 0.5]
     found = enclosing_ellipsoid(points)
@@ -34,7 +34,7 @@ def test_it_is_that_of_the_convex_program(seed):
 
 
 @given(seeds(), st.integers(4, 200), poses())
-def test_it_holds_the_points_and_moves_with_every_affine_map(seed, count, X):
+def test_enclosing_ellipsoid_contains_points_and_is_affine_equivariant(seed, count, X):
     rng = np.random.default_rng(seed)
     points = rng.uniform(-1.0, 1.0, size=(count, 3))
     stretch = X.rotation @ np.diag([1.0, 10.0, 1e-3])
@@ -70,7 +70,7 @@ def test_flat_sets_have_flat_ellipsoids(X):
 
 
 @given(poses(), seeds())
-def test_the_homogeneous_matrix_tells_bodies_inside_from_those_outside(X, seed):
+def test_homogeneous_matrix_separates_inside_from_outside(X, seed):
     """tr(E Π) ≥ 0 for clouds of points inside, and below zero for a point outside."""
     rng = np.random.default_rng(seed)
     axes = np.sort(rng.uniform(0.3, 2.0, 3))

@@ -20,7 +20,7 @@ SIDES = np.array([0.2, 0.3, 0.5])
 
 
 @given(poses())
-def test_a_box_of_triangles_is_a_box_wherever_it_stands(X):
+def test_box_mesh_matches_box_at_any_pose(X):
     mesh = Mesh(X.apply(CUBE * SIDES), CUBE_FACES)
     box = in_frame(Box(*SIDES).body(density=700.0), X)
     assert_same_body(mesh.body(density=700.0), box, 1e-11)

@@ -21,7 +21,7 @@ BY_NAME = pytest.mark.parametrize("shape", EXAMPLES, ids=list(SHAPES))
 
 
 @BY_NAME
-def test_moments_are_those_of_the_shapes_picture(shape):
+def test_moments_match_numerical_quadrature(shape):
     order = 48 if isinstance(shape, EllipsoidShell) else 24
     assert_same_body(shape.body(density=1.0), phi_of_patches(patches_of(shape), order), 1e-13)
 
@@ -68,6 +68,6 @@ def test_invalid_mass_or_density_is_rejected(arguments, message):
         Box(1, 2, 3).body(**arguments)
 
 
-def test_a_body_beyond_all_numbers_is_refused():
+def test_overflowing_body_is_rejected():
     with pytest.raises(ModelError, match="inertia overflows"):
         Box(1e59, 1e59, 1e59).body(mass=1e300)

@@ -19,7 +19,7 @@ def test_a_shape_is_built_from_its_name_and_numbers():
     assert shape_from_sizes("capsule", np.array([0.1, 0.2])) == Capsule(0.1, 0.2)
 
 
-def test_each_shape_says_its_sizes_and_units():
+def test_shape_lists_sizes_and_units():
     assert shape_sizes("box")[0] == Size("x", "length along x")
     assert [size.name for size in shape_sizes("cylinder")] == ["radius", "length"]
     assert "without the half balls" in shape_sizes("capsule")[1].meaning
@@ -29,7 +29,7 @@ def test_each_shape_says_its_sizes_and_units():
         assert all(size.meaning for size in sizes)
 
 
-def test_each_shape_says_what_it_is_and_where_its_origin_is():
+def test_shape_describes_itself_and_its_origin():
     """A shape whose centroid is not at the origin does not have its origin at its centre."""
     for name, (kind, description, origin) in SHAPES.items():
         shape = kind(*[0.3, 0.2, 0.1][: len(shape_sizes(name))])

@@ -20,7 +20,7 @@ def swept(column: str, values: dict[str, float]):
     return rows(metrics, logs=logs, corruptions=corruptions, seeds=3)
 
 
-def test_errors_stand_over_the_swept_value_with_their_spread():
+def test_errors_are_plotted_over_swept_value_with_spread():
     (made,) = accuracy_figures(swept("log_duration", {"a/0": 1.0, "a/1": 10.0, "a/2": 100.0}))
     assert made.name == "accuracy_log_duration"
     mass, consistent = made.figure.axes

@@ -85,7 +85,7 @@ def with_scores(of: StudyRows) -> StudyRows:
     return replace(of, study=quick(targets=wanted, published=published))
 
 
-def test_scores_are_mean_and_median_with_failures_beside():
+def test_scores_show_mean_median_and_failures():
     text = said_by(scores, rows(failing))
     assert cells(text, "`low`", "`ols`") == [["2.00 / 2.00", "0 [0, 60.2]", "10.0", "2"]]
     (ours,) = cells(text, "`low`", "`psd`")
@@ -128,7 +128,7 @@ def test_failed_fits_are_not_consistent():
     assert "cons.%: of all fits that were tried; one that failed is not consistent" in shown
 
 
-def test_head_says_what_ran_and_with_what():
+def test_summary_header_states_study_and_versions():
     text = said_by(head, rows(failing))
     assert cells(text, "trials") == [["16, 4 failed"]]
     assert cells(text, "logs") == [["2: 2 of `a`"]]
@@ -156,7 +156,7 @@ def test_targets_are_judged_by_the_mean_of_the_estimate():
     ]
 
 
-def test_the_published_scores_stand_beside(shared_data, monkeypatch):
+def test_published_scores_are_shown_for_comparison(shared_data, monkeypatch):
     monkeypatch.setenv("IDENTIFY_DATA", str(shared_data))
     assert "ublished" not in said_by(scores, rows(plain))
     text = said_by(scores, with_scores(stars(0.1)))

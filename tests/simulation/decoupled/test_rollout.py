@@ -126,7 +126,7 @@ def test_a_spin_up_to_the_largest_turn_is_exact_about_a_principal_axis(count):
     assert rotation_angle(path.quaternion, exact).max() < 1e-10
 
 
-def test_whatever_varies_is_broadcast():
+def test_rollout_broadcasts_all_arguments():
     phi, start = some_bodies(3)[:, None], some_states((5,))
     wrench = np.stack([wavy_wrench(STEP * np.arange(41), PHI, k) for k in range(5)])
     gravity = np.array([0.0, 0.0, 1.0]) * np.arange(3)[:, None, None]
@@ -200,7 +200,7 @@ def test_a_body_that_cannot_be_simulated_is_refused(phi, message):
         ({"start": still((2,)), "wrench": np.zeros((3, 4, 6))}, "do not broadcast"),
     ],
 )
-def test_bad_arguments_are_refused(changed, message):
+def test_invalid_rollout_arguments_are_rejected(changed, message):
     arguments: dict[str, Any] = {"phi": PHI, "start": still(), "wrench": np.zeros((3, 6))}
     with pytest.raises(SimulationError, match=message):
         fast_rollout(**{"step": STEP, **arguments, **changed})
@@ -210,7 +210,7 @@ def test_bad_arguments_are_refused(changed, message):
 @pytest.mark.parametrize("sample", [0, 20, 49, 50])
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("count", [1, 9])
-def test_a_sample_that_is_no_number_is_found_wherever_it_is(bad, sample, way, count):
+def test_nan_sample_is_found_anywhere(bad, sample, way, count):
     wrench = np.zeros((count, 51, 6))
     wrench[-1, sample, sample % 6] = bad
     with pytest.raises(SimulationError, match="wrench: some samples are not finite"):

@@ -36,7 +36,7 @@ def test_attitude_spin_and_period_are_those_of_sixty_digits(mp, name, turned):
     assert np.abs(np.linalg.norm(found.quaternion, axis=-1) - 1.0).max() < 1e-14
 
 
-def test_a_start_that_is_within_1e31_of_the_separatrix():
+def test_start_within_1e31_of_separatrix():
     """p² − 3 q² = 1: with I = (1, 2, 3) only the last bit of a product of 2⁵¹ tells the side."""
     p, q = 2, 1
     while p < 2**49:

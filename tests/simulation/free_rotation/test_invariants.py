@@ -55,7 +55,7 @@ def test_energy_and_momentum_are_those_of_their_definitions(seed):
 
 
 @pytest.mark.parametrize("name", OSCILLATING)
-def test_after_a_period_the_spin_is_back_and_the_body_has_turned_about_l(name):
+def test_after_a_period_spin_repeats_and_body_is_rotated_about_momentum(name):
     """Turned about L by the precession, and by no other axis."""
     inertia, w = body(OSCILLATING[name], turned=True)
     found = rotation_invariants(inertia, w)
@@ -131,6 +131,6 @@ def test_the_axis_of_a_steady_rotation_is_that_of_its_spin():
     assert_close(found.kinetic_energy, [18.75, 0.0], 1e-15)
 
 
-def test_bad_input_says_so():
+def test_invalid_invariants_input_is_rejected():
     with pytest.raises(SimulationError, match="triangle inequality"):
         rotation_invariants(np.diag([1.0, 1.0, 3.0]), [1.0, 0.0, 0.0])

@@ -12,7 +12,7 @@ from tests.simulation.plain_rollout import plain_rollout
 from tests.strategies import random_body, seeds
 
 
-def test_it_agrees_with_the_plain_rollout():
+def test_exact_motion_agrees_with_plain_rollout():
     rng = np.random.default_rng(0)
     phi, start, step = random_body(rng), random_state(rng), 5e-4
     plain = plain_rollout(phi, start, np.zeros((2001, 6)), step, GRAVITY)
@@ -48,7 +48,7 @@ def test_the_centre_of_mass_flies_on_a_parabola(seed):
         ({"phi": [1.0, 0, 0, 0, 1, 0, 0, 1, 0, 3]}, "triangle inequality"),
     ],
 )
-def test_bad_input_says_what_is_wrong(changed, message):
+def test_invalid_motion_input_is_rejected(changed, message):
     rng = np.random.default_rng(0)
     usual = {"phi": random_body(rng), "start": random_state(rng), "time": [0.0]}
     with pytest.raises(SimulationError, match=message):

@@ -81,7 +81,7 @@ times = st.floats(-1e4, 1e4)
 
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("name", mostly_slow(ALL, OTHERS))
-def test_it_agrees_with_a_high_order_integrator(name, turned):
+def test_exact_rotation_agrees_with_high_order_integrator(name, turned):
     inertia, w = body(ALL[name], turned)
     t = np.linspace(0.0, 0.05 if "rod" in name else 15.0, 31)
     q, spin = integrated(inertia, Q, w, t)
@@ -149,7 +149,7 @@ def test_quaternions_are_continuous(name):
     assert np.abs(np.diff(q, axis=0)).max() <= min(largest, 0.2) + 1e-15
 
 
-def test_on_the_separatrix_it_ends_up_spinning_about_the_middle_axis():
+def test_separatrix_motion_ends_about_middle_axis():
     inertia, w = body(ALL["on the separatrix"], turned=False)
     late = rotate_freely(inertia, Q, w, [1e3, 1e9])
     speed = np.linalg.norm(inertia @ w) / 2.0
@@ -208,7 +208,7 @@ TRIAXIAL = np.diag([1.0, 2.0, 2.5])
         ({"time": np.zeros((2, 5)), "quaternion": np.ones((3, 4))}, "do not broadcast"),
     ],
 )
-def test_bad_input_says_what_is_wrong(changed, message):
+def test_invalid_solution_input_is_rejected(changed, message):
     given_ = {
         "body": TRIAXIAL,
         "quaternion": [0.0, 0.0, 0.0, 1.0],
