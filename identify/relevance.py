@@ -29,7 +29,7 @@ GOOD_PRECISION = (0.02, 0.004)
 which an estimate is good enough for most controllers."""
 
 POOR_PRECISION = (0.10, 0.020)
-"""The same half-widths, beyond which an estimate is good enough for no controller."""
+"""Half-widths of mass and centre of mass above which an estimate is too poor for controllers."""
 
 # Lengths
 
@@ -115,7 +115,7 @@ SIGNAL_SHARE = 0.1
 """Root mean square of an axis with a signal, in that of the largest among forces or torques."""
 
 JUDGED_SIGNAL_SHARE = 0.2
-"""The same of an axis whose held-out R² is judged by itself."""
+"""Root mean square of an axis whose held-out R² is judged by itself, in that of the largest."""
 
 FORCE_SHARE_AT_REST = 0.01
 """Share of the force by which windows at rest differ beyond noise: there is no linear motion."""

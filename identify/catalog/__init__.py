@@ -1,4 +1,4 @@
-"""Public data sets: where they come from, what they must hash to, and where they lie here."""
+"""Public data sets: their sources, checksums and local copies."""
 
 from identify.lazy import attach
 

@@ -1,4 +1,4 @@
-"""Public data sets: their registry, and their files in a mirror or in the cache, by pooch."""
+"""Registry of public data sets, and their verified files in a mirror or in the cache."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class DatasetFile(DocumentTable):
     """One file of a data set.
 
     Attributes:
-        path: inside the folder of the data set, with slashes.
-        role: what it is for.
+        path: path in the folder of the data set, with slashes.
+        role: purpose of the file.
         size: its length [bytes].
-        sha256: of its content, hexadecimal.
-        url: where it is downloaded from; None if it has to be placed by hand.
+        sha256: checksum of its content, hexadecimal.
+        url: address for the download; None if it has to be placed by hand.
     """
 
     path: str
@@ -44,25 +44,25 @@ class Dataset(DocumentTable):
     """A public data set.
 
     Attributes:
-        name: what it is called here.
-        what: one line on what it holds.
+        name: name in the registry.
+        description: description in one line; key `what`.
         kind: whether its logs are of one body's wrench or of an arm's joint torques.
-        version: of the layout that is registered here.
+        version: version of the registered layout.
         folder: its folder in a mirror and in the cache.
-        layout: what its files hold: columns, frames, units.
-        schema_file: what the columns mean, for the machine; relative to this package.
+        layout: description of the files: columns, frames, units.
+        schema_file: schema of the logs; relative to this package.
         home: a page about it.
         licence: SPDX identifier.
-        licence_note: what the identifier leaves open.
-        citation: what to cite.
-        doi: of the publication, where it has one.
-        evidence: how addresses and hashes are known.
-        not_downloaded: why no file of it is downloaded; None if its files are.
+        licence_note: remark on the licence.
+        citation: reference to cite.
+        doi: DOI of the publication, if it has one.
+        evidence: source of addresses and checksums.
+        not_downloaded: reason why it is not downloaded; None if it is.
         files: all of them.
     """
 
     name: str
-    what: Line
+    description: Line = Field(alias="what")
     kind: Literal["wrench", "joint torque"]
     version: Line
     folder: str
@@ -79,7 +79,7 @@ class Dataset(DocumentTable):
 
     @property
     def schema_path(self) -> Path:
-        """The file of `schema_file` in the installed package."""
+        """Path of `schema_file` in the installed package."""
         return _PACKAGE / self.schema_file
 
     @property
@@ -88,20 +88,20 @@ class Dataset(DocumentTable):
         return sum(file.size for file in self.files)
 
     def of_role(self, role: Role) -> tuple[DatasetFile, ...]:
-        """The files with a role, in the order of the registry."""
+        """Return the files with a role, in the order of the registry."""
         return tuple(file for file in self.files if file.role == role)
 
 
 def dataset_names() -> tuple[str, ...]:
-    """Names of the registered data sets, in alphabetical order."""
+    """Return the names of the registered data sets, in alphabetical order."""
     return tuple(_registered())
 
 
 def find_dataset(name: str | Dataset) -> Dataset:
-    """The data set of a name; a `Dataset` is passed through.
+    """Return the data set of a name; a `Dataset` is passed through.
 
     Raises:
-        DatasetError: there is none; the nearest name is given.
+        DatasetError: unknown name; the message suggests the nearest one.
     """
     if isinstance(name, Dataset):
         return name
@@ -120,22 +120,22 @@ def _registered() -> dict[str, Dataset]:
 
 
 MIRROR = "IDENTIFY_DATA"
-"""Environment variable that may name a local mirror, a folder that is only read."""
+"""Environment variable with the path of a local mirror, which is only read."""
 
 _TIMEOUT_SECONDS = 20.0
 
-_MOST_LISTED = 4
-"""Files that a message names one by one; `identify datasets list NAME` names all."""
+_MAX_LISTED_FILES = 4
+"""Maximum number of files that a message lists; `identify datasets list NAME` lists all."""
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetCopy:
-    """Files of a data set in one place, the mirror or the cache.
+    """Local copy of a data set, in the mirror or in the cache.
 
     Attributes:
-        path: folder of the data set in this place.
-        missing: the files of the data set that are not there.
-        damaged: those that are there and are not what the registry says, with how they differ.
+        path: folder of the copy.
+        missing: files that do not exist.
+        damaged: files that differ from the registry, with the difference.
     """
 
     path: Path
@@ -144,12 +144,12 @@ class DatasetCopy:
 
     @property
     def complete(self) -> bool:
-        """Whether every file is there as registered."""
+        """Whether every file exists and matches the registry."""
         return not self.missing and not self.damaged
 
 
 def cache_folder() -> Path:
-    """The folder that downloads go to: the system's for caches, below it ours.
+    """Return the folder for downloads, in the system's folder for caches.
 
     On Linux that is `$XDG_CACHE_HOME/inertia-identify`, by default `~/.cache/inertia-identify`.
     """
@@ -165,11 +165,11 @@ def locate(dataset: str | Dataset) -> tuple[DatasetCopy, ...]:
         DatasetError: there is no such data set.
     """
     entry, mirror = find_dataset(dataset), os.environ.get(MIRROR)
-    places = [Path(mirror).expanduser().absolute()] if mirror else []
-    return tuple(_holding(entry, place / entry.folder) for place in (*places, cache_folder()))
+    mirrors = [Path(mirror).expanduser().absolute()] if mirror else []
+    return tuple(_verify(entry, root / entry.folder) for root in (*mirrors, cache_folder()))
 
 
-def _holding(dataset: Dataset, folder: Path) -> DatasetCopy:
+def _verify(dataset: Dataset, folder: Path) -> DatasetCopy:
     import pooch
 
     missing: list[DatasetFile] = []
@@ -190,14 +190,14 @@ def _holding(dataset: Dataset, folder: Path) -> DatasetCopy:
 
 
 def dataset_path(dataset: str | Dataset) -> Path:
-    """The folder of a data set on this machine, all of its files verified by sha256.
+    """Return the folder of a data set, all of its files verified by sha256.
 
-    The first complete place counts: the mirror `IDENTIFY_DATA`, then the cache. A damaged file in
-    a place before it is an error, not a reason to go on.
+    The first complete copy is used: in the mirror `IDENTIFY_DATA`, then in the cache. A damaged
+    file in a copy before it is an error.
 
     Raises:
-        DatasetError: there is no such data set, it is not here (the message says what to do, or
-            which file to place where), or a file differs from what is registered.
+        DatasetError: unknown data set, no complete copy (the message gives the remedy), or a file
+            that differs from the registry.
     """
     entry, tried = find_dataset(dataset), []
     *mirror, cache = dataset_copies = locate(entry)
@@ -229,26 +229,26 @@ def dataset_path(dataset: str | Dataset) -> Path:
     raise DatasetError(
         f"{entry.name}: not on this machine: "
         f"{'; '.join(tried if mirror else [f'{MIRROR} is not set', *tried])}\n"
-        f"{way}{_by_hand(entry, target.path, target.missing)}",
+        f"{way}{_manual_instructions(entry, target.path, target.missing)}",
         [target.path / file.path for file in target.missing],
     )
 
 
 def fetch(dataset: str | Dataset, *, progress: Callable[[str], None] | None = None) -> Path:
-    """Have a data set on this machine: found and verified, or downloaded to the cache.
+    """Download and verify a data set, unless there is a verified copy.
 
     Args:
         dataset: its name.
-        progress: called with what is going on, a line a file.
+        progress: called with a message for each downloaded file.
 
     Returns:
         The folder of the data set, as `dataset_path` gives it.
 
     Raises:
-        DatasetError: there is no such data set; it is not here and is not downloaded (the message
-            says why, and how to place it by hand); a file of a mirror, which is only read, differs
-            from what is registered; or an address cannot be reached, gives something else, or the
-            cache cannot be written to. Nothing partial is left.
+        DatasetError: unknown data set; it is not downloadable (the message says why, and how to
+            place it by hand); a file of a mirror differs from the registry; an address cannot be
+            reached or serves another file; or the cache cannot be written to. Partial files are
+            removed.
     """
     import pooch
 
@@ -268,20 +268,20 @@ def fetch(dataset: str | Dataset, *, progress: Callable[[str], None] | None = No
         if progress is not None:
             progress(f"downloading {file.path}, {file.size / 1e6:.1f} MB")
         try:
-            downloader: Any = _download  # the type of pooch names its arguments otherwise
+            downloader: Any = _download  # pooch's type has other argument names
             path = fetcher.fetch(file.path, downloader=downloader)
-            os.chmod(path, 0o644)  # a temporary file is its maker's alone, a cache may be shared
+            os.chmod(path, 0o644)  # temporary files are private, but a cache may be shared
         except (OSError, ValueError) as error:
             raise DatasetError(
                 f"{entry.name}: {_reason(file, cache.path, error)}; nothing partial was kept. Try "
-                f"again; or {_by_hand(entry, cache.path, absent[k:])}",
+                f"again; or {_manual_instructions(entry, cache.path, absent[k:])}",
                 [cache.path / each.path for each in absent[k:]],
             ) from error
     return cache.path
 
 
 def _download(url: str, temporary: str, _: object) -> None:
-    """Download a file under a temporary name; pooch verifies it and gives it its own."""
+    """Download a file under a temporary name; pooch verifies and renames it."""
     import requests
 
     response = requests.get(url, timeout=_TIMEOUT_SECONDS)
@@ -290,25 +290,25 @@ def _download(url: str, temporary: str, _: object) -> None:
 
 
 def _reason(file: DatasetFile, folder: Path, error: Exception) -> str:
-    """The reason of a failed download: the address, the content or the place to write to."""
+    """Describe a failed download: unreachable address, wrong content or unwritable folder."""
     import requests
 
     if isinstance(error, requests.RequestException):
         response, kind = error.response, type(error).__name__
         answer = f"({kind})" if response is None else f"(HTTP {response.status_code})"
-        return f"{file.url} did not give the file {answer}"
+        return f"{file.url} did not serve the file {answer}"
     if isinstance(error, OSError):
         return f"{folder} cannot be written to: {error.strerror or error}"
-    return f"{file.url} gave another file than the registered one of {file.size} bytes"
+    return f"{file.url} served another file than the registered one of {file.size} bytes"
 
 
-def _by_hand(dataset: Dataset, folder: Path, absent: Sequence[DatasetFile]) -> str:
-    """How to place files by hand, a line each: exact path, sha256 and address."""
+def _manual_instructions(dataset: Dataset, folder: Path, absent: Sequence[DatasetFile]) -> str:
+    """Return instructions for placing files by hand: path, sha256 and address of each."""
     text = "place by hand"
-    for file in absent[:_MOST_LISTED]:
+    for file in absent[:_MAX_LISTED_FILES]:
         text += f"\n  {folder / file.path}\n    sha256 {file.sha256}"
         text += f"\n    from {file.url}" if file.url else ""
-    if len(absent) > _MOST_LISTED:
+    if len(absent) > _MAX_LISTED_FILES:
         listed = f"`identify datasets list {dataset.name}`"
-        text += f"\n  and {len(absent) - _MOST_LISTED} more, which {listed} names"
+        text += f"\n  and {len(absent) - _MAX_LISTED_FILES} more, which {listed} names"
     return text

@@ -1,4 +1,4 @@
-"""The logs of a data set: wrenches, each with its schema and true body, or an arm's joints."""
+"""Logs of a data set: wrench logs with schema and reference body, or joint logs of an arm."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class DatasetLog:
 
     Attributes:
         dataset: name of the data set.
-        name: of the log, its file's without suffix.
+        name: file name of the log without suffix.
         path: the log.
-        schema: what its columns mean.
-        sha256: of the log, verified.
-        truth: the true body about the sensor's origin, in the sensor's axes; None where unknown.
-        sides: of its bounding box along the sensor's axes [m], shape (3,); None where unknown.
-        points: CSV of points that fill the body, with their volume; None where there is none.
+        schema: schema of its columns.
+        sha256: verified checksum of the log.
+        truth: the reference body about the sensor's origin, in the sensor's axes; None if unknown.
+        sides: sides of its bounding box along the sensor's axes [m], shape (3,); None if unknown.
+        points: CSV of points that fill the body, with their volume; None if there is none.
     """
 
     dataset: str
@@ -42,7 +42,7 @@ class DatasetLog:
 
 
 def dataset_logs(dataset: str | Dataset) -> tuple[DatasetLog, ...]:
-    """The logs of a data set, in alphabetical order, all files verified.
+    """List the logs of a data set, in alphabetical order, with all files verified.
 
         for log in dataset_logs("stars"):
             recording = read_log(log.path, log.schema)
@@ -50,37 +50,38 @@ def dataset_logs(dataset: str | Dataset) -> tuple[DatasetLog, ...]:
     Raises:
         DatasetError: as `dataset_path`, or its logs are not of a wrench.
     """
-    found = find_dataset(dataset)
-    if found.kind != "wrench":
+    entry = find_dataset(dataset)
+    if entry.kind != "wrench":
         raise DatasetError(
-            f"{found.name}: its log is of {found.kind}s, and no schema of a wrench log describes "
-            f"it; read it with identify.catalog.read_joint_log({found.name!r})"
+            f"{entry.name}: its log is of {entry.kind}s, not of a wrench; read it with "
+            f"identify.catalog.read_joint_log({entry.name!r})"
         )
-    folder = dataset_path(found)
-    truth = _truth(found, folder)
-    points = {PurePosixPath(file.path).stem: folder / file.path for file in found.of_role("points")}
+    folder = dataset_path(entry)
+    truth = _truth(entry, folder)
+    points = {PurePosixPath(file.path).stem: folder / file.path for file in entry.of_role("points")}
     logs: list[DatasetLog] = []
-    for file in sorted(found.of_role("log"), key=lambda file: file.path):
+    for file in sorted(entry.of_role("log"), key=lambda file: file.path):
         name, path = PurePosixPath(file.path).stem, folder / file.path
         body, sides = truth.get(name, (None, None))
-        known = found.name, name, path, found.schema_path, file.sha256
+        known = entry.name, name, path, entry.schema_path, file.sha256
         logs.append(DatasetLog(*known, body, sides, points.get(name)))
     return tuple(logs)
 
 
 def _truth(dataset: Dataset, folder: Path) -> dict[str, tuple[InertialParameters, Vec3]]:
-    """True bodies and the sides of their bounding boxes by name of the log."""
+    """Read reference bodies and the sides of their bounding boxes, by name of the log."""
     bodies: dict[str, tuple[InertialParameters, Vec3]] = {}
     for file in dataset.of_role("truth"):
-        for name, said in json.loads((folder / file.path).read_text(encoding="utf-8")).items():
-            numbers = said["mass"], said["com_in_sensor"], said["inertia_about_com_in_sensor"]
-            sides = seal(said["bounding_box_sides_in_sensor"], f"sides of {name}", (3,))
+        text = (folder / file.path).read_text(encoding="utf-8")
+        for name, body in json.loads(text).items():
+            numbers = body["mass"], body["com_in_sensor"], body["inertia_about_com_in_sensor"]
+            sides = seal(body["bounding_box_sides_in_sensor"], f"sides of {name}", (3,))
             bodies[name] = InertialParameters.from_com(*numbers), sides
     return bodies
 
 
 class JointLayout(BaseModel):
-    """What the columns of a log of an arm's motors are.
+    """Layout of a log of an arm's motors, and its transmission.
 
     A stiff transmission moves the motors by θ = T (q − q₀); the power of the motors is that of the
     joints, τ_motorᵀ dθ/dt = τᵀ dq/dt, and so τ = Tᵀ τ_motor.
@@ -111,8 +112,8 @@ class JointLog:
     Attributes:
         rate_hz: samples a second.
         positions: q [rad], shape (samples, joints).
-        torques: τ [Nm], of the motors on the joints, shape (samples, joints); friction and the
-            motors' own inertia are in them.
+        torques: τ [Nm], of the motors on the joints, shape (samples, joints), including friction
+            and the motors' inertia.
     """
 
     rate_hz: float
@@ -121,21 +122,21 @@ class JointLog:
 
 
 def read_joint_log(dataset: str | Dataset) -> JointLog:
-    """The log of a data set of joint torques.
+    """Read the log of a data set of joint torques.
 
     Raises:
-        DatasetError: as `dataset_path`, or there is no such data set, or its logs are of wrenches.
+        DatasetError: as `dataset_path`, or its logs are of wrenches.
     """
     import pandas as pd
 
-    found = find_dataset(dataset)
-    if found.kind != "joint torque":
+    entry = find_dataset(dataset)
+    if entry.kind != "joint torque":
         raise DatasetError(
-            f"{found.name}: its logs are of wrenches; identify.catalog.dataset_logs"
-            f"({found.name!r}) lists them"
+            f"{entry.name}: its logs are of wrenches; identify.catalog.dataset_logs"
+            f"({entry.name!r}) lists them"
         )
-    folder = dataset_path(found)
-    path = found.schema_path
+    folder = dataset_path(entry)
+    path = entry.schema_path
     layout = validate(JointLayout, read_toml(path, DatasetError), str(path), DatasetError)
     columns = list(layout.columns)
     positions, torques = (
@@ -146,7 +147,7 @@ def read_joint_log(dataset: str | Dataset) -> JointLog:
 
 
 def to_joints(layout: JointLayout, positions: Array, torques: Array) -> JointLog:
-    """Motor positions and torques as those of the joints.
+    """Convert motor positions and torques to those of the joints.
 
     Args:
         layout: the transmission.

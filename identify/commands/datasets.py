@@ -38,7 +38,7 @@ class DatasetsList(Command):
 
         names = dataset_names() if self.name is None else (self.name,)
         found = list(map(find_dataset, names))
-        rows = [(each.name, each.what, each.licence, _state(each)) for each in found]
+        rows = [(each.name, each.description, each.licence, _state(each)) for each in found]
         plain = self.name is None and not sys.stdout.isatty()
         return Outcome(
             text="".join(map(_tabbed, (_HEADER, *rows))) if plain else "",
@@ -133,7 +133,7 @@ def _entry(dataset: Dataset) -> Iterator[str]:
     from identify.catalog import locate
 
     said = {
-        "what": dataset.what,
+        "what": dataset.description,
         "licence": ". ".join(filter(None, (dataset.licence, dataset.licence_note))),
         "citation": dataset.citation + (f" doi:{dataset.doi}" if dataset.doi else ""),
         "home": dataset.home,

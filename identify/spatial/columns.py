@@ -65,10 +65,10 @@ TORQUE_AXES = slice(3, 6)
 
 
 def without_constant(columns: slice) -> slice:
-    """The same columns of rows [ψ, w, …], which have no constant."""
+    """Shift columns of z to rows [ψ, w, …] without the constant."""
     return slice(columns.start - 1, columns.stop - 1)
 
 
 def within(part: slice, whole: slice) -> slice:
-    """Columns of a part of the features or of the wrench, where these are part of a row."""
+    """Return columns of a part of the features or the wrench within a row of z."""
     return slice(whole.start + part.start, whole.start + part.stop)

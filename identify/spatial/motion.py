@@ -1,4 +1,4 @@
-"""`BodyMotion`: how a body moves over time, in its own axes."""
+"""`BodyMotion`: accelerations and angular velocity of a body over time, in its own axes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from identify.spatial.columns import (
 
 @dataclass(frozen=True, slots=True)
 class BodyMotion:
-    """What the Newton-Euler equations need of a motion, sample by sample, all in B.
+    """Motion of a body for the Newton-Euler equations, sample by sample, in axes of B.
 
     Attributes:
         proper_acceleration: a' = a_WBo_B − g_B, the classical acceleration of the body's origin

@@ -1,4 +1,4 @@
-"""Poses X_AB: where frame B is in frame A."""
+"""Poses X_AB: position and orientation of frame B in frame A."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from identify.arrays import Array, Mat33, Mat44, Vec3, as_real, seal
 from identify.errors import ModelError
 from identify.spatial.rotations import rotation_from_quaternion
 
-_ORTHOGONALITY = 1e-6
-"""Largest |RᵀR − 1| a rotation may have: logs and models print six to nine digits."""
+_ORTHOGONALITY_TOLERANCE = 1e-6
+"""Largest |RᵀR − 1| of a rotation: logs and models print six to nine digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Pose:
         rotation = seal(self.rotation, "pose: the rotation", (..., 3, 3))
         position = seal(self.position, "pose: the position", (..., 3))
         error = np.abs(np.swapaxes(rotation, -1, -2) @ rotation - np.eye(3)).max(initial=0.0)
-        if not (error <= _ORTHOGONALITY and (np.linalg.det(rotation) > 0.0).all()):
+        if not (error <= _ORTHOGONALITY_TOLERANCE and (np.linalg.det(rotation) > 0.0).all()):
             raise ModelError(
                 f"pose: the rotation is not a right-handed orthonormal matrix (off by {error:.1e})"
             )
@@ -44,12 +44,12 @@ class Pose:
 
     @classmethod
     def identity(cls) -> Pose:
-        """The pose of a frame in itself."""
+        """Return the identity pose."""
         return cls(np.eye(3), np.zeros(3))
 
     @classmethod
     def of(cls, X_AB: PoseLike) -> Pose:
-        """A pose, or the homogeneous transforms of one, shape (..., 4, 4), as a pose.
+        """Convert homogeneous transforms, shape (..., 4, 4), to a pose; poses are passed through.
 
         Raises:
             ModelError: not a 4×4 matrix with a rotation and a last row of 0, 0, 0, 1.
@@ -66,7 +66,7 @@ class Pose:
 
     @classmethod
     def from_quaternion(cls, quaternion: ArrayLike, position: ArrayLike) -> Pose:
-        """Pose from a quaternion [x, y, z, w] of R_AB (normalised here) and p_AoBo_A [m]."""
+        """Create a pose from a quaternion [x, y, z, w] of R_AB, normalised here, and p_AoBo_A."""
         rotation = rotation_from_quaternion(as_real(quaternion, "quaternion"))
         return cls(rotation, as_real(position, "position"))
 
@@ -81,12 +81,12 @@ class Pose:
         return matrix
 
     def inverse(self) -> Pose:
-        """The pose X_BA."""
+        """Return the inverse pose X_BA."""
         transposed = np.swapaxes(self.rotation, -1, -2)
         return Pose(transposed, -np.einsum("...ij,...j->...i", transposed, self.position))
 
     def apply(self, points: Vec3) -> Vec3:
-        """Points given in B, expressed in A: p_A = R_AB p_B + p_AoBo_A.
+        """Transform points from B to A: p_A = R_AB p_B + p_AoBo_A.
 
         Args:
             points: shape (..., 3), broadcast with the poses.
@@ -98,22 +98,22 @@ class Pose:
         return Pose(self.rotation @ other.rotation, self.apply(other.position))
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
-        """The homogeneous transforms, so that NumPy takes a pose for its 4×4 matrix."""
+        """Return the homogeneous transforms, so that NumPy uses a pose as its 4×4 matrix."""
         return np.asarray(self.matrix, dtype=dtype)
 
 
 PoseLike: TypeAlias = Pose | ArrayLike
-"""What a function takes for a pose: a `Pose`, or its 4×4 matrix."""
+"""A pose as an argument: a `Pose`, or its 4×4 matrix."""
 
 
 @dataclass(frozen=True, slots=True)
 class BodyFrame:
-    """What is known of the body frame B besides its motion.
+    """Name of the body frame B, and poses of flange and tool point in it.
 
     Attributes:
-        name: what people call it, such as "wrist sensor"; None where nobody said.
-        flange: X_BF, the pose of the robot's flange in B; None where it is unknown.
-        tcp: X_BT, the pose of the tool point in B; None where it is unknown.
+        name: name of the frame, such as "wrist sensor"; None if not given.
+        flange: X_BF, the pose of the robot's flange in B; None if unknown.
+        tcp: X_BT, the pose of the tool point in B; None if unknown.
     """
 
     name: str | None = None

@@ -12,14 +12,14 @@ from identify.arrays import Array, Mat33, Vec3, Vec4, as_real
 from identify.errors import ModelError
 
 MAX_ROTATION_ANGLE = 6.3
-"""Angle of a rotation vector [rad], a full turn and rounding: no pendant shows more, and degrees
-soon are."""
+"""Largest angle of a rotation vector [rad], a full turn and rounding: larger ones are probably in
+degrees."""
 
 _YZX, _ZXY = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
 def hat(v: Vec3) -> Mat33:
-    """Skew-symmetric matrix of a vector, hat(a) b = a × b.
+    """Return the skew-symmetric matrix of a vector, hat(a) b = a × b.
 
     Args:
         v: shape (..., 3).
@@ -36,18 +36,18 @@ def hat(v: Vec3) -> Mat33:
 
 
 def cross(a: Vec3, b: Vec3) -> Vec3:
-    """The vectors a × b, batched; several times quicker than `np.cross` on small batches."""
+    """Compute a × b, batched; several times faster than `np.cross` on small batches."""
     return a[..., _YZX] * b[..., _ZXY] - a[..., _ZXY] * b[..., _YZX]
 
 
 def vee(matrix: Mat33) -> Vec3:
-    """Vector of the skew-symmetric part of a matrix, the inverse of `hat`."""
+    """Return the vector of the skew-symmetric part of a matrix, the inverse of `hat`."""
     skew = matrix - np.swapaxes(matrix, -1, -2)
     return 0.5 * np.stack((skew[..., 2, 1], skew[..., 0, 2], skew[..., 1, 0]), axis=-1)
 
 
 def exp_rotation(v: Vec3) -> Vec4:
-    """Quaternion of a rotation vector (axis times angle) [rad].
+    """Compute the quaternion of a rotation vector (axis times angle) [rad].
 
     Args:
         v: shape (..., 3).
@@ -61,7 +61,7 @@ def exp_rotation(v: Vec3) -> Vec4:
 
 
 def log_rotation(q: Vec4) -> Vec3:
-    """Rotation vector of a unit quaternion, of angle in [0, π] [rad].
+    """Compute the rotation vector of a unit quaternion, with an angle in [0, π] [rad].
 
     Args:
         q: unit quaternions, shape (..., 4).
@@ -81,7 +81,7 @@ def log_rotation(q: Vec4) -> Vec3:
 
 
 def quaternion_product(a: Vec4, b: Vec4) -> Vec4:
-    """Hamilton product a ⊗ b; rotations compose as R(a ⊗ b) = R(a) R(b).
+    """Compute the Hamilton product a ⊗ b; rotations compose as R(a ⊗ b) = R(a) R(b).
 
     Args:
         a: shape (..., 4).
@@ -104,12 +104,12 @@ def quaternion_product(a: Vec4, b: Vec4) -> Vec4:
 
 
 def quaternion_conjugate(q: Vec4) -> Vec4:
-    """Conjugate of a quaternion: the inverse rotation where it is a unit one."""
+    """Return the conjugate of a quaternion: the inverse rotation of a unit quaternion."""
     return as_real(q, "q") * np.array([-1.0, -1.0, -1.0, 1.0])
 
 
 def rotation_from_quaternion(q: Vec4) -> Mat33:
-    """Rotation matrix of a quaternion, which need not have unit norm.
+    """Compute the rotation matrix of a quaternion, which need not have unit norm.
 
     Args:
         q: shape (..., 4).
@@ -124,7 +124,7 @@ def rotation_from_quaternion(q: Vec4) -> Mat33:
 
 
 def rotation_from_unit_quaternion(q: Vec4) -> Mat33:
-    """Rotation matrices (..., 3, 3) of quaternions (..., 4) of unit norm, which is not checked."""
+    """Compute rotation matrices (..., 3, 3) of unit quaternions (..., 4), without a check."""
     x, y, z, w = np.moveaxis(q, -1, 0)
     rotation = np.empty((*q.shape[:-1], 3, 3))
     rotation[..., 0, 0] = 1.0 - 2.0 * (y * y + z * z)
@@ -140,7 +140,7 @@ def rotation_from_unit_quaternion(q: Vec4) -> Mat33:
 
 
 def quaternion_from_rotation(rotation: Mat33) -> Vec4:
-    """Unit quaternion of a rotation matrix (Bar-Itzhack's largest-component form), w ≥ 0.
+    """Compute the unit quaternion, w ≥ 0, of a rotation matrix by its largest component.
 
     Args:
         rotation: rotation matrices, shape (..., 3, 3).
@@ -166,15 +166,15 @@ def quaternion_from_rotation(rotation: Mat33) -> Vec4:
 
 
 def lengths(v: Array) -> Array:
-    """Norms along the last axis; of a few numbers each, several times faster than NumPy's."""
+    """Compute norms along the last axis, several times faster than NumPy for short vectors."""
     return np.sqrt(np.einsum("...i,...i->...", v, v))
 
 
 def normalised_quaternion(q: Vec4) -> Vec4:
-    """Quaternions scaled to unit norm.
+    """Scale quaternions to unit norm.
 
     Raises:
-        ModelError: a quaternion of zeros, which is no rotation.
+        ModelError: a quaternion of zeros.
     """
     q = as_real(q, "q")
     norm = lengths(q)[..., None]
@@ -187,7 +187,7 @@ def normalised_quaternion(q: Vec4) -> Vec4:
 
 
 def unwrap_quaternions(q: Vec4) -> Vec4:
-    """Signs chosen so that neighbours in time lie in the same half of the double cover.
+    """Choose the signs of quaternions so that they are continuous in time.
 
     Args:
         q: quaternions over time, shape (n, 4).
@@ -202,15 +202,15 @@ def unwrap_quaternions(q: Vec4) -> Vec4:
 
 
 def rotate(rotation: Mat33, v: Vec3) -> Vec3:
-    """The vectors R v, batched over both."""
+    """Compute R v, batched over both."""
     return np.einsum("...ij,...j->...i", rotation, v)
 
 
 def rotate_back(rotation: Mat33, v: Vec3) -> Vec3:
-    """The vectors Rᵀ v, batched over both."""
+    """Compute Rᵀ v, batched over both."""
     return np.einsum("...ji,...j->...i", rotation, v)
 
 
 def rotation_angle(q: Array, p: Array) -> Array:
-    """Angle between two attitudes given as unit quaternions [rad], in [0, π]."""
+    """Compute the angle between two attitudes given as unit quaternions [rad], in [0, π]."""
     return lengths(log_rotation(quaternion_product(quaternion_conjugate(q), p)))

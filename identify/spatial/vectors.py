@@ -1,4 +1,4 @@
-"""Spatial vectors, linear first: twists [v; w] and wrenches [f; t], and how they change frame."""
+"""Spatial vectors, linear first: change of frame of twists [v; w] and wrenches [f; t]."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from identify.spatial.pose import Pose, PoseLike
 from identify.spatial.rotations import hat
 
 STANDARD_GRAVITY = 9.80665
-"""Standard acceleration of gravity [m/s²]: what a kilogram-force is defined by."""
+"""Standard acceleration of gravity [m/s²], which defines the kilogram-force."""
 GRAVITY_W = (0.0, 0.0, -STANDARD_GRAVITY)
-"""Gravity in a world whose z points up, where nothing else is said [m/s²]."""
+"""Default gravity, in a world whose z points up [m/s²]."""
 
 
 def adjoint(X_AB: PoseLike) -> Mat66:
-    """Maps a twist about Bo in B to the same twist about Ao in A: V_A = Ad V_B.
+    """Return the matrix that maps a twist about Bo in B to Ao in A: V_A = Ad V_B.
 
         Ad = [[R, p× R], [0, R]]
 
@@ -24,7 +24,7 @@ def adjoint(X_AB: PoseLike) -> Mat66:
     """
     X_AB = Pose.of(X_AB)
     R = X_AB.rotation
-    matrix = np.zeros((*_batch(X_AB), 6, 6))
+    matrix = np.zeros((*_batch_shape(X_AB), 6, 6))
     matrix[..., :3, :3] = R
     matrix[..., 3:, 3:] = R
     matrix[..., :3, 3:] = hat(X_AB.position) @ R
@@ -32,7 +32,7 @@ def adjoint(X_AB: PoseLike) -> Mat66:
 
 
 def coadjoint(X_AB: PoseLike) -> Mat66:
-    """Maps a wrench about Bo in B to the same wrench about Ao in A: F_A = Ad* F_B.
+    """Return the matrix that maps a wrench about Bo in B to Ao in A: F_A = Ad* F_B.
 
         Ad* = [[R, 0], [p× R, R]] = Ad⁻ᵀ
 
@@ -43,22 +43,22 @@ def coadjoint(X_AB: PoseLike) -> Mat66:
     """
     X_AB = Pose.of(X_AB)
     R = X_AB.rotation
-    matrix = np.zeros((*_batch(X_AB), 6, 6))
+    matrix = np.zeros((*_batch_shape(X_AB), 6, 6))
     matrix[..., :3, :3] = R
     matrix[..., 3:, 3:] = R
     matrix[..., 3:, :3] = hat(X_AB.position) @ R
     return matrix
 
 
-def _batch(X: Pose) -> tuple[int, ...]:
-    """Batch shape of poses, whose rotation or position may be one for all."""
+def _batch_shape(X: Pose) -> tuple[int, ...]:
+    """Return the batch shape of poses, whose rotation or position may be shared."""
     return np.broadcast_shapes(X.rotation.shape[:-2], X.position.shape[:-1])
 
 
 def cross_motion(V: Vec6) -> Mat66:
-    """Matrix of the motion cross product: d/dt of a twist that is fixed in a frame moving with V.
+    """Return the matrix of the motion cross product, [[w×, v×], [0, w×]], shape (..., 6, 6).
 
-    [[w×, v×], [0, w×]], shape (..., 6, 6).
+    It gives d/dt of a twist that is fixed in a frame moving with V.
     """
     V = as_real(V, "V")
     matrix = np.zeros((*V.shape, 6))
@@ -68,5 +68,5 @@ def cross_motion(V: Vec6) -> Mat66:
 
 
 def cross_force(V: Vec6) -> Mat66:
-    """Matrix of the force cross product, −(motion cross)ᵀ, shape (..., 6, 6)."""
+    """Return the matrix of the force cross product, −(motion cross)ᵀ, shape (..., 6, 6)."""
     return -np.swapaxes(cross_motion(V), -1, -2)

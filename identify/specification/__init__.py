@@ -1,1 +1,1 @@
-"""The file that specifies a simulation (TOML), and the simulation it specifies."""
+"""TOML files that specify a simulation: their tables, and reading them."""

@@ -1,4 +1,4 @@
-"""Reads a simulation's file (TOML), or the body of an estimate.json set in motion."""
+"""Read the specification of a simulation from TOML, or from the body of an estimate.json."""
 
 from __future__ import annotations
 
@@ -43,15 +43,16 @@ _ZERO = (0.0, 0.0, 0.0)
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """A body, its first state and what acts on it.
+    """A body, its initial state and the loads on it.
 
     Attributes:
         body: the ten parameters about Bo in B.
         start: state at time 0.
         gravity: g in W [m/s²], shape (3,).
         loads: forces and torques over time.
-        impulses: each at its time.
-        added_mass: of a still fluid about Bo in B, linear first, shape (6, 6); None without fluid.
+        impulses: impulses with their times.
+        added_mass: added mass of a fluid at rest about Bo in B, linear first, shape (6, 6); None
+            without fluid.
     """
 
     body: InertialParameters
@@ -64,7 +65,7 @@ class Simulation:
     def run(
         self, *, duration: float, step: float, integrator: str = "rkmk4", every: int = 1
     ) -> Trajectory:
-        """The motion from time 0 to `duration`; arguments and errors are those of `simulate`."""
+        """Simulate from time 0 to `duration`; arguments and errors are those of `simulate`."""
         return simulate(
             self.body,
             self.start,
@@ -80,26 +81,26 @@ class Simulation:
 
 
 def read_simulation(path: Path | str) -> Simulation:
-    """A simulation as its TOML file specifies it; the file's keys are in docs/simulation.md.
+    """Read the specification of a simulation from a TOML file; see docs/simulation.md.
 
-    Paths in the file are from its own folder.
+    Paths in the file are relative to its folder.
 
     Raises:
         MissingFile: the file, or one that it names, does not exist.
         SchemaError: not TOML, an unknown key, a wrong value, or keys that contradict each other.
-        ModelError: the body or the added mass is not a possible one, or the estimate was changed
-            after it was written.
+        ModelError: the body or the added mass is not physically consistent, or the estimate was
+            modified after it was written.
     """
     path = Path(path)
     if path.is_file() and path.suffix.lower() == ".json":
         raise SchemaError(
-            f"{path}: expected a TOML file; the body of an estimate.json alone is read by "
-            f"simulation_of_estimate"
+            f"{path}: expected a TOML file; use simulation_of_estimate for the body of an "
+            f"estimate.json"
         )
     document = validate(Document, read_toml(path), str(path))
     added = document.body.added_mass
     body = _body(document.body, path)
-    with _placed(f"{path}: [body] added_mass"):
+    with _with_location(f"{path}: [body] added_mass"):
         fluid = None if added is None else checked_added_mass(np.array(added))
     return Simulation(
         body=body,
@@ -127,7 +128,7 @@ def simulation_of_estimate(
     angular: ArrayLike = (0.0, 0.0, 0.0),
     gravity: ArrayLike = GRAVITY_W,
 ) -> Simulation:
-    """The body of an estimate.json, thrown from the world's origin with the axes of the world.
+    """Create a simulation of an estimate.json's body, thrown from the world's origin.
 
     Args:
         path: the estimate.
@@ -136,9 +137,9 @@ def simulation_of_estimate(
         gravity: g in W [m/s²], shape (3,).
 
     Raises:
-        MissingFile: there is no such file.
-        ModelError: it is no estimate, was changed after it was written, or its body is not a
-            possible one.
+        MissingFile: the file does not exist.
+        ModelError: it is not an estimate, was modified after it was written, or its body is not
+            physically consistent.
         SimulationError: a velocity or gravity that is not three finite numbers.
     """
     body = read_parameters(path)
@@ -153,11 +154,11 @@ def _body(table: SimulatedBodyTable, path: Path) -> InertialParameters:
     if table.estimate is not None:
         estimate = path.parent / table.estimate
         place = f"{place} estimate: {estimate}"
-        with _placed(f"{path}: [body] estimate"):
+        with _with_location(f"{path}: [body] estimate"):
             body = read_parameters(estimate)
     elif table.mass is not None:
         com, inertia = np.array(table.com), np.array(table.inertia_about_com)
-        with _placed(place):
+        with _with_location(place):
             body = InertialParameters.from_com(table.mass, com, inertia)
     else:
         place, body = f"{place} phi", InertialParameters(np.array(table.phi))
@@ -166,7 +167,7 @@ def _body(table: SimulatedBodyTable, path: Path) -> InertialParameters:
 
 
 def _require_simulable(body: InertialParameters, place: str) -> None:
-    with _placed(place, ModelError):
+    with _with_location(place, ModelError):
         require_simulable(body)
 
 
@@ -184,18 +185,20 @@ def _load_of(table: LoadTable, path: Path, index: int) -> Load:
     end = np.inf if table.end is None else table.end
     point, frame = np.array(table.point), table.frame
     if table.file is None:
-        force, torque = (np.array(one or _ZERO) for one in (table.force, table.torque))
+        force, torque = (np.array(vector or _ZERO) for vector in (table.force, table.torque))
         return ConstantLoad(force, torque, point, frame, table.start, end)
     file = path.parent / table.file
-    with _placed(f"{path}: {table_prefix(('loads', index))}file"):
+    with _with_location(f"{path}: {table_prefix(('loads', index))}file"):
         time, wrench = read_samples(file)
-        way = table.interpolation or "linear"
-        return SampledLoad(time, wrench, point, frame, way, table.start, end, name=str(file))
+        interpolation = table.interpolation or "linear"
+        return SampledLoad(
+            time, wrench, point, frame, interpolation, table.start, end, name=str(file)
+        )
 
 
 @contextmanager
-def _placed(place: str, kind: type[IdentifyError] = SchemaError) -> Iterator[None]:
-    """Errors from within say where in which file their cause stands; `kind` is a simulation's."""
+def _with_location(place: str, kind: type[IdentifyError] = SchemaError) -> Iterator[None]:
+    """Prefix errors in this context with the location in a file; `kind` replaces other errors."""
     try:
         yield
     except MissingFile as error:
@@ -207,20 +210,20 @@ def _placed(place: str, kind: type[IdentifyError] = SchemaError) -> Iterator[Non
 
 
 _WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")
-"""Force [N] and torque [N m]; other columns are not read."""
+"""Columns of force [N] and torque [N m]; others are not read."""
 
 _LAYOUT = LogTable(time="time", drop_bad_rows=True)
-"""Time from the start of the simulation [s]; bad rows are marked, and refused below."""
+"""Layout of a file of samples; defective rows are rejected in `read_samples`."""
 
 
 def read_samples(path: Path) -> tuple[Array, Vec6]:
-    """The samples in a file: CSV with one line of names, Parquet or NPZ.
+    """Read wrench samples from CSV with one line of names, Parquet or NPZ.
 
     Returns:
         Times [s], shape (n,), and wrenches [f; t] [N, N m], shape (n, 6).
 
     Raises:
-        MissingFile: there is no such file.
+        MissingFile: the file does not exist.
         LogError: it cannot be read, lacks a column, or has rows that are not finite numbers.
     """
     table = read_source(Source(path, _LAYOUT, (), _WRENCH, own_clock=True), alone=True)

@@ -1,4 +1,4 @@
-"""The tables of a simulation's file: values with messages that say what was expected."""
+"""Tables of a simulation's TOML file, with validation of their values."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from identify.simulation.checks import Interpolation
 from identify.simulation.loads import Frame
 from identify.spatial.vectors import GRAVITY_W
 
-_SIX = ("xx", "xy", "xz", "yy", "yz", "zz")
+_ENTRIES = ("xx", "xy", "xz", "yy", "yz", "zz")
 """Entries of a symmetric 3×3 matrix, by name."""
 
 
 def _inertia(value: object) -> tuple[tuple[float, ...], ...]:
-    """Three rows, or a table of the six entries by name: a bare list of six has many orders."""
+    """Validate three rows, or a table of six named entries (the order of a list is ambiguous)."""
     if isinstance(value, Mapping):
-        if unknown := [key for key in value if key not in _SIX]:
-            hint = did_you_mean(str(unknown[0]), _SIX)
-            raise ValueError(f"unknown entry {unknown[0]!r}; expected {', '.join(_SIX)}{hint}")
-        if missing := [key for key in _SIX if key not in value]:
-            raise ValueError(f"no entry {missing[0]!r}; expected {', '.join(_SIX)}")
-        xx, xy, xz, yy, yz, zz = (finite(value[key]) for key in _SIX)
+        if unknown := [key for key in value if key not in _ENTRIES]:
+            hint = did_you_mean(str(unknown[0]), _ENTRIES)
+            raise ValueError(f"unknown entry {unknown[0]!r}; expected {', '.join(_ENTRIES)}{hint}")
+        if missing := [key for key in _ENTRIES if key not in value]:
+            raise ValueError(f"no entry {missing[0]!r}; expected {', '.join(_ENTRIES)}")
+        xx, xy, xz, yy, yz, zz = (finite(value[key]) for key in _ENTRIES)
         return (xx, xy, xz), (xy, yy, yz), (xz, yz, zz)
     if isinstance(value, list | tuple) and len(value) == 6:
         raise ValueError(
-            "six numbers have no order that all agree on; write three rows of three, or name them: "
+            "the order of six numbers is ambiguous; write three rows of three, or name them: "
             "{ xx = ..., xy = ..., xz = ..., yy = ..., yz = ..., zz = ... }"
         )
     return numbers(3, 3)(value)
@@ -38,7 +38,7 @@ def _inertia(value: object) -> tuple[tuple[float, ...], ...]:
 Rows: TypeAlias = tuple[tuple[float, ...], ...]
 Path: TypeAlias = Annotated[StrictStr, Field(min_length=1)]
 Axes: TypeAlias = Annotated[Frame, one_of(("body", "world"))]
-"""The axes in which components are given."""
+"""Axes in which components are given."""
 
 _ZERO = (0.0, 0.0, 0.0)
 _CENTRAL = ("mass", "com", "inertia_about_com")
@@ -48,23 +48,23 @@ class SimulatedBodyTable(DocumentTable):
     """`[body]`: an estimate, the ten parameters, or mass, centre of mass and inertia about it."""
 
     estimate: Path | None = None
-    """An estimate.json, its path from the folder of this file."""
+    """Path of an estimate.json, relative to the folder of this file."""
     phi: Annotated[tuple[float, ...], BeforeValidator(numbers(10))] | None = None
-    """m, hx, hy, hz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz about Bo in B [kg, kg m, kg m²]."""
+    """Ten parameters m, hx, hy, hz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz about Bo in B, SI."""
     mass: Annotated[Number, Field(gt=0.0)] | None = None
     com: Vector | None = None
     inertia_about_com: Annotated[Rows, BeforeValidator(_inertia)] | None = None
-    """Three rows, or the six entries by name [kg m²]."""
+    """Inertia about the centre of mass: three rows, or the six entries by name [kg m²]."""
     added_mass: Annotated[Rows, BeforeValidator(numbers(6, 6))] | None = None
-    """Of the fluid about Bo in B, linear first, 6×6 [kg, kg m, kg m²]."""
+    """Added mass of a fluid about Bo in B, linear first, 6×6 [kg, kg m, kg m²]."""
 
     @model_validator(mode="after")
     def _one_body(self) -> SimulatedBodyTable:
         central = [key for key in _CENTRAL if getattr(self, key) is not None]
-        ways = [key for key in ("estimate", "phi") if getattr(self, key) is not None]
-        ways += [" + ".join(central)] if central else []
-        if len(ways) != 1:
-            got = " and ".join(ways) if ways else "none of them"
+        given = [key for key in ("estimate", "phi") if getattr(self, key) is not None]
+        given += [" + ".join(central)] if central else []
+        if len(given) != 1:
+            got = " and ".join(given) if given else "none of them"
             raise ValueError(
                 f"give one of estimate, phi, or mass with com and inertia_about_com; got {got}"
             )
@@ -75,7 +75,7 @@ class SimulatedBodyTable(DocumentTable):
 
 
 class StateTable(DocumentTable):
-    """`[state]`: where the body is and how it moves at time 0; at rest at the origin unless said.
+    """`[state]`: pose and velocity of the body at time 0; by default at rest at the origin.
 
     `linear`, or `velocity`, is the velocity of Bo, and `angular`, or `angular_velocity`, the
     angular velocity of the body.
@@ -89,22 +89,22 @@ class StateTable(DocumentTable):
         Vector, Field(validation_alias=AliasChoices("angular", "angular_velocity"))
     ] = _ZERO
     frame: Axes | None = None
-    """The axes of linear and angular; needed where one of them is given."""
+    """Axes of linear and angular; required if one of them is given."""
 
     @model_validator(mode="after")
     def _has_axes(self) -> StateTable:
         if self.frame is None and {"linear", "angular"} & self.model_fields_set:
             raise ValueError(
-                'frame: missing; say in which axes linear and angular are: "body" or "world"'
+                'frame: missing; give the axes of linear and angular: "body" or "world"'
             )
         return self
 
 
 class WorldTable(DocumentTable):
-    """`[world]`."""
+    """`[world]`: gravity."""
 
     gravity: Vector = GRAVITY_W
-    """[m/s²]."""
+    """Gravity in axes of W [m/s²]."""
 
 
 class LoadTable(DocumentTable):
@@ -113,11 +113,11 @@ class LoadTable(DocumentTable):
     force: Vector | None = None
     torque: Vector | None = None
     file: Path | None = None
-    """Of columns time, fx, fy, fz, tx, ty, tz; its path from the folder of this file."""
+    """File of columns time, fx, fy, fz, tx, ty, tz; relative to the folder of this file."""
     interpolation: Annotated[Interpolation, one_of(("linear", "hold"))] | None = None
-    """Of a file, between its samples; linear unless said."""
+    """Interpolation between the samples of a file; by default linear."""
     point: Vector = _ZERO
-    """Where the force acts, from Bo in axes of B, in either frame [m]."""
+    """Point of application of the force, from Bo in axes of B, in either frame [m]."""
     frame: Axes
     start: Annotated[Number, Field(alias="from")] = 0.0
     end: Annotated[Number | None, Field(alias="to")] = None
@@ -135,13 +135,13 @@ class LoadTable(DocumentTable):
 
 
 class ImpulseTable(DocumentTable):
-    """One of `[[impulses]]`."""
+    """One of `[[impulses]]`: a linear and an angular impulse at a time."""
 
     time: Annotated[Number, Field(ge=0.0)]
     linear: Vector | None = None
     angular: Vector | None = None
     point: Vector = _ZERO
-    """Where the linear impulse acts, from Bo in axes of B, in either frame [m]."""
+    """Point of application of the linear impulse, from Bo in axes of B, in either frame [m]."""
     frame: Axes
 
     @model_validator(mode="after")
@@ -152,7 +152,7 @@ class ImpulseTable(DocumentTable):
 
 
 class Document(DocumentTable):
-    """The whole file."""
+    """The whole TOML file of a simulation."""
 
     body: SimulatedBodyTable
     state: StateTable = StateTable()

@@ -75,9 +75,9 @@ def test_cache_files_are_readable_by_other_users(site, cache):
 @pytest.mark.parametrize(
     ("misbehave", "why"),
     [
-        ({"content": CONTENT["one.csv"].replace(b"1", b"7")}, "gave another file .* 4000 bytes"),
-        ({"content": b"<html>please log in</html>"}, "gave another file .* place by hand"),
-        ({"cut": True}, r"did not give the file .*nothing partial was kept"),
+        ({"content": CONTENT["one.csv"].replace(b"1", b"7")}, "served another file .* 4000 bytes"),
+        ({"content": b"<html>please log in</html>"}, "served another file .* place by hand"),
+        ({"cut": True}, r"did not serve the file .*nothing partial was kept"),
     ],
 )
 def test_file_that_differs_from_registry_is_rejected_and_deleted(site, cache, misbehave, why):
@@ -93,7 +93,7 @@ def test_file_that_differs_from_registry_is_rejected_and_deleted(site, cache, mi
 
 def test_http_404_lists_files_still_missing(site, cache):
     del site.content["/deep/two.csv"]
-    with pytest.raises(DatasetError, match=r"did not give the file \(HTTP 404\)") as caught:
+    with pytest.raises(DatasetError, match=r"did not serve the file \(HTTP 404\)") as caught:
         fetch(dataset(site.url))
     assert str(cache / "two_files" / "deep" / "two.csv") in str(caught.value)
     assert str(cache / "two_files" / "one.csv") not in str(caught.value)

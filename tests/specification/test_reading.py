@@ -180,7 +180,7 @@ LOAD = '[[loads]]\nforce = [1, 0, 0]\nframe = "body"\n'
         (BODY.replace("0.1, 0, 0]", "0.1, 0]"), r"com: expected a list of 3 numbers, got 2: \[0.1"),
         (
             "[body]\nmass = 1\ncom = [0, 0, 0]\ninertia_about_com = [1, 1, 1, 0, 0, 0]\n",
-            "inertia_about_com: six numbers have no order that all agree on",
+            "inertia_about_com: the order of six numbers is ambiguous",
         ),
         (
             "[body]\nmass = 1\ncom = [0, 0, 0]\ninertia_about_com = { xx = 1, yy = 1 }\n",
@@ -191,7 +191,7 @@ LOAD = '[[loads]]\nforce = [1, 0, 0]\nframe = "body"\n'
             "inertia_about_com: unknown entry 'yx'",
         ),
         (BODY + "added_mass = [[1]]\n", r"added_mass: expected 6 rows of 6 numbers, got 1: "),
-        (BODY + "[state]\nlinear = [1, 0, 0]\n", r"\[state\] frame: missing; say in which axes"),
+        (BODY + "[state]\nlinear = [1, 0, 0]\n", r"\[state\] frame: missing; give the axes"),
         (BODY + '[state]\nframe = "bdy"\n', r"\[state\] frame: .* got 'bdy'; did you mean 'body'"),
         (BODY + "[state]\nquaternion = [0, 0, 0, 0]\n", r"expected a unit quaternion .* of norm 0"),
         (BODY + "[world]\ngravity = -9.81\n", r"\[world\] gravity: expected a list of 3 numbers"),
