@@ -6,18 +6,18 @@ from identify import FitResult
 from identify.estimation import FittedEffects
 from identify.pipeline import fitting
 from identify.pipeline.diagnose import Checks
-from identify.pipeline.result import CheckSummary, summary_of
+from identify.pipeline.result import CheckSummary, summarise_checks
 
 _LAST: deque[tuple[CheckSummary, Checks]] = deque(maxlen=64)
 
 
-def _summary_of(checks: Checks) -> CheckSummary:
-    summary = summary_of(checks)
+def _summarise_checks(checks: Checks) -> CheckSummary:
+    summary = summarise_checks(checks)
     _LAST.append((summary, checks))
     return summary
 
 
-fitting.summary_of = _summary_of
+fitting.summarise_checks = _summarise_checks
 
 
 def checks_of(result: FitResult) -> Checks:

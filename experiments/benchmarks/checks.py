@@ -14,7 +14,7 @@ from experiments.benchmarks.processes import run_identify
 from identify.diagnosis import SignalWatch
 from identify.estimation import EstimatorSettings
 from identify.logs import Recording, read_log
-from identify.pipeline.diagnose import effects_of, look_at
+from identify.pipeline.diagnose import fit_sensor_effects, run_checks
 from identify.pipeline.scanned_log import scan_log
 from identify.regressors import scan
 from identify.signals import Reading
@@ -57,8 +57,8 @@ def seconds_of_checks(recording: Recording, effort: Effort) -> np.ndarray:
     settings = EstimatorSettings()
 
     def looked_at() -> float:
-        effects = effects_of([log], settings)
-        checks = look_at([log], settings, effects, suspect=False)
+        effects = fit_sensor_effects([log], settings)
+        checks = run_checks([log], settings, effects, suspect=False)
         assert checks.effects is not None
         return float(checks.effects.fit.x.sum())
 

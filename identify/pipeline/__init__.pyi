@@ -3,6 +3,7 @@ from identify.pipeline.compensating import (
     Compensator as Compensator,
     compensate_log as compensate_log,
 )
+from identify.pipeline.excitation_design import Turn as Turn
 from identify.pipeline.fitting import fit as fit
 from identify.pipeline.known_mass import ForceGain as ForceGain, force_gain as force_gain
 from identify.pipeline.log_check import LogCheck as LogCheck, check_logs as check_logs
@@ -14,4 +15,3 @@ from identify.pipeline.saved_result import (
     load_result as load_result,
 )
 from identify.pipeline.settings import FitOptions as FitOptions, FitSettings as FitSettings
-from identify.pipeline.turns import Turn as Turn

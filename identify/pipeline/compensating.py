@@ -15,7 +15,7 @@ from identify.arrays import Array, Vec6, positive, seal
 from identify.errors import LogError, ModelError
 from identify.exchange import SavedEstimate
 from identify.logs import Recording
-from identify.pipeline.log_replay import require_alone
+from identify.pipeline.log_replay import require_single_body
 from identify.regressors.log_scan import ReadableLog, excerpts
 from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.signals import FullRate, NoSegment, full_rate
@@ -31,7 +31,7 @@ from identify.spatial.columns import (
 )
 from identify.spatial.vectors import GRAVITY_W
 
-_BEYOND_END = 1.1
+_MAX_SHARE_OF_LENGTH = 1.1
 """Share of a log's length from which on a time is not in it; its edges are lost to derivatives."""
 
 
@@ -59,9 +59,9 @@ class Compensator:
         gravity: ArrayLike = GRAVITY_W,
     ) -> None:
         if offset is None:
-            offset = _only_offset(estimate)
+            offset = _require_single_offset(estimate)
         to_sensor = np.eye(6) if mount is None else coadjoint(Pose.of(mount).inverse())
-        self._body = to_sensor @ _body_map(estimate)
+        self._body = to_sensor @ _wrench_map(estimate)
         self._offset = to_sensor @ seal(offset, "offset", (6,))
         self._gravity = seal(gravity, "gravity", (3,))
 
@@ -125,8 +125,8 @@ class CompensatedLog:
         Raises:
             NoSegment, LogError: the log cannot be used.
         """
-        body, kept = _body_map(self.estimate), False
-        for recording, parts in _parts_of(self.source, self.cutoff_hz):
+        body, kept = _wrench_map(self.estimate), False
+        for recording, parts in _full_rate_parts(self.source, self.cutoff_hz):
             wrenches = [
                 part.at_sensor(recording, part.columns[:, PSI] @ body.T + self.offset)
                 for part in parts
@@ -169,7 +169,7 @@ def compensate_log(
         LogError: nobody says the offset, no sample is in that time, or the log is shorter.
     """
     recording = source if isinstance(source, Recording) else source.recording
-    require_alone(recording, estimate)
+    require_single_body(recording, estimate)
     if offset is not None:
         found, origin = seal(offset, "offset", (6,), LogError), "as given"
     elif zero_seconds is not None:
@@ -188,7 +188,7 @@ def compensate_log(
     return CompensatedLog(source, estimate, found, origin, cutoff_hz)
 
 
-def _only_offset(estimate: SavedEstimate) -> Vec6:
+def _require_single_offset(estimate: SavedEstimate) -> Vec6:
     offsets = np.unique([entry.wrench for entry in estimate.bias], axis=0)
     if len(offsets) != 1:
         has = f"{len(offsets)}, of several logs" if len(offsets) else "none"
@@ -199,12 +199,12 @@ def _only_offset(estimate: SavedEstimate) -> Vec6:
     return offsets[0]
 
 
-def _body_map(estimate: SavedEstimate) -> Array:
+def _wrench_map(estimate: SavedEstimate) -> Array:
     """Maps ψ to the wrench of a body at Bo in B, shape (6, 12)."""
     return (FEATURE_TENSOR @ estimate.parameters.phi).T
 
 
-def _parts_of(
+def _full_rate_parts(
     source: ReadableLog, cutoff_hz: float | None
 ) -> Iterator[tuple[Recording, list[FullRate]]]:
     """The chunks of a log that have samples, all with the rate and the cut-off of the first."""
@@ -227,8 +227,8 @@ def _parts_of(
 def _mean_residual(
     source: ReadableLog, estimate: SavedEstimate, seconds: float, cutoff_hz: float | None
 ) -> Vec6:
-    body, found, end = _body_map(estimate), [], 0.0
-    for recording, parts in _parts_of(source, cutoff_hz):
+    body, found, end = _wrench_map(estimate), [], 0.0
+    for recording, parts in _full_rate_parts(source, cutoff_hz):
         if recording.still:
             raise LogError(f"{source.name}: still poses have no time; give the offset itself")
         for part in parts:
@@ -237,7 +237,7 @@ def _mean_residual(
         end = float(parts[-1].time[-1])
         if end >= seconds:
             break
-    if found and seconds > _BEYOND_END * end:
+    if found and seconds > _MAX_SHARE_OF_LENGTH * end:
         raise LogError(
             f"{source.name}: has {end:.3g} s, and nothing was to be touched in its first "
             f"{seconds:g} s: contacts would count as offset; give the time until the first contact"

@@ -9,13 +9,13 @@ from typing import TypeAlias
 from identify.errors import LogError, ProblemError
 from identify.estimation import EstimatorSettings
 from identify.findings import CORRECTABLE, REPORTED
-from identify.pipeline.delays import with_settled_delays
-from identify.pipeline.diagnose import Checks, look_at
+from identify.pipeline.check_findings import SPLIT_LOG_REMEDY, change_finding, distinct_leaders
+from identify.pipeline.diagnose import Checks, run_checks
 from identify.pipeline.effect_notes import EFFECT_CODES
-from identify.pipeline.explanations import correcting_patch, read_otherwise
-from identify.pipeline.fitted_effects import effects_of
-from identify.pipeline.messages import TWO_PARTS, distinct, of_change
+from identify.pipeline.explanations import correcting_patch, reread_logs
+from identify.pipeline.fitted_effects import fit_sensor_effects
 from identify.pipeline.scanned_log import ScannedLog
+from identify.pipeline.wrench_delays import settle_delays
 from identify.signals import Reading
 
 SPANS = ("contact", "frozen_pose", "frozen_wrench", "saturation", "wrong_rows", "dead_channel")
@@ -46,7 +46,7 @@ class NotCorrected(ProblemError):
         return NotCorrected, (self.code, why)
 
 
-def corrected(
+def apply_corrections(
     logs: Sequence[ScannedLog],
     codes: Sequence[str],
     settings: EstimatorSettings,
@@ -68,8 +68,8 @@ def corrected(
         # Other readings are of the logs as they were read: with a change made they are no more.
         changed = any(log.summary.reading.maps for log in now)
         suspect = not changed and code not in CORRECTABLE
-        settled, effects = with_settled_delays(now, effects_of(now, settings), settings)
-        checks = look_at(settled, settings, effects, suspect=suspect, corrected=changed)
+        settled, effects = settle_delays(now, fit_sensor_effects(now, settings), settings)
+        checks = run_checks(settled, settings, effects, suspect=suspect, corrected=changed)
         now, record = _correction(now, checks, code, codes[:number])
         applied.append({"code": code, **record})
     return now, applied
@@ -81,28 +81,34 @@ def _correction(
     if any(s.code == code for of in checks.spans for s in of):
         if code == "bias_step":
             if any(log.summary.recording.still and log.offset_steps for log in logs):
-                why = f"of still poses its size is no better known than the body. {TWO_PARTS}"
+                why = (
+                    f"of still poses its size is no better known than the body. {SPLIT_LOG_REMEDY}"
+                )
                 raise NotCorrected(code, why)
-            return take_off_steps(logs)
-        return take_out_spikes(logs, checks) if code == "spikes" else leave_out(logs, checks, code)
-    if (misread := checks.misread) is not None and checks.ranking is not None:
-        alike = distinct(checks.ranking)
+            return subtract_offset_steps(logs)
+        return (
+            interpolate_spikes(logs, checks)
+            if code == "spikes"
+            else exclude_spans(logs, checks, code)
+        )
+    if (reading := checks.better_reading) is not None and checks.ranking is not None:
+        alike = distinct_leaders(checks.ranking)
         if (own := next((each for each in alike if each.code == code), None)) is not None:
             if own.counts:
                 raise NotCorrected(code, f"the log does not tell the scale. {own.remedy}")
-            _require_alone(code, [f'"{each.text}"' for each in alike if each is not own])
-            patch = dict(correcting_patch(misread.faults[0], misread.size))
-            record = {"meaning": f"read so that {misread.text}", "gain": misread.gain}
+            _require_unambiguous(code, [f'"{each.text}"' for each in alike if each is not own])
+            patch = dict(correcting_patch(reading.faults[0], reading.size))
+            record = {"meaning": f"read so that {reading.text}", "gain": reading.gain}
             record |= {"patch": patch} if patch else {}
-            return read_otherwise(logs, misread), record
+            return reread_logs(logs, reading), record
         if code not in EFFECT_CODES:
-            raise NotCorrected(code, f"the likeliest is {misread.code}; correct that first")
+            raise NotCorrected(code, f"the likeliest is {reading.code}; correct that first")
     if code in EFFECT_CODES:
         meaning = f"{code.replace('_', ' ')}: always part of the fit, with nothing to correct"
         return list(logs), {"meaning": meaning}
     for change in checks.changes:
         if change.code == code:
-            finding = of_change(change, checks.logs)
+            finding = change_finding(change, checks.logs)
             raise NotCorrected(
                 code, f"it cannot be corrected. {finding.where}: {finding.text} {finding.remedy}"
             )
@@ -115,7 +121,7 @@ def _correction(
     raise NotCorrected(code, f"not found in these logs{once}; found: {found}")
 
 
-def _require_alone(code: str, others: Iterable[str]) -> None:
+def _require_unambiguous(code: str, others: Iterable[str]) -> None:
     if others := sorted(others):
         raise NotCorrected(
             code,
@@ -126,14 +132,14 @@ def _require_alone(code: str, others: Iterable[str]) -> None:
         )
 
 
-def _read(
+def _reread(
     logs: Sequence[ScannedLog], correct: Callable[[int, Reading], Reading]
 ) -> list[ScannedLog]:
     """Logs by readings that correct those they had."""
-    return [log.again(correct(number, log.summary.reading)) for number, log in enumerate(logs)]
+    return [log.rescan(correct(number, log.summary.reading)) for number, log in enumerate(logs)]
 
 
-def leave_out(logs: Sequence[ScannedLog], checks: Checks, code: str) -> _Corrected:
+def exclude_spans(logs: Sequence[ScannedLog], checks: Checks, code: str) -> _Corrected:
     """Logs without the spans of time of a code, and the record of it."""
     own = [[span for span in of_log if span.code == code] for of_log in checks.spans]
     times = [[(span.start, span.stop) for span in of_log] for of_log in own]
@@ -151,20 +157,20 @@ def leave_out(logs: Sequence[ScannedLog], checks: Checks, code: str) -> _Correct
         "left_out": times,
     }
     try:
-        return _read(logs, correct), record
+        return _reread(logs, correct), record
     except LogError as error:
         why = f"without those {much} too little is left of the log ({error}); log again"
         raise NotCorrected(code, why) from error
 
 
-def take_off_steps(logs: Sequence[ScannedLog]) -> _Corrected:
+def subtract_offset_steps(logs: Sequence[ScannedLog]) -> _Corrected:
     """Logs without the jumps of their sensors' offsets, and the record of them."""
     steps = [[(s.start, s.stop, *s.jump) for s in log.offset_steps] for log in logs]
     meaning = f"bias step: {sum(map(len, steps))} taken off the wrench"
     return [log.without_offset_steps() for log in logs], {"meaning": meaning, "steps": steps}
 
 
-def take_out_spikes(logs: Sequence[ScannedLog], checks: Checks) -> _Corrected:
+def interpolate_spikes(logs: Sequence[ScannedLog], checks: Checks) -> _Corrected:
     """Logs whose spikes are put between their neighbours, and the record of it."""
     rows = [sum(s.rows for s in of_log if s.code == "spikes") for of_log in checks.spans]
 
@@ -175,4 +181,4 @@ def take_out_spikes(logs: Sequence[ScannedLog], checks: Checks) -> _Corrected:
         "meaning": f"spikes: {sum(rows)} rows put between their neighbours",
         "rows": rows,
     }
-    return _read(logs, correct), record
+    return _reread(logs, correct), record

@@ -22,20 +22,20 @@ from identify.regressors.wrench import equal_time_shares
 from identify.relevance import EFFECT_SHARE
 from identify.significance import HALF_WIDTH_SIGMA, SIGNIFICANT_SIGMA
 
-MOST_DISPLACED = 0.03
+MAX_POINT_DISPLACEMENT = 0.03
 """Displacement of the point of the pose beyond which no gain of a sensor is like it [m]."""
 
-MOST_TURNED = float(np.radians(6.0))
+MAX_SMALL_ROTATION = float(np.radians(6.0))
 """Turn of the wrench against the body that is small [rad]."""
 
-_RANKED_FROM = {"delay_s": EFFECT_KEYS["delay_s"].cap, "clock": 0.06}
+_RANKED_AS_READING_FROM = {"delay_s": EFFECT_KEYS["delay_s"].cap, "clock": 0.06}
 """Sizes of single effects from which on they are ranked as readings of their own [s, relative]."""
 
-_OF_HYSTERESIS = 0.2
+_MIN_HYSTERESIS_SHARE = 0.2
 """Share of a fitted delay that hysteresis explains where it was taken for one: of play it was a
 third and more, of a delay or a filter 0.05 at the most."""
 
-_SIZED = {
+_FAULT_OF_GROUP = {
     "delay_s": "delay",
     "filter_s": "sensor_lag",
     "misalignment_deg": "wrench_misaligned",
@@ -45,7 +45,7 @@ _SIZED = {
 }
 """Groups of effects, and the name of the fault whose remedy is theirs."""
 
-UNITS = {
+GROUP_UNITS = {
     "delay_s": (1e-3, "ms"),
     "filter_s": (1e-6, "ms²"),
     "gain": (1e-2, "%"),
@@ -60,7 +60,7 @@ UNITS = {
 }
 """Unit of a group in messages: its size in SI, and its name."""
 
-_TEXTS = {
+_DESCRIPTIONS = {
     "delay_s": "the wrench is late",
     "filter_s": "the wrench is filtered",
     "gain": "gains of the sensor are off",
@@ -79,17 +79,17 @@ EFFECT_CODES = frozenset((*(group.code for group in GROUP_TABLE), "drift"))
 """Codes of findings that note an effect."""
 
 
-def large_groups(effects: FittedEffects) -> tuple[str, ...]:
+def large_effect_groups(effects: FittedEffects) -> tuple[str, ...]:
     """Groups of effects that may be faults of another kind of size: at their cap, or beyond."""
     large = list(effects.at_cap)
     for block in effects.model.blocks:
         name, size = block.group.name, float(np.abs(effects.total[block.columns]).max())
-        if name in _RANKED_FROM and size > _RANKED_FROM[name]:
+        if name in _RANKED_AS_READING_FROM and size > _RANKED_AS_READING_FROM[name]:
             large.append(name)
     return tuple(dict.fromkeys(large))
 
 
-def is_small(effects: FittedEffects) -> bool:
+def effects_are_small(effects: FittedEffects) -> bool:
     """Whether no effect is so large that it may be another reading of the logs.
 
     A displaced point takes in exactly what a sign or a unit of the torque does to a moving log, and
@@ -98,11 +98,11 @@ def is_small(effects: FittedEffects) -> bool:
     """
     for block in effects.model.blocks:
         name, size = block.group.name, float(np.linalg.norm(effects.eta[block.columns]))
-        if name in ("point_m", "clock") and _noted(effects, block).any():
+        if name in ("point_m", "clock") and _significant_entries(effects, block).any():
             return False
-        if name == "misalignment_deg" and size > MOST_TURNED:
+        if name == "misalignment_deg" and size > MAX_SMALL_ROTATION:
             return False
-    return not large_groups(effects)
+    return not large_effect_groups(effects)
 
 
 def dead_zones(
@@ -118,7 +118,8 @@ def dead_zones(
     late = {
         block.sensor
         for block in effects.model.blocks
-        if block.group.name in ("delay_s", "filter_s") and _noted(effects, block).any()
+        if block.group.name in ("delay_s", "filter_s")
+        and _significant_entries(effects, block).any()
     }
     if not late:
         return {}
@@ -129,7 +130,7 @@ def dead_zones(
         series = log.summary
         own = hysteresis(series.time, series.rows, series.segment_ids, phi)
         delay, _, _ = _delay_and_filter(effects, sensor)
-        if sensor in late and own is not None and own.delay > _OF_HYSTERESIS * delay:
+        if sensor in late and own is not None and own.delay > _MIN_HYSTERESIS_SHARE * delay:
             found[sensor] = own
     return found
 
@@ -154,14 +155,16 @@ def effect_notes(
             continue
         if block.group.name in ("delay_s", "filter_s") and block.sensor in dead_zones:
             continue
-        if block.group.name in ("delay_s", "filter_s") and (low_pass := _low_pass(effects, block)):
+        if block.group.name in ("delay_s", "filter_s") and (
+            low_pass := _low_pass_note(effects, block)
+        ):
             if block.group.name == "delay_s":
                 yield low_pass
             continue
-        told = _noted(effects, block)
+        told = _significant_entries(effects, block)
         at_cap = block.group.name in effects.at_cap
         if told.any() or at_cap:
-            note = _note(effects, block, np.flatnonzero(told).tolist(), at_cap=at_cap)
+            note = _effect_note(effects, block, np.flatnonzero(told).tolist(), at_cap=at_cap)
             if block.group.name == "point_m" and gain_as_likely:
                 more = " The log cannot tell it from gains of the sensor: the intervals hold both."
                 evidence = {**note.evidence, "equivalent": ["gain"]}
@@ -185,7 +188,7 @@ def _delay_and_filter(effects: FittedEffects, sensor: int) -> tuple[float, float
     return delay, float(effects.eta[b]), float(effects.errors[b])
 
 
-def _low_pass(effects: FittedEffects, block: EffectBlock) -> Finding | None:
+def _low_pass_note(effects: FittedEffects, block: EffectBlock) -> Finding | None:
     """The note on a low-pass filter of first order: late by its time constant τ, and b = −½ τ²."""
     delay, b, error = _delay_and_filter(effects, block.sensor)
     if not (delay > 0.0 and b < -max(SIGNIFICANT_SIGMA * error, 0.25 * delay**2)):
@@ -225,7 +228,7 @@ def _may_be_low_pass(effects: FittedEffects, block: EffectBlock) -> bool:
     return delay > 0.0 and abs(b + 0.5 * delay**2) < SIGNIFICANT_SIGMA * error
 
 
-def _noted(effects: FittedEffects, block: EffectBlock) -> Flags:
+def _significant_entries(effects: FittedEffects, block: EffectBlock) -> Flags:
     """Entries of a group that stand out, and are large enough to matter."""
     sizes, errors = effects.total[block.columns], effects.errors[block.columns]
     least = EFFECT_SHARE * effects.units[block.columns]
@@ -238,11 +241,11 @@ def _noted(effects: FittedEffects, block: EffectBlock) -> Flags:
     )
 
 
-def _note(
+def _effect_note(
     effects: FittedEffects, block: EffectBlock, entries: list[int], *, at_cap: bool
 ) -> Finding:
     name = block.group.name
-    per, unit = UNITS[name]
+    per, unit = GROUP_UNITS[name]
     sizes, half = effects.total[block.columns], HALF_WIDTH_SIGMA * effects.errors[block.columns]
     sign = -1.0 if name == "point_m" else 1.0  # the point of the pose, seen from the wrench's
     shown = ", ".join(
@@ -251,8 +254,8 @@ def _note(
         for k in entries
     )
     if name == "cable" and 0 in entries:
-        shown = _spring(sizes, half)
-    text = f"{_TEXTS[name]} ({shown})" if entries else _TEXTS[name]
+        shown = _describe_cable(sizes, half)
+    text = f"{_DESCRIPTIONS[name]} ({shown})" if entries else _DESCRIPTIONS[name]
     text += "; the fit takes it off and the intervals count its error."
     severity: Severity = "warning" if at_cap or name == "point_m" else "info"
     if at_cap:
@@ -278,7 +281,7 @@ def _note(
     return Finding(block.group.code, severity, text, _remedy(effects, block), evidence)
 
 
-def _spring(sizes: Array, half: Array) -> str:
+def _describe_cable(sizes: Array, half: Array) -> str:
     """A cable in words: its stiffness k, and its place r on the body from the moment k r."""
     k, moment = float(sizes[0]), sizes[4:7]
     place = ", ".join(f"{1e3 * x / k:.0f}" for x in moment)
@@ -300,7 +303,7 @@ def _com_from_point_of_pose(effects: FittedEffects, block: EffectBlock) -> tuple
 def _remedy(effects: FittedEffects, block: EffectBlock) -> str:
     """The line of the schema, or the action, that puts an effect right."""
     name, facts = block.group.name, effects.model.facts[effects.model.sensors.index(block.sensor)]
-    fault = _SIZED.get(name)
+    fault = _FAULT_OF_GROUP.get(name)
     if fault is not None:
         size = effects.eta[block.columns]
         if name == "filter_s":

@@ -33,10 +33,10 @@ from identify.inertia.consistency import MAX_DENSITY, density_lower_bound
 from identify.logs import Recording
 from identify.logs.facts import LogFacts
 from identify.logs.patch import Patch
-from identify.pipeline.delays import delayed
-from identify.pipeline.fitted_effects import bands_of, cost_of, effects_of
-from identify.pipeline.messages import MOST_EXPLANATIONS_NAMED, distinct
+from identify.pipeline.check_findings import MAX_NAMED_EXPLANATIONS, distinct_leaders
+from identify.pipeline.fitted_effects import comparison_bands, deviance, fit_sensor_effects
 from identify.pipeline.scanned_log import ScannedLog, finest_blocks, without_effects
+from identify.pipeline.wrench_delays import delayed_explanations
 from identify.regressors import FEATURE_TENSOR, LogSummary
 from identify.signals import Reading, on_one_clock
 from identify.significance import CLEAR_LEAD, HALF_WIDTH_SIGMA
@@ -45,31 +45,33 @@ from identify.validation import non_noise_axes
 
 _LOG = logging.getLogger(__name__)
 
-ROWS = 10_000
+SUBSET_ROWS = 10_000
 """Rows of a log that are read again for each fault that needs it, about."""
 
-_SCREENED, _LIKELY_AXES = 1000, 2
+_MAX_SCREENED_ROWS, _MAX_REREAD_AXES = 1000, 2
 """Points of a series that world axes are screened with, and how many the log is read again for."""
 
-_LIKELY_MAPS = 24
+_COMPARED_MAPS = 24
 """Axes of one vector of the wrench that are compared where the log need not be read again."""
 
-_ALIKE = 0.9
+_MIN_SHARED_SAMPLES = 0.9
 """Share of a log's samples in bands that another reading has too, from which on it is compared."""
 
-_BEGIN = 100_000
+_ROTATION_ROWS = 100_000
 """Rows of a long log whose rotations are screened by other conventions."""
 
-_STARTS = 4
+_MAX_STARTS = 4
 """Sizes that a large fault is looked for from, the likeliest of those that are tried."""
 
-_BESIDE = 3
+_MAX_OTHER_READINGS = 3
 """Readings of other codes than those that lead, which are compared with their effects in them."""
 
-_SIZED = (*("wrench_misaligned", "torque_gain", "counts", "position_scale", "partly_compensated"),)
+_LARGE_FAULTS = (
+    *("wrench_misaligned", "torque_gain", "counts", "position_scale", "partly_compensated"),
+)
 """Names of faults with a size that no effect of a fit has, or that may be far larger than one."""
 
-_SIZED_IF_LARGE = {
+_FAULT_OF_LARGE_GROUP = {
     "filter_s": "sensor_lag",
     "tilt_deg": "gravity_tilted",
     "clock": "clock_rate",
@@ -77,10 +79,10 @@ _SIZED_IF_LARGE = {
 }
 """Groups of effects, and the fault with a size that is ranked where the group is large."""
 
-_OF_AXES = ("wrench_axes", "force_sign", "torque_sign")
+_AXES_CODES = ("wrench_axes", "force_sign", "torque_sign")
 """Codes of faults that, of a wrench in world axes, mix what the attitude turns."""
 
-Candidate = tuple[Fault, ...]
+CandidateFaults = tuple[Fault, ...]
 
 
 def rank_explanations(logs: Sequence[ScannedLog], large: Collection[str] = ()) -> Ranking:
@@ -91,26 +93,26 @@ def rank_explanations(logs: Sequence[ScannedLog], large: Collection[str] = ()) -
         large: groups of effects that may be larger than small faults are.
     """
     _LOG.info("comparing other readings")
-    base = [log.some(ROWS, wide=True, validated=False) for log in logs]
+    base = [log.rescan_subset(SUBSET_ROWS, wide=True, validated=False) for log in logs]
     bands = [clear_bands(each.statistics, each.recording.gravity) for each in base]
     rows = [BandRows.of(each.statistics, own) for each, own in zip(base, bands, strict=True)]
     if not any(len(each.samples) and each.measures_wrench for each in rows):
         return Ranking((Explanation(0.0, np.zeros(10)),))
     compared = Compared.of(rows)
-    fastest = _fastest(logs)
+    fastest = _max_speeds(logs)
     facts = [LogFacts.of(log.summary.recording, fastest, log.summary.imu.scale) for log in logs]
     slips = [candidate for candidate in faults_of(facts) if candidate[0].sizes is None]
     ranked = [compared.as_read]
     maps = [one for one in slips if all(fault.linear for fault in one)]
-    alone = [one for one in maps if _of_one_vector(one[0])]
+    alone = [one for one in maps if _permutes_one_vector(one[0])]
     ranked += [compared.mapped(one) for one in maps if one not in alone]
     ranked += [compared.mapped(one) for one in _likeliest_axes(base[0].rows, alone, facts[0])]
     of_all = {fault.name for fault in sign_faults(facts[0])}
     signs = [one for one in maps if one[0].name in of_all]
-    for candidate in _to_be_read(slips, logs[0], base[0], facts):
+    for candidate in _candidates_to_reread(slips, logs[0], base[0], facts):
         try:
             again = [
-                BandRows.of(_read_by(log, fault).statistics, own)
+                BandRows.of(_reread_subset(log, fault).statistics, own)
                 for log, fault, own in zip(logs, candidate, bands, strict=True)
             ]
         except IdentifyError as error:  # so read it is no motion
@@ -120,30 +122,33 @@ def rank_explanations(logs: Sequence[ScannedLog], large: Collection[str] = ()) -
         if any(a.bands != b.bands for a, b in zip(again, rows, strict=True)):
             # A pose that jumps has other segments than one that does not.
             alike = [b.shared(a) for a, b in zip(again, rows, strict=True)]
-            if sum(each.samples.sum() for each in alike) < _ALIKE * compared.samples:
+            if sum(each.samples.sum() for each in alike) < _MIN_SHARED_SAMPLES * compared.samples:
                 _LOG.debug("not compared: %s: too few bands are alike", candidate[0].text)
                 continue
             beside = Compared.of(alike)
             again = [a.shared(b) for a, b in zip(again, rows, strict=True)]
         ranked.append(beside.read_again(again, candidate))
-        for sign in () if _of_one_vector(candidate[0]) else signs:
+        for sign in () if _permutes_one_vector(candidate[0]) else signs:
             both = tuple(one.with_sign(s) for one, s in zip(candidate, sign, strict=True))
-            mapped = [_mapped(r, fault) for r, fault in zip(again, sign, strict=True)]
+            mapped = [_map_rows(r, fault) for r, fault in zip(again, sign, strict=True)]
             ranked.append(beside.read_again(mapped, both))
     likely = sorted((e for e in ranked if e.gain > CLEAR_LEAD), key=lambda each: -each.gain)
     turns = [turn_of_axes(each.faults[0], facts[0]) for each in likely]
     halfway = [nearby for turn in turns if turn is not None for nearby in turns_about(turn)]
     halfway += turns_about(np.zeros(3))
     for delay in sized_faults(facts, ["delay"]):
-        ranked += delayed(compared, logs, delay, bands, ROWS)
-    for name in (*_SIZED, *(fault for group, fault in _SIZED_IF_LARGE.items() if group in large)):
+        ranked += delayed_explanations(compared, logs, delay, bands, SUBSET_ROWS)
+    for name in (
+        *_LARGE_FAULTS,
+        *(fault for group, fault in _FAULT_OF_LARGE_GROUP.items() if group in large),
+    ):
         starts = halfway if name == "wrench_misaligned" else None
         starts = RATIOS if name == "counts" else starts
-        ranked += _at_sizes(compared, facts, name, starts)
+        ranked += _at_likeliest_size(compared, facts, name, starts)
     return Ranking.of(ranked, compared.apart)
 
 
-def _at_sizes(
+def _at_likeliest_size(
     compared: Compared,
     facts: Sequence[LogFacts],
     name: str,
@@ -163,7 +168,7 @@ def _at_sizes(
     (candidate,) = candidates
     starts = [np.zeros(candidate[0].d)] if starts is None else starts
     tried = sorted((Trial.at(compared.rows, candidate, s) for s in starts), key=lambda t: t.cost)
-    trials = [stepped(trial) for trial in tried[:_STARTS]]
+    trials = [stepped(trial) for trial in tried[:_MAX_STARTS]]
     trial = min((t for t in trials if t is not None), key=lambda t: t.cost, default=None)
     if trial is None or not candidate[0].possible(trial.size):
         return
@@ -174,7 +179,7 @@ def _at_sizes(
     yield replace(found, faults=fixed, size=np.zeros(0), half_width=np.zeros(0))
 
 
-def with_effects(
+def rank_with_effects(
     ranking: Ranking,
     logs: Sequence[ScannedLog],
     settings: EstimatorSettings,
@@ -195,18 +200,20 @@ def with_effects(
     if len(ranking.explanations) < 2:
         return ranking
     loaded = logs[: len(logs) - settings.unloaded]
-    bands = bands_of(loaded)
-    leading = distinct(ranking)[:MOST_EXPLANATIONS_NAMED]
+    bands = comparison_bands(loaded)
+    leading = distinct_leaders(ranking)[:MAX_NAMED_EXPLANATIONS]
     known = set(map(id, leading))
     others = [e for e in ranking.explanations if e.code and id(e) not in known]
-    leading += [e for e in others if e.code not in {each.code for each in leading}][:_BESIDE]
+    leading += [e for e in others if e.code not in {each.code for each in leading}][
+        :_MAX_OTHER_READINGS
+    ]
     own = settings if not settings.unloaded else replace(settings, unloaded=0, terms=(), mass=None)
     read = next(e for e in ranking.explanations if not e.code)
-    cost, again = _with_own_effects(read, loaded, own, bands, as_read)
+    cost, again = _deviance_with_effects(read, loaded, own, bands, as_read)
     compared, dense = [replace(again, gain=0.0)], max(read.density, again.density) > MAX_DENSITY
     for each in leading:
         if each.code:
-            other, now = _with_own_effects(each, loaded, own, bands, None, dense=dense)
+            other, now = _deviance_with_effects(each, loaded, own, bands, None, dense=dense)
             compared.append(replace(now, gain=cost - other))
     names = {e.faults[0].name for e in compared if e.faults}
     rest = [
@@ -217,7 +224,7 @@ def with_effects(
     return Ranking.of([*compared, *rest], ranking.apart)
 
 
-def _with_own_effects(
+def _deviance_with_effects(
     each: Explanation,
     logs: Sequence[ScannedLog],
     settings: EstimatorSettings,
@@ -231,11 +238,11 @@ def _with_own_effects(
         again = list(logs)
         if each.code:  # a clock by its map: at another rate the bands would be others
             again = [
-                log.again(with_fault_corrected(log.summary.reading, fault, each.size))
+                log.rescan(correct_fault(log.summary.reading, fault, each.size))
                 for log, fault in zip(logs, each.faults, strict=True)
             ]
         if known is None:
-            known = effects_of(again, settings)
+            known = fit_sensor_effects(again, settings)
     except IdentifyError:  # so read there is no estimate
         known, again = None, list(logs)
         if each.code:
@@ -245,22 +252,22 @@ def _with_own_effects(
         sum(BandRows.of(s, own).samples.sum() for s, own in zip(whole, bands, strict=True))
     )
     if known is None:
-        return cost_of(again, None, bands, each.faults, samples, dense=dense), each
-    cost = cost_of(again, known, bands, each.faults, samples, dense=dense)
-    left = left_by(known.fit, without_effects(again, known), 0)
+        return deviance(again, None, bands, each.faults, samples, dense=dense), each
+    cost = deviance(again, known, bands, each.faults, samples, dense=dense)
+    left = unexplained_share(known.fit, without_effects(again, known), 0)
     phi = known.fit.x[:10]
     density = density_lower_bound(phi, known.covariance_of_unknowns[:10, :10])
     return cost, replace(each, phi=phi, density=density, left=left)
 
 
-def left_by(fit: LeastSquaresFit, logs: Sequence[ScannedLog], unloaded: int) -> float:
+def unexplained_share(fit: LeastSquaresFit, logs: Sequence[ScannedLog], unloaded: int) -> float:
     """Share of the wrench's signal that a fit leaves unexplained; zero where it is slow noise.
 
     Noise that is slow is more than the signals' spectra show above the motion's band; it does not
     go with the motion, and is in all of the log alike.
     """
     left = share_left(fit.data.system, fit.x).worst
-    if left <= MOST_LEFT or any(contacts_of(log) for log in logs):
+    if left <= MOST_LEFT or any(unexplained_contacts(log) for log in logs):
         return left
     phi = fit.x[:20].reshape(-1, 10)
     moved = [
@@ -271,7 +278,7 @@ def left_by(fit: LeastSquaresFit, logs: Sequence[ScannedLog], unloaded: int) -> 
     return left if beyond.any() else 0.0
 
 
-def contacts_of(log: ScannedLog) -> tuple[Span, ...]:
+def unexplained_contacts(log: ScannedLog) -> tuple[Span, ...]:
     """What one body does not explain of a log that nothing explains, where it is a good part."""
     summary = log.summary
     if summary.recording.still:
@@ -281,22 +288,22 @@ def contacts_of(log: ScannedLog) -> tuple[Span, ...]:
     return found if inside > LEAST_CONTACT * len(summary.time) else ()
 
 
-def read_otherwise(logs: Sequence[ScannedLog], best: Explanation) -> list[ScannedLog]:
+def reread_logs(logs: Sequence[ScannedLog], best: Explanation) -> list[ScannedLog]:
     """Logs read by an explanation; what loaded logs mean, those without the payload do."""
     now = list[ScannedLog]()
     faults = (*best.faults, *best.faults[:1] * (len(logs) - len(best.faults)))
     for log, fault in zip(logs, faults, strict=True):
         # The rate, the cut-off and the noise of another unit are others too.
-        again = log.timed(fault.clock) if fault.clock != 1.0 else None
-        reading = with_fault_corrected(log.summary.reading, fault, best.size)
-        again = again or log.again(reading)
+        again = log.rescan_with_time_scale(fault.clock) if fault.clock != 1.0 else None
+        reading = correct_fault(log.summary.reading, fault, best.size)
+        again = again or log.rescan(reading)
         if fault.of_size is not None:
             again = again._replace(applied=(*again.applied, fault.of_size[0]))
         now.append(again)
     return now
 
 
-def with_fault_corrected(reading: Reading, fault: Fault, size: Array) -> Reading:
+def correct_fault(reading: Reading, fault: Fault, size: Array) -> Reading:
     """By the patch of the schema, where there is one, or by the map."""
     patch = correcting_patch(fault, size)
     return reading.with_patch(patch) if patch else reading.with_map(fault.map_at(size))
@@ -307,28 +314,28 @@ def correcting_patch(fault: Fault, size: Array) -> Patch:
     return fault.patch(size) if fault.patch is not None and fault.clock == 1.0 else {}
 
 
-def _read_by(log: ScannedLog, fault: Fault) -> LogSummary:
+def _reread_subset(log: ScannedLog, fault: Fault) -> LogSummary:
     assert fault.patch is not None
     reading = log.summary.reading.with_patch(fault.patch(np.zeros(0)))
-    return log.some(ROWS, reading, validated=False)
+    return log.rescan_subset(SUBSET_ROWS, reading, validated=False)
 
 
-def _mapped(rows: BandRows, fault: Fault) -> BandRows:
+def _map_rows(rows: BandRows, fault: Fault) -> BandRows:
     """Rows of few columns by a map of the wrench."""
     return rows.mapped(fault.fit_map()[: 1 + rows.factors.shape[2]])
 
 
-def _to_be_read(
-    slips: Sequence[Candidate], log: ScannedLog, base: LogSummary, facts: Sequence[LogFacts]
-) -> list[Candidate]:
+def _candidates_to_reread(
+    slips: Sequence[CandidateFaults], log: ScannedLog, base: LogSummary, facts: Sequence[LogFacts]
+) -> list[CandidateFaults]:
     """The faults for which logs have to be read again; of axes and conventions the likely ones."""
     again = [one for one in slips if not all(fault.linear for fault in one)]
-    axes = [one for one in again if one[0].code in _OF_AXES]
+    axes = [one for one in again if one[0].code in _AXES_CODES]
     of_rotation = {fault.name for fault in rotation_faults(facts[0])}
     poses = [one for one in again if one[0].name in of_rotation]
-    others = [one for one in again if one[0].code not in _OF_AXES and one not in poses]
-    some = base.rows[:: max(1, len(base.rows) // _SCREENED)]
-    time = base.time[:: max(1, len(base.rows) // _SCREENED)]
+    others = [one for one in again if one[0].code not in _AXES_CODES and one not in poses]
+    some = base.rows[:: max(1, len(base.rows) // _MAX_SCREENED_ROWS)]
+    time = base.time[:: max(1, len(base.rows) // _MAX_SCREENED_ROWS)]
     some, numbers = _rotation_numbers(log, some, time)
     others += likeliest_poses(poses, some, numbers, facts[0])
     return others + _likeliest_axes(base.rows, axes, facts[0])
@@ -337,7 +344,9 @@ def _to_be_read(
 def _rotation_numbers(log: ScannedLog, rows: Array, time: Array) -> tuple[Array, Array | None]:
     """Rows of a series, and what the log has for the rotation in them; of a long log its begin."""
     source = log.source
-    read = source if isinstance(source, Recording) else source.reader()(0, _BEGIN, 0).recording
+    read = (
+        source if isinstance(source, Recording) else source.reader()(0, _ROTATION_ROWS, 0).recording
+    )
     read = on_one_clock(log.summary.reading.pose_of(read))
     if (numbers := read.rotation_numbers) is None:
         return rows, None
@@ -347,17 +356,19 @@ def _rotation_numbers(log: ScannedLog, rows: Array, time: Array) -> tuple[Array,
     return rows[inside], numbers[np.searchsorted(read.time, time[inside]).clip(max=len(read) - 1)]
 
 
-def _of_one_vector(fault: Fault) -> bool:
+def _permutes_one_vector(fault: Fault) -> bool:
     """Whether it is of the axes of force or torque alone, with whatever signs they have."""
     return fault.name.startswith(("the force's x", "the torque's x"))
 
 
-def _fastest(logs: Sequence[ScannedLog]) -> tuple[float, float]:
+def _max_speeds(logs: Sequence[ScannedLog]) -> tuple[float, float]:
     rates = [log.summary.fastest for log in logs]
     return max(speed for speed, _ in rates), max(spin for _, spin in rates)
 
 
-def _likeliest_axes(rows: Array, axes: Sequence[Candidate], facts: LogFacts) -> list[Candidate]:
+def _likeliest_axes(
+    rows: Array, axes: Sequence[CandidateFaults], facts: LogFacts
+) -> list[CandidateFaults]:
     """Of other axes of the wrench those that leave least of a series, in a plain fit.
 
     Args:
@@ -367,7 +378,7 @@ def _likeliest_axes(rows: Array, axes: Sequence[Candidate], facts: LogFacts) -> 
     """
     if not axes or facts.schema is None:
         return []
-    rows = rows[:: max(1, len(rows) // _SCREENED)]
+    rows = rows[:: max(1, len(rows) // _MAX_SCREENED_ROWS)]
     into_body = rows[:, RT].reshape(-1, 3, 3)
     offsets = np.broadcast_to(np.eye(6), (len(rows), 6, 6))
     A = np.concatenate((np.tensordot(rows[:, PSI], FEATURE_TENSOR, axes=1), offsets), axis=-1)
@@ -388,5 +399,5 @@ def _likeliest_axes(rows: Array, axes: Sequence[Candidate], facts: LogFacts) -> 
         b = (scales * read).reshape(-1)
         r = (b - plane @ (plane.T @ b)).reshape(-1, 2, 3)
         left.append(float(np.log(np.sum(r**2, axis=(0, 2)) + 1e-300).sum()))
-    count = _LIKELY_MAPS if axes[0][0].linear else _LIKELY_AXES
+    count = _COMPARED_MAPS if axes[0][0].linear else _MAX_REREAD_AXES
     return [axes[k] for k in np.argsort(left)[:count]]

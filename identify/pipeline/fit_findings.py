@@ -25,7 +25,7 @@ from identify.inertia.consistency import (
 )
 from identify.inertia.matrices import second_moment_about_com
 from identify.logs.facts import LogFacts
-from identify.pipeline.messages import left_out
+from identify.pipeline.check_findings import disabled_effects_note
 from identify.pipeline.settings import FitSettings
 from identify.regressors import WRENCH, LogSummary, Statistics
 from identify.relevance import JUDGED_SIGNAL_SHARE
@@ -36,26 +36,26 @@ from identify.spatial.columns import FORCE_AXES, TORQUE_AXES
 from identify.spatial.vectors import STANDARD_GRAVITY
 from identify.validation import HeldOutScores, Validation, non_noise_axes, power_over_noise
 
-_FAST = 20.0
+_IMPLAUSIBLE_SPEED = 20.0
 """Speed above which a position may be in another unit [m/s]."""
 
-_MANY_UNUSED = 0.2
+_MAX_UNUSED_SHARE = 0.2
 """Share of a log's rows that may go unused without a word."""
 
-_POOR_FIT = 0.99
+_POOR_R_SQUARED = 0.99
 """Held-out R² of an axis with a signal below which the fit explains too little of it."""
 
-_NO_FIT = 0.5
+_USELESS_R_SQUARED = 0.5
 """Held-out R² of all forces below which an estimate is not to be used."""
 
-_FAR_ABOVE_NOISE = 10.0
+_SYSTEMATIC_POWER_RATIO = 10.0
 """Power of a residual over that of the signals' noise from which it is no noise where an axis is
 hardly explained."""
 
-_FINEST = 1e-4
+_BOX_RESOLUTION = 1e-4
 """Half sides of a box around a known centre of mass are multiples of this [m]."""
 
-_WORSE = 1.5
+_CONTRADICTING_RESIDUAL_RATIO = 1.5
 """Ratio of residuals beyond which a choice is called wrong for the data."""
 
 
@@ -74,7 +74,7 @@ def findings_of_log(log: LogSummary) -> Iterator[Finding]:
             evidence={"dropped": dropped.total, "rows": recording.rows},
             where=log.name,
         )
-    if log.unused > _MANY_UNUSED * log.rows_kept:
+    if log.unused > _MAX_UNUSED_SHARE * log.rows_kept:
         yield Finding(
             "rows_unused",
             "warning",
@@ -125,7 +125,7 @@ def findings_of_log(log: LogSummary) -> Iterator[Finding]:
         )
     speed, spin = log.fastest
     for code, does, shown, rate, unit, limit in (
-        ("position_unit", "moves", f"{speed:.3g} m/s", speed, "mm", _FAST),
+        ("position_unit", "moves", f"{speed:.3g} m/s", speed, "mm", _IMPLAUSIBLE_SPEED),
         ("angle_unit", "turns", f"{spin:.3g} rad/s", spin, "deg", FAST_SPIN),
     ):
         if rate > limit:
@@ -151,7 +151,7 @@ def findings_of_fit(
 ) -> Iterator[Finding]:
     """What the equations leave unexplained, and choices that the data contradict."""
     scores = validation.scores
-    contradicted = _contradicted(estimate, as_read, settings)
+    contradicted = _contradicted_choice(estimate, as_read, settings)
     unexplained = None
     if scores is None:
         text = "the data are too few to fit on a part of them: there are no held-out scores."
@@ -177,7 +177,7 @@ def findings_of_fit(
     yield from edge
     if all(finding.code != "too_dense" for log in logs for finding in log.imu.findings):
         yield from _too_dense(estimate)
-    yield from _held_by_none(estimate, logs[0])
+    yield from _not_held(estimate, logs[0])
     if unexplained is not None and edge:
         text = f"{unexplained.text} The nearest possible body is at the edge of what is possible."
         unexplained = replace(unexplained, severity="error", text=text)
@@ -199,26 +199,26 @@ def _unexplained(
     signal = np.where(scores.carries_signal, signal, 0.0)
     largest = np.repeat([signal[:3].max(), signal[3:].max()], 3)
     counted = scores.carries_signal & (signal > JUDGED_SIGNAL_SHARE * largest)
-    poor = (counted | beyond_noise) & scores.carries_signal & (scores.r_squared < _POOR_FIT)
+    poor = (counted | beyond_noise) & scores.carries_signal & (scores.r_squared < _POOR_R_SQUARED)
     if not poor.any():
         return None
     moved = np.array([estimate.moved_in(number).phi for number in range(len(logs))])
     systematic = non_noise_axes(logs, moved, estimate.biases)
     # Of a short log nothing shows whether that forgets: what is far above the noise is none.
-    far = power_over_noise(logs, moved, estimate.biases) > _FAR_ABOVE_NOISE
-    systematic |= far & (scores.r_squared < _NO_FIT)
+    far = power_over_noise(logs, moved, estimate.biases) > _SYSTEMATIC_POWER_RATIO
+    systematic |= far & (scores.r_squared < _USELESS_R_SQUARED)
     if not (poor & systematic).any():
         return None
     # A body in free flight has no force to explain: its torques speak for it.
     forces = FORCE_AXES if scores.carries_signal[FORCE_AXES].any() else TORQUE_AXES
     pooled = scores.pooled_r_squared(forces)
-    useless = pooled < _NO_FIT and bool((poor & systematic)[forces].any())
+    useless = pooled < _USELESS_R_SQUARED and bool((poor & systematic)[forces].any())
     shown = ", ".join(f"{WRENCH[i]} {scores.r_squared[i]:.2f}" for i in np.flatnonzero(poor))
     return Finding(
         "unexplained",
         "error" if useless else "warning",
         f"the fit explains {'little' if useless else 'not all'} of the measured wrench, and what "
-        f"it leaves is not noise (held-out R²: {shown}).{left_out(logs)}",
+        f"it leaves is not noise (held-out R²: {shown}).{disabled_effects_note(logs)}",
         "Check units, axes, order and signs in the schema, the sensor's mount, and that nothing "
         "touched the body.",
         {f"r_squared_of_{'forces' if forces.start == 0 else 'torques'}": pooled},
@@ -256,7 +256,7 @@ def _at_the_edge(estimate: Estimate, corrected: Sequence[str]) -> Iterator[Findi
     for one in estimate.bodies:
         if one.prior:  # least squares is not what it was moved from
             continue
-        moved = _standard_errors(one, one, one.least_squares.phi)
+        moved = _distance_in_standard_errors(one, one, one.least_squares.phi)
         if one.least_squares.consistent or moved < CONSTRAINT_NOTED_SIGMA:
             continue
         text = (
@@ -289,27 +289,27 @@ def _too_dense(estimate: Estimate) -> Iterator[Finding]:
         )
 
 
-_HEAVY = 100.0
+_MAX_ARM_LOAD = 100.0
 """Mass that few arms hold [kg]: of still poses nothing but the mass, and the centre of mass of so
 heavy a body, shows a wrong unit."""
 
-_FAR_IF_HEAVY = 1.0
+_MAX_COM_DISTANCE_IF_HEAVY = 1.0
 """Distance at which no arm holds the centre of mass of such a body [m]."""
 
-_NEAREST = (_HEAVY, 0.5), (20.0, 0.1)
+_MIN_COM_DISTANCES = (_MAX_ARM_LOAD, 0.5), (20.0, 0.1)
 """Masses [kg], and the share of the radius of a ball of the densest material, of that mass, that
 the centre of mass of such a body is from its sensor at the least: it hangs at one side of it."""
 
 
-def _held_by_none(estimate: Estimate, log: LogSummary) -> Iterator[Finding]:
+def _not_held(estimate: Estimate, log: LogSummary) -> Iterator[Finding]:
     """A finding for each body that no arm holds, or in still poses few: too heavy, or too far."""
     recording = log.recording
     sensor = np.zeros(3) if recording.X_BS is None else recording.X_BS.position
     for one in estimate.bodies:
         mass, away = one.parameters.mass, float(np.linalg.norm(one.parameters.com - sensor))
         held = within_arm_capacity(one.parameters.phi, one.covariance, sensor)
-        odd = _odd_load(one, sensor, log.wrench_range) if recording.still else ""
-        if held and not odd and not (recording.still and mass > _HEAVY):
+        odd = _describe_implausible_load(one, sensor, log.wrench_range) if recording.still else ""
+        if held and not odd and not (recording.still and mass > _MAX_ARM_LOAD):
             continue
         who = "few arms hold" if held and not odd else "no arm holds"
         yield Finding(
@@ -323,31 +323,31 @@ def _held_by_none(estimate: Estimate, log: LogSummary) -> Iterator[Finding]:
         )
 
 
-def _odd_load(one: Estimate, sensor: Vec3, wrench_range: Array) -> str:
+def _describe_implausible_load(one: Estimate, sensor: Vec3, wrench_range: Array) -> str:
     """A clause on why the body of still poses is none that an arm holds; empty where it may be."""
     phi, covariance = one.parameters.phi, one.covariance
     mass, (least, most) = phi[0], distance_of_com(phi, covariance, sensor)
-    if mass > _HEAVY and (np.round(wrench_range) == wrench_range).all():
+    if mass > _MAX_ARM_LOAD and (np.round(wrench_range) == wrench_range).all():
         return "; force and torque are whole numbers, as raw counts are"
     radius = float(np.cbrt(0.75 * mass / (np.pi * MAX_DENSITY)))
-    if any(mass > heavy and most < share * radius for heavy, share in _NEAREST):
+    if any(mass > heavy and most < share * radius for heavy, share in _MIN_COM_DISTANCES):
         return (
             f", nearer than a body so heavy can hang there (a ball of osmium has a radius of "
             f"{radius:.2g} m): the force is too large, in another unit or in counts"
         )
-    if mass > _HEAVY and least > _FAR_IF_HEAVY:
+    if mass > _MAX_ARM_LOAD and least > _MAX_COM_DISTANCE_IF_HEAVY:
         return ", farther than an arm holds so much: force and torque may be in counts"
     return ""
 
 
-def _contradicted(
+def _contradicted_choice(
     estimate: Estimate, blocks: Sequence[Statistics], settings: FitSettings
 ) -> Finding | None:
     """A finding where what is known, or an offset left out or shared, makes the residual worse.
 
     Of several things that were said those are named that the data contradict by themselves.
     """
-    choices = _choices(estimate, settings)
+    choices = _settings_of_choices(estimate, settings)
     if not choices:
         return None
     try:
@@ -356,8 +356,8 @@ def _contradicted(
         free = estimate_body(blocks, EstimatorSettings(unloaded=estimate.unloaded))
     except (ProblemError, SolveError):
         return None
-    worse, moved = _worse(chosen, free), _standard_errors(chosen, free)
-    if worse < _WORSE and (moved < CONTRADICTED_SIGMA or not settings.terms):
+    worse, moved = _residual_ratio(chosen, free), _distance_in_standard_errors(chosen, free)
+    if worse < _CONTRADICTING_RESIDUAL_RATIO and (moved < CONTRADICTED_SIGMA or not settings.terms):
         return None
     against = {}
     for text, alone in choices.items() if len(choices) > 1 else ():
@@ -365,8 +365,8 @@ def _contradicted(
             one = estimate_body(blocks, alone)
         except (ProblemError, SolveError):
             continue
-        ratio, away = _worse(one, free), _standard_errors(one, free)
-        if ratio >= _WORSE or (alone.terms and away >= CONTRADICTED_SIGMA):
+        ratio, away = _residual_ratio(one, free), _distance_in_standard_errors(one, free)
+        if ratio >= _CONTRADICTING_RESIDUAL_RATIO or (alone.terms and away >= CONTRADICTED_SIGMA):
             against[text] = f"{text}, by {away:.2g} standard errors"
     named = list(against) or list(choices)
     of_body = settings.mass is not None or bool(settings.terms)
@@ -374,7 +374,7 @@ def _contradicted(
     given = "what was given" if settings.mass is None else "the mass that was given"
     remedy = f"Check {given}; correct it or leave it out."
     coms = [t for t in settings.terms if isinstance(t, KnownCom) and f"with {t}" in named]
-    distance, box = _com_by_data(coms[-1], free) if coms else ("", "")
+    distance, box = _com_conflict(coms[-1], free) if coms else ("", "")
     return Finding(
         "choice_contradicted",
         "error" if of_body else "warning",
@@ -386,14 +386,14 @@ def _contradicted(
     )
 
 
-def _com_by_data(known: KnownCom, free: Estimate) -> tuple[str, str]:
+def _com_conflict(known: KnownCom, free: Estimate) -> tuple[str, str]:
     """How far the data's centre of mass is from a known one, and a box instead if it is near."""
     com, distance = np.array(known.com), float(np.linalg.norm(free.parameters.com - known.com))
     radius = np.sqrt(np.trace(second_moment_about_com(free.parameters.phi)) / free.parameters.mass)
     text = f" By the data, the centre of mass is {1e3 * distance:.3g} mm from the given one."
     if not distance < radius:
         return text, ""
-    half = np.ceil(2.0 * distance / _FINEST) * _FINEST
+    half = np.ceil(2.0 * distance / _BOX_RESOLUTION) * _BOX_RESOLUTION
     box = " ".join(f"{c - half:.7g} {c + half:.7g}" for c in com)
     return text, (
         f" --com is exact: where the centre of mass is known to {1e3 * half:.3g} mm only, give a "
@@ -401,7 +401,7 @@ def _com_by_data(known: KnownCom, free: Estimate) -> tuple[str, str]:
     )
 
 
-def _choices(estimate: Estimate, settings: FitSettings) -> dict[str, EstimatorSettings]:
+def _settings_of_choices(estimate: Estimate, settings: FitSettings) -> dict[str, EstimatorSettings]:
     """What was said of offsets, mass and body, in words, each with the settings of it alone."""
     alone = EstimatorSettings(unloaded=estimate.unloaded)
     said = {"none": "without sensor offset", "shared": "with one sensor offset for all logs"}
@@ -415,7 +415,7 @@ def _choices(estimate: Estimate, settings: FitSettings) -> dict[str, EstimatorSe
     return choices | {f"with {term}": replace(alone, terms=(term,)) for term in settings.terms}
 
 
-def _worse(estimate: Estimate, free: Estimate) -> float:
+def _residual_ratio(estimate: Estimate, free: Estimate) -> float:
     """By how much the residual of an axis is larger than that of another estimate, at the most."""
     tiny = np.finfo(float).tiny
     return max(
@@ -424,7 +424,9 @@ def _worse(estimate: Estimate, free: Estimate) -> float:
     )
 
 
-def _standard_errors(estimate: Estimate, free: Estimate, phi: Phi | None = None) -> float:
+def _distance_in_standard_errors(
+    estimate: Estimate, free: Estimate, phi: Phi | None = None
+) -> float:
     """How far an estimate is from one without terms, in standard errors of that."""
     away = estimate.parameters.phi - (free.parameters.phi if phi is None else phi)
     sigma = np.sqrt(np.diag(free.covariance))

@@ -20,24 +20,26 @@ from identify.estimation.effects import BodyScale, EffectGroup, EffectModel
 from identify.logs.effects import EFFECT_KEYS, GroupSetting
 from identify.logs.facts import LogFacts
 from identify.logs.sensors import effect_table
-from identify.pipeline.effect_notes import MOST_DISPLACED
+from identify.pipeline.effect_notes import MAX_POINT_DISPLACEMENT
 from identify.pipeline.scanned_log import ScannedLog, finest_blocks, without_effects
 from identify.signals.transform import band_middle
 from identify.significance import CLEAR_LEAD, DISPLACED_POINT_P
 from identify.spatial.columns import W
 from identify.spatial.vectors import STANDARD_GRAVITY
 
-_LARGE_GAIN = GroupSetting(0.05, 0.2)
+_WIDE_GAIN_PRIOR = GroupSetting(0.05, 0.2)
 """Prior size and cap of a gain that is compared with a displaced point."""
 
-_POINT_SEEN = float(chdtri(3, DISPLACED_POINT_P))
+_SIGNIFICANT_POINT_CHI_SQUARED = float(chdtri(3, DISPLACED_POINT_P))
 """Squared standard errors of a displaced point, of three, from which a gain is compared with it."""
 
-_NO_PRIOR = 30.0
+_FLAT_PRIOR_SIGMA = 30.0
 """Standard deviation of a size that is fitted anew, in sizes that matter: none to speak of."""
 
 
-def effects_of(logs: Sequence[ScannedLog], settings: EstimatorSettings) -> FittedEffects | None:
+def fit_sensor_effects(
+    logs: Sequence[ScannedLog], settings: EstimatorSettings
+) -> FittedEffects | None:
     """Small faults of the logs' sensors; None where there is no fit, or where they are left out.
 
     A cable is left out where it is large and the wrench is no likelier by it: with its sixteen
@@ -47,7 +49,7 @@ def effects_of(logs: Sequence[ScannedLog], settings: EstimatorSettings) -> Fitte
     statistics = [finest_blocks(log.summary) for log in logs]
     recordings = [log.summary.recording for log in logs]
     try:
-        model = EffectModel.of(recordings, statistics, _sizes_anew(logs))
+        model = EffectModel.of(recordings, statistics, _groups_of_applied_faults(logs))
         effects = fit_effects(statistics, recordings, settings, model)
         asked = any("cable" in effect_table(log) for log in recordings)
         largest = EFFECT_KEYS["cable"].size
@@ -57,21 +59,23 @@ def effects_of(logs: Sequence[ScannedLog], settings: EstimatorSettings) -> Fitte
         other = fit_effects(statistics, recordings, settings, model.without("cable"))
     except ProblemError:
         return None
-    bands = bands_of(logs)
-    cable_is_likelier = cost_of(logs, effects, bands) < cost_of(logs, other, bands)
+    bands = comparison_bands(logs)
+    cable_is_likelier = deviance(logs, effects, bands) < deviance(logs, other, bands)
     return effects if cable_is_likelier else other
 
 
-def _sizes_anew(logs: Sequence[ScannedLog]) -> list[EffectGroup]:
+def _groups_of_applied_faults(logs: Sequence[ScannedLog]) -> list[EffectGroup]:
     """Sizes of the faults that readings correct, each to be fitted beside the body without a prior.
 
     A size that was found by the misfit alone is known to some error, which the intervals count.
     """
     faults = {fault.name: fault for log in logs for fault in log.applied}
-    return [_size_anew(fault, fault.sizes) for fault in faults.values() if fault.sizes is not None]
+    return [
+        _group_of_fault(fault, fault.sizes) for fault in faults.values() if fault.sizes is not None
+    ]
 
 
-def _size_anew(fault: Fault, sizes: Sizes) -> EffectGroup:
+def _group_of_fault(fault: Fault, sizes: Sizes) -> EffectGroup:
     """The group of one such size, whose map is that of the fault in each log."""
 
     def change(facts: LogFacts, size: Array) -> Array:
@@ -82,17 +86,17 @@ def _size_anew(fault: Fault, sizes: Sizes) -> EffectGroup:
 
     def units(scale: BodyScale) -> Array:
         mass = scale.weight / STANDARD_GRAVITY if sizes.of_mass else 1.0
-        return np.full(len(sizes.parameters), _NO_PRIOR * sizes.matters * mass)
+        return np.full(len(sizes.parameters), _FLAT_PRIOR_SIGMA * sizes.matters * mass)
 
     return EffectGroup(fault.name, fault.code, sizes.parameters, change, units=units)
 
 
-def bands_of(logs: Sequence[ScannedLog]) -> list[tuple[int, ...]]:
+def comparison_bands(logs: Sequence[ScannedLog]) -> list[tuple[int, ...]]:
     """Bands of each log in which its wrench is compared."""
     return [clear_bands(finest_blocks(log.summary), log.summary.recording.gravity) for log in logs]
 
 
-def cost_of(
+def deviance(
     logs: Sequence[ScannedLog],
     effects: FittedEffects | None,
     bands: Sequence[tuple[int, ...]],
@@ -133,7 +137,7 @@ def cost_of(
     return cost
 
 
-def gain_for_point(
+def gain_instead_of_point(
     logs: Sequence[ScannedLog], effects: FittedEffects, settings: EstimatorSettings
 ) -> FittedEffects | None:
     """Effects with a gain of the sensor in place of a displaced point, if as likely.
@@ -149,18 +153,19 @@ def gain_for_point(
     points = [b.columns for b in effects.model.blocks if b.group.name == "point_m"]
     sizes = [float(np.linalg.norm(effects.eta[own])) for own in points]
     seen = any(
-        np.sum((effects.eta[own] / effects.errors[own]) ** 2) > _POINT_SEEN for own in points
+        np.sum((effects.eta[own] / effects.errors[own]) ** 2) > _SIGNIFICANT_POINT_CHI_SQUARED
+        for own in points
     )
-    if not seen or max(sizes) > MOST_DISPLACED or settings.unloaded:
+    if not seen or max(sizes) > MAX_POINT_DISPLACEMENT or settings.unloaded:
         return None
     statistics = [finest_blocks(log.summary) for log in logs]
     recordings = [log.summary.recording for log in logs]
-    model = effects.model.with_gain_for_point(_LARGE_GAIN)
+    model = effects.model.with_gain_for_point(_WIDE_GAIN_PRIOR)
     try:
         other = fit_effects(statistics, recordings, settings, model)
     except ProblemError:
         return None
-    bands = bands_of(logs)
-    if other is None or cost_of(logs, other, bands) - cost_of(logs, effects, bands) > CLEAR_LEAD:
+    bands = comparison_bands(logs)
+    if other is None or deviance(logs, other, bands) - deviance(logs, effects, bands) > CLEAR_LEAD:
         return None
     return other

@@ -23,30 +23,35 @@ from identify.exchange import SavedBias
 from identify.findings import CORRECTABLE, REPORTED, Finding, ranked
 from identify.inertia import InertialParameters
 from identify.logs import LogFile, Recording
-from identify.pipeline.delays import with_delay_axes, with_settled_delays
-from identify.pipeline.diagnose import Checks, is_suspect, look_at
+from identify.pipeline.check_findings import covers_most_of_log, span_findings
+from identify.pipeline.diagnose import Checks, run_checks, suggests_misreading
 from identify.pipeline.fit_findings import findings_of_fit, findings_of_log
-from identify.pipeline.fitted_effects import effects_of
-from identify.pipeline.messages import of_most, of_spans
+from identify.pipeline.fitted_effects import fit_sensor_effects
 from identify.pipeline.misread import (
     MisreadLog,
-    misread,
-    of_negative_mass,
+    alternative_reading_error,
+    explain_negative_mass,
     require_likely_clock,
     require_still_poses,
 )
 from identify.pipeline.needs import needs_met, precision_findings
-from identify.pipeline.provenance import provenance_of
-from identify.pipeline.requirements import (
+from identify.pipeline.preconditions import (
     logs_swapped,
-    require_left_to_rests,
+    require_compatible_prior,
     require_live_wrench,
-    require_own_prior,
+    require_mass_not_given_at_rest,
     require_same_frames,
 )
-from identify.pipeline.result import FitResult, summary_of
+from identify.pipeline.provenance import provenance_of
+from identify.pipeline.result import FitResult, summarise_checks
 from identify.pipeline.scanned_log import ScannedLog, scan_log, without_effects
-from identify.pipeline.settings import FitOptions, FitSettings, chosen, reading_of
+from identify.pipeline.settings import (
+    FitOptions,
+    FitSettings,
+    merge_settings,
+    reading_from_settings,
+)
+from identify.pipeline.wrench_delays import choose_delay_axes, settle_delays
 from identify.regressors import LogSummary, Statistics
 from identify.significance import HALF_WIDTH_SIGMA
 from identify.spatial.columns import SQUARES
@@ -99,25 +104,25 @@ def fit(
         ProblemError: mass or centre of mass cannot be identified, or a sign is wrong.
         SolveError: the solver failed, or its answer is not proved.
     """
-    loaded, empty = _checked(recordings, unloaded)
-    settings = replace(chosen(settings, options), unloaded=len(empty))
+    loaded, empty = _unique_logs(recordings, unloaded)
+    settings = replace(merge_settings(settings, options), unloaded=len(empty))
     say = _LOG.info  # each stage as it begins
-    scanned = [with_delay_axes(_scan(source, settings)) for source in (*loaded, *empty)]
+    scanned = [choose_delay_axes(_scan(source, settings)) for source in (*loaded, *empty)]
     if any(log.may_be_rounded for log in scanned):
-        from identify.pipeline.rounding import without_rounding
+        from identify.pipeline.wrench_rounding import remove_rounding_bias
 
-        scanned = without_rounding(scanned, settings)
+        scanned = remove_rounding_bias(scanned, settings)
     corrections: list[dict[str, object]] = []
     if settings.apply:
-        from identify.pipeline.correcting import corrected
+        from identify.pipeline.correcting import apply_corrections
 
-        scanned, corrections = corrected(scanned, settings.apply, settings)
+        scanned, corrections = apply_corrections(scanned, settings.apply, settings)
     recordings = [log.summary.recording for log in scanned]
     require_same_frames(recordings, with_carrier=bool(empty))
-    require_own_prior(settings.prior, recordings)
-    require_left_to_rests([log.summary for log in scanned], settings)
+    require_compatible_prior(settings.prior, recordings)
+    require_mass_not_given_at_rest([log.summary for log in scanned], settings)
     say("estimating")
-    scanned, effects = with_settled_delays(scanned, effects_of(scanned, settings), settings)
+    scanned, effects = settle_delays(scanned, fit_sensor_effects(scanned, settings), settings)
     clean = scanned if effects is None else without_effects(scanned, effects)
     logs = tuple(log.summary for log in clean)
     estimate = _estimate(scanned, clean, settings, effects)
@@ -126,30 +131,35 @@ def fit(
     fitted = estimate, validation, effects
     findings, checks = _findings(scanned, clean, fitted, settings, corrections)
     provenance = provenance_of(logs, settings, command, estimate, corrections)
-    open_ = any(map(any, checks.spans)) or checks.doubts or checks.rival or checks.likelier
-    if open_ and not _erroneous(findings):
+    open_ = (
+        any(map(any, checks.spans))
+        or checks.possible_changes
+        or checks.gain_alternative
+        or checks.likelier_reading
+    )
+    if open_ and not _has_error(findings):
         from identify.estimation.widened import widened
-        from identify.pipeline.left_open import left_open, of_left_open
+        from identify.pipeline.fault_inflation import add_fault_inflation, fault_inflation
 
-        left = left_open(scanned, checks, estimate, settings)
-        findings = [of_left_open(finding, left) for finding in findings]
+        left = fault_inflation(scanned, checks, estimate, settings)
+        findings = [add_fault_inflation(finding, left) for finding in findings]
         if left.covariance.any():
             estimate = widened(estimate, left.covariance, left.of_scale)
     estimate = replace(estimate, needs=needs_met(settings.needs, estimate))
     findings = [*findings, *precision_findings(estimate, settings.needs)]
-    estimate = _of_logs(estimate, logs, validation, provenance, findings, effects)
+    estimate = _with_log_metadata(estimate, logs, validation, provenance, findings, effects)
     if settings.bounds:
         say("bounding")
         estimate = estimate.with_bounds()
     as_read = tuple(log.summary.statistics for log in scanned)
-    return FitResult(estimate, logs, validation, settings, summary_of(checks), as_read)
+    return FitResult(estimate, logs, validation, settings, summarise_checks(checks), as_read)
 
 
-def _erroneous(findings: Sequence[Finding]) -> bool:
+def _has_error(findings: Sequence[Finding]) -> bool:
     return any(finding.severity == "error" for finding in findings)
 
 
-_TOO_DENSE = "As read, the body is denser than any material."
+_TOO_DENSE_NOTE = "As read, the body is denser than any material."
 
 
 def _findings(
@@ -170,18 +180,18 @@ def _findings(
     ]
     # Spans that were left out may have hidden another reading; a reading that was taken hides none.
     read_otherwise = any("gain" in correction for correction in corrections)
-    checks = look_at(
+    checks = run_checks(
         scanned,
         settings,
         effects,
-        suspect=settings.check or is_suspect([*seen, *precision_findings(estimate, "")]),
+        suspect=settings.check or suggests_misreading([*seen, *precision_findings(estimate, "")]),
         corrected=read_otherwise,
     )
     found = list(checks.findings)
     causes = [one for one in found if one.code not in (*CORRECTABLE, *REPORTED)]
     if causes and any(finding.code == "too_dense" for finding in seen):
         # A log that is read wrongly may give such a body; times that are wrong, or drift, do not.
-        text = f"{causes[0].text} {_TOO_DENSE}"
+        text = f"{causes[0].text} {_TOO_DENSE_NOTE}"
         cause = replace(causes[0], severity="error", text=text)
         found = [cause if one is causes[0] else one for one in found]
         seen = [finding for finding in seen if finding.code != "too_dense"]
@@ -189,7 +199,7 @@ def _findings(
     return [*found, *(finding for finding in seen if finding.code not in known)], checks
 
 
-def _of_logs(
+def _with_log_metadata(
     estimate: Estimate,
     logs: Sequence[LogSummary],
     validation: Validation,
@@ -204,7 +214,7 @@ def _of_logs(
         for offset, recording in zip(estimate.bias, recordings, strict=True)
     )
     if effects is not None:
-        offsets = tuple(_of_readings(effects, k, offset) for k, offset in enumerate(offsets))
+        offsets = tuple(_reading_offset(effects, k, offset) for k, offset in enumerate(offsets))
 
     def known(one: Estimate) -> Estimate:
         return replace(
@@ -221,7 +231,7 @@ def _of_logs(
     return replace(known(estimate), others=others)
 
 
-def _of_readings(effects: FittedEffects, log: int, offset: SavedBias) -> SavedBias:
+def _reading_offset(effects: FittedEffects, log: int, offset: SavedBias) -> SavedBias:
     """The offset of a log's readings, where it is fitted."""
     if offset.half_width is None or not offset.half_width.any():
         return offset
@@ -243,7 +253,7 @@ def _scan(source: Recording | LogFile, settings: FitSettings) -> ScannedLog:
         share = f"{done / rows:.0%}"
         _LOG.debug("preparing %s: %d of %d rows (%s)", source.name, done, rows, share)
 
-    reading = reading_of(settings)
+    reading = reading_from_settings(settings)
     log = scan_log(source, reading, tell, wide=True)
     cutoff, motion = log.summary.cutoff_hz, log.summary.motion_hz or 0.0
     if cutoff is not None and motion > cutoff:
@@ -252,21 +262,21 @@ def _scan(source: Recording | LogFile, settings: FitSettings) -> ScannedLog:
     if isinstance(source, Recording) and source.still:
         require_still_poses(reading.apply(source))
     dead = [span for span in log.spans if span.code == "dead_channel"]
-    if of_most(log.summary, dead) and dead:
-        raise MisreadLog("", of_spans(log.summary, dead)[0])
+    if covers_most_of_log(log.summary, dead) and dead:
+        raise MisreadLog("", span_findings(log.summary, dead)[0])
     mass_known = settings.mass_known and not settings.unloaded
     require_live_wrench(log.summary, mass_known=mass_known)
     return log
 
 
-def _checked(
+def _unique_logs(
     recordings: object, unloaded: object
 ) -> tuple[list[Recording | LogFile], list[Recording | LogFile]]:
     """The logs of a fit and those of the carrier alone as lists: at least one, each once.
 
     The names of the latter say so from here on, in every table and figure.
     """
-    given, empty = map(_listed, (recordings, unloaded))
+    given, empty = map(_as_logs, (recordings, unloaded))
     if not given:
         raise LogError("fit needs at least one log")
     empty = [_unloaded(log) for log in empty]
@@ -295,7 +305,7 @@ def _unloaded(log: Recording | LogFile) -> Recording | LogFile:
     return replace(log, name=f"{log.name} (unloaded)")
 
 
-def _listed(recordings: object) -> list[Recording | LogFile]:
+def _as_logs(recordings: object) -> list[Recording | LogFile]:
     given = list(recordings) if isinstance(recordings, list | tuple) else [recordings]
     logs = [log for log in given if isinstance(log, Recording | LogFile)]
     for thing in given:
@@ -328,19 +338,19 @@ def _estimate(
         return estimate_body(blocks, settings, effects, places)
     except NegativeMass as error:
         if settings.unloaded:
-            raise _of_two(logs, blocks, settings, error) from error
-        raise of_negative_mass(logs, error) from error
+            raise _negative_mass_of_two(logs, blocks, settings, error) from error
+        raise explain_negative_mass(logs, error) from error
     except (TooLittleMotion, SolveError) as error:
-        other = None if settings.unloaded else misread(logs, error, settings)
+        other = None if settings.unloaded else alternative_reading_error(logs, error, settings)
         if other is not None:
             raise other from error
         if not isinstance(error, TooLittleMotion):
             raise
-        read = "; ".join(_facts(log.summary) for log in logs)
+        read = "; ".join(_describe_reading(log.summary) for log in logs)
         raise TooLittleMotion(error.unidentifiable, f"{error.advice}. Read was {read}") from error
 
 
-def _of_two(
+def _negative_mass_of_two(
     logs: Sequence[ScannedLog],
     blocks: Sequence[Statistics],
     settings: FitSettings,
@@ -353,7 +363,7 @@ def _of_two(
         try:
             estimate_body(blocks[part], EstimatorSettings(bias=settings.bias))
         except NegativeMass as of_part:
-            return of_negative_mass(logs[part], NegativeMass(of_part.mass, body=moved))
+            return explain_negative_mass(logs[part], NegativeMass(of_part.mass, body=moved))
         except (ProblemError, SolveError):
             continue
     shared = settings.bias == "shared"
@@ -361,7 +371,7 @@ def _of_two(
     return logs_swapped(summaries[:loaded], summaries[loaded:], error, shared=shared)
 
 
-def _facts(log: LogSummary) -> str:
+def _describe_reading(log: LogSummary) -> str:
     """What was read of a log, so that a unit of time or a mapping gone wrong shows."""
     if log.recording.still:
         return f"{log.name}: still poses, {log.rows_kept} in number"

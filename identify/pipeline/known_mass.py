@@ -13,10 +13,10 @@ from identify.pipeline.result import FitResult
 from identify.regressors import SCAN_LAYOUT
 from identify.regressors.log_corrections import readings_map
 
-_GAIN_TOLERANCE, _MOST_GAIN_ROUNDS = 1e-7, 20
+_GAIN_TOLERANCE, _MAX_GAIN_ITERATIONS = 1e-7, 20
 """Share of the mass to which the gain is found, and rounds in which it is."""
 
-_MOST_GAIN = 1.5
+_MAX_GAIN = 1.5
 """No sensor's gain is farther from one: beyond, it is a unit, or another body."""
 
 
@@ -52,10 +52,10 @@ def force_gain(result: FitResult, mass: float) -> ForceGain:
             "forbids to use it"
         )
     gain = 1.0
-    for _ in range(_MOST_GAIN_ROUNDS):
-        found = _with_gain(result, gain)
+    for _ in range(_MAX_GAIN_ITERATIONS):
+        found = _estimate_with_gain(result, gain)
         share = mass / found.parameters.mass
-        if not 1.0 / _MOST_GAIN < gain * share < _MOST_GAIN:
+        if not 1.0 / _MAX_GAIN < gain * share < _MAX_GAIN:
             raise ProblemError(
                 f"{mass:g} kg is {gain * share:.4g} times the mass found, which is no gain of a "
                 "sensor: check force_unit, and the mass"
@@ -66,7 +66,7 @@ def force_gain(result: FitResult, mass: float) -> ForceGain:
     raise ProblemError(f"no gain of the force makes the mass {mass:g} kg")
 
 
-def _with_gain(result: FitResult, gain: float) -> Estimate:
+def _estimate_with_gain(result: FitResult, gain: float) -> Estimate:
     """The estimate of the same logs with their force so many times as large."""
     logs = []
     # As they were read: small faults that were fitted take in a part of the gain.

@@ -89,19 +89,19 @@ def replay_log(
         raise ModelError(
             f"the estimate cannot be replayed: {verdict}; repair it with identify inspect --repair"
         )
-    require_alone(recording, estimate)
-    reading, unlike = reading_of_estimate(recording, estimate)
+    require_single_body(recording, estimate)
+    reading, unlike = reading_from_estimate(recording, estimate)
     log = scan(recording, reading)
     if not log.segments:
         raise LogError(
             f"{recording.name}: a replay needs time stamps, attitude and position; the schema "
             f"names no such columns, or every segment is too short"
         )
-    bias, origin = _bias(log, estimate, no_bias)
+    bias, origin = _sensor_offset(log, estimate, no_bias)
     bodies: dict[str, Phi] = {ESTIMATE: phi}
     if truth is not None:
         bodies[TRUTH] = truth.phi
-    samples, missing = _samples(estimate)
+    samples, missing = _posterior_samples(estimate)
     done = Replays(
         segments=tuple((segment, bias) for segment in log.segments),
         bodies=bodies,
@@ -126,7 +126,7 @@ def replay_log(
     )
 
 
-def require_alone(recording: Recording, estimate: SavedEstimate) -> None:
+def require_single_body(recording: Recording, estimate: SavedEstimate) -> None:
     """Raise where another body moved in a log with the estimate's, or in its place."""
     said, logs = estimate.provenance, estimate.provenance.get("logs")
     for log in logs if isinstance(logs, list) else ():
@@ -140,7 +140,7 @@ def require_alone(recording: Recording, estimate: SavedEstimate) -> None:
             )
 
 
-def reading_of_estimate(
+def reading_from_estimate(
     recording: Recording, estimate: SavedEstimate
 ) -> tuple[Reading, tuple[str, ...]]:
     """Return how the fit of an estimate read a log, by its provenance, and what cannot be redone.
@@ -169,24 +169,26 @@ def reading_of_estimate(
                 without_spikes=reading.without_spikes or code == "spikes",
             )
     for k in own:
-        now, then = (dict(_keys(each)) for each in (recording.schema, logs[k].get("schema", {})))
+        now, then = (
+            dict(_schema_keys(each)) for each in (recording.schema, logs[k].get("schema", {}))
+        )
         patch = {key: then.get(key) for key in {**now, **then} if now.get(key) != then.get(key)}
         reading = reading.with_patch(patch)
         reading = replace(reading, cutoff_hz=logs[k].get("cutoff_hz"))
     return reading, tuple(unlike)
 
 
-def _keys(schema: Mapping[str, object], place: str = "") -> Iterator[tuple[str, object]]:
+def _schema_keys(schema: Mapping[str, object], place: str = "") -> Iterator[tuple[str, object]]:
     """The keys of the tables of a schema by which a log may be read otherwise, and their values."""
     for key, value in schema.items():
         if isinstance(value, Mapping):
             if key not in ("log", "streams", "body", "effects"):
-                yield from _keys(value, f"{place}{key}.")
+                yield from _schema_keys(value, f"{place}{key}.")
         elif place:
             yield f"{place}{key}", value
 
 
-def _bias(log: LogSummary, estimate: SavedEstimate, no_bias: bool) -> tuple[Vec6, str]:
+def _sensor_offset(log: LogSummary, estimate: SavedEstimate, no_bias: bool) -> tuple[Vec6, str]:
     """The sensor offset to take off, and where it comes from."""
     if no_bias:
         return np.zeros(6), "none"
@@ -198,7 +200,7 @@ def _bias(log: LogSummary, estimate: SavedEstimate, no_bias: bool) -> tuple[Vec6
     return constant @ residual / (constant @ constant), "fitted on this log, the body held"
 
 
-def _samples(estimate: SavedEstimate) -> tuple[Phi | None, tuple[str, ...]]:
+def _posterior_samples(estimate: SavedEstimate) -> tuple[Phi | None, tuple[str, ...]]:
     """Bodies drawn from the estimate for a band, and why there are none."""
     defaults = [name for name, by in estimate.decided_by.items() if by in NOT_IDENTIFIED]
     if defaults:

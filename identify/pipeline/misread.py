@@ -14,24 +14,24 @@ from identify.estimation import EstimatorSettings, NegativeMass
 from identify.findings import Finding
 from identify.logs import Recording
 from identify.logs.units import DAY
-from identify.pipeline.explanations import rank_explanations, with_effects
-from identify.pipeline.messages import (
-    MOST_EXPLANATIONS_NAMED,
-    distinct,
-    of_ranking,
-    of_spans,
-    remedy_alone,
+from identify.pipeline.check_findings import (
+    MAX_NAMED_EXPLANATIONS,
+    distinct_leaders,
+    ranking_finding,
+    remedy_or_apply,
+    span_findings,
 )
+from identify.pipeline.explanations import rank_explanations, rank_with_effects
 from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors import LogSummary
 
-_LEAST_HZ, _MOST_HZ, _USUAL_HZ = 0.011, 2e5, 300.0
+_MIN_HZ, _MAX_HZ, _USUAL_HZ = 0.011, 2e5, 300.0
 """Rates that no log of a motion has, and one that many have [Hz]."""
 
 _UNIT_FACTORS = (1e-9, 1e-6, 1e-3, 1e3, DAY, 1e6, 1e9)
 """Factors from one unit of time to another."""
 
-_OF_SIGN = ("wrench_sign", "force_sign", "torque_sign", "gravity_direction", "imu_sign")
+_SIGN_CODES = ("wrench_sign", "force_sign", "torque_sign", "gravity_direction", "imu_sign")
 
 
 class MisreadLog(ProblemError):
@@ -59,7 +59,7 @@ def require_likely_clock(log: LogSummary) -> None:
         MisreadLog: they are.
     """
     rate = log.rate_hz
-    if rate is None or _LEAST_HZ < rate < _MOST_HZ:
+    if rate is None or _MIN_HZ < rate < _MAX_HZ:
         return
     said = log.recording.schema
     units = [factor for factor in _UNIT_FACTORS if time_patch(said, factor)] or _UNIT_FACTORS
@@ -99,30 +99,30 @@ def require_still_poses(source: Recording) -> None:
     raise MisreadLog("", finding)
 
 
-def misread(
+def alternative_reading_error(
     logs: Sequence[ScannedLog],
     error: IdentifyError,
     settings: EstimatorSettings,
 ) -> MisreadLog | None:
     """The error to raise where there is no estimate, if the logs mean something else."""
     for log in logs:
-        for finding in of_spans(log.summary, log.offset_steps):
+        for finding in span_findings(log.summary, log.offset_steps):
             return MisreadLog(str(error), finding)
-    ranking = with_effects(rank_explanations(logs), logs, settings, None)
-    found = of_ranking(ranking)
+    ranking = rank_with_effects(rank_explanations(logs), logs, settings, None)
+    found = ranking_finding(ranking)
     if found is None or ranking.best.left > MOST_LEFT:
         return None
     return MisreadLog(str(error), found)
 
 
-def of_negative_mass(logs: Sequence[ScannedLog], error: NegativeMass) -> NegativeMass:
+def explain_negative_mass(logs: Sequence[ScannedLog], error: NegativeMass) -> NegativeMass:
     """The error to raise for a negative mass: with the reading that gives a possible body."""
-    ranking = with_effects(rank_explanations(logs), logs, EstimatorSettings(), None)
-    found = of_ranking(ranking)
+    ranking = rank_with_effects(rank_explanations(logs), logs, EstimatorSettings(), None)
+    found = ranking_finding(ranking)
     if found is None or ranking.best.mass <= 0.0 or ranking.best.left > MOST_LEFT:
         return error
-    others = distinct(ranking)[1:MOST_EXPLANATIONS_NAMED]
-    remedy = ranking.best.remedy if others else remedy_alone(ranking.best)
+    others = distinct_leaders(ranking)[1:MAX_NAMED_EXPLANATIONS]
+    remedy = ranking.best.remedy if others else remedy_or_apply(ranking.best)
     advice = f"most likely {ranking.best.text}. {remedy}"
     advice += "".join(f" Or {each.text}: {each.remedy}" for each in others)
     return NegativeMass(
@@ -131,7 +131,7 @@ def of_negative_mass(logs: Sequence[ScannedLog], error: NegativeMass) -> Negativ
         error.body,
         code=ranking.best.code,
         meaning="a sign is wrong"
-        if ranking.best.code in _OF_SIGN
+        if ranking.best.code in _SIGN_CODES
         else "the log is not what its schema says",
         evidence=dict(found.evidence),
     )

@@ -17,16 +17,16 @@ from identify.estimation.least_squares import weighted_least_squares
 from identify.estimation.wrench_system import body_system
 from identify.logs import Recording
 from identify.logs.recording import excerpt, rows_of
+from identify.pipeline.excitation_design import Turn, best_turn
 from identify.pipeline.needs import needs_met, parse_needs
-from identify.pipeline.settings import FitSettings, reading_of
-from identify.pipeline.turns import Turn, best_turn
+from identify.pipeline.settings import FitSettings, reading_from_settings
 from identify.regressors import Statistics, block_statistics
 from identify.regressors.log_scan import block_rows, margin_rows, nominal_rate_hz
 from identify.regressors.statistics import MAX_BLOCKS
 from identify.signals import NoSegment, prepare
 from identify.signals.transform import BLOCK_SECONDS
 
-_FEWEST_ROWS_OF_BLOCK = 100
+_MIN_BLOCK_ROWS = 100
 """Rows of a block at least, where fewer come in its time."""
 
 
@@ -55,7 +55,7 @@ class OnlineFit:
             raise SchemaError("OnlineFit: `apply` and `unloaded` need whole logs: use identify.fit")
         self.statistics: Statistics | None = None
         self.seconds = 0.0
-        self._meaning, self._reading = meaning, reading_of(self.settings)
+        self._meaning, self._reading = meaning, reading_from_settings(self.settings)
         self._edges: Mapping[str, slice] = {}
         self._samples: list[list[float]] = []
         self._width, self._origin = 0, 0.0
@@ -233,7 +233,7 @@ class OnlineFit:
     def _choose_block(self, rows: Recording) -> None:
         rate_hz = nominal_rate_hz(rows)
         if rows.time is not None and rate_hz and rows.time[-1] - rows.time[0] >= BLOCK_SECONDS:
-            self._block = max(block_rows(rate_hz), _FEWEST_ROWS_OF_BLOCK)
+            self._block = max(block_rows(rate_hz), _MIN_BLOCK_ROWS)
             self._margin = margin_rows(rows, self._reading, rate_hz, self._block)
 
     def _take(self, stop: int) -> None:
@@ -252,14 +252,14 @@ class OnlineFit:
             self._cutoff_hz, self._rate_hz = block.cutoff_hz, block.rate_hz
             own = block_statistics(block)
             known = self.statistics
-            self.statistics = own if known is None else _bounded(known.append_blocks(own))
+            self.statistics = own if known is None else _merge_blocks(known.append_blocks(own))
             self._found = None
         self.seconds = float(rows.time[stop - 1])
         kept = max(0, stop - self._margin)
         self._pending, self._start = rows_of(rows, kept, len(rows)), stop - kept
 
 
-def _bounded(statistics: Statistics) -> Statistics:
+def _merge_blocks(statistics: Statistics) -> Statistics:
     """With every two blocks joined where there are too many."""
     if statistics.block.max() < 2 * MAX_BLOCKS:
         return statistics

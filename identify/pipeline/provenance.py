@@ -48,7 +48,7 @@ def provenance_of(
             "prior": dict(estimate.prior) or settings.prior.record(),
         },
         "logs": [
-            _log(log) | ({"bodies": bodies} if estimate.others else {})
+            _log_record(log) | ({"bodies": bodies} if estimate.others else {})
             for log, bodies in zip(logs, moved, strict=True)
         ],
         "versions": versions(),
@@ -67,7 +67,7 @@ def versions() -> dict[str, str]:
     return found
 
 
-def _log(log: LogSummary) -> dict[str, object]:
+def _log_record(log: LogSummary) -> dict[str, object]:
     recording: Recording = log.recording
     return {
         "name": recording.name,
@@ -82,7 +82,7 @@ def _log(log: LogSummary) -> dict[str, object]:
         "rate_hz": log.rate_hz,
         "cutoff_hz": log.cutoff_hz,
         "gravity": recording.gravity.tolist(),
-        "noise": _noise(log),
+        "noise": _noise_record(log),
         "accelerations": {
             name: route._asdict() for name, route in acceleration_sources(log).items()
         },
@@ -91,7 +91,7 @@ def _log(log: LogSummary) -> dict[str, object]:
     }
 
 
-def _noise(log: LogSummary) -> dict[str, object]:
+def _noise_record(log: LogSummary) -> dict[str, object]:
     """One sigma on each axis of each signal in SI, and whether the schema gave it."""
     noise = log.signal_noise
     if noise is None:

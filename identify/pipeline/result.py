@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from identify.diagnosis import Span
 from identify.estimation import Estimate, FittedEffects
 from identify.findings import Finding, Verdict, ranked
-from identify.pipeline.effect_notes import UNITS
+from identify.pipeline.effect_notes import GROUP_UNITS
 from identify.pipeline.settings import FitSettings
 from identify.regressors import LogSummary, Statistics
 from identify.significance import HALF_WIDTH_SIGMA, SIGNIFICANT_SIGMA
@@ -74,7 +74,7 @@ class CheckSummary:
     advice: tuple[str, ...] = ()
 
 
-def summary_of(checks: Checks) -> CheckSummary:
+def summarise_checks(checks: Checks) -> CheckSummary:
     """Summarise the checks of logs for the result of their fit."""
     ranking = checks.ranking
     return CheckSummary(
@@ -89,9 +89,11 @@ def summary_of(checks: Checks) -> CheckSummary:
 
 def _effects(effects: FittedEffects) -> Iterator[SensorEffect]:
     for block in effects.model.blocks:
-        if block.group.name not in UNITS:  # a fault that was applied, said with what was corrected
+        if (
+            block.group.name not in GROUP_UNITS
+        ):  # a fault that was applied, said with what was corrected
             continue
-        per, unit = UNITS[block.group.name]
+        per, unit = GROUP_UNITS[block.group.name]
         sizes, errors = effects.total[block.columns], effects.errors[block.columns]
         for entry, size, error in zip(
             block.group.columns, sizes.tolist(), errors.tolist(), strict=True
@@ -122,7 +124,7 @@ class FitResult:
     as_read: tuple[Statistics, ...] = ()
 
     def __repr__(self) -> str:
-        logs = ", ".join(map(_log_in_short, self.logs))
+        logs = ", ".join(map(_describe_log, self.logs))
         bodies = ", ".join(map(repr, self.estimate.bodies))
         return f"FitResult({bodies}, logs=[{logs}], usable={self.verdict.usable!r})"
 
@@ -168,7 +170,7 @@ class FitResult:
         return self.estimate.verdict
 
     def _repr_html_(self) -> str:
-        logs = escape("; ".join(map(_log_in_short, self.logs)))
+        logs = escape("; ".join(map(_describe_log, self.logs)))
         tables = "".join(one._repr_html_() for one in self.estimate.bodies)
         return f"{tables}<p>{logs}</p>"
 
@@ -203,6 +205,6 @@ class FitResult:
         return self.estimate.to_frame()
 
 
-def _log_in_short(log: LogSummary) -> str:
+def _describe_log(log: LogSummary) -> str:
     rate = "" if log.rate_hz is None else f", {log.duration:.4g} s at {log.rate_hz:.4g} Hz"
     return f"{log.name} ({log.recording.rows} rows{rate})"

@@ -48,7 +48,7 @@ def result_bytes(result: FitResult, truth: InertialParameters | None = None) -> 
         truth: the true body, if it is known.
     """
     arrays: dict[str, np.ndarray] = {}
-    kept = kept_of(result)
+    kept = reportable_part(result)
     said = {
         "version": _VERSION,
         "estimate_sha256": estimate_digest(result.estimate),
@@ -67,7 +67,7 @@ def result_bytes(result: FitResult, truth: InertialParameters | None = None) -> 
     return buffer.getvalue()
 
 
-def kept_of(result: FitResult) -> FitResult:
+def reportable_part(result: FitResult) -> FitResult:
     """The part of a result that a report needs, without what only a fit does."""
     share = MOST_SAVED_POINTS // len(result.logs)
     validation = result.validation
@@ -77,7 +77,7 @@ def kept_of(result: FitResult) -> FitResult:
     return replace(
         result,
         estimate=replace(estimate, region=None, others=others),
-        logs=tuple(_kept_log(log, share) for log in result.logs),
+        logs=tuple(_reportable_log(log, share) for log in result.logs),
         validation=Validation(
             validation.scores,
             DoneReplays.of(validation.replays),
@@ -89,19 +89,19 @@ def kept_of(result: FitResult) -> FitResult:
     )
 
 
-def _kept_log(log: LogSummary, most: int) -> LogSummary:
+def _reportable_log(log: LogSummary, most: int) -> LogSummary:
     log = log.thinned(most)
     return replace(
         log,
         rows=log.rows[:, :FIT_COLUMNS],
         segments=(),
         corrections=(),
-        statistics=_counts(log.statistics),
-        folds=_counts(log.statistics),
+        statistics=_counts_only(log.statistics),
+        folds=_counts_only(log.statistics),
     )
 
 
-def _counts(statistics: Statistics) -> Statistics:
+def _counts_only(statistics: Statistics) -> Statistics:
     """The counts of statistics, without all else."""
     layout = Layout(("1",), statistics.layout.groups[:1], 1)
     samples, effective = statistics.samples.sum(), statistics.effective_samples.sum()

@@ -21,10 +21,10 @@ from identify.regressors.log_summary import no_drift
 from identify.signals import Reading
 from identify.signals.offset_steps import OffsetStep
 
-_HEAD = 2000
+_FIRST_ROWS = 2000
 """Rows that tell whether values repeat."""
 
-_COARSE_STEP = 1.5
+_MIN_STEP_TO_NOISE = 1.5
 """Noise, that of rounding with it, that a coarse step is more than."""
 
 
@@ -57,27 +57,31 @@ class ScannedLog(NamedTuple):
         """The log with the jumps of its sensor's offset taken off, read again."""
         reading, spans = self.summary.reading, self.offset_steps
         steps = tuple(OffsetStep(span.start, span.stop, span.jump) for span in spans)
-        return self.again(replace(reading, offset_steps=(*reading.offset_steps, *steps)))
+        return self.rescan(replace(reading, offset_steps=(*reading.offset_steps, *steps)))
 
     @property
     def may_be_rounded(self) -> bool:
         """Whether the wrench takes few values, further apart than its noise, as of a register."""
         source, noise = self.source, self.summary.signal_noise
-        first = source.reader()(0, _HEAD, 0).recording if isinstance(source, LogFile) else source
-        wrench = np.hstack([first.signals[name][:_HEAD] for name in ("force", "torque")])
+        first = (
+            source.reader()(0, _FIRST_ROWS, 0).recording if isinstance(source, LogFile) else source
+        )
+        wrench = np.hstack([first.signals[name][:_FIRST_ROWS] for name in ("force", "torque")])
         of_wrench = (("force", 0), ("torque", 0))
         power = np.zeros(6) if noise is None else np.diag(noise.of(of_wrench))
-        apart = _COARSE_STEP * np.sqrt(power)
-        return any(_few_apart(channel, by) for channel, by in zip(wrench.T, apart, strict=True))
+        apart = _MIN_STEP_TO_NOISE * np.sqrt(power)
+        return any(
+            _is_coarsely_quantised(channel, by) for channel, by in zip(wrench.T, apart, strict=True)
+        )
 
-    def again(self, reading: Reading) -> ScannedLog:
+    def rescan(self, reading: Reading) -> ScannedLog:
         """The log by another reading, with the cut-off it had, wide where it was."""
         if reading == self.summary.reading:
             return self
         reading = replace(reading, cutoff_hz=self.summary.cutoff_hz)
         return scan_log(self.source, reading, wide=self.wide)._replace(applied=self.applied)
 
-    def some(
+    def rescan_subset(
         self,
         rows: int,
         reading: Reading | None = None,
@@ -96,7 +100,7 @@ class ScannedLog(NamedTuple):
         )
         return scan(self.source, reading, wide=wide, validated=validated)
 
-    def timed(self, factor: float) -> ScannedLog | None:
+    def rescan_with_time_scale(self, factor: float) -> ScannedLog | None:
         """The log read from the start with its time so many times as long, the cut-off chosen anew.
 
         None where that cannot be done: it is read in chunks, has several clocks, or was corrected.
@@ -112,7 +116,7 @@ class ScannedLog(NamedTuple):
         return scan_log(replace(source, time=time), reading, wide=self.wide)
 
 
-def _few_apart(values: Array, by: float) -> bool:
+def _is_coarsely_quantised(values: Array, by: float) -> bool:
     """Whether values repeat, and those that differ do so by more than a number."""
     taken = np.unique(values)
     return 2 < 2 * len(taken) < len(values) and bool(np.diff(taken).min() > by)
@@ -155,28 +159,32 @@ def scan_log(
     """
     signals, channels = SignalWatch(), ChannelWatch()
 
-    def look_at(recording: Recording, rows: slice = slice(None)) -> None:
+    def watch(recording: Recording, rows: slice = slice(None)) -> None:
         signals.take(recording, rows)
         channels.take(recording, rows)
 
-    def look_at_part(part: Excerpt) -> None:
+    def watch_excerpt(part: Excerpt) -> None:
         if part.recording.time is not None:
             own = np.searchsorted(part.recording.time, part.span)
-            look_at(part.recording, slice(*own.tolist()))
+            watch(part.recording, slice(*own.tolist()))
 
     if isinstance(source, LogFile):
-        log = scan(source, reading, progress, wide=wide, look_at=look_at_part)
+        log = scan(source, reading, progress, wide=wide, look_at=watch_excerpt)
     else:
         log = scan(source, reading, progress, wide=wide)
         as_read = reading.apply(source)  # its rows as they are, not brought to one clock
         if as_read.still:
             spans = (*dead_columns(as_read, log.rows), *zeroed_poses(log.rows))
             return ScannedLog(source, log, spans)
-        look_at(as_read)
-    return ScannedLog(source, log, _of_one_cause(signals.spans(), channels.dead(log)))
+        watch(as_read)
+    return ScannedLog(
+        source, log, _without_consequences_of_dead_channels(signals.spans(), channels.dead(log))
+    )
 
 
-def _of_one_cause(spans: tuple[Span, ...], dead: tuple[Span, ...]) -> tuple[Span, ...]:
+def _without_consequences_of_dead_channels(
+    spans: tuple[Span, ...], dead: tuple[Span, ...]
+) -> tuple[Span, ...]:
     """Spans without what a dead channel brings, and dead channels without those at range's end.
 
     A channel that dies may jump, and stands at the end of its range from then on alone.

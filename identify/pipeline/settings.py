@@ -84,7 +84,7 @@ class FitOptions(TypedDict, total=False):
     bounds: bool | None
 
 
-def reading_of(settings: FitSettings) -> Reading:
+def reading_from_settings(settings: FitSettings) -> Reading:
     """How logs are read by the settings of a fit, before anything is corrected."""
     reading = Reading(cutoff_hz=settings.cutoff_hz)
     if settings.gravity is None:
@@ -92,7 +92,7 @@ def reading_of(settings: FitSettings) -> Reading:
     return reading.with_patch({"world.gravity": tuple(map(float, settings.gravity))})
 
 
-def chosen(settings: object, options: FitOptions) -> FitSettings:
+def merge_settings(settings: object, options: FitOptions) -> FitSettings:
     """Settings with the options that were given in place of their own.
 
     Args:

@@ -12,7 +12,12 @@ import identify
 from identify import FitResult, Recording
 from identify.logs.patch import patched
 from identify.logs.synthetic import random_motion, synthetic_recording
-from identify.pipeline.effect_notes import EFFECT_CODES, MOST_TURNED, effect_notes, is_small
+from identify.pipeline.effect_notes import (
+    EFFECT_CODES,
+    MAX_SMALL_ROTATION,
+    effect_notes,
+    effects_are_small,
+)
 from tests.checks import checks_of, effects_of
 from tests.close import assert_close
 from tests.small_faults import (
@@ -179,7 +184,7 @@ def test_a_displaced_point_is_a_warning_with_its_place():
     assert result.verdict.usable == "with care"
     assert result.verdict.reasons == ("kinematic_offset",)
     # A sign or a unit of the torque of a moving log is like a point: they are compared.
-    assert not is_small(effects_of(result))
+    assert not effects_are_small(effects_of(result))
     assert checks_of(result).ranking is not None
     assert checks_of(result).ranking.as_read
 
@@ -215,7 +220,7 @@ def test_clean_log_has_no_notes_and_no_alternative_readings(clean):
     for result in (clean, identify.fit(still(3))):
         assert not EFFECT_CODES & {finding.code for finding in result.findings}
         assert list(effect_notes(effects_of(result))) == []
-        assert is_small(effects_of(result))
+        assert effects_are_small(effects_of(result))
         assert checks_of(result).ranking is None
 
 
@@ -230,7 +235,7 @@ def test_an_effect_at_its_cap_is_a_warning_and_other_readings_are_tried():
     result = identify.fit(log)
     effects = effects_of(result)
     assert effects.at_cap == ("tilt_deg",)
-    assert not is_small(effects)
+    assert not effects_are_small(effects)
     assert checks_of(result).ranking is not None
     assert "gravity_tilted" in {each.code for each in checks_of(result).ranking.explanations}
     (note,) = [note for note in effect_notes(effects) if note.code == "gravity_tilted"]
@@ -259,5 +264,5 @@ def test_sensor_rotation_of_some_degrees_is_a_small_fault(clean, share, small):
     effects = effects_of(clean)
     (own,) = [b.columns for b in effects.model.blocks if b.group.name == "misalignment_deg"]
     eta = effects.eta.copy()
-    eta[own] = share * MOST_TURNED * direction(1.0, -2.0, 0.5)
-    assert is_small(replace(effects, eta=eta)) == small
+    eta[own] = share * MAX_SMALL_ROTATION * direction(1.0, -2.0, 0.5)
+    assert effects_are_small(replace(effects, eta=eta)) == small

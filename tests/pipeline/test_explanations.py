@@ -13,10 +13,10 @@ from identify.logs import Recording
 from identify.logs.facts import LogFacts
 from identify.logs.synthetic import Noise, random_motion, synthetic_recording
 from identify.pipeline import check_logs
+from identify.pipeline.check_findings import ranking_finding
 from identify.pipeline.correcting import NotCorrected, _correction
 from identify.pipeline.diagnose import Checks
 from identify.pipeline.explanations import rank_explanations
-from identify.pipeline.messages import of_ranking
 from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors import scan
 from identify.significance import CLEAR_LEAD
@@ -243,9 +243,9 @@ def test_raw_counts_are_proposed_for_implausible_mass():
     for each in found.explanations:
         heavy = each.mass > 2300.0 or mean_density(each.phi) > 2.5e4
         assert not (each.code in ("force_unit", "torque_unit") and heavy)
-    finding = of_ranking(found)
+    finding = ranking_finding(found)
     assert "20" in finding.text
-    assert "told by the calibration alone" in finding.text
+    assert "known only after calibration" in finding.text
     assert "Counts? Apply the sensor's calibration" in finding.remedy
     assert "--apply" not in finding.remedy
     checks = Checks(ranking=found)
@@ -273,7 +273,7 @@ def test_ambiguous_units_are_all_listed_and_not_applied():
     log = with_signals(torque=1e2 * T)
     scanned = ScannedLog(log, scan(log))
     ranking = rank_explanations([scanned])
-    finding = of_ranking(ranking)
+    finding = ranking_finding(ranking)
     assert "the torque is in Ncm" in finding.text
     assert "the force is in kgf, not in N and the torque is in kgfcm" in finding.text
     assert finding.text.count("kg/m³") == 2

@@ -22,7 +22,7 @@ from identify.logs import DroppedRows, Recording, synthetic_recording
 from identify.logs.synthetic import random_motion
 from identify.pipeline import FitOptions, FitResult, FitSettings, fit
 from identify.pipeline.fit_findings import findings_of_fit
-from identify.pipeline.settings import chosen
+from identify.pipeline.settings import merge_settings
 from identify.regressors import block_statistics
 from identify.signals import prepare
 from tests.close import assert_close, group_errors
@@ -399,10 +399,10 @@ def test_unknown_option_suggests_nearest():
 
 def test_explicit_option_overrides_settings():
     settings = FitSettings(bias="shared", mass=2.0, apply=("delay",))
-    assert chosen(settings, {"mass": 3.0, "bias": None, "apply": []}) == FitSettings(
+    assert merge_settings(settings, {"mass": 3.0, "bias": None, "apply": []}) == FitSettings(
         bias="shared", mass=3.0
     )
-    assert chosen(None, {}) == FitSettings()
+    assert merge_settings(None, {}) == FitSettings()
 
 
 def brisk(rate_hz: float, seed: int = 0) -> Recording:

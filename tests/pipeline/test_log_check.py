@@ -13,9 +13,9 @@ from identify.logs import Noise, Recording, synthetic_recording
 from identify.logs.facts import LogFacts
 from identify.logs.synthetic import random_motion
 from identify.pipeline import FitResult, FitSettings, check_logs, correcting, fit
-from identify.pipeline.correcting import NotCorrected, corrected
+from identify.pipeline.correcting import NotCorrected, apply_corrections
 from identify.pipeline.diagnose import Checks
-from identify.pipeline.explanations import read_otherwise
+from identify.pipeline.explanations import reread_logs
 from identify.pipeline.scanned_log import scan_log
 from identify.reporting.diagnosis import _effects
 from identify.signals import Reading
@@ -66,7 +66,7 @@ def apply(monkeypatch):
     """Fit a log with codes corrected, by what a check has already found of it."""
 
     def of(recording: Recording, found: FitResult, *codes: str) -> FitResult:
-        monkeypatch.setattr(correcting, "look_at", lambda *_, **__: checks_of(found))
+        monkeypatch.setattr(correcting, "run_checks", lambda *_, **__: checks_of(found))
         return fit(recording, apply=codes)
 
     return of
@@ -117,8 +117,8 @@ def test_time_in_another_unit_is_read_again_wholly(monkeypatch):
     facts = LogFacts.of(slow.summary.recording, slow.summary.fastest)
     (unit,) = (each for each in faults_of([facts]) if each[0].clock == 1e-3)
     checks = Checks(ranking=Ranking((Explanation(100.0, BODY, unit),)))
-    monkeypatch.setattr(correcting, "look_at", lambda *_, **__: checks)
-    (again,), *_ = corrected([slow], ["time_unit"], EstimatorSettings())
+    monkeypatch.setattr(correcting, "run_checks", lambda *_, **__: checks)
+    (again,), *_ = apply_corrections([slow], ["time_unit"], EstimatorSettings())
     expected = scan_log(right, Reading(), wide=True)
     assert again.summary.cutoff_hz == expected.summary.cutoff_hz != slow.summary.cutoff_hz
     ours, theirs = (estimate_body([of.summary.statistics]) for of in (again, expected))
@@ -404,5 +404,5 @@ def test_correction_of_loaded_logs_applies_to_unloaded_logs():
     logs = [scan_log(log(), Reading()) for _ in range(2)]
     facts = LogFacts.of(logs[0].summary.recording)
     sign = next(each for each in faults_of([facts]) if each[0].code == "torque_sign")
-    checks = read_otherwise(logs, Explanation(1.0, BODY, sign))
+    checks = reread_logs(logs, Explanation(1.0, BODY, sign))
     assert [each.summary.reading.patch[0][0] for each in checks] == ["wrench.torque"] * 2

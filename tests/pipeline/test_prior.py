@@ -9,8 +9,8 @@ import pytest
 from identify.errors import LogError, SchemaError
 from identify.estimation.priors import Ball, BodyPrior, NoPrior
 from identify.inertia.shapes import Box
-from identify.pipeline.requirements import require_own_prior
-from identify.pipeline.settings import chosen
+from identify.pipeline.preconditions import require_compatible_prior
+from identify.pipeline.settings import merge_settings
 from identify.spatial import BodyFrame, Pose
 
 BOX = Box(0.1, 0.2, 0.3).body(mass=1.0).phi
@@ -35,7 +35,7 @@ def prior(*logs: str, **frame: Any) -> BodyPrior:
     ],
 )
 def test_prior_in_same_or_unknown_frame_is_accepted(own, other):
-    require_own_prior(prior("cd", **own), [log(**other)])
+    require_compatible_prior(prior("cd", **own), [log(**other)])
 
 
 @pytest.mark.parametrize(
@@ -47,16 +47,16 @@ def test_prior_in_same_or_unknown_frame_is_accepted(own, other):
 )
 def test_prior_in_other_frame_is_rejected(own, other):
     with pytest.raises(LogError, match=r"earlier.json is about .* are not the same"):
-        require_own_prior(prior(**own), [log(**other)])
+        require_compatible_prior(prior(**own), [log(**other)])
 
 
 def test_prior_estimated_from_same_log_is_rejected():
     with pytest.raises(LogError, match="was found from log itself; counted twice"):
-        require_own_prior(prior("cd", "ab"), [log()])
+        require_compatible_prior(prior("cd", "ab"), [log()])
 
 
 def test_named_priors_need_no_arguments():
-    assert chosen(None, {"prior": "none"}).prior == NoPrior()
-    assert chosen(None, {"prior": "ball"}).prior == chosen(None, {}).prior == Ball()
+    assert merge_settings(None, {"prior": "none"}).prior == NoPrior()
+    assert merge_settings(None, {"prior": "ball"}).prior == merge_settings(None, {}).prior == Ball()
     with pytest.raises(SchemaError, match="did you mean 'none'"):
-        chosen(None, {"prior": "nonne"})
+        merge_settings(None, {"prior": "nonne"})

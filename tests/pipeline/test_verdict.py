@@ -97,7 +97,7 @@ def test_unexplained_log_lists_signals_missing_from_schema():
     faulty = logged(late(exact(3), 0.05))
     found = identify.fit(with_schema(faulty, effects={"delay_s": False})).findings
     (unexplained,) = (one for one in found if one.code == "unexplained")
-    assert "By [effects] the fit is without delay_s." in unexplained.text
+    assert "[effects] excludes delay_s from the fit." in unexplained.text
     assert not any("[effects]" in one.text for one in identify.fit(faulty).findings)
 
 

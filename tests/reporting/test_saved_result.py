@@ -10,7 +10,7 @@ from identify.commands.output import write_pair
 from identify.errors import MissingFile
 from identify.exchange import write_estimate
 from identify.pipeline import ResultFileError, load_result
-from identify.pipeline.saved_result import kept_of, result_bytes
+from identify.pipeline.saved_result import reportable_part, result_bytes
 from identify.reporting.page import report_html
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -43,7 +43,7 @@ def test_a_long_log_stays_below_20_mb(long):
         estimate=replace(long.estimate, bias=long.estimate.bias * 2),
     )
     for one in (long, several):
-        kept = kept_of(one)
+        kept = reportable_part(one)
         assert 20_000 < sum(len(log.rows) for log in kept.logs) <= 60_000
         assert len(result_bytes(one)) < 20_000_000
 

@@ -16,17 +16,17 @@ from identify.estimation.intervals import NAMES, interval_jacobian, principal_sp
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.estimation.widened import of_shift
 from identify.findings import Finding
-from identify.pipeline.correcting import SPANS, leave_out, take_out_spikes
-from identify.pipeline.diagnose import Checks, least_squares_of
-from identify.pipeline.fitted_effects import effects_of
+from identify.pipeline.correcting import SPANS, exclude_spans, interpolate_spikes
+from identify.pipeline.diagnose import Checks, fit_least_squares
+from identify.pipeline.fitted_effects import fit_sensor_effects
 from identify.pipeline.needs import ENTRIES, WORDS
 from identify.pipeline.scanned_log import ScannedLog
 
-_Other: TypeAlias = tuple[Array, Array]
+_Alternative: TypeAlias = tuple[Array, Array]
 """Difference of another estimate of the unknowns, and the covariance of that estimate."""
 
 
-class LeftOpen(NamedTuple):
+class FaultInflation(NamedTuple):
     """Covariance from what may be wrong with a log at some times.
 
     Attributes:
@@ -44,9 +44,9 @@ class LeftOpen(NamedTuple):
     doubted: Mapping[str, frozenset[str]]
 
 
-def left_open(
+def fault_inflation(
     logs: Sequence[ScannedLog], checks: Checks, estimate: Estimate, settings: EstimatorSettings
-) -> LeftOpen:
+) -> FaultInflation:
     """Compare an estimate with those without the spans that were found, and of parts of a log.
 
     Args:
@@ -59,23 +59,25 @@ def left_open(
     x = np.concatenate(
         [(one.least_squares if estimate.prior else one.parameters).phi for one in estimate.bodies]
     )
-    others, unknown = list[tuple[str, *_Other]](), list[str]()
+    others, unknown = list[tuple[str, *_Alternative]](), list[str]()
     codes = dict.fromkeys(span.code for of_log in checks.spans for span in of_log)
     for code in codes:
         try:
             leaves_out = code in SPANS
-            now = (leave_out(logs, checks, code) if leaves_out else take_out_spikes(logs, checks))[
-                0
-            ]
-            effects = effects_of(now, settings)
-            fit = least_squares_of(now, settings) if effects is None else effects.fit
+            now = (
+                exclude_spans(logs, checks, code)
+                if leaves_out
+                else interpolate_spikes(logs, checks)
+            )[0]
+            effects = fit_sensor_effects(now, settings)
+            fit = fit_least_squares(now, settings) if effects is None else effects.fit
         except IdentifyError:
             fit = None
         if fit is None:
             unknown.append(code)
         else:
             others.append((code, *_difference(fit, x)))
-    for change in checks.doubts:
+    for change in checks.possible_changes:
         for phi, errors in (
             (change.first, change.first_errors),
             (change.second, change.second_errors),
@@ -95,19 +97,21 @@ def left_open(
     added = added + 2.0 * largest
     # What may be read otherwise, or is a gain, is so in all logs of the sensor.
     of_scale = list[tuple[str, Array]]()
-    if checks.likelier is not None and len(x) == 10:
-        of_scale.append((checks.likelier.code, of_shift(checks.likelier.phi - x, zero)))
-    if checks.rival is not None:
-        own = 2.0 * checks.rival.covariance_of_unknowns
-        of_scale.append(("kinematic_offset", of_shift(checks.rival.fit.x - x, own)))
+    if checks.likelier_reading is not None and len(x) == 10:
+        of_scale.append(
+            (checks.likelier_reading.code, of_shift(checks.likelier_reading.phi - x, zero))
+        )
+    if checks.gain_alternative is not None:
+        own = 2.0 * checks.gain_alternative.covariance_of_unknowns
+        of_scale.append(("kinematic_offset", of_shift(checks.gain_alternative.fit.x - x, own)))
     for code, covariance in of_scale:
         scale = scale + covariance
         by_code[code] = by_code[code] + covariance
-    doubted = {code: _widened_by(estimate, of[:10, :10]) for code, of in by_code.items()}
-    return LeftOpen(added + scale, scale, tuple(unknown), doubted)
+    doubted = {code: _widened_quantities(estimate, of[:10, :10]) for code, of in by_code.items()}
+    return FaultInflation(added + scale, scale, tuple(unknown), doubted)
 
 
-def _widened_by(estimate: Estimate, added: Array) -> frozenset[str]:
+def _widened_quantities(estimate: Estimate, added: Array) -> frozenset[str]:
     """Quantities that needs name with an interval that a covariance widens by more than √2."""
     phi = estimate.parameters.phi
     jacobian = interval_jacobian(phi, principal_spread(phi, estimate.covariance))
@@ -116,7 +120,7 @@ def _widened_by(estimate: Estimate, added: Array) -> frozenset[str]:
     return frozenset(quantity for quantity, names in ENTRIES.items() if wider.intersection(names))
 
 
-def _difference(fit: LeastSquaresFit, x: Array) -> _Other:
+def _difference(fit: LeastSquaresFit, x: Array) -> _Alternative:
     """Difference of a fit from unknowns along the directions that it identifies.
 
     Along the others the default body stands in, which says nothing of the span that was left out.
@@ -128,7 +132,7 @@ def _difference(fit: LeastSquaresFit, x: Array) -> _Other:
     return shift, along.T @ along
 
 
-def of_left_open(finding: Finding, left: LeftOpen) -> Finding:
+def add_fault_inflation(finding: Finding, left: FaultInflation) -> Finding:
     """Return a finding with what it leaves open: the fit without some time, or some parameters."""
     if finding.code in left.unknown:
         text = (

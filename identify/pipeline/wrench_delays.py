@@ -16,20 +16,20 @@ from identify.errors import IdentifyError
 from identify.estimation import EstimatorSettings, FittedEffects
 from identify.findings import Finding
 from identify.logs.effects import EFFECT_KEYS
-from identify.pipeline.fitted_effects import bands_of, cost_of, effects_of
+from identify.pipeline.fitted_effects import comparison_bands, deviance, fit_sensor_effects
 from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors import WIDE_LAYOUT, LogSummary
 from identify.relevance import EXACT_MAP_DELAY
 from identify.significance import CLEAR_LEAD, HALF_WIDTH_SIGMA
 
-_REREADINGS = 4
+_MAX_REREADINGS = 4
 """Times that logs are read again for one delay, at the most."""
 
-_MARGIN = 0.05
+_FROZEN_MARGIN = 0.05
 """Time by which the first sample of a late wrench may come later than its delay [s]."""
 
 
-def correlation_of(log: LogSummary, turned_by: float | None = None) -> Correlation | None:
+def correlate_log(log: LogSummary, turned_by: float | None = None) -> Correlation | None:
     """The correlation of a log's wrench with its motion; None of still poses and short logs.
 
     Args:
@@ -44,7 +44,7 @@ def correlation_of(log: LogSummary, turned_by: float | None = None) -> Correlati
     return correlation(log.time, log.rows, log.segment_ids, turned_by)
 
 
-def with_delay_axes(log: ScannedLog) -> ScannedLog:
+def choose_delay_axes(log: ScannedLog) -> ScannedLog:
     """A log whose wrench is in world axes, read as late in those if that is clearly likelier.
 
     A wrench that is late stands still until its first sample: that time is not frozen.
@@ -53,22 +53,25 @@ def with_delay_axes(log: ScannedLog) -> ScannedLog:
     may_be_world = (recording.frames["wrench"], recording.delay_axes) == ("world", "body")
     if not may_be_world and all(span.code != "frozen_wrench" for span in log.spans):
         return log
-    seen = correlation_of(log.summary)
+    seen = correlate_log(log.summary)
     if seen is None:
         return log
     if may_be_world:
-        in_world = correlation_of(log.summary, recording.wrench_delay)
+        in_world = correlate_log(log.summary, recording.wrench_delay)
         if in_world is not None and seen.cost - in_world.cost > CLEAR_LEAD:
-            log = log.again(log.summary.reading.with_patch({"wrench.delay_axes": "world"}))
+            log = log.rescan(log.summary.reading.with_patch({"wrench.delay_axes": "world"}))
             seen = in_world
     late = recording.wrench_delay + (seen.delay if seen.gain > CLEAR_LEAD else 0.0)
-    start, stop = log.summary.span[0] + late + _MARGIN, log.summary.span[1] + late - _MARGIN
+    start, stop = (
+        log.summary.span[0] + late + _FROZEN_MARGIN,
+        log.summary.span[1] + late - _FROZEN_MARGIN,
+    )
     inside = [s.stop > start and s.start < stop for s in log.spans]
     kept = (s for s, a in zip(log.spans, inside, strict=True) if a or s.code != "frozen_wrench")
     return log._replace(spans=tuple(kept))
 
 
-def with_settled_delays(
+def settle_delays(
     logs: Sequence[ScannedLog], effects: FittedEffects | None, settings: EstimatorSettings
 ) -> tuple[list[ScannedLog], FittedEffects | None]:
     """Logs read with the small delays that were found of them, and the effects that are left then.
@@ -82,7 +85,7 @@ def with_settled_delays(
         settings: of the fit.
     """
     now, cap = list(logs), EFFECT_KEYS["delay_s"].cap
-    for _ in range(_REREADINGS if effects is not None else 0):
+    for _ in range(_MAX_REREADINGS if effects is not None else 0):
         assert effects is not None
         own = {b.sensor: b.start for b in effects.model.blocks if b.group.name == "delay_s"}
         at = list(own.values())
@@ -91,12 +94,12 @@ def with_settled_delays(
             break
         steps = [float(effects.eta[own[k]]) if k in own else 0.0 for k in effects.model.sensors]
         try:
-            again = [_later(log, step) for log, step in zip(now, steps, strict=True)]
-            after = effects_of(again, settings)
+            again = [_with_later_wrench(log, step) for log, step in zip(now, steps, strict=True)]
+            after = fit_sensor_effects(again, settings)
         except IdentifyError:  # too little of a log has both
             break
-        bands = bands_of(now)
-        if after is None or cost_of(again, after, bands) >= cost_of(now, effects, bands):
+        bands = comparison_bands(now)
+        if after is None or deviance(again, after, bands) >= deviance(now, effects, bands):
             break
         if after.model.count != effects.model.count:  # a cable was left out
             break
@@ -106,15 +109,15 @@ def with_settled_delays(
     return now, effects
 
 
-def _later(log: ScannedLog, step: float) -> ScannedLog:
+def _with_later_wrench(log: ScannedLog, step: float) -> ScannedLog:
     """A log read with a wrench that is later by so much [s] than it was read with."""
     if log.summary.recording.still:
         return log
     delay = log.summary.recording.wrench_delay + step
-    return log.again(log.summary.reading.with_patch({"wrench.delay_s": delay}))
+    return log.rescan(log.summary.reading.with_patch({"wrench.delay_s": delay}))
 
 
-def delayed(
+def delayed_explanations(
     compared: Compared,
     logs: Sequence[ScannedLog],
     candidate: tuple[Fault, ...],
@@ -130,18 +133,18 @@ def delayed(
         bands: that are compared, of each.
         rows: of a log that are read again, about.
     """
-    seen = [correlation_of(log.summary) for log in logs]
+    seen = [correlate_log(log.summary) for log in logs]
     delays = [c.delay for c in seen if c is not None and c.gain > CLEAR_LEAD]
     if not delays and None not in seen:
         return
     size = np.array([np.median(delays) if delays else 0.0])
-    for last in (*(False,) * (_REREADINGS - 1), True):
+    for last in (*(False,) * (_MAX_REREADINGS - 1), True):
         again = list[BandRows]()
         try:
             for log, fault, own in zip(logs, candidate, bands, strict=True):
                 assert fault.patch is not None
                 reading = log.summary.reading.with_patch(fault.patch(size))
-                now = log.some(rows, reading, wide=True, validated=False)
+                now = log.rescan_subset(rows, reading, wide=True, validated=False)
                 again.append(BandRows.of(now.statistics, own))
         except IdentifyError:  # too little of a log has both
             return
@@ -156,9 +159,9 @@ def delayed(
         size = size + trial.size
 
 
-def changing_delay(log: LogSummary) -> Finding | None:
+def changing_delay_finding(log: LogSummary) -> Finding | None:
     """The finding of a log whose latency changes; None where one delay explains it as well."""
-    seen = correlation_of(log)
+    seen = correlate_log(log)
     if seen is None or not seen.changes:
         return None
     delays = log.recording.wrench_delay + seen.parts

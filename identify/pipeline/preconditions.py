@@ -17,7 +17,7 @@ from identify.regressors import LogSummary
 from identify.spatial import Pose
 from identify.spatial.columns import FORCE_AXES, TORQUE_AXES
 
-_FREE = {
+_ADVICE_IF_NOT_NAMED = {
     "force": "the schema names no force, and of a body in free flight nothing else tells the mass: "
     "give it, as by --mass (in Python, mass), or name the force in [wrench]",
     "torque": "the schema names neither force nor torque: how a body turns freely tells the ratios "
@@ -39,13 +39,13 @@ def require_live_wrench(log: LogSummary, *, mass_known: bool) -> None:
     schema = log.recording.schema
     wrench = schema.get("wrench")
     named = wrench if isinstance(wrench, Mapping) else ()
-    unnamed = [name for name in _FREE if schema and name not in named]
+    unnamed = [name for name in _ADVICE_IF_NOT_NAMED if schema and name not in named]
     for name, axes in (("force", FORCE_AXES), ("torque", TORQUE_AXES)):
         values = log.wrench_range[:, axes]
         if np.ptp(values, axis=0).any() or (name == "force" and mass_known and not values.any()):
             continue
         if unnamed:
-            raise LogError(f"{log.name}: {_FREE[unnamed[-1]]}")
+            raise LogError(f"{log.name}: {_ADVICE_IF_NOT_NAMED[unnamed[-1]]}")
         hint = "; of a body in free flight give the mass" if name == "force" else ""
         raise LogError(
             f"{log.name}: the {name} is {values[0].tolist()} in all {log.rows_kept} "
@@ -91,7 +91,7 @@ def require_same_frames(recordings: Sequence[Recording], *, with_carrier: bool) 
                 )
 
 
-def require_own_prior(prior: Prior, recordings: Sequence[Recording]) -> None:
+def require_compatible_prior(prior: Prior, recordings: Sequence[Recording]) -> None:
     """Raise where a body that is the prior is in another frame, or was found from the same logs.
 
     Args:
@@ -125,7 +125,7 @@ def require_own_prior(prior: Prior, recordings: Sequence[Recording]) -> None:
             )
 
 
-def require_left_to_rests(logs: Sequence[LogSummary], settings: FitSettings) -> None:
+def require_mass_not_given_at_rest(logs: Sequence[LogSummary], settings: FitSettings) -> None:
     """Raise where a mass or a centre of mass is given that a log has found before the fit.
 
     The force of a log without pose and accelerometer is divided by the mass that its rests tell, so

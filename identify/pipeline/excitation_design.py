@@ -1,4 +1,4 @@
-"""Which turn would help a fit most, by the information that its rows would add."""
+"""Experiment design: the rotation after which an online fit reaches its precision soonest."""
 
 from __future__ import annotations
 
@@ -20,29 +20,30 @@ from identify.spatial import BodyMotion
 from identify.spatial.columns import FIT_COLUMNS
 from identify.spatial.rotations import cross
 
-_ANGLE, _PERIOD = np.pi / 4.0, 4.0
-"""Of a turn: θ = _ANGLE sin(2π t / _PERIOD), 1.2 rad/s at the most, which any arm does."""
+_TURN_AMPLITUDE, _TURN_PERIOD = np.pi / 4.0, 4.0
+"""Amplitude A [rad] and period T [s] of a turn θ = A sin(2π t / T), at most 1.2 rad/s."""
 
-_LONGEST_TURNING = 640.0
-"""Seconds of it beyond which another motion is due."""
+_MAX_TURN_SECONDS = 640.0
+"""Longest time for which a turn is proposed [s]; faster motion is needed beyond."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Turning to and fro about an axis of B through Bo, from the attitude the log ends in.
+    """Rotational oscillation about an axis of B through Bo, from the attitude the log ends in.
 
     Attributes:
         axis: "x", "y" or "z".
-        seconds: how long, until what is needed is known, about; None where ten minutes are too few.
+        seconds: approximate time until the needs are met; None where ten minutes are too short.
     """
 
     axis: str
     seconds: float | None
 
     def __str__(self) -> str:
-        how = f"turn to and fro about {self.axis}, ±{np.degrees(_ANGLE):.0f}° in {_PERIOD:g} s"
+        angle = f"±{np.degrees(_TURN_AMPLITUDE):.0f}°"
+        how = f"turn to and fro about {self.axis}, {angle} in {_TURN_PERIOD:g} s"
         if self.seconds is None:
-            return f"{how}, and faster: so slowly it would take more than ten minutes"
+            return f"{how}, and faster: at this speed it would take more than ten minutes"
         return f"{how}, for about {self.seconds:.0f} s"
 
 
@@ -55,14 +56,14 @@ def best_turn(
     rate_hz: float,
     cutoff_hz: float,
 ) -> Turn:
-    """The turn after which needs are met soonest.
+    """Return the turn after which needs are met soonest.
 
-    With C the covariance now and J what some time of the turn adds to the information, at the
-    weights of the fit, that after it is (C⁻¹ + J)⁻¹.
+    With C the present covariance and J the information that some time of the turn adds, at the
+    weights of the fit, the covariance after it is (C⁻¹ + J)⁻¹.
 
     Args:
         fit: of one log of one body, which is not of still poses.
-        estimate: of that fit, for what shares are of.
+        estimate: of that fit, to which relative needs refer.
         needs: at least one.
         gravity: its strength [m/s²].
         rate_hz: of the log [Hz].
@@ -71,42 +72,42 @@ def best_turn(
     values, vectors = np.linalg.eigh(covariance_of(fit))
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     jacobian = interval_jacobian(estimate.parameters.phi) @ root
-    up = gravity * _up(fit)
+    up = gravity * _up_direction(fit)
 
-    def lacking(turned: Statistics, seconds: float) -> float:
-        gains, axes = np.linalg.eigh(root.T @ _added(fit, turned, seconds) @ root)
+    def ratio_after(turned: Statistics, seconds: float) -> float:
+        gains, axes = np.linalg.eigh(root.T @ _added_information(fit, turned, seconds) @ root)
         spread = np.sqrt((jacobian @ axes) ** 2 @ (1.0 / (1.0 + np.maximum(gains, 0.0))))
-        return _lacking(estimate, needs, HALF_WIDTH_SIGMA * spread)
+        return _need_ratio(estimate, needs, HALF_WIDTH_SIGMA * spread)
 
     turns: list[tuple[float, float, str]] = []
     for name, axis in zip("xyz", np.eye(3), strict=True):
-        turned = scan_statistics([_block(axis, up, rate_hz, cutoff_hz)])
-        seconds, short = BLOCK_SECONDS, lacking(turned, BLOCK_SECONDS)
-        while short > 1.0 and seconds < _LONGEST_TURNING:
+        turned = scan_statistics([_turn_block(axis, up, rate_hz, cutoff_hz)])
+        seconds, ratio = BLOCK_SECONDS, ratio_after(turned, BLOCK_SECONDS)
+        while ratio > 1.0 and seconds < _MAX_TURN_SECONDS:
             seconds *= np.sqrt(2.0)
-            short = lacking(turned, seconds)
-        turns.append((max(1.0, short), seconds, name))
-    short, seconds, name = min(turns)
-    return Turn(name, seconds if short <= 1.0 else None)
+            ratio = ratio_after(turned, seconds)
+        turns.append((max(1.0, ratio), seconds, name))
+    ratio, seconds, name = min(turns)
+    return Turn(name, seconds if ratio <= 1.0 else None)
 
 
-def _lacking(estimate: Estimate, needs: Sequence[Need], half_widths: Array) -> float:
-    """By what factor the widest interval is too wide for its need."""
+def _need_ratio(estimate: Estimate, needs: Sequence[Need], half_widths: Array) -> float:
+    """Return the largest ratio of a half-width to the one that is needed."""
     pairs = {n: (-w, w) for n, w in zip(NAMES, half_widths.tolist(), strict=True)}
     predicted = replace(estimate, intervals=pairs)
     return max((need.reached(predicted) or 0.0) / need.number for need in needs)
 
 
-def _up(fit: LeastSquaresFit) -> Vec3:
-    """Against gravity in B: the mean proper acceleration of the last block, of length one."""
+def _up_direction(fit: LeastSquaresFit) -> Vec3:
+    """Return the upward unit vector in B: the direction of the last block's proper acceleration."""
     ((statistics, _),) = fit.data.system.data
     last = (statistics.block == statistics.block.max()) & (statistics.group == CONSTANT)
     mean = statistics.factors[last][0, 0, 1:4]
     return mean / np.linalg.norm(mean) if mean.any() else np.array([0.0, 0.0, 1.0])
 
 
-def _added(fit: LeastSquaresFit, turned: Statistics, seconds: float) -> Array:
-    """What some time of a turn adds to the information, given its block, shape (p, p)."""
+def _added_information(fit: LeastSquaresFit, turned: Statistics, seconds: float) -> Array:
+    """Return the information that some time of a turn adds, given one block of it, shape (p, p)."""
     ((statistics, equations),) = fit.data.system.data
     blocks = seconds / BLOCK_SECONDS
     turned = replace(
@@ -120,16 +121,16 @@ def _added(fit: LeastSquaresFit, turned: Statistics, seconds: float) -> Array:
     return A.T @ A - before.T @ before
 
 
-def _block(axis: Vec3, proper: Vec3, rate_hz: float, cutoff_hz: float) -> BlockRows:
-    """Rows of a block of a turn about an axis, begun where the proper acceleration is this."""
-    n, swing = round(BLOCK_SECONDS * rate_hz), 2.0 * np.pi / _PERIOD
+def _turn_block(axis: Vec3, proper: Vec3, rate_hz: float, cutoff_hz: float) -> BlockRows:
+    """Return the rows of a block of a turn about an axis, from the given proper acceleration."""
+    n, swing = round(BLOCK_SECONDS * rate_hz), 2.0 * np.pi / _TURN_PERIOD
     phase = swing * np.arange(n)[:, None] / rate_hz
-    angle = _ANGLE * np.sin(phase)
+    angle = _TURN_AMPLITUDE * np.sin(phase)
     along = (axis @ proper) * axis
     motion = BodyMotion(
-        # Seen from the body, what is fixed in the world turns the other way.
+        # Vectors fixed in the world rotate the other way in the frame of the body.
         along + np.cos(angle) * (proper - along) - np.sin(angle) * cross(axis, proper),
-        swing * _ANGLE * np.cos(phase) * axis,
+        swing * _TURN_AMPLITUDE * np.cos(phase) * axis,
         -(swing**2) * angle * axis,
     )
     transform = block_transform(n, rate_hz, cutoff_hz, tapered=True)

@@ -26,14 +26,14 @@ from identify.signals.rounding import (
     fit_quantiser,
 )
 
-_SOME_ROWS = 4000
+_STEP_ROWS = 4000
 """Rows that steps are read from."""
 
-_MOST_RESIDUAL_ROWS = 20_000
+_MAX_RESIDUAL_ROWS = 20_000
 """Rows that what is left of the wrench is read from."""
 
 
-def without_rounding(
+def remove_rounding_bias(
     logs: Sequence[ScannedLog], settings: EstimatorSettings
 ) -> Sequence[ScannedLog]:
     """Logs read again without what rounding adds to their wrench, where its steps are coarse.
@@ -84,12 +84,12 @@ def _read_again(log: ScannedLog, steps: Sequence[Quantiser], phi: Phi, offset: V
 def _steps(log: ScannedLog) -> tuple[Quantiser, ...]:
     """The steps of each channel of a log's wrench, by its first rows."""
     source = log.source
-    first = source.reader()(0, _SOME_ROWS, 0).recording if isinstance(source, LogFile) else source
+    first = source.reader()(0, _STEP_ROWS, 0).recording if isinstance(source, LogFile) else source
     # Brought to one clock, values are between those of a register; and a force that is the motion
     # too says nothing of itself.
     if first.streams or lacks_acceleration(first):
         return (Quantiser(0.0, 0.0),) * 6
-    wrench = np.hstack([first.signals[name][:_SOME_ROWS] for name in ("force", "torque")])
+    wrench = np.hstack([first.signals[name][:_STEP_ROWS] for name in ("force", "torque")])
     fewest = MIN_VALUES_STILL if first.still else MIN_VALUES
     return tuple(fit_quantiser(channel, fewest) for channel in wrench.T)
 
@@ -97,9 +97,7 @@ def _steps(log: ScannedLog) -> tuple[Quantiser, ...]:
 def _noise(log: ScannedLog, rounding: Rounding) -> tuple[float, ...]:
     """Standard deviation of what was rounded about the wrench of the body, of each channel."""
     squares, count = np.zeros(6), 0
-    for excerpt in excerpts(
-        log.source, replace(log.summary.reading, most_rows=_MOST_RESIDUAL_ROWS)
-    ):
+    for excerpt in excerpts(log.source, replace(log.summary.reading, most_rows=_MAX_RESIDUAL_ROWS)):
         try:
             parts = full_rate(excerpt.recording, rounding.cutoff_hz, excerpt.span)
         except LogError:  # too few good rows there

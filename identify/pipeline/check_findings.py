@@ -1,0 +1,247 @@
+"""Findings of the checks of logs: the fault, its size and significance, and the remedy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from identify.diagnosis import Change, Explanation, Ranking, Span
+from identify.diagnosis.ranking import UNITS
+from identify.findings import Finding
+from identify.logs.sensors import effect_table
+from identify.regressors import LogSummary
+
+MAX_NAMED_EXPLANATIONS = 4
+"""Maximal number of explanations that one finding lists."""
+
+
+def ranking_finding(ranking: Ranking) -> Finding | None:
+    """Return the finding of a ranking; None where the log as read is among the best."""
+    if ranking.as_read:
+        return None
+    best, tied = ranking.best, distinct_leaders(ranking)
+    evidence = {"gain": best.gain, "lead": ranking.lead, "mass": best.mass}
+    if len(tied) == 1:
+        text = f"{best.text}: read this way, the log is explained clearly better, and the mass is "
+        text += "known only after calibration." if best.counts else f"{best.mass:.4g} kg."
+        return Finding(best.code, best.severity, text, remedy_or_apply(best), evidence)
+    shown = tied[:MAX_NAMED_EXPLANATIONS]
+    alternatives = "; or ".join(f"{each.text} (mass {each.mass:.4g} kg)" for each in shown)
+    return Finding(
+        best.code,
+        "error",
+        f"several readings explain the log clearly better, and equally well: {alternatives}.",
+        "Find out which one is true. " + " Or: ".join(each.remedy for each in shown),
+        evidence | {"equivalent": [each.code for each in tied[1:]]},
+    )
+
+
+def possible_reading_finding(best: Explanation, effects: Sequence[str]) -> Finding:
+    """Return the finding of a reading that is likelier than the logs as read, but not clearly so.
+
+    Args:
+        best: the reading.
+        effects: codes of the notes on small faults, which explain the logs nearly as well.
+    """
+    return Finding(
+        best.code,
+        "warning",
+        f"it may be that {best.text} (mass {best.mass:.4g} kg): the log cannot distinguish this "
+        "from small faults of the sensor, and the intervals cover both.",
+        f"Find out whether it is true. {best.remedy}",
+        {"gain": best.gain, "mass": best.mass, "equivalent": list(effects)},
+    )
+
+
+def remedy_or_apply(best: Explanation) -> str:
+    """Return the remedy of the only leading reading; with no schema line for it, also --apply."""
+    schema = "In the schema" in best.remedy
+    alone = schema or best.counts
+    return best.remedy if alone else f"{best.remedy} Or fit with --apply {best.code}."
+
+
+def distinct_leaders(ranking: Ranking) -> list[Explanation]:
+    """Return the likeliest of the tied readings of each code; of units and axes all of them."""
+    all_of_code = (*UNITS, "wrench_axes")  # of still poses a torque of the other sign is as likely
+    tied = {e.text if e.code in all_of_code else e.code: e for e in reversed(ranking.tied)}
+    return list(tied.values())[::-1]
+
+
+SPLIT_LOG_REMEDY = (
+    "Split the log there, and give both parts to one fit: each has its own offset. Or zero the "
+    "sensor once, before the first pose, and log again."
+)
+"""Remedy for a sensor that was zeroed between still poses."""
+
+_SPAN_TEXTS = {
+    "bias_step": (
+        "the sensor was zeroed, or its offset jumped, by {size:.3g} N",
+        "Zero it before logging",
+    ),
+    "contact": ("something touched or pulled the body", "Exclude this time"),
+    "saturation": ("the sensor is saturated", "Use a sensor with a larger range"),
+    "spikes": ("the wrench has spikes of single rows", "Find their cause"),
+    "frozen_pose": ("the pose is constant while the wrench changes", "Exclude this time"),
+    "frozen_wrench": ("the wrench is constant while the pose changes", "Exclude this time"),
+    "dead_channel": (
+        "a channel is constant while others of its sensor change",
+        "Exclude this time",
+    ),
+    "wrong_rows": (
+        "the body that explains the other poses does not explain",
+        "Exclude these rows",
+    ),
+}
+"""Text and remedy of the finding of each code of spans."""
+
+
+def span_findings(
+    log: LogSummary, spans: Sequence[Span], *, contact_dominated: bool = False
+) -> list[Finding]:
+    """Return the findings of faulty spans of time of a log, one per code.
+
+    Args:
+        log: its summary.
+        spans: with the code of their fault.
+        contact_dominated: whether nothing but contacts explains the logs: they are an error.
+    """
+    findings = []
+    for code, (text, remedy) in _SPAN_TEXTS.items():
+        of_code = [span for span in spans if span.code == code]
+        if of_code:
+            times = [[span.start, span.stop] for span in of_code]
+            if code == "wrong_rows":
+                findings.append(_wrong_rows_finding(of_code, log))
+                continue
+            where = ", ".join(
+                f"{start:.4g}-{stop:.4g} s" for start, stop in times[:MAX_NAMED_EXPLANATIONS]
+            )
+            more = (
+                f" and {len(of_code) - MAX_NAMED_EXPLANATIONS} more"
+                if len(of_code) > MAX_NAMED_EXPLANATIONS
+                else ""
+            )
+            remedy = f"{remedy}, fit with --apply {code}, or log again."
+            if code == "dead_channel" and covers_most_of_log(log, of_code):
+                remedy = "Repair the channel or name its column in the schema, and log again."
+            if log.recording.still:
+                where = "all poses"
+                if code == "bias_step":
+                    first = of_code[0]
+                    where = f"between poses {first.start + 1:.0f} and {first.stop + 1:.0f}"
+                    remedy = SPLIT_LOG_REMEDY
+            names = dict.fromkeys(span.channel for span in of_code if span.channel)
+            channels = f" ({', '.join(names)})" if names else ""
+            rows = sum(span.rows for span in of_code)
+            count = f"{rows} row{'s' * (rows != 1)} in " if code == "spikes" else ""
+            error = code in ("bias_step", "dead_channel")
+            error |= contact_dominated and code == "contact"
+            text = text.format(size=max(span.size for span in of_code))
+            findings.append(
+                Finding(
+                    code,
+                    "error" if error else "warning",
+                    f"{text}{channels}: {count}{where}{more}.",
+                    remedy,
+                    {"spans": times, "rows": rows},
+                    log.name,
+                )
+            )
+    return findings
+
+
+def covers_most_of_log(log: LogSummary, spans: Sequence[Span]) -> bool:
+    """Whether a span takes more than half of the log, so that excluding it leaves too little."""
+    return log.recording.still or any(s.stop - s.start > 0.5 * log.duration for s in spans)
+
+
+def _wrong_rows_finding(spans: Sequence[Span], log: LogSummary) -> Finding:
+    """Return the finding of still poses that the body of the others does not explain."""
+    numbers = [n for span in spans for n in range(int(span.start) + 1, int(span.stop) + 2)]
+    rows = f"row{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
+    text, remedy = _SPAN_TEXTS["wrong_rows"]
+    return Finding(
+        "wrong_rows",
+        "error",
+        f"{text} {rows} of {log.rows_kept} (the first is 1): their attitude or wrench may belong to "
+        "another pose, or the body moved.",
+        f"{remedy} with --apply wrong_rows, or log their poses again.",
+        {"rows": numbers},
+        log.name,
+    )
+
+
+def unexplained_finding(
+    unexplained: float, ranking: Ranking | None, logs: Sequence[LogSummary]
+) -> Finding:
+    """Return the finding of logs that no explanation fits, with the best one that was compared.
+
+    Args:
+        unexplained: share of the variance of the wrench that the best explanation leaves.
+        ranking: of all explanations, where they were compared.
+        logs: whose schemas may leave small faults out of the fit.
+    """
+    tried = ""
+    if ranking is not None and not ranking.as_read:
+        tried = f" The best alternative reading does not explain it either: {ranking.best.text}."
+    return Finding(
+        "unexplained",
+        "error",
+        f"no reading explains the measured wrench: {100.0 * unexplained:.0f} % of the variance of "
+        "its forces or torques remains, far above their noise."
+        f"{tried}{disabled_effects_note(logs)}",
+        "Check that nothing touched the body, that the payload is rigid, and the whole schema; "
+        "then log again.",
+        {"left": unexplained},
+    )
+
+
+def disabled_effects_note(logs: Sequence[LogSummary]) -> str:
+    """Return a sentence on small faults that schemas leave out of the fit; empty where none."""
+    tables = [effect_table(log.recording) for log in logs]
+    names = sorted({key for table in tables for key, size in table.items() if size is False})
+    return f" [effects] excludes {', '.join(names)} from the fit." if names else ""
+
+
+def change_finding(change: Change, logs: Sequence[LogSummary]) -> Finding:
+    """Return the finding of parts of the data that are, or may be, of different bodies."""
+    log = logs[change.log]
+    first, second = float(change.first[0]), float(change.second[0])
+    evidence = {
+        "p_value": change.p_value,
+        "first": change.first.tolist(),
+        "second": change.second.tolist(),
+    }
+    masses = f"{first:.5g} kg and {second:.5g} kg"
+    if change.code == "bodies_differ":
+        text = f"it is a log of another body than the other logs: the masses are {masses}."
+        remedy = "Exclude it, or fit it separately (fit --each)."
+    else:
+        start, when, stop = _times_at_row_shares(
+            log, (change.between[0], change.at, change.between[1])
+        )
+        evidence |= {"time": when, "between": [start, stop]}
+        times = _format_rounded_outward(start, stop)
+        text = f"the body changes between {times}: the masses before and after are {masses}."
+        remedy = "Find out when it changed, split the log there, and fit each part separately."
+    if change.sure:
+        return Finding(change.code, "error", text, remedy, evidence, log.name)
+    text = f"possibly by chance (p = {change.p_value:.1g}), and the intervals cover it: {text}"
+    remedy = f"If nothing was changed there, do nothing. Otherwise: {remedy}"
+    return Finding(change.code, "info", text, remedy, evidence, log.name)
+
+
+def _times_at_row_shares(log: LogSummary, shares: Sequence[float]) -> list[float]:
+    """Return the times before which a log has the given shares of its rows [s]."""
+    numbers, times = np.append(log.numbers, log.points), np.append(log.time, log.span[1])
+    return np.interp(np.array(shares) * log.points, numbers, times).tolist()
+
+
+def _format_rounded_outward(start: float, stop: float) -> str:
+    """Format two times, rounded apart to at most a tenth of the time between them."""
+    decimals = 1 - math.floor(math.log10(max(stop - start, 1e-9)))
+    low = math.floor(round(start * 10.0**decimals, 6)) / 10.0**decimals
+    high = math.ceil(round(stop * 10.0**decimals, 6)) / 10.0**decimals
+    return " s and ".join(f"{time:.{max(0, decimals)}f}" for time in (low, high)) + " s"
