@@ -165,8 +165,8 @@ def _wrong_rows_finding(spans: Sequence[Span], log: LogSummary) -> Finding:
     return Finding(
         "wrong_rows",
         "error",
-        f"{text} {rows} of {log.rows_kept} (the first is 1): their attitude or wrench may belong to "
-        "another pose, or the body moved.",
+        f"{text} {rows} of {log.rows_kept} (the first is 1): their attitude or wrench may belong "
+        "to another pose, or the body moved.",
         f"{remedy} with --apply wrong_rows, or log their poses again.",
         {"rows": numbers},
         log.name,
