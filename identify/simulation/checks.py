@@ -1,4 +1,4 @@
-"""What every simulation asks of its input."""
+"""Checks of the arguments of simulations: bodies, batch shapes and words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from identify.inertia import check, inertia_about_com, is_consistent, spatial_in
 from identify.inertia.matrices import second_moment_about_com
 
 Interpolation: TypeAlias = Literal["linear", "hold"]
-"""The load between samples: a straight line, or the last sample held."""
+"""Interpolation of the load between samples: linear, or sample and hold."""
 
 _WORST_CONDITION = 1e13
 
@@ -29,29 +29,29 @@ _LEAST_MOMENT, _IN_REACH = float(np.finfo(float).tiny), 1e280
 
 
 def require_simulable(phi: PhiLike) -> Phi:
-    """Ten parameters whose accelerations are determined, as float64, shape (..., 10).
+    """Check that accelerations of bodies are determined; return phi as float64, shape (..., 10).
 
     Raises:
-        SimulationError: another shape, a body that no density realises, or one without extent.
+        SimulationError: another shape, or a body that is inconsistent, a point or a rod.
     """
     phi = as_array(phi, "phi", (..., 10), SimulationError)
     if np.all(_are_solid(phi)):
         return phi
-    require_possible(phi)
+    require_consistent(phi)
     thin = _are_thin(phi)
     if np.any(thin):
         raise SimulationError(
-            f"the body{spell_index(first_of(thin))} has no inertia about some axis (a point or a "
-            "rod): its rotation about it is not determined"
+            f"the body{format_batch_index(first_of(thin))} has no inertia about some axis "
+            "(a point or a rod): its rotation about it is not determined"
         )
     return phi
 
 
 def _are_solid(phi: Phi) -> Flags:
-    """Whether bodies are possible and have extent in all directions beyond doubt: S_c ≻ 0, clearly.
+    """Return whether bodies are certainly solid: S_c ≻ 0 by a margin.
 
-    By leading minors, which is much less work than eigenvalues. Eight times the determinant of S_c
-    is that of the inertia about the centre of mass or less, so that no such body is thin either.
+    Leading minors are much faster than eigenvalues. Eight times the determinant of S_c is at most
+    that of the inertia about the centre of mass, so that such bodies are not thin either.
     """
     with np.errstate(all="ignore"):
         size = np.abs(phi[..., [4, 7, 9]]).sum(axis=-1)
@@ -64,7 +64,7 @@ def _are_solid(phi: Phi) -> Flags:
 
 
 def _are_thin(phi: Phi) -> Flags:
-    """Whether the 6×6 inertia, scaled to a diagonal of ones, is singular but for rounding."""
+    """Return whether the 6×6 inertia, scaled to a diagonal of ones, is singular up to rounding."""
     diagonal = phi[..., [4, 7, 9]]
     with np.errstate(divide="ignore", invalid="ignore"):
         # Its determinant, of which 2.5 times the least eigenvalue is no less: five others sum to 6.
@@ -77,57 +77,46 @@ def _are_thin(phi: Phi) -> Flags:
     return thin
 
 
-def require_possible(phi: Phi, unit: Array | None = None) -> None:
-    """Every body is one that some density realises; the message is of the first that is not.
+def require_consistent(phi: Phi, unit: Array | None = None) -> None:
+    """Raise `SimulationError` for the first body that is not physically consistent.
 
     Args:
         phi: shape (..., 10).
-        unit: that phi was divided by, shape (...); the message has the numbers before that.
-
-    Raises:
-        SimulationError: a body is not.
+        unit: scale that phi was divided by, shape (...); the message has the original numbers.
     """
-    good = is_consistent(phi)
-    if np.all(good):
+    consistent = is_consistent(phi)
+    if np.all(consistent):
         return
-    where = first_of(~np.asarray(good))
-    given = phi[where] if unit is None else phi[where] * unit[where]
+    index = first_of(~np.asarray(consistent))
+    given = phi[index] if unit is None else phi[index] * unit[index]
     raise SimulationError(
-        f"the body{spell_index(where)} is not physically possible: "
+        f"the body{format_batch_index(index)} is not physically possible: "
         f"{'; '.join(check(given).reasons) or 'it has no mass'}. Simulate a consistent estimate, "
         "or repair the body first"
     )
 
 
 def require_every(every: int) -> None:
-    """How many steps there are to each that is kept.
-
-    Raises:
-        SimulationError: not a whole number of one or more.
-    """
+    """Raise `SimulationError` unless `every`, steps per returned state, is a positive integer."""
     if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
         raise SimulationError(f"every: expected a whole number of steps, 1 or more, got {every!r}")
 
 
-def require_word(word: str, known: object, what: str) -> None:
-    """One of the words of a Literal type.
-
-    Raises:
-        SimulationError: it is not; names the nearest.
-    """
+def require_word(word: str, known: object, name: str) -> None:
+    """Raise `SimulationError`, with the nearest word, unless a word is one of a Literal type."""
     words = get_args(known)
     if word not in words:
         expected = " or ".join(f'"{each}"' for each in words)
         raise SimulationError(
-            f"{what}: expected {expected}, got {word!r}{did_you_mean(str(word), words)}"
+            f"{name}: expected {expected}, got {word!r}{did_you_mean(str(word), words)}"
         )
 
 
 def broadcast_batches(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
-    """The batch shape that several have together.
+    """Broadcast batch shapes.
 
     Args:
-        shapes: by what has them; without the axes of vectors, tensors and time.
+        shapes: batch shapes by the names of their arrays.
 
     Raises:
         SimulationError: they do not broadcast.
@@ -140,10 +129,10 @@ def broadcast_batches(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
 
 
 def first_of(flags: Flags) -> tuple[int, ...]:
-    """The index of the first that is true."""
+    """Return the index of the first true entry."""
     return tuple(int(i) for i in np.argwhere(flags)[0])
 
 
-def spell_index(index: tuple[int, ...]) -> str:
-    """Which body of a batch, for a message; empty where there is one body."""
+def format_batch_index(index: tuple[int, ...]) -> str:
+    """Format the index of a body in a batch for a message; empty for a single body."""
     return f" (batch index {', '.join(map(str, index))})" if index else ""

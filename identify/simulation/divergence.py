@@ -1,24 +1,24 @@
-"""Whether a motion is still one that the steps follow, and the error where it is not."""
+"""Limits on the rotation per step, and the error of a diverged simulation."""
 
 from __future__ import annotations
 
 from identify.errors import SimulationError
-from identify.simulation.checks import spell_index
+from identify.simulation.checks import format_batch_index
 
-LARGEST_STEP_TURN = 1.0
-"""Angle [rad] a body may turn by in one step. Beyond it no method here has two digits left, and
-from half a turn on the attitudes no longer tell the rotation between them."""
+MAX_STEP_ANGLE = 1.0
+"""Maximum rotation in one step [rad]. Beyond it no method here has two digits, and from half a
+turn on attitudes do not determine the rotation between them."""
 
-BEYOND = 1e6
-"""A turn in a step [rad] that no smaller step would mend: the motion has no bounds."""
+UNBOUNDED_ANGLE = 1e6
+"""Rotation in one step [rad] from which on the motion is unbounded, whatever the step."""
 
 
 class Diverged(SimulationError):
-    """A motion left the finite numbers, or turns by more in a step than any method can follow.
+    """A simulation diverged: its state is not finite, or the rotation per step is too large.
 
     Attributes:
-        time: since the start [s].
-        index: of the body in the batch; () where there is one body.
+        time: time since the start [s].
+        index: index of the body in the batch; () for a single body.
     """
 
     def __init__(self, message: str, *, time: float, index: tuple[int, ...]) -> None:
@@ -27,16 +27,15 @@ class Diverged(SimulationError):
 
 
 def diverged(turn: float, time: float, step: float, index: tuple[int, ...]) -> Diverged:
-    """The error of a motion whose turn in a step is above `LARGEST_STEP_TURN`, or no number.
+    """Create the error for a rotation `turn` in one step [rad] above `MAX_STEP_ANGLE`, or NaN.
 
-    `turn` [rad] is that of the step, `time` [s] since the start; `index` is that of the body in the
-    batch, () where there is one.
+    `time` [s] is since the start; `index` is that of the body in the batch, () for a single body.
     """
-    body = f"the body{spell_index(index)}"
-    if turn < BEYOND:
+    body = f"the body{format_batch_index(index)}"
+    if turn < UNBOUNDED_ANGLE:
         message = (
             f"{body} turns by {turn:.3g} rad in a step of {step:g} s at {time:.6g} s, more than "
-            f"the {LARGEST_STEP_TURN:g} rad that any integrator here can follow; take a step of "
+            f"the {MAX_STEP_ANGLE:g} rad that any integrator here can follow; take a step of "
             f"{0.1 * step / turn:.1g} s or less, or check the loads"
         )
     else:

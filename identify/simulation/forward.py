@@ -1,4 +1,4 @@
-"""The general forward simulation: any load, impulses, a fluid's added mass, any integrator."""
+"""General forward simulation: arbitrary loads, impulses, added mass, choice of integrator."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from identify.arrays import Array, PhiLike, as_array
 from identify.errors import SimulationError
 from identify.simulation.checks import broadcast_batches, first_of, require_simulable
-from identify.simulation.divergence import LARGEST_STEP_TURN, diverged
-from identify.simulation.forced_body import Forces, jump_of
+from identify.simulation.divergence import MAX_STEP_ANGLE, diverged
+from identify.simulation.forced_body import Forces, momentum_jump
 from identify.simulation.free_body import ATTITUDE, MOMENTUM, FreeBody
 from identify.simulation.integrators import EXACT, Integrator, find_integrator
 from identify.simulation.loads import Impulse, Law, Load, StateLoad, split_loads
@@ -36,46 +36,45 @@ def simulate(
     added_mass: ArrayLike | None = None,
     every: int = 1,
 ) -> Trajectory:
-    """Motion of free bodies under loads and impulses, from time 0 to `duration`.
+    """Simulate free bodies under loads and impulses from time 0 to `duration`.
 
-    Everything with a batch shape (...) is broadcast: bodies, states, loads, impulses, gravity. No
-    step reaches across an instant at which a load sets in, ends, jumps or bends, or an impulse
-    acts: steps are cut there, so that the integrator keeps its order.
+    Everything with a batch shape (...) is broadcast: bodies, states, loads, impulses, gravity.
+    Steps end at instants at which a load starts, ends, jumps or bends, or an impulse acts, so that
+    the integrator keeps its order.
 
     Args:
         body: the ten parameters about Bo in B, `InertialParameters`, an estimate, or shape
-            (..., 10); or a `PrincipalBody`, which is moved in its principal axes.
-        start: state at time 0; at rest, its frame the world's, where not given.
+            (..., 10); or a `PrincipalBody`, which is simulated in its principal axes.
+        start: state at time 0; by default at rest, in the frame of the world.
         duration: [s].
-        step: the longest step [s]; the last one is shorter where it does not divide the duration.
-        loads: `ConstantLoad`, `SampledLoad`, `StateLoad`, or what else does as `Load` says. A
-            callable `(t, state) → [f; t]` is the `StateLoad` of a wrench at Bo in axes of B.
-        impulses: each at its time, in the order given where times are the same; those after the
-            end are not reached.
+        step: the longest step [s]; the last one may be shorter.
+        loads: `ConstantLoad`, `SampledLoad`, `StateLoad`, or another class with the protocol
+            `Load`. A callable `(t, state) → [f; t]` is a `StateLoad` at Bo in axes of B.
+        impulses: impulses with their times, applied in the order given at equal times; those
+            after the end are ignored.
         gravity: g in W [m/s²], shape (3,) or (..., 3).
-        integrator: one of `INTEGRATORS`; "exact" is the closed form, for a body that nothing but
-            gravity acts on.
-        added_mass: of a still fluid about Bo in B, linear first, shape (..., 6, 6). Gravity acts
-            on the ten parameters alone; buoyancy is a load (`buoyancy`).
-        every: keep each `every`-th step's state, and the last.
+        integrator: one of `INTEGRATORS`; "exact" is the closed form for a body on which gravity
+            alone acts.
+        added_mass: added mass of a fluid at rest about Bo in B, linear first, shape (..., 6, 6).
+            Gravity acts on the ten parameters alone; buoyancy is a load (`buoyancy`).
+        every: return each `every`-th step's state, and the last.
 
     Returns:
-        States at the kept times. At the time of an impulse it is the state after it; `jumps` has
-        those before and after.
+        States at the returned times. At the time of an impulse it is the state after it; `jumps`
+        has those before and after.
 
     Raises:
-        SimulationError: a body that is impossible or has no extent, a duration or step that is not
-            positive, a load that is too short, an unknown integrator, "exact" with loads, impulses
-            or a fluid, or shapes that do not go together.
-        Diverged: a motion that grows beyond all bounds, or turns by more than 1 rad in a step:
-            says at which time, and which body of a batch.
-        ModelError: a quaternion of zeros, or an added mass that is none.
+        SimulationError: a body that is inconsistent, a point or a rod, a duration or step that is
+            not positive, a load that is too short, an unknown integrator, "exact" with loads,
+            impulses or a fluid, or shapes that do not broadcast.
+        Diverged: a body whose motion is unbounded, or turns by more than 1 rad in a step.
+        ModelError: a quaternion of zeros, or an invalid added mass.
     """
     method = find_integrator(integrator)
     if method is None:
         if loads or impulses or added_mass is not None:
             raise SimulationError(
-                f'integrator = "{EXACT}" is for a body without loads, impulses or fluid; take '
+                f'integrator = "{EXACT}" is for a body without loads, impulses or fluid; use '
                 '"rkmk4"'
             )
         return _in_closed_form(body, start or State(), schedule(duration, step, every, ()), gravity)
@@ -83,7 +82,7 @@ def simulate(
     gravity = as_array(gravity, "gravity", (..., 3), SimulationError)
     start = State() if start is None else start
     lines, laws = split_loads(loads)
-    breaks = [*(load.breaks() for load in lines), np.array([one.time for one in impulses])]
+    breaks = [*(load.breaks() for load in lines), np.array([impulse.time for impulse in impulses])]
     times = schedule(duration, step, every, breaks)
     for load in lines:
         load.require(duration)
@@ -92,9 +91,9 @@ def simulate(
         shapes |= {f"load {k}": load.batch, f"point of load {k}": load.point.shape[:-1]}
     for k, law in enumerate(laws):
         shapes[f"point of law {k}"] = law.point.shape[:-1]
-    for k, one in enumerate(impulses):
+    for k, impulse in enumerate(impulses):
         for name in ("linear", "angular", "point"):
-            shapes[f"{name} of impulse {k}"] = getattr(one, name).shape[:-1]
+            shapes[f"{name} of impulse {k}"] = getattr(impulse, name).shape[:-1]
     if laws:
         batch = broadcast_batches(shapes)
         first = State.from_vector(np.broadcast_to(start.vector, (*batch, 13)))
@@ -106,7 +105,7 @@ def simulate(
     for impulse in impulses:
         if impulse.time <= duration:
             due[times.index_of(impulse.time)].append(impulse)
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # looked for in each step
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # checked in each step
         forces = Forces(free, lines, laws, gravity)
         phases, jumps = _run(method(free), phase, times, step, forces, due)
         states = free.states_of(phases)
@@ -129,9 +128,9 @@ def _run(
     forces: Forces,
     impulses: Mapping[int, Sequence[Impulse]],
 ) -> tuple[Array, list[Jump]]:
-    """The kept phases, shape (n, ..., 13), of a phase at time 0, and what the impulses did.
+    """Integrate a phase from time 0; return kept phases, shape (n, ..., 13), and jumps.
 
-    `impulses` are by the index of the instant they act at; `step` is the longest.
+    `impulses` are by the index of their instant; `step` is the longest step.
 
     Raises:
         Diverged: a body diverges.
@@ -151,12 +150,12 @@ def _run(
         for impulse in impulses.get(k, ()):
             unstruck, phase = phase, phase.copy()
             R_WC = rotation_from_unit_quaternion(phase[..., ATTITUDE])
-            phase[..., MOMENTUM] += jump_of(impulse, body, R_WC)
+            phase[..., MOMENTUM] += momentum_jump(impulse, body, R_WC)
             states = (State.from_vector(body.states_of(each)) for each in (unstruck, phase))
             jumps.append(Jump(impulse.time, *states))
         turn = np.where(np.isfinite(phase).all(axis=-1), step * motion.spin(phase), np.nan)
-        if not (turn <= LARGEST_STEP_TURN).all():
-            index = first_of(~(turn <= LARGEST_STEP_TURN))
+        if not (turn <= MAX_STEP_ANGLE).all():
+            index = first_of(~(turn <= MAX_STEP_ANGLE))
             raise diverged(float(turn[index]), now, step, index)
         if times.kept[k]:
             kept[row], row = phase, row + 1

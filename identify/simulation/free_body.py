@@ -1,4 +1,4 @@
-"""A free body in momentum form: what the integrators move.
+"""Free body in momentum form, the state of the integrators.
 
 The **phase** of a body is [x, q, p, L], shape (..., 13): the position of its centre C in W, the
 attitude R_WC as a quaternion, and its linear and angular momentum about C in axes of W. C lies at
@@ -38,7 +38,7 @@ from identify.spatial.rotations import (
 
 POSITION, ATTITUDE = slice(0, 3), slice(3, 7)
 LINEAR, ANGULAR, MOMENTUM = slice(7, 10), slice(10, 13), slice(7, 13)
-"""Where the parts of a phase stand in its vector."""
+"""Slices of the components of a phase: position, attitude, and momenta."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +46,12 @@ class FreeBody:
     """Inertia of a batch of bodies about their centres C.
 
     Attributes:
-        mass: of the rigid body, on which gravity acts [kg], shape (...).
+        mass: mass of the rigid body, on which gravity acts [kg], shape (...).
         centre: p_BoC_B [m], shape (..., 3).
         axes: R_BC as a quaternion, shape (..., 4).
         inertia: M about C in C, linear first, shape (..., 6, 6).
         inverse: M⁻¹.
-        in_fluid: whether M has a part that is no rigid body's.
+        in_fluid: whether M includes added mass.
     """
 
     mass: Array
@@ -67,17 +67,17 @@ class FreeBody:
         body: PrincipalBody | PhiLike,
         added_mass: ArrayLike | None = None,
     ) -> FreeBody:
-        """The body of ten parameters, or of three moments and their axes.
+        """Create a free body from ten parameters, or from principal moments and axes.
 
         Args:
             body: ten parameters about Bo in B, shape (..., 10) where they are an array; C then has
-                the axes of B. A `PrincipalBody` is moved in its principal axes, where M is
+                the axes of B. A `PrincipalBody` is simulated in its principal axes, where M is
                 diagonal.
-            added_mass: of the fluid, about Bo in B, linear first, shape (6, 6) or (..., 6, 6).
+            added_mass: added mass about Bo in B, linear first, shape (6, 6) or (..., 6, 6).
 
         Raises:
-            SimulationError: a body that no density realises, or one without extent.
-            ModelError: an added mass that is none.
+            SimulationError: a body that is inconsistent, a point or a rod.
+            ModelError: an invalid added mass.
         """
         phi = require_simulable(body)
         mass, com = phi[..., 0], phi[..., 1:4] / phi[..., :1]
@@ -98,7 +98,7 @@ class FreeBody:
         return self.inertia.shape[:-2]
 
     def phase_of(self, state: State) -> Array:
-        """The phases of states, shape (..., 13).
+        """Convert states to phases, shape (..., 13).
 
         Raises:
             ModelError: a quaternion of zeros.
@@ -118,7 +118,7 @@ class FreeBody:
         return np.concatenate(parts, axis=-1)
 
     def states_of(self, phases: Array) -> Array:
-        """State vectors [p, q, v, ω] of phases, shape (..., 13)."""
+        """Convert phases to state vectors [p, q, v, ω], shape (..., 13)."""
         R_WC = rotation_from_unit_quaternion(phases[..., ATTITUDE])
         V = self.twist(R_WC, phases)
         v_W, w_W = rotate(R_WC, V[..., :3]), rotate(R_WC, V[..., 3:])
@@ -129,7 +129,7 @@ class FreeBody:
         return np.concatenate(parts, axis=-1)
 
     def twist(self, R_WC: Mat33, phases: Array) -> Vec6:
-        """Twists [v; ω] of C in axes of C, at attitudes R_WC, shape (..., 6)."""
+        """Return twists [v; ω] of C in axes of C, at attitudes R_WC, shape (..., 6)."""
         p, L = rotate_back(R_WC, phases[..., LINEAR]), rotate_back(R_WC, phases[..., ANGULAR])
         return np.einsum("...ij,...j->...i", self.inverse, np.concatenate((p, L), axis=-1))
 
@@ -138,6 +138,6 @@ def _moved_to_centre(added_mass: ArrayLike, com: Vec3, axes: Vec4) -> Mat66:
     A = as_real(added_mass, "added_mass")
     if A.shape[-2:] != (6, 6):
         raise SimulationError(f"added mass: expected shape (..., 6, 6), got {A.shape}")
-    A = np.reshape([checked_added_mass(one) for one in A.reshape(-1, 6, 6)], A.shape)
+    A = np.reshape([checked_added_mass(matrix) for matrix in A.reshape(-1, 6, 6)], A.shape)
     X_BC = Pose(rotation_from_unit_quaternion(axes), com)
     return added_mass_in_frame(A, X_BC.inverse())

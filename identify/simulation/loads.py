@@ -1,4 +1,4 @@
-"""Loads and impulses on a body: in body or world axes, at any point of the body."""
+"""Loads and impulses on a body, in body or world axes, at any point of the body."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from identify.simulation.checks import Interpolation, require_word
 from identify.simulation.state import State
 
 Frame: TypeAlias = Literal["body", "world"]
-"""The axes in which a force, torque or impulse is given: those of B, or those of W."""
+"""Axes in which a force, torque or impulse is given: those of B or of W."""
 
-_SLACK = 1e-9
-"""Share of the duration by which stamps may miss its ends: rounding of decimal numbers."""
+_TIME_TOLERANCE = 1e-9
+"""Tolerance of time stamps at the ends of a load, relative to the duration."""
 
 
 class Load(Protocol):
-    """What a simulation asks of a load; each is a straight line in time between its breaks.
+    """Protocol of loads that are linear in time between breaks.
 
     Attributes:
-        point: where it acts, in B [m], shape (..., 3).
+        point: point of application in B [m], shape (..., 3).
         frame: the axes of its force and torque.
         batch: batch shape (...) of its force and torque.
     """
@@ -40,15 +40,15 @@ class Load(Protocol):
     def batch(self) -> tuple[int, ...]: ...  # noqa: D102
 
     def breaks(self) -> Array:
-        """Times at which it may jump or bend [s]; no step reaches across one."""
+        """Return the times at which it may jump or bend [s]; steps end there."""
         ...
 
     def line(self, time: float) -> tuple[Vec6, Vec6] | None:
-        """[f; t] just after a time, and its rate of change then; None while it is off."""
+        """Return [f; t] just after a time, and its rate of change; None while it is off."""
         ...
 
     def require(self, duration: float) -> None:
-        """Raises SimulationError unless the load is known from 0 to `duration`."""
+        """Raise SimulationError unless the load is defined from 0 to `duration`."""
         ...
 
 
@@ -57,10 +57,10 @@ class ConstantLoad:
     """A force and a torque that are constant in body or in world axes, for a time.
 
     Attributes:
-        force: on the body [N], shape (..., 3).
-        torque: on the body beside that of the force [N m], shape (..., 3).
-        point: where the force acts, from Bo in axes of B [m], shape (..., 3): a point of the body,
-            whatever the axes of the force.
+        force: force on the body [N], shape (..., 3).
+        torque: torque on the body in addition to that of the force [N m], shape (..., 3).
+        point: point of application of the force, from Bo in axes of B [m], shape (..., 3), also for
+            forces in axes of W.
         frame: the axes of force and torque.
         start, end: acts from `start` until just before `end` [s].
 
@@ -85,11 +85,11 @@ class ConstantLoad:
         return np.broadcast_shapes(self.force.shape[:-1], self.torque.shape[:-1])
 
     def breaks(self) -> Array:
-        """When it sets in and ends."""
+        """Return start and end."""
         return np.array([self.start, self.end])
 
     def line(self, time: float) -> tuple[Vec6, Vec6] | None:
-        """[f; t] and its rate, zero."""
+        """Return [f; t] and its rate, zero."""
         if not self.start <= time < self.end:
             return None
         shape = (*self.batch, 3)
@@ -98,7 +98,7 @@ class ConstantLoad:
         return wrench, np.zeros_like(wrench)
 
     def require(self, duration: float) -> None:
-        """A constant load is known at all times."""
+        """Accept any duration: a constant load is defined at all times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +106,14 @@ class SampledLoad:
     """A wrench given by samples, in body or world axes.
 
     Attributes:
-        time: of the samples, from the start of the simulation, increasing [s], shape (n,).
+        time: times of the samples, from the start of the simulation, increasing [s], shape (n,).
         wrench: [f; t] on the body [N, N m], shape (..., n, 6).
         point: where the force acts, from Bo in axes of B [m], shape (..., 3).
         frame: the axes of force and torque.
-        interpolation: between samples, a straight line or the last sample held. Either way the
-            last sample ends the load: nothing is extrapolated.
+        interpolation: linear, or sample and hold. The load ends at the last sample, without
+            extrapolation.
         start, end: acts from `start` until just before `end` [s]; needs samples only in between.
-        name: for messages, such as the file's name.
+        name: name for messages, such as the file's.
 
     Raises:
         SimulationError: numbers that are not finite, another shape, or stamps that do not increase.
@@ -155,12 +155,12 @@ class SampledLoad:
         return self.wrench.shape[:-2]
 
     def breaks(self) -> Array:
-        """Every sample it acts at: there the line bends, or the held value jumps."""
+        """Return start, end and the samples between them, at which the load bends or jumps."""
         inside = self.time[(self.time > self.start) & (self.time < self.end)]
         return np.concatenate(([self.start], inside, [self.end]))
 
     def line(self, time: float) -> tuple[Vec6, Vec6] | None:
-        """[f; t] and its rate between two samples, the first of them at the time or before."""
+        """Interpolate [f; t] and its rate between two samples, the first at the time or before."""
         if not self.start <= time < self.end:
             return None
         k = int(np.searchsorted(self.time, time, side="right")) - 1
@@ -172,27 +172,26 @@ class SampledLoad:
         return now + (time - self.time[k]) * rate, rate
 
     def require(self, duration: float) -> None:
-        """Raises SimulationError where the samples do not reach."""
+        """Raise SimulationError unless the samples cover the time of the load."""
         first, last = max(self.start, 0.0), min(self.end, duration)
-        slack = _SLACK * max(duration, 0.0)
+        slack = _TIME_TOLERANCE * max(duration, 0.0)
         if first < last and (self.time[0] > first + slack or self.time[-1] < last - slack):
             raise SimulationError(
                 f"{self.name}: the samples reach from {self.time[0]:.9g} to {self.time[-1]:.9g} s, "
                 f"but the load acts from {first:.9g} to {last:.9g} s; add samples, shorten the "
-                f"simulation, or say when the load starts and ends"
+                f"simulation, or give start and end of the load"
             )
 
 
 Law: TypeAlias = Callable[[float, State], ArrayLike]
-"""(t, state) → [f; t]: a wrench on the body by the time [s] and the state of the bodies."""
+"""Function (t, state) → [f; t]: wrench on the body by the time [s] and the state of the bodies."""
 
 
 @dataclass(frozen=True, slots=True)
 class StateLoad:
-    """A wrench by a law of the state: drag, a spring, a controller. A bare callable is one, too.
+    """A wrench that depends on the state: drag, a spring, a controller.
 
-    The law is smooth within a step: integrators keep their order where it is so often
-    differentiable as that asks for.
+    Integrators keep their order if the law is sufficiently often differentiable.
 
     Attributes:
         law: (t, state) → [f; t] on the body [N, N m], shape (6,) or (..., 6), of all bodies at
@@ -201,7 +200,7 @@ class StateLoad:
         frame: the axes of force and torque: those of B, or those of W.
 
     Raises:
-        SimulationError: the law cannot be called, or a point that is none.
+        SimulationError: the law cannot be called, or an invalid point.
     """
 
     law: Law
@@ -217,20 +216,20 @@ class StateLoad:
         _seal(self, "load", "point")
 
     def wrench(self, time: float, state: State, *, finite: bool = False) -> Vec6:
-        """[f; t] at a time and a state, shape (..., 6).
+        """Evaluate [f; t] at a time and a state, shape (..., 6).
 
         Raises:
-            SimulationError: the law gives another shape, or where `finite` says to look, numbers
-                that are not.
+            SimulationError: the law returns another shape or, with `finite`, numbers that are not
+                finite.
         """
-        what = f"load: {getattr(self.law, '__name__', 'the law')} at {time:.6g} s"
-        return as_array(self.law(time, state), what, (..., 6), SimulationError, finite=finite)
+        name = f"load: {getattr(self.law, '__name__', 'the law')} at {time:.6g} s"
+        return as_array(self.law(time, state), name, (..., 6), SimulationError, finite=finite)
 
 
 def split_loads(
     loads: Sequence[Load | StateLoad | Law],
 ) -> tuple[list[Load], list[StateLoad]]:
-    """The loads that are straight lines in time, and those by a law of the state.
+    """Split loads into those that are linear in time, and those that depend on the state.
 
     Raises:
         SimulationError: one is neither.
@@ -248,7 +247,7 @@ def split_loads(
 
 
 def buoyancy(displaced: ArrayLike, point: ArrayLike, gravity: ArrayLike) -> ConstantLoad:
-    """Buoyancy of a submerged body: minus the weight of the fluid it displaces.
+    """Return the buoyancy of a submerged body: minus the weight of the fluid it displaces.
 
     Args:
         displaced: mass of the displaced fluid, its density times the volume [kg], shape (...).
@@ -262,34 +261,34 @@ def buoyancy(displaced: ArrayLike, point: ArrayLike, gravity: ArrayLike) -> Cons
     return ConstantLoad(force=force, point=as_real(point, "point"), frame="world")
 
 
-def _seal(one: Load | StateLoad | Impulse, what: str, *vectors: str) -> None:
-    """Check the axes of a load or impulse, and its vectors, which are read-only from then on."""
-    require_word(one.frame, Frame, f"{what}: frame")
+def _seal(load: Load | StateLoad | Impulse, label: str, *vectors: str) -> None:
+    """Check the axes of a load or impulse, and check and seal its vectors."""
+    require_word(load.frame, Frame, f"{label}: frame")
     for name in vectors:
         object.__setattr__(
-            one, name, seal(getattr(one, name), f"{what}: {name}", (..., 3), SimulationError)
+            load, name, seal(getattr(load, name), f"{label}: {name}", (..., 3), SimulationError)
         )
 
 
-def _check_window(start: float, end: float, what: str = "load") -> None:
+def _check_window(start: float, end: float, label: str = "load") -> None:
     if not (np.isfinite(start) and end > start):  # NaN fails either
         raise SimulationError(
-            f"{what}: acts from {start!r} to {end!r} s; expected a finite start and a later end"
+            f"{label}: acts from {start!r} to {end!r} s; expected a finite start and a later end"
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Impulse:
-    """An impulse J at a point and an angular impulse H: the momentum jumps, the pose does not.
+    """Linear impulse J at a point and angular impulse H, which change the momentum at once.
 
         Δp = J,    ΔL = H + r × J      (r from the point that L is about)
 
     Attributes:
-        time: when, from the start of the simulation [s].
+        time: time from the start of the simulation [s].
         linear: J on the body [N s], shape (..., 3).
-        angular: H on the body, beside that of J [N m s], shape (..., 3).
-        point: where J acts, from Bo in axes of B [m], shape (..., 3): a point of the body,
-            whatever the axes of J.
+        angular: H on the body, in addition to that of J [N m s], shape (..., 3).
+        point: point of application of J, from Bo in axes of B [m], shape (..., 3), also for J in
+            axes of W.
         frame: the axes of J and H.
 
     Raises:

@@ -30,13 +30,13 @@ from identify.simulation.free_rotation.checks import checked_inertia, checked_st
 from identify.simulation.free_rotation.polhode import ordered_spin, polhode
 from identify.spatial.rotations import rotate, rotation_from_quaternion
 
-_UNSEEN = 1e-9
-"""Excess of a polhode's I_eff over a bound, relative to the span, at which it is still drawn."""
+_BOUND_TOLERANCE = 1e-9
+"""Accepted excess of I_eff over its bounds, relative to the largest moment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Poinsot:
-    """The construction of one free rotation, over time.
+    """Poinsot's construction of one free rotation, over time.
 
     Attributes:
         inertia: I_BBcm_B [kg m²], shape (3, 3): the ellipsoid is rᵀ I r = 1 in axes of B.
@@ -52,8 +52,8 @@ class Poinsot:
         herpolhode_radii: of the circles about the foot of L in the plane between which the
             herpolhode runs, the lesser first [1/√(kg m²)]; zero on the separatrix, where it winds
             about the foot for ever.
-        given: body, R_WB and w_WB_B at time zero that it was made from: the motion at any other
-            time follows from them exactly.
+        given: body, R_WB and w_WB_B at time zero, from which the motion at any other time follows
+            exactly.
     """
 
     inertia: Mat33
@@ -75,7 +75,7 @@ class Poinsot:
 
     @property
     def root_of_twice_energy(self) -> float:
-        """√(2K), what ω is divided by [√J]."""
+        """Scale √(2K) of ω, with r = ω/√(2K) [√J]."""
         return float(np.sqrt(2.0 * self.invariants.kinetic_energy))
 
     @property
@@ -90,7 +90,7 @@ class Poinsot:
 
     @property
     def plane_axes(self) -> Mat33:
-        """R_WN: two axes in the invariable plane and its normal, as columns, right-handed."""
+        """Rotation R_WN: two axes in the invariable plane and its normal, as columns."""
         normal = self.normal
         first = np.cross(np.eye(3)[np.argmin(np.abs(normal))], normal)
         first /= np.linalg.norm(first)
@@ -98,7 +98,7 @@ class Poinsot:
 
     @property
     def herpolhode_in_plane(self) -> Array:
-        """The herpolhode from the foot of L in the plane [1/√(kg m²)], shape (n, 2)."""
+        """Herpolhode in the plane, from the foot of L [1/√(kg m²)], shape (n, 2)."""
         return self.herpolhode @ self.plane_axes[:, :2]
 
 
@@ -108,7 +108,7 @@ def poinsot_motion(
     angular_velocity: ArrayLike,
     time: ArrayLike,
 ) -> Poinsot:
-    """Poinsot's construction of one body that rotates freely.
+    """Compute Poinsot's construction of one body that rotates freely.
 
     Args:
         body: I_BBcm_B [kg m²], shape (3, 3), or ten parameters, shape (10,).
@@ -166,7 +166,7 @@ def _radii(
     angular_velocity: ArrayLike,
     invariants: RotationInvariants,
 ) -> tuple[float, float]:
-    """|ω × L| / (|L| √(2K)) where the polhode crosses its two planes of symmetry."""
+    """Return |ω × L| / (|L| √(2K)) where the polhode crosses its two planes of symmetry."""
     if invariants.regime == Regime.STEADY:
         return 0.0, 0.0
     start = checked_start(body, [0.0, 0.0, 0.0, 1.0], angular_velocity)
@@ -182,7 +182,7 @@ def _radii(
 
 
 def polhode_curves(moments: Vec3, effective: ArrayLike, count: int = 181) -> list[Array]:
-    """Polhodes on an inertia ellipsoid, each of both its branches, as closed curves.
+    """Compute polhodes on an inertia ellipsoid, with both branches, as closed curves.
 
     A polhode is where the ellipsoid Σ I_k r_k² = 1 meets Σ I_k² r_k² = I_eff, I_eff = L²/2K: about
     the axis of the smallest moment for I_eff < I_mid, of the largest for I_eff > I_mid; at I_mid
@@ -191,13 +191,13 @@ def polhode_curves(moments: Vec3, effective: ArrayLike, count: int = 181) -> lis
     Args:
         moments: I₁ ≤ I₂ ≤ I₃ [kg m²], shape (3,).
         effective: values of I_eff between I₁ and I₃ [kg m²], shape (k,).
-        count: points of a curve.
+        count: number of points of a curve.
 
     Returns:
-        A curve pair for each value, shape (2, count, 3), in principal axes [1/√(kg m²)].
+        Two curves for each value, shape (2, count, 3), in principal axes [1/√(kg m²)].
 
     Raises:
-        SimulationError: a value that no motion of this body has.
+        SimulationError: a value that is not between the smallest and the largest moment.
     """
     I = as_real(moments, "moments")
     return [_curve_pair(I, float(value), count) for value in np.atleast_1d(effective)]
@@ -205,25 +205,25 @@ def polhode_curves(moments: Vec3, effective: ArrayLike, count: int = 181) -> lis
 
 def _curve_pair(I: Vec3, effective: float, count: int) -> Array:
     span = I[2] - I[0]
-    if not I[0] - _UNSEEN * I[2] <= effective <= I[2] + _UNSEEN * I[2]:
+    if not I[0] - _BOUND_TOLERANCE * I[2] <= effective <= I[2] + _BOUND_TOLERANCE * I[2]:
         raise SimulationError(
             f"I_eff = L²/2K = {effective:.6g} kg m² is not between the smallest and the largest "
             f"principal moment, {I[0]:.6g} and {I[2]:.6g} kg m²"
         )
-    # Axis c is encircled; the ellipse in the plane of the others is the curve's shadow.
+    # Axis c is encircled; the projection along it is an ellipse.
     a, b, c = (0, 1, 2) if effective > I[1] or span == 0.0 else (2, 1, 0)
     theta = np.linspace(0.0, 2.0 * np.pi, count)
     r = np.zeros((2, count, 3))
     r[..., a] = _semi_axis(effective, I[a], I[c]) * np.cos(theta)
     r[..., b] = _semi_axis(effective, I[b], I[c]) * np.sin(theta)
-    left = np.maximum(1.0 - I[a] * r[..., a] ** 2 - I[b] * r[..., b] ** 2, 0.0)
-    r[..., c] = np.array([[1.0], [-1.0]]) * np.sqrt(left / I[c])
+    remainder = np.maximum(1.0 - I[a] * r[..., a] ** 2 - I[b] * r[..., b] ** 2, 0.0)
+    r[..., c] = np.array([[1.0], [-1.0]]) * np.sqrt(remainder / I[c])
     return r
 
 
-def _semi_axis(effective: float, own: float, encircled: float) -> float:
-    """Of the shadow along an axis: r² = (I_eff − I_c) / (I (I − I_c)), at most 1/I."""
-    if own == encircled:
+def _semi_axis(effective: float, moment: float, encircled: float) -> float:
+    """Return a semi-axis of the projection: r² = (I_eff − I_c) / (I (I − I_c)), at most 1/I."""
+    if moment == encircled:
         return 0.0
-    square = (effective - encircled) / (own * (own - encircled))
-    return float(np.sqrt(np.clip(square, 0.0, 1.0 / own)))
+    square = (effective - encircled) / (moment * (moment - encircled))
+    return float(np.sqrt(np.clip(square, 0.0, 1.0 / moment)))

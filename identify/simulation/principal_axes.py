@@ -1,10 +1,10 @@
-"""Diagonal storage of an inertia: three principal moments and a quaternion for their axes.
+"""Body stored by three principal moments and a quaternion of their axes.
 
 The angular momentum in W of a body that turns with ω then needs no matrix: with q = q_WB ⊗ q_BP,
 
     L = q ◇ (I_d ⊙ (q⁻¹ ◇ ω)),    ω = q ◇ (I_d⁻¹ ⊙ (q⁻¹ ◇ L)),
 
-where ◇ turns a vector by a quaternion and ⊙ multiplies entry by entry.
+where ◇ rotates a vector by a quaternion and ⊙ multiplies entry by entry.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ class PrincipalBody:
 
     @classmethod
     def of(cls, phi: PhiLike) -> PrincipalBody:
-        """The storage of ten parameters about Bo in B, shape (..., 10): moments ascending.
+        """Create principal bodies from ten parameters about Bo in B, shape (..., 10).
 
-        The axes are right-handed, and orthonormal also where moments repeat: of the four choices
-        of sign the one nearest to the body's own axes is taken.
+        Moments are ascending. The axes are right-handed, and orthonormal also for repeated
+        moments: of the four choices of sign the one nearest to the body's axes is used.
 
         Raises:
             ModelError: not ten finite numbers, or a mass of zero.
@@ -71,17 +71,17 @@ class PrincipalBody:
 
     @property
     def phi(self) -> Phi:
-        """The ten parameters about Bo in B, shape (..., 10)."""
+        """Ten parameters about Bo in B, shape (..., 10)."""
         R = rotation_from_unit_quaternion(self.quaternion)
         inertia = (R * self.moments[..., None, :]) @ np.swapaxes(R, -1, -2)
         return phi_from_inertia(self.mass, self.com, inertia)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
-        """The ten parameters, for functions that take them."""
+        """Return the ten parameters as an array."""
         return np.asarray(self.phi, dtype=dtype)
 
     def angular_momentum(self, attitude: Vec4, angular_velocity: Vec3) -> Vec3:
-        """L about the centre of mass, in W, of a body that turns with ω in W.
+        """Compute the angular momentum L about the centre of mass in W from ω in W.
 
         Args:
             attitude: R_WB, unit quaternions, shape (..., 4).
@@ -94,13 +94,13 @@ class PrincipalBody:
         return turn(q, self.moments * turn(quaternion_conjugate(q), angular_velocity))
 
     def angular_velocity(self, attitude: Vec4, angular_momentum: Vec3) -> Vec3:
-        """The ω in W that goes with an angular momentum about the centre of mass in W."""
+        """Compute ω in W from the angular momentum about the centre of mass in W."""
         q = quaternion_product(attitude, self.quaternion)
         return turn(q, turn(quaternion_conjugate(q), angular_momentum) / self.moments)
 
 
 def turn(q: Vec4, v: Vec3) -> Vec3:
-    """The vectors q ◇ v = q v q⁻¹ of unit quaternions, without a matrix, shape (..., 3)."""
+    """Rotate vectors by unit quaternions, q v q⁻¹, without a matrix, shape (..., 3)."""
     axis = q[..., :3]
     twice = 2.0 * cross(axis, v)
     return v + q[..., 3:] * twice + cross(axis, twice)

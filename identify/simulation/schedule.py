@@ -1,4 +1,4 @@
-"""The instants a simulation steps to: an even grid, cut where a load jumps or an impulse acts."""
+"""Time steps of a simulation: an even grid with additional breaks at load jumps and impulses."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from identify.errors import SimulationError
 from identify.simulation.checks import require_every
 
 _SAME_INSTANT = 1e-9
-"""Share of a step within which two instants are one: stamps are decimal numbers, rounded."""
+"""Time difference within which two instants are equal, relative to a step."""
 
 _MOST_SCHEDULED_STEPS = 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """When to step, and which states to keep.
+    """Instants of a simulation, and those whose states are returned.
 
     Attributes:
         instants: ends of all steps, the start first, increasing [s], shape (n,).
-        kept: which of the instants are kept, shape (n,).
+        kept: whether the state of each instant is returned, shape (n,).
     """
 
     instants: Array
     kept: Flags
 
     def index_of(self, time: float) -> int:
-        """The index of the instant nearest to a time."""
+        """Return the index of the instant nearest to a time."""
         return int(np.argmin(np.abs(self.instants - time)))
 
 
 def schedule(duration: float, step: float, every: int, breaks: Sequence[Array]) -> Schedule:
-    """Steps from 0 to `duration`: the grid's, which end at every break on the way too.
+    """Create the steps from 0 to `duration`, which end at every break, too.
 
-    The last step of the grid is shorter where the duration is no multiple of the step.
+    The last step of the grid is shorter if the duration is not a multiple of the step.
 
     Args:
         duration: [s].
-        step: of the grid [s].
-        every: keep the start, each `every`-th instant of the grid, and the end.
-        breaks: times at which no step may reach across [s].
+        step: step of the grid [s].
+        every: return the start, each `every`-th instant of the grid, and the end.
+        breaks: times at which steps have to end [s].
 
     Raises:
         SimulationError: a duration or step that is not positive and finite, more steps than
@@ -54,8 +54,8 @@ def schedule(duration: float, step: float, every: int, breaks: Sequence[Array]) 
     require_every(every)
     if duration / step > _MOST_SCHEDULED_STEPS:
         raise SimulationError(
-            f"{duration:g} s in steps of {step:g} s are {duration / step:.3g} steps, over the "
-            f"{_MOST_SCHEDULED_STEPS:.0e} at most; take a larger step"
+            f"{duration:g} s in steps of {step:g} s are {duration / step:.3g} steps; expected at "
+            f"most {_MOST_SCHEDULED_STEPS:.0e}; use a larger step"
         )
     ratio = duration / step
     count = max(int(np.ceil(ratio - max(_SAME_INSTANT, 8.0 * np.finfo(float).eps * ratio))), 1)
@@ -69,7 +69,7 @@ def schedule(duration: float, step: float, every: int, breaks: Sequence[Array]) 
 
 
 def _between(times: Array, grid: Array, tolerance: float) -> Array:
-    """The times inside the grid that are no instant of it, each once."""
+    """Return the unique times inside the grid that are not instants of it."""
     times = np.unique(times[(times > grid[0]) & (times < grid[-1])])
     after = np.searchsorted(grid, times)
     gap = np.minimum(grid[np.minimum(after, len(grid) - 1)] - times, times - grid[after - 1])

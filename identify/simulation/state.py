@@ -1,4 +1,4 @@
-"""State of a rigid body, and states over time; batched."""
+"""States of rigid bodies, and trajectories of states over time; batched."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PARTS_OF_STATE = (("position", 3), ("quaternion", 4), ("velocity", 3), ("angula
 class State:
     """States of a batch of bodies; the batch shapes of the four fields are broadcast.
 
-    What is not given is that of a body at rest whose frame is the world's.
+    Defaults are those of a body at rest in the frame of the world.
 
     Attributes:
         position: p_WoBo_W [m], shape (..., 3).
@@ -37,7 +37,7 @@ class State:
 
     Raises:
         SimulationError: a field that is not finite numbers of its shape, or batch shapes that do
-            not go together.
+            not broadcast.
     """
 
     position: Vec3 = (0.0, 0.0, 0.0)  # pyright: ignore[reportAssignmentType]
@@ -58,7 +58,7 @@ class State:
 
     @property
     def pose(self) -> Pose:
-        """X_WB."""
+        """Pose X_WB."""
         return Pose.from_quaternion(self.quaternion, self.position)
 
     @property
@@ -69,7 +69,7 @@ class State:
 
     @property
     def vector(self) -> Array:
-        """[p, q, v, ω] with q of unit norm, shape (..., 13)."""
+        """State vector [p, q, v, ω] with q of unit norm, shape (..., 13)."""
         parts = (
             self.position,
             normalised_quaternion(self.quaternion),
@@ -80,12 +80,12 @@ class State:
 
     @classmethod
     def from_vector(cls, vector: Array) -> State:
-        """States of vectors [p, q, v, ω], shape (..., 13)."""
+        """Create states from vectors [p, q, v, ω], shape (..., 13)."""
         return cls(*_parts(vector))
 
     @classmethod
     def unchecked(cls, vector: Array) -> State:
-        """Those of `from_vector` as they are, finite or not: a step on the way is not looked at."""
+        """Create states as `from_vector`, without checks, for intermediate steps."""
         state = object.__new__(cls)
         for (name, _), part in zip(_PARTS_OF_STATE, _parts(vector), strict=True):
             object.__setattr__(state, name, part)
@@ -98,11 +98,11 @@ def _parts(vector: Array) -> tuple[Array, Array, Array, Array]:
 
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """What an impulse did.
+    """Change of the state by an impulse.
 
     Attributes:
-        time: of the impulse [s].
-        before, after: the states on either side of it; they differ in their velocities.
+        time: time of the impulse [s].
+        before, after: the states before and after it; they differ in their velocities.
     """
 
     time: float
@@ -116,10 +116,10 @@ class Trajectory:
 
     Attributes:
         time: [s], shape (n,).
-        position, velocity: of Bo in W [m, m/s], shape (..., n, 3).
+        position, velocity: position and velocity of Bo in W [m, m/s], shape (..., n, 3).
         quaternion: R_WB, shape (..., n, 4).
         angular_velocity: w_WB_B [rad/s], shape (..., n, 3).
-        jumps: of the velocities, by impulses; at such a time the trajectory has the state after.
+        jumps: velocity jumps by impulses; at their times the trajectory has the state after.
     """
 
     time: Array
@@ -138,14 +138,14 @@ class Trajectory:
 
     @property
     def states(self) -> State:
-        """The states, of batch shape (..., n)."""
+        """States of all times, batch shape (..., n)."""
         return State(self.position, self.quaternion, self.velocity, self.angular_velocity)
 
     def momentum(self, body: PhiLike) -> Vec6:
-        """Momentum [p; L] of the rigid body about Wo in W; a free body keeps it.
+        """Compute the momentum [p; L] of the rigid body about Wo in W, constant for a free body.
 
         Args:
-            body: that moved so, ten parameters about Bo in B, shape (..., 10).
+            body: ten parameters about Bo in B, shape (..., 10).
 
         Returns:
             [kg m/s, kg m²/s], shape (..., n, 6).
@@ -154,7 +154,7 @@ class Trajectory:
         return momentum_in_frame(spatial_momentum(_in_time(body), states.twist), states.pose)
 
     def kinetic_energy(self, body: PhiLike) -> Array:
-        """Kinetic energy of the rigid body, without a fluid's share [J], shape (..., n).
+        """Compute the kinetic energy of the rigid body, without added mass [J], shape (..., n).
 
         Args:
             body: as in `momentum`.
@@ -162,7 +162,7 @@ class Trajectory:
         return kinetic_energy(_in_time(body), self.states.twist)
 
     def potential_energy(self, body: PhiLike, gravity: ArrayLike = GRAVITY_W) -> Array:
-        """Potential energy −m g · p_WBcm in a gravity, zero at Wo [J], shape (..., n).
+        """Compute the potential energy −m g · p_WBcm, zero at Wo [J], shape (..., n).
 
         Args:
             body: as in `momentum`.
@@ -174,12 +174,12 @@ class Trajectory:
         return -np.sum(moment * as_real(gravity, "gravity")[..., None, :], axis=-1)
 
     def energy(self, body: PhiLike, gravity: ArrayLike = GRAVITY_W) -> Array:
-        """Kinetic and potential energy [J], shape (..., n); the arguments are theirs."""
+        """Compute the sum of kinetic and potential energy [J], shape (..., n)."""
         return self.kinetic_energy(body) + self.potential_energy(body, gravity)
 
     @classmethod
     def from_vectors(cls, time: Array, vectors: Array, jumps: tuple[Jump, ...] = ()) -> Trajectory:
-        """Trajectory of state vectors [p, q, v, ω], shape (n, ..., 13), time first."""
+        """Create a trajectory from state vectors [p, q, v, ω], shape (n, ..., 13), time first."""
         states = np.moveaxis(vectors, 0, -2)
         return cls(
             time=time,
@@ -192,5 +192,5 @@ class Trajectory:
 
 
 def _in_time(body: PhiLike) -> Array:
-    """Ten parameters that go with every time, shape (..., 1, 10)."""
+    """Return ten parameters with an axis for time, shape (..., 1, 10)."""
     return as_array(body, "body", (..., 10), SimulationError)[..., None, :]

@@ -1,1 +1,1 @@
-"""The fast forward simulation: angular velocity, attitude and translation, one after the other."""
+"""Fast forward simulation: angular velocity, attitude and translation are decoupled."""

@@ -1,8 +1,8 @@
 """Layer 1, angular velocity: Euler's equations in principal axes, for many bodies at a time.
 
-A torque given in the body's own frame leaves ω a system of three unknowns that knows nothing of
-attitude and place. With θ = (h/2) ω_WB_P, half of what a step turns, and one step as the unit of
-time,
+With a torque given in the body's frame, ω is a system of three unknowns that is independent of
+attitude and position. With θ = (h/2) ω_WB_P, half the rotation of a step, and one step as the unit
+of time,
 
     dθ/ds = 2 F(θ, s),    F(θ, s) = a ∘ (θ2 θ3, θ3 θ1, θ1 θ2) + τ(s),
     a = ((I2 − I3)/I1, (I3 − I1)/I2, (I1 − I2)/I3),    τ = (h²/4) I⁻¹ t
@@ -27,8 +27,8 @@ from identify.arrays import Array, Vec3
 class StageTorques:
     """Scaled torque τ at the beginning, the middle and the end of each step of a chunk.
 
-    Each step's is in one piece of memory, which is what NumPy works on without preparation. The
-    arrays stay where they are from chunk to chunk, so that views of them can be kept.
+    Values of a step are contiguous in memory. The arrays are reused for all chunks, so that views
+    of them stay valid.
 
     Attributes:
         samples: τ, shape (3, steps + 1, ...) where linear, else (3, steps, ...).
@@ -42,7 +42,7 @@ class StageTorques:
     __slots__ = ("_by_node", "ahead", "linear", "middle", "now", "samples", "twice_middle")
 
     def __init__(self, samples: Array, *, linear: bool) -> None:
-        """Follow samples that others write; see `refresh`."""
+        """Create views of `samples`, which the caller fills; see `refresh`."""
         self.samples, self.linear = samples, linear
         self._by_node = np.empty(samples.swapaxes(0, 1).shape)
         self.now = self._by_node[:-1] if linear else self._by_node
@@ -51,7 +51,7 @@ class StageTorques:
         self.middle = np.empty(self.now.shape) if linear else self.now
 
     def refresh(self) -> None:
-        """Say that the samples have changed."""
+        """Update the stages after the samples have changed."""
         np.copyto(self._by_node, self.samples.swapaxes(0, 1))
         np.add(self.now, self.ahead, out=self.twice_middle)
         if self.middle is not self.now:
@@ -62,13 +62,13 @@ add, multiply, divide = np.add, np.multiply, np.divide
 
 
 def euler_ratios(moments: Vec3) -> Vec3:
-    """a = ((I2 − I3)/I1, (I3 − I1)/I2, (I1 − I2)/I3) of principal moments, shape (..., 3)."""
+    """Return a = ((I2 − I3)/I1, (I3 − I1)/I2, (I1 − I2)/I3), shape (..., 3)."""
     I1, I2, I3 = np.moveaxis(moments, -1, 0)
     return np.stack(((I2 - I3) / I1, (I3 - I1) / I2, (I1 - I2) / I3), axis=-1)
 
 
 Rows: TypeAlias = tuple[Array, Array, Array, Array]
-"""Three components of many bodies in one piece of memory, and each of them."""
+"""Contiguous array of three components of many bodies, and views of each component."""
 
 
 def _rows(all_three: Array) -> Rows:
@@ -76,12 +76,14 @@ def _rows(all_three: Array) -> Rows:
 
 
 Layer1: TypeAlias = Callable[[Array, Array, StageTorques | None], Callable[[int], None]]
-"""Prepares layer 1 for a, θ and the torques, arrays that stay where they are: what it makes fills
-the nodes 1 … steps of θ, of which the first is given."""
+"""Factory of layer 1 for arrays a, θ and torques that are reused; its result fills the nodes
+1 … steps of θ, of which the first is given."""
 
 
-def by_rows(ratios: Array, theta: Array, torques: StageTorques | None) -> Callable[[int], None]:
-    """Layer 1 of many bodies together.
+def batched_layer(
+    ratios: Array, theta: Array, torques: StageTorques | None
+) -> Callable[[int], None]:
+    """Create layer 1 for many bodies in one batch.
 
     Args:
         ratios: a, shape (3, bodies).
@@ -98,8 +100,10 @@ def by_rows(ratios: Array, theta: Array, torques: StageTorques | None) -> Callab
     return advance
 
 
-def by_floats(ratios: Array, theta: Array, torques: StageTorques | None) -> Callable[[int], None]:
-    """Layer 1 of one body after the other, in Python's own numbers; arguments as of `by_rows`.
+def scalar_layer(
+    ratios: Array, theta: Array, torques: StageTorques | None
+) -> Callable[[int], None]:
+    """Create layer 1 for one body after the other, in Python floats; see `batched_layer`.
 
     For one body a NumPy call costs more than the step itself.
     """
@@ -114,17 +118,16 @@ def by_floats(ratios: Array, theta: Array, torques: StageTorques | None) -> Call
 
 
 class BatchSteps:
-    """Steps of many bodies together, with some two dozen NumPy calls each.
+    """Runge-Kutta steps of many bodies in one batch, with some two dozen NumPy calls each.
 
-    What a step works on is in one piece of memory: on rows that are apart, a call takes twice as
-    long.
+    Arrays of a step are contiguous, because calls on strided rows take twice as long.
 
     Attributes:
         path: θ at the nodes, shape (steps + 1, 3, ...), its first given.
     """
 
     def __init__(self, ratios: Array, steps: int, torques: StageTorques | None) -> None:
-        """Make the arrays for ratios a, shape (3, ...), and torques of as many steps, or None."""
+        """Allocate the arrays for ratios a, shape (3, ...), and torques of the steps, or None."""
         self._ratios, self._twice_ratios = ratios.copy(), 2.0 * ratios
         self.path = np.empty((steps + 1, *ratios.shape))
         self._nodes = [_rows(self.path[n]) for n in range(steps + 1)]
@@ -157,7 +160,7 @@ class BatchSteps:
 
 
 def _slope(out: Rows, v: Rows, ratios: Array, torque: Array | None) -> None:
-    """a ∘ (v2 v3, v3 v1, v1 v2) + τ."""
+    """Compute a ∘ (v2 v3, v3 v1, v1 v2) + τ into `out`."""
     slope, first, second, third = out
     _, v1, v2, v3 = v
     multiply(v2, v3, first)
@@ -174,7 +177,7 @@ Stages: TypeAlias = tuple[float, float, float, float, float, float, float, float
 
 
 def stages_of(torques: StageTorques | None, steps: int, body: int = 0) -> Iterable[Stages]:
-    """The stages' torques of one body as Python's numbers, step by step."""
+    """Yield the torques of the stages of one body as Python floats, step by step."""
     if torques is None:
         return repeat((0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
     stages = (torques.now, torques.middle, torques.ahead)
@@ -184,7 +187,7 @@ def stages_of(torques: StageTorques | None, steps: int, body: int = 0) -> Iterab
 def runge_kutta(
     theta: Sequence[float], ratios: Sequence[float], stages: Iterable[Stages], steps: int
 ) -> Iterator[Triple]:
-    """The classical Runge-Kutta method for θ of one body; yields θ after each step."""
+    """Integrate θ of one body by the classical Runge-Kutta method; yield θ after each step."""
     a1, a2, a3 = ratios
     t1, t2, t3 = theta
     for _, (now1, now2, now3, mid1, mid2, mid3, end1, end2, end3) in zip(

@@ -1,4 +1,4 @@
-"""Layer 2, attitude: the turn of each step, and their ordered product.
+"""Layer 2, attitude: the rotation of each step, and their ordered product.
 
 **Turns**, the rotation of each step from angular velocity at its two ends, are Magnus' expansion
 to order four, with the integral of ω and of its commutator taken from a cubic through the values
@@ -37,7 +37,7 @@ from identify.simulation.decoupled.workspace import (
     cross_into,
 )
 
-_MOST_TERMS = 8
+_MAX_SERIES_TERMS = 8
 
 
 class Turns(NamedTuple):
@@ -46,8 +46,8 @@ class Turns(NamedTuple):
     Attributes:
         vector: sin|σ| σ/|σ| in P, shape (3, steps, bodies).
         scalar: cos|σ|, shape (steps, bodies).
-        square: |σ|², of half the angle, shape (steps, bodies).
-        largest: of them; NaN where one is.
+        square: |σ|², squared half angles, shape (steps, bodies).
+        largest: largest |σ|²; NaN if one is NaN.
     """
 
     vector: Array
@@ -57,13 +57,13 @@ class Turns(NamedTuple):
 
 
 def turns(theta: Array, ratios: Array, torque: Array | None, workspace: Workspace) -> Turns:
-    """Rotations of the steps of a chunk.
+    """Compute the rotations of the steps of a chunk.
 
     Args:
         theta: θ in P at the nodes, shape (3, steps + 1, bodies).
         ratios: a, shape (3, 1, bodies).
-        torque: τ at the nodes where it is a straight line between them, else None.
-        workspace: where they are worked out and left, for the next layer to write over.
+        torque: τ at the nodes if it is linear between them, else None.
+        workspace: memory of the computation and the result.
     """
     steps = theta.shape[1] - 1
     turn, scratch, functions = (workspace.rows(TURNS + first, 3, steps) for first in (0, 3, 6))
@@ -88,7 +88,7 @@ def turns(theta: Array, ratios: Array, torque: Array | None, workspace: Workspac
 def _half_angle_functions(
     six_sigma: Array, square: Array, scratch: Array, sine: Array, cosine: Array
 ) -> float:
-    """sin|σ| / (6|σ|) into `sine` and cos|σ| into `cosine`, from 6σ, shape (3, steps, bodies).
+    """Compute sin|σ| / (6|σ|) and cos|σ| from 6σ, shape (3, steps, bodies).
 
     Returns:
         The largest |σ|².
@@ -100,7 +100,7 @@ def _half_angle_functions(
     square *= 1.0 / 36.0
     largest = float(square.max(initial=0.0))
     # What is left of sin x / x after k terms is x^2k/(2k+1)!; the cosine gets one term more.
-    rests = (largest**k / factorial(2 * k + 1) for k in range(2, _MOST_TERMS + 1))
+    rests = (largest**k / factorial(2 * k + 1) for k in range(2, _MAX_SERIES_TERMS + 1))
     terms = next((k for k, rest in enumerate(rests, 2) if rest < 2.0**-55), None)
     if terms is None:
         half_angle = np.sqrt(square, out=scratch)
@@ -116,7 +116,7 @@ def _half_angle_functions(
 
 
 def _horner(out: Array, x: Array, coefficients: list[float]) -> None:
-    """The polynomial with the given coefficients, constant first, written into `out`."""
+    """Evaluate a polynomial by Horner's method into `out`; coefficients with the constant first."""
     np.multiply(x, coefficients[-1], out=out)
     for coefficient in coefficients[-2:0:-1]:
         out += coefficient
@@ -125,10 +125,10 @@ def _horner(out: Array, x: Array, coefficients: list[float]) -> None:
 
 
 Pair: TypeAlias = npt.NDArray[np.complexfloating]
-"""α and β of quaternions, shape (2, ...)."""
+"""Quaternions as complex pairs α and β, shape (2, ...)."""
 
-_ENOUGH_BODIES = 64
-"""From here on a step of all bodies costs more than the two calls that make it."""
+_MIN_BATCHED_BODIES = 64
+"""Number of bodies from which on sequential steps are as fast as products by segments."""
 
 
 class AttitudeLayer:
@@ -139,13 +139,13 @@ class AttitudeLayer:
     """
 
     def __init__(self, start: Vec4, steps: int) -> None:
-        """Make the arrays; the first attitudes are unit quaternions, shape (bodies, 4)."""
+        """Allocate the arrays; the first attitudes are unit quaternions, shape (bodies, 4)."""
         self.pair = np.empty((2, steps + 1, len(start)), dtype=np.complex128)
         x, y, z, w = start.T
         self.pair[:, 0] = w + 1j * z, y - 1j * x
 
     def advance(self, vector: Array, scalar: Array, workspace: Workspace) -> Pair:
-        """Fill the nodes after the first, and return the pairs at all, (2, steps + 1, bodies).
+        """Fill the nodes after the first, and return all pairs, (2, steps + 1, bodies).
 
         Vector and scalar of the turns have shapes (3, steps, bodies) and (steps, bodies).
         """
@@ -154,27 +154,27 @@ class AttitudeLayer:
         _matrix_into(matrix, vector, scalar)
         pair = self.pair[:, : steps + 1]
         whole, length = 0, isqrt(steps)
-        if count < _ENOUGH_BODIES and length > 1:
+        if count < _MIN_BATCHED_BODIES and length > 1:
             whole = steps - steps % length
-            _by_segments(pair[:, : whole + 1], matrix[:, :, :whole], length)
-        _one_by_one(pair[:, whole:], matrix[:, :, whole:])
+            _multiply_by_segments(pair[:, : whole + 1], matrix[:, :, :whole], length)
+        _multiply_sequentially(pair[:, whole:], matrix[:, :, whole:])
         return pair
 
     def restart(self, steps: int) -> None:
-        """Make the last node the first of the next chunk, with unit norm again."""
+        """Copy the last node to the first of the next chunk, normalised."""
         last = self.pair[:, steps]
         square = (last * last.conj()).real.sum(axis=0)
         np.multiply(last, 1.0 / np.sqrt(square), out=self.pair[:, 0])
 
 
 def matrix_of(pair: Pair) -> Pair:
-    """The matrices [[a, b], [−b*, a*]] of pairs (2, ...), shape (2, 2, ...)."""
+    """Return the matrices [[a, b], [−b*, a*]] of pairs (2, ...), shape (2, 2, ...)."""
     a, b = pair
     return np.stack((np.stack((a, b)), np.stack((-b.conj(), a.conj()))))
 
 
 def attitude_rows(pair: Pair, workspace: Workspace) -> tuple[Array, Array]:
-    """Attitudes of pairs (2, nodes, bodies), worked out and left in the workspace.
+    """Convert pairs (2, nodes, bodies) to quaternions and matrices, in the workspace.
 
     Returns:
         x, y, z, w, shape (4, nodes, bodies), and R, shape (3, 3, nodes, bodies).
@@ -201,7 +201,7 @@ def attitude_rows(pair: Pair, workspace: Workspace) -> tuple[Array, Array]:
 
 
 def _matrix_into(out: Pair, vector: Array, scalar: Array) -> None:
-    """The matrices [[a, b], [−b*, a*]] of turns, shape (2, 2, ...)."""
+    """Write the matrices [[a, b], [−b*, a*]] of rotations into `out`, shape (2, 2, ...)."""
     (a, b), (minus_b_conjugate, a_conjugate) = out
     a.real, a.imag = scalar, vector[2]
     b.real = vector[1]
@@ -211,24 +211,24 @@ def _matrix_into(out: Pair, vector: Array, scalar: Array) -> None:
     minus_b_conjugate.imag = b.imag
 
 
-def _by_segments(pair: Pair, matrix: Pair, length: int) -> None:
-    """Products within segments, all segments at once; then what comes before each of them."""
+def _multiply_by_segments(pair: Pair, matrix: Pair, length: int) -> None:
+    """Compute products within all segments at once, then multiply by those before each segment."""
     steps, count = matrix.shape[2:]
     segments = steps // length
     within = pair[:, 1:].reshape(2, segments, length, count)  # a view: an axis is split
     matrix = matrix.reshape(2, 2, segments, length, count)
     within[:, :, 0] = matrix[0, :, :, 0]
     by_step = np.moveaxis(within, 2, 1)
-    _one_by_one(by_step, np.moveaxis(matrix, 3, 2)[:, :, 1:])
+    _multiply_sequentially(by_step, np.moveaxis(matrix, 3, 2)[:, :, 1:])
     before = np.empty((2, segments + 1, count), dtype=np.complex128)
     before[:, 0] = pair[:, 0]
-    _one_by_one(before, matrix_of(within[:, :, -1]))
+    _multiply_sequentially(before, matrix_of(within[:, :, -1]))
     products = np.multiply(before[:, None, :-1, None], matrix_of(within))
     np.add(products[0], products[1], out=within)
 
 
-def _one_by_one(pair: Pair, matrix: Pair) -> None:
-    """pair[n + 1] = pair[n] · matrix[n]."""
+def _multiply_sequentially(pair: Pair, matrix: Pair) -> None:
+    """Compute pair[n + 1] = pair[n] · matrix[n] for all n, in place."""
     products = np.empty((2, 2, *pair.shape[2:]), dtype=np.complex128)
     first, second = products
     multiply, add = np.multiply, np.add

@@ -1,4 +1,4 @@
-"""A block of bodies: into the axes and units of the layers, chunk by chunk of time, and out."""
+"""Integration of a block of bodies through the three layers, in chunks of time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from identify.simulation.decoupled.workspace import (
     cross_into,
     transform_into,
 )
-from identify.simulation.divergence import BEYOND, LARGEST_STEP_TURN, Diverged, diverged
+from identify.simulation.divergence import MAX_STEP_ANGLE, UNBOUNDED_ANGLE, Diverged, diverged
 from identify.simulation.principal_axes import PrincipalBody
 from identify.spatial import quaternion_product
 from identify.spatial.rotations import (
@@ -28,15 +28,14 @@ from identify.spatial.rotations import (
     rotation_from_unit_quaternion,
 )
 
-_LARGEST_SQUARE = (0.5 * LARGEST_STEP_TURN) ** 2
-"""Of |σ|, half the angle of a step."""
+_MAX_SQUARED_HALF_ANGLE = (0.5 * MAX_STEP_ANGLE) ** 2
+"""Maximum |σ|², the squared half angle of a step [rad²]."""
 
 
 class LoadLayer:
-    """What moves a block of bodies, in the units of the layers.
+    """Scaled forces and torques on a block of bodies, in the units of the layers.
 
-    At the samples that steps begin with and, where the load between samples is a straight line, the
-    one the last of them ends with.
+    Nodes are the samples at the beginning of steps and, for linear loads, at the end of the last.
 
     Attributes:
         force: φ = (h²/12m) R_BPᵀ f [m], shape (3, nodes, bodies).
@@ -46,7 +45,7 @@ class LoadLayer:
     def __init__(
         self, body: PrincipalBody, R_BP: Mat33, wrench: SampledWrench, step: float, nodes: int
     ) -> None:
-        """Make the arrays for bodies of shape (bodies,) and the wrenches on them."""
+        """Allocate the arrays for bodies of shape (bodies,) and the wrenches on them."""
         R_PB = R_BP.swapaxes(-1, -2)
         to_force = R_PB * (step**2 / (12.0 * body.mass))[:, None, None]
         of_moment = R_PB * (step**2 / (4.0 * body.moments))[..., None]
@@ -71,7 +70,7 @@ class MotionOfOrigin:
     """
 
     def __init__(self, body: PrincipalBody, R_BP: Mat33, step: float) -> None:
-        """For bodies of shape (bodies,)."""
+        """Precompute the constants of bodies, shape (bodies,)."""
         self._rate = 2.0 / step
         com = rotate_back(R_BP, body.com).T
         self._com, self._fast_com = com[:, None].copy(), self._rate * com[:, None]
@@ -90,7 +89,7 @@ class MotionOfOrigin:
         travel: Array,
         workspace: Workspace,
     ) -> None:
-        """Write the states at some nodes, shape (13, n, bodies), from the layers' there."""
+        """Write the states at some nodes, shape (13, n, bodies), from the results of the layers."""
         n = states.shape[1]
         lever, turned, scratch = workspace.rows(0, 9, n).reshape(3, 3, n, -1)
         transform_into(turned, R, self._com)
@@ -104,10 +103,10 @@ class MotionOfOrigin:
 
 
 class Block:
-    """Bodies small enough in number that a chunk of their motion stays in the cache."""
+    """Bodies that are integrated together, few enough that a chunk of time fits into the cache."""
 
     def __init__(self, problem: Problem, bodies: slice, chunk: int, method: Layer1) -> None:
-        """Make every array for some bodies of a problem, `chunk` steps at most at a time."""
+        """Allocate all arrays for some bodies of a problem, with at most `chunk` steps."""
         body, start = problem.body_of(bodies), problem.start[bodies]
         R_BP, count, step = rotation_from_unit_quaternion(body.quaternion), len(start), problem.step
         self._problem, self._bodies, self._chunk = problem, bodies, chunk
@@ -139,7 +138,7 @@ class Block:
             every: as above.
 
         Raises:
-            Diverged: a motion that is not finite, or turns too far in a step.
+            Diverged: a motion that is not finite, or rotates too far in a step.
         """
         for first in range(0, self._problem.steps, self._chunk):
             steps = min(self._chunk, self._problem.steps - first)
@@ -165,8 +164,10 @@ class Block:
         self._angular_velocity(steps)
         theta = self._theta[:, : steps + 1]
         turned = turns(theta, self._ratios, torque, workspace)
-        if not turned.largest <= _LARGEST_SQUARE:  # NaN neither
-            step, body = (int(i) for i in np.argwhere(~(turned.square <= _LARGEST_SQUARE))[0])
+        if not turned.largest <= _MAX_SQUARED_HALF_ANGLE:  # NaN neither
+            step, body = (
+                int(i) for i in np.argwhere(~(turned.square <= _MAX_SQUARED_HALF_ANGLE))[0]
+            )
             turn = 2.0 * float(np.sqrt(turned.square[step, body]))
             raise self._diverged(turn, first + step, body)
         pair = self._attitude.advance(turned.vector, turned.scalar, workspace)
@@ -183,7 +184,7 @@ class Block:
             self._origin.write(states, theta[:, kept], q, R, *place, workspace)
 
     def _require_finite(self, first: int, steps: int) -> None:
-        """Look at the last node: what is not finite once stays so."""
+        """Raise `Diverged` if the last node is not finite: values stay so once they are."""
         spin, place = [self._theta, self._attitude.pair], self._translation.position
         loaded = self._problem.wrench is not None  # then the place comes from all the rest
         looked_at = [place] if loaded else [*spin, place]
@@ -196,10 +197,10 @@ class Block:
         raise self._diverged(np.nan, first + int(node), int(body))
 
     def _diverged(self, turn: float, step: int, body: int) -> Diverged:
-        """The error of a turn in a step, of one of the block's bodies."""
+        """Create the error for a rotation in one step of one of the block's bodies."""
         if self._problem.wrench is not None:
             require_finite_samples(self._problem.wrench.samples)
         batch, h = self._problem.batch, self._problem.step
         index = np.unravel_index(self._bodies.start + body, batch) if batch else ()
-        node = step if turn < BEYOND else step + 1  # where it is not finite
+        node = step if turn < UNBOUNDED_ANGLE else step + 1  # where it is not finite
         return diverged(turn, node * h, h, tuple(int(i) for i in index))

@@ -1,4 +1,4 @@
-"""What a decoupled rollout integrates: a batch of bodies laid flat, all checks made."""
+"""Checked and flattened input of a decoupled rollout."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _NUMBERS_AT_A_TIME = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class SampledWrench:
-    """Samples of [f; t] on each body of a flat batch; samples that bodies share are stored once.
+    """Samples of [f; t] on each body of a flat batch; shared samples are stored once.
 
     Attributes:
-        samples: at Bo in B, shape (wrenches, n, 6).
-        of_body: which wrench each body has, shape (bodies,); None where they all share one, or each
-            has its own in their order.
+        samples: samples at Bo in B, shape (wrenches, n, 6).
+        of_body: index of the wrench of each body, shape (bodies,); None if all share one, or each
+            has one in the same order.
     """
 
     samples: Vec6
@@ -37,7 +37,7 @@ class SampledWrench:
 
     @classmethod
     def over(cls, wrench: Vec6, batch: tuple[int, ...]) -> SampledWrench:
-        """Samples, shape (..., n, 6), as a batch of bodies broadcasts them."""
+        """Create the samples of a batch from a wrench (..., n, 6) that broadcasts to it."""
         repeated = (slice(0, 1) if stride == 0 else slice(None) for stride in wrench.strides[:-2])
         wrench = wrench[tuple(repeated)]  # else what `np.broadcast_to` made would be copied
         *shape, n, _ = wrench.shape
@@ -46,7 +46,7 @@ class SampledWrench:
         return cls(wrench.reshape(count, n, 6), None if count == 1 else which)
 
     def of_bodies(self, bodies: slice) -> SampledWrench:
-        """Those on some bodies."""
+        """Return the samples on some bodies."""
         if self.of_body is None:
             return self
         which = self.of_body[bodies]
@@ -55,7 +55,7 @@ class SampledWrench:
         return SampledWrench(self.samples, which)
 
     def rows(self, first: int, nodes: int, workspace: Workspace) -> Array:
-        """Samples from `first` on, component first, shape (6, nodes, bodies, or 1 if shared)."""
+        """Return samples from `first` on, component first, shape (6, nodes, bodies or 1)."""
         part = self.samples[:, first : first + nodes].transpose(2, 1, 0)
         if len(self.samples) == 1:
             return part
@@ -69,17 +69,17 @@ class SampledWrench:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Free bodies to be moved.
+    """Flat batch of bodies with initial states, gravity and wrenches.
 
     Attributes:
-        batch: shape of the batch, of which `bodies` is the size.
+        batch: shape of the batch, of size `bodies`.
         body: shape (bodies,).
         start: [p, q, v, ω] with q of unit norm, shape (bodies, 13).
         gravity: g in W [m/s²], shape (bodies, 3).
-        wrench: samples at Bo in B; None where gravity alone acts.
-        linear: whether the wrench between samples is a straight line.
+        wrench: samples at Bo in B; None if gravity alone acts.
+        linear: whether the wrench is interpolated linearly.
         step: h [s].
-        steps: how many.
+        steps: number of steps.
     """
 
     batch: tuple[int, ...]
@@ -92,7 +92,7 @@ class Problem:
     steps: int
 
     def body_of(self, which: slice) -> PrincipalBody:
-        """Some of the bodies."""
+        """Return some of the bodies."""
         b = self.body
         return PrincipalBody(b.mass[which], b.com[which], b.moments[which], b.quaternion[which])
 
@@ -108,10 +108,10 @@ class Problem:
         interpolation: Interpolation,
         steps: int | None,
     ) -> Problem:
-        """The problem that the arguments of `fast_rollout` mean.
+        """Check and flatten the arguments of `fast_rollout`.
 
         Raises:
-            SimulationError: an argument is not what it must be.
+            SimulationError: invalid argument.
         """
         require_word(interpolation, Interpolation, "interpolation")
         step = positive(step, "time step", "s", SimulationError)
@@ -141,7 +141,7 @@ class Problem:
 
 
 def _steps_and_samples(wrench: Vec6 | None, steps: int | None) -> tuple[int, Vec6 | None]:
-    """How many steps are taken, and the samples as they were given, if there are any."""
+    """Return the number of steps, and the given samples, if any."""
     if not (steps is None or (isinstance(steps, (int, np.integer)) and steps >= 0)):
         raise SimulationError(f"steps: expected a whole number, 0 or more, got {steps!r}")
     if wrench is None:
@@ -157,17 +157,13 @@ def _steps_and_samples(wrench: Vec6 | None, steps: int | None) -> tuple[int, Vec
         raise SimulationError(
             f"wrench: {available + 1} samples are enough for {available} steps, asked for {taken}"
         )
-    # Those that are used are looked at only when a motion is not finite: to look at all takes time.
+    # Samples in use are checked only if a motion is not finite, which saves time.
     require_finite_samples(samples[..., taken:, :])
     return taken, samples
 
 
 def require_finite_samples(wrench: Vec6) -> None:
-    """Samples of a wrench, shape (..., n, 6), that are numbers.
-
-    Raises:
-        SimulationError: some are not finite.
-    """
+    """Raise `SimulationError` unless all samples of a wrench, shape (..., n, 6), are finite."""
     rows = max(1, _NUMBERS_AT_A_TIME * wrench.shape[-2] // max(wrench.size, 1))
     for first in range(0, wrench.shape[-2], rows):  # no array of flags as large as the samples
         if not np.isfinite(wrench[..., first : first + rows, :]).all():
@@ -175,12 +171,12 @@ def require_finite_samples(wrench: Vec6) -> None:
 
 
 def _flat_body(body: PrincipalBody, batch: tuple[int, ...]) -> PrincipalBody:
-    """A body for each of the batch, whose axes are found once where one is shared."""
+    """Broadcast principal bodies to a flat batch."""
     mass = _flat(body.mass[..., None], batch)[:, 0]
     fields = (body.com, body.moments, body.quaternion)
     return PrincipalBody(mass, *(_flat(field, batch) for field in fields))
 
 
 def _flat(array: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:
-    """One row a body."""
+    """Broadcast rows to a flat batch, shape (bodies, k)."""
     return np.broadcast_to(array, (*batch, array.shape[-1])).reshape(-1, array.shape[-1])

@@ -1,4 +1,4 @@
-"""The fast rollout in three layers of NumPy, each of order four: of many bodies, or of one log."""
+"""Fast rollout of many bodies or of one log, in three layers of order four."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import PhiLike, Vec6
 from identify.simulation.checks import Interpolation, require_every
-from identify.simulation.decoupled.angular_velocity import by_floats, by_rows
+from identify.simulation.decoupled.angular_velocity import batched_layer, scalar_layer
 from identify.simulation.decoupled.block import Block
 from identify.simulation.decoupled.problem import Problem
 from identify.simulation.state import State, Trajectory
 from identify.spatial.vectors import GRAVITY_W
 
 _FEW_BODIES = 8
-"""Up to here Python's numbers are quicker than two dozen NumPy calls a step."""
+"""Number of bodies up to which Python floats are faster than two dozen NumPy calls per step."""
 
-_BODIES = 1024
-"""Of a block."""
+_BLOCK_BODIES = 1024
+"""Number of bodies of a block."""
 
 _NODES, _NODES_OF_FEW = 12288, 4096
 """Bodies times steps of a chunk: enough of them that a NumPy call costs little beside its work, few
@@ -35,7 +35,7 @@ def fast_rollout(
     every: int = 1,
     steps: int | None = None,
 ) -> Trajectory:
-    """Motion of free bodies under a sampled wrench: what `rollout` computes, by a faster way.
+    """Simulate free bodies under a sampled wrench, by decoupled integration.
 
     A wrench given in the body's frame makes the equations triangular, and they are integrated one
     after the other: angular velocity about the centre of mass in principal axes (Runge-Kutta),
@@ -47,21 +47,20 @@ def fast_rollout(
         phi: ten parameters about Bo in B, shape (..., 10), broadcast with the batch of states.
         start: first states, batch shape (...).
         wrench: samples of [f; t] on the body at Bo in B, shape (..., n, 6), the first at the start;
-            None where gravity alone acts.
+            None if gravity alone acts.
         step: h, time between samples [s].
         gravity: g in W [m/s²], shape (3,) or (..., 3).
-        interpolation: the wrench between samples: a straight line, or the last sample held.
-        every: keep the states 0, every, 2 every, … only.
-        steps: how many are taken; n − 1, if a wrench is given and this is not.
+        interpolation: linear interpolation of the wrench, or sample and hold.
+        every: return the states 0, every, 2 every, … only.
+        steps: number of steps; by default n − 1 if a wrench is given.
 
     Returns:
         Views of one array in which time and body are the last axes.
 
     Raises:
-        SimulationError: an impossible body, a step that is not positive, too few samples, or
+        SimulationError: an inconsistent body, a step that is not positive, too few samples, or
             batches that do not broadcast.
-        Diverged: a motion that grows beyond all bounds, or turns by more than 1 rad in a step
-            (says when, and which body).
+        Diverged: a body whose motion is unbounded, or turns by more than 1 rad in a step.
     """
     problem = Problem.of(
         phi, start, wrench, step, gravity, interpolation=interpolation, steps=steps
@@ -73,10 +72,10 @@ def fast_rollout(
     stored = problem.steps // every + 1
     states = np.empty((13, stored, count))
     states[:, 0] = problem.start.T
-    with np.errstate(over="ignore", invalid="ignore"):  # a motion that diverges is found and said
-        for first in range(0, count, _BODIES):
-            bodies = slice(first, min(first + _BODIES, count))
+    with np.errstate(over="ignore", invalid="ignore"):  # diverged motions raise an error
+        for first in range(0, count, _BLOCK_BODIES):
+            bodies = slice(first, min(first + _BLOCK_BODIES, count))
             chunk = min(max(1, size // (bodies.stop - first)), max(problem.steps, 1))
-            Block(problem, bodies, chunk, by_floats if few else by_rows).run(states, every)
+            Block(problem, bodies, chunk, scalar_layer if few else batched_layer).run(states, every)
     shaped = np.moveaxis(states.reshape(13, stored, *problem.batch), 0, -1)
     return Trajectory.from_vectors(every * problem.step * np.arange(stored), shaped)

@@ -1,4 +1,4 @@
-"""Layer 3, translation of the centre of mass: sums of forces turned into W.
+"""Layer 3, translation of the centre of mass: sums of forces in W.
 
 The force in W, F(t) = R(t) f(t), has the slope F' = R (ω × f + f'), so that the corrected trapezoid
 of the nodes is of order four and needs no attitude half-way. With θ = (h/2) ω and s = (h/2) v, what
@@ -24,8 +24,8 @@ import numpy as np
 from identify.arrays import Array, Vec3
 from identify.simulation.decoupled.workspace import Workspace, cross_into, transform_into
 
-_ENOUGH_BODIES = 64
-"""From here on a running sum by whole rows is quicker than NumPy's along an inner axis."""
+_MIN_BATCHED_BODIES = 64
+"""Number of bodies from which on a running sum by rows is faster than `add.accumulate`."""
 
 
 class TranslationLayer:
@@ -39,14 +39,14 @@ class TranslationLayer:
     def __init__(
         self, position: Vec3, velocity: Vec3, gravity: Vec3, step: float, steps: int
     ) -> None:
-        """Make the arrays; the first node is of each body in W, shapes (bodies, 3)."""
+        """Allocate the arrays; the first node has the given position and velocity in W."""
         self.position, self.travel = np.empty((2, 3, steps + 1, len(position)))
         self.position[:, 0], self.travel[:, 0] = position.T, (0.5 * step) * velocity.T
         self._fall = (0.5 * step**2) * gravity.T[:, None]
         self._count = np.arange(steps + 1.0)[:, None]
 
     def advance_free(self, nodes: slice) -> None:
-        """Fill some nodes of bodies on which nothing acts but gravity.
+        """Fill some nodes of bodies on which gravity alone acts.
 
         s_n = s + n h² g/2,    p_n = p + n (s + s_n)
         """
@@ -95,14 +95,14 @@ class TranslationLayer:
         _running_sum(position)
 
     def restart(self, steps: int) -> None:
-        """Make the last node the first of the next chunk."""
+        """Copy the last node to the first of the next chunk."""
         for nodes in (self.position, self.travel):
             nodes[:, 0] = nodes[:, steps]
 
 
 def _running_sum(rows: Array) -> None:
-    """The cumulative sum over the nodes, in place."""
-    if rows.shape[2] < _ENOUGH_BODIES:
+    """Compute the cumulative sum over the nodes, in place."""
+    if rows.shape[2] < _MIN_BATCHED_BODIES:
         np.add.accumulate(rows, axis=1, out=rows)
         return
     add = np.add

@@ -1,4 +1,4 @@
-"""Rotation without torque in closed form, and the equations that it solves."""
+"""Torque-free rotation in closed form, and Euler's equations."""
 
 from identify.lazy import attach
 

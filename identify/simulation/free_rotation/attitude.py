@@ -35,12 +35,12 @@ _MOST_HALVES = 2.0**52
 
 
 class PolhodeRotation:
-    """Bodies whose ω runs along a polhode, to be asked for any times."""
+    """Closed-form rotation of bodies whose ω moves along a polhode, at any times."""
 
     __slots__ = ("_axes", "_evaluate", "_frames", "_polhode")
 
     def __init__(self, ordered: OrderedSpin, quaternion: Vec4) -> None:
-        """Prepare the constants of n bodies at attitudes R_WB, shape (n, 4), at time zero."""
+        """Compute the constants of n bodies at attitudes R_WB, shape (n, 4), at time zero."""
         self._axes, self._polhode = ordered.axes, polhode(ordered)
         self._evaluate = JacobiEvaluator(self._polhode.complementary[:, None])
         first = self._in_principal_axes(np.zeros((len(quaternion), 1)))[0][..., 0]
@@ -48,17 +48,17 @@ class PolhodeRotation:
         q_BN = quaternion_conjugate(quaternion_product(first, q_PB))
         q_WN = quaternion_product(quaternion, q_BN)
         # The matrices, shape (n, 4, 4), of q_NP ↦ q_WN ⊗ q_NP ⊗ q_PB = q_WB.
-        left = quaternion_product(q_WN[:, None], np.eye(4)).swapaxes(1, 2)
-        right = quaternion_product(np.eye(4), q_PB[:, None]).swapaxes(1, 2)
-        self._frames = left @ right
+        from_left = quaternion_product(q_WN[:, None], np.eye(4)).swapaxes(1, 2)
+        from_right = quaternion_product(np.eye(4), q_PB[:, None]).swapaxes(1, 2)
+        self._frames = from_left @ from_right
 
     def at(self, time: Array) -> tuple[Vec4, Vec3]:
-        """R_WB, shape (n, k, 4), continuous in time, and w_WB_B, (n, k, 3), at times (n, k)."""
+        """Return R_WB (n, k, 4), continuous in time, and w_WB_B (n, k, 3) at times (n, k)."""
         q_NP, w = self._in_principal_axes(time)
         return (self._frames @ q_NP).swapaxes(1, 2), (self._axes @ w).swapaxes(1, 2)
 
     def _in_principal_axes(self, time: Array) -> tuple[Vec4, Vec3]:
-        """R_NP and ω in P, shapes (n, 4, k) and (n, 3, k), where the third axis of N is along L."""
+        """Return R_NP (n, 4, k) and ω in P (n, 3, k), where the third axis of N is along L."""
         p = self._polhode
         rate, start, T = p.rate[:, None], p.start[:, None], p.half_period[:, None]
         halves = np.rint((time + start / rate) / T)
@@ -73,7 +73,7 @@ class PolhodeRotation:
         return _attitude(direction, angle), w
 
     def _periodic(self, functions: JacobiFunctions) -> Array:
-        """What comes back after half a period."""
+        """Compute the part of the angle about L that is periodic in half a period."""
         p = self._polhode
         sn, cn, dn = functions
         s, rho = p.handedness[:, None], p.tilt[:, None]
@@ -92,12 +92,12 @@ class PolhodeRotation:
         # On the separatrix D_ν(u) = (u − atan(√ν sn)/√ν)/(1 + ν); the part in u is in the rate.
         bounded = JacobiFunctions(*(np.where(limit, 1.0, value) for value in functions))
         third = p.weight[:, None] * incomplete_third(bounded, parameter)
-        left = s * np.arctan(np.sqrt(parameter) * sn)
-        return azimuth + np.where(limit, left, third)
+        on_separatrix = s * np.arctan(np.sqrt(parameter) * sn)
+        return azimuth + np.where(limit, on_separatrix, third)
 
 
 def _attitude(direction: Vec3, angle: Array) -> Vec4:
-    """Rz(angle) ⊗ the shortest rotation from a direction with l₃ ≥ 0 to the third axis."""
+    """Return Rz(angle) ⊗ the shortest rotation of a direction with l₃ ≥ 0 to the third axis."""
     x, y, z = np.moveaxis(direction, 1, 0)
     norm = np.sqrt(x * x + y * y + z * z)
     plane = (y - 1j * x) * np.exp(0.5j * angle)

@@ -1,4 +1,4 @@
-"""What a free rotation starts from, checked, in units in which everything is of order one."""
+"""Checked and scaled initial conditions of free rotations."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from identify.inertia.matrices import inertia_about_com, six_from_symmetric
 from identify.simulation.checks import (
     broadcast_batches,
     first_of,
-    require_possible,
-    spell_index,
+    format_batch_index,
+    require_consistent,
 )
 
 _SYMMETRY_TOLERANCE = 1e-12
 _WITHOUT_INERTIA = 1e-13
-"""A principal moment below this, relative to the largest, is none."""
+"""Principal moment, relative to the largest, below which it counts as zero."""
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Bodies and their states at time zero, one a row.
+    """Bodies and their states at time zero, one per row, in units in which they are of order one.
 
     Attributes:
-        batch: shape that the rows had.
+        batch: batch shape of the rows.
         inertia: I_BBcm_B over `unit_of_inertia`, shape (n, 3, 3).
         unit_of_inertia: powers of two [kg m²], shape (n,).
         quaternion: R_WB of unit norm, shape (n, 4).
@@ -49,7 +49,7 @@ def checked_start(
     angular_velocity: ArrayLike,
     others: tuple[int, ...] = (),
 ) -> Start:
-    """Bodies and states, broadcast.
+    """Check, broadcast and scale bodies and states.
 
     Args:
         body: I_BBcm_B, shape (..., 3, 3), or phi, shape (..., 10).
@@ -63,12 +63,12 @@ def checked_start(
     inertia = checked_inertia(body)
     q = as_array(quaternion, "quaternion", (..., 4), SimulationError)
     w = as_array(angular_velocity, "angular velocity", (..., 3), SimulationError)
-    own = {"body": inertia.shape[:-2], "quaternion": q.shape[:-1], "angular velocity": w.shape[:-1]}
-    batch = broadcast_batches({**own, "time": others})
+    shapes = {"body": inertia.shape[:-2], "quaternion": q.shape[:-1]}
+    batch = broadcast_batches({**shapes, "angular velocity": w.shape[:-1], "time": others})
     count = int(np.prod(batch))
 
     def rows(values: Array, kept: int) -> Array:
-        """Components last, one row a body."""
+        """Broadcast to one row per body, components last."""
         tail = values.shape[values.ndim - kept :]
         return np.broadcast_to(values, (*batch, *tail)).reshape(count, *tail)
 
@@ -87,7 +87,7 @@ def checked_start(
 
 
 def checked_inertia(body: ArrayLike) -> Mat33:
-    """Inertia about the centre of mass, shape (..., 3, 3).
+    """Check bodies and return their inertia about the centre of mass, shape (..., 3, 3).
 
     Raises:
         SimulationError: see `rotate_freely`.
@@ -105,34 +105,26 @@ def checked_inertia(body: ArrayLike) -> Mat33:
             "body: expected an inertia about the centre of mass, shape (..., 3, 3), or ten "
             f"parameters, shape (..., 10); got {body.shape}"
         )
-    require_possible(phi, unit)
+    require_consistent(phi, unit)
     tensor = inertia_about_com(phi) if tensor is None else tensor
     moments = np.linalg.eigvalsh(tensor)
     good = moments[..., 0] > _WITHOUT_INERTIA * moments[..., 2]
     if not np.all(good):
         where = first_of(~good)
         raise SimulationError(
-            f"the body{spell_index(where)} has no inertia about some axis (a point or a rod): its "
-            f"principal moments are {', '.join(f'{moment:.4g}' for moment in moments[where])} "
-            "kg m², and its rotation about that axis is not determined"
+            f"the body{format_batch_index(where)} has no inertia about some axis (a point or "
+            f"a rod): its principal moments are "
+            f"{', '.join(f'{moment:.4g}' for moment in moments[where])} kg m², and its rotation about that axis is not determined"
         )
     return tensor
 
 
 def require_known_angle(angle: Array, most: float) -> None:
-    """Motions whose turns can still be counted.
-
-    Args:
-        angle: turned, about [rad].
-        most: allowed [rad].
-
-    Raises:
-        SimulationError: a motion turns by more, or its angle is not a number.
-    """
+    """Raise `SimulationError` if a rotation angle exceeds `most` [rad], or is NaN."""
     if angle.size and not np.abs(angle).max() <= most:
         raise SimulationError(
-            f"time: the body turns by more than {most:.0e} rad until then, of which no fraction of "
-            "a turn is known; ask for a time nearer to the start"
+            f"time: the body turns by more than {most:.0e} rad until then, where the attitude "
+            "is lost in rounding; use a time nearer to the start"
         )
 
 
@@ -143,7 +135,7 @@ def _symmetric(inertia: Array) -> Array:
     if not np.all(good):
         where = first_of(~good)
         raise SimulationError(
-            f"body{spell_index(where)}: the inertia is not symmetric:\n{inertia[where]}\n"
+            f"body{format_batch_index(where)}: the inertia is not symmetric:\n{inertia[where]}\n"
             "an inertia tensor has Ixy = Iyx, Ixz = Izx and Iyz = Izy"
         )
     return 0.5 * (inertia + transposed)
@@ -154,13 +146,13 @@ def _unit(quaternion: Vec4) -> Vec4:
     if not np.all(largest > 0.0):
         where = first_of(~(largest[..., 0] > 0.0))
         raise SimulationError(
-            f"quaternion{spell_index(where)}: all four numbers are zero, which is no attitude; "
-            "[0, 0, 0, 1] is the body in line with the world"
+            f"quaternion{format_batch_index(where)}: all four numbers are zero; expected an "
+            "attitude, such as [0, 0, 0, 1] for axes along those of the world"
         )
     scaled = quaternion / largest
     return scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)
 
 
 def _power_of_two(values: Array) -> Array:
-    """The power of two at or above half of each value; one where it is zero."""
+    """Return the largest power of two up to each value; one for zero."""
     return np.exp2(np.floor(np.log2(np.where(values > 0.0, values, 1.0))))

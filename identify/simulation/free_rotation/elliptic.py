@@ -23,7 +23,7 @@ _LEAST_SINE = 1e-140
 
 
 class JacobiFunctions(NamedTuple):
-    """sn u, cn u and dn u."""
+    """Jacobi's elliptic functions sn u, cn u and dn u."""
 
     sn: Array
     cn: Array
@@ -36,7 +36,7 @@ class JacobiEvaluator:
     __slots__ = ("_last", "_limit", "_pairs")
 
     def __init__(self, m1: Array) -> None:
-        """Of complementary parameters 0 ≤ m₁ ≤ 1; zero gives hyperbolic functions."""
+        """Precompute the means of complementary parameters 0 ≤ m₁ ≤ 1 (hyperbolic for zero)."""
         self._limit = m1 == 0.0
         mean, other = np.ones_like(m1), np.sqrt(np.where(self._limit, 1.0, m1))
         self._pairs: list[tuple[Array, Array]] = []
@@ -49,7 +49,7 @@ class JacobiEvaluator:
         self._last = mean
 
     def __call__(self, u: Array) -> JacobiFunctions:
-        """The functions of arguments that broadcast with the parameters, −K ≤ u ≤ K."""
+        """Evaluate the functions of arguments that broadcast with the parameters, −K ≤ u ≤ K."""
         angle = self._last * u
         sine = np.sin(angle)
         safe = np.copysign(np.maximum(np.abs(sine), _LEAST_SINE), sine)
@@ -73,18 +73,18 @@ class JacobiEvaluator:
 
 
 def incomplete_first(functions: JacobiFunctions) -> Array:
-    """The argument u of given values, F = sn R_F(cn², dn², 1), for cn ≥ 0."""
+    """Return the integral of the first kind, F = sn R_F(cn², dn², 1), that is u, for cn ≥ 0."""
     sn, cn, dn = functions
     return sn * elliprf(cn * cn, dn * dn, 1.0)
 
 
 def incomplete_third(functions: JacobiFunctions, p: Array) -> Array:
-    """∫ sn² / (1 + p sn²) du from zero, = sn³/3 R_J(cn², dn², 1, 1 + p sn²), for cn ≥ 0, p ≥ 0."""
+    """Return ∫ sn² / (1 + p sn²) du from zero, sn³/3 R_J(cn², dn², 1, 1 + p sn²), cn, p ≥ 0."""
     sn, cn, dn = functions
     square = sn * sn
     return sn * square / 3.0 * elliprj(cn * cn, dn * dn, 1.0, 1.0 + p * square)
 
 
 def complete_third(m1: Array, p: Array) -> Array:
-    """The same over a quarter period, D = ∫ sin²θ / ((1 + p sin²θ) √(1 − m sin²θ)) dθ, m₁ > 0."""
+    """Return D = ∫ sin²θ / ((1 + p sin²θ) √(1 − m sin²θ)) dθ over a quarter period, m₁ > 0."""
     return elliprj(0.0, m1, 1.0, 1.0 + p) / 3.0

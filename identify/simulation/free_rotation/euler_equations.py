@@ -20,7 +20,7 @@ from identify.spatial.rotations import cross
 
 
 def angular_acceleration(inertia: Mat33, angular_velocity: Vec3, torque: Vec3) -> Vec3:
-    """Angular acceleration ω̇ = I⁻¹ (τ − ω × I ω) [rad/s²], shape (..., 3).
+    """Compute the angular acceleration ω̇ = I⁻¹ (τ − ω × I ω) [rad/s²], shape (..., 3).
 
     All in the axes of one frame, B or W alike: for ω itself, dω/dt is the same vector in both.
 
@@ -35,7 +35,7 @@ def angular_acceleration(inertia: Mat33, angular_velocity: Vec3, torque: Vec3) -
 
 
 def inertia_in_world(inertia: Mat33, quaternion: Vec4) -> Mat33:
-    """The inertia in axes of the world, I_W = R I Rᵀ [kg m²], shape (..., 3, 3).
+    """Compute the inertia in axes of the world, I_W = R I Rᵀ [kg m²], shape (..., 3, 3).
 
     Args:
         inertia: in axes of B [kg m²], shape (..., 3, 3).
@@ -46,7 +46,7 @@ def inertia_in_world(inertia: Mat33, quaternion: Vec4) -> Mat33:
 
 
 def inertia_rate_in_world(inertia_W: Mat33, angular_velocity_W: Vec3) -> Mat33:
-    """Rate of the inertia in axes of the world, İ_W = [ω×] I_W − I_W [ω×] [kg m²/s].
+    """Compute the rate of the inertia in axes of the world, İ_W = [ω×] I_W − I_W [ω×] [kg m²/s].
 
     Args:
         inertia_W: I_W, shape (..., 3, 3).
@@ -57,7 +57,7 @@ def inertia_rate_in_world(inertia_W: Mat33, angular_velocity_W: Vec3) -> Mat33:
 
 
 def angular_velocity_of_momentum(inertia: Mat33, quaternion: Vec4, momentum_W: Vec3) -> Vec3:
-    """Angular velocity w_WB_W = I_W⁻¹ L of an attitude and an angular momentum, shape (..., 3).
+    """Compute the angular velocity w_WB_W = I_W⁻¹ L from the angular momentum, shape (..., 3).
 
     Args:
         inertia: in axes of B [kg m²], shape (..., 3, 3).
@@ -69,7 +69,7 @@ def angular_velocity_of_momentum(inertia: Mat33, quaternion: Vec4, momentum_W: V
 
 
 def quaternion_rate(quaternion: Vec4, angular_velocity: Vec3) -> Vec4:
-    """Rate of the attitude, q̇ = ½ q ⊗ ω_B, shape (..., 4).
+    """Compute the rate of the attitude, q̇ = ½ q ⊗ ω_B, shape (..., 4).
 
     Args:
         quaternion: R_WB, shape (..., 4).
@@ -79,7 +79,7 @@ def quaternion_rate(quaternion: Vec4, angular_velocity: Vec3) -> Vec4:
 
 
 def quaternion_rate_in_world(quaternion: Vec4, angular_velocity_W: Vec3) -> Vec4:
-    """Rate of the attitude, q̇ = ½ ω_W ⊗ q, shape (..., 4).
+    """Compute the rate of the attitude, q̇ = ½ ω_W ⊗ q, shape (..., 4).
 
     Args:
         quaternion: R_WB, shape (..., 4).
@@ -89,6 +89,6 @@ def quaternion_rate_in_world(quaternion: Vec4, angular_velocity_W: Vec3) -> Vec4
 
 
 def _pure(v: Vec3) -> Vec4:
-    """The quaternion of a vector, with scalar part zero."""
+    """Return the pure quaternion of a vector."""
     v = as_real(v, "v")
     return np.concatenate((v, np.zeros_like(v[..., :1])), axis=-1)

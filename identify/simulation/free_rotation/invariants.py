@@ -1,4 +1,4 @@
-"""What a free rotation keeps, what it circles, and how long that takes."""
+"""Invariants of a free rotation: energy, momentum, encircled axis, period and precession."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class RotationInvariants:
 
 
 def rotation_invariants(body: ArrayLike, angular_velocity: ArrayLike) -> RotationInvariants:
-    """Constants of the free rotation of bodies with a given angular velocity.
+    """Compute the invariants of the free rotation of bodies with a given angular velocity.
 
     Args:
         body: I_BBcm_B [kg m²], shape (..., 3, 3), or phi, shape (..., 10).
@@ -99,7 +99,7 @@ def rotation_invariants(body: ArrayLike, angular_velocity: ArrayLike) -> Rotatio
 
 
 def angular_momentum(body: ArrayLike, quaternion: ArrayLike, angular_velocity: ArrayLike) -> Vec3:
-    """Angular momentum about the centre of mass in the world, L_W = R I ω, shape (..., 3).
+    """Compute the angular momentum about the centre of mass in W, L_W = R I ω, shape (..., 3).
 
     Args:
         body: I_BBcm_B [kg m²], shape (..., 3, 3), or phi, shape (..., 10).
@@ -116,7 +116,7 @@ def angular_momentum(body: ArrayLike, quaternion: ArrayLike, angular_velocity: A
 
 
 def _encircled(ordered: OrderedSpin, start: Start) -> tuple[Vec3, Array]:
-    """The axis in B and the moment about it."""
+    """Return the encircled axis in B and the moment about it."""
     separatrix = ordered.regime == Regime.SEPARATRIX
     # Its second component has the sign of the end that ω tends to.
     which = np.where(separatrix, 1, 2)
@@ -125,6 +125,6 @@ def _encircled(ordered: OrderedSpin, start: Start) -> tuple[Vec3, Array]:
     moment = ordered.moments[which, index]
     steady = ordered.regime <= Regime.STEADY
     length = lengths(start.spin)
-    own = start.spin / np.where(length > 0.0, length, 1.0)[:, None]
-    about = np.einsum("ni,nij,nj->n", own, start.inertia, own)
-    return np.where(steady[:, None], own, axis), np.where(steady, about, moment)
+    direction = start.spin / np.where(length > 0.0, length, 1.0)[:, None]
+    about = np.einsum("ni,nij,nj->n", direction, start.inertia, direction)
+    return np.where(steady[:, None], direction, axis), np.where(steady, about, moment)

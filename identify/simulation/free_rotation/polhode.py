@@ -1,4 +1,4 @@
-"""The path of ω in the body, and what turns about L while it goes round once.
+"""Path of ω in the body (polhode), and rotation about L during its period.
 
 With axis 3 the one encircled and d_ij = |I_i − I_j|:
 
@@ -30,18 +30,18 @@ from identify.spatial.rotations import lengths
 
 
 class Regime(IntEnum):
-    """What the angular velocity does in the body."""
+    """Kind of motion of the angular velocity in the body."""
 
     AT_REST = 0
-    """There is none."""
+    """No rotation."""
     STEADY = 1
-    """It is constant: about a principal axis, or any axis of a sphere."""
+    """ω is constant: about a principal axis, or any axis of a sphere."""
     ABOUT_SMALLEST = 2
-    """It encircles the axis of the smallest moment: 2 K I_mid > L²."""
+    """ω encircles the axis of the smallest moment: 2 K I_mid > L²."""
     ABOUT_LARGEST = 3
-    """It encircles the axis of the largest moment: 2 K I_mid < L²."""
+    """ω encircles the axis of the largest moment: 2 K I_mid < L²."""
     SEPARATRIX = 4
-    """It tends to the axis of the middle moment and never comes back: 2 K I_mid = L²."""
+    """ω tends to the axis of the middle moment, without a period: 2 K I_mid = L²."""
 
 
 class OrderedSpin(NamedTuple):
@@ -67,7 +67,7 @@ class OrderedSpin(NamedTuple):
     regime: np.ndarray
 
     def of(self, bodies: Flags) -> OrderedSpin:
-        """Those of some bodies."""
+        """Return the entries of some bodies."""
         return OrderedSpin(
             self.moments[:, bodies],
             self.gaps[:, bodies],
@@ -79,7 +79,7 @@ class OrderedSpin(NamedTuple):
 
 
 def ordered_spin(inertia: Mat33, angular_velocity: Vec3) -> OrderedSpin:
-    """Principal moments and components of ω in the order of their motion.
+    """Compute principal moments and components of ω, ordered with the encircled axis third.
 
     Args:
         inertia: about the centre of mass, in units in which it is of order one, shape (n, 3, 3).
@@ -146,7 +146,7 @@ class Polhode:
 
 
 def polhode(ordered: OrderedSpin) -> Polhode:
-    """Constants of the motion of ω from where it is now; none may be steady or at rest."""
+    """Compute the constants of the motion of ω; none may be steady or at rest."""
     (I1, I2, I3), (d12, d23), (w1, w2, w3) = ordered.moments, ordered.gaps, ordered.spin
     d13 = d12 + d23
     X = I1 * d13 * w1 * w1 + I2 * d23 * w2 * w2

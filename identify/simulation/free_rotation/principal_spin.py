@@ -17,12 +17,12 @@ from identify.arrays import Array, Mat33, Vec3
 from identify.spatial import quaternion_from_rotation
 
 _DELICATE = 0.01
-"""Relative size below which a difference or a moment is worked out to more digits."""
+"""Relative size below which a difference or a moment is computed to more digits."""
 _DECIMAL_DIGITS = 50
 _NEGLIGIBLE_SPIN = 1e-40
 """Components of ω and differences of moments below this, relative to the largest, are zero."""
 _JACOBI_SWEEPS = 3
-"""Of Jacobi rotations: each squares the products of inertia, from 1e-16 on."""
+"""Number of Jacobi sweeps: each squares the products of inertia, starting at 1e-16."""
 
 
 class PrincipalSpin(NamedTuple):
@@ -44,21 +44,21 @@ class PrincipalSpin(NamedTuple):
 
 
 def principal_spin(inertia: Mat33, angular_velocity: Vec3) -> tuple[PrincipalSpin, Mat33]:
-    """Moments, components of ω, and the principal axes R_BP, shape (n, 3, 3), maybe a reflection.
+    """Compute principal moments, components of ω, and principal axes R_BP (n, 3, 3).
 
-    Of symmetric tensors, shape (n, 3, 3), and angular velocities, shape (n, 3).
+    Inertias have shape (n, 3, 3), angular velocities (n, 3). The axes may be left-handed.
     """
     mean = np.trace(inertia, axis1=1, axis2=2) / 3.0
     # How fast ω moves depends on the differences of the moments: of a near sphere too.
     deviations, axes = np.linalg.eigh(inertia - mean[:, None, None] * np.eye(3))
-    found = _along_axes(
+    result = _along_axes(
         (deviations + mean[:, None]).T,
         np.diff(deviations.T, axis=0),
         np.einsum("nij,ni->jn", axes, angular_velocity),
     )
-    I = found.moments
-    smallest = np.minimum(I[0], found.gaps.min(axis=0)) / I[2]
-    nearest = np.abs(found.excess) / np.sum((I * found.spin) ** 2, axis=0).clip(1e-300)
+    I = result.moments
+    smallest = np.minimum(I[0], result.gaps.min(axis=0)) / I[2]
+    nearest = np.abs(result.excess) / np.sum((I * result.spin) ** 2, axis=0).clip(1e-300)
     delicate = np.minimum(smallest, nearest) < _DELICATE
     if delicate.any():
         with localcontext(prec=_DECIMAL_DIGITS):
@@ -68,14 +68,14 @@ def principal_spin(inertia: Mat33, angular_velocity: Vec3) -> tuple[PrincipalSpi
             order = np.argsort(moments, axis=0, kind="stable")
             moments, spin = (np.take_along_axis(rows, order, 0) for rows in (moments, spin))
             exact = _along_axes(moments, np.diff(moments, axis=0), spin)
-        for whole, part in zip(found, exact, strict=True):
+        for whole, part in zip(result, exact, strict=True):
             whole[..., delicate] = part
         axes[delicate] = np.take_along_axis(R, order.T[:, None], 2)
-    return found, axes
+    return result, axes
 
 
 def _along_axes(moments: np.ndarray, gaps: np.ndarray, spin: np.ndarray) -> PrincipalSpin:
-    """Those of doubles or of decimal numbers."""
+    """Create a `PrincipalSpin` from doubles or decimal numbers, with negligible values zeroed."""
     small = type(moments.flat[0])(_NEGLIGIBLE_SPIN) if moments.size else _NEGLIGIBLE_SPIN
     gaps = np.where(gaps > small * moments[2], gaps, 0)
     spin = np.where(abs(spin) > small * abs(spin).max(axis=0), spin, 0)
@@ -84,7 +84,7 @@ def _along_axes(moments: np.ndarray, gaps: np.ndarray, spin: np.ndarray) -> Prin
 
 
 def _diagonalised(inertia: np.ndarray, axes: Mat33) -> tuple[np.ndarray, np.ndarray]:
-    """Rᵀ I R that is diagonal, and R, in decimal numbers, from axes that are so in doubles.
+    """Diagonalise inertias in decimal numbers, from axes in doubles; return Rᵀ I R and R.
 
     Jacobi's method: repeated moments need no case of their own. The tangent of half of each angle
     is a double; cosine and sine of it are of one rotation to all digits.
@@ -104,14 +104,14 @@ def _diagonalised(inertia: np.ndarray, axes: Mat33) -> tuple[np.ndarray, np.ndar
 
 
 def _half_tangent(gap: Array, twice: Array) -> Array:
-    """Tangent of half the smaller angle that makes I_pq vanish, of I_qq − I_pp and 2 I_pq."""
+    """Return the half tangent of the smaller Jacobi angle, from I_qq − I_pp and 2 I_pq."""
     below = gap + np.copysign(np.hypot(gap, twice), gap)
     tangent = twice / np.where(below == 0.0, 1.0, below)
     return tangent / (1.0 + np.hypot(1.0, tangent))
 
 
 def _rotations(q: np.ndarray) -> np.ndarray:
-    """Rotation matrices (n, 3, 3) of quaternions (4, n) of any length, to all digits."""
+    """Compute rotation matrices (n, 3, 3) of decimal quaternions (4, n) of any norm."""
     x, y, z, w = q
     rows = [
         [w * w + x * x - y * y - z * z, 2 * (x * y - z * w), 2 * (x * z + y * w)],
@@ -122,6 +122,6 @@ def _rotations(q: np.ndarray) -> np.ndarray:
 
 
 def _decimals(values: Array) -> np.ndarray:
-    """Doubles as decimal numbers, exactly."""
+    """Convert doubles to decimal numbers, exactly."""
     exact = [Decimal(value) for value in values.ravel().tolist()]
     return np.array(exact, dtype=object).reshape(values.shape)

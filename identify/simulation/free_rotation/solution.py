@@ -24,7 +24,7 @@ from identify.spatial.rotations import cross, lengths, rotate, rotation_from_qua
 from identify.spatial.vectors import GRAVITY_W
 
 _SAMPLES_AT_A_TIME = 8192
-"""Samples, or bodies, whose intermediate arrays stay in the cache."""
+"""Number of samples, or bodies, whose intermediate arrays stay in the cache."""
 
 _MOST_RADIANS = 1e20
 
@@ -34,7 +34,7 @@ class FreeRotation:
     """Attitude and angular velocity of bodies on which no torque acts.
 
     Attributes:
-        time: as it was asked for [s].
+        time: the requested times [s].
         quaternion: R_WB, shape (..., n, 4), continuous in time.
         angular_velocity: w_WB_B [rad/s], shape (..., n, 3).
     """
@@ -50,7 +50,7 @@ def rotate_freely(
     angular_velocity: ArrayLike,
     time: ArrayLike,
 ) -> FreeRotation:
-    """Motion of bodies about their centre of mass without torque, by Euler's equations solved.
+    """Compute torque-free rotation of bodies about their centre of mass in closed form.
 
         I dω/dt + ω × I ω = 0,    dq/dt = ½ q ⊗ ω
 
@@ -87,7 +87,7 @@ def rotate_freely(
 
 
 def _rotate(start: Start, time: Array) -> tuple[Vec4, Vec3]:
-    """Quaternions (n, k, 4) and angular velocities (n, k, 3) at times (n, k), in chunks."""
+    """Compute quaternions (n, k, 4) and angular velocities (n, k, 3) at times (n, k), in chunks."""
     bodies, samples = time.shape
     q, w = np.empty((bodies, samples, 4)), np.empty((bodies, samples, 3))
     some = max(1, _SAMPLES_AT_A_TIME // max(samples, 1))
@@ -115,7 +115,7 @@ def _rotate(start: Start, time: Array) -> tuple[Vec4, Vec3]:
 
 
 def _steady_rotation(w: Vec3, quaternion: Vec4) -> Callable[[Array], tuple[Vec4, Vec3]]:
-    """Rotations about a fixed axis: attitudes (n, k, 4) and w (n, k, 3) at times (n, k)."""
+    """Return a function of times (n, k) for steady rotation: attitudes and w (n, k, ·)."""
     speed = lengths(w)[:, None]
     axis = w / np.where(speed > 0.0, speed, 1.0)
 
@@ -134,7 +134,7 @@ def free_motion(
     time: ArrayLike,
     gravity: ArrayLike = GRAVITY_W,
 ) -> Trajectory:
-    """States of bodies under gravity alone, in closed form at any times.
+    """Compute states of bodies under gravity alone, in closed form at any times.
 
         p_C(t) = p_C + v_C t + ½ g t²,    p_Bo = p_C − R c,    v_Bo = v_C − R (ω × c)
 

@@ -15,15 +15,15 @@ INTEGRATORS: dict[str, type[Integrator]] = {
 }
 
 EXACT = "exact"
-"""Asks for the closed form, which has no steps, of a body that nothing but gravity acts on."""
+"""Name of the closed-form solution for a body on which gravity alone acts."""
 
 
 def find_integrator(
     name: str, error: type[IdentifyError] = SimulationError
 ) -> type[Integrator] | None:
-    """The integrator of a name; None for the closed form.
+    """Return the integrator of a name; None for the closed form.
 
     Raises:
-        SimulationError, or the class asked for: there is none; names the nearest.
+        SimulationError, or `error`: unknown name; the message suggests the nearest one.
     """
     return lookup({**INTEGRATORS, EXACT: None}, name, "integrator", error)

@@ -20,7 +20,7 @@ _SMALL_ANGLE = 0.1
 
 
 class MuntheKaas4(Integrator):
-    """Fourth order: the classical Runge-Kutta method in the chart q = q₀ ⊗ exp(θ) of each step.
+    """Runge-Kutta-Munthe-Kaas method of order four, in the chart q = q₀ ⊗ exp(θ) of each step.
 
     The attitude stays a rotation in every stage, and a rotation about a fixed axis is exact.
     Reference: Munthe-Kaas, "High order Runge-Kutta methods on manifolds" (1999).
@@ -30,10 +30,10 @@ class MuntheKaas4(Integrator):
     order: ClassVar[int] = 4
 
     def advance(self, motion: ForcedBody, phase: Array, time: float, step: float) -> Array:
-        """One step."""
+        """Return the phase after one step."""
 
         def rate(change: Array, time: float) -> Array:
-            """Of the change [θ, Δx, Δp, ΔL] from the phase at the start of the step."""
+            """Return the rate of the change [θ, Δx, Δp, ΔL] since the start of the step."""
             now = _moved(phase, change)
             v, w, force = motion.rates(now, rotation_from_unit_quaternion(now[..., ATTITUDE]), time)
             return np.concatenate((rotation_vector_rate(change[..., :3], w), v, force), axis=-1)
@@ -43,7 +43,7 @@ class MuntheKaas4(Integrator):
 
 
 class SemiImplicitEuler(Integrator):
-    """First order, in momentum form: p and L are the state, ω is formed from them when needed.
+    """Semi-implicit Euler method in momentum form: p and L are the state, ω is derived from them.
 
         p, L += h [f; t];    ω = R I⁻¹ Rᵀ L;    x += h v;    q = (q + h q̇) / |q + h q̇|
 
@@ -56,7 +56,7 @@ class SemiImplicitEuler(Integrator):
     order: ClassVar[int] = 1
 
     def advance(self, motion: ForcedBody, phase: Array, time: float, step: float) -> Array:
-        """One step."""
+        """Return the phase after one step."""
         R = rotation_from_unit_quaternion(phase[..., ATTITUDE])
         after = phase.copy()
         after[..., MOMENTUM] += step * motion.wrench(phase, R, time)
@@ -71,7 +71,7 @@ class SemiImplicitEuler(Integrator):
 
 
 def rotation_vector_rate(v: Vec3, w: Vec3) -> Vec3:
-    """dv/dt of the rotation vector in q = q₀ ⊗ exp(v), of an angular velocity in body axes.
+    """Return dv/dt of the rotation vector in q = q₀ ⊗ exp(v) for an angular velocity in body axes.
 
         dv/dt = ω + ½ v × ω + c v × (v × ω),    c = (1 − (θ/2) cot(θ/2)) / θ²,    θ = |v| < 2π
 
@@ -95,7 +95,7 @@ def rotation_vector_rate(v: Vec3, w: Vec3) -> Vec3:
 def runge_kutta(
     rate: Callable[[Array, float], Array], start: Array, time: float, step: float
 ) -> Array:
-    """The increment of one classical Runge-Kutta step."""
+    """Return the increment of one classical Runge-Kutta step."""
     half = 0.5 * step
     k1 = rate(start, time)
     k2 = rate(start + half * k1, time + half)
@@ -113,6 +113,6 @@ def _moved(start: Array, change: Array) -> Array:
 
 
 def _normalised(phase: Array) -> Array:
-    """The phase, its quaternion scaled to unit norm in place."""
+    """Normalise the quaternion of a phase in place, and return the phase."""
     phase[..., ATTITUDE] /= np.linalg.norm(phase[..., ATTITUDE], axis=-1, keepdims=True)
     return phase

@@ -1,4 +1,4 @@
-"""What every integrator is: one step of a phase, and its order."""
+"""`Integrator`, the base class of one-step methods."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from identify.simulation.free_body import FreeBody
 class Integrator(ABC):
     """A one-step method for phases [x, q, p, L] of a batch of bodies.
 
-    Made once a simulation, for its bodies, so that it can prepare what does not change.
+    Created once per simulation, so that it can precompute constants of the bodies.
 
     Attributes:
-        name: by which it is asked for.
-        order: of its global error in the step.
+        name: name of the method in `INTEGRATORS`.
+        order: order of its global error in the step.
     """
 
     name: ClassVar[str]
@@ -28,7 +28,7 @@ class Integrator(ABC):
 
     @abstractmethod
     def advance(self, motion: ForcedBody, phase: Array, time: float, step: float) -> Array:
-        """The phase one step later; `phase` itself is not changed.
+        """Return the phase one step later; `phase` itself is not changed.
 
         Args:
             motion: the bodies under the loads, which are smooth within the step.

@@ -1,4 +1,4 @@
-"""Symplectic splitting: the kinetic energy in parts whose motions are known in closed form."""
+"""Symplectic splitting of the kinetic energy into parts with closed-form motions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from identify.spatial import exp_rotation, quaternion_product
 from identify.spatial.rotations import cross, rotate, rotate_back, rotation_from_unit_quaternion
 
 Flow = Callable[[Array, float], None]
-"""Moves a phase, in place, for a time as one part of the energy alone would."""
+"""Function that advances a phase in place by the flow of one part of the energy."""
 
 
 _OUTER = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
@@ -25,7 +25,7 @@ _SHARES_OF_STEP = (_OUTER, _OUTER, 1.0 - 4.0 * _OUTER, _OUTER, _OUTER)
 
 
 class SuzukiSplitting(Integrator):
-    """Fourth order, symplectic and symmetric in time; free bodies keep their momentum exactly.
+    """Suzuki's splitting of order four, symplectic and time-symmetric; it conserves momentum.
 
     A step is five of Strang's splitting, which is of second order, in shares of the step that take
     the error of third order away (Suzuki, "Fractal decomposition of exponential operators", 1990).
@@ -52,7 +52,7 @@ class SuzukiSplitting(Integrator):
         self._flows = _flows(body)
 
     def advance(self, motion: ForcedBody, phase: Array, time: float, step: float) -> Array:
-        """One step."""
+        """Return the phase after one step."""
         for share in _SHARES_OF_STEP:
             phase = self._strang(motion, phase, time, share * step)
             time += share * step
@@ -73,7 +73,7 @@ class SuzukiSplitting(Integrator):
 
 
 def _kick(motion: ForcedBody, phase: Array, time: float, duration: float) -> None:
-    """Moves the momentum for a time, at a standstill; a law may ask it for the velocity."""
+    """Advance the momentum by the loads for a time, with the pose fixed."""
     if motion.free:
         return
     R = rotation_from_unit_quaternion(phase[..., ATTITUDE])
@@ -88,7 +88,7 @@ def _kick(motion: ForcedBody, phase: Array, time: float, duration: float) -> Non
 
 
 def _flows(body: FreeBody) -> list[Flow]:
-    """The parts, to be run there and back; the last is run once."""
+    """Return the flows of a symmetric splitting; the last one is the middle flow."""
     C = body.inverse[..., 3:, 3:]
     c, n = np.linalg.eigh(0.5 * (C + np.swapaxes(C, -1, -2)))
     if not body.in_fluid:
@@ -105,7 +105,7 @@ def _flows(body: FreeBody) -> list[Flow]:
 
 
 def _drift(inverse_mass: Array) -> Flow:
-    """½ |p|² / m: the centre moves along p."""
+    """Return the flow of ½ |p|² / m: the centre moves along p."""
 
     def flow(phase: Array, duration: float) -> None:
         phase[..., POSITION] += duration * inverse_mass * phase[..., LINEAR]
@@ -114,7 +114,7 @@ def _drift(inverse_mass: Array) -> Flow:
 
 
 def _spin(strength: Array) -> Flow:
-    """½ c |L|²: the body turns about L, which is fixed in W and in the body."""
+    """Return the flow of ½ c |L|²: the body rotates about L, fixed in W and in the body."""
 
     def flow(phase: Array, duration: float) -> None:
         turned = exp_rotation(duration * strength * phase[..., ANGULAR])
@@ -124,7 +124,7 @@ def _spin(strength: Array) -> Flow:
 
 
 def _turn(n: Vec3, strength: Array) -> Flow:
-    """½ c (n·L)²: the body turns about its axis n."""
+    """Return the flow of ½ c (n·L)²: the body rotates about its axis n."""
 
     def flow(phase: Array, duration: float) -> None:
         q = phase[..., ATTITUDE]
@@ -136,7 +136,7 @@ def _turn(n: Vec3, strength: Array) -> Flow:
 
 
 def _fluid_drift(mobility: Mat33) -> Flow:
-    """½ pᵀ A p: the centre moves along R A Rᵀ p, the attitude stays."""
+    """Return the flow of ½ pᵀ A p: the centre moves along R A Rᵀ p, the attitude stays."""
 
     def flow(phase: Array, duration: float) -> None:
         R = rotation_from_unit_quaternion(phase[..., ATTITUDE])
@@ -147,7 +147,7 @@ def _fluid_drift(mobility: Mat33) -> Flow:
 
 
 def _screw(n: Vec3, s: Vec3, strength: Array) -> Flow:
-    """½ c (s·p + n·L)²: a screw motion with s to the unit of angle, about n."""
+    """Return the flow of ½ c (s·p + n·L)²: a screw motion about n, with s per unit of angle."""
     along = np.sum(n * s, axis=-1, keepdims=True) * n
     across = cross(n, s)
 
@@ -164,6 +164,6 @@ def _screw(n: Vec3, s: Vec3, strength: Array) -> Flow:
 
 
 def _move(phase: Array, path: Vec3) -> None:
-    """Moves the centre; L about a point at rest stays, so L about the centre does not."""
+    """Move the centre, and L about the centre so that L about a fixed point is constant."""
     phase[..., POSITION] += path
     phase[..., ANGULAR] -= cross(path, phase[..., LINEAR])
