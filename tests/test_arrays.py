@@ -41,7 +41,7 @@ ENTRANCES = {
 
 @pytest.mark.parametrize("enter", ENTRANCES.values(), ids=ENTRANCES)
 @pytest.mark.parametrize(("values", "said"), [(HIDDEN, "masked"), (IMAGINARY, "complex128")])
-def test_masked_and_complex_numbers_are_refused(enter, values, said):
+def test_masked_and_complex_numbers_are_rejected(enter, values, said):
     with pytest.raises(IdentifyError, match=said):
         enter(values)
 

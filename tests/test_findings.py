@@ -92,7 +92,7 @@ def test_reasons_are_the_codes_of_errors_and_warnings_once_each():
     assert found.record()["reasons"] == ["delay", "unexplained"]
 
 
-def test_a_finding_says_where_what_and_what_to_do_and_survives_a_process():
+def test_finding_prints_place_text_and_remedy_and_survives_pickling():
     one = finding("delay")
     assert str(one) == "a.csv: delay was found. Look at it."
     assert pickle.loads(pickle.dumps(one)) == one  # noqa: S301
@@ -120,7 +120,7 @@ def test_codes_are_spelt_as_they_are_listed():
     assert {"completed", "edited", "rows_dropped"} <= made <= known
 
 
-def test_every_code_has_a_section_that_says_what_to_see_and_to_do_and_no_section_is_of_another():
+def test_every_finding_code_has_exactly_one_documentation_section():
     page = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
     sections = re.findall(r"^### `(\w+)`\n(.*?)(?=^##)", page, flags=re.MULTILINE | re.DOTALL)
     assert sorted(code for code, _ in sections) == sorted({*CODES, *codes_of_faults()})

@@ -86,7 +86,7 @@ def test_unknown_name_raises_attribute_error():
         identify.nothing  # noqa: B018
 
 
-def test_a_fit_and_its_figures_load_what_they_need(tmp_path):
+def test_fit_and_figures_load_required_modules_only(tmp_path):
     """Of the project no more than 177 modules for a fit and 239 with its report; no pyplot."""
     code = f"""
 import sys, numpy as np, identify

@@ -44,7 +44,7 @@ def test_tx40_starts_at_rest_in_its_zero_position(shared):
     assert np.abs(log.torques).max() < 131.84  # the largest effort of the model
 
 
-def test_the_model_and_the_reference_of_tx40_are_there(shared):
+def test_tx40_has_model_and_reference(shared):
     folder = dataset_path("tx40")
     names = [
         file.path for role in ("model", "reference") for file in find_dataset("tx40").of_role(role)

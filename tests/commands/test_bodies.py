@@ -147,7 +147,7 @@ def test_differing_frames_need_a_pose(cli, tmp_path, command):
         (BodyFrame("near"), BodyFrame("far"), True),
     ],
 )
-def test_only_frames_that_are_known_to_differ_are_refused(cli, tmp_path, one, other, differ):
+def test_only_frames_that_are_known_to_differ_are_rejected(cli, tmp_path, one, other, differ):
     words = [
         write_estimate(SavedEstimate(InertialParameters(TOOL), frames=of), tmp_path / name)
         for name, of in (("one.json", one), ("other.json", other))

@@ -44,7 +44,7 @@ def misread(found, monkeypatch):
     return found[0]
 
 
-def test_a_document_has_the_line_to_change_though_there_is_no_estimate(misread, capsys):
+def test_json_of_failed_check_has_schema_line(misread, capsys):
     assert main(["check", *misread, "--json"]) == 4
     found = json.loads(capsys.readouterr().out)
     assert [one["code"] for one in found["findings"]] == ["wrench_sign"]

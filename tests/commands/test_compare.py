@@ -56,7 +56,7 @@ def test_the_page_leads_to_the_reports(folder, capsys):
     assert "Inertia of 2 fits, side by side" in page.text
 
 
-def test_another_frame_is_refused_and_with_a_pose_compared(folder, capsys):
+def test_another_frame_is_rejected_and_with_a_pose_compared(folder, capsys):
     saved = read_estimate("tue/estimate.json")
     X_AB = Pose.from_quaternion([0.0, 0.0, np.sin(0.1), np.cos(0.1)], [0.01, 0.0, 0.02])
     inverse = X_AB.inverse()

@@ -77,7 +77,7 @@ def test_the_contact_forces_are_a_log_with_a_schema(cli, log, estimate, tmp_path
 
 @pytest.mark.parametrize("long", [False, True])
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-def test_the_clock_and_the_other_columns_are_kept(
+def test_compensated_log_keeps_clock_and_other_columns(
     cli, log, estimate, tmp_path, suffix, long, monkeypatch
 ):
     monkeypatch.setattr("identify.logs.log_file.LONG", 100 if long else 10**6)
@@ -146,7 +146,7 @@ def test_corrections_of_fit_are_noted(cli, log, estimate, tmp_path):
     assert "note: the fit corrected delay; here the log is as its schema has it" in outcome.err
 
 
-def test_a_body_about_another_frame_is_refused_until_its_pose_is_given(
+def test_a_body_about_another_frame_is_rejected_until_its_pose_is_given(
     cli, log, estimate, tmp_path
 ):
     text = log[1].read_text()

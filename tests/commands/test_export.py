@@ -202,7 +202,7 @@ def test_controller_export_needs_known_flange(cli, tmp_path, name):
 
 
 @pytest.mark.parametrize("name", CONTROLLERS)
-def test_a_body_goes_to_a_controller_about_the_flange_it_knows(cli, tmp_path, name):
+def test_controller_export_uses_known_flange(cli, tmp_path, name):
     status, out, err = cli("export", saved(tmp_path, KNOWN), "--to", name)
     if name == "abb":
         assert status == 2

@@ -115,7 +115,7 @@ def test_pages_of_the_table_have_checksums(fitted):
         pq.read_table(pa.BufferReader(bytes(content)), page_checksum_verification=True)
 
 
-def test_a_second_run_does_what_is_missing_or_changed(cli, runs, out):
+def test_second_run_fits_missing_or_changed_logs(cli, runs, out):
     before = stamps(out)
     again = each(cli, runs, out)
     assert (again.status, stamps(out)) == (2, before)

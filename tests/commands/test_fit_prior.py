@@ -144,7 +144,7 @@ def test_a_link_is_a_prior_with_a_stated_error(fit, model):
     assert "did you mean 'tool'?" in fit("--prior", f"{model}#tol", status=2)
 
 
-def test_without_a_prior_there_is_no_number_and_nothing_to_export(fit, cli, tmp_path):
+def test_prior_none_gives_null_and_blocks_export(fit, cli, tmp_path):
     estimate, printed = fit("--prior", "none")
     left = [name for name, by in estimate["decided_by"].items() if by == "nothing"]
     assert left

@@ -42,7 +42,7 @@ def test_good_model_passes_inspection(cli, urdf):
     assert lines[-1].endswith("2 links (urdf): 1 massless, 1 possible.")
 
 
-def test_an_impossible_link_says_why_and_by_how_much(cli, urdf):
+def test_inconsistent_link_reports_violation_and_its_size(cli, urdf):
     status, out, err = cli("inspect", urdf(GOOD, BAD))
     assert (status, err) == (1, "")
     assert "bad          1.5  impossible\n" in out
@@ -116,7 +116,7 @@ def test_a_long_cylinder_repaired_into_a_thin_disc_is_warned_of(cli, urdf, tmp_p
     assert "good" not in out
 
 
-def test_from_geometry_puts_the_inertia_of_the_shape_there(cli, urdf, tmp_path):
+def test_from_geometry_replaces_inertia_by_that_of_shape(cli, urdf, tmp_path):
     """2 kg of a cylinder: m r²/2 = 0.0025 and m (3 r² + l²)/12 = 0.0279167 kg m²."""
     fixed = tmp_path / "fixed.urdf"
     status, out, _ = cli("inspect", urdf(DISC, GOOD), "--repair", "--from-geometry", "-o", fixed)
@@ -162,7 +162,7 @@ def test_many_links_are_judged_at_once(cli, tmp_path, monkeypatch):
     assert len(asked) == 1
 
 
-def test_an_estimate_is_judged_and_mended(cli, tmp_path):
+def test_inspect_judges_and_repairs_estimates(cli, tmp_path):
     path, fixed = tmp_path / "estimate.json", tmp_path / "fixed.json"
     path.write_text(json.dumps({"phi": [1.0, 0, 0, 0, 1e-3, 0, 0, 1e-3, 0, 5e-3], "frame": "tool"}))
     assert cli("inspect", path).status == 1

@@ -76,7 +76,7 @@ def test_a_body(document, tmp_path):
     assert text.lstrip().startswith("<inertial>")
 
 
-def test_links_and_what_a_repair_did(document, tmp_path):
+def test_json_of_links_and_repairs(document, tmp_path):
     model, fixed = tmp_path / "r.urdf", tmp_path / "fixed.urdf"
     model.write_text(URDF)
     found, _ = document("inspect", model, status=1)
@@ -132,7 +132,7 @@ def test_non_finite_numbers_become_null():
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no pty")
 @pytest.mark.parametrize("plain", [True, False])
-def test_stages_stand_with_their_times_on_a_terminal_and_nowhere_else(tmp_path, plain):
+def test_stages_with_times_are_shown_on_a_terminal_only(tmp_path, plain):
     script = (
         "import logging, sys\n"
         "from identify.commands.output import shown_stages\n"
@@ -165,7 +165,7 @@ def test_stages_stand_with_their_times_on_a_terminal_and_nowhere_else(tmp_path, 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no pty")
 @pytest.mark.parametrize("plain", [True, False])
-def test_help_is_without_colors_where_these_are_not_wanted(plain):
+def test_no_color_removes_colors_from_help(plain):
     environment = {**os.environ, "TERM": "xterm-256color", "NO_COLOR": "1" if plain else ""}
     main, other = pty.openpty()
     command = [sys.executable, "-m", "identify", "doctor", "--help"]
@@ -193,7 +193,7 @@ def test_log_warnings_are_printed_during_command(cli, monkeypatch):
     assert cli("warn") == (0, "", "identify: warning: a row is damaged\n")
 
 
-def test_a_report_made_anew_and_a_comparison(document, tmp_path, monkeypatch):
+def test_json_of_rebuilt_report_and_comparison(document, tmp_path, monkeypatch):
     monkeypatch.setattr("identify.reporting.page.SECTIONS", ())  # they take seconds
     out, shipped = tmp_path / "out", Path(__file__).parents[2] / "datasets" / "payload_arm"
     fitted = "fit", shipped / "payload_arm.parquet", "--schema", shipped / "schema.toml"

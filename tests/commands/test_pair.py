@@ -143,7 +143,7 @@ def both():
     return fit(recorded(3), unloaded=recorded(2))
 
 
-def test_a_carrier_goes_with_the_report_that_names_it(results, both, tmp_path):
+def test_carrier_file_is_written_together_with_its_report(results, both, tmp_path):
     write_pair(tmp_path, both, None)
     assert names(tmp_path) == [CARRIER, ESTIMATE, REPORT, RESULT]
     carrier = (tmp_path / CARRIER).read_bytes()

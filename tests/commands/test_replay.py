@@ -85,7 +85,7 @@ def test_missing_band_states_reason(cli, log, estimate, tmp_path):
     assert "No band: the estimate has no covariance.\n" in printed
 
 
-def test_reasons_are_repeated_and_the_status_says_not_to_use_it(cli, log, estimate, tmp_path):
+def test_replay_of_unusable_estimate_repeats_reasons_and_status(cli, log, estimate, tmp_path):
     found = Finding("unexplained", "error", "little is explained.")
     verdict = verdict_of([found], possible=True, optimal=True, identifiable=[])
     unusable = estimate(findings=(found,), verdict=verdict)

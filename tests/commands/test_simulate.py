@@ -130,7 +130,7 @@ def test_exact_and_stepped_motions_end_together(cli, spec, tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_a_log_that_a_fit_would_misread_says_so(cli, spec, tmp_path):
+def test_simulated_log_that_a_fit_would_misread_is_noted(cli, spec, tmp_path):
     spec.write_text(BODY + STATE + '[[impulses]]\ntime = 0.1\nlinear = [1, 0, 0]\nframe = "body"\n')
     out = cli("simulate", spec, "--duration", 0.3, "--dt", 0.01, "-o", tmp_path / "out").out
     assert "1 impulse.\n" in out

@@ -77,7 +77,7 @@ def test_check_reports_failing_trials(cli, file):
     assert "note: a trial that was tried failed: " in cli("study", "check", file).out
 
 
-def test_run_writes_rows_and_summary_and_says_so(cli, file, tmp_path):
+def test_run_writes_rows_and_summary_and_prints_paths(cli, file, tmp_path):
     out = tmp_path / "new" / "out"
     status, printed, err = cli("study", "run", file, "-o", out, "--workers", "0")
     assert status == 0
@@ -189,7 +189,7 @@ def test_table_fits_80_columns_and_names_every_metric(cli, done):
     assert widest(out.replace(str(done), "")) <= 80
 
 
-def test_table_means_are_those_of_the_rows(cli, done):
+def test_table_means_match_the_rows(cli, done):
     out = cli("study", "table", done, "--metric", "mass_error").out
     frame = open_results(done).frame
     noisy = frame[(frame["perturbation"] == "noisy") & (frame["estimator"] == "wls")]
@@ -214,7 +214,7 @@ def test_compare_is_paired_and_fits_80_columns(cli, done):
     assert widest(out.replace(str(done), "")) <= 80
 
 
-def test_rows_of_other_code_are_shown_where_there_are_no_others_and_named(cli, done, monkeypatch):
+def test_rows_of_other_code_are_shown_and_named_if_only_those_exist(cli, done, monkeypatch):
     from identify.reporting.study import rows
     from identify.studies import results
     from identify.studies.keys import CodeFingerprint

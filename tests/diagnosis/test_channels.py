@@ -37,9 +37,7 @@ def coarse(log, steps=(0.2, 0.02)):
 
 @pytest.mark.parametrize("start", [0, 2100])
 @pytest.mark.parametrize(("name", "channel"), [("torque", 2), ("position", 0)])
-def test_a_channel_that_stands_still_while_others_go_on_is_named_by_its_column(
-    name, channel, start
-):
+def test_dead_channel_is_named_by_its_column(name, channel, start):
     log = moving(3)
     (dead,) = dead_channels(stuck(log, name, channel, start))
     assert dead.channel == ("tz", "px")[name == "position"]

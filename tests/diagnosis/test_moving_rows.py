@@ -48,7 +48,7 @@ def test_moving_log_declared_as_static_poses_is_reported(tmp_path, rate_hz):
     assert "in place of `still = true`" in finding.remedy
 
 
-def test_the_rate_of_exact_rows_is_that_of_the_log():
+def test_the_rate_of_exact_rows_matches_the_log():
     log = motion(5, 100.0, Noise())
     rows = scan(replace(log, time=np.arange(len(log)) / 25.0), wide=True).rows
     found = by_inertia(rows, 25.0, log.gravity)

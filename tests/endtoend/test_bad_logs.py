@@ -142,7 +142,7 @@ def test_each_need_is_answered(fit, estimate):
     assert estimate()["verdict"]["needs"] == {"mass 5%": True, "com 0.001 mm": False}
 
 
-def test_a_tool_point_in_millimetres_is_refused_before_anything_is_written(fit, log, tmp_path):
+def test_a_tool_point_in_millimetres_is_rejected_before_anything_is_written(fit, log, tmp_path):
     text = log.schema.read_text()
     log.schema.write_text(f"{text}\n[body.tcp]\npose = [0, 0, 65, 0, 0, 0]\n")
     said = refused(fit(), tmp_path, 2)

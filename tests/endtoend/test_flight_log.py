@@ -73,7 +73,7 @@ def test_init_writes_the_schema_with_which_the_inertia_is_found(cli, flight, tmp
     assert cli("check", flight, "--schema", schema, "--mass", MASS).status == 0
 
 
-def test_a_flight_without_a_torque_says_what_scales_it(cli, flight, tmp_path):
+def test_flight_without_torque_names_missing_scale(cli, flight, tmp_path):
     text = '[log]\ntime = "timestamp"\ntopic = "vehicle_angular_velocity"\n[imu]\ngyro = "xyz"\n'
     schema = tmp_path / "s.toml"
     schema.write_text(text)

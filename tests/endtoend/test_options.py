@@ -89,7 +89,7 @@ class TestOptions:
 
 
 @pytest.mark.usefixtures("no_report")
-def test_noise_that_makes_a_thin_body_impossible(cli, tmp_path):
+def test_noise_that_makes_a_thin_body_inconsistent(cli, tmp_path):
     """Least squares gives no possible body of this rod; the estimate is one, and proved optimal."""
     rod = InertialParameters.from_com(0.3, np.array([0.01, 0.0, 0.12]), np.diag([2e-3, 2e-3, 4e-6]))
     recording = synthetic_recording(

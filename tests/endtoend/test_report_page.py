@@ -96,7 +96,7 @@ def test_plots_zoom_together_the_body_turns_and_texts_are_copied(fitted, visit, 
     assert any("<inertial>" in text for text in found["copied"])
 
 
-def test_values_under_the_pointer_are_those_of_the_log(fitted, visit, tmp_path):
+def test_values_under_the_pointer_match_the_log(fitted, visit, tmp_path):
     from identify.reporting.wrenches import predict
 
     seen = visit(with_script(report(fitted, tmp_path / "report.html"), ACT))

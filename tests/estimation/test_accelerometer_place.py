@@ -84,7 +84,7 @@ SCALE = np.concatenate((body_scale(PHI), 9.81 * body_scale(PHI)[[0, 0, 0, 1, 2, 
 
 
 @pytest.mark.parametrize("kind", range(7))
-def test_the_change_by_an_error_is_that_of_a_log_read_with_it(posterior, kind):
+def test_the_change_by_an_error_matches_a_log_read_with_it(posterior, kind):
     found = np.concatenate(of_one(posterior, ERRORS[kind])) / SCALE
     expected = np.concatenate(of_reading(posterior, ERRORS[kind])) / SCALE
     assert_close(np.sign(found @ expected) * found, expected, 5e-3)

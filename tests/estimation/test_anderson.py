@@ -40,7 +40,7 @@ def test_convergence_rate_of_scalar_iteration():
     assert acceleration.residual_norm < 1e-12  # both steps foretell that there is none
 
 
-def test_steps_that_grow_are_taken_as_they_are():
+def test_growing_steps_are_not_accelerated():
     acceleration, one = AndersonAcceleration(), np.eye(1)
     acceleration.next_iterate(np.zeros(1), np.ones(1), one)
     assert acceleration.next_iterate(np.ones(1), 2.0 * np.ones(1), one) == 3.0

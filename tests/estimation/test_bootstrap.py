@@ -137,7 +137,7 @@ def test_bootstrap_includes_variation_between_blocks():
     assert np.array_equal(bootstrap.parameters.phi, formula.parameters.phi)
 
 
-def test_few_blocks_are_refused_with_what_to_do():
+def test_few_blocks_are_rejected_with_what_to_do():
     rng = np.random.default_rng(7)
     phi = random_body(rng)
     blocks = logs_of(phi, rng, (45,))

@@ -200,7 +200,7 @@ def log_of_cuboid():
 
 
 @pytest.mark.parametrize("name", ["box", "ellipsoid", "points", "hull"])
-def test_lengths_in_millimetres_are_refused_by_the_mass_of_the_data(name):
+def test_lengths_in_millimetres_are_rejected_by_the_mass_of_the_data(name):
     in_mm = {
         "box": MassInBox(tupled(1e3 * LOW), tupled(1e3 * HIGH)),
         "ellipsoid": MassInEllipsoid.of(enclosing_ellipsoid(1e3 * GRID)),
@@ -211,7 +211,7 @@ def test_lengths_in_millimetres_are_refused_by_the_mass_of_the_data(name):
         estimate_body([log_of_cuboid()], EstimatorSettings(terms=(in_mm[name],)))
 
 
-def test_a_shape_that_is_too_small_for_the_mass_is_refused():
+def test_a_shape_that_is_too_small_for_the_mass_is_rejected():
     small = MassInBox(tupled(1e-3 * LOW), tupled(1e-3 * HIGH))
     with pytest.raises(TermError, match=r"denser than any material: check its lengths"):
         estimate_body([log_of_cuboid()], EstimatorSettings(terms=(small,)))

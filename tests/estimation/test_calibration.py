@@ -57,7 +57,7 @@ def shift_of(plain: Recording, other: Recording) -> np.ndarray:
     return after - before
 
 
-def test_a_number_is_of_each_axis_and_of_what_they_have_in_common():
+def test_scalar_accuracy_covers_axis_and_common_errors():
     """WeightInputs of a kind then vary together by half of it, and those of two kinds do not."""
     deviations, crosstalk = gain_deviations(0.02)
     assert crosstalk is None
@@ -69,7 +69,7 @@ def test_a_number_is_of_each_axis_and_of_what_they_have_in_common():
     assert_close(gain_deviations([0.02, 0.02])[0], deviations, 0.0)
 
 
-def test_six_numbers_are_of_the_channels_and_a_matrix_is_of_each_entry():
+def test_vector_accuracy_is_per_channel_and_matrix_per_entry():
     six = [0.01, 0.02, 0.03, 0.04, 0.05, 0.06]
     deviations, crosstalk = gain_deviations(six)
     assert deviations.tolist() == [*six, 0.0, 0.0]
@@ -125,7 +125,7 @@ def test_a_gain_of_the_sensor_is_in_the_interval_of_its_offset():
     assert (estimate.bias_half_widths[0, :3] > 1.96 * 0.02 * np.abs(bias[:3]) * 0.8).all()
 
 
-def test_the_offset_of_a_log_whose_gains_are_off_is_that_of_its_readings():
+def test_the_offset_of_a_log_whose_gains_are_off_matches_its_readings():
     bias = np.array([5.0, -3.0, 8.0, 0.1, 0.2, -0.3])
     G = np.diag([1.0, 1.0, 1.05, 1.0, 1.0, 1.0])
     estimate = identify.fit(scaled(log_of(wrench="body", bias=bias), G)).estimate

@@ -206,7 +206,7 @@ def test_the_bound_is_tight_at_the_solution(seed, mass_known):
     )
 
 
-def test_eigenvalues_are_those_of_each_body():
+def test_eigenvalues_match_each_body():
     rng = np.random.default_rng(2)
     bodies = [random_body(rng) for _ in range(2)]
     found = scaled_eigenvalues(np.concatenate((*bodies, [1.0, 2.0])), 2)
@@ -216,7 +216,7 @@ def test_eigenvalues_are_those_of_each_body():
 
 
 @pytest.mark.parametrize("name", TERMS)
-def test_a_point_that_meets_all_terms_and_is_not_the_optimum_is_refused(name):
+def test_a_point_that_meets_all_terms_and_is_not_the_optimum_is_rejected(name):
     rng = np.random.default_rng(3)
     problem, rows = random_problem(rng, name)
     solution = cone_program(SPACE, problem.terms).solve(problem.A, problem.b, problem.scaling)
@@ -274,7 +274,7 @@ def test_certificate_rejects_nan():
         certify(problem, replace(solution, theta=nothing))
 
 
-def test_cones_that_cannot_be_certified_are_refused():
+def test_cones_that_cannot_be_certified_are_rejected():
     x = cp.Variable(3)
     problem = cp.Problem(cp.Minimize(x[0]), [cp.ExpCone(x[0], x[1], x[2])])
     dims = problem.get_problem_data("CLARABEL")[0]["dims"]

@@ -96,7 +96,7 @@ def test_a_log_has_the_groups_that_it_can_have(log, expected):
     assert names_of(EffectModel.of([log])) == expected
 
 
-def test_a_moving_log_keeps_its_groups_beside_still_poses_of_the_same_sensor():
+def test_a_moving_log_keeps_its_groups_beside_static_poses_of_the_same_sensor():
     model = EffectModel.of([MOVING, STILL])
     assert model.sensors == (0, 0)
     assert names_of(model) == MOVED
@@ -114,7 +114,7 @@ def test_a_group_that_the_schema_leaves_out_is_absent_and_the_others_stay(name):
 
 
 @pytest.mark.parametrize("key", EFFECT_KEYS.values(), ids=EFFECT_KEYS)
-def test_a_size_of_the_schema_is_that_of_the_prior_in_si(key):
+def test_effect_size_of_schema_sets_prior_in_si(key):
     given = 0.5 * key.size
     model = EffectModel.of([with_schema(MOVING, effects={key.name: given})])
     if key.name.endswith("drift"):
@@ -232,7 +232,7 @@ def moments(log: Recording, M: np.ndarray | None = None) -> np.ndarray:
 
 
 @pytest.mark.parametrize("log", LOGS.values(), ids=LOGS)
-def test_effects_of_the_readings_are_what_a_log_of_other_readings_has(log):
+def test_reading_effects_match_log_with_changed_readings(log):
     """First gains, then crosstalk, then the turn, of what was logged."""
     model, rng = EffectModel.of([log]), np.random.default_rng(0)
     eta = np.zeros(model.count)
@@ -251,7 +251,7 @@ def test_effects_of_the_readings_are_what_a_log_of_other_readings_has(log):
 
 
 @pytest.mark.parametrize("name", [name for name in LOGS if name != "of an accelerometer"])
-def test_a_tilt_is_what_a_log_under_tilted_gravity_has(name):
+def test_tilt_effect_matches_log_under_tilted_gravity(name):
     log, tilt = LOGS[name], np.array([0.01, -0.02])
     model = EffectModel.of([log])
     eta = np.zeros(model.count)

@@ -163,13 +163,13 @@ def test_a_drift_of_a_moving_log_is_found_at_its_size_and_intervals_are_narrower
 
 @pytest.mark.parametrize("seed", few_or_many(0, 1))
 @pytest.mark.parametrize("share", [0.01, 0.03, 0.1])
-def test_the_body_of_still_poses_with_a_drift_is_inside_its_intervals(share, seed):
+def test_the_body_of_static_poses_with_a_drift_is_inside_its_intervals(share, seed):
     """Of few poses a drift that all channels share may be taken for their correlated noise."""
     result = identify.fit(drifting(still(seed), share * AMPLITUDES))
     assert farthest(result.estimate) < 2.0
 
 
-def test_means_of_a_drift_are_those_of_its_function_of_time():
+def test_means_of_a_drift_match_its_function_of_time():
     drift = LogDrift(np.random.default_rng(0).normal(size=(4, 6)))
     edges = np.array([0.0, 0.1, 0.35, 0.5, 1.0])
     expected = []
@@ -214,7 +214,7 @@ def test_a_gain_that_all_axes_have_in_common_is_in_the_interval_but_not_in_the_r
 
 
 @pytest.mark.parametrize("log", BOTH.values(), ids=BOTH)
-def test_without_effects_the_estimate_is_that_of_the_statistics(log):
+def test_without_effects_the_estimate_matches_the_statistics(log):
     result = identify.fit(without_effects(log))
     plain = without_small_faults(log)
     assert_close(result.estimate.parameters.phi, plain.parameters.phi, 1e-12)
@@ -252,7 +252,7 @@ def test_a_gain_that_all_channels_have_in_common_scales_the_body(log):
 
 
 @pytest.mark.parametrize("share", [1.0, 1e-2, 1e-4, 1e-6])
-def test_intervals_count_what_the_log_does_not_tell_of_effects_however_small_the_noise(share):
+def test_intervals_include_unidentified_effects_at_any_noise(share):
     turns = Rotation.random(24, rng=np.random.default_rng(3))
     noise = share * np.repeat([NOISE.force, NOISE.torque], 3)
     log = mapped(still_poses(PHI, turns, noise=noise, seed=3), CROSSTALK)
@@ -317,7 +317,7 @@ def test_delayed_log_is_corrected_alongside_static_poses():
 
 
 @pytest.mark.parametrize("logs", few_or_many(6, 12))
-def test_intervals_hold_the_bodies_of_logs_whose_effects_are_drawn(logs):
+def test_intervals_cover_the_bodies_of_logs_whose_effects_are_drawn(logs):
     rng, held = np.random.default_rng(5), []
     for seed in range(logs):
         across = UNITS[:, None] * rng.normal(size=(6, 6)) * (1.0 - np.eye(6)) / UNITS

@@ -25,7 +25,7 @@ def made():
     return phi, logs, estimate_body([logs[0].blocks(150.0), logs[1].blocks(100.0)])
 
 
-def test_residuals_are_those_of_the_samples_without_the_offset(made):
+def test_residuals_match_the_samples_without_the_offset(made):
     _, logs, estimate = made
     residuals = np.concatenate(
         [
@@ -63,7 +63,7 @@ def test_rows_of_no_recording_have_empty_log_ids(made):
     assert estimate.bias_half_widths.shape == (2, 6)
 
 
-def test_an_estimate_is_what_its_file_keeps(made):
+def test_saved_estimate_keeps_all_fields(made):
     _, _, estimate = made
     assert estimate.saved is estimate
 
@@ -81,7 +81,7 @@ def test_the_verdict_follows_the_findings_and_the_needs(made):
 
 
 @pytest.mark.parametrize("mass", [1e-3, 1.0, 1e5])
-def test_scaling_is_a_congruence_there_and_back(mass):
+def test_scaling_round_trip_is_a_congruence(mass):
     rng = np.random.default_rng(1)
     phi = random_body(rng, mass, 0.2 * np.cbrt(mass))
     length, com = 0.3 * np.cbrt(mass), phi[1:4] / phi[0]

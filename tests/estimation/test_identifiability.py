@@ -184,7 +184,7 @@ def radius_of(words: str) -> float:
     return 1e-3 * float(words.split()[-2])
 
 
-def test_seven_still_poses_without_noise_are_exact():
+def test_seven_static_poses_without_noise_are_exact():
     phi = random_body(np.random.default_rng(6))
     estimate = estimate_of(still(phi, 7, noise=0.0))
     errors = group_errors(estimate.parameters.phi, phi)

@@ -36,7 +36,7 @@ OFFSETS = tuple(f"{kind}{axis} offset" for kind in "ft" for axis in "xyz")
 
 
 @given(bodies(flat=False))
-def test_the_derivative_of_centre_and_central_inertia_is_that_of_finite_differences(phi):
+def test_the_derivative_of_centre_and_central_inertia_matches_finite_differences(phi):
     L = size_of(phi)
     steps = 1e-5 * phi[0] * np.repeat([1.0, L, L**2], [1, 3, 6])
     numeric = np.column_stack(
@@ -191,7 +191,7 @@ def test_offsets_and_unknowns_are_as_uncertain_as_if_all_were_fitted_at_once(bia
     assert not offset_half_widths(none, covariance_of(none)).any()
 
 
-def test_terms_bound_the_intervals_of_what_they_are_about():
+def test_terms_bound_intervals_of_their_quantities():
     rng = np.random.default_rng(8)
     phi = random_body(rng)
     log = samples(phi, rng, 60, noise=wrench_noise(phi, 0.1)).blocks()
@@ -208,7 +208,7 @@ def test_terms_bound_the_intervals_of_what_they_are_about():
     assert known.intervals["hx"] == free.intervals["hx"]
 
 
-def test_degrees_are_those_of_the_bands_an_unknown_rests_on():
+def test_degrees_match_the_bands_an_unknown_rests_on():
     """Of two groups that tell as much, the sum of theirs; never more than all there is."""
     phi = random_body(np.random.default_rng(3))
     fit = fit_of([coloured_log(phi, 0)])
@@ -228,7 +228,7 @@ def test_degrees_are_those_of_the_bands_an_unknown_rests_on():
     assert_close(degrees_of_freedom(noiseless), expected, 1e-6)
 
 
-def test_the_covariance_with_noise_in_the_motion_is_that_of_the_corrected_equations():
+def test_the_covariance_with_noise_in_the_motion_matches_the_corrected_equations():
     """B⁻¹ (H + X) B⁻¹ written out in SI."""
     phi = random_body(np.random.default_rng(3))
     noise = {"linear_acceleration": 1.5, "angular_acceleration": 6.0, "force": 0.2}

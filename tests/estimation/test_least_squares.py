@@ -41,7 +41,7 @@ def plain(log: Samples, offsets: Any = "per_log") -> np.ndarray:
 
 
 @given(seeds(), st.sampled_from(["per_log", "shared", "none"]))
-def test_ordinary_least_squares_is_that_of_all_rows(seed, bias):
+def test_ordinary_least_squares_matches_all_rows(seed, bias):
     rng = np.random.default_rng(seed)
     log = samples(random_body(rng), rng, 60, noise=0.3, bias=rng.normal(size=6))
     Y = newton_euler_regressor(log.motion)

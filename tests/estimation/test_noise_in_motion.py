@@ -40,7 +40,7 @@ def random_rows(rng: np.random.Generator, share: float):
 
 
 @given(seeds(), st.floats(0.01, 0.94))
-def test_noise_that_is_taken_off_is_that_of_the_normal_equations(seed, share):
+def test_noise_that_is_corrected_matches_the_normal_equations(seed, share):
     rows, noise = random_rows(np.random.default_rng(seed), share)
     A, b = subtract_noise_moment(rows, noise.T @ noise)
     size = np.linalg.norm(rows, axis=0)
@@ -143,7 +143,7 @@ def test_residual_covariance_is_used_without_predicted_noise():
     assert_close(silent.covariance(ratios, sizes[0]), [3.0 * np.eye(3)] * 2, 1e-12)
 
 
-def test_excess_has_the_shape_of_the_sensors_noise_as_far_as_that_is_what_was_predicted():
+def test_excess_has_shape_of_predicted_sensor_noise():
     of_motion, of_wrench = np.diag([0.0, 5.0, 5.0]), np.eye(3)
     predicted = of_motion + of_wrench
     coloured = predicted + 8.0 * of_wrench

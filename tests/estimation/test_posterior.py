@@ -154,7 +154,7 @@ def test_estimates_with_a_prior_cover_the_truth_where_the_prior_is_right(mass):
     assert shares.min() >= 0.8
 
 
-def test_a_prior_is_of_the_payload_where_there_is_a_carrier():
+def test_prior_applies_to_payload_with_carrier():
     rng = np.random.default_rng(3)
     payload, carrier = random_body(rng), random_body(rng, 3.0)
     logs = [log_of(phi, rng, 3e-3, 0.1) for phi in (payload + carrier, carrier)]

@@ -130,7 +130,7 @@ def test_cones_hold_the_true_axis(kind):
     assert (given[~sure] <= 0.09 * 400).all(), given
 
 
-def test_an_interval_ends_at_what_is_possible_and_loses_nothing_on_the_other_side():
+def test_interval_is_cut_at_consistency_boundary_on_one_side():
     phi = body(BODIES["rod"])
     covariance = spread_of(phi, 0.03)
     cut = intervals_of(phi, covariance, np.inf, DATA)
@@ -160,7 +160,7 @@ def test_the_level_of_independent_quantities_is_sidaks():
     assert_close(1.0 - level, 0.5 * (1.0 - 0.95**0.1), 0.05)
 
 
-def test_simultaneous_intervals_hold_all_at_once():
+def test_simultaneous_intervals_cover_all_at_once():
     """Ten parameters and twelve functions of them; those of one each hold less often together."""
     phi = body(BODIES["brick"])
     covariance = spread_of(phi, 0.01)

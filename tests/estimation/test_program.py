@@ -203,7 +203,7 @@ def test_the_compiled_program_can_be_given_other_data_and_units_again_and_again(
         assert max(term.violation(x, scaling) for term in terms) < 1e-7
 
 
-def test_the_program_of_two_bodies_and_scalars_is_that_of_each_where_the_data_are():
+def test_joint_program_separates_into_bodies_and_scalars():
     """Block-diagonal data: each body as alone, each scalar clipped to its bounds."""
     scalars = (Scalar("low", low=1.0), Scalar("high", high=2.0), Scalar("free"))
     space = ParameterSpace(("one", "other"), scalars)

@@ -190,7 +190,7 @@ def test_a_group_that_measured_nothing_is_named():
         solve(A, dead, groups=groups)
 
 
-def test_rows_that_do_not_identify_a_mass_or_have_another_sign_are_refused():
+def test_rows_that_do_not_identify_a_mass_or_have_another_sign_are_rejected():
     rng = np.random.default_rng(11)
     phi = random_body(rng)
     A, b, groups = stacked(samples(phi, rng, 100, noise=wrench_noise(phi, 0.01)))

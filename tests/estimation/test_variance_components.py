@@ -53,7 +53,7 @@ def log_posterior(T: np.ndarray, t: np.ndarray, sizes) -> float:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_effects_of_known_sizes_are_those_of_the_dense_formula_with_their_covariance(seed):
+def test_effects_of_known_sizes_match_the_dense_formula_with_their_covariance(seed):
     rng = np.random.default_rng(seed)
     T, sigma = rng.normal(size=(20, 9)), np.exp(rng.normal(size=9))
     t = rng.normal(size=20)
@@ -68,7 +68,7 @@ def test_effects_of_known_sizes_are_those_of_the_dense_formula_with_their_covari
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_effects_of_sizes_that_are_found_are_those_of_the_dense_formula_at_these(seed):
+def test_effects_of_sizes_that_are_found_match_the_dense_formula_at_these(seed):
     T, t, _ = equations(seed)
     found = random_effects(T, t, COMPONENTS)
     spread = spread_of(found.sizes)
@@ -169,7 +169,7 @@ def test_component_above_its_cap_is_flagged():
     assert not small.at_cap.any()
 
 
-def test_intervals_hold_effects_whose_sizes_are_drawn_from_the_prior():
+def test_intervals_cover_effects_whose_sizes_are_drawn_from_the_prior():
     rng, held = np.random.default_rng(8), []
     for _ in range(200):
         sizes = [1.0, 1.0, 1.0]

@@ -66,7 +66,7 @@ def test_a_body_may_be_given_in_several_ways(tmp_path, document):
         None,
     ],
 )
-def test_a_document_without_a_body_is_refused(tmp_path, document):
+def test_a_document_without_a_body_is_rejected(tmp_path, document):
     path = write(tmp_path / "e.json", document)
     with pytest.raises(ModelError, match=r"no body|expected a JSON object") as caught:
         read_estimate(path)
@@ -150,7 +150,7 @@ def pairs(table: dict[str, list]) -> list[tuple[str, object]]:
 
 
 @pytest.mark.parametrize(("key", "value"), pairs(BAD_BODIES))
-def test_a_bad_body_or_version_is_refused_with_the_file_and_the_key(tmp_path, key, value):
+def test_a_bad_body_or_version_is_rejected_with_the_file_and_the_key(tmp_path, key, value):
     others = TEN if key in ("phi", "schema_version") else COM
     path = write(tmp_path / "e.json", others | {key: value})
     with pytest.raises(ModelError, match=r"expected|no 'hx'|update") as caught:
@@ -159,9 +159,7 @@ def test_a_bad_body_or_version_is_refused_with_the_file_and_the_key(tmp_path, ke
 
 
 @pytest.mark.parametrize(("place", "value"), pairs(BAD_VALUES))
-def test_a_bad_value_is_refused_with_the_file_and_the_key_though_the_digest_holds(
-    path, place, value
-):
+def test_invalid_value_with_valid_digest_reports_file_and_key(path, place, value):
     with pytest.raises(ModelError, match=re.escape(place)) as caught:
         read_estimate(seal(change(path, place, to=value)))
     assert str(caught.value).startswith(f"{path}: ")
@@ -284,7 +282,7 @@ def test_read_parameters_rejects_edited_file(path):
 
 
 @pytest.mark.parametrize("key", FULL.to_dict())
-def test_a_key_that_is_missing_or_misspelt_is_refused(path, key):
+def test_a_key_that_is_missing_or_misspelt_is_rejected(path, key):
     document = content(path)
     value = document.pop(key)
     with pytest.raises(ModelError, match=f"'{key}'|there is no schema_version"):

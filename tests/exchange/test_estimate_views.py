@@ -46,7 +46,7 @@ def test_a_table_has_the_parameters_with_their_intervals(result):
     assert set(frame["decided_by"]) == {"data"}
 
 
-def test_plain_data_are_those_of_the_file(result, tmp_path):
+def test_plain_data_match_the_file(result, tmp_path):
     path = result.estimate.save(tmp_path / "estimate.json")
     assert result.estimate.to_dict() == json.loads(path.read_text())
     read = read_estimate(path)

@@ -23,7 +23,7 @@ def random_added_mass(seed: int) -> np.ndarray:
 
 
 @given(seeds(), poses(), vectors(6, 3.0))
-def test_energy_and_momentum_are_those_of_the_same_motion_in_every_frame(seed, X_AB, V_B):
+def test_energy_and_momentum_match_the_same_motion_in_every_frame(seed, X_AB, V_B):
     A_B = random_added_mass(seed)
     A_A = added_mass_in_frame(A_B, X_AB)
     V_A = adjoint(X_AB) @ V_B

@@ -17,7 +17,7 @@ def twist(phi: np.ndarray, unit: np.ndarray) -> np.ndarray:
 
 
 @given(seeds())
-def test_momentum_and_energy_are_those_of_moving_points(seed):
+def test_momentum_and_energy_match_moving_points(seed):
     rng = np.random.default_rng(seed)
     points, weights, V = rng.normal(size=(9, 3)), rng.uniform(0.1, 1.0, 9), rng.normal(size=6)
     velocities = V[:3] + np.cross(V[3:], points)
@@ -29,7 +29,7 @@ def test_momentum_and_energy_are_those_of_moving_points(seed):
 
 
 @given(bodies(), vectors(6), poses())
-def test_momentum_in_another_frame_is_that_of_the_body_seen_from_there(phi, unit, X):
+def test_momentum_in_another_frame_matches_the_body_seen_from_there(phi, unit, X):
     L = size_of(phi)
     X_AB = Pose(X.rotation, X.position * L)
     V = twist(phi, unit)

@@ -73,7 +73,7 @@ def test_zero_parameters_are_consistent_massless_frame():
 
 
 @given(bodies(flat=True, offset=0.0), st.integers(3, 9))
-def test_a_plate_or_rod_in_print_is_possible_or_impossible_by_rounding(phi, digits):
+def test_a_plate_or_rod_in_print_is_possible_or_inconsistent_by_rounding(phi, digits):
     unit = 10.0 ** (np.floor(np.log10(np.abs(phi[4:]).max())) + 1 - digits)
     printed = np.r_[phi[:4], unit * np.round(phi[4:] / unit)]
     half_units = np.r_[np.zeros(4), np.full(6, 0.5 * unit)]

@@ -25,7 +25,7 @@ def read(angles: np.ndarray, log: Recording, kind: str, unit: str, **of_log: obj
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_degrees_called_radians_are_refused_with_the_line_to_change(kind):
+def test_degrees_called_radians_are_rejected_with_the_line_to_change(kind):
     log = moving(3, 20.0)
     angles = KINDS[kind](Rotation.from_quat(log.signals["quaternion"]))
     wrong = read(angles, log, kind, "rad")

@@ -85,7 +85,7 @@ def test_a_rate_leaves_the_gap_of_a_dropped_row(write, schema, lines):
     np.testing.assert_array_equal(recording.time, np.delete(np.arange(20), 5) / 1000)
 
 
-def test_time_that_goes_back(write, schema, lines):
+def test_decreasing_time_is_rejected(write, schema, lines):
     stamps = [str(i / 100) for i in range(20)]
     stamps[12] = "0.055"
     with pytest.raises(LogError, match=r"line 14: time goes back from 0.11 to 0.055; ") as caught:
@@ -97,7 +97,7 @@ def test_time_that_goes_back(write, schema, lines):
         read_log(write(stamped(lines, stamps)), schema(log={"time_unit": "ns"}))
 
 
-def test_time_that_never_advances(write, schema, lines):
+def test_constant_time_is_rejected(write, schema, lines):
     with pytest.raises(
         LogError, match=r"time never advances: all 20 rows are stamped 7\.5"
     ) as caught:

@@ -93,7 +93,7 @@ def test_a_sensor_elsewhere_and_a_late_wrench_have_it_added_back_too():
     assert_close(identify.fit(read_log(shifted, schema)).estimate.parameters.phi, PHI, 1e-4)
 
 
-def test_still_poses_have_it_added_back():
+def test_static_poses_have_it_added_back():
     rotations = PATH.rotation(TIME[::100])
     whole = still_poses(PHI, rotations)
     weight = MASS * rotations.inv().apply(GRAVITY)

@@ -519,7 +519,7 @@ def test_mat_7_3_arrays_are_transposed(columns, reference, tmp_path):
     assert_same(read_log(path, MAT_SCHEMA), reference)
 
 
-def test_a_variable_that_claims_to_be_huge_is_refused(tmp_path):
+def test_a_variable_that_claims_to_be_huge_is_rejected(tmp_path):
     path = tmp_path / "huge.mat"
     header = b"MATLAB 5.0 MAT-file".ljust(124) + struct.pack("<H", 0x100) + b"IM"
     inner = zlib.compress(struct.pack("<II", 14, LARGEST + 8) + bytes(100))

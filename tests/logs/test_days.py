@@ -58,6 +58,6 @@ def test_days_that_are_read_as_seconds_are_named_with_their_unit(tmp_path, rate_
     assert 'set `time_unit = "d"`' in caught.value.finding.remedy
 
 
-def test_a_first_schema_says_days(tmp_path):
+def test_first_schema_detects_days(tmp_path):
     path, *_ = in_days(tmp_path)
     assert 'time_unit = "d"' in first_schema(path).text

@@ -98,7 +98,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("effects", "message"), WRONG, ids=str)
-def test_a_wrong_size_is_refused_with_its_place(schema, arrays, effects, message):
+def test_a_wrong_size_is_rejected_with_its_place(schema, arrays, effects, message):
     document = schema()
     document["effects"] = effects
     with pytest.raises(SchemaError, match=message):
@@ -116,7 +116,7 @@ def test_a_wrong_value_in_a_file_names_the_file(tmp_path):
         load_schema(path)
 
 
-def test_no_table_and_a_key_in_another_table_are_refused(schema, arrays):
+def test_no_table_and_a_key_in_another_table_are_rejected(schema, arrays):
     with pytest.raises(SchemaError, match=r"\[effects\] expected a table, got False"):
         load_schema(schema(effects=False))
     with pytest.raises(SchemaError, match=r"from_arrays: effects expected a table, got False"):

@@ -236,7 +236,7 @@ def test_irregular_text_formats_are_guessed(arm, reference, tmp_path, kind):
     assert_close(log.time, reference.time, 1e-6)
 
 
-def test_a_row_of_units_says_the_units(arm, reference, tmp_path):
+def test_row_of_units_is_used(arm, reference, tmp_path):
     names, rows = rows_of(arm)
     small = [[row[0], *(repr(1e3 * float(x)) for x in row[1:4]), *row[4:]] for row in rows]
     units = ["[s]", *["[mm]"] * 3, *UNITS[4:11], *["[N m]"] * 3]
@@ -344,7 +344,7 @@ def test_every_preset_is_a_schema_with_its_fields_put_in():
         ("odd", "base -> camera"),
     ],
 )
-def test_the_frame_that_a_wrench_is_in_is_that_of_the_pose(arm, tmp_path, frame, chosen):
+def test_the_frame_that_a_wrench_is_in_matches_the_pose(arm, tmp_path, frame, chosen):
     pytest.importorskip("rosbags")
     from tests.logs.containers import Bag
 
@@ -360,7 +360,7 @@ def test_the_frame_that_a_wrench_is_in_is_that_of_the_pose(arm, tmp_path, frame,
     assert found["streams"]["wrench"]["topic"] == "/ft/wrench"
 
 
-def test_units_in_the_names_of_columns_are_those_of_the_schema(tmp_path, arm, reference):
+def test_units_in_the_names_of_columns_match_the_schema(tmp_path, arm, reference):
     columns = {"t": arm["t"]}
     for name, unit, scale, of in (
         ("Pos", "mm", 1e3, arm["p"]),
@@ -526,7 +526,7 @@ def test_kuka_angles_and_static_poses_are_recognised(arm, reference, tmp_path, n
         assert_same(log, reference, 1e-9)
 
 
-def test_a_motion_without_time_is_not_taken_for_still_poses(arm, tmp_path):
+def test_a_motion_without_time_is_not_taken_for_static_poses(arm, tmp_path):
     T, beside = matrices(arm)
     entries = {f"R{i}{j}": T[:, i, j] for i in range(3) for j in range(3)}
     del beside["t"]
@@ -535,7 +535,7 @@ def test_a_motion_without_time_is_not_taken_for_still_poses(arm, tmp_path):
 
 
 @pytest.mark.parametrize("names", ["Fx,Fy,Fz,Tx,Ty,Tz", "fx,fy,fz,tx,ty,tz"])
-def test_still_poses_need_no_position(arm, tmp_path, names):
+def test_static_poses_need_no_position(arm, tmp_path, names):
     rows = np.random.default_rng(1).permutation(len(arm["t"]))[:30]
     columns = {f"q{a}": arm["q"][rows, k] for k, a in enumerate("xyzw")}
     wrench = np.hstack([arm["f"], arm["tau"]])[rows].T

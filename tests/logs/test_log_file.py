@@ -70,7 +70,7 @@ def assert_same_rows(ours: Recording, theirs: Recording) -> None:
 
 
 @pytest.mark.parametrize("name", ["log.csv", "log.parquet"])
-def test_parts_are_those_of_the_log_read_whole(written, name):
+def test_parts_match_the_log_read_whole(written, name):
     log = opened(written / name, written / "schema.toml")
     whole = read_log(written / name, written / "schema.toml")
     assert (len(log), log.name, log.sha256) == (len(whole), whole.name, whole.sha256)
@@ -85,7 +85,7 @@ def test_parts_are_those_of_the_log_read_whole(written, name):
 
 
 @pytest.mark.parametrize("name", ["log.csv", "log.parquet"])
-def test_a_scan_of_the_file_is_that_of_the_recording(written, name):
+def test_a_scan_of_the_file_matches_the_recording(written, name):
     log = opened(written / name, written / "schema.toml")
     whole = read_log(written / name, written / "schema.toml")
     ours, theirs = scan(log, CUTOFF), scan(whole, CUTOFF)
@@ -162,7 +162,7 @@ def test_a_bad_row_far_down_is_named_with_its_line(written, tmp_path):
     assert part.value.row == whole.value.row == 3001
 
 
-def test_a_log_of_bad_rows_is_refused_as_a_whole(written, tmp_path):
+def test_a_log_of_bad_rows_is_rejected_as_a_whole(written, tmp_path):
     def edit(lines):
         for row in range(1500, 2300):
             lines[row] = lines[row].rsplit(b",", 1)[0] + b",nan"

@@ -106,7 +106,7 @@ def test_numbers_of_a_rotation_are_read_by_any_convention(pose):
     assert_same(patched(patched(log, patch), patch), other)
 
 
-def test_a_mount_that_is_turned_is_that_of_the_schema():
+def test_a_mount_that_is_turned_matches_the_schema():
     mount = {"translation": [0.0, 0.1, 0.0], "quaternion": [0.0, 0.0, 0.6, 0.8]}
     given = schema(wrench={"frame": "sensor", "mount": mount})
     turned = patched(read_log(TABLE, given), {"wrench.mount.quaternion": [0.6, 0.0, 0.0, 0.8]})

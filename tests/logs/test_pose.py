@@ -89,7 +89,7 @@ def test_every_representation_gives_the_same_poses(tmp_path, schema, angle):
 
 @settings(max_examples=20, deadline=None)
 @given(rng=seeds, order=st.sampled_from([*EULER_ORDERS, "x", "Z", "zy", "XY"]))
-def test_euler_angles_are_those_of_scipy(tmp_path_factory, schema, rng, order):
+def test_euler_angles_match_scipy(tmp_path_factory, schema, rng, order):
     angles = rng.uniform(-7.0, 7.0, (5, len(order)))
     angles[0, len(order) // 2] = np.pi / 2
     table = {"euler": list(range(len(order))), "order": order}
@@ -124,7 +124,7 @@ def test_the_position_of_the_body_may_be_in_other_axes_than_the_rotation_maps(
     np.testing.assert_allclose(signals["quaternion"], rotation.as_quat(), rtol=0, atol=1e-15)
 
 
-def test_axes_of_no_position_are_refused(tmp_path, schema):
+def test_axes_of_no_position_are_rejected(tmp_path, schema):
     table = {"quaternion": [0, 1, 2, 3], "position_axes": "body"}
     with pytest.raises(SchemaError, match="position_axes: there is no position"):
         read_columns(tmp_path, schema, table, np.eye(4), 4)
@@ -196,7 +196,7 @@ def test_invalid_rotation_reports_row(tmp_path, schema, table, bad, message):
     assert (caught.value.exit_code, caught.value.row, caught.value.column) == (2, 6, 0)
 
 
-def test_rows_are_those_of_the_file_also_after_others_were_dropped(write, schema, lines):
+def test_rows_match_the_file_also_after_others_were_dropped(write, schema, lines):
     fields = lines[9].split(",")
     lines[9] = ",".join([*fields[:4], "0", "0", "0", "0", *fields[8:]])
     lines[3] = "nan" + lines[3]

@@ -116,7 +116,7 @@ def test_noise_that_is_given_comes_in_si(tmp_path):
         ("[pose]\nangle_noise = 2e30", "angle_noise: expected a noise"),
     ],
 )
-def test_noise_that_no_signal_of_the_log_can_have_is_refused(tmp_path, key, message):
+def test_noise_that_no_signal_of_the_log_can_have_is_rejected(tmp_path, key, message):
     text = """
 [log]
 rate_hz = 100

@@ -268,12 +268,12 @@ def test_counter_wrap_applies_to_all_streams(write, schema, many):
         "nb" * 40,  # rows without anything
     ],
 )
-def test_logs_that_are_not_of_alternating_rows_are_refused(write, schema, many, kinds):
+def test_logs_that_are_not_of_alternating_rows_are_rejected(write, schema, many, kinds):
     with pytest.raises(LogError, match=r"of 80 rows are unusable"):
         read_log(write(alternating(many, kinds)), schema())
 
 
-def test_a_few_rows_that_lack_a_stream_are_dropped_as_ever(write, schema, many):
+def test_few_rows_without_a_stream_are_dropped(write, schema, many):
     recording = read_log(write(alternating(many, "bbbbbbbbbp" * 8)), schema())
     assert (len(recording), recording.streams, recording.dropped.not_finite) == (72, (), 8)
     allowed = schema(log={"drop_bad_rows": True})

@@ -139,7 +139,7 @@ def test_written_log_is_read_back(tmp_path, suffix, frame, include):
     assert_read_back(recording, tmp_path / f"log{suffix}")
 
 
-def test_still_poses_and_mounted_sensors_are_read_back(tmp_path):
+def test_static_poses_and_mounted_sensors_are_read_back(tmp_path):
     recording = synthetic_still_recording(PHI, rng=rng(), noise=Noise(position=0.1))
     assert_read_back(recording, tmp_path / "still.csv")
     X_BS = Pose.from_quaternion([0.5, 0.5, -0.5, 0.5], [0.1, 0.2, 0.3])

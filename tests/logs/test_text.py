@@ -464,7 +464,7 @@ def test_gzip_decompression_bomb_is_rejected(write, schema, lines, monkeypatch):
 
 @pytest.mark.parametrize("end", ["\n", "\r", ""])
 @pytest.mark.parametrize("fill", ["1", "1,"])
-def test_a_line_without_end_is_refused(write, schema, lines, fill, end):
+def test_a_line_without_end_is_rejected(write, schema, lines, fill, end):
     lines[3] = fill * (2**20 // len(fill)) + fill
     path = write("\n".join(lines[:4]) + end)
     with pytest.raises(LogError, match="line 4 is longer than 1048576 characters") as caught:

@@ -223,7 +223,7 @@ def of_rates(X_BC: Pose, twist: str, acceleration: str, kind: str) -> tuple[pd.D
         ("world", "body", "proper"),
     ],
 )
-def test_twist_and_acceleration_are_those_of_the_flange(twist, acceleration, kind):
+def test_twist_and_acceleration_match_the_flange(twist, acceleration, kind):
     table, schema = of_rates(X_FT, twist, acceleration, kind)
     moved = read_log(table, schema | {"body": {"tcp": TCP}})
     plain = read_log(*of_rates(Pose.identity(), twist, acceleration, kind))
@@ -301,7 +301,7 @@ def test_written_log_keeps_body_frame(tmp_path):
         ({"wrench": {"frame": "world"}}, {"wrench.frame": "body"}),
     ],
 )
-def test_a_log_that_is_read_otherwise_is_that_of_the_tool_point(wrong, patch):
+def test_patched_log_keeps_tool_point(wrong, patch):
     table, right = of_rates(X_FT, "body", "world", "classical")
     right["body"] = {"tcp": TCP}
     right["wrench"]["frame"] = {"body": "world", "world": "body"}.get(
@@ -394,7 +394,7 @@ def test_logs_of_a_fit_require_equal_body_frame():
             identify.fit([first, read_log(shifted, schema | {"body": body})])
 
 
-def test_a_velocity_without_its_pose_in_the_same_rows_is_refused(tmp_path):
+def test_a_velocity_without_its_pose_in_the_same_rows_is_rejected(tmp_path):
     table, schema = of_rates(X_FT, "world", "world", "classical")
     del schema["acceleration"]
     table[["t", *names("p"), *names("r")]].iloc[::2].to_csv(tmp_path / "pose.csv", index=False)

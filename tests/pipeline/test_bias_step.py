@@ -20,7 +20,7 @@ def codes(result):
 
 @pytest.mark.parametrize("shares", few_or_many((0.25, 0.7), (0.5,)))
 @pytest.mark.parametrize("size", mostly_slow([0.4, 1.0], {0.4}))
-def test_zeroing_with_the_payload_on_is_named_and_taken_off(shares, size):
+def test_zeroing_with_the_payload_on_is_named_and_corrected(shares, size):
     log = zeroed(logged(exact(3)), shares, size)
     found = identify.fit(log)
     assert (codes(found)[0], found.verdict.usable) == ("bias_step", "no")
@@ -33,7 +33,7 @@ def test_zeroing_with_the_payload_on_is_named_and_taken_off(shares, size):
     assert low < PHI[0] < high
 
 
-def test_force_that_comes_and_goes_is_a_contact():
+def test_transient_force_is_a_contact():
     log = logged(exact(3))
     wrench = wrench_of(log)
     third = len(wrench) // 3

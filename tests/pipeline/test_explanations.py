@@ -283,7 +283,7 @@ def test_ambiguous_units_are_all_listed_and_not_applied():
         _correction([scanned], checks, "torque_unit", ())
 
 
-def test_a_tie_of_units_is_refused_by_either_code():
+def test_a_tie_of_units_is_rejected_by_either_code():
     """As where the log does not tell the body's size, and so no density."""
     texts = ("the force is in kN, not in N", "the torque is in Nmm, not in Nm")
     point = np.eye(10)[0]

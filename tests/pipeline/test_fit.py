@@ -197,7 +197,7 @@ def test_infeasible_com_box_states_remedy():
         ),
     ],
 )
-def test_choices_of_another_type_are_refused(choice, message):
+def test_choices_of_another_type_are_rejected(choice, message):
     with pytest.raises(SchemaError, match=message):
         fit(log(7), **choice)
 
@@ -212,7 +212,7 @@ def test_non_recording_error_names_readers(thing):
         fit(thing)
 
 
-def test_provenance_is_plain_json_and_says_how_it_was_made(result, tmp_path):
+def test_provenance_is_plain_json_with_command_and_options(result, tmp_path):
     provenance = json.loads(json.dumps(result.estimate.provenance, allow_nan=False))
     assert provenance["command"] == "identify fit a.csv b.csv"
     assert provenance["options"] == {
@@ -262,7 +262,7 @@ def test_gravity_of_the_settings_replaces_that_of_the_log():
     assert right.estimate.provenance["options"]["gravity"] == (0.0, 0.0, -1.625)
 
 
-def test_still_poses_give_mass_and_centre_and_mark_the_rest(still):
+def test_static_poses_give_mass_and_centre_and_mark_the_rest(still):
     assert_close(still.estimate.parameters.mass, 1.0, 0.01)
     assert {still.estimate.decided_by[name] for name in NAMES[4:]} == {"default"}
     assert still.validation.replay is None
@@ -351,7 +351,7 @@ def test_empty_and_duplicate_logs_are_rejected():
     ("dead", "value", "mass"),
     [("force", 0.0, None), ("torque", 1.7, None), ("torque", 0.0, 1.0), ("force", 1.7, 1.0)],
 )
-def test_a_sensor_that_never_changes_is_refused_with_its_value(dead, value, mass):
+def test_a_sensor_that_never_changes_is_rejected_with_its_value(dead, value, mass):
     """A known mass excuses a force of zero, and nothing else."""
     recording = log(14)
     constant = np.full_like(recording.signals[dead], value)
@@ -385,7 +385,7 @@ def test_invalid_settings_are_rejected(options, message):
     assert caught.value.exit_code == 2
 
 
-def test_options_of_a_fit_are_those_of_its_settings():
+def test_options_of_a_fit_match_its_settings():
     names = {name for name in FitSettings.__dataclass_fields__ if name != "unloaded"}
     assert set(FitOptions.__annotations__) == names
     assert all(f"`{name}`" in fit.__doc__ for name in names)

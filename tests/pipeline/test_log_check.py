@@ -352,7 +352,7 @@ def test_rounding_is_no_fault_and_the_delay_of_an_exact_log_is_noted():
     assert_close(note.evidence["size"], [LATE], 0.01)
 
 
-def test_the_report_marks_the_small_faults_that_stand_out(late_check):
+def test_report_marks_significant_small_faults(late_check):
     rows = _effects(late_check.result.checks.effects).rows
     (noted,) = (row for row in rows if not row.muted)
     assert noted.cells[0].text == "delay, delay"

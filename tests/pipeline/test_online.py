@@ -52,7 +52,7 @@ def test_samples_give_the_statistics_of_the_same_blocks_of_their_log(log, monkey
     assert_close(ours.noise_rows, theirs.noise_rows, 1e-5, scale=np.abs(theirs.noise_rows).max())
 
 
-def test_the_estimate_is_that_of_the_log_to_a_share_of_its_standard_errors(log):
+def test_the_estimate_matches_the_log_to_a_share_of_its_standard_errors(log):
     fit, theirs = identify.OnlineFit(**SAID), identify.fit(without_effects(log)).estimate
     given(log, fit)
     fit.finish()

@@ -46,7 +46,7 @@ def errors(result: identify.FitResult) -> np.ndarray:
     return np.abs(estimate.parameters.phi - BODY.phi) / (0.5 * (high - low))
 
 
-def test_intervals_hold_where_steps_are_five_times_the_noise(monkeypatch):
+def test_intervals_cover_where_steps_are_five_times_the_noise(monkeypatch):
     logs = [without_effects(logged(seed)) for seed in range(2)]
     found = [identify.fit(log) for log in logs]
     assert all("wrench_rounded" in [f.code for f in each.all_findings] for each in found)

@@ -77,7 +77,7 @@ def test_the_same_tool_with_its_pose_alone_is_found_by_differentiation(shared_da
     assert errors.inertia < 0.05
 
 
-def test_seven_still_poses_of_a_real_sensor(shared_data):
+def test_seven_static_poses_of_a_real_sensor(shared_data):
     recording = read_log(
         shared_data / "axia80_static", shared_data / "schemas" / "axia80_static.toml"
     )

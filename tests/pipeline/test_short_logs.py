@@ -62,7 +62,7 @@ def test_a_fit_of_five_seconds_names_a_sensor_that_is_turned_by_more_than_a_righ
     assert_close(right.estimate.mass, PHI[0], 0.02)
 
 
-def test_an_offset_that_drifts_within_twelve_seconds_is_noted_and_taken_off():
+def test_an_offset_that_drifts_within_twelve_seconds_is_noted_and_corrected():
     log = moving(4, 12.0)
     found = fit(with_wrench(log, ramp(log)))
     assert set(graver(found)) <= {"imprecise"}

@@ -106,7 +106,7 @@ def test_mass_predicted_by_reading_matches_corrected_fit():
     assert low < found.evidence["mass"] < high
 
 
-def test_a_box_in_other_axes_is_an_error_that_names_it_and_says_by_how_much():
+def test_contradicted_box_is_named_with_its_violation():
     com = PHI[1:4] / PHI[0]
     x, y, z = (com[2], com[0], com[1] + 0.04)
     box = ComInBox((x - 0.01, y - 0.01, z - 0.01), (x + 0.01, y + 0.01, z + 0.01))

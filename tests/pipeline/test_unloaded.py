@@ -132,7 +132,7 @@ def test_held_out_scores_use_moving_bodies(noisy):
     assert noisy.estimate.r_squared == noisy.carrier.estimate.r_squared
 
 
-def test_the_covariance_of_what_moved_is_that_of_its_own_fit():
+def test_covariance_of_moving_bodies_matches_separate_fit():
     loaded, empty = map(without_effects, both(PAYLOAD, 1))
     noisy = identify.fit(loaded, unloaded=[empty])
     for number, one in enumerate((loaded, empty)):
@@ -187,7 +187,7 @@ def test_log_given_as_loaded_and_unloaded_is_rejected():
         ({"X_BS": HIGHER}, r"mount of the sensor is .*\[wrench\] mount"),
     ],
 )
-def test_logs_in_different_frames_are_refused(change, said):
+def test_logs_in_different_frames_are_rejected(change, said):
     loaded, empty = (
         replace(one, frames={"wrench": "sensor"}, X_BS=Pose.identity())
         for one in both(PAYLOAD, 1, include="pose")

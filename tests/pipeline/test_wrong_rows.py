@@ -47,7 +47,7 @@ def test_clean_or_uniquely_informative_rows_are_not_reported(seed):
     assert wrong_rows(rows_of(tilted, seed)) == ()
 
 
-def test_sensor_that_warms_up_over_still_poses_has_no_wrong_rows():
+def test_sensor_that_warms_up_over_static_poses_has_no_wrong_rows():
     log = still(3, 16)
     fading = np.exp(-np.arange(16) / 1.5)[:, None] * [0.04, -0.03, 0.05, 0.002, 0.003, -0.002]
     drifting = with_wrench(log, wrench_of(log) + fading * WEIGHT)
@@ -86,7 +86,7 @@ def test_torque_of_a_centre_of_mass_on_the_axis_is_no_dead_channel():
         assert "dead_channel" not in [one.code for one in fit(log).findings]
 
 
-def test_mass_of_still_poses_that_few_arms_hold_is_a_warning():
+def test_mass_of_static_poses_that_few_arms_hold_is_a_warning():
     turns = Rotation.random(14, rng=np.random.default_rng(4))
     phi = InertialParameters.from_com(390.0, [0.1, 0.0, 0.2], 8.0 * np.eye(3)).phi
     found = fit(still_poses(phi, turns, noise=np.repeat([0.5, 0.1], 3), seed=1)).findings
@@ -105,7 +105,7 @@ NOT_HELD = [
 @pytest.mark.parametrize(
     ("force", "torque", "decimals", "reason"), mostly_slow(NOT_HELD, NOT_HELD[1:])
 )
-def test_still_poses_in_counts_or_in_thousandths_are_an_error(force, torque, decimals, reason):
+def test_static_poses_in_counts_or_in_thousandths_are_an_error(force, torque, decimals, reason):
     log = still(3)
     scaled = {"force": force * log.signals["force"], "torque": torque * log.signals["torque"]}
     scaled = {name: np.round(values, decimals) for name, values in scaled.items()}
@@ -126,7 +126,7 @@ def test_heavy_payload_of_a_large_arm_is_not_refused():
 
 
 @pytest.mark.parametrize("seed", mostly_slow([17, 50, 82, 6, 9, 16], {17, 82}))
-def test_few_still_poses_without_fault_raise_no_alarm(seed):
+def test_few_static_poses_without_fault_raise_no_alarm(seed):
     turns = Rotation.random(8, rng=np.random.default_rng(seed))
     log = still_poses(PHI, turns, noise=np.repeat([0.03, 0.002], 3), seed=seed)
     assert {one.severity for one in check_logs(log).findings} <= {"info"}

@@ -10,7 +10,7 @@ from tests.strategies import seeds
 
 
 @given(seeds(), st.integers(1, 60))
-def test_residual_norm_is_that_of_all_rows(seed, count):
+def test_residual_norm_matches_all_rows(seed, count):
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(count, 11))
     problem = LinearProblem.from_rows(rows, equations=count)

@@ -92,7 +92,7 @@ def test_a_lag_of_first_order_is_undone_by_the_first_derivative():
 
 
 @pytest.mark.parametrize("mounted", [False, True])
-def test_a_sensor_that_stands_turned(mounted):
+def test_map_of_rotated_sensor(mounted):
     angles = np.array([0.3, -0.2, 0.5])
     turn = Rotation.from_rotvec(angles)
     log = record(PATH, PHI, TIME, POSE, wrench="sensor", X_BS=X_BS) if mounted else LOG
@@ -114,7 +114,7 @@ def test_gravity_that_is_tilted_and_of_another_size():
     assert_maps(gravity_map(change), LOG, meant, 1e-12)
 
 
-def test_gravity_acts_on_still_poses_as_on_moving_ones():
+def test_gravity_acts_on_static_poses_as_on_moving_ones():
     change = np.array([0.4, -0.2, 0.1])
     log = still_poses(PHI, Rotation.random(8, random_state=0))
     rows = prepare(log, wide=True).rows @ gravity_map(change)
@@ -169,7 +169,7 @@ def test_log_correction_maps_transform_noise():
 
 
 @pytest.mark.parametrize("statistics_of", [block_statistics, fold_statistics])
-def test_a_fit_of_wide_statistics_is_that_of_narrow_ones(statistics_of):
+def test_a_fit_of_wide_statistics_matches_narrow_ones(statistics_of):
     noise = {"force": 0.1, "torque": 0.01, "quaternion": 1e-3}
     log = record(PATH, PHI, TIME, POSE, noise=noise)
     wide, narrow = (

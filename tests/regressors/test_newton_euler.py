@@ -142,7 +142,7 @@ def test_wrench_moves_with_the_frame(phi, motion, X_CB):
 
 
 @given(motions())
-def test_regressor_is_that_of_pinocchio(pinocchio, motion):
+def test_regressor_matches_pinocchio(pinocchio, motion):
     a, w, alpha = (x[0] for x in parts(motion))
     v = np.array([1.0, -2.0, 0.5])
     theirs = pinocchio.bodyRegressor(
@@ -154,7 +154,7 @@ def test_regressor_is_that_of_pinocchio(pinocchio, motion):
 
 
 @given(motions())
-def test_regressor_is_that_of_rigeo(rigeo, motion):
+def test_regressor_matches_rigeo(rigeo, motion):
     a, w, alpha = (x[0] for x in parts(motion))
     v = np.array([-0.3, 0.7, 1.1])
     theirs = rigeo.RigidBody.regressor(

@@ -78,7 +78,7 @@ def test_chunks_of_whole_blocks_give_the_same_statistics():
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_the_estimate_is_that_of_the_whole_where_derivatives_cross_the_edges():
+def test_the_estimate_matches_the_whole_where_derivatives_cross_the_edges():
     recording = log(100.0, POSE)
     found, whole = scan(recording, CUTOFF), prepare(recording, CUTOFF.cutoff_hz)
     ours, theirs = estimate_body([found.statistics]), estimate_body([block_statistics(whole)])
@@ -166,7 +166,7 @@ def test_scan_without_validation_has_same_statistics_and_no_states():
 
 
 @pytest.mark.parametrize("most", [7, 200, 450, 799])
-def test_a_series_keeps_whole_stretches_as_far_as_there_is_room(most):
+def test_series_keeps_complete_stretches_within_limit(most):
     whole = scan(log(60.0))
     few = whole.thinned(most)
     assert 0 < len(few.rows) <= most < len(whole.rows)
@@ -179,7 +179,7 @@ def test_a_series_keeps_whole_stretches_as_far_as_there_is_room(most):
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_the_noise_of_signals_is_that_of_the_chunks_on_average_or_what_was_given():
+def test_signal_noise_is_mean_over_chunks_or_given_value():
     recording = log(80.0, POSE)
     found, whole = scan(recording, CUTOFF), prepare(recording, 4.97).signal_noise
     assert found.signal_noise.names == whole.names

@@ -25,7 +25,7 @@ def test_single_body_uses_unprefixed_names():
     assert ONE_BODY.scalar_slice == slice(10, 10)
 
 
-def test_errors_name_what_is_wrong():
+def test_errors_name_the_invalid_argument():
     with pytest.raises(ProblemError, match="no body 'tool' among payload, carrier"):
         SPACE.body_slice("tool")
     with pytest.raises(ProblemError, match="at least one body"):

@@ -219,7 +219,7 @@ def test_logs_of_few_rows_and_of_many_join():
 
 
 @given(seeds())
-def test_mapped_statistics_are_those_of_the_mapped_rows(seed):
+def test_mapped_statistics_match_the_mapped_rows(seed):
     rng = np.random.default_rng(seed)
     one = random_statistics(rng, ("a", "b"))
     M = rng.normal(size=(6, 4))
@@ -237,7 +237,7 @@ def test_mapped_statistics_are_those_of_the_mapped_rows(seed):
 
 
 @given(seeds())
-def test_narrowed_statistics_are_those_of_the_leading_columns(seed):
+def test_narrowed_statistics_match_the_leading_columns(seed):
     """Of cells with fewer rows than a fit's columns, with some more, and with many."""
     rng = np.random.default_rng(seed)
     wide = replace(layout_of((("x",),), 9), fit=4)

@@ -76,7 +76,7 @@ def assert_as_all_rows(rng, data, empty=()) -> System:
 @all_kinds
 @all_offsets
 @given(seed=seeds(), logs=st.integers(1, 3), alike=st.booleans(), constant=st.booleans())
-def test_a_fit_is_that_of_all_rows_stacked(channels, offsets, seed, logs, alike, constant):
+def test_a_fit_matches_all_rows_stacked(channels, offsets, seed, logs, alike, constant):
     rng = np.random.default_rng(seed)
     kind = {"logs": logs, "channels": channels, "alike": alike, "constant": constant}
     assert_as_all_rows(rng, random_data(rng, offsets, **kind))
@@ -238,7 +238,7 @@ def test_means_and_bands_are_as_all_rows_with_an_offset_of_their_own(offsets, se
 
 
 @given(seeds())
-def test_information_of_bands_is_that_of_their_rows(seed):
+def test_information_of_bands_matches_their_rows(seed):
     """BᵀWB, and of the means what no offset takes."""
     rng = np.random.default_rng(seed)
     data = random_data(rng, "per_log", channels=BANDS, means=True, empty=(3,))

@@ -13,7 +13,7 @@ from identify.regressors.triangular import (
 from tests.close import assert_close
 
 
-def test_factors_and_inverses_are_those_of_general_matrices():
+def test_factors_and_inverses_match_general_matrices():
     rng = np.random.default_rng(2)
     for k in (1, 4, 10):
         rows, N = rng.normal(size=(3 * k, k)), rng.normal(size=(k, k))
@@ -33,7 +33,7 @@ def test_factors_and_inverses_are_those_of_general_matrices():
     [cholesky, invert_triangular, lambda R: solve_transposed(R, np.ones(2))],
     ids=["root", "inverse", "solution"],
 )
-def test_a_singular_factor_is_refused(solved):
+def test_a_singular_factor_is_rejected(solved):
     with pytest.raises(np.linalg.LinAlgError, match=r"singular|not positive definite"):
         solved(np.diag([1.0, 0.0]))
 

@@ -68,7 +68,7 @@ def test_any_number_of_samples_around_the_chunk_length_is_counted_once(count):
         assert_close(statistics.effective_samples.sum(), count, 1e-14)
 
 
-def test_the_equations_of_a_sample_are_those_of_newton_and_euler():
+def test_the_equations_of_a_sample_match_newton_and_euler():
     rng = np.random.default_rng(4)
     data = samples(rng, 20)
     space = ParameterSpace(("payload", "carrier"))
@@ -187,7 +187,7 @@ def test_a_prepared_log_is_scanned_by_its_blocks_and_by_its_folds():
     assert noise[1].any()
 
 
-def test_still_poses_are_means_each_a_block_of_its_own():
+def test_static_poses_are_means_each_a_block_of_its_own():
     body = random_body(np.random.default_rng(0))
     log = prepare(still_poses(body, Rotation.random(7, random_state=0)))
     found = block_statistics(log)
@@ -203,7 +203,7 @@ def test_still_poses_are_means_each_a_block_of_its_own():
 
 @pytest.mark.parametrize("offsets", OFFSETS)
 @given(seed=seeds(), X_CB=poses(0.5))
-def test_statistics_in_another_frame_are_those_of_the_log_in_that_frame(offsets, seed, X_CB):
+def test_statistics_in_another_frame_match_the_log_in_that_frame(offsets, seed, X_CB):
     rng = np.random.default_rng(seed)
     data = [samples(rng, 50), samples(rng, 40)]
     R, p = X_CB.rotation, X_CB.inverse().position

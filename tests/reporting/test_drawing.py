@@ -27,7 +27,7 @@ def panels_of(columns):
     return [panel for column in columns for panel in column.panels]
 
 
-def test_limits_and_legends_are_those_of_matplotlib(columns):
+def test_limits_and_legends_match_matplotlib(columns):
     for panel in panels_of(columns):
         here = SvgAxes()
         panel.draw(here)

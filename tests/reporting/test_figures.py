@@ -116,7 +116,7 @@ def test_figure_texts_do_not_overlap(drawn):
             assert width < 1.0 or height < 1.0, f"{one!r} and {other!r} overlap"
 
 
-def test_the_residual_is_that_of_the_estimate(case):
+def test_the_residual_matches_the_estimate(case):
     """By the regressor, sample by sample; its size is that of slow rows and of some noise above."""
     estimate = case.result.estimate
     for log, shown, offset in zip(

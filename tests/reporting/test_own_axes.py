@@ -59,7 +59,7 @@ def test_panels_by_name(case_of):
     ]
 
 
-def test_axes_without_a_panel_are_refused(case_of):
+def test_axes_without_a_panel_are_rejected(case_of):
     result = case_of("one log").result
     with pytest.raises(SchemaError, match=r"ax: got 7 axes for 6 panels, which are.* torque z"):
         plot.wrench(result, ax=Figure().subplots(7))

@@ -33,7 +33,7 @@ def test_printed_table_describes_default_body(still):
     assert text.count("unidentifiable") == 6
 
 
-def test_without_truth_there_is_no_such_column(result):
+def test_table_without_true_body_has_no_truth_column(result):
     text = printed(result.estimate)
     assert "truth" not in text
     assert "Icxx" in text

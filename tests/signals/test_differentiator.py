@@ -23,7 +23,7 @@ def test_the_default_cutoff_is_five_hertz_or_a_tenth_of_the_rate():
 
 
 @pytest.mark.parametrize(("rate", "cutoff"), [r for r in RATES if r[0] < 1000.0])
-def test_differentiator_is_that_of_savitzky_and_golay(rate, cutoff):
+def test_differentiator_matches_savitzky_and_golay(rate, cutoff):
     differentiator = Differentiator.design(rate, cutoff)
     length = differentiator.kernels.shape[1]
     assert length == 2 * differentiator.half_window + 1
@@ -52,7 +52,7 @@ def test_derivatives_of_polynomials_are_exact(rate, cutoff, degree):
 
 
 @pytest.mark.parametrize("count", [37, 400, 2**14 + 400])
-def test_sums_are_those_of_each_window_however_long_the_columns(count):
+def test_sums_match_each_window_however_long_the_columns(count):
     differentiator = Differentiator.design(100.0, 5.0)
     columns = np.random.default_rng(count).normal(size=(count, 4))
     taps = differentiator.kernels.shape[1]

@@ -33,7 +33,7 @@ def test_the_body_is_found_to_the_accuracy_of_derivatives_without_noise():
     assert "the mass is from 10 attitudes at rest" in result.findings[0].text
 
 
-def test_intervals_hold_body_and_offset_with_noise():
+def test_intervals_cover_body_and_offset_with_noise():
     away, of_offsets, held = [], [], []
     for seed in range(6):
         estimate = identify.fit(without_effects(still_and_moving(seed, noise=1.0))).estimate
@@ -64,12 +64,12 @@ def test_body_far_from_frame_origin_is_accepted():
     assert said.code == "force_motion"
 
 
-def test_too_few_attitudes_at_rest_are_refused_with_how_many_there_are():
+def test_too_few_attitudes_at_rest_are_rejected_with_how_many_there_are():
     with pytest.raises(LogError, match=r"and 5 attitudes at rest; the mass needs 6 of them"):
         prepare(still_and_moving(attitudes=5))
 
 
-def test_a_body_that_never_stands_still_is_refused():
+def test_a_body_that_never_stands_still_is_rejected():
     log = still_and_moving(still=0.1, noise=1.0)
     with pytest.raises(LogError, match=r"and 0 attitudes .*Add such rests, or give \[pose\]"):
         prepare(log)
@@ -97,12 +97,12 @@ def test_translation_without_rotation_is_not_static():
         prepare(replace(log, signals={**log.signals, "force": pushed}))
 
 
-def test_a_wrench_of_the_other_sign_is_refused():
+def test_a_wrench_of_the_other_sign_is_rejected():
     with pytest.raises(LogError, match=r"moments of inertia are negative.* change acts_on"):
         prepare(still_and_moving(noise=1.0, acts_on="sensor"))
 
 
-def test_a_gyro_of_the_other_sign_or_in_degrees_is_refused_with_what_to_look_at():
+def test_gyro_with_wrong_sign_or_unit_states_likely_cause():
     log = still_and_moving(noise=1.0)
     read = log.signals["gyro"]
     with pytest.raises(LogError, match=r"are negative.* minus before the columns of the gyro"):

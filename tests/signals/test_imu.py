@@ -136,7 +136,7 @@ def test_the_error_of_a_place_that_was_found_is_in_the_intervals_of_the_body(tmp
         )
 
 
-def test_places_that_are_found_scatter_as_their_covariance_says(tmp_path):
+def test_estimated_imu_positions_scatter_as_predicted(tmp_path):
     away = []
     for seed in range(12):
         log = read_log(*in_files(tmp_path / "log", columns(seed, noise=1.0), schema(mount=FITTED)))
@@ -211,7 +211,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("read", "said", "remedy"), WRONG)
-def test_a_unit_that_contradicts_the_pose_is_refused_with_the_line_to_change(
+def test_a_unit_that_contradicts_the_pose_is_rejected_with_the_line_to_change(
     fit, read, said, remedy
 ):
     with pytest.raises(LogError, match=remedy):
@@ -288,14 +288,14 @@ def test_unidentifiable_imu_position_is_rejected(tmp_path):
         prepare(log)
 
 
-def test_a_stream_of_the_unit_that_does_not_overlap_is_refused(tmp_path):
+def test_a_stream_of_the_unit_that_does_not_overlap_is_rejected(tmp_path):
     given = columns()
     given["gyro_t"] += 100.0
     with pytest.raises(IdentifyError, match=r"no time in common.*gyro"):
         read_log(*in_files(tmp_path / "log", given, schema()))
 
 
-def test_still_poses_take_gravity_from_the_accelerometer():
+def test_static_poses_take_gravity_from_the_accelerometer():
     rng = np.random.default_rng(2)
     R = rotation_from_quaternion(exp_rotation(rng.standard_normal((12, 3))))
     up = -(R.swapaxes(1, 2) @ GRAVITY)
@@ -312,7 +312,7 @@ def test_still_poses_take_gravity_from_the_accelerometer():
     assert_close(estimate.parameters.phi[:4], PHI[:4], 1e-9)
 
 
-def test_a_schema_read_otherwise_changes_the_unit_as_reading_it_anew_would(tmp_path):
+def test_patched_imu_schema_matches_rereading_log(tmp_path):
     from identify.logs.patch import patched
     from identify.logs.writing import write_log
 

@@ -84,7 +84,7 @@ IN_MOTION = [
 
 
 @pytest.mark.parametrize(("gain", "rate", "code", "lines"), mostly_slow(IN_MOTION, IN_MOTION[2::2]))
-def test_units_and_scale_in_motion_are_named_first_and_mended_by_request(
+def test_units_and_scale_in_motion_are_named_first_and_corrected_on_request(
     tmp_path, gain, rate, code, lines
 ):
     given = columns(noise=1.0, gain=gain)
@@ -104,7 +104,7 @@ def test_a_log_of_a_unit_that_reads_gravity_passes_the_check(tmp_path):
     assert identify.fit(log, check=True).verdict.usable == "yes"
 
 
-def test_gravity_that_was_taken_off_is_named_first(tmp_path):
+def test_gravity_that_was_corrected_is_named_first(tmp_path):
     given = columns(noise=1.0, seed=2)
     rotation = Rotation.from_quat(given["q"])
     nearest = np.searchsorted(given["pose_t"], given["acc_t"]).clip(max=len(rotation) - 1)
@@ -168,7 +168,7 @@ def test_large_rotations_separate_scale_from_offset(posed):
     assert errors[1] < 0.5 * errors[0] < 0.01
 
 
-def test_a_body_that_no_arm_holds_is_an_error():
+def test_implausible_mass_is_an_error():
     log = still(1.0)
     far = replace(log, signals={**log.signals, "torque": 100.0 * log.signals["torque"]})
     heavy = {name: 4000.0 * log.signals[name] for name in ("force", "torque")}

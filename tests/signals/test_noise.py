@@ -143,7 +143,7 @@ def test_second_order_noise_of_rate_products_is_included():
     assert max(fast) < 2.0
 
 
-def test_covariances_between_columns_are_those_of_their_noise():
+def test_covariances_between_columns_match_their_noise():
     """What the attitude brings is in gravity, rates and a turned wrench at once."""
     recording = record(PATH, PHI, np.arange(0.0, 20.0, 0.005), POSE, wrench="world")
     clean = prepare(recording, CUTOFF).blocks

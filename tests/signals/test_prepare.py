@@ -265,7 +265,7 @@ def test_rows_taken_at_jittering_times_are_resampled(jitter):
 
 
 @pytest.mark.parametrize("jitter", [0.3, 0.8])
-def test_a_body_that_turns_about_a_fixed_point_is_resampled_by_what_moves(jitter):
+def test_resampling_uses_rotation_of_body_about_fixed_point(jitter):
     """A position that stays where it is cannot tell which of two clocks is right."""
     rng = np.random.default_rng(9)
     time = TIME + rng.uniform(-0.5, 0.5, len(TIME)) * jitter / RATE
@@ -402,7 +402,7 @@ def test_segments_hold_the_states_at_full_rate():
     assert_close(segment.wrench, PATH.wrench(PHI, segment.time), 1e-9)
 
 
-def test_still_poses_are_not_filtered_and_feel_gravity_alone():
+def test_static_poses_are_not_filtered_and_feel_gravity_alone():
     rotations = Rotation.random(7, random_state=0)
     for frame in ("body", "world"):
         log = prepare(still_poses(PHI, rotations, bias=BIAS, wrench=frame))
@@ -448,7 +448,7 @@ def test_too_short_log_states_remedy(count, cutoff, said):
         prepare(record(PATH, PHI, TIME[:count]), cutoff)
 
 
-def test_a_short_log_has_a_higher_cutoff_and_says_so():
+def test_short_log_gets_higher_cutoff_with_finding():
     log = prepare(record(PATH, PHI, TIME[:60]))
     assert 5.0 < log.cutoff_hz <= 0.2 * RATE
     assert log.cutoff_raised
@@ -456,7 +456,7 @@ def test_a_short_log_has_a_higher_cutoff_and_says_so():
     assert not prepare(record(PATH, PHI, TIME)).cutoff_raised
 
 
-def test_poses_too_far_apart_to_be_a_motion_are_refused_with_the_line_for_still_poses():
+def test_poses_too_far_apart_to_be_a_motion_are_rejected_with_the_line_for_static_poses():
     rotations = Rotation.random(12, random_state=3)
     poses = still_poses(PHI, rotations)
     with pytest.raises(
@@ -497,7 +497,7 @@ def test_noise_that_the_schema_gives_replaces_what_is_read_off_the_log():
     assert_close(given.noise[12:15], read.noise[12:15], 1e-9)
 
 
-def test_stamps_that_never_advance_are_refused():
+def test_stamps_that_never_advance_are_rejected():
     recording = replace(record(PATH, PHI, TIME), time=np.zeros(len(TIME)))
     with pytest.raises(LogError, match="log"):
         prepare(recording)

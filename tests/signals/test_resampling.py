@@ -70,7 +70,7 @@ def test_white_noise_keeps_its_density_up_to_most_of_the_band(rate):
         assert power[band].mean() == pytest.approx(2.0, rel=0.06)
 
 
-def test_the_weights_are_those_of_a_windowed_sinc():
+def test_the_weights_match_a_windowed_sinc():
     """The response to one sample, against the design of SciPy at the rate's own times."""
     rate, to, half = 500.0, 100.0, KERNEL_HALF_WIDTH * 5
     impulse = np.zeros((4 * half + 1, 1))

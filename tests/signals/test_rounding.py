@@ -17,7 +17,7 @@ STEP = np.repeat([0.25, 0.02], 3)
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.1, 0.2, 0.5])
-def test_mean_of_rounding_is_that_of_many_draws_and_of_a_fourier_series(noise):
+def test_mean_of_rounding_matches_many_draws_and_of_a_fourier_series(noise):
     step, first, count = 0.4, 0.13, 50_000
     true = np.linspace(-1.0, 1.0, 41) + 1e-3  # no edge of a step among them
     draws = true + noise * step * np.random.default_rng(3).normal(size=(count, 1))

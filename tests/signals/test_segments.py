@@ -55,7 +55,7 @@ def test_a_jump_of_attitude_alone_is_found():
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-4, 1e-3])
-def test_still_poses_that_jump_are_cut_at_every_jump(noise):
+def test_static_poses_that_jump_are_cut_at_every_jump(noise):
     rng = np.random.default_rng(3)
     poses = np.repeat(Rotation.random(6, random_state=4).as_quat(), 200, axis=0)
     poses = poses + rng.normal(0, noise, poses.shape)

@@ -131,7 +131,7 @@ def applied(kernel: np.ndarray, length: int) -> np.ndarray:
 
 @pytest.mark.parametrize("length", [60, 61])
 @both
-def test_gains_are_those_of_the_matrices_written_out(length, tapered):
+def test_gains_match_the_matrices_written_out(length, tapered):
     transform = block_transform(length, RATE, 10.0, tapered=tapered)
     kernels = np.random.default_rng(length).normal(size=(3, 7))
     u = transform.cosines(np.arange(transform.rows))
@@ -144,7 +144,7 @@ def test_gains_are_those_of_the_matrices_written_out(length, tapered):
         assert_close(gain, each, 1e-12)
 
 
-def test_gains_of_a_band_of_many_rows_are_those_of_rows_spread_over_it():
+def test_gains_of_a_band_of_many_rows_match_rows_spread_over_it():
     transform = block_transform(3000, RATE, 5.0, tapered=True)
     differentiator = Differentiator.design(RATE, 5.0)
     gains = transform.gains(differentiator.kernels)

@@ -80,7 +80,7 @@ def test_wide_columns_lose_block_edges_of_fully_measured_log():
     assert block.effective_fraction < 1.0
 
 
-def test_still_poses_have_an_attitude_and_a_wrench_that_does_not_change():
+def test_static_poses_have_an_attitude_and_a_wrench_that_does_not_change():
     rotations = Rotation.random(6, random_state=0)
     log = prepare(still_poses(PHI, rotations), wide=True)
     assert_close(log.rows[:, RT], rotations.inv().as_matrix().reshape(6, 9), 1e-13)

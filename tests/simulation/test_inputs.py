@@ -105,7 +105,7 @@ def test_too_long_step_reports_time_body_and_remedy(batch):
 
 @pytest.mark.parametrize("steps", [1, 3000])
 @pytest.mark.parametrize("count", [1, 9])
-def test_free_bodies_that_turn_too_far_are_refused_and_others_are_not(steps, count):
+def test_free_bodies_that_turn_too_far_are_rejected_and_others_are_not(steps, count):
     with pytest.raises(Diverged, match=r"turns by 1.01 rad .* at 0 s"):
         fast_rollout(TOP, spinning(np.full(count, 10.1)), None, STEP, steps=steps)
     fast_rollout(TOP, spinning(np.full(count, 9.99)), None, STEP, steps=steps)

@@ -147,7 +147,7 @@ def test_a_splitting_is_exact_for_symmetric_tops(moments):
 
 
 @given(quaternions(), vectors(3, 2.0), st.floats(-9.0, 0.4))
-def test_the_rate_of_the_rotation_vector_is_that_of_the_attitude(q, w, exponent):
+def test_the_rate_of_the_rotation_vector_matches_the_attitude(q, w, exponent):
     """Difference quotient of log(exp(v) ⊗ exp(ω h)), across the change from series to cotangent."""
     v = log_rotation(q)
     if np.linalg.norm(v) > 0.0:

@@ -13,7 +13,7 @@ from tests.strategies import bodies, quaternions, random_body, seeds, vectors
 
 
 @given(bodies(flat=False))
-def test_three_moments_and_a_quaternion_are_the_whole_inertia(phi):
+def test_principal_moments_and_quaternion_determine_inertia(phi):
     body = PrincipalBody.of(phi)
     assert_same_body(body.phi, phi, 1e-12)
     R = rotation_from_quaternion(body.quaternion)

@@ -21,7 +21,7 @@ def test_stamps_a_rounding_off_the_grid_are_on_it():
 
 
 @given(st.floats(1e-3, 1e3), st.integers(1, 5000))
-def test_a_duration_of_whole_steps_has_no_step_more(step, count):
+def test_duration_of_whole_steps_has_no_extra_step(step, count):
     times = schedule(step * count, step, 1, [])
     assert len(times.instants) == count + 1
     assert_close(np.diff(times.instants), np.full(count, step), 1e-9)

@@ -24,6 +24,6 @@ def test_length_is_the_number_of_samples():
 @pytest.mark.parametrize(
     "shapes", [((4, 3), (5, 3), (4, 3)), ((4, 2),) * 3, ((4, 3), (4, 3), (3,))]
 )
-def test_arrays_of_different_shapes_are_refused(shapes):
+def test_arrays_of_different_shapes_are_rejected(shapes):
     with pytest.raises(ModelError, match="three arrays of one shape"):
         BodyMotion(*(np.zeros(shape) for shape in shapes))

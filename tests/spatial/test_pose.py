@@ -15,7 +15,7 @@ def test_composition_is_the_product_of_homogeneous_transforms(X_AB, X_BC):
 
 
 @given(poses())
-def test_inverse_is_that_of_the_matrix_and_undoes_the_pose(X):
+def test_inverse_matches_the_matrix_and_undoes_the_pose(X):
     assert_close(X.inverse().matrix, np.linalg.inv(X.matrix), 1e-14, scale=10.0)
     assert_close((X @ X.inverse()).matrix, np.eye(4), 1e-14)
     assert_close((X.inverse() @ X).matrix, np.eye(4), 1e-14)

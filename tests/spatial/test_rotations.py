@@ -36,7 +36,7 @@ def test_hat_is_the_cross_product_and_vee_its_inverse(a, b):
 
 
 @given(quaternions())
-def test_rotation_matrix_is_that_of_scipy(q):
+def test_rotation_matrix_matches_scipy(q):
     R = rotation_from_quaternion(q)
     assert_close(R, Rotation.from_quat(q).as_matrix(), 1e-15, scale=4.0)
     assert_close(R.T @ R, np.eye(3), 4e-15)
@@ -61,7 +61,7 @@ def test_matrix_to_quaternion_is_exact_near_half_turns(axis, angle):
 
 
 @given(vectors(3, np.pi / np.sqrt(3.0)))
-def test_exp_is_that_of_scipy_and_log_its_inverse(v):
+def test_exp_matches_scipy_and_log_its_inverse(v):
     q = exp_rotation(v)
     assert_close(q, Rotation.from_rotvec(v).as_quat(canonical=False), 1e-15)
     assert_close(log_rotation(q), v, 1e-15, scale=4.0)
@@ -108,7 +108,7 @@ def test_batches_agree_with_single_rotations():
         assert_close(log[index], log_rotation(q[index]), 0.0)
 
 
-def test_a_quaternion_of_zeros_is_refused_and_named_by_its_number():
+def test_a_quaternion_of_zeros_is_rejected_and_named_by_its_number():
     q = np.tile([0.0, 0.0, 0.0, 1.0], (5, 1))
     q[3] = 0.0
     with pytest.raises(ModelError, match="quaternion 3 has no length"):

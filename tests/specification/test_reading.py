@@ -236,7 +236,7 @@ def test_inconsistent_body_reports_location(tmp_path, text, message):
     assert str(caught.value).startswith(str(tmp_path / "spec.toml"))
 
 
-def test_an_impossible_estimate_is_named(tmp_path):
+def test_an_inconsistent_estimate_is_named(tmp_path):
     impossible = InertialParameters(np.array([1.0, 0, 0, 0, 5, 0, 0, 1, 0, 1]))
     write_estimate(SavedEstimate(impossible), tmp_path / "bad.json")
     with pytest.raises(ModelError, match=r"spec.toml: \[body\] estimate: .*bad.json: the body is"):

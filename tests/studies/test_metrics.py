@@ -56,7 +56,7 @@ def test_riemannian_distance_is_the_same_in_every_frame_and_unit_and_either_way(
     assert riemannian_distance(b, a) == pytest.approx(distance, rel=1e-6)
 
 
-def test_an_impossible_body_has_no_riemannian_distance():
+def test_an_imconsistent_body_has_no_riemannian_distance():
     phi = body_of_points(np.random.default_rng(0))
     impossible = phi.copy()
     impossible[4] = -phi[4]
@@ -67,7 +67,7 @@ def test_an_impossible_body_has_no_riemannian_distance():
 
 
 @given(seeds)
-def test_errors_are_those_of_the_publication_entry_by_entry(seed):
+def test_errors_match_the_publication_entry_by_entry(seed):
     rng = np.random.default_rng(seed)
     truth, sides = body_of_points(rng), rng.uniform(0.05, 0.4, 3)
     phi = truth * rng.normal(1.0, 0.1, 10)

@@ -42,7 +42,7 @@ def test_a_ratio_is_the_difference_of_two_fits_by_their_half_widths(log):
     assert (found.parts, found.refused, found.of(PHI).max() < 1.5) == (2, 0, True)
 
 
-def test_the_report_counts_pairs_of_halves_and_quarters_and_those_apart(log, tmp_path, monkeypatch):
+def test_report_counts_pairs_and_significant_differences(log, tmp_path, monkeypatch):
     assert log.time is not None
     turned = {"force": log.signals["force"] * np.where(log.time < 12.0, 1.0, 1.1)[:, None]}
     heavier = replace(log, name="heavier", signals={**log.signals, **turned})

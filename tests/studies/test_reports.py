@@ -71,7 +71,7 @@ def test_a_report_names_every_package_that_its_numbers_come_from(name, imports):
     assert unnamed <= LEFT_OUT.get(name, set())
 
 
-def test_a_mark_changes_with_the_packages_and_with_what_is_measured(tmp_path, monkeypatch):
+def test_report_digest_changes_with_packages_and_study(tmp_path, monkeypatch):
     one, other = tmp_path / "one.py", tmp_path / "other.py"
     one.write_text("1", encoding="utf-8")
     other.write_text("2", encoding="utf-8")

@@ -68,7 +68,7 @@ def test_the_stars_study_meets_its_targets(stars, tmp_path, seeds):
     assert exact[["mass_error", "first_moment_error"]].to_numpy().max() <= 5e-4
 
 
-def test_a_trial_is_what_fit_gives_without_small_faults_for_the_noisy_log():
+def test_trial_matches_fit_without_small_faults():
     study = parse_study(
         {
             "name": "one",

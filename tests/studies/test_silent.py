@@ -151,7 +151,7 @@ def test_scores_classify_silent_and_misled_cases():
 
 
 @pytest.mark.parametrize("number", range(24))
-def test_power_of_several_is_that_of_their_maps(subject, number):
+def test_power_of_several_matches_their_maps(subject, number):
     parts = [draw(np.random.default_rng(number)) for draw in (several._gain, several._turned)]
     changed = subject
     for _, change, _ in parts:

@@ -43,7 +43,7 @@ def test_noise_has_the_published_sigma_and_is_white(recording, level):
         assert np.mean(unit[:, 0] * unit[:, 1]) == pytest.approx(0.0, abs=5.0 / np.sqrt(len(unit)))
 
 
-def test_a_log_whose_exact_twist_would_be_differentiated_is_refused():
+def test_a_log_whose_exact_twist_would_be_differentiated_is_rejected():
     rng = np.random.default_rng(0)
     twist_only = synthetic_recording(PHI, rng=rng, duration=5.0, include="twist")
     with pytest.raises(LogError, match="the noise needs linear_acceleration"):

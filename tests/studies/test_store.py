@@ -94,7 +94,9 @@ def test_a_table_without_a_database_is_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / RESULTS).read_bytes() == b"mine"
 
 
-def test_the_codes_that_ran_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fingerprints_of_all_codes_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     Store(tmp_path, INFO).close()
     newer = type(code_fingerprint())("newer", ())
     monkeypatch.setattr(store_module, "code_fingerprint", lambda: newer)

@@ -67,7 +67,7 @@ def test_errors_are_signed_and_by_parameter() -> None:
     assert_close(errors["error_cx"], OFF[1] / OFF[0] - TRUE.com[0])
 
 
-def test_without_truth_there_is_the_estimate_alone() -> None:
+def test_metrics_without_true_body_have_estimate_only() -> None:
     output = EstimatorOutput(OFF, intervals={"m": (0.5, 0.7)})
     filled = {
         name

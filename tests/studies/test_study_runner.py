@@ -77,7 +77,7 @@ def test_other_code_adds_rows_beside_the_old(out: Path, monkeypatch: pytest.Monk
     assert len(open_results(out, code="all").frame) == 56
 
 
-def test_a_worker_with_other_code_is_refused(
+def test_a_worker_with_other_code_is_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(

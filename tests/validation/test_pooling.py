@@ -173,7 +173,7 @@ def test_the_pool_is_the_weighted_mean():
     assert_close(0.5 * (high - low), half, rtol=1e-6)
 
 
-def test_logs_of_another_body_are_found_and_named_with_what_differs():
+def test_logs_of_another_body_are_named_with_differing_parameters():
     rng = np.random.default_rng(7)
     other = BODY.phi + np.array([0.03, *np.zeros(9)])
     several = {f"log{k}": drawn(rng, other if k in (2, 5) else BODY.phi) for k in range(8)}
@@ -206,7 +206,7 @@ def test_outlier_of_high_weight_does_not_incriminate_good_log():
     assert abs(few.values["m"] - BODY.mass) < 6e-3
 
 
-def test_intervals_a_few_percent_too_narrow_are_no_difference_however_many_logs_there_are():
+def test_slightly_narrow_intervals_do_not_cause_disagreement():
     rng = np.random.default_rng(14)
     several = {}
     for factor, verdict in ((1.05, "agree"), (1.25, "differ")):

@@ -137,7 +137,7 @@ def test_logs_with_gravity_of_their_own_are_each_replayed_with_it():
     assert both < 2.0 * alone
 
 
-def test_a_least_squares_body_that_is_impossible_is_named_and_not_replayed():
+def test_a_least_squares_body_that_is_inconsistent_is_named_and_not_replayed():
     time = np.arange(0.0, 20.0, 0.005)
     plate = phi_from_inertia(1.0, np.array([0.05, 0.0, 0.02]), np.diag([1e-3, 3e-3, 4e-3]))
     for seed in range(20):
@@ -152,7 +152,7 @@ def test_a_least_squares_body_that_is_impossible_is_named_and_not_replayed():
     assert LEAST_SQUARES not in validation.replay.errors
 
 
-def test_a_log_without_position_is_not_replayed_and_says_what_it_needs():
+def test_replay_of_log_without_position_names_missing_signal():
     time = np.arange(0.0, 20.0, 0.005)
     recording = record(
         Path.random(1), PHI, time, ("angular_velocity", "linear_acceleration"), kind="proper"

@@ -56,7 +56,7 @@ def test_slow_noise_is_noise(seconds):
         assert not found.any()
 
 
-def test_a_late_wrench_goes_with_the_rate_of_the_motion():
+def test_residual_of_late_wrench_correlates_with_rate_of_motion():
     path = Path.random(3)
     late = record(path, PHI, TIME, POSE, bias=BIAS, noise=NOISE)
     wrench = path.wrench(PHI, TIME - 0.05) - path.wrench(PHI, TIME)
@@ -83,7 +83,7 @@ def test_residual_of_wrong_body_correlates_with_motion():
     assert non_noise_axes([log(8)], 1.3 * PHI, BIAS[None]).all()
 
 
-def test_still_poses_have_no_order_in_time_and_are_compared_with_their_attitude():
+def test_static_poses_have_no_order_in_time_and_are_compared_with_their_attitude():
     poses = still_poses(PHI, Rotation.random(30, random_state=2), bias=BIAS, noise=0.01)
     still = [scan(poses)]
     assert not non_noise_axes(still, PHI, BIAS[None]).any()

@@ -53,7 +53,7 @@ def by_hand(rows, blocks, folds: int, settings: EstimatorSettings):
         ([200], EstimatorSettings(mass=1.0)),
     ],
 )
-def test_scores_are_those_of_every_row_predicted_without_its_fold(counts, settings):
+def test_scores_match_every_row_predicted_without_its_fold(counts, settings):
     _, rows = simulated(0, counts, bias=settings.bias != "none")
     blocks = [statistics_of_rows(z, float(len(z))) for z in rows]
     scores = held_out_scores(blocks, lambda parts: estimate_body(parts, settings))

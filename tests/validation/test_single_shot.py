@@ -21,7 +21,7 @@ def test_single_shot_covers_longest_segment():
     assert errors.attitude.max() < 5e-3
 
 
-def test_a_wrong_body_drifts_away_and_says_so_by_name():
+def test_wrong_body_drifts_in_single_shot():
     wrong = PHI * np.r_[1.02, np.ones(9)]
     done = replay_in_one_shot([(segment(200.0, 4.0), BIAS)], {"true": PHI, "wrong": wrong})
     assert list(done.errors) == ["true", "wrong"]
@@ -71,7 +71,7 @@ def test_single_shot_needs_body_and_segment():
 
 
 @pytest.mark.parametrize("size", [0.1, 1.0, 20.0])
-def test_the_band_of_linear_motions_is_that_of_all_bodies(size):
+def test_the_band_of_linear_motions_matches_all_bodies(size):
     """Within 5 % of its widest; where motions are not linear in the body, they are simulated."""
     parts = [(segment(200.0, 4.0, 1), BIAS), (segment(200.0, 3.0, 2), BIAS)]
     samples = posterior_bodies(PHI, size**2 * SPREAD, np.random.default_rng(0))

@@ -27,7 +27,7 @@ def noisy(share=1.0, duration=30.0, seed=0):
     return replace(log, wrench=log.wrench + added), np.diag((share * SIGMA) ** 2) / RATE
 
 
-def test_errors_of_the_true_body_are_those_of_the_yardstick():
+def test_errors_of_the_true_body_match_the_yardstick():
     log, noise = noisy()
     done = replay([(log, BIAS)], {"true": PHI}, noise=noise, horizon=1.0)
     errors, alone = done.errors["true"], done.noise

@@ -18,7 +18,7 @@ def test_features_add_up_to_the_ten_parameters_of_point_masses():
     assert_close(WEIGHTS @ features(POINTS), phi_of_points(POINTS, WEIGHTS), 1e-13)
 
 
-def test_the_spread_of_the_density_is_that_of_bodies_drawn_from_the_field():
+def test_the_spread_of_the_density_matches_bodies_drawn_from_the_field():
     """Densities 1 + field at each point, scaled to one mass to first order, and their moments."""
     radius = 0.1
     K = np.mean(
@@ -50,7 +50,7 @@ def test_subsampled_points_keep_covariance():
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_the_spread_of_the_outline_is_that_of_points_that_are_strained(turned):
+def test_the_spread_of_the_outline_matches_points_that_are_strained(turned):
     rotation = (
         np.linalg.qr(np.random.default_rng(2).normal(size=(3, 3)))[0] if turned else np.eye(3)
     )

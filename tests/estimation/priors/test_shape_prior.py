@@ -94,7 +94,7 @@ def test_a_box_alone_is_the_dirichlet_process_of_its_cells():
         (0.1, "--shape-scale 0.001 if it is in millimetres"),
     ],
 )
-def test_a_shape_in_another_unit_is_refused_with_the_scale_to_give(tmp_path, scale, said):
+def test_a_shape_in_another_unit_is_rejected_with_the_scale_to_give(tmp_path, scale, said):
     path = tmp_path / "box.csv"
     np.savetxt(path, 1e3 * voxels(), delimiter=",", header="x,y,z", comments="")
     prior = ShapePrior.read(path, scale=scale)

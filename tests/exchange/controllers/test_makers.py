@@ -32,7 +32,7 @@ def test_universal_robots() -> None:
     )
 
 
-def test_kuka_angles_are_those_of_the_principal_axes() -> None:
+def test_kuka_angles_match_the_principal_axes() -> None:
     text = payload_setting("kuka", turned(20.0)).text
     assert text.splitlines()[-1] == (
         "LOAD_DATA[1]={M 2.50000,CM {X 10.0000,Y -20.0000,Z 80.0000,A 20.0000,B 0.0000,C 0.0000},"

@@ -140,7 +140,7 @@ def test_rewriting_link_with_two_inertials_is_rejected(tmp_path):
         rewrite_model(path, {"a": [1.0, 0, 0, 0, 1, 0, 0, 1, 0, 1]})
 
 
-def test_a_file_of_200_mb_is_refused_at_once(tmp_path):
+def test_a_file_of_200_mb_is_rejected_at_once(tmp_path):
     path = tmp_path / "model.urdf"
     with path.open("wb") as file:
         file.truncate(200_000_000)
@@ -148,7 +148,7 @@ def test_a_file_of_200_mb_is_refused_at_once(tmp_path):
         read_model(path)
 
 
-def test_elements_without_end_are_refused(tmp_path, monkeypatch):
+def test_elements_without_end_are_rejected(tmp_path, monkeypatch):
     monkeypatch.setattr(xml_document, "MAX_ELEMENTS", 1000)
     path = tmp_path / "model.urdf"
     path.write_text("<robot>" + "<a/>\n" * 1000 + "</robot>")

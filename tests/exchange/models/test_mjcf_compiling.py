@@ -46,7 +46,9 @@ def test_a_total_mass_scales_every_body_as_mujoco_does(in_folder, mujoco, capfd)
         assert_same_body(link.phi, compiled(mujoco, path, link.name), 1e-12)
 
 
-def test_an_impossible_body_counts_in_the_total_and_is_repaired_as_it_is_printed(in_folder, mujoco):
+def test_an_imconsistent_body_counts_in_the_total_and_is_repaired_as_it_is_printed(
+    in_folder, mujoco
+):
     path = write(in_folder / "m.xml", TOTAL.replace("INERTIA", "3"))
     a, b = read_model(path).links
     assert (a.phi[0], b.phi[0]) == (7.5, 2.5)

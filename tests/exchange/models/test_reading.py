@@ -171,7 +171,7 @@ def test_replicated_bodies_are_found_by_name(tmp_path, mujoco):
     assert_close(b.phi[0], 2.0)
 
 
-def test_without_mujoco_or_with_what_it_refuses_the_note_says_so(tmp_path, mujoco, monkeypatch):
+def test_links_not_compiled_by_mujoco_have_a_note(tmp_path, mujoco, monkeypatch):
     broken = MJCF.replace('type="box"', 'type="mesh" mesh="none"')
     note = read_model(write(tmp_path / "m.xml", broken)).links[1].note
     assert note.startswith("its inertia comes from its geoms, but MuJoCo does not compile it: ")

@@ -146,7 +146,7 @@ def test_no_mass_in_the_digits_printed_cannot_be_repaired(tmp_path):
     assert "write its mass into the file, or zeros for its inertia" in why
 
 
-def test_an_impossible_inertia_is_not_written(tmp_path):
+def test_an_inconsistent_inertia_is_not_written(tmp_path):
     path = write(tmp_path / "r.urdf", URDF)
     with pytest.raises(ValueError, match="triangle"):
         rewrite_inertias(path, {"a": np.diag([1.0, 1.0, 3.0])})

@@ -52,7 +52,7 @@ def test_plate_and_point_mass_moments_are_raised_and_reported():
     assert point.com == ("1", "1", "1")
 
 
-def test_digits_are_added_where_three_would_make_it_impossible():
+def test_digits_are_added_where_three_would_make_it_inconsistent():
     near = phi_from_inertia(1.0, np.zeros(3), np.diag([1.0004, 1.0004, 2.0007]))
     rounded = round_body(near, digits=3)
     assert rounded.digits > 3

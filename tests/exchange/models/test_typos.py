@@ -160,7 +160,7 @@ def test_mirrored_link_suggests_correction(tmp_path, good, bad, same):
 BOX = '<collision><geometry><box size="{}"/></geometry></collision>'
 
 
-def test_ambiguous_slip_is_corrected_only_when_geometry_decides(tmp_path):
+def test_ambiguous_typo_is_corrected_only_when_geometry_decides(tmp_path):
     """Moments of 1, 1.2 and 3: a slip of ten, or any other mistake."""
     numbers = "0.00100 0 0 0.00120 0 0.00300"
     path = model(tmp_path, numbers)
@@ -174,7 +174,7 @@ def test_ambiguous_slip_is_corrected_only_when_geometry_decides(tmp_path):
     assert not done.warnings
 
 
-def test_slip_contradicting_geometry_is_not_proposed(tmp_path):
+def test_typo_contradicting_geometry_is_not_proposed(tmp_path):
     path = model(tmp_path, urdf("0.001 0 0 0.001 0 0.5", shapes=BOX.format("0.1 0.1 1.5")))
     (judged,) = check_links(read_model(path).links, None, link_shapes(path))
     assert judged.typo is None or "0.0005" not in judged.typo.text
@@ -237,7 +237,7 @@ def test_plate_is_reported_without_room_for_rounding(tmp_path):
     assert reason.endswith("is the sum of the others, which leaves no room for rounding")
 
 
-def test_each_reason_is_one_line(tmp_path):
+def test_each_reason_is_a_single_line(tmp_path):
     path = model(tmp_path, "4.77 0 0 2.2 0 2.1")
     (judged,) = check_links(read_model(path).links, Requirement(SIMULATORS["mujoco"]))
     triangle, slip, program = judged.reasons

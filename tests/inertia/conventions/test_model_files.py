@@ -71,7 +71,7 @@ def test_options_outside_sdformat_are_rejected():
         SdfInertial(1.0, np.zeros(7), np.ones(6))
 
 
-def test_axes_that_are_no_rotation_are_refused():
+def test_axes_that_are_no_rotation_are_rejected():
     phi = phi_of_points(*centred_cloud(1))
     with pytest.raises(ModelError, match="expected 'body', 'principal' or a rotation"):
         SdfInertial.from_phi(phi, "main")

@@ -78,7 +78,7 @@ def test_a_quaternion_of_any_length_is_a_rotation():
         MujocoInertial(1.0, np.zeros(3), np.zeros(4), np.ones(3)).to_phi()
 
 
-def test_a_mass_below_zero_is_refused():
+def test_a_mass_below_zero_is_rejected():
     phi = np.array([-1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0])
     for form in ("mujoco", "mujoco_full"):
         with pytest.raises(ModelError, match=f"{form}: a mass of -1 kg; expected a positive mass"):

@@ -47,7 +47,7 @@ def test_batch_equals_single_bodies(name, seed):
 
 
 @pytest.mark.parametrize("name", sorted(CONVENTIONS))
-def test_a_body_without_mass_is_refused_where_its_centre_is_needed(name):
+def test_a_body_without_mass_is_rejected_where_its_centre_is_needed(name):
     convention = find_convention(name)
     massless = np.array([0.0, *np.full(3, 0.1), 1.0, 0.0, 0.0, 1.0, 0.0, 1.0])
     if name in ABOUT_ORIGIN - {"dart_tensor"}:

@@ -103,7 +103,7 @@ def test_mujoco_inertia_accepts_full_matrix_or_any_axes(mujoco, phi, R):
     assert_same_body(InertialParameters.from_mujoco(turned).phi, expected.phi, 1e-13)
 
 
-def test_mujoco_bodies_that_only_the_compiler_knows_are_refused(mujoco):
+def test_mujoco_bodies_that_only_the_compiler_knows_are_rejected(mujoco):
     spec, hand = specification(mujoco)
     hand.add_geom(size=[0.1, 0.1, 0.1], type=mujoco.mjtGeom.mjGEOM_BOX)
     with pytest.raises(ModelError, match=r"'hand' has no explicit inertial.*model\.body\('hand'\)"):
@@ -161,7 +161,7 @@ VECTOR, MATRIX = find_convention("rigeo"), find_convention("rigeo_matrix")
 
 
 @given(bodies(flat=False))
-def test_vector_and_matrix_are_those_of_rigeo(rigeo, phi):
+def test_vector_and_matrix_match_rigeo(rigeo, phi):
     theirs = rigeo.InertialParameters.from_vec(np.array(VECTOR.from_phi(phi)))
     scale = np.abs(theirs.M).max()
     assert_close(theirs.M, MATRIX.from_phi(phi), 1e-14, scale=scale)

@@ -82,7 +82,7 @@ SLABS = [
     ids=["open", "inverted", "twisted", "inverted part", "overlapping cavities", "flat", "floats",
          "from one", "negative", "edges", "empty", "nan"],
 )  # fmt: skip
-def test_a_mesh_without_an_inside_is_refused(vertices, faces, message):
+def test_a_mesh_without_an_inside_is_rejected(vertices, faces, message):
     with pytest.raises(ModelError, match=message):
         Mesh(vertices, faces)
 
@@ -129,7 +129,7 @@ def test_without_trimesh_the_extra_is_named(monkeypatch, tmp_path):
         read_mesh(tmp_path / "box.stl")
 
 
-def test_a_file_larger_than_any_mesh_is_refused_before_it_is_read(trimesh, tmp_path):
+def test_a_file_larger_than_any_mesh_is_rejected_before_it_is_read(trimesh, tmp_path):
     """A file with holes takes no room on the disk, and all of its size in memory."""
     path = tmp_path / "part.stl"
     with path.open("wb") as file:

@@ -36,7 +36,7 @@ def test_errors_are_plotted_over_swept_value_with_spread():
     assert_close(consistent.get_lines()[0].get_ydata(), 100.0 * np.ones(3))
 
 
-def test_without_a_sweep_the_corruptions_stand_side_by_side():
+def test_corruptions_without_sweep_are_drawn_side_by_side():
     def metrics(log, corruption, estimator, seed):
         return {"mass_error": 1.0}
 

@@ -191,7 +191,7 @@ def test_coverage_is_counted_by_parameter_and_by_log():
     assert said_by(coverage, rows(plain)) == ""
 
 
-def test_errors_of_each_log_stand_beside_each_other():
+def test_errors_of_logs_are_shown_side_by_side():
     def metrics(log, corruption, estimator, seed):
         return {
             "mass_error": 1.0 + (corruption == "high") + 10.0 * (log == "a/1") + 0.4 * seed,

@@ -44,7 +44,7 @@ def test_regime(name):
 
 
 @given(seeds())
-def test_energy_and_momentum_are_those_of_their_definitions(seed):
+def test_energy_and_momentum_match_their_definitions(seed):
     rng = np.random.default_rng(seed)
     inertia, w, q = inertia_about_com(random_body(rng)), rng.normal(size=3), rng.normal(size=4)
     found = rotation_invariants(inertia, w)
@@ -124,7 +124,7 @@ def test_period_is_nan_for_degenerate_rotations():
     assert found.moment == 2.0
 
 
-def test_the_axis_of_a_steady_rotation_is_that_of_its_spin():
+def test_the_axis_of_a_steady_rotation_matches_its_spin():
     found = rotation_invariants(np.eye(3) * 1.5, [[0.0, 3.0, 4.0], [0.0, 0.0, 0.0]])
     assert_close(found.axis, [[0.0, 0.6, 0.8], [0.0, 0.0, 0.0]], 1e-15)
     assert_close(found.moment, [1.5, 0.0], 1e-15)
