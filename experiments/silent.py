@@ -21,9 +21,9 @@ from experiments.silent_study.clean import CleanScore
 from experiments.silent_study.scoring import Score
 from experiments.silent_study.subjects import makers
 from experiments.silent_study.write import report
-from identify.studies.progress import shown_progress
+from identify.studies.progress import display_progress
 from identify.studies.rows import Row
-from identify.studies.runner import Work, choose_executor, run_work
+from identify.studies.runner import JobSet, choose_executor, run_work
 from identify.studies.store import Store, StoreInfo
 
 
@@ -54,15 +54,15 @@ def main(arguments: list[str] | None = None) -> int:
 def _run(cases: Sequence[Case], folder: Path, workers: int | None) -> list[Row]:
     """The rows of the cases, those that the folder lacks made now."""
     shuffled = random.Random(0).sample(cases, len(cases))  # so that the time left is foretold well
-    with Store(folder, StoreInfo(STUDY)) as store, shown_progress() as progress:
-        store.select(case.key for case in cases)
-        work = Work(
+    with Store(folder, StoreInfo(STUDY)) as store, display_progress() as progress:
+        store.mark_current(case.key for case in cases)
+        work = JobSet(
             items=lambda: iter(shuffled),
-            missing=lambda case: not store.has(case.key, retry_failed=True),
+            is_missing=lambda case: not store.has(case.key, retry_failed=True),
             batches=lambda some: ((case,) for case in some),
             run=run_cases,
-            failed=failed_cases,
-            named="cases",
+            failed_rows=failed_cases,
+            unit_name="cases",
         )
         run_work(work, store, partial(choose_executor, workers), progress)
         return [store.row(case.key) or {} for case in cases]

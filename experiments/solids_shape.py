@@ -26,7 +26,7 @@ from identify.logs.synthetic import random_motion
 from identify.reporting.content import markdown, table_of
 from identify.spatial import Pose
 from identify.spatial.rotations import exp_rotation
-from identify.studies.estimators import Consistent, Estimator, KnownShape, TrialData
+from identify.studies.estimators import ConsistentLeastSquares, Estimator, KnownShape, TrialData
 from identify.studies.metrics import central_inertia_error, covered, inertia_error
 from identify.studies.perturbations.noise import StarsNoise
 from identify.studies.study import Truth
@@ -110,7 +110,7 @@ def log_of(name: str, known: str, seed: int) -> tuple[Recording, Truth]:
 
 
 WAYS: Mapping[str, Estimator] = {
-    "log": Consistent(),
+    "log": ConsistentLeastSquares(),
     "even density": KnownShape(alone=True),
     "shape": KnownShape(),
     "box": KnownShape(of="box"),

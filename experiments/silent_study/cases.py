@@ -16,10 +16,10 @@ from experiments.silent_study.faults import faults
 from experiments.silent_study.scoring import Score, scored
 from experiments.silent_study.several import PREFIX
 from identify.reporting.study.summary import numerics_mark
-from identify.studies.executor import hold_threads
+from identify.studies.executor import limit_blas_threads
 from identify.studies.keys import code_fingerprint
-from identify.studies.options import canonical
-from identify.studies.rows import Row, failure, now
+from identify.studies.options import canonical_json
+from identify.studies.rows import Row, failure_columns, now
 from identify.studies.work import raise_if_interrupted
 
 STUDY = "silent"
@@ -70,7 +70,7 @@ def all_cases(
     pairs += [(logs[number % len(logs)], f"{PREFIX}{number}") for number in range(at_once)]
     pairs += [(_CLEAN, str(number)) for number in range(clean)]
     for log, fault in pairs:
-        text = canonical([log, fault, seed, made_by])
+        text = canonical_json([log, fault, seed, made_by])
         yield Case(log, fault, seed, hashlib.sha256(text.encode()).hexdigest())
 
 
@@ -80,14 +80,14 @@ def run_cases(cases: Sequence[Case]) -> tuple[list[Row], float]:
     Returns:
         Rows in the order of the cases, and the processor time they took [s].
     """
-    hold_threads()
+    limit_blas_threads()
     began = time.thread_time()
     return [_name(case) | _outcome(case) for case in cases], time.thread_time() - began
 
 
 def failed_cases(cases: Sequence[Case], kind: str, message: str) -> list[Row]:
     """Rows of cases that no worker could finish."""
-    return [_name(case) | failure(kind, message) for case in cases]
+    return [_name(case) | failure_columns(kind, message) for case in cases]
 
 
 def score_of(row: Row) -> Score | CleanScore:
@@ -115,7 +115,7 @@ def _outcome(case: Case) -> Row:
         outcome = _columns(case.score()) | {"status": "scored", "finished": now()}
     except BaseException as error:  # noqa: BLE001 - what a case raises is its row
         raise_if_interrupted(error)
-        outcome = failure(type(error).__name__, str(error))
+        outcome = failure_columns(type(error).__name__, str(error))
     return outcome | {"seconds": time.perf_counter() - began}
 
 

@@ -39,12 +39,12 @@ from identify.files import digest, require_file, write_together
 from identify.logs import Schema, read_log
 from identify.logs.readers import READERS
 from identify.pipeline import FitSettings, fit
-from identify.studies.executor import hold_threads
-from identify.studies.keys import code_fingerprint, fields_but, key_of
-from identify.studies.progress import shown_progress
-from identify.studies.rows import Row, failure, now
-from identify.studies.runner import Work, choose_executor, run_work
-from identify.studies.sources import is_of_files, source_files
+from identify.studies.executor import limit_blas_threads
+from identify.studies.keys import code_fingerprint, fields_except, key_of
+from identify.studies.progress import display_progress
+from identify.studies.rows import Row, failure_columns, now
+from identify.studies.runner import JobSet, choose_executor, run_work
+from identify.studies.sources import is_folder_log, source_files
 from identify.studies.store import FolderInUse, Store, StoreInfo
 from identify.studies.work import raise_if_interrupted
 from identify.texts import plain_name
@@ -113,7 +113,7 @@ class EachFit:
 
     def key(self) -> str:
         """The same where the same estimate comes of the same data, by this code."""
-        return key_of(fields_but(self, *_NOT_OF_AN_ESTIMATE), code_fingerprint().short)
+        return key_of(fields_except(self, *_NOT_OF_AN_ESTIMATE), code_fingerprint().short)
 
 
 def fit_each(
@@ -141,16 +141,16 @@ def fit_each(
     own = [job for job in jobs if job.name not in same]
     try:
         with _opened(output, own) as store:
-            store.select(job.key for job in own)
-            work = Work(
+            store.mark_current(job.key for job in own)
+            work = JobSet(
                 items=lambda: iter(own),
-                missing=lambda job: _is_missing(job, store, asked, retry_failed),
+                is_missing=lambda job: _is_missing(job, store, asked, retry_failed),
                 batches=lambda some: ((job,) for job in some),
                 run=partial(fit_logs, asked=asked),
-                failed=_failed,
-                named="logs",
+                failed_rows=_failed,
+                unit_name="logs",
             )
-            with nullcontext() if quiet else shown_progress() as progress:
+            with nullcontext() if quiet else display_progress() as progress:
                 run_work(work, store, partial(choose_executor, workers, None, timeout), progress)
             rows = {job.name: store.row(job.key) or {} for job in own}
             comparison = _compared(jobs, same, rows, asked)
@@ -189,7 +189,7 @@ def find_logs(
     Raises:
         UsageError: a word names nothing.
     """
-    whole = is_of_files(schema)
+    whole = is_folder_log(schema)
     named: dict[Path, Path] = {}
     for word in words:
         for path in _named(word, whole):
@@ -310,7 +310,7 @@ def fit_logs(jobs: Sequence[LogJob], *, asked: EachFit) -> tuple[list[Row], floa
     Raises:
         OutputError: the results of one cannot be written, which says nothing of the log.
     """
-    hold_threads()
+    limit_blas_threads()
     began = time.thread_time()
     return [_row(job, asked) for job in jobs], time.thread_time() - began
 
@@ -325,7 +325,7 @@ def _row(job: LogJob, asked: EachFit) -> Row:
             raise
         except BaseException as error:  # noqa: BLE001 - what a log raises is its row
             raise_if_interrupted(error)
-            outcome = failure(type(error).__name__, _message(error))
+            outcome = failure_columns(type(error).__name__, _message(error))
             outcome["exit_code"] = _exit_code(error)
     said = "; ".join(dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in caught))
     seconds = time.perf_counter() - began
@@ -381,7 +381,7 @@ def _name(job: LogJob) -> Row:
 
 
 def _failed(jobs: Sequence[LogJob], kind: str, message: str) -> list[Row]:
-    return [_name(job) | failure(kind, message) | {"exit_code": _CANNOT} for job in jobs]
+    return [_name(job) | failure_columns(kind, message) | {"exit_code": _CANNOT} for job in jobs]
 
 
 def _is_missing(job: LogJob, store: Store, asked: EachFit, retry_failed: bool) -> bool:

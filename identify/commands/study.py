@@ -117,11 +117,11 @@ class StudyRun(Command):
             raise UsageError("study run: --workers is of local processes: leave out --scheduler")
         require_time_limit(self.timeout, "study run")
         from identify.studies import load_study, run_study
-        from identify.studies.progress import shown_progress
+        from identify.studies.progress import display_progress
 
         study = load_study(self.file)
         try:
-            with nullcontext() if self.quiet else shown_progress() as progress:
+            with nullcontext() if self.quiet else display_progress() as progress:
                 done = run_study(
                     study,
                     self.output,
@@ -172,10 +172,10 @@ class StudyTable(Command):
     def run(self, invocation: str) -> Outcome:
         """Make the table."""
         from identify.reporting.study import latest_rows, scores_text
-        from identify.studies.results import BY, table
+        from identify.studies.results import DEFAULT_GROUPING, table
 
         results = latest_rows(self.results, self.code)
-        columns, by = _columns(self.metric), self.by or BY
+        columns, by = _columns(self.metric), self.by or DEFAULT_GROUPING
         text = "" if self.json else scores_text(results, columns, by)
         return Outcome(
             lines=[text, _which(results)],
@@ -250,11 +250,11 @@ def _workers(count: int) -> str:
 
 
 def _time(estimate: TimeEstimate) -> Iterator[str]:
-    from identify.studies.progress import duration
+    from identify.studies.progress import format_duration
 
     yield (
-        f"time: about {duration(estimate.seconds)} with {_workers(estimate.workers)} "
-        f"({duration(estimate.cpu_seconds)} of processor time), were nothing of it there"
+        f"time: about {format_duration(estimate.seconds)} with {_workers(estimate.workers)} "
+        f"({format_duration(estimate.cpu_seconds)} of processor time), were nothing of it there"
     )
     yield f"  {1e3 * estimate.prepare_seconds:>9.2f} ms to prepare a noisy log"
     for label, seconds in estimate.estimator_seconds.items():
@@ -264,12 +264,12 @@ def _time(estimate: TimeEstimate) -> Iterator[str]:
 
 
 def _lines(done: RunSummary) -> Iterator[str]:
-    from identify.studies.progress import duration
+    from identify.studies.progress import format_duration
 
     yield (
-        f"{done.total} trials: {done.present} were there, {done.done} run in "
-        f"{duration(done.seconds)} by {_workers(done.workers)} ({100.0 * done.busy:.0f} % busy), "
-        f"{done.failed} failed"
+        f"{done.total} trials: {done.already_done} were there, {done.done} run in "
+        f"{format_duration(done.seconds)} by {_workers(done.workers)} "
+        f"({100.0 * done.busy:.0f} % busy), {done.failed} failed"
     )
     if done.failed:
         yield "summary.md has the errors; --retry-failed runs these trials again"

@@ -1,4 +1,4 @@
-"""Studies: logs, perturbations and seeds through estimators, at any scale, resumable.
+"""Studies: estimators compared over logs, perturbations and noise seeds; resumable runs.
 
 from identify.studies import compare, load_study, open_results, run_study, table
 

@@ -1,4 +1,4 @@
-"""Workers of a Dask cluster."""
+"""Executor that runs functions on the workers of a Dask cluster."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from identify.studies.executor import Executor, LocalProcesses, WorkerDied
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_ANSWER_WITHIN = 9.0
-"""Seconds a scheduler has to answer."""
+_CONNECT_TIMEOUT = 9.0
+"""Longest time for a scheduler to answer [s]."""
 
-_COUNT_EVERY = 2.0
-"""Seconds between looks at how many workers there are: clusters grow and shrink."""
+_COUNT_INTERVAL = 2.0
+"""Interval at which the workers of a cluster are counted [s]: clusters grow and shrink."""
 
-_WORKERS_WITHIN = 30.0
-"""Seconds that tasks wait for a first worker, or for another where the last one left."""
+_WORKER_TIMEOUT = 30.0
+"""Longest time without any worker before a run ends [s]."""
 
 
 class DaskCluster(Executor):
-    """The workers of a `dask scheduler`, however they were started."""
+    """Executor on the workers of a `dask scheduler`."""
 
     def __init__(self, address: str, time_limit: float | None = None) -> None:
-        """Connect.
+        """Connect to a scheduler.
 
         Args:
             address: of the scheduler: `tcp://host:port`.
@@ -39,66 +39,66 @@ class DaskCluster(Executor):
 
         Raises:
             MissingExtra: `distributed` is not installed.
-            StudyError: no scheduler answers there.
+            StudyError: no scheduler answers at the address.
         """
         try:
             from distributed import Client, KilledWorker
         except ImportError as error:
             raise MissingExtra("a Dask cluster", "cluster", "distributed") from error
         self.name = f"the scheduler at {address}"
-        self.died, self.gone = (KilledWorker, WorkerDied), (CancelledError,)
+        self.worker_errors, self.executor_errors = (KilledWorker, WorkerDied), (CancelledError,)
         self._time_limit = time_limit
         self._address = address
         self._logger = logging.getLogger("distributed")
         self._level = self._logger.level
-        # What it logs, tracebacks for the most part, is said here in one line.
+        # It logs tracebacks; the errors raised here have the reason in one line.
         self._logger.setLevel(logging.CRITICAL)
         try:
-            self._client: Any = Client(address, timeout=_ANSWER_WITHIN, set_as_default=False)
+            self._client: Any = Client(address, timeout=_CONNECT_TIMEOUT, set_as_default=False)
         except (OSError, ValueError) as error:
             self._logger.setLevel(self._level)
             raise StudyError(
-                f"no Dask scheduler answers at {address} within {_ANSWER_WITHIN:g} s: "
+                f"no Dask scheduler answers at {address} within {_CONNECT_TIMEOUT:g} s: "
                 f"{error}; start one with `dask scheduler`, and give the "
                 f"address it prints"
             ) from error
         self._executor = self._client.get_executor(pure=False)
         self._counted = float("-inf")
         self._workers = 1
-        self._seen = time.monotonic()
+        self._last_with_workers = time.monotonic()
 
     @property
     def workers(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Workers that are there now; at least one."""
+        """Current number of workers; at least one."""
         self._count()
         return self._workers
 
-    def require_alive(self) -> None:
-        """Raise where the scheduler went away, or has had no workers for a while.
+    def check_workers(self) -> None:
+        """Check that the scheduler is running and has had workers lately.
 
         Raises:
-            StudyError: it is so.
+            StudyError: the scheduler is gone, or has had no workers for `_WORKERS_WITHIN`.
         """
         if self._client.status != "running":
-            raise self._went_away()
+            raise self._lost_scheduler()
         self._count()
-        if time.monotonic() - self._seen > _WORKERS_WITHIN:
+        if time.monotonic() - self._last_with_workers > _WORKER_TIMEOUT:
             raise StudyError(
-                f"no workers are connected to {self._address}, for {_WORKERS_WITHIN:g} s now; "
+                f"no workers have been connected to {self._address} for {_WORKER_TIMEOUT:g} s; "
                 f"start some with `dask worker {self._address}`, and run again to resume"
             )
 
     def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Run the function on one of the workers."""
+        """Submit a function to one of the workers."""
         if self._time_limit is None:
             return self._executor.submit(function, *args, **kwargs)
         call = partial(function, *args, **kwargs)
         return self._executor.submit(_run_within, self._time_limit, call)
 
     def close(self) -> None:
-        """Drop what is in flight and disconnect; scheduler and workers stay."""
+        """Cancel running calls and disconnect; scheduler and workers keep running."""
         try:
-            # A scheduler that went away need not be told.
+            # The scheduler may be gone already.
             with suppress(OSError, TimeoutError, CancelledError, RuntimeError):
                 self._executor.shutdown(wait=False)
                 self._client.close(timeout=2.0)
@@ -106,23 +106,25 @@ class DaskCluster(Executor):
             self._logger.setLevel(self._level)
 
     def _count(self) -> None:
-        """Look how many workers there are, where the last look was a while ago."""
-        if time.monotonic() - self._counted <= _COUNT_EVERY:
+        """Count the workers, at most once every `_COUNT_EVERY`."""
+        if time.monotonic() - self._counted <= _COUNT_INTERVAL:
             return
         try:
-            there = len(self._client.nthreads())
+            count = len(self._client.nthreads())
         except (OSError, TimeoutError, CancelledError, RuntimeError) as error:
-            raise self._went_away() from error
-        self._workers, self._counted = max(1, there), time.monotonic()
-        if there:
-            self._seen = self._counted
+            raise self._lost_scheduler() from error
+        self._workers, self._counted = max(1, count), time.monotonic()
+        if count:
+            self._last_with_workers = self._counted
 
-    def _went_away(self) -> StudyError:
-        return StudyError(f"{self.name} went away; rows so far are kept, run again to resume")
+    def _lost_scheduler(self) -> StudyError:
+        return StudyError(
+            f"lost the connection to {self.name}; finished rows are kept, run again to resume"
+        )
 
 
 def _run_within(time_limit: float, call: Callable[[], T]) -> T:
-    """Run a call with a time limit on a worker, in a process of its own.
+    """Run a call with a time limit on a worker, in a separate process.
 
     Raises:
         TimeLimit: the call took longer.

@@ -1,6 +1,6 @@
-"""The study file: TOML, its tables checked key by key, its lists expanded, made a `Study`.
+"""Reader of study files: TOML tables are validated and expanded to a `Study`.
 
-A list where one value is expected is a list of alternatives, and several lists make every
+A list instead of a single value is a list of alternatives, and several lists make every
 combination:
 
     [[logs]]
@@ -8,7 +8,7 @@ combination:
     mass = [0.1, 1.0, 10.0]      # three
     duration = [5.0, 20.0]       # times two: six combinations
 
-An option that is a vector itself (three numbers, a list of names) takes a list of lists as its
+An option that is a vector (three numbers, a list of names) takes a list of lists as its
 alternatives.
 """
 
@@ -25,12 +25,12 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
 from identify.documents import lookup, read_toml, validate
 from identify.errors import LogError, StudyError
-from identify.studies.estimators import ESTIMATORS, Estimator, OwnEstimator, is_own
+from identify.studies.estimators import ESTIMATORS, Estimator, FunctionEstimator, is_function_kind
 from identify.studies.metrics import METRICS
 from identify.studies.options import Options, Positive
 from identify.studies.perturbations import PERTURBATIONS
 from identify.studies.perturbations.perturbation import Perturbation, PerturbationSequence
-from identify.studies.sources import MOST_LOGS, SOURCES
+from identify.studies.sources import MAX_LOGS, SOURCES
 from identify.studies.study import LogItem, NamedEstimator, Published, Study, Target
 from identify.texts import plain_name
 
@@ -38,27 +38,27 @@ O = TypeVar("O", bound=Options)
 T = TypeVar("T")
 
 Entry: TypeAlias = dict[str, object] | str
-"""A table with its `kind`, or the kind alone where there is nothing to add."""
+"""A table with its `kind`, or only the kind if there are no options."""
 
 Seed: TypeAlias = Annotated[StrictInt, Field(ge=0, lt=2**64)]
 
-_MOST_COMBINATIONS = 100_000
-"""Entries one table may expand to: more is most likely a slip."""
+_MAX_COMBINATIONS = 100_000
+"""Largest number of entries that a table may expand to: more is most likely a mistake."""
 
 
 class StudyDocument(BaseModel):
-    """A study file.
+    """Tables and keys of a study file.
 
     Attributes:
         name: of the study.
-        seed: from which all that is random is made.
-        seeds: how many noises for each log and perturbation, or their numbers.
-        metrics: names; all where not given.
-        cutoff_hz: of the low-pass [Hz]; chosen for each log where not given.
-        timeout: seconds that a trial may take; any time where not given.
+        seed: of all random numbers of the study.
+        seeds: number of noise realisations for each log and perturbation, or their numbers.
+        metrics: names; all by default.
+        cutoff_hz: of the low-pass [Hz]; by default chosen for each log.
+        timeout: longest time for a trial [s]; unlimited by default.
         note: text below the scores in the summary.
-        targets: what the scores are to keep to.
-        published: scores of others to show beside.
+        targets: limits of the scores.
+        published: published scores for comparison.
         logs, perturbations, estimators: tables, expanded elsewhere.
     """
 
@@ -79,10 +79,10 @@ class StudyDocument(BaseModel):
 
 
 def tables(entries: list[Entry], key: str, where: str) -> Iterator[tuple[dict[str, object], str]]:
-    """Each entry as a table, with the words that say where it stands.
+    """Yield each entry as a table, with its position in the file for messages.
 
     Raises:
-        StudyError: there is none.
+        StudyError: there are no entries.
     """
     if not entries:
         raise StudyError(f"{where}: {key} = []: an empty grid; a study needs at least one")
@@ -91,10 +91,10 @@ def tables(entries: list[Entry], key: str, where: str) -> Iterator[tuple[dict[st
         yield table, f"{where}: [[{key}]] no. {number}"
 
 
-def settings_of(
-    table: Mapping[str, object], registry: Mapping[str, type[O]], what: str, where: str
+def expand_table(
+    table: Mapping[str, object], registry: Mapping[str, type[O]], label: str, where: str
 ) -> list[O]:
-    """Every combination of the options in one table, the last key moving fastest.
+    """Expand a table to every combination of its options, the last key varying fastest.
 
     Raises:
         StudyError: unknown kind or key (the nearest is named), wrong value, empty list.
@@ -103,18 +103,18 @@ def settings_of(
     kind = options.pop("kind", None)
     if not isinstance(kind, str):
         raise StudyError(f"{where}: the key 'kind' is missing; one of {', '.join(registry)}")
-    with located(where):
-        model = lookup(registry, kind, what, StudyError)
+    with prefix_errors(where):
+        model = lookup(registry, kind, label, StudyError)
         axes = [_alternatives(key, value, model) for key, value in options.items()]
     return [
-        validate(model, dict(zip(options, each, strict=True)), f"{where} ({kind})", StudyError)
-        for each in combinations(axes, where)
+        validate(model, dict(zip(options, values, strict=True)), f"{where} ({kind})", StudyError)
+        for values in combinations(axes, where)
     ]
 
 
 @contextmanager
-def located(where: str) -> Iterator[None]:
-    """A `StudyError` that arises within begins with where in the file it did."""
+def prefix_errors(where: str) -> Iterator[None]:
+    """Prefix the message of a `StudyError` with its position in the file."""
     try:
         yield
     except StudyError as error:
@@ -122,13 +122,13 @@ def located(where: str) -> Iterator[None]:
 
 
 def combinations(axes: Sequence[Sequence[T]], where: str) -> list[tuple[T, ...]]:
-    """Every combination of the alternatives, as long as they are not too many to be meant.
+    """Return every combination of the alternatives.
 
     Raises:
-        StudyError: they are.
+        StudyError: there are more than `_MOST_COMBINATIONS`.
     """
-    if prod(map(len, axes)) > _MOST_COMBINATIONS:
-        raise StudyError(f"{where}: the lists make more than {_MOST_COMBINATIONS} combinations")
+    if prod(map(len, axes)) > _MAX_COMBINATIONS:
+        raise StudyError(f"{where}: the lists make more than {_MAX_COMBINATIONS} combinations")
     return list(product(*axes))
 
 
@@ -145,11 +145,11 @@ def _alternatives(key: str, value: object, model: type[Options]) -> list[object]
 
 
 def load_study(path: Path | str) -> Study:
-    """Read and check a study file; files it names are hashed, nothing runs.
+    """Read and check a study file; its logs are hashed, nothing runs.
 
     Raises:
         StudyError: it is not a study: the message has file, table, key, and the nearest name.
-        DatasetError: a data set it names is not there.
+        DatasetError: one of its data sets is missing.
     """
     path = Path(path)
     try:
@@ -160,21 +160,20 @@ def load_study(path: Path | str) -> Study:
 
 
 def parse_study(content: Mapping[str, object], folder: Path | None = None) -> Study:
-    """The study of dictionaries as a TOML file would give them.
+    """Return the study of a dictionary with the content of a study file.
 
     Args:
         content: keys and values.
-        folder: where relative paths begin; the current one where not given.
+        folder: base of relative paths; by default the current one.
 
     Raises:
         StudyError: it is not a study.
-        DatasetError: a data set it names is not there.
+        DatasetError: one of its data sets is missing.
     """
     return _study(content, folder or Path.cwd(), "study", None)
 
 
 def _study(content: Mapping[str, object], folder: Path, where: str, path: Path | None) -> Study:
-    """The study in a file's tables."""
     document = validate(StudyDocument, content, where, StudyError)
     return Study(
         name=document.name,
@@ -206,7 +205,7 @@ def _metrics(names: list[str] | None, where: str) -> tuple[str, ...]:
         return tuple(METRICS)
     if not names:
         raise StudyError(f"{where}: metrics = []: leave the key out for all of them")
-    with located(f"{where}: metrics"):
+    with prefix_errors(f"{where}: metrics"):
         for name in names:
             lookup(METRICS, name, "metric", StudyError)
     return tuple(name for name in METRICS if name in names)
@@ -215,86 +214,86 @@ def _metrics(names: list[str] | None, where: str) -> tuple[str, ...]:
 def _logs(document: StudyDocument, folder: Path, where: str) -> Iterator[LogItem]:
     seen: dict[str, str] = {}
     for table, here in tables(document.logs, "logs", where):
-        for source in settings_of(table, SOURCES, "source of logs", here):
-            with located(here):
+        for source in expand_table(table, SOURCES, "source of logs", here):
+            with prefix_errors(here):
                 logs = source.logs(folder, document.seed)
             for log in logs:
                 if log.name in seen:
                     raise StudyError(f"{here}: the log {log.name!r} is in {seen[log.name]} already")
-                if len(seen) == MOST_LOGS:
-                    raise StudyError(f"{here}: with these the study has more than {MOST_LOGS} logs")
+                if len(seen) == MAX_LOGS:
+                    raise StudyError(f"{here}: with these the study has more than {MAX_LOGS} logs")
                 seen[log.name] = here.removeprefix(f"{where}: ")
                 yield log
 
 
 def _estimators(entries: list[Entry], folder: Path, where: str) -> list[NamedEstimator]:
-    found = []
+    estimators = []
     for table, here in tables(entries, "estimators", where):
         label = table.pop("label", None)
-        if is_own(table.get("kind")):
-            options = _own_estimators(table, folder, here)
+        if is_function_kind(table.get("kind")):
+            options = _function_estimators(table, folder, here)
         else:
-            options = settings_of(table, ESTIMATORS, "estimator", here)
-        labels = _labels(label, [each.spelled() for each in options], here)
-        found += [NamedEstimator(*pair) for pair in zip(labels, options, strict=True)]
-    _require_different([each.label for each in found], "estimator", where)
-    return found
+            options = expand_table(table, ESTIMATORS, "estimator", here)
+        labels = _labels(label, [each.display_name() for each in options], here)
+        estimators += [NamedEstimator(*pair) for pair in zip(labels, options, strict=True)]
+    _require_different([each.label for each in estimators], "estimator", where)
+    return estimators
 
 
-def _own_estimators(table: dict[str, object], folder: Path, where: str) -> Sequence[Estimator]:
-    """Every combination of the options of one's own estimator."""
+def _function_estimators(table: dict[str, object], folder: Path, where: str) -> Sequence[Estimator]:
+    """Expand a table of a user's estimator to every combination of its options."""
     kind = str(table.pop("kind"))
-    with located(where):
-        axes = [_alternatives(key, value, OwnEstimator) for key, value in table.items()]
+    with prefix_errors(where):
+        axes = [_alternatives(key, value, FunctionEstimator) for key, value in table.items()]
         return [
-            OwnEstimator.read(kind, dict(zip(table, each, strict=True)), folder)
-            for each in combinations(axes, where)
+            FunctionEstimator.read(kind, dict(zip(table, values, strict=True)), folder)
+            for values in combinations(axes, where)
         ]
 
 
 def _perturbations(entries: list[Entry], where: str) -> list[PerturbationSequence]:
-    found = []
+    perturbations = []
     for table, here in tables(entries, "perturbations", where):
         label = table.pop("label", None)
         sequences = _sequences(table, here)
-        spelled = [" + ".join(step.spelled() for step in steps) for steps in sequences]
-        found += [
+        names = [" + ".join(step.display_name() for step in steps) for steps in sequences]
+        perturbations += [
             PerturbationSequence(name, tuple(step for step in steps if step.kind != "none"))
-            for name, steps in zip(_labels(label, spelled, here), sequences, strict=True)
+            for name, steps in zip(_labels(label, names, here), sequences, strict=True)
         ]
-    _require_different([each.label for each in found], "perturbation", where)
-    return found
+    _require_different([each.label for each in perturbations], "perturbation", where)
+    return perturbations
 
 
 def _sequences(table: dict[str, object], where: str) -> Sequence[tuple[Perturbation, ...]]:
-    """Every combination of the steps' options: one step in the table, or several in `steps`."""
+    """Expand a table to every combination of its steps' options; `steps` holds several steps."""
     if "steps" not in table:
-        return [(step,) for step in settings_of(table, PERTURBATIONS, "perturbation", where)]
+        return [(step,) for step in expand_table(table, PERTURBATIONS, "perturbation", where)]
     steps = table.pop("steps")
     if table:
         raise StudyError(f"{where}: unknown key {next(iter(table))!r} beside 'steps'")
     if not isinstance(steps, list) or not steps:
         raise StudyError(f"{where}: steps: expected a list of tables, got {steps!r}")
     alternatives = [
-        settings_of(step, PERTURBATIONS, "perturbation", here.replace("[[steps]]", "step"))
+        expand_table(step, PERTURBATIONS, "perturbation", here.replace("[[steps]]", "step"))
         for step, here in tables(steps, "steps", where)
     ]
     return combinations(alternatives, where)
 
 
-def _labels(label: object, spelled: Sequence[str], where: str) -> list[str]:
-    """The label that was given, with the options where it stands for several; else the options."""
+def _labels(label: object, names: Sequence[str], where: str) -> list[str]:
+    """Return labels: the given one, with the name appended if there are several; else the names."""
     if label is None:
-        return [plain_name(each) for each in spelled]
+        return [plain_name(name) for name in names]
     if not (isinstance(label, str) and label.strip()):
         raise StudyError(f"{where}: label: expected a text, got {label!r}")
-    several = [f"{label}: {each}" for each in spelled]
-    return [plain_name(each) for each in ([label] if len(spelled) == 1 else several)]
+    labels = [label] if len(names) == 1 else [f"{label}: {name}" for name in names]
+    return [plain_name(text) for text in labels]
 
 
-def _require_different(names: Sequence[str], what: str, where: str) -> None:
+def _require_different(names: Sequence[str], kind: str, where: str) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise StudyError(f"{where}: the {what} {name!r} is there twice")
+            raise StudyError(f"{where}: duplicate {kind} {name!r}")
         seen.add(name)

@@ -1,4 +1,4 @@
-"""The estimators a study compares: from the data of a log to an output.
+"""Estimators that a study compares: from the data of a log to an estimate.
 
 A new one is a class and one line of `ESTIMATORS`.
 """
@@ -38,19 +38,19 @@ from identify.logs import Recording
 from identify.regressors import Offsets, Statistics, block_statistics
 from identify.signals import PreparedLog, prepare
 from identify.spatial import Pose
-from identify.studies.options import Options, Positive, Scalar, canonical, spelled
+from identify.studies.options import Options, Positive, Scalar, canonical_json, format_call
 
 
 @dataclass(frozen=True)
 class TrialData:
-    """What an estimator may use of one perturbed log; the estimators of a study share it.
+    """Data of one perturbed log, shared by all estimators of a study.
 
     Attributes:
-        recording: the log as it was perturbed.
-        mass: of the body as if weighed [kg], for options that ask for it; None where not known.
-        cutoff_hz: of the low-pass [Hz]; chosen by the log where None.
-        shape: of the body in B, a mesh or points with their volumes, for an estimator that asks
-            for it; None where not known.
+        recording: the perturbed log.
+        mass: of the body as if weighed [kg], for options that use it; None if it is not known.
+        cutoff_hz: of the low-pass [Hz]; None chooses it from the log.
+        shape: of the body in B, a mesh or points with their volumes, for estimators that use it;
+            None if it is not known.
     """
 
     recording: Recording
@@ -60,7 +60,7 @@ class TrialData:
 
     @cached_property
     def prepared(self) -> PreparedLog:
-        """The log on an even clock, differentiated and low-passed."""
+        """Log on an even clock, differentiated and low-passed."""
         return prepare(self.recording, self.cutoff_hz, wide=True)  # as a fit does
 
     @cached_property
@@ -71,15 +71,15 @@ class TrialData:
 
 @dataclass(frozen=True, slots=True)
 class EstimatorOutput:
-    """What an estimator says of one log.
+    """Estimate of the body from one log.
 
     Attributes:
         phi: the ten parameters about Bo in B, shape (10,).
-        n_identifiable: how many of them are measured; a default body completes the others.
-        intervals: 95 % bounds by name (the ten, cx … cz, Icxx … Iczz, I1 … I3), None where not
+        n_identifiable: number of identifiable parameters; a default body completes the others.
+        intervals: 95 % bounds by name (the ten, cx … cz, Icxx … Iczz, I1 … I3), None if not
             measured.
-        solver: what solved it; "none" where closed form was enough.
-        status: what the solver said.
+        solver: name of the solver; "none" for a closed form.
+        status: of the solver.
     """
 
     phi: Phi
@@ -90,34 +90,34 @@ class EstimatorOutput:
 
 
 class Estimator(Options):
-    """Base of the estimators; the options of one are its fields."""
+    """Base class of the estimators; their options are fields."""
 
     @abstractmethod
     def estimate(self, data: TrialData) -> EstimatorOutput:
-        """The estimate from one log.
+        """Estimate the body from one log.
 
         Raises:
-            IdentifyError: there is none; the row of the trial says why.
+            IdentifyError: there is no estimate; the row of the trial has the reason.
         """
 
 
 class OrdinaryLeastSquares(Estimator):
-    """All equations alike, no constraint, a sensor offset fitted."""
+    """Ordinary least squares without constraints, with a sensor offset."""
 
     kind: ClassVar[str] = "ols"
 
     def estimate(self, data: TrialData) -> EstimatorOutput:
-        """The minimiser of Σ rᵀ r."""
+        """Return the minimiser of Σ rᵀ r."""
         system = body_system([data.blocks], EstimatorSettings())
         return EstimatorOutput(ordinary_least_squares(system))
 
 
 GivenMass: TypeAlias = Positive | Literal["known"] | None
-"""In kg; "known": as the log's source knows it, as if weighed; None: fitted."""
+"""Mass that is fixed [kg]; "known" takes it from the log's source, None fits it."""
 
 
 class WeightedLeastSquares(Estimator):
-    """Weighted least squares without constraints; what is not identifiable is completed.
+    """Weighted least squares without constraints, completed by a default body.
 
     Attributes:
         bias: "per_log" (default) or "none".
@@ -130,27 +130,27 @@ class WeightedLeastSquares(Estimator):
     mass: GivenMass = None
 
     def estimate(self, data: TrialData) -> EstimatorOutput:
-        """The weighted minimiser; identifiable is what has a half-width below the body's scale."""
+        """Return the weighted minimiser; half-widths below the body's scale are identifiable."""
         settings = EstimatorSettings(self.bias, self._mass(data))
         system = body_system([data.blocks], settings)
         fit = weighted_least_squares(system, settings.all_terms)
         return EstimatorOutput(fit.x, int((fit.identifiability.half_widths < 1.0).sum()))
 
     def _mass(self, data: TrialData) -> float | None:
-        """The mass to fix [kg], or None.
+        """Return the fixed mass [kg], or None.
 
         Raises:
-            ProblemError: it is to be known, and the source of the log does not know it.
+            ProblemError: the option is "known", and the source of the log has no mass.
         """
         if self.mass != "known":
             return self.mass
         if data.mass is None:
-            raise ProblemError('mass = "known": the source of this log does not know the mass')
+            raise ProblemError('mass = "known": the source of this log has no mass')
         return data.mass
 
 
-class Consistent(WeightedLeastSquares):
-    """Weighted least squares under Pi ⪰ 0, certified, with intervals: what `identify fit` gives."""
+class ConsistentLeastSquares(WeightedLeastSquares):
+    """Weighted least squares under Pi ⪰ 0, certified, with intervals, as in `identify fit`."""
 
     kind: ClassVar[str] = "psd"
 
@@ -158,13 +158,13 @@ class Consistent(WeightedLeastSquares):
         return BALL
 
     def estimate(self, data: TrialData) -> EstimatorOutput:
-        """The estimate, with its intervals and what solved it."""
+        """Return the constrained estimate, with its intervals and the solver's status."""
         settings = EstimatorSettings(self.bias, self._mass(data), prior=self._prior(data))
         estimate = estimate_body([data.blocks], settings)
         return EstimatorOutput(
             phi=estimate.parameters.phi,
             n_identifiable=sum(
-                what not in (*NOT_IDENTIFIED, "prior") for what in estimate.decided_by.values()
+                source not in (*NOT_IDENTIFIED, "prior") for source in estimate.decided_by.values()
             ),
             intervals=dict(estimate.intervals),
             solver=estimate.certificate.solver,
@@ -172,14 +172,14 @@ class Consistent(WeightedLeastSquares):
         )
 
 
-class KnownShape(Consistent):
-    """The same with the shape of the body as its prior, as the log's source knows it.
+class KnownShape(ConsistentLeastSquares):
+    """Constrained least squares with the shape of the body, from the log's source, as prior.
 
     Attributes:
         of: "solid", the body fills the shape; "box", it lies somewhere in the shape's bounding box
             along the axes of B.
-        overreach: whether points may reach beyond the solid where their volumes say so.
-        alone: the body of even density and of the mass of least squares, without the log.
+        overreach: whether points may reach beyond the solid by their volumes.
+        alone: take the body of uniform density with the mass of least squares, without the log.
     """
 
     kind: ClassVar[str] = "shape"
@@ -189,7 +189,7 @@ class KnownShape(Consistent):
     alone: StrictBool = False
 
     def estimate(self, data: TrialData) -> EstimatorOutput:
-        """The estimate, or the prior alone."""
+        """Return the estimate, or the mean of the prior if `alone`."""
         if not self.alone:
             return super().estimate(data)
         system = body_system([data.blocks], EstimatorSettings(self.bias))
@@ -198,7 +198,7 @@ class KnownShape(Consistent):
 
     def _prior(self, data: TrialData) -> ShapePrior:
         if data.shape is None:
-            raise ProblemError("the source of this log does not know the shape")
+            raise ProblemError("the source of this log has no shape")
         shape = data.shape
         if self.of == "box":
             corners = shape.positions if isinstance(shape, Points) else shape.corners
@@ -206,16 +206,16 @@ class KnownShape(Consistent):
             return ShapePrior.of_box(upper - lower, at=Pose(np.eye(3), 0.5 * (lower + upper)))
         if not isinstance(shape, Points):
             return ShapePrior.of_shape(shape)
-        found = ShapePrior.of_points(shape.positions, shape.weights)
-        return found if self.overreach else replace(found, spacing=0.0)
+        prior = ShapePrior.of_points(shape.positions, shape.weights)
+        return prior if self.overreach else replace(prior, spacing=0.0)
 
 
 class Entropic(Estimator):
-    """With an entropic prior: a ball of water's density, of the mass and the centre of the data.
+    """Estimate with an entropic prior: a ball of water with the mass and the centre of the data.
 
     Attributes:
         bias: "per_log" (default) or "none".
-        weight: of the prior; by evidence where not given.
+        weight: of the prior; by default chosen by evidence.
     """
 
     kind: ClassVar[str] = "entropic"
@@ -224,15 +224,15 @@ class Entropic(Estimator):
     weight: Positive | None = None
 
     def estimate(self, data: TrialData) -> EstimatorOutput:
-        """The estimate, with the intervals of Laplace's posterior."""
+        """Return the estimate, with the intervals of Laplace's posterior."""
         fit = weighted_least_squares(body_system([data.blocks], EstimatorSettings(self.bias)))
-        ball, said = fit.scaling.x(fit.prior), score_equations(fit)
-        found = entropic_estimate(said, ball, self.weight, centre_of_data=True)
+        ball, equations = fit.scaling.x(fit.prior), score_equations(fit)
+        posterior = entropic_estimate(equations, ball, self.weight, centre_of_data=True)
         decided: dict[str, str] = dict.fromkeys(PHI, "data")
         return EstimatorOutput(
-            phi=found.phi,
+            phi=posterior.phi,
             n_identifiable=int((fit.identifiability.half_widths < 1.0).sum()),
-            intervals=intervals_of(found.phi, found.covariance, np.inf, decided),
+            intervals=intervals_of(posterior.phi, posterior.covariance, np.inf, decided),
             solver="newton",
         )
 
@@ -242,29 +242,30 @@ ESTIMATORS: Mapping[str, type[Estimator]] = {
     for estimator in (
         OrdinaryLeastSquares,
         WeightedLeastSquares,
-        Consistent,
+        ConsistentLeastSquares,
         KnownShape,
         Entropic,
     )
 }
-"""By the `kind` of an `[[estimators]]` table."""
+"""Estimators by the `kind` of an `[[estimators]]` table."""
 
 
-_MARK = ".py:"
+_FILE_MARK = ".py:"
+"""Part of a `kind` that separates a file from the name of a function."""
 
 
-def is_own(kind: object) -> bool:
-    """Whether a `kind` names a function in a file."""
-    return isinstance(kind, str) and _MARK in kind
+def is_function_kind(kind: object) -> bool:
+    """Return whether a `kind` names a function in a file."""
+    return isinstance(kind, str) and _FILE_MARK in kind
 
 
-class OwnEstimator(Estimator):
-    """A function of two arguments, the data of a trial and the options of its table.
+class FunctionEstimator(Estimator):
+    """User's function of two arguments, the data of a trial and the options of its table.
 
-    Its source is kept, so that a worker needs no file and runs what the digest is of.
+    Its source is kept, so that a worker needs no file and runs the code of the digest.
 
     Attributes:
-        function: as the study has it, `my_estimators.py:ridge`.
+        function: as in the study file, `my_estimators.py:ridge`.
         sha256: of the file, hexadecimal: part of the key of a trial.
         options: the other keys of its table.
     """
@@ -278,8 +279,8 @@ class OwnEstimator(Estimator):
     _source: str = PrivateAttr(default="")
 
     @classmethod
-    def read(cls, kind: str, options: Mapping[str, object], folder: Path) -> OwnEstimator:
-        """The estimator of a `kind`; the file is read, and nothing in it runs.
+    def read(cls, kind: str, options: Mapping[str, object], folder: Path) -> FunctionEstimator:
+        """Read the estimator of a `kind` from its file without running it.
 
         Args:
             kind: a path, relative to the folder, and a function: `my_estimators.py:ridge`.
@@ -287,7 +288,7 @@ class OwnEstimator(Estimator):
             folder: of the study file.
 
         Raises:
-            StudyError: there is no such file or function, or it does not take two arguments.
+            StudyError: the file or function does not exist, or does not take two arguments.
         """
         file, _, name = kind.rpartition(":")
         path = folder / file
@@ -297,63 +298,62 @@ class OwnEstimator(Estimator):
         except OSError as error:
             raise StudyError(f"{kind}: {path} cannot be read: {error.strerror or error}") from error
         except (SyntaxError, ValueError) as error:
-            raise StudyError(f"{kind}: {path} is no Python: {error}") from error
-        functions = {one.name: one for one in tree.body if isinstance(one, ast.FunctionDef)}
+            raise StudyError(f"{kind}: {path} is not valid Python: {error}") from error
+        functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
         if name not in functions:
-            there = ", ".join(functions) or "none"
+            known = ", ".join(functions) or "none"
             hint = did_you_mean(name, list(functions))
-            raise StudyError(f"{kind}: {path} has no function {name!r}{hint}; it has {there}")
-        taken = functions[name].args
-        most = len(taken.posonlyargs) + len(taken.args)
-        required = any(value is None for value in taken.kw_defaults)
-        fits = most - len(taken.defaults) <= 2 and (most >= 2 or taken.vararg) and not required
-        if not fits:
+            raise StudyError(f"{kind}: {path} has no function {name!r}{hint}; it has {known}")
+        signature = functions[name].args
+        count = len(signature.posonlyargs) + len(signature.args)
+        takes_two = count - len(signature.defaults) <= 2 and (count >= 2 or signature.vararg)
+        if not takes_two or any(value is None for value in signature.kw_defaults):
             raise StudyError(
                 f"{kind}: expected a function of two arguments, the data of the trial and the "
-                f"options of its table, got {name}({ast.unparse(taken)})"
+                f"options of its table, got {name}({ast.unparse(signature)})"
             )
         digest = hashlib.sha256(content).hexdigest()
-        made = cls(function=kind, sha256=digest, options=dict(options))
-        made._source = content.decode("utf-8")
-        return made
+        estimator = cls(function=kind, sha256=digest, options=dict(options))
+        estimator._source = content.decode("utf-8")
+        return estimator
 
-    def spelled(self) -> str:
-        """The function's name with its options, as tables show it: `ridge(alpha=0.1)`."""
-        return spelled(self.function.rpartition(":")[2], self.options)
+    def display_name(self) -> str:
+        """Return the function's name with its options for tables: `ridge(alpha=0.1)`."""
+        return format_call(self.function.rpartition(":")[2], self.options)
 
     def columns(self, prefix: str) -> dict[str, Scalar]:
-        """The function, the digest of its file, and the options, a column each."""
-        own = {
-            f"{prefix}_{name}": value if isinstance(value, Scalar) else canonical(value)
+        """Return columns for the function, the digest of its file, and each option."""
+        options = {
+            f"{prefix}_{name}": value if isinstance(value, Scalar) else canonical_json(value)
             for name, value in self.options.items()
         }
-        return {f"{prefix}_function": self.function, f"{prefix}_sha256": self.sha256, **own}
+        return {f"{prefix}_function": self.function, f"{prefix}_sha256": self.sha256, **options}
 
     def estimate(self, data: TrialData) -> EstimatorOutput:
-        """What the function returns.
+        """Run the function, and return its estimate.
 
         Raises:
-            StudyError: that is neither ten numbers nor an `EstimatorOutput`.
+            StudyError: it returns neither ten numbers nor an `EstimatorOutput`.
         """
         file, _, name = self.function.rpartition(":")
-        space: dict[str, Any] = {"__name__": Path(file).stem, "__file__": file}
-        exec(compile(self._source, file, "exec"), space)
-        found = space[name](data, dict(self.options))
-        if isinstance(found, EstimatorOutput):
-            return found
+        namespace: dict[str, Any] = {"__name__": Path(file).stem, "__file__": file}
+        exec(compile(self._source, file, "exec"), namespace)
+        output = namespace[name](data, dict(self.options))
+        if isinstance(output, EstimatorOutput):
+            return output
         try:
-            phi = np.asarray(found, dtype=np.float64)
+            phi = np.asarray(output, dtype=np.float64)
         except (TypeError, ValueError):
             phi = np.empty(0)
         if phi.shape != (10,):
             raise StudyError(
                 f"{self.function}: expected ten numbers (m, hx, hy, hz, Ixx, Ixy, Ixz, Iyy, Iyz, "
-                f"Izz about Bo in B, SI) or an EstimatorOutput, got {_shown(found)}"
+                f"Izz about Bo in B, SI) or an EstimatorOutput, got {_format_value(output)}"
             )
         return EstimatorOutput(phi)
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     if isinstance(value, np.ndarray | Sequence) and not isinstance(value, str):
         return f"{type(value).__name__} of shape {np.shape(value)}"
     return f"{value!r:.80}"

@@ -1,8 +1,8 @@
-"""`Executor`: where work runs; items through it, and their merge, whatever becomes of the workers.
+"""Executors that run functions in this process or on workers, with retry and reproducible merges.
 
-Sums of floating-point numbers depend on their order. `tree_merge` has the order of the parts: parts
-(0, 1), (2, 3), … are merged first, then pairs of pairs; a part without a partner goes up alone. So
-the result is the same to the bit whenever parts arrive, however many workers there are.
+Sums of floating-point numbers depend on their order. `tree_merge` keeps the order of the parts:
+parts (0, 1), (2, 3), … are merged first, then pairs of pairs; an odd part moves up unmerged. So
+the result is the same to the bit for any order of arrival and any number of workers.
 """
 
 from __future__ import annotations
@@ -32,64 +32,64 @@ T = TypeVar("T")
 
 
 TICK = 0.2
-"""Seconds between looks at workers while functions run."""
+"""Interval at which workers are checked while functions run [s]."""
 
 
 class TimeLimit(Exception):
-    """What a future raises where its call was given up: it took longer than the time limit."""
+    """A call was stopped because it took longer than the time limit."""
 
 
 class Executor(AbstractContextManager["Executor"]):
-    """Runs functions of picklable arguments; the results are the same to the bit wherever."""
+    """Base class of executors, which run functions of picklable arguments with the same results."""
 
     name: str
-    """For people."""
+    """Name for messages."""
 
-    died: tuple[type[BaseException], ...] = ()
-    """What a future raises where the worker died, not the function."""
+    worker_errors: tuple[type[BaseException], ...] = ()
+    """Exceptions of a future which mean that the worker died, not that the function failed."""
 
-    gone: tuple[type[BaseException], ...] = ()
-    """What a future raises where all that was in flight is lost, and the executor with it."""
+    executor_errors: tuple[type[BaseException], ...] = ()
+    """Exceptions of a future which mean that the executor and all running calls are lost."""
 
     workers: int
-    """How many functions run at a time, as far as is known."""
+    """Number of functions that run at a time, as far as is known."""
 
     @property
     def in_flight(self) -> int:
-        """How many calls keep every worker busy; more would only wait, and be lost in a crash."""
+        """Number of submitted calls that keeps every worker busy."""
         return 2 * self.workers + 1
 
     @abstractmethod
     def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Run a function somewhere."""
+        """Submit a function with its arguments."""
 
-    def require_alive(self) -> None:
-        """See to the workers: asked a few times a second while functions run.
+    def check_workers(self) -> None:
+        """Check the workers; called a few times a second while functions run.
 
         Raises:
-            StudyError: nothing can be expected of what is in flight.
+            StudyError: running calls cannot finish.
         """
 
     def close(self) -> None:
-        """Stop; what is in flight is dropped."""
+        """Stop, and cancel running calls."""
 
     def __exit__(self, *raised: object) -> None:
         self.close()
 
 
 class InProcess(Executor):
-    """Runs a function when it is submitted: for debugging and small studies."""
+    """Executor that runs a function when it is submitted: for debugging and small studies."""
 
     name = "in process"
     workers = 1
 
     @property
     def in_flight(self) -> int:
-        """One: it is done when `submit` returns."""
+        """One call, which is done when `submit` returns."""
         return 1
 
     def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Run the function now."""
+        """Run the function immediately."""
         future: Future[T] = Future()
         try:
             future.set_result(function(*args, **kwargs))
@@ -99,11 +99,8 @@ class InProcess(Executor):
 
 
 @lru_cache(maxsize=1)
-def hold_threads() -> None:
-    """Hold libraries of linear algebra that are loaded already to one thread.
-
-    Once a process: workers that were started otherwise do it before their first trial.
-    """
+def limit_blas_threads() -> None:
+    """Limit linear algebra libraries that are already loaded to one thread, once a process."""
     from threadpoolctl import threadpool_limits
 
     threadpool_limits(1)
@@ -111,34 +108,34 @@ def hold_threads() -> None:
 
 R = TypeVar("R")
 
-_BLAMED_AFTER = 3
-"""Deaths of the worker of one item, after which the item is to blame."""
+_MAX_WORKER_DEATHS = 3
+"""Number of worker deaths at one item after which the item is not tried again."""
 
 
 class WorkerDied(Exception):
-    """The process that ran a call died before the call returned."""
+    """The worker process died before its call returned."""
 
 
 def run_items(
     executor: Executor,
     function: Callable[[T], R],
     items: Iterable[T],
-    apart: Callable[[T], Sequence[T]] = lambda item: (item,),
+    split: Callable[[T], Sequence[T]] = lambda item: (item,),
 ) -> Iterator[tuple[T, R | WorkerDied | TimeLimit] | None]:
     """Yield each item with the function's value as items finish, and None at least every `TICK`.
 
-    An item whose worker died, or that took longer than the time limit, is taken apart and its parts
-    run again. One that cannot be taken apart is given with the error: of the time limit at
-    once, of its worker after the third death.
+    An item whose worker died, or that took longer than the time limit, is split and its parts run
+    again. An item that cannot be split is yielded with the error: a time limit at once, the death
+    of a worker after the third one.
 
     Args:
-        executor: where the function runs.
-        function: of one item; both pickle.
-        items: taken as they are needed.
-        apart: smaller items that are the same work; the item alone where there are none.
+        executor: runs the function.
+        function: of one item; both can be pickled.
+        items: consumed as needed.
+        split: returns smaller items with the same work; only the item if it cannot be split.
 
     Raises:
-        StudyError: no worker can be had, the executor went away, or workers cannot run it.
+        StudyError: no worker is available, the executor is lost, or workers cannot run it.
         IdentifyError: the function raised it.
     """
     waiting = ((item, 0) for item in items)
@@ -149,16 +146,16 @@ def run_items(
         if not running:
             return
         done, _ = wait(running, timeout=TICK, return_when=FIRST_COMPLETED)
-        executor.require_alive()
+        executor.check_workers()
         for future in done:
             item, deaths = running.pop(future)
             result = _result(future, executor)
             if isinstance(result, WorkerDied | TimeLimit):
-                parts, died = apart(item), isinstance(result, WorkerDied)
+                parts, worker_died = split(item), isinstance(result, WorkerDied)
                 if len(parts) > 1:
                     waiting = chain(((part, 0) for part in parts), waiting)
                     continue
-                if died and deaths + 1 < _BLAMED_AFTER:
+                if worker_died and deaths + 1 < _MAX_WORKER_DEATHS:
                     waiting = chain([(item, deaths + 1)], waiting)
                     continue
             yield item, result
@@ -171,13 +168,11 @@ def _result(future: Future[R], executor: Executor) -> R | WorkerDied | TimeLimit
         return future.result()
     except TimeLimit as error:
         return error
-    except executor.died as error:
-        return WorkerDied(
-            f"the process that ran this died each time it was tried: {_first_line(error)}"
-        )
-    except executor.gone as error:
+    except executor.worker_errors as error:
+        return WorkerDied(f"its worker process died at every attempt: {_first_line(error)}")
+    except executor.executor_errors as error:
         raise StudyError(
-            f"{executor.name} went away; rows so far are kept, run again to resume"
+            f"lost the connection to {executor.name}; finished rows are kept, run again to resume"
         ) from error
     except IdentifyError:
         raise
@@ -191,19 +186,19 @@ C = TypeVar("C")
 
 
 def _first_line(error: BaseException) -> str:
-    """Return the first line of an error's text: a scheduler's goes on for a page."""
+    """Return the first line of an error's text; that of a scheduler may fill a page."""
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 def tree_merge(parts: Sequence[T], merge: Callable[[T, T], T]) -> T:
-    """The merge of parts in the tree's order.
+    """Merge parts in pairs, then pairs of pairs, in a fixed order.
 
     Args:
         parts: at least one.
-        merge: of two neighbours, the earlier first.
+        merge: merges two neighbours, the earlier first.
 
     Raises:
-        ValueError: there is none.
+        ValueError: there are no parts.
     """
     if not parts:
         raise ValueError("a tree needs at least one part")
@@ -217,67 +212,66 @@ def tree_merge(parts: Sequence[T], merge: Callable[[T, T], T]) -> T:
 def reduce_statistics(
     parts: Sequence[C], statistics: Callable[[C], T], merge: Callable[[T, T], T], executor: Executor
 ) -> T:
-    """Statistics of every part, made on the workers and merged here.
+    """Compute statistics of every part on the workers, and merge them in this process.
 
-    The parts' data are never in this process, their statistics are: a few kilobytes of a log.
+    The data of the parts stay on the workers; the statistics are a few kilobytes a log.
 
     Args:
-        parts: what to make statistics of: logs, or ranges of rows; picklable.
+        parts: logs, or ranges of rows; picklable.
         statistics: of one part; a function of a module, run on a worker.
-        merge: of two neighbours, the earlier first.
-        executor: where it runs.
+        merge: merges two neighbours, the earlier first.
+        executor: runs `statistics`.
 
     Returns:
-        The same to the bit for any executor.
+        The merged statistics, the same to the bit for any executor.
 
     Raises:
         ValueError: no parts.
-        StudyError: one part killed its worker each time, or took too long; or workers cannot run
-            `statistics`.
-        IdentifyError: what `statistics` raises.
+        StudyError: one part killed its worker at every attempt, or took too long; or workers
+            cannot run `statistics`.
+        IdentifyError: `statistics` raised it.
     """
-    made: dict[int, T] = {}
-    call = partial(_numbered, statistics)
+    results: dict[int, T] = {}
+    call = partial(_call_numbered, statistics)
     for finished in run_items(executor, call, enumerate(parts)):
         if finished is not None:
             (index, _), result = finished
             if isinstance(result, WorkerDied | TimeLimit):
                 raise StudyError(f"part {index} of {len(parts)}: {result}") from result
-            made[index] = result
-    return tree_merge([made[index] for index in range(len(parts))], merge)
+            results[index] = result
+    return tree_merge([results[index] for index in range(len(parts))], merge)
 
 
-def _numbered(statistics: Callable[[C], T], part: tuple[int, C]) -> T:
+def _call_numbered(statistics: Callable[[C], T], part: tuple[int, C]) -> T:
     return statistics(part[1])
 
 
-_MOST_FAILED_POOLS = 5
-"""Pools in a row whose process dies before it takes a call."""
+_MAX_FAILED_POOLS = 5
+"""Number of successive pools whose process may die before it takes a call."""
 
 _SPAWN: Any = get_context("spawn")
 
 _ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "BLIS")} | {
     "VECLIB_MAXIMUM_THREADS": "1"
 }
-"""Environment of a worker, so that workers do not fight over the cores: read by the libraries of
-linear algebra when they are first loaded."""
+"""Environment of a worker that limits linear algebra libraries to one thread when they load."""
 
 
 class LocalProcesses(Executor):
-    """Processes of this machine, each with its linear algebra on one thread.
+    """Executor on processes of this machine, with single-threaded linear algebra.
 
-    Each is a pool of pebble with one process, which runs the calls of one thread here. So a death,
-    and a time that ran out, are those of the call that ran; pebble replaces the process.
+    Each process is a pebble pool of its own, so that a crash or an exceeded time limit is
+    attributed to its call; pebble then replaces the process.
     """
 
     name = "local processes"
-    died = (WorkerDied,)
+    worker_errors = (WorkerDied,)
 
     def __init__(self, workers: int, time_limit: float | None = None) -> None:
-        """Make room for processes, which start when they are needed.
+        """Set the number of processes, which start when they are needed.
 
         Args:
-            workers: how many.
+            workers: number of processes.
             time_limit: of a call [s]; its process is replaced, and its future raises `TimeLimit`.
         """
         self.workers = workers
@@ -289,7 +283,7 @@ class LocalProcesses(Executor):
         self._closed = False
 
     def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Run the function in the process that is free first."""
+        """Submit a function to the first free process."""
         return self._threads.submit(self._run, function, args, kwargs)
 
     def close(self) -> None:
@@ -308,9 +302,9 @@ class LocalProcesses(Executor):
         Raises:
             WorkerDied: the process died.
             TimeLimit: the call took longer than its time limit.
-            StudyError: processes die as soon as they start.
+            StudyError: processes die when they start.
         """
-        for _ in range(_MOST_FAILED_POOLS):
+        for _ in range(_MAX_FAILED_POOLS):
             try:
                 pool = self._pool()
                 future = pool.schedule(function, args, kwargs, self._time_limit)
@@ -338,24 +332,24 @@ class LocalProcesses(Executor):
             finally:
                 self._running.discard(future)
         raise StudyError(
-            f"workers die as soon as they start ({self.name}); what was reported done is kept. A "
+            f"workers die when they start ({self.name}); completed rows are kept. A "
             f'script that starts them needs `if __name__ == "__main__":`'
         )
 
     def _pool(self) -> ProcessPool:
-        """Return the pool of this thread, made where it has none."""
+        """Return the pool of this thread, created on first use."""
         if getattr(self._thread, "pool", None) is None:
             self._thread.pool = ProcessPool(
-                1, initializer=_begin, initargs=(os.getpid(),), context=_SPAWN
+                1, initializer=_initialise_worker, initargs=(os.getpid(),), context=_SPAWN
             )
             self._pools.append(self._thread.pool)
         return self._thread.pool
 
 
-def _begin(parent: int) -> None:
-    """Do once what a call needs, and end this process when its parent has ended, however it did.
+def _initialise_worker(parent: int) -> None:
+    """Prepare a worker process for calls, and end it when its parent has ended.
 
-    An interrupt from the keyboard reaches the whole group of processes and is the runner's alone.
+    A keyboard interrupt reaches the whole process group; only the runner handles it.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
@@ -367,5 +361,5 @@ def _begin(parent: int) -> None:
     threading.Thread(target=watch, daemon=True, name="end_with_parent").start()
     os.environ.update(_ONE_THREAD)
     import_module("identify.studies.study")
-    hold_threads()
+    limit_blas_threads()
     code_fingerprint()

@@ -1,7 +1,6 @@
-"""Scores of an estimator's output, most of them against the true body, as columns of the results.
+"""Metrics of an estimate, most of them errors against the true body, as columns of the results.
 
-A new metric is a function and one entry of `METRICS`: that is all that results, tables and figures
-know of it.
+A new metric is a function and one entry of `METRICS`; results, tables and figures use the entry.
 """
 
 from __future__ import annotations
@@ -27,24 +26,24 @@ from identify.studies.estimators import EstimatorOutput
 from identify.studies.study import Truth
 
 Values: TypeAlias = Mapping[str, float | None]
-"""Columns and their values; None where there is nothing to say."""
+"""Columns and their values; None if a value does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """How a column of a metric is shown.
+    """Display settings of a column of a metric.
 
     Attributes:
-        text: in tables and figures, with its unit.
-        narrow: the same for a terminal of 80 columns.
+        text: heading in tables and figures, with its unit.
+        short_text: heading for a terminal of 80 columns.
         factor: value shown = factor × value of the results.
-        spread: whether a median beside the mean says anything; it does not of what is 0 or 1.
-        drawn: whether figures have a panel of it: medians and percentiles on a logarithmic axis;
+        spread: whether medians and percentiles are shown; not for values of 0 and 1.
+        drawn: whether figures have a panel for it: medians and percentiles on a logarithmic axis;
             without spread, means on an axis from 0 to `factor`.
     """
 
     text: str
-    narrow: str
+    short_text: str
     factor: float = 1.0
     spread: bool = True
     drawn: bool = False
@@ -52,12 +51,12 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One metric.
+    """A metric with its columns in the results.
 
     Attributes:
         name: in study files.
-        columns: that it fills, with their headings.
-        score: from the output, and the truth where the log's source knows it, to the columns.
+        columns: headings of its columns by name.
+        score: computes the columns from the output and the true body, if the log's source has it.
     """
 
     name: str
@@ -66,23 +65,23 @@ class Metric:
 
 
 def mass_error(phi: Phi, truth: Phi) -> float:
-    """|Δm| / m [%]."""
+    """Return the relative error of the mass, |Δm| / m [%]."""
     return float(100.0 * abs(phi[0] - truth[0]) / truth[0])
 
 
 def first_moment_error(phi: Phi, truth: Phi) -> float:
-    """‖Δh‖ / ‖h‖ [%]."""
+    """Return the relative error of the first moment of mass, ‖Δh‖ / ‖h‖ [%]."""
     return float(100.0 * np.linalg.norm(phi[1:4] - truth[1:4]) / np.linalg.norm(truth[1:4]))
 
 
 def relative_inertia_error(phi: Phi, truth: Phi) -> float:
-    """‖ΔI‖ / ‖I‖ about Bo, Frobenius norms [%]."""
+    """Return the relative error of the inertia about Bo, ‖ΔI‖ / ‖I‖ in Frobenius norms [%]."""
     true = inertia_about_origin(truth)
     return float(100.0 * np.linalg.norm(inertia_about_origin(phi) - true) / np.linalg.norm(true))
 
 
 def com_error(phi: Phi, truth: Phi, sides: Vec3) -> float:
-    """Mean over the axes of |Δc_i| by the side of the bounding box [%].
+    """Return the mean over the axes of |Δc_i| relative to the side of the bounding box [%].
 
     As published with the STARS tools: Nadeau, Giamou and Kelly (ICRA 2023).
     """
@@ -91,13 +90,15 @@ def com_error(phi: Phi, truth: Phi, sides: Vec3) -> float:
 
 
 def central_inertia_error(phi: Phi, truth: Phi, sides: Vec3) -> float:
-    """The same as `inertia_error` with ΔI that of the inertias, each about its own centre [%]."""
+    """Return `inertia_error` with each inertia about its own centre of mass [%]."""
     change = inertia_about_com(phi) - inertia_about_com(truth)
     return _by_box(change, float(truth[0]), sides)
 
 
 def inertia_error(phi: Phi, truth: Phi, sides: Vec3) -> float:
-    """Mean over six entries of |ΔI_ij / (m/12 (δ_ij aᵀa − a_i a_j))| [%], published as `com_error`.
+    """Return the mean relative error of the six entries of the inertia by those of a solid box [%].
+
+    The mean of |ΔI_ij / (m/12 (δ_ij aᵀa − a_i a_j))|, published as `com_error`.
 
     Args:
         phi: the estimate; ΔI is its error about Bo.
@@ -114,15 +115,15 @@ def _by_box(change: Mat33, mass: float, sides: Vec3) -> float:
 
 
 def consistent(output: EstimatorOutput) -> float:
-    """1 where some density realises the body (`is_consistent`), as a plate is one; else 0."""
+    """Return 1 if the body is physically consistent (`is_consistent`), else 0."""
     return float(is_consistent(output.phi))
 
 
 def riemannian_distance(phi: Phi, truth: Phi) -> float:
-    """Geodesic distance of pseudo-inertias, √(½ Σ log² λ), λ the eigenvalues of Π⁻¹ Π_true.
+    """Return the geodesic distance of pseudo-inertias, √(½ Σ log² λ).
 
-    It is the same in every frame and unit. NaN where the estimate is not positive definite: the
-    distance of a plate to a solid body is infinite.
+    λ are the eigenvalues of Π⁻¹ Π_true. The distance is invariant to frames and units, and NaN if
+    the estimate is not positive definite: the distance of a plate to a solid body is infinite.
     """
     if not smallest_pseudo_eigenvalue(phi) > 0.0:
         return float("nan")
@@ -133,9 +134,9 @@ def riemannian_distance(phi: Phi, truth: Phi) -> float:
 
 
 def covered(output: EstimatorOutput, truth: Phi | None) -> Values:
-    """1 where the interval holds the true value, 0 where not; nothing where there is none.
+    """Return 1 for each interval that contains the true value, else 0.
 
-    What was given, not estimated, has an interval of no width, which is no claim to be tested.
+    Parameters without an interval are left out, and given parameters, whose interval has width 0.
     """
     return {
         name: float(bound[0] <= value <= bound[1])
@@ -145,7 +146,7 @@ def covered(output: EstimatorOutput, truth: Phi | None) -> Values:
 
 
 def half_width(output: EstimatorOutput, truth: Phi | None) -> Values:
-    """Half of each interval, in the parameter's unit."""
+    """Return half of the width of each interval, in the parameter's unit."""
     return {
         name: 0.5 * (bound[1] - bound[0])
         for name in NAMES
@@ -154,13 +155,13 @@ def half_width(output: EstimatorOutput, truth: Phi | None) -> Values:
 
 
 def error(output: EstimatorOutput, truth: Phi | None) -> Values:
-    """Estimate less truth, signed, in the parameter's unit."""
+    """Return the signed error of each parameter, estimate minus truth, in its unit."""
     difference = _values(output.phi) - _values(truth)
     return dict(zip(NAMES, map(float, difference), strict=True))
 
 
 def estimate(output: EstimatorOutput, truth: Phi | None) -> Values:
-    """The ten parameters themselves."""
+    """Return the ten estimated parameters by name."""
     return dict(zip(PHI, map(float, output.phi), strict=True))
 
 
@@ -170,29 +171,31 @@ def _values(phi: Phi | None) -> Array:
     return np.concatenate((phi, derived(phi), np.linalg.eigvalsh(inertia_about_com(phi))))
 
 
-def of_output(name: str, score: Callable[[EstimatorOutput], float], heading: Heading) -> Metric:
-    """A metric of one column that needs no truth."""
+def output_metric(name: str, score: Callable[[EstimatorOutput], float], heading: Heading) -> Metric:
+    """Return a metric of one column that does not need the true body."""
     return Metric(name, {name: heading}, lambda output, truth: {name: score(output)})
 
 
-def of_truth(name: str, score: Callable[..., float], *needed: str, heading: Heading) -> Metric:
-    """A metric of one column that compares with the truth.
+def truth_metric(name: str, score: Callable[..., float], *needed: str, heading: Heading) -> Metric:
+    """Return a metric of one column that compares with the true body.
 
     Args:
         name: in study files, and of its column.
-        score: from the estimated parameters, shape (10,), and what is needed of the truth.
-        needed: attributes of `Truth`; the column is empty where one of them is not known.
+        score: computes it from the estimated parameters, shape (10,), and the needed attributes.
+        needed: attributes of `Truth`; the column is empty if one of them is not known.
         heading: of the column.
     """
 
     def values(output: EstimatorOutput, truth: Truth | None) -> Values:
-        known = [getattr(truth, each, None) for each in needed]
-        return {name: None if any(k is None for k in known) else score(output.phi, *known)}
+        known = [getattr(truth, attribute, None) for attribute in needed]
+        if any(value is None for value in known):
+            return {name: None}
+        return {name: score(output.phi, *known)}
 
     return Metric(name, {name: heading}, values)
 
 
-def by_parameter(
+def parameter_metric(
     name: str,
     score: Callable[[EstimatorOutput, Phi | None], Values],
     *,
@@ -200,13 +203,13 @@ def by_parameter(
     needs_truth: bool = True,
     names: tuple[str, ...] = NAMES,
 ) -> Metric:
-    """A metric with a column `name_parameter` for each parameter; empty where `score` has none.
+    """Return a metric with a column `name_parameter` for each parameter.
 
     Args:
         name: in study files.
-        score: from the output and the true parameters to values by the parameter's name.
+        score: computes values by the parameter's name from the output and the true parameters.
         share: whether the values are 0 or 1, shown in per cent.
-        needs_truth: whether `score` is of no use without it.
+        needs_truth: whether `score` needs the true parameters.
         names: of the parameters.
     """
 
@@ -227,59 +230,63 @@ def by_parameter(
 METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
-        of_truth("mass_error", mass_error, "phi", heading=Heading("mass %", "mass %", drawn=True)),
-        of_truth(
+        truth_metric(
+            "mass_error", mass_error, "phi", heading=Heading("mass %", "mass %", drawn=True)
+        ),
+        truth_metric(
             "first_moment_error",
             first_moment_error,
             "phi",
             heading=Heading("‖Δh‖/‖h‖ %", "h %", drawn=True),
         ),
-        of_truth(
+        truth_metric(
             "relative_inertia_error",
             relative_inertia_error,
             "phi",
             heading=Heading("‖ΔI‖/‖I‖ %", "I %", drawn=True),
         ),
-        of_truth("com_error", com_error, "phi", "sides", heading=Heading("CoM % of box", "CoM %b")),
-        of_truth(
+        truth_metric(
+            "com_error", com_error, "phi", "sides", heading=Heading("CoM % of box", "CoM %b")
+        ),
+        truth_metric(
             "inertia_error",
             inertia_error,
             *("phi", "sides"),
             heading=Heading("inertia % of box", "I %b", drawn=True),
         ),
-        of_truth(
+        truth_metric(
             "central_inertia_error",
             central_inertia_error,
             *("phi", "sides"),
             heading=Heading("inertia about CoM % of box", "Ic %b"),
         ),
-        of_truth(
+        truth_metric(
             "riemannian",
             riemannian_distance,
             "phi",
             heading=Heading("Riemannian", "Riem.", drawn=True),
         ),
-        of_output(
+        output_metric(
             "consistent",
             consistent,
             Heading("consistent %", "cons.%", 100.0, spread=False, drawn=True),
         ),
-        of_output(
+        output_metric(
             "n_identifiable",
             lambda output: float(output.n_identifiable),
             Heading("identifiable of 10", "ident.", spread=False),
         ),
-        by_parameter("covered", covered, share=True),
-        by_parameter("half_width", half_width, needs_truth=False),
-        by_parameter("error", error),
-        by_parameter("estimate", estimate, needs_truth=False, names=PHI),
+        parameter_metric("covered", covered, share=True),
+        parameter_metric("half_width", half_width, needs_truth=False),
+        parameter_metric("error", error),
+        parameter_metric("estimate", estimate, needs_truth=False, names=PHI),
     )
 }
-"""By name, in the order of tables and, from the top, of the panels of figures."""
+"""Metrics by name, in the order of tables and, from the top, of the panels of figures."""
 
 
-def heading_of(column: str) -> Heading:
-    """How a column is shown; by its own name where no metric fills it."""
+def find_heading(column: str) -> Heading:
+    """Return the heading of a column, its name if it belongs to no metric."""
     for metric in METRICS.values():
         if column in metric.columns:
             return metric.columns[column]

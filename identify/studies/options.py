@@ -1,4 +1,4 @@
-"""`Options`: what a study file may say of one log source, perturbation or estimator."""
+"""`Options`: base class of the options of log sources, perturbations and estimators."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field
 
 Scalar: TypeAlias = str | int | float | bool
-"""What an option is in a column of the results."""
+"""Type of an option in a column of the results."""
 
 Number: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Positive: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0.0)]
@@ -19,54 +19,54 @@ Vector: TypeAlias = tuple[Number, Number, Number]
 
 
 class Options(BaseModel):
-    """Base of everything a registry holds: frozen, its keys checked, its defaults left unsaid.
+    """Base class of the entries of a registry: frozen, validated, defaults omitted from the key.
 
-    A subclass is a concept's file: its fields are the keys that a study file may give it, and their
-    types decide what is a list of alternatives (see `identify.studies.document`).
+    The fields of a subclass are its keys in a study file, and their types decide which lists are
+    alternatives (see `identify.studies.document`).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: ClassVar[str]
-    """The name in the registry and in study files."""
+    """Name in the registry and in study files."""
 
-    def given(self) -> dict[str, object]:
-        """The options that differ from their defaults, as plain JSON values."""
+    def non_default(self) -> dict[str, object]:
+        """Return the options that differ from their defaults, as plain JSON values."""
         return self.model_dump(mode="json", exclude_defaults=True)
 
-    def identity(self) -> str:
-        """Text that is the same for the same settings: part of the key of a trial."""
-        return canonical({"kind": self.kind, **self.given()})
+    def key_text(self) -> str:
+        """Return a text that identifies the settings, for the key of a trial."""
+        return canonical_json({"kind": self.kind, **self.non_default()})
 
-    def spelled(self) -> str:
-        """The kind with its options, as tables show it: `noise(force=0.05)`."""
-        return spelled(self.kind, self.given())
+    def display_name(self) -> str:
+        """Return the kind with its options for tables: `noise(force=0.05)`."""
+        return format_call(self.kind, self.non_default())
 
     def columns(self, prefix: str) -> dict[str, Scalar]:
-        """The options as columns of a table, defaults included; nested ones as JSON."""
+        """Return the options as columns of a table, defaults included; nested ones as JSON."""
         values = self.model_dump(mode="json")
         return {
-            f"{prefix}_{name}": value if isinstance(value, Scalar) else canonical(value)
+            f"{prefix}_{name}": value if isinstance(value, Scalar) else canonical_json(value)
             for name, value in values.items()
             if value is not None
         }
 
 
-def canonical(value: object) -> str:
-    """JSON with sorted keys and no spaces: equal values give equal text."""
+def canonical_json(value: object) -> str:
+    """Format a value as JSON with sorted keys and no spaces: equal values give equal text."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def spelled(name: str, options: Mapping[str, object]) -> str:
-    """A name with options in parentheses, or alone."""
+def format_call(name: str, options: Mapping[str, object]) -> str:
+    """Format a name with its options in parentheses, or only the name if there are none."""
     if not options:
         return name
-    return f"{name}({', '.join(f'{key}={_value(value)}' for key, value in options.items())})"
+    return f"{name}({', '.join(f'{key}={_format_value(value)}' for key, value in options.items())})"
 
 
-def _value(value: object) -> str:
+def _format_value(value: object) -> str:
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key}={_value(part)}" for key, part in value.items()) + "}"
+        return "{" + ", ".join(f"{key}={_format_value(part)}" for key, part in value.items()) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_value, value)) + "]"
+        return "[" + ", ".join(map(_format_value, value)) + "]"
     return f"{value:g}" if isinstance(value, float) else str(value)

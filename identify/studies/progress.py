@@ -1,4 +1,4 @@
-"""How far a run is and how it is shown; what a study will take, from a few trials of it."""
+"""Progress of a run and its display; estimated run time of a study from a few trials."""
 
 from __future__ import annotations
 
@@ -14,60 +14,60 @@ import numpy as np
 from identify.studies.keys import code_fingerprint
 from identify.studies.rows import Row
 from identify.studies.study import Study
-from identify.studies.work import by_noisy_log, run_trials
+from identify.studies.work import group_by_noisy_log, run_trials
 
-_PLAIN_EVERY = 30.0
-"""Seconds between plain lines."""
+_LINE_INTERVAL = 30.0
+"""Interval between lines of progress on a stream that is not a terminal [s]."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is; what counts as done is on the disk.
+    """Progress of a run; items count as done when their rows are on the disk.
 
     Attributes:
-        total: how many are asked for.
-        present: of them, there before the run began.
-        done: by this run, failed ones included.
-        failed: of those, and of those that were there, without an estimate.
+        total: number of requested items.
+        already_done: items with a row from an earlier run.
+        done: items of this run, failed ones included.
+        failed: items without an estimate, of this and earlier runs.
         seconds: since the run began.
-        named: what they are, in words.
+        unit_name: plural noun for the items.
     """
 
     total: int
-    present: int
+    already_done: int
     done: int = 0
     failed: int = 0
     seconds: float = 0.0
-    named: str = "trials"
+    unit_name: str = "trials"
 
     @property
     def rate(self) -> float:
-        """Trials a second."""
+        """Items per second."""
         return self.done / self.seconds if self.seconds > 0.0 else 0.0
 
     @property
-    def left(self) -> int:
-        """Trials still to do."""
-        return self.total - self.present - self.done
+    def unfinished(self) -> int:
+        """Number of items still to do."""
+        return self.total - self.already_done - self.done
 
     @property
-    def remaining(self) -> float | None:
-        """Seconds still to go at this rate; None before anything is done."""
-        if self.left == 0:
+    def remaining_seconds(self) -> float | None:
+        """Remaining time at the present rate [s]; None before any item is done."""
+        if self.unfinished == 0:
             return 0.0
-        return self.left / self.rate if self.done else None
+        return self.unfinished / self.rate if self.done else None
 
 
 @contextmanager
-def shown_progress(stream: IO[str] | None = None) -> Iterator[Callable[[Progress], None]]:
-    """What to give `run_study` as `progress`.
+def display_progress(stream: IO[str] | None = None) -> Iterator[Callable[[Progress], None]]:
+    """Return the argument `progress` of `run_study` that shows it on a stream.
 
     Args:
-        stream: standard error where not given.
+        stream: by default standard error.
     """
     output: IO[str] = sys.stderr if stream is None else stream
     if not output.isatty():
-        yield _plain(output)
+        yield _line_printer(output)
         return
 
     from rich.console import Console
@@ -79,67 +79,67 @@ def shown_progress(stream: IO[str] | None = None) -> Iterator[Callable[[Progress
         yield lambda progress: bars.update(
             bar,
             total=progress.total,
-            completed=progress.present + progress.done,
-            description=line(progress),
+            completed=progress.already_done + progress.done,
+            description=format_progress(progress),
         )
 
 
-def line(progress: Progress) -> str:
-    """One line: done, failed, rate, remaining time."""
-    parts = [f"{progress.present + progress.done} of {progress.total} {progress.named}"]
-    if progress.present:
-        parts.append(f"{progress.present} were there")
+def format_progress(progress: Progress) -> str:
+    """Format progress as one line: done, failed, rate, remaining time."""
+    parts = [f"{progress.already_done + progress.done} of {progress.total} {progress.unit_name}"]
+    if progress.already_done:
+        parts.append(f"{progress.already_done} from earlier runs")
     parts.append(f"{progress.failed} failed")
     if progress.done:
-        parts.append(f"{progress.rate:.3g} a second")
-    if progress.left and progress.remaining is not None:
-        parts.append(f"{duration(progress.remaining)} to go")
+        parts.append(f"{progress.rate:.3g} per second")
+    if progress.unfinished and progress.remaining_seconds is not None:
+        parts.append(f"{format_duration(progress.remaining_seconds)} to go")
     return ", ".join(parts)
 
 
-def duration(seconds: float) -> str:
-    """A time as a person says it."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+def format_duration(seconds: float) -> str:
+    """Format a time in seconds, minutes or hours."""
+    rounded = round(seconds)
+    if rounded < 60:
+        return f"{rounded} s"
+    if rounded < 3600:
+        return f"{rounded // 60} min {rounded % 60} s"
+    return f"{rounded // 3600} h {rounded % 3600 // 60} min"
 
 
-def _plain(stream: IO[str]) -> Callable[[Progress], None]:
+def _line_printer(stream: IO[str]) -> Callable[[Progress], None]:
     last, written = 0.0, ""
 
     def show(progress: Progress) -> None:
         nonlocal last, written
-        if progress.seconds - last < _PLAIN_EVERY and progress.left:
+        if progress.seconds - last < _LINE_INTERVAL and progress.unfinished:
             return
         counts = f"{progress.done} {progress.failed}"  # the end is reported more than once
         if counts != written:
             last, written = progress.seconds, counts
-            print(line(progress), file=stream, flush=True)
+            print(format_progress(progress), file=stream, flush=True)
 
     return show
 
 
 _SAMPLED_LOGS = 3
-"""Noisy logs that are tried, spread over the study."""
+"""Number of noisy logs that are timed, spread over the study."""
 
 _SECONDS_TO_START = 4.0
-"""Seconds a worker takes to start and to import the solvers."""
+"""Time for a worker to start and to import the solvers [s]."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimeEstimate:
-    """What a study will take, were nothing of it there.
+    """Estimated run time of a complete study.
 
     Attributes:
-        trials: how many.
+        trials: number of trials.
         prepare_seconds: mean of reading and preparing a noisy log.
         estimator_seconds: mean of each estimator by label.
         cpu_seconds: of all trials.
         failed: trials of the sample that ended in an error, with the error.
-        workers: that share the work.
+        workers: number of workers.
     """
 
     trials: int
@@ -151,41 +151,41 @@ class TimeEstimate:
 
     @property
     def seconds(self) -> float:
-        """Wall time."""
+        """Wall time [s]."""
         return self.cpu_seconds / self.workers + _SECONDS_TO_START
 
 
 def estimate_time(study: Study, *, workers: int, only: Sequence[str] = ()) -> TimeEstimate:
-    """Run a few noisy logs through every estimator here, and extrapolate.
+    """Estimate the run time of a study from a few noisy logs in this process.
 
-    Each is run twice and the second time counts: the first pays for imports and compilation.
+    Each is run twice and the second time counts: the first includes imports and compilation.
 
     Args:
-        study: what is to be run.
-        workers: that will share the work.
-        only: as of `run_study`.
+        study: the study.
+        workers: number of workers of the run.
+        only: see `run_study`.
 
     Raises:
-        StudyError: `only` names what the study does not have.
+        StudyError: a pattern in `only` matches nothing.
     """
-    every = list(by_noisy_log(study.trials(only)))
-    subset = np.unique(np.linspace(0, len(every) - 1, _SAMPLED_LOGS).astype(int))
+    groups = list(group_by_noisy_log(study.trials(only)))
+    subset = np.unique(np.linspace(0, len(groups) - 1, _SAMPLED_LOGS).astype(int))
     code = code_fingerprint().short
     run = partial(run_trials, study=study.name, metrics=study.metrics, code=code)
     rows: list[Row] = []
     for index in subset:
-        run(every[index])
-        rows += run(every[index])[0]
+        run(groups[index])
+        rows += run(groups[index])[0]
     prepare = _mean_seconds(rows, "prepare_seconds")
     means = {
         label: _mean_seconds([row for row in rows if row["estimator"] == label], "seconds")
         for label in dict.fromkeys(str(row["estimator"]) for row in rows)
     }
     return TimeEstimate(
-        trials=sum(map(len, every)),
+        trials=sum(map(len, groups)),
         prepare_seconds=prepare,
         estimator_seconds=means,
-        cpu_seconds=len(every) * (prepare + sum(means.values())),
+        cpu_seconds=len(groups) * (prepare + sum(means.values())),
         failed=tuple(
             f"{r['estimator']} on {r['log']}: {r['error']}" for r in rows if r.get("error")
         ),
@@ -194,6 +194,6 @@ def estimate_time(study: Study, *, workers: int, only: Sequence[str] = ()) -> Ti
 
 
 def _mean_seconds(rows: Sequence[Row], column: str) -> float:
-    """Mean of a column; a row that failed before it was filled took none."""
+    """Return the mean of a column of times; rows that failed earlier count as zero."""
     values = [row.get(column) for row in rows]
     return float(np.mean([value if isinstance(value, float) else 0.0 for value in values]))

@@ -1,4 +1,4 @@
-"""A row of results: its columns, a row of a failure, and rows as a table in Parquet."""
+"""Rows of results: columns, rows of failed trials, and rows as an Arrow table in Parquet."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Row: TypeAlias = dict[str, str | int | float | bool | None]
-"""Columns of the results and their values; None where there is nothing."""
+"""A row of the results by column; None for an empty cell."""
 
 RESULTS = "results.parquet"
+"""Name of the file of exported results."""
 
 COLUMNS: Mapping[str, str] = {
     "key": "string",
@@ -39,19 +40,19 @@ COLUMNS: Mapping[str, str] = {
     "prepare_seconds": "double",
     "finished": "string",
 }
-"""Columns that every results file has, and their types."""
+"""Columns of every results file, with their types."""
 
-ORDER = ("code", "log", "perturbation", "estimator", "seed", "key")
-"""What rows are sorted by."""
+SORT_COLUMNS = ("code", "log", "perturbation", "estimator", "seed", "key")
+"""Columns by which rows are sorted."""
 
 
-def table_of(rows: Iterable[Row]) -> pa.Table:
-    """Rows as a sorted Arrow table.
+def to_arrow_table(rows: Iterable[Row]) -> pa.Table:
+    """Convert rows to a sorted Arrow table.
 
-    A column of options that holds texts as well as numbers becomes one of texts.
+    A column of options with texts as well as numbers becomes a column of texts.
 
     Args:
-        rows: each key once.
+        rows: with different keys.
     """
     import pyarrow as pa
 
@@ -59,11 +60,11 @@ def table_of(rows: Iterable[Row]) -> pa.Table:
     names = [*COLUMNS, *sorted({name for row in rows for name in row}.difference(COLUMNS))]
     columns = {name: [row.get(name) for row in rows] for name in names}
     table = pa.table({name: _array(columns[name], COLUMNS.get(name)) for name in names})
-    return table.sort_by([(name, "ascending") for name in ORDER])
+    return table.sort_by([(name, "ascending") for name in SORT_COLUMNS])
 
 
 def write_table(folder: Path, table: pa.Table) -> None:
-    """Write `results.parquet`, whole or not at all; its pages carry checksums."""
+    """Write `results.parquet` atomically, with checksums of its pages."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -73,7 +74,7 @@ def write_table(folder: Path, table: pa.Table) -> None:
 
 
 def _array(values: list[str | int | float | bool | None], kind: str | None) -> pa.Array:
-    """A column of the type of that name, or of the one that fits."""
+    """Return a column of the named type, by default of the type of its values."""
     import pyarrow as pa
 
     if kind is not None:
@@ -86,11 +87,11 @@ def _array(values: list[str | int | float | bool | None], kind: str | None) -> p
     return pa.array(values)
 
 
-def failure(kind: str, message: str) -> Row:
-    """The part of a row that says why there is no estimate."""
+def failure_columns(kind: str, message: str) -> Row:
+    """Return the columns of a row for a trial without an estimate."""
     return {"status": "failed", "error_type": kind, "error": message, "finished": now()}
 
 
 def now() -> str:
-    """The time, as the column `finished` has it."""
+    """Return the current time in the format of the column `finished`."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")

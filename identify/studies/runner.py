@@ -1,6 +1,6 @@
-"""`run_study`: the trials of a study that are missing from a folder, run and kept.
+"""`run_study` runs the trials of a study that are missing in a results folder.
 
-`run_work` does so with anything that has a key, and makes rows.
+`run_work` does the same for any items with a key.
 """
 
 from __future__ import annotations
@@ -28,22 +28,28 @@ from identify.studies.progress import Progress
 from identify.studies.rows import Row
 from identify.studies.store import WORKER_DIED, Store, StoreInfo
 from identify.studies.study import Study
-from identify.studies.work import Pace, batches, by_noisy_log, failed_rows, run_trials
+from identify.studies.work import (
+    DurationModel,
+    batches,
+    failed_rows,
+    group_by_noisy_log,
+    run_trials,
+)
 
 
 def choose_executor(
     workers: int | None = None, scheduler: str | None = None, time_limit: float | None = None
 ) -> Executor:
-    """The executor that the arguments ask for.
+    """Return an executor on local processes, a Dask cluster, or this process.
 
     Args:
-        workers: local processes; as many as cores where not given; 0 runs in this process.
+        workers: number of local processes; by default one for each core; 0 runs in this process.
         scheduler: address of a Dask scheduler, instead.
         time_limit: of a call [s]: its process is replaced, and its future raises `TimeLimit`.
 
     Raises:
         MissingExtra: a scheduler is given and `distributed` is not installed.
-        StudyError: no scheduler answers there; a time limit of what runs in this process.
+        StudyError: the scheduler does not answer; a time limit without worker processes.
     """
     if scheduler is not None:
         return DaskCluster(scheduler, time_limit)
@@ -51,29 +57,28 @@ def choose_executor(
         return LocalProcesses(workers or default_workers(), time_limit)
     if time_limit is not None:
         raise StudyError(
-            f"a time limit (timeout = {time_limit:g}) needs a process that can be stopped, and "
-            f"trials would run in this one; take 1 worker"
+            f"a time limit (timeout = {time_limit:g}) needs a worker process; use 1 worker or more"
         )
     return InProcess()
 
 
 def default_workers() -> int:
-    """As many as this process may use cores."""
+    """Return the number of cores that this process may use."""
     from joblib import cpu_count
 
     return int(cpu_count())
 
 
-_COMMIT_EVERY = 0.2
-"""Seconds that finished rows may wait for the disk."""
+_COMMIT_INTERVAL = 0.2
+"""Longest time before finished rows are written to the disk [s]."""
 
 
 class Keyed(Protocol):
-    """What a run takes."""
+    """A work item with a cache key."""
 
     @property
     def key(self) -> str:
-        """Of its row: the same for what would give the same row."""
+        """Cache key of the item's row, equal for items with the same row."""
         ...
 
 
@@ -82,12 +87,12 @@ T = TypeVar("T", bound=Keyed)
 
 @dataclass(frozen=True, slots=True)
 class RunSummary(Progress):
-    """What a run did.
+    """Summary of a run.
 
     Attributes:
-        failed: of all trials asked for, how many have no estimate now.
+        failed: number of requested trials without an estimate.
         cpu_seconds: processor time of the trials, of all workers.
-        workers: how many there were.
+        workers: number of workers.
     """
 
     cpu_seconds: float = 0.0
@@ -95,31 +100,31 @@ class RunSummary(Progress):
 
     @property
     def busy(self) -> float:
-        """Share of the workers' time that went into trials."""
+        """Share of the workers' time that was spent on trials."""
         return self.cpu_seconds / (self.workers * self.seconds) if self.seconds else 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class Work(Generic[T]):
-    """What a run does: items with keys through a function, which makes a row of each.
+class JobSet(Generic[T]):
+    """Items with keys, and the function that computes their rows.
 
     Attributes:
-        items: those asked for, made as they are taken.
-        missing: whether the row of one is still to be made.
-        batches: items put together for one call; nothing is taken of them before it is asked for.
-        run: of a batch, on a worker: its rows, and the processor time that they took [s].
-        failed: rows of items that no worker could finish, of a kind and a message.
-        learn: called with the rows of a batch.
-        named: what the items are, in words.
+        items: iterates over the requested items.
+        is_missing: returns whether an item has no row yet.
+        batches: groups items for one call, lazily.
+        run: computes the rows of a batch on a worker, and their processor time [s].
+        failed_rows: returns rows of items that no worker could finish, with kind and message.
+        update: called with the rows of each batch.
+        unit_name: plural noun for the items.
     """
 
     items: Callable[[], Iterator[T]]
-    missing: Callable[[T], bool]
+    is_missing: Callable[[T], bool]
     batches: Callable[[Iterator[T]], Iterator[tuple[T, ...]]]
     run: Callable[[tuple[T, ...]], tuple[list[Row], float]]
-    failed: Callable[[Sequence[T], str, str], list[Row]]
-    learn: Callable[[list[Row]], None] = lambda rows: None
-    named: str = "trials"
+    failed_rows: Callable[[Sequence[T], str, str], list[Row]]
+    update: Callable[[list[Row]], None] = lambda rows: None
+    unit_name: str = "trials"
 
 
 def run_study(
@@ -133,94 +138,95 @@ def run_study(
     timeout: float | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> RunSummary:
-    """Run the trials that the folder does not have yet.
+    """Run the trials of a study that the results folder does not have yet.
 
-    A run that is stopped, in whatever way, is taken up by the next one. Trials of other code stay
-    beside the new ones.
+    The next run resumes a run that was stopped in any way. Rows of other versions of the code are
+    kept.
 
     Args:
-        study: what to run.
-        folder: for the results: made where it is not there.
-        workers: local processes; as many as cores where not given; 0 runs in this process.
+        study: the study.
+        folder: of the results; created if it does not exist.
+        workers: number of local processes; by default one for each core; 0 runs in this process.
         scheduler: address of a Dask scheduler, to run on its workers instead.
         only: `log=…`, `perturbation=…`, `estimator=…`, with `*`: the trials to run.
         retry_failed: run trials again whose row is an error.
-        timeout: seconds that a trial may take, its log's preparation included; as the study says
-            where not given. A trial that takes longer is stopped with its process, and is a row
-            with the error `TimeLimit`.
-        progress: called with how far the run is, a few times a second.
+        timeout: longest time for a trial with the preparation of its log [s]; by default that of
+            the study. A trial that takes longer is stopped with its process, and gives a row with
+            the error `TimeLimit`.
+        progress: called with the progress of the run, a few times a second.
 
     Raises:
         StudyError: another process runs in the folder; it holds results of another schema version;
-            it cannot be written (a full disk); the scheduler does not answer, goes away, or has no
+            it cannot be written (a full disk); the scheduler does not answer, is lost, or has no
             workers; a timeout and no workers.
         MissingExtra: a scheduler is given and `distributed` is not installed.
     """
     study.trials(only)  # raises before the folder is made
     info = StoreInfo(study.name, {**study.labels(), "seed": study.seeds})
     limit = study.timeout if timeout is None else timeout
-    pace = Pace() if limit is None else Pace(limit)  # a batch over its limit would run twice
+    # Without known durations, a batch that exceeds its limit would run twice.
+    durations = DurationModel() if limit is None else DurationModel(limit)
     code = code_fingerprint().short
     with Store(Path(folder), info) as store:
-        store.select(trial.key for trial in study.trials())
-        _keep_study_file(study, Path(folder))
-        work = Work(
+        store.mark_current(trial.key for trial in study.trials())
+        _copy_study_file(study, Path(folder))
+        work = JobSet(
             items=lambda: study.trials(only),
-            missing=lambda trial: not store.has(trial.key, retry_failed=retry_failed),
-            batches=lambda trials: batches(by_noisy_log(trials), pace),
+            is_missing=lambda trial: not store.has(trial.key, retry_failed=retry_failed),
+            batches=lambda trials: batches(group_by_noisy_log(trials), durations),
             run=partial(run_trials, study=study.name, metrics=study.metrics, code=code),
-            failed=lambda trials, kind, message: failed_rows(trials, study.name, kind, message),
-            learn=pace.learn,
+            failed_rows=lambda trials, kind, text: failed_rows(trials, study.name, kind, text),
+            update=durations.update,
         )
         executor = partial(choose_executor, workers, scheduler, limit)
         return run_work(work, store, executor, progress)
 
 
 def run_work(
-    work: Work[T],
+    work: JobSet[T],
     store: Store,
     executor: Callable[[], Executor],
     progress: Callable[[Progress], None] | None = None,
 ) -> RunSummary:
-    """Run what is missing in a store; a run that was stopped is taken up.
+    """Run the items that are missing in a store; resumes a run that was stopped.
 
     Args:
-        work: what to run.
-        store: open for it.
-        executor: makes where it runs, once there is anything to run.
-        progress: called with how far the run is, a few times a second.
+        work: items and their function.
+        store: open for writing.
+        executor: creates the executor, only if anything is missing.
+        progress: called with the progress of the run, a few times a second.
 
     Raises:
-        StudyError: the store cannot be written, or workers cannot be had.
+        StudyError: the store cannot be written, or no workers are available.
     """
     run = _Run(work, store, progress or (lambda _: None))
     run.report(run.summary)
-    if run.summary.left:
+    if run.summary.unfinished:
         with executor() as ready:
-            run.through(ready)
+            run.run_missing(ready)
     if run.summary.done:
-        store.spend(time.perf_counter() - run.committed)
+        store.add_wall_time(time.perf_counter() - run.committed)
     failed = sum(store.failed(item.key) for item in work.items())
     return replace(run.summary, failed=failed, seconds=time.perf_counter() - run.began)
 
 
 class _Run(Generic[T]):
-    """One run: what is missing, and how far it is."""
+    """State of one run: uncommitted rows and progress."""
 
-    def __init__(self, work: Work[T], store: Store, report: Callable[[Progress], None]) -> None:
+    def __init__(self, work: JobSet[T], store: Store, report: Callable[[Progress], None]) -> None:
         self.work, self.store, self.report = work, store, report
         self.began = time.perf_counter()
-        items = present = failed = 0
+        items = already_done = failed = 0
         for item in work.items():
-            there = not work.missing(item)
-            items, present = items + 1, present + there
-            failed += there and store.failed(item.key)
-        self.summary = RunSummary(items, present, failed=failed, named=work.named)
+            is_done = not work.is_missing(item)
+            items, already_done = items + 1, already_done + is_done
+            failed += is_done and store.failed(item.key)
+        self.summary = RunSummary(items, already_done, failed=failed, unit_name=work.unit_name)
         self.waiting: list[Row] = []
         self.committed = self.began
 
-    def through(self, executor: Executor) -> None:
-        """Run all that is missing."""
+    def run_missing(self, executor: Executor) -> None:
+        """Run all missing items."""
         work = self.work
         self.began = time.perf_counter()
         try:
@@ -231,25 +237,25 @@ class _Run(Generic[T]):
                 lambda items: [(item,) for item in items],
             ):
                 if finished is not None:
-                    self._take(*finished)
+                    self._collect(*finished)
                     self.summary = replace(self.summary, workers=executor.workers)
-                if time.perf_counter() - self.committed >= _COMMIT_EVERY:
+                if time.perf_counter() - self.committed >= _COMMIT_INTERVAL:
                     self._commit()
         finally:
             self._commit()
 
-    def _take(
+    def _collect(
         self, items: Sequence[T], result: tuple[list[Row], float] | WorkerDied | TimeLimit
     ) -> None:
-        """Note the rows of some items, and what they took."""
+        """Collect the rows of a batch and its processor time."""
         if isinstance(result, WorkerDied | TimeLimit):
             kind = WORKER_DIED if isinstance(result, WorkerDied) else TimeLimit.__name__
-            self.waiting += self.work.failed(items, kind, str(result))
+            self.waiting += self.work.failed_rows(items, kind, str(result))
             return
         rows, seconds = result
         self.waiting += rows
         self.summary = replace(self.summary, cpu_seconds=self.summary.cpu_seconds + seconds)
-        self.work.learn(rows)
+        self.work.update(rows)
 
     def _commit(self) -> None:
         rows, self.waiting = self.waiting, []
@@ -257,7 +263,7 @@ class _Run(Generic[T]):
             self.store.add(rows)
         before, self.committed = self.committed, time.perf_counter()
         if rows:
-            self.store.spend(self.committed - before)
+            self.store.add_wall_time(self.committed - before)
         self.summary = replace(
             self.summary,
             done=self.summary.done + len(rows),
@@ -267,12 +273,11 @@ class _Run(Generic[T]):
         self.report(self.summary)
 
     def _missing(self) -> Iterator[T]:
-        """What is to run, made as it is asked for."""
-        return filter(self.work.missing, self.work.items())
+        return filter(self.work.is_missing, self.work.items())
 
 
-def _keep_study_file(study: Study, folder: Path) -> None:
-    """A copy of the study file beside its results."""
+def _copy_study_file(study: Study, folder: Path) -> None:
+    """Copy the study file to the folder of its results."""
     if study.path is None:
         return
     try:

@@ -1,4 +1,4 @@
-"""Where the logs of a study come from: files, data sets of the catalog, synthetic bodies."""
+"""Sources of the logs of a study: files, data sets of the catalog, synthetic bodies."""
 
 from __future__ import annotations
 
@@ -35,66 +35,66 @@ from identify.studies.options import (
     NotNegative,
     Options,
     Positive,
-    canonical,
-    spelled,
+    canonical_json,
+    format_call,
 )
 from identify.studies.study import LogItem, Truth
 from identify.texts import plain_name
 
-MOST_LOGS = 100_000
-"""Logs a study may have: more is most likely a slip, and each is kept in memory."""
+MAX_LOGS = 100_000
+"""Largest number of logs of a study: more is most likely a mistake, and each is kept in memory."""
 
 
-def joint_digest(parts: Sequence[str]) -> str:
-    """The sha256 of several digests or texts (hexadecimal)."""
+def join_digests(parts: Sequence[str]) -> str:
+    """Return the sha256 of several digests or texts (hexadecimal)."""
     return hashlib.sha256(" ".join(parts).encode("utf-8")).hexdigest()
 
 
-class Source(Options):
-    """Base of the sources of logs."""
+class LogSource(Options):
+    """Base class of the sources of logs."""
 
     @abstractmethod
     def logs(self, folder: Path, seed: int) -> Sequence[LogItem]:
-        """The logs, in a fixed order; their files are hashed, not read.
+        """Return the logs in a fixed order; their files are hashed, not read.
 
         Args:
-            folder: of the study file: relative paths begin there.
-            seed: of the study: synthetic logs are made of it.
+            folder: of the study file, the base of relative paths.
+            seed: of the study, for synthetic logs.
 
         Raises:
-            StudyError: it names no log.
-            DatasetError: a data set is not there.
+            StudyError: the source has no log.
+            DatasetError: a data set is missing.
         """
 
 
-def is_of_files(schema: Schema) -> bool:
-    """Whether a log is a folder: the schema names the file of every group of signals."""
+def is_folder_log(schema: Schema) -> bool:
+    """Return whether a log is a folder, so that the schema has a file for every signal group."""
     streams = [schema.stream(group) for group in schema.groups]
     return all(stream is not None and stream.file is not None for stream in streams)
 
 
 def source_files(log: Path, schema: Schema) -> list[SourceFile]:
-    """All files of a log with their sha256, in the order in which they are read.
+    """Return all files of a log with their sha256, in the order in which they are read.
 
     Raises:
         MissingFile: the log or one of its files does not exist.
-        LogError: the log is a folder and the schema does not say which file has what, or a file
-            cannot be read.
+        LogError: the log is a folder and the schema does not assign its files, or a file cannot be
+            read.
     """
-    held = (part for source in plan_sources(log, schema) for part in files_of(source.path))
-    paths = dict.fromkeys(held)
+    parts = (part for source in plan_sources(log, schema) for part in files_of(source.path))
+    paths = dict.fromkeys(parts)
     return [SourceFile(path, digest(path)) for path in paths]
 
 
 T = TypeVar("T")
 
 
-class Files(Source):
-    """Logs that match a pattern, all of one schema; a log may be of several files.
+class LogFiles(LogSource):
+    """Logs that match a pattern, with one schema; a log may consist of several files.
 
     Attributes:
         pattern: a path or glob, relative to the study file: `"runs/*.csv"`; `**` spans folders.
-            Where the schema names the files of all groups, folders that match are the logs.
+            If the schema has the files of all groups, matching folders are the logs.
         schema_file: the schema (key `schema`), relative to the study file.
         truth: file of the true body with `mass`, `com` and `inertia_about_com`, or an
             estimate.json; `{name}` in it is replaced by the log's file name without suffix, or by
@@ -108,73 +108,73 @@ class Files(Source):
     truth: str | None = None
 
     def logs(self, folder: Path, seed: int) -> list[LogItem]:
-        """One log for each file or folder that matches, in the order of their paths."""
+        """Return one log for each file or folder that matches, in the order of their paths."""
         pattern = Path(self.pattern)
         top = Path(pattern.anchor) if pattern.is_absolute() else folder
-        inside = str(pattern.relative_to(pattern.anchor)) if pattern.is_absolute() else self.pattern
+        glob = str(pattern.relative_to(pattern.anchor)) if pattern.is_absolute() else self.pattern
         if not pattern.name:
             raise StudyError(f"pattern = {self.pattern!r} names a folder; expected files or a glob")
         try:
-            matches = sorted(top.glob(inside))
+            matches = sorted(top.glob(glob))
         except (ValueError, NotImplementedError) as error:
             raise StudyError(f"pattern = {self.pattern!r} is not a glob: {error}") from error
         files = [match for match in matches if match.is_file()]
         folders = [match for match in matches if match.is_dir()]
         if not files and not folders:
             raise StudyError(f"pattern = {self.pattern!r} matches no file under {top.resolve()}")
-        path = _existing(folder / self.schema_file, "schema")
-        schema = _checked(lambda: load_schema(path))
-        found = folders if folders and is_of_files(schema) else files
-        if not found:
+        path = _require_existing(folder / self.schema_file, "schema")
+        schema = _wrap_errors(lambda: load_schema(path))
+        logs = folders if folders and is_folder_log(schema) else files
+        if not logs:
             raise StudyError(
                 f"pattern = {self.pattern!r} matches folders, and the schema does not name the "
                 f"files of a log in [streams.*]; expected files"
             )
-        return [self._log(match, path, schema, folder) for match in found]
+        return [self._log(log, path, schema, folder) for log in logs]
 
     def _log(self, log: Path, schema_path: Path, schema: Schema, folder: Path) -> LogItem:
         truth = None
-        bare = log if log.is_dir() else log.with_suffix("")
+        stem = log if log.is_dir() else log.with_suffix("")
         if self.truth is not None:
-            truth = _existing(folder / self.truth.replace("{name}", bare.name), "truth")
-        files = _checked(lambda: source_files(log, schema))
+            truth = _require_existing(folder / self.truth.replace("{name}", stem.name), "truth")
+        files = _wrap_errors(lambda: source_files(log, schema))
         data = digest_of_files(files)
-        within = bare.relative_to(folder) if bare.is_relative_to(folder) else bare
+        name = stem.relative_to(folder) if stem.is_relative_to(folder) else stem
         others = [digest(file) for file in (schema_path, truth) if file is not None]
         return LogItem(
-            name=plain_name(within.as_posix()),
+            name=plain_name(name.as_posix()),
             data=data,
-            identity=joint_digest([data, *others]),
+            identity=join_digests([data, *others]),
             load=partial(_load, log.resolve(), schema_path.resolve(), truth and truth.resolve()),
         )
 
 
 def _load(path: Path, schema: Path, truth: Path | None) -> tuple[Recording, Truth | None]:
-    """The log, and the true body of an estimate.json or the like."""
+    """Load a log and its true body."""
     recording = on_one_clock(read_log(path, schema))
     return recording, None if truth is None else Truth(read_parameters(truth).phi)
 
 
-def _checked(read: Callable[[], T]) -> T:
-    """What reading a schema, or finding the files of a log, gives; its errors as a `StudyError`."""
+def _wrap_errors(read: Callable[[], T]) -> T:
+    """Call a function, and raise its errors of logs and schemas as a `StudyError`."""
     try:
         return read()
     except (LogError, SchemaError) as error:
         raise StudyError(str(error)) from error
 
 
-def _existing(path: Path, key: str) -> Path:
+def _require_existing(path: Path, key: str) -> Path:
     if not path.is_file():
-        raise StudyError(f"{key}: there is no file {path}")
+        raise StudyError(f"{key}: the file {path} does not exist")
     return path
 
 
-class NamedDataset(Source):
-    """The logs of a data set of the catalog.
+class NamedDataset(LogSource):
+    """Logs of a data set of the catalog.
 
     Attributes:
         name: of the set: "stars". `identify datasets list` shows them.
-        only: names of some of its logs, `*` allowed; all where not given.
+        only: names of some of its logs, `*` allowed; by default all.
     """
 
     kind: ClassVar[str] = "dataset"
@@ -183,18 +183,18 @@ class NamedDataset(Source):
     only: tuple[str, ...] | None = None
 
     def logs(self, folder: Path, seed: int) -> Sequence[LogItem]:
-        """The logs of the set that are asked for, in alphabetical order, their files verified."""
-        found = dataset_logs(self.name)
+        """Return the selected logs in alphabetical order, with verified files."""
+        logs = dataset_logs(self.name)
         patterns = ("*",) if self.only is None else self.only
-        names = [log.name for log in found]
+        names = [log.name for log in logs]
         for pattern in patterns:
             if not any(fnmatchcase(name, pattern) for name in names):
                 hint = did_you_mean(pattern, names)
                 raise StudyError(f"only: {self.name} has no log {pattern!r}{hint}")
         return [
             _dataset_log(log)
-            for log in found
-            if any(fnmatchcase(log.name, each) for each in patterns)
+            for log in logs
+            if any(fnmatchcase(log.name, pattern) for pattern in patterns)
         ]
 
 
@@ -205,7 +205,7 @@ def _dataset_log(log: DatasetLog) -> LogItem:
     return LogItem(
         name=f"{log.dataset}/{log.name}",
         data=log.sha256,
-        identity=joint_digest([log.sha256, *others, canonical([truth, sides])]),
+        identity=join_digests([log.sha256, *others, canonical_json([truth, sides])]),
         load=partial(_load_dataset, log),
     )
 
@@ -220,7 +220,7 @@ def _load_dataset(log: DatasetLog) -> tuple[Recording, Truth | None]:
 
 
 class Range(BaseModel):
-    """Values drawn evenly in their logarithm: `{from = 0.1, to = 10.0}`."""
+    """Log-uniform distribution over a range: `{from = 0.1, to = 10.0}`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -234,18 +234,18 @@ class Range(BaseModel):
         return self
 
     def draw(self, rng: np.random.Generator) -> float:
-        """One value."""
+        """Draw one value."""
         return float(self.low * (self.high / self.low) ** rng.uniform())
 
 
-class Synthetic(Source):
-    """Random solid boxes on random motions that excite every parameter; nothing has noise.
+class Synthetic(LogSource):
+    """Noise-free logs of random solid boxes on random motions that excite every parameter.
 
-    Body and motion number i are drawn alike whatever the other options: a sweep over the duration
-    or the excitation follows the same bodies.
+    Body and motion number i are the same for all other options: a sweep over the duration or the
+    excitation has the same bodies.
 
     Attributes:
-        number: how many bodies.
+        number: number of bodies.
         mass: [kg], or a range `{from, to}`.
         size: longest side a box may have [m], or a range.
         duration: of each log [s].
@@ -253,13 +253,13 @@ class Synthetic(Source):
         bandwidth_hz: fastest sine of the motion.
         reach: bound of each coordinate of the position [m].
         turn: bound of each angle [rad].
-        excitation: factor on reach and turn: less than one moves less.
+        excitation: factor on reach and turn.
         include: "all" signals, or "twist" or "pose", from which the others are differentiated.
     """
 
     kind: ClassVar[str] = "synthetic"
 
-    number: Annotated[Count, Field(le=MOST_LOGS)] = 10
+    number: Annotated[Count, Field(le=MAX_LOGS)] = 10
     mass: Positive | Range = 1.0
     size: Positive | Range = 0.2
     duration: Positive = 20.0
@@ -281,31 +281,31 @@ class Synthetic(Source):
         return self
 
     def logs(self, folder: Path, seed: int) -> list[LogItem]:
-        """The bodies, by number."""
+        """Return one log for each body."""
         return [self._log(number, seed) for number in range(self.number)]
 
     def _log(self, number: int, seed: int) -> LogItem:
-        # More bodies leave the others as they are: how many there are is not part of a log.
-        given = {key: value for key, value in self.given().items() if key != "number"}
-        digest = hashlib.sha256(canonical([given, seed, number]).encode()).hexdigest()
+        # The number of bodies does not identify a log: more bodies leave the others unchanged.
+        options = {key: value for key, value in self.non_default().items() if key != "number"}
+        digest = hashlib.sha256(canonical_json([options, seed, number]).encode()).hexdigest()
         columns = self.columns("log")
         del columns["log_number"]
         return LogItem(
-            name=f"{spelled(self.kind, given)}/{number:03d}",
+            name=f"{format_call(self.kind, options)}/{number:03d}",
             data=digest,
             identity=digest,
-            load=partial(_make, self, seed, number),
+            load=partial(_simulate, self, seed, number),
             options={**columns, "log_body": number},
         )
 
 
-def _make(source: Synthetic, seed: int, number: int) -> tuple[Recording, Truth]:
-    """One random body on one random motion, both the same for all options."""
+def _simulate(source: Synthetic, seed: int, number: int) -> tuple[Recording, Truth]:
+    """Simulate a random body on a random motion, both the same for all options."""
     generators = {
-        what: np.random.default_rng(seed_of("synthetic", what, seed, number))
-        for what in ("body", "motion", "noise")
+        purpose: np.random.default_rng(seed_of("synthetic", purpose, seed, number))
+        for purpose in ("body", "motion", "noise")
     }
-    body, sides = _box(source, generators["body"])
+    body, sides = _random_box(source, generators["body"])
     motion = random_motion(
         generators["motion"],
         bandwidth_hz=source.bandwidth_hz,
@@ -323,8 +323,8 @@ def _make(source: Synthetic, seed: int, number: int) -> tuple[Recording, Truth]:
     return recording, Truth(body.phi, sides)
 
 
-def _box(source: Synthetic, rng: np.random.Generator) -> tuple[InertialParameters, Vec3]:
-    """A solid box of random sides in a random attitude, and its extent along the axes of B."""
+def _random_box(source: Synthetic, rng: np.random.Generator) -> tuple[InertialParameters, Vec3]:
+    """Return a solid box of random sides and attitude, and its extent along the axes of B."""
     mass = source.mass.draw(rng) if isinstance(source.mass, Range) else source.mass
     size = source.size.draw(rng) if isinstance(source.size, Range) else source.size
     sides = size * rng.uniform(0.2, 1.0, 3)
@@ -335,12 +335,12 @@ def _box(source: Synthetic, rng: np.random.Generator) -> tuple[InertialParameter
     return body, np.abs(R) @ sides
 
 
-SOURCES: Mapping[str, type[Source]] = {
+SOURCES: Mapping[str, type[LogSource]] = {
     source.kind: source
     for source in (
-        Files,
+        LogFiles,
         NamedDataset,
         Synthetic,
     )
 }
-"""By the `kind` of a `[[logs]]` table."""
+"""Sources of logs by the `kind` of a `[[logs]]` table."""

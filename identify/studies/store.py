@@ -16,18 +16,20 @@ from typing import IO, TYPE_CHECKING, Any
 from identify.errors import StudyError
 from identify.files import take_lock
 from identify.studies.keys import code_fingerprint
-from identify.studies.rows import RESULTS, Row, table_of, write_table
+from identify.studies.rows import RESULTS, Row, to_arrow_table, write_table
 from identify.texts import plain_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 LOCK = "lock"
+"""Name of the lock file of a results folder."""
 
 DATABASE = "results.sqlite"
+"""Name of the database of a results folder."""
 
 STORE_VERSION = 4
-"""Raised when a column changes its meaning or the database its layout (SQLite's user_version)."""
+"""Version of the columns and the layout of the database (SQLite's user_version)."""
 
 _LAYOUT = f"""
 BEGIN IMMEDIATE;
@@ -36,20 +38,20 @@ CREATE TABLE info (number INTEGER PRIMARY KEY, content TEXT);
 PRAGMA user_version = {STORE_VERSION};
 COMMIT;
 """
-"""`content` is JSON."""
+"""SQL statements that create the tables; `content` is JSON."""
 
-_PATIENCE = 30.0
-"""Seconds that a reader and the writer wait for each other."""
+_LOCK_TIMEOUT = 30.0
+"""Longest time that a reader and the writer wait for each other [s]."""
 
 WORKER_DIED = "WorkerDied"
-"""Error of a trial whose worker died every time."""
+"""Error type of a trial whose worker died at every attempt."""
 
-_PASSING = (WORKER_DIED, MemoryError.__name__)
-"""Errors of the machine, not of a trial: a later run tries it again."""
+_TRANSIENT_ERRORS = (WORKER_DIED, MemoryError.__name__)
+"""Error types of the machine, not of the trial: a later run tries the trial again."""
 
 
 class FolderInUse(StudyError):
-    """Another process, `owner` in words, writes to the folder."""
+    """Another process, described by `owner`, writes to the folder."""
 
     def __init__(self, folder: Path, owner: str) -> None:
         self.folder, self.owner = folder, owner
@@ -60,9 +62,9 @@ class FolderInUse(StudyError):
 
 
 class FolderLock:
-    """An advisory lock on a folder's file `lock`, which names its owner; held until closed.
+    """Advisory lock on a folder's file `lock`, which names its owner; held until closed.
 
-    The system drops it when the process ends, however it ends: a lock is never left behind.
+    The system releases it when the process ends in any way.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -82,21 +84,21 @@ class FolderLock:
         self._file.flush()
 
     def close(self) -> None:
-        """Let go of the lock."""
+        """Release the lock."""
         self._file.truncate(0)
         self._file.close()
 
 
 @dataclass(frozen=True, slots=True)
 class StoreInfo:
-    """What a store says of its rows.
+    """Description of the rows of a store.
 
     Attributes:
         study: name of the study that was run last.
         order: labels of its logs, perturbations and estimators, and its seeds, in the order of the
             study file, by the name of their column.
-        codes: by fingerprint: digest of the source, versions of the solvers, when it first ran, and
-            `seconds`, the wall time of all its runs.
+        codes: by fingerprint: digest of the source, versions of the solvers, time of the first run,
+            and `seconds`, the wall time of all its runs.
     """
 
     study: str
@@ -105,105 +107,105 @@ class StoreInfo:
 
 
 class Store(AbstractContextManager["Store"]):
-    """Results that one process at a time adds to; others may read them meanwhile.
+    """Store of results with one writing process at a time; others may read meanwhile.
 
-    A row is a record of `results.sqlite`, and on the disk before it counts as done.
-    When the store is closed the rows are exported to `results.parquet`, which nothing reads back.
+    A row is a record of `results.sqlite`, and is committed before it counts as done. When the store
+    is closed the rows are exported to `results.parquet`, which is never read back.
     """
 
     def __init__(self, folder: Path, info: StoreInfo) -> None:
-        """Open or make the folder's store, and lock it.
+        """Open or create the folder's store, and lock it.
 
         Args:
-            folder: made where it is not there.
-            info: of the study that is going to run; codes that ran before stay.
+            folder: created if it does not exist.
+            info: of the study to run; earlier versions of the code are kept.
 
         Raises:
             StudyError: another process holds it (`FolderInUse`), its results are damaged or of
                 another schema version, or it cannot be written.
         """
         self.folder = folder
-        with self._written():
+        with self._disk_errors():
             folder.mkdir(parents=True, exist_ok=True)
             self._lock = FolderLock(folder)
         try:
             if (folder / RESULTS).exists() and not (folder / DATABASE).exists():
                 raise StudyError(
-                    f"{folder}: has {RESULTS} but no {DATABASE}; choose another folder"
+                    f"{folder}: it has {RESULTS} but no {DATABASE}; choose another folder"
                 )
-            with self._written():
+            with self._disk_errors():
                 self._db = _connect(folder / DATABASE, make=True)
                 self._errors = {str(r["key"]): r.get("error_type") for r in _rows(self._db)}
-                _describe(self._db, replace(info, codes=_info(self._db).codes))
+                _add_description(self._db, replace(info, codes=_read_description(self._db).codes))
         except BaseException:
             self._lock.close()
             raise
 
     def __len__(self) -> int:
-        """How many rows there are."""
+        """Return the number of rows."""
         return len(self._errors)
 
     def has(self, key: str, *, retry_failed: bool = False) -> bool:
-        """Whether the row of a trial is there, and is to stay."""
-        if key not in self._errors or self._errors[key] in _PASSING:
+        """Return whether the row of a trial exists and need not be computed again."""
+        if key not in self._errors or self._errors[key] in _TRANSIENT_ERRORS:
             return False
         return not (retry_failed and self.failed(key))
 
     def failed(self, key: str) -> bool:
-        """Whether the row of a trial is one of a failure."""
+        """Return whether the row of a trial exists and has an error."""
         return bool(self._errors.get(key))
 
     def row(self, key: str) -> Row | None:
-        """The row of a trial, where it is there."""
+        """Return the row of a trial, or None."""
         return next(_rows(self._db, "WHERE key = ?", key), None)
 
-    def select(self, keys: Iterable[str]) -> None:
-        """Note which trials the study has that is going to run: their rows are `current`.
+    def mark_current(self, keys: Iterable[str]) -> None:
+        """Set the column `current` of the rows of this code: the trials of the study to run.
 
-        All trials of the study count, also those that a run leaves out or does not come to: rows
-        that earlier runs of the same study made stay rows of it.
+        `keys` are those of all its trials, also of those that the run leaves out, so that rows of
+        earlier runs of the same study stay current.
         """
-        wanted, code = set(keys), code_fingerprint().short
-        mine = [row for row in _rows(self._db) if row["code"] == code]
+        current, code = set(keys), code_fingerprint().short
+        rows = [row for row in _rows(self._db) if row["code"] == code]
         self._insert(
             [
-                row | {"current": row["key"] in wanted}
-                for row in mine
-                if row["current"] != (row["key"] in wanted)
+                row | {"current": row["key"] in current}
+                for row in rows
+                if row["current"] != (row["key"] in current)
             ]
         )
 
     def add(self, rows: Sequence[Row]) -> None:
-        """Add rows of the study that runs; when this returns they are on the disk.
+        """Add and commit rows of the current study.
 
         Raises:
-            StudyError: the disk is full, or fails: none of these rows is there.
+            StudyError: the disk is full, or fails: none of these rows is stored.
         """
         self._insert([row | {"current": True} for row in rows])
 
-    def spend(self, seconds: float) -> None:
-        """Add to the wall time that the runs of this code took.
+    def add_wall_time(self, seconds: float) -> None:
+        """Add to the wall time of the runs of this code.
 
         Raises:
             StudyError: the disk is full, or fails.
         """
-        with self._written():
-            info, mine = _info(self._db), code_fingerprint().short
-            entry = dict(info.codes.get(mine, {}))
+        with self._disk_errors():
+            info, code = _read_description(self._db), code_fingerprint().short
+            entry = dict(info.codes.get(code, {}))
             entry["seconds"] = entry.get("seconds", 0.0) + seconds
-            _write_info(self._db, replace(info, codes={**info.codes, mine: entry}))
+            _write_description(self._db, replace(info, codes={**info.codes, code: entry}))
 
     def export(self) -> None:
         """Write `results.parquet`.
 
         Raises:
-            StudyError: the disk is full, or fails; every row is still there.
+            StudyError: the disk is full, or fails; the rows in the database are kept.
         """
-        with self._written():
-            write_table(self.folder, table_of(_rows(self._db)))
+        with self._disk_errors():
+            write_table(self.folder, to_arrow_table(_rows(self._db)))
 
     def close(self) -> None:
-        """Let go of the folder."""
+        """Close the database and release the folder."""
         with suppress(sqlite3.Error):
             self._db.close()
         self._lock.close()
@@ -216,9 +218,9 @@ class Store(AbstractContextManager["Store"]):
             self.close()
 
     def _insert(self, rows: Sequence[Row]) -> None:
-        """Write rows in one transaction: all of them, or none."""
+        """Write rows in one transaction."""
         rows = [{k: plain_text(v) if isinstance(v, str) else v for k, v in r.items()} for r in rows]
-        with self._written(), self._db:
+        with self._disk_errors(), self._db:
             self._db.executemany(
                 "INSERT OR REPLACE INTO results VALUES (?, ?)",
                 ((row["key"], json.dumps(row)) for row in rows),
@@ -226,27 +228,27 @@ class Store(AbstractContextManager["Store"]):
         self._errors |= {str(row["key"]): row.get("error_type") for row in rows}
 
     @contextmanager
-    def _written(self) -> Iterator[None]:
-        """Errors of the disk as a `StudyError`."""
+    def _disk_errors(self) -> Iterator[None]:
+        """Raise errors of the disk as a `StudyError`."""
         try:
             yield
         except (OSError, sqlite3.Error) as error:
             reason = getattr(error, "strerror", None) or error
             raise StudyError(
-                f"{self.folder}: cannot be written to: {reason}; every row that was reported done "
-                f"is kept, so make room and run the study again"
+                f"{self.folder}: cannot be written to: {reason}; completed rows are kept, so make "
+                f"room and run the study again"
             ) from error
 
 
 def read_rows(folder: Path) -> pa.Table:
-    """All rows of a results folder, each once, whether or not a study is writing to it.
+    """Read all rows of a results folder, also while a study is writing to it.
 
     Raises:
-        StudyError: it holds no results, or damaged ones or those of another schema version, or
+        StudyError: it has no results, or damaged ones or those of another schema version, or
             cannot be read.
     """
     with _reading(folder) as db:
-        return table_of(_rows(db))
+        return to_arrow_table(_rows(db))
 
 
 def read_info(folder: Path) -> StoreInfo:
@@ -256,18 +258,18 @@ def read_info(folder: Path) -> StoreInfo:
         StudyError: as of `read_rows`.
     """
     with _reading(folder) as db:
-        return _info(db)
+        return _read_description(db)
 
 
 @contextmanager
 def _reading(folder: Path) -> Iterator[sqlite3.Connection]:
-    """The database of a folder, to read.
+    """Open the database of a folder for reading.
 
-    A transaction that a killed process left half done is taken back; else nothing is written.
+    An incomplete transaction of a killed process is rolled back; nothing else is written.
     """
     path = folder / DATABASE
     if not path.exists():
-        raise StudyError(f"{folder}: holds no results; run a study with -o {folder}")
+        raise StudyError(f"{folder}: it has no results; run a study with -o {folder}")
     try:
         with closing(_connect(path)) as db:
             yield db
@@ -283,15 +285,15 @@ def _connect(path: Path, *, make: bool = False) -> sqlite3.Connection:
         sqlite3.Error: the disk fails, or denies it.
     """
     uri = f"{path.absolute().as_uri()}?mode={'rwc' if make else 'rw'}"
-    db = sqlite3.connect(uri, timeout=_PATIENCE, uri=True)
+    db = sqlite3.connect(uri, timeout=_LOCK_TIMEOUT, uri=True)
     try:
-        db.execute("PRAGMA synchronous = EXTRA")  # the end of a journal is on the disk too
+        db.execute("PRAGMA synchronous = EXTRA")  # syncs the deletion of the journal too
         (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
         (version,) = db.execute("PRAGMA user_version").fetchone()
         if tables and version != STORE_VERSION:
             raise StudyError(
-                f"{path}: results of version {version}, and this program reads and writes version "
-                f"{STORE_VERSION}; choose another folder, or use the program that wrote them"
+                f"{path}: results of version {version}, expected version {STORE_VERSION}; choose "
+                f"another folder, or use the version of identify that wrote them"
             )
         if make and not tables:
             db.executescript(_LAYOUT)
@@ -300,49 +302,48 @@ def _connect(path: Path, *, make: bool = False) -> sqlite3.Connection:
             raise sqlite3.DatabaseError(" ".join(verdict.split()))
     except BaseException as error:
         db.close()
-        if type(error) is sqlite3.DatabaseError:  # not of the disk
-            raise _damaged(path, error) from error
+        if type(error) is sqlite3.DatabaseError:  # damaged contents, not a failing disk
+            raise _damage_error(path, error) from error
         raise
     return db
 
 
-def _damaged(path: object, error: Exception) -> StudyError:
+def _damage_error(path: object, error: Exception) -> StudyError:
     return StudyError(
-        f"{path}: is damaged: {error}; put a copy in its place, or remove it and run "
-        "the study again"
+        f"{path}: is damaged: {error}; restore a copy, or remove it and run the study again"
     )
 
 
-def _rows(db: sqlite3.Connection, which: str = "", *values: str) -> Iterator[Row]:
-    """All rows, or those that a condition holds of."""
-    for (content,) in db.execute(f"SELECT content FROM results {which}", values):
-        yield _parsed(content)
+def _rows(db: sqlite3.Connection, condition: str = "", *values: str) -> Iterator[Row]:
+    """Yield all rows, or those that satisfy a condition."""
+    for (content,) in db.execute(f"SELECT content FROM results {condition}", values):
+        yield _parse_json(content)
 
 
-def _parsed(content: str) -> dict[str, Any]:
+def _parse_json(content: str) -> dict[str, Any]:
     try:
         return json.loads(content)
     except ValueError as error:
-        raise _damaged(DATABASE, error) from error
+        raise _damage_error(DATABASE, error) from error
 
 
-def _describe(db: sqlite3.Connection, info: StoreInfo) -> None:
-    """Write what a store says of its rows, and add the code that is going to run."""
+def _add_description(db: sqlite3.Connection, info: StoreInfo) -> None:
+    """Write the description of the rows, and add the running code to it."""
     running = code_fingerprint()
     entry = {
         "source_sha256": running.source,
         "versions": dict(running.versions),
         "first_run": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-    _write_info(db, replace(info, codes={running.short: entry} | dict(info.codes)))
+    _write_description(db, replace(info, codes={running.short: entry} | dict(info.codes)))
 
 
-def _write_info(db: sqlite3.Connection, info: StoreInfo) -> None:
+def _write_description(db: sqlite3.Connection, info: StoreInfo) -> None:
     with db:
         db.execute("INSERT OR REPLACE INTO info VALUES (1, ?)", (json.dumps(asdict(info)),))
 
 
-def _info(db: sqlite3.Connection) -> StoreInfo:
-    """What a store says of its rows; nothing where it is empty."""
+def _read_description(db: sqlite3.Connection) -> StoreInfo:
+    """Read the description of the rows, empty for a new store."""
     record = db.execute("SELECT content FROM info").fetchone()
-    return StoreInfo(**_parsed(record[0])) if record else StoreInfo("")
+    return StoreInfo(**_parse_json(record[0])) if record else StoreInfo("")

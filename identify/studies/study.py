@@ -1,4 +1,4 @@
-"""`Study`: logs, perturbations, seeds and estimators; its trials in a fixed order."""
+"""`Study`: logs, perturbations, seeds and estimators, and their trials in a fixed order."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from identify.errors import StudyError, did_you_mean
 from identify.inertia.shapes import Mesh, Points
 from identify.logs import Recording
 from identify.studies.estimators import Estimator
-from identify.studies.keys import code_fingerprint, fields_but, key_of, noise_seed
+from identify.studies.keys import code_fingerprint, fields_except, key_of, noise_seed
 from identify.studies.options import Scalar
 from identify.studies.perturbations.perturbation import PerturbationSequence
 
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """The true body, for the metrics; an estimator may be told its mass or shape, if it asks.
+    """True body of a log, for the metrics; some estimators use its mass or shape.
 
     Attributes:
         phi: the ten parameters about Bo in B, shape (10,).
-        sides: sides of its bounding box along the axes of B [m], shape (3,), where known.
-        shape: a mesh, or points with their volumes, in B, where known.
+        sides: sides of its bounding box along the axes of B [m], shape (3,), or None.
+        shape: a mesh, or points with their volumes, in B, or None.
     """
 
     phi: Phi
@@ -37,14 +37,14 @@ class Truth:
 
 @dataclass(frozen=True, slots=True)
 class LogItem:
-    """One log of a study, small enough to send to a worker, which loads it.
+    """Reference to a log of a study that a worker loads.
 
     Attributes:
-        name: in the results; no two logs of a study share it.
-        data: digest of the log's data, of all its files: the seeds of noise are made of it.
-        identity: digest of all that decides what is loaded (data, schema, truth): part of the key.
-        load: reads or makes the log, and the true body where it is known; it pickles. It raises
-            `LogError` where the log cannot be read as its schema says.
+        name: in the results, unique in a study.
+        data: digest of all files of the log, from which the seeds of noise follow.
+        identity: digest of everything that affects the loaded log (data, schema, truth), for keys.
+        load: reads or simulates the log, and the true body if it is known; it can be pickled. It
+            raises `LogError` if the log cannot be read by its schema.
         options: columns of the results that describe the log.
     """
 
@@ -57,7 +57,7 @@ class LogItem:
 
 @dataclass(frozen=True, slots=True)
 class NamedEstimator:
-    """An estimator with its options, under the label that tables show."""
+    """An estimator with its options and its label in tables."""
 
     label: str
     estimator: Estimator
@@ -65,10 +65,10 @@ class NamedEstimator:
 
 @dataclass(frozen=True, slots=True)
 class NoisyLog:
-    """One log with one perturbation and one seed: all estimators work on the same.
+    """A log with one perturbation and one seed, shared by all estimators.
 
-    The noise has its number in the study and the seed made of it; `cutoff_hz` is of the low-pass
-    [Hz], or None.
+    `seed_index` is the number of the noise in the study, `noise_seed` the seed derived from it, and
+    `cutoff_hz` that of the low-pass [Hz], or None.
     """
 
     log: LogItem
@@ -78,13 +78,13 @@ class NoisyLog:
     cutoff_hz: float | None
 
     def key(self) -> str:
-        """The same for the same noisy log and names; of seeds the one that noise is made of."""
-        shared = fields_but(self, "log", "seed_index", "noise_seed")
+        """Return the cache key of the noisy log, from its data, names and noise seed."""
+        shared = fields_except(self, "log", "seed_index", "noise_seed")
         seed = self.noise_seed if self.perturbation.random else None
         return key_of(shared, self.log.name, self.log.identity, seed)
 
     def columns(self) -> dict[str, Scalar]:
-        """Columns of the results that all its trials share."""
+        """Return the columns of the results that all its trials share."""
         return {
             "log": self.log.name,
             "log_data": self.log.data,
@@ -98,9 +98,10 @@ class NoisyLog:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One estimator on one noisy log: a row of the results.
+    """One estimator on one noisy log, which gives one row of the results.
 
-    `key` is made of all that makes the row: data, settings, labels, metrics, code, versions.
+    `key` depends on everything that affects the row: data, settings, labels, metrics, code,
+    versions.
     """
 
     key: str
@@ -108,7 +109,7 @@ class Trial:
     estimator: NamedEstimator
 
     def labels(self) -> dict[str, str]:
-        """Its log, perturbation and estimator, by their column of the results."""
+        """Return the names of its log, perturbation and estimator by column of the results."""
         return {
             "log": self.noisy.log.name,
             "perturbation": self.noisy.perturbation.label,
@@ -117,13 +118,13 @@ class Trial:
 
 
 class Target(BaseModel):
-    """What the mean of a metric, or of another column of the results, is to keep to.
+    """Limits on the mean of a metric, or of another column of the results.
 
     Attributes:
         estimator: its label.
         metric: name of the column.
-        perturbation: its label; all together where not given.
-        least, most: the limits, in the unit of the column.
+        perturbation: its label; by default all together.
+        least, most: lower and upper limit, in the unit of the column.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -136,13 +137,13 @@ class Target(BaseModel):
 
 
 class Published(BaseModel):
-    """Scores of others, which stand beside those of a study.
+    """Published scores for comparison with those of a study.
 
     Attributes:
-        dataset: name of the data set that has them.
-        file: the CSV in it, a row for each perturbation and estimator.
-        perturbation, estimator: its columns of their labels.
-        metrics: its column for each metric.
+        dataset: name of the data set with the scores.
+        file: CSV file in the data set, a row for each perturbation and estimator.
+        perturbation, estimator: columns of their labels.
+        metrics: column of each metric.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -154,30 +155,33 @@ class Published(BaseModel):
     metrics: dict[str, str]
 
 
-_NOT_OF_A_TRIAL = (
+_FIELDS_OUTSIDE_KEYS = (
     *("name", "seed", "seeds", "logs", "perturbations", "estimators"),
     *("timeout", "note", "path", "targets", "published"),
 )
-"""Fields of a study that are no part of each trial's key: a trial has one log, perturbation, seed
-and estimator, and the same study may get more of them. All other fields count."""
+"""Fields of a study that do not affect the keys of its trials.
+
+A trial has one log, perturbation, seed and estimator, and the study may get more of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """A study: every log with every perturbation and seed, through every estimator.
+    """A study: every estimator on every log with every perturbation and seed.
+
+    Timeout, note, path, targets and published scores do not affect the keys of trials.
 
     Attributes:
         name: of the study.
-        seed: from which all that is random is made.
-        seeds: numbers of the noises; a perturbation that draws nothing uses the first alone.
+        seed: of all random numbers of the study.
+        seeds: numbers of the noise realisations; a perturbation without noise uses only the first.
         logs, perturbations, estimators: in the order of the file.
         metrics: names.
         cutoff_hz: of the low-pass [Hz], or None.
-        timeout: seconds that a trial may take, or None; no part of what a trial is.
-        note: stands below the scores in the summary; no part of what a trial is.
-        path: the study file, where there is one.
-        targets: what its scores are to keep to; no part of what a trial is.
-        published: scores of others to show beside, where there are some; likewise.
+        timeout: longest time for a trial [s], or None.
+        note: text below the scores in the summary.
+        path: the study file, or None.
+        targets: limits of the scores.
+        published: published scores for comparison, or None.
     """
 
     name: str
@@ -195,75 +199,75 @@ class Study:
     published: Published | None = None
 
     def noisy_logs(self) -> Iterator[NoisyLog]:
-        """Every log with every perturbation and seed; one log's come together."""
+        """Yield every log with every perturbation and seed, grouped by log."""
         for log in self.logs:
             for perturbation in self.perturbations:
-                identity = perturbation.identity()
+                key_text = perturbation.key_text()
                 for index in self.seeds if perturbation.random else self.seeds[:1]:
                     yield NoisyLog(
                         log=log,
                         perturbation=perturbation,
                         seed_index=index,
-                        noise_seed=noise_seed(self.seed, log.data, identity, index),
+                        noise_seed=noise_seed(self.seed, log.data, key_text, index),
                         cutoff_hz=self.cutoff_hz,
                     )
 
     def trials(self, only: Sequence[str] = ()) -> Iterator[Trial]:
-        """The trials that are asked for; those of one noisy log come together.
+        """Return an iterator over the selected trials, grouped by noisy log.
 
         Args:
             only: `choice=pattern`, as in `estimator=psd` or `log=stars/H*`; a trial must match one
-                pattern of each choice that is named.
+                pattern of each choice.
 
         Raises:
-            StudyError: a choice that does not exist, or a pattern that matches nothing: at the
-                call, before the first is taken.
+            StudyError: a choice that does not exist, or a pattern that matches nothing; raised by
+                the call, before the iteration.
         """
-        return filter(self._selected(only), self._all_trials())
+        return filter(self._selection(only), self._all_trials())
 
     def _all_trials(self) -> Iterator[Trial]:
-        made_by = key_of(fields_but(self, *_NOT_OF_A_TRIAL), code_fingerprint().short)
+        settings = key_of(fields_except(self, *_FIELDS_OUTSIDE_KEYS), code_fingerprint().short)
         estimators = [(estimator, key_of(estimator)) for estimator in self.estimators]
         for noisy in self.noisy_logs():
             shared = noisy.key()
             for estimator, key in estimators:
-                yield Trial(key_of(shared, key, made_by), noisy, estimator)
+                yield Trial(key_of(shared, key, settings), noisy, estimator)
 
     def labels(self) -> dict[str, list[str]]:
-        """Names of the logs, perturbations and estimators, by their column of the results."""
+        """Return the names of the logs, perturbations and estimators by column of the results."""
         return {
             "log": [log.name for log in self.logs],
             "perturbation": [perturbation.label for perturbation in self.perturbations],
             "estimator": [estimator.label for estimator in self.estimators],
         }
 
-    def _selected(self, only: Sequence[str]) -> Callable[[Trial], bool]:
-        """The test of whether a trial is asked for; `only` and errors as of `trials`."""
+    def _selection(self, only: Sequence[str]) -> Callable[[Trial], bool]:
+        """Return a predicate of the selected trials; `only` and errors as of `trials`."""
         known = self.labels()
-        admitted: dict[str, set[str]] = {choice: set() for choice in known}
+        selected: dict[str, set[str]] = {choice: set() for choice in known}
         for text in only:
             choice, _, pattern = text.partition("=")
             if not pattern:
-                expected = " or ".join(f"{each}=NAME" for each in known)
+                expected = " or ".join(f"{name}=NAME" for name in known)
                 raise StudyError(f"only {text!r}: expected {expected}")
             if choice not in known:
                 hint = did_you_mean(choice, known) or f"; expected one of {', '.join(known)}"
                 raise StudyError(f"only {text!r}: unknown {choice!r}{hint}")
             names = known[choice]
-            found = {name for name in names if name == pattern or fnmatchcase(name, pattern)}
-            if not found:
+            matches = {name for name in names if name == pattern or fnmatchcase(name, pattern)}
+            if not matches:
                 hint = did_you_mean(pattern, names) or "; `identify study check` lists them"
                 raise StudyError(f"only {choice}={pattern}: the study has no such {choice}{hint}")
-            admitted[choice] |= found
-        asked = {choice: names for choice, names in admitted.items() if names}
+            selected[choice] |= matches
+        restricted = {choice: names for choice, names in selected.items() if names}
 
-        def test(trial: Trial) -> bool:
+        def is_selected(trial: Trial) -> bool:
             labels = trial.labels()
-            return all(labels[choice] in names for choice, names in asked.items())
+            return all(labels[choice] in names for choice, names in restricted.items())
 
-        return test
+        return is_selected
 
     def __len__(self) -> int:
-        """How many trials there are."""
-        noises = sum(len(self.seeds) if each.random else 1 for each in self.perturbations)
-        return len(self.logs) * noises * len(self.estimators)
+        """Return the number of trials."""
+        per_log = sum(len(self.seeds) if step.random else 1 for step in self.perturbations)
+        return len(self.logs) * per_log * len(self.estimators)

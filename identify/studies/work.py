@@ -1,4 +1,4 @@
-"""What a worker does: trials in, their rows out; logs in, their statistics out."""
+"""Functions that run on workers: rows of trials, and statistics of logs."""
 
 from __future__ import annotations
 
@@ -18,58 +18,60 @@ from identify.logs import Recording
 from identify.regressors import Statistics, block_statistics, join_logs
 from identify.signals import prepare
 from identify.studies.estimators import EstimatorOutput, TrialData
-from identify.studies.executor import hold_threads
+from identify.studies.executor import limit_blas_threads
 from identify.studies.keys import code_fingerprint
 from identify.studies.metrics import METRICS
-from identify.studies.rows import Row, failure, now
+from identify.studies.rows import Row, failure_columns, now
 from identify.studies.study import LogItem, Trial, Truth
 
 BATCH_SECONDS = 0.25
-"""What a batch is to take: long beside what sending costs, short beside what a crash may cost."""
+"""Target duration of a batch [s]: long compared with dispatch, short compared with a crash."""
 
-_INITIAL = 0.05
-"""Seconds that a preparation, or an estimator, is taken for until one was seen."""
+_INITIAL_DURATION = 0.05
+"""Assumed duration of a preparation or an estimator before one was measured [s]."""
 
-_NEWEST = 0.3
-"""Weight of the newest time in the running means."""
+_NEW_DURATION_WEIGHT = 0.3
+"""Weight of a new duration in the running means."""
 
 
-class Pace:
-    """Running means of what a log's preparation and each estimator take [s]."""
+class DurationModel:
+    """Running means of the durations of preparations and of each estimator [s]."""
 
-    def __init__(self, initial: float = _INITIAL) -> None:
-        """Nothing is known yet: a preparation or an estimator is taken for `initial` seconds."""
+    def __init__(self, initial: float = _INITIAL_DURATION) -> None:
+        """Assume `initial` seconds for a preparation and for each estimator."""
         self._initial = initial
         self._means: dict[str | None, float] = {}
 
-    def learn(self, rows: Iterable[Row]) -> None:
-        """Take in the times of rows."""
+    def update(self, rows: Iterable[Row]) -> None:
+        """Update the means by the durations in rows."""
         for row in rows:
-            taken = {None: row.get("prepare_seconds"), str(row["estimator"]): row.get("seconds")}
-            for label, seconds in taken.items():
+            times = {None: row.get("prepare_seconds"), str(row["estimator"]): row.get("seconds")}
+            for label, seconds in times.items():
                 if isinstance(seconds, float):
-                    old = self._means.get(label, seconds)
-                    self._means[label] = old + _NEWEST * (seconds - old)
+                    mean = self._means.get(label, seconds)
+                    self._means[label] = mean + _NEW_DURATION_WEIGHT * (seconds - mean)
 
     def seconds(self, trials: Sequence[Trial]) -> float:
-        """What trials of one noisy log take together."""
+        """Return the expected duration of trials of one noisy log [s]."""
         labels = (None, *(trial.estimator.label for trial in trials))
         return sum(self._means.get(label, self._initial) for label in labels)
 
 
-def batches(groups: Iterable[tuple[Trial, ...]], pace: Pace) -> Iterator[tuple[Trial, ...]]:
-    """Groups of trials, each of one noisy log, put together to about `BATCH_SECONDS`.
+def batches(
+    groups: Iterable[tuple[Trial, ...]], durations: DurationModel
+) -> Iterator[tuple[Trial, ...]]:
+    """Join groups of trials, each of one noisy log, to batches of about `BATCH_SECONDS`.
 
-    A group whose estimators are slow is taken apart: each then prepares its log for itself.
-    Nothing is taken of the groups before it is asked for: `pace` may learn on the way.
+    A group of slow estimators is split into trials, each of which prepares its log again. Groups
+    are consumed lazily, so that `durations` may be updated meanwhile.
     """
     batch: list[Trial] = []
     seconds = 0.0
     for group in groups:
-        slow = pace.seconds(group) > 2.0 * BATCH_SECONDS
+        slow = durations.seconds(group) > 2.0 * BATCH_SECONDS
         for part in [(trial,) for trial in group] if slow else [group]:
             batch += part
-            seconds += pace.seconds(part)
+            seconds += durations.seconds(part)
             if seconds >= BATCH_SECONDS:
                 yield tuple(batch)
                 batch, seconds = [], 0.0
@@ -77,15 +79,15 @@ def batches(groups: Iterable[tuple[Trial, ...]], pace: Pace) -> Iterator[tuple[T
         yield tuple(batch)
 
 
-_LOGS_KEPT = 4
-"""Logs a worker keeps in memory: trials of one log come together."""
+_MAX_CACHED_LOGS = 4
+"""Number of logs that a worker keeps in memory; trials are grouped by log."""
 
-_ONE_AT_A_TIME = threading.Lock()
-"""Compiled solvers are a process's own: threads of one worker take turns."""
+_SOLVER_LOCK = threading.Lock()
+"""Lock of the threads of a worker: compiled solvers are shared within a process."""
 
 
-def by_noisy_log(trials: Iterator[Trial] | Sequence[Trial]) -> Iterator[tuple[Trial, ...]]:
-    """Trials that stand together and share a noisy log, and so its statistics."""
+def group_by_noisy_log(trials: Iterator[Trial] | Sequence[Trial]) -> Iterator[tuple[Trial, ...]]:
+    """Group consecutive trials by their noisy log, whose statistics they share."""
     for _, group in groupby(trials, key=lambda trial: id(trial.noisy)):
         yield tuple(group)
 
@@ -93,18 +95,18 @@ def by_noisy_log(trials: Iterator[Trial] | Sequence[Trial]) -> Iterator[tuple[Tr
 def run_trials(
     trials: Sequence[Trial], *, study: str, metrics: tuple[str, ...], code: str
 ) -> tuple[list[Row], float]:
-    """Run trials; whatever one raises becomes part of its row.
+    """Run trials, and store the error of a failed trial in its row.
 
-    Trials of one noisy log stand together; `code` is the fingerprint that made their keys.
+    Trials of one noisy log are consecutive; `code` is the fingerprint in their keys.
 
     Returns:
-        Rows in the order of the trials, and the processor time they took [s].
+        Rows in the order of the trials, and their processor time [s].
 
     Raises:
         StudyError: this worker has other code than the runner.
     """
-    with _ONE_AT_A_TIME:
-        hold_threads()
+    with _SOLVER_LOCK:
+        limit_blas_threads()
         began = time.thread_time()
         if code_fingerprint().short != code:
             raise StudyError(
@@ -113,44 +115,45 @@ def run_trials(
             )
         rows = [
             {"study": study, **row}
-            for group in by_noisy_log(trials)
+            for group in group_by_noisy_log(trials)
             for row in _run(group, metrics)
         ]
         return rows, time.thread_time() - began
 
 
 def failed_rows(trials: Sequence[Trial], study: str, kind: str, message: str) -> list[Row]:
-    """Rows of trials that no worker could finish."""
-    return [{"study": study, **_name(trial), **failure(kind, message)} for trial in trials]
+    """Return rows of trials that no worker could finish."""
+    failure = failure_columns(kind, message)
+    return [{"study": study, **_trial_columns(trial), **failure} for trial in trials]
 
 
 def _run(trials: Sequence[Trial], metrics: tuple[str, ...]) -> Iterator[Row]:
-    """Rows of trials of one noisy log."""
+    """Yield the rows of trials of one noisy log."""
     noisy = trials[0].noisy
     began = time.perf_counter()
     try:
-        with warnings.catch_warnings(record=True):  # each estimator meets, and tells, its own
+        with warnings.catch_warnings(record=True):  # estimators record the warnings that matter
             warnings.simplefilter("always")
             recording, truth = _load(noisy.log)
             mass = None if truth is None else float(truth.phi[0])
             perturbed = noisy.perturbation.apply(recording, noisy.noise_seed)
             shape = None if truth is None else truth.shape
             data = TrialData(perturbed, mass, noisy.cutoff_hz, shape)
-            with suppress(Exception):  # an estimator that needs them meets the error itself
-                _ = data.blocks  # made once, before any estimator's time is taken
+            with suppress(Exception):  # an estimator that needs them raises the error again
+                _ = data.blocks  # computed once, before the estimators are timed
     except BaseException as error:  # noqa: BLE001 - what a log raises is a finding of the study
         raise_if_interrupted(error)
-        outcome = failure(type(error).__name__, str(error))
+        outcome = failure_columns(type(error).__name__, str(error))
         shared: Row = {"prepare_seconds": time.perf_counter() - began}
-        yield from (_name(trial) | shared | outcome for trial in trials)
+        yield from (_trial_columns(trial) | shared | outcome for trial in trials)
         return
     shared = {"prepare_seconds": time.perf_counter() - began}
     for trial in trials:
-        yield _name(trial) | shared | _estimate(trial, data, truth, metrics)
+        yield _trial_columns(trial) | shared | _estimate(trial, data, truth, metrics)
 
 
-def _name(trial: Trial) -> Row:
-    """The columns that say which trial it is."""
+def _trial_columns(trial: Trial) -> Row:
+    """Return the columns that identify a trial."""
     noisy, estimator = trial.noisy, trial.estimator.estimator
     return {
         "key": trial.key,
@@ -163,7 +166,7 @@ def _name(trial: Trial) -> Row:
 
 
 def _estimate(trial: Trial, data: TrialData, truth: Truth | None, metrics: tuple[str, ...]) -> Row:
-    """The part of a row that estimation makes."""
+    """Run an estimator, and return its columns of the row."""
     began = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -174,13 +177,13 @@ def _estimate(trial: Trial, data: TrialData, truth: Truth | None, metrics: tuple
         except BaseException as error:  # noqa: BLE001 - any failure is a finding of the study
             raise_if_interrupted(error)
             seconds = time.perf_counter() - began
-            outcome = failure(type(error).__name__, str(error))
-    said = "; ".join(dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in caught))
-    return outcome | {"seconds": seconds, "warnings": said or None, "finished": now()}
+            outcome = failure_columns(type(error).__name__, str(error))
+    texts = "; ".join(dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in caught))
+    return outcome | {"seconds": seconds, "warnings": texts or None, "finished": now()}
 
 
 def raise_if_interrupted(error: BaseException) -> None:
-    """Raise what may be the keyboard's: that goes to the runner, and reaches its main thread."""
+    """Re-raise a KeyboardInterrupt in the main thread, from where it reaches the runner."""
     if isinstance(error, KeyboardInterrupt) and (
         threading.current_thread() is threading.main_thread()
         and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
@@ -198,27 +201,27 @@ def _outcome(output: EstimatorOutput, truth: Truth | None, metrics: tuple[str, .
     return values
 
 
-_LOADED: OrderedDict[str, tuple[Recording, Truth | None]] = OrderedDict()
-"""Logs in this process's memory by identity, the latest used last."""
+_LOG_CACHE: OrderedDict[str, tuple[Recording, Truth | None]] = OrderedDict()
+"""Logs in memory by identity, the most recently used last."""
 
 
 def _load(log: LogItem) -> tuple[Recording, Truth | None]:
-    """The log, from memory where this process had it lately.
+    """Load a log, from memory if this process used it recently.
 
     Raises:
-        LogError: the file changed since the study looked at it.
+        LogError: the file changed after the study was read.
     """
-    recording, truth = loaded = _LOADED.pop(log.identity, None) or log.load()
+    recording, truth = loaded = _LOG_CACHE.pop(log.identity, None) or log.load()
     if recording.sources and recording.sha256 != log.data:
-        raise LogError(f"{log.name}: the file changed since the study looked at it; run it again")
-    _LOADED[log.identity] = loaded
-    while len(_LOADED) > _LOGS_KEPT:
-        _LOADED.popitem(last=False)
+        raise LogError(f"{log.name}: the file changed after the study was read; run it again")
+    _LOG_CACHE[log.identity] = loaded
+    while len(_LOG_CACHE) > _MAX_CACHED_LOGS:
+        _LOG_CACHE.popitem(last=False)
     return recording, truth
 
 
 def log_statistics(log: LogItem) -> Statistics:
-    """One-pass statistics of one log, as a worker makes them.
+    """Compute the one-pass statistics of one log, for use on a worker.
 
     Raises:
         LogError: the log cannot be read or prepared.
@@ -228,5 +231,5 @@ def log_statistics(log: LogItem) -> Statistics:
 
 
 def merge_two_logs(first: Statistics, second: Statistics) -> Statistics:
-    """Statistics of the logs of both, each log with a sensor offset of its own."""
+    """Join the statistics of logs, each log with its own sensor offset."""
     return join_logs([first, second])

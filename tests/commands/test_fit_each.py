@@ -119,7 +119,7 @@ def test_second_run_fits_missing_or_changed_logs(cli, runs, out):
     before = stamps(out)
     again = each(cli, runs, out)
     assert (again.status, stamps(out)) == (2, before)
-    assert again.err.startswith("5 of 5 logs, 5 were there, 1 failed\n")
+    assert again.err.startswith("5 of 5 logs, 5 from earlier runs, 1 failed\n")
     (out / "a" / "estimate.json").unlink()
     (out / "b" / "estimate.json").write_text("{}")
     write_log(recording(7), runs / "c.parquet", runs / "schema.toml")
@@ -341,7 +341,7 @@ def test_duplicate_logs_count_once(cli, runs, out):
     shutil.copy(runs / "a.parquet", runs / "again.parquet")
     done = each(cli, runs, out, pattern="[ac]*.parquet")
     assert done.status == 2
-    assert "3 of 3 logs, 3 were there, 1 failed" in done.err
+    assert "3 of 3 logs, 3 from earlier runs, 1 failed" in done.err
     assert "1 of 3 logs failed" in done.err  # as many as there are to fit
     assert "Not fitted: again: the same data as a" in done.out
     status = pd.read_csv(out / "table.csv")["status"].tolist()

@@ -139,7 +139,7 @@ def test_failing_trials_are_rows_and_the_exit_status_stays_0(cli, file, tmp_path
         (("run", "FILE", "-o", "OUT", "--only", "ols"), "expected log=NAME or"),
         (("run", "nowhere.toml", "-o", "OUT"), "nowhere.toml: no such file"),
         (("check", "FILE", "--only", "estimater=wls"), "did you mean 'estimator'"),
-        (("table", "OUT"), "holds no results"),
+        (("table", "OUT"), "it has no results"),
         (("compare", "OUT", "ols"), "Missing from identify study compare: B"),
         (("tables", "OUT"), "study: unknown command 'tables'; did you mean 'table'?"),
     ],

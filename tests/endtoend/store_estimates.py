@@ -33,7 +33,7 @@ Stored: TypeAlias = dict[str, object]
 
 NOISE = {"low": 1.0, "moderate": 2.0, "high": 4.0}
 """Levels published with the tools, as factors of the lowest."""
-LOWEST = {"a": 0.025, "al": 0.25, "f": 0.05, "t": 0.0025}
+LOWEST_NOISE = {"a": 0.025, "al": 0.25, "f": 0.05, "t": 0.0025}
 """One sigma of each component at the lowest level [m/s², rad/s², N, N m]."""
 
 SAME, SAME_ON_CONE = 1e-9, 1e-8
@@ -88,7 +88,7 @@ def logs(shared: Path | None, folder: Path) -> Iterator[tuple[str, Path, Path]]:
 def with_noise(table: pd.DataFrame, factor: float, rng: np.random.Generator) -> pd.DataFrame:
     """The published noise on acceleration and wrench; pose and twist stay exact."""
     table = table.copy()
-    for signal, sigma in LOWEST.items():
+    for signal, sigma in LOWEST_NOISE.items():
         columns = [f"{signal}{axis}" for axis in "xyz"]
         table[columns] += factor * sigma * rng.standard_normal((len(table), 3))
     return table

@@ -142,7 +142,9 @@ def test_scheduler_that_dies_during_run_is_reported(
 ) -> None:
     study = sleeping(tmp_path / "tally", 0.02)
     when_running(tmp_path / "tally", cluster.close)
-    with pytest.raises(StudyError, match=r"the scheduler at .* went away; rows so far are kept"):
+    with pytest.raises(
+        StudyError, match=r"lost the connection to the scheduler at .*; finished rows"
+    ):
         run_study(study, tmp_path / "out", scheduler=cluster.scheduler_address)
     assert "Traceback" not in capfd.readouterr().err
     assert run_study(study, tmp_path / "out", workers=0).failed == 0

@@ -9,19 +9,19 @@ from pydantic import create_model
 from identify.studies import study as study_module
 from identify.studies.estimators import (
     ESTIMATORS,
-    Consistent,
+    ConsistentLeastSquares,
     OrdinaryLeastSquares,
     WeightedLeastSquares,
 )
 from identify.studies.keys import (
     CodeFingerprint,
     code_fingerprint,
-    fields_but,
+    fields_except,
     key_of,
     noise_seed,
-    plain,
     seed_of,
     source_digest,
+    to_plain,
 )
 from identify.studies.options import Options
 from identify.studies.perturbations import PERTURBATIONS
@@ -49,7 +49,12 @@ DIFFERENT = [
     *((), (1,), (1, 2), ((1,), 2), {}, {"a": 1}, {"a": 2}, {"b": 1}, ("a", 1)),
     *(np.zeros(2), np.zeros(3), np.zeros((1, 2)), np.zeros(2, int), np.array([0.0, np.nan])),
     *(Point(1.0), Point(2.0), Point(1.0, "q"), Other(1.0), {"x": 1.0, "label": "p"}),
-    *(WeightedLeastSquares(), WeightedLeastSquares(mass=1.0), Consistent(), OrdinaryLeastSquares()),
+    *(
+        WeightedLeastSquares(),
+        WeightedLeastSquares(mass=1.0),
+        ConsistentLeastSquares(),
+        OrdinaryLeastSquares(),
+    ),
 ]
 
 
@@ -71,13 +76,13 @@ def test_equal_values_make_the_same_key() -> None:
 @pytest.mark.parametrize("within", [lambda v: v, lambda v: (1, [v]), lambda v: {"a": Point(v)}])
 def test_value_without_canonical_form_raises(value: object, within: Any) -> None:
     with pytest.raises(TypeError, match=r"a key cannot be made of .* has no canonical form"):
-        plain(within(value))
+        to_plain(within(value))
 
 
 def test_excluded_field_must_exist() -> None:
-    assert fields_but(Point(1.0), "label") == {"x": 1.0}
+    assert fields_except(Point(1.0), "label") == {"x": 1.0}
     with pytest.raises(TypeError, match="Point has no fields lable"):
-        fields_but(Point(1.0), "lable")
+        fields_except(Point(1.0), "lable")
 
 
 def trial_keys(study: Study) -> set[str]:
@@ -105,7 +110,7 @@ def with_field(base: type, value: object) -> Any:
 
 def converted(value: Any, kind: type) -> Any:
     """A value as one of a subclass of its class."""
-    return kind(**fields_but(value))
+    return kind(**fields_except(value))
 
 
 @pytest.mark.parametrize("part", ["study", "perturbation", "estimator"])

@@ -117,7 +117,7 @@ def test_uncallable_estimator_is_rejected_before_run(tmp_path, kind, message):
     with pytest.raises(StudyError, match=message):
         study_in(tmp_path, kind)
     (tmp_path / "broken.py").write_text("def (", encoding="utf-8")
-    with pytest.raises(StudyError, match=r"broken.py is no Python: .*line 1"):
+    with pytest.raises(StudyError, match=r"broken.py is not valid Python: .*line 1"):
         study_in(tmp_path, "broken.py:f")
 
 

@@ -86,7 +86,7 @@ def test_chunk_statistics_sum_to_whole() -> None:
 class Dying(InProcess):
     """Its workers die: at every part, or at the first try of each."""
 
-    died = (EOFError,)
+    worker_errors = (EOFError,)
 
     def __init__(self, every: bool) -> None:
         self.every, self.tried, self.restarted = every, set(), 0
@@ -108,7 +108,7 @@ def test_part_of_dead_worker_is_repeated() -> None:
 
 
 def test_part_that_kills_every_worker_is_reported() -> None:
-    with pytest.raises(StudyError, match=r"part 0 of 2: .* died each time it was tried: killed"):
+    with pytest.raises(StudyError, match=r"part 0 of 2: .* died at every attempt: killed"):
         reduce_statistics(list("ab"), str.upper, pair, Dying(every=True))
 
 

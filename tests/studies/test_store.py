@@ -12,7 +12,7 @@ from identify.studies import (
     store as store_module,
 )
 from identify.studies.keys import code_fingerprint
-from identify.studies.rows import COLUMNS, RESULTS, table_of
+from identify.studies.rows import COLUMNS, RESULTS, to_arrow_table
 from identify.studies.store import DATABASE, Store, StoreInfo, read_info, read_rows
 
 INFO = StoreInfo("test", {"estimator": ["ols"]})
@@ -80,7 +80,7 @@ def newer(folder: Path) -> None:
 def test_another_schema_version_is_named_and_refused_and_stays_as_it_is(tmp_path: Path) -> None:
     newer(tmp_path)
     before = contents(tmp_path)
-    message = "version 99, and this program reads and writes version 4; choose another"
+    message = "version 99, expected version 4; choose another"
     for use in (lambda: Store(tmp_path, INFO), lambda: read_rows(tmp_path)):
         with pytest.raises(StudyError, match=message):
             use()
@@ -107,7 +107,7 @@ def test_fingerprints_of_all_codes_are_kept(
 
 
 def test_columns_of_settings_take_the_type_that_fits() -> None:
-    table = table_of(
+    table = to_arrow_table(
         [
             row(2, a=1, b=True, c="x", d=None, e=1.5, mass="known"),
             row(1, a=2.5, b=None, c=2.0, d=None, mass=2.0, new=True),

@@ -10,7 +10,7 @@ from identify.logs.synthetic import Noise, synthetic_recording
 from identify.studies import metrics
 from identify.studies.estimators import (
     ESTIMATORS,
-    Consistent,
+    ConsistentLeastSquares,
     EstimatorOutput,
     TrialData,
 )
@@ -113,8 +113,8 @@ def test_given_parameters_are_excluded_from_coverage() -> None:
 
 def test_estimator_with_known_mass_needs_true_mass(data: TrialData) -> None:
     unknown = TrialData(data.recording)
-    with pytest.raises(ProblemError, match="does not know the mass"):
-        Consistent(mass="known").estimate(unknown)
+    with pytest.raises(ProblemError, match="has no mass"):
+        ConsistentLeastSquares(mass="known").estimate(unknown)
 
 
 def test_the_central_error_is_that_about_the_centre_of_the_box() -> None:

@@ -9,9 +9,9 @@ from identify.spatial.rotations import rotation_angle
 from identify.studies.perturbations.defects import (
     Decimation,
     Delay,
-    DroppedRows,
-    OnlySignals,
+    RowDropout,
     SensorOffset,
+    SignalSubset,
 )
 from identify.studies.perturbations.noise import GaussianNoise, Quantisation
 from identify.studies.perturbations.perturbation import PerturbationSequence
@@ -131,16 +131,16 @@ def test_encoder_quantises_relative_to_random_origin() -> None:
 
 def test_only_keeps_selected_signals() -> None:
     recording = log(duration=2.0)
-    poses = OnlySignals(keep=("position", "quaternion")).apply(recording, rng())
+    poses = SignalSubset(keep=("position", "quaternion")).apply(recording, rng())
     assert set(poses.signals) == {"position", "quaternion", "force", "torque"}
     with pytest.raises(LogError, match="angular_velocity"):
-        OnlySignals(keep=("angular_velocity",)).apply(poses, rng())
+        SignalSubset(keep=("angular_velocity",)).apply(poses, rng())
 
 
 @pytest.mark.parametrize("burst", [1, 5])
 def test_rows_are_lost_at_their_share_and_the_others_keep_their_times(burst: int) -> None:
     recording = log(duration=400.0)
-    kept = DroppedRows(share=0.2, burst=burst).apply(recording, rng())
+    kept = RowDropout(share=0.2, burst=burst).apply(recording, rng())
     assert_close(1.0 - len(kept) / len(recording), 0.2, rtol=0.1)
     assert kept.time[0] == 0.0
     index = np.round(kept.time * 50.0).astype(int)

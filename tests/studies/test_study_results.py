@@ -70,7 +70,7 @@ def test_means_are_by_perturbation_and_estimator_in_the_studys_order(
             lambda r: compare(r, "ols", "wls", ["riemann"]),
             "'riemann'; they have mass_err",
         ),
-        (lambda r: table(r, by=["x"]), "no column 'x'; there are key, code, "),
+        (lambda r: table(r, by=["x"]), "no column 'x'; it has key, code, "),
     ],
 )
 def test_missing_results_raise(results: Results, call, message: str) -> None:

@@ -20,7 +20,7 @@ from identify.studies.dask_cluster import DaskCluster
 from identify.studies.executor import LocalProcesses, TimeLimit, run_items
 from identify.studies.keys import CodeFingerprint
 from identify.studies.store import Store, StoreInfo
-from identify.studies.work import Pace, batches, by_noisy_log
+from identify.studies.work import DurationModel, batches, group_by_noisy_log
 from tests.studies.hostile import Hangs, KillsItsWorker, Leaves, Raises, Warns, sleep_all
 from tests.studies.studies import assert_same_rows, quick, rows, with_estimators
 
@@ -53,7 +53,7 @@ def test_a_run_writes_a_row_for_every_trial(whole: Path) -> None:
 def test_a_grid_that_grew_adds_what_is_missing(tmp_path: Path, out: Path) -> None:
     larger = quick(seeds=5, estimators=["wls", "ols"])
     summary = run_study(larger, out, workers=0)
-    assert (summary.present, summary.done) == (28, 2 * 2 * 2 * 2)
+    assert (summary.already_done, summary.done) == (28, 2 * 2 * 2 * 2)
     run_study(larger, tmp_path / "at_once", workers=0)
     assert_same_rows(out, tmp_path / "at_once")
 
@@ -69,7 +69,7 @@ def test_other_code_adds_rows_beside_the_old(out: Path, monkeypatch: pytest.Monk
     for module in ("study", "runner", "work", "results", "store"):
         monkeypatch.setattr(f"identify.studies.{module}.code_fingerprint", lambda: other)
     with pytest.raises(
-        StudyError, match=f"no results of this code, {other.short}; .* {mine} \\(28"
+        StudyError, match=f"no results of this code, {other.short}, but of {mine} \\(28"
     ):
         open_results(out)
     run_study(quick(), out, workers=0)
@@ -92,7 +92,7 @@ def test_a_failing_trial_is_a_row_with_its_error_and_warnings_are_kept_once_each
 ) -> None:
     study = with_estimators(quick(), bad=Raises(), loud=Warns())
     summary = run_study(study, out, workers=0)
-    assert (summary.present, summary.done, summary.failed) == (28, 28, 14)
+    assert (summary.already_done, summary.done, summary.failed) == (28, 28, 14)
     frame = open_results(out).frame.set_index("estimator")
     assert set(frame.loc["bad", "error_type"]) == {"ProblemError"}
     assert set(frame.loc["bad", "error"]) == {"there is no estimate"}
@@ -108,7 +108,7 @@ def test_only_some_trials(tmp_path: Path) -> None:
     summary = run_study(quick(), tmp_path, workers=0, only=only)
     assert summary.total == summary.done == 3
     assert set(rows(tmp_path)["perturbation"]) == {"noise(force=0.2)"}
-    assert run_study(quick(), tmp_path, workers=0).present == 3
+    assert run_study(quick(), tmp_path, workers=0).already_done == 3
 
 
 def test_progress_counts_committed_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,8 +127,8 @@ def test_progress_counts_committed_rows(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(Store, "add", counted)
     run_study(quick(), tmp_path, workers=0, progress=look)
     assert seen[-1].done == 28
-    assert seen[0] == RunSummary(total=28, present=0)
-    assert seen[-1].left == seen[-1].remaining == 0
+    assert seen[0] == RunSummary(total=28, already_done=0)
+    assert seen[-1].unfinished == seen[-1].remaining_seconds == 0
 
 
 @pytest.mark.slow
@@ -190,7 +190,7 @@ def test_batch_over_time_limit_is_split() -> None:
 
 
 def test_a_time_limit_needs_a_process(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match=r"\(timeout = 3\) needs a process .* take 1 worker"):
+    with pytest.raises(StudyError, match=r"\(timeout = 3\) needs a worker process.* use 1 worker"):
         run_study(quick(timeout=3.0), tmp_path, workers=0)
 
 
@@ -224,14 +224,14 @@ def test_an_absent_cluster_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_batches_are_about_as_long_as_they_should_be() -> None:
     study = quick(seeds=50)
-    pace = Pace()
-    pace.learn(
+    pace = DurationModel()
+    pace.update(
         [
             {"estimator": "ols", "seconds": 0.01, "prepare_seconds": 0.03},
             {"estimator": "wls", "seconds": 0.01, "prepare_seconds": 0.03},
         ]
     )
-    found = list(batches(by_noisy_log(study.trials()), pace))
+    found = list(batches(group_by_noisy_log(study.trials()), pace))
     assert {len(batch) for batch in found[:-1]} == {10}  # 5 × (0.03 + 2 × 0.01) s = 0.25 s
     assert [c.key for batch in found for c in batch] == [c.key for c in study.trials()]
 
@@ -250,6 +250,6 @@ def test_the_estimate_of_time_counts_every_trial() -> None:
 
 def test_study_without_rows_shows_no_rows_of_another(out: Path) -> None:
     with Store(out, StoreInfo("other")) as store:
-        store.select(trial.key for trial in quick(seed=8).trials())
+        store.mark_current(trial.key for trial in quick(seed=8).trials())
     with pytest.raises(StudyError, match="no results yet of the study that was run last"):
         open_results(out)

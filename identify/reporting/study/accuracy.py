@@ -12,7 +12,7 @@ import numpy as np
 from identify.arrays import Array, Flags
 from identify.reporting.canvas import ESTIMATE, INK, OTHER, Column, Panel, compose, decades
 from identify.reporting.study.rows import StudyRows, code, of_logs, setting
-from identify.studies.metrics import Heading, heading_of
+from identify.studies.metrics import Heading, find_heading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -176,7 +176,7 @@ def _figure(rows: StudyRows, axis: _Axis) -> StudyFigure:
 
 def _exact(rows: StudyRows) -> list[str]:
     """Perturbations, of several, whose errors are all rounding: a column would show nothing."""
-    metrics = [name for name in rows.drawn if heading_of(name).spread]
+    metrics = [name for name in rows.drawn if find_heading(name).spread]
     medians = rows.frame.groupby(["perturbation", "estimator"])[metrics].median()
     largest = medians.groupby(level=0).max().max(axis=1)
     return [label for label in rows.labels("perturbation") if largest[label] < EXACT_ERROR]
@@ -189,7 +189,7 @@ def _panel(frame: pd.DataFrame, axis: _Axis, metric: str, names: dict[str, str])
     }
     exact = sum(spread.exact for spread in spreads.values())
     points = sum(spread.points for spread in spreads.values())
-    heading = heading_of(metric)
+    heading = find_heading(metric)
     return Panel(
         draw=partial(_draw, axis=axis, spreads=spreads, heading=heading),
         ylabel=heading.text,
@@ -262,7 +262,7 @@ def _spread(groups: SeriesGroupBy, axis: _Axis) -> _Spread:
     def at_places(values: pd.Series) -> Array:
         return np.asarray(values.reindex(axis.names).astype(float), dtype=np.float64)
 
-    heading = heading_of(groups.obj.name)
+    heading = find_heading(groups.obj.name)
     if not heading.spread:
         values = heading.factor * at_places(groups.mean())
         few = np.zeros(len(values), dtype=bool)

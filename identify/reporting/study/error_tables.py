@@ -23,8 +23,8 @@ from identify.reporting.study.rows import (
     setting,
     shown,
 )
-from identify.studies.metrics import heading_of
-from identify.studies.progress import duration
+from identify.studies.metrics import find_heading
+from identify.studies.progress import format_duration
 from identify.studies.results import mean_interval, share_interval
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def headline(rows: StudyRows) -> Section:
             Tile("95 % intervals that hold the truth", f"{percent(share)} %", "95 % is wanted")
         )
     if rows.seconds:
-        tiles.append(Tile("time", duration(rows.seconds), "of all runs of this code"))
+        tiles.append(Tile("time", format_duration(rows.seconds), "of all runs of this code"))
     table = _table(rows)
     return Section("headline", "", (Tiles(tuple(tiles)), *(() if table is None else (table,))))
 
@@ -68,7 +68,7 @@ def _table(rows: StudyRows) -> ReportTable | None:
         "Clopper and Pearson's. Trials of one log resemble each other; of other logs intervals "
         "would be wider."
     )
-    heads = ("estimator", *(heading_of(name).text for name in metrics))
+    heads = ("estimator", *(find_heading(name).text for name in metrics))
     return table_of(heads, lines, caption)
 
 
@@ -78,7 +78,7 @@ def score(part: pd.DataFrame, metric: str, said: Callable[[str, float], str] = s
     if values.empty:
         return "–"
     mean = said(metric, float(values.mean()))
-    heading = heading_of(metric)
+    heading = find_heading(metric)
     if heading.factor == 100.0 and not heading.spread:  # a share of trials, in per cent
         low, high = share_interval(int(values.sum()), len(values))
     else:
@@ -124,10 +124,10 @@ def scores(rows: StudyRows) -> Section | None:
     heads = [
         "perturbation",
         "estimator",
-        *(heading_of(name).text for name in rows.metrics),
+        *(find_heading(name).text for name in rows.metrics),
         "failed",
     ]
-    heads += [f"{heading_of(_SELECTED).text}, common trials"] * compared
+    heads += [f"{find_heading(_SELECTED).text}, common trials"] * compared
     lines = []
     for perturbation, part in rows.parts("perturbation"):
         common = _common(part) if compared else None
@@ -161,7 +161,7 @@ def _cells(part: pd.DataFrame, metrics: Sequence[str], partial: frozenset[str]) 
     cells = []
     for name in metrics:
         values, cell = part[name], score(part, name)
-        if heading_of(name).spread and values.notna().any():
+        if find_heading(name).spread and values.notna().any():
             cell += f" / {shown(name, float(values.median()))}"
         cells.append(counted(cell, int(values.count())) if name in partial else cell)
     return [*cells, failed(part)]
@@ -169,7 +169,7 @@ def _cells(part: pd.DataFrame, metrics: Sequence[str], partial: frozenset[str]) 
 
 def by_setting(rows: StudyRows) -> Section | None:
     """A table for each option of the logs; perturbations have theirs in the scores."""
-    names = [heading_of(name).text for name in rows.metrics]
+    names = [find_heading(name).text for name in rows.metrics]
     partial = partial_metrics(rows.frame, rows.metrics)
     blocks: list[Text | ReportTable] = []
     for column in filter(of_logs, rows.swept):
@@ -203,11 +203,11 @@ def by_log(rows: StudyRows) -> Section | None:
     said = f"Means over {over}, with 95 % intervals where there are several trials."
     names = [*rows.errors, *(name for name in (_IDENTIFIABLE,) if name in rows.metrics)]
     words = ["log", *["perturbation"] * apart]
-    heads = (*words, *(heading_of(name).text for name in names), "failed")
+    heads = (*words, *(find_heading(name).text for name in names), "failed")
     left = len(logs) - _MOST_LOGS
     more = f"… and {left} logs more in the Parquet file." if left > 0 else ""
     blocks: list[Text | ReportTable] = [
-        Text(f"{said} Sorted by {heading_of(rows.errors[0]).text}.")
+        Text(f"{said} Sorted by {find_heading(rows.errors[0]).text}.")
     ]
     places = list(product(logs[:_MOST_LOGS], *[rows.noisy] * apart))
     for estimator, frame in rows.parts("estimator"):
@@ -256,7 +256,7 @@ def target_lines(rows: StudyRows, wanted: Sequence[Target]) -> list[tuple[str, .
         met = target.least <= mean <= target.most
         bounds = {"≥": target.least, "≤": target.most}
         limits = [f"{sign} {limit:g}" for sign, limit in bounds.items() if np.isfinite(limit)]
-        what = heading_of(target.metric).text
+        what = find_heading(target.metric).text
         where = "all" if target.perturbation is None else code(target.perturbation)
         reached = f"{mean:.3f}"
         verdict = "yes" if met else "**no**"

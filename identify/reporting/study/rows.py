@@ -13,7 +13,7 @@ from identify.estimation.intervals import NAMES
 from identify.reporting.rounding import significant
 from identify.studies import Results, RunSummary, Study, open_results
 from identify.studies.keys import code_fingerprint
-from identify.studies.metrics import METRICS, heading_of
+from identify.studies.metrics import METRICS, find_heading
 from identify.studies.results import default_metrics
 from identify.studies.rows import COLUMNS
 
@@ -57,7 +57,7 @@ class StudyRows:
     @cached_property
     def drawn(self) -> tuple[str, ...]:
         """Those that have a panel in figures, from the top."""
-        return tuple(name for name in self.metrics if heading_of(name).drawn)
+        return tuple(name for name in self.metrics if find_heading(name).drawn)
 
     @cached_property
     def errors(self) -> tuple[str, ...]:
@@ -191,12 +191,12 @@ def counted(shown: str, count: int) -> str:
 
 def shown(metric: str, value: float | None) -> str:
     """A value of a metric's column as tables show it."""
-    return number(None if value is None else heading_of(metric).factor * value)
+    return number(None if value is None else find_heading(metric).factor * value)
 
 
 def shown_narrowly(metric: str, value: float) -> str:
     """The same in at most eight characters."""
-    scaled = heading_of(metric).factor * value
+    scaled = find_heading(metric).factor * value
     if scaled != scaled:
         return "–"
     if scaled == 0.0 or 1e-4 <= abs(scaled) < 1e6:

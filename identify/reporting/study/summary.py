@@ -46,9 +46,9 @@ from identify.reporting.study.rows import (
 from identify.reporting.study.writing import html_of, markdown_of
 from identify.studies import Results, table
 from identify.studies.keys import code_fingerprint, numerics_digest
-from identify.studies.metrics import heading_of
-from identify.studies.progress import duration
-from identify.studies.results import BY, default_metrics, in_order
+from identify.studies.metrics import find_heading
+from identify.studies.progress import format_duration
+from identify.studies.results import DEFAULT_GROUPING, default_metrics, in_study_order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,10 +79,11 @@ def head(rows: StudyRows) -> Section:
         ("seeds", str(frame["seed"].nunique())),
         ("estimators", _named(rows.labels("estimator"))),
     ]
-    times = [f"{duration(rows.seconds)} in all runs"] * bool(rows.seconds)
+    times = [f"{format_duration(rows.seconds)} in all runs"] * bool(rows.seconds)
     if run is not None and run.done:
         workers = f"{run.workers} worker{'s' * (run.workers != 1)}"
-        times.append(f"{run.done} trials in the last one, in {duration(run.seconds)}, {workers}")
+        duration = format_duration(run.seconds)
+        times.append(f"{run.done} trials in the last one, in {duration}, {workers}")
     facts += [("time", "; ".join(times))] * bool(times)
     mark = rows.results.code or ""
     known = rows.results.info.codes.get(mark, {})
@@ -200,7 +201,7 @@ _FIXED = "\N{NO-BREAK SPACE}"
 def _names(rows: StudyRows, metrics: Sequence[str] | None) -> Sequence[str]:
     """The metrics of a table: those that are asked for, else those that some row has."""
     if metrics:
-        return rows.results.asked(metrics)
+        return rows.results.selected_metrics(metrics)
     return rows.metrics or default_metrics(rows.results)[:1]
 
 
@@ -209,13 +210,13 @@ def _kinds(rows: StudyRows, by: Sequence[str]) -> Iterator[tuple[*tuple[str, ...
     table(rows.results, (), by=by)  # raises where there is no such column
     groups = rows.frame.groupby(list(by), sort=False, dropna=False)
     numbers, kinds = groups.ngroup(), groups.size().reset_index()[list(by)]
-    ordered = in_order(kinds.assign(kind=kinds.index), rows.results.info, by)
+    ordered = in_study_order(kinds.assign(kind=kinds.index), rows.results.info, by)
     for *values, kind in ordered.itertuples(index=False):
         yield *map(_text, values), rows.frame[numbers == kind]
 
 
 def scores_text(
-    results: Results, metrics: Sequence[str] | None = None, by: Sequence[str] = BY
+    results: Results, metrics: Sequence[str] | None = None, by: Sequence[str] = DEFAULT_GROUPING
 ) -> str:
     """Means of the metrics with intervals, grouped by all but the last of `by`.
 
@@ -242,7 +243,7 @@ def scores_text(
         groups.append(", ".join(group))
         trials.setdefault(groups[-1], []).append(len(part))
     titles = {group: _counted(group, min(of), max(of)) for group, of in trials.items()}
-    heads = ["", *(heading_of(name).narrow for name in names), "failed"]
+    heads = ["", *(find_heading(name).short_text for name in names), "failed"]
     shown = grouped([titles[group] for group in groups], lines)
     text = [*terminal_lines(table_of(heads, shown))]
     if any("[" in cell.text for line in lines for cell in line.cells[1:]):
@@ -275,7 +276,7 @@ def comparison_text(frame: pd.DataFrame, first: str, second: str) -> str:
         better = percent(record["better"])
         cells += [better if better == "–" else f"{better} %", str(record["pairs"])]
         groups.append(str(record["perturbation"]))
-        lines.append(row(heading_of(metric).narrow, *cells))
+        lines.append(row(find_heading(metric).short_text, *cells))
     shown = terminal_lines(table_of(heads, grouped(groups, lines)))
     return "\n".join([f"A: {first}", f"B: {second}", *shown, *_alike(same), *_notes(other)])
 
@@ -289,7 +290,7 @@ def _alike(same: pd.DataFrame) -> Iterator[str]:
     """Which metrics do not differ in any pair, once for each perturbation."""
     if not same.empty:
         said = (
-            f"{label}: {', '.join(heading_of(name).narrow for name in part['metric'])}"
+            f"{label}: {', '.join(find_heading(name).short_text for name in part['metric'])}"
             for label, part in same.groupby("perturbation", sort=False)
         )
         yield from wrap(f"identical in all pairs: {'; '.join(said)}", TERMINAL_WIDTH)
@@ -308,7 +309,7 @@ def _notes(frame: pd.DataFrame) -> Iterator[str]:
 
 def _legend(names: Sequence[str]) -> list[str]:
     """What the short headings stand for, where they are not the metric's own name."""
-    short = {name: heading_of(name).narrow for name in names}
+    short = {name: find_heading(name).short_text for name in names}
     said = [f"{words}: {name}" for name, words in short.items() if words.split()[0] != name]
     whole = "; ".join(text.replace(" ", _FIXED) for text in said)
     return [

@@ -1,4 +1,4 @@
-"""What a study does to logs before they are used: one class and one line each."""
+"""Perturbations of logs in a study: noise, quantisation and defects; one class and line each."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from identify.studies.perturbations.defects import (
     Decimation,
     Delay,
-    DroppedRows,
-    Nothing,
-    OnlySignals,
+    RowDropout,
     SensorOffset,
+    SignalSubset,
+    Unperturbed,
 )
 from identify.studies.perturbations.noise import GaussianNoise, Quantisation, StarsNoise
 from identify.studies.perturbations.perturbation import Perturbation
@@ -18,15 +18,15 @@ from identify.studies.perturbations.perturbation import Perturbation
 PERTURBATIONS: Mapping[str, type[Perturbation]] = {
     perturbation.kind: perturbation
     for perturbation in (
-        Nothing,
+        Unperturbed,
         GaussianNoise,
         StarsNoise,
         Quantisation,
         Delay,
         SensorOffset,
-        DroppedRows,
+        RowDropout,
         Decimation,
-        OnlySignals,
+        SignalSubset,
     )
 }
-"""By the `kind` of a `[[perturbations]]` table or of one of its steps."""
+"""Perturbations by the `kind` of a `[[perturbations]]` table or of one of its steps."""

@@ -1,4 +1,4 @@
-"""Defects of a log: rows and signals that are lost, a wrench that is late or offset."""
+"""Defects of a log: lost rows and signals, and a delayed or offset wrench."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from identify.studies.perturbations.perturbation import (
 )
 
 
-class Nothing(Perturbation):
-    """The log as it is, to stand beside the others."""
+class Unperturbed(Perturbation):
+    """The unchanged log, for comparison."""
 
     kind: ClassVar[str] = "none"
 
     def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
-        """The recording itself."""
+        """Return the recording unchanged."""
         return recording
 
 
-class DroppedRows(Perturbation):
-    """Rows are missing at random, alone or in bursts; the others keep their times.
+class RowDropout(Perturbation):
+    """Rows missing at random, one by one or in bursts; the others keep their times.
 
     Attributes:
         share: of the rows, on average, at least 0 and below 1.
@@ -47,11 +47,11 @@ class DroppedRows(Perturbation):
 
     @property
     def random(self) -> bool:
-        """Whether anything is dropped."""
+        """Whether any rows are dropped."""
         return self.share > 0.0
 
     def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
-        """Leave the rows out."""
+        """Remove rows at random."""
         count = len(recording)
         # A row stays if none of the `burst` bursts that could cover it begins.
         starts = rng.uniform(size=count + self.burst - 1) < 1.0 - (1.0 - self.share) ** (
@@ -62,7 +62,7 @@ class DroppedRows(Perturbation):
 
 
 class Decimation(Perturbation):
-    """One row of every `every`, nothing filtered: as a slower logger would have written it.
+    """Every n-th row without filtering, as a slower logger would have written it.
 
     Attributes:
         every: 1 keeps all rows.
@@ -73,15 +73,15 @@ class Decimation(Perturbation):
     every: Count
 
     def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
-        """Keep the first row and every so many after it."""
+        """Keep every n-th row, the first included."""
         return with_rows(recording, slice(None, None, self.every))
 
 
-class OnlySignals(Perturbation):
-    """The log has some of its signals alone: what is left out has to be differentiated.
+class SignalSubset(Perturbation):
+    """A subset of the log's signals, from which the others have to be differentiated.
 
     Attributes:
-        keep: names of the signals beside force and torque.
+        keep: names of the signals, in addition to force and torque.
     """
 
     kind: ClassVar[str] = "only"
@@ -89,24 +89,24 @@ class OnlySignals(Perturbation):
     keep: tuple[str, ...]
 
     def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
-        """Leave the others out.
+        """Remove all other signals.
 
         Raises:
-            LogError: the log has no signal of a name.
+            LogError: the log lacks one of the signals.
         """
-        require_signals(recording, self.keep, "a log of these signals alone")
+        require_signals(recording, self.keep, "a log of only these signals")
         kept = {*self.keep, "force", "torque"}
         signals = {name: of for name, of in recording.signals.items() if name in kept}
         return replace(recording, signals=signals)
 
 
 class Delay(Perturbation):
-    """The wrench of each row is that of `wrench` seconds before, interpolated in sensor axes.
+    """Delay of the wrench against the motion, interpolated in sensor axes.
 
-    Rows for which the log does not hold that time are left out.
+    Rows whose wrench would be outside the log are left out.
 
     Attributes:
-        wrench: how much later than the motion it comes [s]; negative: earlier.
+        wrench: delay [s]; negative if the wrench is early.
     """
 
     kind: ClassVar[str] = "delay"
@@ -117,11 +117,11 @@ class Delay(Perturbation):
         """Shift the wrench in time.
 
         Raises:
-            LogError: still poses, or a delay longer than the log.
+            LogError: static poses, or a delay longer than the log.
         """
         time = recording.time
         if time is None:
-            raise LogError(f"{recording.name}: a delay needs time, and this log is of still poses")
+            raise LogError(f"{recording.name}: a delay needs time, and this log has static poses")
         wanted = time - self.wrench
         held = (wanted >= time[0]) & (wanted <= time[-1])
         if not held.any():
@@ -137,7 +137,7 @@ class Delay(Perturbation):
 
 
 class SensorOffset(Perturbation):
-    """An offset of the sensor, constant in its own axes.
+    """Offset of the force-torque sensor, constant in its own axes.
 
     Attributes:
         force: added to the force [N], three numbers.
@@ -150,7 +150,7 @@ class SensorOffset(Perturbation):
     torque: Vector = (0.0, 0.0, 0.0)
 
     def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
-        """Add the offset.
+        """Add the offset to the wrench.
 
         Raises:
             LogError: the wrench is in world axes and the log has no attitude.
@@ -164,22 +164,22 @@ class SensorOffset(Perturbation):
 
 
 def _change_wrench(
-    recording: Recording, change: Callable[[str, Array], Array], what: str
+    recording: Recording, change: Callable[[str, Array], Array], purpose: str
 ) -> Recording:
-    """The recording with force and torque changed as if at the sensor.
+    """Change force and torque in the axes of the sensor.
 
-    A wrench in world axes is turned to body axes by the log's attitude, changed, and turned back.
-    `change` takes "force" or "torque" and its values, shape (n, 3), to the new values.
+    A wrench in world axes is rotated to body axes by the log's attitude, changed, and rotated back.
+    `change` maps "force" or "torque" and its values, shape (n, 3), to the new values.
 
     Raises:
         LogError: the log has no wrench, or has it in world axes and no attitude.
     """
-    require_signals(recording, ("force", "torque"), what)
+    require_signals(recording, ("force", "torque"), purpose)
     wrench = {name: recording.signals[name] for name in ("force", "torque")}
     if recording.frames["wrench"] != "world":
         changed = {name: change(name, values) for name, values in wrench.items()}
         return with_signals(recording, changed)
-    require_signals(recording, ("quaternion",), f"{what} of a wrench in world axes")
+    require_signals(recording, ("quaternion",), f"{purpose} of a wrench in world axes")
     R = rotation_from_quaternion(recording.signals["quaternion"])
     turned = {
         name: rotate(R, change(name, rotate_back(R, values))) for name, values in wrench.items()

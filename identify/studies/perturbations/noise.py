@@ -1,6 +1,6 @@
-"""Noise on any signal, in the log's own axes: white, coloured, of an encoder, published for STARS.
+"""Noise on any signal, in the log's axes: white, coloured, of an encoder, published for STARS.
 
-What its sigmas are is defined once, by `identify.logs.synthetic.Noise`.
+The standard deviations are defined by `identify.logs.synthetic.Noise`.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class GaussianNoise(_Sigmas):
 
     Attributes:
         scale: factor on all of them, for grids of levels.
-        time_constant: of noise that forgets itself as exp(−t/τ) [s]; 0 is white.
-        relative: whether the sigmas are shares of each signal's own spread over the log.
+        time_constant: τ of the autocorrelation exp(−t/τ) [s]; 0 is white.
+        relative: whether the sigmas are shares of each signal's spread over the log.
     """
 
     kind: ClassVar[str] = "noise"
@@ -50,19 +50,20 @@ class GaussianNoise(_Sigmas):
 
     @property
     def sigmas(self) -> Noise:
-        """The sigmas at scale 1."""
+        """Standard deviations of the noise at scale 1."""
         return Noise(**self.model_dump(include=set(_SIGMAS)))
 
     def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
         """Add the noise.
 
         Raises:
-            LogError: the log has no signal of a name whose sigma is not zero, or no time where
-                the noise is coloured.
+            LogError: the log lacks a signal whose sigma is not zero, or the time for coloured
+                noise.
         """
         sigmas = self.sigmas
         if self.relative:
-            spread = {name: float(np.std(of, axis=0).max()) for name, of in _named(recording)}
+            signals = _vector_signals(recording)
+            spread = {name: float(np.std(values, axis=0).max()) for name, values in signals}
             given = {name: sigma for name, sigma in asdict(sigmas).items() if sigma > 0.0}
             sigmas = Noise(
                 **{name: sigma * spread[name] for name, sigma in given.items() if name in spread}
@@ -71,11 +72,11 @@ class GaussianNoise(_Sigmas):
 
 
 class Quantisation(Perturbation):
-    """Poses as an encoder counts them: whole steps, from an origin that is anywhere.
+    """Quantisation of the pose by encoders with a random origin.
 
     Attributes:
-        position: step of each coordinate [m]; 0 leaves them.
-        angle: step of each of three angles, about the axes z, y, x [rad]; 0 leaves them.
+        position: step of each coordinate [m]; 0 for none.
+        angle: step of each of three angles, about the axes z, y, x [rad]; 0 for none.
     """
 
     kind: ClassVar[str] = "quantised"
@@ -85,11 +86,11 @@ class Quantisation(Perturbation):
 
     @property
     def random(self) -> bool:
-        """Whether there is a step, whose origin is drawn."""
+        """Whether any step is above zero, whose origin is then random."""
         return self.position > 0.0 or self.angle > 0.0
 
     def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
-        """Round the pose.
+        """Round the pose to steps.
 
         Raises:
             LogError: the log has no pose.
@@ -112,16 +113,18 @@ class Quantisation(Perturbation):
 Level = Literal["none", "low", "moderate", "high"]
 
 LEVELS: Mapping[str, float] = {"none": 0.0, "low": 1.0, "moderate": 2.0, "high": 4.0}
-"""The published levels, and what the lowest one's sigmas are multiplied by."""
+"""Published levels of noise, as factors on `LOWEST_NOISE`."""
 
-LOWEST = Noise(linear_acceleration=0.025, angular_acceleration=0.25, force=0.05, torque=0.0025)
-"""One sigma of each component at the lowest level [m/s², rad/s², N, N m]."""
+LOWEST_NOISE = Noise(
+    linear_acceleration=0.025, angular_acceleration=0.25, force=0.05, torque=0.0025
+)
+"""Standard deviation of each component at the lowest level [m/s², rad/s², N, N m]."""
 
 
 class StarsNoise(Perturbation):
-    """White noise on accelerations and wrench as Nadeau, Giamou and Kelly (ICRA 2023) add it.
+    """White noise on accelerations and wrench as in Nadeau, Giamou and Kelly (ICRA 2023).
 
-    Pose and twist stay exact, and must not be differentiated: the log needs its accelerations.
+    Pose and twist stay exact, and must not be differentiated: the log needs accelerations.
 
     Attributes:
         level: "none", "low", "moderate" (twice that) or "high" (four times).
@@ -133,7 +136,7 @@ class StarsNoise(Perturbation):
 
     @property
     def random(self) -> bool:
-        """Whether the level is not none."""
+        """Whether the level is not "none"."""
         return self.level != "none"
 
     def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
@@ -142,7 +145,7 @@ class StarsNoise(Perturbation):
         Raises:
             LogError: the log has no accelerations.
         """
-        return with_noise(recording, LOWEST, LEVELS[self.level], rng)
+        return with_noise(recording, LOWEST_NOISE, LEVELS[self.level], rng)
 
 
 def with_noise(
@@ -152,22 +155,22 @@ def with_noise(
     rng: np.random.Generator,
     time_constant: float = 0.0,
 ) -> Recording:
-    """The recording with noise, white where it has no time constant [s].
+    """Add noise to a recording, white unless it has a time constant [s].
 
-    The attitude is turned by exp(n), n drawn; other signals get n added. The draws are the same
-    for any scale, and nothing is drawn for a sigma of zero.
+    The attitude is rotated by exp(n) with noise n, which is added to all other signals. The draws
+    are the same for any scale, and nothing is drawn for a sigma of zero.
 
     Raises:
-        LogError: the log has no signal of a name whose sigma is not zero.
+        LogError: the log lacks a signal whose sigma is not zero.
     """
-    drawn = {
+    scaled = {
         "quaternion" if name == "orientation" else name: scale * sigma
         for name, sigma in asdict(sigmas).items()
         if sigma > 0.0
     }
-    require_signals(recording, tuple(drawn), "the noise")
+    require_signals(recording, tuple(scaled), "the noise")
     noisy = {}
-    for name, sigma in drawn.items():
+    for name, sigma in scaled.items():
         exact = recording.signals[name]
         n = sigma * rng.standard_normal((len(exact), 3))
         if time_constant > 0.0:
@@ -178,18 +181,18 @@ def with_noise(
     return with_signals(recording, noisy)
 
 
-def _named(recording: Recording) -> list[tuple[str, Array]]:
-    """The signals by the names that `Noise` has for them, but for the attitude."""
-    return [(name, of) for name, of in recording.signals.items() if name != "quaternion"]
+def _vector_signals(recording: Recording) -> list[tuple[str, Array]]:
+    """Return all signals but the attitude, by their names in `Noise`."""
+    return [item for item in recording.signals.items() if item[0] != "quaternion"]
 
 
 def _coloured(recording: Recording, white: Array, time_constant: float) -> Array:
-    """First-order Markov noise of the same variance."""
+    """Filter white noise to first-order Markov noise of the same variance."""
     from scipy.signal import lfilter
 
     if recording.time is None:
         raise LogError(f"{recording.name}: coloured noise needs time, and this log has none")
-    kept = float(np.exp(-np.median(np.diff(recording.time)) / time_constant))
-    fresh = white * np.sqrt(1.0 - kept**2)
-    fresh[0] = white[0]
-    return np.asarray(lfilter([1.0], [1.0, -kept], fresh, axis=0))
+    correlation = float(np.exp(-np.median(np.diff(recording.time)) / time_constant))
+    innovations = white * np.sqrt(1.0 - correlation**2)
+    innovations[0] = white[0]
+    return np.asarray(lfilter([1.0], [1.0, -correlation], innovations, axis=0))

@@ -1,4 +1,4 @@
-"""`Perturbation`: one way a log is made worse, and sequences of them."""
+"""`Perturbation`, a reproducible degradation of a log, and sequences of them."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ import numpy as np
 from identify.arrays import Array, Flags, seal
 from identify.errors import LogError
 from identify.logs import Recording
-from identify.studies.options import Options, Scalar, canonical
+from identify.studies.options import Options, Scalar, canonical_json
 
 
 class Perturbation(Options):
-    """Base of the perturbations: a recording in, a worse one out."""
+    """Base class of the perturbations of a recording."""
 
     @property
     def random(self) -> bool:
-        """Whether it draws anything: one seed is enough for what does not."""
+        """Whether it is random; otherwise one seed is enough."""
         return False
 
     @abstractmethod
     def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
-        """The perturbed recording.
+        """Return the perturbed recording.
 
         Args:
-            recording: is not changed.
-            rng: all that is drawn comes from here.
+            recording: not changed.
+            rng: source of all random numbers.
 
         Raises:
             LogError: the log lacks what the perturbation needs.
@@ -37,7 +37,7 @@ class Perturbation(Options):
 
 @dataclass(frozen=True, slots=True)
 class PerturbationSequence:
-    """Perturbations one after the other; none at all leave the log as it is.
+    """Perturbations applied one after the other; an empty sequence leaves the log unchanged.
 
     Attributes:
         label: in tables and in the column `perturbation`.
@@ -49,15 +49,15 @@ class PerturbationSequence:
 
     @property
     def random(self) -> bool:
-        """Whether another seed gives another log."""
+        """Whether the perturbed log depends on the seed."""
         return any(step.random for step in self.steps)
 
-    def identity(self) -> str:
-        """Text that is the same for the same steps, whatever the label."""
-        return canonical([step.identity() for step in self.steps])
+    def key_text(self) -> str:
+        """Return a text that identifies the steps, whatever their label."""
+        return canonical_json([step.key_text() for step in self.steps])
 
     def columns(self) -> dict[str, Scalar]:
-        """Options of the steps as `kind_option`; a kind's second use counts as `kind2_option`."""
+        """Return the options of the steps as `kind_option`, for repeated kinds `kind2_option`."""
         columns: dict[str, Scalar] = {}
         kinds: list[str] = []
         for step in self.steps:
@@ -67,25 +67,25 @@ class PerturbationSequence:
         return columns
 
     def apply(self, recording: Recording, seed: int) -> Recording:
-        """The recording after all steps, each with random numbers of its own.
+        """Apply all steps, each with independent random numbers.
 
         Raises:
             LogError: the log lacks what a step needs.
         """
         seeds = np.random.SeedSequence(seed).spawn(len(self.steps))
-        for step, own in zip(self.steps, seeds, strict=True):
-            recording = step.apply(recording, np.random.default_rng(own))
+        for step, step_seed in zip(self.steps, seeds, strict=True):
+            recording = step.apply(recording, np.random.default_rng(step_seed))
         return recording
 
 
 def with_signals(recording: Recording, signals: Mapping[str, Array]) -> Recording:
-    """The recording with some of its signals replaced."""
+    """Return the recording with some of its signals replaced."""
     sealed = {name: seal(values, name, (None, None)) for name, values in signals.items()}
     return replace(recording, signals={**recording.signals, **sealed})
 
 
 def with_rows(recording: Recording, rows: Flags | slice) -> Recording:
-    """Some rows of the recording, its time beginning at zero again."""
+    """Return some rows of the recording, with time from zero."""
     subset = np.arange(len(recording))[rows]
     time = recording.time
     if time is not None and len(subset):
@@ -96,15 +96,15 @@ def with_rows(recording: Recording, rows: Flags | slice) -> Recording:
     return replace(recording, time=time, signals=signals)
 
 
-def require_signals(recording: Recording, names: Sequence[str], what: str) -> None:
-    """Raise unless the log has the signals.
+def require_signals(recording: Recording, names: Sequence[str], purpose: str) -> None:
+    """Check that the log has the signals.
 
     Raises:
-        LogError: one is missing.
+        LogError: a signal is missing; `purpose` is the subject of the message.
     """
     missing = [name for name in names if name not in recording.signals]
     if missing:
         raise LogError(
-            f"{recording.name}: {what} needs {', '.join(missing)}, which the log does not have "
+            f"{recording.name}: {purpose} needs {', '.join(missing)}, which the log does not have "
             f"(it has {', '.join(sorted(recording.signals))})"
         )
