@@ -18,7 +18,7 @@ from identify.exchange import SavedEstimate
 from identify.inertia import InertialParameters
 from identify.logs import Noise, synthetic_recording
 from identify.regressors import block_statistics
-from identify.reporting.content import markdown, table_of
+from identify.reporting.content import make_table, markdown_table
 from identify.signals import prepare
 from identify.validation import PooledEstimates, pool_estimates
 
@@ -67,9 +67,9 @@ def report(logs: int, of_one: Sequence[Sequence[str]], of_two: Sequence[Sequence
             f"{logs} synthetic logs of one body, 4 to 12 s at 50 or 100 Hz, noise of 0.1 N, "
             "0.01 N m, 0.1 mm and 1 mrad. Sets of them, drawn anew, and how often `pool_estimates` "
             "gives a probability below a level; were it exact, as often as the level says.",
-            markdown(table_of(heads, of_one, words=0)),
+            markdown_table(make_table(heads, of_one, words=0)),
             "Ten logs, one of them of a body that is heavier:",
-            markdown(table_of(found, of_two, words=0)),
+            markdown_table(make_table(found, of_two, words=0)),
         ]
     )
 

@@ -28,7 +28,7 @@ from identify.logs import Recording, read_log
 from identify.logs.recording import rows_of
 from identify.pipeline import check_logs
 from identify.regressors import block_statistics
-from identify.reporting.content import markdown, table_of
+from identify.reporting.content import make_table, markdown_table
 from identify.signals import prepare
 
 SHIPPED = Path(__file__).resolve().parents[1] / "datasets/payload_arm"
@@ -159,7 +159,7 @@ def report(found: Sequence[Pairs]) -> str:
             "parts is compared by |x₁ − x₂| / √(h₁² + h₂²), h the half-width of its 95 % interval. "
             "Were the intervals exact, 95 % were below 1 and the median were 0.34. Pairs of one "
             "log are not independent: a single part that is off is in several of them.",
-            markdown(table_of(heads, rows)),
+            markdown_table(make_table(heads, rows)),
         ]
     )
 

@@ -23,7 +23,7 @@ from identify.inertia.shapes import Mesh, Points, convex_hull
 from identify.inertia.shapes.interior import sample_interior
 from identify.logs import Recording, synthetic_recording
 from identify.logs.synthetic import random_motion
-from identify.reporting.content import markdown, table_of
+from identify.reporting.content import make_table, markdown_table
 from identify.spatial import Pose
 from identify.spatial.rotations import exp_rotation
 from identify.studies.estimators import ConsistentLeastSquares, Estimator, KnownShape, TrialData
@@ -160,7 +160,7 @@ def report(lines: Sequence[Sequence[str]], options: argparse.Namespace) -> str:
         "fits. Errors of the inertia in per cent of the box, as in the study `stars_shape`, about "
         "the sensor / about the centre of mass: of the log alone, of even density and the mass of "
         "the log, of both together, and of a box that the solid lies in, along the axes of B. "
-        f"Cover: of 95 % intervals.\n\n{markdown(table_of(heads, lines, words=2))}"
+        f"Cover: of 95 % intervals.\n\n{markdown_table(make_table(heads, lines, words=2))}"
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from experiments.effects_study.cases import CLEAN, KINDS, SMALL_KINDS, Case, Score
 from experiments.effects_study.faults import OTHER
 from experiments.effects_study.subjects import SLOW, STILL
-from identify.reporting.content import markdown, table_of
+from identify.reporting.content import make_table, markdown_table
 
 Scored: TypeAlias = tuple[Case, Score]
 
@@ -54,13 +54,13 @@ def report(scores: Sequence[Scored], seed: int) -> str:
         f"Written by `make study NAME=effects` (seed {seed}); nothing is entered by hand. "
         f"{len(scores)} cases; median time of a fit {seconds} s.",
         _HOW,
-        markdown(table_of(("what is asked", "asked", "found"), _criteria(scores))),
+        markdown_table(make_table(("what is asked", "asked", "found"), _criteria(scores))),
         "## Logs that move",
-        markdown(table_of(_HEADS, _rows(_of(scores, lambda case: case.motion != STILL)))),
+        markdown_table(make_table(_HEADS, _rows(_of(scores, lambda case: case.motion != STILL)))),
         "## Still poses",
-        markdown(table_of(_HEADS, _rows(_of(scores, lambda case: case.motion == STILL)))),
+        markdown_table(make_table(_HEADS, _rows(_of(scores, lambda case: case.motion == STILL)))),
         "## Without an estimate, or farthest outside an interval",
-        markdown(table_of(_CASE_HEADS, [_line(*each) for each in worst], words=6)),
+        markdown_table(make_table(_CASE_HEADS, [_line(*each) for each in worst], words=6)),
     )
     return "\n\n".join(parts) + "\n"
 

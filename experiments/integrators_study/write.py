@@ -11,7 +11,7 @@ from textwrap import fill
 
 from experiments.integrators_study.measure import DRIFT_STEP, STEPS, Cost, Drift, Order
 from identify.files import write_text
-from identify.reporting.content import markdown, table_of
+from identify.reporting.content import make_table, markdown_table
 
 BEGIN, END = "<!-- integrators: measured -->", "<!-- integrators: end -->"
 """What stands around the tables in the documentation."""
@@ -82,7 +82,7 @@ def _orders(orders: Sequence[Order]) -> str:
             one = own.get(case)
             cells += [f"{one.errors[-1]:.1e}", f"{one.order:.2f}"] if one else ["–", "–"]
         rows.append(cells)
-    return markdown(table_of(heads, rows, words=len(heads)))
+    return markdown_table(make_table(heads, rows, words=len(heads)))
 
 
 def _drifts(drifts: Sequence[Drift]) -> str:
@@ -98,10 +98,10 @@ def _drifts(drifts: Sequence[Drift]) -> str:
     for one in drifts:
         changes = (one.energy, one.energy_rate, one.linear, one.angular)
         rows.append((one.integrator, one.case, *(f"{change:.0e}" for change in changes)))
-    return markdown(table_of(heads, rows, words=len(heads)))
+    return markdown_table(make_table(heads, rows, words=len(heads)))
 
 
 def _costs(costs: Sequence[Cost]) -> str:
     heads = ("integrator", "one body [µs]", "each of 1000 bodies [µs]")
     rows = [(c.integrator, f"{c.alone:.0f}", f"{c.in_batch:.2f}") for c in costs]
-    return markdown(table_of(heads, rows, words=len(heads)))
+    return markdown_table(make_table(heads, rows, words=len(heads)))

@@ -27,7 +27,7 @@ from experiments.peers.rows import Case, Rows, cases
 from experiments.reports import numerics_line, write_report
 from identify.arrays import Phi
 from identify.inertia import inertia_about_com, is_consistent
-from identify.reporting.content import markdown, table_of
+from identify.reporting.content import make_table, markdown_table
 
 _COLUMNS = ("method", "mass %", "‖Δh‖/‖h‖ %", "‖ΔI‖/‖I‖ %", "possible %", "covers %", "CPU ms")
 _METHODS = ("method", "what it is", "memory MB")
@@ -182,11 +182,16 @@ def report(
     memory: Sequence[Sequence[str]],
 ) -> str:
     """The report as Markdown."""
-    parts = ["# Beside other methods", _ABOUT, markdown(table_of(_METHODS, memory)), _MEMORY]
+    parts = [
+        "# Beside other methods",
+        _ABOUT,
+        markdown_table(make_table(_METHODS, memory)),
+        _MEMORY,
+    ]
     for case, count, rows in tables:
         logs = "One log" if count == 1 else f"{count} logs"
         parts += [f"## {case.name.capitalize()}", f"{case.about} {logs}."]
-        parts.append(markdown(table_of(_COLUMNS, rows)))
+        parts.append(markdown_table(make_table(_COLUMNS, rows)))
     parts.append(_LEGEND)
     parts.append(", ".join(f"{name} {_version(name)}" for name in _VERSIONS) + ".")
     return "\n\n".join(parts)

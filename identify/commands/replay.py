@@ -93,10 +93,10 @@ class ReplayCommand(Command):
         )
 
     def _write(self, done: LogReplay) -> list[Path]:
-        from identify.reporting.canvas import compose, png
+        from identify.reporting.canvas import make_figure, png
         from identify.reporting.replays import columns_of, single_shot_table, windows_table
 
-        figure = compose(columns_of(done.windows, done.single_shot), across=3)
+        figure = make_figure(columns_of(done.windows, done.single_shot), across=3)
         files = {
             WINDOWS: None if done.windows is None else windows_table(done.windows),
             SINGLE_SHOT: None if done.single_shot is None else single_shot_table(done.single_shot),

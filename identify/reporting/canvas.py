@@ -1,11 +1,11 @@
-"""Figures of matplotlib without pyplot: columns of panels in one style, put side by side.
+"""Matplotlib figures of columns of panels side by side, in one style and without pyplot.
 
-Pages have the same columns as SVG by another way (`drawing`), which is quicker.
+Pages show the same columns as SVG, which `drawing` writes faster than matplotlib.
 
-Matplotlib's constrained layout finds the room for titles, legends and labels. Its settings are
-global to a process, so all drawing is done inside `style`, by one thread at a time; a figure that
-is handed out has its layout and its fonts, whatever is set where it is saved.
-Matplotlib is imported when a figure is drawn, not before.
+Matplotlib's constrained layout places titles, legends and labels. Its settings are
+global to a process, so all drawing is done inside `style`, by one thread at a time; the layout and
+the fonts of a returned figure do not depend on the settings in force when it is saved.
+Matplotlib is imported when the first figure is drawn.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-Place: TypeAlias = "Axes | Sequence[Axes] | np.ndarray | Mapping[str, Axes]"
-"""Axes of one's own for the panels of a figure: one for the first panel; several, in the order of
-the panels, an array of rows and columns column by column, as the figure stands; or by the panels'
-names, as `matplotlib.pyplot.subplot_mosaic` gives them."""
+AxesLike: TypeAlias = "Axes | Sequence[Axes] | np.ndarray | Mapping[str, Axes]"
+"""Axes of the caller for the panels of a figure: a single one for the first panel; several in the
+order of the panels, arrays column by column; or a mapping from the names of panels, as
+`matplotlib.pyplot.subplot_mosaic` returns it."""
 
-PlaceT = TypeVar("PlaceT", bound=Place)
+AxesT = TypeVar("AxesT", bound=AxesLike)
 
 INK = "#1f2933"
 MUTED = "#66727f"
@@ -44,14 +44,14 @@ ESTIMATE = "#0061a8"
 OTHER = "#d1530a"
 BAND = "#d6e6f5"
 DASHES = (4.0, 2.0)
-"""Of a line that is predicted, over one that was measured."""
+"""Dash pattern of a predicted line over a measured one [line widths]."""
 AXES = (("x", "#0061a8", "-"), ("y", "#d1530a", (0, (5, 1.5))), ("z", "#17866b", (0, (1.5, 1))))
-"""Name, colour and dashes of the three axes of a vector; they differ without colour, too."""
+"""Name, colour and dashes of the three axes of a vector; the dashes differ for print in grey."""
 
 SHADE, CONSTRAINT = "#f3efe6", "#8a5a00"
-"""Of what is no better than the body's own scale, and of what a constraint decided."""
+"""Colours: parameters no better than the body's own scale; parameters set by a constraint."""
 
-PAINTS: Mapping[str, tuple[str, str]] = {
+COLORS: Mapping[str, tuple[str, str]] = {
     INK: ("ink", "#e6eaee"),
     MUTED: ("muted", "#a8b2bd"),
     GRID: ("grid", "#333c46"),
@@ -64,25 +64,25 @@ PAINTS: Mapping[str, tuple[str, str]] = {
     SHADE: ("shade", "#2c2b25"),
     CONSTRAINT: ("constraint", "#e2b45c"),
 }
-"""Each colour of a page: the name of its variable there, and what it is in the dark."""
+"""CSS variable and dark-mode value of each colour."""
 
 
-def paint(color: str) -> str:
-    """A colour as a page's figures have it, which follows the reader's light or dark setting."""
-    return f"var(--{PAINTS[color][0]})" if color in PAINTS else color
+def css_color(color: str) -> str:
+    """Return the CSS variable of a colour, which follows the reader's light or dark mode."""
+    return f"var(--{COLORS[color][0]})" if color in COLORS else color
 
 
 WIDTH = 4.6
-"""Of a column [in]."""
+"""Width of a column [in]."""
 
-SQUARE = 3.7
+SQUARE_HEIGHT = 3.7
 """Height of a panel that is about as high as it is wide [in]."""
 
-_TITLE_HEIGHT, _NOTE_HEIGHT, _PANEL_GAP, _BOTTOM = 0.34, 0.22, 0.13, 0.44
-"""What a column has beside its panels [in]: a title, a note, a gap between two, a labelled axis."""
+_TITLE_HEIGHT, _NOTE_HEIGHT, _PANEL_GAP, _AXIS_LABEL_HEIGHT = 0.34, 0.22, 0.13, 0.44
+"""Heights in a column outside its panels: title, note, gap of two panels, labelled axis [in]."""
 
 PAD = 0.08
-"""Around a column [in]."""
+"""Margin around a column [in]."""
 
 _DPI = 160
 _LOCK = RLock()
@@ -117,7 +117,7 @@ _STYLE: dict[str, object] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "identify",
     "text.color": INK,
-    # Room is measured for text as a page sets it; hinted digits are up to a tenth narrower.
+    # Browsers do not hint text; hinted digits would be up to a tenth narrower.
     "text.hinting": "no_hinting",
     "xtick.color": EDGE,
     "xtick.labelcolor": INK,
@@ -130,14 +130,14 @@ _STYLE: dict[str, object] = {
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One pair of axes.
+    """A pair of axes of a figure.
 
     Attributes:
-        draw: draws on them.
-        ylabel: with its unit; empty where the rows are named.
-        note: a few words above their right end.
-        height: beside the panels of its column, and about what it has [in].
-        xlabel: where it differs from the column's.
+        draw: draws on the axes.
+        ylabel: with its unit; empty if the rows have names.
+        note: a short text above the right end.
+        height: approximate height, in proportion to the other panels of the column [in].
+        xlabel: if it differs from the column's.
     """
 
     draw: Callable[[Axes], None]
@@ -149,15 +149,15 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Panels one above the other, under a title and a legend of all that is drawn.
+    """Panels one above the other, below a common title and legend.
 
     Attributes:
-        title: a few words.
+        title: a short text.
         xlabel: of the horizontal axis, with its unit.
         panels: from the top.
         shared: whether all panels have the same horizontal axis, which is then labelled once.
-        link: what is along that axis; columns of a page with the same word are zoomed together,
-            those without a word not at all.
+        link: name of the quantity along that axis; columns of a page with the same name zoom
+            together, columns without a name do not zoom.
     """
 
     title: str
@@ -168,19 +168,17 @@ class Column:
 
     @property
     def height(self) -> float:
-        """Height in all [in]."""
-        labelled = 1 if self.shared else len(self.panels)
-        above = sum(_NOTE_HEIGHT if panel.note else _PANEL_GAP for panel in self.panels)
-        return (
-            _TITLE_HEIGHT + above + sum(panel.height for panel in self.panels) + labelled * _BOTTOM
-        )
+        """Total height [in]."""
+        labels = _AXIS_LABEL_HEIGHT * (1 if self.shared else len(self.panels))
+        gaps = sum(_NOTE_HEIGHT if panel.note else _PANEL_GAP for panel in self.panels)
+        return _TITLE_HEIGHT + gaps + sum(panel.height for panel in self.panels) + labels
 
 
 @contextmanager
 def style() -> Iterator[None]:
-    """The style of these figures on matplotlib's own defaults, whatever the user has set.
+    """Set the style of all figures, based on matplotlib's defaults and not on the user's settings.
 
-    Other threads that want it wait: matplotlib has one set of settings for all.
+    Other threads wait, because matplotlib's settings are global.
     """
     import matplotlib
 
@@ -190,42 +188,42 @@ def style() -> Iterator[None]:
         yield
 
 
-def compose(
-    columns: Sequence[Column], across: int = 2, ax: PlaceT | None = None
-) -> Figure | PlaceT:
-    """A figure of columns side by side, `across` in a row, each as high as its row.
+def make_figure(
+    columns: Sequence[Column], across: int = 2, ax: AxesT | None = None
+) -> Figure | AxesT:
+    """Draw columns side by side, `across` in a row, on a new figure or on axes of the caller.
 
     Returns:
-        The figure, or `ax` where it is given.
+        The figure, or `ax` if it is given.
 
     Raises:
-        SchemaError: more axes than panels, or a panel that there is not.
+        SchemaError: more axes than panels, or a name that no panel has.
     """
     if ax is not None:
         _draw_on(columns, ax)
         return ax
     with style():
-        return _arranged(columns, across)
+        return _new_figure(columns, across)
 
 
-def _draw_on(columns: Sequence[Column], ax: Place) -> None:
-    """Draw panels on axes of somebody's own, in the style that these have."""
+def _draw_on(columns: Sequence[Column], ax: AxesLike) -> None:
+    """Draw panels on axes of the caller, in the caller's style."""
     panels = [(column, panel) for column in columns for panel in column.panels]
-    names = [_name(column, panel) for column, panel in panels]
+    names = [_panel_name(column, panel) for column, panel in panels]
     if isinstance(ax, Mapping):
-        known = dict(zip(names, panels, strict=True))
-        chosen = [lookup(known, name, "panel", SchemaError) for name in ax]
-        places = list(ax.values())
+        by_name = dict(zip(names, panels, strict=True))
+        chosen = [lookup(by_name, name, "panel", SchemaError) for name in ax]
+        targets = list(ax.values())
     else:
-        places = np.ravel(np.asarray(ax, dtype=object), order="F").tolist()
-        if len(places) > len(panels):
+        targets = np.ravel(np.asarray(ax, dtype=object), order="F").tolist()
+        if len(targets) > len(panels):
             raise SchemaError(
-                f"ax: got {len(places)} axes for {len(panels)} panels, which are, in order: "
-                f"{', '.join(names)}"
+                f"ax: got {len(targets)} axes for {len(panels)} panels; give at most one for each, "
+                f"in this order: {', '.join(names)}"
             )
-        chosen = panels[: len(places)]
+        chosen = panels[: len(targets)]
     titled = set()
-    for axes, (column, panel) in zip(places, chosen, strict=True):
+    for axes, (column, panel) in zip(targets, chosen, strict=True):
         panel.draw(axes)
         axes.set_ylabel(panel.ylabel)
         axes.set_xlabel(panel.xlabel or column.xlabel)
@@ -238,106 +236,105 @@ def _draw_on(columns: Sequence[Column], ax: Place) -> None:
                 axes.legend()
 
 
-def _name(column: Column, panel: Panel) -> str:
-    """What a panel is called: `force x`, `force residual z`, `parameters`."""
-    what = (panel.ylabel or panel.xlabel).partition(" [")[0]
-    return f"{column.title} {what}".strip().lower()
+def _panel_name(column: Column, panel: Panel) -> str:
+    """Return the name of a panel, such as `force x`, `force residual z` or `parameters`."""
+    label = (panel.ylabel or panel.xlabel).partition(" [")[0]
+    return f"{column.title} {label}".strip().lower()
 
 
 def png(figure: Figure) -> bytes:
-    """A figure as PNG."""
+    """Return a figure as PNG."""
     buffer = BytesIO()
     with style():
         figure.savefig(buffer, format="png", dpi=_DPI)
     return buffer.getvalue()
 
 
-def _arranged(columns: Sequence[Column], across: int) -> Figure:
+def _new_figure(columns: Sequence[Column], across: int) -> Figure:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     rows = [columns[start : start + across] for start in range(0, len(columns), across)]
     heights = [max(column.height for column in row) for row in rows]
-    most = max(map(len, rows))
+    row_length = max(map(len, rows))
     engine = ConstrainedLayoutEngine(w_pad=PAD, h_pad=PAD, wspace=0.0, hspace=0.0)
-    figure = Figure(figsize=(WIDTH * most, sum(heights)), layout=engine)
+    figure = Figure(figsize=(WIDTH * row_length, sum(heights)), layout=engine)
     FigureCanvasAgg(figure)
-    grid = figure.subfigures(len(rows), most, squeeze=False, height_ratios=heights)
-    for places, row in zip(grid, rows, strict=True):
-        for place, column in zip(places, row, strict=False):
-            _draw(place, column)
+    grid = figure.subfigures(len(rows), row_length, squeeze=False, height_ratios=heights)
+    for subfigures, row in zip(grid, rows, strict=True):
+        for subfigure, column in zip(subfigures, row, strict=False):
+            _draw_column(subfigure, column)
     engine.execute(figure)
-    figure.set_layout_engine("none")  # it stays as it is, whatever is set when it is saved
-    for place in figure.subfigs:
-        _settle(place)
+    figure.set_layout_engine("none")  # saving must not change the layout
+    for subfigure in figure.subfigs:
+        _freeze_layout(subfigure)
     return figure
 
 
-def _draw(place: SubFigure, column: Column) -> None:
-    """Draw a column in its place of a figure."""
+def _draw_column(subfigure: SubFigure, column: Column) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    drawn = place.subplots(
+    axes_of_panels = subfigure.subplots(
         len(column.panels),
         sharex=column.shared,
         squeeze=False,
         height_ratios=[panel.height for panel in column.panels],
     )[:, 0]
-    for axes, panel in zip(drawn, column.panels, strict=True):
+    for axes, panel in zip(axes_of_panels, column.panels, strict=True):
         axes.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
         axes.xaxis.set_major_locator(MaxNLocator(nbins=7, steps=[1, 2, 2.5, 5, 10]))
         axes.tick_params(length=3.0)
         panel.draw(axes)
         axes.set_ylabel(panel.ylabel)
         axes.set_title(panel.note, loc="right", size=8.0, color=MUTED, y=1.0, pad=3.0)
-        if not column.shared or axes is drawn[-1]:
+        if not column.shared or axes is axes_of_panels[-1]:
             axes.set_xlabel(panel.xlabel or column.xlabel)
-        else:  # matplotlib takes long to find the place of a label, though it is empty
+        else:  # matplotlib is slow at placing a label, even an empty one
             axes.xaxis.set_label_coords(0.5, 0.0)
-    _head(place, column.title, list(drawn))
+    _draw_title_and_legend(subfigure, column.title, list(axes_of_panels))
 
 
-def _settle(place: SubFigure) -> None:
-    """Keep the axes where the layout put them, their vertical labels in line at the left."""
+def _freeze_layout(subfigure: SubFigure) -> None:
+    """Fix the positions of the axes, and align their vertical labels at the left."""
     from matplotlib.transforms import blended_transform_factory
 
-    for axes in place.axes:
+    for axes in subfigure.axes:
         # The last digits of the layout's solver differ from run to run.
         axes.set_position(np.round(axes.get_position(original=True).bounds, 6).tolist())
-        in_line = blended_transform_factory(place.transSubfigure, axes.transAxes)
-        axes.yaxis.set_label_coords(PAD / WIDTH, 0.5, transform=in_line)
+        aligned = blended_transform_factory(subfigure.transSubfigure, axes.transAxes)
+        axes.yaxis.set_label_coords(PAD / WIDTH, 0.5, transform=aligned)
         axes.yaxis.label.set_verticalalignment("top")
 
 
-def _head(place: SubFigure, title: str, drawn: Sequence[Axes]) -> None:
-    """Title, and what the marks of all panels mean, each once: beside it, or in rows below it."""
+def _draw_title_and_legend(subfigure: SubFigure, title: str, panels: Sequence[Axes]) -> None:
+    """Draw the title and one legend of all panels, next to it or, if too wide, below it."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     bold = {"weight": "bold", "size": 9.5}
-    above = place.suptitle(title, x=PAD / WIDTH, ha="left", **bold)
-    found = [axes.get_legend_handles_labels() for axes in drawn]
+    heading = subfigure.suptitle(title, x=PAD / WIDTH, ha="left", **bold)
+    legends = [axes.get_legend_handles_labels() for axes in panels]
     entries = {
         label: handle
-        for handles, labels in reversed(found)
+        for handles, labels in reversed(legends)
         for handle, label in zip(handles, labels, strict=True)
     }
-    order = dict.fromkeys(label for _, labels in found for label in labels)
+    order = dict.fromkeys(label for _, labels in legends for label in labels)
     handles = [entries[label] for label in order]
     if not handles:
         return
-    canvas = place.figure.canvas
+    canvas = subfigure.figure.canvas
     assert isinstance(canvas, FigureCanvasAgg)
     renderer = canvas.get_renderer()
-    room = place.bbox.width * (1.0 - 2.0 * PAD / WIDTH)
-    beside = place.legend(handles=handles, loc="outside upper right", ncols=len(handles))
-    taken = above.get_window_extent(renderer).width + beside.get_window_extent(renderer).width
-    if taken < 0.97 * room:
+    width = subfigure.bbox.width * (1.0 - 2.0 * PAD / WIDTH)
+    legend = subfigure.legend(handles=handles, loc="outside upper right", ncols=len(handles))
+    needed = heading.get_window_extent(renderer).width + legend.get_window_extent(renderer).width
+    if needed < 0.97 * width:
         return
-    beside.remove()
-    place.suptitle("")
+    legend.remove()
+    subfigure.suptitle("")
     for rows in range(1, len(handles) + 1):
-        below = place.legend(
+        legend = subfigure.legend(
             handles=handles,
             loc="outside upper left",
             ncols=-(-len(handles) // rows),
@@ -345,31 +342,31 @@ def _head(place: SubFigure, title: str, drawn: Sequence[Axes]) -> None:
             title_fontproperties=bold,
             alignment="left",
         )
-        if below.get_window_extent(renderer).width < room or rows == len(handles):
+        if legend.get_window_extent(renderer).width < width or rows == len(handles):
             return
-        below.remove()
+        legend.remove()
 
 
-def decades(axes: Axes, *, upward: bool = False) -> None:
-    """Make an axis logarithmic within its limits, with plain numbers where they are short."""
-    low, high = axes.get_ylim() if upward else axes.get_xlim()
-    (axes.set_yscale if upward else axes.set_xscale)("log")
+def set_log_scale(axes: Axes, *, vertical: bool = False) -> None:
+    """Make an axis logarithmic within its present limits, with at least three labelled ticks."""
+    low, high = axes.get_ylim() if vertical else axes.get_xlim()
+    (axes.set_yscale if vertical else axes.set_xscale)("log")
     first, last = int(np.floor(np.log10(low))), int(np.ceil(np.log10(high)))
-    every = max(1, -(-(last - first) // (6 if upward else 8)))
-    places: list[float] = []
+    stride = max(1, -(-(last - first) // (6 if vertical else 8)))
+    ticks: list[float] = []
     for steps in ((1.0,), (1.0, 2.0, 5.0), range(1, 10)):
-        marks = (step * 10.0**power for power in range(first, last + 1, every) for step in steps)
-        places = [place for place in marks if low <= place <= high]
-        if len(places) > 2:  # one number alone says nothing of the scale
+        values = (step * 10.0**power for power in range(first, last + 1, stride) for step in steps)
+        ticks = [value for value in values if low <= value <= high]
+        if len(ticks) > 2:  # fewer do not show that the scale is logarithmic
             break
-    set_ticks = axes.set_yticks if upward else axes.set_xticks
-    set_ticks(places, [_power(place) for place in places])
+    set_ticks = axes.set_yticks if vertical else axes.set_xticks
+    set_ticks(ticks, [_tick_label(tick) for tick in ticks])
     set_ticks([], minor=True)
-    (axes.set_ylim if upward else axes.set_xlim)(low, high)
+    (axes.set_ylim if vertical else axes.set_xlim)(low, high)
 
 
-def _power(value: float) -> str:
-    """0.01, 5, 10⁻⁴, 2·10⁻⁴."""
+def _tick_label(value: float) -> str:
+    """Format a tick of a logarithmic axis, such as 0.01, 5, 10⁻⁴ or 2·10⁻⁴."""
     if 1e-3 <= value < 2e3:
         return f"{value:g}"
     mantissa, exponent = f"{value:.0e}".split("e")
@@ -377,21 +374,21 @@ def _power(value: float) -> str:
     return power if mantissa == "1" else f"{mantissa}·{power}"
 
 
-def name_rows(axes: Axes, names: Sequence[str], remarks: Sequence[str]) -> Array:
+def label_rows(axes: Axes, names: Sequence[str], remarks: Sequence[str]) -> Array:
     """Turn the vertical axis into rows with a name to the left and a remark to the right.
 
     Returns:
-        Where the rows are, from the top.
+        Heights of the rows on the axis, from the top.
     """
-    places = np.arange(len(names), dtype=np.float64)[::-1]
-    axes.set_yticks(places, names)
+    heights = np.arange(len(names), dtype=np.float64)[::-1]
+    axes.set_yticks(heights, names)
     axes.set_ylim(-0.6, len(names) - 0.4)
     axes.grid(visible=False, axis="y")
     axes.tick_params(axis="y", length=0.0)
-    for place, remark in zip(places, remarks, strict=True):
+    for height, remark in zip(heights, remarks, strict=True):
         axes.annotate(
             remark,
-            (1.0, place),
+            (1.0, height),
             xytext=(4.0, 0.0),
             xycoords=("axes fraction", "data"),
             textcoords="offset points",
@@ -400,4 +397,4 @@ def name_rows(axes: Axes, names: Sequence[str], remarks: Sequence[str]) -> Array
             color=INK,
             annotation_clip=False,
         )
-    return places
+    return heights

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Literal
 
 from identify.estimation.calibration import NOT_INCLUDED
 from identify.exchange import SavedEstimate
-from identify.reporting.content import TERMINAL_WIDTH, row, table_of, terminal_lines
+from identify.reporting.content import TERMINAL_WIDTH, make_table, row, terminal_lines
 from identify.reporting.parameter_table import (
     ABOUT_COM,
     Group,
     ParameterRow,
+    display_unit,
     parameter_rows,
-    unit_of,
 )
 from identify.reporting.rounding import Unit, decimals_for, fixed, plus_minus, significant
 from identify.validation import PooledEstimates, pool_estimates
@@ -123,11 +123,11 @@ class Comparison:
         largest: dict[Group, float] = {}
         for one in rows:
             largest[one.group] = max(abs(one.value), largest.get(one.group, 0.0))
-        return {one.name: unit_of(one.group, largest[one.group]) for one in rows}
+        return {one.name: display_unit(one.group, largest[one.group]) for one in rows}
 
     def shown(self, one: ParameterRow) -> str:
         """A parameter of a log as text, rounded to what its interval supports."""
-        if not one.measured:
+        if not one.from_data:
             return "–"
         if one.decided_by == "given":
             return f"{self.units[one.name].of(one.value):g} given"
@@ -361,7 +361,7 @@ def _table(comparison: Comparison, fitted: tuple[FittedLog, ...]) -> Iterator[st
     ]
     if any(pooled.intervals.values()):
         lines.append(row("pooled", *map(comparison.pooled_text, _SHOWN), ""))
-    yield from terminal_lines(table_of(heads, lines))
+    yield from terminal_lines(make_table(heads, lines))
     if len(fitted) > len(kept):
         yield f"… and {len(fitted) - _MOST_LOGS} more logs in table.csv"
     said = f"m in {units['m'].name}, c in {units['cx'].name}, Ic in {units['Icxx'].name}"

@@ -17,7 +17,7 @@ from identify.reporting.canvas import (
     OTHER,
     Column,
     Panel,
-    name_rows,
+    label_rows,
 )
 from identify.reporting.comparison import (
     Comparison,
@@ -39,11 +39,11 @@ from identify.reporting.content import (
     Tile,
     Tiles,
     Tone,
-    page_of,
+    make_table,
+    render_page,
     row,
-    table_of,
 )
-from identify.reporting.rounding import nines, significant
+from identify.reporting.rounding import format_r_squared, significant
 from identify.significance import ESTIMATES_DIFFER_P
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def comparison_html(
 ) -> str:
     """The page as text; the same fits and time give the same text."""
     sections = [section for build in SECTIONS if (section := build(comparison)) is not None]
-    return page_of(
+    return render_page(
         "comparison.html",
         sections,
         title=title or f"Inertia from {len(comparison.logs)} logs, each for itself",
@@ -117,7 +117,7 @@ def agreement(comparison: Comparison) -> Section:
                 heading=_NAMES.get(name, ""),
             )
         )
-    table = table_of(
+    table = make_table(
         ("parameter", "unit", "pooled, 95 %", "detectable", "p, all logs"),
         rows,
         "Pooled: mean of the estimates, weighted by their covariances. Detectable: the difference "
@@ -159,7 +159,7 @@ def fits(comparison: Comparison) -> Section | None:
     if not any(log.link for log in fitted):  # each in a folder beside the page
         caption += " table.csv and table.parquet have the same in SI, with intervals."
     rows = (_fit(comparison, log, names) for log in fitted)
-    return Section("fits", "Logs", (table_of(heads, rows, caption, words=3),))
+    return Section("fits", "Logs", (make_table(heads, rows, caption, words=3),))
 
 
 def _fit(comparison: Comparison, log: FittedLog, names: list[str]) -> Row:
@@ -169,14 +169,14 @@ def _fit(comparison: Comparison, log: FittedLog, names: list[str]) -> Row:
     link = log.link or f"{quote(log.name)}/{'report.html' if log.report else 'estimate.json'}"
     codes = [code.replace("_", " ") for code in log.findings]
     return row(
-        Cell(log.name, title=log.file, link=link),
+        Cell(log.name, tooltip=log.file, link=link),
         Cell(log.usable, tone="warn" if log.usable == "no" else ""),
-        Cell(listed(codes, 2), title=", ".join(codes)),
+        Cell(listed(codes, 2), tooltip=", ".join(codes)),
         Cell(
             "–" if beside is None or beside.p is None else chance_text(beside.p).removeprefix("= "),
             tone=tone,
         ),
-        "–" if log.r_squared is None else nines(log.r_squared),
+        "–" if log.r_squared is None else format_r_squared(log.r_squared),
         *(comparison.shown(log.parameters[name]) for name in names),
         "" if log.rows is None else str(log.rows),
         "" if log.duration is None else f"{log.duration:.4g}",
@@ -189,7 +189,7 @@ def without(comparison: Comparison) -> Section | None:
     logs = (*comparison.of_status("failed"), *comparison.of_status("duplicate"))
     if not logs:
         return None
-    rows = tuple(row(Cell(log.name, title=log.file), log.status, log.error) for log in logs)
+    rows = tuple(row(Cell(log.name, tooltip=log.file), log.status, log.error) for log in logs)
     heads = (Head("log"), Head("status"), Head("why", "prose"))
     return Section("without", "Logs without an estimate", (ReportTable(heads, rows),))
 
@@ -233,7 +233,7 @@ def forest_columns(comparison: Comparison) -> tuple[Column, ...]:
 def _draw(axes: Axes, comparison: Comparison, fitted: tuple[FittedLog, ...], name: str) -> None:
     pooled, unit = comparison.pooled, comparison.units[name]
     rows = [log.parameters[name] for log in fitted]
-    values = np.array([unit.of(row.value) if row.measured else np.nan for row in rows])
+    values = np.array([unit.of(row.value) if row.from_data else np.nan for row in rows])
     halves = np.array([np.nan if (h := row.half_width) is None else unit.of(h) for row in rows])
     halves[[row.decided_by == "given" for row in rows]] = np.nan
     compared = np.array([log.name in pooled.by_name for log in fitted])
@@ -297,7 +297,7 @@ def _named(
     """Rows with the names of the logs, or of few of very many; where they are."""
     names = shortened([log.name for log in fitted], _LONGEST_DRAWN_NAME)
     if len(fitted) <= _MOST_NAMED:
-        return name_rows(
+        return label_rows(
             axes,
             [names[log.name] for log in fitted],
             [comparison.shown(log.parameters[name]) for log in fitted],

@@ -1,7 +1,6 @@
-"""What a section of a report is made of; the template knows how each block looks.
+"""Building blocks of a report's sections, and tables as Markdown and for terminals.
 
-Text is plain: the template escapes it. A table has two writers besides: Markdown, and lines for a
-terminal.
+All text is plain: the templates escape it and decide how each block looks.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
-from identify.reporting.canvas import PAINTS, Column
+from identify.reporting.canvas import COLORS, Column
 from identify.reporting.rounding import minus_signs, typeset
 from identify.texts import printable
 
@@ -28,11 +27,11 @@ if TYPE_CHECKING:
 Tone: TypeAlias = Literal["", "good", "warn", "bad", "muted"]
 
 TERMINAL_WIDTH = 80
-"""Of a terminal [characters]."""
+"""Width of terminal output [characters]."""
 
 _COLUMN_GAP = 2
-_LONGEST_NAME = 24
-"""A longer name has a line of its own in a terminal."""
+_MAX_INLINE_NAME = 24
+"""Maximum length of a row's name in front of its cells; a longer name gets a separate line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class BulletList:
-    """A list of remarks."""
+    """A bullet list."""
 
     kind: ClassVar = "points"
     points: tuple[str, ...]
@@ -55,7 +54,7 @@ class BulletList:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """One number of the headline, with its unit, under its label and over a line of detail."""
+    """A headline number with its unit, a label above it and a line of detail below."""
 
     label: str
     value: str
@@ -65,7 +64,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class Tiles:
-    """Numbers of the headline."""
+    """Headline numbers side by side."""
 
     kind: ClassVar = "tiles"
     tiles: tuple[Tile, ...]
@@ -73,15 +72,14 @@ class Tiles:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of a table: text, an index set lower behind it, what is shown when pointed at.
+    """A cell of a table: text with an optional subscript, tooltip, link and background shade.
 
-    The text may lead to another page, by an address relative to this one. The shade behind it goes
-    from -4 (orange) to 4 (blue).
+    The link is a URL relative to the page. The shade goes from -4 (orange) to 4 (blue).
     """
 
     text: str
     sub: str = ""
-    title: str = ""
+    tooltip: str = ""
     tone: Tone = ""
     link: str = ""
     shade: int = 0
@@ -89,7 +87,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table, under the heading of its group if it begins one; muted, it steps back."""
+    """A row of a table, with a group heading above it if not empty; greyed out if muted."""
 
     cells: tuple[Cell, ...]
     heading: str = ""
@@ -98,7 +96,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The title of a column, and what is in it: short words, numbers (to the right), or prose."""
+    """Title of a table column and kind of its cells: short words, right-aligned numbers, prose."""
 
     title: str
     look: Literal["words", "number", "prose"] = "words"
@@ -106,9 +104,9 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class ReportTable:
-    """A table, with a head for each cell of a row; the caption says what the columns mean.
+    """A table with one head for each column; the caption explains the columns.
 
-    One that looks "dense" is a grid of short numbers.
+    The look "dense" is for a grid of short numbers.
     """
 
     kind: ClassVar = "table"
@@ -120,10 +118,9 @@ class ReportTable:
 
 @dataclass(frozen=True, slots=True)
 class Pictures:
-    """Figures side by side, one SVG each, so that they go below each other on a narrow page.
+    """Figures side by side, drawn as one SVG each when the report is written.
 
-    They are drawn when the report is written; the caption says how to read them. Their numbers may
-    be folded below.
+    A narrow page shows them one below the other. The table has their numbers, folded below.
     """
 
     kind: ClassVar = "pictures"
@@ -134,7 +131,7 @@ class Pictures:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A figure that is markup already, all text in it escaped."""
+    """A figure as finished SVG markup, in which all text is escaped."""
 
     kind: ClassVar = "drawing"
     svg: str
@@ -143,18 +140,18 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Text as it stands in a file, folded; one to copy has a button for that and a note."""
+    """A folded listing of a text file, with a button to copy it if `copyable`."""
 
     kind: ClassVar = "listing"
     title: str
     text: str
-    copied: bool = False
+    copyable: bool = False
     note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Blocks that a reader opens who wants to know more."""
+    """Blocks behind a title that a click unfolds."""
 
     kind: ClassVar = "folded"
     title: str
@@ -166,7 +163,7 @@ Block: TypeAlias = Text | BulletList | Tiles | ReportTable | Pictures | Drawing 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section of a report: its anchor, its heading (none for what stands above), its content."""
+    """A section of a report: anchor, heading (empty for a headline), blocks and tone."""
 
     key: str
     title: str
@@ -174,121 +171,125 @@ class Section:
     tone: Tone = ""
 
 
-Builder: TypeAlias = "Callable[[FitResult, InertialParameters | None], Section | None]"
-"""Makes a section of a result and, if known, the true body; None where there is nothing to say."""
+SectionBuilder: TypeAlias = "Callable[[FitResult, InertialParameters | None], Section | None]"
+"""Function that makes a section from a result and the reference body; None to leave it out."""
 
 
 def row(*cells: str | Cell, heading: str = "", muted: bool = False) -> Row:
-    """A row of cells, plain text among them."""
+    """Return a row of cells, which may be given as plain text."""
     return Row(
         tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in cells), heading, muted
     )
 
 
-def numbers(*titles: str) -> tuple[Head, ...]:
-    """Columns of numbers."""
+def number_heads(*titles: str) -> tuple[Head, ...]:
+    """Return the heads of right-aligned columns of numbers."""
     return tuple(Head(title, "number") for title in titles)
 
 
-def table_of(
+def make_table(
     heads: Sequence[str],
     rows: Iterable[Row | Sequence[str | Cell]],
     caption: str = "",
     *,
     words: int = 1,
 ) -> ReportTable:
-    """A table whose first columns, `words` of them, hold words and the others numbers."""
+    """Return a table of numbers whose first `words` columns contain words."""
     return ReportTable(
-        (*map(Head, heads[:words]), *numbers(*heads[words:])),
-        tuple(each if isinstance(each, Row) else row(*each) for each in rows),
+        (*map(Head, heads[:words]), *number_heads(*heads[words:])),
+        tuple(cells if isinstance(cells, Row) else row(*cells) for cells in rows),
         caption,
     )
 
 
-def grouped(groups: Sequence[str], rows: Iterable[Row]) -> tuple[Row, ...]:
-    """The rows, the first of each group under its name."""
-    before = ("", *groups)
+def with_headings(groups: Sequence[str], rows: Iterable[Row]) -> tuple[Row, ...]:
+    """Return the rows with the name of each group as heading of its first row."""
+    previous = ("", *groups)
     return tuple(
-        replace(each, heading="" if group == last else group)
-        for each, group, last in zip(rows, groups, before, strict=False)
+        replace(line, heading="" if group == last else group)
+        for line, group, last in zip(rows, groups, previous, strict=False)
     )
 
 
-def markdown(table: ReportTable) -> str:
-    """A table as Markdown."""
+def markdown_table(table: ReportTable) -> str:
+    """Return a table as Markdown."""
     heads = [head.title for head in table.head]
-    marks = ["--:" if head.look == "number" else "---" for head in table.head]
-    cells = ([cell.text for cell in each.cells] for each in table.rows)
-    lines = ([text.replace("|", "\\|") for text in line] for line in (heads, marks, *cells))
+    alignments = ["--:" if head.look == "number" else "---" for head in table.head]
+    cells = ([cell.text for cell in line.cells] for line in table.rows)
+    lines = ([text.replace("|", "\\|") for text in line] for line in (heads, alignments, *cells))
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def terminal_lines(table: ReportTable) -> Iterator[str]:
-    """A table for a terminal, its columns in as many pieces as the width needs.
+    """Format a table for a terminal, split into several tables if it is too wide.
 
-    The first column has the names of the rows; all others are to the right.
+    The first column has the names of the rows and is repeated; all others are right-aligned.
     """
-    indent = "  " if any(each.heading for each in table.rows) else ""
-    names = [indent + each.cells[0].text for each in table.rows]
-    first = max([8, *(len(name) for name in names if len(name) <= _LONGEST_NAME)])
+    indent = "  " if any(line.heading for line in table.rows) else ""
+    names = [indent + line.cells[0].text for line in table.rows]
+    name_width = max([8, *(len(name) for name in names if len(name) <= _MAX_INLINE_NAME)])
     columns = [[head.title] for head in table.head[1:]]
-    for each in table.rows:
-        for column, cell in zip(columns, each.cells[1:], strict=True):
+    for line in table.rows:
+        for column, cell in zip(columns, line.cells[1:], strict=True):
             column.append(cell.text)
-    shown = [[text.rjust(max(map(len, column))) for text in column] for column in columns]
-    widths = [_COLUMN_GAP + len(column[0]) for column in shown]
-    for piece in in_pieces(widths, TERMINAL_WIDTH - first):
-        if piece[0]:
+    aligned = [[text.rjust(max(map(len, column))) for text in column] for column in columns]
+    widths = [_COLUMN_GAP + len(column[0]) for column in aligned]
+    for group in split_columns(widths, TERMINAL_WIDTH - name_width):
+        if group[0]:
             yield ""
-        cells = zip(*(shown[column] for column in piece), strict=True)
-        head, *lines = ("".join(" " * _COLUMN_GAP + text for text in line) for line in cells)
-        yield (" " * first + head).rstrip()
-        for each, name, line in zip(table.rows, names, lines, strict=True):
-            if each.heading:
-                yield each.heading
-            if len(name) > first:
+        cells = zip(*(aligned[column] for column in group), strict=True)
+        head, *lines = ("".join(" " * _COLUMN_GAP + text for text in texts) for texts in cells)
+        yield (" " * name_width + head).rstrip()
+        for table_row, name, line in zip(table.rows, names, lines, strict=True):
+            if table_row.heading:
+                yield table_row.heading
+            if len(name) > name_width:
                 yield name
                 name = ""
-            yield (name.ljust(first) + line).rstrip()
+            yield (name.ljust(name_width) + line).rstrip()
 
 
-def in_pieces(widths: Sequence[int], room: int) -> list[list[int]]:
-    """Numbers of columns with these widths, as many together as there is room for."""
-    pieces: list[list[int]] = [[]]
+def split_columns(widths: Sequence[int], max_width: int) -> list[list[int]]:
+    """Split columns, given by their widths, into groups of at most a total width.
+
+    Returns:
+        Indices of the columns of each group.
+    """
+    groups: list[list[int]] = [[]]
     for column, width in enumerate(widths):
-        if pieces[-1] and sum(widths[k] for k in pieces[-1]) + width > room:
-            pieces.append([])
-        pieces[-1].append(column)
-    return pieces
+        if groups[-1] and sum(widths[k] for k in groups[-1]) + width > max_width:
+            groups.append([])
+        groups[-1].append(column)
+    return groups
 
 
-def page_of(name: str, sections: Iterable[Section], **said: object) -> str:
-    """A page of `templates/` with sections.
+def render_page(name: str, sections: Iterable[Section], **variables: object) -> str:
+    """Render a page of `templates/` with sections.
 
     Args:
-        name: of the template.
+        name: file name of the template.
         sections: in their order.
-        said: what its head says.
+        variables: of the template, besides the sections.
     """
     from markupsafe import Markup
 
     from identify.reporting.drawing import svg
 
-    numbers: dict[str, Iterator[int]] = {}
+    figure_numbers: dict[str, Iterator[int]] = {}
 
     def draw(column: Column, key: str) -> Markup:
-        return Markup(svg(column, f"{key}{next(numbers.setdefault(key, count(1)))}"))
+        return Markup(svg(column, f"{key}{next(figure_numbers.setdefault(key, count(1)))}"))
 
-    shown = list(sections)
-    return template(name).render(sections=shown, draw=draw, markup=Markup, **said)
+    content = list(sections)
+    return template(name).render(sections=content, draw=draw, markup=Markup, **variables)
 
 
 def prose(text: str) -> Markup:
-    """Words for a page: what stands in backticks as code, and minus signs in all the rest."""
+    """Convert text to markup: text in backticks becomes code; the rest gets minus signs."""
     from markupsafe import Markup, escape
 
     pieces = [escape(printable(piece)) for piece in text.split("`")]
-    if len(pieces) % 2 == 0:  # one is no mark
+    if len(pieces) % 2 == 0:  # a backtick without its counterpart
         return Markup("`").join(pieces)
     pieces[::2] = [Markup(minus_signs(piece)) for piece in pieces[::2]]
     pieces[1::2] = [Markup("<code>{}</code>").format(piece) for piece in pieces[1::2]]
@@ -297,7 +298,7 @@ def prose(text: str) -> Markup:
 
 @cache
 def template(name: str) -> Template:
-    """A page of `templates/`, which escapes all text put into it, control characters too."""
+    """Load a template of `templates/`, which escapes all text, including control characters."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -318,5 +319,5 @@ def template(name: str) -> Template:
         return base64.b64encode(hashlib.sha256(script(name).encode()).digest()).decode()
 
     environment.filters |= {"typeset": typeset, "prose": prose}
-    environment.globals |= {"script": script, "script_digest": script_digest, "paints": PAINTS}
+    environment.globals |= {"script": script, "script_digest": script_digest, "colors": COLORS}
     return environment.get_template(name)

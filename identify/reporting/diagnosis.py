@@ -1,4 +1,4 @@
-"""What may be wrong with the logs: what was compared, sized and corrected, and when."""
+"""Section of the checks: readings that were compared, small faults, corrections, bad spans."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from identify.reporting.content import (
     ReportTable,
     Section,
     Text,
-    numbers,
+    number_heads,
     row,
 )
 from identify.reporting.rounding import prefixed, significant, typeset
 from identify.reporting.timeline import Timeline, mark_logs, timelines
-from identify.reporting.wrenches import predict
+from identify.reporting.wrenches import predict_wrenches
 from identify.spatial.columns import FORCE_AXES, TORQUE_AXES
 
 if TYPE_CHECKING:
@@ -35,128 +35,139 @@ if TYPE_CHECKING:
     from identify.pipeline import FitResult
     from identify.pipeline.result import CheckSummary, RankedReading, SensorEffect
 
-_MOST_EXPLANATIONS = 6
-"""Explanations that are shown."""
+_MAX_READINGS = 6
+"""Maximum number of readings and faults of the logs in the table."""
 
 
 def checks_section(result: FitResult, truth: InertialParameters | None) -> Section:
-    """What was checked in plain sentences; what was found open to see, the rest folded."""
+    """Return the section of all checks, with findings visible and details folded."""
     return Section("checks", "What was checked", tuple(_blocks(result)))
 
 
 def _blocks(result: FitResult) -> Iterator[Block]:
-    found = result.checks
+    checks = result.checks
     if result.corrected:
-        yield Text("Corrections that were asked for, and made before the fit:")
+        yield Text("Corrections made before the fit, as requested:")
         yield BulletList(result.corrected)
-    yield BulletList(tuple(_sentences(result, found)))
-    ranked = any(each.code for each in found.readings[:1])
-    readings = _ranked(found.readings)
-    if ranked:
+    yield BulletList(tuple(_sentences(result, checks)))
+    misread = any(reading.code for reading in checks.readings[:1])
+    readings = _reading_table(checks.readings)
+    if misread:
         yield readings
     columns = span_columns(result)
     if columns:
         yield Pictures(
             columns,
-            "Size of the residual over time. In the shaded spans something is wrong with the log.",
+            "Magnitude of the residual over time; the shaded spans of the log are faulty.",
         )
-    if found.readings and not ranked:
-        yield Folded("Other readings of the logs", (readings,))
-    if found.effects:
-        yield Folded("Small faults of the sensor in the fit", (_effects(found.effects),))
-    yield Folded("That the body is possible, and the optimum", certificate_blocks(result.estimate))
+    if checks.readings and not misread:
+        yield Folded("Other interpretations of the logs", (readings,))
+    if checks.effects:
+        yield Folded("Small faults of the sensor in the fit", (_effect_table(checks.effects),))
+    yield Folded("Physical consistency and optimality", certificate_blocks(result.estimate))
 
 
-def _sentences(result: FitResult, found: CheckSummary) -> Iterator[str]:
+def _sentences(result: FitResult, checks: CheckSummary) -> Iterator[str]:
     estimate, scores = result.estimate, result.validation.scores
-    least = significant(estimate.certificate.eigenvalues[0], 2)
+    smallest = significant(estimate.certificate.eigenvalues[0], 2)
     is_not = "" if result.verdict.possible else "not "
     yield (
-        f"The body is {is_not}possible: the least eigenvalue of its scaled pseudo-inertia is "
-        f"{typeset(least)}."
+        f"The body is {is_not}physically consistent: the smallest eigenvalue of its scaled "
+        f"pseudo-inertia is {typeset(smallest)}."
     )
     distance = typeset(f"{estimate.certificate.distance_to_optimum:.1g}")
     yield (
-        f"It is the optimum of {estimate.certificate.optimal_for}: by a bound worked out from the "
-        f"data, at most {distance} standard errors away from it."
+        f"It is the optimum of {estimate.certificate.optimal_for}: a bound computed from the data "
+        f"shows that it is at most {distance} standard errors away."
     )
     if scores is not None:
-        left = "is as noise is" if result.verdict.explains_data else "is more than noise"
+        residual = "consistent with noise" if result.verdict.explains_data else "larger than noise"
         yield (
-            f"Parts of the logs were held out ({scores.folds}) and predicted by bodies fitted to "
-            f"the rest; what is left of the wrench {left}."
+            f"Cross-validation with {scores.folds} parts of the logs: the held-out residual of the "
+            f"wrench is {residual}."
         )
     dropped = sum(log.recording.dropped.total for log in result.logs)
     yield f"{dropped or 'No'} row{'' if dropped == 1 else 's'} of the logs had to be dropped."
     if any(not log.recording.still for log in result.logs):
-        spans = sum(map(len, found.spans))
+        spans = sum(map(len, checks.spans))
         times = f"{spans} span{'s' * (spans != 1)} of time" if spans else "none found"
         yield f"Contacts, spikes, readings at the end of their range and frozen signals: {times}."
-    if noted := [one.name for one in found.effects if one.noted]:
-        yield f"Small faults of the sensor that stand out: {', '.join(noted)}."
-    elif found.effects:
-        yield "Small faults of the sensor are part of the fit; none stands out."
-    if not found.readings:
+    if noted := [effect.name for effect in checks.effects if effect.noted]:
+        yield f"Significant small faults of the sensor: {', '.join(noted)}."
+    elif checks.effects:
+        yield "The fit includes small faults of the sensor; none is significant."
+    if not checks.readings:
         yield (
-            "Other readings of the logs (units, orders, signs, frames) were not tried, as nothing "
-            "in the fit pointed to one. The command identify check tries them all."
+            "Other interpretations of the logs (units, orders, signs, frames) were not tried, as "
+            "nothing in the fit suggested one; the command identify check tries them all."
         )
-    elif not found.readings[0].code:
+    elif not checks.readings[0].code:
         yield (
-            f"{len(found.readings)} readings and faults of the logs were compared; none explains "
-            "them better than the one of the schema."
+            f"{len(checks.readings)} interpretations and faults of the logs were compared; none "
+            "explains them better than the schema."
         )
 
 
-def _ranked(readings: Sequence[RankedReading]) -> ReportTable:
-    shown = list(readings[:_MOST_EXPLANATIONS])
-    if all(each.code for each in shown):
-        shown += [each for each in readings if not each.code]
+def _reading_table(readings: Sequence[RankedReading]) -> ReportTable:
+    shown = list(readings[:_MAX_READINGS])
+    if all(reading.code for reading in shown):
+        shown += [reading for reading in readings if not reading.code]
     return ReportTable(
-        (Head("Reading or fault of the log", "prose"), *numbers("2 Δ log L", "Mass [kg]")),
+        (Head("Interpretation or fault", "prose"), *number_heads("2 Δ log L", "Mass [kg]")),
         tuple(
-            row(each.text, f"{each.gain:.1f}", f"{each.mass:.5g}", muted=not each.code)
-            for each in shown
+            row(
+                reading.text,
+                f"{reading.gain:.1f}",
+                f"{reading.mass:.5g}",
+                muted=not reading.code,
+            )
+            for reading in shown
         ),
-        f"The most likely of {len(readings)} readings and faults. 2 Δ log L: twice the "
-        "log-likelihood ratio to the log as read, less a penalty for the unknowns that are added. "
-        "Mass: that of the body if the log is read so.",
+        f"The most likely of {len(readings)} interpretations and faults of the logs. 2 Δ log L: "
+        "twice the log-likelihood ratio relative to the schema, minus a penalty for the added "
+        "unknowns. Mass: the mass of the body under this interpretation.",
     )
 
 
-def _effects(effects: Sequence[SensorEffect]) -> ReportTable:
+def _effect_table(effects: Sequence[SensorEffect]) -> ReportTable:
     rows = (
         row(
-            one.name,
-            f"{one.size:.2g} ± {one.half_width:.2g} {one.unit}".rstrip(),
-            "noted" if one.noted else "",
-            muted=not one.noted,
+            effect.name,
+            f"{effect.size:.2g} ± {effect.half_width:.2g} {effect.unit}".rstrip(),
+            "yes" if effect.noted else "",
+            muted=not effect.noted,
         )
-        for one in effects
+        for effect in effects
     )
     return ReportTable(
-        (Head("Small fault"), *numbers("Size"), Head("Stands out")),
+        (Head("Small fault"), *number_heads("Size"), Head("Significant")),
         tuple(rows),
-        "Small faults that every fit includes, with their 95 % intervals: they are taken off the "
-        "logs, and the intervals of the body count their errors.",
+        "Small faults of the sensor that every fit estimates and corrects, with 95 % intervals; "
+        "the intervals of the body include their errors.",
     )
 
 
 _HALVES_OF_WRENCH = (("force", "N", FORCE_AXES), ("torque", "N m", TORQUE_AXES))
+"""Name, unit and columns of force and torque."""
 
 
 def span_columns(result: FitResult) -> tuple[Column, ...]:
-    """Size of the residual over time, spans shaded; none where there is no span."""
+    """Return columns of the residual's magnitude with faulty spans shaded; none without spans."""
     spans = result.checks.spans
     if not any(spans):
         return ()
-    values = [prediction.residual for prediction in predict(result)]
+    values = [prediction.residual for prediction in predict_wrenches(result)]
     return tuple(
         Column(
             timeline.titled("Spans of time"),
             timeline.label,
             tuple(
-                _sized([np.linalg.norm(one[:, axes], axis=1) for one in values], spans, timeline, k)
+                _magnitude_panel(
+                    [np.linalg.norm(residual[:, axes], axis=1) for residual in values],
+                    spans,
+                    timeline,
+                    k,
+                )
                 for k, (_, _, axes) in enumerate(_HALVES_OF_WRENCH)
             ),
             link=timeline.link,
@@ -166,11 +177,11 @@ def span_columns(result: FitResult) -> tuple[Column, ...]:
     )
 
 
-def _sized(
-    sizes: Sequence[Array], spans: Sequence[Sequence[Span]], timeline: Timeline, kind: int
+def _magnitude_panel(
+    magnitudes: Sequence[Array], spans: Sequence[Sequence[Span]], timeline: Timeline, kind: int
 ) -> Panel:
     name, unit, _ = _HALVES_OF_WRENCH[kind]
-    scale = prefixed(unit, max(float(sizes[index].max()) for index, _, _ in timeline.spans))
+    scale = prefixed(unit, max(float(magnitudes[index].max()) for index, _, _ in timeline.spans))
 
     def draw(axes: Axes) -> None:
         codes: dict[str, str] = {}
@@ -180,17 +191,17 @@ def _sized(
                 start = span.start + first
                 color = codes.setdefault(span.code, (OTHER, BAND)[len(codes) % 2])
                 label = span.code.replace("_", " ") if codes[span.code] == color else None
-                known = axes.get_legend_handles_labels()[1]
+                present = axes.get_legend_handles_labels()[1]
                 axes.axvspan(
                     start,
                     max(span.stop + first, start),
                     color=color,
                     alpha=0.35,
                     lw=0.5,
-                    label=None if label in known else label,
+                    label=None if label in present else label,
                 )
         axes.plot(
-            *timeline.trace([size / scale.factor for size in sizes]),
+            *timeline.trace([magnitude / scale.factor for magnitude in magnitudes]),
             color=ESTIMATE,
             lw=0.8,
             label="residual",

@@ -1,4 +1,4 @@
-"""The logs: offset of each sensor, account of the rows, and where all of it came from."""
+"""Sections of the logs: sensor offsets, rows and noise, and provenance."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from identify.reporting.content import (
     Row,
     Section,
     Text,
-    numbers,
+    make_table,
+    number_heads,
     row,
-    table_of,
 )
 from identify.reporting.rounding import decimals_for, fixed, plus_minus, significant
 from identify.signals.prepared import acceleration_sources
@@ -32,97 +32,101 @@ if TYPE_CHECKING:
     from identify.pipeline import FitResult
     from identify.regressors import LogSummary
 
-_OFFSETS = ("Log", *(f"f {axis} [N]" for axis in "xyz"), *(f"t {axis} [mN m]" for axis in "xyz"))
-_OFFSET_UNITS = np.array([1.0, 1.0, 1.0, 1e3, 1e3, 1e3])
-"""Numbers in the units of the heads of one in SI: in N m, zeros would make the table too wide."""
+_OFFSET_HEADS = (
+    *("Log", *(f"f {axis} [N]" for axis in "xyz")),
+    *(f"t {axis} [mN m]" for axis in "xyz"),
+)
+_OFFSET_FACTORS = np.array([1.0, 1.0, 1.0, 1e3, 1e3, 1e3])
+"""Factors from SI to the units of the heads; torques in N m would make the table too wide."""
 
 
 def offset_section(result: FitResult, truth: InertialParameters | None) -> Section:
-    """What each sensor was found to add to the wrench."""
-    title = "sensor-offset", "Sensor offset"
+    """Return the section of the estimated offsets of the sensors."""
+    key, title = "sensor-offset", "Sensor offset"
     if result.settings.bias == "none":
-        said = (
-            "No sensor offset was fitted, as was asked for: the wrench is taken to be free of a "
-            "constant offset."
+        text = (
+            "No sensor offset was fitted, as requested: the wrench is assumed to have no constant "
+            "offset."
         )
-        return Section(*title, (Text(said),))
+        return Section(key, title, (Text(text),))
     estimate = result.estimate
-    offsets = estimate.biases * _OFFSET_UNITS
-    half_widths = estimate.bias_half_widths * _OFFSET_UNITS
+    offsets = estimate.biases * _OFFSET_FACTORS
+    half_widths = estimate.bias_half_widths * _OFFSET_FACTORS
     decimals = [
-        [decimals_for(half, abs(value)) for value, half in zip(*of, strict=True)]
-        for of in zip(offsets.tolist(), half_widths.tolist(), strict=True)
+        [decimals_for(half, abs(value)) for value, half in zip(*log, strict=True)]
+        for log in zip(offsets.tolist(), half_widths.tolist(), strict=True)
     ]
     names = [f"{number}: {log.name}" for number, log in enumerate(result.logs, start=1)]
     if result.settings.bias == "shared":
         names = ["all logs"]
     columns = zip(names, offsets, half_widths, decimals, strict=False)
-    table = table_of(
-        _OFFSETS,
+    table = make_table(
+        _OFFSET_HEADS,
         ((name, *map(_with_interval, *values)) for name, *values in columns),
-        "What the sensor adds to the wrench on the body, with 95 % intervals, constant in the "
-        f"axes of {estimate.frame_description}, at its origin: measured = on the body + offset.",
+        "Sensor offsets with 95 % intervals, constant in the axes of "
+        f"{estimate.frame_description}, at its origin: measured wrench = wrench on the body + "
+        "offset.",
     )
-    return Section(*title, (table,))
+    return Section(key, title, (table,))
 
 
 def _with_interval(value: float, half: float, decimals: int) -> str:
     return f"{fixed(value, decimals)} {plus_minus(half, decimals)}"
 
 
-_LEFT_OUT = {
-    "Dropped": "Dropped: not finite, cut short or not numbers. ",
-    "Repeated": "Repeated: with the time stamp of the row before. ",
-    "Unused": "Unused: in segments too short to filter, and edges. ",
+_EXCLUDED_ROWS = {
+    "Dropped": "Dropped: rows that are incomplete, not finite or not numbers. ",
+    "Repeated": "Repeated: rows with the time stamp of the previous row. ",
+    "Unused": "Unused: rows of segments too short to filter, and at edges. ",
 }
-"""Columns of rows that are not used, which are shown where there are any, and what they mean."""
+"""Explanation of each column of excluded rows; a column without such rows is not shown."""
 
 
 def data_section(result: FitResult, truth: InertialParameters | None) -> Section:
-    """Rows, rates, filters and digests of the logs."""
+    """Return the section of the rows, rates, filters, noise and digests of the logs."""
     counts = [(log.recording.dropped.total, log.repeated, log.unused) for log in result.logs]
-    shown = [k for k, of_all in enumerate(zip(*counts, strict=True)) if any(of_all)]
-    names = [list(_LEFT_OUT)[k] for k in shown]
+    shown = [k for k, count_by_log in enumerate(zip(*counts, strict=True)) if any(count_by_log)]
+    names = [list(_EXCLUDED_ROWS)[k] for k in shown]
     heads = ("Rows", *names, "Rate [Hz]", "Cut-off [Hz]", "Span [s]", "Used", "Effective")
     table = ReportTable(
-        (Head("Log"), *numbers(*heads), Head("sha256")),
+        (Head("Log"), *number_heads(*heads), Head("sha256")),
         tuple(
-            _account(f"{number}: {log.name}", log, [of_log[k] for k in shown])
-            for number, (log, of_log) in enumerate(zip(result.logs, counts, strict=True), 1)
+            _log_row(f"{number}: {log.name}", log, [log_counts[k] for k in shown])
+            for number, (log, log_counts) in enumerate(zip(result.logs, counts, strict=True), 1)
         ),
-        f"{''.join(map(_LEFT_OUT.__getitem__, names))}Used: the rows that the fit rests on; where "
-        "streams have clocks of their own, those of the slowest. Effective: how many independent "
-        "samples these amount to; neighbours that went through one filter are not independent.",
+        f"Rows, filters and digests of the logs. {''.join(map(_EXCLUDED_ROWS.__getitem__, names))}"
+        "Used: rows used in the fit; if streams have separate clocks, the rows of the slowest. "
+        "Effective: equivalent number of independent samples, as filtered neighbours are "
+        "correlated.",
     )
     count, estimate = len(result.logs), result.estimate
-    said = Text(
-        f"{count} log{'' if count == 1 else 's'}, {estimate.samples} samples, worth "
+    summary = Text(
+        f"{count} log{'' if count == 1 else 's'}, {estimate.samples} samples, equivalent to "
         f"{estimate.effective_samples:.0f} independent ones."
     )
-    return Section("data", "Data", (said, table, *_noise_of(result.logs), *_routes(result.logs)))
+    noise, accelerations = _noise_tables(result.logs), _acceleration_tables(result.logs)
+    return Section("data", "Data", (summary, table, *noise, *accelerations))
 
 
-def _routes(logs: Sequence[LogSummary]) -> tuple[ReportTable, ...]:
-    """Where the accelerations come from, and their noise after the low-pass."""
+def _acceleration_tables(logs: Sequence[LogSummary]) -> tuple[ReportTable, ...]:
     rows = [
         row(
             f"{number}: {log.name}",
-            what.replace("_", " "),
-            route.source,
-            significant(route.noise),
-            significant(route.rms),
-            "rad/s²" if what.startswith("angular") else "m/s²",
+            quantity.replace("_", " "),
+            source.source,
+            significant(source.noise),
+            significant(source.rms),
+            "rad/s²" if quantity.startswith("angular") else "m/s²",
         )
         for number, log in enumerate(logs, start=1)
-        for what, route in acceleration_sources(log).items()
+        for quantity, source in acceleration_sources(log).items()
     ]
-    heads = ("Log", "Quantity", "Comes from", "Noise, 1 σ", "Change, RMS", "Unit")
+    heads = ("Log", "Quantity", "Source", "Noise, 1 σ", "Change, RMS", "Unit")
     caption = (
-        "Accelerations as they enter the equations, after the low-pass. What the log gives is "
-        "used as it is, what it lacks is differentiated; the intervals count the noise. Both are "
-        "of one axis, on the mean of three."
+        "Accelerations in the equations after the low-pass, mean of three axes: measured signals "
+        "of the log, or else derivatives. The intervals include their noise."
     )
-    return (table_of(heads, rows, caption, words=3),) if rows else ()
+    return (make_table(heads, rows, caption, words=3),) if rows else ()
 
 
 _NOISE: Mapping[str, tuple[str, str, float]] = MappingProxyType(
@@ -139,17 +143,17 @@ _NOISE: Mapping[str, tuple[str, str, float]] = MappingProxyType(
         "torque": ("Torque", "N m", 1.0),
     }
 )
-"""How the noise of each signal is shown: its title, unit, and number in that unit of one in SI."""
+"""Title, unit, and factor from SI to that unit, of the noise of each signal."""
 
 
-def _noise_of(logs: Sequence[LogSummary]) -> tuple[ReportTable, ...]:
-    """One standard deviation of each signal's noise, sample by sample, on the mean of its axes."""
-    found = [(k, log, log.signal_noise) for k, log in enumerate(logs, start=1)]
-    names = [name for name in _NOISE if any(n and name in n.names for _, _, n in found)]
+def _noise_tables(logs: Sequence[LogSummary]) -> tuple[ReportTable, ...]:
+    """Return a table of the noise of each signal: standard deviation, mean of its axes."""
+    numbered = [(k, log, log.signal_noise) for k, log in enumerate(logs, start=1)]
+    names = [name for name in _NOISE if any(n and name in n.names for _, _, n in numbered)]
     if not names:
         return ()
     rows = []
-    for number, log, noise in found:
+    for number, log, noise in numbered:
         if noise is None:
             continue
         variance = np.diag(noise.covariance).reshape(-1, 3).mean(axis=1)
@@ -163,43 +167,48 @@ def _noise_of(logs: Sequence[LogSummary]) -> tuple[ReportTable, ...]:
         rows.append(row(f"{number}: {log.name}", *texts))
     heads = (f"{title} [{unit}]" for title, unit, _ in map(_NOISE.__getitem__, names))
     caption = (
-        "Noise of the signals, from sample to sample: one standard deviation, on the mean of three "
-        "axes; read off the band above the motion's, or given by the schema. Slow errors, such as "
-        "drift, are not in it."
+        "Noise of the signals: standard deviation of a sample, mean of three axes, estimated above "
+        "the band of the motion, or given by the schema. Slow errors such as drift are not "
+        "included."
     )
-    return (table_of(("Log", *heads), rows, caption),)
+    return (make_table(("Log", *heads), rows, caption),)
 
 
-def _account(name: str, log: LogSummary, left_out: Sequence[int]) -> Row:
+def _log_row(name: str, log: LogSummary, excluded: Sequence[int]) -> Row:
     return row(
         name,
         f"{log.recording.rows}",
-        *map(str, left_out),
-        "still" if log.rate_hz is None else f"{log.rate_hz:.4g}",
+        *map(str, excluded),
+        "static" if log.rate_hz is None else f"{log.rate_hz:.4g}",
         "none" if log.cutoff_hz is None else f"{log.cutoff_hz:.3g}",
         "–" if log.recording.still else f"{log.duration:.4g}",
         f"{round(log.statistics.samples.sum())}",
         f"{log.independent_rows:.0f}",
-        Cell(log.recording.sha256[:12], title=log.recording.sha256),
+        Cell(log.recording.sha256[:12], tooltip=log.recording.sha256),
     )
 
 
 def provenance_section(result: FitResult, truth: InertialParameters | None) -> Section:
-    """Everything needed to fit the same logs again."""
-    known = result.estimate.provenance
-    rows = [row("Command", f"`{known['command']}`")] if known.get("command") else []
-    options = [f"{name} = {_said(value)}" for name, value in _items(known.get("options"))]
+    """Return the section with everything needed to repeat the fit."""
+    provenance = result.estimate.provenance
+    command = provenance.get("command")
+    rows = [row("Command", f"`{command}`")] if command else []
+    options = [
+        f"{name} = {_option_text(value)}" for name, value in _items(provenance.get("options"))
+    ]
     rows.append(row("Options", "; ".join(options)))
     digest = estimate_digest(result.estimate)
     rows.append(row("estimate.json", f"sha256 {digest}"))
     if result.carrier is not None:
         digest = estimate_digest(result.carrier.estimate)
         rows.append(row("carrier.json", f"sha256 {digest}"))
-    rows.append(row("Body frame", _spelled(result.estimate)))
-    versions = ", ".join(f"{name} {version}" for name, version in _items(known.get("versions")))
+    rows.append(row("Body frame", _frame_text(result.estimate)))
+    versions = ", ".join(
+        f"{name} {version}" for name, version in _items(provenance.get("versions"))
+    )
     if versions:
         rows.append(row("Versions", versions))
-    schemas: dict[str, list[str]] = {}  # each once, with the logs read by it
+    schemas: dict[str, list[str]] = {}  # numbers of the logs by the text of their schema
     for number, log in enumerate(result.logs, start=1):
         text = json_text(dict(log.recording.schema))
         schemas.setdefault(text, []).append(str(number))
@@ -208,33 +217,33 @@ def provenance_section(result: FitResult, truth: InertialParameters | None) -> S
         for text, logs in schemas.items()
         if text != "{}"
     ]
-    table = ReportTable((Head("What"), Head("Value", "prose")), tuple(rows))
+    table = ReportTable((Head("Item"), Head("Value", "prose")), tuple(rows))
     return Section("provenance", "Provenance", (table, *listings))
 
 
-def _spelled(estimate: Estimate) -> str:
-    """What the body frame is called, and where the flange and the tool point are in it."""
-    said = [estimate.frame_description]
-    places = ("flange", estimate.frames.flange), ("tool point", estimate.frames.tcp)
-    for what, pose in places:
+def _frame_text(estimate: Estimate) -> str:
+    """Describe the body frame, and the poses of flange and tool point in it."""
+    parts = [estimate.frame_description]
+    poses = ("flange", estimate.frames.flange), ("tool point", estimate.frames.tcp)
+    for name, pose in poses:
         if pose is not None:
-            turn = log_rotation(quaternion_from_rotation(pose.rotation))
-            place = ", ".join(fixed(1e3 * float(x), 3) for x in pose.position)
-            angles = ", ".join(fixed(float(np.rad2deg(x)), 3) for x in turn)
-            said.append(f"{what} at [{place}] mm, turned by [{angles}]°")
-    return "; ".join(said)
+            rotation_vector = log_rotation(quaternion_from_rotation(pose.rotation))
+            position = ", ".join(fixed(1e3 * float(x), 3) for x in pose.position)
+            angles = ", ".join(fixed(float(np.rad2deg(x)), 3) for x in rotation_vector)
+            parts.append(f"{name} at [{position}] mm, rotation vector [{angles}]°")
+    return "; ".join(parts)
 
 
 def _items(table: object) -> Iterable[tuple[object, object]]:
     return table.items() if isinstance(table, Mapping) else ()
 
 
-def _said(value: object) -> str:
+def _option_text(value: object) -> str:
     if value is None:
         return "not given"
     if isinstance(value, dict):
-        given = [f"{name}={_said(one)}" for name, one in value.items() if name != "kind"]
-        return f"{value.get('kind', '')}({', '.join(given)})"
+        fields = [f"{name}={_option_text(x)}" for name, x in value.items() if name != "kind"]
+        return f"{value.get('kind', '')}({', '.join(fields)})"
     if isinstance(value, list | tuple):
-        return ", ".join(map(_said, value)) or "none"
+        return ", ".join(map(_option_text, value)) or "none"
     return str(value) or "none"

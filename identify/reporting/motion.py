@@ -1,4 +1,4 @@
-"""What motion there was, beside its noise, and what motion would tell more."""
+"""Section of the motion: excitation compared with noise, and recommended further motion."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from identify.reporting.canvas import (
     ESTIMATE,
     GRID,
     OTHER,
+    AxesT,
     Column,
     Panel,
-    PlaceT,
-    compose,
-    decades,
-    name_rows,
+    label_rows,
+    make_figure,
+    set_log_scale,
 )
 from identify.reporting.content import (
     Block,
@@ -28,8 +28,8 @@ from identify.reporting.content import (
     ReportTable,
     Section,
     Text,
+    make_table,
     row,
-    table_of,
 )
 from identify.reporting.parameter_table import ABOUT_COM, parameter_rows
 from identify.reporting.precision import SOURCE_NAMES, body_scales
@@ -46,75 +46,78 @@ if TYPE_CHECKING:
 _ADVICE = {
     "wrench": "A longer log or faster motion reduces it.",
     "motion": "A better pose signal, or slower and larger motion, reduces it.",
-    "rest": "A warm or freshly zeroed sensor reduces it, or what the findings advise.",
-    "prior": "A longer log or faster motion reduces it, or a prior that is known better.",
-    "completion": "Motion that tells what the logs do not reduces it.",
-    "calibration": "No longer log reduces it: a better calibration of the sensor does.",
-    "fault": "What the findings advise reduces it.",
+    "rest": "A warmed-up or freshly zeroed sensor reduces it; see also the findings.",
+    "prior": "A longer log, faster motion or a more precise prior reduces it.",
+    "completion": "Motion that excites the unidentifiable parameters reduces it.",
+    "calibration": "A longer log does not reduce it, but a better calibration of the sensor does.",
+    "fault": "The remedies in the findings reduce it.",
 }
-"""What reduces each source of variance."""
+"""Advice on how to reduce each source of variance."""
 
 
 def motion_section(result: FitResult, truth: InertialParameters | None) -> Section:
-    """What motion would tell more, and what there was, beside its noise."""
+    """Return the section of the excitation compared with noise, and of the next motion."""
     advice = result.checks.advice
-    said: Block = BulletList(advice) if advice else Text(_next(result))
+    advice_block: Block = BulletList(advice) if advice else Text(_advice_on_widest(result))
     caption = (
-        "Motion: the quantities that the equations of motion are linear in, after the low-pass; "
-        "only their change within a log counts where a sensor offset is fitted, and beside it "
-        "stands how far it is above the noise. Mass and centre of mass need turns against gravity "
-        "(a′), the inertia needs angular acceleration (α) and speed (ω ω)."
+        "Motion: RMS of the quantities in which the equations of motion are linear, compared with "
+        "their noise, after the low-pass. If a sensor offset is fitted, only changes within a log "
+        "count. Mass and centre of mass need rotations relative to gravity (a′), the inertia needs "
+        "angular acceleration (α) and speed (ω ω)."
     )
     if all(log.recording.still for log in result.logs):
         caption = (
-            "Still poses: nothing turns, so only the direction of gravity changes (a′): mass and "
-            "centre of mass are identifiable, the inertia is not."
+            "Static poses change only the direction of gravity (a′): mass and centre of mass are "
+            "identifiable, the inertia is not."
         )
     columns = excitation_columns(result)
-    blocks = (said, Pictures(columns, caption, _feature_table(result))) if columns else (said,)
-    return Section("motion", "What motion would help next", blocks)
+    blocks: tuple[Block, ...] = (advice_block,)
+    if columns:
+        blocks = (advice_block, Pictures(columns, caption, _feature_table(result)))
+    return Section("motion", "Which motion to record next", blocks)
 
 
-def _next(result: FitResult) -> str:
-    """What would narrow the widest interval, of logs that identify all there is."""
+def _advice_on_widest(result: FitResult) -> str:
+    """Explain how to narrow the widest interval, if all parameters are identifiable."""
     if result.verdict.usable == "no":
-        return "None before what is wrong is put right: see the verdict."
+        return "Remove the errors listed in the verdict before you record another motion."
     estimate, scales = result.estimate, body_scales(result.estimate)
-    known = [
-        (one.half_width / scales[one.group], one.name)
-        for one in parameter_rows(estimate, None, ABOUT_COM)
-        if one.half_width is not None and one.decided_by not in (*NOT_IDENTIFIED, "given")
+    widths = [
+        (line.half_width / scales[line.group], line.name)
+        for line in parameter_rows(estimate, None, ABOUT_COM)
+        if line.half_width is not None and line.decided_by not in (*NOT_IDENTIFIED, "given")
     ]
-    if not known:
-        return "The logs tell nothing of the body by themselves."
-    width, name = max(known)
+    if not widths:
+        return "The logs do not identify any parameter."
+    width, name = max(widths)
     unmet = [need for need, met in result.verdict.needs.items() if not met]
-    said = (
-        f"{''.join(f'The need {need} is not met. ' for need in unmet)}The widest interval, beside "
-        f"the body's own scale, is that of {name} (± {typeset(significant(100.0 * width, 2))} %)."
+    text = (
+        f"{''.join(f'The need {need} is not met. ' for need in unmet)}Relative to the body's own "
+        f"scale, the widest interval is that of {name} "
+        f"(± {typeset(significant(100.0 * width, 2))} %)."
     )
     shares = estimate.variance_shares.get(name)
     if not shares:
-        return said
+        return text
     source = max(shares, key=shares.__getitem__)
-    return f"{said} Most of it is {SOURCE_NAMES[source]}. {_ADVICE.get(source, '')}"
+    return f"{text} Its largest source is {SOURCE_NAMES[source]}. {_ADVICE.get(source, '')}"
 
 
 def _feature_table(result: FitResult) -> ReportTable:
-    motion, noise = excited(result)
+    motion, noise = feature_rms(result)
     names = [(name, label) for label, names, _ in GROUPS for name in names]
     rows = (
         row(
             name,
             label.partition("[")[2].rstrip("]"),
             significant(rms),
-            significant(of),
-            _above(rms, of),
+            significant(sigma),
+            _signal_to_noise(rms, sigma),
         )
-        for (name, label), rms, of in zip(names, motion.tolist(), noise.tolist(), strict=True)
+        for (name, label), rms, sigma in zip(names, motion.tolist(), noise.tolist(), strict=True)
     )
     heads = ("Quantity", "Unit", "motion, RMS", "noise, 1 σ", "motion : noise")
-    return table_of(heads, rows, words=2)
+    return make_table(heads, rows, words=2)
 
 
 GROUPS = (
@@ -126,27 +129,27 @@ GROUPS = (
         RATE_PRODUCTS,
     ),
 )
-"""The twelve features: axis label, names and columns."""
+"""Axis label, names and columns of each group of the twelve features of the motion."""
 
-_DECADES = 1e-6
-"""Least share of a group's largest feature that is drawn."""
+_MIN_DRAWN_SHARE = 1e-6
+"""Minimum value that is drawn, relative to the largest feature of the group."""
 
 
-def excitation(result: FitResult, *, ax: PlaceT | None = None) -> Figure | PlaceT:
-    """Root mean square of the twelve features of the motion, and the noise left in each.
+def excitation(result: FitResult, *, ax: AxesT | None = None) -> Figure | AxesT:
+    """Plot the root mean square of the twelve features of the motion, and their noise.
 
     With a sensor offset only changes within a log are informative, so the mean is subtracted.
 
     Args:
         result: of a fit.
-        ax: axes to draw on in place of a figure of its own, see `identify.plot`.
+        ax: axes to draw on instead of a new figure, see `identify.plot`.
     """
-    return compose(excitation_columns(require_logs(result, "excitation")), ax=ax)
+    return make_figure(excitation_columns(require_logs(result, "excitation")), ax=ax)
 
 
 def excitation_columns(result: FitResult) -> tuple[Column, ...]:
-    """The column of `excitation`; groups that do not move at all are left out."""
-    motion, noise = excited(result)
+    """Return the column of `excitation`, without groups of features that are all zero."""
+    motion, noise = feature_rms(result)
     panels = tuple(
         Panel(
             partial(_draw_features, names=names, motion=motion[columns], noise=noise[columns]),
@@ -159,42 +162,43 @@ def excitation_columns(result: FitResult) -> tuple[Column, ...]:
     return (Column("Motion", "", panels, shared=False),) if panels else ()
 
 
-def excited(result: FitResult) -> tuple[Array, Array]:
-    """RMS of the twelve features over all logs, less their mean beside a sensor offset, and noise.
+def feature_rms(result: FitResult) -> tuple[Array, Array]:
+    """Return the RMS of the twelve features over all logs, without an offset's mean, and noise.
 
     Returns:
-        Two arrays of shape (12,): the motion, and the standard deviation of the noise left in it.
+        Two arrays of shape (12,): the motion, and the standard deviation of its noise.
     """
     features = [log.features for log in result.logs]
-    rows = np.array([len(one) for one in features], dtype=np.float64)
+    row_counts = np.array([len(rows) for rows in features], dtype=np.float64)
     if result.settings.bias == "per_log":
-        features = [one - one.mean(axis=0) for one in features]
-    together = np.concatenate(features)
+        features = [rows - rows.mean(axis=0) for rows in features]
+    all_rows = np.concatenate(features)
     if result.settings.bias == "shared":
-        together = together - together.mean(axis=0)
-    noise = rows @ np.array([log.noise[:12] for log in result.logs]) / rows.sum()
-    return np.sqrt(np.mean(together**2, axis=0)), np.sqrt(noise)
+        all_rows = all_rows - all_rows.mean(axis=0)
+    noise = row_counts @ np.array([log.noise[:12] for log in result.logs]) / row_counts.sum()
+    return np.sqrt(np.mean(all_rows**2, axis=0)), np.sqrt(noise)
 
 
 def _draw_features(axes: Axes, names: tuple[str, ...], motion: Array, noise: Array) -> None:
-    least = _DECADES * motion.max()
-    shown, noisy = np.maximum(motion, least), noise > least
-    floor = np.maximum(noise, least)
-    low = min(float(shown.min()), float(noise[noise > least].min(initial=np.inf)))
-    axes.set_xlim(low / 2.5, float(shown.max()) * 2.5)
-    decades(axes)
-    places = name_rows(axes, names, [_above(*pair) for pair in zip(motion, noise, strict=True)])
-    axes.hlines(places, floor, shown, color=GRID, lw=5.0)
-    axes.plot(shown, places, "o", color=ESTIMATE, ms=5.5, mew=0.0, label="motion, RMS")
+    minimum = _MIN_DRAWN_SHARE * motion.max()
+    drawn, noisy = np.maximum(motion, minimum), noise > minimum
+    floor = np.maximum(noise, minimum)
+    low = min(float(drawn.min()), float(noise[noisy].min(initial=np.inf)))
+    axes.set_xlim(low / 2.5, float(drawn.max()) * 2.5)
+    set_log_scale(axes)
+    ratios = [_signal_to_noise(*pair) for pair in zip(motion, noise, strict=True)]
+    heights = label_rows(axes, names, ratios)
+    axes.hlines(heights, floor, drawn, color=GRID, lw=5.0)
+    axes.plot(drawn, heights, "o", color=ESTIMATE, ms=5.5, mew=0.0, label="motion, RMS")
     if noisy.any():
         look = {"color": OTHER, "ms": 9.0, "mew": 2.0}
-        axes.plot(floor[noisy], places[noisy], "|", label="noise, 1 σ", **look)
+        axes.plot(floor[noisy], heights[noisy], "|", label="noise, 1 σ", **look)
 
 
-def _above(motion: float, noise: float) -> str:
-    """How far a motion is above its noise; nothing where no noise is known."""
+def _signal_to_noise(motion: float, noise: float) -> str:
+    """Format the ratio of a motion to its noise; empty if the noise is not known."""
     if noise <= 0.0:
         return ""
-    if motion > noise / _DECADES:
+    if motion > noise / _MIN_DRAWN_SHARE:
         return "> 10⁶ : 1"
     return f"{significant(motion / noise)} : 1"

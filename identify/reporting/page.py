@@ -1,4 +1,4 @@
-"""The report: one HTML file that needs nothing else, not even a network."""
+"""The report of a fit: one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from identify.exchange.estimate_json import estimate_digest
 from identify.files import write_text
 from identify.reporting.body import body_section
-from identify.reporting.content import Builder, Section, page_of
+from identify.reporting.content import Section, SectionBuilder, render_page
 from identify.reporting.diagnosis import checks_section
 from identify.reporting.logs import data_section, offset_section, provenance_section
 from identify.reporting.motion import motion_section
@@ -25,24 +25,24 @@ if TYPE_CHECKING:
     from identify.pipeline import FitResult
 
 
-def _of_carrier(build: Builder) -> Builder:
-    """The section of the carrier, where a fit has one; its true body is not known."""
+def _for_carrier(build: SectionBuilder) -> SectionBuilder:
+    """Make a builder of the same section for the carrier, if a fit has one."""
 
-    def section(result: FitResult, truth: InertialParameters | None) -> Section | None:
+    def build_for_carrier(result: FitResult, truth: InertialParameters | None) -> Section | None:
         carrier = result.carrier
-        made = None if carrier is None else build(carrier, None)
-        return None if made is None else replace(made, key=f"carrier-{made.key}")
+        section = None if carrier is None else build(carrier, None)
+        return None if section is None else replace(section, key=f"carrier-{section.key}")
 
-    return section
+    return build_for_carrier
 
 
-SECTIONS: tuple[Builder, ...] = (
+SECTIONS: tuple[SectionBuilder, ...] = (
     verdict_section,
-    _of_carrier(verdict_section),
+    _for_carrier(verdict_section),
     body_section,
-    _of_carrier(body_section),
+    _for_carrier(body_section),
     use_section,
-    _of_carrier(use_section),
+    _for_carrier(use_section),
     explained_section,
     checks_section,
     decided_section,
@@ -52,7 +52,7 @@ SECTIONS: tuple[Builder, ...] = (
     data_section,
     provenance_section,
 )
-"""In their order; each makes a section of a result, or None where it has nothing to say."""
+"""Functions that make the sections of a report, in their order."""
 
 
 def report(
@@ -62,13 +62,13 @@ def report(
     *,
     written: datetime | None = None,
 ) -> Path:
-    """Write the report of a fit as one self-contained HTML file, whole or not at all.
+    """Write the report of a fit as one self-contained HTML file, atomically.
 
     Args:
         result: of a fit.
-        path: the file; its folder is made if need be.
-        truth: the true body about Bo in B, if it is known, to compare with.
-        written: the time the report gives as its own; now, where not given.
+        path: the file; its folder is created if it does not exist.
+        truth: the reference body about Bo in B to compare with, if there is one.
+        written: date of the report; by default the present time.
 
     Returns:
         The path written.
@@ -84,7 +84,7 @@ def report_html(
     *,
     written: datetime | None = None,
 ) -> str:
-    """The report as text; the same result and time give the same text.
+    """Return the report of a fit as HTML; the same result and time give the same text.
 
     Its head and its provenance name the sha256 of the estimate.json that the estimate is saved as,
     and of the carrier.json where there is a carrier.
@@ -92,7 +92,7 @@ def report_html(
     sections = [section for build in SECTIONS if (section := build(result, truth)) is not None]
     names = [log.name for log in result.logs]
     carrier = result.carrier
-    return page_of(
+    return render_page(
         "report.html",
         sections,
         title=names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more",
@@ -107,5 +107,5 @@ def report_html(
 
 def _version(result: FitResult) -> str:
     versions = result.estimate.provenance.get("versions")
-    found = versions.get("inertia-identify") if isinstance(versions, Mapping) else None
-    return "" if found in (None, "missing") else str(found)
+    version = versions.get("inertia-identify") if isinstance(versions, Mapping) else None
+    return "" if version in (None, "missing") else str(version)

@@ -1,4 +1,4 @@
-"""The parameters of an estimate as rows that every table shows: terminal, report, figure."""
+"""Rows of the parameters of an estimate, for terminal, report and figures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from identify.findings import NOT_IDENTIFIED
 from identify.inertia import PHI, UNITS, InertialParameters
 from identify.inertia.matrices import six_from_symmetric
 from identify.reporting.rounding import (
-    MOST_DIGITS,
+    MAX_DIGITS,
     Unit,
     decimals_for,
     fixed,
@@ -38,16 +38,21 @@ Group: TypeAlias = Literal[
 
 
 class _Quantity(NamedTuple):
-    """The parameters of a group: their keys in estimate.json, and what of phi decides each, if one.
+    """Definition of a group of parameters.
 
-    `values` are those of a body, shape (n,); `shown_in` gives the unit that suits the largest.
+    Attributes:
+        names: their keys in estimate.json.
+        deciding: for each the entry of φ whose `decided_by` applies; empty if there is none.
+        unit: SI unit.
+        values: gives the parameters of a body, shape (n,).
+        display_unit: gives the unit that suits the largest value, which is in SI.
     """
 
     names: tuple[str, ...]
     deciding: tuple[str, ...]
     unit: str
     values: Callable[[InertialParameters], Array]
-    shown_in: Callable[[float], Unit]
+    display_unit: Callable[[float], Unit]
 
 
 _COM, _INERTIA_ABOUT_COM = ("cx", "cy", "cz"), tuple(f"Ic{name[1:]}" for name in PHI[4:])
@@ -77,26 +82,26 @@ PRINCIPAL: tuple[Group, ...] = ("principal",)
 """Principal moments of inertia about the centre of mass, ascending."""
 
 GROUPS: tuple[Group, ...] = tuple(name for name in _QUANTITIES if name not in PRINCIPAL)
-"""All other groups, in the order of the tables."""
+"""Groups of parameters except the principal moments, in the order of the tables."""
 
 ABOUT_COM: tuple[Group, ...] = GROUPS[:3]
-"""Mass, centre of mass and inertia about it: ten parameters as a person knows them."""
+"""Groups of the ten parameters about the centre of mass: mass, centre of mass, inertia."""
 
 ABOUT_ORIGIN: tuple[Group, ...] = ("mass", "first_moment", "inertia_about_origin")
-"""The ten of phi, about the origin of the body frame."""
+"""Groups of the ten parameters φ about the origin of the body frame."""
 
-_SYMMETRIC_INTERVAL = 1e-6
-"""Relative distance of an interval's middle from the value up to which it is shown as ±."""
+_SYMMETRY_TOLERANCE = 1e-6
+"""Maximum relative distance of an interval's middle from the value to show it as ±."""
 
 
-def unit_of(group: Group, largest: float) -> Unit:
-    """The unit that suits the largest value of a group, which is in SI."""
-    return _QUANTITIES[group].shown_in(largest)
+def display_unit(group: Group, largest: float) -> Unit:
+    """Return the unit that suits the largest value of a group, which is in SI."""
+    return _QUANTITIES[group].display_unit(largest)
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """A row's numbers as text, rounded to what the interval supports, in a unit that suits them."""
+class FormattedRow:
+    """Numbers of a parameter as text, rounded to the digits that its interval supports."""
 
     unit: str
     value: str
@@ -107,18 +112,18 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class ParameterRow:
-    """One parameter, in SI, and as it is shown.
+    """A parameter with its interval, in SI and as text.
 
     Attributes:
         name: key as in estimate.json: m, cx, Icxx, hx, Ixx.
-        group: of parameters of one kind.
+        group: the group it belongs to.
         unit: SI unit.
         value: the estimate.
-        interval: its 95 % interval, or None where it has none.
-        decided_by: "data", "prior", "constraint", "given", "default" or "nothing"; empty where it
+        interval: its 95 % interval, or None if it has none.
+        decided_by: "data", "prior", "constraint", "given", "default" or "nothing"; empty if it
             is not known.
-        truth: the true value, or None.
-        shown: the same as text.
+        truth: the reference value, or None.
+        formatted: its numbers as text.
     """
 
     name: str
@@ -128,26 +133,26 @@ class ParameterRow:
     interval: tuple[float, float] | None
     decided_by: str
     truth: float | None
-    shown: Shown
+    formatted: FormattedRow
 
     @property
     def error(self) -> float | None:
-        """Estimate less truth, where that is known."""
+        """Estimate minus reference value, if there is one."""
         return None if self.truth is None else self.value - self.truth
 
     @property
     def half_width(self) -> float | None:
-        """Half the width of the interval, where it has one."""
+        """Half the width of the interval, if it has one."""
         return None if self.interval is None else 0.5 * (self.interval[1] - self.interval[0])
 
     @property
-    def measured(self) -> bool:
-        """Whether the value came from the data, and not from the default body."""
+    def from_data(self) -> bool:
+        """Whether the parameter is identifiable, so that its value is not the default body's."""
         return self.decided_by not in NOT_IDENTIFIED
 
     @property
-    def outside(self) -> bool:
-        """Whether the truth is known and outside the interval."""
+    def truth_outside_interval(self) -> bool:
+        """Whether there is a reference value and it is outside the interval."""
         if self.truth is None or self.interval is None or self.decided_by == "given":
             return False
         return not self.interval[0] <= self.truth <= self.interval[1]
@@ -158,11 +163,11 @@ def parameter_rows(
     truth: InertialParameters | None = None,
     groups: Sequence[Group] = GROUPS,
 ) -> tuple[ParameterRow, ...]:
-    """The parameters of an estimate, or of one read from its file.
+    """Return the rows of the parameters of an estimate.
 
     Args:
-        estimate: the estimate.
-        truth: the true body, about the same origin and in the same axes, if it is known.
+        estimate: of a fit, or read from its file.
+        truth: the reference body, about the same origin and in the same axes, if there is one.
         groups: which parameters, in which order: `ABOUT_COM`, `ABOUT_ORIGIN` or all.
     """
     return tuple(row for group in groups for row in _rows(estimate, truth, group))
@@ -177,7 +182,7 @@ def _rows(
     largest = float(np.abs(values).max())
     widths = [high - low for low, high in filter(None, map(estimate.intervals.get, quantity.names))]
     known = [abs(true) for true in truths if true is not None]
-    unit = quantity.shown_in(max(largest, 0.5 * min(widths, default=0.0), *known))
+    unit = quantity.display_unit(max(largest, 0.5 * min(widths, default=0.0), *known))
     named = zip(quantity.names, quantity.deciding, values.tolist(), truths, strict=True)
     for name, deciding, value, true in named:
         interval, decided = estimate.intervals.get(name), estimate.decided_by
@@ -190,64 +195,66 @@ def _rows(
             interval=interval,
             decided_by=decided_by,
             truth=true,
-            shown=_shown(value, interval, decided_by, true, unit, largest),
+            formatted=_format_row(value, interval, decided_by, true, unit, largest),
         )
 
 
-def _shown(
+def _format_row(
     value: float,
     interval: tuple[float, float] | None,
     decided_by: str,
     truth: float | None,
     unit: Unit,
     largest: float,
-) -> Shown:
+) -> FormattedRow:
     value, largest = unit.of(value), unit.of(largest)
     half = None if interval is None else 0.5 * unit.of(interval[1] - interval[0])
     if decided_by == "given":
-        decimals = len(f"{value:.{MOST_DIGITS}g}".partition("e")[0].partition(".")[2])
-    else:  # a default is no measurement: two digits are plenty
+        decimals = len(f"{value:.{MAX_DIGITS}g}".partition("e")[0].partition(".")[2])
+    else:  # a value of the default body was not measured: two digits suffice
         decimals = decimals_for(0.5 * largest if decided_by == "default" else half, largest)
     error = ""
     if truth is not None:
-        off = value - unit.of(truth)
-        # In digits of its own where those of an exact value are all zero.
-        exact = half is not None and not _digits(fixed(half, decimals)) and decided_by != "given"
-        error = significant(off) if exact else fixed(off, decimals)
-        error = f"+{error}" if off > 0.0 and _digits(error) else error
-    spread = _WITHOUT_INTERVAL.get(decided_by, "")
-    if not spread and interval is not None:
-        spread = _interval(value, interval, unit, decimals)
+        difference = value - unit.of(truth)
+        # The error of an exact value has more digits than the value, which would show zeros only.
+        exact = (
+            half is not None and not _without_zeros(fixed(half, decimals)) and decided_by != "given"
+        )
+        error = significant(difference) if exact else fixed(difference, decimals)
+        error = f"+{error}" if difference > 0.0 and _without_zeros(error) else error
+    interval_text = _INTERVAL_REPLACEMENTS.get(decided_by, "")
+    if not interval_text and interval is not None:
+        interval_text = _format_interval(value, interval, unit, decimals)
     unknown = decided_by == "nothing"
-    return Shown(
+    return FormattedRow(
         unit=unit.name,
         value="–" if unknown else fixed(value, decimals),
-        interval=spread,
+        interval=interval_text,
         truth="" if truth is None else fixed(unit.of(truth), decimals),
         error="" if unknown else error,
     )
 
 
-_PRIOR_SHARE_SHOWN = 0.5
-"""Share of a prior that is shown [%]."""
+_MIN_PRIOR_SHARE = 0.5
+"""Minimum share of the prior in a parameter's information that the table's caption names [%]."""
 
-_WITHOUT_INTERVAL = {
+_INTERVAL_REPLACEMENTS = {
     "given": "given",
     "default": "unidentifiable",
     "nothing": "not identifiable",
 }
+"""Text in place of an interval, by what decided the parameter."""
 
 
-def _interval(value: float, interval: tuple[float, float], unit: Unit, decimals: int) -> str:
+def _format_interval(value: float, interval: tuple[float, float], unit: Unit, decimals: int) -> str:
     low, high = map(unit.of, interval)
     half = 0.5 * (high - low)
-    if abs(0.5 * (low + high) - value) <= _SYMMETRIC_INTERVAL * max(abs(value), half):
+    if abs(0.5 * (low + high) - value) <= _SYMMETRY_TOLERANCE * max(abs(value), half):
         return plus_minus(half, decimals)
     return f"{fixed(low, decimals)} … {fixed(high, decimals)}"
 
 
-def _digits(text: str) -> str:
-    """A number without its zeros; empty for a zero."""
+def _without_zeros(text: str) -> str:
     return text.strip("0.")
 
 
@@ -257,16 +264,16 @@ def parameter_rich_table(
     groups: Sequence[Group] = ABOUT_COM,
     title: str | None = None,
 ) -> Table:
-    """The parameters with, where known, their intervals, what decided each, truth and error.
+    """Return a terminal table of the parameters with intervals, and the errors if known.
 
-    It fits a terminal of 80 columns. What is not identifiable is dim and says so; a truth outside
-    its interval is marked by a star.
+    It fits a terminal of 80 columns. Unidentifiable parameters are dim and marked as such; a
+    reference value outside its interval is marked by a star.
 
     Args:
-        estimate: the estimate, or one read from its file.
-        truth: the true body, if it is known.
-        groups: which parameters: `ABOUT_COM` (where not given), `ABOUT_ORIGIN`, or others.
-        title: what stands above.
+        estimate: of a fit, or read from its file.
+        truth: the reference body, if there is one.
+        groups: which parameters: `ABOUT_COM` by default, `ABOUT_ORIGIN`, or others.
+        title: of the table.
     """
     from rich import box
     from rich.table import Table
@@ -278,15 +285,17 @@ def parameter_rich_table(
         f"{estimate.frame_description}: {about_origin} about its origin, Ic about the centre of "
         "mass, all in its axes"
     )
-    if estimate.default_body and not all(row.measured for row in rows):
+    if estimate.default_body and not all(row.from_data for row in rows):
         caption.append(f"default: not identifiable from this log; {estimate.default_body}")
-    share = {name: 100.0 * of for name, of in estimate.prior_share.items()}
     if "prior" in estimate.decided_by.values():
-        said = ", ".join(
-            f"{name} {of:.0f} %" for name, of in share.items() if of >= _PRIOR_SHARE_SHOWN
+        percentages = {name: 100.0 * share for name, share in estimate.prior_share.items()}
+        shares = ", ".join(
+            f"{name} {percentage:.0f} %"
+            for name, percentage in percentages.items()
+            if percentage >= _MIN_PRIOR_SHARE
         )
-        caption.append(f"prior's share of what is known: {said}")
-    if any(row.outside for row in rows):
+        caption.append(f"share of the prior in the information: {shares}")
+    if any(row.truth_outside_interval for row in rows):
         caption.append("* truth outside the interval")
     table = Table(
         title=title,
@@ -298,18 +307,19 @@ def parameter_rich_table(
         pad_edge=False,
         padding=(0, 1, 0, 0),
     )
-    known = any(row.shown.interval or row.decided_by for row in rows)
-    heads = ["", "unit", "estimate", *["95 %", "decided by"] * known]
+    has_intervals = any(row.formatted.interval or row.decided_by for row in rows)
+    heads = ["", "unit", "estimate", *["95 %", "decided by"] * has_intervals]
     heads += ["truth", "error"] * (truth is not None)
     for head in heads:
-        numbers = head not in ("", "unit", "decided by")
-        table.add_column(head, justify="right" if numbers else "left", no_wrap=True)
+        numeric = head not in ("", "unit", "decided by")
+        table.add_column(head, justify="right" if numeric else "left", no_wrap=True)
     for index, row in enumerate(rows):
-        shown = row.shown
-        cells = [row.name, shown.unit, shown.value, *[shown.interval, row.decided_by] * known]
+        texts = row.formatted
+        cells = [row.name, texts.unit, texts.value]
+        cells += [texts.interval, row.decided_by] * has_intervals
         if truth is not None:
-            cells += [shown.truth, shown.error + ("*" if row.outside else " ")]
+            cells += [texts.truth, texts.error + ("*" if row.truth_outside_interval else " ")]
         last = index + 1 == len(rows) or rows[index + 1].group != row.group
-        style = None if row.measured else "dim"
+        style = None if row.from_data else "dim"
         table.add_row(*cells, style=style, end_section=last and len(groups) > 3)
     return table

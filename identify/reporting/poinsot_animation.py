@@ -13,7 +13,7 @@ import numpy as np
 from identify.arrays import Array
 from identify.errors import SimulationError
 from identify.files import write_text
-from identify.reporting.content import page_of
+from identify.reporting.content import render_page
 from identify.reporting.rounding import significant
 from identify.reporting.simulated_motion import LENGTH, View, extent, family
 from identify.simulation.poinsot import Poinsot
@@ -87,7 +87,7 @@ def poinsot_html(construction: Poinsot) -> str:
         separators=(",", ":"),
         allow_nan=False,
     )
-    return page_of("poinsot.html", (), data=data, facts=_facts(construction, extent(trail)))
+    return render_page("poinsot.html", (), data=data, facts=_facts(construction, extent(trail)))
 
 
 def _facts(construction: Poinsot, drawn: str) -> list[tuple[str, str]]:

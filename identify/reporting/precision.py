@@ -1,4 +1,4 @@
-"""What decided each parameter, how well it is known and why."""
+"""Section of what determines each parameter: interval widths, variance sources, correlations."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from identify.reporting.canvas import (
     MEASURED,
     OTHER,
     SHADE,
+    AxesT,
     Column,
     Panel,
-    PlaceT,
-    compose,
-    decades,
-    name_rows,
+    label_rows,
+    make_figure,
+    set_log_scale,
 )
 from identify.reporting.content import (
     Block,
@@ -39,8 +39,8 @@ from identify.reporting.content import (
     Row,
     Section,
     Text,
+    make_table,
     row,
-    table_of,
 )
 from identify.reporting.parameter_table import ABOUT_COM, PRINCIPAL, ParameterRow, parameter_rows
 from identify.reporting.rounding import fixed, significant, typeset
@@ -51,68 +51,73 @@ if TYPE_CHECKING:
 
     from identify.pipeline import FitResult
 
-_SHARES = (
-    "Share of each source in the variance of an estimate; the width of its interval goes with the "
-    "root of the variance."
+_SHARES_CAPTION = (
+    "Variance by source: share of each source in the variance of an estimate; the width of its "
+    "interval is proportional to the root of the variance."
 )
-_OF_SOURCES = {
-    "wrench": "Wrench noise: read off the signals, or given, and propagated to the estimate.",
-    "motion": "Motion noise: that of the signals of the motion, propagated to the estimate too.",
+_SOURCE_MEANINGS = {
+    "wrench": "Wrench noise: estimated from the signals, or given, and propagated to the estimate.",
+    "motion": "Motion noise: noise of the motion signals, propagated to the estimate.",
     "rest": (
-        "Drift, model: by how much residuals, or blocks of time, differ beyond noise, because of "
-        "drift, vibration, or equations that do not hold."
+        "Drift, model: variation of the residuals, or of blocks of time, beyond noise, due to "
+        "drift, vibration, or a model that does not fit."
     ),
-    "prior": "Prior: what the prior of the body leaves open.",
-    "completion": "Completion: what the data do not identify.",
+    "prior": "Prior: uncertainty of the prior of the body.",
+    "completion": "Completion: directions that the data do not identify.",
     "calibration": (
-        "Calibration: errors of scale of the sensor and of gravity, as far as the schema gives "
-        "them; a longer log does not reduce them."
+        "Calibration: scale errors of the sensor and of gravity, if the schema gives them; a "
+        "longer log does not reduce them."
     ),
-    "fault": "Faults: how far what was found wrong with the logs may have moved the estimate.",
+    "fault": "Faults: possible effect of the faults of the logs on the estimate.",
 }
-_MEANINGS = {
+"""Explanation of each source of variance."""
+
+_DECIDED_BY_MEANINGS = {
     "data": "data: identifiable from the logs.",
     "constraint": (
-        "constraint: physical consistency, or a bound that was given, moved it by more than one "
-        "standard error; its interval is that of the logs alone."
+        "constraint: physical consistency, or a given bound, moved the parameter by more than one "
+        "standard error; its interval is that of the logs without the constraint."
     ),
-    "given": "given: the user fixed it.",
-    "prior": "prior: most of what is known of it is what was said of the body besides the logs.",
-    "nothing": "nothing: the logs do not identify it, and it has no number.",
+    "given": "given: fixed by the user.",
+    "prior": "prior: the prior contributes more information than the logs.",
+    "nothing": "nothing: not identifiable from the logs, and without a value.",
 }
+"""Explanation of each value of `decided_by`."""
 
 
 def decided_section(result: FitResult, truth: InertialParameters | None) -> Section:
-    """What decided each parameter, where its variance comes from, and what it goes with."""
+    """Return the section of what determines each parameter, with variances and correlations."""
     bodies = result.estimate.bodies
     present = {by for body in bodies for by in body.decided_by.values()}
     blocks: list[Block] = []
     if present != {"data"}:
-        blocks.append(BulletList(tuple(said for by, said in _MEANINGS.items() if by in present)))
+        meanings = (text for by, text in _DECIDED_BY_MEANINGS.items() if by in present)
+        blocks.append(BulletList(tuple(meanings)))
     columns = (*parameter_columns(result, truth), *source_columns(result))
-    shares = [of for one in bodies for of in one.variance_shares.values()]
-    shown = [source for source in SOURCES if any(of.get(source) for of in shares)]
-    table, caption = None, _WIDTHS
-    if shown:
-        caption = " ".join((_WIDTHS, _SHARES, *(_OF_SOURCES[source] for source in shown)))
-        heads = ("Parameter", *(f"{SOURCE_NAMES[source]} [%]" for source in shown))
-        table = table_of(heads, [line for body in bodies for line in _share_rows(body, shown)])
+    shares = [by_source for body in bodies for by_source in body.variance_shares.values()]
+    sources = [source for source in SOURCES if any(by.get(source) for by in shares)]
+    table, caption = None, _WIDTHS_CAPTION
+    if sources:
+        meanings = (_SOURCE_MEANINGS[source] for source in sources)
+        caption = " ".join((_WIDTHS_CAPTION, _SHARES_CAPTION, *meanings))
+        heads = ("Parameter", *(f"{SOURCE_NAMES[source]} [%]" for source in sources))
+        table = make_table(heads, [line for body in bodies for line in _share_rows(body, sources)])
     blocks.append(Pictures(columns, caption, table))
     for body in bodies:
-        blocks += _correlated(body)
-    return Section("decided", "What decided each parameter", tuple(blocks))
+        blocks += _correlation_blocks(body)
+    return Section("decided", "What determines each parameter", tuple(blocks))
 
 
-_WIDTHS = (
-    "Parameters: how narrow each interval is; L is the body's radius of gyration, "
-    "L² = tr(I_c) / (2 m)."
+_WIDTHS_CAPTION = (
+    "Parameters: width of each interval relative to the body's own scale, where L is the radius of "
+    "gyration, L² = tr(I_c) / (2 m)."
 )
-_WORTH, _MOST_PAIRS = 0.5, 3
-"""Correlation from which a pair is named, and how many are."""
+_MIN_CORRELATION, _MAX_PAIRS = 0.5, 3
+"""Minimum correlation to name a pair of parameters, and maximum number of named pairs."""
 
 
-def _correlated(estimate: Estimate) -> list[Block]:
-    """Correlations of mass, centre of mass and inertia about it: in words, and as a map."""
+def _correlation_blocks(estimate: Estimate) -> list[Block]:
+    """Return the correlations of the ten parameters about the centre of mass: text and table."""
     names, matrix = correlations_of(estimate)
     if len(names) < 2:
         return []
@@ -121,84 +126,82 @@ def _correlated(estimate: Estimate) -> list[Block]:
     pairs = [
         f"{names[rows[k]]} and {names[columns[k]]} "
         f"({typeset(fixed(float(matrix[rows[k], columns[k]]), 2))})"
-        for k in order[:_MOST_PAIRS]
-        if abs(matrix[rows[k], columns[k]]) >= _WORTH
+        for k in order[:_MAX_PAIRS]
+        if abs(matrix[rows[k], columns[k]]) >= _MIN_CORRELATION
     ]
-    said = (
-        f"Most correlated{estimate.of_body}: {', '.join(pairs)}. Where a correlation is positive, "
-        "an error of one comes with an error of the other to the same side; a log that moves "
-        "otherwise tells them apart."
+    summary = (
+        f"Most correlated{estimate.of_body}: {', '.join(pairs)}. A positive correlation means that "
+        "errors of both parameters tend to have the same sign; a different motion separates them."
         if pairs
-        else f"No two parameters{estimate.of_body} are correlated by {_WORTH:g} or more: what is "
-        "said of one stands by itself."
+        else f"No two parameters{estimate.of_body} have a correlation above {_MIN_CORRELATION:g}."
     )
     cells = [
         row(
             name,
             *(
                 Cell(fixed(100.0 * float(value), 0), shade=round(4.0 * float(value)))
-                if column < place
+                if column < number
                 else Cell("")
                 for column, value in enumerate(values[:-1])
             ),
         )
-        for place, (name, values) in enumerate(zip(names, matrix, strict=True))
-        if place
+        for number, (name, values) in enumerate(zip(names, matrix, strict=True))
+        if number
     ]
-    grid = table_of(("", *names[:-1]), cells, "Correlation of the errors of two parameters [%].")
-    return [Text(said), replace(grid, look="dense")]
+    grid = make_table(("", *names[:-1]), cells, "Correlation of the errors of two parameters [%].")
+    return [Text(summary), replace(grid, look="dense")]
 
 
 def _share_rows(estimate: Estimate, sources: Sequence[str]) -> list[Row]:
-    names = [one.name for one in parameter_rows(estimate, None, (*ABOUT_COM, *PRINCIPAL))]
+    names = [line.name for line in parameter_rows(estimate, None, (*ABOUT_COM, *PRINCIPAL))]
     shares = [(name, estimate.variance_shares.get(name)) for name in names]
     return [
         row(
             name,
-            *(fixed(100.0 * of.get(source, 0.0), 0) for source in sources),
+            *(fixed(100.0 * by_source.get(source, 0.0), 0) for source in sources),
             heading=estimate.of_body.strip() if number == 0 else "",
         )
-        for number, (name, of) in enumerate(shares)
-        if of is not None
+        for number, (name, by_source) in enumerate(shares)
+        if by_source is not None
     ]
 
 
-_LEAST_WIDTH = 1e-6
-"""Least relative width that is drawn [%]."""
+_MIN_WIDTH = 1e-6
+"""Minimum relative width in the figure; narrower intervals are drawn there [%]."""
 
-_LARGEST_WIDTH = 1e5
-"""Largest relative width or error that is drawn [%]."""
+_MAX_WIDTH = 1e5
+"""Maximum relative width or error in the figure; larger ones are drawn there [%]."""
 
-_LEAST_SQUARED_LENGTH = 1e-20
-"""Square of the length of a body without extent [m²]."""
+_MIN_SQUARED_LENGTH = 1e-20
+"""Minimum squared length scale, for a body without extent [m²]."""
 
-_MARKS = {"data": ("o", ESTIMATE), "prior": ("s", MEASURED), "constraint": ("D", CONSTRAINT)}
-"""Marker and colour of what is drawn, by what decided it."""
+_MARKERS = {"data": ("o", ESTIMATE), "prior": ("s", MEASURED), "constraint": ("D", CONSTRAINT)}
+"""Marker and colour of a parameter in the figure, by `decided_by`."""
 
 
 def parameters(
     result: FitResult | SavedEstimate,
     truth: InertialParameters | None = None,
     *,
-    ax: PlaceT | None = None,
-) -> Figure | PlaceT:
-    """95 % half-width of each parameter relative to the body's own scale, and its error if known.
+    ax: AxesT | None = None,
+) -> Figure | AxesT:
+    """Plot the 95 % half-width of each parameter relative to the body's own scale, and its error.
 
     The scales are m for the mass, L for the centre of mass and m L² for the inertia about it, with
     L² = tr(I_c) / (2 m).
 
     Args:
         result: of a fit, or an estimate.
-        truth: the true body, if it is known.
-        ax: axes to draw on in place of a figure of its own, see `identify.plot`.
+        truth: the reference body, if there is one, for the errors.
+        ax: axes to draw on instead of a new figure, see `identify.plot`.
     """
-    return compose(parameter_columns(result, truth), ax=ax)
+    return make_figure(parameter_columns(result, truth), ax=ax)
 
 
 def parameter_columns(
     result: FitResult | SavedEstimate, truth: InertialParameters | None = None
 ) -> tuple[Column, ...]:
-    """The column of `parameters`, and one of the carrier where there is one."""
+    """Return the column of `parameters`, and one of the carrier if there is one."""
     return tuple(
         _widths_column(estimate, truth if number == 0 else None, f"Parameters{of_body}")
         for number, (estimate, of_body) in enumerate(_bodies(result))
@@ -206,7 +209,7 @@ def parameter_columns(
 
 
 def _bodies(result: FitResult | SavedEstimate) -> list[tuple[SavedEstimate, str]]:
-    """The estimates of all bodies, and what follows the name of a quantity of each."""
+    """Return the estimates of all bodies, each with the suffix that names the body in titles."""
     estimate = result if isinstance(result, SavedEstimate) else result.estimate
     if not isinstance(estimate, Estimate):
         return [(estimate, "")]
@@ -225,47 +228,49 @@ def _widths_column(estimate: SavedEstimate, truth: InertialParameters | None, ti
 
 
 def body_scales(estimate: SavedEstimate) -> dict[str, float]:
-    """The body's own scale of mass [kg], length [m] and inertia [kg m²], by group of parameters."""
+    """Return the body's own scale of mass [kg], length [m] and inertia [kg m²], by group."""
     body = estimate.parameters
-    square = max(float(np.trace(body.inertia_about_com)) / (2.0 * body.mass), _LEAST_SQUARED_LENGTH)
+    squared_length = max(
+        float(np.trace(body.inertia_about_com)) / (2.0 * body.mass), _MIN_SQUARED_LENGTH
+    )
     return {
         "mass": body.mass,
-        "com": float(np.sqrt(square)),
-        "inertia_about_com": body.mass * square,
+        "com": float(np.sqrt(squared_length)),
+        "inertia_about_com": body.mass * squared_length,
     }
 
 
 def _draw_widths(axes: Axes, rows: Sequence[ParameterRow], scales: Mapping[str, float]) -> None:
-    widths = _relative(rows, scales, [row.half_width for row in rows])
-    errors = _relative(rows, scales, [row.error for row in rows])
+    widths = _relative_sizes(rows, scales, [row.half_width for row in rows])
+    errors = _relative_sizes(rows, scales, [row.error for row in rows])
     low = float(np.nanmin([*widths, *errors, 1.0])) / 3.0
     high = 2.0 * float(np.nanmax([*widths, *errors, 150.0]))
     axes.set_xlim(low, high)
-    decades(axes)
+    set_log_scale(axes)
     remarks = [_remark(row, float(width)) for row, width in zip(rows, widths, strict=True)]
-    places = name_rows(axes, [row.name for row in rows], remarks)
+    heights = label_rows(axes, [row.name for row in rows], remarks)
     axes.axvspan(100.0, high, color=SHADE, lw=0.0)
-    axes.hlines(places, low, np.nan_to_num(widths, nan=low), color=GRID, lw=5.0)
-    for decided_by, (marker, color) in _MARKS.items():
-        there = np.array([row.decided_by == decided_by for row in rows])
-        if there.any():
+    axes.hlines(heights, low, np.nan_to_num(widths, nan=low), color=GRID, lw=5.0)
+    for decided_by, (marker, color) in _MARKERS.items():
+        selected = np.array([row.decided_by == decided_by for row in rows])
+        if selected.any():
             look = {"color": color, "ms": 5.5, "mew": 0.0, "label": decided_by}
-            axes.plot(widths[there], places[there], marker, **look)
+            axes.plot(widths[selected], heights[selected], marker, **look)
     if np.isfinite(errors).any():
-        axes.plot(errors, places, "|", color=OTHER, ms=9.0, mew=2.0, label="true error")
+        axes.plot(errors, heights, "|", color=OTHER, ms=9.0, mew=2.0, label="true error")
 
 
-def _relative(
+def _relative_sizes(
     rows: Sequence[ParameterRow], scales: Mapping[str, float], values: Sequence[float | None]
 ) -> Array:
-    """Magnitudes over the scales, within what is drawn [%]; NaN where there is nothing to draw."""
-    shares = [
+    """Return magnitudes relative to the scales, clipped to the figure [%]; NaN if not drawn."""
+    percentages = [
         np.nan
-        if value is None or row.decided_by not in _MARKS
+        if value is None or row.decided_by not in _MARKERS
         else 100.0 * abs(value) / scales[row.group]
         for row, value in zip(rows, values, strict=True)
     ]
-    return np.clip(shares, _LEAST_WIDTH, _LARGEST_WIDTH)
+    return np.clip(percentages, _MIN_WIDTH, _MAX_WIDTH)
 
 
 def _remark(row: ParameterRow, width: float) -> str:
@@ -273,7 +278,7 @@ def _remark(row: ParameterRow, width: float) -> str:
         return "given"
     if not np.isfinite(width):
         return "unidentifiable"
-    return "< 10⁻⁶ %" if width <= _LEAST_WIDTH else f"{significant(width)} %"
+    return "< 10⁻⁶ %" if width <= _MIN_WIDTH else f"{significant(width)} %"
 
 
 SOURCE_NAMES = dict(
@@ -286,23 +291,25 @@ SOURCE_NAMES = dict(
         strict=True,
     )
 )
-_COLORS = dict(
+"""Name of each source of variance in texts and legends."""
+
+_SOURCE_COLORS = dict(
     zip(SOURCES, (ESTIMATE, OTHER, MEASURED, CONSTRAINT, GRID, AXES[2][1], INK), strict=True)
 )
 
 
-def sources(result: FitResult | SavedEstimate, *, ax: PlaceT | None = None) -> Figure | PlaceT:
-    """Shares of each parameter's variance: noise, the rest, completion, calibration.
+def sources(result: FitResult | SavedEstimate, *, ax: AxesT | None = None) -> Figure | AxesT:
+    """Plot the share of each source (noise, drift, prior …) in the variance of each parameter.
 
     Args:
         result: of a fit, or an estimate.
-        ax: axes to draw on in place of a figure of its own, see `identify.plot`.
+        ax: axes to draw on instead of a new figure, see `identify.plot`.
     """
-    return compose(source_columns(result), ax=ax)
+    return make_figure(source_columns(result), ax=ax)
 
 
 def source_columns(result: FitResult | SavedEstimate) -> tuple[Column, ...]:
-    """The column of `sources`, and one of the carrier; none where no noise was found."""
+    """Return the column of `sources` of each body that has variance shares."""
     return tuple(
         _shares_column(estimate, f"Variance by source{of_body}")
         for estimate, of_body in _bodies(result)
@@ -323,12 +330,12 @@ def _shares_column(estimate: SavedEstimate, title: str) -> Column:
 def _draw_shares(axes: Axes, names: list[str], estimate: SavedEstimate) -> None:
     axes.set_xlim(0.0, 100.0)
     shares = [estimate.variance_shares[name] for name in names]
-    largest = [max(one, key=one.__getitem__) for one in shares]
-    places = name_rows(axes, names, [SOURCE_NAMES[source] for source in largest])
-    left = np.zeros(len(names))
+    largest = [max(by_source, key=by_source.__getitem__) for by_source in shares]
+    heights = label_rows(axes, names, [SOURCE_NAMES[source] for source in largest])
+    starts = np.zeros(len(names))
     for source in SOURCES:
-        width = np.array([100.0 * one.get(source, 0.0) for one in shares])
+        width = np.array([100.0 * by_source.get(source, 0.0) for by_source in shares])
         if width.any():
-            look = {"color": _COLORS[source], "label": SOURCE_NAMES[source], "lw": 0.0}
-            axes.barh(places, width, left=left, height=0.6, **look)
-        left = left + width
+            look = {"color": _SOURCE_COLORS[source], "label": SOURCE_NAMES[source], "lw": 0.0}
+            axes.barh(heights, width, 0.6, starts, **look)
+        starts = starts + width

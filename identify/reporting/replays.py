@@ -20,11 +20,11 @@ from identify.reporting.canvas import (
     INK,
     MEASURED,
     OTHER,
+    AxesT,
     Column,
     Panel,
-    PlaceT,
-    compose,
-    decades,
+    make_figure,
+    set_log_scale,
 )
 from identify.reporting.content import Pictures, Section, Text, Tile, Tiles
 from identify.reporting.rounding import Unit, prefixed, scaled, significant, unit_of_length
@@ -136,7 +136,7 @@ NOISE = "noise of the wrench alone"
 _OF_NOISE = {"color": INK, "lw": 1.0, "ls": (0, (1.0, 1.0))}
 
 
-def replay(result: FitResult, *, ax: PlaceT | None = None) -> Figure | PlaceT:
+def replay(result: FitResult, *, ax: AxesT | None = None) -> Figure | AxesT:
     """Pose errors of the replay against its horizon, the replayed path, and the log in one shot.
 
     Args:
@@ -151,7 +151,7 @@ def replay(result: FitResult, *, ax: PlaceT | None = None) -> Figure | PlaceT:
         raise ProblemError(
             " ".join(result.validation.missing) or "the result has no replay to plot"
         )
-    return compose(columns, ax=ax)
+    return make_figure(columns, ax=ax)
 
 
 def replay_columns(result: FitResult) -> tuple[Column, ...]:
@@ -246,7 +246,7 @@ def _growth(
     if logarithmic:
         axes.set_yscale("log")
         axes.set_ylim(bottom=max(axes.get_ylim()[0], least))
-        decades(axes, upward=True)
+        set_log_scale(axes, vertical=True)
     else:
         axes.set_ylim(bottom=0.0)
 

@@ -1,4 +1,4 @@
-"""Whether a result may be used and how: its verdict in words, findings, and texts to copy."""
+"""Sections of the verdict, with the findings, and of the exports to copy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from identify.reporting.content import (
     Tone,
     row,
 )
-from identify.reporting.rounding import nines, significant
+from identify.reporting.rounding import format_r_squared, significant
 from identify.texts import json_text
 
 if TYPE_CHECKING:
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class VerdictInWords:
-    """What is known of an estimate, each part for itself.
+    """Verdict of a fit, one sentence for each of its parts.
 
     Attributes:
-        usable: yes, with care, or no, and for which reasons.
-        possible: yes or no, and that some or no distribution of mass has the parameters.
-        identifiable: which parameters the data identify.
-        explains_data: yes or no, with the held-out R².
-        needs: what was asked for, and whether the intervals meet it.
+        usable: yes, with care, or no, and the reasons.
+        possible: whether the parameters are physically consistent.
+        identifiable: the parameters that the data identify.
+        explains_data: whether the residual is noise, with the held-out R².
+        needs: whether the intervals meet each required half-width.
     """
 
     usable: str
@@ -55,20 +55,22 @@ class VerdictInWords:
 
 
 def verdict_in_words(result: FitResult) -> VerdictInWords:
-    """The verdict of a fit in words."""
-    verdict, reasons = result.verdict, reasons_in_short(result)
+    """Return the verdict of a fit as sentences."""
+    verdict, reasons = result.verdict, verdict_reasons(result)
     possible = "yes, some" if verdict.possible else "no, no"
     return VerdictInWords(
         usable=f"{verdict.usable} ({reasons})" if reasons else verdict.usable,
         possible=f"{possible} distribution of mass has these parameters",
         identifiable=_identifiable(result),
-        explains_data=_explained(result),
-        needs={need.text: _need(need, result) for need in parse_needs(result.settings.needs)},
+        explains_data=_explains_data(result),
+        needs={
+            need.text: _need_answer(need, result) for need in parse_needs(result.settings.needs)
+        },
     )
 
 
-def reasons_in_short(result: FitResult) -> str:
-    """Why an estimate is not to be used, or with care: codes of findings, and needs not met."""
+def verdict_reasons(result: FitResult) -> str:
+    """Return why an estimate is not fully usable: finding codes and needs that are not met."""
     unusable = result.verdict.usable == "no"
     codes = dict.fromkeys(
         f.code
@@ -84,122 +86,135 @@ def _identifiable(result: FitResult) -> str:
     decided = result.estimate.decided_by
     given = [name for name in PHI if decided[name] == "given"]
     default = [name for name in PHI if decided[name] in (*NOT_IDENTIFIED, "prior")]
-    found = len(PHI) - len(given) - len(default)
-    said = "all 10 parameters" if found == len(PHI) else f"{found} of 10 parameters"
-    said += f"; {', '.join(given)} given" if given else ""
-    return said + (f"; not {', '.join(default)}" if default else "")
+    count = len(PHI) - len(given) - len(default)
+    text = "all 10 parameters" if count == len(PHI) else f"{count} of 10 parameters"
+    text += f"; {', '.join(given)} given" if given else ""
+    return text + (f"; not {', '.join(default)}" if default else "")
 
 
-def _explained(result: FitResult) -> str:
+def _explains_data(result: FitResult) -> str:
     scores = result.validation.scores
     if scores is None:
-        return "not tested, the data are too few to hold some out"
+        return "not tested, too few data for held-out scores"
     parts = []
     for kind, axes in (("forces", slice(0, 3)), ("torques", slice(3, 6))):
         pooled = scores.pooled_r_squared(axes)
         parts.append(
-            f"{kind} without signal" if np.isnan(pooled) else f"R² of the {kind} {nines(pooled)}"
+            f"{kind} without signal"
+            if np.isnan(pooled)
+            else f"R² of the {kind} {format_r_squared(pooled)}"
         )
-    said = "yes" if result.verdict.explains_data else "no, the residual is not noise"
-    return f"{said} (held out: {', '.join(parts)})"
+    answer = "yes" if result.verdict.explains_data else "no, the residual is not noise"
+    return f"{answer} (held out: {', '.join(parts)})"
 
 
-def _need(need: Need, result: FitResult) -> str:
-    reached = need.reached(result.estimate)
-    if reached is None:
+def _need_answer(need: Need, result: FitResult) -> str:
+    half_width = need.reached(result.estimate)
+    if half_width is None:
         return "not met, not identifiable"
-    shown = f"± {significant(reached, 2)} {need.unit}"
-    return f"met, {shown}" if need.met(result.estimate) else f"not met, {shown}"
+    text = f"± {significant(half_width, 2)} {need.unit}"
+    return f"met, {text}" if need.met(result.estimate) else f"not met, {text}"
 
 
 _ANSWERS: dict[str, tuple[str, Tone]] = {
-    "yes": ("Yes. The body is possible, the logs identify it, and it explains them.", "good"),
-    "with care": ("With care, because of: {reasons}.", "warn"),
-    "no": ("No. Do not use this estimate, because of: {reasons}.", "bad"),
+    "yes": (
+        "Usable: the body is physically consistent, identifiable, and explains the logs.",
+        "good",
+    ),
+    "with care": ("Usable with caution: {reasons}.", "warn"),
+    "no": ("Do not use this estimate: {reasons}.", "bad"),
 }
 
 
 def verdict_section(result: FitResult, truth: InertialParameters | None) -> Section:
-    """Whether the estimate may be used, what was found, each part of the verdict, and the needs."""
-    said, found = verdict_in_words(result), result.verdict
-    answer, tone = _ANSWERS[found.usable]
-    complete = len(found.identifiable) == len(PHI)
+    """Return the section that answers whether the estimate is usable, with findings and needs."""
+    words, verdict = verdict_in_words(result), result.verdict
+    answer, tone = _ANSWERS[verdict.usable]
+    complete = len(verdict.identifiable) == len(PHI)
     rows = [
-        _part("Usable", said.usable, found.usable == "yes"),
-        _part("Possible", said.possible, found.possible),
-        _part("Identifiable", said.identifiable, complete or result.estimate.complete),
-        # By how much is said where the logs are.
-        _part(
-            "Explains the data", said.explains_data.partition(" (held out")[0], found.explains_data
+        _answer_row("Usable", words.usable, verdict.usable == "yes"),
+        _answer_row("Physically consistent", words.possible, verdict.possible),
+        _answer_row("Identifiable", words.identifiable, complete or result.estimate.complete),
+        # The held-out R² is in the section of the logs.
+        _answer_row(
+            "Explains the data",
+            words.explains_data.partition(" (held out")[0],
+            verdict.explains_data,
         ),
-        *(_part(f"Need {need}", answer, found.needs[need]) for need, answer in said.needs.items()),
+        *(
+            _answer_row(f"Need {need}", text, verdict.needs[need])
+            for need, text in words.needs.items()
+        ),
     ]
     table = ReportTable((Head("Question"), Head("Answer", "prose")), tuple(rows))
-    blocks = [Text(answer.format(reasons=reasons_in_short(result))), *_findings(result), table]
-    what = f"the {result.estimate.body}" if result.estimate.of_body else "it"
-    return Section("verdict", f"May {what} be used?", tuple(blocks), tone)
+    blocks = [Text(answer.format(reasons=verdict_reasons(result))), *_finding_table(result), table]
+    subject = f"the {result.estimate.body}" if result.estimate.of_body else "the estimate"
+    return Section("verdict", f"Is {subject} usable?", tuple(blocks), tone)
 
 
-def _part(name: str, said: str, good: bool) -> Row:
-    return row(name, Cell(said, tone="" if good else "warn"))
+def _answer_row(name: str, answer: str, good: bool) -> Row:
+    return row(name, Cell(answer, tone="" if good else "warn"))
 
 
-def _findings(result: FitResult) -> tuple[ReportTable, ...]:
-    """What was found, the gravest first, and what to do about it; with the first body of a fit."""
-    found = result.all_findings if result.estimate.others or not result.estimate.of_body else ()
+def _finding_table(result: FitResult) -> tuple[ReportTable, ...]:
+    # A fit of payload and carrier lists the findings once, with its first body.
+    first = result.estimate.others or not result.estimate.of_body
+    findings = result.all_findings if first else ()
     rows = [
         row(
             Cell(finding.severity, tone="warn" if finding.asks_for_care else ""),
             finding.code.replace("_", " "),
             str(finding),
         )
-        for finding in found
+        for finding in findings
     ]
-    head = (Head("Severity"), Head("What"), Head("Found, and what to do", "prose"))
+    head = (Head("Severity"), Head("Finding"), Head("Description and remedy", "prose"))
     return (ReportTable(head, tuple(rows)),) if rows else ()
 
 
-_FORMS = {"ur": "Universal Robots", "kuka": "KUKA", "urdf": "URDF", "mjcf": "MJCF (MuJoCo)"}
-"""What is shown, by the names of `identify export`, which knows more."""
+_FORMATS = {"ur": "Universal Robots", "kuka": "KUKA", "urdf": "URDF", "mjcf": "MJCF (MuJoCo)"}
+"""Export formats of the report: title by the format's name in `identify export`."""
 
 
 _NO_FLANGE = (
-    "Controllers take a payload about the flange, and the schema does not say where that is in the "
-    "body frame: [body.flange] of the schema, or --at of identify export, says it."
+    "Controllers need the payload about the flange, whose place in the body frame is not known: "
+    "give [body.flange] in the schema, or --at of identify export."
 )
 
 
 def use_section(result: FitResult, truth: InertialParameters | None) -> Section | None:
-    """Texts to paste, each with its frame; none of what is not to be used."""
+    """Return exports to copy, each with its frame; None if the estimate must not be used."""
     estimate = result.estimate
     if result.verdict.usable == "no" or "nothing" in estimate.decided_by.values():
         return None
     known = estimate.frames.flange is not None
-    forms = {n: title for n, title in _FORMS.items() if known or n not in CONTROLLERS}
-    blocks = [_listing(estimate, name, title) for name, title in forms.items()]
+    formats = {n: title for n, title in _FORMATS.items() if known or n not in CONTROLLERS}
+    blocks = [_export_block(estimate, name, title) for name, title in formats.items()]
     if not known:
         blocks.insert(0, Text(_NO_FLANGE, "muted"))
-    said = json_text(
+    parameters = json_text(
         {
             "mass": estimate.mass,
             "com": estimate.com.tolist(),
             "inertia_about_com": estimate.inertia_about_com.tolist(),
         }
     )
-    what = f"the {estimate.body}" if estimate.of_body else "it"
+    subject = f"the {estimate.body}" if estimate.of_body else "the estimate"
     note = f"kg, m, kg m²; about {estimate.frame_description}, in its axes."
     more = Text(
-        "The command identify export writes these and other forms, and puts the body into a model.",
+        "The command identify export writes these and other formats, and sets the inertia of a "
+        "link in a model file.",
         "muted",
     )
-    blocks = (*blocks, Listing("JSON", said, copied=True, note=note), more)
-    return Section("use", f"Use {what}", blocks)
+    blocks = (*blocks, Listing("JSON", parameters, copyable=True, note=note), more)
+    return Section("use", f"Use {subject}", blocks)
 
 
-def _listing(estimate: Estimate, name: str, title: str) -> Block:
+def _export_block(estimate: Estimate, name: str, title: str) -> Block:
     try:
-        made = export_body(estimate, name)
+        export = export_body(estimate, name)
     except ModelError as error:
         return Text(f"{title}: {error}.", "muted")
-    notes = "; ".join((*made.notes, *made.lost))
-    return Listing(title, made.text.rstrip(), copied=True, note=f"{notes[:1].upper()}{notes[1:]}.")
+    notes = "; ".join((*export.notes, *export.lost))
+    note = f"{notes[:1].upper()}{notes[1:]}."
+    return Listing(title, export.text.rstrip(), copyable=True, note=note)

@@ -22,11 +22,11 @@ from identify.reporting.canvas import (
     MEASURED,
     MUTED,
     OTHER,
-    SQUARE,
+    SQUARE_HEIGHT,
+    AxesT,
     Column,
     Panel,
-    PlaceT,
-    compose,
+    make_figure,
 )
 from identify.reporting.rounding import Unit, prefixed, scaled, significant, unit_of_length
 from identify.reporting.timeline import BUCKETS, thin
@@ -46,8 +46,8 @@ _OF_ORIGIN = "of the body's origin, world axes"
 
 
 def motion(
-    path: Trajectory, phi: PhiLike, gravity: ArrayLike = GRAVITY_W, *, ax: PlaceT | None = None
-) -> Figure | PlaceT:
+    path: Trajectory, phi: PhiLike, gravity: ArrayLike = GRAVITY_W, *, ax: AxesT | None = None
+) -> Figure | AxesT:
     """Pose, velocities, angular momentum about the centre of mass and energy of one body.
 
     Args:
@@ -87,7 +87,7 @@ def motion(
         Column("Velocity", "time [s]", velocities),
         Column("Momentum and energy", "time [s]", _dynamics(path, phi, gravity)),
     )
-    return compose(columns, across=3, ax=ax)
+    return make_figure(columns, across=3, ax=ax)
 
 
 def _dynamics(path: Trajectory, phi: Phi, gravity: ArrayLike) -> tuple[Panel, Panel]:
@@ -219,9 +219,7 @@ _DRAWN_AS_NONE = 1e-6
 """A component, or a change, below this of the largest is drawn as none."""
 
 
-def poinsot(
-    construction: Poinsot, view: View = VIEW, *, ax: PlaceT | None = None
-) -> Figure | PlaceT:
+def poinsot(construction: Poinsot, view: View = VIEW, *, ax: AxesT | None = None) -> Figure | AxesT:
     """Polhode on the ellipsoid, herpolhode in the invariable plane, and ω in principal axes.
 
     Args:
@@ -234,13 +232,13 @@ def poinsot(
         lambda axes: _ellipsoid(axes, construction, view),
         ylabel=f"r up the view [{LENGTH}]",
         note=f"I = {', '.join(significant(x, 3) for x in construction.moments)} kg m²",
-        height=SQUARE,
+        height=SQUARE_HEIGHT,
     )
     plane = Panel(
         lambda axes: _herpolhode(axes, construction, curve),
         ylabel=f"in the plane, across [{LENGTH}]",
         note=f"{significant(construction.distance, 3)} {LENGTH} from the centre{extent(curve)}",
-        height=SQUARE,
+        height=SQUARE_HEIGHT,
     )
     w = construction.root_of_twice_energy * construction.polhode @ construction.axes
     spin = tuple(
@@ -257,7 +255,7 @@ def poinsot(
         Column("Herpolhode", f"in the invariable plane [{LENGTH}]", (plane,)),
         Column("Angular velocity in principal axes", "time [s]", spin),
     )
-    return compose(columns, across=3, ax=ax)
+    return make_figure(columns, across=3, ax=ax)
 
 
 def family(moments: Vec3) -> tuple[list[Array], list[Array]]:

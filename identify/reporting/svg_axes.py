@@ -1,7 +1,7 @@
-"""Axes of a page's figures: the methods of matplotlib's that panels draw with, as SVG.
+"""Axes with the subset of matplotlib's methods that panels use, for figures as SVG.
 
 Matplotlib takes as long to load as a log takes to fit, and as long again to draw the figures of a
-report. Figures that are handed out are matplotlib's (`canvas.compose`), drawn by the same panels.
+report. Figures for the user are matplotlib's (`canvas.make_figure`), drawn by the same panels.
 All lengths are in points, from the upper left corner.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array
-from identify.reporting.canvas import paint
+from identify.reporting.canvas import css_color
 from identify.reporting.rounding import typeset
 
 _CHARACTER_WIDTHS = (
@@ -28,42 +28,42 @@ _CHARACTER_WIDTHS = (
     (0.79, "UNHDG&OQ"),
     (0.86, "wωM#+<=>^~−±→×≥≤"),
 )
-"""Widths of characters in a wide font, DejaVu Sans, over its size; of all others 1."""
+"""Character widths relative to the font size in DejaVu Sans, a wide font; 1 for all others."""
 
 _WIDTH_OF = {
     character: width for width, characters in _CHARACTER_WIDTHS for character in characters
 }
 
 _TICK_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
-"""Between ticks, in a power of ten."""
+"""Allowed tick distances, times a power of ten."""
 
 _AXIS_MARGIN = 0.08
-"""Above and below the data, where no limits are set, as a share of their reach."""
+"""Margin above and below the data relative to their range, if no limits are set."""
 
-_FAR_OUTSIDE = 10.0
-"""Heights of the axes from which on it is all the same where a point outside them is."""
+_CLIP_LIMIT = 10.0
+"""Distance outside the axes, in lengths of an axis, to which farther points are moved."""
 
 
 def text_width(text: str, size: float) -> float:
-    """Room that a text takes."""
+    """Estimate the width of a text in a font size."""
     return size * sum(_WIDTH_OF.get(character, 1.0) for character in text)
 
 
 def write_text(text: str, x: float, y: float, size: float, color: str, more: str = "") -> str:
-    """A text whose baseline begins at a point."""
-    where = f'font-size="{size:g}" x="{x:.2f}" y="{y:.2f}" fill="{paint(color)}"{more}'
-    return f"<text {where}>{escape(text)}</text>"
+    """Write an SVG text whose baseline begins at (x, y); `more` are further attributes."""
+    attributes = f'font-size="{size:g}" x="{x:.2f}" y="{y:.2f}" fill="{css_color(color)}"{more}'
+    return f"<text {attributes}>{escape(text)}</text>"
 
 
 class Ticks(NamedTuple):
-    """Places along an axis, and what stands there."""
+    """Values and labels of the ticks of an axis."""
 
-    places: Array
+    values: Array
     labels: tuple[str, ...]
 
 
 class Note(NamedTuple):
-    """A text beside a point of the axes: of the data along one axis, at the end of the other."""
+    """A text at an offset from a point, whose coordinate is inf at the end of an axis."""
 
     text: str
     at: tuple[float, float]
@@ -77,8 +77,8 @@ class Mark(NamedTuple):
     """A line, an area or markers through points in the units of the data.
 
     Attributes:
-        kind: "line", "area", or the marker.
-        x: with NaN between the pieces, and infinity for the edge of the axes.
+        kind: "line", "area", or matplotlib's character of a marker.
+        x: coordinates, with NaN between segments, and infinity for the edge of the axes.
         y: likewise.
         color: of line or area.
         width: of the line, or size of the marker.
@@ -86,7 +86,7 @@ class Mark(NamedTuple):
         opacity: of line or area.
         clipped: whether it ends at the edge of the axes.
         stroke: width of the lines of a marker.
-        label: what it means in the legend.
+        label: its text in the legend.
     """
 
     kind: str
@@ -102,30 +102,30 @@ class Mark(NamedTuple):
 
 
 class Scale:
-    """One axis: its limits, where they are set, its ticks, and whether it is logarithmic."""
+    """Scale of one axis: linear or logarithmic, with its limits and ticks."""
 
-    def __init__(self, most: int, margin: float) -> None:
+    def __init__(self, max_ticks: int, margin: float) -> None:
         self.low: float | None = None
         self.high: float | None = None
         self.log, self.grid, self.integer = False, True, False
-        self.most, self._margin = most, margin
+        self.max_ticks, self._margin = max_ticks, margin
         self.fixed: Ticks | None = None
-        self._reach: list[float] = []
+        self._data_range: list[float] = []
 
     def add(self, values: Array) -> None:
-        """Take values in that are to lie within the limits; NaN and infinity are of no place."""
-        known = values[np.isfinite(values)]
-        positive = known[known > 0.0]
-        for some in (known, positive):
-            self._reach += [float(edge(some)) for edge in (np.min, np.max) if len(some)]
+        """Extend the range of the data by values, without those that are not finite."""
+        finite = values[np.isfinite(values)]
+        positive = finite[finite > 0.0]
+        for subset in (finite, positive):
+            self._data_range += [float(end(subset)) for end in (np.min, np.max) if len(subset)]
 
     def limits(self) -> tuple[float, float]:
-        """The limits: those that were set, or those of the data with a margin."""
-        reach = [value for value in self._reach if value > 0.0 or not self.log]
+        """Return the limits that were set, or else those of the data with a margin."""
+        data_range = [value for value in self._data_range if value > 0.0 or not self.log]
         ends = self.low, self.high
         low, high = (
-            edge(reach, default=least) if end is None else end
-            for edge, least, end in zip((min, max), (0.1, 1.0), ends, strict=True)
+            extreme(data_range, default=default) if end is None else end
+            for extreme, default, end in zip((min, max), (0.1, 1.0), ends, strict=True)
         )
         if self.log:
             low, high = np.log10(low), np.log10(high)
@@ -140,60 +140,60 @@ class Scale:
             float(high) if self.high is None else self.high,
         )
 
-    def shares(self, values: Array) -> Array:
-        """Where values are between the limits: 0 at the lower one, 1 at the upper one."""
+    def normalise(self, values: Array) -> Array:
+        """Normalise values to 0 at the lower and 1 at the upper limit."""
         low, high = self.limits()
-        placed = np.where(values == np.inf, high, np.where(values == -np.inf, low, values))
+        finite = np.where(values == np.inf, high, np.where(values == -np.inf, low, values))
         if self.log:
             low, high = np.log10(low), np.log10(high)
-            placed = np.log10(np.maximum(placed, np.finfo(float).tiny))
-        return np.clip((placed - low) / (high - low), -_FAR_OUTSIDE, 1.0 + _FAR_OUTSIDE)
+            finite = np.log10(np.maximum(finite, np.finfo(float).tiny))
+        return np.clip((finite - low) / (high - low), -_CLIP_LIMIT, 1.0 + _CLIP_LIMIT)
 
-    def ticks(self, room: float, size: float, *, along: bool) -> Ticks:
-        """Ticks with labels that do not touch each other.
+    def ticks(self, length: float, size: float, *, along: bool) -> Ticks:
+        """Return as many ticks as have labels that do not overlap.
 
         Args:
-            room: length of the axis.
-            size: of the labels.
+            length: of the axis.
+            size: font size of the labels.
             along: whether labels are written along the axis.
         """
         low, high = self.limits()
         if self.fixed is not None:
-            inside = (self.fixed.places >= low) & (self.fixed.places <= high)
+            inside = (self.fixed.values >= low) & (self.fixed.values <= high)
             labels = np.array(self.fixed.labels, dtype=object)[inside]
-            return Ticks(self.fixed.places[inside], tuple(labels))
-        counts = range(self.most, 0, -1)
-        tried = (_even_ticks(low, high, most, integer=self.integer) for most in counts)
+            return Ticks(self.fixed.values[inside], tuple(labels))
+        counts = range(self.max_ticks, 0, -1)
+        candidates = (_even_ticks(low, high, count, integer=self.integer) for count in counts)
         return next(
-            (ticks for ticks in tried if not along or _stand_apart(ticks, room, size)),
+            (ticks for ticks in candidates if not along or _labels_fit(ticks, length, size)),
             _even_ticks(low, high, 1, integer=self.integer),
         )
 
 
-def _stand_apart(ticks: Ticks, room: float, size: float) -> bool:
-    """Whether there is an em and more between labels along an axis."""
+def _labels_fit(ticks: Ticks, length: float, size: float) -> bool:
+    """Return whether at least an em is free between any two labels along an axis."""
     widest = max((text_width(label, size) for label in ticks.labels), default=0.0)
-    return len(ticks.places) < 3 or widest + 1.1 * size < room / (len(ticks.places) - 1)
+    return len(ticks.values) < 3 or widest + 1.1 * size < length / (len(ticks.values) - 1)
 
 
-def _even_ticks(low: float, high: float, most: int, *, integer: bool) -> Ticks:
-    """Round places, `most` steps at the most between the limits, but two places where it can be."""
-    raw = (high - low) / most
+def _even_ticks(low: float, high: float, max_steps: int, *, integer: bool) -> Ticks:
+    """Return ticks at round values: at most `max_steps` steps, and two ticks if possible."""
+    raw = (high - low) / max_steps
     power = int(np.floor(np.log10(raw)))
     steps = sorted({step * 10.0**p for p in (power - 1, power) for step in _TICK_STEPS})
     if integer:
         steps = [step for step in steps if step >= 1.0 and step % 1.0 == 0.0] or [1.0]
     wide = next((k for k, step in enumerate(steps) if step >= raw * (1.0 - 1e-9)), len(steps) - 1)
-    tried = [
+    candidates = [
         (step, step * np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1.0))
         for step in steps[wide::-1]
     ]
-    step, places = next((one for one in tried if len(one[1]) > 1), tried[0])
+    step, values = next((pair for pair in candidates if len(pair[1]) > 1), candidates[0])
     decimals = max(0, -int(np.floor(np.log10(step) + 1e-9)))
     decimals += abs(step * 10.0**decimals - round(step * 10.0**decimals)) > 1e-6
-    plain = decimals <= 5 and np.abs(places).max(initial=0.0) < 1e6
-    labels = (f"{place + 0.0:.{decimals}f}" if plain else f"{place:.6g}" for place in places)
-    return Ticks(places, tuple(label.replace("-", "−") for label in labels))
+    plain = decimals <= 5 and np.abs(values).max(initial=0.0) < 1e6
+    labels = (f"{value + 0.0:.{decimals}f}" if plain else f"{value:.6g}" for value in values)
+    return Ticks(values, tuple(label.replace("-", "−") for label in labels))
 
 
 class _SpanLook(TypedDict, total=False):
@@ -203,14 +203,14 @@ class _SpanLook(TypedDict, total=False):
 
 
 class SvgAxes:
-    """What a panel draws on: of matplotlib's axes the methods that panels of pages use.
+    """Axes that record marks for SVG, with the methods of matplotlib's axes that panels call.
 
     Attributes:
-        x: the horizontal axis.
-        y: the vertical one.
-        marks: what is drawn, in its order.
-        notes: texts beside points.
-        legend: what marks mean.
+        x: scale of the horizontal axis.
+        y: scale of the vertical axis.
+        marks: all marks, in the order in which they are drawn.
+        notes: texts at points.
+        legend: marks by their label.
     """
 
     def __init__(self) -> None:
@@ -244,7 +244,7 @@ class SvgAxes:
         label: str | None = None,
         clip_on: bool = True,
     ) -> None:
-        """A line, or markers."""
+        """Draw a line, markers, or both."""
         x, y = (np.asarray(values, dtype=np.float64).ravel() for values in (x, y))
         marker = marker or fmt
         marks = []
@@ -265,7 +265,7 @@ class SvgAxes:
         lw: float = 0.0,
         label: str | None = None,
     ) -> None:
-        """The area between two lines."""
+        """Fill the area between two lines."""
         x = np.asarray(x, dtype=np.float64)
         y1, y2 = np.broadcast_to(y1, x.shape), np.broadcast_to(y2, x.shape)
         outline = np.concatenate((x, x[::-1])), np.concatenate((y1, y2[::-1]))
@@ -275,16 +275,16 @@ class SvgAxes:
         self,
         y: Array,
         width: Array,
-        *,
-        left: Array,
         height: float,
+        start: Array,
+        *,
         color: str,
         label: str | None = None,
         lw: float = 0.0,
     ) -> None:
-        """Bars along the horizontal axis."""
+        """Draw horizontal bars."""
         half, gap = 0.5 * height, np.full(len(y), np.nan)
-        xs = np.stack((left, left + width, left + width, left, gap), axis=-1)
+        xs = np.stack((start, start + width, start + width, start, gap), axis=-1)
         ys = np.stack((y - half, y - half, y + half, y + half, gap), axis=-1)
         self._add(label, Mark("area", xs.ravel(), ys.ravel(), color, lw))
 
@@ -293,22 +293,22 @@ class SvgAxes:
         self._add(look.get("label"), mark)
 
     def axhspan(self, low: float, high: float, *, color: str, **look: Unpack[_SpanLook]) -> None:
-        """The area between two heights; `look` is its alpha, lw and label."""
+        """Fill the area between two values of y; `look` is its alpha, lw and label."""
         across, up = np.array([-1.0, 1.0, 1.0, -1.0]) * np.inf, np.array([low, low, high, high])
         self._span((across, up), color, **look)
 
     def axvspan(self, low: float, high: float, *, color: str, **look: Unpack[_SpanLook]) -> None:
-        """The area between two places along the horizontal axis; `look` as above."""
+        """Fill the area between two values of x; `look` is its alpha, lw and label."""
         across, up = np.array([low, high, high, low]), np.array([-1.0, -1.0, 1.0, 1.0]) * np.inf
         self._span((across, up), color, **look)
 
     def axhline(self, y: float, *, color: str, lw: float) -> None:
-        """A line all along a height."""
+        """Draw a horizontal line across the axes."""
         ends = np.array([-np.inf, np.inf]), np.array([y, y])
         self._add(None, Mark("line", *ends, color, lw))
 
     def axvline(self, x: float, *, color: str, lw: float, dashes: Sequence[float] = ()) -> None:
-        """A line from the bottom to the top."""
+        """Draw a vertical line across the axes."""
         ends = np.array([x, x]), np.array([-np.inf, np.inf])
         self._add(None, Mark("line", *ends, color, lw, _dashes(dashes, lw)))
 
@@ -322,7 +322,7 @@ class SvgAxes:
         lw: float,
         alpha: float = 1.0,
     ) -> None:
-        """Lines along some heights."""
+        """Draw horizontal lines between values of x."""
         y, low, high = np.broadcast_arrays(y, xmin, xmax)
         gap = np.full(y.shape, np.nan)
         xs, ys = np.stack((low, high, gap), axis=-1), np.stack((y, y, gap), axis=-1)
@@ -342,7 +342,7 @@ class SvgAxes:
         va: str = "baseline",
         annotation_clip: bool = False,
     ) -> None:
-        """A text at an offset from the end of an axis (1.0 of "axes fraction") or from data."""
+        """Write a text at an offset from data or from the end of an axis ("axes fraction")."""
         x, y = (
             np.inf if of == "axes fraction" else at for at, of in zip(xy, xycoords, strict=True)
         )
@@ -357,18 +357,18 @@ class SvgAxes:
         self.x.low, self.x.high = float(low), float(high)
 
     def set_ylim(self, bottom: float | None = None, top: float | None = None) -> None:
-        """Set limits of the vertical axis; None leaves one as it is."""
+        """Set limits of the vertical axis; None keeps a limit."""
         if bottom is not None:
             self.y.low = float(bottom)
         if top is not None:
             self.y.high = float(top)
 
     def get_xlim(self) -> tuple[float, float]:
-        """Limits of the horizontal axis."""
+        """Return the limits of the horizontal axis."""
         return self.x.limits()
 
     def get_ylim(self) -> tuple[float, float]:
-        """Limits of the vertical axis."""
+        """Return the limits of the vertical axis."""
         return self.y.limits()
 
     def set_xscale(self, scale: str) -> None:
@@ -380,37 +380,37 @@ class SvgAxes:
         self.y.log = scale == "log"
 
     def set_xticks(
-        self, places: ArrayLike, labels: Sequence[str] = (), *, minor: bool = False
+        self, values: ArrayLike, labels: Sequence[str] = (), *, minor: bool = False
     ) -> None:
-        """Set what stands along the horizontal axis; there are no minor ticks."""
+        """Set the ticks of the horizontal axis; minor ticks are ignored."""
         if not minor:
-            self.x.fixed = Ticks(np.asarray(places, dtype=np.float64), tuple(labels))
+            self.x.fixed = Ticks(np.asarray(values, dtype=np.float64), tuple(labels))
 
     def set_yticks(
-        self, places: ArrayLike, labels: Sequence[str] = (), *, minor: bool = False
+        self, values: ArrayLike, labels: Sequence[str] = (), *, minor: bool = False
     ) -> None:
-        """Set what stands along the vertical axis."""
+        """Set the ticks of the vertical axis; minor ticks are ignored."""
         if not minor:
-            self.y.fixed = Ticks(np.asarray(places, dtype=np.float64), tuple(labels))
+            self.y.fixed = Ticks(np.asarray(values, dtype=np.float64), tuple(labels))
 
     def locator_params(self, axis: str, *, nbins: int, integer: bool = False) -> None:
-        """How many ticks an axis has at the most, and whether at whole numbers alone."""
+        """Set the maximum number of ticks of an axis, and whether they must be whole numbers."""
         scale = self.x if axis == "x" else self.y
-        scale.most, scale.integer = nbins, integer
+        scale.max_ticks, scale.integer = nbins, integer
 
     def grid(self, *, visible: bool, axis: str) -> None:
-        """Whether there are lines across an axis."""
+        """Show or hide the grid lines of an axis."""
         (self.x if axis == "x" else self.y).grid = visible
 
     def tick_params(self, axis: str, *, length: float) -> None:
-        """No ticks beside the names of rows."""
+        """Hide the ticks of the vertical axis if their length is zero."""
         self.y_ticks_drawn = self.y_ticks_drawn and not (axis == "y" and length == 0.0)
 
     def get_legend_handles_labels(self) -> tuple[list[list[Mark]], list[str]]:
-        """Marks that mean something, and what."""
+        """Return the marks that have a label, and their labels."""
         return list(self.legend.values()), list(self.legend)
 
 
 def _dashes(lengths: Sequence[float], width: float) -> tuple[float, ...]:
-    """Dashes, which matplotlib gives in widths of the line."""
+    """Convert a dash pattern in line widths, as matplotlib has it, to points."""
     return tuple(width * length for length in lengths)

@@ -1,4 +1,4 @@
-"""Where the rows of one or more logs stand on the common axis of a plot, and how many are drawn."""
+"""Common time axis of one or more logs in a plot, and thinning of long signals."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ if TYPE_CHECKING:
     from identify.pipeline import FitResult
 
 BUCKETS = 5000
-"""Buckets a signal is thinned to over the width of a panel: a page zooms into them."""
+"""Number of buckets to which a signal is thinned over the width of a panel, also for zooming."""
 
-_MOST_NUMBERS = 24
+_MAX_LOG_LABELS = 24
+"""Maximum number of logs whose number is written above a panel."""
 
 
 def require_logs(result: FitResult, figure: str) -> FitResult:
-    """The result of a fit, for a figure of its logs.
+    """Return the result of a fit, which a figure of its logs needs.
 
     Raises:
-        ProblemError: it is an estimate alone, which holds no signals.
+        ProblemError: it is an estimate, which contains no signals.
     """
     if isinstance(result, SavedEstimate):
         raise ProblemError(
-            f"plot.{figure} shows the logs of a fit, which an estimate does not hold: give the "
-            "FitResult of identify.fit. Of an estimate alone there are plot.parameters and "
-            "plot.sources"
+            f"plot.{figure} shows the logs of a fit, which an estimate does not contain: give the "
+            "FitResult of identify.fit, or use plot.parameters or plot.sources for an estimate"
         )
     return result
 
 
 class AxisSegment(NamedTuple):
-    """Uninterrupted rows of a log, and where they stand: time [s], or the number of the pose."""
+    """Gap-free rows of a log and their x values: time [s], or the number of the static pose."""
 
     log: int
     rows: slice
@@ -51,13 +51,13 @@ class AxisSegment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """Logs one after another.
+    """Logs one after another on a common axis.
 
     Attributes:
-        still: whether rows are still poses, numbered from one, and not times.
+        still: whether the axis counts static poses, from one, instead of time.
         segments: in order.
-        spans: index of each log, and where it begins and ends.
-        alone: whether there is no timeline of the other kind beside it.
+        spans: index of each log, and its begin and end on the axis.
+        alone: whether all logs are of one kind, in motion or static poses.
     """
 
     still: bool
@@ -67,23 +67,23 @@ class Timeline:
 
     @property
     def label(self) -> str:
-        """What the axis shows, with its unit."""
-        what = "number of the still pose [–]" if self.still else "time [s]"
-        return f"{what}, logs one after another" if len(self.spans) > 1 else what
+        """Label of the axis, with its unit."""
+        quantity = "number of the static pose [–]" if self.still else "time [s]"
+        return f"{quantity}, logs one after another" if len(self.spans) > 1 else quantity
 
     @property
     def link(self) -> str:
-        """What figures of a page zoom along together; still poses do not."""
+        """Name of the axis for figures that zoom together; empty for static poses."""
         return "" if self.still else "time"
 
     def titled(self, title: str) -> str:
-        """A column's title, with the kind of log where both kinds are shown."""
+        """Return a column's title, with the kind of log if the report shows both kinds."""
         if self.alone:
             return title
-        return f"{title}, {'still poses' if self.still else 'in motion'}"
+        return f"{title}, {'static poses' if self.still else 'in motion'}"
 
     def trace(self, values: Sequence[Array]) -> tuple[Array, Array]:
-        """One signal of all logs as a line: thinned so that peaks stay, NaN between segments.
+        """Join a signal of all logs to one line, thinned with its peaks, NaN between segments.
 
         Args:
             values: of each log, shape (n,).
@@ -91,18 +91,18 @@ class Timeline:
         total = sum(len(segment.x) for segment in self.segments)
         xs, ys = [], []
         for segment in self.segments:
-            share = max(2, round(BUCKETS * len(segment.x) / total))
-            x, y = thin(segment.x, values[segment.log][segment.rows], share)
+            buckets = max(2, round(BUCKETS * len(segment.x) / total))
+            x, y = thin(segment.x, values[segment.log][segment.rows], buckets)
             xs += [x, [np.nan]]
             ys += [y, [np.nan]]
         return np.concatenate(xs), np.concatenate(ys)
 
 
 def timelines(logs: Sequence[LogSummary], only: int | None = None) -> tuple[Timeline, ...]:
-    """Timelines of the logs: one of those with time, one of still poses, where there are any."""
-    shown = range(len(logs)) if only is None else (only,)
+    """Return a timeline of the logs in motion and one of the static poses, without empty ones."""
+    indices = range(len(logs)) if only is None else (only,)
     kinds = {
-        still: [index for index in shown if logs[index].recording.still == still]
+        still: [index for index in indices if logs[index].recording.still == still]
         for still in (False, True)
     }
     return tuple(
@@ -117,9 +117,9 @@ def _timeline(
 ) -> Timeline:
     segments: list[AxisSegment] = []
     spans: list[tuple[int, float, float]] = []
-    half = 0.5 if still else 0.0  # a pose is as wide as its number
+    half = 0.5 if still else 0.0  # a pose extends from number - 0.5 to number + 0.5
     gap = 0.0 if still else 0.01 * sum(logs[index].duration for index in members)
-    # The first log keeps its own time; the others follow.
+    # The first log keeps its times; those of the others are shifted.
     begin = half if still else float(logs[members[0]].time[0])
     for index in members:
         log = logs[index]
@@ -133,15 +133,15 @@ def _timeline(
 
 
 def thin(x: Array, y: Array, buckets: int) -> tuple[Array, Array]:
-    """The least and the largest of each bucket of neighbouring samples, in their order.
+    """Thin a signal to the minimum and maximum of each bucket of neighbouring samples.
 
-    With a bucket as wide as a pixel the picture is that of the whole signal. First and last sample
-    stay as well.
+    If a bucket is as wide as a pixel, the plot looks like that of the full signal. The first and
+    the last sample are kept as well.
 
     Args:
         x: shape (n,).
         y: finite, shape (n,).
-        buckets: how many; signals of up to two samples a bucket are returned as they are.
+        buckets: their number; signals of up to two samples a bucket are returned unchanged.
     """
     count = len(y)
     if buckets < 1 or count <= 2 * buckets:
@@ -158,7 +158,7 @@ def thin(x: Array, y: Array, buckets: int) -> tuple[Array, Array]:
 
 
 def mark_logs(axes: Axes, timeline: Timeline, *, numbered: bool, lift: float = 3.0) -> None:
-    """Set the horizontal limits, and part several logs by lines."""
+    """Set the horizontal limits, and separate several logs by vertical lines."""
     begin, end = timeline.spans[0][1], timeline.spans[-1][2]
     axes.set_xlim(begin, end if end > begin else begin + 1.0)
     if timeline.still:
@@ -168,7 +168,7 @@ def mark_logs(axes: Axes, timeline: Timeline, *, numbered: bool, lift: float = 3
     for _, first, _ in timeline.spans[1:]:
         axes.axvline(first, color=MUTED, lw=0.7, dashes=(2, 2))
     if numbered:
-        step = -(-len(timeline.spans) // _MOST_NUMBERS)
+        step = -(-len(timeline.spans) // _MAX_LOG_LABELS)
         for index, first, last in timeline.spans[::step]:
             axes.annotate(
                 f"log {index + 1}" if len(timeline.spans) <= 6 else f"{index + 1}",

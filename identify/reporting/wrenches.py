@@ -1,4 +1,4 @@
-"""How well the body explains the measured wrench: on data held out, and over time."""
+"""Section of the wrench: held-out errors, measured and predicted wrench, residual."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from identify.reporting.canvas import (
     ESTIMATE,
     MEASURED,
     MUTED,
+    AxesT,
     Column,
     Panel,
-    PlaceT,
-    compose,
+    make_figure,
 )
 from identify.reporting.content import (
     Block,
@@ -32,9 +32,9 @@ from identify.reporting.content import (
     Text,
     Tile,
     Tiles,
-    table_of,
+    make_table,
 )
-from identify.reporting.rounding import nines, prefixed, significant
+from identify.reporting.rounding import format_r_squared, prefixed, significant
 from identify.reporting.timeline import Timeline, mark_logs, require_logs, timelines
 from identify.spatial.columns import FORCE_AXES, TORQUE_AXES
 from identify.validation import noise_rms
@@ -49,57 +49,56 @@ if TYPE_CHECKING:
 
 
 def explained_section(result: FitResult, truth: InertialParameters | None) -> Section:
-    """Errors on data held out beside what noise makes; the wrench and its residual over time."""
+    """Return the section of held-out errors, and of the wrench and its residual over time."""
     still = all(log.recording.still for log in result.logs)
     blocks: list[Block] = []
     if result.validation.scores is not None:
-        blocks += _scores(result, result.validation.scores, still=still)
+        blocks += _score_blocks(result, result.validation.scores, still=still)
     if len(result.logs) > 1:
         names = ", ".join(f"{i + 1} {log.name}" for i, log in enumerate(result.logs))
         blocks.append(Text(f"Logs: {names}.", "muted"))
-    at = f"Wrench on the body at the origin of {result.estimate.frame_description}, in its axes"
-    measured = (
-        f"{at}, one mark a still pose. Measured: less the sensor offset of its log. Predicted: "
-        "from the attitude and the ten parameters."
-        if still
-        else f"{at}. Measured: low-passed, and less the sensor offset of its log. Predicted: from "
-        "the measured motion, low-passed alike, and the ten parameters of what moved."
+    wrench_caption = (
+        f"Wrench on the body at the origin of {result.estimate.frame_description}, in its axes: "
+        "measured, with the sensor offset subtracted, and predicted from the "
+        + (
+            "attitude, one mark for each static pose."
+            if still
+            else "measured motion, both low-passed."
+        )
     )
-    left = (
-        "Residual: measured wrench less the prediction, on a scale of its own. Noise alone looks "
-        "alike all along the log and is distributed about normally; structure that repeats with "
-        "the motion hints at contact, delay, a loose payload or a wrong frame."
+    residual_caption = (
+        "Residual, measured minus predicted wrench: noise alone is uniform along the log and "
+        "about normally distributed. Structure that repeats with the motion hints at contact, a "
+        "delay, a loose payload or a wrong frame."
     )
     if not still:
-        left += (
-            " The curves and their RMS also contain what the low-pass leaves above the cut-off, "
-            "which the errors above do not count."
+        residual_caption += (
+            " The curves and their RMS also contain the part above the cut-off that the low-pass "
+            "does not remove; the held-out errors do not."
         )
-    blocks.append(Pictures(wrench_columns(result), measured))
-    blocks.append(Pictures(residual_columns(result), left, _residual_table(result)))
+    blocks.append(Pictures(wrench_columns(result), wrench_caption))
+    blocks.append(Pictures(residual_columns(result), residual_caption, _residual_table(result)))
     return Section("fit", "How well it explains the logs", tuple(blocks))
 
 
-def _scores(result: FitResult, found: HeldOutScores, *, still: bool) -> list[Block]:
-    """Errors of what was held out, each beside its yardstick; R² and fitted errors are folded."""
+def _score_blocks(result: FitResult, scores: HeldOutScores, *, still: bool) -> list[Block]:
+    """Return held-out errors next to those expected from noise; R² and fitted errors folded."""
     moved = [result.estimate.moved_in(number).phi for number in range(len(result.logs))]
-    made = noise_rms(result.logs, np.array(moved), result.estimate.biases)
-    said = []
+    expected_rms = noise_rms(result.logs, np.array(moved), result.estimate.biases)
+    tiles = []
     for kind, unit, axes in _KINDS:
-        error, noise = (float(np.linalg.norm(of[axes])) for of in (found.rms, made))
-        beside = f"noise of the signals alone makes {_quantity(unit, noise)}" if noise else ""
-        said.append(Tile(f"{kind}, held-out error, RMS", _quantity(unit, error), beside))
-    more = Folded("R², and errors on the data fitted to", (_fitted_table(result, found),))
-    return [Tiles(tuple(said)), _held_out_table(found, made, still=still), more]
+        error, noise = (float(np.linalg.norm(rms[axes])) for rms in (scores.rms, expected_rms))
+        expected = f"expected from noise: {_quantity(unit, noise)}" if noise else ""
+        tiles.append(Tile(f"{kind}, held-out error, RMS", _quantity(unit, error), expected))
+    more = Folded("R² and errors on the fitted data", (_fitted_table(result, scores),))
+    return [Tiles(tuple(tiles)), _held_out_table(scores, expected_rms, still=still), more]
 
 
-def _held_out_table(found: HeldOutScores, made: Vec6, *, still: bool) -> ReportTable:
-    counted = (
-        "" if still else " All numbers are of the frequencies up to the cut-off, as in the fit."
-    )
-    scores = zip(_AXES, found.rms, made, found.normalised_rms, strict=True)
-    return table_of(
-        ("Axis", "RMS error", "Noise makes", "error / noise", "of the signal"),
+def _held_out_table(scores: HeldOutScores, expected_rms: Vec6, *, still: bool) -> ReportTable:
+    band = "" if still else " All numbers are of the frequencies up to the cut-off, as in the fit."
+    columns = zip(_AXES, scores.rms, expected_rms, scores.normalised_rms, strict=True)
+    return make_table(
+        ("Axis", "RMS error", "Expected from noise", "error / noise", "of the signal"),
         (
             (
                 name,
@@ -108,29 +107,29 @@ def _held_out_table(found: HeldOutScores, made: Vec6, *, still: bool) -> ReportT
                 significant(error / noise, 2) if noise else "–",
                 f"{significant(100.0 * share, 2)} %",
             )
-            for (name, unit), error, noise, share in scores
+            for (name, unit), error, noise, share in columns
         ),
-        f"Each of {found.folds} parts of the logs is left out in turn and predicted by a body "
-        "fitted to the rest. Noise makes: the error that noise of the wrench and the motion alone "
-        "would leave; beside it an error of about 1 is as good as the logs allow. Of the signal: "
-        f"the error over the standard deviation of the measured wrench.{counted}",
+        f"Held-out errors: each of {scores.folds} parts of the logs is predicted by a body fitted "
+        "to the other parts. Expected from noise: the error due to the noise of wrench and motion; "
+        "a ratio error / noise of about 1 is the best that the logs allow. Of the signal: "
+        f"the error relative to the standard deviation of the measured wrench.{band}",
     )
 
 
-def _fitted_table(result: FitResult, found: HeldOutScores) -> ReportTable:
-    fitted = ["RMS, fitted data"]
+def _fitted_table(result: FitResult, scores: HeldOutScores) -> ReportTable:
+    heads = ["RMS, fitted data"]
     if result.carrier is not None:
-        fitted = ["RMS, fitted, loaded", "RMS, fitted, unloaded"]
-    left = np.transpose([one.residual_rms for one in result.estimate.bodies])
-    fits = zip(_AXES, found.r_squared, left, strict=True)
-    return table_of(
-        ("Axis", "R²", *fitted),
+        heads = ["RMS, fitted, loaded", "RMS, fitted, unloaded"]
+    fitted_rms = np.transpose([body.residual_rms for body in result.estimate.bodies])
+    rows = zip(_AXES, scores.r_squared, fitted_rms, strict=True)
+    return make_table(
+        ("Axis", "R²", *heads),
         (
-            (name, nines(r_squared), *(_quantity(unit, one) for one in rms))
-            for (name, unit), r_squared, rms in fits
+            (name, format_r_squared(r_squared), *(_quantity(unit, value) for value in rms))
+            for (name, unit), r_squared, rms in rows
         ),
-        "An R² near 1 means that the axis is explained; one near or below 0 that it is not, as "
-        "where there is little but noise.",
+        "An R² near 1 means that the body explains the axis; near or below 0, that it does not, "
+        "for example because the axis contains little but noise.",
     )
 
 
@@ -140,79 +139,87 @@ def _quantity(unit: str, value: float) -> str:
 
 
 def _residual_table(result: FitResult) -> ReportTable:
-    """The curves of the residual in numbers."""
-    left = np.concatenate([prediction.residual for prediction in predict(result)])
-    rms, largest = np.sqrt(np.mean(left**2, axis=0)), np.abs(left).max(axis=0)
+    residual = np.concatenate([prediction.residual for prediction in predict_wrenches(result)])
+    rms, largest = np.sqrt(np.mean(residual**2, axis=0)), np.abs(residual).max(axis=0)
     rows = zip(_AXES, rms.tolist(), largest.tolist(), strict=True)
-    return table_of(
+    return make_table(
         ("Residual", "RMS", "largest"),
-        ((name, _quantity(unit, one), _quantity(unit, other)) for (name, unit), one, other in rows),
+        (
+            (name, _quantity(unit, typical), _quantity(unit, maximum))
+            for (name, unit), typical, maximum in rows
+        ),
     )
 
 
 _KINDS = (("Force", "N", FORCE_AXES), ("Torque", "N m", TORQUE_AXES))
-"""The two halves of a wrench: title, unit and columns."""
+"""Title, unit and columns of force and torque."""
 
 _AXES = tuple((f"{title.lower()} {axis}", unit) for title, unit, _ in _KINDS for axis in "xyz")
-"""Name and unit of each component."""
+"""Name and unit of each component of a wrench."""
 
-_FEWEST_FOR_HISTOGRAM = 100
-_EDGES = np.linspace(-5.2, 5.2, 27)
+_MIN_ROWS_FOR_HISTOGRAM = 100
+"""Minimum number of rows in motion for histograms of the residual."""
+
+_HISTOGRAM_EDGES = np.linspace(-5.2, 5.2, 27)
+"""Edges of the bins of a histogram, in units of the RMS."""
 
 
-def wrench(
-    result: FitResult, log: int | None = None, *, ax: PlaceT | None = None
-) -> Figure | PlaceT:
-    """Measured wrench, less the sensor offset, and predicted one on six axes, both filtered alike.
+def wrench(result: FitResult, log: int | None = None, *, ax: AxesT | None = None) -> Figure | AxesT:
+    """Plot the measured wrench without the sensor offset and the predicted one, equally filtered.
 
     Args:
         result: of a fit.
-        log: index of the only log to show; all, one after another, where not given.
-        ax: axes to draw on in place of a figure of its own, see `identify.plot`.
+        log: index of the only log to show; by default all logs one after another.
+        ax: axes to draw on instead of a new figure, see `identify.plot`.
     """
-    return compose(wrench_columns(require_logs(result, "wrench"), log), ax=ax)
+    return make_figure(wrench_columns(require_logs(result, "wrench"), log), ax=ax)
 
 
 def wrench_columns(result: FitResult, log: int | None = None) -> tuple[Column, ...]:
-    """The columns of `wrench`: force and torque."""
-    predictions = predict(result)
+    """Return the columns of the figure `wrench`: force and torque."""
+    predictions = predict_wrenches(result)
     return tuple(
-        _over_time(timeline, title, unit, columns, partial(_compared, predictions))
+        _time_column(timeline, title, unit, columns, partial(_wrench_panel, predictions))
         for timeline in timelines(result.logs, log)
         for title, unit, columns in _KINDS
     )
 
 
 def residuals(
-    result: FitResult, log: int | None = None, *, ax: PlaceT | None = None
-) -> Figure | PlaceT:
-    """Residual wrench on six axes over time, with its root mean square, and its distribution.
+    result: FitResult, log: int | None = None, *, ax: AxesT | None = None
+) -> Figure | AxesT:
+    """Plot the residual wrench over time with its root mean square, and its distribution.
 
     Args:
         result: of a fit.
-        log: index of the only log to show; all, one after another, where not given.
-        ax: axes to draw on in place of a figure of its own, see `identify.plot`.
+        log: index of the only log to show; by default all logs one after another.
+        ax: axes to draw on instead of a new figure, see `identify.plot`.
     """
-    return compose(residual_columns(require_logs(result, "residuals"), log), ax=ax)
+    return make_figure(residual_columns(require_logs(result, "residuals"), log), ax=ax)
 
 
 def residual_columns(result: FitResult, log: int | None = None) -> tuple[Column, ...]:
-    """The columns of `residuals`: force, torque and, where there are enough rows, histograms."""
-    values = [prediction.residual for prediction in predict(result)]
-    shown = timelines(result.logs, log)
+    """Return the columns of `residuals`: force, torque and, for enough rows, histograms."""
+    values = [prediction.residual for prediction in predict_wrenches(result)]
+    all_timelines = timelines(result.logs, log)
     columns = [
-        _over_time(timeline, f"{title} residual", unit, axes, partial(_left, values))
-        for timeline in shown
+        _time_column(timeline, f"{title} residual", unit, axes, partial(_residual_panel, values))
+        for timeline in all_timelines
         for title, unit, axes in _KINDS
     ]
-    moving = [values[index] for line in shown if not line.still for index, _, _ in line.spans]
-    if sum(map(len, moving)) >= _FEWEST_FOR_HISTOGRAM:
-        together = np.concatenate(moving)
-        columns += [_distribution(together[:, axes], title) for title, _, axes in _KINDS]
+    moving = [
+        values[index]
+        for timeline in all_timelines
+        if not timeline.still
+        for index, _, _ in timeline.spans
+    ]
+    if sum(map(len, moving)) >= _MIN_ROWS_FOR_HISTOGRAM:
+        residual = np.concatenate(moving)
+        columns += [_histogram(residual[:, axes], title) for title, _, axes in _KINDS]
     return tuple(columns)
 
 
-def _over_time(
+def _time_column(
     timeline: Timeline,
     title: str,
     unit: str,
@@ -224,15 +231,15 @@ def _over_time(
     return Column(timeline.titled(title), timeline.label, panels, link=timeline.link)
 
 
-def _compared(
+def _wrench_panel(
     predictions: Sequence[Prediction], timeline: Timeline, name: str, unit: str, axis: int
 ) -> Panel:
-    shown = [predictions[index] for index, _, _ in timeline.spans]
-    scale = prefixed(unit, max(float(np.abs(one.measured[:, axis]).max()) for one in shown))
+    plotted = [predictions[index] for index, _, _ in timeline.spans]
+    scale = prefixed(unit, max(float(np.abs(log.measured[:, axis]).max()) for log in plotted))
 
     def draw(axes: Axes) -> None:
-        measured = timeline.trace([one.measured[:, axis] / scale.factor for one in predictions])
-        predicted = timeline.trace([one.predicted[:, axis] / scale.factor for one in predictions])
+        measured = timeline.trace([log.measured[:, axis] / scale.factor for log in predictions])
+        predicted = timeline.trace([log.predicted[:, axis] / scale.factor for log in predictions])
         wide = {"ls": "-", "lw": 2.0}
         thin = {"lw": 0.9, "ls": (0, DASHES)}
         if timeline.still:
@@ -245,39 +252,43 @@ def _compared(
     return Panel(draw, f"{name} [{scale.name}]")
 
 
-def _left(values: Sequence[Array], timeline: Timeline, name: str, unit: str, axis: int) -> Panel:
-    shown = np.concatenate([values[index][:, axis] for index, _, _ in timeline.spans])
-    scale = prefixed(unit, float(np.abs(shown).max()))
-    level = scale.of(float(np.sqrt(np.mean(shown**2))))
+def _residual_panel(
+    values: Sequence[Array], timeline: Timeline, name: str, unit: str, axis: int
+) -> Panel:
+    residual = np.concatenate([values[index][:, axis] for index, _, _ in timeline.spans])
+    scale = prefixed(unit, float(np.abs(residual).max()))
+    rms = scale.of(float(np.sqrt(np.mean(residual**2))))
 
     def draw(axes: Axes) -> None:
-        axes.axhspan(-level, level, color=BAND, lw=0.0, label="± RMS")
+        axes.axhspan(-rms, rms, color=BAND, lw=0.0, label="± RMS")
         axes.axhline(0.0, color=MUTED, lw=0.7)
-        x, y = timeline.trace([one[:, axis] / scale.factor for one in values])
+        x, y = timeline.trace([log[:, axis] / scale.factor for log in values])
         look = {"ls": "-", "lw": 0.7}
         if timeline.still:
             look = {"marker": "o", "ls": "", "ms": 4.5, "mew": 0.0}
         axes.plot(x, y, color=ESTIMATE, label="measured − predicted", **look)
-        largest = max(float(np.nanmax(np.abs(y))), level, np.finfo(float).tiny)
+        largest = max(float(np.nanmax(np.abs(y))), rms, np.finfo(float).tiny)
         axes.set_ylim(-1.12 * largest, 1.12 * largest)
         mark_logs(axes, timeline, numbered=axis % 3 == 0, lift=14.0)
 
-    note = f"RMS {significant(level, 3)} {scale.name}"
+    note = f"RMS {significant(rms, 3)} {scale.name}"
     return Panel(draw, f"{name} [{scale.name}]", note)
 
 
-def _distribution(values: Array, title: str) -> Column:
+def _histogram(values: Array, title: str) -> Column:
     rms = np.sqrt(np.mean(values**2, axis=0))
-    # What lies beyond the axis is counted at its ends.
-    inside = np.clip(values / np.where(rms > 0.0, rms, 1.0), _EDGES[0], _EDGES[-1])
+    # Values beyond the axis are counted in the outermost bins.
+    inside = np.clip(
+        values / np.where(rms > 0.0, rms, 1.0), _HISTOGRAM_EDGES[0], _HISTOGRAM_EDGES[-1]
+    )
 
     def draw(axes: Axes) -> None:
-        fine = np.linspace(_EDGES[0], _EDGES[-1], 101)
+        fine = np.linspace(_HISTOGRAM_EDGES[0], _HISTOGRAM_EDGES[-1], 101)
         bell = np.exp(-0.5 * fine**2) / np.sqrt(2.0 * np.pi)
         axes.fill_between(fine, bell, color=BAND, lw=0.0, label="normal")
-        middles = 0.5 * (_EDGES[:-1] + _EDGES[1:])
+        middles = 0.5 * (_HISTOGRAM_EDGES[:-1] + _HISTOGRAM_EDGES[1:])
         for (name, color, dashes), column in zip(AXES, inside.T, strict=True):
-            density = np.histogram(column, _EDGES, density=True)[0]
+            density = np.histogram(column, _HISTOGRAM_EDGES, density=True)[0]
             axes.plot(middles, density, color=color, ls=dashes, lw=1.3, label=name)
         axes.set_ylim(bottom=0.0)
 
@@ -287,7 +298,7 @@ def _distribution(values: Array, title: str) -> Column:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """Measured and predicted wrench on the body at Bo in B, filtered alike [N, N m].
+    """Measured and predicted wrench on the body at Bo in B, equally filtered [N, N m].
 
     Attributes:
         measured: sensor offset removed, shape (n, 6).
@@ -299,16 +310,16 @@ class Prediction:
 
     @property
     def residual(self) -> Vec6:
-        """Measured less predicted, shape (n, 6)."""
+        """Measured minus predicted wrench, shape (n, 6)."""
         return self.measured - self.predicted
 
 
-def predict(result: FitResult) -> tuple[Prediction, ...]:
-    """The prediction for each log, in their order, by what moved in it."""
+def predict_wrenches(result: FitResult) -> tuple[Prediction, ...]:
+    """Predict the wrench of each log from the body, or bodies, that moved in it."""
     estimate = result.estimate
     return tuple(
         Prediction(
-            # The filter acted on the constant too, so the offset goes with the first column.
+            # The filter acted on the constant too, so the offset multiplies the first column.
             measured=log.wrench - log.rows[:, :1] * offset,
             predicted=np.asarray(log.features @ (FEATURE_TENSOR @ estimate.moved_in(number).phi)),
         )

@@ -75,7 +75,7 @@ def test_the_points_of_a_body_make_its_inertia_known_where_a_slow_log_does_not(f
     assert known["certificate"]["optimal_for"] == "the data and the prior"
     assert known["provenance"]["options"]["prior"]["kind"] == "shape"
     assert 0.0 < known["provenance"]["options"]["prior"]["means"]["outline"] <= 2.0
-    assert "prior's share of what is known" in " ".join(printed.split())
+    assert "share of the prior in the information" in " ".join(printed.split())
     assert "Prior: shape of tool.csv" in printed
     assert "likeliest by the log: density" in printed
     true = TRUTH.inertia_about_com

@@ -97,11 +97,11 @@ def test_plots_zoom_together_the_body_turns_and_texts_are_copied(fitted, visit, 
 
 
 def test_values_under_the_pointer_match_the_log(fitted, visit, tmp_path):
-    from identify.reporting.wrenches import predict
+    from identify.reporting.wrenches import predict_wrenches
 
     seen = visit(with_script(report(fitted, tmp_path / "report.html"), ACT))
     time, *values = re.findall(r"−?\d+\.\d+", measured(seen)["read"].replace("−", "-"))
-    (prediction,), (log,) = predict(fitted), fitted.logs
+    (prediction,), (log,) = predict_wrenches(fitted), fitted.logs
     place = abs(log.time - float(time)).argmin()
     pairs = zip(prediction.measured[place, :3], prediction.predicted[place, :3], strict=True)
     assert [abs(value) for pair in pairs for value in pair] == pytest.approx(

@@ -96,7 +96,7 @@ def test_report_shows_payload_and_carrier(out):
     text = (out / "report.html").read_text(encoding="utf-8")
     assert "<h1>Inertia of a payload and its carrier</h1>" in text
     titles = (
-        *("May the payload be used?", "May the carrier be used?", "The payload", "The carrier"),
+        *("Is the payload usable?", "Is the carrier usable?", "The payload", "The carrier"),
         *("Use the payload", "Use the carrier"),
     )
     order = [text.index(f"<h2>{title}</h2>") for title in titles]

@@ -5,14 +5,14 @@ import numpy as np
 import pytest
 
 from identify.inertia import InertialParameters
-from identify.reporting.body_picture import body_drawing, semi_axes
+from identify.reporting.body_picture import body_drawing, ellipsoid_semi_axes
 from identify.spatial import BodyFrame, Pose
 from tests.reporting.page import Page
 
 
 def test_the_ellipsoid_has_the_mass_and_the_inertia(result):
     estimate = result.estimate
-    a, b, c = semi_axes(estimate)
+    a, b, c = ellipsoid_semi_axes(estimate)
     solid = estimate.mass / 5.0 * np.array([b**2 + c**2, a**2 + c**2, a**2 + b**2])
     np.testing.assert_allclose(solid, [axis.moment for axis in estimate.principal_axes])
     axes = np.array([axis.direction for axis in estimate.principal_axes])
@@ -43,7 +43,7 @@ def test_flange_is_drawn_when_known(result):
     known = BodyFrame("wrist", Pose(np.eye(3), np.array([0.0, 0.0, -0.05])))
     drawn = body_drawing(replace(result.estimate, frames=known))
     assert ">flange<" in drawn.svg
-    assert "The flange is where the schema has it" in drawn.caption
+    assert "The flange is placed by the schema" in drawn.caption
     assert ">flange<" not in body_drawing(result.estimate).svg
 
 

@@ -6,7 +6,7 @@ import pytest
 from defusedxml import ElementTree
 from matplotlib.figure import Figure
 
-from identify.reporting.canvas import Column, Panel, decades, name_rows, style
+from identify.reporting.canvas import Column, Panel, label_rows, set_log_scale, style
 from identify.reporting.drawing import svg
 from identify.reporting.motion import excitation_columns
 from identify.reporting.precision import parameter_columns, source_columns
@@ -102,9 +102,9 @@ def test_numbers_of_ticks_are_their_places(scale, low):
     axis = Scale(7, 0.0)
     axis.low, axis.high = low * scale, (low + 1.7) * scale
     ticks = axis.ticks(270.0, 8.0, along=True)
-    assert 2 <= len(ticks.places) <= 8
+    assert 2 <= len(ticks.values) <= 8
     shown = [float(label.replace("−", "-")) for label in ticks.labels]
-    np.testing.assert_allclose(shown, ticks.places, rtol=1e-5, atol=1e-9 * scale)
+    np.testing.assert_allclose(shown, ticks.values, rtol=1e-5, atol=1e-9 * scale)
     assert len(set(ticks.labels)) == len(ticks.labels)
 
 
@@ -119,8 +119,8 @@ def test_text_from_logs_is_escaped():
 
     def draw(axes):
         axes.set_xlim(1.0, 100.0)
-        decades(axes)
-        name_rows(axes, [hostile], [hostile])
+        set_log_scale(axes)
+        label_rows(axes, [hostile], [hostile])
         axes.plot([1.0], [0.0], "o", color="red", label=hostile)
 
     drawn = svg(Column(hostile, hostile, (Panel(draw, hostile, hostile),)), "key")

@@ -14,10 +14,10 @@ from identify.errors import ProblemError
 from identify.exchange import read_estimate
 from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.reporting import plot
-from identify.reporting.canvas import decades
-from identify.reporting.motion import excited
+from identify.reporting.canvas import set_log_scale
+from identify.reporting.motion import feature_rms
 from identify.reporting.timeline import timelines
-from identify.reporting.wrenches import predict
+from identify.reporting.wrenches import predict_wrenches
 
 RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 UNIT = re.compile(r"\[[^\]]+\]")
@@ -120,13 +120,13 @@ def test_the_residual_matches_the_estimate(case):
     """By the regressor, sample by sample; its size is that of slow rows and of some noise above."""
     estimate = case.result.estimate
     for log, shown, offset in zip(
-        case.result.logs, predict(case.result), estimate.biases, strict=True
+        case.result.logs, predict_wrenches(case.result), estimate.biases, strict=True
     ):
         Y = np.tensordot(log.features, FEATURE_TENSOR, axes=1)
         left = log.wrench - Y @ estimate.parameters.phi - log.rows[:, :1] * offset
         slack = 1e-12 * np.abs(log.wrench).max()
         np.testing.assert_allclose(shown.residual, left, rtol=0.0, atol=slack)
-    residual = np.concatenate([one.residual for one in predict(case.result)])
+    residual = np.concatenate([one.residual for one in predict_wrenches(case.result)])
     rms = np.sqrt(np.mean(residual**2, axis=0))
     slack = 1e-9 * np.abs(np.concatenate([log.wrench for log in case.result.logs])).max()
     assert (rms + slack > 0.8 * estimate.residual_rms).all()
@@ -146,7 +146,7 @@ def test_lines_break_at_gaps_and_between_logs(case):
 
 
 def test_excitation_subtracts_mean_when_bias_is_fitted(case):
-    motion, noise = excited(case.result)
+    motion, noise = feature_rms(case.result)
     features = [log.features for log in case.result.logs]
     together = np.concatenate(features)
     expected = {
@@ -164,7 +164,7 @@ def test_decades_are_labelled_with_their_values(scale, width):
     figure = Figure()
     axes = figure.add_axes((0.1, 0.1, 0.8, 0.8))
     axes.set_xlim(scale, width * scale)
-    decades(axes)
+    set_log_scale(axes)
     FigureCanvasAgg(figure).draw()
     low, high = axes.get_xlim()
     labels = {

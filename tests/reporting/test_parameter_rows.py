@@ -48,32 +48,33 @@ def test_the_ten_about_the_centre_of_mass(case):
 
 def test_shown_numbers_are_rounded_values(case):
     for row in parameter_rows(case.result.estimate, case.truth):
-        factor = factor_of(row.shown.unit, row.unit)
-        last = 10.0 ** -len(row.shown.value.partition(".")[2])
-        assert abs(float(row.shown.value) - row.value / factor) <= 0.5001 * last
-        assert abs(float(row.shown.truth) - row.truth / factor) <= 0.5001 * last
-        assert abs(float(row.shown.error) - row.error / factor) <= 0.5001 * last
-        if row.shown.interval.startswith("±"):
+        factor = factor_of(row.formatted.unit, row.unit)
+        last = 10.0 ** -len(row.formatted.value.partition(".")[2])
+        assert abs(float(row.formatted.value) - row.value / factor) <= 0.5001 * last
+        assert abs(float(row.formatted.truth) - row.truth / factor) <= 0.5001 * last
+        assert abs(float(row.formatted.error) - row.error / factor) <= 0.5001 * last
+        if row.formatted.interval.startswith("±"):
             half = row.half_width / factor
-            shown = float(row.shown.interval[2:])
+            shown = float(row.formatted.interval[2:])
             assert abs(shown - half) <= max(0.051 * half, 0.5)
 
 
 def test_a_parameter_of_the_default_body_never_looks_measured(still):
     rows = {row.name: row for row in parameter_rows(still.estimate)}
     for name in ("Ixx", "Iyz", "Icxx", "Icyz"):
-        assert not rows[name].measured
+        assert not rows[name].from_data
         assert rows[name].interval is None
         assert rows[name].half_width is None
-        assert rows[name].shown.interval == "unidentifiable"
-    assert rows["m"].measured
-    assert rows["cz"].shown.interval.startswith("± ")
+        assert rows[name].formatted.interval == "unidentifiable"
+    assert rows["m"].from_data
+    assert rows["cz"].formatted.interval.startswith("± ")
 
 
 def test_a_given_mass_has_no_interval_to_show(case_of):
     case = case_of("a gap, mass given")
     mass = parameter_rows(case.result.estimate, case.truth)[0]
-    assert (mass.shown.value, mass.shown.interval, mass.outside) == ("1.3", "given", False)
+    assert (mass.formatted.value, mass.formatted.interval) == ("1.3", "given")
+    assert not mass.truth_outside_interval
 
 
 def test_true_value_outside_interval_is_marked(result):
@@ -83,13 +84,13 @@ def test_true_value_outside_interval_is_marked(result):
         phi = estimate.parameters.phi.copy()
         phi[0] += 0.5 * shift * (high - low)
         rows = parameter_rows(estimate, InertialParameters(phi))
-        assert rows[0].outside is outside
+        assert rows[0].truth_outside_interval is outside
 
 
 def test_an_asymmetric_interval_shows_both_bounds(result):
     intervals = {**result.estimate.intervals, "m": (1.1, 1.9)}
     rows = parameter_rows(replace(result.estimate, intervals=intervals))
-    assert rows[0].shown.interval == "1.10 … 1.90"
+    assert rows[0].formatted.interval == "1.10 … 1.90"
 
 
 def test_values_of_zero_are_in_the_unit_of_their_intervals(result):
@@ -97,7 +98,7 @@ def test_values_of_zero_are_in_the_unit_of_their_intervals(result):
     about = InertialParameters([m, 1e-17, -1e-17, 0.0, Ixx, Ixy, Ixz, Iyy, Iyz, Izz])
     intervals = {**result.estimate.intervals, **dict.fromkeys(("hx", "hy", "hz"), (-3e-4, 3e-4))}
     estimate = replace(result.estimate, parameters=about, intervals=intervals)
-    rows = {row.name: row.shown for row in parameter_rows(estimate)}
+    rows = {row.name: row.formatted for row in parameter_rows(estimate)}
     shown = rows["hx"]
     assert (shown.unit, shown.value, shown.interval) == ("10⁻⁶ kg m", "0", "± 300")
 
@@ -111,6 +112,6 @@ def test_rows_of_a_file_that_holds_nothing_but_a_body(tmp_path):
     path = tmp_path / "body.json"
     path.write_text('{"phi": [2, 0.1, 0, 0, 0.02, 0, 0, 0.03, 0, 0.03]}')
     rows = parameter_rows(read_estimate(path))
-    assert rows[0].shown.value == "2.000000"
-    assert {row.shown.interval for row in rows} == {""}
-    assert all(row.measured for row in rows)
+    assert rows[0].formatted.value == "2.000000"
+    assert {row.formatted.interval for row in rows} == {""}
+    assert all(row.from_data for row in rows)

@@ -13,9 +13,9 @@ from identify.estimation.variance import SOURCES
 from identify.findings import Finding
 from identify.inertia import PHI
 from identify.reporting import page as page_module, parameter_rows, report
-from identify.reporting.body import scale_in_words
+from identify.reporting.body import scale_error_in_words
 from identify.reporting.page import report_html
-from identify.reporting.precision import _OF_SOURCES
+from identify.reporting.precision import _SOURCE_MEANINGS
 from identify.reporting.result import verdict_in_words
 from tests.reporting.page import Page
 
@@ -57,18 +57,19 @@ def renamed(result, name: str):
 def test_report_contains_every_parameter(case, page):
     for row in parameter_rows(case.result.estimate, case.truth):
         symbol = f"Ic,{row.name[2:]}" if row.name.startswith("Ic") else row.name
-        ((_, unit, value, interval, decided_by, truth, error),) = page.rows(symbol, row.shown.unit)
-        assert (unit, value, truth) == (row.shown.unit, row.shown.value, row.shown.truth)
-        assert error == row.shown.error + (" *" if row.outside else "")
+        texts = row.formatted
+        ((_, unit, value, interval, decided_by, truth, error),) = page.rows(symbol, texts.unit)
+        assert (unit, value, truth) == (texts.unit, texts.value, texts.truth)
+        assert error == texts.error + (" *" if row.truth_outside_interval else "")
         if row.decided_by in ("data", "constraint"):
-            assert (interval, decided_by) == (row.shown.interval, row.decided_by)
+            assert (interval, decided_by) == (texts.interval, row.decided_by)
 
 
 def test_unidentified_parameters_are_muted_and_labelled(case, page):
     for row in parameter_rows(case.result.estimate, case.truth):
         symbol = f"Ic,{row.name[2:]}" if row.name.startswith("Ic") else row.name
         (place,) = (
-            i for i, cells in enumerate(page.cells) if cells[:2] == [symbol, row.shown.unit]
+            i for i, cells in enumerate(page.cells) if cells[:2] == [symbol, row.formatted.unit]
         )
         assert page.muted[place] == (row.decided_by == "default")
         if row.decided_by == "default":
@@ -86,10 +87,10 @@ def test_contact_search_is_mentioned_for_moving_logs_only(case, page):
 
 def test_effect_of_one_percent_scale_error_is_shown_when_not_in_intervals(case, page):
     estimate = case.result.estimate
-    said = "readings of the sensor that are 1 % too large make"
+    said = "a scale error of the sensor of +1 % makes"
     assert page.text.count(said) == len(estimate.bodies)
     counted = replace(estimate, interval_kind=f"95 %; {GIVEN}")
-    assert scale_in_words(counted) == []
+    assert scale_error_in_words(counted) == []
     if estimate.decided_by["m"] == "data":
         assert "mass, first moments and inertia 1 % too large" in page.text
 
@@ -112,7 +113,8 @@ def test_findings_and_missing_parts_are_visible(case, page):
 def test_verdict_lists_consistency_identifiability_and_fit_separately(case, page):
     said = verdict_in_words(case.result)
     assert page.rows("Usable", said.usable)
-    assert page.rows("Possible", "yes, some distribution of mass has these parameters")
+    assert page.rows("Physically consistent", said.possible)
+    assert said.possible == "yes, some distribution of mass has these parameters"
     assert page.rows("Identifiable", said.identifiable)
     (explained,) = page.rows("Explains the data")
     assert said.explains_data.startswith(explained[1])
@@ -202,7 +204,7 @@ def test_variance_sources_are_shown_when_noise_was_estimated(case, page):
                 break
         else:
             assert name in PHI[1:], f"no row of the sources of {name}"
-    for source, said in _OF_SOURCES.items():
+    for source, said in _SOURCE_MEANINGS.items():
         assert (said in page.text) == (source in there)
 
 

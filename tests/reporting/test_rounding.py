@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 
 from identify.reporting.content import prose
 from identify.reporting.rounding import (
-    MOST_DIGITS,
+    MAX_DIGITS,
     decimals_for,
     fixed,
     prefixed,
@@ -24,8 +24,8 @@ def test_two_digits_of_the_half_width(half, largest):
     decimals = decimals_for(half, largest)
     digits = 1 + math.floor(math.log10(largest)) + decimals
     assert decimals >= 0
-    assert decimals == 0 or digits <= MOST_DIGITS
-    if digits < MOST_DIGITS and decimals > 0:
+    assert decimals == 0 or digits <= MAX_DIGITS
+    if digits < MAX_DIGITS and decimals > 0:
         assert 10.0 <= half * 10.0**decimals * (1.0 + 1e-12) < 100.0 * (1.0 + 1e-9)
 
 

@@ -17,10 +17,10 @@ def test_printed_table_contains_every_number(case):
     assert max(map(len, lines)) <= 80
     for row in parameter_rows(case.result.estimate, case.truth):
         (line,) = (line for line in lines if line.split()[:1] == [row.name])
-        shown = row.shown
+        shown = row.formatted
         for text in (shown.unit, shown.value, shown.interval, row.decided_by, shown.truth):
             assert text in line
-        assert (f"{shown.error}*" in line) == row.outside
+        assert (f"{shown.error}*" in line) == row.truth_outside_interval
 
 
 def test_printed_table_states_interval_kind(result):

@@ -11,7 +11,7 @@ from identify.reporting.body import certificate_blocks
 from identify.reporting.content import Folded
 from identify.reporting.precision import parameter_columns
 from identify.reporting.replays import replay_columns
-from identify.reporting.wrenches import explained_section, predict
+from identify.reporting.wrenches import explained_section, predict_wrenches
 from tests.reporting.conftest import BIAS, BODY, SENSOR
 
 TOOL = InertialParameters.from_com(0.5, [0.0, 0.02, 0.15], np.diag([1e-3, 1.2e-3, 0.8e-3]))
@@ -37,7 +37,7 @@ def both() -> FitResult:
 
 
 def test_predicted_wrench_uses_moving_bodies(both):
-    for one in predict(both):
+    for one in predict_wrenches(both):
         assert np.sqrt(np.mean(one.residual[:, :3] ** 2)) < SENSOR.force
         assert np.abs(one.predicted[:, :3]).max() > 10.0
 

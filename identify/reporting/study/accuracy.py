@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from identify.arrays import Array, Flags
-from identify.reporting.canvas import ESTIMATE, INK, OTHER, Column, Panel, compose, decades
+from identify.reporting.canvas import (
+    ESTIMATE,
+    INK,
+    OTHER,
+    Column,
+    Panel,
+    make_figure,
+    set_log_scale,
+)
 from identify.reporting.study.rows import StudyRows, code, of_logs, setting
 from identify.studies.metrics import Heading, find_heading
 
@@ -46,7 +54,7 @@ class StudyFigure:
     @property
     def figure(self) -> Figure:
         """Itself, drawn by matplotlib."""
-        return compose(self.columns, across=2)
+        return make_figure(self.columns, across=2)
 
 
 def clipped(text: str, room: int) -> str:
@@ -216,7 +224,7 @@ def _draw(axes: Axes, axis: _Axis, spreads: dict[str, _Spread], heading: Heading
     if not heading.spread:
         axes.set_ylim(-0.04 * heading.factor, 1.04 * heading.factor)
     elif any(np.isfinite(spread.middle).any() for spread in spreads.values()):
-        decades(axes, upward=True)
+        set_log_scale(axes, vertical=True)
     else:
         axes.set_yticks([])
         axes.set_yticks([], minor=True)
@@ -229,7 +237,7 @@ def _scale_across(axes: Axes, axis: _Axis) -> None:
         axes.set_xticks(values, list(map(str, axis.names)))
     elif axis.logarithmic:
         axes.set_xlim(values.min() / 1.2, values.max() * 1.2)
-        decades(axes)
+        set_log_scale(axes)
     else:
         margin = 0.06 * float(np.ptp(values))
         axes.set_xlim(values.min() - margin, values.max() + margin)

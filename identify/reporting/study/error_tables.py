@@ -10,7 +10,7 @@ import numpy as np
 
 from identify.catalog import dataset_path
 from identify.errors import DatasetError
-from identify.reporting.content import ReportTable, Section, Text, Tile, Tiles, Tone, table_of
+from identify.reporting.content import ReportTable, Section, Text, Tile, Tiles, Tone, make_table
 from identify.reporting.study.rows import (
     StudyRows,
     code,
@@ -69,7 +69,7 @@ def _table(rows: StudyRows) -> ReportTable | None:
         "would be wider."
     )
     heads = ("estimator", *(find_heading(name).text for name in metrics))
-    return table_of(heads, lines, caption)
+    return make_table(heads, lines, caption)
 
 
 def score(part: pd.DataFrame, metric: str, said: Callable[[str, float], str] = shown) -> str:
@@ -148,7 +148,7 @@ def scores(rows: StudyRows) -> Section | None:
         notes.append("The published scores are not on this machine.")
     if rows.study is not None and rows.study.note:
         notes.append(rows.study.note)
-    return Section("scores", "Scores", (table_of(heads, lines, words=2), *map(Text, notes)))
+    return Section("scores", "Scores", (make_table(heads, lines, words=2), *map(Text, notes)))
 
 
 def _common(part: pd.DataFrame) -> pd.DataFrame:
@@ -185,7 +185,7 @@ def by_setting(rows: StudyRows) -> Section | None:
             if place in parts
         ]
         heads = (setting(column), "perturbation", "estimator", *names, "failed")
-        blocks += [Text(f"By {setting(column).split(' [')[0]}:"), table_of(heads, lines, words=3)]
+        blocks += [Text(f"By {setting(column).split(' [')[0]}:"), make_table(heads, lines, words=3)]
     return Section("by-option", "By option of the logs", tuple(blocks)) if blocks else None
 
 
@@ -222,7 +222,7 @@ def by_log(rows: StudyRows) -> Section | None:
             if place in parts
         ]
         blocks.append(Text(f"Estimator {code(estimator)}:"))
-        blocks.append(table_of(heads, lines, more, words=len(words)))
+        blocks.append(make_table(heads, lines, more, words=len(words)))
     return Section("by-log", "By log", tuple(blocks))
 
 
@@ -242,7 +242,7 @@ def targets(rows: StudyRows) -> Section | None:
         return None
     lines = target_lines(rows, rows.study.targets)
     heads = ("estimator", "mean of", "perturbation", "reached", "target", "met")
-    return Section("targets", "Targets", (table_of(heads, lines, words=3),))
+    return Section("targets", "Targets", (make_table(heads, lines, words=3),))
 
 
 def target_lines(rows: StudyRows, wanted: Sequence[Target]) -> list[tuple[str, ...]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from identify.reporting.canvas import BAND, ESTIMATE, INK, MUTED, Column, Panel
-from identify.reporting.content import ReportTable, Section, Text, table_of
+from identify.reporting.content import ReportTable, Section, Text, make_table
 from identify.reporting.study.accuracy import (
     NOTE_ROOM,
     TITLE_ROOM,
@@ -65,8 +65,8 @@ def coverage(rows: StudyRows) -> Section | None:
         lines = [line for label, part in parts for line in _lines(part, label, names)]
         if lines:
             blocks.append(Text(f"Estimator {code(estimator)}:"))
-            blocks.append(table_of(_JUDGED, [line for line in judged if line]))
-            blocks.append(table_of(("perturbation", "", *names), lines, words=2))
+            blocks.append(make_table(_JUDGED, [line for line in judged if line]))
+            blocks.append(make_table(("perturbation", "", *names), lines, words=2))
             few |= dict.fromkeys(trials for _, part in parts for trials in _trials(part, names))
     if not blocks:
         return None

@@ -18,10 +18,10 @@ from identify.reporting.content import (
     ReportTable,
     Section,
     Text,
-    grouped,
+    make_table,
     row,
-    table_of,
     terminal_lines,
+    with_headings,
 )
 from identify.reporting.study.accuracy import StudyFigure, accuracy_figures
 from identify.reporting.study.error_tables import (
@@ -138,7 +138,7 @@ def _messages(subset: pd.DataFrame, what: str) -> ReportTable:
     heads = ("estimator", "perturbation", "trials", "logs", what)
     left = len(found) - _MOST_MESSAGES
     more = f"… and {left} other messages." if left > 0 else ""
-    return table_of(heads, lines, more, words=5)
+    return make_table(heads, lines, more, words=5)
 
 
 def times(rows: StudyRows) -> Section | None:
@@ -161,7 +161,7 @@ def times(rows: StudyRows) -> Section | None:
         f"{number(prepare)} ms. Solver none: the least-squares estimate was consistent already."
     )
     heads = ("estimator", "median ms a fit", "95th percentile", "solved by")
-    return Section("times", "Times", (table_of(heads, lines), Text(said)))
+    return Section("times", "Times", (make_table(heads, lines), Text(said)))
 
 
 STUDY_PACKAGES = (
@@ -244,8 +244,8 @@ def scores_text(
         trials.setdefault(groups[-1], []).append(len(part))
     titles = {group: _counted(group, min(of), max(of)) for group, of in trials.items()}
     heads = ["", *(find_heading(name).short_text for name in names), "failed"]
-    shown = grouped([titles[group] for group in groups], lines)
-    text = [*terminal_lines(table_of(heads, shown))]
+    shown = with_headings([titles[group] for group in groups], lines)
+    text = [*terminal_lines(make_table(heads, shown))]
     if any("[" in cell.text for line in lines for cell in line.cells[1:]):
         text.append("[low, high]: 95 % interval over trials, as summary.html has it")
     if partial:
@@ -277,7 +277,7 @@ def comparison_text(frame: pd.DataFrame, first: str, second: str) -> str:
         cells += [better if better == "–" else f"{better} %", str(record["pairs"])]
         groups.append(str(record["perturbation"]))
         lines.append(row(find_heading(metric).short_text, *cells))
-    shown = terminal_lines(table_of(heads, grouped(groups, lines)))
+    shown = terminal_lines(make_table(heads, with_headings(groups, lines)))
     return "\n".join([f"A: {first}", f"B: {second}", *shown, *_alike(same), *_notes(other)])
 
 

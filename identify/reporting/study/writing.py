@@ -18,9 +18,9 @@ from identify.reporting.content import (
     Section,
     Text,
     Tiles,
-    in_pieces,
-    markdown,
-    page_of,
+    markdown_table,
+    render_page,
+    split_columns,
 )
 from identify.reporting.study.accuracy import StudyFigure
 
@@ -40,7 +40,7 @@ def markdown_of(section: Section | None) -> str:
             said = ([f"- {one.label}: {one.value}", one.detail] for one in block.tiles)
             parts.append("\n".join(", ".join(filter(None, words)) for words in said))
         elif isinstance(block, ReportTable):
-            parts += [markdown(block), *[block.caption] * bool(block.caption)]
+            parts += [markdown_table(block), *[block.caption] * bool(block.caption)]
     return "\n\n".join(parts)
 
 
@@ -56,7 +56,7 @@ def html_of(title: str, sections: Iterable[Section], figures: Sequence[StudyFigu
         Section(one.name, one.title, (Pictures(one.columns, _bare(one.caption)),))
         for one in figures
     ]
-    return page_of("study.html", shown, title=title)
+    return render_page("study.html", shown, title=title)
 
 
 def _plain(block: Block) -> Block:
@@ -78,7 +78,7 @@ def _pieces(block: Block) -> Iterator[Block]:
         for i, head in enumerate(block.head)
     ]
     words = sum(head.look != "number" for head in block.head)  # these come first
-    pieces = in_pieces(widths[words:], max(_PAPER - sum(widths[:words]), 40))
+    pieces = split_columns(widths[words:], max(_PAPER - sum(widths[:words]), 40))
     for piece in pieces:
         own = (*range(words), *(words + i for i in piece))
         yield ReportTable(
