@@ -111,10 +111,11 @@ def checked_inertia(body: ArrayLike) -> Mat33:
     good = moments[..., 0] > _WITHOUT_INERTIA * moments[..., 2]
     if not np.all(good):
         where = first_of(~good)
+        listed = ", ".join(f"{moment:.4g}" for moment in moments[where])
         raise SimulationError(
-            f"the body{format_batch_index(where)} has no inertia about some axis (a point or "
-            f"a rod): its principal moments are "
-            f"{', '.join(f'{moment:.4g}' for moment in moments[where])} kg m², and its rotation about that axis is not determined"
+            f"the body{format_batch_index(where)} has no inertia about some axis (a point or a "
+            f"rod): its principal moments are {listed} kg m², and its rotation about that axis is "
+            f"not determined"
         )
     return tensor
 
