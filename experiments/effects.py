@@ -1,4 +1,4 @@
-"""How well small faults are fitted with the body: coverage, width, verdicts and errors.
+"""Accuracy of small faults fitted with the body: coverage, width, verdicts and errors.
 
 python experiments/effects.py -o reports/effects.md [--count 40] [--only delay] [--workers 1]
 """

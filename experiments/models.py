@@ -33,7 +33,7 @@ from identify.files import digest, write_text
 HASHES = Path(__file__).resolve().parents[1] / "tests/exchange/models/robots.sha256"
 _SIX = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 DENSITY = 1000.0
-"""Of links without a mass [kg/m³]."""
+"""Density assumed for links without a mass [kg/m³]."""
 
 _SHAPES = re.compile(rb"<!--.*?-->|<(visual|collision|mujoco)\b(?:[^>]*/>|.*?</\1>)", re.DOTALL)
 
@@ -44,7 +44,7 @@ HOW = (
 
 
 class Count(NamedTuple):
-    """What came of the inertials of all models, by program."""
+    """Counts of the inertials of all models by program and result."""
 
     links: int
     massless: int
@@ -153,7 +153,7 @@ def _whole_files(paths: list[Path]) -> str:
 
 
 def _source(repair: Repair) -> str:
-    """What a repaired link has, in a word or two."""
+    """Describe the source of a repaired inertia in a word or two."""
     if not repair.source:
         slip = repair.distance is None
         return "its own, with a slip put right" if slip else "the nearest possible inertia"
@@ -218,7 +218,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def robots() -> Path:
-    """Where pip put the models: beside the project, as above, or else into this environment."""
+    """Return the folder of the models that pip installed: near the project, or in the environment."""
     beside, prefix = Path(__file__).resolve().parents[2] / "robots", Path(sys.prefix)
     inside = prefix / "lib" / f"python3.{sys.version_info[1]}" / "site-packages" / "cmeel.prefix"
     return beside if beside.is_dir() else inside

@@ -44,7 +44,7 @@ PARTS = (2, 4)
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """How parts of a log compare: for each parameter and pair, |x1 - x2| / √(h1² + h2²).
+    """Differences of parts of a log: for each parameter and pair, |x1 - x2| / √(h1² + h2²).
 
     Attributes:
         log: its name, and what of it was used.

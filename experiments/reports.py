@@ -45,7 +45,7 @@ class Report:
 
     @property
     def mark(self) -> str:
-        """What it says of its code, were it written now."""
+        """Line on the code of the report as it would be written now."""
         return numerics_mark(self.packages, list(self.files()))
 
     @property
@@ -95,7 +95,7 @@ def write_report(path: Path, text: str, line: str) -> None:
 
 
 def old_reports(names: Sequence[str] = ()) -> dict[str, Report]:
-    """Those that are old, of all or of those named; the quickest first.
+    """Return the outdated reports, of all or of those named; the quickest first.
 
     Raises:
         SchemaError: there is no report of a name.
@@ -106,7 +106,7 @@ def old_reports(names: Sequence[str] = ()) -> dict[str, Report]:
 
 
 def lacks_stars() -> str:
-    """What is missing of the logs of the STARS tools."""
+    """Return the name of the STARS data set if its logs are missing."""
     from identify.catalog import dataset_logs
     from identify.errors import DatasetError
 

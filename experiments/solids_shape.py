@@ -1,4 +1,4 @@
-"""What the shape of a body tells beside its log, on solids that are no tools.
+"""Value of the shape of a body as a prior, on solids that are no tools.
 
 python experiments/solids_shape.py -o reports/solids_shape.md
 

@@ -57,8 +57,8 @@ def _package(module: str) -> str:
 
 
 def constants(tree: ast.Module) -> int:
-    """How many names in capitals a module gives to numbers."""
-    found = 0
+    """Count the constants of a module, names in capitals with numbers."""
+    count = 0
     for node in tree.body:
         if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
             values = list(ast.walk(node.value))
@@ -67,12 +67,12 @@ def constants(tree: ast.Module) -> int:
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 names = [n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)]
                 capital = all(name.isupper() for name in names)
-                found += len(names) * (capital and all(type(x) in (int, float) for x in written))
-    return found
+                count += len(names) * (capital and all(type(x) in (int, float) for x in written))
+    return count
 
 
 def nesting(node: ast.AST) -> int:
-    """How many blocks are within each other at the deepest; `elif` is as deep as its `if`."""
+    """Return the largest nesting depth of blocks; `elif` is as deep as its `if`."""
     deepest = 0
     for child in ast.iter_child_nodes(node):
         chained = isinstance(node, ast.If) and isinstance(child, ast.If) and node.orelse == [child]
@@ -82,16 +82,16 @@ def nesting(node: ast.AST) -> int:
 
 def imports(module: str, known: Modules, root: Path) -> set[str]:
     """The modules among those known that a module imports."""
-    found: set[str] = set()
+    imported: set[str] = set()
     for node in ast.walk(known[module]):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            imported |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             stub = _stub(root.parent.joinpath(*node.module.split("."), "__init__.pyi"))
             for alias in node.names:
                 inside = f"{node.module}.{alias.name}"
-                found.add(inside if inside in known else stub.get(alias.name, node.module))
-    return found & set(known)
+                imported.add(inside if inside in known else stub.get(alias.name, node.module))
+    return imported & set(known)
 
 
 @cache

@@ -50,13 +50,13 @@ def main(arguments: list[str] | None = None) -> int:
     failed = {}
     try:
         for name, report in old.items():
-            if said := written(name, report):
-                failed[name] = said
+            if message := written(name, report):
+                failed[name] = message
     except KeyboardInterrupt:
         print("Interrupted; what was done stays: the same command goes on.", file=sys.stderr)
         return 130
-    for name, said in failed.items():
-        print(f"{name}: not written: {said}", file=sys.stderr)
+    for name, message in failed.items():
+        print(f"{name}: not written: {message}", file=sys.stderr)
     return int(bool(failed))
 
 

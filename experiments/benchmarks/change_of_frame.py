@@ -97,7 +97,7 @@ def _against_the_product(phi: Phi, X: Pose, which: str, effort: Effort) -> list[
 
 
 def _bound_of_numpy(seconds: dict[str, Array], bodies: int) -> list[Line]:
-    """What NumPy takes for the moves alone and for the operations alone, against the product."""
+    """Return NumPy's times for the memory moves only and for the operations only."""
     moves, operations = seconds["moves"], seconds["operations"]
     a_body = "ns a body"
     return [

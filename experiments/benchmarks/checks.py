@@ -1,4 +1,4 @@
-"""What checks of a log cost: those inside a fit, and `identify check` as a process of its own."""
+"""Cost of the checks of a log: within a fit, and by `identify check` in a separate process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a control loop pays a sample: contact forces, and a fit that goes on."""
+"""Cost of a control loop per sample: contact forces, and an online fit."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def _groups(statistics: Statistics) -> int:
 
 
 def _split(statistics: Statistics) -> Statistics:
-    """The same rows in more groups: each band in three parts of time, as if they were others."""
+    """Split each band into three parts of time, to get more groups from the same rows."""
     layout, K = statistics.layout, statistics.noise.shape[-1]
     groups, noise, number = [], [], np.zeros(len(statistics), dtype=np.intp)
     for g in np.unique(statistics.group).tolist():

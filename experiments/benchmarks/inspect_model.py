@@ -48,7 +48,7 @@ def urdf(count: int) -> str:
 
 
 def _impossible(path: Path) -> int:
-    """How many links are impossible: none."""
+    """Return the number of links that are not physically consistent, which is zero."""
     verdicts = [link.verdict for link in read_model(path).links]
     return sum(verdict is None or verdict.impossible for verdict in verdicts)
 

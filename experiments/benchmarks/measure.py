@@ -16,7 +16,7 @@ Contender = Callable[[], object]
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much work a benchmark does.
+    """Amount of work of a benchmark.
 
     Attributes:
         repetitions: turns a contender gets.
@@ -35,7 +35,7 @@ class Effort:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """What the turns gave: median, lowest and highest."""
+    """Times of the repeats of a benchmark: median, lowest and highest."""
 
     median: float
     lowest: float

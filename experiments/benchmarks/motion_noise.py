@@ -1,4 +1,4 @@
-"""What it takes to read the noise of a log's motion and to take it off, beside a fit without."""
+"""Cost of reading and subtracting the noise of a log's motion, compared with a fit without."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def run(effort: Effort) -> list[Line]:
 
 
 def without_motion_noise(statistics: Statistics) -> Statistics:
-    """The same statistics as if the motion were exact; noise of the wrench stays."""
+    """Return the statistics for exact motion, with the noise of the wrench unchanged."""
     noise = statistics.noise.copy()
     noise[..., _MOTION] = 0.0
     return replace(statistics, noise=noise)

@@ -16,7 +16,7 @@ GRAVITY = (0.0, 0.0, -9.80665)
 
 
 def mujoco_rollout(phi: Phi, start: State, wrench: Vec6 | int, step: float) -> Callable[[], Array]:
-    """What computes all states of a body on one thread, and returns the last.
+    """Return a function that computes all states of a body on one thread, and returns the last.
 
     Args:
         phi: ten parameters about Bo in B, shape (10,).
@@ -43,7 +43,7 @@ def mujoco_rollout(phi: Phi, start: State, wrench: Vec6 | int, step: float) -> C
 
 
 def mujoco_many(phi: Phi, start: State, wrench: Vec6 | int, step: float) -> Callable[[], Array]:
-    """What computes and stores all states of free bodies in one model, and returns the last.
+    """Return a function that computes and stores all states of free bodies in one model.
 
     It is the mode in which a step of a body costs MuJoCo least. Nothing is drawn, no contact,
     constraint, spring, actuator or sensor is looked for, and a sampled wrench is written to

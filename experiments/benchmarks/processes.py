@@ -15,7 +15,7 @@ PEAK_MEMORY = Path(__file__).with_name("peak_memory.py")
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What a command took.
+    """Time, memory and exit status of a command.
 
     Attributes:
         status: it ended with.

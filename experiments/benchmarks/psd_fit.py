@@ -187,7 +187,7 @@ def cvxpy_on_all_rows(motion: BodyMotion, wrench: Vec6) -> Phi:
 
 
 def clarabel_alone(blocks: Statistics) -> Callable[[], Array]:
-    """What solves the very cone problem of a fit, with nothing of this project around it."""
+    """Return a function that solves only the cone problem of a fit."""
     calls: list[tuple] = []
     original = clarabel.DefaultSolver
 

@@ -80,7 +80,7 @@ def absurd_commands(folder: Path) -> list[Absurd]:
 
 
 def refused(case: Absurd) -> Taken:
-    """What it takes to refuse a command.
+    """Measure the time to refuse a command.
 
     Raises:
         RuntimeError: it is not refused as the user's error, or for another reason.

@@ -54,7 +54,7 @@ def run(effort: Effort) -> list[Line]:
 
 
 def _seconds(command: list[str], folder: Path) -> float:
-    """What the command says that it took; compiled modules are kept in the folder."""
+    """Return the time that the command reports; compiled modules are cached in the folder."""
     changed = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(folder / "compiled")}
     environment = os.environ | changed
     done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)

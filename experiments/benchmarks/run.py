@@ -70,7 +70,7 @@ def report(lines: Sequence[Line], effort: Effort, facts: str) -> str:
 
 
 def machine() -> str:
-    """What it runs on: processors and how busy they are, Python, packages, threads."""
+    """Describe the machine: processors and their load, Python, packages, threads."""
     held = all(os.environ.get(name) == "1" for name in _THREADS)
     packages = ", ".join(f"{package} {version(package)}" for package in _PACKAGES)
     threads = "one thread" if held else "**not held at one thread**: set OMP_NUM_THREADS=1"
@@ -81,7 +81,7 @@ def machine() -> str:
 
 
 def _load() -> str:
-    """How busy others kept the processors, where the system says."""
+    """Return the load of the processors by other programs, if the system reports it."""
     if not hasattr(os, "getloadavg"):
         return ""
     return f" (load before the first benchmark: {os.getloadavg()[0]:.1f})"

@@ -1,4 +1,4 @@
-"""What a prior of the shape adds to a fit: made once of points, then weighed against the log."""
+"""Cost of a shape prior in a fit: construction from points, and weighing against the log."""
 
 from __future__ import annotations
 

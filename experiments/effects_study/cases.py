@@ -28,15 +28,15 @@ KINDS = {
     "threes": 30,
     **dict.fromkeys(OTHER, 15),
 }
-"""How many cases of each kind the whole study has."""
+"""Number of cases of each kind in the complete study."""
 
 COUNTED = ("data", "constraint", "prior")
-"""What decides the parameters whose intervals are counted: not the default body."""
+"""Values of `decided_by` of the parameters whose intervals are counted: no default body."""
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What a fit says of one case, and how far it is off.
+    """Result of a fit of one case, with its errors.
 
     Attributes:
         done: what was done to the log, in words; with the message where the fit raised an error.

@@ -1,4 +1,4 @@
-"""What is done to logs: small faults of every sensor, and disturbances that no fault describes."""
+"""Faults added to logs: small faults of every sensor, and disturbances outside the model."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ EFFECT_CODES = (
 """Codes of findings that name an effect."""
 
 LISTED = 40
-"""How many cases are listed at the most, those without an estimate first."""
+"""Largest number of cases that are listed, those without an estimate first."""
 
 _HOW = """\
 Logs of bodies like four on random motions, in short segments and in still poses: clean, with small

@@ -24,7 +24,7 @@ _BATCH, _COUNT, _REPEATS = 1000, 100, 7
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """How the error after one second falls with the step.
+    """Decrease of the error after one second with the step.
 
     Attributes:
         integrator, case: what was run.
@@ -41,7 +41,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """What changes that should not, without loads, relative to its value at the start.
+    """Drift of the invariants without loads, relative to their initial values.
 
     Attributes:
         integrator, case: what was run.

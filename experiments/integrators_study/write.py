@@ -14,7 +14,7 @@ from identify.files import write_text
 from identify.reporting.content import make_table, markdown_table
 
 BEGIN, END = "<!-- integrators: measured -->", "<!-- integrators: end -->"
-"""What stands around the tables in the documentation."""
+"""Text around the tables in the documentation."""
 
 _wrapped = partial(fill, width=118, break_on_hyphens=False)
 

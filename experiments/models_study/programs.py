@@ -106,7 +106,7 @@ def installed() -> dict[str, tuple[str, Callable[[str], bool]]]:
 
 
 def _drake_says(text: str, form: str) -> list[str]:
-    """What Drake and the libsdformat in it say of a file beside loading it."""
+    """Return the messages of Drake and its libsdformat on a file, besides loading it."""
     parsing = import_module("pydrake.multibody.parsing")
     plants = import_module("pydrake.multibody.plant")
     said: list[str] = []

@@ -1,4 +1,4 @@
-"""What a method is: rows in, ten parameters out, with intervals where it has any."""
+"""Interface of a method: rows in, ten parameters out, with intervals if it has any."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class NotInstalled(ImportError):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a method says of one log.
+    """Result of a method for one log.
 
     Attributes:
         phi: ten parameters about Bo in B, shape (10,).

@@ -38,7 +38,7 @@ class Rows:
 
     @classmethod
     def of(cls, recording: Recording) -> Rows:
-        """Those of a log, by cosine transform: independent of each other for white noise."""
+        """Return the rows of a log by cosine transform: independent for white noise."""
         prepared = prepare(recording)
         z = np.vstack([block.rows[block.groups != CONSTANT] for block in prepared.blocks])
         A = np.tensordot(z[:, 1:13], FEATURE_TENSOR, axes=(-1, 0)).reshape(-1, 10)

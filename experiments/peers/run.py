@@ -44,7 +44,7 @@ _VERSIONS = ("numpy", "scipy", "cvxpy", "clarabel", "rigeo", "mujoco")
 
 @dataclass(slots=True)
 class Scores:
-    """What came of one method on the logs of one case; each list has one entry a log.
+    """Results of one method on the logs of one case; each list has one entry a log.
 
     Attributes:
         errors: of mass, first moment and inertia about the centre of mass, relative.
@@ -136,7 +136,7 @@ def _scores(method: Method, logs: Sequence[Rows], case: Case) -> Scores:
 
 
 def _lacking(method: Method, rows: Rows) -> str | None:
-    """What would install a method, None where it is there."""
+    """Return the command that would install a method, None if it is installed."""
     try:
         with warnings.catch_warnings(action="ignore"):
             method.estimate(rows)
@@ -148,7 +148,7 @@ def _lacking(method: Method, rows: Rows) -> str | None:
 
 
 def _memory(method: Method, rows: Rows) -> str:
-    """How much larger a process of its own is after a first fit, its libraries counted."""
+    """Return the growth of a separate process by a first fit, its libraries included."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows"
         path.write_bytes(pickle.dumps(rows))

@@ -25,7 +25,7 @@ from identify.studies.work import raise_if_interrupted
 STUDY = "silent"
 _CLEAN = "clean"
 _DECIDING = ("cases.py", "clean.py", "faults.py", "scoring.py", "several.py", "subjects.py")
-"""Of the files here, those that can change a score."""
+"""Files of this package that can change a score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def failed_cases(cases: Sequence[Case], kind: str, message: str) -> list[Row]:
 
 
 def score_of(row: Row) -> Score | CleanScore:
-    """What a row of a case that was scored says."""
+    """Return the score in the row of a case."""
     kind = CleanScore if row["log"] == _CLEAN else Score
     values: dict[str, Any] = {one.name: row[f"score_{one.name}"] for one in fields(kind)}
     return kind(**{name: _read(value) for name, value in values.items()})

@@ -31,7 +31,7 @@ _EXCITATION = ("little_motion", "motion_noise", "completed")
 
 @dataclass(frozen=True, slots=True)
 class CleanScore:
-    """Of one clean log.
+    """Result of one clean log.
 
     Attributes:
         name: of the log, with its rate and length.

@@ -1,4 +1,4 @@
-"""What is done to logs, and the finding that names it."""
+"""Perturbations of logs, each with the finding that names it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of a log that was made wrong, what it does to the estimate, and what a hint does."""
+"""Scores of perturbed logs: findings, errors of the estimate, and effect of the suggested fix."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _ROUNDS = 5
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Of one log made wrong in one way.
+    """Score of one log with one perturbation.
 
     Attributes:
         log: its name.
@@ -142,7 +142,7 @@ def scored(log: str, fault: str, seed: int) -> Score:
 
 
 def fault_of(name: str, seed: int) -> Fault:
-    """What is done to a log, by its name."""
+    """Return the perturbation with a name."""
     if name.startswith(PREFIX):
         return several(int(name.removeprefix(PREFIX).partition(":")[0]), seed)
     return next(each for each in faults() if each.name == name)
@@ -193,7 +193,7 @@ def _error_about_point_of_pose(estimate: Estimate, finding: Finding, phi: Phi) -
 
 
 def coverage(results: Sequence[FitResult | None], phi: Phi) -> tuple[int, int]:
-    """How many of the ten parameters are in their intervals, and how many have one, at exit 0."""
+    """Count the parameters within their intervals, and those with an interval, at exit status 0."""
     inside = [
         bool(interval[0] <= truth <= interval[1])
         for result in results
@@ -206,7 +206,7 @@ def coverage(results: Sequence[FitResult | None], phi: Phi) -> tuple[int, int]:
 
 
 def largest_error(estimate: Estimate, phi: Phi, names: Sequence[str] | None = None) -> float:
-    """Of the parameters that are reported with an interval, or some of them, in its half-width."""
+    """Return the errors of parameters with an interval, or some of them, in half-widths."""
     truth = truth_by_name(InertialParameters(phi))
     values = truth_by_name(estimate.parameters)
     errors = [

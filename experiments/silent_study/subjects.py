@@ -191,7 +191,7 @@ def _stars(rng: np.random.Generator, name: str) -> Subject:
 
 
 def random_offset(rng: np.random.Generator) -> Array:
-    """What a sensor shows without load, shape (6,)."""
+    """Draw a random offset of a sensor, shape (6,)."""
     return rng.normal(size=6) * np.repeat([1.0, 0.05], 3)
 
 
@@ -209,7 +209,7 @@ def random_body(rng: np.random.Generator) -> Phi:
 
 @cache
 def makers() -> dict[str, Callable[[np.random.Generator], Subject]]:
-    """What makes each log, by name."""
+    """Return the functions that create each log, by name."""
     found: dict[str, Callable[[np.random.Generator], Subject]] = {"arm": _arm}
     for level, noise in enumerate(NOISES, start=1):
         for name, moved in _MOTIONS.items():

@@ -95,7 +95,7 @@ def _succeeds(score: Score | CleanScore) -> bool:
 
 
 def _bound(scores: Sequence[_T], holds: Callable[[_T], bool]) -> tuple[str, str]:
-    """How many, and the one-sided bound of their share."""
+    """Format a count with the one-sided bound of its share."""
     count, n = sum(holds(score) for score in scores), len(scores)
     most = beta.ppf(0.95, count + 1, n - count) if count < n else 1.0
     return _of(scores, holds), f"{most:.1%}" if n else ""
