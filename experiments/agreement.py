@@ -59,7 +59,7 @@ def fitted(rng: np.random.Generator, factor: float) -> SavedEstimate:
 def report(logs: int, of_one: Sequence[Sequence[str]], of_two: Sequence[Sequence[str]]) -> str:
     """The report as Markdown."""
     heads = ["logs in a set", "sets", *(f"p < {level:g}" for level in LEVELS), "said to differ"]
-    found = ["heavier by", "sets", "named, and no other", "said to agree"]
+    headings = ["heavier by", "sets", "named, and no other", "said to agree"]
     return "\n\n".join(
         [
             "# Whether separate fits agree",
@@ -69,7 +69,7 @@ def report(logs: int, of_one: Sequence[Sequence[str]], of_two: Sequence[Sequence
             "gives a probability below a level; were it exact, as often as the level says.",
             markdown_table(make_table(heads, of_one, words=0)),
             "Ten logs, one of them of a body that is heavier:",
-            markdown_table(make_table(found, of_two, words=0)),
+            markdown_table(make_table(headings, of_two, words=0)),
         ]
     )
 
@@ -94,11 +94,11 @@ def _found(rng: np.random.Generator, same: Sequence[SavedEstimate], factor: floa
 
 def _sets(rng: np.random.Generator, logs: int, count: int) -> list[list[int]]:
     """Sets of logs that share none, shuffled and cut again until there are enough."""
-    found: list[list[int]] = []
-    while len(found) < SETS_DRAWN:
+    groups: list[list[int]] = []
+    while len(groups) < SETS_DRAWN:
         order = rng.permutation(logs)
-        found += [order[k : k + count].tolist() for k in range(0, logs - count + 1, count)]
-    return found[:SETS_DRAWN]
+        groups += [order[k : k + count].tolist() for k in range(0, logs - count + 1, count)]
+    return groups[:SETS_DRAWN]
 
 
 def _pooled(estimates: Sequence[SavedEstimate]) -> PooledEstimates:

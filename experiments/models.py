@@ -123,10 +123,10 @@ def _counted(count: Count, path: Path) -> Count:
         count = count._replace(links=count.links + 1)
         for name, (given_as, takes) in programs.items():
             given = URDF.format(inertial=text) if given_as == "urdf" else _sdf(link)
-            refused, said = not takes(given), foretold[name][link.name]
+            refused, expected = not takes(given), foretold[name][link.name]
             count.refused[name] += refused
-            count.foretold[name] += said
-            count.missed[name] += refused and not said
+            count.foretold[name] += expected
+            count.missed[name] += refused and not expected
     return count
 
 
@@ -218,7 +218,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def robots() -> Path:
-    """Return the folder of the models that pip installed: near the project, or in the environment."""
+    """Return the folder of the models installed by pip, near the project or in the environment."""
     beside, prefix = Path(__file__).resolve().parents[2] / "robots", Path(sys.prefix)
     inside = prefix / "lib" / f"python3.{sys.version_info[1]}" / "site-packages" / "cmeel.prefix"
     return beside if beside.is_dir() else inside

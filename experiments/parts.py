@@ -68,13 +68,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     line = numerics_line("parts", parser, options)
-    found = [
+    pairs = [
         compared(name, log, parts)
         for recording in logs()
         for name, log in (("whole", recording), *untouched(recording))
         for parts in PARTS
     ]
-    write_report(options.output, report(found), line)
+    write_report(options.output, report(pairs), line)
     return 0
 
 
@@ -107,7 +107,7 @@ def untouched(recording: Recording) -> Iterator[tuple[str, Recording]]:
     yield f"{start:.1f} to {stop:.1f} s, untouched", rows_of(recording, first, last)
 
 
-def compared(what: str, recording: Recording, parts: int) -> Pairs:
+def compared(label: str, recording: Recording, parts: int) -> Pairs:
     """Equal parts of a log, each fitted as a log of its own."""
     edges = np.linspace(0, len(recording), parts + 1).astype(int).tolist()
     estimates = []
@@ -126,14 +126,14 @@ def compared(what: str, recording: Recording, parts: int) -> Pairs:
                 half = 0.5 * np.hypot(a[1] - a[0], b[1] - b[0])
                 ratios.setdefault(name, []).append(float(apart / half))
     return Pairs(
-        f"{recording.name}, {what}",
+        f"{recording.name}, {label}",
         parts,
         parts - len(estimates),
         {name: np.array(values) for name, values in ratios.items()},
     )
 
 
-def report(found: Sequence[Pairs]) -> str:
+def report(pairs: Sequence[Pairs]) -> str:
     """The report as Markdown."""
     heads = [
         "log",
@@ -147,8 +147,8 @@ def report(found: Sequence[Pairs]) -> str:
         "beyond, by parameter",
     ]
     rows = []
-    for log in dict.fromkeys(each.log for each in found):
-        mine = [each for each in found if each.log == log]
+    for log in dict.fromkeys(each.log for each in pairs):
+        mine = [each for each in pairs if each.log == log]
         rows += [_row(log, str(each.parts), [each]) for each in mine]
         rows.append(_row(log, "both", mine))
     return "\n\n".join(
@@ -164,18 +164,18 @@ def report(found: Sequence[Pairs]) -> str:
     )
 
 
-def _row(log: str, parts: str, found: Sequence[Pairs]) -> list[str]:
-    ten = np.concatenate([each.of(PHI) for each in found])
-    every = np.concatenate([each.of(NAMES) for each in found])
+def _row(log: str, parts: str, pairs: Sequence[Pairs]) -> list[str]:
+    ten = np.concatenate([each.of(PHI) for each in pairs])
+    every = np.concatenate([each.of(NAMES) for each in pairs])
     beyond = {
         name: number
         for name in PHI
-        if (number := sum(int(np.sum(each.of([name]) > 1.0)) for each in found))
+        if (number := sum(int(np.sum(each.of([name]) > 1.0)) for each in pairs))
     }
     return [
         log,
         parts,
-        str(sum(each.refused for each in found)),
+        str(sum(each.refused for each in pairs)),
         str(len(ten)),
         _percent(ten),
         f"{np.median(ten):.2f}" if len(ten) else "–",

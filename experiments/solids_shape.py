@@ -69,8 +69,8 @@ def pipe(outer: float, inner: float, length: float) -> Mesh:
     half, k, after = 0.5 * length, np.arange(FACETS), np.roll(np.arange(FACETS), -1)
     corners = ((outer, -half), (outer, half), (inner, half), (inner, -half))
     faces = []
-    for here, there in zip(range(4), (1, 2, 3, 0), strict=True):
-        a, b = FACETS * here, FACETS * there
+    for here, following in zip(range(4), (1, 2, 3, 0), strict=True):
+        a, b = FACETS * here, FACETS * following
         faces += [(a + k, a + after, b + after), (a + k, b + after, b + k)]
     rings = np.concatenate([_ring(radius, z) for radius, z in corners])
     return Mesh(rings, np.concatenate([np.stack(face, axis=1) for face in faces]))

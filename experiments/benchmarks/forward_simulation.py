@@ -94,9 +94,9 @@ def run(effort: Effort) -> list[Line]:
 
 def lines(each: dict[str, Array]) -> list[Line]:
     """The report, from seconds of a step of one body."""
-    what = f"forward simulation, {BODIES} bodies, RK4 order, "
+    description = f"forward simulation, {BODIES} bodies, RK4 order, "
     return [
-        _rate(what + "wrench held between samples, all states", each["all"], REACH_MILLIONS),
+        _rate(description + "wrench held between samples, all states", each["all"], REACH_MILLIONS),
         _share("… of its time, reading the wrenches and filling as many states", each),
         _rate("… wrench linear between samples, all states", each["linear"]),
         _rate("… wrench held, last state only", each["last"], REACH_MILLIONS),
@@ -204,24 +204,24 @@ def _body(rng: np.random.Generator) -> Phi:
     return phi_from_inertia(mass, rng.normal(0.0, 0.1, 3), inertia)
 
 
-def _rate(what: str, seconds: Array, reach: float | None = None) -> Line:
+def _rate(description: str, seconds: Array, reach: float | None = None) -> Line:
     spread = Spread.of(1e-6 / seconds)
     if reach is None:
-        return Line(what, spread.written("M body-steps/s"))
+        return Line(description, spread.written("M body-steps/s"))
     return Line(
-        what, spread.written("M body-steps/s"), f"≥ {reach:g} M body-steps/s",
+        description, spread.written("M body-steps/s"), f"≥ {reach:g} M body-steps/s",
         spread.median >= reach,
     )  # fmt: skip
 
 
-def _share(what: str, each: dict[str, Array]) -> Line:
-    return Line(what, Spread.of(100.0 * each["memory"] / each["all"]).written("%"))
+def _share(description: str, each: dict[str, Array]) -> Line:
+    return Line(description, Spread.of(100.0 * each["memory"] / each["all"]).written("%"))
 
 
 def _ratio(
-    what: str, each: dict[str, Array], slow: str, quick: str, reach: float | None = None
+    description: str, each: dict[str, Array], slow: str, quick: str, reach: float | None = None
 ) -> Line:
     spread = Spread.of(each[slow] / each[quick])
     if reach is None:
-        return Line(what, spread.written("×"))
-    return Line(what, spread.written("×"), f"≥ {reach:g} ×", spread.median >= reach)
+        return Line(description, spread.written("×"))
+    return Line(description, spread.written("×"), f"≥ {reach:g} ×", spread.median >= reach)

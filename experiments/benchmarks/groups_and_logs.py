@@ -123,8 +123,8 @@ def _split(statistics: Statistics) -> Statistics:
     groups, noise, number = [], [], np.zeros(len(statistics), dtype=np.intp)
     for g in np.unique(statistics.group).tolist():
         cells = np.flatnonzero(statistics.group == g)
-        for part, own in enumerate(np.array_split(cells, 1 if g == 0 else 3)):
-            number[own] = len(groups)
+        for part, part_cells in enumerate(np.array_split(cells, 1 if g == 0 else 3)):
+            number[part_cells] = len(groups)
             groups.append(replace(layout.groups[g], name=f"{layout.groups[g].name}, {part}"))
             noise.append(statistics.noise[:, g])
     return replace(

@@ -31,10 +31,10 @@ class Taken:
     processor_seconds: float
     megabytes: float
 
-    def line(self, what: str, most_seconds: float, most_megabytes: float) -> Line:
+    def line(self, description: str, most_seconds: float, most_megabytes: float) -> Line:
         """The report's line of what it took, and may take."""
         return Line(
-            f"{what}: seconds, peak memory",
+            f"{description}: seconds, peak memory",
             f"{self.seconds:.1f} s ({self.processor_seconds:.1f} s of the processor), "
             f"{self.megabytes:.0f} MB",
             f"≤ {most_seconds:g} s, ≤ {most_megabytes:g} MB",
@@ -56,10 +56,10 @@ def _run(*words: object) -> Taken:
     command = [sys.executable, str(PEAK_MEMORY), sys.executable]
     done = subprocess.run([*command, *map(str, words)], check=True, capture_output=True, text=True)
     taken = json.loads(done.stdout.splitlines()[-1])
-    said = done.stderr.strip().splitlines()
+    messages = done.stderr.strip().splitlines()
     return Taken(
         status=taken["exit"],
-        last_words=said[-1] if said else "it said nothing",
+        last_words=messages[-1] if messages else "it said nothing",
         seconds=taken["seconds"],
         processor_seconds=taken["processor_seconds"],
         megabytes=1e-6 * taken["peak_bytes"],

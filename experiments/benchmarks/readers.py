@@ -179,8 +179,8 @@ def _topics(columns: Mapping[str, Array]) -> dict[str, dict[str, tuple[str, Arra
 
 def _ulog(path: Path) -> Array:
     """The fields of all topics."""
-    found = [data.data for data in ULog(str(path)).data_list]
-    return np.column_stack([values for data in found for values in data.values()])
+    tables = [data.data for data in ULog(str(path)).data_list]
+    return np.column_stack([values for data in tables for values in data.values()])
 
 
 def _bag(path: Path) -> Array:
@@ -205,7 +205,7 @@ def _memory(effort: Effort, folder: Path) -> list[Line]:
     lines = []
     for share in GIGABYTES:
         size = effort.size**2 * share * 1e9
-        what = f"{1e-9 * size:.2g} GB" if size >= 1e7 else f"{1e-6 * size:.2g} MB"
+        size_text = f"{1e-9 * size:.2g} GB" if size >= 1e7 else f"{1e-6 * size:.2g} MB"
         last = share == GIGABYTES[-1]
         for kind, (path, program) in {
             "HDF5, in parts": (_long_hdf5(folder, size), _IN_PARTS.format(schema=_SCHEMA)),
@@ -219,7 +219,7 @@ def _memory(effort: Effort, folder: Path) -> list[Line]:
                 raise RuntimeError(f"reading {path.name} failed: {taken.last_words}")
             lines.append(
                 Line(
-                    f"memory against size: {kind}, {what}",
+                    f"memory against size: {kind}, {size_text}",
                     f"{taken.megabytes:.0f} MB, {taken.seconds:.1f} s",
                     f"≤ {REACH_MB:g} MB" if last else "",
                     taken.megabytes <= REACH_MB if last else None,

@@ -39,12 +39,12 @@ def run(effort: Effort) -> list[Line]:
     )
     lines = []
     for width, reach in REACH.items():
-        for length, what in _LENGTHS.items():
+        for length, label in _LENGTHS.items():
             done = _TIMES * (count // length * length)
             rate = Spread.of(1e-6 * done / seconds[f"{width} {length}"])
             lines.append(
                 Line(
-                    f"{width} columns of samples by cosine transform to statistics, {what}",
+                    f"{width} columns of samples by cosine transform to statistics, {label}",
                     rate.written("M samples/s"),
                     f"≥ {reach:g} M samples/s a core",
                     rate.median >= reach,

@@ -159,8 +159,8 @@ def _compared(score: Score, estimate: Estimate, without: Estimate) -> Score:
 
 def _intervals(estimate: Estimate) -> Array:
     """Lower and upper bounds of the ten parameters, NaN where not counted, shape (2, 10)."""
-    found = [
+    cases = [
         estimate.intervals.get(name) if estimate.decided_by[name] in COUNTED else None
         for name in PHI
     ]
-    return np.array([interval or (np.nan, np.nan) for interval in found]).T
+    return np.array([interval or (np.nan, np.nan) for interval in cases]).T

@@ -70,17 +70,17 @@ def put_into(path: Path, body: str) -> None:
 
 
 def _orders(orders: Sequence[Order]) -> str:
-    cases = list(dict.fromkeys(one.case for one in orders))
+    cases = list(dict.fromkeys(order.case for order in orders))
     heads = ["integrator"]
     for case in cases:
         heads += [f"{case}: error at {1e3 * STEPS[-1]:g} ms [rad]", "order"]
     rows = []
-    for name in dict.fromkeys(one.integrator for one in orders):
-        own = {one.case: one for one in orders if one.integrator == name}
+    for name in dict.fromkeys(order.integrator for order in orders):
+        order_of = {order.case: order for order in orders if order.integrator == name}
         cells = [name]
         for case in cases:
-            one = own.get(case)
-            cells += [f"{one.errors[-1]:.1e}", f"{one.order:.2f}"] if one else ["–", "–"]
+            order = order_of.get(case)
+            cells += [f"{order.errors[-1]:.1e}", f"{order.order:.2f}"] if order else ["–", "–"]
         rows.append(cells)
     return markdown_table(make_table(heads, rows, words=len(heads)))
 
@@ -95,10 +95,10 @@ def _drifts(drifts: Sequence[Drift]) -> str:
         "angular momentum",
     )
     rows = []
-    for one in drifts:
-        changes = (one.energy, one.energy_rate, one.linear, one.angular)
-        rows.append((one.integrator, one.case, *(f"{change:.0e}" for change in changes)))
-    return markdown_table(make_table(heads, rows, words=len(heads)))
+    for drift in drifts:
+        changes = (drift.energy, drift.energy_rate, drift.linear, drift.angular)
+        rows.append((drift.integrator, drift.case, *(f"{change:.0e}" for change in changes)))
+    return markdown(table_of(heads, rows, words=len(heads)))
 
 
 def _costs(costs: Sequence[Cost]) -> str:

@@ -109,9 +109,9 @@ def _drake_says(text: str, form: str) -> list[str]:
     """Return the messages of Drake and its libsdformat on a file, besides loading it."""
     parsing = import_module("pydrake.multibody.parsing")
     plants = import_module("pydrake.multibody.plant")
-    said: list[str] = []
+    messages: list[str] = []
     handler = logging.Handler()
-    handler.emit = lambda record: said.append(record.getMessage())
+    handler.emit = lambda record: messages.append(record.getMessage())
     logger = logging.getLogger("drake")
     before, propagate = list(logger.handlers), logger.propagate
     logger.handlers, logger.propagate = [handler], False
@@ -119,10 +119,10 @@ def _drake_says(text: str, form: str) -> list[str]:
         plant = plants.MultibodyPlant(0.0)
         parsing.Parser(plant).AddModelsFromString(text, form)
     except RuntimeError as error:
-        said.append(str(error))
+        messages.append(str(error))
     finally:
         logger.handlers, logger.propagate = before, propagate
-    return said
+    return messages
 
 
 @contextmanager

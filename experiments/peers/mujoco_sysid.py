@@ -25,16 +25,16 @@ def estimate(rows: Rows) -> Answer:
     def residual(theta, parameters):
         """At one set of parameters (10,), or at several side by side (10, k)."""
         bodies = np.array([phi_of(column) for column in np.atleast_2d(theta.T)])
-        left = A @ bodies.T - b[:, None]
-        return [left if theta.ndim == 2 else left[:, 0]], None, None
+        residuals = A @ bodies.T - b[:, None]
+        return [residuals if theta.ndim == 2 else residuals[:, 0]], None, None
 
     A, b = rows.whitened()
     free = np.linalg.lstsq(A, b, rcond=None)[0]
     start = theta_from_pseudoinertia(pseudo_inertia(default_body(free[0], free[1:4] / free[0])))
     parameters = ParameterDict({"body": Parameter("body", start, start - 5.0, start + 5.0)})
     with redirect_stdout(io.StringIO()):  # it prints how it ended all the same
-        found, _ = optimize(parameters, residual, verbose=False)
-    return Answer(phi_of(found.as_vector()))
+        solution, _ = optimize(parameters, residual, verbose=False)
+    return Answer(phi_of(solution.as_vector()))
 
 
 METHOD = Method("MuJoCo sysid", "`optimize` in its pseudo-inertia parameters, by channel", estimate)

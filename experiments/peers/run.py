@@ -106,12 +106,12 @@ def main(arguments: list[str] | None = None) -> int:
     """Compare the methods, write the report; returns the exit status."""
     parser = _parser()
     options = parser.parse_args(arguments)
-    found, tables = cases(), []
-    first = Rows.of(next(found[0].logs(1, options.seed)))
+    selected, tables = cases(), []
+    first = Rows.of(next(selected[0].logs(1, options.seed)))
     lacking = {method.name: _lacking(method, first) for method in METHODS}
     without = ", ".join(name for name, command in lacking.items() if command)
     line = numerics_line("peers", parser, options, "logs", "seed", missing=without)
-    for case in found:
+    for case in selected:
         logs = [Rows.of(log) for log in case.logs(options.logs, options.seed)]
         scores = {
             method.name: None if lacking[method.name] else _scores(method, logs, case)

@@ -107,15 +107,15 @@ def clean_scored(number: int, seed: int) -> CleanScore:
     """Check a clean log, other readings of it too."""
     log, phi = clean_recording(number, seed)
     try:
-        found = check_logs(log)
+        result = check_logs(log)
     except IdentifyError as error:
         return CleanScore(log.name, (f"refused: {type(error).__name__}",), (), np.nan)
-    codes = [f.code for f in found.findings if f.severity != "info"]
-    if found.failure and not codes:
-        codes.append(f"no estimate: {found.failure[:60]}")
+    codes = [f.code for f in result.findings if f.severity != "info"]
+    if result.failure and not codes:
+        codes.append(f"no estimate: {result.failure[:60]}")
     alarms = tuple(code for code in codes if code not in _EXCITATION)
     shown = tuple(code for code in codes if code in _EXCITATION)
-    if found.result is None:
+    if result.result is None:
         return CleanScore(log.name, alarms, shown, np.nan)
-    off = largest_error(found.result.estimate, phi)
-    return CleanScore(log.name, alarms, shown, off, found.result.verdict.usable)
+    off = largest_error(result.result.estimate, phi)
+    return CleanScore(log.name, alarms, shown, off, result.result.verdict.usable)

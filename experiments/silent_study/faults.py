@@ -191,12 +191,12 @@ def _of_schema() -> Iterator[Fault]:
     )
     yield Fault("rotation vector in degrees", ("angle_unit",), one(_rotation_vector))
     yield Fault("Euler angles in degrees", ("angle_unit",), one(_euler))
-    for logged, said, unit in _CONVENTIONS:
-        code = "angle_unit" if logged == said else "rotation_convention"
+    for logged, named, unit in _CONVENTIONS:
+        code = "angle_unit" if logged == named else "rotation_convention"
         name = (
-            f"{logged} called {said}" if logged != said else f"{logged} in radians, called {unit}"
+            f"{logged} called {named}" if logged != named else f"{logged} in radians, called {unit}"
         )
-        yield Fault(name, (code,), one(_convention(logged, said, unit)))
+        yield Fault(name, (code,), one(_convention(logged, named, unit)))
     for name, column, Q in _MIRRORED:
         yield Fault(name, _MIRRORED_CODES[column], one(_mirrored(column, np.array(Q, float))))
 
@@ -358,8 +358,8 @@ def _euler(s: Subject) -> Subject:
     from scipy.spatial.transform import Rotation
 
     angles = Rotation.from_quat(s.columns["q"]).as_euler("XYZ", degrees=True)
-    said = s.with_columns(r=angles).said("pose", quaternion=None)
-    return said.said("pose", euler=["r[0]", "r[1]", "r[2]"], order="XYZ")
+    schema = s.with_columns(r=angles).said("pose", quaternion=None)
+    return schema.said("pose", euler=["r[0]", "r[1]", "r[2]"], order="XYZ")
 
 
 _CONVENTIONS = (
@@ -405,12 +405,12 @@ def _called(s: Subject, kind: str, unit: str) -> Subject:
     return s.said("pose", euler=columns, order=kind)
 
 
-def _convention(logged: str, said: str, unit: str) -> Callable[[Subject], Subject]:
+def _convention(logged: str, named: str, unit: str) -> Callable[[Subject], Subject]:
     """Numbers of one kind that the schema calls another, or in radians that it calls degrees."""
 
     def change(s: Subject) -> Subject:
-        numbers = _rotation_logged(s.columns["q"], logged, "rad" if logged == said else unit)
-        return _called(s.with_columns(r=numbers), said, unit)
+        numbers = _rotation_logged(s.columns["q"], logged, "rad" if logged == named else unit)
+        return _called(s.with_columns(r=numbers), named, unit)
 
     return change
 
@@ -421,9 +421,9 @@ def _mirrored(column: str, Q: Array) -> Callable[[Subject], Subject]:
     def change(s: Subject) -> Subject:
         if column == "r":
             s = _convention("rotation vector", "rotation vector", "rad")(s)
-        own = s.columns[column].copy()
-        own[:, :3] = own[:, :3] @ Q.T
-        return s.with_columns(**{column: own})
+        values = s.columns[column].copy()
+        values[:, :3] = values[:, :3] @ Q.T
+        return s.with_columns(**{column: values})
 
     return change
 

@@ -382,11 +382,11 @@ class Spread:
         """Of logs of one body, each with an offset of its own."""
         stacks, counts = [], []
         for recording in recordings:
-            found = scan(recording).statistics
-            factors = found.totals[0].copy()
+            statistics = scan(recording).statistics
+            factors = statistics.totals[0].copy()
             factors[CONSTANT, 0] = 0.0  # the row on which an offset acts
             stacks.append(factors.reshape(-1, factors.shape[-1]))
-            counts.append(found.sum_over_blocks(found.effective_samples)[0])
+            counts.append(statistics.sum_over_blocks(statistics.effective_samples)[0])
         z, bands = np.concatenate(stacks), np.sum(counts, axis=0)
         Y, w = np.tensordot(z[:, PSI], FEATURE_TENSOR, axes=1), z[:, W]
         sigma = np.diag(np.mean(w**2, axis=0) + 1e-20)
@@ -396,7 +396,7 @@ class Spread:
             A = (root @ Y).reshape(-1, 10)
             norms = np.maximum(np.linalg.norm(A, axis=0), 1e-300)
             phi = np.linalg.lstsq(A / norms, (w @ root.T).reshape(-1), rcond=1e-9)[0] / norms
-            left = w - Y @ phi
+            residual = w - Y @ phi
             floor = 1e-12 * np.diag(np.sum(w**2, axis=0) + 1e-12)
-            sigma = (left.T @ left + floor) / bands.sum()
+            sigma = (residual.T @ residual + floor) / bands.sum()
         return cls(float(np.linalg.slogdet(sigma)[1]), bands, float(phi[0]))

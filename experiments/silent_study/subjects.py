@@ -173,10 +173,10 @@ def _synthetic(
 
 def _stars(rng: np.random.Generator, name: str) -> Subject:
     """Ten seconds of a public log, of its pose and wrench alone, in world axes, with noise."""
-    found = next(log for log in dataset_logs("stars") if log.name == name)
-    assert found.truth is not None
+    dataset_log = next(log for log in dataset_logs("stars") if log.name == name)
+    assert dataset_log.truth is not None
     subject = _of_recording(
-        read_log(found.path, found.schema), found.truth.phi, np.zeros(6), "body"
+        read_log(dataset_log.path, dataset_log.schema), dataset_log.truth.phi, np.zeros(6), "body"
     )
     sigma, of = _OF_STARS, subject.columns
     n = len(of["t"])
@@ -210,13 +210,13 @@ def random_body(rng: np.random.Generator) -> Phi:
 @cache
 def makers() -> dict[str, Callable[[np.random.Generator], Subject]]:
     """Return the functions that create each log, by name."""
-    found: dict[str, Callable[[np.random.Generator], Subject]] = {"arm": _arm}
+    subjects: dict[str, Callable[[np.random.Generator], Subject]] = {"arm": _arm}
     for level, noise in enumerate(NOISES, start=1):
         for name, moved in _MOTIONS.items():
-            found[f"{name}-{level}"] = lambda rng, n=noise, m=moved: _synthetic(rng, n, *m)
+            subjects[f"{name}-{level}"] = lambda rng, n=noise, m=moved: _synthetic(rng, n, *m)
     if _have_stars():
-        found |= {tool: lambda rng, tool=tool: _stars(rng, tool) for tool in STARS}
-    return found
+        subjects |= {tool: lambda rng, tool=tool: _stars(rng, tool) for tool in STARS}
+    return subjects
 
 
 def _have_stars() -> bool:
