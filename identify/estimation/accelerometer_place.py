@@ -78,7 +78,7 @@ class PlaceErrors:
                 pairs.append((statistics.mapped(own[..., :columns, :], layout), equations))
                 start += len(statistics.logs)
             other = System.of(pairs)
-            moved = posterior.gain @ (_scores(fit, x, other) - before)
+            moved = posterior.score_gain @ (_scores(fit, x, other) - before)
             of_x.append(moved[None])
             of_offsets.append((other.offset_maps(W) @ augmented(x + moved) - offsets)[None])
         return np.concatenate(of_x), np.concatenate(of_offsets)

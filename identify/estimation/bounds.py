@@ -1,12 +1,12 @@
-"""Certified bounds: the least and greatest of each parameter over all bodies that are left.
+"""Certified bounds of each parameter over all consistent bodies compatible with the data.
 
-Those are the bodies that the data leave at 95 % and that meet every term:
+The confidence set has the bodies within the 95 % region of the likelihood that meet every term:
 
     {θ : ‖R θ − r‖² ≤ min + t²,  F θ + G u + f ∈ K}
 
 with the likelihood R θ = r + noise of `score_equations`, its least value over the terms, and
-Student's t at 95 %. Each bound is the optimum of a cone program, and what is given is not what the
-solver says but what its multiplier z proves: with z in the dual cone and g = a + Fᵀz,
+Student's t at 95 %. Each bound is the optimum of a cone program, certified by the dual multiplier z
+instead of the solver's value: with z in the dual cone and g = a + Fᵀz,
 
     aᵀθ ≤ zᵀf + gᵀθ ≤ zᵀf + max of gᵀθ over the ellipsoid,
 
@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from identify.arrays import Array
-from identify.estimation.cones import ConeBlock, in_dual
+from identify.estimation.cones import ConeBlock, project_to_dual
 from identify.estimation.likelihood import ConfidenceRegion
 from identify.estimation.program import (
     ConicRows,
@@ -37,49 +37,49 @@ from identify.exchange import Bound
 from identify.inertia import PHI
 from identify.significance import CONFIDENCE_QUANTILE, FEWEST_DEGREES
 
-_LEAST_TOLD = 1e-4
-"""Standard errors that a body scale is worth along each direction at the least: bodies that are
-thousands of times larger than the one that was found are not looked at …"""
+_MIN_SINGULAR_VALUE = 1e-4
+"""Smallest information along a direction, in standard errors per body scale: bodies thousands of
+times larger than the estimate are not considered."""
 
-_UNBOUNDED = 1e3
-"""… and a bound beyond so many body scales is none."""
+_MAX_BOUND = 1e3
+"""Largest bound, in body scales; larger ones are reported as unbounded."""
 
 _BOUND_TOLERANCE = 1e-8
-"""Of the solver: what it is off by widens the bound by as much, which is proved all the same."""
+"""Tolerance of the solver; its error widens the bound, which is certified all the same."""
 
-_SCALE_ROUNDING = 1e-13
-"""Share of a body scale."""
+_RELATIVE_ROUNDING = 1e-13
+"""Relative size below which values are rounding, in body scales."""
 
 _COM, _MOMENTS = ("cx", "cy", "cz"), ("Icxx", "Icyy", "Iczz")
 _MOMENT_COLUMNS = (4, 7, 9)
-"""Of the ten parameters those moments, about Bo."""
+"""Indices of the moments of inertia about Bo among the ten parameters."""
 
 
 def certified_bounds(region: ConfidenceRegion, number: int = 0) -> Mapping[str, Bound]:
-    """Bounds of a body over all that the data and the terms leave, each proved by its dual.
+    """Compute certified bounds of a body's parameters over the confidence set.
 
-    Of the ten parameters, of the centre of mass, and of the moments of inertia about it along the
-    axes of B, whose least value is no convex problem: it is given as zero.
+    Bounds of the ten parameters, of the centre of mass, and of the moments of inertia about it
+    along the axes of B, whose minimum is not a convex problem: it is given as zero.
 
     Args:
-        region: what is left.
-        number: of the body.
+        region: confidence region.
+        number: number of the body.
 
     Raises:
-        SolveError: the terms leave no body at all.
+        SolveError: no body meets the terms.
     """
-    return dict(_Bodies.of(region, number).bounds())
+    return dict(_ConfidenceSet.of(region, number).bounds())
 
 
-class _Farthest(NamedTuple):
-    """What a solver found farthest in a direction: its unknowns, and its multiplier."""
+class _SupportPoint(NamedTuple):
+    """Point of a set farthest in a direction, with the dual multiplier."""
 
     unknowns: Array
     multiplier: Array
 
 
 class _Program:
-    """Greatest aᵀx over F x + f ∈ K, for one direction after the other; the solver is kept."""
+    """Maximiser of aᵀx over F x + f ∈ K for successive directions a, with one solver."""
 
     def __init__(self, F: Array, f: Array, cones: tuple[ConeBlock, ...]) -> None:
         import scipy.sparse as sp
@@ -91,40 +91,42 @@ class _Program:
             np.ones(n),
             sp.csc_array(-F),
             f,
-            [cone.of_clarabel(clarabel) for cone in cones],
+            [cone.to_clarabel(clarabel) for cone in cones],
             solver_settings(_BOUND_TOLERANCE),
         )
 
-    def farthest(self, a: Array, radius: float | None = None) -> _Farthest:
-        """The unknowns and multiplier that the solver ends with, whatever it says of them.
+    def support_point(self, a: Array, radius: float | None = None) -> _SupportPoint:
+        """Return the solver's last unknowns and multiplier, whatever its status.
 
         Args:
-            a: the direction.
-            radius: the first of f, where it is another one than before.
+            a: direction.
+            radius: new first entry of f, if it changes.
         """
         if radius is not None:
             self._f[0] = radius
             self._solver.update(b=self._f)
         self._solver.update(q=-a)
         solution = self._solver.solve()
-        return _Farthest(*(np.nan_to_num(np.asarray(part)) for part in (solution.x, solution.z)))
+        return _SupportPoint(
+            *(np.nan_to_num(np.asarray(part)) for part in (solution.x, solution.z))
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class _Bodies:
-    """All bodies that are left, in unknowns y of about size one: θ = centre + columns · y.
+class _ConfidenceSet:
+    """Confidence set of the bodies, in unknowns y of order one: θ = centre + columns · y.
 
-    The ellipsoid is ‖S y‖ ≤ ρ about least squares, S diagonal and one at the most.
+    The ellipsoid is ‖S y‖ ≤ ρ about least squares, with S diagonal and at most one.
 
     Attributes:
-        scaling: the units of θ.
-        number: of the body that is looked at.
-        centre: shape (p,).
-        columns: shape (p, k).
-        S: shape (k,).
-        rows: the terms in y and in variables of their own.
-        own_bound: largest sum of these.
-        radii: ρ for each of the ten parameters, shape (10,).
+        scaling: units of θ.
+        number: number of the body whose bounds are computed.
+        centre: least-squares estimate, shape (p,).
+        columns: basis of the free directions, shape (p, k).
+        S: diagonal of S, shape (k,).
+        rows: terms in y and in auxiliary variables.
+        auxiliary_bound: largest sum of the auxiliary variables' sizes.
+        radii: radius ρ for each of the ten parameters, shape (10,).
     """
 
     scaling: Scaling
@@ -133,30 +135,30 @@ class _Bodies:
     columns: Array
     S: Array
     rows: ConicRows
-    own_bound: float
+    auxiliary_bound: float
     radii: Array
 
     @classmethod
-    def of(cls, region: ConfidenceRegion, number: int) -> _Bodies:
-        """Of a region, its ellipsoid about the least value of ‖R θ − r‖ over the terms."""
-        said, scaling, terms = region.likelihood, region.likelihood.scaling, region.terms
-        k, own = region.free.shape[1], slice(10 * number, 10 * number + 10)
-        U, told, Vt = np.linalg.svd(said.R @ region.free)
-        told = np.concatenate((told, np.zeros(k - len(told))))
+    def of(cls, region: ConfidenceRegion, number: int) -> _ConfidenceSet:
+        """Form the set about the minimum of ‖R θ − r‖ over the terms."""
+        likelihood, scaling, terms = region.likelihood, region.likelihood.scaling, region.terms
+        k, block = region.free.shape[1], slice(10 * number, 10 * number + 10)
+        U, singular, Vt = np.linalg.svd(likelihood.R @ region.free)
+        singular = np.concatenate((singular, np.zeros(k - len(singular))))
         target = np.zeros(k)
-        target[: len(U)] = U.T @ (said.r - said.R @ region.reference)
-        y = np.where(told > _LEAST_TOLD, target, 0.0)
-        told = np.maximum(told, _LEAST_TOLD)
-        centre = region.reference + region.free @ (Vt.T @ (y / told))
+        target[: len(U)] = U.T @ (likelihood.r - likelihood.R @ region.reference)
+        y = np.where(singular > _MIN_SINGULAR_VALUE, target, 0.0)
+        singular = np.maximum(singular, _MIN_SINGULAR_VALUE)
+        centre = region.reference + region.free @ (Vt.T @ (y / singular))
         program, least = cone_program(scaling.space, terms), 0.0
         x = scaling.x(centre)
         if max(term.violation(x, scaling) for term in terms) > 0.0:
             A = np.zeros((len(x), len(x)))
-            A[:k] = told[:, None] * (Vt @ np.linalg.pinv(region.free))
+            A[:k] = singular[:, None] * (Vt @ np.linalg.pinv(region.free))
             nearest = program.solve(A, A @ centre, scaling).theta
             least = float(np.linalg.norm(A @ (nearest - centre)))
-        quantiles = stdtrit(np.maximum(region.degrees[own], FEWEST_DEGREES), CONFIDENCE_QUANTILE)
-        units = 1.0 / np.maximum(told, 1.0)
+        quantiles = stdtrit(np.maximum(region.degrees[block], FEWEST_DEGREES), CONFIDENCE_QUANTILE)
+        units = 1.0 / np.maximum(singular, 1.0)
         columns = region.free @ Vt.T * units
         rows = program.terms_rows(scaling)
         return cls(
@@ -164,47 +166,47 @@ class _Bodies:
             number=number,
             centre=centre,
             columns=columns,
-            S=told * units,
+            S=singular * units,
             rows=replace(rows, F=rows.F @ columns, f=rows.f + rows.F @ centre),
-            own_bound=sum(term.own_bound or 0.0 for term in terms),
+            auxiliary_bound=sum(term.auxiliary_bound or 0.0 for term in terms),
             radii=np.hypot(least, quantiles),
         )
 
     def bounds(self) -> Iterator[tuple[str, Bound]]:
-        """By name."""
-        ten = dict(zip(PHI, self._of_parameters(), strict=True))
+        """Iterate over the bounds by name."""
+        ten = dict(zip(PHI, self._parameter_bounds(), strict=True))
         yield from ten.items()
         lightest = max((ten["m"].low or 0.0) / self.scaling.bodies[self.number].mass, MARGIN)
-        yield from zip(_COM, self._of_com(lightest), strict=True)
-        yield from zip(_MOMENTS, self._of_moments(), strict=True)
+        yield from zip(_COM, self._com_bounds(lightest), strict=True)
+        yield from zip(_MOMENTS, self._moment_bounds(), strict=True)
 
-    def _of_parameters(self) -> Iterator[Bound]:
-        F, f, cones = self._left(self.radii[0])
+    def _parameter_bounds(self) -> Iterator[Bound]:
+        F, f, cones = self._constraints(self.radii[0])
         program = _Program(F, f, cones)
-        rest = np.zeros(F.shape[1] - len(self.S))
+        zeros = np.zeros(F.shape[1] - len(self.S))
         to_phi = self.scaling.to_x[10 * self.number : 10 * self.number + 10]
         for row, radius in zip(to_phi, self.radii.tolist(), strict=True):
             a, middle, unit = row @ self.columns, float(row @ self.centre), np.linalg.norm(row)
             size = float(np.linalg.norm(a))
-            if size <= _SCALE_ROUNDING * unit:  # it is given
+            if size <= _RELATIVE_ROUNDING * unit:  # it is given
                 yield Bound(middle, middle, 0.0)
                 continue
             ends = []
             for along in (-a / size, a / size):
-                y, z = program.farthest(np.concatenate((along, rest)), radius)
-                ends.append((self._proved(along, z, radius), float(along @ y[: len(a)])))
-            yield _between(middle, size, ends, _UNBOUNDED * float(unit))
+                y, z = program.support_point(np.concatenate((along, zeros)), radius)
+                ends.append((self._certified_bound(along, z, radius), float(along @ y[: len(a)])))
+            yield _bound_from_ends(middle, size, ends, _MAX_BOUND * float(unit))
 
-    def _of_com(self, lightest: float) -> Iterator[Bound]:
-        """In unknowns divided by the scaled mass: they are a cone, cut where the mass is one.
+    def _com_bounds(self, lightest: float) -> Iterator[Bound]:
+        """Bound the centre of mass in unknowns divided by the scaled mass: a cone cut at mass one.
 
-        What is proved is (h − c m)ᵢ ≤ e at the c that was found, so that c + e/m is a bound.
+        The certified inequality is (h − c m)ᵢ ≤ e at the solver's c, so that c + e/m is a bound.
         """
         radius = float(self.radii[1:4].max())
-        F, f, cones = self._left(radius)
+        F, f, cones = self._constraints(radius)
         (m, *h), k = self._theta[:4], len(self.S)
-        rest = np.zeros(F.shape[1] - k)
-        mass = np.concatenate((m[:-1], rest, m[-1:]))
+        zeros = np.zeros(F.shape[1] - k)
+        mass = np.concatenate((m[:-1], zeros, m[-1:]))
         program = _Program(
             np.concatenate((np.column_stack((F, f)), [mass])),
             np.concatenate((np.zeros(len(f)), [-1.0])),
@@ -216,49 +218,54 @@ class _Bodies:
             a = moment[:-1] - c * m[:-1]
             size = float(np.linalg.norm(a))
             middle = float(body.com[axis]) + body.length * c
-            if size <= _SCALE_ROUNDING:  # it is given
+            if size <= _RELATIVE_ROUNDING:  # it is given
                 yield Bound(middle, middle, 0.0)
                 continue
             ends = []
             for sign in (-1.0, 1.0):
-                y, z = program.farthest(np.concatenate((sign * a / size, rest, [0.0])))
-                found = float(sign * a @ y[:k]) / size
-                along = sign * (a / size - sign * found * m[:-1])
-                excess = self._proved(along, z, radius) - found * m[-1]
-                ends.append((float(found + max(excess, 0.0) / lightest), found))
-            yield _between(middle, body.length * size, ends, _UNBOUNDED * body.length)
+                y, z = program.support_point(np.concatenate((sign * a / size, zeros, [0.0])))
+                solver_value = float(sign * a @ y[:k]) / size
+                along = sign * (a / size - sign * solver_value * m[:-1])
+                excess = self._certified_bound(along, z, radius) - solver_value * m[-1]
+                ends.append((float(solver_value + max(excess, 0.0) / lightest), solver_value))
+            yield _bound_from_ends(middle, body.length * size, ends, _MAX_BOUND * body.length)
 
-    def _of_moments(self) -> Iterator[Bound]:
-        """Greatest w with vᵀI_c v = vᵀI v − |v × h|²/m ≥ w, about the reference point.
+    def _moment_bounds(self) -> Iterator[Bound]:
+        """Maximise w with vᵀI_c v = vᵀI v − |v × h|²/m ≥ w, about the reference point.
 
         That is |v × h|² ≤ m s, s = vᵀI v − w: a rotated second-order cone.
         """
         radius = float(self.radii[4:].max())
-        F, f, cones = self._left(radius)
+        F, f, cones = self._constraints(radius)
         theta, body = self._theta, self.scaling.bodies[self.number]
         unit = body.mass * body.length**2
         for axis, k in enumerate(_MOMENT_COLUMNS):
             moment, middle = theta[k, :-1], float(theta[k, -1])
-            size = max(float(np.linalg.norm(moment)), _SCALE_ROUNDING)
+            size = max(float(np.linalg.norm(moment)), _RELATIVE_ROUNDING)
             across = np.delete(theta[1:4], axis, axis=0) * (2.0 / np.sqrt(size))
             s = np.concatenate((moment / size, [0.0]))
             cone = np.array([theta[0] + s, theta[0] - s, *across])
-            rest = np.zeros((4, F.shape[1] - len(self.S)))
+            zeros = np.zeros((4, F.shape[1] - len(self.S)))
             w = np.array([-1.0, 1.0, 0.0, 0.0])
             program = _Program(
-                np.block([[F, np.zeros((len(F), 1))], [cone[:, :-1], rest, w[:, None]]]),
+                np.block([[F, np.zeros((len(F), 1))], [cone[:, :-1], zeros, w[:, None]]]),
                 np.concatenate((f, cone[:, -1])),
                 (*cones, ConeBlock("second_order", 4)),
             )
-            x, z = program.farthest(np.eye(1, F.shape[1] + 1, F.shape[1])[0])
-            own = in_dual(z[-4:], (ConeBlock("second_order", 4),))
-            found, proved = float(x[-1]), self._proved(moment / size, np.zeros(len(f)), radius)
-            if (kept := float(own[0] - own[1])) > 0.0:  # what takes w out again
-                along, constant = own @ cone[:, :-1] / kept, float(own @ cone[:, -1]) / kept
-                proved = min(proved, constant + self._proved(along, z[:-4], radius))
-            high = unit * (middle + size * proved)
-            gap = max(size * (proved - found), 0.0) / max(middle + size * found, _SCALE_ROUNDING)
-            yield Bound(0.0, high if high < _UNBOUNDED * unit else None, gap)
+            x, z = program.support_point(np.eye(1, F.shape[1] + 1, F.shape[1])[0])
+            dual = project_to_dual(z[-4:], (ConeBlock("second_order", 4),))
+            solver_value, certified = (
+                float(x[-1]),
+                self._certified_bound(moment / size, np.zeros(len(f)), radius),
+            )
+            if (weight := float(dual[0] - dual[1])) > 0.0:  # eliminates w
+                along, constant = dual @ cone[:, :-1] / weight, float(dual @ cone[:, -1]) / weight
+                certified = min(certified, constant + self._certified_bound(along, z[:-4], radius))
+            high = unit * (middle + size * certified)
+            gap = max(size * (certified - solver_value), 0.0) / max(
+                middle + size * solver_value, _RELATIVE_ROUNDING
+            )
+            yield Bound(0.0, high if high < _MAX_BOUND * unit else None, gap)
 
     @property
     def _theta(self) -> Array:
@@ -266,8 +273,8 @@ class _Bodies:
         block = slice(10 * self.number, 10 * self.number + 10)
         return np.column_stack((self.columns[block], self.centre[block]))
 
-    def _left(self, radius: float) -> tuple[Array, Array, tuple[ConeBlock, ...]]:
-        """The ellipsoid and the terms as F x + f ∈ K, x = [y, own variables]."""
+    def _constraints(self, radius: float) -> tuple[Array, Array, tuple[ConeBlock, ...]]:
+        """Return the ellipsoid and the terms as F x + f ∈ K, x = [y, auxiliary variables]."""
         k, rows = len(self.S), self.rows
         F = np.zeros((1 + k + len(rows.f), k + rows.G.shape[1]))
         F[1 : 1 + k, :k] = np.diag(self.S)
@@ -275,25 +282,27 @@ class _Bodies:
         f = np.concatenate(([radius], np.zeros(k), rows.f))
         return F, f, (ConeBlock("second_order", 1 + k), *rows.cones)
 
-    def _proved(self, along: Array, z: Array, radius: float) -> float:
-        """An upper bound of alongᵀy over all bodies that are left, by a multiplier or without.
+    def _certified_bound(self, along: Array, z: Array, radius: float) -> float:
+        """Compute a certified upper bound of alongᵀy over the set, with or without the multiplier.
 
         Args:
-            along: shape (k,).
-            z: multiplier of the ellipsoid and the terms, then of anything.
-            radius: of the ellipsoid.
+            along: direction, shape (k,).
+            z: multiplier of the ellipsoid and the terms; further entries are ignored.
+            radius: radius of the ellipsoid.
         """
         rows, k = self.rows, len(self.S)
-        without = radius * float(np.linalg.norm(along / self.S))
-        z = in_dual(z[1 + k : 1 + k + len(rows.f)], rows.cones)
-        beyond = float(np.abs(rows.G.T @ z).max(initial=0.0)) * self.own_bound
-        rest = radius * float(np.linalg.norm((along + rows.F.T @ z) / self.S))
-        return min(without, float(z @ rows.f) + rest + beyond)
+        ellipsoid_bound = radius * float(np.linalg.norm(along / self.S))
+        z = project_to_dual(z[1 + k : 1 + k + len(rows.f)], rows.cones)
+        auxiliary_part = float(np.abs(rows.G.T @ z).max(initial=0.0)) * self.auxiliary_bound
+        ellipsoid_part = radius * float(np.linalg.norm((along + rows.F.T @ z) / self.S))
+        return min(ellipsoid_bound, float(z @ rows.f) + ellipsoid_part + auxiliary_part)
 
 
-def _between(middle: float, size: float, ends: list[tuple[float, float]], far: float) -> Bound:
-    """The bound of middle + size · v, of what is proved and what was found of −v and of v."""
+def _bound_from_ends(
+    middle: float, size: float, ends: list[tuple[float, float]], far: float
+) -> Bound:
+    """Form the bound of middle + size · v from (certified, solver) maxima of −v and of v."""
     (down, least), (up, most) = ends
-    gap = max(down - least, up - most, 0.0) / max(down + up, _SCALE_ROUNDING)
+    gap = max(down - least, up - most, 0.0) / max(down + up, _RELATIVE_ROUNDING)
     low, high = middle - size * down, middle + size * up
     return Bound(low if low > -far else None, high if high < far else None, gap)

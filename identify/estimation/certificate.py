@@ -1,4 +1,4 @@
-"""Proof that an estimate is what it claims: worked out in NumPy from the problem's data alone."""
+"""Certificate of feasibility and optimality, computed in NumPy from the problem's data."""
 
 from __future__ import annotations
 
@@ -9,47 +9,46 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.errors import SolveError
-from identify.estimation.cones import in_dual
+from identify.estimation.cones import project_to_dual
 from identify.estimation.program import ConeSolution, ConicRows, SolverRun
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Term
 from identify.estimation.terms.consistent import MARGIN
 from identify.inertia import PSEUDO_INERTIA_BASIS
 
-_FEASIBLE = 1e-9
-"""Violation of a constraint that counts as rounding, in scaled units."""
+_EQUALITY_TOLERANCE = 1e-9
+"""Largest violation of the equalities, in scaled units."""
 
 _ACTIVE_DISTANCE = 1e-6
-"""Distance from where a term is broken at which it counts as active, in scaled units."""
+"""Distance from violation at which a term counts as active, in scaled units."""
 
-_STANDARD_ERRORS = 1e-2
-"""An optimum this near, in standard errors, is reached …"""
+_OPTIMALITY_TOLERANCE = 1e-2
+"""Largest distance to the optimum, in standard errors."""
 
-_RELATIVE = 1e-7
-"""… or this near, relative to the data, where they have almost no noise."""
+_RELATIVE_OPTIMALITY_TOLERANCE = 1e-7
+"""Largest distance to the optimum, relative to the norm of the data; the larger of both tolerances
+applies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate(SolverRun):
-    """What was checked of a solver's run, in scaled unknowns and in units of the noise.
+    """Feasibility and optimality of a solution, in scaled unknowns and units of the noise.
 
     The objective is strongly convex, so a dual bound bounds the distance to the optimum as well:
     ‖A (θ − θ*)‖² ≤ 2 (primal − dual).
 
-    Beside what the run says of itself (`SolverRun`) it has:
-
-    Attributes:
+    Attributes (besides those of `SolverRun`):
         primal_residual: largest violation of a term.
-        dual_residual: how far the solver's multiplier was from the dual cone, relative.
-        gap: primal less dual objective, relative to the data.
+        dual_residual: relative distance of the solver's multiplier from the dual cone.
+        gap: primal minus dual objective, relative to the data.
         distance_to_optimum: sqrt(2 (primal − dual)), in standard errors of the unknowns.
-        optimal_for: what it is the optimum of: the data, the data and the default body, or the data
+        optimal_for: objective of the optimum: the data, the data and the default body, or the data
             and the prior.
-        active: terms at whose edge the solution lies, in words.
+        active: active terms, as text.
         eigenvalues: of the scaled pseudo-inertias, ascending for each body, shape (4 bodies,).
-        margin: least eigenvalue asked for.
-        condition: of the scaled problem, over the directions that are identifiable.
-        rank: number of those directions.
+        margin: smallest allowed eigenvalue.
+        condition: condition number of the scaled problem in the identifiable directions.
+        rank: number of identifiable directions.
     """
 
     primal_residual: float
@@ -66,19 +65,19 @@ class Certificate(SolverRun):
 
 @dataclass(frozen=True, slots=True)
 class ScaledProblem:
-    """What a certificate is about: min ½‖A θ − b‖², θ = reference + free y, under the terms.
+    """Constrained problem in scaled unknowns: min ½‖A θ − b‖², θ = reference + free y, with terms.
 
     Attributes:
         A, b: whitened rows in scaled unknowns, shapes (p, p) and (p,).
-        floor: norm of the residual no unknown reaches.
-        free: columns that span the directions equalities leave open, shape (p, k).
-        reference: prior bodies that meet the equalities, shape (p,).
-        terms: all of them.
-        scaling: the units of the unknowns.
-        identifiable: columns that span the directions the data identify, shape (p, j).
-        optimal_for: what the rows are of.
-        equations: how many independent equations the rows are worth; residuals beyond the noise
-            then widen what counts as near.
+        floor: norm of the residual at the unconstrained optimum.
+        free: basis of the directions that equalities leave free, shape (p, k).
+        reference: default bodies that meet the equalities, shape (p,).
+        terms: all constraints.
+        scaling: units of the unknowns.
+        identifiable: basis of the identifiable directions, shape (p, j).
+        optimal_for: objective, as text.
+        equations: effective number of independent equations; the tolerance of the optimum grows
+            with residuals beyond the noise.
     """
 
     A: Array
@@ -93,12 +92,12 @@ class ScaledProblem:
     equations: float = np.inf
 
     def objective(self, theta: Array) -> float:
-        """½‖A θ − b‖²."""
+        """Evaluate the objective ½‖A θ − b‖²."""
         residual = self.A @ theta - self.b
         return 0.5 * float(residual @ residual)
 
     def about(self, x: Array) -> ScaledProblem:
-        """The same problem in units about the centres of mass of some unknowns."""
+        """Rescale the problem to the masses and centres of mass of given unknowns."""
         lengths = [body.length for body in self.scaling.bodies]
         scaling = Scaling.of(self.scaling.space, x, lengths, self.scaling.units)
         into, back = self.scaling.to_theta @ scaling.to_x, scaling.to_theta @ self.scaling.to_x
@@ -112,12 +111,12 @@ class ScaledProblem:
         )
 
     def violations(self, theta: Array) -> list[float]:
-        """By how much each term is broken, in scaled units."""
+        """Return the violation of each term, in scaled units."""
         x = self.scaling.x(theta)
         return [term.violation(x, self.scaling) for term in self.terms]
 
-    def off_plane(self, theta: Array) -> float:
-        """How far theta is from reference + free y for any y."""
+    def equality_residual(self, theta: Array) -> float:
+        """Return the distance of theta from the affine set of the equalities."""
         if self.free.shape[1] == len(theta):
             return 0.0
         moved = theta - self.reference
@@ -125,32 +124,33 @@ class ScaledProblem:
         return float(np.abs(moved - along).max())
 
     def dual_bound(self, multiplier: Array | None = None, rows: ConicRows | None = None) -> float:
-        """A lower bound of the objective over all θ that meet the terms.
+        """Compute a lower bound of the objective over all θ that meet the terms.
 
         With z in the dual cone, zᵀ(F θ + G u + f) ≥ 0 for every θ and u that meet the terms. So the
         minimum over all θ of ½‖A θ − b‖² − zᵀ(F θ + f) is such a bound, less the largest entry of
-        |Gᵀz| times the largest Σ |u| where Gᵀz is not zero.
+        |Gᵀz| times the largest Σ |u| if Gᵀz is not zero.
 
         Args:
-            multiplier: z; without one, the bound is the optimum without terms.
+            multiplier: z; without it, the bound is the unconstrained optimum.
             rows: F, G, f of the terms.
         """
-        pull, slack = np.zeros(len(self.b)), 0.0
+        dual_gradient, slack = np.zeros(len(self.b)), 0.0
         if multiplier is not None and rows is not None:
-            pull = rows.F.T @ multiplier
-            own = float(np.abs(rows.G.T @ multiplier).max(initial=0.0))
-            slack = -float(multiplier @ rows.f) - (self._own_bound() * own if own else 0.0)
+            dual_gradient = rows.F.T @ multiplier
+            auxiliary = float(np.abs(rows.G.T @ multiplier).max(initial=0.0))
+            slack = -float(multiplier @ rows.f)
+            slack -= self._auxiliary_bound() * auxiliary if auxiliary else 0.0
         Q, R = np.linalg.qr(self.A @ self.free)
         target = self.b - self.A @ self.reference
-        y = np.linalg.solve(R, Q.T @ target + np.linalg.solve(R.T, self.free.T @ pull))
+        y = np.linalg.solve(R, Q.T @ target + np.linalg.solve(R.T, self.free.T @ dual_gradient))
         theta = self.reference + self.free @ y
-        return self.objective(theta) - float(pull @ theta) + slack
+        return self.objective(theta) - float(dual_gradient @ theta) + slack
 
-    def _own_bound(self) -> float:
-        bounds = [term.own_bound for term in self.terms if term.own_bound is not None]
+    def _auxiliary_bound(self) -> float:
+        bounds = [term.auxiliary_bound for term in self.terms if term.auxiliary_bound is not None]
         if not bounds:
             raise SolveError(
-                "a term brings variables of its own and no `own_bound` of their size, which the "
+                "a term has auxiliary variables but no `auxiliary_bound` on their size, which the "
                 "certificate needs"
             )
         return sum(bounds)
@@ -161,30 +161,31 @@ def certify(problem: ScaledProblem, solution: ConeSolution) -> Certificate:
 
     Args:
         problem: the data.
-        solution: its unknowns, multiplier and rows; what of the multiplier is not in the dual cone
-            is cut off.
+        solution: unknowns, multiplier and rows; the multiplier is projected to the dual cone.
 
     Raises:
-        SolveError: a term is violated or the optimum is not proved.
+        SolveError: a term is violated or optimality is not proved.
     """
     theta, multiplier, rows = solution.theta, solution.multiplier, solution.rows
     violations = problem.violations(theta)
     violation = _require_met(problem, solution, violations)
     dual_residual = 0.0
     if multiplier is not None and rows is not None:
-        inside = in_dual(multiplier, rows.cones)
+        inside = project_to_dual(multiplier, rows.cones)
         largest = max(float(np.abs(multiplier).max(initial=0.0)), float(np.finfo(float).tiny))
         dual_residual = float(np.abs(inside - multiplier).max(initial=0.0)) / largest
         multiplier = inside
     primal, dual = problem.objective(theta), problem.dual_bound(multiplier, rows)
     size = float(np.hypot(np.linalg.norm(problem.b), problem.floor))
     distance = float(np.sqrt(2.0 * max(primal - dual, 0.0)))
-    # Where constraints leave more residual than noise does, standard errors grow with it.
+    # If constraints increase the residual beyond the noise, the standard errors grow with it.
     excess = np.sqrt((2.0 * primal + problem.floor**2) / problem.equations)
-    if not distance <= max(_STANDARD_ERRORS * max(1.0, excess), _RELATIVE * size):
+    if not distance <= max(
+        _OPTIMALITY_TOLERANCE * max(1.0, excess), _RELATIVE_OPTIMALITY_TOLERANCE * size
+    ):
         raise SolveError(
-            f"the optimum is not proved: the solution may be {distance:.1e} standard errors away "
-            f"from it; {solution.run.in_words}"
+            f"optimality is not proved: the solution may be {distance:.1e} standard errors away "
+            f"from the optimum; {solution.run.summary}"
         )
     singular = np.linalg.svd(problem.A @ problem.identifiable, compute_uv=False)
     return Certificate(
@@ -207,7 +208,7 @@ def certify(problem: ScaledProblem, solution: ConeSolution) -> Certificate:
 
 
 def scaled_eigenvalues(theta: Array, bodies: int) -> Sequence[float]:
-    """Of the scaled pseudo-inertias of all bodies, ascending for each."""
+    """Compute the eigenvalues of the scaled pseudo-inertias, ascending for each body."""
     Pi = theta[: 10 * bodies].reshape(-1, 10) @ PSEUDO_INERTIA_BASIS.T
     return np.linalg.eigvalsh(Pi.reshape(-1, 4, 4)).ravel().tolist()
 
@@ -215,19 +216,19 @@ def scaled_eigenvalues(theta: Array, bodies: int) -> Sequence[float]:
 def _require_met(
     problem: ScaledProblem, solution: ConeSolution, violations: Sequence[float]
 ) -> float:
-    """The largest violation, or an error if it is more than a term allows."""
-    said = solution.run.in_words
+    """Return the largest violation; raise if it exceeds the tolerance of its term."""
+    solver_message = solution.run.summary
     for term, broken in zip(problem.terms, violations, strict=True):
         if not broken <= term.tolerance:
             raise SolveError(
                 f"the solution violates {term} by {broken:.1e} in scaled units (allowed "
-                f"{term.tolerance:g}); {said}. If it is a bound, it may be far from what the data "
-                "say: fit without it first"
+                f"{term.tolerance:g}); {solver_message}. A bound may be far from the estimate "
+                "without it: fit without it first"
             )
-    off_plane = problem.off_plane(solution.theta)
-    if not off_plane <= _FEASIBLE:
+    equality_residual = problem.equality_residual(solution.theta)
+    if not equality_residual <= _EQUALITY_TOLERANCE:
         raise SolveError(
-            f"the solution violates what is known exactly by {off_plane:.1e} in scaled units "
-            f"(allowed {_FEASIBLE:g}); {said}"
+            f"the solution violates the equality constraints by {equality_residual:.1e} in scaled "
+            f"units (allowed {_EQUALITY_TOLERANCE:g}); {solver_message}"
         )
-    return max(0.0, off_plane, *violations)
+    return max(0.0, equality_residual, *violations)

@@ -1,4 +1,4 @@
-"""The cones of a program in standard form, and what lies nearest in their duals."""
+"""Cones of a program in standard form, and projections to their dual cones."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ConeBlock:
-    """A cone and how many rows it takes; all are their own duals, but for zero.
+    """A cone with its number of rows; all kinds except "zero" are self-dual.
 
     A positive semidefinite matrix of order n takes n (n + 1)/2 rows: its upper triangle column by
     column, off-diagonal entries times √2, so that products of rows are those of matrices.
 
     Attributes:
-        kind: which.
-        size: rows.
+        kind: type of the cone.
+        size: number of rows.
     """
 
     kind: Literal["zero", "nonnegative", "second_order", "semidefinite"]
@@ -34,11 +34,11 @@ class ConeBlock:
 
     @property
     def order(self) -> int:
-        """Of the matrix, where the cone is semidefinite."""
+        """Order of the matrix of a semidefinite cone."""
         return int(np.sqrt(2 * self.size))
 
-    def of_clarabel(self, clarabel: ModuleType) -> object:
-        """The cone in Clarabel's words."""
+    def to_clarabel(self, clarabel: ModuleType) -> object:
+        """Convert to Clarabel's cone type."""
         match self.kind:
             case "zero":
                 return clarabel.ZeroConeT(self.size)
@@ -49,22 +49,22 @@ class ConeBlock:
             case "semidefinite":
                 return clarabel.PSDTriangleConeT(self.order)
 
-    def in_dual(self, z: Array) -> Array:
-        """The point of the dual cone nearest to z."""
+    def project_to_dual(self, z: Array) -> Array:
+        """Project z to the dual cone."""
         match self.kind:
             case "zero":
                 return z
             case "nonnegative":
                 return np.maximum(z, 0.0)
             case "second_order":
-                return _in_second_order(z)
+                return _project_to_second_order(z)
             case "semidefinite":
                 values, vectors = np.linalg.eigh(_matrix(z, self.order))
                 return _triangle((vectors * np.maximum(values, 0.0)) @ vectors.T)
 
 
 def cones_of(dims: ConeDims) -> tuple[ConeBlock, ...]:
-    """The cones of a program as cvxpy counts them, in Clarabel's order.
+    """Convert the cone dimensions of a cvxpy program to blocks in Clarabel's order.
 
     Raises:
         SolveError: it has cones of other kinds (exponential, power).
@@ -78,15 +78,15 @@ def cones_of(dims: ConeDims) -> tuple[ConeBlock, ...]:
     return tuple(cones)
 
 
-def in_dual(z: Array, cones: Sequence[ConeBlock]) -> Array:
-    """The point of the product of dual cones nearest to z."""
+def project_to_dual(z: Array, cones: Sequence[ConeBlock]) -> Array:
+    """Project z to the product of the dual cones."""
     edges = np.cumsum([cone.size for cone in cones])[:-1]
     return np.concatenate(
-        [cone.in_dual(part) for cone, part in zip(cones, np.split(z, edges), strict=True)]
+        [cone.project_to_dual(part) for cone, part in zip(cones, np.split(z, edges), strict=True)]
     )
 
 
-def _in_second_order(z: Array) -> Array:
+def _project_to_second_order(z: Array) -> Array:
     head, norm = float(z[0]), float(np.linalg.norm(z[1:]))
     if norm <= head:
         return z
@@ -110,6 +110,6 @@ def _triangle(matrix: Array) -> Array:
 
 @lru_cache
 def _upper(order: int) -> tuple[Indices, Indices, Array]:
-    """The upper triangle column by column: its rows, columns and factors of its entries."""
+    """Return rows, columns and factors of the upper triangle's entries, column by column."""
     column, row = np.tril_indices(order)
     return row, column, np.where(row == column, 1.0, np.sqrt(2.0))

@@ -152,13 +152,13 @@ class FittedEffects:
             Both of shape (p, p); the second is no larger than the first.
         """
         C, scale, shift = self.covariance, self.scale_covariance, self.shift
-        if posterior.weighing is not None:
+        if posterior.agreement is not None:
             inverse = posterior.fit.information_inverse
             L = -np.linalg.pinv(inverse, hermitian=True) @ shift
-            told = _root(inverse, posterior.gain) @ L
+            told = _root(inverse, posterior.score_gain) @ L
             gain = C @ told.T @ np.linalg.inv(np.eye(len(told)) + told @ C @ told.T)
             kept = np.eye(len(C)) - gain @ told
-            C, scale, shift = kept @ C, kept @ scale @ kept.T, -posterior.gain @ L
+            C, scale, shift = kept @ C, kept @ scale @ kept.T, -posterior.score_gain @ L
         return shift @ C @ shift.T, shift @ scale @ shift.T
 
 

@@ -1,4 +1,4 @@
-"""The entropic prior: the body nearest to a prior one by the divergence of log det.
+"""Entropic prior: divergence of a body from a prior body by log-determinant (LogDet).
 
     ½‖R θ − r‖² + λ D,    D = tr Q − log det Q − 4,    Q = Π₀^-½ Π Π₀^-½
 
@@ -21,20 +21,28 @@ from identify.estimation.likelihood import ScoreEquations
 from identify.inertia import PSEUDO_INERTIA_BASIS, inertia_about_com, phi_from_inertia
 from identify.regressors.triangular import qr_factor
 
-_WEIGHTS = (1e-2, 1e3)
-"""Among which λ is looked for. Below, the data decide by themselves; above, the prior body would be
-known to three hundredths, which nobody knows of a shape and its density."""
+_WEIGHT_RANGE = (1e-2, 1e3)
+"""Search range of λ. Below, the data dominate; above, the prior body would be known to 3 %, which
+is unrealistic for a shape and its density."""
 
-_MOST_NEWTON_STEPS = 100
+_MAX_NEWTON_STEPS = 100
+"""Largest number of Newton steps."""
 
-_INSIDE, _FALLS, _NEWTON_HALVINGS = 0.95, 1e-4, 30
-"""Share of the way to the edge of the cone, and of the fall that the slope says, of a step."""
+_MAX_STEP_TO_BOUNDARY = 0.95
+"""Largest step, as a share of the distance to the boundary of the cone."""
+
+_ARMIJO_FRACTION = 1e-4
+"""Smallest decrease of the objective in the line search, as a share of that predicted by the
+gradient."""
+
+_MAX_HALVINGS = 30
+"""Largest number of halvings in the line search."""
 
 _NEWTON_DECREMENT = 1e-7
-"""Newton decrement at which the optimum is reached …"""
+"""Newton decrement at which the iteration ends."""
 
-_SURE = 1e-3
-"""… and at which it counts as reached, where rounding stops it before."""
+_ACCEPTED_DECREMENT = 1e-3
+"""Newton decrement that is accepted if rounding prevents a smaller one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +51,9 @@ class EntropicEstimate:
 
     Attributes:
         phi: ten parameters about Bo in B, shape (10,).
-        covariance: of them, shape (10, 10). Intervals of it cover .90 where 95 % are meant, on the
-            STARS tools with their even density as the prior body: what the prior body is wrong by
-            is not in it.
+        covariance: covariance of phi, shape (10, 10). Its nominal 95 % intervals cover .90 on the
+            STARS tools with their uniform density as the prior body: the error of the prior body is
+            not included.
         weight: λ.
         divergence: D of the body from the prior one.
         distance_to_optimum: bound of ‖R (θ − θ*)‖, in standard errors, by the Newton decrement.
@@ -61,45 +69,46 @@ class EntropicEstimate:
 
 
 def entropic_estimate(
-    said: ScoreEquations,
+    likelihood: ScoreEquations,
     prior: Phi,
     weight: float | None = None,
     *,
     centre_of_data: bool = False,
 ) -> EntropicEstimate:
-    """The body of one fit with an entropic prior.
+    """Estimate a body with an entropic prior.
 
     Args:
-        said: the likelihood of the ten parameters of one body.
+        likelihood: likelihood of the ten parameters of one body.
         prior: ten parameters of the prior body about Bo in B, strictly consistent, shape (10,).
-        weight: λ; by evidence where not given.
-        centre_of_data: whether the prior body has its centre of mass from the same data, which
-            would then seem to agree with it: its inertia alone is then weighed.
+        weight: λ; by maximum evidence if not given.
+        centre_of_data: whether the prior body's centre of mass was estimated from the same data and
+            must not count as agreement: the evidence is then that of the inertia alone.
 
     Raises:
-        ProblemError: the prior body is flat or impossible, or the fit is of more than one body.
-        SolveError: the optimum was not reached.
+        ProblemError: the prior body is flat or not physically consistent, or there are several
+            bodies.
+        SolveError: Newton's method did not converge.
     """
-    if said.R.shape[1] != 10:
-        raise ProblemError("an entropic prior is of one body, and without other unknowns")
-    theta0 = said.scaling.theta(np.asarray(prior, dtype=np.float64))
+    if likelihood.R.shape[1] != 10:
+        raise ProblemError("an entropic prior requires a fit of one body without other unknowns")
+    theta0 = likelihood.scaling.theta(np.asarray(prior, dtype=np.float64))
     basis = PSEUDO_INERTIA_BASIS.reshape(4, 4, 10)
-    problem = _Entropic.about(said.R, said.r, theta0, basis)
+    problem = _Entropic.about(likelihood.R, likelihood.r, theta0, basis)
     if weight is None:
         from scipy.optimize import minimize_scalar
 
-        told = _of_inertia(said, theta0) if centre_of_data else problem
-        found = minimize_scalar(
-            lambda log_weight: -told.log_evidence(float(np.exp(log_weight))),
-            bounds=tuple(np.log(_WEIGHTS)),
+        evidence_problem = _inertia_problem(likelihood, theta0) if centre_of_data else problem
+        optimal_log_weight = minimize_scalar(
+            lambda log_weight: -evidence_problem.log_evidence(float(np.exp(log_weight))),
+            bounds=tuple(np.log(_WEIGHT_RANGE)),
             method="bounded",
             options={"xatol": 1e-2},
         )
-        weight = float(np.exp(found.x))
+        weight = float(np.exp(optimal_log_weight.x))
     optimum = problem.optimum(positive(weight, "weight of the prior", "1", ProblemError))
-    inverse = said.scaling.to_x @ np.linalg.inv(optimum.root)
+    inverse = likelihood.scaling.to_x @ np.linalg.inv(optimum.root)
     return EntropicEstimate(
-        phi=said.scaling.x(optimum.theta),
+        phi=likelihood.scaling.x(optimum.theta),
         covariance=inverse @ inverse.T,
         weight=weight,
         divergence=optimum.divergence,
@@ -108,17 +117,17 @@ def entropic_estimate(
     )
 
 
-def _of_inertia(said: ScoreEquations, theta0: Array) -> _Entropic:
-    """The same of the inertia about the prior body's centre alone, whatever mass and moment are."""
-    Q, _ = np.linalg.qr(said.R[:, :4])
-    R, r = (part - Q @ (Q.T @ part) for part in (said.R[:, 4:], said.r))
-    own = phi_from_inertia(theta0[0], np.zeros(3), inertia_about_com(theta0))[4:]
+def _inertia_problem(likelihood: ScoreEquations, theta0: Array) -> _Entropic:
+    """Restrict the problem to the inertia about the prior body's centre, with free mass and com."""
+    Q, _ = np.linalg.qr(likelihood.R[:, :4])
+    R, r = (part - Q @ (Q.T @ part) for part in (likelihood.R[:, 4:], likelihood.r))
+    prior_inertia = phi_from_inertia(theta0[0], np.zeros(3), inertia_about_com(theta0))[4:]
     basis = PSEUDO_INERTIA_BASIS.reshape(4, 4, 10)[:3, :3, 4:]
-    return _Entropic.about(R, r - R @ (theta0[4:] - own), own, basis)
+    return _Entropic.about(R, r - R @ (theta0[4:] - prior_inertia), prior_inertia, basis)
 
 
 class _Optimum(NamedTuple):
-    """Of an objective; `root` is triangular, of its Hessian, and `distance` in standard errors."""
+    """Optimum of an objective; triangular root of its Hessian; `distance` in standard errors."""
 
     theta: Array
     root: Array
@@ -132,10 +141,10 @@ class _Entropic:
     """½‖R θ − r‖² + λ (tr Q − log det Q − n), Q of n rows and columns, linear in θ.
 
     Attributes:
-        R, r: shapes (k, p) and (k,).
-        start: of the prior body, where Q = 1, shape (p,).
-        basis: vec Q = basis θ, shape (n², p).
-        n: rows of Q.
+        R, r: likelihood, shapes (k, p) and (k,).
+        start: unknowns of the prior body, where Q = 1, shape (p,).
+        basis: matrix of vec Q = basis θ, shape (n², p).
+        n: number of rows of Q.
     """
 
     R: Array
@@ -146,79 +155,86 @@ class _Entropic:
 
     @classmethod
     def about(cls, R: Array, r: Array, start: Array, basis: Array) -> _Entropic:
-        """That of a basis of matrices before they are whitened by the prior one, (n, n, p)."""
+        """Create the problem, with a basis of matrices (n, n, p) whitened by the prior body's."""
         n = len(basis)
         plain = basis.reshape(n * n, -1)
         try:
             root = np.linalg.cholesky(basis @ start)
         except np.linalg.LinAlgError as error:
             raise ProblemError(
-                "the entropic prior needs a body that extends in every direction, and the prior "
-                "body is flat or impossible: give it a thickness"
+                "the entropic prior needs a body that extends in every direction, but the prior "
+                "body is flat or not physically consistent: give it a thickness"
             ) from error
-        return cls(R, r, start, _between(root, plain), n)
+        return cls(R, r, start, _whiten_basis(root, plain), n)
 
     def log_evidence(self, weight: float) -> float:
-        """Of λ, but for a constant, by Laplace's method.
+        """Compute the log evidence of λ up to a constant, by Laplace's method.
 
-        exp(−λ D) is a Wishart density but for its size, which is known exactly.
+        exp(−λ D) is proportional to a Wishart density, whose normalisation is known exactly.
         """
-        found, n = self.optimum(weight), self.n
+        optimum, n = self.optimum(weight), self.n
         a = weight + 0.5 * (n + 1)
         log_size = multigammaln(a, n) - n * a * np.log(weight) + n * weight
-        misfit = 0.5 * float(np.sum((self.R @ found.theta - self.r) ** 2))
-        log_det = 2.0 * float(np.log(np.abs(np.diag(found.root))).sum())
-        return float(-misfit - weight * found.divergence - 0.5 * log_det - log_size)
+        misfit = 0.5 * float(np.sum((self.R @ optimum.theta - self.r) ** 2))
+        log_det = 2.0 * float(np.log(np.abs(np.diag(optimum.root))).sum())
+        return float(-misfit - weight * optimum.divergence - 0.5 * log_det - log_size)
 
     def optimum(self, weight: float) -> _Optimum:
-        """By Newton's method, inside the cone; the objective over λ is self-concordant.
+        """Minimise by Newton's method inside the cone; the objective over λ is self-concordant.
 
         With decrement δ < 1 the optimum is within δ/(1 − δ) in the norm of the Hessian over λ, and
         so within √λ δ/(1 − δ) standard errors (Nesterov and Nemirovskii 1994).
 
         Raises:
-            SolveError: it was not reached.
+            SolveError: Newton's method did not converge.
         """
-        theta, one = self.start, np.eye(self.n).ravel()
+        theta, identity = self.start, np.eye(self.n).ravel()
         decrement = best = np.inf
-        for step in range(_MOST_NEWTON_STEPS):
+        for step in range(_MAX_NEWTON_STEPS):
             root = np.linalg.cholesky((self.basis @ theta).reshape(self.n, self.n))
-            barrier = _between(root, self.basis)
-            whole = qr_factor(np.concatenate((self.R, np.sqrt(weight) * barrier)))
-            slope = self.R.T @ (self.R @ theta - self.r)
-            slope = slope + weight * (self.basis.T @ one - barrier.T @ one)
-            reduced = np.linalg.solve(whole.T, slope)
+            barrier = _whiten_basis(root, self.basis)
+            hessian_root = qr_factor(np.concatenate((self.R, np.sqrt(weight) * barrier)))
+            gradient = self.R.T @ (self.R @ theta - self.r)
+            gradient = gradient + weight * (self.basis.T @ identity - barrier.T @ identity)
+            reduced = np.linalg.solve(hessian_root.T, gradient)
             decrement = float(np.linalg.norm(reduced)) / np.sqrt(weight)
-            if decrement < _NEWTON_DECREMENT or (decrement < _SURE and not decrement < 0.5 * best):
+            if decrement < _NEWTON_DECREMENT or (
+                decrement < _ACCEPTED_DECREMENT and not decrement < 0.5 * best
+            ):
                 distance = float(np.sqrt(weight) * decrement / (1.0 - decrement))
-                return _Optimum(theta, whole, self._divergence(theta), distance, step)
+                return _Optimum(theta, hessian_root, self._divergence(theta), distance, step)
             best = min(best, decrement)
-            theta = self._stepped(theta, -np.linalg.solve(whole, reduced), barrier, slope, weight)
+            theta = self._line_search(
+                theta, -np.linalg.solve(hessian_root, reduced), barrier, gradient, weight
+            )
         raise SolveError(
-            f"entropic prior: no optimum in {_MOST_NEWTON_STEPS} Newton steps (decrement "
+            f"entropic prior: no optimum in {_MAX_NEWTON_STEPS} Newton steps (decrement "
             f"{decrement:.1e}, weight {weight:.3g})"
         )
 
-    def _stepped(
-        self, theta: Array, step: Array, barrier: Array, slope: Array, weight: float
+    def _line_search(
+        self, theta: Array, step: Array, barrier: Array, gradient: Array, weight: float
     ) -> Array:
-        """The step as far as the objective falls with it, and not to the edge of the cone."""
-        least = float(np.linalg.eigvalsh((barrier @ step).reshape(self.n, self.n))[0])
-        share = min(1.0, -_INSIDE / least) if least < 0.0 else 1.0
-        now, falls = self._objective(theta, weight), float(slope @ step)
-        for _ in range(_NEWTON_HALVINGS):
-            further = theta + share * step
-            if self._objective(further, weight) <= now + _FALLS * share * falls:
-                return further
+        """Do a backtracking line search that stays inside the cone."""
+        min_eigenvalue = float(np.linalg.eigvalsh((barrier @ step).reshape(self.n, self.n))[0])
+        share = min(1.0, -_MAX_STEP_TO_BOUNDARY / min_eigenvalue) if min_eigenvalue < 0.0 else 1.0
+        current, directional_derivative = self._objective(theta, weight), float(gradient @ step)
+        for _ in range(_MAX_HALVINGS):
+            candidate = theta + share * step
+            if (
+                self._objective(candidate, weight)
+                <= current + _ARMIJO_FRACTION * share * directional_derivative
+            ):
+                return candidate
             share *= 0.5
-        return theta  # what it falls by is rounding
+        return theta  # the decrease is below rounding
 
     def _objective(self, theta: Array, weight: float) -> float:
         misfit = 0.5 * float(np.sum((self.R @ theta - self.r) ** 2))
         return misfit + weight * self._divergence(theta)
 
     def _divergence(self, theta: Array) -> float:
-        """D; infinite outside of the cone."""
+        """Compute D; infinite outside the cone."""
         Q = (self.basis @ theta).reshape(self.n, self.n)
         try:
             root = np.linalg.cholesky(Q)
@@ -227,7 +243,7 @@ class _Entropic:
         return float(np.trace(Q) - 2.0 * np.log(np.diag(root)).sum()) - self.n
 
 
-def _between(root: Array, basis: Array) -> Array:
-    """L⁻¹ Π L⁻ᵀ for each Π of a basis, shape (16, n) both."""
+def _whiten_basis(root: Array, basis: Array) -> Array:
+    """Compute L⁻¹ Π L⁻ᵀ for each Π of a basis, shape (n², p)."""
     inverse = np.linalg.inv(root)
     return np.kron(inverse, inverse) @ basis

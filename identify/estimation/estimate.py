@@ -170,7 +170,7 @@ class Estimate(SavedEstimate):
         from identify.estimation.bounds import certified_bounds
 
         number = self.region.likelihood.scaling.space.body_slice(self.body).start // 10
-        return certified_bounds(self.region.widened(number, self.covariance), number)
+        return certified_bounds(self.region.inflated(number, self.covariance), number)
 
     def with_bounds(self) -> Estimate:
         """The same estimate with its bounds kept, so that its file has them."""

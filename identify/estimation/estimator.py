@@ -13,6 +13,7 @@ from identify.errors import ProblemError
 from identify.estimation.accelerometer_place import PlaceErrors
 from identify.estimation.calibration import NOT_INCLUDED
 from identify.estimation.certificate import Certificate
+from identify.estimation.constrained_solution import explain_failure, solve_terms
 from identify.estimation.effects_fit import FittedEffects
 from identify.estimation.estimate import DecidedBy, Estimate
 from identify.estimation.intervals import (
@@ -31,9 +32,8 @@ from identify.estimation.likelihood import ConfidenceRegion
 from identify.estimation.posterior import Posterior, posterior_of
 from identify.estimation.priors.prior import BALL, NoPrior, Prior
 from identify.estimation.settings import EstimatorSettings, IntervalRoute
-from identify.estimation.solving import cause_in_terms, solve_terms
 from identify.estimation.terms import Consistent, ScalarBounds, Term
-from identify.estimation.variance import VarianceParts
+from identify.estimation.variance_shares import VarianceParts
 from identify.estimation.wrench_system import body_system
 from identify.exchange import SavedBias
 from identify.findings import Finding, completion
@@ -180,7 +180,7 @@ def estimate_unknowns(
     try:
         fit = weighted_least_squares(system, every)
     except ProblemError as error:
-        raise cause_in_terms(system, every, error) from error
+        raise explain_failure(system, every, error) from error
     for term in every:
         term.require_plausible(fit.x, fit.data.space)
     posterior = posterior_of(fit, prior)
@@ -308,7 +308,7 @@ def _assemble(
     found = zip(system.offsets(x, fit.weights), half_widths, strict=True)
     offsets = tuple(SavedBias("", offset, half_width) for offset, half_width in found)
     said = posterior.likelihood
-    if posterior.weighing is not None:
+    if posterior.agreement is not None:
         said = replace(said, R=posterior.A, r=posterior.b)
     region = ConfidenceRegion(
         likelihood=said,
@@ -319,7 +319,7 @@ def _assemble(
         covariance=uncertainty.likelihood,
     )
     contradicted, of_prior = (), dict[str, object]()
-    if posterior.weighing is not None:
+    if posterior.agreement is not None:
         from identify.estimation.estimator import contradiction, record_of
 
         contradicted, of_prior = contradiction(posterior), record_of(posterior)
@@ -396,7 +396,7 @@ def _default_in_words(mass: float, decided_by: dict[str, DecidedBy]) -> str | No
 
 def _decide(posterior: Posterior, x: Array, covariance: Array) -> list[DecidedBy]:
     """What fixed each of the unknowns."""
-    fit, weighed = posterior.fit, posterior.weighing is not None
+    fit, weighed = posterior.fit, posterior.agreement is not None
     errors, moved = np.sqrt(np.diag(covariance)), np.abs(x - posterior.x)
     of_body = np.arange(len(x)) < 10  # that the prior is of
     nothing: DecidedBy = "nothing" if isinstance(posterior.prior, NoPrior) else "default"
@@ -420,25 +420,25 @@ def _open(fit: LeastSquaresFit, unknown: int) -> bool:
 
 def contradiction(posterior: Posterior) -> tuple[Finding, ...]:
     """The finding that the log excludes the prior, with both bodies, if it does."""
-    weighing = posterior.weighing
-    if weighing is None or not weighing.probability < PRIOR_EXCLUDED_P:
+    agreement = posterior.agreement
+    if agreement is None or not agreement.probability < PRIOR_EXCLUDED_P:
         return ()
     mass = float(posterior.fit.x[0])
     mixture = posterior.prior.mixture(mass)
-    mean = np.zeros(10) if mixture is None else weighing.weights @ mixture.means
+    mean = np.zeros(10) if mixture is None else agreement.weights @ mixture.means
     said, found = _in_words(mean), _in_words(posterior.fit.x[:10])
     remedy = "Check the prior, its unit and its pose in B; correct it or leave it out."
     return (
         Finding(
             "choice_contradicted",
             "error",
-            f"The log excludes the prior ({posterior.prior}): it is {weighing.z:.2g} standard "
-            f"errors from the nearest body that this allows (p = {weighing.probability:.1g}). The "
+            f"The log excludes the prior ({posterior.prior}): it is {agreement.z:.2g} standard "
+            f"errors from the nearest body that this allows (p = {agreement.probability:.1g}). The "
             f"prior has {said}, the log alone {found}.",
             remedy,
             {
-                "z": weighing.z,
-                "p": weighing.probability,
+                "z": agreement.z,
+                "p": agreement.probability,
                 "by_prior": mean.tolist(),
                 "by_data": posterior.fit.x[:10].tolist(),
             },
@@ -448,9 +448,9 @@ def contradiction(posterior: Posterior) -> tuple[Finding, ...]:
 
 def record_of(posterior: Posterior) -> dict[str, object]:
     """The prior and how it and the log agree, as provenance keeps it; empty where it completes."""
-    if posterior.weighing is None:
+    if posterior.agreement is None:
         return {}
-    return posterior.prior.record() | posterior.weighing.record()
+    return posterior.prior.record() | posterior.agreement.record()
 
 
 def _in_words(phi: Phi) -> str:

@@ -15,7 +15,7 @@ from scipy.special import ndtr, stdtrit
 
 from identify.arrays import Array, Phi
 from identify.estimation.least_squares import LeastSquaresFit
-from identify.estimation.principal import PrincipalSpread
+from identify.estimation.principal_axes import PrincipalSpread
 from identify.exchange import PrincipalAxis
 from identify.exchange.estimate_views import MOMENTS
 from identify.findings import NOT_IDENTIFIED
@@ -156,8 +156,8 @@ def intervals_of(
     level = _level_of_all(jacobian[known], covariance) if simultaneous else CONFIDENCE_QUANTILE
     half = stdtrit(_degrees_of_all(degrees), level) * errors
     down, up = half.copy(), half.copy()
-    pushed = spread.pushed
-    down[-3:], up[-3:] = down[-3:] + pushed[0], up[-3:] + pushed[1]
+    eigenvalue_repulsion = spread.eigenvalue_repulsion
+    down[-3:], up[-3:] = down[-3:] + eigenvalue_repulsion[0], up[-3:] + eigenvalue_repulsion[1]
     bounds = POSSIBLE if limits is None else limits
     found: dict[str, Interval | None] = dict.fromkeys(NAMES)
     each = (values.tolist(), (values - down).tolist(), (values + up).tolist())

@@ -78,7 +78,7 @@ class SolverRun:
     solve_time: float = 0.0
 
     @property
-    def in_words(self) -> str:
+    def summary(self) -> str:
         """What messages say of it."""
         return f"{self.solver} said {self.status!r}"
 
@@ -152,7 +152,7 @@ class ConeProgram:
         form = self._form(A / scale, b / scale, scaling)
         left = copy(self.left)
         left.data = -form[self.entries][: len(left.indices)]
-        cones = [cone.of_clarabel(clarabel) for cone in self.cones]
+        cones = [cone.to_clarabel(clarabel) for cone in self.cones]
         solver = clarabel.DefaultSolver(
             self.quadratic, self.cost, left, form[:, -1], cones, solver_settings()
         )

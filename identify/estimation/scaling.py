@@ -1,4 +1,4 @@
-"""Units in which every body is alike: mass one, about its centre of mass, of unit size."""
+"""Scaled units of the unknowns: bodies of mass one and size one about their centres of mass."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class BodyScaling:
 
     @property
     def units(self) -> Array:
-        """Of the ten parameters about the centre of mass [SI], shape (10,)."""
+        """Units of the ten parameters about the centre of mass [SI], shape (10,)."""
         return self.mass * self.length**_POWERS
 
     @property
     def to_phi(self) -> Array:
-        """Matrix of theta → phi, shape (10, 10)."""
+        """Matrix that maps theta to phi, shape (10, 10)."""
         T = np.eye(4)
         T[:3, :3] *= self.length
         T[:3, 3] = self.com
@@ -48,7 +48,7 @@ class BodyScaling:
 
     @property
     def to_theta(self) -> Array:
-        """Matrix of phi → theta, shape (10, 10)."""
+        """Matrix that maps phi to theta, shape (10, 10)."""
         T = np.eye(4)
         T[:3, :3] /= self.length
         T[:3, 3] = -self.com / self.length
@@ -57,12 +57,12 @@ class BodyScaling:
 
 @dataclass(frozen=True)
 class Scaling:
-    """The units of all unknowns of a space: x = `to_x` theta.
+    """Units of all unknowns of a space: x = `to_x` theta.
 
     Attributes:
-        space: of the unknowns.
-        bodies: the congruence of each.
-        units: of each scalar, shape (s,).
+        space: parameter space of the unknowns.
+        bodies: scaling of each body.
+        units: unit of each scalar, shape (s,).
         to_x: matrix of theta → x, shape (p, p).
     """
 
@@ -73,13 +73,13 @@ class Scaling:
 
     @classmethod
     def of(cls, space: ParameterSpace, x: Array, lengths: Sequence[float], units: Array) -> Scaling:
-        """The scaling of bodies of about these masses and centres of mass.
+        """Choose the scaling by the masses and centres of mass of given unknowns.
 
         Args:
-            space: of the unknowns.
-            x: unknowns [SI], whose masses are positive, shape (p,).
+            space: parameter space of the unknowns.
+            x: unknowns [SI] with positive masses, shape (p,).
             lengths: unit of length of each body [m].
-            units: of the scalars.
+            units: units of the scalars.
         """
         bodies = []
         for number, length in enumerate(lengths):
@@ -93,22 +93,22 @@ class Scaling:
         return _diagonal([body.to_theta for body in self.bodies], 1.0 / self.units)
 
     def x(self, theta: Array) -> Array:
-        """Unknowns in SI from scaled ones."""
+        """Convert scaled unknowns to SI."""
         return self.to_x @ theta
 
     def theta(self, x: Array) -> Array:
-        """Scaled unknowns from those in SI."""
+        """Convert unknowns in SI to scaled unknowns."""
         return self.to_theta @ x
 
 
-def _diagonal(blocks: Sequence[Array], rest: Array) -> Array:
-    """Block-diagonal matrix of the bodies' matrices and the scalars' factors."""
-    if len(blocks) == 1 and not len(rest):
+def _diagonal(blocks: Sequence[Array], factors: Array) -> Array:
+    """Form the block-diagonal matrix of the bodies' matrices and the scalars' factors."""
+    if len(blocks) == 1 and not len(factors):
         return blocks[0]
     start = 10 * len(blocks)
-    matrix = np.zeros((start + len(rest), start + len(rest)))
+    matrix = np.zeros((start + len(factors), start + len(factors)))
     for number, block in enumerate(blocks):
         matrix[10 * number : 10 * number + 10, 10 * number : 10 * number + 10] = block
-    scalars = np.arange(start, start + len(rest))
-    matrix[scalars, scalars] = rest
+    scalars = np.arange(start, start + len(factors))
+    matrix[scalars, scalars] = factors
     return matrix

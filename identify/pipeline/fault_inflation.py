@@ -12,9 +12,9 @@ import numpy as np
 from identify.arrays import Array
 from identify.errors import IdentifyError
 from identify.estimation import Estimate, EstimatorSettings
+from identify.estimation.inflated_covariance import cover_shift
 from identify.estimation.intervals import NAMES, interval_jacobian, principal_spread
 from identify.estimation.least_squares import LeastSquaresFit
-from identify.estimation.widened import of_shift
 from identify.findings import Finding
 from identify.pipeline.correcting import SPANS, exclude_spans, interpolate_spikes
 from identify.pipeline.diagnose import Checks, fit_least_squares
@@ -90,8 +90,8 @@ def fault_inflation(
     added, scale, largest = zero, zero, zero
     by_code = defaultdict[str, Array](lambda: zero)
     for code, shift, covariance in others:
-        added = added + of_shift(shift, zero)
-        by_code[code] = by_code[code] + of_shift(shift, covariance)
+        added = added + cover_shift(shift, zero)
+        by_code[code] = by_code[code] + cover_shift(shift, covariance)
         largest = max(largest, covariance, key=np.trace)
     # (z σ + |δ|)² ≤ 2 z² σ² + 2 δ²
     added = added + 2.0 * largest
@@ -99,11 +99,11 @@ def fault_inflation(
     of_scale = list[tuple[str, Array]]()
     if checks.likelier_reading is not None and len(x) == 10:
         of_scale.append(
-            (checks.likelier_reading.code, of_shift(checks.likelier_reading.phi - x, zero))
+            (checks.likelier_reading.code, cover_shift(checks.likelier_reading.phi - x, zero))
         )
     if checks.gain_alternative is not None:
         own = 2.0 * checks.gain_alternative.covariance_of_unknowns
-        of_scale.append(("kinematic_offset", of_shift(checks.gain_alternative.fit.x - x, own)))
+        of_scale.append(("kinematic_offset", cover_shift(checks.gain_alternative.fit.x - x, own)))
     for code, covariance in of_scale:
         scale = scale + covariance
         by_code[code] = by_code[code] + covariance

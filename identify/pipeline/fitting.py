@@ -138,13 +138,13 @@ def fit(
         or checks.likelier_reading
     )
     if open_ and not _has_error(findings):
-        from identify.estimation.widened import widened
+        from identify.estimation.inflated_covariance import inflate_covariance
         from identify.pipeline.fault_inflation import add_fault_inflation, fault_inflation
 
         left = fault_inflation(scanned, checks, estimate, settings)
         findings = [add_fault_inflation(finding, left) for finding in findings]
         if left.covariance.any():
-            estimate = widened(estimate, left.covariance, left.of_scale)
+            estimate = inflate_covariance(estimate, left.covariance, left.of_scale)
     estimate = replace(estimate, needs=needs_met(settings.needs, estimate))
     findings = [*findings, *precision_findings(estimate, settings.needs)]
     estimate = _with_log_metadata(estimate, logs, validation, provenance, findings, effects)

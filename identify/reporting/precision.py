@@ -12,7 +12,7 @@ import numpy as np
 from identify.arrays import Array
 from identify.estimation import Estimate
 from identify.estimation.correlation import correlations_of
-from identify.estimation.variance import SOURCES
+from identify.estimation.variance_shares import SOURCES
 from identify.exchange import SavedEstimate
 from identify.inertia import InertialParameters
 from identify.reporting.canvas import (

@@ -10,8 +10,8 @@ import pytest
 from identify.errors import ModelError
 from identify.estimation import EstimatorSettings, estimate_body, score_equations
 from identify.estimation.bounds import _Farthest, _Program
+from identify.estimation.inflated_covariance import inflate_covariance
 from identify.estimation.terms import KnownCom, KnownMass, MassBetween, MassInBox
-from identify.estimation.widened import widened
 from identify.exchange import read_estimate
 from identify.inertia import PHI, inertia_about_com, phi_from_inertia, pseudo_inertia
 from identify.spatial import BodyMotion
@@ -103,14 +103,14 @@ def test_bounds_without_active_terms_match_least_squares_intervals():
         width = interval[1] - interval[0]
         assert_close(np.array(bounds[name][:2]), interval, near, scale=width)
     more = np.diag((0.1 * np.abs(phi) + 1e-4) ** 2) * 1e-3
-    wider = widened(estimate, more)
+    wider = inflate_covariance(estimate, more)
     for k, name in enumerate(PHI):
         grown = np.sqrt(wider.covariance[k, k] / estimate.covariance[k, k])
         widths = [of[name].high - of[name].low for of in (bounds, wider.bounds())]
         assert widths[1] / widths[0] == pytest.approx(grown, rel=1e-6)
     only = np.zeros((10, 10))
     only[4, 4] = 3.0 * estimate.covariance[4, 4]
-    of_one = widened(estimate, only).bounds()
+    of_one = inflate_covariance(estimate, only).bounds()
     for name, grown in {"m": 1.0, "Ixx": 2.0}.items():
         widths = [of[name].high - of[name].low for of in (bounds, of_one)]
         assert widths[1] / widths[0] == pytest.approx(grown, rel=1e-6)

@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from identify.errors import ProblemError, SolveError
-from identify.estimation import EstimatorSettings, estimate_body, solving
+from identify.estimation import EstimatorSettings, constrained_solution, estimate_body
 from identify.estimation.certificate import (
     ScaledProblem,
     certify,
     scaled_eigenvalues,
 )
-from identify.estimation.cones import ConeBlock, cones_of, in_dual
+from identify.estimation.cones import ConeBlock, cones_of, project_to_dual
+from identify.estimation.constrained_solution import solve_terms
 from identify.estimation.posterior import COMPLETED, DATA, posterior_of
 from identify.estimation.priors import Ball
 from identify.estimation.program import ConeSolution, ConicRows, cone_program
 from identify.estimation.scaling import Scaling
-from identify.estimation.solving import solve_terms
 from identify.estimation.terms import (
     ComInBox,
     Consistent,
@@ -48,7 +48,7 @@ def terms_of(fit) -> tuple[Term, ...]:
 
 def problem_of(fit) -> ScaledProblem:
     """The problem that the estimator has its solution certified against."""
-    with mock.patch.object(solving, "certify", wraps=certify) as asked:
+    with mock.patch.object(constrained_solution, "certify", wraps=certify) as asked:
         solve_terms(posterior_of(fit, Ball()), terms_of(fit))
     return asked.call_args.args[0]
 
@@ -140,13 +140,13 @@ def test_the_dual_bound_is_below_the_cost_of_every_feasible_point_for_any_multip
     solution = program.solve(problem.A, problem.b, problem.scaling)
     optimum = problem.objective(solution.theta)
     assert optimum <= lowest * (1.0 + 1e-9)
-    tight = problem.dual_bound(in_dual(solution.multiplier, rows.cones), rows)
+    tight = problem.dual_bound(project_to_dual(solution.multiplier, rows.cones), rows)
     assert optimum * (1.0 - 1e-6) <= tight <= optimum * (1.0 + 1e-9)
     near = 0
     for k in range(200):
         size = 10.0 ** rng.uniform(-4.0, 3.0)
         about = solution.multiplier if k % 2 else np.zeros(len(rows.f))
-        z = in_dual(about + size * rng.normal(size=len(rows.f)), rows.cones)
+        z = project_to_dual(about + size * rng.normal(size=len(rows.f)), rows.cones)
         bound = problem.dual_bound(z, rows)
         assert bound <= optimum * (1.0 + 1e-9)
         near += bound > 0.5 * optimum
@@ -167,7 +167,9 @@ def test_multiplier_outside_dual_cone_gives_no_bound():
         wrong = solution.multiplier.copy()
         wrong[np.argmax(slack)] = -step
         bounds.append(problem.dual_bound(wrong, rows))
-        assert problem.dual_bound(in_dual(wrong, rows.cones), rows) <= optimum * (1.0 + 1e-9)
+        assert problem.dual_bound(project_to_dual(wrong, rows.cones), rows) <= optimum * (
+            1.0 + 1e-9
+        )
     assert max(bounds) > optimum * (1.0 + 1e-6)
 
 
@@ -320,7 +322,7 @@ def test_a_solution_outside_by_the_solvers_tolerance_moves_inside(seed, outside)
     beyond = least_eigenvalue(edge) - MARGIN + outside
     away[:10] -= beyond / least_eigenvalue(inside) * inside
     assert least_eigenvalue(away) < MARGIN
-    moved = solving._moved_inside(away, problem)
+    moved = constrained_solution._moved_inside(away, problem)
     assert least_eigenvalue(moved) >= MARGIN - 1e-15
     assert np.abs(moved - away).max() < 1e2 * (MARGIN - least_eigenvalue(away))
 
@@ -334,7 +336,7 @@ def test_a_problem_about_other_bodies_has_the_same_cost_and_the_same_solution():
     for theta in rng.normal(size=(5, len(problem.b))):
         other = nearer.scaling.theta(problem.scaling.x(theta))
         assert_close(nearer.objective(other), problem.objective(theta), 1e-9)
-        assert nearer.off_plane(other) < 1e-9 * np.abs(other).max()
-    first, second = (solving._solved(each) for each in (problem, nearer))
+        assert nearer.equality_residual(other) < 1e-9 * np.abs(other).max()
+    first, second = (constrained_solution._solved(each) for each in (problem, nearer))
     found = [each.scaling.x(theta) for each, (theta, _) in ((problem, first), (nearer, second))]
     assert_close(found[1], found[0], 1e-6)

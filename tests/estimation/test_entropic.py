@@ -155,7 +155,7 @@ def test_degenerate_prior_body_is_rejected():
     with pytest.raises(ProblemError, match="weight of the prior: expected a positive"):
         entropic_estimate(said, prior, -1.0)
     with (
-        mock.patch("identify.estimation.entropic._MOST_NEWTON_STEPS", 1),
+        mock.patch("identify.estimation.entropic._MAX_NEWTON_STEPS", 1),
         pytest.raises(SolveError, match=r"no optimum in 1 Newton steps"),
     ):
         entropic_estimate(said, prior, 1.0)

@@ -7,7 +7,7 @@ from hypothesis import given, settings, strategies as st
 
 from identify.errors import SolveError
 from identify.estimation import EstimatorSettings, estimate_body
-from identify.estimation.cones import ConeBlock, in_dual
+from identify.estimation.cones import ConeBlock, project_to_dual
 from identify.estimation.program import Infeasible, cone_program
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms import ComInBox, Consistent, KnownMass, MassBetween, ScalarBounds
@@ -158,9 +158,9 @@ def test_the_program_is_solved_at_its_own_optimality_conditions():
     rows, z = solution.rows, solution.multiplier
     gradient = A.T @ (A @ solution.theta - b)
     assert_close(rows.F.T @ z, gradient, 1e-4, scale=np.abs(gradient).max())
-    assert_close(in_dual(z, rows.cones), z, 1e-6)
+    assert_close(project_to_dual(z, rows.cones), z, 1e-6)
     slack = rows.F @ solution.theta + rows.f
-    assert_close(in_dual(slack, rows.cones), slack, 1e-8)
+    assert_close(project_to_dual(slack, rows.cones), slack, 1e-8)
     assert abs(z @ slack) < 1e-5 * np.abs(z).max()
     assert not rows.G.size
     assert sum(cone.size for cone in rows.cones) == len(rows.f) == 11
@@ -254,8 +254,8 @@ def test_the_nearest_point_of_the_dual_cone_is_a_projection(seed, cone):
     """In the cone, and (z − p) · (q − p) <= 0 for every q in the cone: no other is nearer."""
     rng = np.random.default_rng(seed)
     z = rng.normal(size=cone.size) * 10.0 ** rng.uniform(-3, 3)
-    p = cone.in_dual(z)
-    assert_close(cone.in_dual(p), p, 1e-12, scale=np.abs(z).max())
+    p = cone.project_to_dual(z)
+    assert_close(cone.project_to_dual(p), p, 1e-12, scale=np.abs(z).max())
     for _ in range(10):
         q = inside(rng, cone) * np.abs(z).max()
         assert (z - p) @ (q - p) <= 1e-12 * np.abs(z).max() * np.linalg.norm(q - p)

@@ -66,7 +66,7 @@ class ComInDiamond(ComInBall):
 
     kind: ClassVar[str] = "com_in_diamond"
     order: ClassVar[int] = 1
-    own_bound: ClassVar[float | None] = 10.0
+    auxiliary_bound: ClassVar[float | None] = 10.0
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
         body = x.body(None)
@@ -79,7 +79,7 @@ class ComInDiamond(ComInBall):
 class ComInDiamondOfNoBound(ComInDiamond):
     """The same, and nothing said of the size of its variables."""
 
-    own_bound: ClassVar[float | None] = None
+    auxiliary_bound: ClassVar[float | None] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,7 +382,9 @@ def test_variables_of_a_terms_own_need_a_bound_of_their_size():
     with_bound = bounds_that_cut(phi)["com in diamond"]
     without = ComInDiamondOfNoBound(with_bound.centre, with_bound.radius)
     estimate_body([log], EstimatorSettings(terms=(with_bound,)))
-    with pytest.raises(SolveError, match=r"variables of its own and no `own_bound` of their size"):
+    with pytest.raises(
+        SolveError, match=r"variables of its own and no `auxiliary_bound` of their size"
+    ):
         estimate_body([log], EstimatorSettings(terms=(without,)))
 
 

@@ -5,7 +5,7 @@ from identify.estimation import EstimatorSettings, estimate_body
 from identify.estimation.intervals import covariance_of, interval_jacobian
 from identify.estimation.posterior import posterior_of
 from identify.estimation.priors import Ball
-from identify.estimation.variance import SOURCES, VarianceParts
+from identify.estimation.variance_shares import SOURCES, VarianceParts
 from identify.inertia import PHI
 from identify.regressors import block_statistics
 from identify.signals import prepare

@@ -9,7 +9,7 @@ import pytest
 
 from identify.commands.summary import verdict_lines
 from identify.estimation.calibration import GIVEN
-from identify.estimation.variance import SOURCES
+from identify.estimation.variance_shares import SOURCES
 from identify.findings import Finding
 from identify.inertia import PHI
 from identify.reporting import page as page_module, parameter_rows, report

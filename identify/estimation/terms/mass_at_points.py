@@ -33,7 +33,7 @@ class MassAtPoints(Term):
 
     kind: ClassVar[str] = "mass_at_points"
 
-    own_bound: ClassVar[float | None] = 10.0
+    auxiliary_bound: ClassVar[float | None] = 10.0
     """The masses at the points, in units of the body's: they add up to it."""
 
     points: tuple[tuple[float, float, float], ...]

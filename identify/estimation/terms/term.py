@@ -114,7 +114,7 @@ class Term(ABC):
     """Violation that counts as rounding, in scaled units: a bound is of what a person measured, and
     met to a ten millionth of its own size."""
 
-    own_bound: ClassVar[float | None] = None
+    auxiliary_bound: ClassVar[float | None] = None
     """Largest sum of the sizes, in scaled units, of the variables that `build` brings of its own;
     needed for the certificate where there are such."""
 

@@ -1,4 +1,4 @@
-"""From least squares to the unknowns nearest to the data that meet the terms, and their proof."""
+"""Constrained optimum of the posterior under the terms, with its certificate."""
 
 from __future__ import annotations
 
@@ -17,47 +17,47 @@ from identify.estimation.terms import Consistent, Term
 from identify.estimation.terms.consistent import MARGIN, least_eigenvalue
 from identify.regressors import System
 
-_MET = 1e-12
-"""Violation of a term, in scaled units, that is rounding: least squares meets it."""
+_VIOLATION_ROUNDING = 1e-12
+"""Violation of a term, in scaled units, up to which least squares counts as feasible."""
 
-_NOTICEABLE = 1e-6
-"""Scaled mass from which on a body counts where terms are searched for a contradiction."""
+_MIN_SCALED_MASS = 1e-6
+"""Smallest scaled mass of a body in the search for contradictory terms."""
 
 
 def solve_terms(posterior: Posterior, terms: tuple[Term, ...]) -> tuple[Array, Certificate]:
-    """The unknowns nearest to what data and prior say that meet the terms, and the proof.
+    """Maximise the posterior under the terms, and certify the solution.
 
     Returns:
         Scaled unknowns theta, shape (p,), and the certificate.
 
     Raises:
         ContradictoryTerms: two terms exclude each other.
-        SolveError: the solver failed, or its solution is not proved.
+        SolveError: the solver failed, or its solution is not certified.
     """
     problem = _scaled_problem(posterior, terms)
-    if max(problem.violations(posterior.theta)) <= _MET:
+    if max(problem.violations(posterior.theta)) <= _VIOLATION_ROUNDING:
         return posterior.theta, certify(problem, ConeSolution(posterior.theta))
     try:
-        theta, certificate = _solved(problem)
+        theta, certificate = _solve_and_certify(problem)
     except SolveError as error:
-        contradiction = _contradiction(problem)
+        contradiction = _find_contradiction(problem)
         if contradiction is None:
             raise
         raise contradiction from error
-    if theta[: 10 * len(problem.scaling.bodies) : 10].min() < _NOTICEABLE:
-        contradiction = _contradiction(problem)
+    if theta[: 10 * len(problem.scaling.bodies) : 10].min() < _MIN_SCALED_MASS:
+        contradiction = _find_contradiction(problem)
         if contradiction is not None:
             raise contradiction
     return theta, certificate
 
 
-def cause_in_terms(system: System, terms: tuple[Term, ...], error: ProblemError) -> ProblemError:
-    """What is wrong where least squares fails for what is known exactly; else the same error.
+def explain_failure(system: System, terms: tuple[Term, ...], error: ProblemError) -> ProblemError:
+    """Explain a failure of least squares by the equality constraints; else return the error.
 
     Args:
         system: data and equations.
-        terms: all of them.
-        error: of least squares with their equalities.
+        terms: all constraints.
+        error: error of least squares with their equalities.
     """
     known = [str(term) for term in terms if len(term.equalities(system.space)[1])]
     if not known:
@@ -66,57 +66,54 @@ def cause_in_terms(system: System, terms: tuple[Term, ...], error: ProblemError)
         fit = weighted_least_squares(system)
     except ProblemError:
         return error
-    return _contradiction(_scaled_problem(posterior_of(fit, BALL), terms)) or TermError(
-        f"with {' and '.join(known)}: {error}. Without that, the log tells it: the data contradict "
-        "what is given; check it, or leave it out"
+    return _find_contradiction(_scaled_problem(posterior_of(fit, BALL), terms)) or TermError(
+        f"with {' and '.join(known)}: {error}. Without this constraint the data identify these "
+        "parameters, so they contradict the given value; check it, or leave it out"
     )
 
 
-def _solved(problem: ScaledProblem) -> tuple[Array, Certificate]:
-    """The solution and its proof, in units of the problem.
-
-    One that is far from the data is found again in units about itself, where the solver is exact.
-    """
-    solution = _solution(problem, problem.terms)
+def _solve_and_certify(problem: ScaledProblem) -> tuple[Array, Certificate]:
+    """Solve and certify the problem; rescale to the solution and retry if certification fails."""
+    solution = _solve(problem, problem.terms)
     x = problem.scaling.x(solution.theta)
     try:
-        return _proved(problem, solution)
+        return _certify_inside(problem, solution)
     except SolveError as error:
         if not (x[: 10 * len(problem.scaling.bodies) : 10] > 0.0).all():
             raise
         nearer = problem.about(x)
         try:
-            theta, certificate = _proved(nearer, _solution(nearer, nearer.terms))
+            theta, certificate = _certify_inside(nearer, _solve(nearer, nearer.terms))
         except SolveError:
             raise error from None
         return problem.scaling.theta(nearer.scaling.x(theta)), certificate
 
 
-def _proved(problem: ScaledProblem, solution: ConeSolution) -> tuple[Array, Certificate]:
-    solution = replace(solution, theta=_moved_inside(solution.theta, problem))
+def _certify_inside(problem: ScaledProblem, solution: ConeSolution) -> tuple[Array, Certificate]:
+    solution = replace(solution, theta=_project_inside(solution.theta, problem))
     return solution.theta, certify(problem, solution)
 
 
-def _solution(problem: ScaledProblem, terms: tuple[Term, ...]) -> ConeSolution:
+def _solve(problem: ScaledProblem, terms: tuple[Term, ...]) -> ConeSolution:
     program = cone_program(problem.scaling.space, terms)
     return program.solve(problem.A, problem.b, problem.scaling)
 
 
-def _contradiction(problem: ScaledProblem) -> ContradictoryTerms | None:
-    """The first terms that no body of noticeable mass meets, if there are such.
+def _find_contradiction(problem: ScaledProblem) -> ContradictoryTerms | None:
+    """Find the first term or pair of terms that no body of noticeable mass meets.
 
-    Bodies of hardly any mass are left out: they meet terms that no other body does, as two boxes
-    for the centre of mass that are apart.
+    Nearly massless bodies are excluded: they meet terms that no other body does, such as two
+    disjoint boxes for the centre of mass.
     """
-    consistent = Consistent(least_mass=_NOTICEABLE)
+    consistent = Consistent(least_mass=_MIN_SCALED_MASS)
     others = [term for term in problem.terms if not isinstance(term, Consistent)]
-    for said in (*((term,) for term in others), *combinations(others, 2)):
+    for subset in (*((term,) for term in others), *combinations(others, 2)):
         try:
-            _solution(problem, (consistent, *said))
+            _solve(problem, (consistent, *subset))
         except Infeasible:
-            pair = said if len(said) > 1 else (consistent, *said)
+            pair = subset if len(subset) > 1 else (consistent, *subset)
             return ContradictoryTerms(tuple(map(str, pair)))
-        except SolveError:  # says nothing of a contradiction
+        except SolveError:  # no evidence of a contradiction
             continue
     return None
 
@@ -137,10 +134,10 @@ def _scaled_problem(posterior: Posterior, terms: tuple[Term, ...]) -> ScaledProb
     )
 
 
-def _moved_inside(theta: Array, problem: ScaledProblem) -> Array:
-    """The last step to a solver's solution that is outside the cone by its tolerance.
+def _project_inside(theta: Array, problem: ScaledProblem) -> Array:
+    """Move a solution that violates the cone by the solver's tolerance inside it.
 
-    The least eigenvalue is concave, so a step towards a body well inside the cone raises it at
+    The smallest eigenvalue is concave, so a step towards a body well inside the cone raises it at
     least in proportion.
     """
     moved = theta.copy()

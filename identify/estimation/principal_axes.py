@@ -1,4 +1,4 @@
-"""How well principal moments about the centre of mass are known, and where their axes are.
+"""Uncertainty of principal moments about the centre of mass, and of their axes.
 
 Fieller, "Some problems in interval estimation" (1954).
 """
@@ -16,20 +16,20 @@ from identify.inertia import inertia_about_com
 from identify.inertia.matrices import symmetric_from_six
 from identify.significance import CONFIDENCE_LEVEL, UNLIMITED_DEGREES
 
-_EACH_OF_SIX = symmetric_from_six(np.eye(6))
+_INERTIA_BASIS = symmetric_from_six(np.eye(6))
 
-_BELOW = np.tri(3, k=-1)
+_LOWER_TRIANGLE = np.tri(3, k=-1)
 
-_WIDEST_CONE = 0.25 * np.pi
-"""Half-angle of a cone beyond which two axes might as well be exchanged [rad]."""
+_MAX_HALF_ANGLE = 0.25 * np.pi
+"""Largest half-angle of a cone; beyond it two axes may be exchanged [rad]."""
 
 
 @dataclass(frozen=True)
 class PrincipalSpread:
-    """Principal moments, and the covariance of what error makes of the inertia in their axes.
+    """Principal moments, and the covariance of the inertia error in principal axes.
 
     With V the axes and δI the error of the inertia about the centre of mass, G = Vᵀ δI V: to first
-    order G_kk is the error of moment k, and G_kj / (λ_k − λ_j) the angle by which axis k is turned
+    order G_kk is the error of moment k, and G_kj / (λ_k − λ_j) the angle by which axis k rotates
     towards axis j.
 
     Attributes:
@@ -37,7 +37,7 @@ class PrincipalSpread:
         axes: V, whose columns are the axes in B, shape (3, 3).
         jacobian: ∂G/∂phi, shape (3, 3, 10).
         derived: ∂(c, I_c)/∂phi, shape (9, 10).
-        covariance: of phi, shape (10, 10).
+        covariance: covariance of phi, shape (10, 10).
     """
 
     moments: Array
@@ -48,15 +48,15 @@ class PrincipalSpread:
 
     @classmethod
     def of(cls, phi: Phi, covariance: Array, derived: Array) -> PrincipalSpread:
-        """Of an estimate.
+        """Compute the spread of the principal moments of an estimate.
 
         Args:
-            phi: shape (10,).
-            covariance: its covariance, shape (10, 10).
+            phi: estimated parameters, shape (10,).
+            covariance: covariance of phi, shape (10, 10).
             derived: ∂(c, Icxx, Icxy, Icxz, Icyy, Icyz, Iczz)/∂phi, shape (9, 10).
         """
         moments, axes = np.linalg.eigh(inertia_about_com(phi))
-        in_axes = (axes.T @ _EACH_OF_SIX @ axes).reshape(6, 9)
+        in_axes = (axes.T @ _INERTIA_BASIS @ axes).reshape(6, 9)
         jacobian = (in_axes.T @ derived[3:]).reshape(3, 3, 10)
         return cls(moments, axes, jacobian, derived, covariance)
 
@@ -72,56 +72,60 @@ class PrincipalSpread:
         return np.sqrt(np.maximum(np.einsum("kjkj->kj", self.joint), 0.0))
 
     @cached_property
-    def apart(self) -> Array:
-        """Mean square gap that error alone makes of two equal moments, shape (3, 3) [kg² m⁴]."""
-        own = np.einsum("kkjj->kj", self.joint)
-        each = np.diag(own)
-        variance = each[:, None] + each - own - own.T
-        return variance + 4.0 * self.errors**2 * (_BELOW + _BELOW.T)
+    def gap_noise(self) -> Array:
+        """Mean square gap of two equal moments due to error, shape (3, 3) [kg² m⁴]."""
+        cross = np.einsum("kkjj->kj", self.joint)
+        variances = np.diag(cross)
+        variance = variances[:, None] + variances - cross - cross.T
+        return variance + 4.0 * self.errors**2 * (_LOWER_TRIANGLE + _LOWER_TRIANGLE.T)
 
     @property
-    def pushed(self) -> Array:
-        """How far noise drives each moment away from the one below and from the one above.
+    def eigenvalue_repulsion(self) -> Array:
+        """Bias of each moment by eigenvalue repulsion from the one below and the one above.
 
-        Error drives two eigenvalues apart: the square of a gap is on average larger by the
-        variance of G_kk − G_jj and four times that of G_kj. So much the interval of the upper one
-        has to reach down, and that of the lower one up.
+        Error increases the gap of two eigenvalues: its square is on average larger by the variance
+        of G_kk − G_jj plus four times that of G_kj. The interval of the upper one is extended down
+        by that bias, and that of the lower one up.
 
         Returns:
             Shape (2, 3): down and up [kg m²].
         """
         gap = np.abs(self.moments[:, None] - self.moments)
-        shift = 0.5 * (gap - np.sqrt(np.maximum(gap**2 - self.apart, 0.0)))
-        return np.array([(shift * _BELOW).sum(axis=1), (shift * _BELOW.T).sum(axis=1)])
+        shift = 0.5 * (gap - np.sqrt(np.maximum(gap**2 - self.gap_noise, 0.0)))
+        return np.array(
+            [(shift * _LOWER_TRIANGLE).sum(axis=1), (shift * _LOWER_TRIANGLE.T).sum(axis=1)]
+        )
 
     def half_angles(self, degrees: float) -> tuple[float | None, ...]:
-        """Half-angle of the cone around each axis that holds the true one, in 95 of 100 cases.
+        """Compute the half-angle of the 95 % confidence cone of each axis.
 
         The angle is the length of a normal vector in two directions of different spread; its square
-        is taken for a multiple of F with the same mean and variance. The gap of two moments is in
-        error too: as much as noise may have made of it is taken off its square (Fieller 1954).
+        is approximated by a multiple of F with the same mean and variance. The squared gap of two
+        moments is reduced by its possible error (Fieller 1954).
 
         Args:
-            degrees: of freedom of the errors.
+            degrees: degrees of freedom of the errors.
 
         Returns:
-            [rad]; None for an axis whose moment cannot be told from another: that one may turn
-            freely in the plane of both.
+            Half-angles [rad]; None for an axis whose moment does not differ significantly from
+            another: it may rotate freely in the plane of both axes.
         """
         degrees = min(degrees, UNLIMITED_DEGREES)
         others = np.array([[1, 2], [0, 2], [0, 1]])
         k = np.arange(3)[:, None]
         away = self.moments[:, None] - self.moments[others]
-        squares = away**2 - self.apart[k, others] * fdtri(2, degrees, CONFIDENCE_LEVEL)
-        told = np.all(squares > 0.0, axis=1)
+        squares = away**2 - self.gap_noise[k, others] * fdtri(2, degrees, CONFIDENCE_LEVEL)
+        distinct = np.all(squares > 0.0, axis=1)
         gaps = np.where(squares > 0.0, np.sqrt(np.maximum(squares, 0.0)) * np.sign(away), 1.0)
         joint = self.joint[k[..., None], others[:, :, None], k[..., None], others[:, None, :]]
         spread = np.linalg.eigvalsh(joint / (gaps[:, :, None] * gaps[:, None, :]))
         total = np.maximum(spread, 0.0).sum(axis=1)
-        alike = total**2 / np.where(total > 0.0, (np.maximum(spread, 0.0) ** 2).sum(axis=1), 1.0)
+        directions = total**2 / np.where(
+            total > 0.0, (np.maximum(spread, 0.0) ** 2).sum(axis=1), 1.0
+        )
         # Directions without error have no degrees, and an angle of zero.
-        angles = np.sqrt(total * fdtri(np.maximum(alike, 1.0), degrees, CONFIDENCE_LEVEL))
+        angles = np.sqrt(total * fdtri(np.maximum(directions, 1.0), degrees, CONFIDENCE_LEVEL))
         return tuple(
-            float(angle) if there and angle < _WIDEST_CONE else None
-            for there, angle in zip(told.tolist(), angles.tolist(), strict=True)
+            float(angle) if is_distinct and angle < _MAX_HALF_ANGLE else None
+            for is_distinct, angle in zip(distinct.tolist(), angles.tolist(), strict=True)
         )

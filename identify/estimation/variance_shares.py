@@ -1,4 +1,4 @@
-"""What the variance of an estimate is made of: noise, the rest, prior, completion, calibration."""
+"""Shares of an estimate's variance by source: noise, unmodelled residuals, prior, calibration."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from identify.estimation.posterior import Posterior
 SOURCES: tuple[str, ...] = (
     *("wrench", "motion", "rest", "prior", "completion", "calibration", "fault"),
 )
-"""Where variance comes from: noise of the wrench; noise of the motion; residuals larger than both,
-such as drift, vibration or a model that fails; what a prior of the body leaves open, or what the
-default body completes where there is none; errors of scale of the sensor and of gravity; and other
-small faults of the sensor, such as crosstalk, delay and drift."""
+"""Sources of variance: noise of the wrench; noise of the motion; "rest", residuals larger than both
+(drift, vibration, model errors); uncertainty of the prior, or the default body along unidentifiable
+directions; scale errors of the sensor and of gravity; and other small faults of the sensor, such as
+crosstalk, delay and drift."""
 
 
 @dataclass(frozen=True, slots=True)
 class VarianceParts:
-    """Covariances of the unknowns from each source but the rest, shape (p, p) each.
+    """Covariances of the unknowns from each source except unmodelled residuals, (p, p) each.
 
-    What completes the unknowns is the default body or a prior: `completed_by` is its source.
+    The source of `completion` is `completed_by`: the default body or a prior.
     """
 
     wrench: Array
@@ -42,15 +42,15 @@ class VarianceParts:
         faults: Array | None = None,
         calibration: Array | None = None,
     ) -> VarianceParts | None:
-        """Of data and prior; None where no noise was read off the signals, nor an error given.
+        """Compute the covariances; None if neither signal noise nor other errors are known.
 
         With S_g the covariance that noise gives the residuals of a group, and B the information
         left without it, B⁻¹ (Σ_g YᵀW S_g W Y) B⁻¹ is that of the unknowns. S_g adds up over the
         signals; in the noise cross term (X), one of them is the motion's.
 
         Args:
-            posterior: without inequalities.
-            places: covariance from errors of places that were found: of noise in the motion.
+            posterior: posterior without inequalities.
+            places: covariance from errors of estimated accelerometer positions (motion noise).
             faults: covariance from small faults of the sensor, shape (p, p).
             calibration: covariance from errors of its scale, shape (p, p).
         """
@@ -61,24 +61,24 @@ class VarianceParts:
             return None
         nothing = np.zeros_like(posterior.covariance)
         fraction, n = fit.noise_fraction, system.arrays.effective_samples[:, None, None]
-        of_wrench = n * system.arrays.wrench_noise
-        along = posterior.gain
+        wrench_moments = n * system.arrays.wrench_noise
+        gain = posterior.score_gain
 
         def covariance(moments: Array) -> Array:
             weights = fraction / n * (fit.weights @ moments @ fit.weights)
-            return along @ system.moments(weights).sum(axis=0)[:-1, :-1] @ along.T
+            return gain @ system.moments(weights).sum(axis=0)[:-1, :-1] @ gain.T
 
-        moved = covariance(everything - of_wrench) + (0.0 if places is None else places)
+        motion = covariance(everything - wrench_moments) + (0.0 if places is None else places)
         cross_term = fraction * system.noise_scatter(posterior.x, fit.weights)
-        unknown = to_x @ split.unidentifiable
-        by_prior = posterior.of_prior
+        unidentifiable = to_x @ split.unidentifiable
+        prior_covariance = posterior.prior_covariance
         return cls(
-            covariance(of_wrench),
-            moved + along @ cross_term @ along.T,
-            unknown @ unknown.T if by_prior is None else by_prior,
+            covariance(wrench_moments),
+            motion + gain @ cross_term @ gain.T,
+            unidentifiable @ unidentifiable.T if prior_covariance is None else prior_covariance,
             nothing if calibration is None else calibration,
             nothing if faults is None else faults,
-            "completion" if by_prior is None else "prior",
+            "completion" if prior_covariance is None else "prior",
         )
 
     def shares(
@@ -88,20 +88,20 @@ class VarianceParts:
         decided_by: Mapping[str, str],
         jacobian: Array,
     ) -> dict[str, dict[str, float]]:
-        """Shares of the variance of what has an interval, by name and source; each sums to one.
+        """Compute the variance shares of all quantities with an interval, by name and source.
 
-        The rest is what the others leave. Residuals may be smaller than the noise that was read off
-        the signals: there is no rest then, and the others are so much smaller.
+        Unmodelled variance is the remainder. If the residuals are smaller than the noise estimated
+        from the signals, it is zero and the shares of the noise are scaled down.
 
         Args:
-            block: of a body's ten among the unknowns.
-            covariance: of its parameters, shape (10, 10).
-            decided_by: what decided each of the ten.
-            jacobian: of what has an interval, shape (22, 10).
+            block: slice of a body's ten parameters among the unknowns.
+            covariance: covariance of these parameters, shape (10, 10).
+            decided_by: source that decided each of the ten.
+            jacobian: Jacobian of the quantities with intervals, shape (22, 10).
         """
 
-        def variance(of: Array) -> Array:
-            return (jacobian @ of * jacobian).sum(axis=1)
+        def variance(matrix: Array) -> Array:
+            return (jacobian @ matrix * jacobian).sum(axis=1)
 
         calibration, faults = (
             np.maximum(variance(of[block, block]), 0.0) for of in (self.calibration, self.faults)
@@ -111,15 +111,24 @@ class VarianceParts:
             [variance(of[block, block]) for of in (self.wrench, self.motion, self.completion)]
         )
         wrench, motion, completion = np.maximum(parts, 0.0)
-        rest = np.maximum(whole - parts.sum(axis=0), 0.0)
+        unmodelled = np.maximum(whole - parts.sum(axis=0), 0.0)
         noise = wrench + motion
-        fits = np.minimum(1.0, (whole - completion) / np.where(noise > 0.0, noise, 1.0))
-        found = np.stack((fits * wrench, fits * motion, rest, completion, calibration, faults))
-        total = found.sum(axis=0)
+        noise_factor = np.minimum(1.0, (whole - completion) / np.where(noise > 0.0, noise, 1.0))
+        variances = np.stack(
+            (
+                noise_factor * wrench,
+                noise_factor * motion,
+                unmodelled,
+                completion,
+                calibration,
+                faults,
+            )
+        )
+        total = variances.sum(axis=0)
         known = measured(decided_by)
         sources = "wrench", "motion", "rest", self.completed_by, "calibration", "fault"
         return {
-            name: dict(zip(sources, (found[:, k] / total[k]).tolist(), strict=True))
+            name: dict(zip(sources, (variances[:, k] / total[k]).tolist(), strict=True))
             for k, name in enumerate(NAMES)
             if known[name] and total[k] > 0.0 and decided_by.get(name) != "given"
         }
