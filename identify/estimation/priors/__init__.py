@@ -1,4 +1,4 @@
-"""What is known of a body before its log: its shape, an earlier estimate, or nothing."""
+"""Priors of a body: its shape, an earlier estimate, the default ball, or none."""
 
 from identify.lazy import attach
 

@@ -1,4 +1,4 @@
-"""A body that was found before, or that somebody drew, as the prior of a log."""
+"""Prior from an earlier estimate or a CAD body."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _POWERS = np.repeat([0.0, 1.0, 2.0], [1, 3, 6])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BodyPrior(Prior):
-    """The body is another one, known to a covariance.
+    """Normal prior about a given body with a covariance.
 
     Attributes:
-        phi: its ten parameters about Bo in B, shape (10,).
-        covariance: of them, shape (10, 10).
+        phi: ten parameters about Bo in B, shape (10,).
+        covariance: covariance of phi, shape (10, 10).
         name: what it is, in words.
-        frames: the frame that they are in, as far as it is known.
-        logs: sha256 of those that it was found from.
+        frames: body frame of phi, as far as it is known.
+        logs: sha256 of the logs it was estimated from.
     """
 
     kind: ClassVar[str] = "body"
@@ -44,17 +44,17 @@ class BodyPrior(Prior):
             seal(self.covariance, "prior: covariance", (10, 10)),
         )
         if not (phi[0] > 0.0 and is_consistent(phi)):
-            raise TermError(f"prior: {self.name} is no possible body; repair it first")
+            raise TermError(f"prior: {self.name} is not physically consistent; repair it first")
         size = np.sqrt(np.maximum(np.diag(covariance), np.finfo(float).tiny))
         scaled = covariance / np.outer(size, size)
         if np.abs(scaled - scaled.T).max() > 1e-6 or np.linalg.eigvalsh(scaled)[0] < -1e-6:
-            raise TermError(f"prior: the covariance of {self.name} is none: it is not ⪰ 0")
+            raise TermError(f"prior: the covariance of {self.name} is not positive semidefinite")
         object.__setattr__(self, "phi", phi)
         object.__setattr__(self, "covariance", covariance)
 
     @classmethod
     def with_error(cls, phi: Phi, error: float, name: str = "a body") -> BodyPrior:
-        """A body each of whose parameters is known to a share of its size, as one from CAD.
+        """Create a prior with a relative error of all parameters, such as for a body from CAD.
 
         Args:
             phi: shape (10,).
@@ -76,27 +76,26 @@ class BodyPrior(Prior):
 
     @classmethod
     def of_estimate(cls, saved: SavedEstimate, name: str = "an earlier estimate") -> BodyPrior:
-        """An earlier estimate with its covariance.
+        """Create a prior from an earlier estimate and its covariance.
 
         Raises:
-            TermError: it has none.
+            TermError: the estimate has no covariance.
         """
         if saved.covariance is None:
             raise TermError(
-                f"prior: {name} has no covariance, so that it does not say how well its body is "
-                "known; give an estimate of a fit, or say an error: with_error(…, 0.1), on "
-                "the command line --prior-error 0.1"
+                f"prior: {name} has no covariance, so its accuracy is unknown; give an estimate of "
+                "a fit, or an error: with_error(…, 0.1), on the command line --prior-error 0.1"
             )
         logs = tuple(offset.sha256 for offset in saved.bias if offset.sha256)
         return cls(saved.parameters.phi, saved.covariance, name, saved.frames, logs)
 
     def mixture(self, mass: float) -> NormalMixture:
-        """The one normal distribution."""
+        """Return the prior as a single normal distribution."""
         return NormalMixture(self.phi[None], self.covariance[None], {})
 
     def __str__(self) -> str:
         return self.name
 
     def record(self) -> dict[str, object]:
-        """Its parameters too."""
+        """Return the prior with its parameters as plain values."""
         return {"kind": self.kind, "is": str(self), "phi": self.phi.tolist()}

@@ -1,4 +1,4 @@
-"""Moments of a body as averages over its points, and how they vary with its density and outline."""
+"""Inertial parameters from points of a body, and their covariance from density and outline."""
 
 from __future__ import annotations
 
@@ -7,52 +7,52 @@ import numpy as np
 from identify.arrays import Array, Mat33, Phi, Vec3
 from identify.inertia.matrices import six_from_symmetric
 
-_SCALES = (3.2, 1.6, 0.8, 0.4, 0.2)
-"""Lengths over which density may vary, in root mean square radii of the body, halved each time."""
+_CORRELATION_LENGTHS = (3.2, 1.6, 0.8, 0.4, 0.2)
+"""Correlation lengths of the density field, in root mean square radii of the body (halving)."""
 
-_DRAWN = 600
-"""Points that the double integral is over, at the most."""
+_MAX_POINTS = 600
+"""Largest number of points of the double integral."""
 
 
-def features(points: Vec3) -> Phi:
-    """Ten parameters of a unit point mass at each point, shape (n, 10)."""
+def point_parameters(points: Vec3) -> Phi:
+    """Compute the ten parameters of a unit point mass at each point, shape (n, 10)."""
     x, y, z = np.asarray(points).T
     xx, yy, zz = x * x, y * y, z * z
-    one = np.ones_like(x)
-    return np.stack((one, x, y, z, yy + zz, -x * y, -x * z, xx + zz, -y * z, xx + yy), axis=1)
+    ones = np.ones_like(x)
+    return np.stack((ones, x, y, z, yy + zz, -x * y, -x * z, xx + zz, -y * z, xx + yy), axis=1)
 
 
-def of_density(points: Vec3, weights: Array, radius: float) -> Array:
-    """Covariance of the parameters of a unit mass whose density is even × (1 + a normal field).
+def density_covariance(points: Vec3, weights: Array, radius: float) -> Array:
+    """Compute the parameters' covariance for density uniform × (1 + a normal field), unit mass.
 
-    E (Σ_ij w_i w_j f_i K_ij f_jᵀ) Eᵀ: f the features, E takes off what changes the mass, and K is
+    E (Σ_ij w_i w_j f_i K_ij f_jᵀ) Eᵀ: f the parameters, E projects out changes of mass, and K is
     the mean of the correlations exp(−|r_i − r_j|²/2ℓ²) over several lengths ℓ: none is preferred.
 
     Args:
-        points: that fill the body [m], shape (n, 3).
-        weights: their shares of the volume, shape (n,).
+        points: points that fill the body [m], shape (n, 3).
+        weights: share of the volume of each point, shape (n,).
         radius: root mean square distance of the body from its centroid [m].
 
     Returns:
         Shape (10, 10), of a field of standard deviation one.
     """
-    if len(points) > _DRAWN:
+    if len(points) > _MAX_POINTS:
         # The same points each time, so that the same shape gives the same prior.
-        drawn = np.random.default_rng(0).choice(len(points), _DRAWN, p=weights)
-        points, weights = points[drawn], np.full(_DRAWN, 1.0 / _DRAWN)
+        drawn = np.random.default_rng(0).choice(len(points), _MAX_POINTS, p=weights)
+        points, weights = points[drawn], np.full(_MAX_POINTS, 1.0 / _MAX_POINTS)
     squares = ((points[:, None] - points) ** 2).sum(axis=-1)
-    correlation = np.exp(-0.5 / (_SCALES[0] * radius) ** 2 * squares)
-    K = correlation / len(_SCALES)
-    for _ in _SCALES[1:]:  # half the length is the fourth power
+    correlation = np.exp(-0.5 / (_CORRELATION_LENGTHS[0] * radius) ** 2 * squares)
+    K = correlation / len(_CORRELATION_LENGTHS)
+    for _ in _CORRELATION_LENGTHS[1:]:  # half the length is the fourth power
         correlation = np.square(np.square(correlation))
-        K += correlation / len(_SCALES)
-    own = features(points)
-    weighted = weights[:, None] * (own - weights @ own)
+        K += correlation / len(_CORRELATION_LENGTHS)
+    parameters = point_parameters(points)
+    weighted = weights[:, None] * (parameters - weights @ parameters)
     return weighted.T @ K @ weighted
 
 
-def of_outline(covariance: Mat33, error: float) -> Array:
-    """Covariance of the parameters of a unit mass whose outline is known to a length.
+def outline_covariance(covariance: Mat33, error: float) -> Array:
+    """Compute the parameters' covariance for an outline error of a given length, unit mass.
 
     The body is strained along and across its principal axes, so much that its surface moves by
     that length: Σ_ab v vᵀ, v the moments of εΣ + Σε.
@@ -77,5 +77,5 @@ def of_outline(covariance: Mat33, error: float) -> Array:
 
 
 def half_widths(squares: Array) -> Array:
-    """Half sides of the even box with some mean squares along its axes [m]."""
+    """Return the half sides of the uniform box with given mean squares along its axes [m]."""
     return np.sqrt(3.0 * np.maximum(squares, 0.0))

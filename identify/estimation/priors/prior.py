@@ -1,6 +1,6 @@
-"""`Prior`: what is known of a body before its log, as normal distributions of the ten.
+"""Base class of priors of a body, as normal distributions of the ten parameters.
 
-`Ball` and `NoPrior` say nothing of what a log identifies.
+`Ball` and `NoPrior` do not affect identifiable parameters.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from identify.inertia.parameters import DEFAULT_DENSITY
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NormalMixture:
-    """Normal distributions of the ten parameters, of which the log says how likely each is.
+    """Mixture of normal distributions of the ten parameters, weighted by the log's evidence.
 
     Attributes:
         means: about Bo in B, shape (g, 10).
         covariances: shape (g, 10, 10); they may be singular.
-        settings: what each one of them takes for sure, by name, shape (g,) each.
+        settings: fixed settings of each component, by name, shape (g,) each.
     """
 
     means: Phi
@@ -30,9 +30,9 @@ class NormalMixture:
 
 
 class Prior(ABC):
-    """What is known of a body besides its log; a subclass is a frozen dataclass.
+    """Prior of the body of a fit, or of the payload if there is a carrier.
 
-    It is of the one body of a fit, or of the payload where there is a carrier.
+    A subclass is a frozen dataclass.
     """
 
     __slots__ = ()
@@ -42,39 +42,39 @@ class Prior(ABC):
 
     @abstractmethod
     def mixture(self, mass: float) -> NormalMixture | None:
-        """What it says of the body.
+        """Return the prior as a mixture of normal distributions.
 
         Args:
-            mass: of the body by the log alone [kg], for a prior that knows nothing of it.
+            mass: mass of the body estimated from the log alone [kg], for a prior without a mass.
 
         Returns:
-            None where it says something of what the log does not identify alone.
+            None if the prior only completes unidentifiable parameters.
 
         Raises:
-            TermError: no body of that mass is like it.
+            TermError: the prior excludes bodies of that mass.
         """
 
     @abstractmethod
     def __str__(self) -> str:
-        """What it is, as messages say it."""
+        """Return a description for messages."""
 
     def record(self) -> dict[str, object]:
-        """The prior as plain values, as provenance keeps it."""
+        """Return the prior as plain values for the provenance."""
         return {"kind": self.kind, "is": str(self)}
 
 
 @dataclass(frozen=True, slots=True)
 class Ball(Prior):
-    """What the log does not identify is that of a ball of water: the default.
+    """Default prior: a ball of water completes unidentifiable parameters.
 
-    Along each such direction the ball is known to the body's own scale, so that it stands in
-    wherever something has to be, and says nothing against the log.
+    Along unidentifiable directions the standard deviation is the body's own scale; identifiable
+    parameters are not affected.
     """
 
     kind: ClassVar[str] = "ball"
 
     def mixture(self, mass: float) -> None:
-        """Nothing of what the log identifies."""
+        """Return None: identifiable parameters are not affected."""
 
     def __str__(self) -> str:
         return f"solid ball of {DEFAULT_DENSITY:g} kg/m³ about the centre of mass"
@@ -85,12 +85,12 @@ BALL = Ball()
 
 @dataclass(frozen=True, slots=True)
 class NoPrior(Prior):
-    """What the log does not identify has no number."""
+    """No prior: unidentifiable parameters get no value."""
 
     kind: ClassVar[str] = "none"
 
     def mixture(self, mass: float) -> None:
-        """Nothing."""
+        """Return None."""
 
     def __str__(self) -> str:
         return "nothing"

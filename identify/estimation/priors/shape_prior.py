@@ -13,7 +13,12 @@ import numpy as np
 from identify.arrays import Array, Phi, Vec3, seal
 from identify.errors import ModelError
 from identify.estimation.errors import TermError
-from identify.estimation.priors.features import features, half_widths, of_density, of_outline
+from identify.estimation.priors.features import (
+    density_covariance,
+    half_widths,
+    outline_covariance,
+    point_parameters,
+)
 from identify.estimation.priors.prior import NormalMixture, Prior
 from identify.inertia import inertia_about_com
 from identify.inertia.frames import congruence_map
@@ -118,7 +123,7 @@ class ShapePrior(Prior):
                 f"{_FEWEST_POINTS} or more"
             )
         spacing = _spacing(points, name)
-        mean = weights @ features(points)
+        mean = weights @ point_parameters(points)
         mean[[4, 7, 9]] += spacing**2 / 6.0  # of a cube about each
         cubes = len(points) * spacing**3
         beyond = volumes is not None and float(own.weights.sum()) > _FAR_MORE * cubes
@@ -172,7 +177,7 @@ class ShapePrior(Prior):
             raise TermError(f"box: expected three sides above zero, got {sides.tolist()} m")
         middles = (np.arange(_CELLS_OF_BOX) + 0.5) / _CELLS_OF_BOX - 0.5
         points = np.array(list(product(middles, repeat=3))) * sides
-        own = features(points if at is None else at.apply(points))
+        own = point_parameters(points if at is None else at.apply(points))
         mean = own.mean(axis=0)
         words = " × ".join(f"{1e3 * side:.4g}" for side in sides)
         spread = (own - mean).T @ (own - mean) / len(own)
@@ -221,7 +226,7 @@ class ShapePrior(Prior):
         error = spacing if error is None else error
         if not (np.isfinite(error) and error > 0.0):
             raise TermError(f"{name}: expected an error of the outline above zero, got {error} m")
-        spread = of_density(points, weights, _radius(mean))
+        spread = density_covariance(points, weights, _radius(mean))
         return cls(mean, spread, error, 0.0, volume, name)
 
     def mixture(self, mass: float) -> NormalMixture:
@@ -247,7 +252,7 @@ class ShapePrior(Prior):
             T[:3, 3] = self.mean[1:4] - T[:3, :3] @ self.mean[1:4]
             shrink = congruence_map(T)
             mean = shrink @ self.mean
-            outline = np.outer(o**2, of_outline(_central(mean), self.outline))
+            outline = np.outer(o**2, outline_covariance(_central(mean), self.outline))
             density = np.outer(s**2, shrink @ self.density @ shrink.T)
             spreads.append((density + outline).reshape(-1, 10, 10))
             means.append(np.broadcast_to(mean, (len(s), 10)))

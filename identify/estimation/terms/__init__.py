@@ -1,4 +1,4 @@
-"""What is known of a body besides its log: constraints, one file each.
+"""Constraints on a body that are known besides its log, one file each.
 
 A term is added by its file and a line in `TERMS`.
 """

@@ -1,4 +1,4 @@
-"""A centre of mass that is known to lie in a box, as inside the housing of a tool."""
+"""Constraint of the centre of mass to a box, such as the housing of a tool."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.estimation.errors import TermError
-from identify.estimation.terms.term import ScaledSpace, Term, body_number, words_of
+from identify.estimation.terms.term import ScaledSpace, Term, body_number, name_suffix
 from identify.regressors import ParameterSpace
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 FARTHEST_FACE = 1e6
-"""From Bo to a face [m]; a face far beyond the body leaves the solver no digits."""
+"""Largest distance of a face from Bo [m]; farther faces exceed the solver's precision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class ComInBox(Term):
 
     Attributes:
         low, high: corners [m], three numbers each.
-        body: its name; the first of the space where not given.
+        body: name of the body; the first of the space if not given.
     """
 
     kind: ClassVar[str] = "com_in_box"
@@ -57,7 +57,7 @@ class ComInBox(Term):
             )
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
-        """(low − c0)/L m ≤ h ≤ (high − c0)/L m in scaled units."""
+        """Build (low − c0)/L m ≤ h ≤ (high − c0)/L m in scaled units."""
         import cvxpy as cp
 
         body = x.body(self.body)
@@ -68,9 +68,9 @@ class ComInBox(Term):
         ]
 
     def violation(self, x: Array, scaling: Scaling) -> float:
-        """How far the centre of mass is outside, in units of length.
+        """Return the distance of the centre of mass outside the box, in units of length.
 
-        The unit is the distance of the box's corners from the reference point where that is more.
+        The unit is the distance of the box's corners from the reference point if that is larger.
         Signs are those of low m ≤ h ≤ high m, for a negative mass too.
         """
         number = body_number(scaling.space, self.body)
@@ -84,7 +84,7 @@ class ComInBox(Term):
         return float(outside.max()) / max(abs(float(mass)) * max(unit.length, away), smallest)
 
     def limits(self, space: ParameterSpace, body: str) -> Mapping[str, tuple[float, float]]:
-        """Of the centre of mass."""
+        """Return the box as bounds of the centre of mass."""
         if body_number(space, self.body) != body_number(space, body):
             return {}
         return dict(zip(("cx", "cy", "cz"), zip(self.low, self.high, strict=True), strict=True))
@@ -92,4 +92,4 @@ class ComInBox(Term):
     def __str__(self) -> str:
         spans = zip("xyz", self.low, self.high, strict=True)
         inside = ", ".join(f"{axis} {low:g} … {high:g}" for axis, low, high in spans)
-        return f"centre of mass{words_of(self.body)} in {inside} m"
+        return f"centre of mass{name_suffix(self.body)} in {inside} m"

@@ -1,4 +1,4 @@
-"""A centre of mass that is known to lie within points, as the vertices of a housing."""
+"""Constraint of the centre of mass to the convex hull of points, such as a housing's vertices."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.estimation.errors import TermError
-from identify.estimation.terms.lengths import flat, longest_side, require_metres, sealed_points
-from identify.estimation.terms.term import ScaledSpace, Term, body_number, words_of
+from identify.estimation.terms.lengths import coplanar, longest_side, require_metres, sealed_points
+from identify.estimation.terms.term import ScaledSpace, Term, body_number, name_suffix
 from identify.regressors import ParameterSpace
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class ComInHull(Term):
 
     Attributes:
         points: [m], four or more that do not lie in a plane, shape (n, 3).
-        body: its name; the first of the space where not given.
+        body: name of the body; the first of the space if not given.
     """
 
     kind: ClassVar[str] = "com_in_hull"
@@ -37,15 +37,15 @@ class ComInHull(Term):
     def __post_init__(self) -> None:
         points = sealed_points(self.points, "hull of the centre of mass")
         object.__setattr__(self, "points", points)
-        if flat(points):
+        if coplanar(points):
             raise TermError(
                 f"hull of the centre of mass: its {len(points)} points lie in a plane, so that "
-                "they enclose no volume; give at least one that is out of it, or two planes of "
-                "them as thick as the body"
+                "they enclose no volume; give at least one point outside it, or two planes of "
+                "points separated by the body's thickness"
             )
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
-        """nᵀh ≤ (d − nᵀc0)/L m in scaled units, of all faces."""
+        """Build nᵀh ≤ (d − nᵀc0)/L m in scaled units for all faces."""
         import cvxpy as cp
 
         body = x.body(self.body)
@@ -54,9 +54,9 @@ class ComInHull(Term):
         return [normals @ body.moment <= cp.multiply(to_faces, body.mass)]
 
     def violation(self, x: Array, scaling: Scaling) -> float:
-        """How far the centre of mass is beyond a face, in units of length.
+        """Return the distance of the centre of mass beyond a face, in units of length.
 
-        The unit is the distance of the points from the reference point where that is more.
+        The unit is the distance of the points from the reference point if that is larger.
         """
         number = body_number(scaling.space, self.body)
         unit = scaling.bodies[number]
@@ -68,17 +68,17 @@ class ComInHull(Term):
         return beyond / max(size, float(np.finfo(float).tiny))
 
     def require_plausible(self, x: Array, space: ParameterSpace) -> None:
-        """Raise where the hull is so large that its lengths are no metres."""
+        """Raise if the hull is so large that its lengths cannot be in metres."""
         mass = float(x[10 * body_number(space, self.body)])
         require_metres(str(self), mass, longest_side(self.points), filled=False)
 
     def __str__(self) -> str:
-        return f"centre of mass{words_of(self.body)} in the hull of {len(self.points)} points"
+        return f"centre of mass{name_suffix(self.body)} in the hull of {len(self.points)} points"
 
 
 @lru_cache(maxsize=64)
 def _faces(points: tuple[tuple[float, float, float], ...]) -> tuple[Array, Array]:
-    """Faces nᵀr ≤ d of a convex hull: unit normals, shape (k, 3), and d [m], shape (k,)."""
+    """Compute the faces nᵀr ≤ d of a convex hull: unit normals (k, 3) and d [m], shape (k,)."""
     from scipy.spatial import ConvexHull
 
     array = np.array(points)

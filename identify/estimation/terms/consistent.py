@@ -1,4 +1,4 @@
-"""Every body is physically consistent."""
+"""Constraint that every body is physically consistent."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from identify.estimation.scaling import Scaling
 
 MARGIN = 1e-9
-"""Least eigenvalue of the scaled pseudo-inertia, and least scaled mass: a sheet of paper passes."""
+"""Smallest eigenvalue of the scaled pseudo-inertia, and smallest scaled mass; paper passes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Consistent(Term):
     The margin is relative to the body's own scale, `MARGIN`.
 
     Attributes:
-        least_mass: of each body, relative to its own scale.
+        least_mass: smallest mass of each body, relative to its own scale.
     """
 
     kind: ClassVar[str] = "consistent"
@@ -36,7 +36,7 @@ class Consistent(Term):
     least_mass: float = MARGIN
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
-        """One matrix inequality and one bound of the mass for each body."""
+        """Build one matrix inequality and one mass bound for each body."""
         return [
             constraint
             for body in x.bodies
@@ -44,7 +44,7 @@ class Consistent(Term):
         ]
 
     def violation(self, x: Array, scaling: Scaling) -> float:
-        """How far the least eigenvalue, or the mass, of any body is below its bound."""
+        """Return the largest deficit of an eigenvalue or a mass below its bound."""
         thetas = scaling.theta(x)[: 10 * len(scaling.bodies)].reshape(-1, 10)
         return max(
             max(MARGIN - least_eigenvalue(theta), self.least_mass - float(theta[0]))
@@ -56,5 +56,5 @@ class Consistent(Term):
 
 
 def least_eigenvalue(theta: Array) -> float:
-    """Of the pseudo-inertia of ten parameters."""
+    """Return the smallest eigenvalue of the pseudo-inertia of ten parameters."""
     return float(np.linalg.eigvalsh((PSEUDO_INERTIA_BASIS @ theta).reshape(4, 4))[0])

@@ -1,4 +1,4 @@
-"""A centre of mass that is known, as from a CAD model or a balance."""
+"""Constraint of the centre of mass to a known point, such as from CAD or a balance."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.estimation.terms.lengths import sealed_points
-from identify.estimation.terms.term import ScaledSpace, Term, body_number, words_of
+from identify.estimation.terms.term import ScaledSpace, Term, body_number, name_suffix
 from identify.regressors import ParameterSpace
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class KnownCom(Term):
 
     Attributes:
         com: p_BoBcm_B [m], three numbers.
-        body: its name; the first of the space where not given.
+        body: name of the body; the first of the space if not given.
     """
 
     kind: ClassVar[str] = "known_com"
@@ -39,16 +39,16 @@ class KnownCom(Term):
         object.__setattr__(self, "com", com)
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
-        """h = (c − c0)/L m in scaled units."""
+        """Build h = (c − c0)/L m in scaled units."""
         import cvxpy as cp
 
         body = x.body(self.body)
         return [body.moment == cp.multiply(body.point(np.array(self.com)), body.mass)]
 
     def violation(self, x: Array, scaling: Scaling) -> float:
-        """How far the centre of mass is away, in units of length.
+        """Return the distance of the centre of mass from the known point, in units of length.
 
-        The unit is its distance from the reference point where that is more.
+        The unit is the point's distance from the reference point if that is larger.
         """
         number = body_number(scaling.space, self.body)
         phi, unit = x[10 * number : 10 * number + 10], scaling.bodies[number]
@@ -56,18 +56,18 @@ class KnownCom(Term):
         return away / max(unit.length, float(np.linalg.norm(np.array(self.com) - unit.com)))
 
     def equalities(self, space: ParameterSpace) -> tuple[Array, Array]:
-        """Three rows."""
+        """Return the three rows of h = c m."""
         start = 10 * body_number(space, self.body)
         rows = np.zeros((3, len(space)))
         rows[:, start], rows[:, start + 1 : start + 4] = -np.array(self.com), np.eye(3)
         return rows, np.zeros(3)
 
     def limits(self, space: ParameterSpace, body: str) -> Mapping[str, tuple[float, float]]:
-        """Both are what is known."""
+        """Return the known point as lower and upper bounds."""
         if body_number(space, self.body) != body_number(space, body):
             return {}
         return {f"c{axis}": (value, value) for axis, value in zip("xyz", self.com, strict=True)}
 
     def __str__(self) -> str:
         at = ", ".join(f"{value:g}" for value in self.com)
-        return f"centre of mass{words_of(self.body)} at ({at}) m"
+        return f"centre of mass{name_suffix(self.body)} at ({at}) m"

@@ -1,4 +1,4 @@
-"""A mass that is known, as from a scale."""
+"""Constraint of the mass to a known value, such as from a scale."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from identify.arrays import Array, positive
 from identify.estimation.errors import TermError
-from identify.estimation.terms.term import ScaledSpace, Term, body_number, words_of
+from identify.estimation.terms.term import ScaledSpace, Term, body_number, name_suffix
 from identify.regressors import ParameterSpace
 from identify.spatial.vectors import STANDARD_GRAVITY
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from identify.estimation.scaling import Scaling
 
 LIGHTEST_GIVEN, HEAVIEST_GIVEN = 1e-12, 1e12
-"""A mass beyond these [kg] is a slip of the pen, and its powers leave double precision."""
+"""Range of accepted known masses [kg]; powers of others exceed double precision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class KnownMass(Term):
 
     Attributes:
         mass: [kg].
-        body: its name; the first of the space where not given.
+        body: name of the body; the first of the space if not given.
     """
 
     kind: ClassVar[str] = "known_mass"
@@ -42,20 +42,20 @@ class KnownMass(Term):
         if not LIGHTEST_GIVEN <= self.mass <= HEAVIEST_GIVEN:
             raise TermError(
                 f"mass: {self.mass:g} kg would weigh {STANDARD_GRAVITY * self.mass:.3g} N, which "
-                f"no log can tell of; expected {LIGHTEST_GIVEN:g} to {HEAVIEST_GIVEN:g} kg"
+                f"no log can show; expected {LIGHTEST_GIVEN:g} to {HEAVIEST_GIVEN:g} kg"
             )
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
-        """m = mass."""
+        """Build m = mass."""
         body = x.body(self.body)
         return [body.mass == body.in_masses(self.mass)]
 
     def violation(self, x: Array, scaling: Scaling) -> float:
-        """Relative error of the mass."""
+        """Return the relative error of the mass."""
         return abs(float(x[self._row(scaling.space)]) / self.mass - 1.0)
 
     def equalities(self, space: ParameterSpace) -> tuple[Array, Array]:
-        """One row."""
+        """Return the row of m = mass."""
         row = np.zeros((1, len(space)))
         row[0, self._row(space)] = 1.0
         return row, np.array([self.mass])
@@ -64,4 +64,4 @@ class KnownMass(Term):
         return 10 * body_number(space, self.body)
 
     def __str__(self) -> str:
-        return f"mass{words_of(self.body)} = {self.mass:g} kg"
+        return f"mass{name_suffix(self.body)} = {self.mass:g} kg"

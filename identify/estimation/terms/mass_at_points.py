@@ -1,4 +1,4 @@
-"""A body whose mass is at known points, as the voxels of a scan."""
+"""Constraint of the mass to known points, such as the voxels of a scan."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.estimation.errors import TermError
-from identify.estimation.terms.lengths import flat, longest_side, require_metres, sealed_points
-from identify.estimation.terms.term import ScaledSpace, Term, body_number, words_of
+from identify.estimation.terms.lengths import coplanar, longest_side, require_metres, sealed_points
+from identify.estimation.terms.term import ScaledSpace, Term, body_number, name_suffix
 from identify.inertia.matrices import phi_from_inertia
 from identify.regressors import ParameterSpace
 
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MassAtPoints(Term):
-    """Masses at points that are nowhere negative make the body: phi = Σ μᵢ phi(pᵢ), μ ≥ 0.
+    """The body consists of nonnegative point masses at given points: phi = Σ μᵢ phi(pᵢ), μ ≥ 0.
 
-    It is exact: of a body whose mass is elsewhere too, as between coarse points, it is not true.
+    It is exact: it does not hold for a body with mass elsewhere, such as between coarse points.
 
     Attributes:
         points: [m], four or more that do not lie in a plane, shape (n, 3).
-        body: its name; the first of the space where not given.
+        body: name of the body; the first of the space if not given.
     """
 
     kind: ClassVar[str] = "mass_at_points"
 
     auxiliary_bound: ClassVar[float | None] = 10.0
-    """The masses at the points, in units of the body's: they add up to it."""
+    """Bound on the sum of the point masses, in units of the body's mass."""
 
     points: tuple[tuple[float, float, float], ...]
     body: str | None = None
@@ -42,14 +42,14 @@ class MassAtPoints(Term):
     def __post_init__(self) -> None:
         points = sealed_points(self.points, "points of the mass")
         object.__setattr__(self, "points", points)
-        if flat(points):
+        if coplanar(points):
             raise TermError(
                 f"points of the mass: these {len(points)} points lie in a plane, and no body is "
                 "without thickness; give two layers of them, as thick as the body"
             )
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
-        """theta = Σ μᵢ theta(pᵢ), μ ≥ 0."""
+        """Build theta = Σ μᵢ theta(pᵢ), μ ≥ 0."""
         import cvxpy as cp
 
         body = x.body(self.body)
@@ -57,7 +57,7 @@ class MassAtPoints(Term):
         return [body.of_phi(_bodies(np.array(self.points)).T) @ masses == body.theta, masses >= 0.0]
 
     def violation(self, x: Array, scaling: Scaling) -> float:
-        """How far the scaled body is from the nearest that masses at the points make."""
+        """Return the distance of the scaled body from the nearest with masses at the points."""
         from scipy.optimize import nnls
 
         number = body_number(scaling.space, self.body)
@@ -68,14 +68,14 @@ class MassAtPoints(Term):
         return float(nnls(columns / sizes, theta, maxiter=50 * len(sizes))[1])
 
     def require_plausible(self, x: Array, space: ParameterSpace) -> None:
-        """Raise where no body of the mass has their size."""
+        """Raise if the points' size is implausible for the mass."""
         mass = float(x[10 * body_number(space, self.body)])
         require_metres(str(self), mass, longest_side(self.points), filled=True)
 
     def __str__(self) -> str:
-        return f"mass{words_of(self.body)} at {len(self.points)} points"
+        return f"mass{name_suffix(self.body)} at {len(self.points)} points"
 
 
 def _bodies(points: Array) -> Array:
-    """Ten parameters of a mass of one at each point, shape (n, 10)."""
+    """Return the ten parameters of a unit mass at each point, shape (n, 10)."""
     return phi_from_inertia(np.ones(len(points)), points, np.zeros((len(points), 3, 3)))

@@ -1,4 +1,4 @@
-"""A mass that is known to lie between two bounds, as from a data sheet."""
+"""Constraint of the mass to an interval, such as from a data sheet."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from identify.arrays import Array
 from identify.estimation.errors import TermError
 from identify.estimation.terms.known_mass import HEAVIEST_GIVEN, LIGHTEST_GIVEN
-from identify.estimation.terms.term import ScaledSpace, Term, body_number, words_of
+from identify.estimation.terms.term import ScaledSpace, Term, body_number, name_suffix
 from identify.regressors import ParameterSpace
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class MassBetween(Term):
 
     Attributes:
         low, high: [kg]; `high` may be infinite.
-        body: its name; the first of the space where not given.
+        body: name of the body; the first of the space if not given.
     """
 
     kind: ClassVar[str] = "mass_between"
@@ -42,12 +42,12 @@ class MassBetween(Term):
             )
         if self.low > HEAVIEST_GIVEN or self.high < LIGHTEST_GIVEN:
             raise TermError(
-                f"bounds of the mass: between {self.low:g} and {self.high:g} kg lies no mass that "
-                f"a log can tell of; those are {LIGHTEST_GIVEN:g} to {HEAVIEST_GIVEN:g} kg"
+                f"bounds of the mass: {self.low:g} to {self.high:g} kg contains no mass that a log "
+                f"can show; expected {LIGHTEST_GIVEN:g} to {HEAVIEST_GIVEN:g} kg"
             )
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
-        """low ≤ m ≤ high."""
+        """Build low ≤ m ≤ high."""
         body = x.body(self.body)
         bounds: list[cp.Constraint] = [body.mass >= body.in_masses(self.low)]
         if np.isfinite(self.high):
@@ -55,16 +55,16 @@ class MassBetween(Term):
         return bounds
 
     def violation(self, x: Array, scaling: Scaling) -> float:
-        """How far the mass is outside, in units of mass."""
+        """Return the distance of the mass outside the interval, in units of mass."""
         number = body_number(scaling.space, self.body)
         mass = float(x[10 * number])
         return max(self.low - mass, mass - self.high) / scaling.bodies[number].mass
 
     def limits(self, space: ParameterSpace, body: str) -> Mapping[str, tuple[float, float]]:
-        """Of the mass."""
+        """Return the interval as bounds of the mass."""
         if body_number(space, self.body) != body_number(space, body):
             return {}
         return {"m": (self.low, self.high)}
 
     def __str__(self) -> str:
-        return f"mass{words_of(self.body)} between {self.low:g} and {self.high:g} kg"
+        return f"mass{name_suffix(self.body)} between {self.low:g} and {self.high:g} kg"

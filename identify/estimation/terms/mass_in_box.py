@@ -1,4 +1,4 @@
-"""All of a body is within a box, as its packaging."""
+"""Constraint of all mass to a box, such as the body's packaging."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from identify.estimation.terms.term import (
     ScaledSpace,
     Term,
     body_number,
+    name_suffix,
     second_moment_rows,
-    words_of,
 )
 from identify.inertia.matrices import pseudo_inertia
 from identify.regressors import ParameterSpace
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MassInBox(Term):
-    """No mass of a body is outside a box along the axes of B: what that says of second moments.
+    """All mass of a body is within a box along the axes of B: implied bounds on second moments.
 
     With z from −1 to 1 between opposite faces, 19 polynomials are not negative inside, so neither
     are their means: (1 ± z_a)(1 ± z_b) of each two axes, 1 ± z_x z_y ± z_x z_z ± z_y z_z with an
@@ -41,7 +41,7 @@ class MassInBox(Term):
 
     Attributes:
         low, high: corners [m], three numbers each.
-        body: its name; the first of the space where not given.
+        body: name of the body; the first of the space if not given.
     """
 
     kind: ClassVar[str] = "mass_in_box"
@@ -66,21 +66,21 @@ class MassInBox(Term):
 
     @property
     def _to_box(self) -> Array:
-        """r̃ = [r; 1] to [z; 1], shape (4, 4)."""
+        """Matrix that maps [r; 1] to [z; 1], shape (4, 4)."""
         low, high = np.array(self.low), np.array(self.high)
         T = np.eye(4)
         T[:3] = np.column_stack((np.eye(3), -0.5 * (low + high))) / (0.5 * (high - low))[:, None]
         return T
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
-        """tr(Tᵀ P T Π) ≥ 0 for the 19 polynomials [z; 1]ᵀ P [z; 1]."""
+        """Build tr(Tᵀ P T Π) ≥ 0 for the 19 polynomials [z; 1]ᵀ P [z; 1]."""
         T = self._to_box
         sides = np.subtract(self.high, self.low)
         rows = second_moment_rows(T.T @ _POLYNOMIALS @ T) * float(sides.min()) ** 2
         return [rows @ x.body(self.body).phi >= 0.0]
 
     def violation(self, x: Array, scaling: Scaling) -> float:
-        """How far below zero the least of the means is, in shares of the scaled body's."""
+        """Return the deficit of the smallest mean below zero, relative to the scaled body's."""
         number = body_number(scaling.space, self.body)
         unit, T = scaling.bodies[number], self._to_box
         M = T @ pseudo_inertia(x[10 * number : 10 * number + 10]) @ T.T
@@ -96,11 +96,11 @@ class MassInBox(Term):
         return -least / (unit.mass * (1.0 + float(away.max())) ** 2)
 
     def limits(self, space: ParameterSpace, body: str) -> Mapping[str, tuple[float, float]]:
-        """Of the centre of mass."""
+        """Return the box as bounds of the centre of mass."""
         return ComInBox(self.low, self.high, self.body).limits(space, body)
 
     def require_plausible(self, x: Array, space: ParameterSpace) -> None:
-        """Raise where no body of the mass has its size."""
+        """Raise if the box's size is implausible for the mass."""
         mass = float(x[10 * body_number(space, self.body)])
         longest = float(np.subtract(self.high, self.low).max())
         require_metres(str(self), mass, longest, filled=True)
@@ -108,18 +108,20 @@ class MassInBox(Term):
     def __str__(self) -> str:
         spans = zip("xyz", self.low, self.high, strict=True)
         inside = ", ".join(f"{axis} {low:g} … {high:g}" for axis, low, high in spans)
-        return f"mass{words_of(self.body)} in {inside} m"
+        return f"mass{name_suffix(self.body)} in {inside} m"
 
 
 def _polynomials() -> Array:
-    """Each as a symmetric matrix P, [z; 1]ᵀ P [z; 1], shape (19, 4, 4)."""
-    x, y, z, one = np.eye(4)
-    found = [np.outer(one, one) - np.outer(a, a) for a in (x, y, z)]
+    """Return the polynomials as symmetric matrices P, [z; 1]ᵀ P [z; 1], shape (19, 4, 4)."""
+    x, y, z, constant = np.eye(4)
+    matrices = [np.outer(constant, constant) - np.outer(a, a) for a in (x, y, z)]
     for s, t in product((1.0, -1.0), repeat=2):
-        found += [np.outer(one + s * a, one + t * b) for a, b in combinations((x, y, z), 2)]
+        matrices += [
+            np.outer(constant + s * a, constant + t * b) for a, b in combinations((x, y, z), 2)
+        ]
         products = s * np.outer(x, y) + t * np.outer(x, z) + s * t * np.outer(y, z)
-        found.append(np.outer(one, one) + products)
-    return np.array([0.5 * (P + P.T) for P in found])
+        matrices.append(np.outer(constant, constant) + products)
+    return np.array([0.5 * (P + P.T) for P in matrices])
 
 
 _POLYNOMIALS = _polynomials()

@@ -1,4 +1,4 @@
-"""All of a body is within an ellipsoid."""
+"""Constraint of all mass to an ellipsoid."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from identify.estimation.terms.term import (
     ScaledSpace,
     Term,
     body_number,
+    name_suffix,
     second_moment_rows,
-    words_of,
 )
 from identify.inertia.matrices import pseudo_inertia
 from identify.inertia.shapes.bounding import BoundingEllipsoid
@@ -32,15 +32,15 @@ Row = tuple[float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class MassInEllipsoid(Term):
-    """No mass of a body is outside an ellipsoid (r − c)ᵀ Q⁻¹ (r − c) ≤ 1: m ≥ tr(Q⁻¹ S_c).
+    """All mass of a body is within an ellipsoid (r − c)ᵀ Q⁻¹ (r − c) ≤ 1: m ≥ tr(Q⁻¹ S_c).
 
-    S_c is the second moment about c. With physical consistency it says exactly that: some density
+    S_c is the second moment about c. With physical consistency this is equivalent: some density
     within the ellipsoid has the ten parameters (`BoundingEllipsoid.homogeneous`).
 
     Attributes:
         centre: c in B [m].
         Q: its eigenvalues are the squared semi-axes [m²], shape (3, 3).
-        body: its name; the first of the space where not given.
+        body: name of the body; the first of the space if not given.
     """
 
     kind: ClassVar[str] = "mass_in_ellipsoid"
@@ -60,22 +60,22 @@ class MassInEllipsoid(Term):
 
     @classmethod
     def of(cls, ellipsoid: BoundingEllipsoid, body: str | None = None) -> MassInEllipsoid:
-        """That of an ellipsoid in B, such as `enclosing_ellipsoid(points)`."""
+        """Create the term from an ellipsoid in B, such as `enclosing_ellipsoid(points)`."""
         return cls(ellipsoid.centre, ellipsoid.Q, body)  # pyright: ignore[reportArgumentType]
 
     @property
     def ellipsoid(self) -> BoundingEllipsoid:
-        """The same as a set of points."""
+        """Ellipsoid that contains the mass."""
         return BoundingEllipsoid(np.array(self.centre), np.array(self.Q))
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
-        """tr(E Π) ≥ 0, E = [[−Q⁻¹, Q⁻¹ c], [cᵀ Q⁻¹, 1 − cᵀ Q⁻¹ c]]."""
+        """Build tr(E Π) ≥ 0, E = [[−Q⁻¹, Q⁻¹ c], [cᵀ Q⁻¹, 1 − cᵀ Q⁻¹ c]]."""
         ellipsoid = self.ellipsoid
         row = ellipsoid.semi_axes[0] ** 2 * second_moment_rows(ellipsoid.homogeneous)
         return [row @ x.body(self.body).phi >= 0.0]
 
     def violation(self, x: Array, scaling: Scaling) -> float:
-        """How far tr(Q⁻¹ S_c) is above the mass, in shares of what it is for the scaled body."""
+        """Return the excess of tr(Q⁻¹ S_c) over the mass, relative to the scaled body's."""
         number = body_number(scaling.space, self.body)
         unit, centre, Q = scaling.bodies[number], np.array(self.centre), np.array(self.Q)
         Pi = pseudo_inertia(x[10 * number : 10 * number + 10])
@@ -88,11 +88,13 @@ class MassInEllipsoid(Term):
         return beyond / (unit.mass * size)
 
     def require_plausible(self, x: Array, space: ParameterSpace) -> None:
-        """Raise where no body of the mass has its size."""
+        """Raise if the ellipsoid's size is implausible for the mass."""
         mass = float(x[10 * body_number(space, self.body)])
         require_metres(str(self), mass, 2.0 * float(self.ellipsoid.semi_axes[-1]), filled=True)
 
     def __str__(self) -> str:
         axes = " × ".join(f"{axis:.3g}" for axis in self.ellipsoid.semi_axes)
         at = ", ".join(f"{value:g}" for value in self.centre)
-        return f"mass{words_of(self.body)} within an ellipsoid of semi-axes {axes} m about ({at}) m"
+        return (
+            f"mass{name_suffix(self.body)} within an ellipsoid of semi-axes {axes} m about ({at}) m"
+        )

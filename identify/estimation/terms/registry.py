@@ -1,4 +1,4 @@
-"""All kinds of terms, by name."""
+"""Registry of the kinds of terms."""
 
 from collections.abc import Mapping
 
@@ -29,4 +29,4 @@ TERMS: Mapping[str, type[Term]] = {
         ScalarBounds,
     )
 }
-"""By the name that provenance and studies give them."""
+"""Class of each term by its name in provenance and studies."""

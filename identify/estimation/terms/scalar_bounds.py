@@ -1,4 +1,4 @@
-"""The bounds that scalars of the space have."""
+"""Constraint of the scalars to the bounds of the parameter space."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ScalarBounds(Term):
-    """Every scalar of the space is between its own bounds, as far as they are finite."""
+    """Every scalar of the space is within its finite bounds."""
 
     kind: ClassVar[str] = "scalar_bounds"
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
-        """low ≤ s ≤ high."""
+        """Build low ≤ s ≤ high."""
         if x.scalars is None or x.inverse_units is None:
             return []
         constraints = []
@@ -36,7 +36,7 @@ class ScalarBounds(Term):
         return constraints
 
     def violation(self, x: Array, scaling: Scaling) -> float:
-        """How far any scalar is outside, in its own unit."""
+        """Return the largest distance of a scalar outside its bounds, in its own unit."""
         values = x[scaling.space.scalar_slice]
         outside = [
             max(scalar.low - value, value - scalar.high) / unit

@@ -1,4 +1,4 @@
-"""`Term`: a constraint on the unknowns, in cvxpy for the solver and in NumPy for the check."""
+"""Base class of constraints on the unknowns, in cvxpy for the solver and NumPy for the check."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ScaledBody:
-    """A body's unknowns in the program, scaled to mass one, size one, about its centre of mass.
+    """Unknowns of a body in the program, scaled to mass one and size one about its centre of mass.
 
     The units are parameters of the program: expressions below are affine in them, so that the
     compiled program serves bodies of any size.
@@ -44,42 +44,42 @@ class ScaledBody:
 
     @property
     def Pi(self) -> cp.Expression:
-        """The scaled pseudo-inertia, shape (4, 4)."""
+        """Scaled pseudo-inertia, shape (4, 4)."""
         import cvxpy as cp
 
         return cp.reshape(PSEUDO_INERTIA_BASIS @ self.theta, (4, 4), order="C")
 
     @property
     def mass(self) -> cp.Expression:
-        """The mass in units of mass."""
+        """Mass in units of mass."""
         return self.theta[0]
 
     @property
     def moment(self) -> cp.Expression:
-        """The first moment about the reference point, in units of mass times length, shape (3,)."""
+        """First moment about the reference point, in units of mass times length, shape (3,)."""
         return self.theta[1:4]
 
     @property
     def phi(self) -> cp.Expression:
-        """The ten parameters about Bo in B, in units of mass times length², shape (10,)."""
+        """Ten parameters about Bo in B, in units of mass times length², shape (10,)."""
         return self.to_phi @ self.theta
 
     def of_phi(self, phi: Array) -> cp.Expression:
-        """Columns of ten parameters a kg [SI], shape (10, n), in units of mass as theta."""
+        """Convert columns of ten parameters per kg [SI], (10, n), to theta in units of mass."""
         return self.to_theta @ phi
 
     def point(self, p: Vec3) -> cp.Expression:
-        """A point of the body, p_BoP_B [m], from the reference point in units of length."""
+        """Convert a point p_BoP_B [m] to units of length from the reference point."""
         return np.asarray(p, dtype=np.float64) * self.inverse_length - self.com
 
     def in_masses(self, mass: float) -> cp.Expression:
-        """A mass [kg] in units of mass."""
+        """Convert a mass [kg] to units of mass."""
         return mass * self.inverse_mass
 
 
 @dataclass(frozen=True, slots=True)
 class ScaledSpace:
-    """All unknowns in the program.
+    """Scaled unknowns of all bodies and scalars in the program.
 
     Attributes:
         space: of the unknowns.
@@ -94,15 +94,15 @@ class ScaledSpace:
     inverse_units: cp.Expression | None = None
 
     def body(self, name: str | None) -> ScaledBody:
-        """The body of a name; the first where it is None."""
+        """Return the body with a name; the first if it is None."""
         return self.bodies[body_number(self.space, name)]
 
 
 class Term(ABC):
-    """What is known of the unknowns besides the data.
+    """Constraint on the unknowns besides the data.
 
-    A subclass is a frozen dataclass (compiled programs are kept by their terms), with a line in
-    `TERMS`. It says the same thing twice: to the solver in `build`, to the check in `violation`.
+    A subclass is a frozen dataclass (compiled programs are cached by their terms), with a line in
+    `TERMS`. It is implemented twice: for the solver in `build`, for the check in `violation`.
     """
 
     __slots__ = ()
@@ -111,62 +111,62 @@ class Term(ABC):
     """Name in provenance and studies."""
 
     tolerance: ClassVar[float] = 1e-7
-    """Violation that counts as rounding, in scaled units: a bound is of what a person measured, and
-    met to a ten millionth of its own size."""
+    """Largest violation that counts as rounding, in scaled units; far below the accuracy with which
+    a bound is measured."""
 
     auxiliary_bound: ClassVar[float | None] = None
-    """Largest sum of the sizes, in scaled units, of the variables that `build` brings of its own;
-    needed for the certificate where there are such."""
+    """Bound on the sum of the absolute values of the auxiliary variables of `build`, in scaled
+    units; the certificate needs it if there are any."""
 
     @abstractmethod
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
-        """The constraints in cvxpy, on scaled unknowns; affine in the parameters of `x`."""
+        """Build the constraints in cvxpy on scaled unknowns, affine in the parameters of `x`."""
 
     @abstractmethod
     def violation(self, x: Array, scaling: Scaling) -> float:
-        """By how much x [SI] breaks the term, in scaled units; zero or less where it holds."""
+        """Return the violation at x [SI], in scaled units; zero or less if the term holds."""
 
     def record(self) -> dict[str, object]:
-        """The term as plain values, as provenance keeps it."""
+        """Return the term as plain values for the provenance."""
         term: Any = self  # a subclass is a dataclass
         endless = (np.inf, -np.inf)  # JSON has no number for them
         values = asdict(term).items()
         return {"kind": self.kind, **{k: None if v in endless else v for k, v in values}}
 
     def require_plausible(self, x: Array, space: ParameterSpace) -> None:  # noqa: B027
-        """Raise where no body of about these masses can be what the term says.
+        """Raise if the term is implausible for the masses of x, such as for lengths in millimetres.
 
         Args:
             x: unknowns [SI] of least squares, shape (p,).
             space: of the unknowns.
 
         Raises:
-            TermError: as where a shape's lengths are millimetres.
+            TermError: the term is implausible.
         """
 
     def equalities(self, space: ParameterSpace) -> tuple[Array, Array]:
-        """Rows E and values e of the equations E x = e among it, shapes (k, p) and (k,)."""
+        """Return the equalities E x = e of the term, shapes (k, p) and (k,)."""
         return np.zeros((0, len(space))), np.zeros(0)
 
     def limits(self, space: ParameterSpace, body: str) -> Mapping[str, tuple[float, float]]:
-        """Bounds it sets to single quantities of a body, by the name of their interval."""
+        """Return bounds of single quantities of a body, by the name of their interval."""
         return {}
 
 
 def body_number(space: ParameterSpace, name: str | None) -> int:
-    """Number of the body of a name in a space; the first where it is None.
+    """Return the number of the body with a name in a space; zero if it is None.
 
     Raises:
-        ProblemError: there is no such body.
+        ProblemError: no body has this name.
     """
     return 0 if name is None else space.body_slice(name).start // 10
 
 
-def words_of(body: str | None) -> str:
-    """What follows "mass" where a body is named."""
+def name_suffix(body: str | None) -> str:
+    """Return the suffix " of the BODY" for messages; empty if no body is named."""
     return "" if body is None else f" of the {body}"
 
 
 def second_moment_rows(E: Mat44) -> Array:
-    """Rows a with aᵀ phi = tr(E Π(phi)), of symmetric matrices (..., 4, 4), shape (..., 10)."""
+    """Compute rows a with aᵀ phi = tr(E Π(phi)) of symmetric E (..., 4, 4), shape (..., 10)."""
     return E.reshape(*E.shape[:-2], 16) @ PSEUDO_INERTIA_BASIS

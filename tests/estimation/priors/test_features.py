@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from identify.estimation.priors.features import features, of_density, of_outline
+from identify.estimation.priors.features import (
+    density_covariance,
+    outline_covariance,
+    point_parameters,
+)
 from identify.inertia import phi_from_inertia
 from tests.close import assert_close
 from tests.strategies import phi_of_points
@@ -15,7 +19,7 @@ WEIGHTS = RNG.dirichlet(np.full(60, 3.0))
 
 
 def test_features_add_up_to_the_ten_parameters_of_point_masses():
-    assert_close(WEIGHTS @ features(POINTS), phi_of_points(POINTS, WEIGHTS), 1e-13)
+    assert_close(WEIGHTS @ point_parameters(POINTS), phi_of_points(POINTS, WEIGHTS), 1e-13)
 
 
 def test_the_spread_of_the_density_matches_bodies_drawn_from_the_field():
@@ -31,11 +35,11 @@ def test_the_spread_of_the_density_matches_bodies_drawn_from_the_field():
     root = np.linalg.cholesky(K + 1e-12 * np.eye(60))
     size = 1e-4
     fields = size * np.random.default_rng(0).normal(size=(20_000, 60)) @ root.T
-    bodies = (WEIGHTS * (1.0 + fields)) @ features(POINTS)
+    bodies = (WEIGHTS * (1.0 + fields)) @ point_parameters(POINTS)
     bodies /= bodies[:, :1]
     drawn = np.cov(bodies.T) / size**2
     units = np.sqrt(np.diag(drawn)) + 1e-12
-    found = of_density(POINTS, WEIGHTS, radius)
+    found = density_covariance(POINTS, WEIGHTS, radius)
     assert_close(found / np.outer(units, units), drawn / np.outer(units, units), 0.05, scale=1.0)
     assert np.abs(found[0]).max() < 1e-15  # the mass stays
 
@@ -44,8 +48,8 @@ def test_subsampled_points_keep_covariance():
     rng = np.random.default_rng(1)
     many = rng.uniform(-0.5, 0.5, (20_000, 3)) * [0.3, 0.1, 0.05]
     all_alike = np.full(len(many), 1.0 / len(many))
-    drawn = of_density(many, all_alike, 0.09)
-    other = of_density(many[:600], np.full(600, 1.0 / 600), 0.09)
+    drawn = density_covariance(many, all_alike, 0.09)
+    other = density_covariance(many[:600], np.full(600, 1.0 / 600), 0.09)
     assert_close(np.diag(drawn), np.diag(other), 0.25, scale=np.diag(other) + 1e-30)
 
 
@@ -71,4 +75,4 @@ def test_the_spread_of_the_outline_matches_points_that_are_strained(turned):
             strain[a, b] = strain[b, a] = error / (0.5 * max(sides[a], sides[b]))
             v = body(strain) - body(np.zeros((3, 3)))
             expected += np.outer(v, v)
-    assert_close(of_outline(covariance, error), expected, 1e-4)
+    assert_close(outline_covariance(covariance, error), expected, 1e-4)

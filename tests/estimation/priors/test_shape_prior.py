@@ -6,7 +6,7 @@ import pytest
 from identify.errors import IdentifyError, ModelError
 from identify.estimation.errors import TermError
 from identify.estimation.priors import ShapePrior
-from identify.estimation.priors.features import features
+from identify.estimation.priors.features import point_parameters
 from identify.inertia import inertia_about_com, is_consistent
 from identify.inertia.shapes import Box, Cylinder, Plate, convex_hull
 from identify.spatial import Pose
@@ -77,7 +77,7 @@ def test_a_box_alone_is_the_dirichlet_process_of_its_cells():
     prior = ShapePrior.of_box(SIDES, at=AT)
     middles = (np.arange(10) + 0.5) / 10 - 0.5
     cells = np.stack(np.meshgrid(*[middles] * 3, indexing="ij"), axis=-1).reshape(-1, 3) * SIDES
-    own = features(AT.apply(cells))
+    own = point_parameters(AT.apply(cells))
     alpha = 3.0  # the process of concentration α has the variance 1/(1 + α) of one place
     shares = np.random.default_rng(0).dirichlet(np.full(1000, alpha / 1000.0), 8000)
     drawn = np.cov((shares @ own).T)
