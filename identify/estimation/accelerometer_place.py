@@ -1,4 +1,4 @@
-"""Errors of an accelerometer's place and scale, carried to the estimate.
+"""Propagation of errors of an accelerometer's position and scale to the estimate.
 
 The place, scale and offset of an accelerometer that are found from a log have an error of noise:
 with e an error of one standard deviation, B the information of the rows and s(e) = Aᵀ W r the
@@ -31,11 +31,11 @@ from identify.signals.prepared import ImuCalibration
 
 @dataclass(frozen=True, slots=True)
 class PlaceErrors:
-    """Errors of accelerometers' places and scales, one standard deviation each.
+    """Errors of accelerometers' positions and scales, one standard deviation each.
 
     Attributes:
-        maps: of the columns of each log, for each error, shape (logs, groups, 43, 19) each.
-        scales: likewise, of what no log tells of the scales.
+        maps: for each error the map of each log's columns, shape (logs, groups, 43, 19) each.
+        scales: maps of scale errors common to all logs.
     """
 
     maps: tuple[Array, ...]
@@ -43,49 +43,49 @@ class PlaceErrors:
 
     @classmethod
     def of(cls, units: Sequence[ImuCalibration]) -> PlaceErrors:
-        """Errors of what was found of the accelerometer of each log."""
+        """Collect the errors from the calibration of each log's accelerometer."""
         return cls(tuple(_errors(units)), tuple(_errors_of_scale(units)))
 
-    def of_scale(self, posterior: Posterior) -> Array:
-        """Covariance of the unknowns from errors of the scales, shape (p, p)."""
+    def scale_covariance(self, posterior: Posterior) -> Array:
+        """Compute the covariance of the unknowns from errors of the scales, shape (p, p)."""
         moved, _ = self.effects(posterior, self.scales)
         return moved.T @ moved
 
     def effects(
         self, posterior: Posterior, errors: Sequence[Array] | None = None
     ) -> tuple[Array, Array]:
-        """Change of the unknowns and of the sensor offsets by each error.
+        """Compute the change of the unknowns and of the sensor offsets by each error.
 
         Args:
-            posterior: of the logs, in their order.
-            errors: maps of them; those of the places where not given.
+            posterior: posterior from the logs, in their order.
+            errors: maps of the errors; those of the positions if not given.
 
         Returns:
-            Of the unknowns, shape (errors, p), and of the offsets, shape (errors, offsets, m).
+            Changes of the unknowns (errors, p) and of the offsets (errors, offsets, m).
         """
         fit, x = posterior.fit, posterior.x
         system, W = fit.data.system, fit.weights
-        before, offsets = _scores(fit, x, system), system.offset_maps(W) @ augmented(x)
+        scores, offsets = _scores(fit, x, system), system.offset_maps(W) @ augmented(x)
         data = [(statistics.merged(), equations) for statistics, equations in system.data]
         of_x, of_offsets = [np.zeros((0, len(x)))], [np.zeros((0, *offsets.shape))]
         for maps in self.maps if errors is None else errors:
             start, pairs = 0, []
             for statistics, equations in data:
-                own = maps[start : start + len(statistics.logs)]
+                log_maps = maps[start : start + len(statistics.logs)]
                 columns = len(statistics.layout.columns)
                 wide = columns == maps.shape[-1]
                 layout = statistics.layout if wide else SCAN_LAYOUT
-                pairs.append((statistics.mapped(own[..., :columns, :], layout), equations))
+                pairs.append((statistics.mapped(log_maps[..., :columns, :], layout), equations))
                 start += len(statistics.logs)
-            other = System.of(pairs)
-            moved = posterior.score_gain @ (_scores(fit, x, other) - before)
+            perturbed = System.of(pairs)
+            moved = posterior.score_gain @ (_scores(fit, x, perturbed) - scores)
             of_x.append(moved[None])
-            of_offsets.append((other.offset_maps(W) @ augmented(x + moved) - offsets)[None])
+            of_offsets.append((perturbed.offset_maps(W) @ augmented(x + moved) - offsets)[None])
         return np.concatenate(of_x), np.concatenate(of_offsets)
 
 
 def _errors(units: Sequence[ImuCalibration]) -> Iterator[Array]:
-    """Maps of the errors of what was found of accelerometers, log by log."""
+    """Iterate over maps of the calibration errors of accelerometers, log by log."""
     as_read = np.array([readings_map(np.eye(6)) for _ in units])
     for k, unit in enumerate(units):
         if not unit.covariance:
@@ -97,16 +97,16 @@ def _errors(units: Sequence[ImuCalibration]) -> Iterator[Array]:
         for error in (sizes[:, None] * axes * np.sqrt(np.maximum(values, 0.0))).T:
             if not error.any():
                 continue
-            own = np.repeat(as_read[:, None], len(SCAN_LAYOUT.groups), axis=1)
+            error_maps = np.repeat(as_read[:, None], len(SCAN_LAYOUT.groups), axis=1)
             for group, share in enumerate(unit.shares):
                 place, scale, offset = np.split(share * error, (3, 4))
                 scaled = accelerometer_map(float(scale[0]), offset, unit.X_BI.position)
-                own[k, group] = scaled + point_offset_map(-place) - as_read[k]
-            yield own
+                error_maps[k, group] = scaled + point_offset_map(-place) - as_read[k]
+            yield error_maps
 
 
 def _errors_of_scale(units: Sequence[ImuCalibration]) -> Iterator[Array]:
-    """Maps of the error of the scale that all logs have at once."""
+    """Iterate over maps of the scale error that is common to all logs."""
     if not any(unit.scale_error for unit in units):
         return
     maps = [accelerometer_map(unit.scale_error, np.zeros(3), unit.X_BI.position) for unit in units]
@@ -114,7 +114,7 @@ def _errors_of_scale(units: Sequence[ImuCalibration]) -> Iterator[Array]:
 
 
 def _scores(fit: LeastSquaresFit, x: Array, system: System) -> Array:
-    """Scores of some data at x, with a fit's weights, noise in the columns taken off: (p,)."""
+    """Compute the scores of data at x with a fit's weights, corrected for column noise, (p,)."""
     rows = system.whitened_rows(fit.weights)
     noise = fit.noise_fraction * system.noise_moment(fit.weights)
     return (rows.T @ rows - noise)[:-1] @ augmented(x)

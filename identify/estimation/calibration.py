@@ -1,4 +1,4 @@
-"""Accuracies of the sensor's scale and of gravity that a schema gives, as deviations of effects.
+"""Accuracy of the sensor's scale and of gravity from schemas, as deviations of effects.
 
 No log can tell the scale: readings that are all 1 % too large are those of a body that is 1 %
 heavier. `[wrench] gain_accuracy` and `[world] gravity_accuracy` are standard deviations of effects
@@ -17,22 +17,22 @@ from identify.arrays import Array
 from identify.logs import Recording
 
 NOT_INCLUDED = "repeatability; calibration of the sensor not included"
-"""Kind of intervals that count neither small faults of the sensor nor its scale."""
+"""Kind of intervals that include neither small faults of the sensor nor its scale error."""
 
 FROM_LOG = "small faults of the sensor counted, its scale as far as the log tells"
-"""Kind of intervals of a fit with effects where no schema says how far the scale may be off."""
+"""Kind of intervals of a fit with effects where no schema gives the accuracy of the scale."""
 
 GIVEN = "small faults of the sensor counted, its scale as given"
-"""The same where the schemas give `gain_accuracy`."""
+"""Kind of intervals of a fit with effects where the schemas give `gain_accuracy`."""
 
 
 def gain_accuracy(log: Recording) -> ArrayLike | None:
-    """`[wrench] gain_accuracy` of a log as its schema has it; None where it has none."""
+    """Return `[wrench] gain_accuracy` of a log's schema; None if it is not given."""
     return _table(log, "wrench").get("gain_accuracy")
 
 
 def gain_deviations(accuracy: ArrayLike) -> tuple[Array, Array | None]:
-    """Standard deviations of gains and of crosstalk, independent of each other.
+    """Convert a gain accuracy to independent standard deviations of gains and crosstalk.
 
     Six numbers are those of the channels, each by itself. A number, or one of force and one of
     torque, does not say whether axes are off together: an error that is common to the three axes
@@ -40,7 +40,7 @@ def gain_deviations(accuracy: ArrayLike) -> tuple[Array, Array | None]:
     (i, j) what reading i has of reading j, in N and N m.
 
     Args:
-        accuracy: as `[wrench] gain_accuracy` has it.
+        accuracy: value of `[wrench] gain_accuracy`.
 
     Returns:
         Of the six channels and of what force and torque have in common, shape (8,); and of all
@@ -51,12 +51,12 @@ def gain_deviations(accuracy: ArrayLike) -> tuple[Array, Array | None]:
         return np.concatenate((np.diag(sigma), np.zeros(2))), sigma
     if sigma.shape == (6,):
         return np.concatenate((sigma, np.zeros(2))), None
-    of_kinds = np.broadcast_to(sigma, 2)
-    return np.concatenate((np.repeat(of_kinds, 3), of_kinds)), None
+    by_kind = np.broadcast_to(sigma, 2)
+    return np.concatenate((np.repeat(by_kind, 3), by_kind)), None
 
 
 def gravity_error(log: Recording) -> float:
-    """One sigma of gravity's size in a log, relative; zero where it is measured with the motion."""
+    """Return the relative 1σ error of gravity's magnitude; zero if it is measured in the log."""
     signals = {*log.signals, *(name for stream in log.streams for name in stream.signals)}
     if log.acceleration_kind == "proper" and "linear_acceleration" in signals:
         return 0.0

@@ -1,4 +1,4 @@
-"""Correlations of what an estimate says of mass, centre of mass and inertia."""
+"""Correlations of an estimate's mass, centre of mass and inertia."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from identify.inertia import PHI
 
 
 def correlations_of(estimate: SavedEstimate) -> tuple[tuple[str, ...], Array]:
-    """Correlations of the errors of mass, centre of mass and inertia about it.
+    """Compute correlations of the errors of mass, centre of mass and inertia about it.
 
     Args:
         estimate: with a covariance; what it was given, or what the default body completes, is left
@@ -25,13 +25,13 @@ def correlations_of(estimate: SavedEstimate) -> tuple[tuple[str, ...], Array]:
     jacobian = np.vstack((np.eye(10)[:1], derived_jacobian(estimate.parameters.phi)))
     covariance = jacobian @ estimate.covariance @ jacobian.T
     names = ("m", *COM, *INERTIA_ABOUT_COM)  # decided as m, h and I, in this order
-    kept = [
+    indices = [
         k
         for k, behind in enumerate(PHI)
         if estimate.decided_by.get(names[k], estimate.decided_by.get(behind))
         not in ("default", "given")
         and covariance[k, k] > 0.0
     ]
-    inside = covariance[np.ix_(kept, kept)]
-    sigma = np.sqrt(np.diag(inside))
-    return tuple(names[k] for k in kept), inside / sigma / sigma[:, None]
+    selected = covariance[np.ix_(indices, indices)]
+    sigma = np.sqrt(np.diag(selected))
+    return tuple(names[k] for k in indices), selected / sigma / sigma[:, None]

@@ -1,4 +1,4 @@
-"""What estimation refuses, with the numbers it refused."""
+"""Errors of estimation, with the values that caused them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from identify.findings import Finding
 
 
 class NegativeMass(ProblemError):
-    """Without constraints the data give a mass that is not positive: a sign is wrong.
+    """The unconstrained mass is not positive: a sign is wrong.
 
     Attributes:
         mass: the unconstrained mass [kg].
-        body: its name, where there are several.
-        finding: the same as a finding: `wrench_sign`, or what else explains the log.
+        body: name of the body if there are several.
+        finding: the error as a finding: `wrench_sign`, or another cause that explains the log.
     """
 
     def __init__(
@@ -31,10 +31,10 @@ class NegativeMass(ProblemError):
             "the wrench has the other sign (in the schema, change `acts_on` in [wrench] from "
             '"body" to "sensor" or back), or gravity does ([world] gravity)'
         )
-        of = "" if body is None else f" of the {body}"
-        text = f"the unconstrained mass{of} is {mass:.4g} kg, so {meaning}"
-        found = {**(evidence or {}), "mass": mass}
-        self.finding = Finding(code, "error", f"{text}.", _sentence(advice), found)
+        owner = "" if body is None else f" of the {body}"
+        text = f"the unconstrained mass{owner} is {mass:.4g} kg, so {meaning}"
+        details = {**(evidence or {}), "mass": mass}
+        self.finding = Finding(code, "error", f"{text}.", _sentence(advice), details)
         super().__init__(f"{text}: {advice}")
 
 
@@ -43,8 +43,8 @@ class TooLittleMotion(ProblemError):
 
     Attributes:
         unidentifiable: names of the parameters among m, hx, hy, hz that the data do not identify.
-        advice: what would help.
-        finding: the same as a finding, `little_motion`.
+        advice: remedy.
+        finding: the error as a finding, `little_motion`.
     """
 
     def __init__(self, unidentifiable: tuple[str, ...], advice: str) -> None:
@@ -59,16 +59,16 @@ def _sentence(advice: str) -> str:
 
 
 class TermError(ProblemError):
-    """What is said of a body cannot be true of any."""
+    """A constraint that no body can meet."""
 
     exit_code = 2
 
 
 class ContradictoryTerms(TermError):
-    """Two things that are said of a body cannot both be true, whatever the data.
+    """Two constraints that no body can meet together, whatever the data.
 
     Attributes:
-        terms: what was said, in words.
+        terms: descriptions of the constraints.
     """
 
     def __init__(self, terms: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""`Estimate`: the body that was found, and what is known of how well."""
+"""Certified estimate of a body with its uncertainty."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
     from identify.estimation.likelihood import ConfidenceRegion
 
 DecidedBy: TypeAlias = Literal["data", "prior", "constraint", "given", "default", "nothing"]
-"""What fixed a parameter: the data; a prior that has most of the information on it; a constraint
-that moved it by more than a standard error; the user; the default body, because the data do not
-identify it; or nothing, where no body was to stand in for that."""
+"""Source that determines a parameter: the data; a prior with most of the information; a constraint
+that moved it by more than a standard error; the user ("given"); the default body, because the data
+do not identify it; or nothing, without a default body."""
 
 
 @dataclass(frozen=True, slots=True)
 class MovedBody:
-    """What moved in a log: one body, or a payload and its carrier as one.
+    """Combined body that moves in a log: one body, or a payload and its carrier.
 
     Attributes:
-        bodies: their names.
+        bodies: names of the bodies.
         phi: ten parameters about Bo in B, shape (10,).
-        least_squares: those without the consistency constraint, shape (10,).
-        covariance: of phi, without what errors of scale make of it, shape (10, 10).
-        unidentifiable: names of what the data do not identify of its bodies.
+        least_squares: parameters without the consistency constraint, shape (10,).
+        covariance: covariance of phi without scale errors, shape (10, 10).
+        unidentifiable: names of the bodies' unidentifiable parameters.
     """
 
     bodies: tuple[str, ...]
@@ -45,25 +45,25 @@ class MovedBody:
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class Estimate(SavedEstimate):
-    """A certified, physically consistent body: what its file has of it, and the rest of its fit.
+    """Certified, physically consistent body: a `SavedEstimate` with further results of its fit.
 
     It holds no signals.
 
     Attributes:
         least_squares: the parameters without prior and consistency constraint, for comparison.
-        prior: what else was known of the body, and how it and the log agree; empty for the default.
-        certificate: consistency and optimality, as checked.
-        verdict: what is known of it, each part for itself; it follows from the other attributes.
-        needs: what was asked of its intervals, and whether they meet it.
-        others: estimates of the other bodies of the same fit, by name.
+        prior: prior of the body, and its agreement with the log; empty for the default.
+        certificate: certificate of consistency and optimality.
+        verdict: summary of the findings; derived from the other attributes.
+        needs: required interval half-widths, and whether they are met.
+        others: estimates of the other bodies of the fit, by name.
         scalars: the other unknowns of the same fit by name, each with its standard error.
-        body: its name in the fit.
+        body: name of the body in the fit.
         joint_covariance: of all unknowns of a fit of several bodies, in its order, without what
             errors of scale make of them; None for one.
         unloaded: how many of the logs, the last ones, are of the carrier alone.
-        region: what the data and the terms leave of all unknowns of its fit.
-        limits: what its intervals were cut at, by name.
-        simultaneous: whether 95 % is that all its intervals hold at once.
+        region: confidence region of all unknowns of the fit.
+        limits: bounds that the intervals were clipped to, by name.
+        simultaneous: whether the 95 % intervals hold jointly.
     """
 
     covariance: Array = field()  # of every fit, so without the default of a file
@@ -90,7 +90,7 @@ class Estimate(SavedEstimate):
         verdict = verdict_of(
             self.findings,
             possible=self.parameters.consistent,
-            optimal=True,  # or there were an error in its place
+            optimal=True,  # a failed certificate raises an error
             identifiable=[n for n, by in self.decided_by.items() if by in ("data", "constraint")],
             needs=self.needs,
         )
@@ -98,7 +98,7 @@ class Estimate(SavedEstimate):
 
     @property
     def log_ids(self) -> tuple[str, ...]:
-        """The sha256 of each log; empty where the rows are not of a recording."""
+        """The sha256 of each log; empty for rows that are not from a recording."""
         return tuple(offset.sha256 for offset in self.bias)
 
     @property
@@ -111,7 +111,7 @@ class Estimate(SavedEstimate):
 
     @property
     def bias_half_widths(self) -> Array:
-        """Of the 95 % intervals of `biases`, likewise; zero where none is fitted."""
+        """Half-widths of the 95 % intervals of `biases`, shape (logs, 6); zero if not fitted."""
         return np.array([offset.half_width for offset in self.bias])
 
     def with_others(
@@ -120,50 +120,49 @@ class Estimate(SavedEstimate):
         scalars: Mapping[str, tuple[float, float]],
         covariance: Array,
     ) -> Estimate:
-        """The same estimate with the other unknowns of its fit, and the covariance of all."""
+        """Add the other unknowns of the fit and the joint covariance."""
         if not (others or scalars):
             return self
         return replace(self, others=others, scalars=scalars, joint_covariance=covariance)
 
     def on_carrier(self, unloaded: int) -> Estimate:
-        """The same estimate as that of a payload, whose one other body is its carrier.
+        """Return the estimate of a payload whose one other body is its carrier.
 
-        Residuals are then those of the logs that each body is last seen in: with the payload, and
-        without it. So are the eigenvalues that the certificate shows.
+        Residuals of the payload are those of the logs with it, residuals of the carrier those of
+        the logs without it. Eigenvalues in the certificates are split by body.
 
         Args:
-            unloaded: how many of the logs, the last ones, are of the carrier alone.
+            unloaded: number of logs of the carrier alone; they come last.
         """
         ((name, carrier),) = self.others.items()
 
-        def own(one: Estimate) -> tuple[Finding, ...]:
-            return tuple(replace(finding, where=one.body) for finding in one.findings)
+        def with_place(estimate: Estimate) -> tuple[Finding, ...]:
+            return tuple(replace(finding, where=estimate.body) for finding in estimate.findings)
 
         first, last = self.certificate.eigenvalues[:4], self.certificate.eigenvalues[4:]
         carrier = replace(
             carrier,
             residual_rms=self.residual_rms[-6:],
-            findings=own(carrier),
+            findings=with_place(carrier),
             certificate=replace(self.certificate, eigenvalues=last),
         )
         return replace(
             self,
             residual_rms=self.residual_rms[:6],
-            findings=own(self),
+            findings=with_place(self),
             certificate=replace(self.certificate, eigenvalues=first),
             others={name: carrier},
             unloaded=unloaded,
         )
 
     def bounds(self) -> Mapping[str, Bound]:
-        """Least and greatest over all bodies that the data and the terms leave, proved each.
+        """Compute certified bounds over all consistent bodies compatible with the data.
 
-        Of the ten parameters, cx, cy and cz, and, the greatest only, Icxx, Icyy and Iczz. A bound
-        is over the profile of the likelihood at 95 %, with what errors of scale and faults add to
-        the covariance, and so is never beyond what is possible.
+        Bounds of the ten parameters, of cx, cy and cz, and upper bounds of Icxx, Icyy and Iczz,
+        over the 95 % profile likelihood including scale errors and faults.
 
         Raises:
-            ModelError: it was not made by a fit.
+            ModelError: the estimate was not made by a fit.
         """
         if self.certified_bounds or self.region is None:
             return SavedEstimate.bounds(self)
@@ -173,7 +172,7 @@ class Estimate(SavedEstimate):
         return certified_bounds(self.region.inflated(number, self.covariance), number)
 
     def with_bounds(self) -> Estimate:
-        """The same estimate with its bounds kept, so that its file has them."""
+        """Return the estimate with its bounds stored, so that they are written to its file."""
         others = {
             name: replace(one, certified_bounds=one.bounds()) for name, one in self.others.items()
         }
@@ -181,7 +180,7 @@ class Estimate(SavedEstimate):
 
     @property
     def of_body(self) -> str:
-        """What follows "mass" where a fit has several bodies: " of the payload"; else nothing."""
+        """Suffix " of the BODY" for messages of a fit with several bodies; else empty."""
         return "" if self.body == "body" else f" of the {self.body}"
 
     @property
@@ -190,10 +189,10 @@ class Estimate(SavedEstimate):
         return (self, *self.others.values())
 
     def moved_in(self, log: int) -> MovedBody:
-        """What moved in a log, as one body.
+        """Return the combined body that moves in a log.
 
         Args:
-            log: its number.
+            log: number of the log.
         """
         alone = self.unloaded and log >= len(self.biases) - self.unloaded
         moved = self.bodies[1:] if alone else self.bodies if self.unloaded else (self,)
@@ -216,9 +215,9 @@ class Estimate(SavedEstimate):
 
     @property
     def complete(self) -> bool:
-        """Whether every parameter is known, so that none is of the default body."""
+        """Whether no parameter is completed by the default body."""
         return not NOT_IDENTIFIED & set(self.decided_by.values())
 
     def save(self, path: Path | str) -> Path:
-        """Write the estimate to an estimate.json, whole or not at all; returns the path."""
+        """Write the estimate atomically to an estimate.json and return the path."""
         return write_estimate(self, path)

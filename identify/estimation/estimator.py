@@ -267,7 +267,7 @@ class _Uncertainty:
             whole, of_scale = effects.covariances(posterior)
             of_faults = whole - of_scale
             if places is not None and places.scales:
-                own_scale = places.of_scale(posterior)
+                own_scale = places.scale_covariance(posterior)
                 whole, of_scale = whole + own_scale, of_scale + own_scale
             added = added + np.diag(whole)
         # Errors of known size have no degrees of freedom to count (Satterthwaite 1946).

@@ -24,41 +24,40 @@ from identify.inertia.matrices import six_from_symmetric
 from identify.significance import CONFIDENCE_QUANTILE, FEWEST_DEGREES
 
 INTERVAL_KIND = "95 %, noise of wrench and motion counted"
-"""What the intervals of the formula are, in the words every table and file repeats …"""
+"""Kind of the intervals from the formula, as repeated in every table and file."""
 
 BY_RESIDUAL = "95 %, noise of the wrench counted by what the fit leaves of it"
-"""… and of still poses alone, whose signals show no noise by themselves."""
+"""Kind of the intervals for still poses alone, whose signals show no noise by themselves."""
 
 COM = ("cx", "cy", "cz")
 INERTIA_ABOUT_COM = ("Icxx", "Icxy", "Icxz", "Icyy", "Icyz", "Iczz")
 DERIVED = (*COM, *INERTIA_ABOUT_COM)
-"""Names of what is derived from phi: centre of mass, and inertia about it."""
+"""Names of quantities derived from phi: centre of mass, and inertia about it."""
 
 NAMES = (*PHI, *DERIVED, *MOMENTS)
-"""Names of all that have an interval."""
+"""Names of all quantities with an interval."""
 
 Interval: TypeAlias = tuple[float, float]
 
 POSSIBLE: Mapping[str, Interval] = MappingProxyType(
     dict.fromkeys(("m", "Ixx", "Iyy", "Izz", "Icxx", "Icyy", "Iczz", *MOMENTS), (0.0, np.inf))
 )
-"""What every body is within, by name: no mass and no moment is negative."""
+"""Bounds that hold for every body, by name: mass and moments are not negative."""
 
 _SIX_ABOUT_COM = np.arange(3, 9)
 
 _LEVEL_DRAWS = 20_000
-"""Draws for the level of simultaneous intervals: it comes out to 0.2 %."""
+"""Number of draws for the level of simultaneous intervals, accurate to 0.2 %."""
 
 
 def covariance_of(fit: LeastSquaresFit) -> Array:
-    """Covariance of x: B⁻¹ (H + X) B⁻¹ along the identifiable directions.
+    """Compute the covariance of x: B⁻¹ (H + X) B⁻¹ along the identifiable directions.
 
-    H is the information of the rows, B what is left of it without noise in the columns, X the
-    scatter of the noise cross term. Directions the data do not identify have the spread of the
-    body's own scale.
+    H is the information of the rows, B that without noise in the columns, X the score excess.
+    Along unidentifiable directions the standard deviation is the body's own scale.
 
     Args:
-        fit: the unconstrained estimate.
+        fit: unconstrained estimate.
 
     Returns:
         Shape (p, p), in the order and units of x.
@@ -72,54 +71,53 @@ def covariance_of(fit: LeastSquaresFit) -> Array:
 
 
 def degrees_of_freedom(fit: LeastSquaresFit, *, less_leverage: bool = True) -> Array:
-    """Of Student's t for each unknown (Satterthwaite 1946): those of the groups it rests on.
+    """Compute the degrees of freedom of Student's t for each unknown (Satterthwaite 1946).
 
     Args:
-        fit: the unconstrained estimate.
-        less_leverage: whether what unknowns and offsets take of the groups is left out. Sizes are
-            shrunk towards the one that is common to all bands, so that of few rows this is too few.
+        fit: unconstrained estimate.
+        less_leverage: whether the leverage is subtracted. The variance inflation is shrunk towards
+            that of all bands, so that for few rows this underestimates the degrees.
 
     Returns:
         Shape (p,).
     """
     along, arrays = fit.information_inverse, fit.data.system.arrays
     information = fit.moments[:, :-1, :-1]
-    taken = fit.leverages if less_leverage else 0.0
+    used = fit.leverages if less_leverage else 0.0
     shares = (along @ information @ along).diagonal(axis1=1, axis2=2)
-    # A size a kind of channel is what is learned of a group.
-    alike = arrays.channels.sum(axis=1) / (arrays.kind >= 0).sum(axis=1)
-    degrees = np.maximum(alike * (arrays.effective_samples - taken), 1.0)
-    whole, squares = shares.sum(axis=0), (shares**2 / degrees[:, None]).sum(axis=0)
-    return np.where(squares > 0.0, whole**2 / np.where(squares > 0.0, squares, 1.0), np.inf)
+    # One variance for each kind of channel is estimated from a group.
+    channels_per_kind = arrays.channels.sum(axis=1) / (arrays.kind >= 0).sum(axis=1)
+    degrees = np.maximum(channels_per_kind * (arrays.effective_samples - used), 1.0)
+    total, squares = shares.sum(axis=0), (shares**2 / degrees[:, None]).sum(axis=0)
+    return np.where(squares > 0.0, total**2 / np.where(squares > 0.0, squares, 1.0), np.inf)
 
 
 def offset_half_widths(
-    fit: LeastSquaresFit, covariance: Array, of_scale: Array | None = None
+    fit: LeastSquaresFit, covariance: Array, scale_variance: Array | None = None
 ) -> Array:
-    """95 % half-widths of the sensor offsets of each log, in the order of `System.offsets`.
+    """Compute 95 % half-widths of the sensor offsets by log, in the order of `System.offsets`.
 
-    An offset is the mean residual of its rows: it has the error of that mean, and what errors of
-    the unknowns make of it, which are independent of each other. The mean has the weight that the
-    noise of all rows of its sensor says, and so their degrees of freedom.
+    An offset is the mean residual of its rows: its error is that of the mean plus, independently,
+    the propagated error of the unknowns. The degrees of freedom are those of its sensor.
 
     Args:
-        fit: the unconstrained estimate.
-        covariance: of the unknowns, by noise, shape (p, p).
-        of_scale: variances that errors of scale make of the offsets, shape (offsets, m).
+        fit: unconstrained estimate.
+        covariance: covariance of the unknowns from noise, shape (p, p).
+        scale_variance: variances of the offsets from scale errors, shape (offsets, m).
 
     Returns:
-        Shape (logs, m), zero where none is fitted.
+        Shape (logs, m); zero for offsets that are not fitted.
     """
     system, arrays = fit.data.system, fit.data.system.arrays
     offsets, J = arrays.offsets, system.offset_maps(fit.weights)[..., :-1]
-    own = np.linalg.inv(system.offset_information(fit.weights))
-    variances = (own + J @ covariance @ J.swapaxes(-1, -2)).diagonal(axis1=1, axis2=2)
-    errors = np.sqrt(variances + (0.0 if of_scale is None else of_scale))
+    mean_covariance = np.linalg.inv(system.offset_information(fit.weights))
+    variances = (mean_covariance + J @ covariance @ J.swapaxes(-1, -2)).diagonal(axis1=1, axis2=2)
+    errors = np.sqrt(variances + (0.0 if scale_variance is None else scale_variance))
     groups = arrays.sensors[offsets.sensor]
     samples = (arrays.effective_samples[groups] * (groups >= 0)).sum(axis=1)
     first = groups[:, 0]
-    alike = arrays.channels[first].sum(axis=1) / (arrays.kind[first] >= 0).sum(axis=1)
-    levels = stdtrit(np.maximum(alike * samples, FEWEST_DEGREES), CONFIDENCE_QUANTILE)
+    channels_per_kind = arrays.channels[first].sum(axis=1) / (arrays.kind[first] >= 0).sum(axis=1)
+    levels = stdtrit(np.maximum(channels_per_kind * samples, FEWEST_DEGREES), CONFIDENCE_QUANTILE)
     return system.offsets_by_log(levels[:, None] * errors)
 
 
@@ -153,28 +151,30 @@ def intervals_of(
     jacobian = interval_jacobian(phi, spread)
     known = np.array(list(measured(decided_by).values()))
     errors = _errors(jacobian, covariance)
-    level = _level_of_all(jacobian[known], covariance) if simultaneous else CONFIDENCE_QUANTILE
-    half = stdtrit(_degrees_of_all(degrees), level) * errors
+    level = (
+        _simultaneous_level(jacobian[known], covariance) if simultaneous else CONFIDENCE_QUANTILE
+    )
+    half = stdtrit(_expand_degrees(degrees), level) * errors
     down, up = half.copy(), half.copy()
     eigenvalue_repulsion = spread.eigenvalue_repulsion
     down[-3:], up[-3:] = down[-3:] + eigenvalue_repulsion[0], up[-3:] + eigenvalue_repulsion[1]
     bounds = POSSIBLE if limits is None else limits
-    found: dict[str, Interval | None] = dict.fromkeys(NAMES)
+    intervals: dict[str, Interval | None] = dict.fromkeys(NAMES)
     each = (values.tolist(), (values - down).tolist(), (values + up).tolist())
-    for name, there, value, lower, upper in zip(NAMES, known.tolist(), *each, strict=True):
+    for name, has_interval, value, lower, upper in zip(NAMES, known.tolist(), *each, strict=True):
         low, high = bounds.get(name, (-np.inf, np.inf))
-        if there:  # the estimate itself may be beyond a limit by rounding
-            found[name] = max(lower, min(low, value)), min(upper, max(high, value))
-    return found
+        if has_interval:  # rounding may put the estimate itself beyond a limit
+            intervals[name] = max(lower, min(low, value)), min(upper, max(high, value))
+    return intervals
 
 
 def _errors(jacobian: Array, covariance: Array) -> Array:
-    """Standard errors of some quantities, shape (q,)."""
+    """Compute the standard errors of quantities from their Jacobian, shape (q,)."""
     return np.sqrt(np.maximum((jacobian @ covariance * jacobian).sum(axis=1), 0.0))
 
 
 def measured(decided_by: Mapping[str, str]) -> dict[str, bool]:
-    """Whether each of `NAMES` was measured, by what decided the ten."""
+    """Return for each of `NAMES` whether the data identify it, from `decided_by` of the ten."""
     ten: dict[str, bool] = {name: decided_by[name] not in NOT_IDENTIFIED for name in PHI}
     all_six = all(ten[name] for name in PHI[4:])
     return {
@@ -192,7 +192,7 @@ def principal_axes_of(
     decided_by: Mapping[str, str],
     spread: PrincipalSpread | None = None,
 ) -> tuple[PrincipalAxis, ...]:
-    """Principal moments about the centre of mass, ascending, each with its axis and 95 % cone.
+    """Compute principal moments about the centre of mass, ascending, with axes and 95 % cones.
 
     Args:
         phi: the estimate, shape (10,).
@@ -202,12 +202,12 @@ def principal_axes_of(
         spread: of the principal moments, where it is at hand.
 
     Returns:
-        Three; none where the inertia was not measured.
+        Three axes; none if the inertia is not identifiable.
     """
     if not measured(decided_by)[MOMENTS[0]]:
         return ()
     spread = spread or principal_spread(phi, covariance)
-    angles = spread.half_angles(float(_degrees_of_all(degrees)[-1]))
+    angles = spread.half_angles(float(_expand_degrees(degrees)[-1]))
     return tuple(
         # ± is the same axis: the one shown has its largest component positive.
         PrincipalAxis(float(moment), axis * np.sign(axis[np.argmax(np.abs(axis))]), angle)
@@ -216,37 +216,37 @@ def principal_axes_of(
 
 
 def principal_spread(phi: Phi, covariance: Array) -> PrincipalSpread:
-    """Principal moments of an estimate with the spread of the inertia in their axes."""
+    """Compute the spread of an estimate's principal moments."""
     return PrincipalSpread.of(phi, covariance, derived_jacobian(phi))
 
 
 def interval_jacobian(phi: Phi, spread: PrincipalSpread | None = None) -> Array:
-    """∂(phi, c, I_c, principal moments)/∂phi, in the order of `NAMES`, shape (22, 10)."""
+    """Compute ∂(phi, c, I_c, principal moments)/∂phi, in the order of `NAMES`, shape (22, 10)."""
     spread = spread or principal_spread(phi, np.zeros((10, 10)))
-    return np.concatenate((np.eye(10), spread.derived, _own(spread)))
+    return np.concatenate((np.eye(10), spread.derived, _moment_jacobian(spread)))
 
 
-def _own(spread: PrincipalSpread) -> Array:
-    """Derivative of the moments, shape (3, 10)."""
+def _moment_jacobian(spread: PrincipalSpread) -> Array:
+    """Return ∂(principal moments)/∂phi, shape (3, 10)."""
     return spread.jacobian[np.arange(3), np.arange(3)]
 
 
-def _degrees_of_all(degrees: Array | float) -> Array:
-    """Of each of `NAMES`: of what is derived those of its own moment, of the principal the least.
+def _expand_degrees(degrees: Array | float) -> Array:
+    """Expand degrees of freedom of the ten to all `NAMES`; principal moments get the smallest.
 
     Returns:
         Shape (22,).
     """
-    own = np.broadcast_to(degrees, 10)
-    of_all = np.concatenate((own, own[1:], [own[4:].min()] * 3))
-    return np.maximum(of_all, FEWEST_DEGREES)
+    ten = np.broadcast_to(degrees, 10)
+    expanded = np.concatenate((ten, ten[1:], [ten[4:].min()] * 3))
+    return np.maximum(expanded, FEWEST_DEGREES)
 
 
-def _level_of_all(jacobian: Array, covariance: Array) -> float:
-    """Level for each of some quantities by itself at which all hold at once at 95 %.
+def _simultaneous_level(jacobian: Array, covariance: Array) -> float:
+    """Compute the single-interval level at which all intervals hold jointly at 95 %.
 
-    That of the largest of correlated normal numbers, max |z| (Hothorn, Bretz and Westfall 2008), by
-    simulation: Bonferroni's would take quantities that are functions of ten for independent.
+    It is the quantile of max |z| of correlated normal numbers (Hothorn, Bretz and Westfall 2008),
+    by simulation; Bonferroni's correction would ignore that all quantities depend on ten.
 
     Args:
         jacobian: of the quantities, shape (q, 10).
@@ -261,19 +261,19 @@ def _level_of_all(jacobian: Array, covariance: Array) -> float:
     values, vectors = np.linalg.eigh(covariance / (unit[:, None] * unit))
     root = vectors * np.sqrt(np.maximum(values, 0.0)) * sigma[:, None]
     rows = (jacobian[uncertain] @ root) / errors[uncertain, None]
-    # The same numbers each time, so that the same data give the same intervals.
+    # Fixed seed: equal data give equal intervals.
     draws = np.random.default_rng(0).standard_normal((_LEVEL_DRAWS, len(covariance)))
     largest = np.abs(draws @ rows.T).max(axis=1)
     return float(ndtr(np.quantile(largest, 2.0 * CONFIDENCE_QUANTILE - 1.0)))
 
 
 def derived(phi: Phi) -> Array:
-    """Centre of mass and the six entries of the inertia about it, shape (9,)."""
+    """Compute the centre of mass and the six entries of the inertia about it, shape (9,)."""
     return np.concatenate((phi[1:4] / phi[0], six_from_symmetric(inertia_about_com(phi))))
 
 
 def derived_jacobian(phi: Phi) -> Array:
-    """∂(c, I_c)/∂phi, shape (9, 10): c = h/m and I_c = I − (hᵀh 1 − h hᵀ)/m."""
+    """Compute ∂(c, I_c)/∂phi, shape (9, 10): c = h/m and I_c = I − (hᵀh 1 − h hᵀ)/m."""
     m, (x, y, z) = float(phi[0]), (phi[1:4] / phi[0]).tolist()
     jacobian = np.zeros((9, 10))
     jacobian[0, 0], jacobian[1, 0], jacobian[2, 0] = -x / m, -y / m, -z / m

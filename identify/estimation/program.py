@@ -1,4 +1,4 @@
-"""The cone program, written in cvxpy once for its terms and solved again and again by Clarabel.
+"""Cone program, compiled once by cvxpy for its terms and solved repeatedly by Clarabel.
 
     minimise ‖A θ − b‖   subject to the terms
 
@@ -38,16 +38,16 @@ _SOLVER_TOLERANCE = 1e-10
 
 
 class Infeasible(SolveError):
-    """The solver found that no unknowns meet the terms."""
+    """No unknowns meet the terms, according to the solver."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConicRows:
-    """The terms in standard form at one scaling: F θ + G u + f ∈ K.
+    """Terms in conic standard form at one scaling: F θ + G u + f ∈ K.
 
     Attributes:
         F: coefficients of the scaled unknowns, shape (n, p).
-        G: those of the terms' own variables, shape (n, q).
+        G: coefficients of the terms' auxiliary variables, shape (n, q).
         f: shape (n,).
         cones: K, in the order of the rows.
     """
@@ -60,13 +60,13 @@ class ConicRows:
 
 @dataclass(frozen=True, slots=True)
 class SolverRun:
-    """What a solver says of its own run.
+    """Solver, status and times of a run, as reported by the solver.
 
     Attributes:
         solver: "Clarabel", or "none": least squares met all terms already and so is the optimum.
-        status: the solver's own word.
-        iterations: its iterations.
-        versions: of the solver and of cvxpy, where they ran.
+        status: status reported by the solver.
+        iterations: number of iterations.
+        versions: versions of the solver and of cvxpy, if they ran.
         build_time, solve_time: [s].
     """
 
@@ -79,20 +79,20 @@ class SolverRun:
 
     @property
     def summary(self) -> str:
-        """What messages say of it."""
+        """Summary of the run for messages."""
         return f"{self.solver} said {self.status!r}"
 
 
 @dataclass(frozen=True, slots=True)
 class ConeSolution:
-    """What the solver gave, before anything of it is believed.
+    """Solution returned by the solver, not yet certified.
 
     Attributes:
         theta: scaled unknowns, shape (p,).
         multiplier: dual of the terms' rows, for the objective ½‖A θ − b‖², shape (n,); None where
             least squares met all terms already.
-        rows: the terms' rows it belongs to.
-        run: of the solver.
+        rows: rows of the terms.
+        run: run of the solver.
     """
 
     theta: Array
@@ -103,31 +103,31 @@ class ConeSolution:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConeProgram:
-    """The compiled program of some terms.
+    """Compiled cone program of some terms.
 
     Attributes:
-        space: of the unknowns.
-        about_Bo: whether a term is written in parameters about Bo.
-        reduced: maps the parameters and a one to the nonzero entries of [F | f], column by column.
-        left: matrix −F of the right pattern.
+        space: parameter space of the unknowns.
+        about_Bo: whether a term uses parameters about Bo.
+        reduced: matrix from [parameters; 1] to the nonzero entries of [F | f], column by column.
+        matrix_pattern: sparsity pattern of the constraint matrix −F.
         entries: row and column of every nonzero entry of [F | f].
-        quadratic: of the cost: zero.
-        cost: of the standard form's variables.
-        theta, own: columns of the scaled unknowns, and of the terms' own variables.
-        rows: the terms' rows; all others are those of the norm.
-        cones: of all rows.
-        terms_cones: of the terms' rows.
+        quadratic: quadratic cost: zero.
+        cost: linear cost of the standard form's variables.
+        theta, auxiliary: columns of the scaled unknowns, and of the terms' auxiliary variables.
+        rows: rows of the terms; all others are those of the norm.
+        cones: cones of all rows.
+        terms_cones: cones of the terms' rows.
     """
 
     space: ParameterSpace
     about_Bo: bool
     reduced: sp.csr_array
-    left: sp.csc_array
+    matrix_pattern: sp.csc_array
     entries: tuple[Indices, Indices]
     quadratic: sp.csc_array
     cost: Array
     theta: Indices
-    own: Indices
+    auxiliary: Indices
     rows: Indices
     cones: tuple[ConeBlock, ...]
     terms_cones: tuple[ConeBlock, ...]
@@ -150,11 +150,11 @@ class ConeProgram:
         if not (np.isfinite(scale) and scale > 0.0):
             raise SolveError("the problem has no data: its matrix is zero or not finite")
         form = self._form(A / scale, b / scale, scaling)
-        left = copy(self.left)
-        left.data = -form[self.entries][: len(left.indices)]
+        matrix = copy(self.matrix_pattern)
+        matrix.data = -form[self.entries][: len(matrix.indices)]
         cones = [cone.to_clarabel(clarabel) for cone in self.cones]
         solver = clarabel.DefaultSolver(
-            self.quadratic, self.cost, left, form[:, -1], cones, solver_settings()
+            self.quadratic, self.cost, matrix, form[:, -1], cones, solver_settings()
         )
         built = time.perf_counter()
         solution = solver.solve()
@@ -185,16 +185,18 @@ class ConeProgram:
         )
 
     def terms_rows(self, scaling: Scaling) -> ConicRows:
-        """The terms in standard form in some units."""
+        """Return the terms in standard form at a scaling."""
         p = len(self.theta)
         return self._rows(self._form(np.zeros((p, p)), np.zeros(p), scaling))
 
     def _rows(self, form: Array) -> ConicRows:
         rows = form[self.rows]
-        return ConicRows(rows[:, self.theta], rows[:, self.own], rows[:, -1], self.terms_cones)
+        return ConicRows(
+            rows[:, self.theta], rows[:, self.auxiliary], rows[:, -1], self.terms_cones
+        )
 
     def _form(self, A: Array, b: Array, scaling: Scaling) -> Array:
-        """[F | f] for these data and units."""
+        """Fill in [F | f] for given data and units."""
         values = [A.ravel("F"), b]
         for body in scaling.bodies:
             values += [[1.0 / body.mass, 1.0 / body.length], body.com / body.length]
@@ -202,14 +204,14 @@ class ConeProgram:
             values += [(body.to_phi / (body.mass * body.length**2)).ravel("F")]
             values += [(body.mass * body.to_theta).ravel("F")]
         parameters = np.concatenate((*values, 1.0 / scaling.units, [1.0]))
-        form = np.zeros((self.left.shape[0], self.left.shape[1] + 1))
+        form = np.zeros((self.matrix_pattern.shape[0], self.matrix_pattern.shape[1] + 1))
         form[self.entries] = self.reduced @ parameters
         return form
 
 
 @lru_cache(maxsize=64)
 def cone_program(space: ParameterSpace, terms: tuple[Term, ...]) -> ConeProgram:
-    """The compiled program of some terms, written once a process."""
+    """Compile the program of some terms, cached per process."""
     import cvxpy as cp
 
     p = len(space)
@@ -246,7 +248,7 @@ def cone_program(space: ParameterSpace, terms: tuple[Term, ...]) -> ConeProgram:
 
 
 def _built(term: Term, x: ScaledSpace) -> list[cp.Constraint]:
-    """The constraints of a term, checked by cvxpy's rules of disciplined parametrised programs."""
+    """Build the constraints of a term and check that they are DPP-compliant in cvxpy."""
     constraints = term.build(x)
     for constraint in constraints:
         if not constraint.is_dcp(dpp=True):
@@ -266,7 +268,7 @@ def _compile(
     *,
     about_Bo: bool,
 ) -> ConeProgram:
-    """The standard form as cvxpy makes it for Clarabel, and the map of its parameters to it."""
+    """Compile to cvxpy's standard form for Clarabel, with the map from its parameters."""
     import scipy.sparse as sp
 
     for parameter in parameters:  # the form does not depend on the values; cvxpy asks for some
@@ -290,26 +292,30 @@ def _compile(
         ]
         + [[True]]
     )
-    ours = sp.lil_array((program.reduced_A.reduced_mat.shape[0], len(used)))
-    ours[:, np.flatnonzero(used)] = program.reduced_A.reduced_mat[:, columns]
+    parameter_map = sp.lil_array((program.reduced_A.reduced_mat.shape[0], len(used)))
+    parameter_map[:, np.flatnonzero(used)] = program.reduced_A.reduced_mat[:, columns]
     start, first = program.var_id_to_col[theta.id], program.var_id_to_col[bound.id]
-    of_theta = np.arange(start, start + theta.size)
+    theta_columns = np.arange(start, start + theta.size)
     count = shape[1] - 1
     cones = cones_of(data["dims"])
-    before = sum(cone.size for cone in cones if cone.kind in ("zero", "nonnegative"))
+    rows_before_norm = sum(cone.size for cone in cones if cone.kind in ("zero", "nonnegative"))
     norm = next(k for k, cone in enumerate(cones) if cone.kind == "second_order")
     split = indptr[-2]
     return ConeProgram(
         space=space,
         about_Bo=about_Bo,
-        reduced=ours.tocsr(),
-        left=sp.csc_array((np.ones(split), indices[:split], indptr[:-1]), shape=(shape[0], count)),
+        reduced=parameter_map.tocsr(),
+        matrix_pattern=sp.csc_array(
+            (np.ones(split), indices[:split], indptr[:-1]), shape=(shape[0], count)
+        ),
         entries=(indices, np.repeat(np.arange(shape[1]), np.diff(indptr))),
         quadratic=sp.csc_array((count, count)),
         cost=np.asarray(data["c"]),
-        theta=of_theta,
-        own=np.setdiff1d(np.arange(count), [*of_theta, first]),
-        rows=np.delete(np.arange(shape[0]), slice(before, before + theta.size + 1)),
+        theta=theta_columns,
+        auxiliary=np.setdiff1d(np.arange(count), [*theta_columns, first]),
+        rows=np.delete(
+            np.arange(shape[0]), slice(rows_before_norm, rows_before_norm + theta.size + 1)
+        ),
         cones=cones,
         terms_cones=cones[:norm] + cones[norm + 1 :],
     )
@@ -321,13 +327,13 @@ def _versions() -> Mapping[str, str]:
 
 
 def clarabel_module() -> ModuleType:
-    """Clarabel, imported when first used."""
+    """Import Clarabel on first use."""
     return import_module("clarabel")
 
 
 @lru_cache(maxsize=2)
 def solver_settings(tolerance: float = _SOLVER_TOLERANCE) -> object:
-    """Clarabel's, on one thread, to the last digit where not said otherwise."""
+    """Return Clarabel's settings: one thread, with a given tolerance."""
     settings = clarabel_module().DefaultSettings()
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance

@@ -1,4 +1,4 @@
-"""`EstimatorSettings`: what may be chosen about an estimate from statistics."""
+"""Settings of an estimate from statistics."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from identify.estimation.terms import KnownMass, Term
 from identify.regressors import Offsets
 
 IntervalRoute: TypeAlias = Literal["formula", "bootstrap"]
-"""How intervals come about: from the noise of the signals and the residuals of each band, or from
-the spread of refits to re-weighted blocks of time."""
+"""Method of the intervals: formula (noise of the signals and residuals of each band), or bootstrap
+(spread of refits to re-weighted blocks of time)."""
 
 
 @dataclass(frozen=True, slots=True)
 class EstimatorSettings:
-    """Choices of an estimate.
+    """Settings of an estimate.
 
     Attributes:
-        bias: sensor offset fitted per log (default), shared by all logs, or none.
-        mass: known mass [kg], if any: short for the term `KnownMass`.
-        terms: what else is known of the body, such as `MassBetween(1.0, 1.5)`.
+        bias: whether the sensor offset is fitted per log (default), shared by all logs, or not.
+        mass: known mass [kg], short for the term `KnownMass`.
+        terms: further constraints of the body, such as `MassBetween(1.0, 1.5)`.
         prior: what is known of the body, or of the payload, before its log: a `ShapePrior`, a
             `BodyPrior`, `Ball`, the default, or `NoPrior`.
         unloaded: how many of the logs, the last ones, are of the carrier alone; the others are then
             of a payload on it, and both bodies are fitted. Terms are of the payload, unless they
             name the "carrier".
-        interval: how intervals come about: by "formula" from the noise that is found, or by
+        interval: method of the intervals: "formula" from the estimated noise, or
             "bootstrap" from the spread of refits to blocks of time.
-        simultaneous: whether 95 % is that all intervals of a body hold at once.
+        simultaneous: whether the 95 % intervals of a body hold jointly.
 
     Raises:
-        SchemaError: a choice is none.
-        TermError: a mass that no log can tell of.
+        SchemaError: a setting is invalid.
+        TermError: the known mass is outside the accepted range.
     """
 
     bias: Offsets = "per_log"
@@ -55,7 +55,7 @@ class EstimatorSettings:
         if self.mass is not None:
             positive(self.mass, "mass", "kg", SchemaError)
         if self.mass is not None:
-            KnownMass(self.mass)  # raises where no log could tell of it
+            KnownMass(self.mass)  # raises if the mass is out of range
         if not (isinstance(self.terms, tuple) and all(isinstance(t, Term) for t in self.terms)):
             raise SchemaError(
                 f"terms: expected a list of terms such as MassBetween(1.0, 1.5), got {self.terms!r}"
@@ -66,11 +66,9 @@ class EstimatorSettings:
                 f"prior: expected a prior such as ShapePrior.read('tool.stl'), got {self.prior!r}"
             )
         if self.interval == "bootstrap" and not isinstance(self.prior, Ball | NoPrior):
-            raise SchemaError(
-                'interval: "bootstrap" is of the log alone; with a prior take "formula"'
-            )
+            raise SchemaError('interval: "bootstrap" does not support a prior; use "formula"')
 
     @property
     def all_terms(self) -> tuple[Term, ...]:
-        """The terms, the known mass among them."""
+        """All terms, including the known mass."""
         return self.terms if self.mass is None else (KnownMass(self.mass), *self.terms)

@@ -1,4 +1,4 @@
-"""The system of one body in a wrench sensor, or of a payload on its carrier."""
+"""Least-squares system of one body in a wrench sensor, or of a payload on its carrier."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from identify.estimation.settings import EstimatorSettings
 from identify.regressors import BodyWrench, ParameterSpace, Statistics, System, join_logs
 
 PAYLOAD, CARRIER = "payload", "carrier"
-"""Names of the two bodies where some logs are of the carrier alone."""
+"""Names of the two bodies if some logs are of the carrier alone."""
 
 PAYLOAD_ON_CARRIER = ParameterSpace((PAYLOAD, CARRIER))
 LOADED, UNLOADED = (PAYLOAD, CARRIER), (CARRIER,)
-"""Which of them move in the logs."""
+"""Names of the bodies that move in logs with and without the payload."""
 
 
 def body_system(logs: Sequence[Statistics], settings: EstimatorSettings) -> System:
-    """The system of one body in a wrench sensor, or of a payload on its carrier.
+    """Form the system of one body in a wrench sensor, or of a payload on its carrier.
 
     Logs with the payload and logs without it have a weight each, as what a model leaves may differ
     between the two. An offset that all logs share needs them in one, with one weight.

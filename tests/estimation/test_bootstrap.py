@@ -91,9 +91,9 @@ def test_scores_of_few_blocks_are_as_large_as_if_they_had_no_part_in_the_fit():
         root = qr_factor(fit.problem.A @ fit.scaling.to_x)
         blocks = _Blocks.of(fit, fit.scaling.to_x @ np.linalg.inv(root))
         assert len(blocks.samples) == 12
-        for one in (blocks, blocks.unshrunk):
+        for one in (blocks, blocks.bias_reduced):
             scores = one.free[:, :-1, -1].copy()
-            for block, moments in one.owned:
+            for block, moments in one.by_offset:
                 np.add.at(scores, block, moments[:, -11:-1, -1])
             found.append(np.trace(scores.T @ scores) / 10.0)
     left, restored = np.reshape(found, (-1, 2)).mean(axis=0)

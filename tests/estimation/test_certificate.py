@@ -322,7 +322,7 @@ def test_a_solution_outside_by_the_solvers_tolerance_moves_inside(seed, outside)
     beyond = least_eigenvalue(edge) - MARGIN + outside
     away[:10] -= beyond / least_eigenvalue(inside) * inside
     assert least_eigenvalue(away) < MARGIN
-    moved = constrained_solution._moved_inside(away, problem)
+    moved = constrained_solution._project_inside(away, problem)
     assert least_eigenvalue(moved) >= MARGIN - 1e-15
     assert np.abs(moved - away).max() < 1e2 * (MARGIN - least_eigenvalue(away))
 
@@ -337,6 +337,6 @@ def test_a_problem_about_other_bodies_has_the_same_cost_and_the_same_solution():
         other = nearer.scaling.theta(problem.scaling.x(theta))
         assert_close(nearer.objective(other), problem.objective(theta), 1e-9)
         assert nearer.equality_residual(other) < 1e-9 * np.abs(other).max()
-    first, second = (constrained_solution._solved(each) for each in (problem, nearer))
+    first, second = (constrained_solution._solve_and_certify(each) for each in (problem, nearer))
     found = [each.scaling.x(theta) for each, (theta, _) in ((problem, first), (nearer, second))]
     assert_close(found[1], found[0], 1e-6)

@@ -10,7 +10,7 @@ from hypothesis import given
 from identify.estimation.intervals import (
     NAMES,
     POSSIBLE,
-    _level_of_all,
+    _simultaneous_level,
     interval_jacobian,
     intervals_of,
     principal_axes_of,
@@ -156,7 +156,7 @@ def test_unidentified_inertia_has_no_principal_intervals():
 
 
 def test_the_level_of_independent_quantities_is_sidaks():
-    level = _level_of_all(np.eye(10), np.diag(np.arange(1.0, 11.0)))
+    level = _simultaneous_level(np.eye(10), np.diag(np.arange(1.0, 11.0)))
     assert_close(1.0 - level, 0.5 * (1.0 - 0.95**0.1), 0.05)
 
 
