@@ -20,10 +20,10 @@ from identify.estimation import (
     estimate_unknowns,
     weighted_least_squares,
 )
+from identify.estimation.constrained_solution import solve_terms
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.estimation.posterior import posterior_of
 from identify.estimation.priors import Ball
-from identify.estimation.constrained_solution import solve_terms
 from identify.estimation.terms import Consistent
 from identify.inertia import phi_from_inertia
 from identify.logs.synthetic import random_motion
