@@ -98,7 +98,7 @@ def _drifts(drifts: Sequence[Drift]) -> str:
     for drift in drifts:
         changes = (drift.energy, drift.energy_rate, drift.linear, drift.angular)
         rows.append((drift.integrator, drift.case, *(f"{change:.0e}" for change in changes)))
-    return markdown(table_of(heads, rows, words=len(heads)))
+    return markdown_table(make_table(heads, rows, words=len(heads)))
 
 
 def _costs(costs: Sequence[Cost]) -> str:
