@@ -10,8 +10,13 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import Array, PhiLike, as_array
 from identify.errors import SimulationError
-from identify.simulation.checks import broadcast_batches, first_of, require_simulable
-from identify.simulation.divergence import MAX_STEP_ANGLE, diverged
+from identify.simulation.checks import (
+    MAX_STEP_ANGLE,
+    broadcast_batches,
+    diverged,
+    first_of,
+    require_simulable,
+)
 from identify.simulation.forced_body import Forces, momentum_jump
 from identify.simulation.free_body import ATTITUDE, MOMENTUM, FreeBody
 from identify.simulation.integrators import EXACT, Integrator, find_integrator

@@ -12,8 +12,7 @@ import numpy as np
 from identify.arrays import Array, Indices, Mat66, Phi
 from identify.errors import SimulationError
 from identify.inertia import is_consistent
-from identify.simulation.checks import Interpolation
-from identify.simulation.divergence import Diverged
+from identify.simulation.checks import Diverged, Interpolation
 from identify.validation.single_shot import SingleShot, replay_in_one_shot
 from identify.validation.windowed import Replay, ReplayErrors, replay
 from identify.validation.windows import OffsetSegment

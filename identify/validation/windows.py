@@ -11,8 +11,7 @@ import numpy as np
 from identify.arrays import Array, PhiLike, Vec6
 from identify.signals import Segment
 from identify.simulation import State, Trajectory, fast_rollout
-from identify.simulation.checks import Interpolation
-from identify.simulation.divergence import Diverged
+from identify.simulation.checks import Diverged, Interpolation
 
 OffsetSegment = tuple[Segment, Vec6]
 """Segment of a log at full rate, and the sensor offset to subtract from its wrench."""

@@ -11,7 +11,7 @@ from identify.simulation import (
     free_motion,
     simulate,
 )
-from identify.simulation.divergence import Diverged
+from identify.simulation.checks import Diverged
 from tests.close import assert_close
 
 PHI = phi_from_inertia(2.0, np.array([0.1, 0.0, -0.2]), np.diag([0.3, 0.4, 0.5]))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from identify.simulation import fast_rollout
-from identify.simulation.divergence import Diverged
+from identify.simulation.checks import Diverged
 from identify.validation import replay
 from identify.validation.windows import block_means, cut_windows, first_state, neighbouring_motions
 from tests.close import assert_close

@@ -7,6 +7,7 @@ from math import isfinite
 import numpy as np
 
 from identify.arrays import Array, Mat33
+from identify.simulation.checks import MAX_STEP_ANGLE, UNBOUNDED_ANGLE, Diverged, diverged
 from identify.simulation.decoupled.angular_velocity import Layer1, StageTorques, euler_ratios
 from identify.simulation.decoupled.attitude import AttitudeLayer, attitude_rows, turns
 from identify.simulation.decoupled.problem import Problem, SampledWrench, require_finite_samples
@@ -17,7 +18,6 @@ from identify.simulation.decoupled.workspace import (
     cross_into,
     transform_into,
 )
-from identify.simulation.divergence import MAX_STEP_ANGLE, UNBOUNDED_ANGLE, Diverged, diverged
 from identify.simulation.principal_axes import PrincipalBody
 from identify.spatial import quaternion_product
 from identify.spatial.rotations import (
