@@ -11,7 +11,7 @@ from experiments.benchmarks.fit_command import write_log_of
 from experiments.benchmarks.long_logs import write_parquet
 from experiments.benchmarks.measure import Contender, Effort, Line, Spread, race
 from experiments.benchmarks.processes import run_identify
-from identify.diagnosis import SignalWatch
+from identify.diagnosis import SignalMonitor
 from identify.estimation import EstimatorSettings
 from identify.logs import Recording, read_log
 from identify.pipeline.diagnose import fit_sensor_effects, run_checks
@@ -63,8 +63,8 @@ def seconds_of_checks(recording: Recording, effort: Effort) -> np.ndarray:
         return float(checks.effects.fit.x.sum())
 
     def raw_signals() -> float:
-        watch = SignalWatch()
-        watch.take(recording)
+        watch = SignalMonitor()
+        watch.update(recording)
         return float(len(watch.spans()))
 
     contenders: dict[str, Contender] = {

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from identify.arrays import Array, Indices
-from identify.diagnosis.robust import segment_edges
+from identify.diagnosis.contacts import segment_edges
 from identify.regressors import FEATURE_TENSOR
 from identify.relevance import DELAY_CHANGE
 from identify.spatial.columns import PSI, RT, W

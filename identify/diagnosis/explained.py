@@ -1,4 +1,4 @@
-"""How much of the measured wrench a body leaves, beyond what the signals' noise makes."""
+"""Share of the measured wrench that a body does not explain, beyond noise."""
 
 from __future__ import annotations
 
@@ -10,34 +10,33 @@ from identify.arrays import Array, Vec6
 from identify.regressors import System
 from identify.relevance import SIGNAL_SHARE
 
-MOST_LEFT = 0.1
-"""Share of the signal above which what a body leaves is not explained, whatever it looks like:
-right readings leave a tenth of that."""
+MAX_UNEXPLAINED = 0.1
+"""Largest unexplained share of the signal of an explained log; correct readings have a tenth."""
 
-_BY_NOISE = 2.0
-"""What a body leaves is noise up to so many times what the signals' noise makes of it, and an axis
-has a signal above so many times the noise of the wrench."""
+_NOISE_FACTOR = 2.0
+"""Ratio to the expected noise up to which a residual counts as noise, and above which an axis of
+the wrench has a signal."""
 
 _TINY = float(np.finfo(float).tiny)
 
 
-class Left(NamedTuple):
-    """What a body leaves of the measured wrench beyond noise, as shares of its variance.
+class UnexplainedFraction(NamedTuple):
+    """Unexplained share of the measured wrench's variance, beyond noise.
 
     Attributes:
-        axes: of fx, fy, fz, tx, ty, tz; zero for an axis without signal, shape (6,).
-        worst: of all forces or of all torques, the larger.
+        axes: shares of fx, fy, fz, tx, ty, tz; zero for an axis without signal, shape (6,).
+        worst: the larger of the shares of all forces and of all torques.
     """
 
     axes: Vec6
     worst: float
 
 
-def share_left(system: System, x: Array) -> Left:
-    """What a body leaves of the measured wrench beyond noise.
+def unexplained_fraction(system: System, x: Array) -> UnexplainedFraction:
+    """Return the share of the measured wrench that a body does not explain, beyond noise.
 
     Args:
-        system: of wrenches; offsets are those that suit the body best.
+        system: of wrenches; offsets are those that fit the body best.
         x: the unknowns, shape (p,).
     """
 
@@ -45,12 +44,12 @@ def share_left(system: System, x: Array) -> Left:
         return np.diagonal(moments, axis1=1, axis2=2).sum(axis=0)
 
     arrays = system.arrays
-    left, signal = (of_axes(system.residual_moments(at)) for at in (x, np.zeros_like(x)))
+    residual, signal = (of_axes(system.residual_moments(at)) for at in (x, np.zeros_like(x)))
     noise = of_axes(system.noise_moments(x))
     of_wrench = arrays.effective_samples @ np.diagonal(arrays.wrench_noise, axis1=1, axis2=2)
     largest = np.repeat([signal[:3].max(), signal[3:].max()], 3)
-    has_signal = (signal > _BY_NOISE * of_wrench) & (signal > SIGNAL_SHARE**2 * largest)
-    beyond = np.where(has_signal, np.maximum(left - _BY_NOISE * noise, 0.0), 0.0)
-    whole = np.where(has_signal, signal, 0.0)
-    halves = beyond.reshape(2, 3).sum(axis=1) / np.maximum(whole.reshape(2, 3).sum(axis=1), _TINY)
-    return Left(beyond / np.maximum(whole, _TINY), float(halves.max()))
+    has_signal = (signal > _NOISE_FACTOR * of_wrench) & (signal > SIGNAL_SHARE**2 * largest)
+    beyond = np.where(has_signal, np.maximum(residual - _NOISE_FACTOR * noise, 0.0), 0.0)
+    total = np.where(has_signal, signal, 0.0)
+    halves = beyond.reshape(2, 3).sum(axis=1) / np.maximum(total.reshape(2, 3).sum(axis=1), _TINY)
+    return UnexplainedFraction(beyond / np.maximum(total, _TINY), float(halves.max()))

@@ -30,7 +30,7 @@ _WRENCH_KEYS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
+class FaultParameters:
     """The continuous parameters η of a fault, zero where the log is as read.
 
     Attributes:
@@ -91,7 +91,7 @@ class Fault:
     change: Callable[[Array], Array | None] | None = None
     action: Callable[[Array], str] | None = None
     facts: LogFacts | None = None
-    sizes: Sizes | None = None
+    sizes: FaultParameters | None = None
     slips: int = 1
     seen: float = 0.0
     counts: bool = False
@@ -185,7 +185,7 @@ class Fault:
         )
 
 
-def slip(
+def discrete_fault(
     facts: LogFacts,
     code: str,
     text: str,
@@ -281,23 +281,23 @@ def schema_lines(patch: Patch, said: Mapping[str, object]) -> str:
         if value is None:
             line = f"leave `{key}` out"
         elif isinstance(value, str) and isinstance(now, str) and value != now:
-            line = f"change `{key} = {_spelled(now)}` to `{key} = {_spelled(value)}`"
+            line = f"change `{key} = {_toml(now)}` to `{key} = {_toml(value)}`"
         else:
-            line = f"set `{key} = {_spelled(value)}`"
+            line = f"set `{key} = {_toml(value)}`"
         tables.setdefault(name, []).append(line)
     lines = [f"[{name}], {' and '.join(of_table)}" for name, of_table in tables.items()]
     option = " (or --gravity)" if "world.gravity" in patch else ""
     return f"In the schema, {'; in '.join(lines)}{option}."
 
 
-def _spelled(value: object) -> str:
+def _toml(value: object) -> str:
     """A value as TOML has it."""
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_spelled, value))}]"
+        return f"[{', '.join(map(_toml, value))}]"
     return json.dumps(value, ensure_ascii=False)
 
 
-def rounded(values: Array | float) -> list[float] | float:
+def schema_numbers(values: Array | float) -> list[float] | float:
     """Numbers as a schema has them: six decimals."""
     listed = [float(value) + 0.0 for value in np.round(np.atleast_1d(values), 6)]
     return listed[0] if np.ndim(values) == 0 else listed

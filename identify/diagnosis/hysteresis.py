@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from identify.arrays import Array, Indices, Phi, Vec6
-from identify.diagnosis.robust import segment_edges
+from identify.diagnosis.contacts import segment_edges
 from identify.regressors import FEATURE_TENSOR
 from identify.significance import CLEAR_LEAD
 from identify.spatial.columns import PSI, W

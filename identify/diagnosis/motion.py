@@ -1,4 +1,4 @@
-"""What a log excites, in words: what it tells, and what motion would tell the rest."""
+"""Excitation of a fit's logs, and advice on motions that identify missing parameters."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from identify.spatial.columns import ANGULAR_ACCELERATION, PROPER_ACCELERATION, 
 
 @dataclass(frozen=True, slots=True)
 class Excitation:
-    """How far a log moves its body.
+    """Motion of a body in its logs, and the parameters that it identifies.
 
     Attributes:
         rates: root mean square of ω in B [rad/s], shape (3,).
         angular_accelerations: of α in B [rad/s²], shape (3,).
-        turned: root mean square of how far the proper acceleration's direction strays [rad].
+        turned: root mean square deviation of the proper acceleration's direction [rad].
         identifiable: names of the parameters that the data identify.
         missing: names of the others.
-        advice: what is not told, why, and what would tell it, a sentence each.
+        advice: sentences on missing parameters, the reason, and a motion that identifies them.
     """
 
     rates: Array
@@ -35,16 +35,16 @@ class Excitation:
 
 
 def excitation(fit: LeastSquaresFit) -> Excitation:
-    """What a fit's logs excite.
+    """Return the excitation of a fit's logs.
 
     Args:
         fit: of a body's wrench.
     """
-    rates, alpha, turned = _motion_of(fit)
+    rates, alpha, turned = _rms_motion(fit)
     names, widths = fit.data.space.names, fit.identifiability.half_widths
     known = np.logical_or(fit.data.fixed, widths < 1.0)
-    missing = tuple(name for name, told in zip(names, known.tolist(), strict=True) if not told)
-    advice = [*_of_inertia(missing, rates, alpha), *_of_gravity(missing, turned)]
+    missing = tuple(name for name, is_known in zip(names, known, strict=True) if not is_known)
+    advice = [*_inertia_advice(missing, rates, alpha), *_gravity_advice(missing, turned)]
     return Excitation(
         rates=rates,
         angular_accelerations=alpha,
@@ -55,10 +55,10 @@ def excitation(fit: LeastSquaresFit) -> Excitation:
     )
 
 
-def _motion_of(fit: LeastSquaresFit) -> tuple[Array, Array, float]:
-    """Root mean squares of ω, α, and of the proper acceleration's direction, from the statistics.
+def _rms_motion(fit: LeastSquaresFit) -> tuple[Array, Array, float]:
+    """Return the RMS of ω, of α, and of the deviation of the proper acceleration's direction.
 
-    The products of ω are columns, and their sums with the constant are Σ ω².
+    The products of ω are columns of the statistics; their sums with the constant are Σ ω².
     """
     squares, steps, samples = np.zeros(3), np.zeros(3), 0.0
     across, whole = np.zeros((3, 3)), np.zeros((3, 3))
@@ -85,20 +85,20 @@ def _motion_of(fit: LeastSquaresFit) -> tuple[Array, Array, float]:
     return np.sqrt(squares / samples), np.sqrt(steps / samples), turned
 
 
-def _of_inertia(missing: Sequence[str], rates: Array, alpha: Array) -> list[str]:
+def _inertia_advice(missing: Sequence[str], rates: Array, alpha: Array) -> list[str]:
     advice = []
     for number, axis in enumerate("xyz"):
-        own = [name for name in missing if f"I{axis}{axis}" in name]
+        moments = [name for name in missing if f"I{axis}{axis}" in name]
         slow = rates[number] < LITTLE_ROTATION or alpha[number] < LITTLE_ANGULAR_ACCELERATION
-        if own and slow:
+        if moments and slow:
             advice.append(
                 f"Rotation about {axis} has a root mean square of {rates[number]:.2g} rad/s and "
-                f"{alpha[number]:.2g} rad/s²: {', '.join(own)} rests on the default body. Turn "
+                f"{alpha[number]:.2g} rad/s²: {', '.join(moments)} rests on the default body. Turn "
                 f"about {axis}, to and fro."
             )
-        elif own:
+        elif moments:
             advice.append(
-                f"{', '.join(own)} is small for the noise of this log and rests on the default "
+                f"{', '.join(moments)} is small for the noise of this log and rests on the default "
                 f"body. Turn faster about {axis}, to and fro."
             )
     products = [name for name in missing if any(p in name for p in ("Ixy", "Ixz", "Iyz"))]
@@ -111,7 +111,7 @@ def _of_inertia(missing: Sequence[str], rates: Array, alpha: Array) -> list[str]
     return advice
 
 
-def _of_gravity(missing: Sequence[str], turned: float) -> list[str]:
+def _gravity_advice(missing: Sequence[str], turned: float) -> list[str]:
     moments = [name for name in missing if name.rpartition("_")[2] in ("m", "hx", "hy", "hz")]
     if not moments and turned >= LITTLE_TURNING:
         return []

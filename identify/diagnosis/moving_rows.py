@@ -68,13 +68,13 @@ def moving_rows(recording: Recording) -> MovingRows | None:
         log = scan(replace(recording, time=time, signals=signals, rows=rows), wide=True)
     except LogError:  # from row to row it turns as no motion does
         return None
-    found = by_inertia(log.rows, _AT_HZ, recording.gravity)
+    found = fit_sampling_rate(log.rows, _AT_HZ, recording.gravity)
     if found.explained < _LEAST_EXPLAINED or found.size < MOTION_SHARE:
         return None
     return found._replace(rate_hz=each * found.rate_hz)
 
 
-def by_inertia(rows: Array, rate_hz: float, gravity: Array) -> MovingRows:
+def fit_sampling_rate(rows: Array, rate_hz: float, gravity: Array) -> MovingRows:
     """Find the rate at which the inertia of a body explains most of what its weight leaves.
 
     At another rate all accelerations and products of rates are multiplied by the square of its
@@ -92,15 +92,15 @@ def by_inertia(rows: Array, rate_hz: float, gravity: Array) -> MovingRows:
     offsets = np.broadcast_to(np.eye(6), (len(rows), 6, 6))
     columns = np.concatenate((*parts, offsets, rows[:, W, None]), axis=-1) / spread[:, None]
     root = qr_factor(columns.reshape(-1, 27))
-    still = _left(root, 0.0)
-    left = np.array([_left(root, (rate / rate_hz) ** 2) for rate in _TRIED_RATES_HZ])
+    still = _residual_sum(root, 0.0)
+    left = np.array([_residual_sum(root, (rate / rate_hz) ** 2) for rate in _TRIED_RATES_HZ])
     best = int(np.argmin(left))
     explained = max(still - float(left[best]), 0.0)
     size = float(np.sqrt(explained / (6 * len(rows))))
     return MovingRows(float(_TRIED_RATES_HZ[best]), explained / max(still, 1e-300), size)
 
 
-def _left(root: Array, kappa: float) -> float:
+def _residual_sum(root: Array, kappa: float) -> float:
     """Sum of squares that a body and an offset leave if all accelerations are so many times."""
     A = np.hstack((root[:, :10] + kappa * root[:, 10:20], root[:, 20:26]))
     scale = np.linalg.norm(A, axis=0)

@@ -1,4 +1,4 @@
-"""What may explain logs, in one ranking: as read, or with a fault, by likelihood."""
+"""Ranking of explanations of logs by likelihood: as read, or with a fault."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ from identify.inertia.consistency import MAX_DENSITY, mean_density, within_arm_c
 from identify.significance import CLEAR_LEAD
 from identify.spatial.columns import W
 
-SLIP = 12.0
-"""Twice the log-likelihood that each mistake has to gain for itself."""
+MISTAKE_PENALTY = 12.0
+"""Penalty of each mistake, as twice a log-likelihood."""
 
 UNITS = ("force_unit", "torque_unit")
-"""Codes of which several may be as likely, each of another body."""
+"""Codes of wrong units, of which several may be equally likely with different bodies."""
 
 _SIMPLER = {
     "partly_compensated": "already_compensated",
     "wrench_misaligned": "wrench_axes",
 }
-"""Codes of faults of several numbers, and that of a fault that has them given."""
+"""Codes of faults with parameters and the code of their special case without parameters."""
 
 _LEAST_MASS = 1e-6
-"""Mass that a body has at the least [kg]."""
+"""Smallest mass of a body [kg]."""
 
 _DENSITIES = 2.0, 1e4
-"""Mean densities of bodies [kg/m³], by their second moments: rods and sheets of a metre have the
-least, lumps of metal the largest."""
+"""Smallest and largest usual mean density of bodies by their second moments [kg/m³]: rods and
+sheets of a metre have the smallest, lumps of metal the largest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A fault that explains logs, at the size that fits best; without one, the logs as read.
+    """Hypothesis that explains logs: a fault at its best-fitting size, or the logs as read.
 
     Attributes:
-        gain: twice the log-likelihood it gains on the logs as read, what it takes paid for.
-        phi: the body by it.
+        gain: twice the log-likelihood ratio to the logs as read, less the penalty.
+        phi: the body under this hypothesis.
         faults: of each log.
         size: η [SI], shape (d,).
         half_width: of the 95 % interval of each component [SI], shape (d,).
-        note: what else speaks for or against it.
-        density: of the body at the least [kg/m³].
-        left: share of the wrench's signal that the fit of the logs so read leaves beyond noise
-            (`share_left`); zero where they were not fitted.
+        note: further evidence for or against it, in words.
+        density: lower bound of the body's density [kg/m³].
+        left: unexplained share of the wrench's signal (`unexplained_fraction`); zero if the logs
+            were not fitted.
     """
 
     gain: float
@@ -68,18 +68,18 @@ class Explanation:
 
     @property
     def counts(self) -> bool:
-        """Whether it leaves the body told but for a factor."""
+        """Whether it determines the body only up to a factor."""
         return bool(self.faults) and self.faults[0].counts
 
     @property
     def usual(self) -> bool:
-        """Whether the mean density of the body, where it is told, is that of bodies."""
+        """Whether the mean density of the body, if known, is that of usual bodies."""
         density, (low, high) = mean_density(self.phi), _DENSITIES
         return not (density <= low or density >= high)
 
     @property
     def held(self) -> bool:
-        """Whether there is a body, and an arm may hold it if it is of another unit."""
+        """Whether the body has a mass, and a robot can hold it if a unit is wrong."""
         if self.code not in UNITS or not self.mass > _LEAST_MASS:
             return not self.code or self.mass > _LEAST_MASS
         facts = self.faults[0].facts
@@ -91,12 +91,12 @@ class Explanation:
 
     @property
     def code(self) -> str:
-        """Of its finding; empty for the logs as read."""
+        """Code of its finding; empty for the logs as read."""
         return self.faults[0].code if self.faults else ""
 
     @property
     def severity(self) -> Severity:
-        """Of its finding: a warning where the fault has a size that such faults have."""
+        """Severity of its finding: a warning if the size of the fault is plausible."""
         sizes = self.faults[0].sizes if self.faults else None
         if sizes is None:
             return "error"
@@ -105,7 +105,7 @@ class Explanation:
 
     @property
     def mass(self) -> float:
-        """Of the body by it [kg]."""
+        """Mass of the body under this hypothesis [kg]."""
         return float(self.phi[0])
 
     @property
@@ -115,12 +115,12 @@ class Explanation:
 
     @property
     def remedy(self) -> str:
-        """What to change."""
+        """Remedy: the line of the schema or the action that corrects the fault."""
         return self.faults[0].remedy_at(self.size) if self.faults else ""
 
     @property
     def text(self) -> str:
-        """What is so by it, with the size and its interval."""
+        """Description of the fault with its size and interval."""
         if not self.faults:
             return "the log is as it was read"
         fault = self.faults[0]
@@ -141,11 +141,12 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """All explanations of one body, the likeliest first; the logs as read are one of them.
+    """Explanations of the logs of one body by likelihood; the logs as read are one of them.
 
     Attributes:
         explanations: at least the logs as read.
-        apart: twice the log-likelihood that a body for each log gains, paid for; of one log none.
+        apart: twice the log-likelihood ratio of separate bodies for the logs, less the penalty;
+            minus infinity for one log.
     """
 
     explanations: tuple[Explanation, ...]
@@ -153,13 +154,13 @@ class Ranking:
 
     @classmethod
     def of(cls, explanations: Sequence[Explanation], apart: float = -np.inf) -> Ranking:
-        """Of explanations in any order, units that explain alike told apart by the density.
+        """Rank explanations, with equally likely units selected by the density of the body.
 
-        Readings by which there is no body, or none that an arm holds, are left out.
+        Readings that give no body, or none that a robot can hold, are dropped.
         """
         order = sorted(explanations, key=lambda each: -round(each.gain, 3))  # else as they came
         count = len(cls(tuple(order)).tied)
-        tied, others = _told_by_density(order[:count]), order[count:]
+        tied, others = _select_by_density(order[:count]), order[count:]
         if any(each.counts for each in tied):  # sooner they than a body of no usual density
             tied = [each for each in tied if each.code not in UNITS or each.usual]
         if any(each.code in UNITS for each in tied):  # a gain that no sensor has is one's
@@ -171,33 +172,33 @@ class Ranking:
 
     @property
     def best(self) -> Explanation:
-        """The likeliest."""
+        """Most likely explanation."""
         return self.explanations[0]
 
     @property
     def tied(self) -> tuple[Explanation, ...]:
-        """Those that explain the logs as well as the best, the best among them."""
+        """Explanations that are not significantly less likely than the best, including it."""
         return tuple(e for e in self.explanations if self.best.gain - e.gain < CLEAR_LEAD)
 
     @property
     def as_read(self) -> bool:
-        """Whether nothing explains the logs clearly better than how they were read."""
+        """Whether no fault explains the logs significantly better than no fault."""
         return any(not e.code for e in self.tied)
 
     @property
     def lead(self) -> float:
-        """Of the best over the first of another code."""
+        """Lead of the best explanation over the next one with another code."""
         others = [e.gain for e in self.explanations if e.code != self.best.code]
         return self.best.gain - max(others) if others else np.inf
 
 
-def price_of(fault: Fault) -> float:
-    """Twice the log-likelihood that a fault has to gain, less what raw signals say for it."""
-    return SLIP * fault.slips - fault.seen
+def mistake_penalty(fault: Fault) -> float:
+    """Return the penalty of a fault, less the evidence for it in the raw signals."""
+    return MISTAKE_PENALTY * fault.slips - fault.seen
 
 
-def _told_by_density(tied: Sequence[Explanation]) -> list[Explanation]:
-    """Explanations without the units by which the body is none, where it is one by another unit."""
+def _select_by_density(tied: Sequence[Explanation]) -> list[Explanation]:
+    """Drop units that give an unusual density if another unit gives a usual one."""
     units = {k: mean_density(each.phi) for k, each in enumerate(tied) if each.code in UNITS}
     low, high = _DENSITIES
     likely = [k for k, density in units.items() if low < density < high] or list(units)
@@ -215,11 +216,11 @@ def _told_by_density(tied: Sequence[Explanation]) -> list[Explanation]:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """Logs of one body as read, with which explanations of them are compared.
+class BaselineLikelihood:
+    """Likelihood of logs as read, with which explanations of them are compared.
 
     Attributes:
-        rows: of each log, extended.
+        rows: wide rows of each log.
         misfit: of the logs as read.
     """
 
@@ -227,60 +228,61 @@ class Compared:
     misfit: Misfit
 
     @classmethod
-    def of(cls, rows: Sequence[BandRows]) -> Compared:
-        """Of logs as read."""
+    def of(cls, rows: Sequence[BandRows]) -> BaselineLikelihood:
+        """Fit logs as read."""
         return cls(tuple(rows), misfit(rows))
 
     @property
     def samples(self) -> float:
-        """Of all logs."""
+        """Number of effective samples of all logs."""
         return float(sum(rows.samples.sum() for rows in self.rows))
 
     def mapped(self, faults: Sequence[Fault]) -> Explanation:
-        """The logs with a fault that is a linear map, without sizes."""
+        """Return the explanation by a fault that is a linear map without parameters."""
         maps = [fault.fit_map() for fault in faults]
         return self.read_again([r.mapped(M) for r, M in zip(self.rows, maps, strict=True)], faults)
 
     def read_again(self, rows: Sequence[BandRows], faults: Sequence[Fault]) -> Explanation:
-        """The logs read otherwise, and mapped by their faults where those have a map.
+        """Return the explanation by a fault, from rows that were read and mapped accordingly.
 
         Args:
-            rows: of each log as it is read and mapped.
+            rows: of each log, read and mapped.
             faults: of each log.
         """
         fault, power = faults[0], 0.0
         if fault.linear:
             power = 2.0 * float(np.linalg.slogdet(fault.fit_map()[W, W])[1])
-        return self._explained(rows, faults, self.samples * power - price_of(fault))
+        return self._explained(rows, faults, self.samples * power - mistake_penalty(fault))
 
-    def sized(self, found: Explanation) -> Explanation:
-        """An explanation with a size, compared with the others by these rows."""
-        maps = [fault.fit_map(found.size) for fault in found.faults]
+    def sized(self, estimate: Explanation) -> Explanation:
+        """Recompute the likelihood of an explanation with a size from these rows."""
+        maps = [fault.fit_map(estimate.size) for fault in estimate.faults]
         rows = [r.mapped(M) for r, M in zip(self.rows, maps, strict=True)]
         power = 2.0 * float(np.linalg.slogdet(maps[0][W, W])[1])
-        paid = SLIP + len(found.size) * float(np.log(6.0 * self.samples))
-        now = self._explained(rows, found.faults, self.samples * power - paid, found.size)
-        return replace(found, gain=now.gain, phi=now.phi, density=now.density)
+        penalty = MISTAKE_PENALTY + len(estimate.size) * float(np.log(6.0 * self.samples))
+        added = self.samples * power - penalty
+        result = self._explained(rows, estimate.faults, added, estimate.size)
+        return replace(estimate, gain=result.gain, phi=result.phi, density=result.density)
 
     def _explained(
         self, rows: Sequence[BandRows], faults: Sequence[Fault], added: float, size: ArrayLike = ()
     ) -> Explanation:
         dense = self.misfit.density > MAX_DENSITY
         after = misfit(rows, scale=faults[0].least_scale(size, dense=dense))
-        # Rows whose edges are tapered otherwise are worth others in number.
+        # Rows with other tapers have another number of effective samples.
         again = float(sum(each.samples.sum() for each in rows))
         gain = self.misfit.cost - after.cost * self.samples / again + added
         return Explanation(float(gain), after.phi, tuple(faults), density=after.density)
 
     @property
     def as_read(self) -> Explanation:
-        """The logs as read."""
+        """Explanation without a fault."""
         return Explanation(0.0, self.misfit.phi, density=self.misfit.density)
 
     @property
     def apart(self) -> float:
-        """Twice the log-likelihood that a body for each log gains, paid for."""
+        """Twice the log-likelihood ratio of separate bodies for the logs, less the penalty."""
         if len(self.rows) < 2:
             return -np.inf
-        paid = (len(self.rows) - 1) * (SLIP + 10.0 * float(np.log(6.0 * self.samples)))
+        paid = (len(self.rows) - 1) * (MISTAKE_PENALTY + 10.0 * float(np.log(6.0 * self.samples)))
         return self.misfit.cost - sum(misfit([each]).cost for each in self.rows) - paid

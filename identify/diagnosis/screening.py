@@ -22,7 +22,7 @@ from identify.spatial.rotations import (
 _SAME_TURN = 1e-9
 """Of 1 − |q·q′| of two attitudes that are the same."""
 
-_LIKELY = 8
+_MAX_POSE_READINGS = 8
 """Readings of the pose that are kept."""
 
 
@@ -52,7 +52,7 @@ def likeliest_poses(
     if numbers is None:
         candidates = [one for one in candidates if one[0].code == "position_axes"]
     as_read = None if numbers is None else _attitude(numbers, pose, pose)
-    least = _left(rows, into_body, logged, pose, pose, facts)
+    least = _point_mass_cost(rows, into_body, logged, pose, pose, facts)
     kept = list[tuple[float, int, Array, tuple[Fault, ...]]]()
     for candidate in candidates:
         patch = candidate[0].patch
@@ -63,7 +63,7 @@ def likeliest_poses(
         if "position" not in keys and numbers is not None and as_read is not None:
             turn = quaternion_product(_attitude(numbers, pose, new), quaternion_conjugate(as_read))
             q = quaternion_product(turn, logged)  # of the body, if the log is of a tool point
-        left = _left(rows, into_body, q, pose, new, facts)
+        left = _point_mass_cost(rows, into_body, q, pose, new, facts)
         if left < least:
             kept.append((left, candidate[0].slips, q, candidate))
     kept.sort(key=lambda each: (round(each[0], 6), each[1]))
@@ -73,7 +73,7 @@ def likeliest_poses(
         same = (np.abs(np.sum(q * other, axis=1)).min() > 1.0 - _SAME_TURN for other, _ in likely)
         if of_position or not any(same):
             likely.append((q, candidate))
-        if len(likely) == _LIKELY:
+        if len(likely) == _MAX_POSE_READINGS:
             break
     return [candidate for _, candidate in likely]
 
@@ -83,7 +83,7 @@ def _attitude(numbers: Array, pose: PoseTable, new: PoseTable) -> Vec4:
     return quaternion_conjugate(q) if new.maps == "world_to_body" else q
 
 
-def _left(
+def _point_mass_cost(
     rows: Array, into_body: Array, q: Array, pose: PoseTable, new: PoseTable, facts: LogFacts
 ) -> float:
     """What a point mass leaves of force and torque, as the logarithm of the product of both."""
@@ -99,11 +99,11 @@ def _left(
     if facts.wrench_frame == "world":
         w = np.einsum("nij,nkj,nlk->nli", turned, into_body, w)
     of_torque = np.cross(np.eye(3), a[:, None]).swapaxes(-1, -2)  # h × a' as a matrix times h
-    left = _remainder(a[:, :, None], w[:, 0]), _remainder(of_torque, w[:, 1])
+    left = _residual_sum(a[:, :, None], w[:, 0]), _residual_sum(of_torque, w[:, 1])
     return float(np.log(np.array(left) + 1e-300).sum())
 
 
-def _remainder(A: Array, b: Array) -> float:
+def _residual_sum(A: Array, b: Array) -> float:
     """The sum of squares that A x + offset leaves of b, shapes (n, 3, k) and (n, 3)."""
     A, b = (A - A.mean(axis=0)).reshape(b.size, -1), (b - b.mean(axis=0)).reshape(-1)
     return float(np.sum((b - A @ np.linalg.lstsq(A, b, rcond=None)[0]) ** 2))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from identify.arrays import Array
-from identify.diagnosis.robust import FEWEST_POSES, wrench_equations
-from identify.diagnosis.spans import Span
+from identify.diagnosis.contacts import FEWEST_POSES, wrench_equations
+from identify.diagnosis.signal_faults import Span
 from identify.significance import CLEAR_LEAD
 
 _FEWEST_OF_PART = 2
 """Poses before and after: the six offsets of one pose alone explain whatever it is."""
 
-_MOST_LEFT = 0.25
+_MAX_RESIDUAL_SHARE = 0.25
 """Share of the squared residual that it may leave, of the force or of the torque."""
 
 _BODY_COLUMNS, _OFFSET_COLUMNS = slice(0, 4), slice(4, 10)
@@ -55,24 +55,28 @@ def zeroed_poses(rows: Array) -> tuple[Span, ...]:
     drifts = np.concatenate((number[None] / n, settling))
     drifting = [np.einsum("wi,pijk->pwjk", shares, moments) for shares in (drifts, drifts**2)]
     constant = moments.sum(axis=1, keepdims=True)
-    steps, left, unknowns = _fitted(_beside(constant, behind, behind, _OFFSET_COLUMNS), n)
+    steps, left, unknowns = _corrected_akaike(
+        _augmented_moments(constant, behind, behind, _OFFSET_COLUMNS), n
+    )
     best = int(np.argmin(steps))
-    as_one, left_as_one, _ = _fitted(constant, n)
+    as_one, left_as_one, _ = _corrected_akaike(constant, n)
     others = [
         as_one,
-        _fitted(_beside(constant, drifting[0], drifting[1], _OFFSET_COLUMNS), n)[0],
-        _fitted(_beside(constant, behind, behind, _BODY_COLUMNS), n)[0],
+        _corrected_akaike(
+            _augmented_moments(constant, drifting[0], drifting[1], _OFFSET_COLUMNS), n
+        )[0],
+        _corrected_akaike(_augmented_moments(constant, behind, behind, _BODY_COLUMNS), n)[0],
     ]
     if steps[best] + 2.0 * np.log(len(edges)) + CLEAR_LEAD > np.concatenate(others).min():
         return ()
-    if not (left[best] < _MOST_LEFT * left_as_one[0]).any():
+    if not (left[best] < _MAX_RESIDUAL_SHARE * left_as_one[0]).any():
         return ()
     jump, k = unknowns[best, -6:], float(edges[best])
     size = float(np.linalg.norm(jump[:3]))
     return (Span("bias_step", k - 1.0, k, 0, size, jump=tuple(jump.tolist())),)
 
 
-def _beside(constant: Array, shares: Array, squares: Array, columns: slice) -> Array:
+def _augmented_moments(constant: Array, shares: Array, squares: Array, columns: slice) -> Array:
     """Moments of the columns, of some of them times a share of each pose, and of the wrench.
 
     Args:
@@ -94,7 +98,7 @@ def _beside(constant: Array, shares: Array, squares: Array, columns: slice) -> A
     return whole
 
 
-def _fitted(moments: Array, poses: int) -> tuple[Array, Array, Array]:
+def _corrected_akaike(moments: Array, poses: int) -> tuple[Array, Array, Array]:
     """Least squares of models, and their corrected Akaike information.
 
     Force and torque have a noise each.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from identify.diagnosis import Change, Explanation, Ranking, Span
+from identify.diagnosis import BodyChange, Explanation, Ranking, Span
 from identify.diagnosis.ranking import UNITS
 from identify.findings import Finding
 from identify.logs.sensors import effect_table
@@ -205,7 +205,7 @@ def disabled_effects_note(logs: Sequence[LogSummary]) -> str:
     return f" [effects] excludes {', '.join(names)} from the fit." if names else ""
 
 
-def change_finding(change: Change, logs: Sequence[LogSummary]) -> Finding:
+def change_finding(change: BodyChange, logs: Sequence[LogSummary]) -> Finding:
     """Return the finding of parts of the data that are, or may be, of different bodies."""
     log = logs[change.log]
     first, second = float(change.first[0]), float(change.second[0])

@@ -9,20 +9,20 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from identify.diagnosis import (
-    Change,
+    BodyChange,
     Excitation,
     Explanation,
     Ranking,
     Span,
-    changed,
+    contact_spans,
+    detect_body_changes,
     excitation,
-    segments,
     without_long_ends,
 )
-from identify.diagnosis.explained import MOST_LEFT
+from identify.diagnosis.contacts import unless_scattered, wrong_rows
+from identify.diagnosis.explained import MAX_UNEXPLAINED
 from identify.diagnosis.hysteresis import Hysteresis
-from identify.diagnosis.ranking import SLIP
-from identify.diagnosis.robust import unless_scattered, wrong_rows
+from identify.diagnosis.ranking import MISTAKE_PENALTY
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, FittedEffects
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
@@ -97,8 +97,8 @@ class Checks:
     gain_alternative: FittedEffects | None = None
     dead_zones: Mapping[int, Hysteresis] = field(default_factory=dict)
     ranking: Ranking | None = None
-    changes: tuple[Change, ...] = ()
-    possible_changes: tuple[Change, ...] = ()
+    changes: tuple[BodyChange, ...] = ()
+    possible_changes: tuple[BodyChange, ...] = ()
     spans: tuple[tuple[Span, ...], ...] = ()
     excitation: Excitation | None = None
     logs: tuple[LogSummary, ...] = ()
@@ -112,7 +112,7 @@ class Checks:
         """The clearly likeliest reading of the logs; None where that is the reading by schema."""
         if self.ranking is None or self.ranking.as_read:
             return None
-        return None if self.ranking.best.left > MOST_LEFT else self.ranking.best
+        return None if self.ranking.best.left > MAX_UNEXPLAINED else self.ranking.best
 
     @property
     def likelier_reading(self) -> Explanation | None:
@@ -148,7 +148,7 @@ class Checks:
             if finding is not None:
                 yield finding
                 return
-        if self.unexplained > MOST_LEFT and (self.contact_dominated or not any(self.spans)):
+        if self.unexplained > MAX_UNEXPLAINED and (self.contact_dominated or not any(self.spans)):
             yield from (change_finding(change, self.logs) for change in self.changes)
             if not (self.changes or self.contact_dominated):
                 yield unexplained_finding(self.unexplained, self.ranking, self.logs)
@@ -201,15 +201,17 @@ def run_checks(
     mapped = list(logs) if effects is None else without_effects(logs, effects, drift=False)
     fit = fit_least_squares(mapped, settings)
     exact = _is_noise_free(fit)
-    all_changes: tuple[Change, ...] = ()
+    all_changes: tuple[BodyChange, ...] = ()
     if fit is not None:
-        all_changes = changed(fit, settings.all_terms, [log.summary.imu for log in logs])
+        all_changes = detect_body_changes(
+            fit, settings.all_terms, [log.summary.imu for log in logs]
+        )
     changes = tuple(change for change in all_changes if change.sure)
     possible_changes = tuple(change for change in all_changes if not change.sure)
     contacts = [_contact_spans(log) if not exact else () for log in mapped]
     spans = _with_signal_spans(logs, _without_contacts_at_ends(contacts, logs))
     unexplained = _unexplained_share(logs, fit, effects, settings)
-    small = effects is not None and effects_are_small(effects) and unexplained <= MOST_LEFT
+    small = effects is not None and effects_are_small(effects) and unexplained <= MAX_UNEXPLAINED
     # Saturated or frozen values look like another reading of the whole log.
     invalid = any(span.code in _INVALID_SIGNAL_CODES for log in logs for span in log.spans)
     invalid |= any(span.code == "wrong_rows" for of_log in spans for span in of_log)
@@ -218,7 +220,7 @@ def run_checks(
     latency = [f for log in logs if (f := changing_delay_finding(log.summary))] if compare else []
     zones = {} if effects is None else dead_zones(effects, logs, settings.unloaded)
     # Residuals of dead zones look like those of another reading of the whole log.
-    compare &= not (corrected or invalid or latency or (zones and unexplained <= MOST_LEFT))
+    compare &= not (corrected or invalid or latency or (zones and unexplained <= MAX_UNEXPLAINED))
     if compare and not _is_noise_free(fit_least_squares(logs, settings)):
         loaded = logs[: len(logs) - settings.unloaded]
         plain = rank_explanations(loaded, () if effects is None else large_effect_groups(effects))
@@ -226,7 +228,7 @@ def run_checks(
         if not ranking.as_read:
             unexplained = ranking.best.left
     dominating: tuple[tuple[Span, ...], ...] = ()
-    if unexplained > MOST_LEFT:
+    if unexplained > MAX_UNEXPLAINED:
         contacts = [
             unless_scattered(of_log, log.summary.time)
             for of_log, log in zip(contacts, logs, strict=True)
@@ -283,8 +285,8 @@ def _without_offset_steps(
     gain = deviance(plain, effects, bands) - deviance(without, effects_without, bands)
     fit = fit_least_squares(without, settings)
     imus = [log.summary.imu for log in logs]
-    changes = () if fit is None else changed(fit, settings.all_terms, imus)
-    penalty = SLIP * sum(map(len, steps))
+    changes = () if fit is None else detect_body_changes(fit, settings.all_terms, imus)
+    penalty = MISTAKE_PENALTY * sum(map(len, steps))
     clean = without
     if effects_without is not None:
         clean = without_effects(without, effects_without, drift=False)
@@ -337,7 +339,7 @@ def _contact_spans(log: ScannedLog) -> tuple[Span, ...]:
     invalid = [span for span in log.spans if span.code != "spikes"]
     return tuple(
         span
-        for span in segments(summary.time, summary.rows, summary.segment_ids)
+        for span in contact_spans(summary.time, summary.rows, summary.segment_ids)
         if not any(span.start <= other.stop and other.start <= span.stop for other in invalid)
     )
 

@@ -14,18 +14,23 @@ from identify.diagnosis import (
     Fault,
     Ranking,
     Span,
-    segments,
+    contact_spans,
 )
-from identify.diagnosis.explained import MOST_LEFT, share_left
+from identify.diagnosis.contacts import LEAST_CONTACT
+from identify.diagnosis.explained import MAX_UNEXPLAINED, unexplained_fraction
 from identify.diagnosis.fault import gain_of
+from identify.diagnosis.fault_model import FaultModel, gauss_newton
 from identify.diagnosis.faults import faults_of, sized_faults
 from identify.diagnosis.faults.rotation import rotation_faults
-from identify.diagnosis.faults.wrench import RATIOS, sign_faults, turn_of_axes, turns_about
-from identify.diagnosis.misfit import BandRows, clear_bands
-from identify.diagnosis.ranking import Compared
-from identify.diagnosis.robust import LEAST_CONTACT
+from identify.diagnosis.faults.wrench import (
+    RATIO_STARTS,
+    axes_rotation,
+    rotation_starts,
+    sign_faults,
+)
+from identify.diagnosis.misfit import BandRows, high_snr_bands
+from identify.diagnosis.ranking import BaselineLikelihood
 from identify.diagnosis.screening import likeliest_poses
-from identify.diagnosis.trial import Trial, stepped
 from identify.errors import IdentifyError
 from identify.estimation import EstimatorSettings, FittedEffects
 from identify.estimation.least_squares import LeastSquaresFit
@@ -94,11 +99,11 @@ def rank_explanations(logs: Sequence[ScannedLog], large: Collection[str] = ()) -
     """
     _LOG.info("comparing other readings")
     base = [log.rescan_subset(SUBSET_ROWS, wide=True, validated=False) for log in logs]
-    bands = [clear_bands(each.statistics, each.recording.gravity) for each in base]
+    bands = [high_snr_bands(each.statistics, each.recording.gravity) for each in base]
     rows = [BandRows.of(each.statistics, own) for each, own in zip(base, bands, strict=True)]
     if not any(len(each.samples) and each.measures_wrench for each in rows):
         return Ranking((Explanation(0.0, np.zeros(10)),))
-    compared = Compared.of(rows)
+    compared = BaselineLikelihood.of(rows)
     fastest = _max_speeds(logs)
     facts = [LogFacts.of(log.summary.recording, fastest, log.summary.imu.scale) for log in logs]
     slips = [candidate for candidate in faults_of(facts) if candidate[0].sizes is None]
@@ -121,21 +126,21 @@ def rank_explanations(logs: Sequence[ScannedLog], large: Collection[str] = ()) -
         beside = compared
         if any(a.bands != b.bands for a, b in zip(again, rows, strict=True)):
             # A pose that jumps has other segments than one that does not.
-            alike = [b.shared(a) for a, b in zip(again, rows, strict=True)]
+            alike = [b.in_bands_of(a) for a, b in zip(again, rows, strict=True)]
             if sum(each.samples.sum() for each in alike) < _MIN_SHARED_SAMPLES * compared.samples:
                 _LOG.debug("not compared: %s: too few bands are alike", candidate[0].text)
                 continue
-            beside = Compared.of(alike)
-            again = [a.shared(b) for a, b in zip(again, rows, strict=True)]
+            beside = BaselineLikelihood.of(alike)
+            again = [a.in_bands_of(b) for a, b in zip(again, rows, strict=True)]
         ranked.append(beside.read_again(again, candidate))
         for sign in () if _permutes_one_vector(candidate[0]) else signs:
             both = tuple(one.with_sign(s) for one, s in zip(candidate, sign, strict=True))
             mapped = [_map_rows(r, fault) for r, fault in zip(again, sign, strict=True)]
             ranked.append(beside.read_again(mapped, both))
     likely = sorted((e for e in ranked if e.gain > CLEAR_LEAD), key=lambda each: -each.gain)
-    turns = [turn_of_axes(each.faults[0], facts[0]) for each in likely]
-    halfway = [nearby for turn in turns if turn is not None for nearby in turns_about(turn)]
-    halfway += turns_about(np.zeros(3))
+    turns = [axes_rotation(each.faults[0], facts[0]) for each in likely]
+    halfway = [nearby for turn in turns if turn is not None for nearby in rotation_starts(turn)]
+    halfway += rotation_starts(np.zeros(3))
     for delay in sized_faults(facts, ["delay"]):
         ranked += delayed_explanations(compared, logs, delay, bands, SUBSET_ROWS)
     for name in (
@@ -143,13 +148,13 @@ def rank_explanations(logs: Sequence[ScannedLog], large: Collection[str] = ()) -
         *(fault for group, fault in _FAULT_OF_LARGE_GROUP.items() if group in large),
     ):
         starts = halfway if name == "wrench_misaligned" else None
-        starts = RATIOS if name == "counts" else starts
+        starts = RATIO_STARTS if name == "counts" else starts
         ranked += _at_likeliest_size(compared, facts, name, starts)
     return Ranking.of(ranked, compared.apart)
 
 
 def _at_likeliest_size(
-    compared: Compared,
+    compared: BaselineLikelihood,
     facts: Sequence[LogFacts],
     name: str,
     starts: Sequence[Array] | None = None,
@@ -167,8 +172,10 @@ def _at_likeliest_size(
         return
     (candidate,) = candidates
     starts = [np.zeros(candidate[0].d)] if starts is None else starts
-    tried = sorted((Trial.at(compared.rows, candidate, s) for s in starts), key=lambda t: t.cost)
-    trials = [stepped(trial) for trial in tried[:_MAX_STARTS]]
+    tried = sorted(
+        (FaultModel.at(compared.rows, candidate, s) for s in starts), key=lambda t: t.cost
+    )
+    trials = [gauss_newton(trial) for trial in tried[:_MAX_STARTS]]
     trial = min((t for t in trials if t is not None), key=lambda t: t.cost, default=None)
     if trial is None or not candidate[0].possible(trial.size):
         return
@@ -266,8 +273,8 @@ def unexplained_share(fit: LeastSquaresFit, logs: Sequence[ScannedLog], unloaded
     Noise that is slow is more than the signals' spectra show above the motion's band; it does not
     go with the motion, and is in all of the log alike.
     """
-    left = share_left(fit.data.system, fit.x).worst
-    if left <= MOST_LEFT or any(unexplained_contacts(log) for log in logs):
+    left = unexplained_fraction(fit.data.system, fit.x).worst
+    if left <= MAX_UNEXPLAINED or any(unexplained_contacts(log) for log in logs):
         return left
     phi = fit.x[:20].reshape(-1, 10)
     moved = [
@@ -283,7 +290,7 @@ def unexplained_contacts(log: ScannedLog) -> tuple[Span, ...]:
     summary = log.summary
     if summary.recording.still:
         return ()
-    found = segments(summary.time, summary.rows, summary.segment_ids, unexplained=True)
+    found = contact_spans(summary.time, summary.rows, summary.segment_ids, unexplained=True)
     inside = sum(span.rows for span in found)
     return found if inside > LEAST_CONTACT * len(summary.time) else ()
 

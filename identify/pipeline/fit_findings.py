@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from identify.arrays import Array, Phi, Vec3
-from identify.diagnosis.explained import MOST_LEFT, share_left
+from identify.diagnosis.explained import MAX_UNEXPLAINED, unexplained_fraction
 from identify.diagnosis.faults.gravity import is_usual_gravity
 from identify.diagnosis.faults.pose import FAST_SPIN
 from identify.errors import ProblemError, SolveError
@@ -194,7 +194,7 @@ def _unexplained(
 ) -> Finding | None:
     """A finding where axes are predicted badly, and not because of noise."""
     x = np.concatenate([one.parameters.phi for one in estimate.bodies])
-    beyond_noise = share_left(body_system(blocks, settings), x).axes > MOST_LEFT
+    beyond_noise = unexplained_fraction(body_system(blocks, settings), x).axes > MAX_UNEXPLAINED
     signal = scores.rms / np.maximum(scores.normalised_rms, np.finfo(float).tiny)
     signal = np.where(scores.carries_signal, signal, 0.0)
     largest = np.repeat([signal[:3].max(), signal[3:].max()], 3)

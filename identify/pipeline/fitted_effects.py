@@ -9,11 +9,11 @@ from scipy.special import chdtri
 
 from identify.arrays import Array
 from identify.diagnosis import Fault
-from identify.diagnosis.fault import Sizes
+from identify.diagnosis.fault import FaultParameters
+from identify.diagnosis.fault_model import log_powers
 from identify.diagnosis.faults import sized_faults
-from identify.diagnosis.misfit import BandRows, clear_bands, misfit
-from identify.diagnosis.ranking import price_of
-from identify.diagnosis.trial import log_powers
+from identify.diagnosis.misfit import BandRows, high_snr_bands, misfit
+from identify.diagnosis.ranking import mistake_penalty
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, FittedEffects, fit_effects
 from identify.estimation.effects import BodyScale, EffectGroup, EffectModel
@@ -75,7 +75,7 @@ def _groups_of_applied_faults(logs: Sequence[ScannedLog]) -> list[EffectGroup]:
     ]
 
 
-def _group_of_fault(fault: Fault, sizes: Sizes) -> EffectGroup:
+def _group_of_fault(fault: Fault, sizes: FaultParameters) -> EffectGroup:
     """The group of one such size, whose map is that of the fault in each log."""
 
     def change(facts: LogFacts, size: Array) -> Array:
@@ -93,7 +93,9 @@ def _group_of_fault(fault: Fault, sizes: Sizes) -> EffectGroup:
 
 def comparison_bands(logs: Sequence[ScannedLog]) -> list[tuple[int, ...]]:
     """Bands of each log in which its wrench is compared."""
-    return [clear_bands(finest_blocks(log.summary), log.summary.recording.gravity) for log in logs]
+    return [
+        high_snr_bands(finest_blocks(log.summary), log.summary.recording.gravity) for log in logs
+    ]
 
 
 def deviance(
@@ -129,7 +131,7 @@ def deviance(
             cost -= float(each.samples @ log_powers(M[None], middles)[0]) * samples / own
     if faults:
         fault = faults[0]
-        cost += price_of(fault)
+        cost += mistake_penalty(fault)
         if fault.of_size is not None:
             cost += len(fault.of_size[1]) * float(np.log(6.0 * samples))
         if fault.linear:

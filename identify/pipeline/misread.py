@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from identify.diagnosis.explained import MOST_LEFT
+from identify.diagnosis.explained import MAX_UNEXPLAINED
 from identify.diagnosis.faults.timing import time_patch, time_remedy
 from identify.diagnosis.moving_rows import moving_rows
 from identify.errors import IdentifyError, ProblemError
@@ -110,7 +110,7 @@ def alternative_reading_error(
             return MisreadLog(str(error), finding)
     ranking = rank_with_effects(rank_explanations(logs), logs, settings, None)
     found = ranking_finding(ranking)
-    if found is None or ranking.best.left > MOST_LEFT:
+    if found is None or ranking.best.left > MAX_UNEXPLAINED:
         return None
     return MisreadLog(str(error), found)
 
@@ -119,7 +119,7 @@ def explain_negative_mass(logs: Sequence[ScannedLog], error: NegativeMass) -> Ne
     """The error to raise for a negative mass: with the reading that gives a possible body."""
     ranking = rank_with_effects(rank_explanations(logs), logs, EstimatorSettings(), None)
     found = ranking_finding(ranking)
-    if found is None or ranking.best.mass <= 0.0 or ranking.best.left > MOST_LEFT:
+    if found is None or ranking.best.mass <= 0.0 or ranking.best.left > MAX_UNEXPLAINED:
         return error
     others = distinct_leaders(ranking)[1:MAX_NAMED_EXPLANATIONS]
     remedy = ranking.best.remedy if others else remedy_or_apply(ranking.best)

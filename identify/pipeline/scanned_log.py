@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from identify.arrays import Array
-from identify.diagnosis import Fault, SignalWatch, Span
-from identify.diagnosis.channels import ChannelWatch, dead_columns
+from identify.diagnosis import Fault, SignalMonitor, Span
+from identify.diagnosis.dead_channels import ChannelMonitor, dead_columns
 from identify.diagnosis.zeroed_poses import zeroed_poses
 from identify.estimation import FittedEffects
 from identify.logs import LogFile, Recording
@@ -157,11 +157,11 @@ def scan_log(
     Raises:
         LogError: the log cannot be used.
     """
-    signals, channels = SignalWatch(), ChannelWatch()
+    signals, channels = SignalMonitor(), ChannelMonitor()
 
     def watch(recording: Recording, rows: slice = slice(None)) -> None:
-        signals.take(recording, rows)
-        channels.take(recording, rows)
+        signals.update(recording, rows)
+        channels.update(recording, rows)
 
     def watch_excerpt(part: Excerpt) -> None:
         if part.recording.time is not None:

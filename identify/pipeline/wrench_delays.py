@@ -9,9 +9,9 @@ import numpy as np
 
 from identify.diagnosis import Explanation, Fault
 from identify.diagnosis.delays import Correlation, correlation
+from identify.diagnosis.fault_model import CONVERGED_SIGMA, FaultModel, gauss_newton
 from identify.diagnosis.misfit import BandRows
-from identify.diagnosis.ranking import Compared
-from identify.diagnosis.trial import SETTLED, Trial, stepped
+from identify.diagnosis.ranking import BaselineLikelihood
 from identify.errors import IdentifyError
 from identify.estimation import EstimatorSettings, FittedEffects
 from identify.findings import Finding
@@ -118,7 +118,7 @@ def _with_later_wrench(log: ScannedLog, step: float) -> ScannedLog:
 
 
 def delayed_explanations(
-    compared: Compared,
+    compared: BaselineLikelihood,
     logs: Sequence[ScannedLog],
     candidate: tuple[Fault, ...],
     bands: Sequence[tuple[int, ...]],
@@ -148,11 +148,11 @@ def delayed_explanations(
                 again.append(BandRows.of(now.statistics, own))
         except IdentifyError:  # too little of a log has both
             return
-        trial = stepped(Trial.at(again, candidate, np.zeros(1)))
+        trial = gauss_newton(FaultModel.at(again, candidate, np.zeros(1)))
         if trial is None:
             return
         half = HALF_WIDTH_SIGMA * np.sqrt(np.diag(trial.step()[1]))
-        if last or (np.abs(trial.size) <= SETTLED * half).all():
+        if last or (np.abs(trial.size) <= CONVERGED_SIGMA * half).all():
             text = Explanation(0.0, trial.phi, candidate, size, half).text
             yield compared.read_again(again, [fault.at_size(size, text) for fault in candidate])
             return

@@ -7,7 +7,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation, RotationSpline
 
-from identify.diagnosis.moving_rows import by_inertia, moving_rows
+from identify.diagnosis.moving_rows import fit_sampling_rate, moving_rows
 from identify.logs import read_log
 from identify.logs.synthetic import Noise, synthetic_recording
 from identify.logs.writing import write_log
@@ -51,7 +51,7 @@ def test_moving_log_declared_as_static_poses_is_reported(tmp_path, rate_hz):
 def test_the_rate_of_exact_rows_matches_the_log():
     log = motion(5, 100.0, Noise())
     rows = scan(replace(log, time=np.arange(len(log)) / 25.0), wide=True).rows
-    found = by_inertia(rows, 25.0, log.gravity)
+    found = fit_sampling_rate(rows, 25.0, log.gravity)
     assert abs(found.rate_hz - 100.0) < 5.0  # the grid's step
     assert found.explained > 0.98
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from identify.diagnosis.robust import wrong_rows
+from identify.diagnosis.contacts import wrong_rows
 from identify.inertia import InertialParameters
 from identify.pipeline import check_logs, fit
 from identify.pipeline.misread import MisreadLog

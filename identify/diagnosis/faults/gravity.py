@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from identify.arrays import Array
-from identify.diagnosis.fault import Fault, Sizes, rounded, slip
+from identify.diagnosis.fault import Fault, FaultParameters, discrete_fault, schema_numbers
 from identify.diagnosis.faults.wrench import DEGREE
 from identify.inertia.consistency import MAX_COM_DISTANCE
 from identify.logs.facts import LogFacts
@@ -43,7 +43,7 @@ def gravity_faults(facts: LogFacts) -> Iterator[Fault]:
     """All that concern gravity; of a log without an attitude there is none."""
     if not facts.attitude:
         return
-    yield from _slips(facts)
+    yield from _discrete_faults(facts)
     if facts.gravity_added:
         yield _tilted(facts)
         # On Earth its size is known better than a log tells it.
@@ -62,7 +62,7 @@ def imu_faults(facts: LogFacts) -> Iterator[Fault]:
         if table is not None and getattr(table, key) is not None:
             degrees[f"{name}.angle_unit"] = "rad" if table.angle_unit == "deg" else "deg"
     if degrees:
-        yield slip(facts, "angle_unit", _GYRO_UNIT, degrees)
+        yield discrete_fault(facts, "angle_unit", _GYRO_UNIT, degrees)
     for key, columns in (
         ("imu.accelerometer", None if imu is None else imu.accelerometer),
         ("acceleration.linear", None if given is None else given.linear),
@@ -71,7 +71,7 @@ def imu_faults(facts: LogFacts) -> Iterator[Fault]:
             continue
         patch = {key: [negated(column) for column in columns]}
         text = "the proper acceleration has the other sign: at rest it points up"
-        yield slip(facts, "imu_sign", text, patch)
+        yield discrete_fault(facts, "imu_sign", text, patch)
         if facts.imu_scale == 1.0:
             continue
         from identify.signals.imu_scale import scale_patch  # few logs need it
@@ -80,39 +80,39 @@ def imu_faults(facts: LogFacts) -> Iterator[Fault]:
         if scale is None:
             continue
         text = "the accelerometer does not read gravity: it is in another unit or scale"
-        yield slip(facts, "imu_scale", text, scale, seen=_SCALE_SEEN)
+        yield discrete_fault(facts, "imu_scale", text, scale, seen=_SCALE_SEEN)
         if degrees:
             text, both = f"{text}, and {_GYRO_UNIT}", {**scale, **degrees}
-            yield slip(facts, "imu_scale", text, both, slips=2, seen=_SCALE_SEEN)
+            yield discrete_fault(facts, "imu_scale", text, both, slips=2, seen=_SCALE_SEEN)
 
 
-def _slips(facts: LogFacts) -> Iterator[Fault]:
+def _discrete_faults(facts: LogFacts) -> Iterator[Fault]:
     g = facts.gravity
     size = float(np.linalg.norm(g))
     if size == 0.0:
         if facts.acceleration_kind != "proper":
             for name, axis in _WORLD.items():
                 text = f"gravity is missing: it points along {name} of the world's axes"
-                yield _other(facts, text, STANDARD_GRAVITY * np.array(axis, dtype=float))
+                yield _gravity_fault(facts, text, STANDARD_GRAVITY * np.array(axis, dtype=float))
         return
     if not facts.gravity_added:
         text = "the acceleration is the classical one, gravity not in it"
-        yield slip(facts, "acceleration_kind", text, {"acceleration.kind": "classical"})
+        yield discrete_fault(facts, "acceleration_kind", text, {"acceleration.kind": "classical"})
         return
     for name, axis in _WORLD.items():
         other = size * np.array(axis, dtype=float)
         if other @ g < _TILTED * size**2:
             text = f"gravity points along {name} of the world's axes"
-            yield _other(facts, text, other, "gravity_direction")
+            yield _gravity_fault(facts, text, other, "gravity_direction")
     # Of another size than on Earth it is sooner that, whatever else fits: mass and time do too.
     if not is_usual_gravity(size):
         scale = STANDARD_GRAVITY / size
-        yield _other(facts, f"gravity is {scale * size:.4g} m/s²", scale * g)
+        yield _gravity_fault(facts, f"gravity is {scale * size:.4g} m/s²", scale * g)
     if "linear_acceleration" in facts.signals:
         text = "the acceleration is as an accelerometer reads it, less gravity"
-        yield slip(facts, "acceleration_kind", text, {"acceleration.kind": "proper"})
+        yield discrete_fault(facts, "acceleration_kind", text, {"acceleration.kind": "proper"})
     else:
-        yield slip(
+        yield discrete_fault(
             facts,
             "already_compensated",
             "the weight is not in the wrench: the controller has taken it off",
@@ -122,15 +122,17 @@ def _slips(facts: LogFacts) -> Iterator[Fault]:
         )
 
 
-def _other(facts: LogFacts, text: str, other: Array, code: str = "gravity_magnitude") -> Fault:
-    patch = {"world.gravity": rounded(other)}
+def _gravity_fault(
+    facts: LogFacts, text: str, other: Array, code: str = "gravity_magnitude"
+) -> Fault:
+    patch = {"world.gravity": schema_numbers(other)}
     change = gravity_map(other - facts.gravity, facts.compensated)
-    return slip(facts, code, text, patch, change=change)
+    return discrete_fault(facts, code, text, patch, change=change)
 
 
 def _tilted(facts: LogFacts) -> Fault:
     def patch(size: Array) -> Patch:
-        return {"world.gravity": rounded(facts.gravity + gravity_tilt(size, facts.gravity))}
+        return {"world.gravity": schema_numbers(facts.gravity + gravity_tilt(size, facts.gravity))}
 
     return Fault(
         "gravity_tilted",
@@ -139,7 +141,7 @@ def _tilted(facts: LogFacts) -> Fault:
         patch,
         lambda size: gravity_map(gravity_tilt(size, facts.gravity), facts.compensated),
         facts=facts,
-        sizes=Sizes(
+        sizes=FaultParameters(
             ("first axis", "second axis"),
             *("deg", DEGREE, FAULT_ANGLE),
         ),
@@ -151,10 +153,10 @@ def _magnitude(facts: LogFacts) -> Fault:
         "gravity_magnitude",
         "gravity_magnitude",
         "gravity magnitude",
-        lambda size: {"world.gravity": rounded((1.0 + float(size[0])) * facts.gravity)},
+        lambda size: {"world.gravity": schema_numbers((1.0 + float(size[0])) * facts.gravity)},
         lambda size: gravity_map(float(size[0]) * facts.gravity, facts.compensated),
         facts=facts,
-        sizes=Sizes(
+        sizes=FaultParameters(
             *(("share",), "%", 1e-2, FAULT_SCALE),
         ),
     )
@@ -170,7 +172,7 @@ def _partly(facts: LogFacts) -> Iterator[Fault]:
         )
         none = {"wrench.compensated": None}
         whole = weight_map(-before, facts.gravity)
-        yield slip(facts, "partly_compensated", text, none, change=whole)
+        yield discrete_fault(facts, "partly_compensated", text, none, change=whole)
 
     def patch(size: Array) -> Patch:
         if not before[0] + size[0] > 0.0:
@@ -200,18 +202,18 @@ def _partly(facts: LogFacts) -> Iterator[Fault]:
             "pendant shows, or log without gravity compensation."
         ),
         facts,
-        Sizes(
+        FaultParameters(
             *(("mass", "moment x", "moment y", "moment z"), "kg, kg m", 1.0, FAULT_MASS),
             farthest=np.inf,
             believed=(-0.1, 0.1),
             of_mass=True,
         ),
         says=says,
-        possible=lambda size: _held(before + size, before[0]),
+        possible=lambda size: _plausible_payload(before + size, before[0]),
     )
 
 
-def _held(weight: Array, before: float) -> bool:
+def _plausible_payload(weight: Array, before: float) -> bool:
     """Whether a pendant may hold a body of that mass and first moment: no tool is far longer."""
     near = np.linalg.norm(weight[1:]) <= MAX_COM_DISTANCE * abs(weight[0])
     return bool(near and weight[0] + 0.1 * before > 0.0)

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 
 from identify.arrays import Array
-from identify.diagnosis.fault import Fault, Sizes, rounded, slip
+from identify.diagnosis.fault import Fault, FaultParameters, discrete_fault, schema_numbers
 from identify.logs.facts import LogFacts
 from identify.logs.schema_fields import negated
 from identify.logs.schema_tables import PoseTable
@@ -68,12 +68,12 @@ def _poses(facts: LogFacts, pose: PoseTable) -> Iterator[Fault]:
                 code = "quaternion_order" if reordered else code
                 text = " and ".join(_text(pose, reordered, remapped, position, now, sign))
                 slips = reordered + remapped + (sign < 0.0) + (not (kept or whole))
-                yield slip(facts, code, text, patch, slips=slips)
+                yield discrete_fault(facts, code, text, patch, slips=slips)
                 if slips == 1 and code != "position_axes" and facts.gravity_added:
                     # Else a position of the other sign and a force of the other sign stand for it.
-                    both = patch | {"world.gravity": rounded(-facts.gravity)}
+                    both = patch | {"world.gravity": schema_numbers(-facts.gravity)}
                     text += ", and gravity points the other way"
-                    yield slip(facts, code, text, both, slips=2)
+                    yield discrete_fault(facts, code, text, both, slips=2)
 
 
 def _text(
@@ -110,7 +110,7 @@ def _position_units(facts: LogFacts, pose: PoseTable) -> Iterator[Fault]:
     other, factor = ("m", 1e3) if pose.position_unit == "mm" else ("mm", 1e-3)
     if SLOWEST[0] < facts.fastest[0] * factor < FASTEST[0]:
         text = f"the position is in {other}, not in {pose.position_unit}"
-        yield slip(facts, "position_unit", text, {"pose.position_unit": other})
+        yield discrete_fault(facts, "position_unit", text, {"pose.position_unit": other})
 
 
 def _kinds(facts: LogFacts) -> Iterator[Fault]:
@@ -122,7 +122,7 @@ def _kinds(facts: LogFacts) -> Iterator[Fault]:
         return
     other = "spatial" if kind == "classical" else "classical"
     text = f"the linear acceleration is the {other} one"
-    yield slip(facts, "acceleration_kind", text, {"acceleration.kind": other})
+    yield discrete_fault(facts, "acceleration_kind", text, {"acceleration.kind": other})
 
 
 def _acceleration_units(facts: LogFacts) -> Iterator[Fault]:
@@ -133,7 +133,7 @@ def _acceleration_units(facts: LogFacts) -> Iterator[Fault]:
     for other in ACCELERATION:
         if other != table.unit:
             text = f"the linear acceleration is in {other}, not in {table.unit}"
-            yield slip(facts, "acceleration_unit", text, {"acceleration.unit": other})
+            yield discrete_fault(facts, "acceleration_unit", text, {"acceleration.unit": other})
 
 
 def _rates(facts: LogFacts) -> Iterator[Fault]:
@@ -141,7 +141,7 @@ def _rates(facts: LogFacts) -> Iterator[Fault]:
     tables = {"angular_velocity": "twist", "angular_acceleration": "acceleration"}
     patch = {f"{tables[n]}.angle_unit": "deg" for n in tables if n in facts.signals}
     if patch and facts.fastest[1] > FAST_SPIN:
-        yield slip(facts, "angle_unit", "angular rates are in degrees", patch)
+        yield discrete_fault(facts, "angle_unit", "angular rates are in degrees", patch)
 
 
 def _scale(facts: LogFacts) -> Fault:
@@ -155,7 +155,7 @@ def _scale(facts: LogFacts) -> Fault:
             f"Check the scale of [pose] position: lengths are {1.0 + float(size[0]):.4g} of it"
         ),
         facts,
-        Sizes(("scale",), "%", 1e-2, FAULT_SCALE),
+        FaultParameters(("scale",), "%", 1e-2, FAULT_SCALE),
     )
 
 
@@ -168,7 +168,7 @@ def _offset(facts: LogFacts) -> Fault:
         if facts.schema is not None and "accelerometer" in facts.signals and not facts.attitude:
             mount = facts.schema.imu and facts.schema.imu.mount
             place = np.zeros(3) if mount is None else mount.pose.position
-            return f"In [imu.mount], set `translation = {rounded(place - size)}` (in m)"
+            return f"In [imu.mount], set `translation = {schema_numbers(place - size)}` (in m)"
         if of_tool:
             missing = [0.0 - v for v in shown]
             return (
@@ -189,5 +189,5 @@ def _offset(facts: LogFacts) -> Fault:
         point_offset_map,
         action,
         facts,
-        Sizes(("x", "y", "z"), "mm", 1e-3, FAULT_LENGTH),
+        FaultParameters(("x", "y", "z"), "mm", 1e-3, FAULT_LENGTH),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import permutations, product
 
-from identify.diagnosis.fault import Fault, slip
+from identify.diagnosis.fault import Fault, discrete_fault
 from identify.logs.facts import LogFacts
 from identify.logs.patch import Patch
 from identify.logs.schema_fields import Column, negated
@@ -41,7 +41,9 @@ def rotation_faults(facts: LogFacts) -> Iterator[Fault]:
     if facts.positioned and pose.position is not None and pose.position_kind == "world":
         for order in SIGNED_ORDERS:
             patch = {"pose.position": reordered(pose.position, order)}
-            yield slip(facts, "position_axes", f"the position's {calls(order)}", patch)
+            yield discrete_fault(
+                facts, "position_axes", f"the position's {describe_axes(order)}", patch
+            )
 
 
 def reordered(columns: tuple[Column, ...], order: tuple[tuple[int, int], ...]) -> list[Column]:
@@ -49,7 +51,7 @@ def reordered(columns: tuple[Column, ...], order: tuple[tuple[int, int], ...]) -
     return [columns[k] if sign > 0 else negated(columns[k]) for sign, k in order]
 
 
-def calls(order: tuple[tuple[int, int], ...]) -> str:
+def describe_axes(order: tuple[tuple[int, int], ...]) -> str:
     """What is so of axes by an order of columns, as the rest of a sentence."""
     shown = ", ".join(("" if sign > 0 else "-") + "xyz"[k] for sign, k in order)
     return f"x, y, z are what the log calls {shown}"
@@ -87,7 +89,7 @@ def _conventions(facts: LogFacts, pose: PoseTable, columns: tuple[Column, ...]) 
         if texts:
             code = "rotation_convention" if (kind, order, own) != now else "angle_unit"
             slips = len(texts) + (own != columns)
-            yield slip(facts, code, " and ".join(texts), patch, slips=slips)
+            yield discrete_fault(facts, code, " and ".join(texts), patch, slips=slips)
 
 
 def _meaning(kind: str, order: str, own: tuple[Column, ...], columns: tuple[Column, ...]) -> str:
@@ -109,7 +111,7 @@ def _signs(facts: LogFacts, pose: PoseTable, columns: tuple[Column, ...]) -> Ite
     for order in orders:
         own = reordered(vector, order)
         patch: Patch = {f"pose.{pose.rotation_kind}": [*scalar[:place], *own, *scalar[place:]]}
-        text = f"the rotation's {calls(order)}"
+        text = f"the rotation's {describe_axes(order)}"
         if pose.euler is not None:
             text = f"the Euler angles are {', '.join(map(str, own))}"
-        yield slip(facts, "rotation_convention", text, patch)
+        yield discrete_fault(facts, "rotation_convention", text, patch)

@@ -7,7 +7,13 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from identify.arrays import Array
-from identify.diagnosis.fault import Fault, Sizes, rounded, schema_lines, slip
+from identify.diagnosis.fault import (
+    Fault,
+    FaultParameters,
+    discrete_fault,
+    schema_lines,
+    schema_numbers,
+)
 from identify.diagnosis.faults.pose import FASTEST, SLOWEST
 from identify.logs.facts import LogFacts
 from identify.logs.patch import Patch
@@ -66,7 +72,7 @@ def _units(facts: LogFacts) -> Iterator[Fault]:
         if all(rate < most for rate, most in zip(rates, FASTEST, strict=True)) and any(
             rate > least for rate, least in zip(rates, SLOWEST, strict=True)
         ):
-            yield slip(
+            yield discrete_fault(
                 facts,
                 "time_unit",
                 f"time runs {factor:g} times as long as read",
@@ -89,7 +95,7 @@ def _rate(facts: LogFacts) -> Fault:
             "ours"
         ),
         facts,
-        Sizes(
+        FaultParameters(
             *(("rate",), "%", 1e-2, FAULT_CLOCK_SHARE),
             believed=(-0.15, 0.15),
         ),
@@ -105,10 +111,10 @@ def _delay(facts: LogFacts) -> Fault:
         "delay",
         "delay",
         "delay",
-        lambda size: {"wrench.delay_s": rounded(before + float(size[0])), **axes},
+        lambda size: {"wrench.delay_s": schema_numbers(before + float(size[0])), **axes},
         lambda size: delay_map(float(size[0])),
         facts=facts,
-        sizes=Sizes(("delay",), "ms", 1e-3, FAULT_TIME),
+        sizes=FaultParameters(("delay",), "ms", 1e-3, FAULT_TIME),
     )
 
 
@@ -128,5 +134,5 @@ def _lag(facts: LogFacts) -> Fault:
         lambda size: lag_map(float(size[0])),
         action,
         facts,
-        Sizes(("time constant",), "ms", 1e-3, FAULT_TIME),
+        FaultParameters(("time constant",), "ms", 1e-3, FAULT_TIME),
     )

@@ -8,8 +8,8 @@ from itertools import product
 import numpy as np
 
 from identify.arrays import Array
-from identify.diagnosis.fault import Fault, Sizes, gain_of, rounded, slip
-from identify.diagnosis.faults.rotation import SIGNED_ORDERS, calls, reordered
+from identify.diagnosis.fault import Fault, FaultParameters, discrete_fault, gain_of, schema_numbers
+from identify.diagnosis.faults.rotation import SIGNED_ORDERS, describe_axes, reordered
 from identify.logs.facts import LogFacts
 from identify.logs.patch import Patch
 from identify.logs.schema_fields import negated
@@ -35,7 +35,7 @@ _LARGEST_GAIN = 1.5
 _LEAST_RATIO = np.log(3.0)
 """Logarithm of a factor between force and torque from which on readings may be raw counts."""
 
-RATIOS = tuple(np.outer((-1.0, 1.0), np.arange(1.2, 7.0, 0.4)).reshape(-1, 1))
+RATIO_STARTS = tuple(np.outer((-1.0, 1.0), np.arange(1.2, 7.0, 0.4)).reshape(-1, 1))
 """Where it is looked for from: the likelihood has many maxima."""
 
 
@@ -45,10 +45,12 @@ def sign_faults(facts: LogFacts) -> Iterator[Fault]:
         return
     wrench = facts.schema.wrench
     other = "body" if wrench.acts_on == "sensor" else "sensor"
-    yield slip(facts, "wrench_sign", "the wrench has the other sign", {"wrench.acts_on": other})
+    yield discrete_fault(
+        facts, "wrench_sign", "the wrench has the other sign", {"wrench.acts_on": other}
+    )
     for key in ("force", "torque"):
         patch = {f"wrench.{key}": [negated(column) for column in getattr(wrench, key)]}
-        yield slip(facts, f"{key}_sign", f"the {key} alone has the other sign", patch)
+        yield discrete_fault(facts, f"{key}_sign", f"the {key} alone has the other sign", patch)
 
 
 def wrench_faults(facts: LogFacts) -> Iterator[Fault]:
@@ -72,7 +74,7 @@ def _single_signs(facts: LogFacts) -> Iterator[Fault]:
         columns = list(getattr(facts.schema.wrench, key))
         columns[axis] = negated(columns[axis])
         text = f"{'xyz'[axis]} of the {key} alone has the other sign"
-        yield slip(facts, f"{key}_sign", text, {f"wrench.{key}": columns})
+        yield discrete_fault(facts, f"{key}_sign", text, {f"wrench.{key}": columns})
 
 
 def _axes(facts: LogFacts) -> Iterator[Fault]:
@@ -82,13 +84,15 @@ def _axes(facts: LogFacts) -> Iterator[Fault]:
     for order in SIGNED_ORDERS:
         own = {key: reordered(getattr(wrench, key), order) for key in ("force", "torque")}
         both = {f"wrench.{key}": columns for key, columns in own.items()}
-        yield slip(facts, "wrench_axes", f"the wrench's {calls(order)}", both)
+        yield discrete_fault(facts, "wrench_axes", f"the wrench's {describe_axes(order)}", both)
         if sum(k != axis or sign < 0 for axis, (sign, k) in enumerate(order)) > 1:
             for key, columns in own.items():
-                text = f"the {key}'s {calls(order)}"
-                yield slip(facts, "wrench_axes", text, {f"wrench.{key}": columns})
+                text = f"the {key}'s {describe_axes(order)}"
+                yield discrete_fault(facts, "wrench_axes", text, {f"wrench.{key}": columns})
     swapped = {"wrench.force": list(wrench.torque), "wrench.torque": list(wrench.force or ())}
-    yield slip(facts, "wrench_axes", "the columns of force and torque are swapped", swapped)
+    yield discrete_fault(
+        facts, "wrench_axes", "the columns of force and torque are swapped", swapped
+    )
 
 
 def _units(facts: LogFacts) -> Iterator[Fault]:
@@ -109,7 +113,7 @@ def _units(facts: LogFacts) -> Iterator[Fault]:
         said = [f"the {keys[k][:-5]} is in {units[k]}, not in {now[k]}" for k in changed]
         patch = {f"wrench.{keys[k]}": units[k] for k in changed}
         if len(changed) == 1 or units[1].startswith(units[0]):
-            yield slip(facts, keys[changed[-1]], " and ".join(said), patch)
+            yield discrete_fault(facts, keys[changed[-1]], " and ".join(said), patch)
 
 
 def _frames(facts: LogFacts) -> Iterator[Fault]:
@@ -120,7 +124,7 @@ def _frames(facts: LogFacts) -> Iterator[Fault]:
     patch: dict[str, object] = {"wrench.frame": other}
     if facts.schema is not None and facts.schema.wrench.point is not None and other == "body":
         patch["wrench.point"] = None
-    yield slip(facts, "wrench_frame", f"the wrench is in {other} axes", patch)
+    yield discrete_fault(facts, "wrench_frame", f"the wrench is in {other} axes", patch)
 
 
 def _misaligned(facts: LogFacts) -> Fault:
@@ -128,7 +132,7 @@ def _misaligned(facts: LogFacts) -> Fault:
         turn = exp_rotation(size)
         if facts.X_BS is not None:
             turn = quaternion_product(quaternion_from_rotation(facts.X_BS.rotation), turn)
-        lines = {"wrench.mount.quaternion": rounded(turn)}
+        lines = {"wrench.mount.quaternion": schema_numbers(turn)}
         mount = None if facts.schema is None else facts.schema.wrench.mount
         if mount is not None and mount.rotation_vector is not None:
             lines["wrench.mount.rotation_vector"] = None  # type: ignore[assignment]
@@ -144,7 +148,7 @@ def _misaligned(facts: LogFacts) -> Fault:
         if facts.wrench_frame == "world"
         else None,
         facts,
-        Sizes(
+        FaultParameters(
             ("about x", "about y", "about z"),
             *("deg", DEGREE, FAULT_ANGLE),
             believed=(-10.0 * DEGREE, 10.0 * DEGREE),
@@ -152,7 +156,7 @@ def _misaligned(facts: LogFacts) -> Fault:
     )
 
 
-def turn_of_axes(fault: Fault, facts: LogFacts) -> Array | None:
+def axes_rotation(fault: Fault, facts: LogFacts) -> Array | None:
     """The rotation vector by which a fault turns axes of force and torque alike; None of others."""
     if fault.code != "wrench_axes" or fault.patch is None or facts.schema is None:
         return None
@@ -162,7 +166,7 @@ def turn_of_axes(fault: Fault, facts: LogFacts) -> Array | None:
     return log_rotation(quaternion_from_rotation(G[:3, :3]))
 
 
-def turns_about(turn: Array) -> list[Array]:
+def rotation_starts(turn: Array) -> list[Array]:
     """A rotation vector, and those of turns halfway from it to others by a right angle."""
     q, half = exp_rotation(turn), 0.25 * np.pi * np.eye(3)
     near = [log_rotation(quaternion_product(exp_rotation(v), q)) for v in (*half, *-half)]
@@ -185,7 +189,7 @@ def _gain(facts: LogFacts) -> Fault:
         lambda size: torque_gain_map(float(size[0]), facts.X_BS),
         action,
         facts,
-        Sizes(
+        FaultParameters(
             *(("gain",), "%", 1e-2, FAULT_GAIN),
             farthest=400.0,
             believed=(1.0 / _LARGEST_GAIN - 1.0, _LARGEST_GAIN - 1.0),
@@ -215,7 +219,7 @@ def _counts(facts: LogFacts) -> Fault:
         lambda size: torque_gain_map(float(np.expm1(size[0])), facts.X_BS),
         lambda size: remedy,
         facts,
-        Sizes(("logarithm of the ratio",), "", 1.0, FAULT_GAIN, farthest=200.0),
+        FaultParameters(("logarithm of the ratio",), "", 1.0, FAULT_GAIN, farthest=200.0),
         counts=True,
         says=says,
         possible=lambda size: bool(abs(size[0]) > _LEAST_RATIO),

@@ -1,4 +1,4 @@
-"""`Trial`: logs of one body with a fault corrected, and the size of it that fits best.
+"""`FaultModel`: logs of one body with a fault corrected, and the size of it that fits best.
 
 The likelihood `misfit` is minimised over the size η by Gauss and Newton: at weights W and a body φ
 the residual r = z M(η) (B0 − B φ) is linear in φ, and nearly so in η, and both step together.
@@ -12,14 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from identify.arrays import Array, Phi
-from identify.diagnosis.fault import Fault, Sizes
+from identify.diagnosis.fault import Fault, FaultParameters
 from identify.diagnosis.misfit import BandRows, Misfit, inverse_information, misfit
 from identify.regressors import FEATURE_TENSOR, SCAN_LAYOUT
 from identify.signals.transform import band_middle
 from identify.spatial.columns import DDW, DW, PSI, W, without_constant
 
-STEPS, _STEP_HALVINGS = 8, 4
-SETTLED = 0.1
+MAX_GAUSS_NEWTON_STEPS, _STEP_HALVINGS = 8, 4
+CONVERGED_SIGMA = 0.1
 """Standard errors of a step after which no other is taken."""
 
 _UNOBSERVABLE = 1e-6
@@ -35,7 +35,7 @@ Candidate = Sequence[Fault]
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class FaultModel:
     """Logs of one body with a fault corrected at a size, and the body that explains them so.
 
     Attributes:
@@ -51,14 +51,14 @@ class Trial:
     misfit: Misfit
 
     @classmethod
-    def at(cls, rows: Sequence[BandRows], candidate: Candidate, size: Array) -> Trial:
+    def at(cls, rows: Sequence[BandRows], candidate: Candidate, size: Array) -> FaultModel:
         """The logs with a fault corrected at a size."""
         maps = _maps(candidate, size)
         mapped = [own.mapped(M[:, :_FIT]) for own, M in zip(rows, maps, strict=True)]
         return cls(tuple(rows), candidate, size, misfit(mapped))
 
     @property
-    def sizes(self) -> Sizes:
+    def sizes(self) -> FaultParameters:
         """Names, unit and bounds of the components of η."""
         sizes = self.candidate[0].sizes
         assert sizes is not None
@@ -142,10 +142,10 @@ def log_powers(maps: Array, frequencies: Array) -> Array:
     return 2.0 * np.linalg.slogdet(C)[1]
 
 
-def stepped(now: Trial) -> Trial | None:
+def gauss_newton(now: FaultModel) -> FaultModel | None:
     """Steps of the size until they are small or gain nothing; None without a way on."""
     origin, farthest = now.size, now.sizes.farthest * now.sizes.matters
-    for _ in range(STEPS):
+    for _ in range(MAX_GAUSS_NEWTON_STEPS):
         try:
             step, covariance, directions = now.step()
         except np.linalg.LinAlgError:
@@ -157,7 +157,7 @@ def stepped(now: Trial) -> Trial | None:
             size = now.size + step
             if np.abs(size - origin).max() > farthest:
                 return None
-            trial = Trial.at(now.rows, now.candidate, size)
+            trial = FaultModel.at(now.rows, now.candidate, size)
             if trial.cost < now.cost:
                 after = trial
                 break
@@ -165,6 +165,6 @@ def stepped(now: Trial) -> Trial | None:
         if after is None:
             break
         now = after
-        if (np.abs(step) <= SETTLED * np.sqrt(np.diag(covariance))).all():
+        if (np.abs(step) <= CONVERGED_SIGMA * np.sqrt(np.diag(covariance))).all():
             break
     return now

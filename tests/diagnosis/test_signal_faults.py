@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from identify.diagnosis import SignalWatch, Span, excitation, segments
-from identify.diagnosis.robust import unless_scattered
+from identify.diagnosis import SignalMonitor, Span, contact_spans, excitation
+from identify.diagnosis.contacts import unless_scattered
 from identify.logs import Recording
 from identify.signals import prepare
 from identify.signals.spikes import without_spikes
@@ -54,8 +54,8 @@ def spiked():
 
 
 def signal_spans(log: Recording) -> tuple[Span, ...]:
-    watch = SignalWatch()
-    watch.take(log)
+    watch = SignalMonitor()
+    watch.update(log)
     return watch.spans()
 
 
@@ -141,9 +141,9 @@ def spoiled():
 @pytest.mark.parametrize("parts", [1, 7, 61])
 def test_signal_spans_do_not_depend_on_chunk_size(parts):
     log = spoiled()
-    watch, edges = SignalWatch(), np.linspace(0, ROWS, parts + 1).astype(int).tolist()
+    watch, edges = SignalMonitor(), np.linspace(0, ROWS, parts + 1).astype(int).tolist()
     for start, stop in pairwise(edges):
-        watch.take(log, slice(start, stop))
+        watch.update(log, slice(start, stop))
     assert watch.spans() == signal_spans(log)
     assert {span.code for span in watch.spans()} == {"frozen_wrench", "saturation", "spikes"}
 
@@ -152,7 +152,7 @@ def test_signal_spans_do_not_depend_on_chunk_size(parts):
 def test_runs_go_on_where_a_log_is_cut(monkeypatch, piece):
     log = spoiled()
     whole = {span.code: span for span in signal_spans(log)}
-    monkeypatch.setattr(sys.modules[SignalWatch.__module__], "_PIECE", piece)
+    monkeypatch.setattr(sys.modules[SignalMonitor.__module__], "_PIECE_ROWS", piece)
     cut = {span.code: span for span in signal_spans(log)}
     for code in ("frozen_wrench", "saturation"):
         assert replace(cut[code], size=whole[code].size) == whole[code]
@@ -177,11 +177,11 @@ def series(log):
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_a_clean_log_has_no_contact(seed):
-    assert segments(*series(moving(seed, 40.0))) == ()
+    assert contact_spans(*series(moving(seed, 40.0))) == ()
 
 
 def test_a_contact_is_found_with_its_times():
-    (span,) = segments(*series(with_wrench(LOG, PUSH)))
+    (span,) = contact_spans(*series(with_wrench(LOG, PUSH)))
     assert span.code == "contact"
     assert (span.start, span.stop) == pytest.approx((12.0, 14.0), abs=0.6)
     assert span.size > 15.0
@@ -189,11 +189,11 @@ def test_a_contact_is_found_with_its_times():
 
 def test_globally_wrong_model_has_no_contacts():
     other = moving(8, 40.0)
-    assert segments(*series(with_signals(LOG, force=other.signals["force"]))) == ()
+    assert contact_spans(*series(with_signals(LOG, force=other.signals["force"]))) == ()
     short = replace(
         LOG, time=TIME[:300], signals={name: v[:300] for name, v in LOG.signals.items()}
     )
-    assert segments(*series(short)) == ()
+    assert contact_spans(*series(short)) == ()
 
 
 def test_excitation_is_the_root_mean_square_of_the_motion():

@@ -5,45 +5,45 @@ from __future__ import annotations
 import numpy as np
 
 from identify.arrays import Array, Flags, Indices
-from identify.diagnosis.robust import FEWEST_POSES, wrench_equations
-from identify.diagnosis.spans import Span
+from identify.diagnosis.contacts import FEWEST_POSES, wrench_equations
+from identify.diagnosis.signal_faults import Span
 from identify.logs import Recording
 from identify.logs.signal_table import SIGNALS, Signal
 from identify.regressors import LogSummary
 from identify.significance import DEAD_CHANNEL_SIGMA
 from identify.spatial import coadjoint
 
-BEYOND_DIGIT = 2.5
+NOISE_DIGITS = 2.5
 """Noise of a channel, in last digits of a log, beyond which no value repeats by chance …"""
 
-_REVERSALS = 0.6
+_MIN_REVERSAL_SHARE = 0.6
 """… where so many third differences have another sign than the next, as those of noise have."""
 
 _FEWEST_STANDING, _LONGER_STANDING, _LONGER_STANDING_OF_WRENCH = 50, 8.0, 2.0
 """Samples that a dead channel stands still for, and times as long as it ever did before: by noise
 of the others alone, and where the body says that it should have moved."""
 
-_CARRIED = 4
+_CARRIED_SAMPLES = 4
 """Samples of the part before that third differences and their changes of sign need."""
 
 
-class ChannelWatch:
+class ChannelMonitor:
     """Looks at the columns of a log as it is read, in parts of any size; keeps no rows."""
 
     def __init__(self) -> None:
-        self._columns: dict[str, _Columns] = {}
+        self._columns: dict[str, _ColumnActivity] = {}
         self._names: dict[str, tuple[str, ...]] = {}
         self._end = 0.0
 
-    def take(self, recording: Recording, rows: slice = slice(None)) -> None:
+    def update(self, recording: Recording, rows: slice = slice(None)) -> None:
         """Look at some rows of a log, those after the ones before; of still poses at none."""
         if recording.time is None or not len(recording.time[rows]):
             return
         self._end = float(recording.time[rows][-1])
         for signal in SIGNALS:
             if (values := recording.signals.get(signal.name)) is not None:
-                columns = self._columns.setdefault(signal.name, _Columns(values.shape[1]))
-                columns.take(values[rows], recording.time[rows])
+                columns = self._columns.setdefault(signal.name, _ColumnActivity(values.shape[1]))
+                columns.update(values[rows], recording.time[rows])
                 names = (_column_name(recording, signal, k) for k in range(values.shape[1]))
                 self._names.setdefault(signal.name, tuple(names))
 
@@ -73,7 +73,7 @@ class ChannelWatch:
         return tuple(found)
 
 
-class _Columns:
+class _ColumnActivity:
     """Times that each column of a signal has stood still, and whether it has noise of many digits.
 
     A sample is a row of which any column differs from the row before.
@@ -93,7 +93,7 @@ class _Columns:
         self._row, self._samples = np.zeros((0, width)), np.zeros((0, width))
         self._reversals, self._large, self._count = np.zeros(width), np.zeros(width), 0
 
-    def take(self, values: Array, time: Array) -> None:
+    def update(self, values: Array, time: Array) -> None:
         """Look at some rows, at one or more, behind those before."""
         changed = (np.diff(np.concatenate((self._row, values)), axis=0) != 0.0).any(axis=1)
         fresh = np.flatnonzero(changed) + 1 - len(self._row)
@@ -106,14 +106,16 @@ class _Columns:
             third = np.diff(steps, n=2, axis=0)
             new = third[max(len(self._samples) - 3, 0) :]
             self._reversals += np.sum(third[1:] * third[:-1] < 0.0, axis=0)
-            self._large += np.sum(np.abs(new) > BEYOND_DIGIT * self.digit, axis=0)
+            self._large += np.sum(np.abs(new) > NOISE_DIGITS * self.digit, axis=0)
             self._count += len(new)
-        self._row, self._samples, self.last = values[-1:], samples[-_CARRIED:], values[-1]
+        self._row, self._samples, self.last = values[-1:], samples[-_CARRIED_SAMPLES:], values[-1]
 
     @property
     def noisy(self) -> Flags:
         """Which of them have noise of far more than their last digit."""
-        return (self._reversals > _REVERSALS * self._count) & (self._large > 0.5 * self._count)
+        return (self._reversals > _MIN_REVERSAL_SHARE * self._count) & (
+            self._large > 0.5 * self._count
+        )
 
     def _move(self, steps: Array, time: Array) -> None:
         """Count for how long each column stands.
@@ -159,7 +161,7 @@ def _should_move(log: LogSummary, channel: int, start: float, digit: float) -> b
     x = root @ (root.T @ (A[counts].T @ y[counts]))
     standing, left = A[~counts[:, channel], channel], (y - A @ x)[:, own][counts[:, own]]
     errors = np.sqrt(1.0 + np.mean((standing @ root) ** 2, axis=0).sum()) * np.std(left)
-    digit = BEYOND_DIGIT * digit / spread[channel] if np.isfinite(digit) else 0.0
+    digit = NOISE_DIGITS * digit / spread[channel] if np.isfinite(digit) else 0.0
     return bool(np.std(standing @ x) > max(DEAD_CHANNEL_SIGMA * errors, digit))
 
 
@@ -183,7 +185,7 @@ def dead_columns(recording: Recording, rows: Array) -> tuple[Span, ...]:
     left = (y.reshape(-1) - A @ (np.linalg.pinv(A, rcond=1e-9) @ y.reshape(-1))).reshape(n, 6)
     sizes = np.sqrt(np.mean(left**2, axis=0)) * spread
     digits = [np.diff(np.unique(channel)).min(initial=np.inf) for channel in wrench.T]
-    noisy = sizes > BEYOND_DIGIT * np.array(digits)
+    noisy = sizes > NOISE_DIGITS * np.array(digits)
     found = []
     for number, signal in enumerate(signal for signal in SIGNALS if signal.table == "wrench"):
         own = slice(3 * number, 3 * number + 3)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from identify.diagnosis import agreement, changed
+from identify.diagnosis import body_changes, detect_body_changes
 from tests.close import assert_close
 from tests.diagnosis.logs import PHI, fitted, moving, time_of, with_signals
 
@@ -18,14 +18,14 @@ def switched(heavier: float):
 
 
 def test_equal_bodies_agree_between_and_within_logs():
-    assert changed(fitted(moving(1, 20.0), moving(2, 20.0), moving(3, 20.0))) == ()
-    assert changed(fitted(moving(4, 60.0))) == ()
+    assert detect_body_changes(fitted(moving(1, 20.0), moving(2, 20.0), moving(3, 20.0))) == ()
+    assert detect_body_changes(fitted(moving(4, 60.0))) == ()
 
 
 def test_the_log_of_another_body_is_named_with_both_bodies():
     heavier = 1.02 * PHI
     logs = moving(1, 20.0), moving(2, 20.0, phi=heavier), moving(3, 20.0)
-    (change,) = changed(fitted(*logs))
+    (change,) = detect_body_changes(fitted(*logs))
     assert (change.code, change.log, change.block) == ("bodies_differ", 1, 0)
     assert change.p_value < 1e-6
     assert (np.abs(change.first - PHI) < 5.0 * change.first_errors).all()
@@ -34,7 +34,7 @@ def test_the_log_of_another_body_is_named_with_both_bodies():
 
 
 def test_the_time_at_which_a_body_changes_is_named():
-    (change,) = changed(fitted(switched(1.05)))
+    (change,) = detect_body_changes(fitted(switched(1.05)))
     assert (change.code, change.log, change.block) == ("body_changed", 0, 3)
     assert change.between[0] < 0.5 < change.between[1]
     assert change.between == pytest.approx((1 / 3, 2 / 3), abs=0.01)
@@ -45,10 +45,10 @@ def test_the_time_at_which_a_body_changes_is_named():
 def test_log_with_changing_body_is_named(monkeypatch):
     """One is too short for its body to change in it; how many go in step does not matter."""
     fit = fitted(moving(1, 60.0), moving(2, 20.0), switched(1.05), moving(4, 60.0))
-    (change,) = changed(fit)
+    (change,) = detect_body_changes(fit)
     assert (change.code, change.log, change.block) == ("body_changed", 2, 3)
-    monkeypatch.setattr(agreement, "_LOGS_AT_ONCE", 1)
-    (alone,) = changed(fit)
+    monkeypatch.setattr(body_changes, "_LOGS_AT_ONCE", 1)
+    (alone,) = detect_body_changes(fit)
     assert (alone.log, alone.block, alone.between) == (change.log, change.block, change.between)
     assert_close(alone.second, change.second, 1e-9)
 
@@ -61,7 +61,9 @@ def test_scalar_comparison_is_welch_test():
     first, second = rng.normal(0.0, 1.0, 9), rng.normal(1.5, 4.0, 14)
     away = np.array([first.mean() - second.mean()])
     covariances = [np.array([[np.var(x, ddof=1) / len(x)]]) for x in (first, second)]
-    found = np.exp(agreement._log_p(away, covariances, [len(first) - 1.0, len(second) - 1.0]))
+    found = np.exp(
+        body_changes._log_p_value(away, covariances, [len(first) - 1.0, len(second) - 1.0])
+    )
     assert_close(found, ttest_ind(first, second, equal_var=False).pvalue, 1e-9)
 
 
@@ -74,8 +76,10 @@ def test_equal_spreads_are_compared_as_by_hotelling():
     covariance = root @ root.T
     distance = float(away @ np.linalg.solve(2.0 * covariance, away))
     expected = f.sf(distance * (40 - 2) / (40 * 3), 3, 40 - 2)
-    assert_close(np.exp(agreement._log_p(away, [covariance] * 2, [20.0] * 2)), expected, 1e-9)
-    assert agreement._log_p(0.0 * away, [covariance] * 2, [20.0] * 2) == 0.0
+    assert_close(
+        np.exp(body_changes._log_p_value(away, [covariance] * 2, [20.0] * 2)), expected, 1e-9
+    )
+    assert body_changes._log_p_value(0.0 * away, [covariance] * 2, [20.0] * 2) == 0.0
 
 
 def test_a_probability_below_all_numbers_still_orders():
@@ -83,7 +87,7 @@ def test_a_probability_below_all_numbers_still_orders():
     from scipy.stats import f
 
     found = [
-        agreement._log_p(np.array([away, 0.0]), [np.eye(2)] * 2, [300.0] * 2)
+        body_changes._log_p_value(np.array([away, 0.0]), [np.eye(2)] * 2, [300.0] * 2)
         for away in (60.0, 90.0, 1000.0)
     ]
     assert found[0] == pytest.approx(f.logsf(60.0**2 / 2 * 599 / (600 * 2), 2, 599), rel=1e-9)
@@ -95,13 +99,13 @@ def test_separate_fits_of_many_logs_are_limited_to_differing_ones(monkeypatch):
     """Fitted apart the few that are farthest, or all of them: the same is found."""
     bodies = {3: 1.003 * PHI, 13: 1.006 * PHI}
     fit = fitted(*(moving(k, 10.0, phi=bodies.get(k, PHI)) for k in range(16)))
-    found = changed(fit)
+    found = detect_body_changes(fit)
     assert {(change.code, change.log) for change in found} == {
         ("bodies_differ", 3),
         ("bodies_differ", 13),
     }
-    monkeypatch.setattr(agreement, "_FITTED_APART", 16)
-    for one, other in zip(found, changed(fit), strict=True):
+    monkeypatch.setattr(body_changes, "_MAX_LOGS_FITTED_APART", 16)
+    for one, other in zip(found, detect_body_changes(fit), strict=True):
         assert (one.code, one.log) == (other.code, other.log)
         assert_close(one.second, other.second, 1e-12)
         assert one.p_value == pytest.approx(other.p_value, rel=1e-9)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from identify.arrays import Array, Flags, Indices
-from identify.diagnosis.spans import Span, runs
+from identify.diagnosis.signal_faults import Span, runs
 from identify.logs.effects import EFFECT_KEYS
 from identify.regressors import FEATURE_TENSOR
 from identify.significance import CONTACT_ALARM_P
@@ -19,13 +19,13 @@ STRETCH_SECONDS = 0.5
 _ROWS_A_STRETCH = 5
 """… or of so many rows of the series, if that is longer."""
 
-_KEPT = 0.5
+_LTS_SHARE = 0.5
 """Share of the stretches that the body is fitted to while the others may be anything …"""
 
 _TRIMMING_STARTS = 3
 """… starting from all of them, and from each of so many parts of the log, …"""
 
-_USUAL = 0.25
+_REFERENCE_QUANTILE = 0.25
 """… and the quantile of their energies that is the usual one where contacts may be more than half:
 else it is the median, as what drifts makes the best stretches too good."""
 
@@ -67,7 +67,7 @@ _POSE_STARTS, _POSES_TO_START = 30, 6
 """How often, besides from all, the fit to still poses starts from a few, and from how many."""
 
 
-def segments(
+def contact_spans(
     time: Array,
     rows: Array,
     segment_ids: Indices,
@@ -97,11 +97,13 @@ def segments(
     if count < _FEWEST_STRETCHES:
         return ()
     energy = _energies(rows, stretch, count)
-    usual = max(float(np.quantile(energy, _USUAL if unexplained else 0.5)), _LEAST_USUAL)
+    usual = max(
+        float(np.quantile(energy, _REFERENCE_QUANTILE if unexplained else 0.5)), _LEAST_USUAL
+    )
     if unexplained:
         above = energy > _LEAST_OF_UNEXPLAINED * usual
     else:
-        above = energy > usual * max(_LEAST_ENERGY, _limit(energy / usual, count))
+        above = energy > usual * max(_LEAST_ENERGY, _energy_limit(energy / usual, count))
     if above.mean() > (_MOST_OF_UNEXPLAINED if unexplained else _MOST_SHARE):
         return ()
     spans = []
@@ -218,7 +220,7 @@ def _energies(
     stretch: Indices,
     count: int,
     starts: Sequence[Flags] | None = None,
-    share: float = _KEPT,
+    share: float = _LTS_SHARE,
 ) -> Array:
     """Mean square of each stretch's residual, in that of the best ones, shape (count,).
 
@@ -246,11 +248,11 @@ def _energies(
             np.ones(count, dtype=np.bool_),
             *(third == part for part in range(_TRIMMING_STARTS)),
         ]
-    trimmed = [_trimmed(moments, lengths, spread, start, share) for start in starts]
+    trimmed = [_least_trimmed_squares(moments, lengths, spread, start, share) for start in starts]
     return min(trimmed, key=lambda found: found[0])[1]
 
 
-def _trimmed(
+def _least_trimmed_squares(
     moments: Array, lengths: Indices, spread: Array, kept: Flags, share: float
 ) -> tuple[float, Array]:
     """Least trimmed squares from some of the stretches on.
@@ -284,7 +286,7 @@ def _trimmed(
     return float(np.log(size).sum()), energy
 
 
-def _limit(ratios: Array, count: int) -> float:
+def _energy_limit(ratios: Array, count: int) -> float:
     """Energy over the median that χ² of the spread they show does not reach."""
     from scipy.special import chdtri
 

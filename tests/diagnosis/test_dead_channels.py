@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from identify.diagnosis.channels import ChannelWatch
+from identify.diagnosis.dead_channels import ChannelMonitor
 from identify.logs import LogFile, log_file, open_log, read_log
 from identify.logs.writing import write_log
 from identify.pipeline import check_logs
@@ -75,13 +75,13 @@ def test_in_coarse_steps_a_channel_that_has_nothing_to_read_is_not_dead():
 def test_dead_channels_do_not_depend_on_chunk_size():
     log = stuck(moving(3), "torque", 1, 1700)
     summary = scan(log, wide=True)
-    whole = ChannelWatch()
-    whole.take(log)
+    whole = ChannelMonitor()
+    whole.update(log)
     (expected,) = whole.dead(summary)
     for size in (700, 256, 61):
-        watch = ChannelWatch()
+        watch = ChannelMonitor()
         for start, stop in pairwise([*range(0, len(log), size), len(log)]):
-            watch.take(log, slice(start, stop))
+            watch.update(log, slice(start, stop))
         assert watch.dead(summary) == (expected,)
 
 
@@ -128,6 +128,6 @@ def test_a_channel_that_rests_at_the_end_of_its_range_is_saturated_and_not_dead(
     log = with_signals(log, **rest)
     spans = scan_log(log, Reading(), wide=True).spans
     assert {(span.code, span.channel) for span in spans if span.channel} == {("saturation", "fz")}
-    watch = ChannelWatch()
-    watch.take(log)
+    watch = ChannelMonitor()
+    watch.update(log)
     assert [span.channel for span in watch.dead(scan(log, wide=True))] == ["fz"]

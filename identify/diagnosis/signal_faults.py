@@ -36,7 +36,7 @@ SPIKE_SHARE = 1e-3
 
 _FEWEST_SPIKES = 5
 
-_PIECE = 32_768
+_PIECE_ROWS = 32_768
 """Rows that are looked at together: what is found does not depend on how a log was read."""
 
 _LONGEST_COUNTED = 4096
@@ -73,7 +73,7 @@ class Span:
     jump: tuple[float, ...] = ()
 
 
-class SignalWatch:
+class SignalMonitor:
     """Looks at the raw signals of a log as it is read, in parts of any size; keeps no rows."""
 
     def __init__(self) -> None:
@@ -81,8 +81,10 @@ class SignalWatch:
         self._waiting = self._rows = self._pose_size = 0
         self._step = self._begin = self._end = 0.0
         self._last: tuple[Array, Array, Array] | None = None
-        self._wrench, self._pose = _Holds(), _Holds()
-        self._ends = [_End(channel, sign) for channel in range(6) for sign in (1.0, -1.0)]
+        self._wrench, self._pose = _RepeatRuns(), _RepeatRuns()
+        self._ends = [
+            _SaturationDetector(channel, sign) for channel in range(6) for sign in (1.0, -1.0)
+        ]
         self._changes = [_Changes() for _ in range(6)]
         self._fresh: Array | None = None
         self._fresh_time = np.zeros(0)
@@ -91,7 +93,7 @@ class SignalWatch:
         self._last_samples, self._last_times = np.zeros((6, 0)), np.zeros(0)
         self._last_poses = np.zeros((0, 0))
 
-    def take(self, recording: Recording, rows: slice = slice(None)) -> None:
+    def update(self, recording: Recording, rows: slice = slice(None)) -> None:
         """Look at some rows of a log, those after the ones before; of still poses at none."""
         if recording.time is None:
             return
@@ -99,11 +101,11 @@ class SignalWatch:
         pose = [signals[name][rows] for name in ("position", "quaternion") if name in signals]
         wrench = np.hstack((signals["force"][rows], signals["torque"][rows]))
         if recording.frames["wrench"] == "world" and "quaternion" in signals:
-            wrench = np.hstack((wrench, _sensed(wrench, signals["quaternion"][rows])))
+            wrench = np.hstack((wrench, _in_sensor_axes(wrench, signals["quaternion"][rows])))
         self._pending.append((time, wrench, np.hstack(pose) if pose else np.zeros((len(time), 0))))
         self._waiting += len(time)
-        if self._waiting >= _PIECE:
-            self._look(_PIECE)
+        if self._waiting >= _PIECE_ROWS:
+            self._look(_PIECE_ROWS)
 
     def spans(self) -> tuple[Span, ...]:
         """What was seen, in order of time. Nothing more can be taken after."""
@@ -152,9 +154,9 @@ class SignalWatch:
         time, wrench, pose = (np.concatenate(each) for each in zip(*self._pending, strict=True))
         start = 0
         while len(time) - start >= least:
-            piece = slice(start, start + _PIECE)
+            piece = slice(start, start + _PIECE_ROWS)
             self._look_at(time[piece], wrench[piece], pose[piece])
-            start += _PIECE
+            start += _PIECE_ROWS
         self._pending = [(time[start:], wrench[start:], pose[start:])]
         self._waiting = max(len(time) - start, 0)
 
@@ -173,16 +175,16 @@ class SignalWatch:
         # As logged or as sensed: either may have stood still.
         fresh = changed[:6].any(axis=0) & changed[-6:].any(axis=0)
         if len(columns) > 6:
-            fresh &= ~_stands(columns, np.concatenate((before[2], pose))[:, -4:])
+            fresh &= ~_constant_in_sensor_axes(columns, np.concatenate((before[2], pose))[:, -4:])
         both, columns, changed = columns, columns[-6:], changed[-6:]
-        self._wrench.take(~fresh, first, stamps)
+        self._wrench.update(~fresh, first, stamps)
         if self._pose_size:
             poses = np.concatenate((before[2], pose))
-            self._pose.take(~(poses[1:] != poses[:-1]).any(axis=1), first, stamps)
+            self._pose.update(~(poses[1:] != poses[:-1]).any(axis=1), first, stamps)
         for changes, flags in zip(self._changes, changed, strict=True):
-            changes.take(flags)
+            changes.update(flags)
         for end in self._ends:
-            end.take(columns[end.channel, own:], self._rows, time)
+            end.update(columns[end.channel, own:], self._rows, time)
         # In both: what turns a wrench brings noise of its own in, and hides where it is cut off.
         seen = np.concatenate((np.ones(1 - own, dtype=np.bool_), fresh))
         self._find_spikes(both, seen, time)
@@ -225,13 +227,13 @@ class SignalWatch:
         self._last_poses = pose[-kept:]
 
 
-def _sensed(wrench: Array, quaternion: Array) -> Array:
+def _in_sensor_axes(wrench: Array, quaternion: Array) -> Array:
     """A wrench logged in world axes as a sensor on the body had it, but for rounding, (n, 6)."""
     R = rotation_from_quaternion(quaternion)
     return np.round(np.hstack([rotate_back(R, part) for part in np.split(wrench, 2, axis=1)]), 9)
 
 
-def _stands(columns: Array, quaternion: Array) -> Flags:
+def _constant_in_sensor_axes(columns: Array, quaternion: Array) -> Flags:
     """Rows whose wrench stands as sensed, to the log's decimals, and turns as logged.
 
     Args:
@@ -264,7 +266,7 @@ class _Runs:
     open: Array | None = None
     kept: Array = field(default_factory=lambda: np.zeros((0, 4)))
 
-    def take(self, flags: Flags, first: int, begins: Array, ends: Array) -> Array:
+    def update(self, flags: Flags, first: int, begins: Array, ends: Array) -> Array:
         """The runs that end in a piece; one that goes on at its end stays open.
 
         Args:
@@ -304,17 +306,17 @@ class _Runs:
             self.kept = self.kept[np.sort(longest)]
 
 
-class _Holds:
+class _RepeatRuns:
     """Runs of rows that are the same as the row before."""
 
     def __init__(self) -> None:
         self._runs = _Runs()
         self._lengths = np.zeros(_LONGEST_COUNTED + 1, dtype=np.int64)
 
-    def take(self, same: Flags, first: int, stamps: Array) -> None:
+    def update(self, same: Flags, first: int, stamps: Array) -> None:
         """Flags of the rows from `first`; stamps begin one row earlier."""
         if same.any() or self._runs.open is not None:
-            self._keep(self._runs.take(same, first, stamps[:-1], stamps[1:]))
+            self._keep(self._runs.update(same, first, stamps[:-1], stamps[1:]))
 
     def _keep(self, found: Array) -> None:
         rows = (found[:, 1] - found[:, 0]).astype(np.intp)
@@ -377,7 +379,7 @@ class _Changes:
         found = np.flatnonzero(others[:below] > 0).max(initial=0)
         return int(found) if found >= SATURATED_ROWS else 0  # shorter ones are of the ends, too
 
-    def take(self, changed: Flags) -> None:
+    def update(self, changed: Flags) -> None:
         """Flags of rows that differ from the row before."""
         at = np.flatnonzero(changed)
         if not len(at):
@@ -398,7 +400,7 @@ def _quantile(counts: Indices, share: float) -> int:
     return int(np.searchsorted(np.cumsum(counts), share * counts.sum()))
 
 
-class _End:
+class _SaturationDetector:
     """Runs of a channel at its largest or smallest value, as an end of range makes them."""
 
     def __init__(self, channel: int, sign: float) -> None:
@@ -406,14 +408,14 @@ class _End:
         self._extreme = -np.inf
         self._runs = _Runs()
 
-    def take(self, values: Array, first: int, time: Array) -> None:
+    def update(self, values: Array, first: int, time: Array) -> None:
         """Values of the rows from `first`."""
         values = self._sign * values
         largest = float(values.max())
         if largest > self._extreme:
             self._extreme, self._runs = largest, _Runs()
         if largest == self._extreme:
-            self._keep(self._runs.take(values == largest, first, time, time))
+            self._keep(self._runs.update(values == largest, first, time, time))
         else:
             self._keep(self._runs.close())
 

@@ -1,8 +1,8 @@
-"""Whether all logs, and all parts of a log, are of one body.
+"""Detection of logs, and of parts of a log, that belong to different bodies.
 
-Parts are fitted each by itself, with weights of its own: pooled, a change would be hidden in the
-scatter it makes. A log is halved first: a change anywhere in it tells its halves apart, and only
-where they may differ are other times looked at.
+Each part is fitted separately with its own weights: in a pooled fit, a change would be hidden in
+the scatter that it causes. A log is halved first: a change anywhere makes its halves differ, and
+other change points are tested only if they may differ.
 """
 
 from __future__ import annotations
@@ -26,37 +26,37 @@ from identify.relevance import BODY_CHANGE_SHARE
 from identify.signals.prepared import ImuCalibration
 from identify.significance import BODY_CHANGE_DOUBT_P, BODY_CHANGE_P, PARTS_DIFFER_P
 
-_MOST_PLACES = 8
-"""Times in a log that are fitted: a change between two of them shows at both."""
+_MAX_CHANGE_POINTS = 8
+"""Largest number of change points tested in a log; a change between two shows at both."""
 
-_LEAST_SHARE = 0.2
-"""Share of a log's blocks on either side of those times, at least."""
+_MIN_PART_SHARE = 0.2
+"""Smallest share of a log's blocks on either side of a change point."""
 
-_FEWEST_BLOCKS = 2
-"""Blocks in each part."""
+_MIN_PART_BLOCKS = 2
+"""Fewest blocks on either side of a change point."""
 
 _LOGS_AT_ONCE = 8
-"""Logs whose parts are fitted in step: their statistics are held some three times over."""
+"""Number of logs whose parts are fitted together; about three copies of their statistics exist."""
 
-_FITTED_APART = 12
-"""Logs that are fitted apart from all others at the most, those that look farthest away."""
+_MAX_LOGS_FITTED_APART = 12
+"""Largest number of logs fitted separately: those most distant from all others."""
 
-_NOTHING = 1e-9
-"""Share of the information below which a direction is not compared there."""
+_NEGLIGIBLE_INFORMATION = 1e-9
+"""Share of the largest information below which a direction is not compared."""
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """Two parts of the data that are of different bodies.
+class BodyChange:
+    """Two parts of the data that belong to different bodies.
 
     Attributes:
-        code: "bodies_differ" where a log stands apart, "body_changed" where it is a time in a log.
-        log: which log.
+        code: "bodies_differ" for a whole log, "body_changed" for a time in a log.
+        log: index of the log.
         block: first block of the second part; zero for a whole log.
-        at: share of the log's rows before it; the likeliest of those that were tried.
-        between: as far as it is known: the shares that were tried next to it, or the log's ends,
-            zero and one.
-        p_value: that both are one body, every place looked at counted.
+        at: share of the log's rows before the change; the most likely of those tested.
+        between: bounds of this share: the neighbouring shares tested, or the log's ends, zero and
+            one.
+        p_value: of the hypothesis of one body, corrected for the number of tests.
         first, second: parameters of the log's parts before and from the block, or of the other
             logs and of this one, shape (10,).
         first_errors, second_errors: standard errors, shape (10,).
@@ -75,39 +75,39 @@ class Change:
 
     @property
     def sure(self) -> bool:
-        """Whether it is there; else it may be chance."""
+        """Whether the change is significant; otherwise it may be chance."""
         return self.p_value < BODY_CHANGE_P
 
 
-def changed(
+def detect_body_changes(
     fit: LeastSquaresFit, terms: Sequence[Term] = (), imus: Sequence[ImuCalibration] = ()
-) -> tuple[Change, ...]:
-    """Logs that are of another body than the others, or times when the body changes in a log.
+) -> tuple[BodyChange, ...]:
+    """Test all logs, and all parts of each log, for a change of the body.
 
     Args:
-        fit: of one body; of others there is nothing to compare, and nothing is found.
+        fit: of one body; fits of several bodies are not tested.
         terms: whose equalities hold for each part.
-        imus: calibration of each log: what was found of the accelerometer has an error, which
-            tells the bodies of two logs apart, but not the parts of one.
+        imus: calibration of each log: the error of an estimated accelerometer position makes two
+            logs differ, but not the parts of one.
 
     Returns:
-        The likeliest first, those that are not sure among them; a log whose body surely changes is
-        not compared with the others.
+        The changes by p-value, insignificant ones included; a log with a significant change is not
+        compared with the others.
     """
     if len(fit.data.space) != 10 or len(fit.data.system.data) != 1:
         return ()
     statistics, equations = fit.data.system.data[0]
-    parts = _Parts(statistics.fit_columns_only(), equations, tuple(terms), fit.x, tuple(imus))
+    parts = _FitParts(statistics.fit_columns_only(), equations, tuple(terms), fit.x, tuple(imus))
     logs = range(len(statistics.logs))
-    within = _within(parts, logs)
+    within = _find_change_points(parts, logs)
     mixed = {change.log for change in within if change.sure}
-    apart = _apart(parts, [log for log in logs if log not in mixed])
+    apart = _find_outlying_logs(parts, [log for log in logs if log not in mixed])
     return tuple(sorted((*within, *apart), key=lambda change: change.p_value))
 
 
 @dataclass(frozen=True, slots=True)
-class _Parts:
-    """The data of a fit, to be fitted in parts."""
+class _FitParts:
+    """Data of a fit, to be fitted in parts."""
 
     statistics: Statistics
     equations: Equations
@@ -116,7 +116,7 @@ class _Parts:
     imus: tuple[ImuCalibration, ...]
 
     def fit(self, cells: Flags) -> LeastSquaresFit | None:
-        """Least squares of some cells; None where they do not tell the body."""
+        """Fit some cells by least squares; None if they do not identify the body."""
         part = self.statistics.subset(cells)
         logs = np.unique(part.log)
         if not len(logs):
@@ -139,68 +139,72 @@ class _Parts:
             return self.equations
         return replace(self.equations, bodies=tuple(bodies[log] for log in logs.tolist()))  # type: ignore[type-var]
 
-    def farthest(self, logs: Sequence[int]) -> list[int]:
-        """Those of some logs that may be the farthest from all others together.
+    def most_distant_logs(self, logs: Sequence[int]) -> list[int]:
+        """Return the logs most distant from all others, by their scores at the others' estimate.
 
-        Of many logs only so many are fitted apart. Which, says the score of each log at the
-        estimate of the others, all with the weights of the fit of all.
+        Only these are fitted separately; the scores use the weights of the common fit.
         """
         fit = None
-        if len(logs) > _FITTED_APART:
+        if len(logs) > _MAX_LOGS_FITTED_APART:
             fit = self.fit(np.isin(self.statistics.log, logs))
         if fit is None:
             return list(logs)
         into = np.zeros((11, fit.identifiability.identifiable.shape[1] + 1))
         into[:-1, :-1] = fit.scaling.to_x @ fit.identifiability.identifiable
         into[:-1, -1], into[-1, -1] = -fit.x, 1.0
-        of_logs = into.T @ _moments_of_logs(fit) @ into
+        of_logs = into.T @ _log_moments(fit) @ into
         H, s = of_logs[:, :-1, :-1], of_logs[:, :-1, -1:]
-        others = np.linalg.pinv(H.sum(axis=0) - H, _NOTHING, hermitian=True)
-        away = s - H @ (others @ (s.sum(axis=0) - s))
-        spread = np.linalg.pinv(H + H @ others @ H, _NOTHING, hermitian=True)
-        distance = (away.swapaxes(-1, -2) @ spread @ away)[:, 0, 0]
-        return [logs[k] for k in np.argsort(-distance, kind="stable")[:_FITTED_APART].tolist()]
+        others = np.linalg.pinv(H.sum(axis=0) - H, _NEGLIGIBLE_INFORMATION, hermitian=True)
+        difference = s - H @ (others @ (s.sum(axis=0) - s))
+        spread = np.linalg.pinv(H + H @ others @ H, _NEGLIGIBLE_INFORMATION, hermitian=True)
+        distance = (difference.swapaxes(-1, -2) @ spread @ difference)[:, 0, 0]
+        return [
+            logs[k] for k in np.argsort(-distance, kind="stable")[:_MAX_LOGS_FITTED_APART].tolist()
+        ]
 
-    def compared(
+    def compare_pairs(
         self, pairs: Sequence[tuple[Flags, Flags]], *, logs: bool = False
-    ) -> list[_Pair | None]:
-        """Both parts of each pair fitted, and the test that they are one body.
+    ) -> list[_PairTest | None]:
+        """Fit both parts of each pair and test that they are of one body.
 
         Args:
             pairs: cells of the two parts.
             logs: whether the parts are whole logs.
         """
-        tested = list[_Pair | None]()
+        tested = list[_PairTest | None]()
         for pair in pairs:
-            one, other = map(self.fit, pair)
-            tested.append(self._tested(pair, (one, other), logs=logs) if one and other else None)
+            first, second = map(self.fit, pair)
+            if first is None or second is None:
+                tested.append(None)
+            else:
+                tested.append(self._test_pair(pair, (first, second), logs=logs))
         return tested
 
-    def _tested(
+    def _test_pair(
         self,
         cells: tuple[Flags, Flags],
         fits: tuple[LeastSquaresFit, LeastSquaresFit],
         *,
         logs: bool,
-    ) -> _Pair:
+    ) -> _PairTest:
         covariances = [covariance_of(fit) for fit in fits]
         if logs and self.imus:
-            places = map(self._of_places, cells, fits)
-            covariances = [one + of for one, of in zip(covariances, places, strict=True)]
-        return _Pair.of(*fits, covariances)
+            places = map(self._position_covariance, cells, fits)
+            covariances = [C + D for C, D in zip(covariances, places, strict=True)]
+        return _PairTest.of(*fits, covariances)
 
-    def _of_places(self, cells: Flags, fit: LeastSquaresFit) -> Array:
-        """What errors of what was found of accelerometers make of the body of some cells."""
+    def _position_covariance(self, cells: Flags, fit: LeastSquaresFit) -> Array:
+        """Return the covariance of the body due to errors of the accelerometers' calibration."""
         logs = np.unique(self.statistics.log[cells]).tolist()
-        found = PlaceErrors.of([self.imus[log] for log in logs])
-        if not found.maps:
+        place_errors = PlaceErrors.of([self.imus[log] for log in logs])
+        if not place_errors.maps:
             return np.zeros((10, 10))
-        of_x, _ = found.effects(posterior_of(fit, NoPrior()))
+        of_x, _ = place_errors.effects(posterior_of(fit, NoPrior()))
         return of_x.T @ of_x
 
 
 @dataclass(frozen=True, slots=True)
-class _Pair:
+class _PairTest:
     log_p: float
     x: tuple[Phi, Phi]
     errors: tuple[Phi, Phi]
@@ -208,17 +212,17 @@ class _Pair:
     @classmethod
     def of(
         cls, first: LeastSquaresFit, second: LeastSquaresFit, covariances: Sequence[Array]
-    ) -> _Pair:
-        """Wald's test of φ₁ = φ₂, of all ten and of mass and first moments alone.
+    ) -> _PairTest:
+        """Test φ₁ = φ₂ by Wald's test, for all ten parameters and for mass and first moments.
 
-        The latter are what a payload changes most, and a short log shows little else.
+        A payload changes the latter most, and a short log identifies little else.
         """
-        away = first.x - second.x
+        difference = first.x - second.x
         degrees = (degrees_of_freedom(fit, less_leverage=False) for fit in (first, second))
         free = [float(each[:4].min()) for each in degrees]
         ways = [
-            _log_p(away[:d], [covariance[:d, :d] for covariance in covariances], free)
-            for d in (len(away), 4)
+            _log_p_value(difference[:d], [covariance[:d, :d] for covariance in covariances], free)
+            for d in (len(difference), 4)
         ]
         errors = tuple(np.sqrt(np.diag(covariance)) for covariance in covariances)
         log_p = min(0.0, float(np.log(len(ways))) + min(ways))
@@ -226,7 +230,7 @@ class _Pair:
 
     @property
     def p_value(self) -> float:
-        """That both are one body."""
+        """Probability of at least this difference if both parts are of one body."""
         return float(np.exp(self.log_p))
 
     def change(
@@ -237,32 +241,33 @@ class _Pair:
         block: int = 0,
         at: float = 0.0,
         between: tuple[float, float] = (0.0, 1.0),
-    ) -> Change | None:
-        """The finding, if it is one."""
+    ) -> BodyChange | None:
+        """Return the change if it is significant or doubtful, else None."""
         p_value = min(1.0, self.p_value * places)
-        if p_value >= BODY_CHANGE_DOUBT_P or self._alike():
+        if p_value >= BODY_CHANGE_DOUBT_P or self._negligible():
             return None
-        return Change(code, log, block, at, between, p_value, *self.x, *self.errors)
+        return BodyChange(code, log, block, at, between, p_value, *self.x, *self.errors)
 
-    def _alike(self) -> bool:
-        """Whether the difference is too little to matter."""
+    def _negligible(self) -> bool:
+        """Return whether the difference is too small to be relevant."""
         first, second = self.x
-        away, mass = first - second, abs(float(first[0]))
+        difference, mass = first - second, abs(float(first[0]))
         inertia = float(np.linalg.norm(first[4:]))
         shares = (
-            float(abs(away[0])) / mass,
-            float(np.linalg.norm(away[1:4])) / np.sqrt(mass * inertia),
-            float(np.linalg.norm(away[4:])) / inertia,
+            float(abs(difference[0])) / mass,
+            float(np.linalg.norm(difference[1:4])) / np.sqrt(mass * inertia),
+            float(np.linalg.norm(difference[4:])) / inertia,
         )
         return max(shares) < BODY_CHANGE_SHARE
 
 
-def _log_p(away: Array, covariances: Sequence[Array], degrees: Sequence[float]) -> float:
-    """Logarithm of p that a difference of two means is zero, along what is identified.
+def _log_p_value(
+    difference: Array, covariances: Sequence[Array], degrees: Sequence[float]
+) -> float:
+    """Return log p of a zero difference of two means, in the identified directions.
 
-    By Hotelling's T² with the degrees of freedom of Yao (1965), where the two differ in covariance.
-    Where p is less than any number, it is the first term of its series, which still tells times
-    apart.
+    By Hotelling's T² with the degrees of freedom of Yao (1965) for different covariances. If p
+    underflows, it is the first term of its series, so that p-values can still be compared.
     """
     from scipy.special import betaln, fdtrc
 
@@ -271,7 +276,7 @@ def _log_p(away: Array, covariances: Sequence[Array], degrees: Sequence[float]) 
     scale = np.where(scale > 0.0, scale, 1.0)
     values, vectors = np.linalg.eigh(both / np.outer(scale, scale))
     used = values > 1e-9 * values[-1]
-    along = vectors[:, used].T @ (away / scale)
+    along = vectors[:, used].T @ (difference / scale)
     distance, rank = float(np.sum(along**2 / values[used])), int(used.sum())
     if distance == 0.0:
         return 0.0
@@ -286,10 +291,10 @@ def _log_p(away: Array, covariances: Sequence[Array], degrees: Sequence[float]) 
     return float(a * np.log(z) + b * np.log1p(-z) - np.log(a) - betaln(a, b))
 
 
-def _moments_of_logs(fit: LeastSquaresFit) -> Array:
-    """Moments of the whitened rows [A | b] of each log of one statistics, noise taken off.
+def _log_moments(fit: LeastSquaresFit) -> Array:
+    """Return the second moments of the whitened rows [A | b] of each log, less those of noise.
 
-    Rows that an offset acts on are left out.
+    Rows that an offset affects are left out.
 
     Returns:
         Shape (logs, p + 1, p + 1).
@@ -313,97 +318,98 @@ def _moments_of_logs(fit: LeastSquaresFit) -> Array:
     return moments
 
 
-def _within(parts: _Parts, logs: Sequence[int]) -> list[Change]:
-    """The likeliest time in each log from which on the body is another."""
-    found: list[Change] = []
+def _find_change_points(parts: _FitParts, logs: Sequence[int]) -> list[BodyChange]:
+    """Find the most likely change point of the body in each log."""
+    changes: list[BodyChange] = []
     for start in range(0, len(logs), _LOGS_AT_ONCE):
-        several = [_Places.of(parts, log) for log in logs[start : start + _LOGS_AT_ONCE]]
+        several = [_ChangePoints.of(parts, log) for log in logs[start : start + _LOGS_AT_ONCE]]
         cells = [pair for places in several for pair in places.pairs(places.first)]
-        tested = iter(parts.compared(cells))
+        tested = iter(parts.compare_pairs(cells))
         for places in several:
             pairs = [(pair, block) for block in places.first if (pair := next(tested)) is not None]
             if all(pair.p_value > PARTS_DIFFER_P for pair, _ in pairs):
                 continue
-            others = parts.compared(places.pairs(places.others))
+            others = parts.compare_pairs(places.pairs(places.others))
             pairs += [(pair, k) for pair, k in zip(others, places.others, strict=True) if pair]
             pair, block = min(pairs, key=lambda tried: tried[0].log_p)
             at = places.share(block)
-            between = neighbours(at, [places.share(other) for _, other in pairs])
+            between = neighbouring_shares(at, [places.share(other) for _, other in pairs])
             change = pair.change("body_changed", places.log, len(pairs), block, at, between)
-            found += [change] if change else []
-    return found
+            changes += [change] if change else []
+    return changes
 
 
 @dataclass(frozen=True, slots=True)
-class _Places:
-    """Where in a log the body may change, as first blocks of the part after it.
+class _ChangePoints:
+    """Candidate change points in a log, as first blocks of the part after each.
 
     Attributes:
-        parts: of the fit.
-        log: which log.
-        mine: its cells.
-        first: the middle and the outermost.
-        others: the rest of them.
+        parts: data of the fit.
+        log: index of the log.
+        cells: its cells.
+        first: the middle and the outermost candidates.
+        others: the other candidates.
     """
 
-    parts: _Parts
+    parts: _FitParts
     log: int
-    mine: Flags
+    cells: Flags
     first: list[int]
     others: list[int]
 
     @classmethod
-    def of(cls, parts: _Parts, log: int) -> _Places:
-        """Of a log, so many at the most; of a short one none."""
+    def of(cls, parts: _FitParts, log: int) -> _ChangePoints:
+        """Return evenly spread change points of a log; none for a short one."""
         mine = parts.statistics.log == log
         blocks = np.unique(parts.statistics.block[mine])
-        least = max(_FEWEST_BLOCKS, int(np.ceil(_LEAST_SHARE * len(blocks))))
+        least = max(_MIN_PART_BLOCKS, int(np.ceil(_MIN_PART_SHARE * len(blocks))))
         places = blocks[least : len(blocks) - least + 1]
         if not len(places):
             return cls(parts, log, mine, [], [])
-        spread = np.linspace(0, len(places) - 1, min(_MOST_PLACES, len(places)))
+        spread = np.linspace(0, len(places) - 1, min(_MAX_CHANGE_POINTS, len(places)))
         places = places[np.unique(spread.astype(int))]
         first = np.unique([len(places) // 2, 0, len(places) - 1])
         return cls(parts, log, mine, places[first].tolist(), np.delete(places, first).tolist())
 
     def pairs(self, places: Sequence[int]) -> list[tuple[Flags, Flags]]:
-        """Cells of the parts before and from each place."""
+        """Return the cells before and after each change point."""
         later = [self.parts.statistics.block >= place for place in places]
-        return [(self.mine & ~after, self.mine & after) for after in later]
+        return [(self.cells & ~after, self.cells & after) for after in later]
 
     def share(self, place: int) -> float:
-        """Share of the log's rows before a place."""
-        rows = self.parts.statistics.samples[self.mine]
-        before = self.parts.statistics.block[self.mine] < place
+        """Return the share of the log's rows before a change point."""
+        rows = self.parts.statistics.samples[self.cells]
+        before = self.parts.statistics.block[self.cells] < place
         return float(rows[before].sum() / rows.sum())
 
 
-def neighbours(at: float, tried: Sequence[float]) -> tuple[float, float]:
-    """Of the shares of a log that were tried, those next to one of them, or the log's ends."""
-    before, after = [one for one in tried if one < at], [one for one in tried if one > at]
+def neighbouring_shares(at: float, tried: Sequence[float]) -> tuple[float, float]:
+    """Return the neighbours of a share among those tried, or the log's ends."""
+    before = [share for share in tried if share < at]
+    after = [share for share in tried if share > at]
     return max(before, default=0.0), min(after, default=1.0)
 
 
-def _apart(parts: _Parts, logs: Sequence[int]) -> list[Change]:
-    """Logs that differ from all others together, the farthest first, until the rest agrees."""
-    found: list[Change] = []
-    left = list(logs)
-    while len(left) > 1:
+def _find_outlying_logs(parts: _FitParts, logs: Sequence[int]) -> list[BodyChange]:
+    """Find logs that differ from all others, the most distant first, until the rest agrees."""
+    changes: list[BodyChange] = []
+    remaining = list(logs)
+    while len(remaining) > 1:
         pairs = []
-        for log in parts.farthest(left) if len(left) > 2 else left[1:]:
+        for log in parts.most_distant_logs(remaining) if len(remaining) > 2 else remaining[1:]:
             mine = parts.statistics.log == log
-            others = np.isin(parts.statistics.log, left) & ~mine
-            (pair,) = parts.compared([(others, mine)], logs=True)
+            others = np.isin(parts.statistics.log, remaining) & ~mine
+            (pair,) = parts.compare_pairs([(others, mine)], logs=True)
             if pair is not None:
                 pairs.append((pair, log))
         if not pairs:
             break
-        pair, log = min(pairs, key=lambda one: one[0].log_p)
-        change = pair.change("bodies_differ", log, len(left) if len(left) > 2 else 1)
+        pair, log = min(pairs, key=lambda tested: tested[0].log_p)
+        change = pair.change("bodies_differ", log, len(remaining) if len(remaining) > 2 else 1)
         if change is None:
             break
-        found.append(change)
-        left.remove(log)
+        changes.append(change)
+        remaining.remove(log)
         if not change.sure:
             break
-    return found
+    return changes
