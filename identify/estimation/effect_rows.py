@@ -1,4 +1,4 @@
-"""Equations of a body and of the small faults of its sensor: whitened rows, reduced to a triangle.
+"""Whitened equations of a body and the small faults of its sensor, reduced by QR.
 
 Rows of block means are kept one by one until the offsets and the drift are in them; all others are
 of the bands. The noise in the columns is taken off the triangle, not off its square.
@@ -21,21 +21,21 @@ from identify.regressors.wrench import block_mean_cells, equal_time_shares
 from identify.signals.transform import CONSTANT, band_middle
 from identify.spatial.columns import DDW, DW, W
 
-_MOST_COSINES, _MOST_COSINES_OF_POSES = 8, 16
-"""Functions of time of the drift of a log, and of the order of still poses, at the most."""
+_MAX_COSINES, _MAX_COSINES_OF_POSES = 8, 16
+"""Largest number of cosines of the drift of a log, and of the sequence of still poses."""
 
 _NEGLIGIBLE_EFFECT = 1e-3
-"""Share of the largest sizes of effects by which rounding is kept from telling anything of them."""
+"""Standard deviation, relative to the cap of an effect, of pseudo-data against rounding."""
 
-_LEAST_EFFECT = 1e-12
-"""Least of those, where a group is left out or the body weighs nothing."""
+_MIN_EFFECT = 1e-12
+"""Smallest cap of an effect, for groups without size or massless bodies."""
 
-_DRIFT_COLUMNS = 400
-"""Columns of the drift of all logs together, about: of many logs each has fewer."""
+_MAX_DRIFT_COLUMNS = 400
+"""Approximate largest number of drift columns of all logs together."""
 
 
 def cosine_means(start: Array, stop: Array, count: int) -> Array:
-    """Means of √2 cos(πkt) for k = 1 … between shares of time, shape (n, count)."""
+    """Compute means of √2 cos(πkt), k = 1 … count, over intervals of time, shape (n, count)."""
     k = np.pi * np.arange(1, count + 1)
     ends = np.sin(np.outer(stop, k)) - np.sin(np.outer(start, k))
     return np.sqrt(2.0) * ends / (k * (stop - start)[:, None])
@@ -43,16 +43,16 @@ def cosine_means(start: Array, stop: Array, count: int) -> Array:
 
 @dataclass(frozen=True)
 class EffectRows:
-    """Equations in [y, η, d] at a fit, offsets eliminated; y is along its directions.
+    """Equations in [y, η, d] at a fit with offsets eliminated; y are its coordinates.
 
     Attributes:
-        fit: which.
-        scale: of its body.
+        fit: fit at which the equations are linearised.
+        scale: weight and lever of its body.
         rows: triangular factor of [A | r], shape (k + 1, k + 1).
-        noise: moment of what noise adds to them, likewise.
-        cross_term: scatter of the scores from the noise cross term, shape (k, k).
-        to_x: the unknowns for each of y, shape (p, y).
-        cosines: how many functions of time each log has.
+        noise: moment of the noise in the rows, shape (k + 1, k + 1).
+        cross_term: covariance of the scores from the noise cross term, shape (k, k).
+        to_x: matrix from y to the unknowns, shape (p, y).
+        cosines: number of drift cosines of each log.
     """
 
     fit: LeastSquaresFit
@@ -65,7 +65,7 @@ class EffectRows:
 
     @classmethod
     def of(cls, fit: LeastSquaresFit, model: EffectModel) -> EffectRows:
-        """The equations of a fit of reduced statistics."""
+        """Form the equations of a fit of reduced statistics."""
         system = fit.data.system
         to_y = fit.scaling.to_x @ fit.directions
         logs = [
@@ -76,37 +76,39 @@ class EffectRows:
         cosines = (0,) * len(logs)
         if any(model.drift):
             cosines = tuple(
-                _count_of_cosines(statistics, len(block_mean_cells(statistics, log)), len(logs))
+                _cosine_count(statistics, len(block_mean_cells(statistics, log)), len(logs))
                 for statistics, _, log in logs
             )
         ends = np.cumsum([to_y.shape[1] + model.count, *(6 * k for k in cosines)])
         builder = _Builder(fit, to_y, int(ends[-1]) + 1)
-        for own, (statistics, number, log) in enumerate(logs):
-            columns = slice(int(ends[own]), int(ends[own + 1]))
-            builder.add_log(statistics, (number, log), model.tangents[own], columns, own)
+        for log_number, (statistics, number, log) in enumerate(logs):
+            columns = slice(int(ends[log_number]), int(ends[log_number + 1]))
+            builder.add_log(
+                statistics, (number, log), model.tangents[log_number], columns, log_number
+            )
         rows, noise, cross = builder.finished()
         phi = fit.x[:10] + (fit.x[10:20] if len(fit.data.space.bodies) > 1 else 0.0)
         return cls(fit, BodyScale.of(phi), rows, noise, cross, to_y, cosines)
 
     def equations(self, largest: Array) -> tuple[Array, Array, Array]:
-        """Equations T η = t of the effects beside the unknowns, and what each does to these.
+        """Return equations T η = t of the effects, with the unknowns eliminated, and shifts.
 
         Args:
-            largest: sizes of the effects, shape (e,): what is told of them by far less than by
-                these is told by rounding, and their equations get so much more.
+            largest: largest sizes of the effects, shape (e,); weak pseudo-data at these sizes
+                keep rounding errors from informing the effects.
 
         Returns:
             T and t, whose noise has variance one, and the change of the unknowns by each effect,
             shape (p, e).
         """
-        R, A, b = self._without_noise(np.maximum(largest, _LEAST_EFFECT))
+        R, A, b = self._eiv_corrected(np.maximum(largest, _MIN_EFFECT))
         k = self.to_x.shape[1]
         # A is triangular: its first rows are those of the unknowns, with what the effects add.
         shift = -self.to_x @ np.linalg.solve(A[:k, :k], A[:k, k:])
-        return *self._marginal(R, A, b), shift
+        return *self._marginalise(R, A, b), shift
 
-    def _without_noise(self, largest: Array) -> tuple[Array, Array, Array]:
-        """Rows R, and A and b of them without the noise in the columns: H = RᵀR, H − N = AᵀA."""
+    def _eiv_corrected(self, largest: Array) -> tuple[Array, Array, Array]:
+        """Return rows R, and A and b corrected for column noise: H = RᵀR, H − N = AᵀA."""
         if not self.noise.any():
             return self.rows[:-1, :-1], self.rows[:-1, :-1], self.rows[:-1, -1]
         least = np.zeros((len(largest), len(self.rows)))
@@ -114,8 +116,8 @@ class EffectRows:
         rows = qr_factor(np.concatenate((self.rows, least)))
         return rows[:-1, :-1], *subtract_noise_moment_triangular(rows, self.noise)
 
-    def _marginal(self, R: Array, A: Array, b: Array) -> tuple[Array, Array]:
-        """Equations T, t of the effects beside the unknowns, in root form.
+    def _marginalise(self, R: Array, A: Array, b: Array) -> tuple[Array, Array]:
+        """Marginalise the equations over the unknowns, in root form.
 
         With B = AᵀA and V = RᵀR + X, the information on all is BᵀV⁻¹B: that of the rows
         (1 + R⁻ᵀXR⁻¹)^-½ (AR⁻¹)ᵀA.
@@ -128,22 +130,22 @@ class EffectRows:
         return rows[k : len(A), k:-1], rows[k : len(A), -1]
 
 
-def _count_of_cosines(statistics: Statistics, n: int, logs: int) -> int:
-    """How many functions of time the drift of a log has.
+def _cosine_count(statistics: Statistics, n: int, logs: int) -> int:
+    """Return the number of cosines of a log's drift.
 
     Args:
         statistics: of the log, among others.
         n: its blocks of time, or still poses.
         logs: how many the fit has.
     """
-    by_log = min(n // 3, _MOST_COSINES_OF_POSES)
+    by_log = min(n // 3, _MAX_COSINES_OF_POSES)
     if not statistics.one_sample_per_cell:
-        by_log = min(n - 2, _MOST_COSINES)
-    return max(0, min(by_log, max(1, _DRIFT_COLUMNS // (6 * logs))))
+        by_log = min(n - 2, _MAX_COSINES)
+    return max(0, min(by_log, max(1, _MAX_DRIFT_COLUMNS // (6 * logs))))
 
 
 class _Builder:
-    """Collects the whitened rows of a system's logs with the columns of their effects."""
+    """Collector of the whitened rows of a system's logs with the columns of their effects."""
 
     def __init__(self, fit: LeastSquaresFit, to_y: Array, width: int) -> None:
         self.fit, self.to_y, self.width = fit, to_y, width
@@ -151,7 +153,7 @@ class _Builder:
         self.group_index = system.group_index
         self.lever = np.append(1.0, -fit.x)
         self.offsets = system.offsets(fit.x, fit.weights)
-        self.weights = _with_weight_of_slowest(fit)
+        self.weights = _weights_for_drift(fit)
         groups, m = system.arrays.channels.shape
         self.R = np.zeros((width, width))
         self.noise = np.zeros((width, width))
@@ -181,16 +183,18 @@ class _Builder:
         places = np.append(np.arange(narrow - 1), self.width - 1)
         stacks = []
         for group in groups.tolist():
-            own, root = int(self.group_index[group, 1]), whitener(self.weights[group])
-            self._add_noise(statistics, (log, own), group, C, places)
-            if own != CONSTANT:
-                total = statistics.totals[log, own]
+            group_number, root = int(self.group_index[group, 1]), whitener(self.weights[group])
+            self._add_noise(statistics, (log, group_number), group, C, places)
+            if group_number != CONSTANT:
+                total = statistics.totals[log, group_number]
                 rows = (root @ np.tensordot(total, C, axes=1)).reshape(-1, narrow)
                 wide = np.zeros((len(rows), self.width))
                 wide[:, places] = rows
                 stacks.append(wide)
                 continue
-            stacks.append(self._rows_of_means(statistics, log, C, root, (drift, equations.offsets)))
+            stacks.append(
+                self._block_mean_rows(statistics, log, C, root, (drift, equations.offsets))
+            )
         self.R = qr_factor(np.concatenate((self.R, *stacks)))
 
     def _add_noise(
@@ -206,7 +210,7 @@ class _Builder:
         if not len(noise):
             return
         weight, narrow = self.weights[group], C.shape[-1]
-        more, less = _coloured(statistics.totals[which], noise, C, which[1])
+        more, less = _coloured_noise_rows(statistics.totals[which], noise, C, which[1])
         for rows, sign in ((noise, 1.0), (more, 1.0), (less, -1.0)):
             noisy = np.tensordot(rows, C, axes=1)
             whitened_rows = (whitener(weight) @ noisy).reshape(-1, narrow)
@@ -217,7 +221,7 @@ class _Builder:
                 len(weight), len(weight), narrow - 1
             )
 
-    def _rows_of_means(
+    def _block_mean_rows(
         self,
         statistics: Statistics,
         log: int,
@@ -225,7 +229,7 @@ class _Builder:
         root: Array,
         of: tuple[slice, str],
     ) -> Array:
-        """Rows of block means, one by one; offsets are eliminated, but for those of all logs."""
+        """Form the rows of block means; offsets are eliminated unless shared by all logs."""
         drift, offsets = of
         cells = block_mean_cells(statistics, log)
         z = statistics.factors[cells]
@@ -236,8 +240,8 @@ class _Builder:
         acted = z[:, 0]
         wide = np.zeros((len(z), m, m + self.width))
         wide[..., :m] = -acted[:, None, None] * root
-        own = root @ np.tensordot(z, C, axes=1)
-        wide[..., m : m + narrow - 1], wide[..., -1] = own[..., :-1], own[..., -1]
+        whitened = root @ np.tensordot(z, C, axes=1)
+        wide[..., m : m + narrow - 1], wide[..., -1] = whitened[..., :-1], whitened[..., -1]
         if count:
             shape = cosine_means(*equal_time_shares(len(cells)), count)[owner] * acted[:, None]
             of_drift = np.einsum("ck,mn->cmkn", shape, root).reshape(len(z), m, -1)
@@ -251,7 +255,7 @@ class _Builder:
         return qr_factor(rows)[m:, m:]
 
     def finished(self) -> tuple[Array, Array, Array]:
-        """Triangular factor, moment of the noise, and scatter of its cross term."""
+        """Return triangular factor, noise moment, and score covariance of its cross term."""
         split = self.fit.identifiability
         k = split.identifiable.shape[1]
         completed = np.zeros((split.unidentifiable.shape[1], self.width))
@@ -265,8 +269,8 @@ class _Builder:
         return qr_factor(np.concatenate(stacks)), self.noise, scatter
 
 
-def _coloured(total: Array, noise: Array, C: Array, band: int) -> tuple[Array, Array]:
-    """Rows of the noise of the wrench and its derivatives beyond the white one, and short of it.
+def _coloured_noise_rows(total: Array, noise: Array, C: Array, band: int) -> tuple[Array, Array]:
+    """Compute rows of the wrench's coloured noise and its derivatives, added and subtracted.
 
     Noise that was filtered with the wrench, or is slow, is as large in a band as its residuals. Let
     E be their moment less that of white noise, and ω the middle of the band: the moment of the
@@ -293,23 +297,23 @@ def _coloured(total: Array, noise: Array, C: Array, band: int) -> tuple[Array, A
     return parts[0].reshape(-1, rows.shape[2]), parts[1].reshape(-1, rows.shape[2])
 
 
-def _with_weight_of_slowest(fit: LeastSquaresFit) -> Array:
-    """Weights of a fit, that of block means no less than that of the slowest band.
+def _weights_for_drift(fit: LeastSquaresFit) -> Array:
+    """Return the weights of a fit, with block means weighted as the slowest band.
 
-    A drift would hide in a weight of its own.
+    A separate weight of the block means would absorb the drift.
     """
     weights, members = fit.weights.copy(), fit.data.system.group_index
     for number in range(len(fit.data.system.data)):
-        own = np.flatnonzero(members[:, 0] == number)
-        means = own[members[own, 1] == CONSTANT]
-        bands = own[members[own, 1] != CONSTANT]
+        groups = np.flatnonzero(members[:, 0] == number)
+        means = groups[members[groups, 1] == CONSTANT]
+        bands = groups[members[groups, 1] != CONSTANT]
         if len(means) and len(bands):
             weights[means[0]] = weights[bands[np.argmin(members[bands, 1])]]
     return weights
 
 
 def _coefficients(C: Array, lever: Array, offset: Array, tangent: Array, to_y: Array) -> Array:
-    """Coefficients [y | η | r] over the wide columns, shape (43, 6, k + q + 1).
+    """Compute coefficients [y | η | r] over the wide columns, shape (43, 6, k + q + 1).
 
     Where η multiplies the measured wrench, its effect is worked out with the one the fit predicts:
     the noise of the measured one is that of the residual.

@@ -1,4 +1,4 @@
-"""Small faults that every real sensor has, as random effects of the fit: one table, a row a group.
+"""Table of small sensor faults as random effects of the fit, one row per group.
 
 Each group is a linear map M(η) of a log's wide columns, M(0) = 1, or an offset that drifts. The
 groups of one sensor are shared by all its logs; drift is of each log. `effects_fit` estimates them
@@ -37,19 +37,19 @@ from identify.spatial.columns import DDW, RP, RT, W
 from identify.spatial.vectors import STANDARD_GRAVITY
 
 SHORTEST_LEVER = 0.03
-"""Least distance of the centre of mass that crosstalk and torque drift are scaled with [m]."""
+"""Smallest lever (distance of the centre of mass) for scaling crosstalk and torque drift [m]."""
 
 CABLE_REACH = 0.3
-"""Distance of the place where a cable does not pull from the centre of the motion [m], about: by
-this its pull there is compared with its stiffness."""
+"""Approximate distance from the centre of the motion at which a cable is slack [m]; it relates the
+scale of the cable's stiffness to that of its pull."""
 
 _TANGENT_STEP = 1e-6
-"""Step of the differences that tangents come from, in SI units of each column."""
+"""Step of the central differences for tangents, in SI units of each column."""
 
 
 @dataclass(frozen=True, slots=True)
 class BodyScale:
-    """Weight and lever of a body, which drift and crosstalk are measured against.
+    """Weight and lever of a body that scale drift and crosstalk.
 
     Attributes:
         weight: of the body on Earth [N].
@@ -61,7 +61,7 @@ class BodyScale:
 
     @classmethod
     def of(cls, phi: Phi) -> BodyScale:
-        """The scale of a body of positive mass."""
+        """Compute the scale of a body of positive mass."""
         lever = float(np.linalg.norm(phi[1:4]) / phi[0])
         return cls(float(phi[0]) * STANDARD_GRAVITY, max(lever, SHORTEST_LEVER))
 
@@ -72,18 +72,18 @@ def _any_log(facts: LogFacts) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class EffectGroup:
-    """A kind of small fault: its columns, and what it makes of a log.
+    """Kind of small fault: its columns and their map of a log.
 
     Attributes:
-        name: of its key in `[effects]`, unless `key` says another.
-        code: of the finding that names it.
-        columns: names of its entries.
-        map_at: M(η) of the columns that a fit reads, shape (43, 19).
-        applies: whether a log can have it.
-        units: of the columns, for a body, in SI per unit of size, shape (k,).
-        power: of the key's size that sizes of the columns are.
-        key: of `[effects]` where it has another name than the group.
-        tied: which columns have the size that the others tell.
+        name: key in `[effects]`, unless `key` gives another.
+        code: code of its finding.
+        columns: names of its columns.
+        map_at: function that returns M(η) of the columns that a fit reads, shape (43, 19).
+        applies: function that returns whether a log can have it.
+        units: function that returns SI units of the columns for a body, shape (k,).
+        power: exponent of the key's size in the columns' sizes.
+        key: key in `[effects]` if it differs from the name.
+        tied: columns whose size is that of the others.
     """
 
     name: str
@@ -98,15 +98,15 @@ class EffectGroup:
 
 
 _CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
-_WAYS = ("first horizontal", "second horizontal", "vertical")
+_DIRECTIONS = ("first horizontal", "second horizontal", "vertical")
 _CABLE = (
     "stiffness in N/m",
-    *(f"{way} pull in N" for way in _WAYS),
+    *(f"{way} pull in N" for way in _DIRECTIONS),
     *(f"moment of the stiffness about {axis} in N" for axis in "xyz"),
-    *(f"moment of {arm} and {way} pull in N m" for arm in "xyz" for way in _WAYS),
+    *(f"moment of {arm} and {way} pull in N m" for arm in "xyz" for way in _DIRECTIONS),
 )
 _VERTICAL = (3, 9, 12, 15)
-"""Columns of a constant vertical pull: as a body's weight is one, the others tell their size."""
+"""Columns of a constant vertical pull, which looks like weight: others determine their size."""
 
 _OFF_DIAGONAL = [(i, j) for i in range(6) for j in range(6) if i != j]
 
@@ -169,7 +169,7 @@ def _cable_map(facts: LogFacts, eta: Array) -> Array:
 
 
 def _level_axes(gravity: Vec3) -> Array:
-    """Two horizontal axes and the upward one, as rows, shape (3, 3); W's own where it is level."""
+    """Return two horizontal axes and the upward one as rows, (3, 3); those of W if it is level."""
     size = float(np.linalg.norm(gravity))
     up = -gravity / size if size > 0.0 else np.array([0.0, 0.0, 1.0])
     first = np.eye(3)[int(np.argmin(np.abs(up)))]
@@ -232,24 +232,24 @@ GROUP_TABLE: tuple[EffectGroup, ...] = (
     ),
     EffectGroup("point_m", "kinematic_offset", ("x", "y", "z"), _point_map, _moves),
 )
-"""All groups that are maps, in the order in which they act on a log."""
+"""Groups that are maps, in the order in which they act on a log."""
 
 DRIFT_GROUPS = ("force_drift", "torque_drift")
-"""Names of the groups of an offset that drifts, of force and of torque."""
+"""Names of the drift groups of force and of torque."""
 
 SCALE_GROUPS = ("gain", "common_gain", "gravity")
-"""Groups that are the sensor's scale, and gravity's: the same in every log of a sensor."""
+"""Groups of scale errors of the sensor and of gravity, equal in all logs of a sensor."""
 
 
 @dataclass(frozen=True, slots=True)
 class EffectBlock:
-    """The columns of one group of one sensor.
+    """Columns of one group for one sensor.
 
     Attributes:
         group: which.
         sensor: number of the sensor.
         start: first column.
-        deviations: standard deviation of each column where a schema gives it.
+        deviations: standard deviation of each column if a schema gives it.
         setting: size of the prior, and cap; None where the standard deviation is one unit.
     """
 
@@ -261,13 +261,13 @@ class EffectBlock:
 
     @property
     def columns(self) -> slice:
-        """Its columns among all."""
+        """Slice of its columns."""
         return slice(self.start, self.start + len(self.group.columns))
 
 
 @dataclass(frozen=True)
 class EffectModel:
-    """Which effects the logs of a fit have.
+    """Small sensor faults that the logs of a fit may have.
 
     Attributes:
         facts: of each log; logs that were measured alike share one.
@@ -288,7 +288,7 @@ class EffectModel:
         statistics: Sequence[Statistics] = (),
         further: Sequence[EffectGroup] = (),
     ) -> EffectModel:
-        """The effects of some logs by their schemas.
+        """Collect the effects of logs from their schemas.
 
         Args:
             recordings: of the logs.
@@ -296,7 +296,7 @@ class EffectModel:
             further: groups beside those of the table, each with a standard deviation of one unit.
 
         Raises:
-            SchemaError: a schema says something of effects that cannot be.
+            SchemaError: a schema has invalid effects.
         """
         facts = tuple(
             once_for_logs_alike(list(map(LogFacts.of, recordings)), lambda of_log: of_log)
@@ -311,10 +311,12 @@ class EffectModel:
             first = sensors.index(sensor)
             settings = effect_sizes(recordings[first])
             given = _given_deviations(recordings[first])
-            own = [f for f, number in zip(facts, sensors, strict=True) if number == sensor]
+            sensor_facts = [f for f, number in zip(facts, sensors, strict=True) if number == sensor]
             for group in GROUP_TABLE:
                 deviations, setting = given.get(group.name), settings.get(group.key or group.name)
-                if (deviations is None and setting is None) or not any(map(group.applies, own)):
+                if (deviations is None and setting is None) or not any(
+                    map(group.applies, sensor_facts)
+                ):
                     continue
                 blocks.append(EffectBlock(group, sensor, start, deviations, setting))
                 start += len(group.columns)
@@ -326,21 +328,21 @@ class EffectModel:
         return cls(facts, sensors, tuple(blocks), (force, torque))
 
     def without(self, name: str) -> EffectModel:
-        """The model without the groups of a name."""
-        return self._of([block for block in self.blocks if block.group.name != name])
+        """Return the model without the groups of a name."""
+        return self._with_blocks([block for block in self.blocks if block.group.name != name])
 
     def with_gain_for_point(self, setting: GroupSetting) -> EffectModel:
-        """The model without a displaced point, and with gains of another size unless given."""
+        """Replace the point offset by common gains of a given size (unless given by schemas)."""
         blocks = self.without("point_m").blocks
-        return self._of(
+        return self._with_blocks(
             replace(block, setting=setting)
             if block.group.name == "common_gain" and block.deviations is None
             else block
             for block in blocks
         )
 
-    def _of(self, blocks: Iterable[EffectBlock]) -> EffectModel:
-        """The model of some blocks, their columns one after the other."""
+    def _with_blocks(self, blocks: Iterable[EffectBlock]) -> EffectModel:
+        """Return the model with other blocks, their columns numbered consecutively."""
         placed, start = list[EffectBlock](), 0
         for block in blocks:
             placed.append(replace(block, start=start))
@@ -349,50 +351,50 @@ class EffectModel:
 
     @property
     def count(self) -> int:
-        """How many columns there are."""
+        """Number of columns."""
         return self.blocks[-1].columns.stop if self.blocks else 0
 
     def maps(self, eta: Array) -> Array:
-        """M(η) of each log, of all columns, shape (logs, 43, 43)."""
-        made: dict[tuple[int, int], Array] = {}
+        """Compute M(η) of each log for all columns, shape (logs, 43, 43)."""
+        by_key: dict[tuple[int, int], Array] = {}
         for facts, sensor in zip(self.facts, self.sensors, strict=True):
             key = id(facts), sensor
-            if key not in made:
-                made[key] = self._map(facts, sensor, eta)
-        return np.array([made[id(f), s] for f, s in zip(self.facts, self.sensors, strict=True)])
+            if key not in by_key:
+                by_key[key] = self._map(facts, sensor, eta)
+        return np.array([by_key[id(f), s] for f, s in zip(self.facts, self.sensors, strict=True)])
 
     def _map(self, facts: LogFacts, sensor: int, eta: Array) -> Array:
-        whole = extend_to_derivatives(readings_map(np.eye(6)))
+        product = extend_to_derivatives(readings_map(np.eye(6)))
         for block in self.blocks:
             if block.sensor == sensor and block.group.applies(facts):
-                whole = whole @ _own_map(block.group, facts, eta[block.columns])
-        return whole
+                product = product @ _group_map(block.group, facts, eta[block.columns])
+        return product
 
     @cached_property
     def tangents(self) -> tuple[Array, ...]:
-        """∂M/∂η at zero of each log, of the columns that a fit reads, shape (43, 19, q) each."""
-        made: dict[tuple[int, int], Array] = {}
+        """Derivative ∂M/∂η at zero of each log, for the columns of a fit, (43, 19, q) each."""
+        by_key: dict[tuple[int, int], Array] = {}
         for facts, sensor in zip(self.facts, self.sensors, strict=True):
             key = id(facts), sensor
-            if key not in made:
-                made[key] = self._tangent(facts, sensor)
-        return tuple(made[id(f), s] for f, s in zip(self.facts, self.sensors, strict=True))
+            if key not in by_key:
+                by_key[key] = self._tangent(facts, sensor)
+        return tuple(by_key[id(f), s] for f, s in zip(self.facts, self.sensors, strict=True))
 
     def _tangent(self, facts: LogFacts, sensor: int) -> Array:
         fit = len(SCAN_LAYOUT.columns)
-        whole = np.zeros((len(WIDE_LAYOUT.columns), fit, self.count))
+        tangent = np.zeros((len(WIDE_LAYOUT.columns), fit, self.count))
         for block in self.blocks:
             if block.sensor != sensor or not block.group.applies(facts):
                 continue
             for k in range(len(block.group.columns)):
                 step = np.zeros(len(block.group.columns))
                 step[k] = _TANGENT_STEP
-                ends = [_own_map(block.group, facts, end)[:, :fit] for end in (step, -step)]
-                whole[..., block.start + k] = (ends[0] - ends[1]) / (2.0 * _TANGENT_STEP)
-        return whole
+                ends = [_group_map(block.group, facts, end)[:, :fit] for end in (step, -step)]
+                tangent[..., block.start + k] = (ends[0] - ends[1]) / (2.0 * _TANGENT_STEP)
+        return tangent
 
     def units(self, scale: BodyScale) -> Array:
-        """Size of one unit of each column, in SI, shape (q,)."""
+        """Return the unit of each column in SI, shape (q,)."""
         units = np.ones(self.count)
         for block in self.blocks:
             if block.deviations is not None:
@@ -402,65 +404,66 @@ class EffectModel:
         return units
 
     def components(self, eta: Array | None = None) -> list[tuple[str, Component]]:
-        """Components of the map columns, by the name of a group; groups of a key share one.
+        """Return variance components of the map columns with group names; one per key.
 
         Args:
-            eta: effects as they were found last, none where not given. A wrench that is late by τ
-                may be read τ ago, or be low-passed with that time constant: the filter's columns
-                are as uncertain as these differ, by ½ τ².
+            eta: current effects, if any. A wrench delay of τ can be a pure delay or a low-pass
+                filter of that time constant: the filter's columns are uncertain by ½ τ².
         """
-        found: list[tuple[str, Component]] = []
-        alike: dict[tuple[str, GroupSetting], list[EffectBlock]] = {}
+        components: list[tuple[str, Component]] = []
+        blocks_by_setting: dict[tuple[str, GroupSetting], list[EffectBlock]] = {}
         for block in self.blocks:
             if block.deviations is not None or block.setting is None:
-                found.append((block.group.name, Component(_numbers([block]), known=True)))
-            else:
-                alike.setdefault((block.group.key or block.group.name, block.setting), []).append(
-                    block
+                components.append(
+                    (block.group.name, Component(_column_numbers([block]), known=True))
                 )
-        for (_, setting), blocks in alike.items():
+            else:
+                blocks_by_setting.setdefault(
+                    (block.group.key or block.group.name, block.setting), []
+                ).append(block)
+        for (_, setting), blocks in blocks_by_setting.items():
             group = blocks[0].group
             scale, cap = setting.size**group.power, setting.cap**group.power
             least = 0.0
             if group.name == "filter_s" and eta is not None:
                 delays = [eta[b.columns] for b in self.blocks if b.group.name == "delay_s"]
                 least = 0.5 * float(np.max(np.square(delays), initial=0.0))
-            own, tied = _numbers(blocks), _numbers(blocks, tied=True)
-            found.append((group.name, Component(own, scale, cap, least, tied)))
-        return found
+            columns, tied = _column_numbers(blocks), _column_numbers(blocks, tied=True)
+            components.append((group.name, Component(columns, scale, cap, least, tied)))
+        return components
 
     @property
     def scale_columns(self) -> Indices:
-        """Numbers of the columns that are the scale of the sensor, or of gravity."""
-        own = [
+        """Numbers of the columns that are scale errors of the sensor or of gravity."""
+        blocks = [
             block
             for block in self.blocks
             if block.group.name in SCALE_GROUPS or block.deviations is not None
         ]
-        return _numbers(own)
+        return _column_numbers(blocks)
 
 
 def _with_centres(
     facts: Sequence[LogFacts], sensors: Sequence[int], statistics: Sequence[Statistics]
 ) -> tuple[LogFacts, ...]:
-    """Facts of logs with the centre of the positions of all logs of their sensor.
+    """Add to the facts of logs the mean position of all logs of their sensor.
 
     By least squares over a sensor's logs, Rᵀp = Rᵀ p̄.
     """
-    made: dict[tuple[int, int], LogFacts] = {}
-    for own, sensor in zip(facts, sensors, strict=True) if statistics else ():
-        if not _positioned(own) or (id(own), sensor) in made:
+    by_key: dict[tuple[int, int], LogFacts] = {}
+    for log_facts, sensor in zip(facts, sensors, strict=True) if statistics else ():
+        if not _positioned(log_facts) or (id(log_facts), sensor) in by_key:
             continue
-        alike = [s.factors for s, k in zip(statistics, sensors, strict=True) if k == sensor]
-        A = np.concatenate([f[..., RT].reshape(-1, 3) for f in alike])
-        b = np.concatenate([f[..., RP].reshape(-1) for f in alike])
+        factors = [s.factors for s, k in zip(statistics, sensors, strict=True) if k == sensor]
+        A = np.concatenate([f[..., RT].reshape(-1, 3) for f in factors])
+        b = np.concatenate([f[..., RP].reshape(-1) for f in factors])
         centre = np.linalg.lstsq(A.T @ A, A.T @ b, rcond=None)[0]
-        made[id(own), sensor] = replace(own, centre=tuple(centre.tolist()))
-    return tuple(made.get((id(f), k), f) for f, k in zip(facts, sensors, strict=True))
+        by_key[id(log_facts), sensor] = replace(log_facts, centre=tuple(centre.tolist()))
+    return tuple(by_key.get((id(f), k), f) for f, k in zip(facts, sensors, strict=True))
 
 
-def _numbers(blocks: Sequence[EffectBlock], *, tied: bool = False) -> Indices:
-    """Numbers of the columns of blocks, those that are tied or the others."""
+def _column_numbers(blocks: Sequence[EffectBlock], *, tied: bool = False) -> Indices:
+    """Return the column numbers of blocks, either tied or untied columns."""
     numbers = [
         np.array(
             [block.start + k for k in range(width) if (k in block.group.tied) == tied],
@@ -472,14 +475,14 @@ def _numbers(blocks: Sequence[EffectBlock], *, tied: bool = False) -> Indices:
     return np.concatenate([np.zeros(0, dtype=np.intp), *numbers])
 
 
-def _own_map(group: EffectGroup, facts: LogFacts, eta: Array) -> Array:
-    """M(η) of one group, of all columns; what acts on the readings acts on those logged."""
+def _group_map(group: EffectGroup, facts: LogFacts, eta: Array) -> Array:
+    """Compute M(η) of one group for all columns, applied to the logged readings."""
     M = group.map_at(facts, eta)
     return extend_to_derivatives(logged_wrench_only(M, facts.compensated, facts.gravity))
 
 
 def _given_deviations(recording: Recording) -> Mapping[str, Array]:
-    """Standard deviations that a schema gives, by group."""
+    """Return standard deviations from a schema, by group."""
     given: dict[str, Array] = {}
     if (accuracy := gain_accuracy(recording)) is not None:
         gains, crosstalk = gain_deviations(accuracy)

@@ -1,4 +1,4 @@
-"""The body and the small faults of its sensor, fitted together.
+"""Joint fit of a body and the small faults of its sensor.
 
 With η the effects of `effects` and d the drift of the offsets, the residual of a row is
 
@@ -36,16 +36,16 @@ from identify.regressors.wrench import subtract_drift
 from identify.signals.transform import CONSTANT
 from identify.spatial.columns import W
 
-_EFFECT_ROUNDS = 4
-"""Times that effects and weights are fitted anew at the most."""
+_MAX_ITERATIONS = 4
+"""Largest number of alternations between effects and weights."""
 
-_SETTLED = 0.1
-"""Standard errors of an effect up to which a round's step is small."""
+_STEP_TOLERANCE = 0.1
+"""Largest step of an effect at convergence, in standard errors."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogDrift:
-    """How the offset of one log goes with the share of its time that has passed.
+    """Drift of the offset of one log over its time.
 
     Attributes:
         amplitudes: of √2 cos(πkt) for k = 1 …, of each channel [N, N m], shape (k, 6).
@@ -54,13 +54,13 @@ class LogDrift:
     amplitudes: Array
 
     def means(self, start: Array, stop: Array) -> Array:
-        """Mean offset between shares of the log's time, shape (n, 6)."""
+        """Compute the mean drift over intervals of the log's time, shape (n, 6)."""
         return cosine_means(start, stop, len(self.amplitudes)) @ self.amplitudes
 
 
 @dataclass(frozen=True)
 class FittedEffects:
-    """Small faults as they were estimated, and what they leave open of the unknowns.
+    """Estimated small faults, and their contribution to the unknowns' covariance.
 
     Attributes:
         model: which there are.
@@ -72,7 +72,7 @@ class FittedEffects:
         at_cap: names of the groups whose size is at its cap.
         covariance: of all effects, maps and drift, in SI, shape (e, e).
         scale_covariance: its part that the sensor's scale leaves open, shape (e, e).
-        price: what they cost in the likelihood, as `RandomEffects.price`.
+        price: penalty of the effects in the log-likelihood, as `RandomEffects.price`.
         shift: change of the unknowns by each effect, shape (p, e).
         fit: least squares of the corrected statistics.
         taken: what the reading of the logs takes off beside these, of the maps, shape (q,).
@@ -99,7 +99,7 @@ class FittedEffects:
 
     @property
     def all_effects(self) -> Array:
-        """Those of the maps, then of the drifts, log after log, shape (e,)."""
+        """Effects of the maps, then of the drifts, log after log, shape (e,)."""
         return _all_effects(self.eta, self.drifts, self.drifts)
 
     @property
@@ -109,7 +109,7 @@ class FittedEffects:
 
     @property
     def kind(self) -> str:
-        """Sources that intervals count, in words."""
+        """Sources that intervals include, as text."""
         given = (
             block.group.name == "gain" and block.deviations is not None
             for block in self.model.blocks
@@ -117,7 +117,7 @@ class FittedEffects:
         return GIVEN if any(given) else FROM_LOG
 
     def offset_of_readings(self, log: int, offset: Array) -> tuple[Array, Array]:
-        """The offset of a log's readings by that of its corrected ones, and its further error.
+        """Convert the offset of corrected readings to that of the logged ones, with its error.
 
         Args:
             log: its number.
@@ -139,7 +139,7 @@ class FittedEffects:
         return covariance_of(self.fit) + self.shift @ self.covariance @ self.shift.T
 
     def covariances(self, posterior: Posterior) -> tuple[Array, Array]:
-        """Covariance that the errors of all effects give the unknowns, and the scale's part of it.
+        """Compute the unknowns' covariance from errors of all effects, and the scale's part of it.
 
         A prior of the body tells of the effects too: with C their covariance, L the scores of the
         unknowns for each effect, and D what the prior takes off the covariance of the unknowns, the
@@ -155,15 +155,23 @@ class FittedEffects:
         if posterior.agreement is not None:
             inverse = posterior.fit.information_inverse
             L = -np.linalg.pinv(inverse, hermitian=True) @ shift
-            told = _root(inverse, posterior.score_gain) @ L
-            gain = C @ told.T @ np.linalg.inv(np.eye(len(told)) + told @ C @ told.T)
-            kept = np.eye(len(C)) - gain @ told
-            C, scale, shift = kept @ C, kept @ scale @ kept.T, -posterior.score_gain @ L
+            prior_root = _root(inverse, posterior.score_gain) @ L
+            gain = (
+                C
+                @ prior_root.T
+                @ np.linalg.inv(np.eye(len(prior_root)) + prior_root @ C @ prior_root.T)
+            )
+            reduction = np.eye(len(C)) - gain @ prior_root
+            C, scale, shift = (
+                reduction @ C,
+                reduction @ scale @ reduction.T,
+                -posterior.score_gain @ L,
+            )
         return shift @ C @ shift.T, shift @ scale @ shift.T
 
 
 def _root(before: Array, after: Array) -> Array:
-    """ν with νᵀν what is taken off a covariance, where anything is, shape (p, p)."""
+    """Return ν with νᵀν the positive part of before − after, shape (p, p)."""
     unit = np.sqrt(np.maximum(np.diag(before), np.diag(after)))
     unit = np.where(unit > 0.0, unit, 1.0)
     values, vectors = np.linalg.eigh((before - after) / np.outer(unit, unit))
@@ -197,7 +205,7 @@ def fit_effects(
     wrenches = [log.factors[..., W] for log in logs]
     if not all(w[..., :3].any() and w[..., 3:].any() for w in wrenches):  # there is no sensor
         return None
-    reduced = [_with_blocks_of_means(log) for log in logs]
+    reduced = [_merge_band_blocks(log) for log in logs]
 
     def system_of(statistics: Sequence[Statistics]) -> System:
         return body_system(statistics, settings)
@@ -206,23 +214,23 @@ def fit_effects(
     fit = weighted_least_squares(system_of(reduced), terms)
     eta, drifts = np.zeros(model.count), tuple(LogDrift(np.zeros((0, 6))) for _ in logs)
     sizes: Array | None = None
-    for _ in range(_EFFECT_ROUNDS):
-        found, sizes = _solved(EffectRows.of(fit, model), model, eta, drifts, sizes)
-        step = np.abs(found.all_effects - _all_effects(eta, drifts, found.drifts))
-        eta, drifts = found.eta, found.drifts
+    for _ in range(_MAX_ITERATIONS):
+        fitted, sizes = _solve_effects(EffectRows.of(fit, model), model, eta, drifts, sizes)
+        step = np.abs(fitted.all_effects - _all_effects(eta, drifts, fitted.drifts))
+        eta, drifts = fitted.eta, fitted.drifts
         corrected = corrected_statistics(reduced, model.maps(eta), drifts)
         fit = weighted_least_squares(system_of(corrected), terms, start=fit.x)
-        if (step <= _SETTLED * found.all_errors).all():
+        if (step <= _STEP_TOLERANCE * fitted.all_errors).all():
             break
     # Covariances are of the corrected logs.
-    found, _ = _solved(EffectRows.of(fit, model), model, eta, drifts, sizes)
-    return replace(found, eta=eta, drifts=drifts)
+    fitted, _ = _solve_effects(EffectRows.of(fit, model), model, eta, drifts, sizes)
+    return replace(fitted, eta=eta, drifts=drifts)
 
 
 def corrected_statistics(
     logs: Sequence[Statistics], maps: Array, drifts: Sequence[LogDrift]
 ) -> list[Statistics]:
-    """Statistics of logs without the effects that were found.
+    """Remove estimated effects from the statistics of logs.
 
     Args:
         logs: wide, of one log each.
@@ -235,20 +243,20 @@ def corrected_statistics(
     ]
 
 
-def _with_blocks_of_means(statistics: Statistics) -> Statistics:
-    """Statistics whose means alone are kept by blocks of time."""
+def _merge_band_blocks(statistics: Statistics) -> Statistics:
+    """Merge the time blocks of all bands; block means keep theirs."""
     block = np.where(statistics.group == CONSTANT, statistics.block, 0)
     return sum_statistics([replace(statistics, block=block)])
 
 
-def _solved(
+def _solve_effects(
     rows: EffectRows,
     model: EffectModel,
     eta: Array,
     drifts: Sequence[LogDrift],
     sizes: Array | None,
 ) -> tuple[FittedEffects, Array]:
-    """Effects in all, where some were taken off already, and the sizes of their components.
+    """Solve for the total effects, some already removed, and for the components' sizes.
 
     Args:
         rows: equations at a fit.
@@ -266,17 +274,17 @@ def _solved(
     before = np.concatenate(
         (eta, *(_padded(d, n) for d, n in zip(drifts, rows.cosines, strict=True)))
     )
-    found = random_effects(
+    effects = random_effects(
         T * units, t + T @ before, [component for _, component in components], sizes
     )
-    total = units * found.effects
+    total = units * effects.effects
     q = model.count
-    covariance = units[:, None] * found.covariance * units
-    of_scale = found.prior_root[:, model.scale_columns]
-    of_scale = of_scale @ of_scale.T
-    for (name, _), added in zip(components, found.of_size_errors, strict=True):
+    covariance = units[:, None] * effects.covariance * units
+    scale_covariance = effects.prior_root[:, model.scale_columns]
+    scale_covariance = scale_covariance @ scale_covariance.T
+    for (name, _), added in zip(components, effects.size_error_covariances, strict=True):
         if name in SCALE_GROUPS:
-            of_scale = of_scale + added
+            scale_covariance = scale_covariance + added
     edges = np.cumsum([q, *(6 * n for n in rows.cosines)])
     named = [name for name, _ in components]
     fitted = FittedEffects(
@@ -287,33 +295,35 @@ def _solved(
         drifts=tuple(
             LogDrift(total[start:stop].reshape(-1, 6)) for start, stop in pairwise(edges.tolist())
         ),
-        sizes=dict(zip(named, found.sizes.tolist(), strict=True)),
-        at_cap=tuple(n for n, at in zip(named, found.at_cap, strict=True) if at),
+        sizes=dict(zip(named, effects.sizes.tolist(), strict=True)),
+        at_cap=tuple(n for n, at in zip(named, effects.at_cap, strict=True) if at),
         covariance=covariance,
-        scale_covariance=units[:, None] * of_scale * units,
-        price=found.price,
+        scale_covariance=units[:, None] * scale_covariance * units,
+        price=effects.price,
         shift=shift,
         fit=rows.fit,
     )
-    return fitted, found.sizes
+    return fitted, effects.sizes
 
 
 def _components(
     rows: EffectRows, model: EffectModel, eta: Array
 ) -> tuple[Array, list[tuple[str, Component]]]:
-    """Units of all columns, and the components of the maps and the drift."""
+    """Return the units of all columns, and the components of the maps and the drift."""
     units, components = [model.units(rows.scale)], model.components(eta)
-    start, of_drift = model.count, [list[int](), list[int]()]
+    start, drift_columns = model.count, [list[int](), list[int]()]
     for count in rows.cosines:
         for k in range(1, count + 1):
             size = np.sqrt(6.0) / (np.pi * k) * rows.scale.weight
             units.append(size * np.repeat([1.0, rows.scale.lever], 3))
             for part in (0, 1):
-                of_drift[part] += range(start + 3 * part, start + 3 * part + 3)
+                drift_columns[part] += range(start + 3 * part, start + 3 * part + 3)
             start += 6
-    for name, setting, own in zip(DRIFT_GROUPS, model.drift, of_drift, strict=True):
-        if own:
-            columns = np.array(own, dtype=np.intp)
+    for name, setting, columns_of_part in zip(
+        DRIFT_GROUPS, model.drift, drift_columns, strict=True
+    ):
+        if columns_of_part:
+            columns = np.array(columns_of_part, dtype=np.intp)
             components.append((name, _component(setting, columns)))
     return np.concatenate(units), components
 
@@ -325,13 +335,13 @@ def _component(setting: GroupSetting | None, columns: Indices) -> Component:
 
 
 def _all_effects(eta: Array, drifts: Sequence[LogDrift], like: Sequence[LogDrift]) -> Array:
-    """Effects one after the other, drifts with as many functions of time as others."""
+    """Concatenate effects; drifts are padded to the numbers of cosines of others."""
     counts = [len(drift.amplitudes) for drift in like]
     return np.concatenate((eta, *map(_padded, drifts, counts)))
 
 
 def _padded(drift: LogDrift, count: int) -> Array:
-    """Amplitudes of a drift for so many functions of time, one after the other."""
+    """Pad the amplitudes of a drift to a number of cosines, flattened."""
     whole = np.zeros((count, 6))
     whole[: len(drift.amplitudes)] = drift.amplitudes
     return whole.reshape(-1)

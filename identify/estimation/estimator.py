@@ -1,4 +1,4 @@
-"""From statistics, or from anybody's regressor, to a certified estimate."""
+"""Certified estimates from statistics, or from a user's regressor."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ from identify.regressors import (
 )
 from identify.significance import PRIOR_EXCLUDED_P
 
-_DECIDING_SHARE = 0.5
-"""Share of the information on a parameter from which on the prior decides it."""
+_DECISIVE_PRIOR_SHARE = 0.5
+"""Share of the prior in the information on a parameter above which the prior determines it."""
 
 
 def estimate_body(
@@ -63,7 +63,7 @@ def estimate_body(
 
     Args:
         logs: statistics of the wrench layout, one for each log, those of the carrier alone last.
-        settings: offsets, what is known of the body, and which logs are of the carrier alone.
+        settings: offsets, constraints and prior of the body, and logs of the carrier alone.
         effects: small faults of the logs' sensors, taken off their statistics; their errors are
             not counted where they are not given.
         places: errors of accelerometers' places that were found.
@@ -105,7 +105,7 @@ def solve(
     terms: Sequence[Term] = (),
     groups: Indices | Sequence[object] | None = None,
 ) -> Estimate:
-    """Fit bodies to the stacked rows of anybody's regressor: A x = b + noise.
+    """Fit bodies to the stacked rows of a user's regressor: A x = b + noise.
 
     Weighted by the residuals of each group, physically consistent, certified, with intervals: the
     same estimate as from a log. Rows are taken to stand in order of time, for the intervals.
@@ -152,11 +152,11 @@ def estimate_unknowns(
     effects: FittedEffects | None = None,
     places: PlaceErrors | None = None,
 ) -> Estimate:
-    """The estimate of all unknowns of a system.
+    """Estimate all unknowns of a system.
 
-    Weighted least squares first, and with it what data and prior say together; where that breaks a
-    term, the cone program with the same rows. What the data do not identify is completed by a
-    compact default body where no other prior is given.
+    Weighted least squares is combined with the prior to a normal posterior; if its mean violates a
+    term, the cone program with the same rows is solved. Unidentifiable directions are completed by
+    a compact default body unless another prior is given.
 
     Args:
         system: data and equations.
@@ -176,7 +176,7 @@ def estimate_unknowns(
         ProblemError: blocks of time are too few for a bootstrap.
         TermError: no body of the mass that the data give is like the prior.
     """
-    every = _with_own_terms(system, terms)
+    every = _with_implied_terms(system, terms)
     try:
         fit = weighted_least_squares(system, every)
     except ProblemError as error:
@@ -190,8 +190,8 @@ def estimate_unknowns(
     return _assemble(posterior, every, theta, certificate, uncertainty)
 
 
-def _with_own_terms(system: System, terms: Sequence[Term]) -> tuple[Term, ...]:
-    """The terms of a fit, with those that need not be said."""
+def _with_implied_terms(system: System, terms: Sequence[Term]) -> tuple[Term, ...]:
+    """Add the implied terms: physical consistency and bounds of scalars."""
     bounds = (ScalarBounds(),) if system.space.scalars else ()
     return tuple(dict.fromkeys((Consistent(), *bounds, *terms)))
 
@@ -252,32 +252,35 @@ class _Uncertainty:
             # A generator of its own, so that the same data give the same intervals.
             from identify.estimation.bootstrap import BlockBootstrap
 
-            found = BlockBootstrap.of(fit, np.random.default_rng(0))
-            kind = f"95 %, bootstrap: what differs between {found.blocks} blocks of time"
-            covariance, degrees = found.covariance, np.full(len(found.covariance), found.degrees)
+            bootstrap = BlockBootstrap.of(fit, np.random.default_rng(0))
+            kind = f"95 %, bootstrap: what differs between {bootstrap.blocks} blocks of time"
+            covariance, degrees = (
+                bootstrap.covariance,
+                np.full(len(bootstrap.covariance), bootstrap.degrees),
+            )
         kind += f"; {NOT_INCLUDED if effects is None else effects.kind}"
         kind += "; all parameters of a body at once" if simultaneous else ""
-        of_places, variances, of_faults, of_scale = None, None, None, None
+        place_covariance, variances, fault_covariance, scale_covariance = None, None, None, None
         added = np.zeros(len(covariance))
         if places is not None and places.maps:
             moved, offsets = places.effects(posterior)
-            of_places, variances = moved.T @ moved, (offsets**2).sum(axis=0)
-            added = added + np.diag(of_places)
+            place_covariance, variances = moved.T @ moved, (offsets**2).sum(axis=0)
+            added = added + np.diag(place_covariance)
         if effects is not None:
-            whole, of_scale = effects.covariances(posterior)
-            of_faults = whole - of_scale
+            whole, scale_covariance = effects.covariances(posterior)
+            fault_covariance = whole - scale_covariance
             if places is not None and places.scales:
                 own_scale = places.scale_covariance(posterior)
-                whole, of_scale = whole + own_scale, of_scale + own_scale
+                whole, scale_covariance = whole + own_scale, scale_covariance + own_scale
             added = added + np.diag(whole)
         # Errors of known size have no degrees of freedom to count (Satterthwaite 1946).
-        own = np.diag(covariance)
-        degrees = (1.0 + added / np.where(own > 0.0, own, 1.0)) ** 2 * degrees
+        base = np.diag(covariance)
+        degrees = (1.0 + added / np.where(base > 0.0, base, 1.0)) ** 2 * degrees
         return cls(
             likelihood=covariance,
-            places=of_places,
-            faults=of_faults,
-            calibration=of_scale,
+            places=place_covariance,
+            faults=fault_covariance,
+            calibration=scale_covariance,
             offsets=variances,
             degrees=degrees,
             kind=kind,
@@ -295,23 +298,23 @@ def _assemble(
     fit = posterior.fit
     system, space = fit.data.system, fit.data.space
     x = fit.scaling.x(theta)
-    covariance, of_scale = uncertainty.covariance, uncertainty.calibration
+    covariance, scale_covariance = uncertainty.covariance, uncertainty.calibration
     arrays = system.arrays
     power = np.diagonal(system.residual_moments(x, fit.weights), axis1=1, axis2=2)
     of_sensors = np.zeros((len(arrays.sensors), 1 + power.shape[1]))
     np.add.at(of_sensors, arrays.sensor, np.concatenate((arrays.samples[:, None], power), axis=1))
     rms = np.sqrt(of_sensors[:, 1:] / of_sensors[:, :1])[arrays.channels[arrays.sensors[:, 0]]]
-    decided = _decide(posterior, x, uncertainty.repeatability)
-    sources = uncertainty.places, uncertainty.faults, of_scale
+    decided = _deciding_sources(posterior, x, uncertainty.repeatability)
+    sources = uncertainty.places, uncertainty.faults, scale_covariance
     degrees, parts = uncertainty.degrees, VarianceParts.of(posterior, *sources)
     half_widths = offset_half_widths(fit, covariance, uncertainty.offsets)
-    found = zip(system.offsets(x, fit.weights), half_widths, strict=True)
-    offsets = tuple(SavedBias("", offset, half_width) for offset, half_width in found)
-    said = posterior.likelihood
+    values = zip(system.offsets(x, fit.weights), half_widths, strict=True)
+    offsets = tuple(SavedBias("", offset, half_width) for offset, half_width in values)
+    likelihood = posterior.likelihood
     if posterior.agreement is not None:
-        said = replace(said, R=posterior.A, r=posterior.b)
+        likelihood = replace(likelihood, R=posterior.A, r=posterior.b)
     region = ConfidenceRegion(
-        likelihood=said,
+        likelihood=likelihood,
         terms=terms,
         free=fit.identifiability.free,
         reference=fit.prior,
@@ -330,32 +333,34 @@ def _assemble(
         limits = _limits(terms, space, body)
         decided_by |= {name: "given" for name, (least, most) in limits.items() if least == most}
         default = _default_in_words(float(x[block][0]), decided_by)
-        own = x[block], covariance[block, block], degrees[block], decided_by
-        spread = principal_spread(own[0], own[1])
+        body_values = x[block], covariance[block, block], degrees[block], decided_by
+        spread = principal_spread(body_values[0], body_values[1])
         shares = {}
         if parts is not None:
-            shares = parts.shares(block, own[1], decided_by, interval_jacobian(own[0], spread))
+            shares = parts.shares(
+                block, body_values[1], decided_by, interval_jacobian(body_values[0], spread)
+            )
         estimates[body] = Estimate(
             body=body,
             parameters=InertialParameters(x[block]),
             least_squares=InertialParameters(fit.x[block]),
             covariance=covariance[block, block],
-            calibration=None if of_scale is None else of_scale[block, block],
+            calibration=None if scale_covariance is None else scale_covariance[block, block],
             intervals=intervals_of(
-                *own,
+                *body_values,
                 limits=limits,
                 simultaneous=uncertainty.simultaneous,
                 spread=spread,
             ),
             interval_kind=uncertainty.kind,
             degrees_of_freedom={
-                name: one if np.isfinite(one) else None
-                for name, one in zip(PHI, own[2].tolist(), strict=True)
+                name: degree if np.isfinite(degree) else None
+                for name, degree in zip(PHI, body_values[2].tolist(), strict=True)
             },
             limits=limits,
             simultaneous=uncertainty.simultaneous,
             variance_shares=shares,
-            principal_axes=principal_axes_of(*own, spread),
+            principal_axes=principal_axes_of(*body_values, spread),
             decided_by=decided_by,
             prior={} if number else of_prior,
             prior_share=dict(zip(PHI, posterior.prior_share[block].tolist(), strict=True)),
@@ -369,14 +374,14 @@ def _assemble(
             region=region,
         )
     errors = np.sqrt(np.diag(covariance))
-    found = zip(x[space.scalar_slice].tolist(), errors[space.scalar_slice].tolist(), strict=True)
-    scalars = dict(zip((scalar.name for scalar in space.scalars), found, strict=True))
+    values = zip(x[space.scalar_slice].tolist(), errors[space.scalar_slice].tolist(), strict=True)
+    scalars = dict(zip((scalar.name for scalar in space.scalars), values, strict=True))
     first, *_ = estimates
     return estimates.pop(first).with_others(estimates, scalars, uncertainty.repeatability)
 
 
 def _limits(terms: Sequence[Term], space: ParameterSpace, body: str) -> dict[str, Interval]:
-    """What every body is within, and what the terms say of one."""
+    """Intersect the bounds of every body with those of the terms for one body."""
     limits = dict(POSSIBLE)
     for term in terms:
         for name, (low, high) in term.limits(space, body).items():
@@ -394,8 +399,8 @@ def _default_in_words(mass: float, decided_by: dict[str, DecidedBy]) -> str | No
     )
 
 
-def _decide(posterior: Posterior, x: Array, covariance: Array) -> list[DecidedBy]:
-    """What fixed each of the unknowns."""
+def _deciding_sources(posterior: Posterior, x: Array, covariance: Array) -> list[DecidedBy]:
+    """Determine the deciding source of each unknown."""
     fit, weighed = posterior.fit, posterior.agreement is not None
     errors, moved = np.sqrt(np.diag(covariance)), np.abs(x - posterior.x)
     of_body = np.arange(len(x)) < 10  # that the prior is of
@@ -404,29 +409,29 @@ def _decide(posterior: Posterior, x: Array, covariance: Array) -> list[DecidedBy
     for k, known in enumerate(fit.data.fixed):
         if known:
             decided.append("given")
-        elif moved[k] > errors[k] and not (nothing == "nothing" and _open(fit, k)):
+        elif moved[k] > errors[k] and not (nothing == "nothing" and _unidentifiable(fit, k)):
             decided.append("constraint")
         elif weighed and of_body[k]:
-            decided.append("prior" if posterior.prior_share[k] > _DECIDING_SHARE else "data")
+            decided.append("prior" if posterior.prior_share[k] > _DECISIVE_PRIOR_SHARE else "data")
         else:
-            decided.append(nothing if _open(fit, k) else "data")
+            decided.append(nothing if _unidentifiable(fit, k) else "data")
     return decided
 
 
-def _open(fit: LeastSquaresFit, unknown: int) -> bool:
-    """Whether the data do not identify an unknown."""
+def _unidentifiable(fit: LeastSquaresFit, unknown: int) -> bool:
+    """Return whether an unknown is unidentifiable from the data."""
     return not fit.identifiability.half_widths[unknown] < 1.0
 
 
 def contradiction(posterior: Posterior) -> tuple[Finding, ...]:
-    """The finding that the log excludes the prior, with both bodies, if it does."""
+    """Return a finding if the log excludes the prior, with both bodies."""
     agreement = posterior.agreement
     if agreement is None or not agreement.probability < PRIOR_EXCLUDED_P:
         return ()
     mass = float(posterior.fit.x[0])
     mixture = posterior.prior.mixture(mass)
     mean = np.zeros(10) if mixture is None else agreement.weights @ mixture.means
-    said, found = _in_words(mean), _in_words(posterior.fit.x[:10])
+    prior_text, data_text = _in_words(mean), _in_words(posterior.fit.x[:10])
     remedy = "Check the prior, its unit and its pose in B; correct it or leave it out."
     return (
         Finding(
@@ -434,7 +439,7 @@ def contradiction(posterior: Posterior) -> tuple[Finding, ...]:
             "error",
             f"The log excludes the prior ({posterior.prior}): it is {agreement.z:.2g} standard "
             f"errors from the nearest body that this allows (p = {agreement.probability:.1g}). The "
-            f"prior has {said}, the log alone {found}.",
+            f"prior has {prior_text}, the log alone {data_text}.",
             remedy,
             {
                 "z": agreement.z,
@@ -447,14 +452,14 @@ def contradiction(posterior: Posterior) -> tuple[Finding, ...]:
 
 
 def record_of(posterior: Posterior) -> dict[str, object]:
-    """The prior and how it and the log agree, as provenance keeps it; empty where it completes."""
+    """Return the prior and its agreement with the log for the provenance; empty for a default."""
     if posterior.agreement is None:
         return {}
     return posterior.prior.record() | posterior.agreement.record()
 
 
 def _in_words(phi: Phi) -> str:
-    """Mass, centre of mass and principal moments of a body, or of what is none."""
+    """Describe mass, centre of mass and principal moments for messages."""
     com = ", ".join(f"{1e3 * each:.4g}" for each in phi[1:4] / phi[0])
     moments = ", ".join(f"{each:.3g}" for each in np.linalg.eigvalsh(inertia_about_com(phi)))
     return f"{phi[0]:.4g} kg, its centre at [{com}] mm, moments {moments} kg m²"

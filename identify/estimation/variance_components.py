@@ -1,4 +1,4 @@
-"""Random effects whose sizes the data tell: variance components by marginal likelihood.
+"""Variance components of random effects by maximum marginal likelihood.
 
 Effects η are seen as T η = t + N(0, 1). Groups of them are normal, η_i ~ N(0, σ_g²) in units of
 their columns, and the prior of each size is a gamma distribution, p(σ_g) ∝ σ_g^(a−1) exp(−σ_g/s_g)
@@ -22,37 +22,37 @@ import numpy as np
 from identify.arrays import Array, Flags, Indices
 from identify.regressors.triangular import cholesky, invert_triangular, qr_factor
 
-_GRID = np.logspace(-5.0, 0.0, 17)
-"""Sizes that are compared, as shares of the cap."""
+_RELATIVE_SIZES = np.logspace(-5.0, 0.0, 17)
+"""Grid of sizes, as shares of the cap."""
 
-_SHAPE = 0.25
+_GAMMA_SHAPE = 0.25
 """Shape of the gamma prior of a size. Chosen on 200 logs of the study `effects` (seed 311): clean
 intervals were 1.2, 1.3 and 1.8 times as wide as without effects for 0, this and 1."""
 
-_SIZE_SWEEPS = 4
-"""Times that each size is found anew beside the others."""
+_MAX_SWEEPS = 4
+"""Largest number of sweeps of coordinate-wise maximisation over the sizes."""
 
 _START_SIZES = (1.0, 0.01)
-"""Sizes that a maximum is looked for from, as shares of their scales: there may be several."""
+"""Initial sizes of the search, as shares of their scales: there may be several maxima."""
 
-_TOLD = 1e-12
-"""Share of the prior's variance that the data have to take off, to be more than rounding."""
+_MIN_INFORMATIVE_SHARE = 1e-12
+"""Relative reduction of the prior's variance below which the data are uninformative."""
 
-_SQUARED = 1e10
-"""Information, in units of the prior's, up to which it may be squared."""
+_MAX_SQUARED_INFORMATION = 1e10
+"""Largest information, relative to the prior's, for which normal equations are used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """Columns of effects that share one standard deviation.
+    """Group of effect columns that share one standard deviation.
 
     Attributes:
-        columns: their numbers, shape (k,).
+        columns: numbers of the columns, shape (k,).
         scale: s of the gamma prior of the size, in units of the columns.
         cap: largest size.
         least: smallest size.
-        tied: numbers of further columns of that size, which do not decide it, shape (t,).
-        known: whether the size is given, as one unit of each column.
+        tied: numbers of further columns of that size that do not inform it, shape (t,).
+        known: whether the size is fixed to one unit of each column.
     """
 
     columns: Indices
@@ -64,26 +64,26 @@ class Component:
 
     @property
     def grid(self) -> Array:
-        """Sizes that are compared, from the least to the cap."""
-        sizes = self.cap * _GRID
+        """Grid of sizes, from the least to the cap."""
+        sizes = self.cap * _RELATIVE_SIZES
         return sizes[sizes >= min(self.least, sizes[-1])]
 
     def prior_cost(self, size: Array | float) -> Array:
-        """Minus twice the log density of the prior at a size, in log σ, but for a constant."""
+        """Evaluate −2 log prior density of a size in log σ, up to a constant."""
         share = np.asarray(size) / self.scale
-        return 2.0 * share - 2.0 * _SHAPE * np.log(share)
+        return 2.0 * share - 2.0 * _GAMMA_SHAPE * np.log(share)
 
 
 @dataclass(frozen=True, slots=True)
 class RandomEffects:
-    """Effects at the likeliest sizes of their components.
+    """Effects at the maximum-likelihood sizes of their components.
 
     Attributes:
         sizes: σ of each component, shape (components,).
-        at_cap: which components' sizes are at their cap, shape (components,).
+        at_cap: whether the size of each component is at its cap, shape (components,).
         effects: η in units of the columns, shape (q,).
-        covariance: of them, the error of the sizes counted, shape (q, q).
-        of_size_errors: covariance that the error of each size adds, shape (components, q, q).
+        covariance: covariance of the effects including errors of the sizes, shape (q, q).
+        size_error_covariances: covariance from the error of each size, (components, q, q).
         price: cost of the effects and of their sizes, ηᵀΛ⁻¹η + log |Λ C⁻¹| and the prior's: by as
             much is twice the log-likelihood at the effects larger than that of all (Laplace).
         prior_root: C Λ^-½ with C the covariance at the sizes and Λ the prior's: its columns are
@@ -94,7 +94,7 @@ class RandomEffects:
     at_cap: Flags
     effects: Array
     covariance: Array
-    of_size_errors: Array
+    size_error_covariances: Array
     price: float
     prior_root: Array
 
@@ -108,22 +108,22 @@ def random_effects(
         T: coefficients of the effects in units of the columns, shape (n, q).
         t: right side, whose noise has variance one, shape (n,).
         components: each column belongs to one, or is tied to it.
-        start: sizes that the maximum is near, shape (components,); found from two where not given.
+        start: initial sizes, shape (components,); two default starts if not given.
     """
     data = _Data(T, t, T.T @ T, T.T @ t)
     free = [k for k, c in enumerate(components) if not c.known]
     starts = [np.array([share * c.scale for c in components]) for share in _START_SIZES]
-    found = [
-        _likeliest_sizes(data, components, free, sizes)
+    candidates = [
+        _maximise_sizes(data, components, free, sizes)
         for sizes in (starts if start is None else [start])
     ]
-    sizes = min(found, key=lambda sizes: data.cost(components, sizes, free))
+    sizes = min(candidates, key=lambda sizes: data.cost(components, sizes, free))
     posterior = data.posterior(components, sizes)
     C, spread = posterior.covariance, _spread(components, sizes, len(data.scores))
-    of_size_errors = np.zeros((len(components), *C.shape))
+    size_error_covariances = np.zeros((len(components), *C.shape))
     for k in free:
         profile = _Profile.of(posterior, components[k], sizes[k])
-        of_size_errors[k] = profile.of_size_error(sizes[k])
+        size_error_covariances[k] = profile.size_error_covariance(sizes[k])
     at_cap = np.array(
         [
             not c.known and size >= c.cap and len(c.grid) > 1
@@ -139,17 +139,17 @@ def random_effects(
         sizes=sizes,
         at_cap=at_cap,
         effects=posterior.mean,
-        covariance=C + of_size_errors.sum(axis=0),
-        of_size_errors=of_size_errors,
+        covariance=C + size_error_covariances.sum(axis=0),
+        size_error_covariances=size_error_covariances,
         price=price,
         prior_root=C / spread,
     )
 
 
-def _likeliest_sizes(
+def _maximise_sizes(
     data: _Data, components: Sequence[Component], free: Sequence[int], start: Array
 ) -> Array:
-    """Sizes at a maximum of their marginal likelihood, one found after the other."""
+    """Maximise the marginal likelihood over the sizes, one coordinate after the other."""
     sizes = np.array(
         [
             1.0 if c.known else max(float(size), c.grid[0])
@@ -157,7 +157,7 @@ def _likeliest_sizes(
         ]
     )
     posterior = data.posterior(components, sizes)
-    for _ in range(_SIZE_SWEEPS):
+    for _ in range(_MAX_SWEEPS):
         before = sizes.copy()
         for k in free:
             likeliest = _Profile.of(posterior, components[k], sizes[k]).likeliest
@@ -170,7 +170,7 @@ def _likeliest_sizes(
 
 
 def _spread(components: Sequence[Component], sizes: Array, count: int) -> Array:
-    """Standard deviation of each column, shape (q,)."""
+    """Return the prior standard deviation of each column, shape (q,)."""
     spread = np.zeros(count)
     for component, size in zip(components, sizes, strict=True):
         spread[component.columns] = spread[component.tied] = size
@@ -178,7 +178,7 @@ def _spread(components: Sequence[Component], sizes: Array, count: int) -> Array:
 
 
 class _Posterior(NamedTuple):
-    """Mean and covariance of all effects at some sizes."""
+    """Mean and covariance of all effects at given sizes."""
 
     mean: Array
     covariance: Array
@@ -194,20 +194,20 @@ class _Data:
     scores: Array
 
     def cost(self, components: Sequence[Component], sizes: Array, free: Sequence[int]) -> float:
-        """Minus twice the logarithm of marginal likelihood and prior, but for a constant."""
+        """Evaluate −2 log (marginal likelihood × prior), up to a constant."""
         posterior = self.posterior(components, sizes)
         spread = _spread(components, sizes, len(self.scores))
-        left = self.T @ posterior.mean - self.t
+        residual = self.T @ posterior.mean - self.t
         shares = posterior.covariance / np.outer(spread, spread)
-        cost = float(left @ left + np.sum((posterior.mean / spread) ** 2))
+        cost = float(residual @ residual + np.sum((posterior.mean / spread) ** 2))
         cost -= float(np.linalg.slogdet(shares)[1])
         return cost + sum(float(components[k].prior_cost(sizes[k])) for k in free)
 
     def posterior(self, components: Sequence[Component], sizes: Array) -> _Posterior:
-        """Effects at some sizes: C = Λ^½ (1 + Λ^½ TᵀT Λ^½)⁻¹ Λ^½, and C Tᵀt."""
+        """Compute the posterior at given sizes: C = Λ^½ (1 + Λ^½ TᵀT Λ^½)⁻¹ Λ^½, mean C Tᵀt."""
         spread = _spread(components, sizes, len(self.scores))
         scaled = spread[:, None] * self.information * spread
-        if np.diag(scaled).max(initial=0.0) < _SQUARED:
+        if np.diag(scaled).max(initial=0.0) < _MAX_SQUARED_INFORMATION:
             R = cholesky(np.eye(len(spread)) + scaled)
         else:
             R = qr_factor(np.concatenate((self.T * spread, np.eye(len(spread)))))
@@ -217,7 +217,7 @@ class _Data:
 
 @dataclass(frozen=True, slots=True)
 class _Profile:
-    """Marginal likelihood of the size of one component beside the others at theirs.
+    """Profile of the marginal likelihood over the size of one component, others fixed.
 
     Attributes:
         sizes: of the grid, shape (n,).
@@ -235,41 +235,45 @@ class _Profile:
 
     @classmethod
     def of(cls, posterior: _Posterior, component: Component, size: float) -> _Profile:
-        """The profile from the effects at some sizes, σ² (1 + σ² M)⁻¹ = C of the component.
+        """Compute the profile from the posterior at given sizes, σ² (1 + σ² M)⁻¹ = C.
 
         Args:
-            posterior: with the component at its size.
-            component: which.
-            size: of it.
+            posterior: posterior at the current sizes.
+            component: component to profile.
+            size: current size of the component.
         """
-        own = component.columns
-        C = posterior.covariance[np.ix_(own, own)]
+        columns = component.columns
+        C = posterior.covariance[np.ix_(columns, columns)]
         shares, vectors = np.linalg.eigh(C / size**2)
         shares = np.clip(shares, 1e-100, 1.0)
-        told = 1.0 - shares
-        values = told / shares / size**2
+        informative_share = 1.0 - shares
+        values = informative_share / shares / size**2
         # The estimate without the prior, where the data say anything of it.
-        estimates = vectors.T @ posterior.mean[own] / np.where(told > _TOLD, told, np.inf)
+        estimates = (
+            vectors.T
+            @ posterior.mean[columns]
+            / np.where(informative_share > _MIN_INFORMATIVE_SHARE, informative_share, np.inf)
+        )
         grid = component.grid
         after = 1.0 + grid[:, None] ** 2 * values
         cost = np.log(after).sum(axis=1) + (values * estimates**2 / after).sum(axis=1)
         cost += component.prior_cost(grid)
-        lift = posterior.covariance[:, own] @ (vectors / (shares * size**2))
+        lift = posterior.covariance[:, columns] @ (vectors / (shares * size**2))
         return cls(grid, cost, values, estimates, lift)
 
     @property
     def likeliest(self) -> float:
-        """The size of least cost."""
+        """Size of least cost."""
         return float(self.sizes[np.argmin(self.cost)])
 
     def _moments(self, size: Array) -> tuple[Array, Array]:
-        """Mean and variance along the eigenvectors at some sizes, shape (n, k) each."""
+        """Compute mean and variance along the eigenvectors at sizes, shape (n, k) each."""
         squares = size[:, None] ** 2
         variance = squares / (1.0 + squares * self.values)
         return variance * self.values * self.estimates, variance
 
-    def of_size_error(self, size: float) -> Array:
-        """Covariance that the error of the size adds to that at the size, shape (q, q)."""
+    def size_error_covariance(self, size: float) -> Array:
+        """Compute the covariance added by the error of the size, shape (q, q)."""
         weights = np.exp(-0.5 * (self.cost - self.cost.min()))
         weights /= weights.sum()
         mean, variance = self._moments(np.array([size]))

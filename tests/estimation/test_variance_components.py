@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from identify.estimation.variance_components import (
-    _GRID,
-    _SHAPE,
+    _GAMMA_SHAPE,
+    _RELATIVE_SIZES,
     Component,
     _Data,
     _Profile,
@@ -21,7 +21,7 @@ COMPONENTS = (
     Component(SECOND, scale=0.2, cap=8.0),
     Component(GIVEN, known=True),
 )
-STEP = _GRID[1] / _GRID[0]
+STEP = _RELATIVE_SIZES[1] / _RELATIVE_SIZES[0]
 
 
 def spread_of(sizes) -> np.ndarray:
@@ -43,7 +43,7 @@ def log_density(T: np.ndarray, t: np.ndarray, spread: np.ndarray) -> float:
 
 def log_prior(size: float, component: Component) -> float:
     """Of a size's gamma distribution, as a density in log σ, but for a constant."""
-    return _SHAPE * np.log(size / component.scale) - size / component.scale
+    return _GAMMA_SHAPE * np.log(size / component.scale) - size / component.scale
 
 
 def log_posterior(T: np.ndarray, t: np.ndarray, sizes) -> float:
@@ -63,7 +63,7 @@ def test_effects_of_known_sizes_match_the_dense_formula_with_their_covariance(se
     covariance = np.outer(sigma, sigma) * found.covariance
     assert_close(covariance, np.linalg.inv(precision), 1e-12)
     assert_close(found.sizes, [1.0], 0.0)
-    assert not found.of_size_errors.any()
+    assert not found.size_error_covariances.any()
     assert not found.at_cap.any()
 
 
@@ -75,7 +75,7 @@ def test_effects_of_sizes_that_are_found_match_the_dense_formula_at_these(seed):
     precision = T.T @ T + np.diag(spread**-2)
     assert_close(found.effects, np.linalg.solve(precision, T.T @ t), 1e-11)
     C = np.linalg.inv(precision)
-    assert_close(found.covariance - found.of_size_errors.sum(axis=0), C, 1e-11)
+    assert_close(found.covariance - found.size_error_covariances.sum(axis=0), C, 1e-11)
     assert_close(found.prior_root * spread, C, 1e-11)
     left = t - T @ found.effects
     density = -2.0 * log_posterior(T, t, found.sizes) - len(t) * np.log(2.0 * np.pi)
@@ -105,7 +105,7 @@ def test_no_other_size_is_likelier_beside_that_of_the_other_component(seed):
     others = [
         np.where(np.arange(3) == number, size, found.sizes)
         for number, component in enumerate(COMPONENTS[:2])
-        for size in component.cap * _GRID
+        for size in component.cap * _RELATIVE_SIZES
     ]
     assert max(log_posterior(T, t, each) for each in others) < greatest + 1e-9
 
@@ -121,7 +121,7 @@ def test_uninformative_columns_take_size_of_their_component(size):
     assert_close(found.effects[40:], np.zeros(3), 1e-12, scale=size)
     rms = np.sqrt(np.mean(eta[:40] ** 2))
     assert rms / STEP < found.sizes[0] < rms * STEP
-    grid = component.cap * _GRID
+    grid = component.cap * _RELATIVE_SIZES
     posterior = [log_density(T, t, np.full(43, each)) + log_prior(each, component) for each in grid]
     weights = np.exp(posterior - np.max(posterior))
     whole = weights @ grid**2 / weights.sum()
@@ -142,7 +142,7 @@ def test_effects_of_huge_information_have_the_sizes_that_they_show(seed):
     T, t, eta = equations(seed, scale=1e10)
     found = random_effects(T, t, COMPONENTS)
     for number, columns in enumerate((FIRST, SECOND)):
-        grid = COMPONENTS[number].cap * _GRID
+        grid = COMPONENTS[number].cap * _RELATIVE_SIZES
         cost = len(columns) * np.log(grid) + 0.5 * np.sum(eta[columns] ** 2) / grid**2
         cost -= log_prior(grid, COMPONENTS[number])
         assert found.sizes[number] == grid[np.argmin(cost)]
@@ -174,7 +174,7 @@ def test_intervals_cover_effects_whose_sizes_are_drawn_from_the_prior():
     for _ in range(200):
         sizes = [1.0, 1.0, 1.0]
         for number, component in enumerate(COMPONENTS[:2]):
-            drawn = component.scale * rng.gamma(_SHAPE, size=20)
+            drawn = component.scale * rng.gamma(_GAMMA_SHAPE, size=20)
             sizes[number] = drawn[drawn < component.cap][0]
         T, t, eta = equations(int(rng.integers(1 << 32)), sizes=sizes)
         found = random_effects(T, t, COMPONENTS)

@@ -1,4 +1,4 @@
-"""The shape of a body as the prior of its log: its points, its mesh, or a box that it lies in."""
+"""Prior from the shape of a body: points, a mesh, or a box that contains it."""
 
 from __future__ import annotations
 
@@ -27,25 +27,24 @@ from identify.inertia.shapes.interior import sample_interior
 from identify.inertia.shapes.points import read_points
 from identify.spatial import Pose
 
-_DENSITY = np.geomspace(0.05, 1.6, 6)
-"""Standard deviations of the density about even, as shares of it …"""
+_DENSITY_DEVIATIONS = np.geomspace(0.05, 1.6, 6)
+"""Grid of relative standard deviations of the density about uniform."""
 
-_OUTLINE = (0.25, 0.5, 1.0, 2.0)
-"""… and errors of the outline in its own, that a log chooses among."""
+_OUTLINE_ERRORS = (0.25, 0.5, 1.0, 2.0)
+"""Grid of errors of the outline, relative to the given error."""
 
-_OVERREACH, _OUTLINE_OF_IT = (0.0, 0.5, 1.0, 1.5), (0.25, 0.5, 1.0)
-"""How far points reach beyond the solid where they may, in their spacing, and what then is left."""
+_OVERREACH, _OVERREACH_OUTLINE_ERRORS = (0.0, 0.5, 1.0, 1.5), (0.25, 0.5, 1.0)
+"""Reach of points beyond the solid, in their spacing, and relative outline errors then."""
 
 _SHARES_OF_BOX = np.geomspace(0.25, 1.0, 4)
-"""How much a body that lies somewhere in a box is in one place of it: from a body that fills a good
-part of it, as one that stands askew in it does, to one that is in one place. Less would say that it
-is the box."""
+"""Grid of the concentration of a body's mass in a box that contains it: from a body that fills much
+of the box to one concentrated in a point."""
 
-_FAR_MORE = 20.0
-"""Times the cubes between them that volumes of points add up to where they reach beyond it."""
+_OVERLAP_FACTOR = 20.0
+"""Total volume of points, in cubes of their spacing, above which they may reach beyond the body."""
 
-_FILLED = 2000
-"""Points that fill a mesh or a solid, whose outline is taken to be known to their spacing."""
+_FILL_POINTS = 2000
+"""Number of points that fill a mesh or a solid; their spacing is the default outline error."""
 
 _FEWEST_POINTS = 4
 """Points of a shape."""
@@ -61,7 +60,7 @@ _UNITS_OF_LENGTH = {0.001: "millimetres", 0.01: "centimetres", 0.0254: "inches",
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShapePrior(Prior):
-    """The density of the body is even but for a normal field, within an outline that is known.
+    """Prior of a body of uniform density plus a normal random field, within a known outline.
 
     How uneven the density is, and how well the outline is known, the log says: the prior is a grid
     of both, weighed by their evidence. The mass is left to the log.
@@ -99,7 +98,7 @@ class ShapePrior(Prior):
         error: float | None = None,
         name: str = "points",
     ) -> ShapePrior:
-        """Points that fill the body.
+        """Create a prior from points that fill the body.
 
         Args:
             points: in A [m], shape (n, 3).
@@ -113,8 +112,8 @@ class ShapePrior(Prior):
             ModelError: not finite, fewer than four points, all in one place or a volume below zero.
             TermError: the error is none.
         """
-        own = Points(points, np.ones(len(points)) if volumes is None else volumes)
-        points, weights = own.positions, own.weights / own.weights.sum()
+        shape = Points(points, np.ones(len(points)) if volumes is None else volumes)
+        points, weights = shape.positions, shape.weights / shape.weights.sum()
         if at is not None:
             points = at.apply(points)
         if len(points) < _FEWEST_POINTS:
@@ -126,9 +125,9 @@ class ShapePrior(Prior):
         mean = weights @ point_parameters(points)
         mean[[4, 7, 9]] += spacing**2 / 6.0  # of a cube about each
         cubes = len(points) * spacing**3
-        beyond = volumes is not None and float(own.weights.sum()) > _FAR_MORE * cubes
-        found = cls._filled(mean, points, weights, spacing, error, cubes, name)
-        return replace(found, spacing=spacing) if beyond else found
+        beyond = volumes is not None and float(shape.weights.sum()) > _OVERLAP_FACTOR * cubes
+        prior = cls._filled(mean, points, weights, spacing, error, cubes, name)
+        return replace(prior, spacing=spacing) if beyond else prior
 
     @classmethod
     def of_shape(
@@ -139,7 +138,7 @@ class ShapePrior(Prior):
         error: float | None = None,
         name: str | None = None,
     ) -> ShapePrior:
-        """A mesh, or a solid.
+        """Create a prior from a mesh or a solid.
 
         Args:
             shape: in A.
@@ -151,17 +150,17 @@ class ShapePrior(Prior):
             ModelError: it fills no volume.
             TermError: the error is none.
         """
-        interior = sample_interior(shape, _FILLED)
+        interior = sample_interior(shape, _FILL_POINTS)
         pose = Pose.identity() if at is None else at
         body = shape.body(mass=1.0).in_frame(pose)
         weights = interior.volumes / interior.volumes.sum()
-        spacing = (shape.measure / _FILLED) ** (1.0 / 3.0)
+        spacing = (shape.measure / _FILL_POINTS) ** (1.0 / 3.0)
         points, name = pose.apply(interior.points), name or type(shape).__name__.lower()
         return cls._filled(body.phi, points, weights, spacing, error, shape.measure, name)
 
     @classmethod
     def of_box(cls, sides: Vec3, *, at: Pose | None = None) -> ShapePrior:
-        """A box that the body lies somewhere in: of its mass nothing more is known.
+        """Create a prior from a box that contains the body.
 
         The shares of the mass that are in parts of the box follow a Dirichlet process about even.
 
@@ -177,10 +176,10 @@ class ShapePrior(Prior):
             raise TermError(f"box: expected three sides above zero, got {sides.tolist()} m")
         middles = (np.arange(_CELLS_OF_BOX) + 0.5) / _CELLS_OF_BOX - 0.5
         points = np.array(list(product(middles, repeat=3))) * sides
-        own = point_parameters(points if at is None else at.apply(points))
-        mean = own.mean(axis=0)
+        parameters = point_parameters(points if at is None else at.apply(points))
+        mean = parameters.mean(axis=0)
         words = " × ".join(f"{1e3 * side:.4g}" for side in sides)
-        spread = (own - mean).T @ (own - mean) / len(own)
+        spread = (parameters - mean).T @ (parameters - mean) / len(parameters)
         return cls(mean, spread, 0.0, 0.0, float(np.prod(sides)), f"box of {words} mm")
 
     @classmethod
@@ -192,7 +191,7 @@ class ShapePrior(Prior):
         at: Pose | None = None,
         error: float | None = None,
     ) -> ShapePrior:
-        """The shape of a file: a mesh (STL, OBJ, …), or a CSV of points x, y, z[, volume].
+        """Read a shape from a mesh (STL, OBJ, …) or a CSV file of points x, y, z[, volume].
 
         Args:
             path: the file.
@@ -206,11 +205,11 @@ class ShapePrior(Prior):
         path = Path(path)
         if path.suffix.lower() == ".csv":
             points, volumes = read_points(path, scale=scale)
-            found = cls.of_points(points, volumes, at=at, error=error, name=path.name)
+            prior = cls.of_points(points, volumes, at=at, error=error, name=path.name)
         else:
             mesh = read_mesh(path, scale=scale)
-            found = cls.of_shape(mesh, at=at, error=error, name=path.name)
-        return replace(found, scale=scale)
+            prior = cls.of_shape(mesh, at=at, error=error, name=path.name)
+        return replace(prior, scale=scale)
 
     @classmethod
     def _filled(
@@ -230,7 +229,7 @@ class ShapePrior(Prior):
         return cls(mean, spread, error, 0.0, volume, name)
 
     def mixture(self, mass: float) -> NormalMixture:
-        """The grid of density, outline and overreach, of bodies of about a mass.
+        """Return the grid of density, outline and overreach for bodies of a mass.
 
         Raises:
             TermError: no body of that mass is of that size.
@@ -243,8 +242,10 @@ class ShapePrior(Prior):
         covariance = _central(self.mean)
         squares, axes = np.linalg.eigh(covariance)
         half = half_widths(squares)
-        kappas, outlines = (_OVERREACH, _OUTLINE_OF_IT) if self.spacing else ((0.0,), _OUTLINE)
-        s, o = (one.ravel() for one in np.meshgrid(_DENSITY, outlines, indexing="ij"))
+        kappas, outlines = (
+            (_OVERREACH, _OVERREACH_OUTLINE_ERRORS) if self.spacing else ((0.0,), _OUTLINE_ERRORS)
+        )
+        s, o = (one.ravel() for one in np.meshgrid(_DENSITY_DEVIATIONS, outlines, indexing="ij"))
         means, spreads = [], []
         for kappa in kappas:
             T = np.eye(4)
@@ -266,7 +267,8 @@ class ShapePrior(Prior):
         if _LIGHTEST_SHAPE < density < _DENSEST_SHAPE:
             return
         scale = min(
-            _UNITS_OF_LENGTH, key=lambda one: abs(np.log(density * (self.scale / one) ** 3 / 1e3))
+            _UNITS_OF_LENGTH,
+            key=lambda unit: abs(np.log(density * (self.scale / unit) ** 3 / 1e3)),
         )
         raise TermError(
             f"the shape ({self.name}) is {2e3 * _radius(self.mean):.4g} mm across: with the "
@@ -283,7 +285,7 @@ class ShapePrior(Prior):
         return f"shape of {self.name}, its density nearly even, {known}"
 
     def record(self) -> dict[str, object]:
-        """Its mean and sizes too."""
+        """Return the prior with its mean and sizes as plain values."""
         return {
             "kind": self.kind,
             "is": str(self),
@@ -307,8 +309,8 @@ def _spacing(points: Vec3, name: str) -> float:
 
 def _mixture(mass: float, mean: Phi, spread: Array, settings: Mapping[str, Array]) -> NormalMixture:
     """Bodies of a mass that is left open, of those of unit mass."""
-    own = mass**2 * (mean[:, :, None] * mean[:, None, :] + spread)
-    return NormalMixture(mass * mean, own, settings)
+    covariances = mass**2 * (mean[:, :, None] * mean[:, None, :] + spread)
+    return NormalMixture(mass * mean, covariances, settings)
 
 
 def _central(mean: Phi) -> Array:
