@@ -1,7 +1,7 @@
-"""What may be wrong with a log, found from its wide statistics: proposed and ranked, never applied.
+"""Diagnosis of faults of a log from its wide statistics: ranked and proposed, never applied.
 
-Nothing here reads a log: a cause comes with the linear map that corrects the statistics, and with
-the line of the schema that would say the same.
+Nothing here reads a log: a fault has a linear map that corrects the statistics and the equivalent
+line of the schema.
 """
 
 from identify.lazy import attach

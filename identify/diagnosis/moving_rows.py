@@ -1,4 +1,4 @@
-"""Whether rows that a schema calls still poses are those of a motion, and how fast they were."""
+"""Detection of a motion in rows declared as still poses, and of its sampling rate."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from identify.spatial.columns import PSI, RT, W
 from identify.spatial.rotations import rotation_angle
 
 _TRIED_RATES_HZ = np.geomspace(0.5, 2e4, 120)
-"""Rates at which the rows may have been logged."""
+"""Candidate sampling rates [Hz]."""
 
 _READ = ("position", "quaternion", "force", "torque")
-"""Signals that know nothing of time."""
+"""Signals that do not depend on time."""
 
 _FEWEST_SWEEP_ROWS = 50
-"""Rows among which a motion can be seen."""
+"""Fewest rows in which a motion can be detected."""
 
 _TURN_BETWEEN_ROWS, _AT_HZ = 0.03, 100.0
 """Turn between neighbours of the rows that are looked at [rad], and the rate that they are read at,
@@ -75,7 +75,7 @@ def moving_rows(recording: Recording) -> MovingRows | None:
 
 
 def fit_sampling_rate(rows: Array, rate_hz: float, gravity: Array) -> MovingRows:
-    """Find the rate at which the inertia of a body explains most of what its weight leaves.
+    """Find the sampling rate at which a body's inertia explains most of the static residual.
 
     At another rate all accelerations and products of rates are multiplied by the square of its
     ratio, and the weight stays: w = Y(−Rᵀg) φ + κ Y(a' + Rᵀg, α, ωω) φ + offset.
@@ -101,7 +101,7 @@ def fit_sampling_rate(rows: Array, rate_hz: float, gravity: Array) -> MovingRows
 
 
 def _residual_sum(root: Array, kappa: float) -> float:
-    """Sum of squares that a body and an offset leave if all accelerations are so many times."""
+    """Return the residual sum of squares of body and offset with scaled accelerations."""
     A = np.hstack((root[:, :10] + kappa * root[:, 10:20], root[:, 20:26]))
     scale = np.linalg.norm(A, axis=0)
     A = A / np.where(scale > 0.0, scale, 1.0)

@@ -1,4 +1,4 @@
-"""Still poses from one of which on the sensor has another offset, as if zeroed among them."""
+"""Detection of a sensor that was zeroed between still poses."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from identify.diagnosis.signal_faults import Span
 from identify.significance import CLEAR_LEAD
 
 _FEWEST_OF_PART = 2
-"""Poses before and after: the six offsets of one pose alone explain whatever it is."""
+"""Fewest poses before and after a step: six offsets explain a single pose exactly."""
 
 _MAX_RESIDUAL_SHARE = 0.25
-"""Share of the squared residual that it may leave, of the force or of the torque."""
+"""Largest share of the squared residual of force or torque that remains with a step."""
 
 _BODY_COLUMNS, _OFFSET_COLUMNS = slice(0, 4), slice(4, 10)
 """Columns of mass and first moment, and of the offsets."""
@@ -29,7 +29,7 @@ _WARMS_UP = (1.0, 1.5, 2.0, 3.0, 4.0)
 
 
 def zeroed_poses(rows: Array) -> tuple[Span, ...]:
-    """The pose from which on the offset of the sensor is another one, if any.
+    """Find the still pose from which on the sensor has another offset, if any.
 
     A step of the offset is compared by the Akaike information, corrected for few data (Hurvich and
     Tsai 1989), with none, with an offset that drifts from pose to pose or as a sensor that warms
@@ -77,7 +77,7 @@ def zeroed_poses(rows: Array) -> tuple[Span, ...]:
 
 
 def _augmented_moments(constant: Array, shares: Array, squares: Array, columns: slice) -> Array:
-    """Moments of the columns, of some of them times a share of each pose, and of the wrench.
+    """Return second moments of the columns, of weighted columns, and of the wrench.
 
     Args:
         constant: ZᵀZ of force and of torque over all poses, Z = [columns | wrench], (2, 1, 11, 11).
@@ -99,7 +99,7 @@ def _augmented_moments(constant: Array, shares: Array, squares: Array, columns: 
 
 
 def _corrected_akaike(moments: Array, poses: int) -> tuple[Array, Array, Array]:
-    """Least squares of models, and their corrected Akaike information.
+    """Fit models by least squares and return their corrected Akaike information.
 
     Force and torque have a noise each.
 

@@ -1,4 +1,4 @@
-"""What may be wrong with a log: one file a family, each a generator of faults from facts."""
+"""Families of log faults, one file each: generators of faults from the measurement setup."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ FAMILIES: dict[Family, tuple[str, ...]] = {
     rotation_faults: ("rotation_convention", "angle_unit", "position_axes"),
     timing_faults: ("time_unit", "clock_rate", "delay", "sensor_lag"),
 }
-"""All families, each with the codes of its faults."""
+"""Families of faults with the codes of their findings."""
 
 
 def codes_of_faults() -> tuple[str, ...]:
-    """All codes of log faults."""
+    """Return all codes of log faults."""
     return tuple(dict.fromkeys(code for codes in FAMILIES.values() for code in codes))
 
 
 def faults_of(facts: Sequence[LogFacts]) -> list[tuple[Fault, ...]]:
-    """All faults that make sense for every log, each as it is of each log.
+    """Return the faults that apply to every log, one instance for each log.
 
-    Logs that were measured alike share the fault, so that its map is made once for them.
+    Logs with the same setup share the instance, so that its map is computed once.
 
     Args:
         facts: of each log.
@@ -55,7 +55,7 @@ def faults_of(facts: Sequence[LogFacts]) -> list[tuple[Fault, ...]]:
 
 
 def sized_faults(facts: Sequence[LogFacts], names: Sequence[str]) -> list[tuple[Fault, ...]]:
-    """Faults with a size of some names that make sense for every log, as `faults_of`."""
+    """Return the faults with parameters and the given names that apply to every log."""
     return [
         each for each in faults_of(facts) if each[0].sizes is not None and each[0].name in names
     ]

@@ -19,14 +19,14 @@ from identify.relevance import FAULT_ANGLE, FAULT_MASS, FAULT_SCALE
 from identify.spatial.vectors import STANDARD_GRAVITY
 
 _TILTED = 0.95
-"""Cosine above which another direction is the same, tilted, which is looked for apart."""
+"""Cosine above which another direction counts as a tilt, which is a separate fault."""
 
 _ON_EARTH = 0.01
-"""Share by which gravity differs from the standard one, at most."""
+"""Largest relative difference of gravity on Earth from standard gravity."""
 
 _SCALE_SEEN = 1e3
-"""Twice the log-likelihood by which gravity shows the scale of an accelerometer: more than any
-other reading of such a log gains."""
+"""Evidence of a wrong scale of an accelerometer that does not read gravity, as twice a
+log-likelihood: more than any other reading of such a log gains."""
 
 _GYRO_UNIT = "angular rates are in the other unit, of degrees and radians"
 
@@ -35,25 +35,25 @@ _WORLD |= {"+z": (0, 0, 1), "-z": (0, 0, -1)}
 
 
 def is_usual_gravity(size: float) -> bool:
-    """Whether gravity of that size [m/s²] is that of a place on Earth."""
+    """Return whether a magnitude of gravity [m/s²] occurs on Earth."""
     return abs(size / STANDARD_GRAVITY - 1.0) < _ON_EARTH
 
 
 def gravity_faults(facts: LogFacts) -> Iterator[Fault]:
-    """All that concern gravity; of a log without an attitude there is none."""
+    """Yield faults of gravity; none for a log without an attitude."""
     if not facts.attitude:
         return
     yield from _discrete_faults(facts)
     if facts.gravity_added:
         yield _tilted(facts)
-        # On Earth its size is known better than a log tells it.
+        # On Earth, gravity is known better than from a log.
         if not facts.still and not is_usual_gravity(float(np.linalg.norm(facts.gravity))):
             yield _magnitude(facts)
         yield from _partly(facts)
 
 
 def imu_faults(facts: LogFacts) -> Iterator[Fault]:
-    """Sign, scale and units of an inertial measurement unit, where no pose contradicts it."""
+    """Yield faults of sign, scale and units of an inertial measurement unit without a pose."""
     if facts.attitude or facts.schema is None:
         return
     imu, given, twist = facts.schema.imu, facts.schema.acceleration, facts.schema.twist
@@ -163,7 +163,7 @@ def _magnitude(facts: LogFacts) -> Fault:
 
 
 def _partly(facts: LogFacts) -> Iterator[Fault]:
-    """The weight of some body is missing; or none is, and one was added."""
+    """Yield faults of a compensated weight: one that is missing, or one added by mistake."""
     before = np.array(facts.compensated or (0.0,) * 4)
     if facts.compensated:
         text = (
@@ -214,6 +214,6 @@ def _partly(facts: LogFacts) -> Iterator[Fault]:
 
 
 def _plausible_payload(weight: Array, before: float) -> bool:
-    """Whether a pendant may hold a body of that mass and first moment: no tool is far longer."""
+    """Return whether mass and first moment are plausible for a payload set in a controller."""
     near = np.linalg.norm(weight[1:]) <= MAX_COM_DISTANCE * abs(weight[0])
     return bool(near and weight[0] + 0.1 * before > 0.0)

@@ -17,13 +17,13 @@ from identify.regressors.log_corrections import point_offset_map, position_scale
 from identify.relevance import FAULT_LENGTH, FAULT_SCALE
 
 FASTEST = 50.0, 100.0
-"""Speed [m/s] and rate [rad/s] beyond which another unit of time or length is absurd …"""
+"""Highest plausible speed [m/s] and angular rate [rad/s] with another unit of time or length."""
 
 SLOWEST = 1e-3, 1e-2
-"""… and those below which nothing would have moved."""
+"""Lowest plausible speed [m/s] and angular rate [rad/s] with another unit of time or length."""
 
 FAST_SPIN = 60.0
-"""Rate above which an angle may be in degrees [rad/s]."""
+"""Angular rate [rad/s] above which an angle may be in degrees."""
 
 _POSITIONS = {
     "world": "of the body's origin in world axes",
@@ -34,7 +34,7 @@ _ORDERS = {"xyzw": "wxyz", "wxyz": "xyzw"}
 
 
 def pose_faults(facts: LogFacts) -> Iterator[Fault]:
-    """All that concern the pose and the rates."""
+    """Yield faults of the pose and the rates."""
     if facts.schema is not None:
         if facts.attitude and facts.schema.pose is not None:
             yield from _poses(facts, facts.schema.pose)
@@ -49,7 +49,7 @@ def pose_faults(facts: LogFacts) -> Iterator[Fault]:
 
 
 def _poses(facts: LogFacts, pose: PoseTable) -> Iterator[Fault]:
-    """Order of the quaternion, what the rotation maps, and what the position is of."""
+    """Yield faults of quaternion order, direction of the rotation, and meaning of the position."""
     reorders = (False, True) if pose.quaternion is not None else (False,)
     inverse, now = pose.maps == "world_to_body", pose.position_kind
     for reordered, remapped in product(reorders, (False, True)):
@@ -91,7 +91,7 @@ def _text(
 def _patch(
     pose: PoseTable, reordered: bool, remapped: bool, position: str, own: str, sign: float
 ) -> Iterator[tuple[str, object]]:
-    """Keys of the pose; a position of the world's origin in body axes is minus that in body."""
+    """Yield changed keys of the pose; "inverse" positions are negated positions in body axes."""
     if reordered:
         yield "pose.order", _ORDERS[pose.rotation_order]
     if remapped:
@@ -114,7 +114,7 @@ def _position_units(facts: LogFacts, pose: PoseTable) -> Iterator[Fault]:
 
 
 def _kinds(facts: LogFacts) -> Iterator[Fault]:
-    """Whether a linear acceleration that is not an accelerometer's is the spatial one."""
+    """Yield the fault of a spatial acceleration read as classical, or the reverse."""
     kind = facts.acceleration_kind
     if "linear_acceleration" not in facts.signals or kind == "proper":
         return
@@ -126,7 +126,7 @@ def _kinds(facts: LogFacts) -> Iterator[Fault]:
 
 
 def _acceleration_units(facts: LogFacts) -> Iterator[Fault]:
-    """Linear accelerations in g, or in thousandths of it."""
+    """Yield faults of linear accelerations in other units, such as g."""
     table = None if facts.schema is None else facts.schema.acceleration
     if table is None or table.linear is None or not facts.attitude:
         return
@@ -137,7 +137,7 @@ def _acceleration_units(facts: LogFacts) -> Iterator[Fault]:
 
 
 def _rates(facts: LogFacts) -> Iterator[Fault]:
-    """Angular rates in degrees that turn faster than anything does."""
+    """Yield the fault of angular rates in degrees if they are implausibly fast in radians."""
     tables = {"angular_velocity": "twist", "angular_acceleration": "acceleration"}
     patch = {f"{tables[n]}.angle_unit": "deg" for n in tables if n in facts.signals}
     if patch and facts.fastest[1] > FAST_SPIN:

@@ -1,4 +1,4 @@
-"""What the numbers of an attitude mean, and axes of a pose that are swapped or mirrored."""
+"""Faults of the rotation convention of a pose, and of swapped or mirrored axes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIGNED_ORDERS = tuple(
     for signs in product((1, -1), repeat=3)
     if order != (0, 1, 2) or abs(sum(signs)) != 3
 )
-"""Signs and places of three columns that are swapped, mirrored or both; not of all the sign."""
+"""Signed permutations of three columns without the identity and the negation of all."""
 
 _SEQUENCES = tuple(
     "".join(axes) for axes in product("XYZ", repeat=3) if axes[1] not in (axes[0], axes[2])
@@ -29,7 +29,7 @@ _SPELLED = {"rad": "radians", "deg": "degrees"}
 
 
 def rotation_faults(facts: LogFacts) -> Iterator[Fault]:
-    """Meaning, unit, order and signs of the numbers of an attitude, and axes of the position."""
+    """Yield faults of convention, unit, order and signs of a rotation, and of position axes."""
     pose = None if facts.schema is None else facts.schema.pose
     if pose is None or not facts.attitude:
         return
@@ -47,18 +47,18 @@ def rotation_faults(facts: LogFacts) -> Iterator[Fault]:
 
 
 def reordered(columns: tuple[Column, ...], order: tuple[tuple[int, int], ...]) -> list[Column]:
-    """Three columns in another order, some with the other sign."""
+    """Apply a signed permutation to three columns."""
     return [columns[k] if sign > 0 else negated(columns[k]) for sign, k in order]
 
 
 def describe_axes(order: tuple[tuple[int, int], ...]) -> str:
-    """What is so of axes by an order of columns, as the rest of a sentence."""
+    """Describe a signed permutation of axes, as the end of a sentence."""
     shown = ", ".join(("" if sign > 0 else "-") + "xyz"[k] for sign, k in order)
     return f"x, y, z are what the log calls {shown}"
 
 
 def _conventions(facts: LogFacts, pose: PoseTable, columns: tuple[Column, ...]) -> Iterator[Fault]:
-    """Euler angles of any order or a rotation vector, in either unit."""
+    """Yield readings as Euler angles of any order or as a rotation vector, in either unit."""
     meanings = [("rotation_vector", "", columns)]
     meanings += [("euler", s, columns) for axes in _SEQUENCES for s in (axes, axes.lower())]
     meanings += [  # the angle that is logged in the middle is not that of the middle turn
@@ -101,7 +101,7 @@ def _meaning(kind: str, order: str, own: tuple[Column, ...], columns: tuple[Colu
 
 
 def _signs(facts: LogFacts, pose: PoseTable, columns: tuple[Column, ...]) -> Iterator[Fault]:
-    """Numbers of a rotation with other signs; of a vector in another order too."""
+    """Yield readings of a rotation with other signs or, of a vector, in another order."""
     place = 1 if pose.rotation_order == "wxyz" else 0
     vector, scalar = columns[place : place + 3], [*columns[:place], *columns[place + 3 :]]
     orders = SIGNED_ORDERS

@@ -22,11 +22,11 @@ from identify.regressors.log_corrections import clock_rate_map, delay_map, lag_m
 from identify.relevance import FAULT_CLOCK_SHARE, FAULT_TIME
 
 _TIME_FACTORS = (1e-6, 1e-3, 0.5, 2.0, 1e3, DAY, 1e6)
-"""Units of time, and every other row or twice as many as the rate says."""
+"""Factors on time: other units, or half or twice the sampling rate."""
 
 
 def timing_faults(facts: LogFacts) -> Iterator[Fault]:
-    """All that concern time; of still poses there is none."""
+    """Yield faults of time and delay; none for still poses."""
     if facts.still:
         return
     if facts.timed and facts.gravity_added:
@@ -37,11 +37,11 @@ def timing_faults(facts: LogFacts) -> Iterator[Fault]:
 
 
 def time_patch(said: Mapping[str, object], factor: float) -> Patch:
-    """The keys of the schema where time runs so many times as long; none where no unit says it.
+    """Return the schema keys that scale time by a factor; none if no unit gives it.
 
     Args:
         said: the schema as it was written.
-        factor: how many times as long.
+        factor: on all times.
     """
     log = said.get("log")
     table = log if isinstance(log, Mapping) else {}
@@ -58,7 +58,7 @@ def time_patch(said: Mapping[str, object], factor: float) -> Patch:
 
 
 def time_remedy(said: Mapping[str, object], factor: float) -> str:
-    """What to do where time runs so many times as long as read."""
+    """Return the remedy that scales time by a factor."""
     patch = time_patch(said, factor)
     return (
         schema_lines(patch, said) if patch else "In the schema, [log], correct `time` or its unit."

@@ -26,21 +26,21 @@ from identify.spatial.rotations import (
 DEGREE = float(np.radians(1.0))
 
 _TORQUES = tuple({factor: unit for unit, factor in TORQUE.items()}.values())
-"""Units of torque, of those that are alike one."""
+"""Units of torque with different factors."""
 
 _LARGEST_GAIN = 1.5
-"""Factor between force and torque, or its inverse, beyond which nobody's calibration is off."""
+"""Largest ratio of the scales of force and torque that a calibration error explains."""
 
 
 _LEAST_RATIO = np.log(3.0)
-"""Logarithm of a factor between force and torque from which on readings may be raw counts."""
+"""Smallest log-ratio of the scales of force and torque of raw counts."""
 
 RATIO_STARTS = tuple(np.outer((-1.0, 1.0), np.arange(1.2, 7.0, 0.4)).reshape(-1, 1))
-"""Where it is looked for from: the likelihood has many maxima."""
+"""Starting values of the log-ratio of raw counts: the likelihood has many maxima."""
 
 
 def sign_faults(facts: LogFacts) -> Iterator[Fault]:
-    """Signs of wrench, force and torque."""
+    """Yield wrong signs of wrench, force and torque."""
     if facts.schema is None:
         return
     wrench = facts.schema.wrench
@@ -54,7 +54,7 @@ def sign_faults(facts: LogFacts) -> Iterator[Fault]:
 
 
 def wrench_faults(facts: LogFacts) -> Iterator[Fault]:
-    """All others of the wrench."""
+    """Yield faults of the wrench other than signs of whole vectors."""
     if facts.schema is not None:
         yield from _single_signs(facts)
         yield from _axes(facts)
@@ -68,7 +68,7 @@ def wrench_faults(facts: LogFacts) -> Iterator[Fault]:
 
 
 def _single_signs(facts: LogFacts) -> Iterator[Fault]:
-    """The sign of one axis of the force or of the torque."""
+    """Yield wrong signs of single axes of force or torque."""
     assert facts.schema is not None
     for key, axis in product(("force", "torque"), range(3)):
         columns = list(getattr(facts.schema.wrench, key))
@@ -78,7 +78,7 @@ def _single_signs(facts: LogFacts) -> Iterator[Fault]:
 
 
 def _axes(facts: LogFacts) -> Iterator[Fault]:
-    """Axes permuted or mirrored, of both or of one; force and torque swapped."""
+    """Yield permuted or mirrored axes of force, torque or both, and force and torque swapped."""
     assert facts.schema is not None
     wrench = facts.schema.wrench
     for order in SIGNED_ORDERS:
@@ -96,10 +96,10 @@ def _axes(facts: LogFacts) -> Iterator[Fault]:
 
 
 def _units(facts: LogFacts) -> Iterator[Fault]:
-    """Every unit of force and of torque, alone and together.
+    """Yield wrong units of force, of torque and of both.
 
-    A log tells their ratio alone: what changes both alike is another body of the same shape. Two
-    units that both differ are of one system, as pounds with inch pounds: nobody mixes them.
+    A log identifies only their ratio: a common factor is another body of the same shape. Two wrong
+    units are assumed to be of one system, such as pounds and inch pounds.
     """
     assert facts.schema is not None
     wrench = facts.schema.wrench
@@ -117,7 +117,7 @@ def _units(facts: LogFacts) -> Iterator[Fault]:
 
 
 def _frames(facts: LogFacts) -> Iterator[Fault]:
-    """The axes of the wrench."""
+    """Yield a wrong frame of the wrench."""
     if facts.wrench_frame == "sensor" or not facts.attitude:
         return
     other = "body" if facts.wrench_frame == "world" else "world"
@@ -157,7 +157,7 @@ def _misaligned(facts: LogFacts) -> Fault:
 
 
 def axes_rotation(fault: Fault, facts: LogFacts) -> Array | None:
-    """The rotation vector by which a fault turns axes of force and torque alike; None of others."""
+    """Return the rotation vector of a fault that rotates force and torque axes; None for others."""
     if fault.code != "wrench_axes" or fault.patch is None or facts.schema is None:
         return None
     G = gain_of(fault.patch(np.zeros(0)), facts.schema)
@@ -167,7 +167,7 @@ def axes_rotation(fault: Fault, facts: LogFacts) -> Array | None:
 
 
 def rotation_starts(turn: Array) -> list[Array]:
-    """A rotation vector, and those of turns halfway from it to others by a right angle."""
+    """Return a rotation vector and its combinations with 45° rotations about each axis."""
     q, half = exp_rotation(turn), 0.25 * np.pi * np.eye(3)
     near = [log_rotation(quaternion_product(exp_rotation(v), q)) for v in (*half, *-half)]
     return [turn, *near]
@@ -199,7 +199,7 @@ def _gain(facts: LogFacts) -> Fault:
 
 
 def _counts(facts: LogFacts) -> Fault:
-    """Readings of no unit, of which the torque has another scale than the force."""
+    """Return the fault of raw counts: force and torque have unknown, different scales."""
 
     def says(size: Array, half: Array) -> str:
         return (
