@@ -36,9 +36,9 @@ from identify.pipeline.check_findings import (
     unexplained_finding,
 )
 from identify.pipeline.effect_notes import (
-    dead_zones,
     effect_notes,
     effects_are_small,
+    find_dead_zones,
     large_effect_groups,
 )
 from identify.pipeline.explanations import (
@@ -218,7 +218,7 @@ def run_checks(
     ranking, readings_hidden = None, invalid and not corrected and not small
     compare = suspect or not small
     latency = [f for log in logs if (f := changing_delay_finding(log.summary))] if compare else []
-    zones = {} if effects is None else dead_zones(effects, logs, settings.unloaded)
+    zones = {} if effects is None else find_dead_zones(effects, logs, settings.unloaded)
     # Residuals of dead zones look like those of another reading of the whole log.
     compare &= not (corrected or invalid or latency or (zones and unexplained <= MAX_UNEXPLAINED))
     if compare and not _is_noise_free(fit_least_squares(logs, settings)):

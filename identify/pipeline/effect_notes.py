@@ -1,4 +1,4 @@
-"""Notes on small faults of a sensor that stand out of a fit, and whether all of them are small."""
+"""Findings on significant small faults of a sensor in a fit, and a check that all are small."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from identify.relevance import EFFECT_SHARE
 from identify.significance import HALF_WIDTH_SIGMA, SIGNIFICANT_SIGMA
 
 MAX_POINT_DISPLACEMENT = 0.03
-"""Displacement of the point of the pose beyond which no gain of a sensor is like it [m]."""
+"""Largest displacement of the point of the pose that a gain of the sensor can imitate [m]."""
 
 MAX_SMALL_ROTATION = float(np.radians(6.0))
-"""Turn of the wrench against the body that is small [rad]."""
+"""Largest misalignment of the wrench against the body that is a small fault [rad]."""
 
 _RANKED_AS_READING_FROM = {"delay_s": EFFECT_KEYS["delay_s"].cap, "clock": 0.06}
-"""Sizes of single effects from which on they are ranked as readings of their own [s, relative]."""
+"""Sizes of single effects above which they are ranked as alternative readings [s, relative]."""
 
 _MIN_HYSTERESIS_SHARE = 0.2
-"""Share of a fitted delay that hysteresis explains where it was taken for one: of play it was a
-third and more, of a delay or a filter 0.05 at the most."""
+"""Share of a fitted delay that hysteresis explains, above which it is hysteresis: with play it was
+a third and more, with a delay or a filter at most 0.05."""
 
 _FAULT_OF_GROUP = {
     "delay_s": "delay",
@@ -43,7 +43,7 @@ _FAULT_OF_GROUP = {
     "clock": "clock_rate",
     "point_m": "kinematic_offset",
 }
-"""Groups of effects, and the name of the fault whose remedy is theirs."""
+"""Name of the fault that provides the remedy, by group of effects."""
 
 GROUP_UNITS = {
     "delay_s": (1e-3, "ms"),
@@ -58,29 +58,32 @@ GROUP_UNITS = {
     "cable": (1.0, ""),
     "point_m": (1e-3, "mm"),
 }
-"""Unit of a group in messages: its size in SI, and its name."""
+"""Unit of each group in messages: its size in SI and its name."""
 
 _DESCRIPTIONS = {
     "delay_s": "the wrench is late",
     "filter_s": "the wrench is filtered",
-    "gain": "gains of the sensor are off",
+    "gain": "gains of the sensor have errors",
     "common_gain": "all forces or all torques are too large or too small",
-    "crosstalk": "axes of the sensor show in each other",
-    "misalignment_deg": "the sensor is turned against the body",
-    "tilt_deg": "the world's vertical is tilted against gravity",
-    "gravity": "gravity is of another size",
-    "clock": "the clock of the log is off",
-    "cable": "something pulls at the body as a cable or a hose does",
-    "point_m": "the pose is of a point away from the wrench's point",
+    "crosstalk": "the axes of the sensor have crosstalk",
+    "misalignment_deg": "the sensor is rotated relative to the body",
+    "tilt_deg": "the vertical axis of the world frame is tilted relative to gravity",
+    "gravity": "the magnitude of gravity differs from the given one",
+    "clock": "the clock of the log runs at a wrong rate",
+    "cable": "something pulls the body like a cable or a hose",
+    "point_m": "the point of the pose is displaced from the point of the wrench",
 }
-
+"""Text of the finding of each group of effects."""
 
 EFFECT_CODES = frozenset((*(group.code for group in GROUP_TABLE), "drift"))
-"""Codes of findings that note an effect."""
+"""Codes of findings on effects."""
 
 
 def large_effect_groups(effects: FittedEffects) -> tuple[str, ...]:
-    """Groups of effects that may be faults of another kind of size: at their cap, or beyond."""
+    """Return the groups of effects at their cap, or so large that they may be alternative readings.
+
+    These are ranked as readings too.
+    """
     large = list(effects.at_cap)
     for block in effects.model.blocks:
         name, size = block.group.name, float(np.abs(effects.total[block.columns]).max())
@@ -90,10 +93,10 @@ def large_effect_groups(effects: FittedEffects) -> tuple[str, ...]:
 
 
 def effects_are_small(effects: FittedEffects) -> bool:
-    """Whether no effect is so large that it may be another reading of the logs.
+    """Whether no effect is so large that another reading of the logs may be true.
 
-    A displaced point takes in exactly what a sign or a unit of the torque does to a moving log, and
-    a clock that is off what a missing weight does: noted, they are compared with these readings,
+    A displaced point imitates exactly a wrong sign or unit of the torque of a moving log, and a
+    wrong clock rate a missing weight: if significant, they are compared with these readings,
     whatever their size.
     """
     for block in effects.model.blocks:
@@ -105,13 +108,13 @@ def effects_are_small(effects: FittedEffects) -> bool:
     return not large_effect_groups(effects)
 
 
-def dead_zones(
+def find_dead_zones(
     effects: FittedEffects, logs: Sequence[ScannedLog], unloaded: int
 ) -> dict[int, Hysteresis]:
-    """Hysteresis of sensors that the fit has taken for a delay or a filter, by their numbers.
+    """Return the hysteresis of sensors that the fit took for a delay or a filter, by sensor number.
 
     Args:
-        effects: as they were fitted.
+        effects: fitted small faults.
         logs: in the order of the fit.
         unloaded: how many of them, the last ones, are of the carrier alone.
     """
@@ -125,14 +128,14 @@ def dead_zones(
         return {}
     phi = effects.fit.x[:20].reshape(-1, 10).sum(axis=0)
     loaded = without_effects(logs, effects)[: len(logs) - unloaded]
-    found = {}
+    zones = {}
     for sensor, log in zip(effects.model.sensors, loaded, strict=False):
         series = log.summary
-        own = hysteresis(series.time, series.rows, series.segment_ids, phi)
+        zone = hysteresis(series.time, series.rows, series.segment_ids, phi)
         delay, _, _ = _delay_and_filter(effects, sensor)
-        if sensor in late and own is not None and own.delay > _MIN_HYSTERESIS_SHARE * delay:
-            found[sensor] = own
-    return found
+        if sensor in late and zone is not None and zone.delay > _MIN_HYSTERESIS_SHARE * delay:
+            zones[sensor] = zone
+    return zones
 
 
 def effect_notes(
@@ -141,17 +144,17 @@ def effect_notes(
     *,
     gain_as_likely: bool = False,
 ) -> Iterator[Finding]:
-    """Notes on the groups of effects that stand out, with sizes, intervals and the remedy.
+    """Yield a finding for each significant group of effects: sizes, intervals and the remedy.
 
     Args:
-        effects: as they were fitted.
+        effects: fitted small faults.
         dead_zones: hysteresis of sensors, by their numbers.
         gain_as_likely: whether a gain of the sensor explains the logs as well as a point that is
             displaced.
     """
     yield from map(_hysteresis_note, dead_zones.values())
     for block in effects.model.blocks:
-        if block.group not in GROUP_TABLE:  # the rest of what was corrected
+        if block.group not in GROUP_TABLE:  # remainder of a corrected fault
             continue
         if block.group.name in ("delay_s", "filter_s") and block.sensor in dead_zones:
             continue
@@ -161,16 +164,19 @@ def effect_notes(
             if block.group.name == "delay_s":
                 yield low_pass
             continue
-        told = _significant_entries(effects, block)
+        significant = _significant_entries(effects, block)
         at_cap = block.group.name in effects.at_cap
-        if told.any() or at_cap:
-            note = _effect_note(effects, block, np.flatnonzero(told).tolist(), at_cap=at_cap)
+        if significant.any() or at_cap:
+            note = _effect_note(effects, block, np.flatnonzero(significant).tolist(), at_cap=at_cap)
             if block.group.name == "point_m" and gain_as_likely:
-                more = " The log cannot tell it from gains of the sensor: the intervals hold both."
+                more = (
+                    " The log cannot distinguish it from gains of the sensor: the intervals cover "
+                    "both."
+                )
                 evidence = {**note.evidence, "equivalent": ["gain"]}
                 note = replace(note, text=note.text + more, evidence=evidence)
             if block.group.name == "delay_s" and _may_be_low_pass(effects, block):
-                more = " It may as well be a low-pass filter of that time constant."
+                more = " It may equally be a low-pass filter with that time constant."
                 evidence = {**note.evidence, "equivalent": ["sensor_lag"]}
                 note = replace(note, text=note.text + more, evidence=evidence)
             yield note
@@ -179,7 +185,7 @@ def effect_notes(
 
 
 def _delay_and_filter(effects: FittedEffects, sensor: int) -> tuple[float, float, float]:
-    """Delay τ, filter b, and the error of b of a sensor; zero where they are left out."""
+    """Return delay τ, filter b, and the error of b of a sensor; zero where they are left out."""
     start = {b.group.name: b.start for b in effects.model.blocks if b.sensor == sensor}
     delay = float(effects.total[start["delay_s"]]) if "delay_s" in start else 0.0
     if "filter_s" not in start:
@@ -189,37 +195,36 @@ def _delay_and_filter(effects: FittedEffects, sensor: int) -> tuple[float, float
 
 
 def _low_pass_note(effects: FittedEffects, block: EffectBlock) -> Finding | None:
-    """The note on a low-pass filter of first order: late by its time constant τ, and b = −½ τ²."""
+    """Return the finding of a first-order low-pass filter, with delay τ and b = −½ τ²."""
     delay, b, error = _delay_and_filter(effects, block.sensor)
     if not (delay > 0.0 and b < -max(SIGNIFICANT_SIGMA * error, 0.25 * delay**2)):
         return None
     facts = effects.model.facts[effects.model.sensors.index(block.sensor)]
     ((fault, *_),) = sized_faults([facts], ["sensor_lag"])
-    (own,) = (
+    (of_delay,) = (
         e for e in effects.model.blocks if (e.group.name, e.sensor) == ("delay_s", block.sensor)
     )
-    half = HALF_WIDTH_SIGMA * float(effects.errors[own.start])
+    half = HALF_WIDTH_SIGMA * float(effects.errors[of_delay.start])
     text = (
         f"the wrench is low-pass filtered (time constant {1e3 * delay:.3g} ± {1e3 * half:.2g} ms); "
-        "the fit takes it off and the intervals count its error."
+        "the fit corrects it and the intervals include its uncertainty."
     )
     evidence = {"size": [delay], "interval": [[delay - half, delay + half]]}
     remedy = fault.remedy_at(np.array([delay])).rstrip(".") + "."
     return Finding("sensor_lag", "info", text, remedy, evidence)
 
 
-def _hysteresis_note(own: Hysteresis) -> Finding:
-    """The note on a sensor that follows with a dead zone."""
-    channel = WRENCH[int(np.argmax(own.widths))]
+def _hysteresis_note(zone: Hysteresis) -> Finding:
+    channel = WRENCH[int(np.argmax(zone.widths))]
     return Finding(
         "hysteresis",
         "warning",
-        "the wrench follows what acts with a dead zone, as with play or hysteresis, of at least "
-        f"{100.0 * own.widths.max():.2g} % of the range of {channel}; the fit takes it off only in "
+        "the measured wrench has a dead zone, as from play or hysteresis, of at least "
+        f"{100.0 * zone.widths.max():.2g} % of the range of {channel}; the fit corrects it only in "
         "part, as a delay.",
-        "Tighten the screws of the sensor and of what it holds, and log again; no `delay_s` "
-        "corrects it.",
-        {"widths": own.widths.tolist()},
+        "Tighten the screws of the sensor and of its payload, and log again; `delay_s` does not "
+        "correct it.",
+        {"widths": zone.widths.tolist()},
     )
 
 
@@ -229,7 +234,7 @@ def _may_be_low_pass(effects: FittedEffects, block: EffectBlock) -> bool:
 
 
 def _significant_entries(effects: FittedEffects, block: EffectBlock) -> Flags:
-    """Entries of a group that stand out, and are large enough to matter."""
+    """Return which entries of a group are significant and large enough to matter."""
     sizes, errors = effects.total[block.columns], effects.errors[block.columns]
     least = EFFECT_SHARE * effects.units[block.columns]
     if block.setting is not None:
@@ -256,10 +261,10 @@ def _effect_note(
     if name == "cable" and 0 in entries:
         shown = _describe_cable(sizes, half)
     text = f"{_DESCRIPTIONS[name]} ({shown})" if entries else _DESCRIPTIONS[name]
-    text += "; the fit takes it off and the intervals count its error."
+    text += "; the fit corrects it and the intervals include its uncertainty."
     severity: Severity = "warning" if at_cap or name == "point_m" else "info"
     if at_cap:
-        text += " It is as large as such faults are at the most: it may be something else."
+        text += " It is at the limit of this kind of fault: the cause may be another one."
     evidence = {
         "size": sizes.tolist(),
         "interval": np.stack((sizes - half, sizes + half), axis=-1).tolist(),
@@ -270,8 +275,8 @@ def _effect_note(
             f"{1e3 * c:.4g} ± {1e3 * h:.2g}" for c, h in zip(com, com_half, strict=True)
         )
         text += (
-            " The estimate is about the wrench's point. If the pose's point is the right one, the "
-            f"centre of mass is at [{shown}] mm."
+            " The estimate refers to the point of the wrench. If the point of the pose is correct, "
+            f"the centre of mass is at [{shown}] mm."
         )
         evidence |= {
             "com_from_point_of_pose": com.tolist(),
@@ -282,14 +287,14 @@ def _effect_note(
 
 
 def _describe_cable(sizes: Array, half: Array) -> str:
-    """A cable in words: its stiffness k, and its place r on the body from the moment k r."""
+    """Describe a cable by its stiffness k and its place r on the body, from the moment k r."""
     k, moment = float(sizes[0]), sizes[4:7]
     place = ", ".join(f"{1e3 * x / k:.0f}" for x in moment)
     return f"{k:.3g} ± {half[0]:.2g} N/m, near [{place}] mm of the body"
 
 
 def _com_from_point_of_pose(effects: FittedEffects, block: EffectBlock) -> tuple[Array, Array]:
-    """Centre of mass from the point that the pose is of, and half-widths, shape (3,) each [m]."""
+    """Return the centre of mass from the point of the pose and half-widths, shape (3,) [m]."""
     x, p = effects.fit.x[:10], effects.eta[block.columns]
     com = x[1:4] / x[0]
     J = np.concatenate((-com[:, None], np.eye(3)), axis=1) / x[0]
@@ -301,33 +306,33 @@ def _com_from_point_of_pose(effects: FittedEffects, block: EffectBlock) -> tuple
 
 
 def _remedy(effects: FittedEffects, block: EffectBlock) -> str:
-    """The line of the schema, or the action, that puts an effect right."""
+    """Return the line of the schema, or the action, that corrects an effect."""
     name, facts = block.group.name, effects.model.facts[effects.model.sensors.index(block.sensor)]
     fault = _FAULT_OF_GROUP.get(name)
     if fault is not None:
         size = effects.eta[block.columns]
         if name == "filter_s":
-            # A filter of first order is late by its time constant T, with −½ T² ẅ beside that.
+            # A first-order filter delays by its time constant T and adds −½ T² ẅ.
             size = np.sqrt(2.0 * np.abs(size))
-        found = sized_faults([facts], [fault])
-        if found:
-            return found[0][0].remedy_at(size).rstrip(".") + "."
+        candidates = sized_faults([facts], [fault])
+        if candidates:
+            return candidates[0][0].remedy_at(size).rstrip(".") + "."
     if name == "cable":
-        return "Lead the cable so that it does not pull, or log without it."
+        return "Route the cable so that it does not pull, or log without it."
     if name == "gravity":
         return "Give the local gravity in [world]."
     return "Calibrate the sensor again for narrower intervals."
 
 
 def _drift_note(effects: FittedEffects) -> Finding | None:
-    """A note where the offset of a log drifts by more than chance."""
+    """Return a finding if the offset of a log drifts significantly."""
     start, worst, where = len(effects.eta), 0.0, 0
     errors = np.sqrt(np.maximum(np.diag(effects.covariance), 0.0))
     for number, drift in enumerate(effects.drifts):
         amplitudes = drift.amplitudes.reshape(-1)
-        own = errors[start : start + len(amplitudes)]
+        sigma = errors[start : start + len(amplitudes)]
         start += len(amplitudes)
-        ratio = np.abs(amplitudes) / np.where(own > 0.0, own, np.inf)
+        ratio = np.abs(amplitudes) / np.where(sigma > 0.0, sigma, np.inf)
         if ratio.max(initial=0.0) > worst:
             worst, where = float(ratio.max()), number
     if worst <= SIGNIFICANT_SIGMA:
@@ -342,7 +347,7 @@ def _drift_note(effects: FittedEffects) -> Finding | None:
         "drift",
         "info",
         f"the sensor's offset drifts, by up to {spread[:3].max():.2g} N and {spread[3:].max():.2g} "
-        "N m in a log; the fit takes it off and the intervals count its error.",
+        "N m in a log; the fit corrects it and the intervals include its uncertainty.",
         "Let the sensor warm up and zero it between logs.",
         {"range": spread.tolist()},
     )

@@ -37,30 +37,30 @@ from identify.spatial.vectors import STANDARD_GRAVITY
 from identify.validation import HeldOutScores, Validation, non_noise_axes, power_over_noise
 
 _IMPLAUSIBLE_SPEED = 20.0
-"""Speed above which a position may be in another unit [m/s]."""
+"""Speed above which the unit of the position may be wrong [m/s]."""
 
 _MAX_UNUSED_SHARE = 0.2
-"""Share of a log's rows that may go unused without a word."""
+"""Share of unused rows of a log above which there is a warning."""
 
 _POOR_R_SQUARED = 0.99
-"""Held-out R² of an axis with a signal below which the fit explains too little of it."""
+"""Held-out R² below which the fit explains an axis with a signal poorly."""
 
 _USELESS_R_SQUARED = 0.5
-"""Held-out R² of all forces below which an estimate is not to be used."""
+"""Held-out R² of all forces below which an estimate must not be used."""
 
 _SYSTEMATIC_POWER_RATIO = 10.0
-"""Power of a residual over that of the signals' noise from which it is no noise where an axis is
-hardly explained."""
+"""Ratio of the power of a residual to that of the noise of the signals above which the residual of
+a poorly explained axis is systematic."""
 
 _BOX_RESOLUTION = 1e-4
-"""Half sides of a box around a known centre of mass are multiples of this [m]."""
+"""Resolution of the half sides of a proposed box around a known centre of mass [m]."""
 
 _CONTRADICTING_RESIDUAL_RATIO = 1.5
-"""Ratio of residuals beyond which a choice is called wrong for the data."""
+"""Ratio of residuals with and without a choice above which the data contradict the choice."""
 
 
 def findings_of_log(log: LogSummary) -> Iterator[Finding]:
-    """What its clocks were, rows that are not used, and values that look like another unit's."""
+    """Yield findings of one log: clocks, dropped and unused rows, and implausible values."""
     recording, dropped = log.recording, log.recording.dropped
     yield from (
         replace(finding, where=log.name) for finding in (*recording.findings, *log.imu.findings)
@@ -78,8 +78,8 @@ def findings_of_log(log: LogSummary) -> Iterator[Finding]:
         yield Finding(
             "rows_unused",
             "warning",
-            f"{log.unused} of {log.rows_kept} rows are not used: they stand in segments between "
-            "gaps or jumps that are too short to filter.",
+            f"{log.unused} of {log.rows_kept} rows are not used: they are in segments between gaps "
+            "or jumps that are too short to filter.",
             "Check the time stamps and their unit.",
             {"unused": log.unused, "rows": log.rows_kept},
             log.name,
@@ -91,8 +91,8 @@ def findings_of_log(log: LogSummary) -> Iterator[Finding]:
         yield Finding(
             "rows_missing",
             "info",
-            f"{missing:.3g} s of {log.duration:.4g} s have no row: {spans}{more}.",
-            "Nothing is filled in; see why the recorder stopped.",
+            f"{missing:.3g} s of {log.duration:.4g} s have no rows: {spans}{more}.",
+            "Gaps are not interpolated; find out why the recorder stopped.",
             {"seconds": missing, "spans": log.holes},
             log.name,
         )
@@ -104,9 +104,10 @@ def findings_of_log(log: LogSummary) -> Iterator[Finding]:
             yield Finding(
                 "cutoff_low",
                 "warning",
-                f"the body turns at frequencies above the cut-off of {cutoff:g} Hz: what the "
-                "low-pass takes off its acceleration is missing from the inertia.",
-                f"Leave the cut-off to the motion, or choose at least {fast:g} Hz.",
+                f"the body turns at frequencies above the cut-off of {cutoff:g} Hz: the low-pass "
+                "attenuates its acceleration, which biases the inertia.",
+                f"Omit the cut-off, so that the motion determines it, or choose at least {fast:g} "
+                "Hz.",
                 {"cutoff_hz": cutoff, "motion_hz": fast},
                 log.name,
             )
@@ -116,15 +117,15 @@ def findings_of_log(log: LogSummary) -> Iterator[Finding]:
         yield Finding(
             "gravity_magnitude",
             "info",
-            f"gravity is given as {size:.4g} m/s², and slow motion cannot tell it from the mass, "
-            f"which on Earth would be {1.0 / factor:.3g} of this one.",
-            "If the log is of Earth, set "
+            f"gravity is given as {size:.4g} m/s²; slow motion cannot tell it from the mass, "
+            f"which on Earth would be {1.0 / factor:.3g} times the estimate.",
+            "If the log was recorded on Earth, set "
             f"`gravity = {np.round(factor * recording.gravity, 6).tolist()}` in [world].",
             {"gravity": size},
             log.name,
         )
     speed, spin = log.fastest
-    for code, does, shown, rate, unit, limit in (
+    for code, verb, shown, rate, unit, limit in (
         ("position_unit", "moves", f"{speed:.3g} m/s", speed, "mm", _IMPLAUSIBLE_SPEED),
         ("angle_unit", "turns", f"{spin:.3g} rad/s", spin, "deg", FAST_SPIN),
     ):
@@ -135,7 +136,7 @@ def findings_of_log(log: LogSummary) -> Iterator[Finding]:
             yield Finding(
                 code,
                 "info",
-                f"the body {does} at up to {shown}.",
+                f"the body {verb} at up to {shown}.",
                 f'If the log is in {unit}, set `{code} = "{unit}"` in {section}.',
                 {"fastest": rate},
                 log.name,
@@ -149,29 +150,31 @@ def findings_of_fit(
     as_read: Sequence[Statistics],
     settings: FitSettings,
 ) -> Iterator[Finding]:
-    """What the equations leave unexplained, and choices that the data contradict."""
+    """Yield findings of a fit: unexplained wrench, contradicted choices, implausible bodies."""
     scores = validation.scores
     contradicted = _contradicted_choice(estimate, as_read, settings)
     unexplained = None
     if scores is None:
-        text = "the data are too few to fit on a part of them: there are no held-out scores."
+        text = "the data are too few to fit a part of them: there are no held-out scores."
         yield Finding("little_motion", "info", text, "Log more motion.")
     else:
         folds = scores.folds + scores.refused
         refused = scores.refused
         if contradicted is not None and scores.unproved:
             refused -= scores.unproved
-            more = f" At that edge the optimum of {scores.unproved} of {folds} folds is not proved."
+            more = (
+                f" There the optimum of {scores.unproved} of {folds} folds could not be certified."
+            )
             contradicted = replace(contradicted, text=contradicted.text + more)
         if refused:
-            text = f"{refused} of {folds} folds cannot be fitted without the part held out."
+            text = f"{refused} of {folds} folds cannot be fitted without the held-out part."
             yield Finding("little_motion", "info", text, "Log more motion.")
         blocks = [log.statistics for log in logs]
         unexplained = _unexplained(scores, estimate, logs, blocks, settings)
         yield from _noisy_motion(scores, logs) if unexplained is None else ()
     if contradicted is not None:
         if unexplained is not None and unexplained.severity == "error":
-            contradicted = replace(contradicted, severity="error")  # it leaves what is unexplained
+            contradicted = replace(contradicted, severity="error")  # the cause of the residual
         yield contradicted
     edge = tuple(_at_the_edge(estimate, settings.apply))
     yield from edge
@@ -179,7 +182,10 @@ def findings_of_fit(
         yield from _too_dense(estimate)
     yield from _not_held(estimate, logs[0])
     if unexplained is not None and edge:
-        text = f"{unexplained.text} The nearest possible body is at the edge of what is possible."
+        text = (
+            f"{unexplained.text} The nearest physically consistent body is on the boundary of the "
+            "consistent set."
+        )
         unexplained = replace(unexplained, severity="error", text=text)
     if unexplained is not None:
         yield unexplained
@@ -192,8 +198,8 @@ def _unexplained(
     blocks: Sequence[Statistics],
     settings: FitSettings,
 ) -> Finding | None:
-    """A finding where axes are predicted badly, and not because of noise."""
-    x = np.concatenate([one.parameters.phi for one in estimate.bodies])
+    """Return a finding if axes are predicted poorly although noise is small."""
+    x = np.concatenate([body.parameters.phi for body in estimate.bodies])
     beyond_noise = unexplained_fraction(body_system(blocks, settings), x).axes > MAX_UNEXPLAINED
     signal = scores.rms / np.maximum(scores.normalised_rms, np.finfo(float).tiny)
     signal = np.where(scores.carries_signal, signal, 0.0)
@@ -204,12 +210,12 @@ def _unexplained(
         return None
     moved = np.array([estimate.moved_in(number).phi for number in range(len(logs))])
     systematic = non_noise_axes(logs, moved, estimate.biases)
-    # Of a short log nothing shows whether that forgets: what is far above the noise is none.
+    # A short log does not show the correlation time of its residual: far above noise, it is none.
     far = power_over_noise(logs, moved, estimate.biases) > _SYSTEMATIC_POWER_RATIO
     systematic |= far & (scores.r_squared < _USELESS_R_SQUARED)
     if not (poor & systematic).any():
         return None
-    # A body in free flight has no force to explain: its torques speak for it.
+    # A body in free flight has no force to explain: judge its torques.
     forces = FORCE_AXES if scores.carries_signal[FORCE_AXES].any() else TORQUE_AXES
     pooled = scores.pooled_r_squared(forces)
     useless = pooled < _USELESS_R_SQUARED and bool((poor & systematic)[forces].any())
@@ -217,8 +223,8 @@ def _unexplained(
     return Finding(
         "unexplained",
         "error" if useless else "warning",
-        f"the fit explains {'little' if useless else 'not all'} of the measured wrench, and what "
-        f"it leaves is not noise (held-out R²: {shown}).{disabled_effects_note(logs)}",
+        f"the fit explains {'little' if useless else 'not all'} of the measured wrench, and the "
+        f"residual is not noise (held-out R²: {shown}).{disabled_effects_note(logs)}",
         "Check units, axes, order and signs in the schema, the sensor's mount, and that nothing "
         "touched the body.",
         {f"r_squared_of_{'forces' if forces.start == 0 else 'torques'}": pooled},
@@ -226,24 +232,25 @@ def _unexplained(
 
 
 def _noisy_motion(scores: HeldOutScores, logs: Sequence[LogSummary]) -> Iterator[Finding]:
-    """That noise hides what the body makes of an axis that moves: nothing is wrong with the fit."""
+    """Yield a finding if noise exceeds the signal of an axis; the fit itself is valid."""
     hidden = scores.carries_signal & (scores.r_squared < 0.0)
     if not hidden.any():
         return
     shown = ", ".join(f"{WRENCH[i]} {scores.r_squared[i]:.2f}" for i in np.flatnonzero(hidden))
-    what, unit = "angular_acceleration", "rad/s²"
+    signal, unit = "angular_acceleration", "rad/s²"
     if hidden[:3].any():
-        what, unit = "acceleration", "m/s²"
+        signal, unit = "acceleration", "m/s²"
     routes = "; ".join(
         f"{log.name}: {route.source}, noise {route.noise:.2g} of {route.rms:.2g} {unit}"
         for log in logs
-        if (route := acceleration_sources(log).get(what)) is not None
+        if (route := acceleration_sources(log).get(signal)) is not None
     )
     yield Finding(
         "motion_noise",
         "info",
-        f"what the body makes of an axis is less than the noise (held-out R²: {shown}), which the "
-        "intervals count." + (f" The {what.replace('_', ' ')} is of {routes}." if routes else ""),
+        f"the wrench of the body on an axis is below the noise (held-out R²: {shown}), which the "
+        "intervals include."
+        + (f" Source of the {signal.replace('_', ' ')}: {routes}." if routes else ""),
         "Move faster, or log a motion with less noise, for narrower intervals."
         if routes
         else "Log more poses, or average each for longer, for narrower intervals.",
@@ -252,37 +259,38 @@ def _noisy_motion(scores: HeldOutScores, logs: Sequence[LogSummary]) -> Iterator
 
 
 def _at_the_edge(estimate: Estimate, corrected: Sequence[str]) -> Iterator[Finding]:
-    """A finding for each body that least squares makes impossible, so that it ends at the edge."""
-    for one in estimate.bodies:
-        if one.prior:  # least squares is not what it was moved from
+    """Yield a finding for each body whose least-squares solution is physically inconsistent."""
+    for body in estimate.bodies:
+        if body.prior:  # the estimate then differs from least squares anyway
             continue
-        moved = _distance_in_standard_errors(one, one, one.least_squares.phi)
-        if one.least_squares.consistent or moved < CONSTRAINT_NOTED_SIGMA:
+        moved = _distance_in_standard_errors(body, body, body.least_squares.phi)
+        if body.least_squares.consistent or moved < CONSTRAINT_NOTED_SIGMA:
             continue
         text = (
-            f"least squares alone gives no possible body{one.of_body}: the estimate is {moved:.2g} "
-            "standard errors from it, at the edge of what is possible, where intervals say less."
+            f"the least-squares solution{body.of_body} is not physically consistent: the estimate "
+            f"is {moved:.2g} standard errors from it, on the boundary of the consistent set, where "
+            "intervals are less reliable."
         )
         evidence = {"standard_errors": moved}
         if corrected and moved > CONTRADICTED_SIGMA:
-            text += f" So corrected ({', '.join(corrected)}), the logs are of no body."
-            remedy = "Something else is wrong with them: check the schema, and log again."
+            text += f" With this correction ({', '.join(corrected)}), no body explains the logs."
+            remedy = "The fault is another one: check the schema, and log again."
             yield Finding("at_the_edge", "error", text, remedy, evidence)
         else:
             yield Finding("at_the_edge", "info", text, "Log longer, or turn faster.", evidence)
 
 
 def _too_dense(estimate: Estimate) -> Iterator[Finding]:
-    """A finding for each identified body that is denser than any material, whatever its shape."""
-    for one in estimate.bodies:
-        density = density_lower_bound(one.parameters.phi, one.covariance)
-        if NOT_IDENTIFIED & set(one.decided_by.values()) or not density > MAX_DENSITY:
+    """Yield a finding for each identified body that is denser than any material."""
+    for body in estimate.bodies:
+        density = density_lower_bound(body.parameters.phi, body.covariance)
+        if NOT_IDENTIFIED & set(body.decided_by.values()) or not density > MAX_DENSITY:
             continue
         yield Finding(
             "too_dense",
             "error",
-            f"the body{one.of_body} is denser than any material: {one.parameters.mass:.4g} kg with "
-            f"such second moments have {density:.2g} kg/m³ at the least, osmium has 22 600.",
+            f"the body{body.of_body} is denser than any material: {body.parameters.mass:.4g} kg "
+            f"with these second moments means at least {density:.2g} kg/m³; osmium has 22 600.",
             "Check the units of the wrench: if force and torque are both in thousandths, set "
             '`force_unit = "mN"` and `torque_unit = "mNm"` in [wrench].',
             {"density": density},
@@ -290,32 +298,32 @@ def _too_dense(estimate: Estimate) -> Iterator[Finding]:
 
 
 _MAX_ARM_LOAD = 100.0
-"""Mass that few arms hold [kg]: of still poses nothing but the mass, and the centre of mass of so
-heavy a body, shows a wrong unit."""
+"""Mass that few arms carry [kg]. In still poses only the mass, and the centre of mass of such a
+heavy body, reveal a wrong unit."""
 
 _MAX_COM_DISTANCE_IF_HEAVY = 1.0
-"""Distance at which no arm holds the centre of mass of such a body [m]."""
+"""Distance of the centre of mass beyond which no arm carries such a body [m]."""
 
 _MIN_COM_DISTANCES = (_MAX_ARM_LOAD, 0.5), (20.0, 0.1)
-"""Masses [kg], and the share of the radius of a ball of the densest material, of that mass, that
-the centre of mass of such a body is from its sensor at the least: it hangs at one side of it."""
+"""Masses [kg], and the least distance of the centre of mass from the sensor above them, as a share
+of the radius of a ball of that mass of the densest material: the body hangs at one side of it."""
 
 
 def _not_held(estimate: Estimate, log: LogSummary) -> Iterator[Finding]:
-    """A finding for each body that no arm holds, or in still poses few: too heavy, or too far."""
+    """Yield a finding for each body that is too heavy or too far away for an arm to carry."""
     recording = log.recording
     sensor = np.zeros(3) if recording.X_BS is None else recording.X_BS.position
-    for one in estimate.bodies:
-        mass, away = one.parameters.mass, float(np.linalg.norm(one.parameters.com - sensor))
-        held = within_arm_capacity(one.parameters.phi, one.covariance, sensor)
-        odd = _describe_implausible_load(one, sensor, log.wrench_range) if recording.still else ""
+    for body in estimate.bodies:
+        mass, away = body.parameters.mass, float(np.linalg.norm(body.parameters.com - sensor))
+        held = within_arm_capacity(body.parameters.phi, body.covariance, sensor)
+        odd = _describe_implausible_load(body, sensor, log.wrench_range) if recording.still else ""
         if held and not odd and not (recording.still and mass > _MAX_ARM_LOAD):
             continue
-        who = "few arms hold" if held and not odd else "no arm holds"
+        who = "few arms can carry" if held and not odd else "no arm can carry"
         yield Finding(
             "not_held",
             "warning" if held and not odd else "error",
-            f"{who} the body{one.of_body}: {mass:.4g} kg, with the centre of mass {away:.3g} m "
+            f"{who} the body{body.of_body}: {mass:.4g} kg, with the centre of mass {away:.3g} m "
             f"from the sensor{odd}.",
             "Check the units of force and torque in [wrench] (in mN, mNm or kgf?), and of [imu]; "
             "if they are raw counts of the sensor, apply its calibration.",
@@ -323,35 +331,35 @@ def _not_held(estimate: Estimate, log: LogSummary) -> Iterator[Finding]:
         )
 
 
-def _describe_implausible_load(one: Estimate, sensor: Vec3, wrench_range: Array) -> str:
-    """A clause on why the body of still poses is none that an arm holds; empty where it may be."""
-    phi, covariance = one.parameters.phi, one.covariance
+def _describe_implausible_load(body: Estimate, sensor: Vec3, wrench_range: Array) -> str:
+    """Describe why an arm cannot carry the body of still poses; empty where it can."""
+    phi, covariance = body.parameters.phi, body.covariance
     mass, (least, most) = phi[0], distance_of_com(phi, covariance, sensor)
     if mass > _MAX_ARM_LOAD and (np.round(wrench_range) == wrench_range).all():
         return "; force and torque are whole numbers, as raw counts are"
     radius = float(np.cbrt(0.75 * mass / (np.pi * MAX_DENSITY)))
     if any(mass > heavy and most < share * radius for heavy, share in _MIN_COM_DISTANCES):
         return (
-            f", nearer than a body so heavy can hang there (a ball of osmium has a radius of "
+            f", nearer than possible for such a heavy body (a ball of osmium has a radius of "
             f"{radius:.2g} m): the force is too large, in another unit or in counts"
         )
     if mass > _MAX_ARM_LOAD and least > _MAX_COM_DISTANCE_IF_HEAVY:
-        return ", farther than an arm holds so much: force and torque may be in counts"
+        return ", farther than an arm can carry this mass: force and torque may be in counts"
     return ""
 
 
 def _contradicted_choice(
     estimate: Estimate, blocks: Sequence[Statistics], settings: FitSettings
 ) -> Finding | None:
-    """A finding where what is known, or an offset left out or shared, makes the residual worse.
+    """Return a finding if known values, or an offset omitted or shared, increase the residual.
 
-    Of several things that were said those are named that the data contradict by themselves.
+    Of several choices those are named that the data contradict separately.
     """
     choices = _settings_of_choices(estimate, settings)
     if not choices:
         return None
     try:
-        # As read: small faults that were fitted with a wrong choice hide a part of what it makes.
+        # As read: small faults that were fitted under a wrong choice hide a part of its residual.
         chosen = estimate_body(blocks, replace(settings, prior=BALL))
         free = estimate_body(blocks, EstimatorSettings(unloaded=estimate.unloaded))
     except (ProblemError, SolveError):
@@ -362,24 +370,25 @@ def _contradicted_choice(
     against = {}
     for text, alone in choices.items() if len(choices) > 1 else ():
         try:
-            one = estimate_body(blocks, alone)
+            with_choice = estimate_body(blocks, alone)
         except (ProblemError, SolveError):
             continue
-        ratio, away = _residual_ratio(one, free), _distance_in_standard_errors(one, free)
+        ratio = _residual_ratio(with_choice, free)
+        away = _distance_in_standard_errors(with_choice, free)
         if ratio >= _CONTRADICTING_RESIDUAL_RATIO or (alone.terms and away >= CONTRADICTED_SIGMA):
             against[text] = f"{text}, by {away:.2g} standard errors"
     named = list(against) or list(choices)
     of_body = settings.mass is not None or bool(settings.terms)
     each = f" ({'; '.join(against.values())})" if len(against) > 1 else ""
-    given = "what was given" if settings.mass is None else "the mass that was given"
-    remedy = f"Check {given}; correct it or leave it out."
+    given = "the given values" if settings.mass is None else "the given mass"
+    remedy = f"Check {given}; correct or omit."
     coms = [t for t in settings.terms if isinstance(t, KnownCom) and f"with {t}" in named]
     distance, box = _com_conflict(coms[-1], free) if coms else ("", "")
     return Finding(
         "choice_contradicted",
         "error" if of_body else "warning",
         f"fitted {' and '.join(named)}, the residual of an axis is {worse:.2g} times that of a "
-        f"fit that leaves this to the data, whose mass is {free.parameters.mass:.5g} kg: the data "
+        f"fit without it, whose mass is {free.parameters.mass:.5g} kg: the data "
         f"contradict the choice, by {moved:.2g} standard errors{each}.{distance}",
         f"{remedy}{box}",
         {"standard_errors": moved, "residual_ratio": worse, "mass_by_data": free.parameters.mass},
@@ -387,10 +396,10 @@ def _contradicted_choice(
 
 
 def _com_conflict(known: KnownCom, free: Estimate) -> tuple[str, str]:
-    """How far the data's centre of mass is from a known one, and a box instead if it is near."""
+    """Return the distance of the fitted centre of mass from a known one, and a box as a remedy."""
     com, distance = np.array(known.com), float(np.linalg.norm(free.parameters.com - known.com))
     radius = np.sqrt(np.trace(second_moment_about_com(free.parameters.phi)) / free.parameters.mass)
-    text = f" By the data, the centre of mass is {1e3 * distance:.3g} mm from the given one."
+    text = f" The fitted centre of mass is {1e3 * distance:.3g} mm from the given one."
     if not distance < radius:
         return text, ""
     half = np.ceil(2.0 * distance / _BOX_RESOLUTION) * _BOX_RESOLUTION
@@ -402,12 +411,12 @@ def _com_conflict(known: KnownCom, free: Estimate) -> tuple[str, str]:
 
 
 def _settings_of_choices(estimate: Estimate, settings: FitSettings) -> dict[str, EstimatorSettings]:
-    """What was said of offsets, mass and body, in words, each with the settings of it alone."""
+    """Return the settings of each choice of offsets, mass and body alone, by its text."""
     alone = EstimatorSettings(unloaded=estimate.unloaded)
-    said = {"none": "without sensor offset", "shared": "with one sensor offset for all logs"}
+    bias_texts = {"none": "without sensor offset", "shared": "with one sensor offset for all logs"}
     choices = {}
-    if settings.bias in said:
-        choices[said[settings.bias]] = replace(alone, bias=settings.bias)
+    if settings.bias in bias_texts:
+        choices[bias_texts[settings.bias]] = replace(alone, bias=settings.bias)
     if settings.mass is not None:
         of = " of the payload" if estimate.unloaded else ""
         text = f"with the mass{of} given as {settings.mass:g} kg"
@@ -416,18 +425,18 @@ def _settings_of_choices(estimate: Estimate, settings: FitSettings) -> dict[str,
 
 
 def _residual_ratio(estimate: Estimate, free: Estimate) -> float:
-    """By how much the residual of an axis is larger than that of another estimate, at the most."""
+    """Return the largest ratio of the residual of an axis to that of another estimate."""
     tiny = np.finfo(float).tiny
     return max(
-        float(np.max(one.residual_rms / np.maximum(other.residual_rms, tiny)))
-        for one, other in zip(estimate.bodies, free.bodies, strict=True)
+        float(np.max(body.residual_rms / np.maximum(other.residual_rms, tiny)))
+        for body, other in zip(estimate.bodies, free.bodies, strict=True)
     )
 
 
 def _distance_in_standard_errors(
     estimate: Estimate, free: Estimate, phi: Phi | None = None
 ) -> float:
-    """How far an estimate is from one without terms, in standard errors of that."""
+    """Return the distance from an estimate without terms, in its standard errors."""
     away = estimate.parameters.phi - (free.parameters.phi if phi is None else phi)
     sigma = np.sqrt(np.diag(free.covariance))
     sigma = np.where(sigma > 0.0, sigma, np.inf)

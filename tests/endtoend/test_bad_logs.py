@@ -104,7 +104,7 @@ def test_contradicted_mass_gives_consistent_but_unusable_estimate(fit, estimate)
     codes = "choice_contradicted, gain, kinematic_offset"
     assert first == f"identify: error: this estimate is not to be used ({codes})"
     assert second.startswith("identify: error: fitted with the mass given as 2.6 kg, ")
-    assert "Check the mass that was given" in second
+    assert "Check the given mass" in second
     found = estimate()
     assert found["mass"] == 2.6
     assert found["decided_by"]["m"] == "given"

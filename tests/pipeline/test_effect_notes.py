@@ -180,7 +180,7 @@ def test_a_displaced_point_is_a_warning_with_its_place():
     assert_close(other - result.estimate.com, np.array(note.evidence["size"]), 5e-3)
     half_width = np.array(note.evidence["com_half_width"])
     assert (np.abs(other - (PHI[1:4] / PHI[0] - SHIFT)) < 1.5 * half_width).all()
-    assert "If the pose's point is the right one" in note.text
+    assert "If the point of the pose is correct" in note.text
     assert result.verdict.usable == "with care"
     assert result.verdict.reasons == ("kinematic_offset",)
     # A sign or a unit of the torque of a moving log is like a point: they are compared.

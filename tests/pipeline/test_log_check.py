@@ -243,7 +243,7 @@ def test_intervals_cover_both_gain_and_kinematic_offset(gains):
     found = check_logs(log(PATH.wrench(BODY, TIME) * np.repeat(gains, 3)))
     note = next(f for f in found.findings if f.severity != "info")
     assert (note.code, note.severity) == ("kinematic_offset", "warning")
-    assert "The log cannot tell it from gains of the sensor" in note.text
+    assert "The log cannot distinguish it from gains of the sensor" in note.text
     assert note.evidence["equivalent"] == ["gain"]
     assert outside(found.result) == []
 
