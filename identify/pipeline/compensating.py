@@ -32,7 +32,7 @@ from identify.spatial.columns import (
 from identify.spatial.vectors import GRAVITY_W
 
 _MAX_SHARE_OF_LENGTH = 1.1
-"""Share of a log's length from which on a time is not in it; its edges are lost to derivatives."""
+"""Largest ratio of a requested time to the differentiable length of a log, whose edges are lost."""
 
 
 class Compensator:
@@ -42,8 +42,8 @@ class Compensator:
         estimate: the body.
         offset: of the sensor, [f; t] at Bo in B [N, N m], shape (6,); that of the estimate's log
             where it has a single one. A sensor that was zeroed since has another.
-        mount: X_BS, where the sensor is in the body: the wrench is then at So in S, and so is what
-            is left of it. Without it both are at Bo in B.
+        mount: X_BS, pose of the sensor in the body: the measured and the contact wrench are then
+            at So in S. Without it both are at Bo in B.
         gravity: g in W [m/s²], shape (3,).
 
     Raises:
@@ -68,11 +68,11 @@ class Compensator:
     def update(
         self, pose: Pose | Array, twist: ArrayLike, acceleration: ArrayLike, wrench: ArrayLike
     ) -> Vec6:
-        """The contact wrench of a sample; numbers that are not finite go through.
+        """Return the contact wrench of a sample; numbers that are not finite propagate.
 
         Args:
-            pose: X_WB, a pose or its 4×4 matrix, of which the rotation counts.
-            twist: [v; ω] of B in B [m/s, rad/s], of which ω counts, shape (6,).
+            pose: X_WB, a pose or its 4×4 matrix, of which only the rotation is used.
+            twist: [v; ω] of B in B [m/s, rad/s], of which only ω is used, shape (6,).
             acceleration: [a; α] in B: the classical acceleration of Bo, without gravity, and the
                 angular one [m/s², rad/s²], shape (6,).
             wrench: [f; t] measured, on the body [N, N m], shape (6,).
@@ -100,13 +100,13 @@ class Compensator:
 
 @dataclass(frozen=True, slots=True)
 class CompensatedLog:
-    """A log whose wrench is that of contacts alone.
+    """Log whose wrench contains contact forces only.
 
     Attributes:
         source: the log as it was read.
-        estimate: the body that was taken off.
-        offset: the sensor offset that was taken off, [f; t] at Bo in B [N, N m], shape (6,).
-        origin: where the offset comes from, in words.
+        estimate: the subtracted body.
+        offset: the subtracted sensor offset, [f; t] at Bo in B [N, N m], shape (6,).
+        origin: source of the offset, in words.
         cutoff_hz: for derivatives; chosen by the motion of the first chunk where not given.
     """
 
@@ -117,15 +117,15 @@ class CompensatedLog:
     cutoff_hz: float | None = None
 
     def chunks(self) -> Iterator[Recording]:
-        """The log in chunks, in order of time.
+        """Yield the compensated log in chunks, in order of time.
 
-        Rows are those of its even clock, less those that a derivative loses at either edge of a
+        Rows are those of its even clock, without those lost to derivatives at the edges of a
         segment. The wrench is in the log's axes, at its point, on the body, and has no delay.
 
         Raises:
             NoSegment, LogError: the log cannot be used.
         """
-        body, kept = _wrench_map(self.estimate), False
+        body, has_rows = _wrench_map(self.estimate), False
         for recording, parts in _full_rate_parts(self.source, self.cutoff_hz):
             wrenches = [
                 part.at_sensor(recording, part.columns[:, PSI] @ body.T + self.offset)
@@ -139,9 +139,9 @@ class CompensatedLog:
             signals["force"] = signals["force"] - wrench[:, :3]
             signals["torque"] = signals["torque"] - wrench[:, 3:]
             time = None if recording.still else np.concatenate([part.time for part in parts])
-            kept = True
+            has_rows = True
             yield replace(recording, time=time, signals=signals, streams=(), wrench_delay=0.0)
-        if not kept:
+        if not has_rows:
             raise NoSegment(f"{self.source.name}: no segment is long enough to be differentiated")
 
 
@@ -153,67 +153,68 @@ def compensate_log(
     zero_seconds: float | None = None,
     cutoff_hz: float | None = None,
 ) -> CompensatedLog:
-    """Take a body's gravity and inertia and the sensor offset off the wrench of a log.
+    """Subtract a body's gravity and inertia and the sensor offset from the wrench of a log.
 
     Args:
         source: the log, read or opened; its B is that of the estimate.
         estimate: the body.
         offset: of the sensor, [f; t] at Bo in B [N, N m], shape (6,). Where neither it nor
             `zero_seconds` is given, it is the estimate's for this log, by its sha256.
-        zero_seconds: the time from the log's begin in which nothing is touched: the offset is then
-            the mean of what the body leaves there [s].
-        cutoff_hz: as of a fit.
+        zero_seconds: time without contact from the start of the log: the offset is then the mean
+            residual of the body in it [s].
+        cutoff_hz: see `fit`.
 
     Raises:
         ModelError: the estimate is of one of two bodies that moved in this log.
-        LogError: nobody says the offset, no sample is in that time, or the log is shorter.
+        LogError: the offset is unknown, no sample is in that time, or the log is shorter.
     """
     recording = source if isinstance(source, Recording) else source.recording
     require_single_body(recording, estimate)
     if offset is not None:
-        found, origin = seal(offset, "offset", (6,), LogError), "as given"
+        wrench, origin = seal(offset, "offset", (6,), LogError), "as given"
     elif zero_seconds is not None:
         positive(zero_seconds, "zero_seconds", "s", LogError)
-        found = _mean_residual(source, estimate, zero_seconds, cutoff_hz)
-        origin = f"mean of what the body leaves of the first {zero_seconds:g} s"
+        wrench = _mean_residual(source, estimate, zero_seconds, cutoff_hz)
+        origin = f"mean residual of the first {zero_seconds:g} s"
     else:
-        own = [entry.wrench for entry in estimate.bias if entry.sha256 == source.sha256]
-        if not own:
+        offsets = [entry.wrench for entry in estimate.bias if entry.sha256 == source.sha256]
+        if not offsets:
             raise LogError(
-                f"{source.name}: the estimate was not fitted to this log and does not know its "
-                "sensor offset: give the offset, or the seconds from the begin in which nothing "
-                "is touched (on the command line --offset or --zero-seconds)"
+                f"{source.name}: the estimate was not fitted to this log and has no sensor offset "
+                "for it: give the offset, or the contact-free seconds from the start of the log "
+                "(on the command line --offset or --zero-seconds)"
             )
-        found, origin = own[0], "the estimate's for this log"
-    return CompensatedLog(source, estimate, found, origin, cutoff_hz)
+        wrench, origin = offsets[0], "the estimate's for this log"
+    return CompensatedLog(source, estimate, wrench, origin, cutoff_hz)
 
 
 def _require_single_offset(estimate: SavedEstimate) -> Vec6:
     offsets = np.unique([entry.wrench for entry in estimate.bias], axis=0)
     if len(offsets) != 1:
-        has = f"{len(offsets)}, of several logs" if len(offsets) else "none"
+        count = f"{len(offsets)}, of several logs" if len(offsets) else "none"
         raise ModelError(
-            f"compensator: which sensor offset is to be taken off? The estimate has {has}; give "
+            f"compensator: the sensor offset is ambiguous: the estimate has {count}; give "
             "offset=[fx, fy, fz, tx, ty, tz] at Bo in B, six zeros for none"
         )
     return offsets[0]
 
 
 def _wrench_map(estimate: SavedEstimate) -> Array:
-    """Maps ψ to the wrench of a body at Bo in B, shape (6, 12)."""
+    """Return the matrix from ψ to the wrench of a body at Bo in B, shape (6, 12)."""
     return (FEATURE_TENSOR @ estimate.parameters.phi).T
 
 
 def _full_rate_parts(
     source: ReadableLog, cutoff_hz: float | None
 ) -> Iterator[tuple[Recording, list[FullRate]]]:
-    """The chunks of a log that have samples, all with the rate and the cut-off of the first."""
+    """Yield the chunks of a log that have samples, all with the rate and cut-off of the first."""
     rate_hz = None
     for chunk in excerpts(source):
         if lacks_acceleration(chunk.recording):
             raise LogError(
                 f"{source.name}: the log has neither pose nor accelerometer: its motion is that of "
-                "its force, which leaves none for contacts. Give [pose], or [imu] accelerometer"
+                "its force, so that contacts cannot be separated. Give [pose], or [imu] "
+                "accelerometer"
             )
         try:
             parts = full_rate(chunk.recording, cutoff_hz, chunk.span, rate_hz=rate_hz)
@@ -227,24 +228,25 @@ def _full_rate_parts(
 def _mean_residual(
     source: ReadableLog, estimate: SavedEstimate, seconds: float, cutoff_hz: float | None
 ) -> Vec6:
-    body, found, end = _wrench_map(estimate), [], 0.0
+    body, residuals, end = _wrench_map(estimate), list[Array](), 0.0
     for recording, parts in _full_rate_parts(source, cutoff_hz):
         if recording.still:
-            raise LogError(f"{source.name}: still poses have no time; give the offset itself")
+            raise LogError(f"{source.name}: still poses have no time; give the offset instead")
         for part in parts:
             z = part.columns[part.time < seconds]
-            found.append(z[:, W] - z[:, PSI] @ body.T)
+            residuals.append(z[:, W] - z[:, PSI] @ body.T)
         end = float(parts[-1].time[-1])
         if end >= seconds:
             break
-    if found and seconds > _MAX_SHARE_OF_LENGTH * end:
+    if residuals and seconds > _MAX_SHARE_OF_LENGTH * end:
         raise LogError(
-            f"{source.name}: has {end:.3g} s, and nothing was to be touched in its first "
-            f"{seconds:g} s: contacts would count as offset; give the time until the first contact"
+            f"{source.name}: is {end:.3g} s long, shorter than the {seconds:g} s without contact: "
+            "contacts would count as offset; give the time until the first contact"
         )
-    rows = np.concatenate([np.zeros((0, 6)), *found])
+    rows = np.concatenate([np.zeros((0, 6)), *residuals])
     if not len(rows):
         raise LogError(
-            f"{source.name}: no sample can be differentiated in the first {seconds:g} s; take more"
+            f"{source.name}: no sample can be differentiated in the first {seconds:g} s; give a "
+            "longer time"
         )
     return rows.mean(axis=0)

@@ -1,4 +1,4 @@
-"""Corrections of logs that a person asks for: another reading, spans of time, spikes."""
+"""Requested corrections of logs: another reading, excluded spans of time, spikes."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from identify.pipeline.wrench_delays import settle_delays
 from identify.signals import Reading
 
 SPANS = ("contact", "frozen_pose", "frozen_wrench", "saturation", "wrong_rows", "dead_channel")
-"""Codes whose spans of time, or rows, can be left out."""
+"""Codes whose spans of time, or rows, can be excluded."""
 
 _Corrected: TypeAlias = tuple[list[ScannedLog], dict[str, object]]
-"""Logs with something corrected, and the record of it."""
+"""Corrected logs, and the record of the correction."""
 
 
 class NotCorrected(ProblemError):
-    """What was asked to be corrected was not found, or cannot be told from something else.
+    """A requested correction does not apply: its fault is absent or cannot be distinguished.
 
     Attributes:
-        code: what was asked for.
+        code: the requested code.
     """
 
     def __init__(self, code: str, why: str) -> None:
@@ -41,7 +41,7 @@ class NotCorrected(ProblemError):
         return f"apply={self.code!r}, on the command line --apply {self.code}"
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Made anew of what it is made of."""
+        """Pickle by the arguments of the constructor."""
         why = str(self).removeprefix(f"{self._asked}: ")
         return NotCorrected, (self.code, why)
 
@@ -51,9 +51,9 @@ def apply_corrections(
     codes: Sequence[str],
     settings: EstimatorSettings,
 ) -> tuple[list[ScannedLog], list[dict[str, object]]]:
-    """Logs with what was asked for corrected, and the record of it for the provenance.
+    """Apply the requested corrections to logs; return the logs and records for the provenance.
 
-    Each is looked for in the logs as those before it have left them.
+    Each fault is searched for in the logs as corrected by the codes before it.
 
     Args:
         logs: as they were read, those of the carrier alone last.
@@ -61,18 +61,19 @@ def apply_corrections(
         settings: of the estimate.
 
     Raises:
-        NotCorrected: a code was not found, or is one of several that the logs cannot tell apart.
+        NotCorrected: a fault was not found, or the logs cannot distinguish it from another.
     """
-    now, applied = list(logs), list[dict[str, object]]()
+    corrected, applied = list(logs), list[dict[str, object]]()
     for number, code in enumerate(codes):
-        # Other readings are of the logs as they were read: with a change made they are no more.
-        changed = any(log.summary.reading.maps for log in now)
+        # Other readings are compared with the logs as they were read, not with corrected ones.
+        changed = any(log.summary.reading.maps for log in corrected)
         suspect = not changed and code not in CORRECTABLE
-        settled, effects = settle_delays(now, fit_sensor_effects(now, settings), settings)
+        effects = fit_sensor_effects(corrected, settings)
+        settled, effects = settle_delays(corrected, effects, settings)
         checks = run_checks(settled, settings, effects, suspect=suspect, corrected=changed)
-        now, record = _correction(now, checks, code, codes[:number])
+        corrected, record = _correction(corrected, checks, code, codes[:number])
         applied.append({"code": code, **record})
-    return now, applied
+    return corrected, applied
 
 
 def _correction(
@@ -82,7 +83,8 @@ def _correction(
         if code == "bias_step":
             if any(log.summary.recording.still and log.offset_steps for log in logs):
                 why = (
-                    f"of still poses its size is no better known than the body. {SPLIT_LOG_REMEDY}"
+                    "in still poses the size of the jump cannot be separated from the body. "
+                    f"{SPLIT_LOG_REMEDY}"
                 )
                 raise NotCorrected(code, why)
             return subtract_offset_steps(logs)
@@ -92,19 +94,20 @@ def _correction(
             else exclude_spans(logs, checks, code)
         )
     if (reading := checks.better_reading) is not None and checks.ranking is not None:
-        alike = distinct_leaders(checks.ranking)
-        if (own := next((each for each in alike if each.code == code), None)) is not None:
-            if own.counts:
-                raise NotCorrected(code, f"the log does not tell the scale. {own.remedy}")
-            _require_unambiguous(code, [f'"{each.text}"' for each in alike if each is not own])
+        leaders = distinct_leaders(checks.ranking)
+        if (of_code := next((each for each in leaders if each.code == code), None)) is not None:
+            if of_code.counts:
+                raise NotCorrected(code, f"the log does not determine the scale. {of_code.remedy}")
+            others = [f'"{each.text}"' for each in leaders if each is not of_code]
+            _require_unambiguous(code, others)
             patch = dict(correcting_patch(reading.faults[0], reading.size))
-            record = {"meaning": f"read so that {reading.text}", "gain": reading.gain}
+            record = {"meaning": f"corrected: {reading.text}", "gain": reading.gain}
             record |= {"patch": patch} if patch else {}
             return reread_logs(logs, reading), record
         if code not in EFFECT_CODES:
-            raise NotCorrected(code, f"the likeliest is {reading.code}; correct that first")
+            raise NotCorrected(code, f"the likeliest fault is {reading.code}; correct it first")
     if code in EFFECT_CODES:
-        meaning = f"{code.replace('_', ' ')}: always part of the fit, with nothing to correct"
+        meaning = f"{code.replace('_', ' ')}: always part of the fit, no correction needed"
         return list(logs), {"meaning": meaning}
     for change in checks.changes:
         if change.code == code:
@@ -115,70 +118,69 @@ def _correction(
     for finding in (f for log in logs for f in log.summary.imu.findings if f.code == code):
         raise NotCorrected(code, f"it cannot be corrected. {finding}")
     codes = dict.fromkeys(f.code for f in checks.findings)
-    found = ", ".join([c for c in codes if c not in REPORTED] or codes) or "nothing to be corrected"
+    findings = ", ".join([c for c in codes if c not in REPORTED] or codes) or "nothing to correct"
     were = "was" if len(before) == 1 else "were"
-    once = f" once {', '.join(before)} {were} corrected" if before else ""
-    raise NotCorrected(code, f"not found in these logs{once}; found: {found}")
+    after = f" after {', '.join(before)} {were} corrected" if before else ""
+    raise NotCorrected(code, f"not found in these logs{after}; found: {findings}")
 
 
 def _require_unambiguous(code: str, others: Iterable[str]) -> None:
     if others := sorted(others):
         raise NotCorrected(
             code,
-            f"these logs cannot tell it from {', '.join(others)}, and one corrected in the place "
-            "of another gives a wrong body; find out which it is (log for longer, in attitudes all "
-            "around, and log again, to tell them apart), and correct it at its source or in the "
-            "schema",
+            f"these logs cannot distinguish it from {', '.join(others)}, and correcting the wrong "
+            "one gives a wrong body; find out which one is true (a longer log with attitudes in "
+            "all directions distinguishes them), and correct it at its source or in the schema",
         )
 
 
 def _reread(
     logs: Sequence[ScannedLog], correct: Callable[[int, Reading], Reading]
 ) -> list[ScannedLog]:
-    """Logs by readings that correct those they had."""
+    """Rescan logs with corrected readings."""
     return [log.rescan(correct(number, log.summary.reading)) for number, log in enumerate(logs)]
 
 
 def exclude_spans(logs: Sequence[ScannedLog], checks: Checks, code: str) -> _Corrected:
-    """Logs without the spans of time of a code, and the record of it."""
-    own = [[span for span in of_log if span.code == code] for of_log in checks.spans]
-    times = [[(span.start, span.stop) for span in of_log] for of_log in own]
+    """Exclude the spans of time of a code from logs; return the logs and the record."""
+    spans = [[span for span in of_log if span.code == code] for of_log in checks.spans]
+    times = [[(span.start, span.stop) for span in of_log] for of_log in spans]
 
     def correct(number: int, reading: Reading) -> Reading:
         return replace(reading, left_out=(*reading.left_out, *times[number]))
 
     seconds = sum(stop - start for of_log in times for start, stop in of_log)
-    much = f"{seconds:.4g} s"
+    amount = f"{seconds:.4g} s"
     if code == "wrong_rows":
-        rows = sum(span.rows for of_log in own for span in of_log)
-        much = f"{rows} row{'s' * (rows != 1)}"
+        rows = sum(span.rows for of_log in spans for span in of_log)
+        amount = f"{rows} row{'s' * (rows != 1)}"
     record = {
-        "meaning": f"{code.replace('_', ' ')}: {much} left out",
+        "meaning": f"{code.replace('_', ' ')}: {amount} excluded",
         "left_out": times,
     }
     try:
         return _reread(logs, correct), record
     except LogError as error:
-        why = f"without those {much} too little is left of the log ({error}); log again"
+        why = f"without these {amount} the log is too short ({error}); log again"
         raise NotCorrected(code, why) from error
 
 
 def subtract_offset_steps(logs: Sequence[ScannedLog]) -> _Corrected:
-    """Logs without the jumps of their sensors' offsets, and the record of them."""
+    """Subtract the jumps of sensor offsets from logs; return the logs and the record."""
     steps = [[(s.start, s.stop, *s.jump) for s in log.offset_steps] for log in logs]
-    meaning = f"bias step: {sum(map(len, steps))} taken off the wrench"
+    meaning = f"bias step: {sum(map(len, steps))} subtracted from the wrench"
     return [log.without_offset_steps() for log in logs], {"meaning": meaning, "steps": steps}
 
 
 def interpolate_spikes(logs: Sequence[ScannedLog], checks: Checks) -> _Corrected:
-    """Logs whose spikes are put between their neighbours, and the record of it."""
+    """Interpolate the spikes of logs from their neighbours; return the logs and the record."""
     rows = [sum(s.rows for s in of_log if s.code == "spikes") for of_log in checks.spans]
 
     def correct(number: int, reading: Reading) -> Reading:
         return replace(reading, without_spikes=reading.without_spikes or bool(rows[number]))
 
     record = {
-        "meaning": f"spikes: {sum(rows)} rows put between their neighbours",
+        "meaning": f"spikes: {sum(rows)} rows interpolated",
         "rows": rows,
     }
     return _reread(logs, correct), record

@@ -1,4 +1,4 @@
-"""All that may explain logs, compared: as read, with a fault, or read again without it."""
+"""Comparison of explanations of logs: as read, with a fault, or reread without the fault."""
 
 from __future__ import annotations
 
@@ -51,30 +51,30 @@ from identify.validation import non_noise_axes
 _LOG = logging.getLogger(__name__)
 
 SUBSET_ROWS = 10_000
-"""Rows of a log that are read again for each fault that needs it, about."""
+"""Approximate number of rows that are reread for each fault that is not linear."""
 
 _MAX_SCREENED_ROWS, _MAX_REREAD_AXES = 1000, 2
-"""Points of a series that world axes are screened with, and how many the log is read again for."""
+"""Points of a series for screening axes and conventions, and axes for which logs are reread."""
 
 _COMPARED_MAPS = 24
-"""Axes of one vector of the wrench that are compared where the log need not be read again."""
+"""Maximal number of axes of one vector of the wrench that are compared without rereading."""
 
 _MIN_SHARED_SAMPLES = 0.9
-"""Share of a log's samples in bands that another reading has too, from which on it is compared."""
+"""Least share of samples in bands common to two readings for which the readings are compared."""
 
 _ROTATION_ROWS = 100_000
-"""Rows of a long log whose rotations are screened by other conventions."""
+"""Rows of a long log for screening conventions of rotation."""
 
 _MAX_STARTS = 4
-"""Sizes that a large fault is looked for from, the likeliest of those that are tried."""
+"""Maximal number of starting sizes of the search for a large fault, the likeliest ones."""
 
 _MAX_OTHER_READINGS = 3
-"""Readings of other codes than those that lead, which are compared with their effects in them."""
+"""Maximal number of readings besides the leading ones that are compared with fitted effects."""
 
 _LARGE_FAULTS = (
     *("wrench_misaligned", "torque_gain", "counts", "position_scale", "partly_compensated"),
 )
-"""Names of faults with a size that no effect of a fit has, or that may be far larger than one."""
+"""Names of sized faults that are no effect of a fit, or may be far larger than one."""
 
 _FAULT_OF_LARGE_GROUP = {
     "filter_s": "sensor_lag",
@@ -82,16 +82,16 @@ _FAULT_OF_LARGE_GROUP = {
     "clock": "clock_rate",
     "point_m": "kinematic_offset",
 }
-"""Groups of effects, and the fault with a size that is ranked where the group is large."""
+"""Name of the sized fault that is ranked where a group of effects is large, by group."""
 
 _AXES_CODES = ("wrench_axes", "force_sign", "torque_sign")
-"""Codes of faults that, of a wrench in world axes, mix what the attitude turns."""
+"""Codes of faults that permute or negate axes; for a wrench in world axes they are not linear."""
 
 CandidateFaults = tuple[Fault, ...]
 
 
 def rank_explanations(logs: Sequence[ScannedLog], large: Collection[str] = ()) -> Ranking:
-    """Compare readings of logs of one body by the misfit that each leaves.
+    """Rank readings of logs of one body by their misfit.
 
     Args:
         logs: of one body, as they were read.
@@ -100,7 +100,7 @@ def rank_explanations(logs: Sequence[ScannedLog], large: Collection[str] = ()) -
     _LOG.info("comparing other readings")
     base = [log.rescan_subset(SUBSET_ROWS, wide=True, validated=False) for log in logs]
     bands = [high_snr_bands(each.statistics, each.recording.gravity) for each in base]
-    rows = [BandRows.of(each.statistics, own) for each, own in zip(base, bands, strict=True)]
+    rows = [BandRows.of(log.statistics, kept) for log, kept in zip(base, bands, strict=True)]
     if not any(len(each.samples) and each.measures_wrench for each in rows):
         return Ranking((Explanation(0.0, np.zeros(10)),))
     compared = BaselineLikelihood.of(rows)
@@ -117,15 +117,15 @@ def rank_explanations(logs: Sequence[ScannedLog], large: Collection[str] = ()) -
     for candidate in _candidates_to_reread(slips, logs[0], base[0], facts):
         try:
             again = [
-                BandRows.of(_reread_subset(log, fault).statistics, own)
-                for log, fault, own in zip(logs, candidate, bands, strict=True)
+                BandRows.of(_reread_subset(log, fault).statistics, kept)
+                for log, fault, kept in zip(logs, candidate, bands, strict=True)
             ]
-        except IdentifyError as error:  # so read it is no motion
+        except IdentifyError as error:  # this reading gives no motion
             _LOG.debug("not compared: %s: %s", candidate[0].text, error)
             continue
         beside = compared
         if any(a.bands != b.bands for a, b in zip(again, rows, strict=True)):
-            # A pose that jumps has other segments than one that does not.
+            # Jumps of a pose change the segments.
             alike = [b.in_bands_of(a) for a, b in zip(again, rows, strict=True)]
             if sum(each.samples.sum() for each in alike) < _MIN_SHARED_SAMPLES * compared.samples:
                 _LOG.debug("not compared: %s: too few bands are alike", candidate[0].text)
@@ -159,13 +159,13 @@ def _at_likeliest_size(
     name: str,
     starts: Sequence[Array] | None = None,
 ) -> Iterator[Explanation]:
-    """A fault at its likeliest size, which may be far beyond what the effects of a fit are.
+    """Yield a fault at its likeliest size, which may far exceed the effects of a fit.
 
     Args:
         compared: the logs as read.
         facts: of each.
         name: of the fault.
-        starts: sizes to look for it from; zero where not given.
+        starts: starting sizes of the search; zero where not given.
     """
     candidates = sized_faults(facts, [name])
     if not candidates:
@@ -181,9 +181,9 @@ def _at_likeliest_size(
         return
     size, covariance = trial.size, trial.step()[1]
     half = HALF_WIDTH_SIGMA * np.sqrt(np.diag(covariance))
-    found = compared.sized(Explanation(0.0, trial.phi, candidate, size, half))
-    fixed = tuple(fault.at_size(size, found.text) for fault in candidate)
-    yield replace(found, faults=fixed, size=np.zeros(0), half_width=np.zeros(0))
+    explanation = compared.sized(Explanation(0.0, trial.phi, candidate, size, half))
+    fixed = tuple(fault.at_size(size, explanation.text) for fault in candidate)
+    yield replace(explanation, faults=fixed, size=np.zeros(0), half_width=np.zeros(0))
 
 
 def rank_with_effects(
@@ -192,11 +192,10 @@ def rank_with_effects(
     settings: EstimatorSettings,
     as_read: FittedEffects | None,
 ) -> Ranking:
-    """A ranking whose leading readings have the small faults of their own sensor in them.
+    """Rank the leading readings again, each with its own fitted small faults of the sensors.
 
-    Readings near the best by plain misfit, and the logs as read, are compared by the likelihood of
-    all: the misfit of the logs without the effects of the sensor that each reading leaves, and what
-    these cost.
+    Readings near the best by plain misfit, and the logs as read, are compared by their deviance:
+    the misfit of the logs without the fitted effects, and the penalty of the effects.
 
     Args:
         ranking: by plain misfit.
@@ -214,14 +213,15 @@ def rank_with_effects(
     leading += [e for e in others if e.code not in {each.code for each in leading}][
         :_MAX_OTHER_READINGS
     ]
-    own = settings if not settings.unloaded else replace(settings, unloaded=0, terms=(), mass=None)
+    if settings.unloaded:
+        settings = replace(settings, unloaded=0, terms=(), mass=None)
     read = next(e for e in ranking.explanations if not e.code)
-    cost, again = _deviance_with_effects(read, loaded, own, bands, as_read)
-    compared, dense = [replace(again, gain=0.0)], max(read.density, again.density) > MAX_DENSITY
+    cost, fitted = _deviance_with_effects(read, loaded, settings, bands, as_read)
+    compared, dense = [replace(fitted, gain=0.0)], max(read.density, fitted.density) > MAX_DENSITY
     for each in leading:
         if each.code:
-            other, now = _deviance_with_effects(each, loaded, own, bands, None, dense=dense)
-            compared.append(replace(now, gain=cost - other))
+            other, fitted = _deviance_with_effects(each, loaded, settings, bands, None, dense=dense)
+            compared.append(replace(fitted, gain=cost - other))
     names = {e.faults[0].name for e in compared if e.faults}
     rest = [
         replace(e, gain=min(e.gain, min(each.gain for each in compared)))
@@ -240,84 +240,84 @@ def _deviance_with_effects(
     *,
     dense: bool = False,
 ) -> tuple[float, Explanation]:
-    """Minus twice the log-likelihood of logs by a reading with its effects, and the reading."""
+    """Return the deviance of logs under a reading with its fitted effects, and the reading."""
     try:
         again = list(logs)
-        if each.code:  # a clock by its map: at another rate the bands would be others
+        if each.code:  # a clock rate by its map: rereading would change the bands
             again = [
                 log.rescan(correct_fault(log.summary.reading, fault, each.size))
                 for log, fault in zip(logs, each.faults, strict=True)
             ]
         if known is None:
             known = fit_sensor_effects(again, settings)
-    except IdentifyError:  # so read there is no estimate
+    except IdentifyError:  # this reading gives no estimate
         known, again = None, list(logs)
         if each.code:
             return np.inf, each
     whole = [finest_blocks(log.summary) for log in logs]
     samples = float(
-        sum(BandRows.of(s, own).samples.sum() for s, own in zip(whole, bands, strict=True))
+        sum(BandRows.of(s, kept).samples.sum() for s, kept in zip(whole, bands, strict=True))
     )
     if known is None:
         return deviance(again, None, bands, each.faults, samples, dense=dense), each
     cost = deviance(again, known, bands, each.faults, samples, dense=dense)
-    left = unexplained_share(known.fit, without_effects(again, known), 0)
+    unexplained = unexplained_share(known.fit, without_effects(again, known), 0)
     phi = known.fit.x[:10]
     density = density_lower_bound(phi, known.covariance_of_unknowns[:10, :10])
-    return cost, replace(each, phi=phi, density=density, left=left)
+    return cost, replace(each, phi=phi, density=density, left=unexplained)
 
 
 def unexplained_share(fit: LeastSquaresFit, logs: Sequence[ScannedLog], unloaded: int) -> float:
-    """Share of the wrench's signal that a fit leaves unexplained; zero where it is slow noise.
+    """Return the share of the variance of the wrench that a fit leaves; zero if slow noise.
 
-    Noise that is slow is more than the signals' spectra show above the motion's band; it does not
-    go with the motion, and is in all of the log alike.
+    Slow noise exceeds the level that the signals' spectra show above the band of the motion; it is
+    independent of the motion and stationary over the log.
     """
-    left = unexplained_fraction(fit.data.system, fit.x).worst
-    if left <= MAX_UNEXPLAINED or any(unexplained_contacts(log) for log in logs):
-        return left
+    unexplained = unexplained_fraction(fit.data.system, fit.x).worst
+    if unexplained <= MAX_UNEXPLAINED or any(unexplained_contacts(log) for log in logs):
+        return unexplained
     phi = fit.x[:20].reshape(-1, 10)
     moved = [
         phi[-1] if log >= len(logs) - unloaded else phi.sum(axis=0) for log in range(len(logs))
     ]
     offsets = fit.data.system.offsets(fit.x, fit.weights)
     beyond = non_noise_axes([log.summary for log in logs], np.array(moved), offsets)
-    return left if beyond.any() else 0.0
+    return unexplained if beyond.any() else 0.0
 
 
 def unexplained_contacts(log: ScannedLog) -> tuple[Span, ...]:
-    """What one body does not explain of a log that nothing explains, where it is a good part."""
+    """Return the contacts of an unexplained log that one body does not explain, if long enough."""
     summary = log.summary
     if summary.recording.still:
         return ()
-    found = contact_spans(summary.time, summary.rows, summary.segment_ids, unexplained=True)
-    inside = sum(span.rows for span in found)
-    return found if inside > LEAST_CONTACT * len(summary.time) else ()
+    contacts = contact_spans(summary.time, summary.rows, summary.segment_ids, unexplained=True)
+    inside = sum(span.rows for span in contacts)
+    return contacts if inside > LEAST_CONTACT * len(summary.time) else ()
 
 
 def reread_logs(logs: Sequence[ScannedLog], best: Explanation) -> list[ScannedLog]:
-    """Logs read by an explanation; what loaded logs mean, those without the payload do."""
-    now = list[ScannedLog]()
+    """Rescan logs under an explanation; unloaded logs get the fault of the first loaded one."""
+    reread = list[ScannedLog]()
     faults = (*best.faults, *best.faults[:1] * (len(logs) - len(best.faults)))
     for log, fault in zip(logs, faults, strict=True):
-        # The rate, the cut-off and the noise of another unit are others too.
+        # Another unit of time changes the rate, the cut-off and the noise.
         again = log.rescan_with_time_scale(fault.clock) if fault.clock != 1.0 else None
         reading = correct_fault(log.summary.reading, fault, best.size)
         again = again or log.rescan(reading)
         if fault.of_size is not None:
             again = again._replace(applied=(*again.applied, fault.of_size[0]))
-        now.append(again)
-    return now
+        reread.append(again)
+    return reread
 
 
 def correct_fault(reading: Reading, fault: Fault, size: Array) -> Reading:
-    """By the patch of the schema, where there is one, or by the map."""
+    """Add the correction of a fault to a reading, by a schema patch if there is one, else a map."""
     patch = correcting_patch(fault, size)
     return reading.with_patch(patch) if patch else reading.with_map(fault.map_at(size))
 
 
 def correcting_patch(fault: Fault, size: Array) -> Patch:
-    """The keys of the schema that correct a log that was read; none where it takes a map."""
+    """Return the schema keys that correct a fault; none where its correction is a map."""
     return fault.patch(size) if fault.patch is not None and fault.clock == 1.0 else {}
 
 
@@ -328,14 +328,13 @@ def _reread_subset(log: ScannedLog, fault: Fault) -> LogSummary:
 
 
 def _map_rows(rows: BandRows, fault: Fault) -> BandRows:
-    """Rows of few columns by a map of the wrench."""
     return rows.mapped(fault.fit_map()[: 1 + rows.factors.shape[2]])
 
 
 def _candidates_to_reread(
     slips: Sequence[CandidateFaults], log: ScannedLog, base: LogSummary, facts: Sequence[LogFacts]
 ) -> list[CandidateFaults]:
-    """The faults for which logs have to be read again; of axes and conventions the likely ones."""
+    """Return the faults for which logs must be reread; of axes and conventions the likeliest."""
     again = [one for one in slips if not all(fault.linear for fault in one)]
     axes = [one for one in again if one[0].code in _AXES_CODES]
     of_rotation = {fault.name for fault in rotation_faults(facts[0])}
@@ -349,7 +348,7 @@ def _candidates_to_reread(
 
 
 def _rotation_numbers(log: ScannedLog, rows: Array, time: Array) -> tuple[Array, Array | None]:
-    """Rows of a series, and what the log has for the rotation in them; of a long log its begin."""
+    """Return rows of a series and their logged rotations; of a long log only its beginning."""
     source = log.source
     read = (
         source if isinstance(source, Recording) else source.reader()(0, _ROTATION_ROWS, 0).recording
@@ -364,7 +363,7 @@ def _rotation_numbers(log: ScannedLog, rows: Array, time: Array) -> tuple[Array,
 
 
 def _permutes_one_vector(fault: Fault) -> bool:
-    """Whether it is of the axes of force or torque alone, with whatever signs they have."""
+    """Whether a fault permutes or negates the axes of force or torque alone."""
     return fault.name.startswith(("the force's x", "the torque's x"))
 
 
@@ -376,11 +375,11 @@ def _max_speeds(logs: Sequence[ScannedLog]) -> tuple[float, float]:
 def _likeliest_axes(
     rows: Array, axes: Sequence[CandidateFaults], facts: LogFacts
 ) -> list[CandidateFaults]:
-    """Of other axes of the wrench those that leave least of a series, in a plain fit.
+    """Return the permutations of axes of the wrench with the least residual in a plain fit.
 
     Args:
         rows: of the series, extended, shape (n, 43).
-        axes: to be looked at.
+        axes: candidates.
         facts: of the log.
     """
     if not axes or facts.schema is None:
@@ -393,18 +392,18 @@ def _likeliest_axes(
     sizes = np.sqrt(np.mean(w**2, axis=(0, 2))) + 1e-300
     scales = np.repeat(1.0 / sizes, 3)
     plane = np.linalg.qr((scales[:, None] * A).reshape(-1, 16))[0]
-    left = []
-    for one in axes:
-        assert one[0].patch is not None
-        if one[0].linear:
-            read = rows @ one[0].fit_map()[:, W]
+    residuals = list[float]()
+    for fault, *_ in axes:
+        assert fault.patch is not None
+        if fault.linear:
+            read = rows @ fault.fit_map()[:, W]
         else:
-            G = gain_of(one[0].patch(np.zeros(0)), facts.schema)
+            G = gain_of(fault.patch(np.zeros(0)), facts.schema)
             of_halves = np.stack((G[:3, :3], G[3:, 3:]))
             turned = into_body[:, None] @ of_halves @ into_body[:, None].swapaxes(-1, -2)
             read = np.einsum("nkij,nkj->nki", turned, w).reshape(-1, 6)
         b = (scales * read).reshape(-1)
         r = (b - plane @ (plane.T @ b)).reshape(-1, 2, 3)
-        left.append(float(np.log(np.sum(r**2, axis=(0, 2)) + 1e-300).sum()))
+        residuals.append(float(np.log(np.sum(r**2, axis=(0, 2)) + 1e-300).sum()))
     count = _COMPARED_MAPS if axes[0][0].linear else _MAX_REREAD_AXES
-    return [axes[k] for k in np.argsort(left)[:count]]
+    return [axes[k] for k in np.argsort(residuals)[:count]]

@@ -1,4 +1,4 @@
-"""Shifts of an estimate by spans of time that may be wrong, and by changes that may be chance."""
+"""Inflation of the covariance for possible faults: faulty spans, changes and other readings."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from identify.pipeline.needs import ENTRIES, WORDS
 from identify.pipeline.scanned_log import ScannedLog
 
 _Alternative: TypeAlias = tuple[Array, Array]
-"""Difference of another estimate of the unknowns, and the covariance of that estimate."""
+"""Difference of an alternative estimate of the unknowns, and its covariance."""
 
 
 class FaultInflation(NamedTuple):
-    """Covariance from what may be wrong with a log at some times.
+    """Covariance added for possible faults of a log.
 
     Attributes:
-        covariance: to add so that intervals cover the estimate with the times and without them, of
-            the parameters of all bodies, shape (10 n, 10 n).
-        of_scale: its part that is the same in all logs of the sensor, likewise.
+        covariance: to add so that intervals cover the estimates with and without the faulty spans,
+            of the parameters of all bodies, shape (10 n, 10 n).
+        of_scale: its part that is common to all logs of the sensor, same shape.
         unknown: codes of spans without which there is no fit.
-        doubted: quantities that needs name, such as "mass", whose intervals another explanation
-            widens by more than √2, by the code of its finding.
+        doubted: quantities of needs, such as "mass", whose intervals another explanation widens by
+            more than √2, by the code of its finding.
     """
 
     covariance: Array
@@ -47,17 +47,20 @@ class FaultInflation(NamedTuple):
 def fault_inflation(
     logs: Sequence[ScannedLog], checks: Checks, estimate: Estimate, settings: EstimatorSettings
 ) -> FaultInflation:
-    """Compare an estimate with those without the spans that were found, and of parts of a log.
+    """Compare an estimate with those without faulty spans, of parts of a log and of other readings.
 
     Args:
         logs: as they were fitted.
-        checks: of them.
-        estimate: of them.
-        settings: it was fitted with.
+        checks: of the logs.
+        estimate: of the logs.
+        settings: of the estimate.
     """
-    # A prior leaves the estimate apart from least squares: these are compared with each other.
+    # A prior moves the estimate from least squares: compare least-squares solutions then.
     x = np.concatenate(
-        [(one.least_squares if estimate.prior else one.parameters).phi for one in estimate.bodies]
+        [
+            (body.least_squares if estimate.prior else body.parameters).phi
+            for body in estimate.bodies
+        ]
     )
     others, unknown = list[tuple[str, *_Alternative]](), list[str]()
     codes = dict.fromkeys(span.code for of_log in checks.spans for span in of_log)
@@ -84,8 +87,8 @@ def fault_inflation(
         ):
             shift = np.zeros(len(x))
             shift[:10] = phi - x[:10]
-            own = np.diag(errors**2) if len(x) == 10 else np.zeros((len(x), len(x)))
-            others.append((change.code, shift, own))
+            variance = np.diag(errors**2) if len(x) == 10 else np.zeros((len(x), len(x)))
+            others.append((change.code, shift, variance))
     zero = np.zeros((len(x), len(x)))
     added, scale, largest = zero, zero, zero
     by_code = defaultdict[str, Array](lambda: zero)
@@ -95,15 +98,15 @@ def fault_inflation(
         largest = max(largest, covariance, key=np.trace)
     # (z σ + |δ|)² ≤ 2 z² σ² + 2 δ²
     added = added + 2.0 * largest
-    # What may be read otherwise, or is a gain, is so in all logs of the sensor.
+    # Another reading, or a gain, is common to all logs of the sensor.
     of_scale = list[tuple[str, Array]]()
     if checks.likelier_reading is not None and len(x) == 10:
         of_scale.append(
             (checks.likelier_reading.code, cover_shift(checks.likelier_reading.phi - x, zero))
         )
     if checks.gain_alternative is not None:
-        own = 2.0 * checks.gain_alternative.covariance_of_unknowns
-        of_scale.append(("kinematic_offset", cover_shift(checks.gain_alternative.fit.x - x, own)))
+        doubled = 2.0 * checks.gain_alternative.covariance_of_unknowns
+        of_scale.append(("kinematic_offset", cover_shift(checks.gain_alternative.fit.x - x, doubled)))
     for code, covariance in of_scale:
         scale = scale + covariance
         by_code[code] = by_code[code] + covariance
@@ -112,7 +115,7 @@ def fault_inflation(
 
 
 def _widened_quantities(estimate: Estimate, added: Array) -> frozenset[str]:
-    """Quantities that needs name with an interval that a covariance widens by more than √2."""
+    """Return the quantities of needs whose intervals a covariance widens by more than √2."""
     phi = estimate.parameters.phi
     jacobian = interval_jacobian(phi, principal_spread(phi, estimate.covariance))
     before, more = ((jacobian @ of * jacobian).sum(axis=1) for of in (estimate.covariance, added))
@@ -121,9 +124,9 @@ def _widened_quantities(estimate: Estimate, added: Array) -> frozenset[str]:
 
 
 def _difference(fit: LeastSquaresFit, x: Array) -> _Alternative:
-    """Difference of a fit from unknowns along the directions that it identifies.
+    """Return the difference of a fit from unknowns along the directions that the fit identifies.
 
-    Along the others the default body stands in, which says nothing of the span that was left out.
+    Along the others it is the default body, which does not depend on the excluded span.
     """
     known = fit.identifiability.identifiable.shape[1]
     into = fit.scaling.to_x @ fit.directions[:, :known]
@@ -132,20 +135,20 @@ def _difference(fit: LeastSquaresFit, x: Array) -> _Alternative:
     return shift, along.T @ along
 
 
-def add_fault_inflation(finding: Finding, left: FaultInflation) -> Finding:
-    """Return a finding with what it leaves open: the fit without some time, or some parameters."""
-    if finding.code in left.unknown:
+def add_fault_inflation(finding: Finding, inflation: FaultInflation) -> Finding:
+    """Return a finding with a sentence on the parameters that it makes uncertain."""
+    if finding.code in inflation.unknown:
         text = (
-            f"{finding.text} Without that time there is no fit: its share of the estimate is "
+            f"{finding.text} Without this time the fit fails: its effect on the estimate is "
             "unknown."
         )
         return replace(finding, severity="error", text=text, remedy="Log again without it.")
-    if finding.code not in left.doubted:
+    if finding.code not in inflation.doubted:
         return finding
-    doubted = left.doubted[finding.code].union(finding.evidence.get("doubted", ()))
+    doubted = inflation.doubted[finding.code].union(finding.evidence.get("doubted", ()))
     kept = [WORDS[quantity] for quantity in ENTRIES if quantity not in doubted]
     text = finding.text
     if kept:
         are = "is" if len(kept) == 1 else "are"
-        text += f" The {' and the '.join(kept)} {are} nearly the same either way."
+        text += f" The {' and the '.join(kept)} {are} nearly the same in both cases."
     return replace(finding, text=text, evidence={**finding.evidence, "doubted": sorted(doubted)})

@@ -1,4 +1,4 @@
-"""Small faults of the sensors of logs, fitted, and compared where logs may not tell two apart."""
+"""Fit of small faults of the sensors of logs, and their comparison by deviance."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ from identify.spatial.columns import W
 from identify.spatial.vectors import STANDARD_GRAVITY
 
 _WIDE_GAIN_PRIOR = GroupSetting(0.05, 0.2)
-"""Prior size and cap of a gain that is compared with a displaced point."""
+"""Size of the prior and cap of a gain that is compared with a displaced point."""
 
-_SIGNIFICANT_POINT_CHI_SQUARED = float(chdtri(3, DISPLACED_POINT_P))
-"""Squared standard errors of a displaced point, of three, from which a gain is compared with it."""
+_MIN_POINT_CHI_SQUARED = float(chdtri(3, DISPLACED_POINT_P))
+"""χ² (3 degrees of freedom) of a displaced point above which a gain is compared with it."""
 
 _FLAT_PRIOR_SIGMA = 30.0
-"""Standard deviation of a size that is fitted anew, in sizes that matter: none to speak of."""
+"""Standard deviation of the practically flat prior of a refitted size, in sizes that matter."""
 
 
 def fit_sensor_effects(
     logs: Sequence[ScannedLog], settings: EstimatorSettings
 ) -> FittedEffects | None:
-    """Small faults of the logs' sensors; None where there is no fit, or where they are left out.
+    """Fit small faults of the logs' sensors; None where there is no fit, or they are left out.
 
-    A cable is left out where it is large and the wrench is no likelier by it: with its sixteen
-    columns it takes in what slow noise leaves in the means of blocks, and makes the mass uncertain.
-    `[effects] cable` in the schema keeps it.
+    A large cable is left out where it does not increase the likelihood: its sixteen columns absorb
+    slow noise in the means of blocks, and make the mass uncertain. `[effects] cable` in the schema
+    keeps it.
     """
     statistics = [finest_blocks(log.summary) for log in logs]
     recordings = [log.summary.recording for log in logs]
@@ -65,9 +65,9 @@ def fit_sensor_effects(
 
 
 def _groups_of_applied_faults(logs: Sequence[ScannedLog]) -> list[EffectGroup]:
-    """Sizes of the faults that readings correct, each to be fitted beside the body without a prior.
+    """Return groups of effects that refit the sizes of corrected faults, without a prior.
 
-    A size that was found by the misfit alone is known to some error, which the intervals count.
+    A size found by the misfit alone has an error, which the intervals then include.
     """
     faults = {fault.name: fault for log in logs for fault in log.applied}
     return [
@@ -76,7 +76,7 @@ def _groups_of_applied_faults(logs: Sequence[ScannedLog]) -> list[EffectGroup]:
 
 
 def _group_of_fault(fault: Fault, sizes: FaultParameters) -> EffectGroup:
-    """The group of one such size, whose map is that of the fault in each log."""
+    """Return the group of effects with the parameters and the map of a sized fault."""
 
     def change(facts: LogFacts, size: Array) -> Array:
         ((of_log, *_),) = sized_faults([facts], [fault.name])
@@ -92,10 +92,8 @@ def _group_of_fault(fault: Fault, sizes: FaultParameters) -> EffectGroup:
 
 
 def comparison_bands(logs: Sequence[ScannedLog]) -> list[tuple[int, ...]]:
-    """Bands of each log in which its wrench is compared."""
-    return [
-        high_snr_bands(finest_blocks(log.summary), log.summary.recording.gravity) for log in logs
-    ]
+    """Return the frequency bands of each log in which its wrench is compared."""
+    return [high_snr_bands(finest_blocks(log.summary), log.summary.recording.gravity) for log in logs]
 
 
 def deviance(
@@ -107,28 +105,28 @@ def deviance(
     *,
     dense: bool = False,
 ) -> float:
-    """Minus twice the log-likelihood of the wrench as it was read, effects and slips paid for.
+    """Return −2 log-likelihood of the wrench as it was read, plus penalties of effects and faults.
 
     Args:
         logs: as they are read, of one body.
         effects: of their sensors, if any.
         bands: that are compared, of each.
-        faults: by which they are read otherwise, of each.
+        faults: that the reading corrects, of each.
         dense: whether the body as read is denser than any material.
-        samples: of the logs as read, that costs of other numbers of rows are compared by.
+        samples: of the logs as read, to which the deviance of other numbers of rows is scaled.
     """
     clean = logs if effects is None else without_effects(logs, effects)
     statistics = [finest_blocks(log.summary) for log in clean]
-    rows = [BandRows.of(s, own) for s, own in zip(statistics, bands, strict=True)]
-    own = float(sum(each.samples.sum() for each in rows))
-    samples = own if samples is None else samples
+    rows = [BandRows.of(s, kept) for s, kept in zip(statistics, bands, strict=True)]
+    samples_here = float(sum(each.samples.sum() for each in rows))
+    samples = samples_here if samples is None else samples
     scale = faults[0].least_scale(dense=dense) if faults else 1.0
-    cost = misfit(rows, scale=scale).cost * samples / own
+    cost = misfit(rows, scale=scale).cost * samples / samples_here
     if effects is not None:
         cost += effects.price
         for M, each in zip(effects.model.maps(effects.eta), rows, strict=True):
             middles = np.array([band_middle(band) for band in each.bands])
-            cost -= float(each.samples @ log_powers(M[None], middles)[0]) * samples / own
+            cost -= float(each.samples @ log_powers(M[None], middles)[0]) * samples / samples_here
     if faults:
         fault = faults[0]
         cost += mistake_penalty(fault)
@@ -142,10 +140,10 @@ def deviance(
 def gain_instead_of_point(
     logs: Sequence[ScannedLog], effects: FittedEffects, settings: EstimatorSettings
 ) -> FittedEffects | None:
-    """Effects with a gain of the sensor in place of a displaced point, if as likely.
+    """Fit effects with a gain of the sensor instead of a displaced point; None unless as likely.
 
-    A force that is read too large alone leaves nearly what a point does that is some millimetres
-    off; the mass is another one by it. A gain is compared at sizes far beyond the prior's.
+    A force that is too large by a factor leaves nearly the same residual as a displacement of some
+    millimetres, but changes the mass. A gain is compared at sizes far beyond the prior's.
 
     Args:
         logs: as they were read.
@@ -153,10 +151,10 @@ def gain_instead_of_point(
         settings: of the fit.
     """
     points = [b.columns for b in effects.model.blocks if b.group.name == "point_m"]
-    sizes = [float(np.linalg.norm(effects.eta[own])) for own in points]
+    sizes = [float(np.linalg.norm(effects.eta[columns])) for columns in points]
     seen = any(
-        np.sum((effects.eta[own] / effects.errors[own]) ** 2) > _SIGNIFICANT_POINT_CHI_SQUARED
-        for own in points
+        np.sum((effects.eta[columns] / effects.errors[columns]) ** 2) > _MIN_POINT_CHI_SQUARED
+        for columns in points
     )
     if not seen or max(sizes) > MAX_POINT_DISPLACEMENT or settings.unloaded:
         return None

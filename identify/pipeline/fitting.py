@@ -72,15 +72,15 @@ def fit(
     """Fit one body to one or more logs of it, or a payload and its carrier to logs of both.
 
     Args:
-        recordings: the logs, read or opened; each has its own sensor offset unless the settings
-            say otherwise.
+        recordings: the logs, read or opened; each has a separate sensor offset unless the settings
+            specify otherwise.
         settings: all choices in one.
         unloaded: logs of the carrier alone, such as an empty gripper. The others are then of a
-            payload on it, and both bodies are fitted together, each possible. What is known, and
-            needed, is of the payload, but for terms that name the "carrier".
-        command: how it was called, for the provenance.
-        truth: the true body (the payload's), where it is known, to replay beside the estimate; the
-            fit does not see it.
+            payload on it, and both bodies are fitted together, each physically consistent. Known
+            values and needs are of the payload, except terms that name the "carrier".
+        command: the command line, for the provenance.
+        truth: the true body (of the payload), where known, to replay for comparison; the fit does
+            not use it.
         options: choices by their names, in place of those of the settings: `bias` (sensor offset
             fitted "per_log", the default, "shared" by all logs, or "none"), `mass` [kg],
             `cutoff_hz`, `gravity` [m/s²], `terms` such as `[MassBetween(1.0, 1.5)]`, `prior` (a
@@ -88,25 +88,24 @@ def fit(
             as "mass 1%, com 2mm, inertia 10%", `interval` ("formula", the default, or
             "bootstrap"), `simultaneous`, `apply` (codes of findings to correct before the fit),
             `check` (try all other readings of the logs) and `bounds` (keep certified bounds).
-            `FitSettings` says more of each.
+            `FitSettings` documents each.
 
     Returns:
-        The certified estimate with data, validation and provenance; of the carrier, where there is
-        one, in `carrier`.
+        The certified estimate with data, validation and provenance; that of a carrier in `carrier`.
 
     Raises:
         LogError: a log cannot be used as it is.
-        SchemaError: a choice is none, or is not known; or a mass is given for a log whose mass is
-            found at rest.
-        ContradictoryTerms: two things that are said of the body exclude each other.
-        MisreadLog: the log is not what its schema says, and as it was read there is no estimate.
-        NotCorrected: what is to be corrected was not found, or may be something else.
+        SchemaError: a choice is invalid or unknown; or a mass is given for a log whose mass is
+            determined at rest.
+        ContradictoryTerms: two terms of the body exclude each other.
+        MisreadLog: the log contradicts its schema, and as read it gives no estimate.
+        NotCorrected: a fault to correct was not found, or cannot be distinguished from another.
         ProblemError: mass or centre of mass cannot be identified, or a sign is wrong.
-        SolveError: the solver failed, or its answer is not proved.
+        SolveError: the solver failed, or its optimum could not be certified.
     """
     loaded, empty = _unique_logs(recordings, unloaded)
     settings = replace(merge_settings(settings, options), unloaded=len(empty))
-    say = _LOG.info  # each stage as it begins
+    log_stage = _LOG.info
     scanned = [choose_delay_axes(_scan(source, settings)) for source in (*loaded, *empty)]
     if any(log.may_be_rounded for log in scanned):
         from identify.pipeline.wrench_rounding import remove_rounding_bias
@@ -121,12 +120,12 @@ def fit(
     require_same_frames(recordings, with_carrier=bool(empty))
     require_compatible_prior(settings.prior, recordings)
     require_mass_not_given_at_rest([log.summary for log in scanned], settings)
-    say("estimating")
+    log_stage("estimating")
     scanned, effects = settle_delays(scanned, fit_sensor_effects(scanned, settings), settings)
     clean = scanned if effects is None else without_effects(scanned, effects)
     logs = tuple(log.summary for log in clean)
     estimate = _estimate(scanned, clean, settings, effects)
-    say("validating")
+    log_stage("validating")
     validation = validate(logs, estimate, settings, truth)
     fitted = estimate, validation, effects
     findings, checks = _findings(scanned, clean, fitted, settings, corrections)
@@ -141,15 +140,15 @@ def fit(
         from identify.estimation.inflated_covariance import inflate_covariance
         from identify.pipeline.fault_inflation import add_fault_inflation, fault_inflation
 
-        left = fault_inflation(scanned, checks, estimate, settings)
-        findings = [add_fault_inflation(finding, left) for finding in findings]
-        if left.covariance.any():
-            estimate = inflate_covariance(estimate, left.covariance, left.of_scale)
+        inflation = fault_inflation(scanned, checks, estimate, settings)
+        findings = [add_fault_inflation(finding, inflation) for finding in findings]
+        if inflation.covariance.any():
+            estimate = inflate_covariance(estimate, inflation.covariance, inflation.of_scale)
     estimate = replace(estimate, needs=needs_met(settings.needs, estimate))
     findings = [*findings, *precision_findings(estimate, settings.needs)]
     estimate = _with_log_metadata(estimate, logs, validation, provenance, findings, effects)
     if settings.bounds:
-        say("bounding")
+        log_stage("bounding")
         estimate = estimate.with_bounds()
     as_read = tuple(log.summary.statistics for log in scanned)
     return FitResult(estimate, logs, validation, settings, summarise_checks(checks), as_read)
@@ -169,34 +168,34 @@ def _findings(
     settings: FitSettings,
     corrections: Sequence[Mapping[str, object]],
 ) -> tuple[list[Finding], Checks]:
-    """Findings of the logs, the fit and the checks, of one code those of the checks; the checks."""
+    """Return the findings of logs, fit and checks, those of checks first, and the checks."""
     (estimate, validation, effects), logs = fitted, [log.summary for log in clean]
     as_read = [log.summary.statistics for log in scanned]
     done = {correction["code"] for correction in corrections}
     seen = [
-        # What a log looks like as its schema reads it is not said of what was corrected.
+        # Findings about the original reading do not apply to corrected faults.
         *(f for log in logs for f in findings_of_log(log) if f.code not in done),
         *findings_of_fit(validation, estimate, logs, as_read, settings),
     ]
-    # Spans that were left out may have hidden another reading; a reading that was taken hides none.
-    read_otherwise = any("gain" in correction for correction in corrections)
+    # Excluded spans may have hidden another reading; an applied reading hides none.
+    reading_corrected = any("gain" in correction for correction in corrections)
     checks = run_checks(
         scanned,
         settings,
         effects,
         suspect=settings.check or suggests_misreading([*seen, *precision_findings(estimate, "")]),
-        corrected=read_otherwise,
+        corrected=reading_corrected,
     )
-    found = list(checks.findings)
-    causes = [one for one in found if one.code not in (*CORRECTABLE, *REPORTED)]
+    of_checks = list(checks.findings)
+    causes = [finding for finding in of_checks if finding.code not in (*CORRECTABLE, *REPORTED)]
     if causes and any(finding.code == "too_dense" for finding in seen):
-        # A log that is read wrongly may give such a body; times that are wrong, or drift, do not.
+        # A wrong reading may give such a body; faulty spans or drift do not.
         text = f"{causes[0].text} {_TOO_DENSE_NOTE}"
         cause = replace(causes[0], severity="error", text=text)
-        found = [cause if one is causes[0] else one for one in found]
+        of_checks = [cause if finding is causes[0] else finding for finding in of_checks]
         seen = [finding for finding in seen if finding.code != "too_dense"]
-    known = {finding.code for finding in found}
-    return [*found, *(finding for finding in seen if finding.code not in known)], checks
+    codes = {finding.code for finding in of_checks}
+    return [*of_checks, *(finding for finding in seen if finding.code not in codes)], checks
 
 
 def _with_log_metadata(
@@ -207,7 +206,7 @@ def _with_log_metadata(
     findings: Sequence[Finding],
     effects: FittedEffects | None,
 ) -> Estimate:
-    """The estimate, each of its bodies, with what is known of the logs and of the whole fit."""
+    """Return the estimate with offsets, provenance, findings and R² in each of its bodies."""
     recordings, scores = [log.recording for log in logs], validation.scores
     offsets = tuple(
         replace(offset, sha256=recording.sha256)
@@ -216,23 +215,23 @@ def _with_log_metadata(
     if effects is not None:
         offsets = tuple(_reading_offset(effects, k, offset) for k, offset in enumerate(offsets))
 
-    def known(one: Estimate) -> Estimate:
+    def completed(body: Estimate) -> Estimate:
         return replace(
-            one,
+            body,
             frames=recordings[0].body_frame,
             bias=offsets,
             dropped_rows=sum(recording.dropped.total for recording in recordings),
-            provenance={"body": one.body, **provenance} if estimate.others else provenance,
-            findings=ranked([*one.findings, *findings]),
+            provenance={"body": body.body, **provenance} if estimate.others else provenance,
+            findings=ranked([*body.findings, *findings]),
             r_squared=None if scores is None else scores.of_signal,
         )
 
-    others = {name: known(one) for name, one in estimate.others.items()}
-    return replace(known(estimate), others=others)
+    others = {name: completed(body) for name, body in estimate.others.items()}
+    return replace(completed(estimate), others=others)
 
 
 def _reading_offset(effects: FittedEffects, log: int, offset: SavedBias) -> SavedBias:
-    """The offset of a log's readings, where it is fitted."""
+    """Return the offset in terms of the raw readings, where it is fitted."""
     if offset.half_width is None or not offset.half_width.any():
         return offset
     wrench, errors = effects.offset_of_readings(log, offset.wrench)
@@ -241,23 +240,23 @@ def _reading_offset(effects: FittedEffects, log: int, offset: SavedBias) -> Save
 
 
 def _scan(source: Recording | LogFile, settings: FitSettings) -> ScannedLog:
-    """Scan a log; once more where a later part of it is faster than the cut-off that was chosen.
+    """Scan a log; a second time if a later part of it is faster than the chosen cut-off.
 
     Raises:
         LogError: it cannot be used.
-        MisreadLog: its clock cannot be what it says.
+        MisreadLog: its clock is implausible.
     """
     _LOG.info("preparing %s (%d rows)", source.name, len(source))
 
-    def tell(done: int, rows: int) -> None:
+    def log_progress(done: int, rows: int) -> None:
         share = f"{done / rows:.0%}"
         _LOG.debug("preparing %s: %d of %d rows (%s)", source.name, done, rows, share)
 
     reading = reading_from_settings(settings)
-    log = scan_log(source, reading, tell, wide=True)
+    log = scan_log(source, reading, log_progress, wide=True)
     cutoff, motion = log.summary.cutoff_hz, log.summary.motion_hz or 0.0
     if cutoff is not None and motion > cutoff:
-        log = scan_log(source, replace(reading, cutoff_hz=motion), tell, wide=True)
+        log = scan_log(source, replace(reading, cutoff_hz=motion), log_progress, wide=True)
     require_likely_clock(log.summary)
     if isinstance(source, Recording) and source.still:
         require_still_poses(reading.apply(source))
@@ -272,9 +271,9 @@ def _scan(source: Recording | LogFile, settings: FitSettings) -> ScannedLog:
 def _unique_logs(
     recordings: object, unloaded: object
 ) -> tuple[list[Recording | LogFile], list[Recording | LogFile]]:
-    """The logs of a fit and those of the carrier alone as lists: at least one, each once.
+    """Return the logs of a fit and those of the carrier alone as lists: at least one, each once.
 
-    The names of the latter say so from here on, in every table and figure.
+    The names of the latter are marked "(unloaded)" in every table and figure.
     """
     given, empty = map(_as_logs, (recordings, unloaded))
     if not given:
@@ -284,17 +283,17 @@ def _unique_logs(
     seen: dict[str, str] = {}
     for number, recording in enumerate((*given, *empty)):
         if recording.sha256 in seen:
-            why = "counted twice, a log would look twice as sure"
+            why = "a log counted twice would make intervals too narrow"
             if number >= len(given) and recording.sha256 in loaded:
-                why = "no log is both with the payload and without it"
+                why = "a log cannot be both with the payload and without it"
             raise LogError(
                 f"{recording.name}: the same data as {seen[recording.sha256]}; {why}. Give each "
                 "log once"
             )
         seen[recording.sha256] = recording.name
-        told = recording.recording if isinstance(recording, LogFile) else recording
-        for finding in told.findings:
-            if finding.severity == "error":  # of what its reader saw: it cannot be what it says
+        header = recording.recording if isinstance(recording, LogFile) else recording
+        for finding in header.findings:
+            if finding.severity == "error":  # found by the reader: the schema is wrong
                 raise MisreadLog("", replace(finding, where=recording.name))
     return given, empty
 
@@ -313,7 +312,7 @@ def _as_logs(recordings: object) -> list[Recording | LogFile]:
             raise LogError(
                 f"fit: expected recordings, got {type(thing).__name__}; read a log with "
                 "identify.read_log(log, schema), where log is a file or a DataFrame and the schema "
-                "says what its columns mean, or name arrays in identify.Recording.from_arrays(…)"
+                "names its columns, or pass arrays to identify.Recording.from_arrays(…)"
             )
     return logs
 
@@ -324,13 +323,13 @@ def _estimate(
     settings: FitSettings,
     effects: FittedEffects | None,
 ) -> Estimate:
-    """The estimate, or the error that says what the logs most likely mean.
+    """Return the estimate, or raise an error with the likeliest fault of the logs.
 
     Args:
         logs: as they were read.
-        clean: the same without small faults of their sensors.
+        clean: the same logs without small faults of their sensors.
         settings: of the fit.
-        effects: those faults; None where there is no fit of them.
+        effects: fitted small faults; None where there is no fit of them.
     """
     blocks = [log.summary.statistics for log in clean]
     places = PlaceErrors.of([log.summary.imu for log in logs])
@@ -347,7 +346,7 @@ def _estimate(
         if not isinstance(error, TooLittleMotion):
             raise
         read = "; ".join(_describe_reading(log.summary) for log in logs)
-        raise TooLittleMotion(error.unidentifiable, f"{error.advice}. Read was {read}") from error
+        raise TooLittleMotion(error.unidentifiable, f"{error.advice}. As read: {read}") from error
 
 
 def _negative_mass_of_two(
@@ -356,7 +355,7 @@ def _negative_mass_of_two(
     settings: FitSettings,
     error: NegativeMass,
 ) -> NegativeMass:
-    """The error to raise for a negative mass of two: a sign in one kind of log, or logs swapped."""
+    """Return the error for a negative mass of two bodies: a wrong sign, or swapped logs."""
     loaded = len(logs) - settings.unloaded
     parts = ("payload and carrier", slice(0, loaded)), ("carrier", slice(loaded, None))
     for moved, part in parts:
@@ -372,11 +371,11 @@ def _negative_mass_of_two(
 
 
 def _describe_reading(log: LogSummary) -> str:
-    """What was read of a log, so that a unit of time or a mapping gone wrong shows."""
+    """Summarise duration, rate and spin of a log, which reveal a wrong unit of time or mapping."""
     if log.recording.still:
         return f"{log.name}: still poses, {log.rows_kept} in number"
     spin = np.sqrt(np.mean(np.sum(log.features[:, SQUARES], axis=1)))
     return (
         f"{log.name}: {log.duration:.3g} s at {log.rate_hz:.4g} Hz, turning at {spin:.2g} rad/s "
-        "RMS: if that is not so, check [log] time_unit and [pose] maps"
+        "RMS: if that is wrong, check [log] time_unit and [pose] maps"
     )

@@ -1,4 +1,4 @@
-"""The gain of a sensor's force, from the log of a body that was weighed."""
+"""Force gain of a sensor from the log of a weighed body."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from identify.regressors import SCAN_LAYOUT
 from identify.regressors.log_corrections import readings_map
 
 _GAIN_TOLERANCE, _MAX_GAIN_ITERATIONS = 1e-7, 20
-"""Share of the mass to which the gain is found, and rounds in which it is."""
+"""Relative tolerance of the mass, and maximal number of iterations of the gain."""
 
 _MAX_GAIN = 1.5
-"""No sensor's gain is farther from one: beyond, it is a unit, or another body."""
+"""Largest plausible ratio of a gain to one; beyond it is a unit, or another body."""
 
 
 class ForceGain(NamedTuple):
-    """What the force is of what it was read as.
+    """Ratio of the true to the measured force of a sensor.
 
     Attributes:
         gain: the ratio.
-        sigma: its standard error, relative: how well the log repeats.
+        sigma: its relative standard error: repeatability of the log.
     """
 
     gain: float
@@ -33,43 +33,42 @@ class ForceGain(NamedTuple):
 
 
 def force_gain(result: FitResult, mass: float) -> ForceGain:
-    """The gain of the force with which a fit finds the mass that is known.
+    """Return the force gain with which a fit reproduces a known mass.
 
-    Errors of gravity go into it; later logs at the same place have the same.
+    It includes errors of gravity, which later logs at the same place share.
 
     Args:
-        result: of logs of the weighed body, or of such a payload, fitted without its mass.
+        result: of logs of the weighed body or payload, fitted without its mass.
         mass: as weighed [kg].
 
     Raises:
         SchemaError: the mass is not positive.
-        ProblemError: the mass was given to the fit, or no gain of a sensor makes it.
+        ProblemError: the mass was given to the fit, or no plausible gain reproduces it.
     """
     positive(mass, "known mass", "kg", SchemaError)
     if result.settings.mass_known or result.verdict.usable == "no":
         raise ProblemError(
-            "the gain of a sensor needs a fit without a known mass, and with no finding that "
-            "forbids to use it"
+            "the gain of a sensor needs a fit without a known mass whose verdict allows its use"
         )
     gain = 1.0
     for _ in range(_MAX_GAIN_ITERATIONS):
-        found = _estimate_with_gain(result, gain)
-        share = mass / found.parameters.mass
+        estimate = _estimate_with_gain(result, gain)
+        share = mass / estimate.parameters.mass
         if not 1.0 / _MAX_GAIN < gain * share < _MAX_GAIN:
             raise ProblemError(
-                f"{mass:g} kg is {gain * share:.4g} times the mass found, which is no gain of a "
-                "sensor: check force_unit, and the mass"
+                f"{mass:g} kg is {gain * share:.4g} times the fitted mass, too far for the gain of "
+                "a sensor: check force_unit and the mass"
             )
         if abs(share - 1.0) < _GAIN_TOLERANCE:
-            return ForceGain(gain, float(np.sqrt(found.covariance[0, 0])) / mass)
+            return ForceGain(gain, float(np.sqrt(estimate.covariance[0, 0])) / mass)
         gain *= share
-    raise ProblemError(f"no gain of the force makes the mass {mass:g} kg")
+    raise ProblemError(f"no gain of the force reproduces the mass {mass:g} kg")
 
 
 def _estimate_with_gain(result: FitResult, gain: float) -> Estimate:
-    """The estimate of the same logs with their force so many times as large."""
+    """Estimate the body from the same logs with the force multiplied by a gain."""
     logs = []
-    # As they were read: small faults that were fitted take in a part of the gain.
+    # As read: fitted small faults absorb a part of the gain.
     for log, statistics in zip(result.logs, result.as_read, strict=True):
         M = readings_map(np.diag([gain] * 3 + [1.0] * 3), log.recording.X_BS)
         columns = len(statistics.layout.columns)

@@ -1,4 +1,4 @@
-"""`check_logs`: what may be wrong with logs, whether or not there is an estimate of them."""
+"""`check_logs`: findings of logs, with or without an estimate."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from identify.pipeline.settings import FitSettings
 
 @dataclass(frozen=True, slots=True)
 class LogCheck:
-    """What was found of logs.
+    """Findings and verdict of a check of logs.
 
     Attributes:
-        findings: the gravest first, faults before symptoms.
-        verdict: what they come to; "no" where there is no estimate.
-        result: the fit, where there is one.
-        failure: why there is none.
+        findings: the most severe first, faults before symptoms.
+        verdict: of the findings; "no" where there is no estimate.
+        result: the fit; None if it failed.
+        failure: the error of the fit.
     """
 
     findings: tuple[Finding, ...]
@@ -35,7 +35,7 @@ class LogCheck:
         return not self.failure and all(f.severity == "info" for f in self.findings)
 
     def record(self) -> dict[str, object]:
-        """Plain values, as a file keeps them."""
+        """Return the check as plain values for a file."""
         record: dict[str, object] = {
             "findings": [finding.record() for finding in self.findings],
             "verdict": self.verdict.record(),
@@ -49,22 +49,22 @@ def check_logs(
     *,
     unloaded: Recording | LogFile | Sequence[Recording | LogFile] = (),
 ) -> LogCheck:
-    """Look for all that may be wrong with logs of one body, or of how they are read.
+    """Check logs of one body, and their schema, for all known faults.
 
     Args:
         recordings: the logs, read or opened.
-        settings: of the fit that is tried.
+        settings: of the fit.
         unloaded: logs of the carrier alone.
 
     Raises:
         LogError: a log cannot be used as it is.
-        SchemaError: a choice is none.
+        SchemaError: a choice is invalid.
     """
     try:
         result = fit(recordings, settings, unloaded=unloaded, check=True)
     except (ProblemError, SolveError) as error:
-        found = getattr(error, "finding", None)
-        findings = (found,) if isinstance(found, Finding) else ()
+        cause = getattr(error, "finding", None)
+        findings = (cause,) if isinstance(cause, Finding) else ()
         verdict = verdict_of(findings, possible=False, optimal=False, identifiable=())
         return LogCheck(findings, verdict, failure=str(error))
     return LogCheck(ranked(result.all_findings), result.verdict, result)

@@ -1,4 +1,4 @@
-"""One log replayed from an estimate: in windows, and in one shot from its first state."""
+"""Replay of a log from an estimate: in windows, and in one shot from its first state."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class LogReplay:
     """A log and its replays.
 
     Attributes:
-        log: what was found of the log.
+        log: summary of the log.
         bodies: ten parameters by name: the estimate first.
-        bias: what was taken off the measured wrench, [f; t] at Bo in B [N, N m], shape (6,).
-        bias_origin: where that comes from, in words.
-        windows: from measured states, again and again; None where no segment is long enough.
+        bias: subtracted from the measured wrench, [f; t] at Bo in B [N, N m], shape (6,).
+        bias_origin: source of the bias, in words.
+        windows: restarted from measured states; None where no segment is long enough.
         single_shot: from the first state to the end of the longest segment.
         missing: why a replay or its band is missing, a sentence each.
     """
@@ -66,20 +66,20 @@ def replay_log(
 ) -> LogReplay:
     """Regenerate the motion of a log from a body and the measured wrench.
 
-    The sensor offset is that of the estimate's entry for this log, by its sha256; of another log
-    it is fitted with the body held: the mean of the wrench less that of the body's.
+    The sensor offset is that of the estimate's entry for this log, by its sha256; for another log
+    it is fitted with the body fixed: the mean difference of the measured and the body's wrench.
 
     Args:
         recording: the log, with pose and time.
         estimate: the body, and its covariance for a band, where it has one.
-        no_bias: the sensor has none.
-        truth: another body to replay beside it.
-        horizon: length of a window [s]; a second, or less, as noise leaves it, where not given.
-        interpolation: the wrench between samples: a straight line, or the last sample held.
+        no_bias: whether the sensor has no offset.
+        truth: another body to replay for comparison.
+        horizon: length of a window [s]; one second, or less with much noise, where not given.
+        interpolation: of the wrench between samples: linear, or zero-order hold.
 
     Raises:
         LogError: a log without time, attitude or position.
-        ModelError: an impossible body, or one of two that the log was fitted as.
+        ModelError: a physically inconsistent body, or one of two bodies that moved in the log.
         SimulationError: the estimate's motion leaves all bounds, in windows and in one shot.
     """
     if horizon is not None:
@@ -95,7 +95,7 @@ def replay_log(
     if not log.segments:
         raise LogError(
             f"{recording.name}: a replay needs time stamps, attitude and position; the schema "
-            f"names no such columns, or every segment is too short"
+            f"does not name such columns, or every segment is too short"
         )
     bias, origin = _sensor_offset(log, estimate, no_bias)
     bodies: dict[str, Phi] = {ESTIMATE: phi}
@@ -127,15 +127,15 @@ def replay_log(
 
 
 def require_single_body(recording: Recording, estimate: SavedEstimate) -> None:
-    """Raise where another body moved in a log with the estimate's, or in its place."""
-    said, logs = estimate.provenance, estimate.provenance.get("logs")
+    """Raise if the body of the estimate did not move alone in a log."""
+    body, logs = estimate.provenance.get("body"), estimate.provenance.get("logs")
     for log in logs if isinstance(logs, list) else ():
         known = isinstance(log, dict) and log.get("sha256") == recording.sha256
         bodies = log.get("bodies") if known else None
-        if isinstance(bodies, list) and bodies != [said.get("body")]:
+        if isinstance(bodies, list) and bodies != [body]:
             raise ModelError(
-                f"{recording.name}: what moved in this log is {' and '.join(map(str, bodies))}, "
-                f"and the estimate is of the {said.get('body')} alone; for both as one body, "
+                f"{recording.name}: the bodies in this log are {' and '.join(map(str, bodies))}, "
+                f"and the estimate is of the {body} alone; for both as one body, "
                 f"identify add estimate.json carrier.json -o both.json"
             )
 
@@ -143,23 +143,22 @@ def require_single_body(recording: Recording, estimate: SavedEstimate) -> None:
 def reading_from_estimate(
     recording: Recording, estimate: SavedEstimate
 ) -> tuple[Reading, tuple[str, ...]]:
-    """Return how the fit of an estimate read a log, by its provenance, and what cannot be redone.
+    """Return the reading of a log in the fit of an estimate, and notes on what cannot be repeated.
 
-    Of a log that it was fitted to that is the schema that it was read by at last, and what was
-    corrected; of another one the keys of the schema that were corrected.
+    For a log of the fit it contains the final schema and all corrections; for another log the
+    corrected keys of the schema.
     """
-    said = estimate.provenance
-    logs, applied = (said.get(key) or [] for key in ("logs", "applied"))
+    logs, applied = (estimate.provenance.get(key) or [] for key in ("logs", "applied"))
     if not isinstance(logs, list) or not isinstance(applied, list):
         return Reading(), ()
-    own = [k for k, log in enumerate(logs) if log.get("sha256") == recording.sha256]
+    same_log = [k for k, log in enumerate(logs) if log.get("sha256") == recording.sha256]
     reading, unlike = Reading(), list[str]()
     for record in applied:
         code = record["code"]
         reading = reading.with_patch(record.get("patch", {}))
         if "gain" in record and "patch" not in record:
-            unlike.append(f"The fit was corrected by {code}, for which no schema has a line.")
-        for k in own:
+            unlike.append(f"The fit was corrected for {code}, which a schema cannot express.")
+        for k in same_log:
             spans = [tuple(span) for span in record.get("left_out", {k: []})[k]]
             steps = [OffsetStep(a, b, tuple(w)) for a, b, *w in record.get("steps", {k: []})[k]]
             reading = replace(
@@ -168,7 +167,7 @@ def reading_from_estimate(
                 offset_steps=(*reading.offset_steps, *steps),
                 without_spikes=reading.without_spikes or code == "spikes",
             )
-    for k in own:
+    for k in same_log:
         now, then = (
             dict(_schema_keys(each)) for each in (recording.schema, logs[k].get("schema", {}))
         )
@@ -179,7 +178,7 @@ def reading_from_estimate(
 
 
 def _schema_keys(schema: Mapping[str, object], place: str = "") -> Iterator[tuple[str, object]]:
-    """The keys of the tables of a schema by which a log may be read otherwise, and their values."""
+    """Yield the keys of a schema that affect the reading of a log, and their values."""
     for key, value in schema.items():
         if isinstance(value, Mapping):
             if key not in ("log", "streams", "body", "effects"):
@@ -189,7 +188,7 @@ def _schema_keys(schema: Mapping[str, object], place: str = "") -> Iterator[tupl
 
 
 def _sensor_offset(log: LogSummary, estimate: SavedEstimate, no_bias: bool) -> tuple[Vec6, str]:
-    """The sensor offset to take off, and where it comes from."""
+    """Return the sensor offset to subtract, and its source in words."""
     if no_bias:
         return np.zeros(6), "none"
     for entry in estimate.bias:
@@ -197,16 +196,16 @@ def _sensor_offset(log: LogSummary, estimate: SavedEstimate, no_bias: bool) -> t
             return np.asarray(entry.wrench), "the estimate's for this log"
     constant = log.rows[:, 0]
     residual = log.wrench - log.features @ (FEATURE_TENSOR @ estimate.parameters.phi)
-    return constant @ residual / (constant @ constant), "fitted on this log, the body held"
+    return constant @ residual / (constant @ constant), "fitted to this log with the body fixed"
 
 
 def _posterior_samples(estimate: SavedEstimate) -> tuple[Phi | None, tuple[str, ...]]:
-    """Bodies drawn from the estimate for a band, and why there are none."""
+    """Return bodies drawn from the posterior of the estimate, or the reason why there are none."""
     defaults = [name for name, by in estimate.decided_by.items() if by in NOT_IDENTIFIED]
     if defaults:
         return None, (
             f"No band: {', '.join(defaults)} are those of a default body, not measured, and the "
-            f"replay says nothing of them.",
+            f"replay cannot show their errors.",
         )
     if estimate.covariance is None:
         return None, ("No band: the estimate has no covariance.",)
@@ -214,5 +213,7 @@ def _posterior_samples(estimate: SavedEstimate) -> tuple[Phi | None, tuple[str, 
         estimate.parameters.phi, estimate.repeatability, np.random.default_rng(_SEED)
     )
     if drawn is None:
-        return None, ("No band: hardly any body within the estimate's uncertainty is possible.",)
+        return None, (
+            "No band: hardly any body within the estimate's uncertainty is physically consistent.",
+        )
     return drawn, ()

@@ -1,4 +1,4 @@
-"""Logs that give no estimate as they are read, and do if they are read otherwise."""
+"""Logs that give an estimate only under another reading than that of their schema."""
 
 from __future__ import annotations
 
@@ -26,50 +26,51 @@ from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors import LogSummary
 
 _MIN_HZ, _MAX_HZ, _USUAL_HZ = 0.011, 2e5, 300.0
-"""Rates that no log of a motion has, and one that many have [Hz]."""
+"""Limits of plausible rates of a log of a motion, and a common rate [Hz]."""
 
 _UNIT_FACTORS = (1e-9, 1e-6, 1e-3, 1e3, DAY, 1e6, 1e9)
 """Factors from one unit of time to another."""
 
 _SIGN_CODES = ("wrench_sign", "force_sign", "torque_sign", "gravity_direction", "imu_sign")
+"""Codes of faults of a sign."""
 
 
 class MisreadLog(ProblemError):
-    """There is no estimate of a log as it was read, and read otherwise there is one.
+    """A log has no estimate under the reading of its schema, but has one under another reading.
 
     Attributes:
-        finding: what most likely is so.
-        as_read: why there is none; empty where none was tried.
+        finding: the likeliest fault.
+        as_read: error of the fit under the schema; empty where none was tried.
     """
 
     def __init__(self, as_read: str, finding: Finding) -> None:
         self.as_read, self.finding = as_read, finding
-        told = f" (As read: {as_read})" if as_read else ""
-        super().__init__(f"the log is not what its schema says: {finding}{told}")
+        failure = f" (As read: {as_read})" if as_read else ""
+        super().__init__(f"the log does not match its schema: {finding}{failure}")
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Made anew of what it is made of."""
+        """Pickle by the arguments of the constructor."""
         return MisreadLog, (self.as_read, self.finding)
 
 
 def require_likely_clock(log: LogSummary) -> None:
-    """Raise where rows are so far apart, or so close, that time is in another unit.
+    """Raise if the rate of a log is so implausible that its time must be in another unit.
 
     Raises:
-        MisreadLog: they are.
+        MisreadLog: it is.
     """
     rate = log.rate_hz
     if rate is None or _MIN_HZ < rate < _MAX_HZ:
         return
-    said = log.recording.schema
-    units = [factor for factor in _UNIT_FACTORS if time_patch(said, factor)] or _UNIT_FACTORS
+    schema = log.recording.schema
+    units = [factor for factor in _UNIT_FACTORS if time_patch(schema, factor)] or _UNIT_FACTORS
     factor = min(units, key=lambda factor: abs(np.log(rate / factor / _USUAL_HZ)))
     read = f"{1.0 / rate:.3g} s from row to row, {log.duration:.3g} s in all"
     finding = Finding(
         "time_unit",
         "error",
-        f"no moving body is logged at {rate:.2g} Hz.",
-        time_remedy(said, factor),
+        f"a rate of {rate:.2g} Hz is implausible for the log of a moving body.",
+        time_remedy(schema, factor),
         {"rate_hz": rate},
         log.name,
     )
@@ -77,23 +78,23 @@ def require_likely_clock(log: LogSummary) -> None:
 
 
 def require_still_poses(source: Recording) -> None:
-    """Raise where a log of still poses has rows of a motion.
+    """Raise if a log of still poses has the rows of a motion.
 
     Raises:
-        MisreadLog: they are.
+        MisreadLog: it has.
     """
-    found = moving_rows(source)
-    if found is None:
+    motion = moving_rows(source)
+    if motion is None:
         return
-    rate = f"{found.rate_hz:.1g}"
+    rate = f"{motion.rate_hz:.1g}"
     finding = Finding(
         "not_still",
         "error",
-        f"the {len(source)} rows are no still poses: the pose goes on from row to row as in a "
-        f"motion that was logged at about {rate} Hz, and the wrench has its inertia.",
+        f"the {len(source)} rows are not still poses: the pose changes from row to row as in a "
+        f"motion logged at about {rate} Hz, and the wrench contains inertial forces.",
         'In the schema, [log], write `time = "COLUMN"` with the column of the time stamps, or '
         "`rate_hz`, in place of `still = true`; or keep one row of each pose at rest.",
-        {"rate_hz": found.rate_hz, "explained": found.explained},
+        {"rate_hz": motion.rate_hz, "explained": motion.explained},
         source.name,
     )
     raise MisreadLog("", finding)
@@ -104,22 +105,22 @@ def alternative_reading_error(
     error: IdentifyError,
     settings: EstimatorSettings,
 ) -> MisreadLog | None:
-    """The error to raise where there is no estimate, if the logs mean something else."""
+    """Return the error for a failed fit, if another reading of the logs gives an estimate."""
     for log in logs:
         for finding in span_findings(log.summary, log.offset_steps):
             return MisreadLog(str(error), finding)
     ranking = rank_with_effects(rank_explanations(logs), logs, settings, None)
-    found = ranking_finding(ranking)
-    if found is None or ranking.best.left > MAX_UNEXPLAINED:
+    finding = ranking_finding(ranking)
+    if finding is None or ranking.best.left > MAX_UNEXPLAINED:
         return None
-    return MisreadLog(str(error), found)
+    return MisreadLog(str(error), finding)
 
 
 def explain_negative_mass(logs: Sequence[ScannedLog], error: NegativeMass) -> NegativeMass:
-    """The error to raise for a negative mass: with the reading that gives a possible body."""
+    """Return the error for a negative mass, with the likeliest reading that gives a valid body."""
     ranking = rank_with_effects(rank_explanations(logs), logs, EstimatorSettings(), None)
-    found = ranking_finding(ranking)
-    if found is None or ranking.best.mass <= 0.0 or ranking.best.left > MAX_UNEXPLAINED:
+    finding = ranking_finding(ranking)
+    if finding is None or ranking.best.mass <= 0.0 or ranking.best.left > MAX_UNEXPLAINED:
         return error
     others = distinct_leaders(ranking)[1:MAX_NAMED_EXPLANATIONS]
     remedy = ranking.best.remedy if others else remedy_or_apply(ranking.best)
@@ -132,6 +133,6 @@ def explain_negative_mass(logs: Sequence[ScannedLog], error: NegativeMass) -> Ne
         code=ranking.best.code,
         meaning="a sign is wrong"
         if ranking.best.code in _SIGN_CODES
-        else "the log is not what its schema says",
-        evidence=dict(found.evidence),
+        else "the log does not match its schema",
+        evidence=dict(finding.evidence),
     )

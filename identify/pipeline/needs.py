@@ -1,9 +1,9 @@
-"""What an estimate is needed for, as "mass 1%, com 2mm, inertia 10%", and whether it is met.
+"""Needed precision of an estimate, such as "mass 1%, com 2mm, inertia 10%", and its verification.
 
-A need is met where the 95 % half-widths are no larger: of the mass; of each coordinate of the
-centre of mass; of each entry of the inertia about it. A share of the mass is of the estimate's, one
-of the inertia of its largest principal moment (entries may be zero). The centre of mass takes
-lengths alone: a share of its distance would depend on where the origin is.
+A need is met if no 95 % half-width is larger: of the mass; of each coordinate of the centre of
+mass; of each entry of the inertia about it. Percentages of the mass refer to the estimate, those of
+the inertia to its largest principal moment (entries may be zero). The needed precision of the
+centre of mass is a length: a share of its distance would depend on the origin.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _UNITS: Mapping[str, Mapping[str, float]] = MappingProxyType(
         },
     }
 )
-"""Units of each quantity, as they are once spaces and the signs of a product are left out."""
+"""SI value of the units of each quantity, written without spaces and product signs."""
 
 ENTRIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -48,7 +48,7 @@ ENTRIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "inertia": ("Icxx", "Icxy", "Icxz", "Icyy", "Icyz", "Iczz"),
     }
 )
-"""Names of the intervals that a need is about."""
+"""Names of the intervals of each quantity of a need."""
 
 WORDS: Mapping[str, str] = MappingProxyType(
     {"mass": "mass", "com": "centre of mass", "inertia": "inertia about the centre of mass"}
@@ -56,8 +56,8 @@ WORDS: Mapping[str, str] = MappingProxyType(
 
 _NEED = re.compile(r"(?P<quantity>[a-z]+)\s*(?P<number>[0-9.]+(?:e[+-]?[0-9]+)?)\s*(?P<unit>.+)")
 _GRAMMAR = (
-    'expected such as "mass 1%, com 2mm, inertia 10%": commas between needs, each a quantity, a '
-    "positive number and a unit: mass in %, kg or g; com in m, cm or mm; inertia in % (of the "
+    'expected for example "mass 1%, com 2mm, inertia 10%": commas between needs, each a quantity, '
+    "a positive number and a unit: mass in %, kg or g; com in m, cm or mm; inertia in % (of the "
     "largest principal moment), kg m², kg cm² or g mm²"
 )
 
@@ -68,10 +68,10 @@ HalfWidth: TypeAlias = Callable[[Estimate, str], float]
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A half-width that intervals have to reach.
+    """Largest acceptable half-width of the 95 % intervals of a quantity.
 
     Attributes:
-        text: as it was said.
+        text: as it was given.
         quantity: "mass", "com" or "inertia".
         number: in the unit, or in % of the estimate's.
         unit: "%", or one of the quantity, as it was written.
@@ -83,11 +83,11 @@ class Need:
     unit: str
 
     def reached(self, estimate: Estimate, half_width: HalfWidth | None = None) -> float | None:
-        """The widest half-width in the need's unit; None where something has no interval.
+        """Return the widest half-width in the need's unit; None where one has no interval.
 
         Args:
             estimate: with its intervals.
-            half_width: of a quantity by its name; that of its whole interval where not given.
+            half_width: of a quantity by its name; that of its full interval where not given.
         """
         half_width = half_width or _half_width
         width = max(half_width(estimate, name) for name in ENTRIES[self.quantity])
@@ -101,16 +101,16 @@ class Need:
         return width / whole / _UNITS[self.quantity][_plain(self.unit)]
 
     def met(self, estimate: Estimate) -> bool:
-        """Whether it is reached."""
+        """Whether the intervals of an estimate are narrow enough."""
         reached = self.reached(estimate)
         return reached is not None and reached <= self.number
 
 
 def parse_needs(text: str) -> tuple[Need, ...]:
-    """The needs that a text says; none of an empty one.
+    """Parse needs from a text; an empty text has none.
 
     Raises:
-        SchemaError: it is none, with the grammar.
+        SchemaError: the text is invalid; the message has the grammar.
     """
     if not isinstance(text, str):
         raise SchemaError(f"needs: {_GRAMMAR}; got {text!r}")
@@ -118,17 +118,17 @@ def parse_needs(text: str) -> tuple[Need, ...]:
 
 
 def _need(part: str) -> Need:
-    found = _NEED.fullmatch(part.strip().lower())
-    if found is None or found["quantity"] not in _UNITS:
+    match = _NEED.fullmatch(part.strip().lower())
+    if match is None or match["quantity"] not in _UNITS:
         raise SchemaError(f"needs: {part.strip()!r} is not a need; {_GRAMMAR}")
-    units = _UNITS[found["quantity"]]
+    units = _UNITS[match["quantity"]]
     try:
-        number = float(found["number"])
+        number = float(match["number"])
     except ValueError:
         number = 0.0
-    if _plain(found["unit"]) not in units or not (np.isfinite(number) and number > 0.0):
+    if _plain(match["unit"]) not in units or not (np.isfinite(number) and number > 0.0):
         raise SchemaError(f"needs: {part.strip()!r} is not a need; {_GRAMMAR}")
-    return Need(" ".join(part.split()), found["quantity"], number, found["unit"])
+    return Need(" ".join(part.split()), match["quantity"], number, match["unit"])
 
 
 def _plain(unit: str) -> str:
@@ -136,15 +136,15 @@ def _plain(unit: str) -> str:
 
 
 def needs_met(text: str, estimate: Estimate) -> dict[str, bool]:
-    """Whether the intervals of an estimate meet each of the needs that a text says."""
+    """Return whether the intervals of an estimate meet each need of a text, by its text."""
     return {need.text: need.met(estimate) for need in parse_needs(text)}
 
 
 def precision_findings(estimate: Estimate, needs: str) -> Iterator[Finding]:
-    """Findings of an estimate that is not as precise as it is needed.
+    """Yield findings of an estimate that is less precise than needed.
 
-    Needs that are given are of the whole intervals. Where none is, the repeatability of mass and
-    centre of mass is compared with what controllers usually need.
+    Given needs refer to the full intervals. Without needs, the repeatability of mass and centre of
+    mass is compared with the usual needs of controllers.
 
     Args:
         estimate: with its intervals and its needs as they are met.
@@ -160,17 +160,17 @@ def precision_findings(estimate: Estimate, needs: str) -> Iterator[Finding]:
         yield Finding(
             "need_unmet",
             "error",
-            f"needed was {need.text}, and the {WORDS[need.quantity]} {has} (95 %).",
+            f"the need {need.text} is not met: the {WORDS[need.quantity]} {has} (95 %).",
             _SCALE_LIMITS
             if of_scale
-            else "Log longer, with more and faster turns about all axes; or ask for less.",
+            else "Log longer, with more and faster turns about all axes; or relax the need.",
             {} if reached is None else {"half_width": reached, "needed": need.number},
         )
     if needs:
         return
-    for one in estimate.bodies:
-        mass, com = repeatability(one)
-        shares = mass / one.mass, com
+    for body in estimate.bodies:
+        mass, com = repeatability(body)
+        shares = mass / body.mass, com
         worst = max(share / good for share, good in zip(shares, GOOD_PRECISION, strict=True))
         if worst <= 1.0:
             continue
@@ -180,24 +180,24 @@ def precision_findings(estimate: Estimate, needs: str) -> Iterator[Finding]:
         yield Finding(
             "imprecise",
             "error" if poor else "warning",
-            f"the mass{one.of_body} is known to ± {100.0 * shares[0]:.2g} % and its centre of mass "
-            f"to ± {1e3 * com:.2g} mm (95 %, repeatability), beyond {100.0 * limits[0]:.0f} % or "
+            f"the mass{body.of_body} is known to ± {100.0 * shares[0]:.2g} % and its centre of mass to "
+            f"± {1e3 * com:.2g} mm (95 %, repeatability), beyond {100.0 * limits[0]:.0f} % or "
             f"{limits[1]:.0f} mm.",
-            "Log longer, with larger turns about all axes; or say what is needed (--need).",
+            "Log longer, with larger turns about all axes; or give the needed precision (--need).",
             {"mass": shares[0], "com": com},
         )
 
 
 _SCALE_LIMITS = (
     "The sensor's scale sets the limit, and a longer log does not narrow it: calibrate the sensor "
-    "and give `gain_accuracy` in [wrench], weigh the body and give --mass, or ask for less."
+    "and give `gain_accuracy` in [wrench], weigh the body and give --mass, or relax the need."
 )
 
 
 def repeatability(estimate: Estimate) -> tuple[float, float]:
-    """95 % half-widths of mass [kg] and centre of mass [m] between logs of the same sensor.
+    """Return 95 % half-widths of mass [kg] and centre of mass [m] between logs of one sensor.
 
-    The intervals of an estimate also count the scale of the sensor, which all its logs share.
+    The intervals of an estimate also include the error of the sensor's scale, common to its logs.
     """
     mass, *com = (_between_logs(estimate, name) for name in ("m", "cx", "cy", "cz"))
     return mass, max(com)
@@ -209,10 +209,10 @@ def _half_width(estimate: Estimate, name: str) -> float:
 
 
 def _between_logs(estimate: Estimate, name: str) -> float:
-    """The 95 % half-width of one quantity between logs of the same sensor."""
+    """Return the 95 % half-width of one quantity between logs of the same sensor."""
     phi, k = estimate.parameters.phi, NAMES.index(name)
     jacobian = interval_jacobian(phi, principal_spread(phi, estimate.covariance))[k]
     covariances = estimate.covariance, estimate.repeatability
-    whole, own = (max(float(jacobian @ C @ jacobian), 0.0) for C in covariances)
+    total, repeatable = (max(float(jacobian @ C @ jacobian), 0.0) for C in covariances)
     width = _half_width(estimate, name)
-    return width * float(np.sqrt(own / whole)) if whole > 0.0 else width
+    return width * float(np.sqrt(repeatable / total)) if total > 0.0 else width

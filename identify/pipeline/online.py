@@ -1,4 +1,4 @@
-"""`OnlineFit`: a fit that goes on while samples come, and says when enough is known."""
+"""`OnlineFit`: a fit updated sample by sample, which reports when the needed precision is met."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ from identify.signals import NoSegment, prepare
 from identify.signals.transform import BLOCK_SECONDS
 
 _MIN_BLOCK_ROWS = 100
-"""Rows of a block at least, where fewer come in its time."""
+"""Minimal number of rows of a block, where its time contains fewer."""
 
 
 class OnlineFit:
-    """A fit of one log of one body whose samples come one after the other.
+    """Incremental fit of one log of one body from single samples.
 
-    Blocks of some ten seconds become statistics as in `identify.fit`, once the neighbours that
-    derivatives need and half a block more are there; rows are then forgotten. The cut-off is that
-    of the first block.
+    Blocks of some ten seconds become statistics as in `identify.fit`, once the neighbouring samples
+    that derivatives need and another half block have arrived; rows are then discarded. The cut-off
+    is that of the first block.
 
     Args:
-        settings: choices of the fit; there is nothing to `apply`.
-        meaning: what the samples are, by the arguments of `Recording.from_arrays` that are no
-            arrays: `wrench_frame` and `acts_on` always.
+        settings: choices of the fit, without `apply`.
+        meaning: frames and conventions of the samples, by the arguments of `Recording.from_arrays`
+            that are not arrays; `wrench_frame` and `acts_on` are required.
 
     Attributes:
         settings: as given.
-        statistics: of all blocks that are complete, 400 at the most: neighbours are then joined;
-            None before the first.
+        statistics: of all complete blocks, at most 400, beyond which neighbours are joined; None
+            before the first.
         seconds: time of the log up to the last of them [s].
     """
 
@@ -60,14 +60,14 @@ class OnlineFit:
         self._samples: list[list[float]] = []
         self._width, self._origin = 0, 0.0
         self._pending: Recording | None = None
-        self._start = 0  # of what is no block yet, among the pending rows
+        self._start = 0  # first pending row that is in no block yet
         self._block = self._margin = 0  # rows; zero until the rate is known
         self._wanted = 0  # rows until the next block is complete; likewise
         self._cutoff_hz, self._rate_hz = self.settings.cutoff_hz, None
-        self._found: Estimate | ProblemError | SolveError | None = None
+        self._outcome: Estimate | ProblemError | SolveError | None = None
 
     def update(self, time: float, **signals: ArrayLike) -> None:
-        """Take in a sample; one that is not finite is left out.
+        """Add a sample; samples that are not finite are discarded.
 
         Args:
             time: its stamp, later than those before [s].
@@ -75,10 +75,10 @@ class OnlineFit:
                 motion, as `position` and `quaternion`; the same in each sample.
 
         Raises:
-            LogError, SchemaError: signals are missing, or not what the first sample had; or what is
-                said of them is wrong.
+            LogError, SchemaError: signals are missing, or differ from those of the first sample; or
+                their conventions are invalid.
         """
-        if not (self._edges or self._begin(time, signals)):
+        if not (self._edges or self._read_first_sample(time, signals)):
             return
         if signals.keys() != self._edges.keys():
             raise LogError(f"sample: expected {list(self._edges)}, got {list(signals)}")
@@ -96,13 +96,13 @@ class OnlineFit:
             self._flush()
 
     def extend(self, recording: Recording) -> None:
-        """Take in rows that follow those before, on the same clock.
+        """Add rows that follow the previous ones, on the same clock.
 
         Raises:
-            LogError: still poses, streams with clocks of their own, or time that goes back.
+            LogError: still poses, streams with separate clocks, or time that goes back.
         """
         if recording.time is None or recording.streams:
-            raise LogError(f"{recording.name}: a fit of samples needs time, and one clock for all")
+            raise LogError(f"{recording.name}: an online fit needs time stamps of a single clock")
         before, recording = self._pending, self._reading.apply(recording)
         if before is not None and before.time is not None and recording.time is not None:
             if len(recording) and recording.time[0] < before.time[-1]:
@@ -121,42 +121,42 @@ class OnlineFit:
         if self._block:
             ahead = self._block + max(self._margin, -(-self._block // 2))
             while (wanted := self._start + ahead - len(self._pending)) <= 0:
-                self._take(self._start + self._block)
+                self._add_block(self._start + self._block)
             self._wanted = wanted
 
     def finish(self) -> None:
-        """Make blocks of the rest too: there are no further samples."""
+        """Process the remaining samples after the last one."""
         self._flush()
         if self._pending is None:
             return
         while self._block and len(self._pending) - self._start >= 1.5 * self._block:
-            self._take(self._start + self._block)
+            self._add_block(self._start + self._block)
         if len(self._pending) > self._start:
-            self._take(len(self._pending))
+            self._add_block(len(self._pending))
 
     def estimate(self) -> Estimate:
-        """The estimate of the blocks so far, as `identify.fit` makes it, not validated.
+        """Return the estimate from the blocks so far, as by `identify.fit`, without validation.
 
         Raises:
-            ProblemError: there is no block yet, or as `identify.fit`.
-            SolveError: as `identify.fit`.
+            ProblemError: there is no block yet, or see `identify.fit`.
+            SolveError: see `identify.fit`.
         """
-        if self._found is None:
+        if self._outcome is None:
             try:
-                self._found = estimate_body([self._known()], self.settings)
+                self._outcome = estimate_body([self._require_statistics()], self.settings)
             except (ProblemError, SolveError) as error:
-                self._found = error
-        if isinstance(self._found, Exception):
-            raise self._found.with_traceback(None)  # that of each call would be added to it
-        return self._found
+                self._outcome = error
+        if isinstance(self._outcome, Exception):
+            raise self._outcome.with_traceback(None)  # each call would extend the traceback
+        return self._outcome
 
     def ready(self, needs: str = "") -> bool:
         """Whether intervals meet needs such as "mass 1%, com 2mm"; those of the settings if empty.
 
-        It is worked out when there is another block, and takes as long as a fit of statistics.
+        It is recomputed after each block, in the time of a fit of statistics.
 
         Raises:
-            SchemaError: they are none.
+            SchemaError: the needs are invalid.
         """
         wanted = needs or self.settings.needs
         parse_needs(wanted)
@@ -166,20 +166,20 @@ class OnlineFit:
             return False
 
     def best_turn(self, needs: str = "") -> Turn:
-        """The turn about an axis of B after which needs are met soonest, and how long it takes.
+        """Return the turn about an axis of B after which needs are met soonest, with its duration.
 
         Raises:
             SchemaError: there are no needs.
-            ProblemError, SolveError: there is no estimate yet; the message says what would help.
+            ProblemError, SolveError: there is no estimate yet; the message has the remedy.
         """
         wanted = parse_needs(needs or self.settings.needs)
         if not wanted:
-            raise SchemaError('best_turn: expected needs such as "mass 1%, com 2mm"')
+            raise SchemaError('best_turn: expected needs, for example "mass 1%, com 2mm"')
         estimate, pending = self.estimate(), self._pending
         assert pending is not None
         assert self._rate_hz is not None
         assert self._cutoff_hz is not None
-        system = body_system([self._known()], self.settings)
+        system = body_system([self._require_statistics()], self.settings)
         return best_turn(
             weighted_least_squares(system, self.settings.all_terms),
             estimate,
@@ -189,17 +189,17 @@ class OnlineFit:
             cutoff_hz=self._cutoff_hz,
         )
 
-    def _known(self) -> Statistics:
+    def _require_statistics(self) -> Statistics:
         if self.statistics is None:
             raise ProblemError(
-                f"no block is complete yet: they take some {1.5 * BLOCK_SECONDS:g} s of samples"
+                f"no block is complete yet: the first needs {1.5 * BLOCK_SECONDS:g} s of samples"
             )
         return self.statistics
 
-    def _begin(self, time: float, signals: Mapping[str, ArrayLike]) -> bool:
-        """Learn what samples have of a first one, unless that is not finite.
+    def _read_first_sample(self, time: float, signals: Mapping[str, ArrayLike]) -> bool:
+        """Determine the signals from the first sample, unless it is not finite.
 
-        It is read alone, so that what is wrong is said at once.
+        It is read separately, so that errors are raised at once.
         """
         rows = np.tile(np.hstack([[time], *map(np.ravel, signals.values())]), (2, 1))
         if not np.isfinite(rows).all():
@@ -211,13 +211,13 @@ class OnlineFit:
         self._edges = dict(zip(signals, slices, strict=True))
         self._width, self._origin = edges[-1], float(time)
         try:
-            self._recorded(rows)
+            self._recording_of(rows)
         except IdentifyError:
             self._edges = {}
             raise
         return True
 
-    def _recorded(self, rows: Array) -> Recording:
+    def _recording_of(self, rows: Array) -> Recording:
         time = rows[:, 0] - self._origin
         signals: dict[str, Any] = {name: rows[:, at] for name, at in self._edges.items()}
         recording = Recording.from_arrays(time=time, **signals, **self._meaning)
@@ -228,7 +228,7 @@ class OnlineFit:
         self._samples = []
         rows = rows[np.isfinite(rows).all(axis=1)]
         if len(rows):
-            self.extend(self._recorded(rows))
+            self.extend(self._recording_of(rows))
 
     def _choose_block(self, rows: Recording) -> None:
         rate_hz = nominal_rate_hz(rows)
@@ -236,8 +236,8 @@ class OnlineFit:
             self._block = max(block_rows(rate_hz), _MIN_BLOCK_ROWS)
             self._margin = margin_rows(rows, self._reading, rate_hz, self._block)
 
-    def _take(self, stop: int) -> None:
-        """Make a block of the pending rows up to one, and forget what no later block needs."""
+    def _add_block(self, stop: int) -> None:
+        """Add a block of the pending rows up to `stop`, and discard rows no later block needs."""
         rows = self._pending
         assert rows is not None
         assert rows.time is not None
@@ -250,17 +250,16 @@ class OnlineFit:
             pass
         else:
             self._cutoff_hz, self._rate_hz = block.cutoff_hz, block.rate_hz
-            own = block_statistics(block)
-            known = self.statistics
-            self.statistics = own if known is None else _merge_blocks(known.append_blocks(own))
-            self._found = None
+            added, known = block_statistics(block), self.statistics
+            self.statistics = added if known is None else _merge_blocks(known.append_blocks(added))
+            self._outcome = None
         self.seconds = float(rows.time[stop - 1])
         kept = max(0, stop - self._margin)
         self._pending, self._start = rows_of(rows, kept, len(rows)), stop - kept
 
 
 def _merge_blocks(statistics: Statistics) -> Statistics:
-    """With every two blocks joined where there are too many."""
+    """Join every two blocks where there are too many."""
     if statistics.block.max() < 2 * MAX_BLOCKS:
         return statistics
     joined = replace(statistics, block=statistics.block // 2)

@@ -18,21 +18,21 @@ from identify.spatial import Pose
 from identify.spatial.columns import FORCE_AXES, TORQUE_AXES
 
 _ADVICE_IF_NOT_NAMED = {
-    "force": "the schema names no force, and of a body in free flight nothing else tells the mass: "
-    "give it, as by --mass (in Python, mass), or name the force in [wrench]",
-    "torque": "the schema names neither force nor torque: how a body turns freely tells the ratios "
-    "of its moments of inertia, and nothing scales them; name the torque in [wrench]",
+    "force": "the schema names no force, without which free flight does not determine the mass: "
+    "give it with --mass (in Python, mass), or name the force in [wrench]",
+    "torque": "the schema names neither force nor torque: free rotation determines only the ratios "
+    "of the moments of inertia, not their scale; name the torque in [wrench]",
 }
-"""What to do where a schema does not name them."""
+"""Advice where a schema does not name force or torque."""
 
 
 def require_live_wrench(log: LogSummary, *, mass_known: bool) -> None:
     """Raise if the force or the torque never changes: a dead sensor, or the wrong columns.
 
-    A force of zero is no dead sensor where the mass is known: a body in free flight has none.
+    A force of zero is valid where the mass is known: a body in free flight has no force.
 
     Raises:
-        LogError: it does not.
+        LogError: it does not change.
     """
     if log.rows_kept < 2:
         return
@@ -64,11 +64,11 @@ _FRAMES: Mapping[str, tuple[str, Callable[[Recording], object]]] = MappingProxyT
         "[body.tcp]": ("tool point in the flange", lambda log: _matrix(log.body_frame.tcp)),
     }
 )
-"""Where a schema says what logs have to agree on: in words, and what a log has."""
+"""Name and value in a log, by schema section, of the settings that logs have to agree on."""
 
 
 def require_same_frames(recordings: Sequence[Recording], *, with_carrier: bool) -> None:
-    """Raise unless logs are of one body frame, and with a carrier in the same frames altogether.
+    """Raise unless logs have the same body frame, and with a carrier all frames in common.
 
     Args:
         recordings: of one fit.
@@ -81,18 +81,18 @@ def require_same_frames(recordings: Sequence[Recording], *, with_carrier: bool) 
     first, *others = recordings
     why = "logs with the payload and without it" if with_carrier else "the logs of one fit"
     for other in others:
-        for key, (what, of) in _FRAMES.items():
-            one, two = of(first), of(other)
-            if (with_carrier or key.startswith("[body")) and not _alike(one, two):
+        for key, (name, value_in) in _FRAMES.items():
+            expected, value = value_in(first), value_in(other)
+            if (with_carrier or key.startswith("[body")) and not _alike(expected, value):
                 raise LogError(
-                    f"{other.name}: the {what} is {two or 'not given'}, but {one or 'not given'} "
-                    f"in {first.name}: {why} have to be in the same frames; read them with one "
-                    f"schema ({key})"
+                    f"{other.name}: the {name} is {value or 'not given'}, but "
+                    f"{expected or 'not given'} in {first.name}: {why} must have the same frames; "
+                    f"read them with one schema ({key})"
                 )
 
 
 def require_compatible_prior(prior: Prior, recordings: Sequence[Recording]) -> None:
-    """Raise where a body that is the prior is in another frame, or was found from the same logs.
+    """Raise if a prior body is in another frame, or was estimated from the same logs.
 
     Args:
         prior: of the fit.
@@ -108,45 +108,45 @@ def require_compatible_prior(prior: Prior, recordings: Sequence[Recording]) -> N
     assert isinstance(prior, BodyPrior)
     frame = recordings[0].body_frame
     flanges, names = (frame.flange, prior.frames.flange), (frame.name, prior.frames.name)
-    one, two = map(_matrix, flanges)
-    apart = one is not None and two is not None and not _alike(one, two)
-    unlike = None in (one, two) and None not in names and names[0] != names[1]
-    if apart or unlike:
+    of_logs, of_prior = map(_matrix, flanges)
+    flanges_differ = None not in (of_logs, of_prior) and not _alike(of_logs, of_prior)
+    names_differ = None in (of_logs, of_prior) and None not in names and names[0] != names[1]
+    if flanges_differ or names_differ:
         raise LogError(
-            f"prior: {prior} is about {prior.frames.name or 'another frame'}, and the logs are "
-            f"about {frame.name or 'B'}, which are not the same: give a body about the frame "
-            "of the logs (InertialParameters.in_frame)"
+            f"prior: {prior} refers to {prior.frames.name or 'another frame'}, and the logs to "
+            f"{frame.name or 'B'}, which are not the same: give a body in the frame of the logs "
+            "(InertialParameters.in_frame)"
         )
     for recording in recordings:
         if recording.sha256 in prior.logs:
             raise LogError(
-                f"prior: {prior} was found from {recording.name} itself; counted twice, a log "
-                "would look twice as sure. Give an estimate of other logs"
+                f"prior: {prior} was estimated from {recording.name} itself; a log counted twice "
+                "would make intervals too narrow. Give an estimate of other logs"
             )
 
 
 def require_mass_not_given_at_rest(logs: Sequence[LogSummary], settings: FitSettings) -> None:
-    """Raise where a mass or a centre of mass is given that a log has found before the fit.
+    """Raise if a mass or a centre of mass is given that a log determines at rest.
 
-    The force of a log without pose and accelerometer is divided by the mass that its rests tell, so
-    that it leaves nothing with that mass, and no other can be weighed against it.
+    The acceleration of a log without pose and accelerometer is its force divided by the mass
+    determined at rest: the residual vanishes with this mass, so that no other can be compared.
 
     Raises:
-        SchemaError: it is.
+        SchemaError: it is given.
     """
-    found = [log for log in logs if log.imu.at_rest]
-    if not found:
+    at_rest = [log for log in logs if log.imu.at_rest]
+    if not at_rest:
         return
     from identify.estimation.terms import KnownMass
 
     given = [str(term) for term in settings.all_terms if isinstance(term, KnownMass | KnownCom)]
-    for log in found:
+    for log in at_rest:
         if given:
             raise SchemaError(
-                f"{log.name}: the log has no pose and no accelerometer; its mass is found by "
-                f"its rests, {log.imu.at_rest[0]:.5g} kg, and its centre of mass by the "
-                f"torque, and neither can be given ({', '.join(given)}). Leave it out and compare "
-                "it with what is found; or give [pose], or [imu] accelerometer, in the schema"
+                f"{log.name}: the log has no pose and no accelerometer; its mass is determined "
+                f"at rest, {log.imu.at_rest[0]:.5g} kg, and its centre of mass from the "
+                f"torque, and neither can be given ({', '.join(given)}). Omit it and compare it "
+                "with the estimate; or give [pose], or [imu] accelerometer, in the schema"
             )
 
 
@@ -154,10 +154,10 @@ def _matrix(pose: Pose | None) -> object:
     return None if pose is None else np.round(pose.matrix, 12).tolist()
 
 
-def _alike(one: object, other: object) -> bool:
-    if isinstance(one, list) and isinstance(other, list):
-        return bool(np.allclose(one, other, rtol=1e-9, atol=1e-9))
-    return one == other
+def _alike(first: object, second: object) -> bool:
+    if isinstance(first, list) and isinstance(second, list):
+        return bool(np.allclose(first, second, rtol=1e-9, atol=1e-9))
+    return first == second
 
 
 def logs_swapped(
@@ -167,21 +167,21 @@ def logs_swapped(
     *,
     shared: bool,
 ) -> NegativeMass:
-    """The error to raise where a payload's mass is negative, and that of each log is not.
+    """Return the error for a negative payload mass where the mass in each log is positive.
 
     Args:
         loaded: logs with the payload.
         unloaded: logs without it.
-        error: that of the fit.
-        shared: whether all logs had one offset.
+        error: of the fit.
+        shared: whether all logs have one offset.
     """
-    zeroed = ", without zeroing the sensor between them, as one shared offset means"
+    zeroed = ", without zeroing the sensor between them, as one shared offset requires"
     names = (", ".join(log.name for log in logs) for logs in (loaded, unloaded))
     return NegativeMass(
         error.mass,
-        "swap them if {} is of the carrier alone, and {} of it with the payload; else check that "
-        "all logs are of one carrier, in one unit{}".format(*names, zeroed if shared else ""),
+        "swap them if {} is of the carrier alone, and {} of it with the payload; otherwise check "
+        "that all logs are of one carrier, in one unit{}".format(*names, zeroed if shared else ""),
         error.body,
         code="logs_swapped",
-        meaning="what moved in the unloaded logs is heavier than in those with the payload",
+        meaning="the mass in the unloaded logs is larger than in those with the payload",
     )

@@ -1,4 +1,4 @@
-"""Where an estimate came from: logs, schema, options, versions, command."""
+"""Provenance of an estimate: logs, schema, options, versions, command."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def provenance_of(
     estimate: Estimate,
     corrections: Sequence[Mapping[str, object]] = (),
 ) -> dict[str, object]:
-    """The provenance of a fit as plain dictionaries, lists and numbers.
+    """Return the provenance of a fit as plain dictionaries, lists and numbers.
 
-    Where it is of several bodies, it says which moved in each log.
+    For a payload and its carrier it contains the bodies that moved in each log.
 
     Args:
-        logs: that it was fitted to.
+        logs: of the fit.
         settings: of the fit.
-        command: how it was called, if that is known.
+        command: the command line, if known.
         estimate: of all bodies.
         corrections: records of what was corrected before the fit.
     """
@@ -57,14 +57,14 @@ def provenance_of(
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python and of what an estimate depends on; "missing" where not installed."""
-    found = {"python": platform.python_version()}
+    """Return versions of Python and of the packages of a fit; "missing" where not installed."""
+    by_package = {"python": platform.python_version()}
     for package in _PACKAGES:
         try:
-            found[package] = version(package)
+            by_package[package] = version(package)
         except PackageNotFoundError:
-            found[package] = "missing"
-    return found
+            by_package[package] = "missing"
+    return by_package
 
 
 def _log_record(log: LogSummary) -> dict[str, object]:
@@ -92,7 +92,7 @@ def _log_record(log: LogSummary) -> dict[str, object]:
 
 
 def _noise_record(log: LogSummary) -> dict[str, object]:
-    """One sigma on each axis of each signal in SI, and whether the schema gave it."""
+    """Return one sigma on each axis of each signal in SI, and whether the schema gave it."""
     noise = log.signal_noise
     if noise is None:
         return {}

@@ -1,4 +1,4 @@
-"""`FitResult`: what comes of a fit, and what it keeps of the checks of its logs."""
+"""`FitResult`: the result of a fit, with a summary of the checks of its logs."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RankedReading:
-    """A reading or fault of the logs, and how likely it is.
+    """A reading or fault of the logs, and its likelihood.
 
     Attributes:
-        text: what is so by it.
+        text: the fault in words.
         code: of its finding; empty for the logs as read.
-        gain: twice the log-likelihood it gains on the logs as read.
-        mass: of the body by it [kg].
+        gain: log-likelihood ratio to the logs as read, times two.
+        mass: of the body under this reading [kg].
     """
 
     text: str
@@ -41,13 +41,13 @@ class RankedReading:
 
 @dataclass(frozen=True, slots=True)
 class SensorEffect:
-    """A small fault of the sensor as the fit has it.
+    """A fitted small fault of the sensor.
 
     Attributes:
         name: of the group, and its entry.
         unit: of its size.
-        size, half_width: with the half of its 95 % interval.
-        noted: whether it stands out.
+        size, half_width: fitted value and half-width of its 95 % interval.
+        noted: whether it is significant.
     """
 
     name: str
@@ -62,10 +62,10 @@ class CheckSummary:
     """Summary of the checks of a fit, for its result and its report.
 
     Attributes:
-        readings: all that were compared, the likeliest first; none where they were not tried.
+        readings: all compared readings, the likeliest first; empty where none were compared.
         effects: small faults of the sensors.
-        spans: of time in which something is wrong, of each log.
-        advice: what motion would tell what the logs do not, a sentence each.
+        spans: faulty spans of time of each log.
+        advice: motions that would identify the remaining parameters, a sentence each.
     """
 
     readings: tuple[RankedReading, ...] = ()
@@ -89,9 +89,7 @@ def summarise_checks(checks: Checks) -> CheckSummary:
 
 def _effects(effects: FittedEffects) -> Iterator[SensorEffect]:
     for block in effects.model.blocks:
-        if (
-            block.group.name not in GROUP_UNITS
-        ):  # a fault that was applied, said with what was corrected
+        if block.group.name not in GROUP_UNITS:  # an applied fault, reported as a correction
             continue
         per, unit = GROUP_UNITS[block.group.name]
         sizes, errors = effects.total[block.columns], effects.errors[block.columns]
@@ -105,14 +103,14 @@ def _effects(effects: FittedEffects) -> Iterator[SensorEffect]:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FitResult:
-    """What `fit` returns; reports and plots take it.
+    """Result of a fit, the input of reports and plots.
 
     Attributes:
         estimate: the body; of a payload and its carrier the payload.
-        logs: summaries of the logs it was fitted to, those of the carrier alone last.
-        validation: how it fares out of sample and in simulation.
-        settings: the choices made.
-        checks: what was looked at, besides.
+        logs: summaries of the fitted logs, those of the carrier alone last.
+        validation: held-out scores and replays.
+        settings: of the fit.
+        checks: summary of the checks of the logs.
         as_read: statistics of the logs with the small faults of their sensors.
     """
 
@@ -129,12 +127,12 @@ class FitResult:
         return f"FitResult({bodies}, logs=[{logs}], usable={self.verdict.usable!r})"
 
     def __str__(self) -> str:
-        """The line of `repr`, and the parameters of each body with their intervals."""
+        """Return the line of `repr`, and the parameters of each body with their intervals."""
         return "\n".join((repr(self), *map(str, self.estimate.bodies)))
 
     @property
     def carrier(self) -> FitResult | None:
-        """The same fit as the carrier's, where it is of a payload on one; needs are not its."""
+        """Result for the carrier of a payload, without needs; None without a carrier."""
         if not self.estimate.others:
             return None
         (estimate,) = self.estimate.others.values()
@@ -142,31 +140,31 @@ class FitResult:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What is to know before it is believed, the gravest first."""
+        """Findings of the estimate, the most severe first."""
         return self.estimate.findings
 
     @property
     def all_findings(self) -> tuple[Finding, ...]:
-        """Those of every body of the fit, each once."""
+        """Findings of every body of the fit, each once."""
         more = self.carrier.findings if self.carrier else ()
-        return ranked([*self.findings, *(one for one in more if one not in self.findings)])
+        return ranked([*self.findings, *(each for each in more if each not in self.findings)])
 
     @property
     def corrected(self) -> tuple[str, ...]:
-        """What was corrected before the fit, as asked, a sentence each."""
+        """Corrections that were applied before the fit, a sentence each."""
         done = self.estimate.provenance.get("applied")
         return tuple(f"{each['meaning']}." for each in done) if isinstance(done, list) else ()
 
     @property
     def not_applied(self) -> tuple[str, ...]:
-        """Codes that were to be corrected and are part of every fit, with nothing to correct."""
+        """Requested codes that need no correction because every fit includes their effect."""
         done = self.estimate.provenance.get("applied")
         applied = done if isinstance(done, list) else ()
         return tuple(each["code"] for each in applied if len(each) == 2)
 
     @property
     def verdict(self) -> Verdict:
-        """What the findings come to."""
+        """Verdict of the findings."""
         return self.estimate.verdict
 
     def _repr_html_(self) -> str:
@@ -175,7 +173,7 @@ class FitResult:
         return f"{tables}<p>{logs}</p>"
 
     def to_dict(self) -> dict[str, object]:
-        """Plain data, SI: the content of the estimate.json, the logs, and the held-out scores."""
+        """Return plain data in SI: the content of the estimate.json, logs and held-out scores."""
         scores = self.validation.scores
         carrier = self.carrier
         return {
@@ -201,7 +199,7 @@ class FitResult:
         }
 
     def to_frame(self) -> pd.DataFrame:
-        """The parameters by name with intervals and units, as `Estimate.to_frame`."""
+        """Return the parameters by name with intervals and units, see `Estimate.to_frame`."""
         return self.estimate.to_frame()
 
 

@@ -1,4 +1,4 @@
-"""`result.npz`: a fit without the rows of its logs, from which its report is made anew."""
+"""`result.npz`: a fit without the rows of its logs, from which its report can be rebuilt."""
 
 from __future__ import annotations
 
@@ -24,32 +24,31 @@ from identify.validation.replaying import DoneReplays
 
 RESULT, ESTIMATE = "result.npz", "estimate.json"
 
-MOST_SAVED_POINTS = 60_000
-"""Points of the series that are kept of all logs together: 9 MB."""
+MAX_SAVED_POINTS = 60_000
+"""Maximal number of saved points of the series of all logs together: 9 MB."""
 
-_LARGEST_FILE = 50_000_000
+_MAX_FILE_BYTES = 50_000_000
 _VERSION = 1
 
 
 class ResultFileError(ModelError):
-    """A result.npz is damaged, or of another fit than the estimate.json beside it."""
+    """A result.npz is damaged, or does not match the estimate.json in its folder."""
 
 
 def result_bytes(result: FitResult, truth: InertialParameters | None = None) -> bytes:
-    """The file's content: arrays by their places, as `logs.0.time`, and JSON for all the rest.
+    """Serialise a result: arrays by their paths, such as `logs.0.time`, and JSON for all else.
 
-    Besides stands `logs.0.residual`, measured less predicted wrench [N, N m], for other programs.
-
-    Kept are the estimate, the series of each log thinned to some stretches, the replays, and what
-    was checked. Full-rate states and sufficient statistics are not.
+    In addition it contains `logs.0.residual`, measured minus predicted wrench [N, N m], for other
+    programs. Saved are the estimate, the series of each log thinned to some stretches, the replays
+    and the checks; full-rate states and sufficient statistics are not.
 
     Args:
-        result: of a fit; its replays are simulated where they were not yet.
-        truth: the true body, if it is known.
+        result: of a fit; missing replays are simulated.
+        truth: the true body, if known.
     """
     arrays: dict[str, np.ndarray] = {}
     kept = reportable_part(result)
-    said = {
+    document = {
         "version": _VERSION,
         "estimate_sha256": estimate_digest(result.estimate),
         "truth": to_json_and_arrays(truth, arrays, "truth"),
@@ -62,18 +61,18 @@ def result_bytes(result: FitResult, truth: InertialParameters | None = None) -> 
     for number, (log, offset) in enumerate(zip(kept.logs, kept.estimate.biases, strict=True)):
         moved = kept.estimate.moved_in(number).phi
         arrays[f"logs.{number}.residual"] = residual_and_noise(log, moved, offset)[0]
-    text = np.frombuffer(json.dumps(said).encode(), dtype=np.uint8)
+    text = np.frombuffer(json.dumps(document).encode(), dtype=np.uint8)
     np.savez(buffer, said=text, **arrays)  # pyright: ignore[reportArgumentType]
     return buffer.getvalue()
 
 
 def reportable_part(result: FitResult) -> FitResult:
-    """The part of a result that a report needs, without what only a fit does."""
-    share = MOST_SAVED_POINTS // len(result.logs)
+    """Return the part of a result that a report needs, without data for further fits."""
+    share = MAX_SAVED_POINTS // len(result.logs)
     validation = result.validation
     alone = validation.unloaded
     estimate = result.estimate
-    others = {name: replace(one, region=None) for name, one in estimate.others.items()}
+    others = {name: replace(body, region=None) for name, body in estimate.others.items()}
     return replace(
         result,
         estimate=replace(estimate, region=None, others=others),
@@ -83,7 +82,7 @@ def reportable_part(result: FitResult) -> FitResult:
             DoneReplays.of(validation.replays),
             None if alone is None else DoneReplays.of(alone),
         ),
-        # Terms and priors may be of anybody's class.
+        # Terms and priors may be of a user's class.
         settings=replace(result.settings, terms=(), prior=BALL),
         as_read=(),
     )
@@ -102,59 +101,59 @@ def _reportable_log(log: LogSummary, most: int) -> LogSummary:
 
 
 def _counts_only(statistics: Statistics) -> Statistics:
-    """The counts of statistics, without all else."""
+    """Return statistics with only the counts of samples."""
     layout = Layout(("1",), statistics.layout.groups[:1], 1)
     samples, effective = statistics.samples.sum(), statistics.effective_samples.sum()
     return Statistics.from_factor(layout, np.zeros((1, 1)), samples, effective)
 
 
 def load_result(folder: Path | str) -> tuple[FitResult, InertialParameters | None]:
-    """The result of a fit that wrote to a folder, and the true body where one was given.
+    """Load the result of a fit from its folder, and the true body where one was given.
 
-    It is for reports and figures: it has no full-rate states and no sufficient statistics, so it
-    cannot be fitted again.
+    It suffices for reports and figures: it has no full-rate states and no sufficient statistics,
+    so it cannot be fitted again.
 
     Args:
         folder: with result.npz and the estimate.json of the same fit.
 
     Raises:
-        MissingFile: one of them is not there.
+        MissingFile: one of them is missing.
         ResultFileError: result.npz is damaged, of another version, or of another estimate.json.
     """
     path = Path(folder) / RESULT
     require_file(path)
     require_file(path.with_name(ESTIMATE))
-    if path.stat().st_size > _LARGEST_FILE:
-        raise ResultFileError(f"{path}: over {_LARGEST_FILE // 1_000_000} MB, which no result is")
+    if path.stat().st_size > _MAX_FILE_BYTES:
+        raise ResultFileError(f"{path}: exceeds the limit of {_MAX_FILE_BYTES // 1_000_000} MB")
     try:
         with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-        said = json.loads(arrays.pop("said").tobytes())
-        version, sha256 = said["version"], said["estimate_sha256"]
+        document = json.loads(arrays.pop("said").tobytes())
+        version, sha256 = document["version"], document["estimate_sha256"]
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
         raise _damaged(path, error) from error
     if version != _VERSION:
         raise ResultFileError(
-            f"{path}: of version {version!r}, expected {_VERSION}; fit the logs again with this "
+            f"{path}: has version {version!r}, expected {_VERSION}; fit the logs again with this "
             "version of the toolkit"
         )
     if digest(path.with_name(ESTIMATE)) != sha256:
         raise ResultFileError(
-            f"{path}: of an estimate.json with the sha256 {str(sha256)[:12]}…, and not of the one "
-            "beside it: a fit was cut short, or one of them was changed. Fit the logs again"
+            f"{path}: belongs to an estimate.json with the sha256 {str(sha256)[:12]}…, not to the "
+            "one in its folder: a fit was interrupted, or one of the files was changed. Fit the "
+            "logs again"
         )
     try:
-        result = FitResult(
-            **{name: from_json_and_arrays(one, arrays) for name, one in said["result"].items()}
-        )
-        truth = from_json_and_arrays(said["truth"], arrays)
+        packed = document["result"].items()
+        result = FitResult(**{name: from_json_and_arrays(value, arrays) for name, value in packed})
+        truth = from_json_and_arrays(document["truth"], arrays)
         intact = estimate_digest(result.estimate) == sha256
     except (IdentifyError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise _damaged(path, error) from error
     if not intact:
-        raise _damaged(path, "its estimate is not the one of estimate.json")
+        raise _damaged(path, "its estimate differs from estimate.json")
     return result, truth
 
 
 def _damaged(path: Path, why: object) -> ResultFileError:
-    return ResultFileError(f"{path}: damaged ({why}); fit the logs again to have another")
+    return ResultFileError(f"{path}: damaged ({why}); fit the logs again")

@@ -1,4 +1,4 @@
-"""A log that was read, may be read again, and whose raw signals were looked at meanwhile."""
+"""Scanned logs, which can be rescanned, with the faults of their raw signals."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from identify.signals import Reading
 from identify.signals.offset_steps import OffsetStep
 
 _FIRST_ROWS = 2000
-"""Rows that tell whether values repeat."""
+"""Number of first rows in which repeated values are counted."""
 
 _MIN_STEP_TO_NOISE = 1.5
-"""Noise, that of rounding with it, that a coarse step is more than."""
+"""Least ratio of a coarse step to the noise, which includes that of rounding."""
 
 
 class ScannedLog(NamedTuple):
-    """A log, which may be read again, and what was found when it was read.
+    """Log with its summary under a reading, which can be rescanned.
 
     Attributes:
         source: the log.
-        summary: of it, by its reading.
-        spans: of time in which a raw signal cannot be what it says.
-        applied: faults with a size that its reading corrects, whose sizes are fitted anew.
+        summary: of the log under its reading.
+        spans: of time with an invalid raw signal.
+        applied: sized faults that its reading corrects, whose sizes are refitted.
     """
 
     source: Recording | LogFile
@@ -50,18 +50,18 @@ class ScannedLog(NamedTuple):
 
     @property
     def offset_steps(self) -> tuple[Span, ...]:
-        """Jumps of the wrench that may be of the sensor's offset."""
+        """Jumps of the wrench that may be jumps of the sensor's offset."""
         return tuple(span for span in self.spans if span.code == "bias_step")
 
     def without_offset_steps(self) -> ScannedLog:
-        """The log with the jumps of its sensor's offset taken off, read again."""
+        """Rescan the log with the jumps of its sensor's offset subtracted."""
         reading, spans = self.summary.reading, self.offset_steps
         steps = tuple(OffsetStep(span.start, span.stop, span.jump) for span in spans)
         return self.rescan(replace(reading, offset_steps=(*reading.offset_steps, *steps)))
 
     @property
     def may_be_rounded(self) -> bool:
-        """Whether the wrench takes few values, further apart than its noise, as of a register."""
+        """Whether the wrench has few distinct values, farther apart than its noise."""
         source, noise = self.source, self.summary.signal_noise
         first = (
             source.reader()(0, _FIRST_ROWS, 0).recording if isinstance(source, LogFile) else source
@@ -75,7 +75,7 @@ class ScannedLog(NamedTuple):
         )
 
     def rescan(self, reading: Reading) -> ScannedLog:
-        """The log by another reading, with the cut-off it had, wide where it was."""
+        """Rescan the log under another reading, with the same cut-off and columns."""
         if reading == self.summary.reading:
             return self
         reading = replace(reading, cutoff_hz=self.summary.cutoff_hz)
@@ -89,9 +89,9 @@ class ScannedLog(NamedTuple):
         wide: bool = False,
         validated: bool = True,
     ) -> LogSummary:
-        """Of about so many rows, evenly spread, where there are more; read otherwise if asked.
+        """Scan about `rows` rows, evenly spread, of a longer log, under another reading if given.
 
-        Where it is not to be `validated`, its folds are its blocks, and it has no segments.
+        Without `validated`, its folds are its blocks, and it has no segments.
         """
         if reading is None and self.wide and len(self.source) <= rows:
             return self.summary
@@ -101,9 +101,9 @@ class ScannedLog(NamedTuple):
         return scan(self.source, reading, wide=wide, validated=validated)
 
     def rescan_with_time_scale(self, factor: float) -> ScannedLog | None:
-        """The log read from the start with its time so many times as long, the cut-off chosen anew.
+        """Rescan the log with its time multiplied by a factor and a newly chosen cut-off.
 
-        None where that cannot be done: it is read in chunks, has several clocks, or was corrected.
+        None where that is impossible: it is read in chunks, has several clocks, or was corrected.
         """
         source = self.source
         if not isinstance(source, Recording) or source.time is None:
@@ -112,18 +112,18 @@ class ScannedLog(NamedTuple):
             return None
         time = factor * source.time
         time.flags.writeable = False
-        reading = replace(self.summary.reading, rounding=None)  # it is of another motion
+        reading = replace(self.summary.reading, rounding=None)  # the motion differs
         return scan_log(replace(source, time=time), reading, wide=self.wide)
 
 
 def _is_coarsely_quantised(values: Array, by: float) -> bool:
-    """Whether values repeat, and those that differ do so by more than a number."""
+    """Whether values repeat, and distinct values are more than `by` apart."""
     taken = np.unique(values)
     return 2 < 2 * len(taken) < len(values) and bool(np.diff(taken).min() > by)
 
 
 def finest_blocks(log: LogSummary) -> Statistics:
-    """Statistics of a log in the most blocks of time that were kept of it."""
+    """Return the statistics of a log with the most blocks of time: its folds or its blocks."""
     several = len(np.unique(log.folds.block)) > len(np.unique(log.statistics.block))
     return log.folds if several else log.statistics
 
@@ -131,12 +131,12 @@ def finest_blocks(log: LogSummary) -> Statistics:
 def without_effects(
     logs: Sequence[ScannedLog], effects: FittedEffects, *, drift: bool = True
 ) -> list[ScannedLog]:
-    """Logs without the small faults of their sensors.
+    """Correct logs for the fitted small faults of their sensors.
 
     Args:
         logs: in the order of the fit.
-        effects: as they were fitted.
-        drift: whether the drift of the offsets is taken off too.
+        effects: fitted small faults.
+        drift: whether the drift of the offsets is subtracted too.
     """
     maps = effects.model.maps(effects.eta)
     return [
@@ -152,7 +152,7 @@ def scan_log(
     *,
     wide: bool = False,
 ) -> ScannedLog:
-    """Scan a log, and look at its raw signals: of a long one chunk by chunk.
+    """Scan a log and check its raw signals; a long log chunk by chunk.
 
     Raises:
         LogError: the log cannot be used.
@@ -165,8 +165,8 @@ def scan_log(
 
     def watch_excerpt(part: Excerpt) -> None:
         if part.recording.time is not None:
-            own = np.searchsorted(part.recording.time, part.span)
-            watch(part.recording, slice(*own.tolist()))
+            edges = np.searchsorted(part.recording.time, part.span)
+            watch(part.recording, slice(*edges.tolist()))
 
     if isinstance(source, LogFile):
         log = scan(source, reading, progress, wide=wide, look_at=watch_excerpt)
@@ -185,9 +185,10 @@ def scan_log(
 def _without_consequences_of_dead_channels(
     spans: tuple[Span, ...], dead: tuple[Span, ...]
 ) -> tuple[Span, ...]:
-    """Spans without what a dead channel brings, and dead channels without those at range's end.
+    """Return spans and dead channels, each fault by its cause only.
 
-    A channel that dies may jump, and stands at the end of its range from then on alone.
+    A channel that dies may jump, and stays at the end of its range only from then on. A channel
+    that was saturated before is saturated, not dead.
     """
     causes = list[Span]()
     for channel in dead:

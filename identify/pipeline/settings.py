@@ -1,4 +1,4 @@
-"""`FitSettings`: what a person may choose about a fit."""
+"""`FitSettings`: the options of a fit."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from identify.signals import Reading
 
 @dataclass(frozen=True, slots=True)
 class FitSettings(EstimatorSettings):
-    """Choices of a fit: those of its estimate, and how logs are read and looked at.
+    """Options of a fit: of its estimate, and of reading and checking logs.
 
     `fit` itself counts the logs that are `unloaded`.
 
     Attributes:
-        cutoff_hz: highest frequency that is used [Hz]; chosen where not given: min(5, rate/10), or
-            higher where the motion is faster or all segments of a log are too short for that.
-        gravity: g in W [m/s²] in place of the logs' own.
-        needs: what the intervals have to reach, such as "mass 1%, com 2mm, inertia 10%".
+        cutoff_hz: highest frequency that is used [Hz]; by default min(5, rate/10), or higher where
+            the motion is faster or all segments of a log are too short for that.
+        gravity: g in W [m/s²] in place of that of the logs.
+        needs: needed precision of the intervals, such as "mass 1%, com 2mm, inertia 10%".
         apply: codes of findings to correct before the fit, in this order.
-        check: try all other readings of the logs, also where nothing seen at once asks for it.
+        check: whether to compare all other readings of the logs even without a reason to.
         bounds: whether the estimate keeps its certified bounds (`Estimate.bounds`).
 
     Raises:
-        SchemaError: a choice is none.
+        SchemaError: a choice is invalid.
     """
 
     cutoff_hz: float | None = field(default=None, kw_only=True)
@@ -48,7 +48,7 @@ class FitSettings(EstimatorSettings):
 
     def __post_init__(self) -> None:
         EstimatorSettings.__post_init__(self)
-        parse_needs(self.needs)  # raises where they are none
+        parse_needs(self.needs)  # raises if invalid
         for code in self.apply:
             codes = (*codes_of_faults(), *CORRECTABLE, *EFFECT_CODES)
             if code not in REPORTED:
@@ -68,7 +68,7 @@ _PRIORS: Mapping[str, Prior] = {"ball": BALL, "none": NoPrior()}
 
 
 class FitOptions(TypedDict, total=False):
-    """The choices of `FitSettings` by their names, as `fit` takes them."""
+    """Options of `FitSettings` by name, the keyword arguments of `fit`."""
 
     bias: Offsets | None
     mass: float | None
@@ -85,7 +85,7 @@ class FitOptions(TypedDict, total=False):
 
 
 def reading_from_settings(settings: FitSettings) -> Reading:
-    """How logs are read by the settings of a fit, before anything is corrected."""
+    """Return the reading of logs by the settings of a fit, before corrections."""
     reading = Reading(cutoff_hz=settings.cutoff_hz)
     if settings.gravity is None:
         return reading
@@ -93,19 +93,20 @@ def reading_from_settings(settings: FitSettings) -> Reading:
 
 
 def merge_settings(settings: object, options: FitOptions) -> FitSettings:
-    """Settings with the options that were given in place of their own.
+    """Merge options into settings.
 
     Args:
-        settings: all choices in one, or None for the default ones.
-        options: by name; None is as if not given.
+        settings: all choices in one, or None for the defaults.
+        options: by name, taking precedence; None means not given.
 
     Raises:
-        SchemaError: there is no such option, or a choice is none.
+        SchemaError: an option is unknown, or a choice is invalid.
     """
     if not isinstance(settings, FitSettings | None):
         raise SchemaError(
             f"fit: expected FitSettings after the recordings, got {type(settings).__name__}; a "
-            "schema goes to identify.read_log(log, schema), several recordings come as a list"
+            "schema is an argument of identify.read_log(log, schema); pass several recordings as a "
+            "list"
         )
     for name in options:
         lookup(FitOptions.__annotations__, name, "option of fit")

@@ -1,4 +1,4 @@
-"""Delays of the wrench, found by correlation and settled by reading the logs again."""
+"""Delays of the wrench: estimated by correlation, and iterated by rescanning the logs."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from identify.relevance import EXACT_MAP_DELAY
 from identify.significance import CLEAR_LEAD, HALF_WIDTH_SIGMA
 
 _MAX_REREADINGS = 4
-"""Times that logs are read again for one delay, at the most."""
+"""Maximal number of times that logs are rescanned for one delay."""
 
 _FROZEN_MARGIN = 0.05
-"""Time by which the first sample of a late wrench may come later than its delay [s]."""
+"""Time after its delay within which the first sample of a late wrench may come [s]."""
 
 
 def correlate_log(log: LogSummary, turned_by: float | None = None) -> Correlation | None:
-    """The correlation of a log's wrench with its motion; None of still poses and short logs.
+    """Correlate a log's wrench with its motion; None for still poses and short logs.
 
     Args:
         log: its summary.
-        turned_by: as of `correlation`, where not by the axes in which it is read as late.
+        turned_by: see `correlation`; by default that of the axes in which the wrench is delayed.
     """
     recording = log.recording
     if recording.still or log.statistics.layout != WIDE_LAYOUT:
@@ -45,9 +45,9 @@ def correlate_log(log: LogSummary, turned_by: float | None = None) -> Correlatio
 
 
 def choose_delay_axes(log: ScannedLog) -> ScannedLog:
-    """A log whose wrench is in world axes, read as late in those if that is clearly likelier.
+    """Rescan a log with a wrench delayed in world axes, if that is clearly likelier.
 
-    A wrench that is late stands still until its first sample: that time is not frozen.
+    A late wrench is constant until its first sample: this time is no frozen span.
     """
     recording = log.summary.recording
     may_be_world = (recording.frames["wrench"], recording.delay_axes) == ("world", "body")
@@ -74,43 +74,48 @@ def choose_delay_axes(log: ScannedLog) -> ScannedLog:
 def settle_delays(
     logs: Sequence[ScannedLog], effects: FittedEffects | None, settings: EstimatorSettings
 ) -> tuple[list[ScannedLog], FittedEffects | None]:
-    """Logs read with the small delays that were found of them, and the effects that are left then.
+    """Rescan logs with their fitted small delays until the remaining delays are negligible.
 
-    The map of a delay is of second order: a larger one is settled by reading the logs again, as
-    long as they are likelier so, which those that went through a low-pass filter are not.
+    The map of a delay is of second order: a larger delay is iterated by rescanning, as long as the
+    deviance decreases, which it does not for low-pass filtered logs.
 
     Args:
         logs: as they were read.
         effects: of their sensors.
         settings: of the fit.
+
+    Returns:
+        The logs, and the effects that remain.
     """
-    now, cap = list(logs), EFFECT_KEYS["delay_s"].cap
+    rescanned, cap = list(logs), EFFECT_KEYS["delay_s"].cap
     for _ in range(_MAX_REREADINGS if effects is not None else 0):
         assert effects is not None
-        own = {b.sensor: b.start for b in effects.model.blocks if b.group.name == "delay_s"}
-        at = list(own.values())
+        start = {b.sensor: b.start for b in effects.model.blocks if b.group.name == "delay_s"}
+        at = list(start.values())
         settled = (np.abs(effects.eta[at]) <= EXACT_MAP_DELAY).all()
-        if settled or (np.abs(effects.total[at]) > cap).any():  # that is another reading
+        if settled or (np.abs(effects.total[at]) > cap).any():  # beyond: an alternative reading
             break
-        steps = [float(effects.eta[own[k]]) if k in own else 0.0 for k in effects.model.sensors]
+        steps = [float(effects.eta[start[k]]) if k in start else 0.0 for k in effects.model.sensors]
         try:
-            again = [_with_later_wrench(log, step) for log, step in zip(now, steps, strict=True)]
+            again = [
+                _with_later_wrench(log, step) for log, step in zip(rescanned, steps, strict=True)
+            ]
             after = fit_sensor_effects(again, settings)
-        except IdentifyError:  # too little of a log has both
+        except IdentifyError:  # too little overlap of wrench and motion
             break
-        bands = comparison_bands(now)
-        if after is None or deviance(again, after, bands) >= deviance(now, effects, bands):
+        bands = comparison_bands(rescanned)
+        if after is None or deviance(again, after, bands) >= deviance(rescanned, effects, bands):
             break
         if after.model.count != effects.model.count:  # a cable was left out
             break
         taken = effects.total - effects.eta
         taken[at] = effects.total[at]
-        now, effects = again, replace(after, taken=taken)
-    return now, effects
+        rescanned, effects = again, replace(after, taken=taken)
+    return rescanned, effects
 
 
 def _with_later_wrench(log: ScannedLog, step: float) -> ScannedLog:
-    """A log read with a wrench that is later by so much [s] than it was read with."""
+    """Rescan a log with the delay of its wrench increased by a step [s]."""
     if log.summary.recording.still:
         return log
     delay = log.summary.recording.wrench_delay + step
@@ -124,14 +129,14 @@ def delayed_explanations(
     bands: Sequence[tuple[int, ...]],
     rows: int,
 ) -> Iterator[Explanation]:
-    """The logs read with the delay that their correlation shows, settled by Gauss-Newton steps.
+    """Yield logs with the delay of their correlation, refined by Gauss-Newton steps.
 
     Args:
         compared: the logs as read.
         logs: of one body.
         candidate: the delay of each log.
         bands: that are compared, of each.
-        rows: of a log that are read again, about.
+        rows: approximate number of rows of a log that are reread.
     """
     seen = [correlate_log(log.summary) for log in logs]
     delays = [c.delay for c in seen if c is not None and c.gain > CLEAR_LEAD]
@@ -141,12 +146,12 @@ def delayed_explanations(
     for last in (*(False,) * (_MAX_REREADINGS - 1), True):
         again = list[BandRows]()
         try:
-            for log, fault, own in zip(logs, candidate, bands, strict=True):
+            for log, fault, kept in zip(logs, candidate, bands, strict=True):
                 assert fault.patch is not None
                 reading = log.summary.reading.with_patch(fault.patch(size))
-                now = log.rescan_subset(rows, reading, wide=True, validated=False)
-                again.append(BandRows.of(now.statistics, own))
-        except IdentifyError:  # too little of a log has both
+                subset = log.rescan_subset(rows, reading, wide=True, validated=False)
+                again.append(BandRows.of(subset.statistics, kept))
+        except IdentifyError:  # too little overlap of wrench and motion
             return
         trial = gauss_newton(FaultModel.at(again, candidate, np.zeros(1)))
         if trial is None:
@@ -160,7 +165,7 @@ def delayed_explanations(
 
 
 def changing_delay_finding(log: LogSummary) -> Finding | None:
-    """The finding of a log whose latency changes; None where one delay explains it as well."""
+    """Return the finding of a log whose latency changes; None where one delay explains it."""
     seen = correlate_log(log)
     if seen is None or not seen.changes:
         return None
@@ -169,9 +174,9 @@ def changing_delay_finding(log: LogSummary) -> Finding | None:
     return Finding(
         "delay",
         "error",
-        f"the latency of the wrench changes: it is late by {ms} ms in {len(delays)} parts of the "
-        "log, one after the other.",
-        "Stamp the wrench where it is measured, or log with one clock; or cut the log where the "
+        f"the latency of the wrench changes: it is {ms} ms in {len(delays)} consecutive parts of "
+        "the log.",
+        "Stamp the wrench where it is measured, or log with one clock; or split the log where the "
         "latency changes, and write `delay_s` of each part into its schema.",
         {"delays": delays.tolist()},
         log.name,

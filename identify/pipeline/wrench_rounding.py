@@ -1,4 +1,4 @@
-"""Logs whose wrench was rounded to coarse steps, without what that makes of it on average."""
+"""Removal of the mean error of coarse rounding from the wrench of logs."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ from identify.signals.rounding import (
 )
 
 _STEP_ROWS = 4000
-"""Rows that steps are read from."""
+"""Number of first rows from which the steps of rounding are determined."""
 
 _MAX_RESIDUAL_ROWS = 20_000
-"""Rows that what is left of the wrench is read from."""
+"""Maximal number of rows for the residual of the wrench."""
 
 
 def remove_rounding_bias(
     logs: Sequence[ScannedLog], settings: EstimatorSettings
 ) -> Sequence[ScannedLog]:
-    """Logs read again without what rounding adds to their wrench, where its steps are coarse.
+    """Rescan logs with the mean error of rounding subtracted, where its steps are coarse.
 
-    The error of rounding repeats with the wrench, and so with the motion: noise of less than half
-    a step does not hide it, and some of it looks like inertia. What it is on average is known where
-    the wrench is, which a first least squares tells.
+    The error of rounding is a function of the wrench, and so of the motion: noise below half a step
+    does not average it out, and part of it looks like inertia. Its mean follows from the wrench,
+    which a first least-squares fit predicts.
 
     Args:
         logs: as they were read, those of the carrier alone last.
         settings: of the fit.
 
     Returns:
-        The same logs where no step is coarse, or there is no least squares.
+        The same logs where no step is coarse, or least squares fails.
     """
     steps = [_steps(log) for log in logs]
     if not any(step.size for of_log in steps for step in of_log):
@@ -66,7 +66,7 @@ def remove_rounding_bias(
 
 
 def _read_again(log: ScannedLog, steps: Sequence[Quantiser], phi: Phi, offset: Vec6) -> ScannedLog:
-    """A log without what rounding adds to the wrench of a body, if its steps are coarse."""
+    """Rescan a log without the mean error of rounding of a body's wrench, if steps are coarse."""
     rounding = Rounding(
         steps=tuple(steps),
         noise=(0.0,) * 6,
@@ -82,11 +82,11 @@ def _read_again(log: ScannedLog, steps: Sequence[Quantiser], phi: Phi, offset: V
 
 
 def _steps(log: ScannedLog) -> tuple[Quantiser, ...]:
-    """The steps of each channel of a log's wrench, by its first rows."""
+    """Determine the steps of each channel of a log's wrench from its first rows."""
     source = log.source
     first = source.reader()(0, _STEP_ROWS, 0).recording if isinstance(source, LogFile) else source
-    # Brought to one clock, values are between those of a register; and a force that is the motion
-    # too says nothing of itself.
+    # Resampling to one clock gives values between the steps; and a force from which the motion is
+    # computed cannot be predicted by it.
     if first.streams or lacks_acceleration(first):
         return (Quantiser(0.0, 0.0),) * 6
     wrench = np.hstack([first.signals[name][:_STEP_ROWS] for name in ("force", "torque")])
@@ -95,7 +95,7 @@ def _steps(log: ScannedLog) -> tuple[Quantiser, ...]:
 
 
 def _noise(log: ScannedLog, rounding: Rounding) -> tuple[float, ...]:
-    """Standard deviation of what was rounded about the wrench of the body, of each channel."""
+    """Return the noise of each channel before rounding, about the wrench of the body."""
     squares, count = np.zeros(6), 0
     for excerpt in excerpts(log.source, replace(log.summary.reading, most_rows=_MAX_RESIDUAL_ROWS)):
         try:
