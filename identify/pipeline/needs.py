@@ -180,9 +180,9 @@ def precision_findings(estimate: Estimate, needs: str) -> Iterator[Finding]:
         yield Finding(
             "imprecise",
             "error" if poor else "warning",
-            f"the mass{body.of_body} is known to ± {100.0 * shares[0]:.2g} % and its centre of mass to "
-            f"± {1e3 * com:.2g} mm (95 %, repeatability), beyond {100.0 * limits[0]:.0f} % or "
-            f"{limits[1]:.0f} mm.",
+            f"the mass{body.of_body} is known to ± {100.0 * shares[0]:.2g} % and its centre of "
+            f"mass to ± {1e3 * com:.2g} mm (95 %, repeatability), beyond {100.0 * limits[0]:.0f} % "
+            f"or {limits[1]:.0f} mm.",
             "Log longer, with larger turns about all axes; or give the needed precision (--need).",
             {"mass": shares[0], "com": com},
         )

@@ -71,7 +71,7 @@ def test_the_contact_forces_are_a_log_with_a_schema(cli, log, estimate, tmp_path
         wrench_of(tmp_path / "c.parquet", tmp_path / "c.toml")[1], wrench_of(out, schema)[1], 1e-12
     )
     printed = cli.done(*words, "-o", out, "--zero-seconds", 2.5)
-    assert "(mean of what the body leaves of the first 2.5 s)" in printed
+    assert "(mean residual of the first 2.5 s)" in printed
     assert_pushed(out, schema)
 
 
@@ -194,7 +194,7 @@ def test_contacts_refer_to_logged_tool_point(cli, tmp_path):
             ("-o", "{folder}/c.csv", "--offset", *"000000", "--zero-seconds", "1"),
             "--offset and --zero-seconds exclude each other",
         ),
-        (("-o", "{folder}/c.csv"), "does not know its sensor offset: give the offset"),
+        (("-o", "{folder}/c.csv"), "has no sensor offset for it: give the offset"),
         (("-o", "{folder}/c.csv", "--zero-seconds", "-1"), "zero_seconds"),
         (("-o", "{folder}/c.csv", "--offset", *"00000", "nan"), "offset"),
     ],

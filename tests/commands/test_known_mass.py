@@ -45,7 +45,7 @@ def test_quiet_still_reports_unmet_needs_and_unapplied_corrections(cli, tmp_path
     for more in ((), ("--each", "--workers", "0")):
         status, out, err = cli(*words, *more, "-o", tmp_path / f"out{len(more)}")
         assert (status, out) == (4, "")
-        assert "needed was mass 1e-9%, and the mass is known to ± " in err
+        assert "the need mass 1e-9% is not met: the mass is known to ± " in err
     status, _, err = cli(*words[:-2], "--apply", "delay", "-o", tmp_path / "out0")
     assert status == 0
     expected = "--apply delay: nothing was applied, as it is part of every fit; none was"
@@ -108,7 +108,7 @@ def test_implausible_known_mass_gives_no_gain(cli, logs, tmp_path):
     words = ("fit", log, "--schema", schema, "-o", tmp_path / "a", "--no-report")
     status, out, err = cli(*words, "--known-mass-check", 15)
     assert status == 3
-    assert "which is no gain of a sensor: check force_unit" in " ".join(err.split())
+    assert "too far for the gain of a sensor: check force_unit" in " ".join(err.split())
     assert "force_gain" not in out
 
 

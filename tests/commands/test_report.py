@@ -52,7 +52,7 @@ def test_result_of_another_fit_is_rejected_and_report_kept(folder, capsys):
     (folder / "estimate.json").write_text("{}")
     before = (folder / "report.html").read_bytes()
     assert main(["report", str(folder)]) == 2
-    assert "a fit was cut short, or one of them was changed" in capsys.readouterr().err
+    assert "a fit was interrupted, or one of the files was changed" in capsys.readouterr().err
     assert (folder / "report.html").read_bytes() == before
 
 

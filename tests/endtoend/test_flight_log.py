@@ -60,7 +60,7 @@ def test_init_writes_the_schema_with_which_the_inertia_is_found(cli, flight, tmp
     schema, out = tmp_path / "s.toml", tmp_path / "out"
     outcome = cli("init", flight, "-o", schema, "--yes")
     assert outcome.status == 2
-    assert "nothing else tells the mass: give it, as by --mass" in outcome.out
+    assert "does not determine the mass: give it with --mass" in outcome.out
     assert "vehicle_torque_setpoint" in schema.read_text()
     assert "PX4's own is normalised to ±1" in schema.read_text()
     assert "give it, as by --mass" in cli.refused("fit", flight, "--schema", schema, "-o", out)

@@ -134,7 +134,7 @@ def test_the_commands_read_both_and_the_sum_replays_the_loaded_log(out, logs, cl
     ):
         refused = replay(log, out / f"{estimate}.json")
         assert refused.status == 2
-        assert "what moved in this log is" in refused.message
+        assert "the bodies in this log are" in refused.message
 
 
 @pytest.mark.usefixtures("no_report")

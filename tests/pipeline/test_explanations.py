@@ -249,7 +249,7 @@ def test_raw_counts_are_proposed_for_implausible_mass():
     assert "Counts? Apply the sensor's calibration" in finding.remedy
     assert "--apply" not in finding.remedy
     checks = Checks(ranking=found)
-    with pytest.raises(NotCorrected, match="does not tell the scale"):
+    with pytest.raises(NotCorrected, match="does not determine the scale"):
         _correction([ScannedLog(log, scan(log))], checks, "gain", ())
 
 

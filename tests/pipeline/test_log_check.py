@@ -104,7 +104,7 @@ def test_a_late_wrench_is_noted_and_its_delay_is_part_of_the_fit(late, late_chec
     assert low < 1.5 * LATE < high
     assert high - low < 0.002
     applied = fit(late, apply=("delay",))
-    meaning = "delay: always part of the fit, with nothing to correct"
+    meaning = "delay: always part of the fit, no correction needed"
     assert applied.estimate.provenance["applied"] == [{"code": "delay", "meaning": meaning}]
     assert errors(applied) == errors(late_check.result)
     assert errors(applied).inertia < 0.01
@@ -194,7 +194,7 @@ def test_frozen_wrench_is_excluded_on_request(apply, assert_refused):
     ((start, stop),) = applied.estimate.provenance["applied"][0]["left_out"][0]
     assert_close([start, stop], [8.0, 9.5], 0.01)
     assert applied.estimate.samples < found.result.estimate.samples
-    why = r"torque_sign: not found in .* once frozen_wrench was corrected; found: frozen_wrench"
+    why = r"torque_sign: not found in .* after frozen_wrench was corrected; found: frozen_wrench"
     assert_refused(why, frozen, found.result, "frozen_wrench", "torque_sign")
 
 
@@ -233,7 +233,7 @@ def test_spikes_are_taken_out_before_the_low_pass_and_counted(clean_check, apply
     (record_,) = applied.estimate.provenance["applied"]
     (count,) = record_["rows"]
     assert count == rows_out
-    assert applied.corrected == (f"spikes: {count} rows put between their neighbours.",)
+    assert applied.corrected == (f"spikes: {count} rows interpolated.",)
     assert errors(applied).mass < 0.02 * errors(found.result).mass
     assert errors(applied).inertia < 1.5 * errors(clean_check.result).inertia
 

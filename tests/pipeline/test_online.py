@@ -64,7 +64,7 @@ def test_the_estimate_matches_the_log_to_a_share_of_its_standard_errors(log):
 
 def test_online_fit_is_ready_when_needs_are_met(log):
     fit, said = identify.OnlineFit(FitSettings(needs=NEEDS), **SAID), []
-    with pytest.raises(ProblemError, match=r"no block is complete yet: they take some 15 s"):
+    with pytest.raises(ProblemError, match=r"no block is complete yet: the first needs 15 s"):
         fit.estimate()
     for start in range(0, len(log), 100):
         fit.extend(rows_of(log, start, start + 100))

@@ -46,12 +46,12 @@ def test_prior_in_same_or_unknown_frame_is_accepted(own, other):
     ],
 )
 def test_prior_in_other_frame_is_rejected(own, other):
-    with pytest.raises(LogError, match=r"earlier.json is about .* are not the same"):
+    with pytest.raises(LogError, match=r"earlier.json refers to .* are not the same"):
         require_compatible_prior(prior(**own), [log(**other)])
 
 
 def test_prior_estimated_from_same_log_is_rejected():
-    with pytest.raises(LogError, match="was found from log itself; counted twice"):
+    with pytest.raises(LogError, match="was estimated from log itself; a log counted twice"):
         require_compatible_prior(prior("cd", "ab"), [log()])
 
 

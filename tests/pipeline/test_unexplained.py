@@ -74,7 +74,7 @@ def test_unexplained_log_is_reported_first_without_remedy():
     )
     found = check_logs(wrong)
     if found.result is None:
-        assert "the log is not what its schema says" not in found.failure
+        assert "the log does not match its schema" not in found.failure
         return
     assert (found.findings[0].code, found.findings[0].severity) == ("unexplained", "error")
     assert found.verdict.reasons[0] == "unexplained"
@@ -180,7 +180,7 @@ def test_fully_saturated_log_is_rejected():
     log = moving(3, 20.0)
     most = 0.05 * np.abs(log.signals["force"]).max()
     clipped = with_signals(log, force=np.clip(log.signals["force"], -most, most))
-    with pytest.raises(NotCorrected, match="too little is left of the log"):
+    with pytest.raises(NotCorrected, match="the log is too short"):
         fit(clipped, apply=("saturation",))
 
 

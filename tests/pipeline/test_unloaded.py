@@ -171,7 +171,7 @@ def test_zero_payload_is_not_identifiable():
 
 def test_log_given_as_loaded_and_unloaded_is_rejected():
     loaded, empty = both(PAYLOAD, 1)
-    with pytest.raises(LogError, match="no log is both with the payload and without it"):
+    with pytest.raises(LogError, match="a log cannot be both with the payload and without it"):
         identify.fit([loaded], unloaded=[empty, loaded])
     with pytest.raises(LogError, match="counted twice"):
         identify.fit([loaded], unloaded=[empty, empty])

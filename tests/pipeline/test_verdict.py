@@ -124,7 +124,7 @@ def test_explicit_need_replaces_default_precision(estimate):
     assert (unmet.code, unmet.severity) == ("need_unmet", "error")
     assert_close(unmet.evidence["half_width"], 5.0, 1e-9)
     assert unmet.evidence["needed"] == 4.0
-    assert unmet.text.startswith("needed was mass 4%, and the mass is known to ± 5 %")
+    assert unmet.text.startswith("the need mass 4% is not met: the mass is known to ± 5 %")
 
 
 PRECISE = logged(exact(3), 3)
@@ -173,7 +173,8 @@ def test_static_poses_that_meet_needs_are_usable_with_default_body():
     of_inertia = identify.fit(still(3), needs="mass 1%, inertia 10%")
     assert of_inertia.verdict.usable == "no"
     assert of_inertia.findings[0].text == (
-        "needed was inertia 10%, and the inertia about the centre of mass has no interval (95 %)."
+        "the need inertia 10% is not met: the inertia about the centre of mass has no interval "
+        "(95 %)."
     )
 
 
@@ -190,7 +191,7 @@ def test_contact_invalidates_affected_needs_only():
     (contact,) = whole.findings
     assert (contact.code, whole.verdict.usable) == ("contact", "with care")
     assert contact.evidence["doubted"] == ["inertia"]
-    assert "The mass and the centre of mass are nearly the same either way." in contact.text
+    assert "The mass and the centre of mass are nearly the same in both cases." in contact.text
     assert identify.fit(log, needs="mass 2%, com 1cm").verdict.usable == "yes"
     verdict = identify.fit(log, needs="mass 2%, inertia 10%").verdict
     assert (verdict.usable, verdict.reasons) == ("with care", ("contact",))

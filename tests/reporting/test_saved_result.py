@@ -57,7 +57,7 @@ def test_without_a_report_no_result_is_left(still, tmp_path):
 
 def test_result_of_another_estimate_is_rejected(folder, still):
     write_estimate(replace(still.estimate, frame="another"), folder / "estimate.json")
-    with pytest.raises(ResultFileError, match="a fit was cut short, or one of them was changed"):
+    with pytest.raises(ResultFileError, match="interrupted, or one of the files was changed"):
         load_result(folder)
 
 

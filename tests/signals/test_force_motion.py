@@ -113,7 +113,7 @@ def test_gyro_with_wrong_sign_or_unit_states_likely_cause():
 
 def test_contacts_need_measured_motion():
     log = still_and_moving(noise=1.0)
-    with pytest.raises(LogError, match="which leaves none for contacts"):
+    with pytest.raises(LogError, match="so that contacts cannot be separated"):
         list(compensate_log(log, identify.fit(log).estimate).chunks())
 
 
