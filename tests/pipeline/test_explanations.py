@@ -291,7 +291,7 @@ def test_a_tie_of_units_is_rejected_by_either_code():
     ranking = Ranking.of([Explanation(100.0, point, (fault,)) for fault in faults])
     assert len(ranking.tied) == 2
     for code in ("force_unit", "torque_unit"):
-        with pytest.raises(NotCorrected, match="these logs cannot tell"):
+        with pytest.raises(NotCorrected, match="these logs cannot distinguish"):
             _correction([], Checks(ranking=ranking), code, ())
 
 
