@@ -106,7 +106,9 @@ def fault_inflation(
         )
     if checks.gain_alternative is not None:
         doubled = 2.0 * checks.gain_alternative.covariance_of_unknowns
-        of_scale.append(("kinematic_offset", cover_shift(checks.gain_alternative.fit.x - x, doubled)))
+        of_scale.append(
+            ("kinematic_offset", cover_shift(checks.gain_alternative.fit.x - x, doubled))
+        )
     for code, covariance in of_scale:
         scale = scale + covariance
         by_code[code] = by_code[code] + covariance
