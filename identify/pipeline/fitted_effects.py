@@ -93,7 +93,9 @@ def _group_of_fault(fault: Fault, sizes: FaultParameters) -> EffectGroup:
 
 def comparison_bands(logs: Sequence[ScannedLog]) -> list[tuple[int, ...]]:
     """Return the frequency bands of each log in which its wrench is compared."""
-    return [high_snr_bands(finest_blocks(log.summary), log.summary.recording.gravity) for log in logs]
+    return [
+        high_snr_bands(finest_blocks(log.summary), log.summary.recording.gravity) for log in logs
+    ]
 
 
 def deviance(
