@@ -259,9 +259,9 @@ def test_decided_by_constraint_needs_shift_of_one_standard_error(moved, half_wid
     covariance = np.diag([4.0, 1e-6])
     fit: Any = SimpleNamespace(
         x=np.array([10.0, 5.0]),
-        data=SimpleNamespace(known=np.array([known, False])),
+        data=SimpleNamespace(fixed=np.array([known, False])),
         identifiability=SimpleNamespace(half_widths=np.array([half_width, 0.1])),
     )
-    posterior: Any = SimpleNamespace(fit=fit, x=fit.x, prior=Ball(), weighing=None)
+    posterior: Any = SimpleNamespace(fit=fit, x=fit.x, prior=Ball(), agreement=None)
     x = fit.x + np.array([2.0 * moved, 0.0])
     assert _deciding_sources(posterior, x, covariance) == [word, "data"]

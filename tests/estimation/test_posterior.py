@@ -66,7 +66,7 @@ def test_a_normal_prior_gives_the_posterior_of_the_normal_equations(share):
     )
     # it is linear in the scores, and in the mean of the prior
     equations = score_equations(SLOW)
-    by_data = found.gain @ np.linalg.solve(equations.whitening, equations.r)
+    by_data = found.score_gain @ np.linalg.solve(equations.whitening, equations.r)
     P = prior.covariance + 1e-12 * SLOW.scaling.to_x @ SLOW.scaling.to_x.T
     by_prior = covariance @ np.linalg.solve(P, prior.phi)
     assert_close((by_data + by_prior) / units, mean / units, 1e-6)
@@ -83,10 +83,10 @@ def test_prior_mixture_is_weighted_by_evidence_and_moment_matched():
     (m1, C1, e1), (m2, C2, e2) = (by_normal_equations(SLOW, one) for one in (first, second))
     weights = np.exp([e1, e2] - np.logaddexp(e1, e2))
     found = posterior_of(SLOW, Two(first, second))
-    assert_close(found.weighing.weights, weights, 1e-6)
-    other = posterior_of(SLOW, Two(second, second)).weighing.log_evidence
+    assert_close(found.agreement.weights, weights, 1e-6)
+    other = posterior_of(SLOW, Two(second, second)).agreement.log_evidence
     gained = np.logaddexp(e1, e2) - np.log(2.0) - e2
-    assert_close(found.weighing.log_evidence - other, gained, 1e-6)
+    assert_close(found.agreement.log_evidence - other, gained, 1e-6)
     mean = weights @ [m1, m2]
     spread = np.array([m1, m2]) - mean
     covariance = weights[0] * C1 + weights[1] * C2 + (weights * spread.T) @ spread
@@ -95,7 +95,7 @@ def test_prior_mixture_is_weighted_by_evidence_and_moment_matched():
     assert_close(
         found.covariance / np.outer(units, units), covariance / np.outer(units, units), 1e-6
     )
-    assert_close(found.weighing.means["number"], weights[1], 1e-6, scale=1.0)
+    assert_close(found.agreement.means["number"], weights[1], 1e-6, scale=1.0)
 
 
 def test_flat_prior_keeps_identified_directions():
@@ -120,9 +120,9 @@ def test_prior_shares_measure_information():
     # of the unknowns that scaling leaves in place alone: the mass
     assert_close(1.0 - found.prior_share[0], left[0], 1e-9)
     assert found.prior_share[4:].min() > 0.9  # turns were slow
-    part = np.diag(found.of_prior) / np.diag(found.covariance)
+    part = np.diag(found.prior_covariance) / np.diag(found.covariance)
     assert part[4:].min() > 0.5
-    assert (np.linalg.eigvalsh(found.of_prior / np.outer(UNITS, UNITS)) > -1e-12).all()
+    assert (np.linalg.eigvalsh(found.prior_covariance / np.outer(UNITS, UNITS)) > -1e-12).all()
 
 
 @pytest.mark.parametrize("mass", [None, float(BODY[0])])
