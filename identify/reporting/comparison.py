@@ -1,4 +1,4 @@
-"""Separate fits side by side: what came of each log, and in words whether they agree."""
+"""Comparison of separate fits: a table of the logs, and whether the estimates agree, in words."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FittedLog:
-    """What came of a log that was fitted for itself.
+    """Outcome of the separate fit of one log.
 
     Attributes:
         name: of the log, and of its folder.
         file: its path.
-        status: "duplicate" where it has the data of an earlier one, and was not fitted.
-        estimate: where it is fitted.
-        rows: of the log.
-        duration: of the log [s]; None for still poses.
-        error_type: kind of the error, where it failed.
-        error: its message, or which log it is a duplicate of.
-        exit_code: what `identify fit` of this log alone ends with.
+        status: "duplicate" if it has the data of an earlier log and was not fitted.
+        estimate: if it was fitted.
+        rows: number of rows of the log.
+        duration: of the log [s]; None for static poses.
+        error_type: kind of the error, if it failed.
+        error: its message, or the log of which it is a duplicate.
+        exit_code: exit status of `identify fit` for this log.
         report: whether it has a report.
-        link: from the page to its report or estimate; else they are in the folder of its name.
+        link: from the page to its report or estimate; by default in the folder of its name.
     """
 
     name: str
@@ -58,7 +58,7 @@ class FittedLog:
 
     @property
     def usable(self) -> str:
-        """What the verdict says; empty where there is no estimate."""
+        """Verdict "yes", "with care" or "no"; empty if there is no estimate."""
         if self.estimate is None or self.estimate.verdict is None:
             return ""
         return self.estimate.verdict.usable
@@ -72,28 +72,28 @@ class FittedLog:
 
     @property
     def r_squared(self) -> float | None:
-        """The least of the axes that have a signal, on data held out."""
+        """Lowest held-out R² of the axes that have a signal."""
         scores = () if self.estimate is None else self.estimate.r_squared or ()
         return min((score for score in scores if score is not None), default=None)
 
     @cached_property
     def parameters(self) -> dict[str, ParameterRow]:
-        """Mass, centre of mass and inertia about it, by name; none where it is not fitted."""
+        """Parameters about the centre of mass by name; empty if the log was not fitted."""
         if self.estimate is None:
             return {}
-        return {one.name: one for one in parameter_rows(self.estimate, None, ABOUT_COM)}
+        return {line.name: line for line in parameter_rows(self.estimate, None, ABOUT_COM)}
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Logs that were fitted each for itself, sorted by name, and whether their estimates agree.
+    """Separately fitted logs, sorted by name, and whether their estimates agree.
 
-    Those that a finding says not to use are not compared.
+    Unusable estimates are not compared.
 
     Attributes:
         logs: all of them.
         dropped: names of folders with estimates of earlier runs, whose logs are not among these.
-        notes: what else is to know of them, a sentence each.
+        notes: further remarks, one sentence each.
     """
 
     logs: tuple[FittedLog, ...]
@@ -102,7 +102,7 @@ class Comparison:
 
     @cached_property
     def pooled(self) -> PooledEstimates:
-        """The estimates that may be used, together."""
+        """Pooled usable estimates."""
         return pool_estimates(
             {
                 log.name: log.estimate
@@ -112,29 +112,29 @@ class Comparison:
         )
 
     def of_status(self, status: str) -> tuple[FittedLog, ...]:
-        """The logs of a status."""
+        """Return the logs of a status."""
         return tuple(log for log in self.logs if log.status == status)
 
     @cached_property
     def units(self) -> dict[str, Unit]:
-        """The unit that each parameter is shown in, by name."""
+        """Display unit of each parameter, by name."""
         compared = [log for log in self.logs if log.name in self.pooled.by_name]
-        rows = [one for log in compared or self.logs for one in log.parameters.values()]
+        rows = [line for log in compared or self.logs for line in log.parameters.values()]
         largest: dict[Group, float] = {}
-        for one in rows:
-            largest[one.group] = max(abs(one.value), largest.get(one.group, 0.0))
-        return {one.name: display_unit(one.group, largest[one.group]) for one in rows}
+        for line in rows:
+            largest[line.group] = max(abs(line.value), largest.get(line.group, 0.0))
+        return {line.name: display_unit(line.group, largest[line.group]) for line in rows}
 
-    def shown(self, one: ParameterRow) -> str:
-        """A parameter of a log as text, rounded to what its interval supports."""
-        if not one.from_data:
+    def parameter_text(self, parameter: ParameterRow) -> str:
+        """Format a parameter of a log, rounded to the digits that its interval supports."""
+        if not parameter.from_data:
             return "–"
-        if one.decided_by == "given":
-            return f"{self.units[one.name].of(one.value):g} given"
-        return self.with_half_width(one.name, one.value, one.half_width)
+        if parameter.decided_by == "given":
+            return f"{self.units[parameter.name].of(parameter.value):g} given"
+        return self.with_half_width(parameter.name, parameter.value, parameter.half_width)
 
     def with_half_width(self, name: str, value: float, half_width: float | None) -> str:
-        """A value of a parameter with half of its interval's width as text, in its unit."""
+        """Format a value of a parameter with its half-width, in its display unit."""
         unit = self.units[name]
         value, half = unit.of(value), None if half_width is None else unit.of(half_width)
         decimals = decimals_for(half, abs(value))
@@ -142,7 +142,7 @@ class Comparison:
         return text if half is None else f"{text} {plus_minus(half, decimals)}"
 
     def pooled_text(self, name: str) -> str:
-        """The pooled value of a parameter as text; a dash where there is none."""
+        """Format the pooled value of a parameter; a dash if there is none."""
         interval = self.pooled.intervals[name]
         if interval is None:
             return "–"
@@ -150,7 +150,7 @@ class Comparison:
         return self.with_half_width(name, self.pooled.values[name], half)
 
     def frame(self) -> pd.DataFrame:
-        """The table: one row a log, in SI; empty where a log has no such value."""
+        """Return the table: one row for each log, in SI; missing values are empty."""
         import pandas as pd
 
         return pd.DataFrame([dict(self._record(log)) for log in self.logs]).astype(_TYPES)
@@ -160,15 +160,15 @@ class Comparison:
         yield from (("usable", log.usable or None), ("findings", " ".join(log.findings) or None))
         yield from (("rows", log.rows), ("duration", log.duration))
         for name in _NAMES:
-            found = log.parameters.get(name)
-            low, high = (found.interval if found else None) or (None, None)
-            yield name, found and found.value
+            parameter = log.parameters.get(name)
+            low, high = (parameter.interval if parameter else None) or (None, None)
+            yield name, parameter and parameter.value
             yield from ((f"{name}_low", low), (f"{name}_high", high))
-            yield f"{name}_decided_by", (found and found.decided_by) or None
+            yield f"{name}_decided_by", (parameter and parameter.decided_by) or None
         yield "r_squared_least", log.r_squared
-        beside = self.pooled.by_name.get(log.name)
-        yield "compared", beside is not None
-        yield "p_same", beside and beside.p
+        test = self.pooled.by_name.get(log.name)
+        yield "compared", test is not None
+        yield "p_same", test and test.p
         yield "differs", log.name in self.pooled.differing
         yield "error_type", log.error_type or None
         yield "error", log.error or None
@@ -185,42 +185,46 @@ _TYPES = {
 }
 
 
-def shortened(names: Sequence[str], most: int) -> dict[str, str]:
-    """Names with their middle left out where they are longer, or what they have in common.
+def shortened(names: Sequence[str], max_length: int) -> dict[str, str]:
+    """Shorten names to a length by omitting their middle, or else their common beginning and end.
 
-    They stay different: where nothing else helps, by their numbers.
+    They stay distinct: if necessary, they are numbered.
     """
-    short = {name: _without_middle(name, most) for name in names}
+    short = {name: _without_middle(name, max_length) for name in names}
     if len(set(short.values())) == len(short):
         return short
     begin = len(commonprefix(names))  # noqa: RUF071 - of characters
     end = len(commonprefix([name[begin:][::-1] for name in names]))  # noqa: RUF071
     for name in short:
-        own = f"…{name[begin:]}" if begin else name
-        short[name] = _without_middle(f"{own[: len(own) - end]}…" if end else own, most)
+        distinct = f"…{name[begin:]}" if begin else name
+        distinct = f"{distinct[: len(distinct) - end]}…" if end else distinct
+        short[name] = _without_middle(distinct, max_length)
     if len(set(short.values())) == len(short):
         return short
-    return {name: _without_middle(f"{number} {name}", most) for number, name in enumerate(short, 1)}
+    return {
+        name: _without_middle(f"{number} {name}", max_length)
+        for number, name in enumerate(short, 1)
+    }
 
 
-def _without_middle(name: str, most: int) -> str:
-    if len(name) <= most:
+def _without_middle(name: str, max_length: int) -> str:
+    if len(name) <= max_length:
         return name
-    return f"{name[: most // 2 - 1]}…{name[len(name) - most + most // 2 :]}"
+    return f"{name[: max_length // 2 - 1]}…{name[len(name) - max_length + max_length // 2 :]}"
 
 
-def listed(words: Sequence[str], most: int) -> str:
-    """Some words, and how many more there are."""
-    more = f" and {len(words) - most} more" if len(words) > most else ""
-    return ", ".join(words[:most]) + more
+def join_first(words: Sequence[str], count: int) -> str:
+    """Join the first words of a list, and state how many more there are."""
+    more = f" and {len(words) - count} more" if len(words) > count else ""
+    return ", ".join(words[:count]) + more
 
 
-_MOST_LOGS_NAMED = 8
-"""Logs that are named in a sentence."""
+_MAX_LOGS_NAMED = 8
+"""Maximum number of logs that are named in a sentence."""
 
 
-def answer(comparison: Comparison) -> str:
-    """The verdict in a few words."""
+def verdict_text(comparison: Comparison) -> str:
+    """Return the verdict in a few words."""
     pooled = comparison.pooled
     if pooled.verdict == "cannot be told":
         return "undecided"
@@ -231,69 +235,69 @@ def answer(comparison: Comparison) -> str:
     return f"the {len(pooled.by_name)} estimates differ"
 
 
-def reasons(comparison: Comparison) -> Iterator[str]:
-    """What it rests on, a sentence each."""
+def explanations(comparison: Comparison) -> Iterator[str]:
+    """Explain the verdict, one sentence each."""
     pooled = comparison.pooled
     if pooled.verdict == "cannot be told":
         yield f"Whether the logs agree is undecided: {pooled.why}."
     spread = (
         f"They scatter {significant(pooled.scatter or 0.0, 3)} times as much as their intervals "
-        f"predict; were the body the same, p {chance_text(pooled.p)} is the probability of that."
+        f"predict; p {p_value_text(pooled.p)} under the hypothesis of one body."
     )
     if pooled.verdict == "agree":
         yield spread
-        yield _noticed(comparison)
+        yield _detectable_sentence(comparison)
     if pooled.verdict == "differ":
-        yield from _which(comparison, spread)
+        yield from _difference_sentences(comparison, spread)
     if not pooled.calibrated:
-        yield f"Intervals, and those of the pooled values, are of {NOT_INCLUDED}."
+        yield f"All intervals, also those of the pooled values: {NOT_INCLUDED}."
     unusable = [log.name for log in comparison.logs if log.usable == "no"]
     if unusable:
         are = "is" if len(unusable) == 1 else "are"
         yield (
-            f"{listed(unusable, _MOST_LOGS_NAMED)} {are} not compared: findings say not to use "
+            f"{join_first(unusable, _MAX_LOGS_NAMED)} {are} not compared: findings say not to use "
             f"{'it' if len(unusable) == 1 else 'them'}."
         )
     yield from comparison.notes
     if comparison.dropped:
         yield (
             f"Folders of earlier runs whose logs are not among these: "
-            f"{listed(comparison.dropped, _MOST_LOGS_NAMED)}."
+            f"{join_first(comparison.dropped, _MAX_LOGS_NAMED)}."
         )
 
 
-def _which(comparison: Comparison, spread: str) -> Iterator[str]:
+def _difference_sentences(comparison: Comparison, spread: str) -> Iterator[str]:
     pooled = comparison.pooled
     if pooled.differing:
-        said = [
-            f"{name} ({', '.join(beside.parameters)}; p {chance_text(beside.p)})"
-            for name in pooled.differing
-            for beside in [pooled.by_name[name]]
+        tests = [(name, pooled.by_name[name]) for name in pooled.differing]
+        differing = [
+            f"{name} ({', '.join(test.parameters)}; p {p_value_text(test.p)})"
+            for name, test in tests
         ]
-        yield f"These differ from the rest: {listed(said, _MOST_LOGS_NAMED)}."
+        yield f"These differ from the rest: {join_first(differing, _MAX_LOGS_NAMED)}."
         yield spread
-        yield "The pooled values are those of the rest."
+        yield "The pooled values are those of the other logs."
         return
     tested = {name: p for name, p in pooled.by_parameter.items() if p is not None}
-    least = min(tested, key=lambda name: tested[name])
+    parameter = min(tested, key=lambda name: tested[name])
     names = list(pooled.by_name)
     yield spread
     if len(names) > 2:
         yield "No small group of logs differs from the majority."
-    yield f"The parameter that differs most is {least}, p {chance_text(tested[least])}."
-    yield "There are no pooled values, as most logs do not agree on one body."
+    yield f"The parameter that differs most is {parameter}, p {p_value_text(tested[parameter])}."
+    yield "There are no pooled values, because most logs do not agree on one body."
 
 
-def _noticed(comparison: Comparison) -> str:
-    """What a log would have to differ by."""
-    noticed, parts = comparison.pooled.detectable, []
-    for what, names in _GROUPS.items():
-        known = [(size, name) for name in names if (size := noticed[name]) is not None]
-        if known:
-            size, name = max(known)
+def _detectable_sentence(comparison: Comparison) -> str:
+    """State by how much a typical log must differ for a detection."""
+    detectable, parts = comparison.pooled.detectable, []
+    for group, names in _GROUPS.items():
+        sizes = [(size, name) for name in names if (size := detectable[name]) is not None]
+        if sizes:
+            size, name = max(sizes)
             unit = comparison.units[name]
-            parts.append(f"{_with_unit(significant(unit.of(size)), unit.name)} in {what}")
-    return f"A typical log is noticed if it differs by {', by '.join(parts)}."
+            parts.append(f"{_with_unit(significant(unit.of(size)), unit.name)} in {group}")
+    return f"A typical log is detected if it differs by {', by '.join(parts)}."
 
 
 _GROUPS = {
@@ -303,8 +307,8 @@ _GROUPS = {
 }
 
 
-def chance_text(value: float | None) -> str:
-    """A probability of a difference by chance, behind its sign: = 0.2, < 1e-12."""
+def p_value_text(value: float | None) -> str:
+    """Format the p-value of a difference with its relation sign: = 0.2, < 1e-12."""
     if value is None:
         return "unknown"
     if value < 1e-12:
@@ -313,17 +317,17 @@ def chance_text(value: float | None) -> str:
 
 
 def _with_unit(number: str, unit: str) -> str:
-    """A number and its unit, a power of ten set off: 0.42 · 10⁻³ kg m²."""
+    """Join a number and its unit, with a dot before a power of ten: 0.42 · 10⁻³ kg m²."""
     return f"{number} · {unit}" if unit.startswith("10") else f"{number} {unit}"
 
 
-_SHOWN = ("m", "cx", "cy", "cz", "Icxx", "Icyy", "Iczz")
-"""Products of inertia are in the files."""
+_TERMINAL_PARAMETERS = ("m", "cx", "cy", "cz", "Icxx", "Icyy", "Iczz")
+"""Parameters in the terminal; products of inertia are only in the files."""
 
-_MOST_LOGS = 40
-"""That are listed; the files have all of them."""
+_MAX_LOGS = 40
+"""Maximum number of logs in the terminal; the files contain all."""
 
-_LONGEST_LISTED_NAME = 22
+_MAX_NAME_LENGTH = 22
 
 
 def comparison_lines(comparison: Comparison) -> Iterator[str]:
@@ -333,37 +337,37 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
         yield from _table(comparison, fitted)
     for status, title in (("failed", "Failed"), ("duplicate", "Not fitted")):
         logs = comparison.of_status(status)
-        for log in logs[:_MOST_LOGS]:
+        for log in logs[:_MAX_LOGS]:
             yield from wrap(
                 f"{title}: {log.name}: {log.error}", TERMINAL_WIDTH, subsequent_indent="  "
             )
-        if len(logs) > _MOST_LOGS:
-            yield f"{title}: {len(logs) - _MOST_LOGS} more, see table.csv"
-    said = f"{answer(comparison).capitalize()}. {' '.join(reasons(comparison))}"
-    yield from wrap(said, TERMINAL_WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+        if len(logs) > _MAX_LOGS:
+            yield f"{title}: {len(logs) - _MAX_LOGS} more, see table.csv"
+    summary = f"{verdict_text(comparison).capitalize()}. {' '.join(explanations(comparison))}"
+    yield from wrap(summary, TERMINAL_WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def _table(comparison: Comparison, fitted: tuple[FittedLog, ...]) -> Iterator[str]:
     units, pooled = comparison.units, comparison.pooled
-    heads = ["", *_SHOWN, "usable"]
-    # Those that somebody has to look at are among the listed.
+    heads = ["", *_TERMINAL_PARAMETERS, "usable"]
+    # Logs that need attention are always listed.
     first = [log for log in fitted if log.name in pooled.differing or log.usable == "no"]
-    kept = [*dict.fromkeys(log.name for log in (*first, *fitted))][:_MOST_LOGS]
-    names = shortened([log.name for log in fitted], _LONGEST_LISTED_NAME)
+    kept = [*dict.fromkeys(log.name for log in (*first, *fitted))][:_MAX_LOGS]
+    names = shortened([log.name for log in fitted], _MAX_NAME_LENGTH)
     lines = [
         row(
             names[log.name] + "*" * (log.name in pooled.differing),
-            *(comparison.shown(log.parameters[name]) for name in _SHOWN),
+            *(comparison.parameter_text(log.parameters[name]) for name in _TERMINAL_PARAMETERS),
             log.usable,
         )
         for log in fitted
         if log.name in kept
     ]
     if any(pooled.intervals.values()):
-        lines.append(row("pooled", *map(comparison.pooled_text, _SHOWN), ""))
+        lines.append(row("pooled", *map(comparison.pooled_text, _TERMINAL_PARAMETERS), ""))
     yield from terminal_lines(make_table(heads, lines))
     if len(fitted) > len(kept):
-        yield f"… and {len(fitted) - _MOST_LOGS} more logs in table.csv"
-    said = f"m in {units['m'].name}, c in {units['cx'].name}, Ic in {units['Icxx'].name}"
-    marks = "; * differs from the rest" * bool(pooled.differing)
-    yield from wrap(f"{said}; ± half of the 95 % interval{marks}", TERMINAL_WIDTH)
+        yield f"… and {len(fitted) - _MAX_LOGS} more logs in table.csv"
+    legend = f"m in {units['m'].name}, c in {units['cx'].name}, Ic in {units['Icxx'].name}"
+    footnote = "; * differs from the rest" * bool(pooled.differing)
+    yield from wrap(f"{legend}; ± half of the 95 % interval{footnote}", TERMINAL_WIDTH)

@@ -1,4 +1,4 @@
-"""The page that compares separate fits: one HTML file beside their folders, to which it leads."""
+"""HTML page that compares separate fits, with links to their reports."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from identify.reporting.canvas import (
 from identify.reporting.comparison import (
     Comparison,
     FittedLog,
-    answer,
-    chance_text,
-    listed,
-    reasons,
+    explanations,
+    join_first,
+    p_value_text,
     shortened,
+    verdict_text,
 )
 from identify.reporting.content import (
     BulletList,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 _TONES: dict[str, Tone] = {"agree": "good", "differ": "warn", "cannot be told": ""}
 _NAMES = {"m": "mass", "cx": "centre of mass", "Icxx": "inertia about the centre of mass"}
-"""Headings of the groups of parameters, by the first of each."""
+"""Heading of each group of parameters, by the name of its first parameter."""
 
 
 def comparison_html(
@@ -61,26 +61,26 @@ def comparison_html(
     folder: str = ".",
     written: datetime | None = None,
 ) -> str:
-    """The page as text; the same fits and time give the same text."""
+    """Return the page as HTML; the same fits and time give the same text."""
     sections = [section for build in SECTIONS if (section := build(comparison)) is not None]
     return render_page(
         "comparison.html",
         sections,
-        title=title or f"Inertia from {len(comparison.logs)} logs, each for itself",
+        title=title or f"Inertia from {len(comparison.logs)} logs, fitted separately",
         folder=folder,
         written=written or datetime.now().astimezone(),
     )
 
 
 def headline(comparison: Comparison) -> Section:
-    """Whether they agree, how many there are, and the pooled mass."""
+    """Return the headline: agreement, number of logs, and pooled mass."""
     pooled = comparison.pooled
     counts = {status: len(comparison.of_status(status)) for status in ("failed", "duplicate")}
     unusable = sum(log.usable == "no" for log in comparison.logs)
-    details = [f"{number} {what}" for what, number in counts.items() if number]
-    details += [f"{unusable} not to be used"] * bool(unusable)
+    details = [f"{number} {status}" for status, number in counts.items() if number]
+    details += [f"{unusable} unusable"] * bool(unusable)
     tiles = [
-        Tile("agreement", answer(comparison), detail=pooled.why, tone=_TONES[pooled.verdict]),
+        Tile("agreement", verdict_text(comparison), detail=pooled.why, tone=_TONES[pooled.verdict]),
         Tile(
             "logs fitted",
             f"{len(comparison.of_status('fitted'))} of {len(comparison.logs)}",
@@ -90,28 +90,28 @@ def headline(comparison: Comparison) -> Section:
     ]
     if pooled.intervals["m"] is not None:
         pooling = len(pooled.by_name) - len(pooled.differing)
-        shown = f"{comparison.pooled_text('m')} {comparison.units['m'].name}"
-        tiles.append(Tile("pooled mass", shown, f"of {pooling} estimates, 95 %"))
+        mass = f"{comparison.pooled_text('m')} {comparison.units['m'].name}"
+        tiles.append(Tile("pooled mass", mass, f"of {pooling} estimates, 95 %"))
     return Section("result", "", (Tiles(tuple(tiles)),))
 
 
 def agreement(comparison: Comparison) -> Section:
-    """The verdict, and the pooled body with what was noticed of each parameter."""
+    """Return the verdict and the pooled parameters with detectable differences."""
     pooled = comparison.pooled
-    said = BulletList(tuple(reasons(comparison)))
+    sentences = BulletList(tuple(explanations(comparison)))
     if not any(p is not None for p in pooled.by_parameter.values()):
-        return Section("agreement", "Agreement of the logs", (said,))
+        return Section("agreement", "Agreement of the logs", (sentences,))
     rows = []
     for name, p in pooled.by_parameter.items():
-        noticed, unit = pooled.detectable[name], comparison.units[name]
+        detectable, unit = pooled.detectable[name], comparison.units[name]
         rows.append(
             row(
                 Cell(name[0] if len(name) > 1 else name, sub=name[1:]),
                 unit.name,
                 comparison.pooled_text(name),
-                "–" if noticed is None else significant(unit.of(noticed)),
+                "–" if detectable is None else significant(unit.of(detectable)),
                 Cell(
-                    "–" if p is None else chance_text(p).removeprefix("= "),
+                    "–" if p is None else p_value_text(p).removeprefix("= "),
                     tone="warn" if p is not None and p < ESTIMATES_DIFFER_P else "",
                 ),
                 heading=_NAMES.get(name, ""),
@@ -120,17 +120,17 @@ def agreement(comparison: Comparison) -> Section:
     table = make_table(
         ("parameter", "unit", "pooled, 95 %", "detectable", "p, all logs"),
         rows,
-        "Pooled: mean of the estimates, weighted by their covariances. Detectable: the difference "
-        "from the others, in this parameter alone, by which a typical log is noticed. p: "
-        "probability of differences as large by chance, were the body the same; among ten "
-        "parameters one p below 0.07 is to be expected.",
+        "Pooled values: mean of the estimates, weighted by their covariances. Detectable: minimum "
+        "difference of a typical log from the others, in this parameter only, that is detected. p: "
+        "probability of differences at least as large under the hypothesis of one body; among ten "
+        "parameters one p below 0.07 is expected by chance.",
         words=2,
     )
-    return Section("agreement", "Agreement of the logs", (said, table))
+    return Section("agreement", "Agreement of the logs", (sentences, table))
 
 
 def forest(comparison: Comparison) -> Section | None:
-    """Each parameter by log."""
+    """Return the section of the forest plots, one for each parameter."""
     columns = forest_columns(comparison)
     if not columns:
         return None
@@ -142,50 +142,50 @@ def forest(comparison: Comparison) -> Section | None:
 
 
 def fits(comparison: Comparison) -> Section | None:
-    """The table of what was fitted, with a link to each report."""
+    """Return the section of the table of fitted logs, with a link to each report."""
     fitted = comparison.of_status("fitted")
     if not fitted:
         return None
     names = list(fitted[0].parameters)
     heads = (
-        *("log", "usable", "findings", "p, log", "R², least"),
+        *("log", "usable", "findings", "p, log", "R², minimum"),
         *(f"{name} [{comparison.units[name].name}]" for name in names),
         *("rows", "duration [s]"),
     )
     caption = (
-        "p, log: probability of a difference from the others as large by chance. R², least: of the "
-        "axes of the measured wrench, on data held out."
+        "Separate fits: p, probability of a difference from the other logs as large by chance; "
+        "R², the lowest held-out value of the axes of the wrench."
     )
-    if not any(log.link for log in fitted):  # each in a folder beside the page
+    if not any(log.link for log in fitted):  # each in a folder test the page
         caption += " table.csv and table.parquet have the same in SI, with intervals."
-    rows = (_fit(comparison, log, names) for log in fitted)
+    rows = (_log_row(comparison, log, names) for log in fitted)
     return Section("fits", "Logs", (make_table(heads, rows, caption, words=3),))
 
 
-def _fit(comparison: Comparison, log: FittedLog, names: list[str]) -> Row:
+def _log_row(comparison: Comparison, log: FittedLog, names: list[str]) -> Row:
     pooled = comparison.pooled
-    beside = pooled.by_name.get(log.name)
+    test = pooled.by_name.get(log.name)
     tone: Tone = "warn" if log.name in pooled.differing else ""
     link = log.link or f"{quote(log.name)}/{'report.html' if log.report else 'estimate.json'}"
     codes = [code.replace("_", " ") for code in log.findings]
     return row(
         Cell(log.name, tooltip=log.file, link=link),
         Cell(log.usable, tone="warn" if log.usable == "no" else ""),
-        Cell(listed(codes, 2), tooltip=", ".join(codes)),
+        Cell(join_first(codes, 2), tooltip=", ".join(codes)),
         Cell(
-            "–" if beside is None or beside.p is None else chance_text(beside.p).removeprefix("= "),
+            "–" if test is None or test.p is None else p_value_text(test.p).removeprefix("= "),
             tone=tone,
         ),
         "–" if log.r_squared is None else format_r_squared(log.r_squared),
-        *(comparison.shown(log.parameters[name]) for name in names),
+        *(comparison.parameter_text(log.parameters[name]) for name in names),
         "" if log.rows is None else str(log.rows),
         "" if log.duration is None else f"{log.duration:.4g}",
         muted=log.usable == "no",
     )
 
 
-def without(comparison: Comparison) -> Section | None:
-    """Logs without an estimate, and why."""
+def without_estimate(comparison: Comparison) -> Section | None:
+    """Return the section of the logs without an estimate, with the reasons."""
     logs = (*comparison.of_status("failed"), *comparison.of_status("duplicate"))
     if not logs:
         return None
@@ -197,31 +197,31 @@ def without(comparison: Comparison) -> Section | None:
 SECTIONS: tuple[Callable[[Comparison], Section | None], ...] = (
     headline,
     agreement,
-    without,
+    without_estimate,
     forest,
     fits,
 )
-"""In their order; each makes a section, or None where it has nothing to say."""
+"""Functions that make the sections of the page, in their order."""
 
 
-_MOST_NAMED = 60
-"""Logs that have a name and numbers beside them; of more, those that differ have a name."""
+_MAX_NAMED_LOGS = 60
+"""Maximum number of logs with labels in the forest plot; beyond it, only differing logs."""
 
-_ROW, _LEAST_ROW, _HIGHEST = 0.19, 0.006, 7.0
-"""Height of a row, of one of very many, and of the rows of many logs together [in]."""
+_ROW_HEIGHT, _MIN_ROW_HEIGHT, _MAX_HEIGHT = 0.19, 0.006, 7.0
+"""Row height in the forest plot, its minimum, and the height of all rows of many logs [in]."""
 
-_LONGEST_DRAWN_NAME = 18
-_WIDEST_INTERVAL = 4.0
-"""Half-widths of a typical log that are drawn at the most: a wide interval is cut off."""
+_MAX_NAME_LENGTH = 18
+_MAX_INTERVAL_RATIO = 4.0
+"""Maximum drawn half-width of an interval relative to the median; wider ones are cut off."""
 
 
 def forest_columns(comparison: Comparison) -> tuple[Column, ...]:
-    """A column for each parameter, the logs in rows from the top, sorted by name."""
+    """Return a forest plot for each parameter, with the logs in rows, sorted by name."""
     fitted = comparison.of_status("fitted")
     if not fitted:
         return ()
     count = len(fitted)
-    row = _ROW if count <= _MOST_NAMED else max(_LEAST_ROW, _HIGHEST / count)
+    row = _ROW_HEIGHT if count <= _MAX_NAMED_LOGS else max(_MIN_ROW_HEIGHT, _MAX_HEIGHT / count)
     columns = []
     for name in fitted[0].parameters:
         draw = partial(_draw, comparison=comparison, fitted=fitted, name=name)
@@ -246,24 +246,24 @@ def _draw(axes: Axes, comparison: Comparison, fitted: tuple[FittedLog, ...], nam
     if interval is not None:
         axes.axvspan(*map(unit.of, interval), color=BAND, lw=0.0, label="pooled, 95 %")
         axes.axvline(unit.of(pooled.values[name]), color=ESTIMATE, lw=0.7)
-    size, faint = (4.5, 1.0) if len(fitted) <= _MOST_NAMED else (2.0, 0.4)
+    size, faint = (4.5, 1.0) if len(fitted) <= _MAX_NAMED_LOGS else (2.0, 0.4)
     kinds = (
         ("estimate", ESTIMATE, "o", compared & ~differs),
         ("differs", OTHER, "D", differs),
-        ("not to be used", MEASURED, "s", ~compared),
+        ("unusable", MEASURED, "s", ~compared),
     )
     for label, color, marker, which in kinds:
         if not which.any():
             continue
-        there = which & np.isfinite(values)
+        finite = which & np.isfinite(values)
         bounds = np.clip([values - halves, values + halves], low, high)
         spread = which & np.isfinite(halves) & (bounds[1] > bounds[0])
         look = {"color": color, "lw": 0.4 * size, "alpha": 1.0 if marker == "D" else faint}
         axes.hlines(places[spread], *bounds[:, spread], **look)
-        inside = there & (values >= low) & (values <= high)
+        inside = finite & (values >= low) & (values <= high)
         axes.plot(values[inside], places[inside], marker, color=color, ms=size, mew=0, label=label)
         for side, sign, edge in (("<", values < low, low), (">", values > high, high)):
-            off = there & sign
+            off = finite & sign
             if off.any():
                 axes.plot(
                     np.full(int(off.sum()), edge),
@@ -277,14 +277,14 @@ def _draw(axes: Axes, comparison: Comparison, fitted: tuple[FittedLog, ...], nam
 
 
 def _limits(values: np.ndarray, halves: np.ndarray, compared: np.ndarray) -> tuple[float, float]:
-    """What is drawn: all values that are compared, with intervals where these are not very wide."""
+    """Return axis limits for all compared values, and for their intervals if not very wide."""
     which = compared & np.isfinite(values)
     if not which.any():
         which = np.isfinite(values)
     if not which.any():
         return 0.0, 1.0
     known = np.where(np.isfinite(halves), halves, 0.0)[which]
-    most = _WIDEST_INTERVAL * float(np.median(known))
+    most = _MAX_INTERVAL_RATIO * float(np.median(known))
     reach = np.minimum(known, most)
     low, high = float((values[which] - reach).min()), float((values[which] + reach).max())
     margin = 0.06 * (high - low) or 0.05 * abs(high) or 1.0
@@ -294,16 +294,20 @@ def _limits(values: np.ndarray, halves: np.ndarray, compared: np.ndarray) -> tup
 def _named(
     axes: Axes, comparison: Comparison, fitted: tuple[FittedLog, ...], name: str
 ) -> np.ndarray:
-    """Rows with the names of the logs, or of few of very many; where they are."""
-    names = shortened([log.name for log in fitted], _LONGEST_DRAWN_NAME)
-    if len(fitted) <= _MOST_NAMED:
+    """Label the rows with the names of the logs, or of few if there are very many.
+
+    Returns:
+        Heights of the rows on the axis.
+    """
+    names = shortened([log.name for log in fitted], _MAX_NAME_LENGTH)
+    if len(fitted) <= _MAX_NAMED_LOGS:
         return label_rows(
             axes,
             [names[log.name] for log in fitted],
-            [comparison.shown(log.parameters[name]) for log in fitted],
+            [comparison.parameter_text(log.parameters[name]) for log in fitted],
         )
     places = np.arange(len(fitted), dtype=np.float64)[::-1]
-    apart = 0.16 * len(fitted) / max(_LEAST_ROW * len(fitted), _HIGHEST)
+    apart = 0.16 * len(fitted) / max(_MIN_ROW_HEIGHT * len(fitted), _MAX_HEIGHT)
     marked: dict[float, str] = {}
     for place, log in zip(places.tolist(), fitted, strict=True):
         if log.name in comparison.pooled.differing:

@@ -48,13 +48,13 @@ _OF_ORIGIN = "of the body's origin, world axes"
 def motion(
     path: Trajectory, phi: PhiLike, gravity: ArrayLike = GRAVITY_W, *, ax: AxesT | None = None
 ) -> Figure | AxesT:
-    """Pose, velocities, angular momentum about the centre of mass and energy of one body.
+    """Plot pose, velocities, angular momentum about the centre of mass and energy of one body.
 
     Args:
         path: of one body, shape (n, ·), two samples or more.
         phi: its ten parameters about Bo in B, shape (10,).
         gravity: g in W [m/s²], shape (3,).
-        ax: axes to draw on in place of a figure of its own, see `identify.plot`.
+        ax: axes to draw on instead of a new figure, see `identify.plot`.
 
     Raises:
         ProblemError: more than one body, or a single sample.
@@ -107,12 +107,12 @@ def _dynamics(path: Trajectory, phi: Phi, gravity: ArrayLike) -> tuple[Panel, Pa
     )
 
 
-def _vector(path: Trajectory, values: Vec3, unit: Unit, symbol: str, what: str) -> Panel:
+def _vector(path: Trajectory, values: Vec3, unit: Unit, symbol: str, note: str) -> Panel:
     def draw(axes: Axes) -> None:
         for column, (name, colour, dashes) in zip(values.T, AXES, strict=True):
             _line(axes, path.time, column / unit.factor, color=colour, ls=dashes, label=name)
 
-    return Panel(draw, f"{symbol} [{unit.name}]", what, _TALL)
+    return Panel(draw, f"{symbol} [{unit.name}]", note, _TALL)
 
 
 def _line(
@@ -133,9 +133,7 @@ def _largest(values: Array) -> float:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A direction to look at an ellipsoid from, far away, so that lengths across it are kept.
-
-    Of a convex surface it is known point by point whether it faces the viewer.
+    """Orthographic view of an ellipsoid.
 
     Attributes:
         axes: rows to the right, up and towards the viewer, shape (3, 3).
@@ -145,20 +143,20 @@ class View:
 
     @classmethod
     def of(cls, azimuth: float, elevation: float) -> View:
-        """From an azimuth about z and an elevation above the plane of x and y [rad], z up."""
+        """Create the view from an azimuth about z and an elevation above the xy plane [rad]."""
         ca, sa, ce, se = np.cos(azimuth), np.sin(azimuth), np.cos(elevation), np.sin(elevation)
         return cls(np.array([[-sa, ca, 0.0], [-se * ca, -se * sa, ce], [ce * ca, ce * sa, se]]))
 
     def flat(self, points: Vec3) -> Array:
-        """Where points are seen, shape (..., 2)."""
+        """Project points to the plane of the view, shape (..., 2)."""
         return points @ self.axes[:2].T
 
     def front(self, points: Vec3, inertia: Mat33) -> Flags:
-        """Which points of the ellipsoid rᵀ I r = 1 face the viewer, shape (...)."""
+        """Return whether points of the ellipsoid rᵀ I r = 1 face the viewer, shape (...)."""
         return points @ inertia @ self.axes[2] >= 0.0
 
     def outline(self, inertia: Mat33, count: int = 181) -> Array:
-        """Outline of the ellipsoid rᵀ I r = 1, shape (count, 2).
+        """Return the outline of the ellipsoid rᵀ I r = 1, shape (count, 2).
 
         The shadow of r = I^-½ e along the view is the ellipse of S I⁻¹ Sᵀ.
         """
@@ -168,7 +166,7 @@ class View:
         return np.column_stack((np.cos(theta), np.sin(theta))) @ root.T
 
     def sides(self, curve: Vec3, inertia: Mat33) -> tuple[Array, Array]:
-        """A curve on the ellipsoid, in front of it and behind, with NaN where it is not.
+        """Split a projected curve on the ellipsoid into its visible and hidden part, with NaN.
 
         Args:
             curve: shape (n, 3).
@@ -195,7 +193,7 @@ class View:
         lw: float,
         label: str,
     ) -> None:
-        """Draw curves on the ellipsoid: those in front as they are, those behind faint.
+        """Draw curves on the ellipsoid, with their hidden parts faint.
 
         Args:
             axes: to draw on.
@@ -214,18 +212,18 @@ class View:
 LENGTH = "1/√(kg m²)"
 VIEW = View.of(azimuth=np.deg2rad(35.0), elevation=np.deg2rad(24.0))
 _FAMILY = 7
-"""Polhodes drawn on either side of the separatrix."""
-_DRAWN_AS_NONE = 1e-6
-"""A component, or a change, below this of the largest is drawn as none."""
+"""Number of polhodes on either side of the separatrix."""
+_ZERO_TOLERANCE = 1e-6
+"""Relative size below which a component, or its change, is drawn as zero."""
 
 
 def poinsot(construction: Poinsot, view: View = VIEW, *, ax: AxesT | None = None) -> Figure | AxesT:
-    """Polhode on the ellipsoid, herpolhode in the invariable plane, and ω in principal axes.
+    """Plot the polhode on the ellipsoid, the herpolhode, and ω in principal axes.
 
     Args:
         construction: of one free rotation.
         view: of the ellipsoid, in principal axes in ascending order of their moments.
-        ax: axes to draw on in place of a figure of its own, see `identify.plot`.
+        ax: axes to draw on instead of a new figure, see `identify.plot`.
     """
     curve = herpolhode_curve(construction)
     ellipsoid = Panel(
@@ -259,7 +257,7 @@ def poinsot(construction: Poinsot, view: View = VIEW, *, ax: AxesT | None = None
 
 
 def family(moments: Vec3) -> tuple[list[Array], list[Array]]:
-    """Polhodes spread over the ellipsoid, and the separatrix; none where moments are equal.
+    """Return polhodes spread over the ellipsoid, and the separatrix; none for equal moments.
 
     Returns:
         Curves, and those of the separatrix, each of shape (n, 3), in principal axes.
@@ -268,7 +266,7 @@ def family(moments: Vec3) -> tuple[list[Array], list[Array]]:
     # Along an arc from either axis to the separatrix the share grows as the square of the angle.
     share = np.sin(0.5 * np.pi * np.arange(1, _FAMILY + 1) / (_FAMILY + 1)) ** 2
     effective = np.concatenate((least + (middle - least) * share, most - (most - middle) * share))
-    near = _DRAWN_AS_NONE * most
+    near = _ZERO_TOLERANCE * most
     apart = [x for x in effective if least + near < x < most - near and abs(x - middle) > near]
     curves = [curve for pair in polhode_curves(moments, apart) for curve in pair]
     between = least + near < middle < most - near
@@ -277,7 +275,7 @@ def family(moments: Vec3) -> tuple[list[Array], list[Array]]:
 
 
 def extent(curve: HerpolhodeCurve) -> str:
-    """How much of the herpolhode is drawn, to be added to a note; nothing where it is all."""
+    """State which part of the herpolhode is drawn, as a suffix of a note; empty if all of it."""
     if curve.whole:
         return ""
     duration = f"{significant(float(np.ptp(curve.time)), 3)} s"
@@ -295,8 +293,8 @@ def _ellipsoid(axes: Axes, construction: Poinsot, view: View) -> None:
     view.draw(axes, separatrix, inertia, color=INK, lw=0.9, label="separatrix")
     axes.plot(*outline.T, color=MUTED, lw=0.9)
     _principal_axes(axes, construction, view)
-    own = polhode_curve(construction)
-    view.draw(axes, [own], inertia, color=OTHER, lw=2.0, label="this motion")
+    polhode = polhode_curve(construction)
+    view.draw(axes, [polhode], inertia, color=OTHER, lw=2.0, label="this motion")
     start = construction.polhode[0] @ construction.axes
     axes.plot(*view.flat(start), "o", color=OTHER, ms=5.0, mec="white", mew=0.8, zorder=4)
     _square(axes, 1.25 * float(np.abs(outline).max()))
@@ -344,9 +342,9 @@ def _component(axes: Axes, time: Array, w: Vec3, k: int) -> None:
     if len(time) > 1:
         axes.set_xlim(float(time.min()), float(time.max()))
     reach, whole = float(np.abs(w[:, k]).max()), float(np.abs(w).max())
-    if reach < _DRAWN_AS_NONE * whole:
+    if reach < _ZERO_TOLERANCE * whole:
         axes.set_ylim(-0.1 * whole, 0.1 * whole)
-    elif np.ptp(w[:, k]) < _DRAWN_AS_NONE * whole:
+    elif np.ptp(w[:, k]) < _ZERO_TOLERANCE * whole:
         axes.set_ylim(-1.2 * reach, 1.2 * reach)
 
 
@@ -364,7 +362,7 @@ def _regime_note(construction: Poinsot) -> str:
 
 
 def _square(axes: Axes, reach: float) -> None:
-    """The same scale on both axes, from −reach to reach."""
+    """Set equal scales on both axes, from −reach to reach."""
     from matplotlib.ticker import MaxNLocator
 
     for axis in (axes.xaxis, axes.yaxis):

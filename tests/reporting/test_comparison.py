@@ -12,10 +12,10 @@ from identify.reporting import comparison_page as page
 from identify.reporting.comparison import (
     Comparison,
     FittedLog,
-    answer,
     comparison_lines,
-    reasons,
+    explanations,
     shortened,
+    verdict_text,
 )
 from identify.reporting.comparison_page import comparison_html, forest_columns
 from identify.reporting.drawing import svg
@@ -53,18 +53,18 @@ def undrawn(monkeypatch):
     ],
 )
 def test_page_and_terminal_give_the_same_answer(undrawn, comparison, said):
-    assert answer(comparison) == said
+    assert verdict_text(comparison) == said
     html = comparison_html(comparison, written=NOON)
     assert said in html
     text = " ".join(" ".join(comparison_lines(comparison)).split())
     assert said.capitalize() in text
-    for sentence in reasons(comparison):
+    for sentence in explanations(comparison):
         assert sentence in text
 
 
 def test_agreement_states_detectable_difference():
     comparison = logs(5)
-    (sentence,) = [one for one in reasons(comparison) if "noticed" in one]
+    (sentence,) = [one for one in explanations(comparison) if "detected" in one]
     (number,) = re.findall(r"by (\S+) kg in mass", sentence)
     kilograms = float(number)
     assert kilograms == pytest.approx(comparison.pooled.detectable["m"], rel=0.06)

@@ -1,4 +1,4 @@
-"""What noise of the wrench alone makes of a replay, beside what it was seen to make."""
+"""What expected from wrench noise of a replay, beside what it was seen to make."""
 
 from dataclasses import replace
 
@@ -104,5 +104,5 @@ def test_terminal_and_report_show_noise_yardstick():
     lines = " ".join(lines_of(result))
     assert "(RMS); noise of the wrench alone makes" in lines
     section = str(replay_section(result, None))
-    assert "noise of the wrench alone makes" in section
-    assert "It ends where noise of the wrench alone is a tenth of the motion" in section
+    assert "expected from wrench noise" in section
+    assert "It ends when the noise of the wrench causes a tenth of the motion" in section
