@@ -106,7 +106,9 @@ def test_flat_prior_keeps_identified_directions():
     assert_close(
         vague.covariance / np.outer(units, units), alone.covariance / np.outer(units, units), 1e-4
     )
-    assert_close(vague.gain / np.outer(units, units), alone.gain / np.outer(units, units), 1e-4)
+    assert_close(
+        vague.score_gain / np.outer(units, units), alone.score_gain / np.outer(units, units), 1e-4
+    )
     assert vague.prior_share.max() < 1e-6
     assert alone.prior_share.max() < 1e-9
 
