@@ -1,4 +1,4 @@
-"""Errors against what the study sweeps over: noise, duration, excitation."""
+"""Figures of the errors over the options that a study varies: noise, duration, excitation."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from pandas.core.groupby import SeriesGroupBy
 
 NOTE_ROOM = 44
-"""Characters that a panel's note has room for, even wide ones."""
+"""Maximum length of a panel's note [characters]."""
 
 TITLE_ROOM = 34
-"""The same of a column's title, which is bold."""
+"""Maximum length of a column's title, which is bold [characters]."""
 
 
 @dataclass(frozen=True, slots=True)
 class StudyFigure:
-    """One figure.
+    """A figure of a study's summary.
 
     Attributes:
         name: of its file, without suffix.
@@ -53,24 +53,24 @@ class StudyFigure:
 
     @property
     def figure(self) -> Figure:
-        """Itself, drawn by matplotlib."""
+        """Matplotlib figure of the columns."""
         return make_figure(self.columns, across=2)
 
 
 def clipped(text: str, room: int) -> str:
-    """A text of at most `room` characters, with an ellipsis where some are left out."""
+    """Clip a text to at most `room` characters, with an ellipsis at the end."""
     return text if len(text) <= room else text[: room - 1].rstrip() + "…"
 
 
 def fitted(labels: Sequence[str], room: int) -> dict[str, str]:
-    """What is shown for each label: itself, or numbered and clipped where one is too long."""
+    """Return the displayed text of each label: numbered and clipped if any is too long."""
     if all(len(label) <= room for label in labels):
         return {label: label for label in labels}
     return {label: clipped(f"{i}: {label}", room) for i, label in enumerate(labels, start=1)}
 
 
 def key(shown: dict[str, str]) -> str:
-    """The numbered labels in full, for the caption; empty where all are shown as they are."""
+    """Return the full numbered labels for the caption; empty if none is clipped."""
     if all(label == short for label, short in shown.items()):
         return ""
     return " " + ", ".join(f"{i}: {code(label)}" for i, label in enumerate(shown, start=1)) + "."
@@ -100,8 +100,8 @@ _LOGARITHMIC = 8.0
 
 _CAPTION = (
     "Median, and bars from the 10th to the 90th percentile, over logs and seeds; crossed out: "
-    "fewer than half of the trials have the value, so that it is of selected ones; *consistent* is "
-    "the share of all fits that were tried: one that failed is not consistent."
+    "fewer than half of the trials have the value; *consistent*: share of all attempted fits, in "
+    "which a failed fit counts as not consistent."
 )
 
 
@@ -131,7 +131,7 @@ class _Axis:
         return bool(not self.categories and least > 0.0 and most >= _LOGARITHMIC * least)
 
     def beside(self, index: int, count: int) -> Array:
-        """Places of one of several estimators, each a little beside the others."""
+        """Return the x positions of an estimator, offset from those of the others."""
         values, shift = self.values, index - 0.5 * (count - 1)
         if self.logarithmic:
             return values * np.exp(shift * 0.01 * np.log(values.max() / values.min()))
@@ -139,13 +139,13 @@ class _Axis:
 
 
 def accuracy_figures(rows: StudyRows) -> list[StudyFigure]:
-    """One figure for each option that varies; over the perturbations where none does."""
+    """Return a figure for each option that varies, or one over the perturbations."""
     if not rows.drawn:
         return []
-    found = {column: sorted(rows.frame[column].dropna().unique()) for column in rows.swept}
+    options = {column: sorted(rows.frame[column].dropna().unique()) for column in rows.swept}
     axes = [
         _Axis(column, setting(column), values, np.array(values, dtype=np.float64))
-        for column, values in found.items()
+        for column, values in options.items()
     ]
     labels = rows.noisy
     if not axes and 1 < len(labels) <= _MOST_CATEGORIES and sum(map(len, labels)) <= 60:
@@ -265,7 +265,7 @@ class _Spread:
 
 
 def _spread(groups: SeriesGroupBy, axis: _Axis) -> _Spread:
-    """Of the values of a metric, grouped by the column of the axis."""
+    """Compute the percentiles of a metric, grouped by the column of the axis."""
 
     def at_places(values: pd.Series) -> Array:
         return np.asarray(values.reindex(axis.names).astype(float), dtype=np.float64)

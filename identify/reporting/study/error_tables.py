@@ -45,7 +45,7 @@ def headline(rows: StudyRows) -> Section:
         every = rows.frame[[f"covered_{name}" for name in rows.interval_names]]
         share = float(every.melt()["value"].mean())
         tiles.append(
-            Tile("95 % intervals that hold the truth", f"{percent(share)} %", "95 % is wanted")
+            Tile("95 % intervals that contain the truth", f"{percent(share)} %", "nominal: 95 %")
         )
     if rows.seconds:
         tiles.append(Tile("time", format_duration(rows.seconds), "of all runs of this code"))
@@ -72,18 +72,20 @@ def _table(rows: StudyRows) -> ReportTable | None:
     return make_table(heads, lines, caption)
 
 
-def score(part: pd.DataFrame, metric: str, said: Callable[[str, float], str] = shown) -> str:
-    """The mean of a metric with its 95 % interval, as `said`; a dash where no trial has it."""
+def score(
+    part: pd.DataFrame, metric: str, format_value: Callable[[str, float], str] = shown
+) -> str:
+    """Format the mean of a metric with its 95 % interval; a dash if no trial has the metric."""
     values = part[metric].dropna().astype(float)
     if values.empty:
         return "–"
-    mean = said(metric, float(values.mean()))
+    mean = format_value(metric, float(values.mean()))
     heading = find_heading(metric)
     if heading.factor == 100.0 and not heading.spread:  # a share of trials, in per cent
         low, high = share_interval(int(values.sum()), len(values))
     else:
         low, high = mean_interval(values.to_numpy())
-    ends = said(metric, low), said(metric, high)
+    ends = format_value(metric, low), format_value(metric, high)
     return mean if ends[0] == ends[1] else f"{mean} [{', '.join(ends)}]"
 
 
@@ -200,14 +202,14 @@ def by_log(rows: StudyRows) -> Section | None:
     logs = sorted(rows.labels("log"), key=lambda log: -means[log])
     apart = len(rows.noisy) <= _MOST_PERTURBATIONS
     over = "seeds" if apart else "perturbations and seeds"
-    said = f"Means over {over}, with 95 % intervals where there are several trials."
+    text = f"Means over {over}, with 95 % intervals where there are several trials."
     names = [*rows.errors, *(name for name in (_IDENTIFIABLE,) if name in rows.metrics)]
     words = ["log", *["perturbation"] * apart]
     heads = (*words, *(find_heading(name).text for name in names), "failed")
-    left = len(logs) - _MOST_LOGS
-    more = f"… and {left} logs more in the Parquet file." if left > 0 else ""
+    remaining = len(logs) - _MOST_LOGS
+    more = f"… and {remaining} more logs in the Parquet file." if remaining > 0 else ""
     blocks: list[Text | ReportTable] = [
-        Text(f"{said} Sorted by {find_heading(rows.errors[0]).text}.")
+        Text(f"{text} Sorted by {find_heading(rows.errors[0]).text}.")
     ]
     places = list(product(logs[:_MOST_LOGS], *[rows.noisy] * apart))
     for estimator, frame in rows.parts("estimator"):
@@ -256,9 +258,9 @@ def target_lines(rows: StudyRows, wanted: Sequence[Target]) -> list[tuple[str, .
         met = target.least <= mean <= target.most
         bounds = {"≥": target.least, "≤": target.most}
         limits = [f"{sign} {limit:g}" for sign, limit in bounds.items() if np.isfinite(limit)]
-        what = find_heading(target.metric).text
+        metric = find_heading(target.metric).text
         where = "all" if target.perturbation is None else code(target.perturbation)
         reached = f"{mean:.3f}"
         verdict = "yes" if met else "**no**"
-        lines.append((code(target.estimator), what, where, reached, ", ".join(limits), verdict))
+        lines.append((code(target.estimator), metric, where, reached, ", ".join(limits), verdict))
     return lines

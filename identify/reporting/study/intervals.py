@@ -1,4 +1,4 @@
-"""How often the 95 % intervals hold the truth, and how wide they are beside the errors."""
+"""Coverage of the 95 % intervals of a study, and their width compared with the errors."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 WANTED = (92.0, 98.0)
-"""Pooled coverage of a parameter that 95 % intervals should have [%]."""
+"""Range of the pooled coverage of a parameter that is acceptable for 95 % intervals [%]."""
 
 LEAST_OF_A_LOG = 85.0
-"""Coverage of a parameter that they should have on every log [%]."""
+"""Minimum acceptable coverage of a parameter on each log [%]."""
 
 _NOTE = (
-    "Covered: of the intervals given, how many hold the true value, with the 95 % interval of that "
-    "share by Clopper and Pearson, which takes the trials as independent. Worst log: the lowest "
-    "share of one log with at least {fewest} intervals. Given: share of the estimates that have an "
-    "interval. Pooled: of all intervals together, whatever they are of. Width: median half-width "
-    "over 1.96 × the RMS error of the same trials, for each log, then the median over the logs: 1 "
-    "is a width that suits the errors."
+    "Covered: share of the intervals that contain the true value, with its 95 % Clopper-Pearson "
+    "interval, which assumes independent trials. Worst log: the lowest share of a log with at "
+    "least {fewest} intervals. Given: share of the estimates that have an interval. Pooled: share "
+    "of the intervals of all parameters. Width: median half-width relative to 1.96 × the RMS error "
+    "of the same trials for each log, then the median over the logs; 1 means that the width "
+    "matches the errors."
 )
 _FEWEST_TRIALS = 5
 _MOST_COUNTS = 2
-"""Counts of hits within the wanted coverage up to which it is said that there are so few."""
+"""Maximum number of acceptable counts for which the summary warns of too few trials."""
 _JUDGED = (
     "perturbation",
     "pooled",
-    "least parameter",
+    "lowest parameter",
     f"parameters covered {WANTED[0]:g} to {WANTED[1]:g} %",
     f"log × parameter covered ≥ {LEAST_OF_A_LOG:g} %",
     "worst log × parameter",
@@ -55,7 +55,7 @@ _JUDGED = (
 
 
 def coverage(rows: StudyRows) -> Section | None:
-    """A table for each estimator that gives intervals: five lines a perturbation."""
+    """Return the section of coverage: a table for each estimator that gives intervals."""
     blocks: list[Text | ReportTable] = []
     few: dict[int, None] = {}
     for estimator, ours in rows.parts("estimator"):
@@ -76,24 +76,24 @@ def coverage(rows: StudyRows) -> Section | None:
 
 
 def _trials(part: pd.DataFrame, names: tuple[str, ...]) -> list[int]:
-    """How many intervals of each parameter there are, where there are any."""
+    """Return the number of intervals of each parameter that has any."""
     counts = part[[f"covered_{name}" for name in names]].count()
     return [int(count) for count in counts if count]
 
 
 def few_trials(trials: int) -> str:
-    """That few counts of so many trials can be as they should, in a sentence; else nothing."""
+    """Warn if the trials are too few to judge coverage; empty otherwise."""
     within = counts_within(trials, 0.01 * WANTED[0], 0.01 * WANTED[1])
     if len(within) > _MOST_COUNTS:
         return ""
     counts = " or ".join(map(str, within))
     verb = "lie" if len(within) > 1 else "lies"
-    said = f"only {counts} of {trials} {verb}" if within else f"no count of {trials} lies"
-    return f"{trials} trials: {said} within {WANTED[0]:g} to {WANTED[1]:g} %."
+    subject = f"only {counts} of {trials} {verb}" if within else f"no count of {trials} lies"
+    return f"{trials} trials: {subject} within {WANTED[0]:g} to {WANTED[1]:g} %."
 
 
 def _judged(part: pd.DataFrame, perturbation: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    """How all intervals together cover, how many as they should, and how wide they are."""
+    """Return the cells of pooled coverage, acceptable parameters and logs, and mean width."""
     given = [name for name in names if part[f"covered_{name}"].notna().any()]
     if not given:
         return ()
@@ -117,18 +117,18 @@ def _judged(part: pd.DataFrame, perturbation: str, names: tuple[str, ...]) -> tu
 
 
 def pooled(part: pd.DataFrame, name: str) -> float:
-    """Share of the intervals of a parameter that hold the truth; NaN without any."""
+    """Return the share of a parameter's intervals that contain the truth; NaN without any."""
     return float(part[f"covered_{name}"].mean())
 
 
 def _share(part: pd.DataFrame, name: str) -> Interval:
-    """The interval of `pooled`."""
+    """Return the Clopper-Pearson interval of the share of covering intervals."""
     held = part[f"covered_{name}"].dropna()
     return share_interval(int(held.sum()), len(held))
 
 
 def by_log(part: pd.DataFrame, name: str) -> pd.Series:
-    """The same for each log that has enough intervals to say."""
+    """Return the coverage of a parameter on each log with enough intervals."""
     groups = part.groupby("log")[f"covered_{name}"]
     return groups.mean()[groups.count() >= _FEWEST_TRIALS]
 
@@ -161,21 +161,21 @@ def _width(part: pd.DataFrame, name: str) -> float:
 
 
 _LEAST_COVERAGE_SHOWN = 70.0
-"""Where the axis of the figures begins [%]."""
+"""Lower end of the axis of the figures [%]."""
 
 _MOST_PANELS = 8
 _MOST_ESTIMATORS = 6
 
 
 def coverage_figures(rows: StudyRows) -> list[StudyFigure]:
-    """One figure: a column for each estimator with intervals, a panel for each perturbation."""
+    """Return the figure of coverage: a column for each estimator, a panel for each perturbation."""
     names = rows.interval_names
     if not names:
         return []
     given = rows.frame[[f"covered_{name}" for name in names]].notna().any(axis=1)
     frame = rows.frame[given]
-    there = set(frame["perturbation"])
-    notes = fitted([label for label in rows.noisy if label in there], NOTE_ROOM)
+    perturbations = set(frame["perturbation"])
+    notes = fitted([label for label in rows.noisy if label in perturbations], NOTE_ROOM)
     by_estimator = dict(iter(frame.groupby("estimator")))
     estimators = [label for label in rows.labels("estimator") if label in by_estimator]
     columns = []
@@ -190,10 +190,10 @@ def coverage_figures(rows: StudyRows) -> list[StudyFigure]:
         columns.append(Column(title, "covered [%]", panels))
     listed = ", ".join(map(code, estimators[:_MOST_ESTIMATORS]))
     caption = (
-        "Points: share of the intervals that hold the true value, over logs and seeds, with its "
-        "95 % interval (Clopper and Pearson); crosses: the log that is covered least (of those "
-        f"with five intervals or more); shaded: {WANTED[0]:g} to {WANTED[1]:g} %. The axis begins "
-        f"at {_LEAST_COVERAGE_SHOWN:g} %: what is below stands at its edge, as <. From the left: "
+        "Points: share of the intervals that contain the true value, over logs and seeds, with its "
+        "95 % Clopper-Pearson interval; crosses: the log with the lowest share (of those with at "
+        f"least five intervals); shaded: {WANTED[0]:g} to {WANTED[1]:g} %. Values below "
+        f"{_LEAST_COVERAGE_SHOWN:g} % are drawn at the edge as <. From the left: "
         f"{listed}.{key(notes)}"
     )
     title = "Coverage of the 95 % intervals"

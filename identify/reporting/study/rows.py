@@ -1,4 +1,4 @@
-"""Which rows of a results folder a table or figure is of, and how their columns are called."""
+"""Selection of the rows of a results folder for tables and figures, and names of columns."""
 
 from __future__ import annotations
 
@@ -51,34 +51,34 @@ class StudyRows:
     @cached_property
     def metrics(self) -> tuple[str, ...]:
         """Metrics of a single column that some row has."""
-        found = self.results.frame
-        return tuple(name for name in default_metrics(self.results) if found[name].notna().any())
+        frame = self.results.frame
+        return tuple(name for name in default_metrics(self.results) if frame[name].notna().any())
 
     @cached_property
     def drawn(self) -> tuple[str, ...]:
-        """Those that have a panel in figures, from the top."""
+        """Metrics that have a panel in figures, from the top."""
         return tuple(name for name in self.metrics if find_heading(name).drawn)
 
     @cached_property
     def errors(self) -> tuple[str, ...]:
         """The errors that tables by log have room for: three, a published inertia first."""
-        found = [name for name in _ERRORS if name in self.metrics]
+        names = [name for name in _ERRORS if name in self.metrics]
         published = None if self.study is None else self.study.published
-        if published is not None and {"inertia_error"} <= published.metrics.keys() & set(found):
-            found = [name for name in found if name != "relative_inertia_error"]
-        return tuple(found[:3])
+        if published is not None and {"inertia_error"} <= published.metrics.keys() & set(names):
+            names = [name for name in names if name != "relative_inertia_error"]
+        return tuple(names[:3])
 
     @cached_property
     def swept(self) -> tuple[str, ...]:
-        """Columns of the options that vary; of several that vary together the first."""
+        """Columns of the options that vary; only the first of several that vary together."""
         frame: pd.DataFrame = self.results.frame
-        found: list[str] = []
+        varied: list[str] = []
         for name in frame.columns:
             values = frame[name]
             varies = is_setting(name) and values.dtype.kind in "fiu" and values.nunique() > 1
-            if varies and not any(_part_alike(values, frame[other]) for other in found):
-                found.append(name)
-        return tuple(found)
+            if varies and not any(_part_alike(values, frame[other]) for other in varied):
+                varied.append(name)
+        return tuple(varied)
 
     @cached_property
     def interval_names(self) -> tuple[str, ...]:
@@ -89,9 +89,9 @@ class StudyRows:
 
     def labels(self, column: str) -> list[str]:
         """Logs, perturbations or estimators that have rows, in the order of the study file."""
-        there = dict.fromkeys(map(str, self.frame[column].unique()))
-        listed = [label for label in self.results.info.order.get(column, ()) if label in there]
-        return list(dict.fromkeys([*listed, *there]))
+        present = dict.fromkeys(map(str, self.frame[column].unique()))
+        listed = [label for label in self.results.info.order.get(column, ()) if label in present]
+        return list(dict.fromkeys([*listed, *present]))
 
     def parts(
         self, column: str, within: pd.DataFrame | None = None
@@ -180,22 +180,22 @@ def partial_metrics(frame: pd.DataFrame, metrics: Sequence[str]) -> frozenset[st
 
 
 def failed(part: pd.DataFrame) -> str:
-    """How many of some rows have no estimate."""
+    """Return the number of rows without an estimate."""
     return str(int(part["error_type"].notna().sum()))
 
 
 def counted(shown: str, count: int) -> str:
-    """A mean with the number of fits that it is of."""
+    """Append the number of fits to a mean."""
     return f"{shown} (n {count})" if count else shown
 
 
 def shown(metric: str, value: float | None) -> str:
-    """A value of a metric's column as tables show it."""
+    """Format a value of a metric for tables."""
     return number(None if value is None else find_heading(metric).factor * value)
 
 
 def shown_narrowly(metric: str, value: float) -> str:
-    """The same in at most eight characters."""
+    """Format a value of a metric in at most eight characters."""
     scaled = find_heading(metric).factor * value
     if scaled != scaled:
         return "–"

@@ -1,4 +1,4 @@
-"""What ran and what came of it: summary.md with its figures, and text for a terminal."""
+"""Summary of a study: summary.md with its figures, and text for a terminal."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _LONGEST_MESSAGE = 300
 
 
 def head(rows: StudyRows) -> Section:
-    """What was run on what, and with which code."""
+    """Return the section of trials, logs, perturbations, estimators, time and code."""
     frame, study, run = rows.frame, rows.study, rows.run
     count = str(len(frame))
     if study is not None and len(study) > len(frame):
@@ -113,36 +113,36 @@ def _first(words: list[str]) -> str:
 
 
 def failures(rows: StudyRows) -> Section:
-    """What was raised, how often and where."""
+    """Return the section of errors and warnings, with their number and logs."""
     raised = rows.frame[rows.frame["error_type"].notna()]
     blocks: list[Text | ReportTable] = [Text("None.")]
     if len(raised):
-        said = raised["error_type"] + ": " + raised["error"].fillna("")
-        blocks = [_messages(raised.assign(said=said), "error")]
+        text = raised["error_type"] + ": " + raised["error"].fillna("")
+        blocks = [_messages(raised.assign(text=text), "error")]
     warned = rows.frame[rows.frame["warnings"].notna()]
     if len(warned):
-        table = _messages(warned.assign(said=warned["warnings"]), "warning")
+        table = _messages(warned.assign(text=warned["warnings"]), "warning")
         blocks += [Text("Warnings:"), table]
     return Section("failed", "Trials without an estimate", tuple(blocks))
 
 
-def _messages(subset: pd.DataFrame, what: str) -> ReportTable:
-    groups = subset.groupby(["estimator", "perturbation", "said"], sort=False)
-    found = sorted(groups, key=lambda group: -len(group[1]))
+def _messages(subset: pd.DataFrame, kind: str) -> ReportTable:
+    groups = subset.groupby(["estimator", "perturbation", "text"], sort=False)
+    messages = sorted(groups, key=lambda group: -len(group[1]))
     lines = []
-    for (estimator, perturbation, said), part in found[:_MOST_MESSAGES]:
+    for (estimator, perturbation, text), part in messages[:_MOST_MESSAGES]:
         logs = list(map(code, dict.fromkeys(part["log"])))
         where = ", ".join(logs[:3]) + (f", … ({len(logs)})" if len(logs) > 3 else "")
         names = code(str(estimator)), code(str(perturbation))
-        lines.append((*names, str(len(part)), where, code(str(said)[:_LONGEST_MESSAGE])))
-    heads = ("estimator", "perturbation", "trials", "logs", what)
-    left = len(found) - _MOST_MESSAGES
-    more = f"… and {left} other messages." if left > 0 else ""
+        lines.append((*names, str(len(part)), where, code(str(text)[:_LONGEST_MESSAGE])))
+    heads = ("estimator", "perturbation", "trials", "logs", kind)
+    remaining = len(messages) - _MOST_MESSAGES
+    more = f"… and {remaining} other messages." if remaining > 0 else ""
     return make_table(heads, lines, more, words=5)
 
 
 def times(rows: StudyRows) -> Section | None:
-    """Median and 95th percentile for each estimator, the quickest first, and what solved it."""
+    """Return the section of run times and solvers of each estimator, the fastest first."""
     worked = rows.frame[rows.frame["error_type"].isna()]
     if worked.empty:
         return None
@@ -156,12 +156,12 @@ def times(rows: StudyRows) -> Section | None:
         solved = ", ".join(f"{name} {count}" for name, count in sorted(solvers.items()))
         lines.append([code(estimator), *quantiles, solved])
     prepare = 1e3 * float(worked["prepare_seconds"].median())
-    said = (
+    note = (
         f"Reading, perturbing and preparing a log, which its estimators share: median "
         f"{number(prepare)} ms. Solver none: the least-squares estimate was consistent already."
     )
     heads = ("estimator", "median ms a fit", "95th percentile", "solved by")
-    return Section("times", "Times", (make_table(heads, lines), Text(said)))
+    return Section("times", "Times", (make_table(heads, lines), Text(note)))
 
 
 STUDY_PACKAGES = (
@@ -177,13 +177,13 @@ STUDY_PACKAGES = (
     ),
     "studies",
 )
-"""Those that the trials of a study file are computed with."""
+"""Packages with which the trials of a study file are computed."""
 
 _DIGEST_DIGITS = 12
 
 
 def numerics_mark(packages: Sequence[str], files: Sequence[Path]) -> str:
-    """What a report says of its code: it is of today's where it has this text.
+    """Return the fingerprint line by which an outdated report is detected.
 
     Raises:
         SchemaError: there is no package of that name.
@@ -289,11 +289,11 @@ def _pairs(frame: pd.DataFrame) -> int:
 def _alike(same: pd.DataFrame) -> Iterator[str]:
     """Which metrics do not differ in any pair, once for each perturbation."""
     if not same.empty:
-        said = (
+        labels = (
             f"{label}: {', '.join(find_heading(name).short_text for name in part['metric'])}"
             for label, part in same.groupby("perturbation", sort=False)
         )
-        yield from wrap(f"identical in all pairs: {'; '.join(said)}", TERMINAL_WIDTH)
+        yield from wrap(f"identical in all pairs: {'; '.join(labels)}", TERMINAL_WIDTH)
 
 
 def _notes(frame: pd.DataFrame) -> Iterator[str]:
@@ -302,16 +302,16 @@ def _notes(frame: pd.DataFrame) -> Iterator[str]:
     yield "low, high: 95 % interval of the difference; * zero is outside"
     yield f"           over {units}"
     yield "B < A: share of the pairs in which B has the smaller value"
-    if left := int(frame["unpaired"].max()):
-        yield f"pairs: up to {left} noisy logs lack a value of A or B, and do not count"
+    if unpaired := int(frame["unpaired"].max()):
+        yield f"pairs: up to {unpaired} noisy logs lack a value of A or B, and do not count"
     yield from _legend(list(frame["metric"].unique()))
 
 
 def _legend(names: Sequence[str]) -> list[str]:
-    """What the short headings stand for, where they are not the metric's own name."""
+    """Explain the short headings that differ from the metric's name."""
     short = {name: find_heading(name).short_text for name in names}
-    said = [f"{words}: {name}" for name, words in short.items() if words.split()[0] != name]
-    whole = "; ".join(text.replace(" ", _FIXED) for text in said)
+    entries = [f"{words}: {name}" for name, words in short.items() if words.split()[0] != name]
+    whole = "; ".join(text.replace(" ", _FIXED) for text in entries)
     return [
         line.replace(_FIXED, " ") for line in wrap(whole, TERMINAL_WIDTH, break_long_words=False)
     ]

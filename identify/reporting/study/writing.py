@@ -37,8 +37,8 @@ def markdown_of(section: Section | None) -> str:
         if isinstance(block, Text):
             parts.append(block.text)
         elif isinstance(block, Tiles):
-            said = ([f"- {one.label}: {one.value}", one.detail] for one in block.tiles)
-            parts.append("\n".join(", ".join(filter(None, words)) for words in said))
+            lines = ([f"- {one.label}: {one.value}", one.detail] for one in block.tiles)
+            parts.append("\n".join(", ".join(filter(None, words)) for words in lines))
         elif isinstance(block, ReportTable):
             parts += [markdown_table(block), *[block.caption] * bool(block.caption)]
     return "\n\n".join(parts)
@@ -80,10 +80,10 @@ def _pieces(block: Block) -> Iterator[Block]:
     words = sum(head.look != "number" for head in block.head)  # these come first
     pieces = split_columns(widths[words:], max(_PAPER - sum(widths[:words]), 40))
     for piece in pieces:
-        own = (*range(words), *(words + i for i in piece))
+        columns = (*range(words), *(words + i for i in piece))
         yield ReportTable(
-            tuple(block.head[i] for i in own),
-            tuple(replace(row, cells=tuple(row.cells[i] for i in own)) for row in block.rows),
+            tuple(block.head[i] for i in columns),
+            tuple(replace(row, cells=tuple(row.cells[i] for i in columns)) for row in block.rows),
             block.caption * (piece is pieces[-1]),
         )
 
