@@ -17,7 +17,7 @@ from identify.pipeline.correcting import NotCorrected, apply_corrections
 from identify.pipeline.diagnose import Checks
 from identify.pipeline.explanations import reread_logs
 from identify.pipeline.scanned_log import scan_log
-from identify.reporting.diagnosis import _effects
+from identify.reporting.diagnosis import _effect_table
 from identify.signals import Reading
 from identify.spatial import Pose
 from tests.checks import checks_of
@@ -353,7 +353,7 @@ def test_rounding_is_no_fault_and_the_delay_of_an_exact_log_is_noted():
 
 
 def test_report_marks_significant_small_faults(late_check):
-    rows = _effects(late_check.result.checks.effects).rows
+    rows = _effect_table(late_check.result.checks.effects).rows
     (noted,) = (row for row in rows if not row.muted)
     assert noted.cells[0].text == "delay, delay"
     assert noted.cells[1].text.endswith(" ms")
