@@ -223,7 +223,7 @@ def test_spikes_are_taken_out_before_the_low_pass_and_counted(clean_check, apply
     found = check_logs(rows)
     (spikes,) = (f for f in found.findings if f.code == "spikes")
     rows_out = spikes.evidence["rows"]
-    assert f"stand out of the wrench: {rows_out} rows in " in spikes.text
+    assert f"spikes of single rows: {rows_out} rows in " in spikes.text
     assert "fit with --apply spikes" in spikes.remedy
     as_read = next(e for e in checks_of(found.result).ranking.explanations if not e.code)
     beside = group_errors(as_read.phi, BODY)
@@ -390,7 +390,7 @@ def test_lunar_gravity_notes_dependence_of_mass():
     assert found.clear
     (note,) = found.findings
     assert note.code == "gravity_magnitude"
-    assert "would be 0.165 of this one" in note.text
+    assert "would be 0.165 times the estimate" in note.text
 
 
 def test_swapped_force_and_torque_columns_are_reported():
