@@ -105,8 +105,9 @@ def _table(rows: Sequence[Sequence[str]]) -> Table:
 
 def _record(dataset: Dataset) -> Mapping[str, object]:
     """What the document says of a data set."""
-    keys = ("name", "what", "licence", "citation", "doi", "home", "version")
-    return {name: getattr(dataset, name) for name in keys} | {"state": _state(dataset)}
+    keys = ("licence", "citation", "doi", "home", "version")
+    record = {"name": dataset.name, "what": dataset.description}
+    return record | {name: getattr(dataset, name) for name in keys} | {"state": _state(dataset)}
 
 
 def _state(dataset: Dataset) -> str:

@@ -8,7 +8,6 @@ import numpy as np
 
 from identify.diagnosis.explained import MAX_UNEXPLAINED
 from identify.diagnosis.faults.timing import time_patch, time_remedy
-from identify.diagnosis.moving_rows import moving_rows
 from identify.errors import IdentifyError, ProblemError
 from identify.estimation import EstimatorSettings, NegativeMass
 from identify.findings import Finding
@@ -83,6 +82,8 @@ def require_still_poses(source: Recording) -> None:
     Raises:
         MisreadLog: it has.
     """
+    from identify.diagnosis.moving_rows import moving_rows  # few logs need it
+
     motion = moving_rows(source)
     if motion is None:
         return

@@ -11,7 +11,6 @@ import numpy as np
 from identify.arrays import Array
 from identify.diagnosis import Fault, SignalMonitor, Span
 from identify.diagnosis.dead_channels import ChannelMonitor, dead_columns
-from identify.diagnosis.zeroed_poses import zeroed_poses
 from identify.estimation import FittedEffects
 from identify.logs import LogFile, Recording
 from identify.logs.recording import Excerpt
@@ -174,6 +173,8 @@ def scan_log(
         log = scan(source, reading, progress, wide=wide)
         as_read = reading.apply(source)  # its rows as they are, not brought to one clock
         if as_read.still:
+            from identify.diagnosis.zeroed_poses import zeroed_poses  # few logs need it
+
             spans = (*dead_columns(as_read, log.rows), *zeroed_poses(log.rows))
             return ScannedLog(source, log, spans)
         watch(as_read)

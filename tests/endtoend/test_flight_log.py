@@ -63,7 +63,7 @@ def test_init_writes_the_schema_with_which_the_inertia_is_found(cli, flight, tmp
     assert "does not determine the mass: give it with --mass" in outcome.out
     assert "vehicle_torque_setpoint" in schema.read_text()
     assert "PX4's own is normalised to ±1" in schema.read_text()
-    assert "give it, as by --mass" in cli.refused("fit", flight, "--schema", schema, "-o", out)
+    assert "give it with --mass" in cli.refused("fit", flight, "--schema", schema, "-o", out)
     assert cli("fit", flight, "--schema", schema, "--mass", MASS, "-o", out).status == 0
     found = load(out)
     assert {finding["code"] for finding in found["findings"]} == {"free_flight", "clocks_joined"}
@@ -81,4 +81,4 @@ def test_flight_without_torque_names_missing_scale(cli, flight, tmp_path):
     assert not log.signals["force"].any()
     refused = cli.refused("fit", flight, "--schema", schema, "--mass", MASS, "-o", tmp_path / "o")
     assert "neither force nor torque" in refused
-    assert "the ratios of its moments of inertia, and nothing scales them" in refused
+    assert "only the ratios of the moments of inertia, not their scale" in refused

@@ -219,7 +219,9 @@ def test_a_shape_that_is_too_small_for_the_mass_is_rejected():
 
 def test_contradicted_centre_of_mass_is_named_as_cause():
     settings = EstimatorSettings(terms=(KnownCom((0.3, 0.3, 0.3)),))
-    with pytest.raises(TermError, match=r"with centre of mass at .* data contradict what is given"):
+    with pytest.raises(
+        TermError, match=r"with centre of mass at .* they contradict the given value"
+    ):
         estimate_body([log_of_cuboid()], settings)
 
 

@@ -43,7 +43,7 @@ def random_rows(rng: np.random.Generator, share: float):
 def test_noise_that_is_corrected_matches_the_normal_equations(seed, share):
     rows, noise = random_rows(np.random.default_rng(seed), share)
     A, b = subtract_noise_moment(rows, noise.T @ noise)
-    size = np.linalg.norm(rows, axis=0)
+    size = np.hypot(np.linalg.norm(rows, axis=0), np.linalg.norm(noise, axis=0))
     scale = np.outer(size, size)
     whole = rows.T @ rows - noise.T @ noise
     assert_close(A.T @ A / scale[:-1, :-1], whole[:-1, :-1] / scale[:-1, :-1], 1e-11, scale=1.0)

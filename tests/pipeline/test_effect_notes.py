@@ -240,7 +240,7 @@ def test_an_effect_at_its_cap_is_a_warning_and_other_readings_are_tried():
     assert "gravity_tilted" in {each.code for each in checks_of(result).ranking.explanations}
     (note,) = [note for note in effect_notes(effects) if note.code == "gravity_tilted"]
     assert note.severity == "warning"
-    assert "at the most" in note.text
+    assert "at the limit of this kind of fault" in note.text
     assert result.verdict.usable != "yes"
     assert "gravity_tilted" in result.verdict.reasons
 

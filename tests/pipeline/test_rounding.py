@@ -106,16 +106,16 @@ def test_a_long_file_is_read_as_the_log_in_memory(tmp_path, monkeypatch):
 
 def test_stretch_without_rows_does_not_break_rounding_detection(monkeypatch):
     """Of a long log some stretches are read, and one of them may have nothing but gaps."""
-    from identify.pipeline import rounding
+    from identify.pipeline import wrench_rounding
 
-    read = rounding.excerpts
+    read = wrench_rounding.excerpts
 
     def with_an_empty_one(source, reading):
         for part in read(source, reading):
             yield replace(part, recording=rows_of(part.recording, 0, 0))
             yield part
 
-    monkeypatch.setattr(rounding, "excerpts", with_an_empty_one)
+    monkeypatch.setattr(wrench_rounding, "excerpts", with_an_empty_one)
     assert identify.fit(logged(1)).logs[0].reading.rounding is not None
 
 

@@ -92,7 +92,7 @@ def test_different_bodies_are_not_explained_by_sign_error():
     assert not {"torque_sign", "gain", "position_unit"} & set(graver(found))
     ranking = checks_of(found).ranking
     assert ranking.apart > ranking.best.gain
-    with pytest.raises(NotCorrected, match=r"cannot be corrected\. second: .* Leave it out"):
+    with pytest.raises(NotCorrected, match=r"cannot be corrected\. second: .* Exclude it"):
         fit([halves[0], with_signals(halves[1], **heavier)], apply=("bodies_differ",))
 
 

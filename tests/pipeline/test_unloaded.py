@@ -144,7 +144,7 @@ def test_covariance_of_moving_bodies_matches_separate_fit():
 
 def test_swapped_loaded_and_unloaded_logs_are_reported():
     loaded, empty = both(PAYLOAD, 1)
-    with pytest.raises(NegativeMass, match="heavier than in those with the payload: swap") as said:
+    with pytest.raises(NegativeMass, match="larger than in those with the payload: swap") as said:
         identify.fit(empty, unloaded=[loaded])
     assert said.value.finding.code == "logs_swapped"
     assert_close(said.value.mass, -0.6, 0.01)

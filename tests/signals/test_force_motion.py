@@ -120,7 +120,9 @@ def test_contacts_need_measured_motion():
 @pytest.mark.parametrize("given", [{"mass": 1.3}, {"terms": [KnownCom(PHI[1:4] / PHI[0])]}])
 def test_parameters_found_by_static_calibration_cannot_be_given(given):
     """The force leaves nothing with the mass that was found: no other is weighed against it."""
-    with pytest.raises(SchemaError, match=r"by its rests, 1\.300\d? kg.*neither can be given"):
+    with pytest.raises(
+        SchemaError, match=r"is determined at rest, 1\.300\d? kg.*neither can be given"
+    ):
         identify.fit(still_and_moving(noise=1.0), **given)
 
 

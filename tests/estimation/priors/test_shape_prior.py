@@ -120,7 +120,7 @@ def test_a_file_of_points_has_volumes_and_parts(tmp_path):
         ("x,y,z,volume\n0,0,0,1\n1,0,0,-1\n0,1,0,1\n0,0,1,1\n", "weight 1 is -1"),
         ("x,y,z\n0,0,0\n0,0,1\n", "2 points say nothing of a shape"),
         ("x,y,z\n" + "0,0,0\n" * 9, "all points are in one place"),
-        ("", "it is no CSV"),
+        ("", "expected a CSV file"),
     ],
 )
 def test_invalid_shape_points_are_rejected(tmp_path, text, said):
