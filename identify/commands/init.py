@@ -64,12 +64,12 @@ class Init(Command):
     def run(self, invocation: str) -> Outcome:
         """Draft the schema, write it, and check the log with it."""
         from identify.files import write_bytes
-        from identify.logs.first_schema import UNSURE, first_schema
+        from identify.logs.draft_schema import NEEDS_REVIEW, draft_schema
 
         if self.output.exists():
             raise UsageError(f"init: {self.output} exists; give another name with -o")
         asks = not self.yes and sys.stdin.isatty() and not self.json
-        draft, notes = first_schema(self.log, self.preset), list[str]()
+        draft, notes = draft_schema(self.log, self.preset), list[str]()
         if asks and "[body.tcp]" in draft.text:
             tcp = _ask_numbers(_TCP_QUESTION, 6, 3) or [0.0] * 6
             rotation = tcp[3:] or _ask_numbers(_ROTATION_QUESTION, 3)
@@ -78,10 +78,10 @@ class Init(Command):
             payload = [payload[0], *_in_metres(payload[1:], "centre of mass")]
             if not rotation:
                 notes.append(_ROTATION_NOTE)
-            draft = first_schema(self.log, self.preset, tcp, payload)
+            draft = draft_schema(self.log, self.preset, tcp, payload)
         write_bytes(self.output, draft.text.encode())
-        marked = draft.text.count(UNSURE) - 1
-        notes.append(f"Wrote {self.output}; review the {marked} lines marked {UNSURE}.")
+        marked = draft.text.count(NEEDS_REVIEW) - 1
+        notes.append(f"Wrote {self.output}; review the {marked} lines marked {NEEDS_REVIEW}.")
         if not asks and _ZERO_POSE_LINE in draft.text:
             notes.append(_TCP_NOTE)
         if draft.missing:
