@@ -197,7 +197,7 @@ def synthetic_recording(
         frame: axes of the twist, the acceleration and the wrench.
 
     Raises:
-        LogError: it would have more than `MOST_ROWS`.
+        LogError: it would have more than `MAX_ROWS`.
     """
     if not duration * rate_hz <= MAX_ROWS:
         raise LogError(

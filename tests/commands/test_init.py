@@ -115,7 +115,7 @@ def test_init_asks_for_pendant_values(tmp_path, monkeypatch, capsys):
     given = iter(["0 0 0.12", "", ""])
     main(["init", str(path), "-o", str(tmp_path / "unturned.toml")])
     said = capsys.readouterr().out
-    assert "taken in metres" in said
+    assert "taken to be in metres" in said
     assert "The rotation of the tool point in [body.tcp] is not known" in said
     monkeypatch.setattr("builtins.input", lambda question: "1 2 three")
     assert main(["init", str(path), "-o", str(tmp_path / "t.toml")]) == 2
