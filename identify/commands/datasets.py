@@ -106,8 +106,9 @@ def _table(rows: Sequence[Sequence[str]]) -> Table:
 
 def _record(dataset: Dataset) -> Mapping[str, object]:
     """Return the entry of a data set in the JSON document."""
-    keys = ("name", "what", "licence", "citation", "doi", "home", "version")
-    return {name: getattr(dataset, name) for name in keys} | {"state": _state(dataset)}
+    keys = ("licence", "citation", "doi", "home", "version")
+    names = {"name": dataset.name, "what": dataset.description}
+    return names | {key: getattr(dataset, key) for key in keys} | {"state": _state(dataset)}
 
 
 def _state(dataset: Dataset) -> str:

@@ -375,7 +375,7 @@ def test_a_log_over_its_time_is_a_row(cli, runs, tmp_path):
     [
         (["nothing/*.csv"], r"fit --each: nothing/\*.csv: no file matches the pattern"),
         (["{runs}/e.parquet"], r"e.parquet: no such file; did you mean"),
-        (["{runs}/empty"], r"empty: a folder without logs \(.csv, "),
+        (["{runs}/empty"], r"empty: no logs in this folder \(.csv, "),
         (["{runs}/schema.toml"], r"schema.toml: no logs found"),
         (["{runs}/a.parquet", "--unloaded", "x"], "--unloaded fits logs jointly"),
         (["{runs}/a.parquet", "--shared-bias"], "--shared-bias fits logs jointly"),

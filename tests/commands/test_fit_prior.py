@@ -140,7 +140,7 @@ def model(tmp_path):
 def test_a_link_is_a_prior_with_a_stated_error(fit, model):
     known, _ = fit("--prior", f"{model}#tool", "--prior-error", "0.1")
     assert known["decided_by"]["Izz"] == "prior"
-    assert "how well its body is known" in fit("--prior", f"{model}#tool", status=2)
+    assert "so its accuracy is unknown" in fit("--prior", f"{model}#tool", status=2)
     assert "did you mean 'tool'?" in fit("--prior", f"{model}#tol", status=2)
 
 
@@ -176,7 +176,7 @@ def test_prior_none_gives_null_and_blocks_export(fit, cli, tmp_path):
         (("--shape", "nowhere.csv"), "no such file"),
         (("--prior", "nowhere.json"), "no such file"),
         (("--prior-error", "0.1"), "--prior-error requires --prior FILE"),
-        (("--shape", "TOOL", "--interval", "bootstrap"), "of the log alone"),
+        (("--shape", "TOOL", "--interval", "bootstrap"), "does not support a prior"),
     ],
 )
 def test_invalid_prior_is_rejected(fit, folder, words, said):

@@ -116,7 +116,7 @@ def test_init_asks_for_pendant_values(tmp_path, monkeypatch, capsys):
     main(["init", str(path), "-o", str(tmp_path / "unturned.toml")])
     said = capsys.readouterr().out
     assert "taken to be in metres" in said
-    assert "The rotation of the tool point in [body.tcp] is not known" in said
+    assert "The rotation of the tool point in [body.tcp] is unknown" in said
     monkeypatch.setattr("builtins.input", lambda question: "1 2 three")
     assert main(["init", str(path), "-o", str(tmp_path / "t.toml")]) == 2
     assert "expected 6 numbers, got '1 2 three'" in capsys.readouterr().err

@@ -83,7 +83,7 @@ def test_unrepairable_link_is_kept_and_named(cli, urdf, tmp_path):
     weightless = link("ghost", "0.1", "0.1", "0.1", mass="0")
     status, out, _ = cli("inspect", urdf(BAD, weightless), "--repair", "-o", fixed)
     assert status == 1
-    assert "Not repaired: ghost: no body without a positive mass is near" in out
+    assert "Not repaired: ghost: it has no positive mass" in out
     links = {entry.name: entry.verdict for entry in read_model(fixed).links}
     assert not links["bad"].impossible
     assert links["ghost"].impossible
@@ -108,7 +108,7 @@ def test_a_long_cylinder_repaired_into_a_thin_disc_is_warned_of(cli, urdf, tmp_p
     assert status == 0
     (warning,) = [line for line in out.splitlines() if line.startswith("Warning")]
     assert warning.startswith("Warning: disc: its shape contradicts its inertia: along [0, 0, 1]")
-    assert "0.12 m for its collision geometry (cylinder) filled evenly" in warning
+    assert "0.12 m for its collision geometry (cylinder) of uniform density" in warning
     assert "--from-geometry" in warning
     status, out, _ = cli("inspect", fixed, "--quiet")
     assert status == 0
