@@ -1,4 +1,4 @@
-"""Bodies as people have them: an estimate.json or a link of a model, at a pose."""
+"""Bodies given on the command line: an estimate.json or a link of a model, at a pose."""
 
 from __future__ import annotations
 
@@ -18,42 +18,42 @@ if TYPE_CHECKING:
     from identify.spatial import Pose
 
 PoseNumbers: TypeAlias = Annotated[tuple[float, float, float, float, float, float], numbers(6)]
-"""x, y, z [m] and a rotation vector [rad], as a robot's pendant shows a pose."""
+"""A pose as position x, y, z [m] and rotation vector [rad], as on a robot's pendant."""
 
-AT = "X Y Z RX RY RZ"
+AT_METAVAR = "X Y Z RX RY RZ"
 
-AT_EACH = (
-    "Pose of another body's frame in the first one's: position [m] and rotation vector [rad]. Once "
-    "for each but the first, in their order."
+AT_EACH_HELP = (
+    "Pose of another body's frame in the first body's frame: position [m] and rotation vector "
+    "[rad]; give it once for each body after the first, in order."
 )
 
-BODY = "A body: an estimate.json, JSON with mass, com and an inertia, or model.urdf#LINK."
+BODY_HELP = "The body: an estimate.json, JSON with mass, com and an inertia, or model.urdf#LINK."
 
-_MODELS = (".urdf", ".sdf", ".xml", ".mjcf")
-_WEAKEST_FIRST = ("default", "constraint", "prior", "data", "given")
+_MODEL_SUFFIXES = (".urdf", ".sdf", ".xml", ".mjcf")
+_LEAST_CERTAIN_FIRST = ("default", "constraint", "prior", "data", "given")
 
 
-NOT_TO_BE_USED = 4
-"""Exit status: there is an estimate, and a finding says not to use it."""
+UNUSABLE_STATUS = 4
+"""Exit status of an estimate that a finding marks as unusable."""
 
 
 class UnusableEstimate(IdentifyError):
-    """An estimate that a finding says not to use was to be handed on."""
+    """A command would hand on an estimate that a finding marks as unusable."""
 
-    exit_code = NOT_TO_BE_USED
+    exit_code = UNUSABLE_STATUS
 
     def __init__(self, path: Path, reasons: Iterable[str]) -> None:
         super().__init__(
-            f"{path}: this estimate is not to be used, nothing is written: {' '.join(reasons)} "
-            f"(--accept-findings uses it all the same)"
+            f"{path}: this estimate must not be used, so nothing was written: {' '.join(reasons)} "
+            f"(use --accept-findings to override)"
         )
 
 
-def reasons_of(estimate: SavedEstimate) -> tuple[str, ...]:
-    """Errors and warnings of an estimate that was read, a line each.
+def verdict_messages(estimate: SavedEstimate) -> tuple[str, ...]:
+    """Return the errors and warnings of an estimate, one line each.
 
-    One of another hand, or of a fit before there were findings, says at least what a default body
-    completes.
+    For an estimate without a verdict, written by another program, these are the parameters that
+    a default body completes.
     """
     findings: Iterable[Finding] = estimate.findings
     if estimate.verdict is None:
@@ -61,65 +61,71 @@ def reasons_of(estimate: SavedEstimate) -> tuple[str, ...]:
     return reasons_in_words(findings)
 
 
-def status_of(verdict: Verdict | None) -> int:
-    """0, or that an estimate is not to be used."""
-    return NOT_TO_BE_USED if verdict is not None and verdict.usable == "no" else 0
+def exit_status(verdict: Verdict | None) -> int:
+    """Return 4 if the verdict forbids using the estimate, else 0."""
+    return UNUSABLE_STATUS if verdict is not None and verdict.usable == "no" else 0
 
 
-def read_bodies(*places: Path) -> tuple[SavedEstimate, ...]:
-    """The bodies that files say, or `MODEL#LINK` the links of models.
+def read_bodies(*paths: Path) -> tuple[SavedEstimate, ...]:
+    """Read bodies from files, or from links of models given as `MODEL#LINK`.
 
     Raises:
         MissingFile: no such file.
-        ModelError: a file is no body, or a link is not in it, or has no mass.
+        ModelError: a file does not describe a body, or a link is missing or has no mass.
     """
-    return tuple(_read_body(place) for place in places)
+    return tuple(_read_body(path) for path in paths)
 
 
-def _read_body(place: Path) -> SavedEstimate:
+def _read_body(path: Path) -> SavedEstimate:
     from identify.documents import lookup
     from identify.exchange import SavedEstimate, read_estimate, read_model
     from identify.inertia import InertialParameters
 
-    file, hash_, name = str(place).rpartition("#")
-    if place.exists() or not hash_:
-        if place.suffix.lower() not in _MODELS:
-            return read_estimate(place)
-        names = [link.name for link in read_model(place).links]
-        raise ModelError(f"{place} is a model; name its link, as {place}#LINK, one of {names}")
+    file, hash_, name = str(path).rpartition("#")
+    if path.exists() or not hash_:
+        if path.suffix.lower() not in _MODEL_SUFFIXES:
+            return read_estimate(path)
+        names = [link.name for link in read_model(path).links]
+        raise ModelError(f"{path} is a model; choose a link as {path}#LINK, one of {names}")
     links = {link.name: link for link in read_model(file).links}
     try:
         link = lookup(links, name, "link", ModelError)
     except ModelError as error:
         raise ModelError(f"{file}: {error}") from None
     if link.phi is None:
-        what = "is a massless frame" if link.massless else f"is not said there: {link.note}"
-        raise ModelError(f"{file}: link {name!r} {what}")
+        reason = "is a massless frame" if link.massless else f"has no inertia: {link.note}"
+        raise ModelError(f"{file}: link {name!r} {reason}")
     return SavedEstimate(InertialParameters(link.phi), f"link {name} of {file}")
 
 
-def pose_of(at: Sequence[float], command: str, word: str = "--at") -> Pose:
-    """The pose of six numbers, x y z [m] and a rotation vector [rad]; raises `UsageError`."""
+def pose_from_numbers(at: Sequence[float], command: str, option: str = "--at") -> Pose:
+    """Return the pose of six numbers, x y z [m] and a rotation vector [rad].
+
+    Raises:
+        UsageError: a number is not finite, or the rotation exceeds a full turn.
+    """
     import numpy as np
 
     from identify.spatial import Pose
     from identify.spatial.rotations import MAX_ROTATION_ANGLE, exp_rotation
 
     if not np.isfinite(at).all():
-        raise UsageError(f"{command}: {word} {AT}: expected finite numbers, got {list(at)}")
-    turn = float(np.linalg.norm(at[3:]))
-    if turn > MAX_ROTATION_ANGLE:
         raise UsageError(
-            f"{command}: {word} {AT}: RX RY RZ turn by {turn:.4g} rad, expected a full turn at the "
-            "most: a rotation vector is in radians; for one in degrees, multiply by 0.0174533"
+            f"{command}: {option} {AT_METAVAR}: expected finite numbers, got {list(at)}"
+        )
+    angle = float(np.linalg.norm(at[3:]))
+    if angle > MAX_ROTATION_ANGLE:
+        raise UsageError(
+            f"{command}: {option} {AT_METAVAR}: RX RY RZ rotate by {angle:.4g} rad, expected at "
+            "most a full turn; the rotation vector is in radians: multiply degrees by 0.0174533"
         )
     return Pose.from_quaternion(exp_rotation(np.array(at[3:])), np.array(at[:3]))
 
 
-def moved(saved: SavedEstimate, X_AB: Pose, other: SavedEstimate) -> SavedEstimate:
-    """A body in another frame A, with its covariance.
+def change_frame(saved: SavedEstimate, X_AB: Pose, other: SavedEstimate) -> SavedEstimate:
+    """Transform a body with its covariance to another frame A.
 
-    Each of the ten is decided there by the weakest of what decided those that it is made of.
+    `decided_by` of each parameter becomes the least certain source among those it depends on.
 
     Args:
         saved: the body about Bo in B.
@@ -131,11 +137,12 @@ def moved(saved: SavedEstimate, X_AB: Pose, other: SavedEstimate) -> SavedEstima
 
     F = frame_map(X_AB)
     decided = saved.decided_by and {
-        name: weakest(saved.decided_by.get(PHI[j]) for j in row.nonzero()[0])
+        name: least_certain_source(saved.decided_by.get(PHI[j]) for j in row.nonzero()[0])
         for name, row in zip(PHI, F, strict=True)
     } | {name: by for name, by in saved.decided_by.items() if name not in PHI}
     covariance, calibration = (
-        None if of is None else F @ of @ F.T for of in (saved.covariance, saved.calibration)
+        None if matrix is None else F @ matrix @ F.T
+        for matrix in (saved.covariance, saved.calibration)
     )
     return replace(
         saved,
@@ -150,75 +157,75 @@ def moved(saved: SavedEstimate, X_AB: Pose, other: SavedEstimate) -> SavedEstima
         certified_bounds={},
         variance_shares={},
         principal_axes=(),
-        decided_by={name: what for name, what in decided.items() if what},
+        decided_by={name: source for name, source in decided.items() if source},
         bias=(),
         residual_rms=None,
         certificate={},
     )
 
 
-def weakest(decided: Iterable[str | None]) -> str:
-    """The weakest of what decided numbers that are added up; nothing where nothing is known."""
-    known = set(decided)
-    return next((what for what in _WEAKEST_FIRST if what in known), "")
+def least_certain_source(decided: Iterable[str | None]) -> str:
+    """Return the least certain source of parameters that are added up; empty if none is known."""
+    sources = set(decided)
+    return next((source for source in _LEAST_CERTAIN_FIRST if source in sources), "")
 
 
-def require_one_frame(words: Sequence[Path], bodies: Sequence[SavedEstimate], at: str) -> None:
-    """Refuse bodies whose logs say that their frames differ.
+def require_one_frame(files: Sequence[Path], bodies: Sequence[SavedEstimate], at: str) -> None:
+    """Raise if the logs of bodies show that their frames differ.
 
     Raises:
-        ModelError: names the two, and the pose of one in the other where the flange is in both.
+        ModelError: names two such bodies, and their relative pose if both know the flange.
     """
     first = bodies[0]
-    for word, other in zip(words[1:], bodies[1:], strict=True):
-        one, two = first.frames, other.frames
-        X_AB = _on_one_flange(first, other)
+    for file, other in zip(files[1:], bodies[1:], strict=True):
+        X_AB = _pose_by_flange(first, other)
         if X_AB is not None:
-            if _apart(X_AB, X_AB.identity()) < SAME_FLANGE:
+            if _largest_difference(X_AB, X_AB.identity()) < SAME_FLANGE:
                 continue
-            hint = f"on one flange, that is {at} {_spelled(X_AB)}"
-        elif None in (one.name, two.name) or one.name == two.name:
+            hint = f"if both are on the same flange, give {at} {_format_pose(X_AB)}"
+        elif None in (names := {first.frames.name, other.frames.name}) or len(names) == 1:
             continue
         else:
-            hint = f"say where it is with {at} {AT}"
+            hint = f"give the pose with {at} {AT_METAVAR}"
         raise ModelError(
-            f"{word} is about {other.frame_description}, but {words[0]} about "
-            f"{first.frame_description}, and their logs say that these differ: {hint}"
+            f"{file} is about {other.frame_description}, but {files[0]} is about "
+            f"{first.frame_description}, and according to their logs these differ: {hint}"
         )
 
 
-def flange_notes(
-    words: Sequence[Path], bodies: Sequence[SavedEstimate], poses: Sequence[Pose]
+def notes_flange_mismatch(
+    files: Sequence[Path], bodies: Sequence[SavedEstimate], poses: Sequence[Pose]
 ) -> list[str]:
-    """That a body is not put where the flange that both logs know has it, a sentence each.
+    """Return a note for each body whose `--at` contradicts the flange poses of the schemas.
 
     Args:
-        words: the files.
-        bodies: as they were read.
-        poses: that of each body but the first in the frame of the first, as it was asked for.
+        files: files of the bodies.
+        bodies: the bodies, each in its own frame.
+        poses: requested pose of each body after the first in the frame of the first.
     """
     return [
-        f"{word} is put at {_spelled(X_AB)}, but on one flange with {words[0]}, as their logs say "
-        f"where it is, it would be at {_spelled(known)}"
-        for word, other, X_AB in zip(words[1:], bodies[1:], poses, strict=True)
-        if (known := _on_one_flange(bodies[0], other)) and _apart(known, X_AB) > SAME_GIVEN_POSE
+        f"{file} is placed at {_format_pose(X_AB)}, but according to the flange poses of the logs "
+        f"it is at {_format_pose(by_flange)} relative to {files[0]}"
+        for file, other, X_AB in zip(files[1:], bodies[1:], poses, strict=True)
+        if (by_flange := _pose_by_flange(bodies[0], other))
+        and _largest_difference(by_flange, X_AB) > SAME_GIVEN_POSE
     ]
 
 
-def _on_one_flange(one: SavedEstimate, other: SavedEstimate) -> Pose | None:
-    """Pose of the other's frame in the first one's where both are on a flange that both know."""
-    X_AF, X_BF = one.frames.flange, other.frames.flange
+def _pose_by_flange(first: SavedEstimate, other: SavedEstimate) -> Pose | None:
+    """Pose of the other body's frame in the first's, if both know the pose of the flange."""
+    X_AF, X_BF = first.frames.flange, other.frames.flange
     return None if X_AF is None or X_BF is None else X_AF @ X_BF.inverse()
 
 
-def _apart(X_AB: Pose, X_AC: Pose) -> float:
-    """Largest difference of two poses [m, and entries of a rotation]."""
+def _largest_difference(X_AB: Pose, X_AC: Pose) -> float:
+    """Largest difference of two poses [m, and entries of the rotation matrix]."""
     return float(abs(X_AB.matrix - X_AC.matrix).max())
 
 
-def _spelled(X_AB: Pose) -> str:
-    """A pose as `--at` takes it."""
+def _format_pose(X_AB: Pose) -> str:
+    """Format a pose as the value of `--at`."""
     from identify.spatial import log_rotation, quaternion_from_rotation
 
-    turn = log_rotation(quaternion_from_rotation(X_AB.rotation))
-    return " ".join(f"{x:.9g}" for x in (*X_AB.position, *turn))
+    rotation_vector = log_rotation(quaternion_from_rotation(X_AB.rotation))
+    return " ".join(f"{x:.9g}" for x in (*X_AB.position, *rotation_vector))

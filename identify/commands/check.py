@@ -1,4 +1,4 @@
-"""`identify check`: what may be wrong with logs, or with how their schema reads them."""
+"""`identify check`: find faults of logs and wrong entries of their schema."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, UseAppendAction
 
-from identify.commands.bodies import NOT_TO_BE_USED
+from identify.commands.bodies import UNUSABLE_STATUS
 from identify.commands.command import (
     Command,
     Number,
     Outcome,
     Vector,
-    defer_what_no_fit_uses,
+    defer_unused_numpy_modules,
     option,
 )
-from identify.commands.output import shown_stages
+from identify.commands.output import stages_on_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,76 +25,76 @@ if TYPE_CHECKING:
     from identify.findings import Finding
     from identify.pipeline import LogCheck
 
-_SAID = {"error": "Error", "warning": "Warning", "info": "Note"}
+_SEVERITY_LABELS = {"error": "Error", "warning": "Warning", "info": "Note"}
 
 
 @dataclass(frozen=True, slots=True)
 class Check(Command):
-    """Look for what may be wrong with logs of a body: signs, units, frames, delays, drift, contact.
+    """Check logs for wrong signs, units, frames, delays, drift and contact.
 
-    Other readings of the logs, and faults such as a late wrench, are compared with how the schema
-    reads them. What is found is printed, faults before their symptoms, with the line of the schema
-    to change and what the estimate would then be; nothing is corrected. Exit status: 0 where all is
-    well, 4 where a finding is a warning or an error.
+    Alternative interpretations of the logs, and faults such as a delayed wrench, are compared with
+    the schema. Findings are printed, causes before symptoms, each with the schema line to change
+    and the estimate after that change; nothing is corrected. Exit status: 0 without findings,
+    4 if a finding is a warning or an error.
     """
 
     logs: Annotated[tuple[Path, ...], Positional, option("LOG [LOG ...]", "(required)")]
-    """Logs of the same body, as of `fit`."""
+    """Logs of the same body, see `identify fit`."""
 
     schema: Annotated[Path, option("S.toml", "(required)")]
-    """What the columns of the logs mean; identify init LOG writes a first one."""
+    """Schema that names columns, units and frames; `identify init LOG` drafts one."""
 
     unloaded: Annotated[tuple[Path, ...], UseAppendAction, option("LOG", "(repeatable)")] = ()
-    """A log without the payload; once for each."""
+    """Log without the payload; repeat the option for several logs."""
 
     mass: Annotated[Number, option("KG")] = None
-    """Known mass; a body in free flight, whose force is zero, needs it."""
+    """Known mass; required for a body in free flight, where no force is measured."""
 
     gravity: Annotated[Vector, option("X Y Z", "(default: the schema's)")] = None
     """Gravity in world axes [m/s²]."""
 
-    def with_more(self, words: Sequence[str]) -> Check:
-        """The same check, of the logs that stand after an option too."""
+    def with_extra_positionals(self, words: Sequence[str]) -> Check:
+        """Add logs that follow an option."""
         return replace(self, logs=(*self.logs, *map(Path, words)))
 
     def run(self, invocation: str) -> Outcome:
-        """Check, and print what was found."""
-        defer_what_no_fit_uses()
+        """Check the logs and return the findings."""
+        defer_unused_numpy_modules()
         from identify.logs import load_schema, open_log
         from identify.pipeline import FitSettings, check_logs
 
         schema = load_schema(self.schema)
-        with shown_stages():
-            found = check_logs(
+        with stages_on_terminal():
+            check = check_logs(
                 [open_log(log, schema) for log in self.logs],
                 FitSettings(mass=self.mass, gravity=self.gravity),
                 unloaded=[open_log(log, schema) for log in self.unloaded],
             )
         return Outcome(
-            lines=lines_of(found),
-            document=found.record,
-            status=0 if found.clear else NOT_TO_BE_USED,
+            lines=check_lines(check),
+            document=check.record,
+            status=0 if check.clear else UNUSABLE_STATUS,
         )
 
 
-def lines_of(found: LogCheck) -> Iterator[str]:
-    """What a check found, as the terminal has it."""
-    from identify.commands.summary import as_read
+def check_lines(check: LogCheck) -> Iterator[str]:
+    """Format the findings of a check and the estimate as lines of text."""
+    from identify.commands.summary import log_line
 
-    if found.failure:
-        said = "the logs give none as they are read." if found.findings else found.failure
-        yield f"No estimate: {said}"
-    for finding in found.findings:
-        yield f"{_SAID[finding.severity]} [{finding.code}]: {finding}"
+    if check.failure:
+        reason = "none is possible with this schema." if check.findings else check.failure
+        yield f"No estimate: {reason}"
+    for finding in check.findings:
+        yield f"{_SEVERITY_LABELS[finding.severity]} [{finding.code}]: {finding}"
         if equivalent := _equivalent(finding):
-            yield f"  as likely: {equivalent}"
-    if found.result is not None:
-        said = found.verdict.usable
-        yield from map(as_read, found.result.logs)
-        yield f"Estimate: {found.result.estimate.parameters!r}, usable: {said}."
-        yield from found.result.checks.advice
-    if found.clear:
-        yield "Nothing wrong was found."
+            yield f"  equally likely: {equivalent}"
+    if check.result is not None:
+        yield from map(log_line, check.result.logs)
+        parameters = check.result.estimate.parameters
+        yield f"Estimate: {parameters!r}, usable: {check.verdict.usable}."
+        yield from check.result.checks.advice
+    if check.clear:
+        yield "No faults were found."
 
 
 def _equivalent(finding: Finding) -> str:

@@ -1,4 +1,4 @@
-"""`identify add` and `subtract`: bodies joined rigidly, such as a tool and what it holds."""
+"""`identify add` and `subtract`: combine rigidly joined bodies, such as a tool and its payload."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, UseAppendAction
 
 from identify.commands.bodies import (
-    AT,
-    AT_EACH,
+    AT_EACH_HELP,
+    AT_METAVAR,
     PoseNumbers,
-    flange_notes,
-    moved,
-    pose_of,
+    change_frame,
+    exit_status,
+    least_certain_source,
+    notes_flange_mismatch,
+    pose_from_numbers,
     read_bodies,
-    reasons_of,
     require_one_frame,
-    status_of,
-    weakest,
+    verdict_messages,
 )
 from identify.commands.command import Command, Outcome, UsageError, option
 from identify.commands.output import require_writable_file, write_file
@@ -33,161 +33,184 @@ if TYPE_CHECKING:
     from identify.exchange import SavedEstimate
     from identify.inertia import Difference
 
-UNIDENTIFIABLE = "what a log does not identify is that of its default body"
+DEFAULT_BODY_NOTE = "unidentifiable parameters are those of the default bodies of the logs"
+"""Description of the default body of a sum or difference."""
 
 
 @dataclass(frozen=True, slots=True)
 class Add(Command):
-    """Add bodies that are joined rigidly: one body about the first one's point, in its axes.
+    """Add rigidly joined bodies; the sum is in the frame of the first.
 
-    All must be about the same point in the same axes, or --at says where the others are. A body
-    without a covariance counts as exact. Exit status: 2 for a sum that is no possible body, and
-    where logs say that frames differ and --at is missing; 4 where one of the estimates is not to
-    be used.
+    All bodies must be about the same point in the same axes, unless --at gives their poses. A body
+    without a covariance counts as exact. Exit status: 2 if the sum is not physically consistent,
+    or if the frames differ according to the logs and --at is missing; 4 if one of the estimates
+    must not be used.
     """
 
     first: Annotated[Path, Positional, option("BODY", "(required)")]
     """An estimate.json, or model.urdf#LINK."""
 
     others: Annotated[tuple[str, ...], Positional, option("BODY ...", "(required)")] = ()
-    """The others, likewise."""
+    """The other bodies, in the same formats."""
 
     at: Annotated[
-        tuple[PoseNumbers, ...], UseAppendAction, option(AT, "(default: the same)", help=AT_EACH)
+        tuple[PoseNumbers, ...],
+        UseAppendAction,
+        option(AT_METAVAR, "(default: the same frame)", help=AT_EACH_HELP),
     ] = ()
 
     output: Annotated[Path | None, option("OUT.json", "(default: print)", short="-o")] = None
-    """File for the estimate.json of all; the table is printed too."""
+    """File for the estimate.json of the sum; the table is also printed."""
 
-    def with_more(self, words: Sequence[str]) -> Add:
-        """The same, with the bodies that stand after an option too."""
+    def with_extra_positionals(self, words: Sequence[str]) -> Add:
+        """Add bodies that follow an option."""
         return replace(self, others=(*self.others, *words))
 
     def run(self, invocation: str) -> Outcome:
-        """Print the parameters of all together, and write them if asked to."""
+        """Compute the sum, and write it if there is an output file."""
         if not self.others:
             raise UsageError("add: missing BODY; expected two or more")
         if len(self.at) not in (0, len(self.others)):
             raise UsageError(
-                f"add: {len(self.at)} times --at for {len(self.others)} bodies after the first; "
-                f"expected one for each, in their order, or none"
+                f"add: got {len(self.at)} times --at for {len(self.others)} bodies after the "
+                f"first; expected one for each, in order, or none"
             )
         require_writable_file(self.output)
         import numpy as np
 
         from identify.inertia import check, composite
 
-        words = (self.first, *map(Path, self.others))
-        bodies = list(read_bodies(*words))
+        files = (self.first, *map(Path, self.others))
+        bodies = list(read_bodies(*files))
         if not self.at:
-            require_one_frame(words, bodies, "--at")
-        poses = [pose_of(at, "add") for at in self.at]
-        elsewhere = flange_notes(words, bodies, poses) if poses else []
+            require_one_frame(files, bodies, "--at")
+        poses = [pose_from_numbers(at, "add") for at in self.at]
+        pose_notes = notes_flange_mismatch(files, bodies, poses) if poses else []
         for number, X_AB in enumerate(poses, 1):
-            bodies[number] = moved(bodies[number], X_AB, bodies[0])
+            bodies[number] = change_frame(bodies[number], X_AB, bodies[0])
         phi = composite(np.array([saved.parameters.phi for saved in bodies]))
         verdict = check(phi)
         if verdict.impossible:
-            raise ModelError(f"together they are no possible body: {'; '.join(verdict.reasons)}")
+            raise ModelError(
+                f"the combined body is not physically consistent: {'; '.join(verdict.reasons)}"
+            )
         known = [part for part in _covariances(bodies) if part is not None]
         covariance = sum(known[1:], known[0]) if known else None
-        names = [str(word) for word in words]
-        total = _combined(phi, bodies, names, covariance, _decided_by_all(bodies), invocation)
-        notes = (*elsewhere, *_frame_notes(bodies), *_exact_notes(words, bodies))
-        return _written(self.output, total, notes)
+        names = [str(file) for file in files]
+        total = _combined_estimate(
+            phi, bodies, names, covariance, _combined_decided_by(bodies), invocation
+        )
+        notes = (
+            *pose_notes,
+            *_notes_frame_mismatch(bodies),
+            *_notes_missing_covariance(files, bodies),
+        )
+        return _outcome(self.output, total, notes)
 
 
 @dataclass(frozen=True, slots=True)
 class Subtract(Command):
-    """Subtract a body without the payload from one with it: the payload alone.
+    """Subtract the tool from tool and payload.
 
-    Both must be about the same point in the same axes, or --at says where the second is. A body
-    without a covariance counts as exact. Exit status: 2 where what is left is no possible body, by
-    more than the noise of the two, where logs say that frames differ and --at is missing, and
-    where --at is not the pose that they say; 4 where one of the estimates is not to be used.
+    Both must be about the same point in the same axes, unless --at gives the pose of the second. A
+    body without a covariance counts as exact. Exit status: 2 if the difference is physically
+    inconsistent by more than its noise, if the frames differ according to the logs and --at is
+    missing, or if --at contradicts the logs; 4 if one of the estimates must not be used.
     """
 
     with_payload: Annotated[Path, Positional, option("WITH", "(required)")]
     """Tool and payload: an estimate.json, or model.urdf#LINK."""
 
     without: Annotated[Path, Positional, option("WITHOUT", "(required)")]
-    """The tool alone, likewise."""
+    """The tool alone, in the same formats."""
 
-    at: Annotated[PoseNumbers | None, option(AT, "(default: the same)")] = None
+    at: Annotated[PoseNumbers | None, option(AT_METAVAR, "(default: the same frame)")] = None
     """Pose of WITHOUT's frame in WITH's: position [m] and rotation vector [rad]."""
 
     output: Annotated[Path | None, option("OUT.json", "(default: print)", short="-o")] = None
-    """File for the payload's estimate.json; the table is printed too."""
+    """File for the payload's estimate.json; the table is also printed."""
 
     def run(self, invocation: str) -> Outcome:
-        """Print the payload's parameters, and write them if asked to."""
+        """Compute the payload, and write it if there is an output file."""
         require_writable_file(self.output)
         from identify.inertia import difference
 
-        words = (self.with_payload, self.without)
-        both = read_bodies(*words)
+        files = (self.with_payload, self.without)
+        both = read_bodies(*files)
         if self.at is not None:
-            X_AB = pose_of(self.at, "subtract")
-            for note in flange_notes(words, both, [X_AB]):  # the tool was on it with the payload
+            X_AB = pose_from_numbers(self.at, "subtract")
+            for note in notes_flange_mismatch(
+                files, both, [X_AB]
+            ):  # the tool was on it with the payload
                 raise ModelError(f"{note}: give that pose")
-            both = both[0], moved(both[1], X_AB, both[0])
+            both = both[0], change_frame(both[1], X_AB, both[0])
         else:
-            require_one_frame(words, both, "--at")
-        left = difference(both[0].parameters.phi, both[1].parameters.phi, *_covariances(both))
-        payload = _payload(left, both, invocation)  # raises where there is none
-        return _written(self.output, payload, [*_notes(left, both), *_exact_notes(words, both)])
+            require_one_frame(files, both, "--at")
+        remainder = difference(both[0].parameters.phi, both[1].parameters.phi, *_covariances(both))
+        payload = _payload(remainder, both, invocation)
+        return _outcome(
+            self.output,
+            payload,
+            [*_notes(remainder, both), *_notes_missing_covariance(files, both)],
+        )
 
 
-def _payload(left: Difference, both: Sequence[SavedEstimate], invocation: str) -> SavedEstimate:
-    """The estimate of the payload: of the nearest possible body where noise made it impossible.
+def _payload(
+    remainder: Difference, both: Sequence[SavedEstimate], invocation: str
+) -> SavedEstimate:
+    """Return the payload, projected to the nearest consistent body if noise made it inconsistent.
 
     Raises:
-        ModelError: nothing is left.
-        ImpossibleDifference: what is left is impossible, and noise does not explain it, or nothing
-            is known of the noise.
+        ModelError: the two masses are equal.
+        ImpossibleDifference: the difference is physically inconsistent by more than its noise, or
+            by more than rounding if its noise is not known.
     """
     from identify.inertia import PHI, ImpossibleDifference, nearest_consistent
 
-    if left.phi[0] == 0.0:
-        raise ModelError("both estimates have the same mass: there is no payload between them")
-    decided, phi = _decided_by_all(both), left.phi
-    if _beyond_rounding(left):
-        beyond_noise = left.deviations is None or left.deviations > IMPOSSIBLE_PAYLOAD_SIGMA
-        if beyond_noise or not left.verdict.mass > 0.0:
-            raise ImpossibleDifference(left.verdict, ())
+    if remainder.phi[0] == 0.0:
+        raise ModelError("both estimates have the same mass, so the payload has none")
+    decided, phi = _combined_decided_by(both), remainder.phi
+    if _impossible_beyond_rounding(remainder):
+        beyond_noise = (
+            remainder.deviations is None or remainder.deviations > IMPOSSIBLE_PAYLOAD_SIGMA
+        )
+        if beyond_noise or not remainder.verdict.mass > 0.0:
+            raise ImpossibleDifference(remainder.verdict, ())
         phi = nearest_consistent(phi).phi
         decided = {
-            name: what if what == "default" or name in PHI[:4] else "constraint"
-            for name, what in decided.items()
+            name: source if source == "default" or name in PHI[:4] else "constraint"
+            for name, source in decided.items()
         }
     names = ("with the payload", "without it")
-    return _combined(phi, both, names, left.covariance, decided, invocation)
+    return _combined_estimate(phi, both, names, remainder.covariance, decided, invocation)
 
 
-def _beyond_rounding(left: Difference) -> bool:
-    return left.verdict.impossible and not left.verdict.by_rounding
+def _impossible_beyond_rounding(remainder: Difference) -> bool:
+    return remainder.verdict.impossible and not remainder.verdict.by_rounding
 
 
-def _notes(left: Difference, both: Sequence[SavedEstimate]) -> Iterator[str]:
-    if _beyond_rounding(left):
+def _notes(remainder: Difference, both: Sequence[SavedEstimate]) -> Iterator[str]:
+    if _impossible_beyond_rounding(remainder):
         yield (
-            f"the difference itself is impossible, by {left.deviations:.1f} of its standard "
-            f"deviations, which noise explains; shown is the nearest possible body with its mass "
-            f"and centre of mass"
+            f"the difference itself is physically inconsistent by {remainder.deviations:.1f} "
+            f"standard deviations, which noise explains; the result is the nearest consistent body "
+            f"with the same mass and centre of mass"
         )
-    yield from _frame_notes(both)
+    yield from _notes_frame_mismatch(both)
 
 
-def _decided_by_all(bodies: Sequence[SavedEstimate]) -> dict[str, str]:
-    """What decided each of the ten of a sum or difference, where any is known."""
+def _combined_decided_by(bodies: Sequence[SavedEstimate]) -> dict[str, str]:
+    """Return `decided_by` of a sum or difference; parameters without a known source are absent."""
     from identify.inertia import PHI
 
-    decided = {name: weakest(saved.decided_by.get(name) for saved in bodies) for name in PHI}
-    return {name: what for name, what in decided.items() if what}
+    decided = {
+        name: least_certain_source(saved.decided_by.get(name) for saved in bodies) for name in PHI
+    }
+    return {name: source for name, source in decided.items() if source}
 
 
 def _covariances(bodies: Sequence[SavedEstimate]) -> list[Array | None]:
-    """Those of bodies: zero for one without, which counts as exact; None where none has any."""
+    """Covariances of bodies: zeros for a body without one (exact); None if no body has one."""
     import numpy as np
 
     if all(saved.covariance is None for saved in bodies):
@@ -195,21 +218,21 @@ def _covariances(bodies: Sequence[SavedEstimate]) -> list[Array | None]:
     return [np.zeros((10, 10)) if s.covariance is None else s.covariance for s in bodies]
 
 
-def _exact_notes(words: Sequence[Path], bodies: Sequence[SavedEstimate]) -> list[str]:
-    """Which bodies have no covariance, in a sentence, or nothing."""
-    bare = [
-        str(word) for word, saved in zip(words, bodies, strict=True) if saved.covariance is None
+def _notes_missing_covariance(files: Sequence[Path], bodies: Sequence[SavedEstimate]) -> list[str]:
+    """Return a note that names the bodies without a covariance, if there are any."""
+    exact = [
+        str(file) for file, saved in zip(files, bodies, strict=True) if saved.covariance is None
     ]
-    if not bare:
+    if not exact:
         return []
-    exact = f"{' and '.join(bare)} {'has' if len(bare) == 1 else 'have'} no covariance"
-    if len(bare) == len(bodies):
-        return [f"no intervals: {exact}"]
-    return [f"{exact}: taken as exact, so the intervals are those of the other alone"]
+    reason = f"{' and '.join(exact)} {'has' if len(exact) == 1 else 'have'} no covariance"
+    if len(exact) == len(bodies):
+        return [f"no intervals: {reason}"]
+    return [f"{reason} and counts as exact: the intervals contain only the other body's errors"]
 
 
-def _frame_notes(bodies: Sequence[SavedEstimate]) -> list[str]:
-    """That frames are called differently, or are not known to be one, in a sentence, or nothing."""
+def _notes_frame_mismatch(bodies: Sequence[SavedEstimate]) -> list[str]:
+    """Return a note if the frames have different names or are partly unknown."""
     from identify.spatial import BodyFrame
 
     names = [repr(name) for name in dict.fromkeys(saved.frame for saved in bodies)]
@@ -219,14 +242,17 @@ def _frame_notes(bodies: Sequence[SavedEstimate]) -> list[str]:
             return []
         known = next(body for body in bodies if body.frames != BodyFrame())
         return [
-            f"the frame of {len(unknown)} of the {len(bodies)} bodies is not known and taken to be "
-            f"{known.frame_description}; say with --at where one is"
+            f"the frame of {len(unknown)} of the {len(bodies)} bodies is unknown and assumed to be "
+            f"{known.frame_description}; give its pose with --at if it differs"
         ]
-    same = f"{', '.join(names[:-1])} and {names[-1]}: make sure that they are the same"
-    return [f"the frames are called differently, {same}, or say with --at where one is"]
+    listed = f"{', '.join(names[:-1])} and {names[-1]}"
+    return [
+        f"the frames have different names, {listed}: make sure that they are the same, or give "
+        "poses with --at"
+    ]
 
 
-def _combined(
+def _combined_estimate(
     phi: Array,
     bodies: Sequence[SavedEstimate],
     names: Sequence[str],
@@ -234,9 +260,9 @@ def _combined(
     decided: dict[str, str],
     invocation: str,
 ) -> SavedEstimate:
-    """The estimate of a sum or difference of bodies in the frame of the first.
+    """Return the estimate of a sum or difference of bodies in the frame of the first.
 
-    The findings of all go with it, each with the name of its body.
+    It has the findings of all bodies, each prefixed by the name of its body.
     """
     from identify.estimation.calibration import NOT_INCLUDED
     from identify.estimation.intervals import intervals_of, principal_axes_of
@@ -249,11 +275,11 @@ def _combined(
         intervals = intervals_of(phi, covariance, float("inf"), known)
         axes = principal_axes_of(phi, covariance, float("inf"), known)
     count = {2: "two"}.get(len(bodies), str(len(bodies)))
-    kind = f"95 %, from the covariances of the {count} estimates, taken as independent"
+    kind = f"95 %, from the covariances of the {count} estimates, assumed independent"
     if any(NOT_INCLUDED in (saved.interval_kind or "") for saved in bodies):
         kind += f"; {NOT_INCLUDED}"
     body = InertialParameters(phi)
-    default_body = UNIDENTIFIABLE if "default" in decided.values() else None
+    default_body = DEFAULT_BODY_NOTE if "default" in decided.values() else None
     findings, verdict = _findings(bodies, names, completion(decided, default_body)), None
     if any(saved.verdict is not None for saved in bodies):
         identifiable = [name for name, by in decided.items() if by in ("data", "constraint")]
@@ -277,12 +303,12 @@ def _combined(
 
 
 def _findings(
-    bodies: Sequence[SavedEstimate], names: Sequence[str], own: Iterable[Finding]
+    bodies: Sequence[SavedEstimate], names: Sequence[str], completed: Iterable[Finding]
 ) -> tuple[Finding, ...]:
-    """Those of all bodies, each with its place; what is completed is said once."""
+    """Findings of all bodies, prefixed by body, with the `completed` findings of the result."""
     return ranked(
         [
-            *own,
+            *completed,
             *(
                 replace(finding, where=": ".join(filter(None, (name, finding.where))))
                 for name, saved in zip(names, bodies, strict=True)
@@ -293,8 +319,8 @@ def _findings(
     )
 
 
-def _written(output: Path | None, saved: SavedEstimate, notes: Iterable[str]) -> Outcome:
-    """Write a body if there is a file for it; its table, notes and reasons."""
+def _outcome(output: Path | None, saved: SavedEstimate, notes: Iterable[str]) -> Outcome:
+    """Write a body if there is an output file, and return its table, notes and warnings."""
     from identify.commands.summary import parameter_table
     from identify.exchange.estimate_json import estimate_text
 
@@ -303,8 +329,8 @@ def _written(output: Path | None, saved: SavedEstimate, notes: Iterable[str]) ->
     notes = list(notes)
     return Outcome(
         lines=[parameter_table(saved), *(f"Note: {note}." for note in notes)],
-        messages=reasons_of(saved),
+        messages=verdict_messages(saved),
         document=lambda: {"estimate": saved.to_dict(), "notes": notes},
         files=[] if output is None else [output],
-        status=status_of(saved.verdict),
+        status=exit_status(saved.verdict),
     )

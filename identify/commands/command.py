@@ -1,7 +1,7 @@
-"""`Command`: what every subcommand is, and how it comes out of words; tyro reads them.
+"""Base class of the subcommands, and their construction from command-line arguments by tyro.
 
-A field of a command is an option, or a word in its place where it is `Positional`; `option` says
-how the help shows it. A field that is a dataclass itself is a group of options in the help.
+A field of a command is an option, or a positional argument if it is `Positional`; `option` holds
+its text in the help. A field that is a dataclass is a group of options in the help.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ if TYPE_CHECKING:
 
 C = TypeVar("C", bound="Command")
 
-PARSING = (
+PARSER_SETTINGS = (
     tyro.conf.FlagCreatePairsOff,
     tyro.conf.DisallowNone,
     tyro.conf.OmitArgPrefixes,
 )
-"""No `--no-quiet` beside `--quiet`, a file may be called None, and groups are no part of names."""
+"""Settings of tyro: no `--no-quiet` flags, "None" is an ordinary value, no group prefixes."""
 
 
 class UsageError(IdentifyError, ValueError):
-    """The command was called with words it does not understand, or without some it needs."""
+    """Invalid or missing command-line arguments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a command did; `main` prints it, as text or as the document of `--json`.
+    """Result of a command, which `main` prints as text or as the document of `--json`.
 
     Attributes:
-        text: for standard output, as it is.
-        lines: lines and tables for standard output, what is not printable escaped.
-        messages: lines for standard error, in both cases.
-        document: makes the document's own keys; `main` adds command, status, error and files.
-        files: what was written, which is printed too; None of a command that writes nothing.
+        text: raw text for standard output.
+        lines: lines and tables for standard output; unprintable characters are escaped.
+        messages: lines for standard error, with and without `--json`.
+        document: returns the command's own keys; `main` adds command, status, error and files.
+        files: the files written, which are printed too; None for a command that writes none.
         status: the exit status.
-        quiet: whether lines and files are not printed.
+        quiet: whether lines and files are suppressed.
     """
 
     text: str = ""
@@ -62,68 +62,68 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command(ABC):
-    """A subcommand: a frozen dataclass; its fields are the options, its docstring the help.
+    """A subcommand: its fields are the options, its docstring is the help text.
 
-    Its name on the command line is that of its line in `main.COMMANDS`.
+    Its name on the command line is its key in `main.COMMANDS`.
     """
 
     json: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
-    """Print one JSON document in place of text, an error too; docs/commands.md has its keys."""
+    """Print one JSON document instead of text, also for an error (keys: docs/commands.md)."""
 
     @abstractmethod
     def run(self, invocation: str) -> Outcome:
-        """Do it.
+        """Run the command.
 
         Raises:
             IdentifyError: with the message to show and the exit status.
         """
 
     @classmethod
-    def words(cls, argv: Sequence[str]) -> Sequence[str]:
-        """The words after its name as they are parsed; those of an option may be joined to one."""
+    def preprocess_argv(cls, argv: Sequence[str]) -> Sequence[str]:
+        """Preprocess the arguments after the command's name before they are parsed."""
         return argv
 
-    def with_more(self: C, words: Sequence[str]) -> C:
-        """The command with words that stand after an option, where it takes any number of them.
+    def with_extra_positionals(self: C, words: Sequence[str]) -> C:
+        """Return the command with the positional arguments that followed an option.
 
         Raises:
-            UsageError: it does not.
+            UsageError: the command takes a fixed number of arguments.
         """
         raise UsageError(f"unexpected {' '.join(words)}; see --help")
 
 
 def parse_command(kind: type[C], argv: Sequence[str], name: str) -> C:
-    """Make a command out of the words after its name, options and others in any order.
+    """Parse the arguments after a command's name, options and positionals in any order.
 
     Raises:
-        UsageError: an unknown option (the nearest one is named), or a word too many.
-        SystemExit: help was asked for and printed; or, with status 2, a value is missing or wrong,
-            and that was printed on standard error.
+        UsageError: an unknown option (the nearest one is named), or an unexpected argument.
+        SystemExit: help was printed; or, with status 2, a value is missing or invalid, which was
+            reported on standard error.
     """
     try:
-        argv = kind.words(argv)
-        _require_one_schema(argv)
-        with _colors_as_wanted():
+        argv = kind.preprocess_argv(argv)
+        _reject_repeated_schema(argv)
+        with _respect_no_color():
             command, others = tyro.cli(
                 kind,
                 prog=f"identify {name}",
                 args=argv,
-                config=PARSING,
+                config=PARSER_SETTINGS,
                 return_unknown_args=True,
             )
-        plain = argv[argv.index("--") :] if "--" in argv else ()
+        after_dashes = argv[argv.index("--") :] if "--" in argv else ()
         for word in others:
-            if word.startswith("-") and word not in plain:
+            if word.startswith("-") and word not in after_dashes:
                 option = word.partition("=")[0]
                 hint = did_you_mean(option, _options(kind)) or f"; see identify {name} --help"
                 raise UsageError(f"unknown option {option!r}{hint}")
-        return command.with_more(others) if others else command
+        return command.with_extra_positionals(others) if others else command
     except UsageError as error:
         raise UsageError(f"{name}: {error}") from None
 
 
 def _options(kind: type) -> list[str]:
-    """The options of a command, those of its groups too."""
+    """Names of a command's options, including those of its option groups."""
     hints = get_type_hints(kind, include_extras=False)
     names = []
     for field in fields(kind):
@@ -137,8 +137,8 @@ def _options(kind: type) -> list[str]:
 
 
 @contextmanager
-def _colors_as_wanted() -> Iterator[None]:
-    """Have tyro print no colors where NO_COLOR is set (no-color.org): it looks at TERM alone."""
+def _respect_no_color() -> Iterator[None]:
+    """Make tyro obey NO_COLOR (no-color.org); by itself it looks only at TERM."""
     if not os.environ.get("NO_COLOR"):
         yield
         return
@@ -153,42 +153,44 @@ def _colors_as_wanted() -> Iterator[None]:
             os.environ["TERM"] = before
 
 
-def _require_one_schema(argv: Sequence[str]) -> None:
+def _reject_repeated_schema(argv: Sequence[str]) -> None:
     words = argv[: argv.index("--")] if "--" in argv else argv
     if sum(word.partition("=")[0] == "--schema" for word in words) > 1:
         raise UsageError(
-            "--schema is given more than once, and one schema is of all logs of a command: logs "
-            "with schemas of their own go together in Python, identify.fit([identify.read_log(log, "
-            "schema), …]); one schema names several files of a log in [streams.*]"
+            "--schema is given more than once, but a command takes one schema for all its logs. To "
+            "fit logs with different schemas together, use Python: identify.fit([identify.read_log("
+            "log, schema), …]). For one log in several files, use one schema with [streams.*]"
         )
 
 
 def error_record(error: BaseException) -> dict[str, str]:
-    """An error as the document of `--json` has it."""
+    """Return the entry of an error in the document of `--json`."""
     return {"type": type(error).__name__, "message": str(error)}
 
 
-def interrupted(output: Path) -> KeyboardInterrupt:
-    """The interrupt of a run that keeps what was done."""
-    return KeyboardInterrupt(f"{output} keeps what was done, and the same command takes it up")
+def interrupted_run_error(output: Path) -> KeyboardInterrupt:
+    """Return the interrupt of a run whose partial results are kept."""
+    return KeyboardInterrupt(
+        f"partial results are kept in {output}; run the same command to resume"
+    )
 
 
 def require_workers(workers: int | None, command: str) -> None:
-    """Raise `UsageError` where `--workers` is no number of processes."""
+    """Raise `UsageError` if `--workers` is negative."""
     if workers is not None and workers < 0:
         raise UsageError(f"{command}: --workers N: expected 0 or more, got {workers}")
 
 
 def require_time_limit(seconds: float | None, command: str) -> None:
-    """Raise `UsageError` where `--timeout` is no time."""
+    """Raise `UsageError` if `--timeout` is not a positive number."""
     if seconds is not None:
         from identify.arrays import positive
 
         positive(seconds, f"{command}: --timeout S", "s", UsageError)
 
 
-def defer_what_no_fit_uses() -> None:
-    """Keep modules of NumPy out that SciPy imports and that take long to load."""
+def defer_unused_numpy_modules() -> None:
+    """Defer slow NumPy modules that SciPy imports and no fit uses."""
     defer("numpy.f2py", "numpy.testing", "numpy.polynomial", "numpy.ctypeslib")
 
 
@@ -200,15 +202,15 @@ def option(
     name: str | None = None,
     help: str | None = None,
 ) -> object:
-    """How the help shows an option.
+    """Return the metadata of an option for `--help`.
 
     Args:
-        metavar: what stands for its value.
-        hint: what is said of its default; nothing as a rule.
-        short: its other name, as `-o`.
-        name: on the command line, where that is no name of a field.
-        help: what it means, where that is not the docstring of the field (of one line: tyro breaks
-            the line where a docstring does).
+        metavar: placeholder of its value.
+        hint: note on its default value, usually empty.
+        short: its short name, such as `-o`.
+        name: its long name, if it differs from the name of the field.
+        help: its description, if that is too long for a docstring of one line (tyro would keep
+            the line breaks of the docstring).
     """
     aliases = (short,) if short else None
     return tyro.conf.arg(
@@ -217,7 +219,7 @@ def option(
 
 
 def numbers(count: int) -> object:
-    """That an option takes so many numbers and leaves the words after them alone."""
+    """Return the parser of an option with exactly `count` numbers as its value."""
 
     def read(words: list[str]) -> float | tuple[float, ...]:
         try:
@@ -239,4 +241,4 @@ Flag: TypeAlias = Annotated[bool, option()]
 Number: TypeAlias = Annotated[float | None, numbers(1)]
 Vector: TypeAlias = Annotated[tuple[float, float, float] | None, numbers(3)]
 Repeated: TypeAlias = Annotated[tuple[str, ...], tyro.conf.UseAppendAction]
-"""Every value of an option that may be given more than once."""
+"""All values of an option that may be given more than once."""

@@ -1,4 +1,4 @@
-"""`identify compare`: bodies of days, tools or estimators side by side, and whether they agree."""
+"""`identify compare`: compare the bodies of separate fits, and test whether they agree."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from urllib.parse import quote
 from tyro.conf import Positional, UseAppendAction
 
 from identify.commands.bodies import (
-    AT,
-    AT_EACH,
-    NOT_TO_BE_USED,
+    AT_EACH_HELP,
+    AT_METAVAR,
+    UNUSABLE_STATUS,
     PoseNumbers,
-    flange_notes,
-    moved,
-    pose_of,
+    change_frame,
+    notes_flange_mismatch,
+    pose_from_numbers,
     read_bodies,
     require_one_frame,
 )
@@ -26,7 +26,7 @@ from identify.commands.command import Command, Outcome, UsageError, option
 from identify.commands.output import (
     ESTIMATE,
     REPORT,
-    report_is_of,
+    report_matches,
     require_writable_file,
     write_file,
 )
@@ -37,48 +37,50 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Compare(Command):
-    """Compare the bodies of separate fits, and test whether they are one body.
+    """Compare the bodies of separate fits, and test whether they agree.
 
-    All must be about the same point in the same axes, or --at says where the others are. The test
-    takes them to rest on different data. Exit status: 2 for bad use or a body without intervals;
-    4 where one of the estimates is not to be used (it is shown and not compared).
+    All must be about the same point in the same axes, unless --at gives their poses. The test
+    assumes that the fits share no data. Exit status: 2 for bad use or a body without intervals;
+    4 if one of the estimates must not be used (it is shown but not compared).
     """
 
     first: Annotated[Path, Positional, option("OUT", "(required)")]
-    """Folder of the results of a fit, or an estimate.json."""
+    """Result folder of a fit, or an estimate.json."""
 
     others: Annotated[tuple[str, ...], Positional, option("OUT ...", "(required)")] = ()
-    """The others, likewise."""
+    """The other folders or files."""
 
     at: Annotated[
-        tuple[PoseNumbers, ...], UseAppendAction, option(AT, "(default: the same)", help=AT_EACH)
+        tuple[PoseNumbers, ...],
+        UseAppendAction,
+        option(AT_METAVAR, "(default: the same)", help=AT_EACH_HELP),
     ] = ()
 
     output: Annotated[Path | None, option("PAGE.html", "(default: print)", short="-o")] = None
-    """File for a page with figures, which leads to the reports."""
+    """File for an HTML page with figures and links to the reports."""
 
-    def with_more(self, words: Sequence[str]) -> Compare:
-        """The same, with the folders that stand after an option too."""
+    def with_extra_positionals(self, words: Sequence[str]) -> Compare:
+        """Add folders that follow an option."""
         return replace(self, others=(*self.others, *words))
 
     def run(self, invocation: str) -> Outcome:
-        """Print the table and the verdict, and write the page if asked to."""
+        """Compare the bodies, and write the page if there is an output file."""
         if not self.others:
             raise UsageError("compare: missing OUT; expected two or more")
         if len(self.at) not in (0, len(self.others)):
             raise UsageError(
-                f"compare: {len(self.at)} times --at for {len(self.others)} bodies after the "
-                "first; expected one for each, in their order, or none"
+                f"compare: got {len(self.at)} times --at for {len(self.others)} bodies after the "
+                "first; expected one for each, in order, or none"
             )
         require_writable_file(self.output)
         from identify.reporting.comparison import Comparison, FittedLog, comparison_lines
         from identify.reporting.comparison_page import comparison_html
 
-        places = [self.first, *map(Path, self.others)]
-        files = [place / ESTIMATE if place.is_dir() else place for place in places]
+        paths = [self.first, *map(Path, self.others)]
+        files = [path / ESTIMATE if path.is_dir() else path for path in paths]
         bodies = list(read_bodies(*files))
-        notes = self._in_one_frame(files, bodies)
-        names = _names(files)
+        notes = self._move_to_first_frame(files, bodies)
+        names = _unique_names(files)
         logs = tuple(
             FittedLog(
                 name,
@@ -98,11 +100,11 @@ class Compare(Command):
             lines=comparison_lines(comparison),
             document=lambda: {"logs": comparison.frame().to_dict("records")},
             files=[] if self.output is None else [self.output],
-            status=NOT_TO_BE_USED if any(log.usable == "no" for log in logs) else 0,
+            status=UNUSABLE_STATUS if any(log.usable == "no" for log in logs) else 0,
         )
 
-    def _in_one_frame(self, files: Sequence[Path], bodies: list[SavedEstimate]) -> list[str]:
-        """Move all but the first into its frame as `--at` says; notes on that."""
+    def _move_to_first_frame(self, files: Sequence[Path], bodies: list[SavedEstimate]) -> list[str]:
+        """Transform the other bodies to the frame of the first by `--at`, and return notes."""
         if not self.at:
             require_one_frame(files, bodies, "--at")
             return []
@@ -110,26 +112,26 @@ class Compare(Command):
         from identify.inertia import PHI
         from identify.validation.pooling import average_degrees_of_freedom
 
-        poses = [pose_of(at, "compare") for at in self.at]
-        notes = flange_notes(files, bodies, poses)
+        poses = [pose_from_numbers(at, "compare") for at in self.at]
+        notes = notes_flange_mismatch(files, bodies, poses)
         for number, (body, X_AB) in enumerate(zip(bodies[1:], poses, strict=True), 1):
-            there = moved(body, X_AB, bodies[0])
+            moved_body = change_frame(body, X_AB, bodies[0])
             if body.covariance is not None and body.intervals:
-                phi, covariance = there.parameters.phi, there.covariance
+                phi, covariance = moved_body.parameters.phi, moved_body.covariance
                 assert covariance is not None
                 degrees = average_degrees_of_freedom(body)
-                there = replace(
-                    there,
-                    intervals=intervals_of(phi, covariance, degrees, there.decided_by),
+                moved_body = replace(
+                    moved_body,
+                    intervals=intervals_of(phi, covariance, degrees, moved_body.decided_by),
                     interval_kind=body.interval_kind,
                     degrees_of_freedom=dict.fromkeys(PHI, degrees),
                 )
-            bodies[number] = there
+            bodies[number] = moved_body
         return [f"{note}." for note in notes]
 
     def _link(self, file: Path) -> str:
-        """Where the report of an estimate is from the page, or the estimate itself."""
-        target = file.with_name(REPORT) if report_is_of(file) else file
+        """Link from the page to the report of an estimate, or to the estimate itself."""
+        target = file.with_name(REPORT) if report_matches(file) else file
         here = Path.cwd() if self.output is None else self.output.parent
         try:
             return quote(Path(os.path.relpath(target, here)).as_posix())
@@ -137,29 +139,33 @@ class Compare(Command):
             return target.resolve().as_uri()
 
 
-def _names(files: Sequence[Path]) -> list[str]:
-    """What each is called: by the shortest end of its path that no other has."""
+def _unique_names(files: Sequence[Path]) -> list[str]:
+    """Return the shortest unique suffix of each path."""
     parts = [(file.parent if file.name == ESTIMATE else file).resolve().parts[1:] for file in files]
     names = []
-    for own in parts:
+    for path in parts:
         length = next(
-            (n for n in range(1, len(own)) if sum(own[-n:] == one[-n:] for one in parts) == 1),
-            len(own),
+            (
+                n
+                for n in range(1, len(path))
+                if sum(path[-n:] == other[-n:] for other in parts) == 1
+            ),
+            len(path),
         )
-        names.append("/".join(own[-length:]))
+        names.append("/".join(path[-length:]))
     return [f"{name} ({k})" if names.count(name) > 1 else name for k, name in enumerate(names, 1)]
 
 
 def _shared_logs(names: Sequence[str], bodies: Sequence[SavedEstimate]) -> list[str]:
-    """That two estimates rest on one log, which the test does not know."""
-    found: dict[str, str] = {}
+    """Return a note for each pair of estimates that share a log."""
+    estimate_by_log: dict[str, str] = {}
     notes = []
     for name, body in zip(names, bodies, strict=True):
-        for one in body.bias:
-            other = found.setdefault(one.sha256, name)
-            if one.sha256 and other != name:
+        for bias in body.bias:
+            other = estimate_by_log.setdefault(bias.sha256, name)
+            if bias.sha256 and other != name:
                 notes.append(
-                    f"{name} and {other} rest on one log: they differ by less than the test takes "
-                    "chance to make, and that they agree says less."
+                    f"{name} and {other} share a log, so their errors are not independent: they "
+                    "differ by less than the test assumes, and agreement is weak evidence."
                 )
     return list(dict.fromkeys(notes))

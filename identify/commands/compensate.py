@@ -1,4 +1,4 @@
-"""`identify compensate`: a log with the payload taken off its wrench, so that contacts are left."""
+"""`identify compensate`: subtract the wrench of the payload from a log, which leaves contacts."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional
 
 from identify.commands.bodies import (
-    AT,
-    BODY,
+    AT_METAVAR,
+    BODY_HELP,
     PoseNumbers,
     UnusableEstimate,
-    moved,
-    pose_of,
+    change_frame,
+    exit_status,
+    pose_from_numbers,
     read_bodies,
-    reasons_of,
     require_one_frame,
-    status_of,
+    verdict_messages,
 )
 from identify.commands.command import Command, Flag, Number, Outcome, UsageError, numbers, option
-from identify.commands.output import require_writable, shown_stages, unwritable
+from identify.commands.output import require_writable, stages_on_terminal, write_error
 from identify.texts import printable
 
 if TYPE_CHECKING:
@@ -36,53 +36,53 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Compensate(Command):
-    """Write a log with the payload's gravity and inertia and the sensor offset off its wrench.
+    """Subtract the payload's wrench and the sensor offset from a log.
 
-    What is left are the contact forces, on the body, in the log's axes and at its point [N, N m],
-    with motion as the log has it, in SI. The clock is that of the log, in seconds, and its other
-    columns of numbers are kept. The schema of OUT is written beside it. Exit status: 2 for bad use
-    or bad input, also where the frames of log and estimate differ and --at is missing, or the
-    offset is not known; 4, with nothing written, for an estimate that its findings say not to use.
+    The result is the contact wrench on the body, in the log's axes and at its point [N, N m], with
+    the motion of the log in SI. The clock is that of the log, in seconds, and its other numeric
+    columns are kept. The schema of OUT is written next to it. Exit status: 2 for bad use or bad
+    input, also if the frames of log and estimate differ and --at is missing, or if the offset is
+    unknown; 4, with nothing written, for an estimate that must not be used.
     """
 
     log: Annotated[Path, Positional, option("LOG", "(required)")]
-    """A log of the body; not necessarily one it was fitted to."""
+    """Log of the body, not necessarily one used in the fit."""
 
     schema: Annotated[Path, option("S.toml", "(required)")]
-    """What the columns of the log mean."""
+    """Schema that names the log's columns, units and frames."""
 
-    estimate: Annotated[Path, option("E.json", "(required)", help=BODY)]
+    estimate: Annotated[Path, option("E.json", "(required)", help=BODY_HELP)]
 
     output: Annotated[Path, option("OUT", "(required)", short="-o")]
-    """File to write to, .csv or .parquet; its schema is called alike, with .toml."""
+    """Output file, .csv or .parquet; its schema gets the same name with .toml."""
 
-    at: Annotated[PoseNumbers | None, option(AT, "(default: the same)")] = None
-    """Pose of the estimate's frame in that of the log: position [m] and rotation vector [rad]."""
+    at: Annotated[PoseNumbers | None, option(AT_METAVAR, "(default: the same frame)")] = None
+    """Pose of the estimate's frame in the log's frame: position [m] and rotation vector [rad]."""
 
     offset: Annotated[
         tuple[float, float, float, float, float, float] | None,
         numbers(6),
         option("FX FY FZ TX TY TZ", "(default: the estimate's for this log)"),
     ] = None
-    """The sensor offset at Bo in B [N, N m], as `bias` of an estimate.json; zeros for none."""
+    """Sensor offset at Bo in B [N, N m], like `bias` in an estimate.json; zeros for no offset."""
 
     zero_seconds: Annotated[Number, option("S")] = None
-    """Nothing is touched in the first S seconds: the offset is the mean of what is left there."""
+    """Length of a contact-free start [s], from which the sensor offset is computed."""
 
     cutoff: Annotated[Number, option("HZ", "(default: 5 Hz or rate/10)")] = None
-    """As of `fit`: what the log lacks is differentiated with a pass-band of three times this."""
+    """Cut-off as in `identify fit`; derivatives have a pass-band of three times this."""
 
     accept_findings: Flag = False
-    """Take off an estimate that is not to be used, with the reasons in the schema of OUT."""
+    """Accept an estimate that must not be used, with the reasons in the schema of OUT."""
 
     quiet: Flag = False
     """Print nothing but errors."""
 
     def run(self, invocation: str) -> Outcome:
-        """Write the log and its schema."""
+        """Write the compensated log and its schema."""
         self._require_choice()
         (saved,) = read_bodies(self.estimate)
-        reasons, unusable = reasons_of(saved), bool(status_of(saved.verdict))
+        reasons, unusable = verdict_messages(saved), bool(exit_status(saved.verdict))
         if unusable and not self.accept_findings:
             raise UnusableEstimate(self.estimate, reasons)
         from identify.logs import Recording, open_log
@@ -91,37 +91,37 @@ class Compensate(Command):
 
         source = open_log(self.log, self.schema)
         recording = source if isinstance(source, Recording) else source.recording
-        found = compensate_log(
+        compensated = compensate_log(
             source,
-            self._in_frame_of(source, saved),
+            self._body_in_log_frame(source, saved),
             offset=self.offset,
             zero_seconds=self.zero_seconds,
             cutoff_hz=self.cutoff,
         )
-        comment = [*self._comment(found, saved), *(reasons if unusable else ())]
+        comment = [*self._comment(compensated, saved), *(reasons if unusable else ())]
         schema = self.output.with_suffix(".toml")
         try:
-            with shown_stages(shown=not self.quiet):
+            with stages_on_terminal(shown=not self.quiet):
                 _LOG.info("compensating %s", self.log)
                 rows = write_chunks(
-                    found.chunks(),
+                    compensated.chunks(),
                     self.output,
                     schema,
                     map(printable, comment),
                     OtherColumns.of(recording),
                 )
         except OSError as error:
-            raise unwritable(self.output, error) from error
-        offset = ", ".join(f"{x:.4g}" for x in found.offset)
+            raise write_error(self.output, error) from error
+        offset = ", ".join(f"{x:.4g}" for x in compensated.offset)
         return Outcome(
             lines=[
-                f"Sensor offset taken off: [{offset}] N, N m ({found.origin}).",
-                f"{rows} rows of {len(source)}.",
+                f"Subtracted sensor offset: [{offset}] N, N m ({compensated.origin}).",
+                f"Wrote {rows} of {len(source)} rows.",
             ],
-            messages=[*reasons, *_uncorrected(saved)],
+            messages=[*reasons, *_note_uncorrected(saved)],
             document=lambda: {
-                "offset": found.offset,
-                "offset_origin": found.origin,
+                "offset": compensated.offset,
+                "offset_origin": compensated.origin,
                 "rows": rows,
                 "rows_read": len(source),
                 "reasons": reasons,
@@ -132,48 +132,50 @@ class Compensate(Command):
 
     def _require_choice(self) -> None:
         if self.offset is not None and self.zero_seconds is not None:
-            raise UsageError("compensate: --offset and --zero-seconds exclude each other")
-        beside = self.output.with_suffix(".toml")
+            raise UsageError("compensate: --offset cannot be combined with --zero-seconds")
+        schema_path = self.output.with_suffix(".toml")
         if self.output.suffix not in (".csv", ".parquet"):
-            raise UsageError(f"compensate: -o {self.output}: expected a name in .csv or .parquet")
-        for path in (self.output, beside):
+            raise UsageError(f"compensate: -o {self.output}: expected the suffix .csv or .parquet")
+        for path in (self.output, schema_path):
             for given in (self.log, self.schema, self.estimate):
                 if path.resolve() == given.resolve():
-                    raise UsageError(f"compensate: {path} would be written over: give another -o")
-        require_writable(self.output.parent, (self.output.name, beside.name))
+                    raise UsageError(f"compensate: {path} is an input; choose another -o")
+        require_writable(self.output.parent, (self.output.name, schema_path.name))
 
-    def _in_frame_of(self, source: Recording | LogFile, saved: SavedEstimate) -> SavedEstimate:
-        """The body about the log's Bo in its B."""
+    def _body_in_log_frame(
+        self, source: Recording | LogFile, saved: SavedEstimate
+    ) -> SavedEstimate:
+        """Return the body about the log's Bo in its frame B."""
         from identify.exchange import SavedEstimate
         from identify.logs import Recording
 
         recording = source if isinstance(source, Recording) else source.recording
         of_log = SavedEstimate(saved.parameters, frames=recording.body_frame)
         if self.at is not None:
-            return moved(saved, pose_of(self.at, "compensate"), of_log)
+            return change_frame(saved, pose_from_numbers(self.at, "compensate"), of_log)
         require_one_frame((self.log, self.estimate), (of_log, saved), "--at")
         return saved
 
-    def _comment(self, found: CompensatedLog, saved: SavedEstimate) -> Iterator[str]:
-        """What the log is, for the head of its schema."""
+    def _comment(self, log: CompensatedLog, saved: SavedEstimate) -> Iterator[str]:
+        """Comment at the head of the written schema: log, estimate and offset."""
         from identify.exchange.estimate_json import estimate_digest
 
-        yield f"Contact forces of {self.log} (sha256 {found.source.sha256}), on the body."
-        yield f"Taken off are gravity and inertia of {self.estimate}, mass {saved.mass:.6g} kg"
+        yield f"Contact forces on the body in {self.log} (sha256 {log.source.sha256})."
+        yield f"Subtracted: gravity and inertia of {self.estimate}, mass {saved.mass:.6g} kg"
         yield f"(sha256 of its contents {estimate_digest(saved)}),"
-        offset = ", ".join(f"{x:.6g}" for x in found.offset)
-        yield f"and the sensor offset [{offset}] N, N m at Bo in B ({found.origin})."
-        if status_of(saved.verdict):
-            yield "This estimate is not to be used, and its findings were accepted:"
+        offset = ", ".join(f"{x:.6g}" for x in log.offset)
+        yield f"and the sensor offset [{offset}] N, N m at Bo in B ({log.origin})."
+        if exit_status(saved.verdict):
+            yield "This estimate must not be used; --accept-findings overrode its findings:"
 
 
-def _uncorrected(saved: SavedEstimate) -> Iterator[str]:
-    """That what the fit corrected of its logs is not corrected here, where there is something."""
+def _note_uncorrected(saved: SavedEstimate) -> Iterator[str]:
+    """Note that corrections applied by the fit are not applied to this log."""
     applied = saved.provenance.get("applied")
     codes = [
-        str(each["code"])
-        for each in (applied if isinstance(applied, list | tuple) else ())
-        if isinstance(each, dict) and "code" in each
+        str(correction["code"])
+        for correction in (applied if isinstance(applied, list | tuple) else ())
+        if isinstance(correction, dict) and "code" in correction
     ]
     if codes:
-        yield f"note: the fit corrected {', '.join(codes)}; here the log is as its schema has it"
+        yield f"note: the fit corrected {', '.join(codes)}; this log is not corrected"

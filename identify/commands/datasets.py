@@ -1,4 +1,4 @@
-"""`identify datasets list`, `fetch` and `path`: the public data sets and whether they are here."""
+"""`identify datasets list`, `fetch` and `path`: list, download and locate public data sets."""
 
 from __future__ import annotations
 
@@ -24,42 +24,43 @@ _HEADER = ("name", "what", "licence", "here")
 
 @dataclass(frozen=True, slots=True)
 class DatasetsList(Command):
-    """List the public data sets, or the files of one, and say what is on this machine.
+    """List the public data sets, or the files of one, and whether they are on this machine.
 
-    Where the output is not a terminal the columns are separated by tabs.
+    If the output is not a terminal, columns are separated by tabs.
     """
 
     name: Annotated[str | None, Positional, option("[NAME]")] = None
-    """A data set: its licence, citation and layout, and where each file is or has to be placed."""
+    """Data set whose licence, citation, layout and file locations are printed."""
 
     def run(self, invocation: str) -> Outcome:
         """List all data sets, or the entry of one."""
         from identify.catalog import dataset_names, find_dataset
 
         names = dataset_names() if self.name is None else (self.name,)
-        found = list(map(find_dataset, names))
-        rows = [(each.name, each.description, each.licence, _state(each)) for each in found]
+        datasets = list(map(find_dataset, names))
+        rows = [(data.name, data.description, data.licence, _state(data)) for data in datasets]
         plain = self.name is None and not sys.stdout.isatty()
         return Outcome(
             text="".join(map(_tabbed, (_HEADER, *rows))) if plain else "",
-            lines=() if plain else [_table(rows)] if self.name is None else _entry(*found),
-            document=lambda: {"datasets": list(map(_record, found))},
+            lines=() if plain else [_table(rows)] if self.name is None else _entry(*datasets),
+            document=lambda: {"datasets": list(map(_record, datasets))},
         )
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetsFetch(Command):
-    """Have a public data set on this machine: found and verified, or downloaded to the cache.
+    """Download and verify a public data set.
 
-    Prints its folder. A mirror that IDENTIFY_DATA names is used where it has the data set. Exit
-    status: 2 when it cannot be had; the message says which file to place where.
+    Prints its folder. A complete copy on this machine or in the mirror IDENTIFY_DATA is used
+    without a download. Exit status: 2 if the data set is not available; the message says which
+    files to place where.
     """
 
     name: Annotated[str, Positional, option("NAME", "(required)")]
-    """The data set."""
+    """Name of the data set."""
 
     def run(self, invocation: str) -> Outcome:
-        """Find or download it."""
+        """Find or download the data set."""
         from identify.catalog import fetch, find_dataset
 
         dataset = find_dataset(self.name)
@@ -67,22 +68,22 @@ class DatasetsFetch(Command):
         folder = fetch(dataset, progress=shown if sys.stderr.isatty() else None)
         notes = [f"{len(dataset.files)} files, {dataset.size / 1e6:.1f} MB, sha256 verified"]
         if dataset.not_downloaded:
-            notes.insert(0, f"{dataset.name} is used as placed here: {dataset.not_downloaded}")
+            notes.insert(0, f"{dataset.name}: using the local copy: {dataset.not_downloaded}")
         return Outcome(lines=[str(folder)], messages=notes, document=lambda: {"folder": folder})
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetsPath(Command):
-    """Print the folder of a public data set that is on this machine, its files verified.
+    """Print the folder of a public data set on this machine, after verifying its files.
 
-    Nothing is downloaded. Exit status: 2 when it is missing or damaged.
+    Nothing is downloaded. Exit status: 2 if the data set is missing or damaged.
     """
 
     name: Annotated[str, Positional, option("NAME", "(required)")]
-    """The data set."""
+    """Name of the data set."""
 
     def run(self, invocation: str) -> Outcome:
-        """Find it."""
+        """Find the data set."""
         from identify.catalog import dataset_path
 
         folder = dataset_path(self.name)
@@ -104,36 +105,36 @@ def _table(rows: Sequence[Sequence[str]]) -> Table:
 
 
 def _record(dataset: Dataset) -> Mapping[str, object]:
-    """What the document says of a data set."""
+    """Return the entry of a data set in the JSON document."""
     keys = ("licence", "citation", "doi", "home", "version")
-    record = {"name": dataset.name, "what": dataset.description}
-    return record | {name: getattr(dataset, name) for name in keys} | {"state": _state(dataset)}
+    names = {"name": dataset.name, "what": dataset.description}
+    return names | {key: getattr(dataset, key) for key in keys} | {"state": _state(dataset)}
 
 
 def _state(dataset: Dataset) -> str:
-    """Where the data set is, or what it lacks."""
+    """Path of the data set, or why it is incomplete."""
     from identify.catalog import locate
 
-    found = locate(dataset)
-    for holding in found:
+    copies = locate(dataset)
+    for holding in copies:
         if holding.complete:
             return str(holding.path)
         if holding.damaged:
             file, reason = next(iter(holding.damaged.items()))
             return f"damaged: {holding.path / file.path} {reason}"
-    fewest = min(found, key=lambda holding: len(holding.missing))
-    lacks = len(fewest.missing)
-    if lacks < len(dataset.files):
-        return f"incomplete: {fewest.path} lacks {lacks} of {len(dataset.files)} files"
+    most_complete = min(copies, key=lambda holding: len(holding.missing))
+    missing = len(most_complete.missing)
+    if missing < len(dataset.files):
+        return f"incomplete: {most_complete.path} lacks {missing} of {len(dataset.files)} files"
     verb = "list" if dataset.not_downloaded else "fetch"
     return f"missing: identify datasets {verb} {dataset.name}"
 
 
 def _entry(dataset: Dataset) -> Iterator[str]:
-    """All that is registered about a data set, then where its files are."""
+    """Format the registry entry of a data set and the locations of its files."""
     from identify.catalog import locate
 
-    said = {
+    entry = {
         "what": dataset.description,
         "licence": ". ".join(filter(None, (dataset.licence, dataset.licence_note))),
         "citation": dataset.citation + (f" doi:{dataset.doi}" if dataset.doi else ""),
@@ -145,13 +146,13 @@ def _entry(dataset: Dataset) -> Iterator[str]:
         "here": _state(dataset),
     }
     yield dataset.name
-    yield from (f"  {key}: {text}" for key, text in said.items() if text)
+    yield from (f"  {key}: {text}" for key, text in entry.items() if text)
     yield "  layout:"
     yield from (f"    {line}" for line in dataset.layout.splitlines())
-    found = locate(dataset)
-    holding = min(found, key=lambda other: (not other.complete, len(other.missing)))
+    copies = locate(dataset)
+    holding = min(copies, key=lambda other: (not other.complete, len(other.missing)))
     if len(holding.missing) == len(dataset.files):
-        holding = found[-1]
+        holding = copies[-1]
     yield f"  files in {holding.path} (sha256, bytes, path):"
     for file in dataset.files:
         state = "missing" if file in holding.missing else holding.damaged.get(file, "")

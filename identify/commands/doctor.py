@@ -1,4 +1,4 @@
-"""`identify doctor`: what is installed, whether it works, and who else is called identify."""
+"""`identify doctor`: check the installation, the solver and name conflicts."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from typing import cast
 from identify.commands.command import Command, Outcome
 
 DISTRIBUTION = "inertia-identify"
-"""The name to install this package by."""
+"""Distribution name of this package on the package index."""
 
 FOREIGN = "identify"
-"""Another distribution on PyPI, a dependency of pre-commit, that imports under the same name."""
+"""Distribution on PyPI with the same import name, a dependency of pre-commit."""
 
 PROGRAM, ALIAS = "identify", "inertia-identify"
 
-_OK, _NOTE, _BAD = "ok", "--", "!!"
+_OK, _NOTE, _FAILED = "ok", "--", "!!"
 _NAME = re.compile(r"^[A-Za-z0-9._-]+")
 _EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
 
 
 @dataclass(frozen=True, slots=True)
 class InstallationCheck:
-    """A line of the doctor's report: `mark` is "ok", "--" (nothing to worry about) or "!!"."""
+    """A line of the doctor's report; `mark` is "ok", "--" (harmless) or "!!" (to fix)."""
 
     mark: str
     text: str
@@ -38,41 +38,43 @@ class InstallationCheck:
 
 @dataclass(frozen=True, slots=True)
 class Doctor(Command):
-    """Say what is installed, whether the solver works, and who else is called identify.
+    """Check the installed packages and the solver, and detect name conflicts.
 
-    Exit status: 0 when all is well, 1 when a needed package is missing, the solver gives a wrong
-    answer, or another program or package called `identify` hides this one (lines marked !!).
+    Exit status: 0 if no problem was found; 1 if a required package is missing, the solver gives a
+    wrong answer, or another program or package named `identify` hides this one (lines marked !!).
     """
 
     def run(self, invocation: str) -> Outcome:
-        """Look for all of them."""
-        sections = {"packages": packages, "solvers": solvers, "extras": extras, "name": names}
-        found = {title: list(section()) for title, section in sections.items()}
-        bad = sum(check.mark == _BAD for checks in found.values() for check in checks)
+        """Run all checks."""
+        functions = {"packages": packages, "solvers": solvers, "extras": extras, "name": names}
+        sections = {title: list(function()) for title, function in functions.items()}
+        failures = sum(check.mark == _FAILED for checks in sections.values() for check in checks)
         lines: list[str] = []
-        for title, checks in found.items():
+        for title, checks in sections.items():
             lines += [f"{title}:", *(f"  {check.mark}  {check.text}" for check in checks)]
-        end = "All is well." if not bad else f"{bad} to fix: see the lines marked {_BAD}."
+        end = "No problems were found."
+        if failures:
+            end = f"Problems to fix: {failures}, see the lines marked {_FAILED}."
         return Outcome(
             lines=[*lines, end],
             document=lambda: {
                 "checks": [
                     {"section": title, "mark": check.mark, "text": check.text}
-                    for title, checks in found.items()
+                    for title, checks in sections.items()
                     for check in checks
                 ]
             },
-            status=1 if bad else 0,
+            status=1 if failures else 0,
         )
 
 
-def own_version() -> str:
-    """Version of this package, or what to say where it runs from sources that are not installed."""
-    return installed(DISTRIBUTION) or "(sources that are not installed)"
+def package_version() -> str:
+    """Version of this package, or a note that it runs from an uninstalled source tree."""
+    return installed(DISTRIBUTION) or "(uninstalled source tree)"
 
 
 def installed(name: str) -> str | None:
-    """Version of a distribution, None where it is not installed."""
+    """Version of a distribution, None if it is not installed."""
     try:
         return version(name)
     except PackageNotFoundError:
@@ -80,102 +82,106 @@ def installed(name: str) -> str | None:
 
 
 def requirements() -> dict[str, list[str]]:
-    """Names of the packages that an installation needs, under "", and those of each extra."""
+    """Names of the required packages by extra; those of every installation are under ""."""
     try:
-        needed = distribution(DISTRIBUTION).requires or []
+        requirement_lines = distribution(DISTRIBUTION).requires or []
     except PackageNotFoundError:
         return {}
-    found: dict[str, list[str]] = {}
-    for requirement in needed:
-        extra, name = _EXTRA.search(requirement), _NAME.match(requirement)
-        found.setdefault(extra[1] if extra else "", []).append(name[0] if name else requirement)
-    return found
+    packages: dict[str, list[str]] = {}
+    for line in requirement_lines:
+        extra, name = _EXTRA.search(line), _NAME.match(line)
+        packages.setdefault(extra[1] if extra else "", []).append(name[0] if name else line)
+    return packages
 
 
 def packages() -> Iterator[InstallationCheck]:
-    """This package, Python, and what every fit needs."""
+    """Check this package, Python, and the packages every fit needs."""
     yield InstallationCheck(
-        _OK, f"{DISTRIBUTION} {own_version()} in {Path(__file__).resolve().parents[1]}"
+        _OK, f"{DISTRIBUTION} {package_version()} in {Path(__file__).resolve().parents[1]}"
     )
     yield InstallationCheck(_OK, f"python {platform.python_version()} on {platform.platform()}")
     core = requirements().get("", [])
     if not core:
         remedy = "in its source tree: pip install --editable ."
-        yield InstallationCheck(_BAD, f"{DISTRIBUTION} is not installed; {remedy}")
+        yield InstallationCheck(_FAILED, f"{DISTRIBUTION} is not installed; {remedy}")
     for name in core:
-        found = installed(name)
-        said = f"{name} {found}" if found else f"{name} is missing; pip install {name}"
-        yield InstallationCheck(_OK if found else _BAD, said)
+        number = installed(name)
+        text = f"{name} {number}" if number else f"{name} is missing; pip install {name}"
+        yield InstallationCheck(_OK if number else _FAILED, text)
 
 
 def solvers() -> Iterator[InstallationCheck]:
-    """The solvers cvxpy finds, and whether Clarabel solves a problem whose answer is known."""
+    """Check the solvers of cvxpy, and solve a problem of known solution with Clarabel."""
     try:
         import cvxpy as cp
         from cvxpy.error import SolverError
     except ImportError as error:
-        yield InstallationCheck(_BAD, f"cvxpy cannot be imported: {error}")
+        yield InstallationCheck(_FAILED, f"cvxpy cannot be imported: {error}")
         return
-    found = cp.installed_solvers()
-    yield InstallationCheck(_OK if "CLARABEL" in found else _BAD, f"cvxpy finds {', '.join(found)}")
+    names = cp.installed_solvers()
+    yield InstallationCheck(
+        _OK if "CLARABEL" in names else _FAILED, f"cvxpy finds {', '.join(names)}"
+    )
     try:
         error = _clarabel_error()
     except (SolverError, ImportError, ValueError) as failure:
         yield InstallationCheck(
-            _BAD, f"Clarabel failed: {failure}; pip install --force-reinstall clarabel"
+            _FAILED, f"Clarabel failed: {failure}; pip install --force-reinstall clarabel"
         )
         return
-    mark, how = (_OK, "") if error < 1e-6 else (_BAD, " wrongly")
+    mark, how = (_OK, "") if error < 1e-6 else (_FAILED, " wrongly")
     yield InstallationCheck(
         mark, f"Clarabel solves a semidefinite program{how} (error {error:.0e})"
     )
 
 
 def extras() -> Iterator[InstallationCheck]:
-    """The extras a user may want, which `all` gathers, and how to have those that are missing."""
-    offered = requirements()
-    gathered = set(offered.pop("all", []))
-    for extra, names in offered.items():
-        if extra and gathered.issuperset(names):
+    """List the optional packages of the extra `all`, with the command that installs them."""
+    by_extra = requirements()
+    in_all = set(by_extra.pop("all", []))
+    for extra, names in by_extra.items():
+        if extra and in_all.issuperset(names):
             listed = ", ".join(f"{name} {installed(name) or '(missing)'}" for name in names)
             if all(map(installed, names)):
                 yield InstallationCheck(_OK, f"[{extra}] {listed}")
             else:
                 command = f"pip install '{DISTRIBUTION}[{extra}]'"
-                yield InstallationCheck(_NOTE, f"[{extra}] {listed}; to have it: {command}")
+                yield InstallationCheck(_NOTE, f"[{extra}] {listed}; to install: {command}")
 
 
 def names() -> Iterator[InstallationCheck]:
-    """Whether the words `import identify` and `identify` mean this package."""
+    """Check that `import identify` and the program `identify` are of this package."""
     foreign = installed(FOREIGN)
     remedy = (
         f"pip uninstall {FOREIGN}, then install {DISTRIBUTION} again with --force-reinstall "
-        f"--no-deps; keep pre-commit, which depends on it, in an environment of its own"
+        f"--no-deps; keep pre-commit, which depends on it, in a separate environment"
     )
     if foreign is not None:
-        other = f"the package {FOREIGN} {foreign} of PyPI is installed and imports by the same name"
-        yield InstallationCheck(_BAD, f"{other}: {remedy}")
+        other = f"the PyPI package {FOREIGN} {foreign} is installed and has the same import name"
+        yield InstallationCheck(_FAILED, f"{other}: {remedy}")
     elif not hasattr(import_module("identify"), "read_log"):
-        where = getattr(sys.modules["identify"], "__file__", None)
-        yield InstallationCheck(_BAD, f"`import identify` gives another package, {where}: {remedy}")
+        path = getattr(sys.modules["identify"], "__file__", None)
+        yield InstallationCheck(
+            _FAILED, f"`import identify` imports another package, {path}: {remedy}"
+        )
     else:
-        yield InstallationCheck(_OK, "`import identify` gives this package")
+        yield InstallationCheck(_OK, "`import identify` imports this package")
     program, alias = shutil.which(PROGRAM), shutil.which(ALIAS)
-    ours = alias is not None and is_ours(Path(alias))
+    ours = alias is not None and is_own_program(Path(alias))
     instead = f"use `{ALIAS}`" if ours else f"use `{sys.executable} -m identify`"
     if program is None:
         yield InstallationCheck(_NOTE, f"no program `{PROGRAM}` on the PATH; {instead}")
-    elif is_ours(Path(program)):
+    elif is_own_program(Path(program)):
         yield InstallationCheck(
             _OK, f"`{PROGRAM}` on the command line is this package's, {program}"
         )
     else:
         other = f"another program, {program} (ImageMagick has one)"
-        yield InstallationCheck(_BAD, f"`{PROGRAM}` on the command line is {other}: {instead}")
+        yield InstallationCheck(_FAILED, f"`{PROGRAM}` on the command line is {other}: {instead}")
 
 
-def is_ours(program: Path) -> bool:
-    """Whether a program is a script of this package, in this environment or another."""
+def is_own_program(program: Path) -> bool:
+    """Return whether a program is a script of this package, in any environment."""
     if any(program.resolve() == script.resolve() for script in _scripts()):
         return True
     try:
@@ -186,14 +192,14 @@ def is_ours(program: Path) -> bool:
 
 
 def _scripts() -> Iterator[Path]:
-    """The programs that the installation of this package wrote."""
+    """Paths of the programs installed by this package."""
     for file in (files(DISTRIBUTION) or ()) if installed(DISTRIBUTION) else ():
         if Path(file).stem in (PROGRAM, ALIAS) and Path(file).suffix in ("", ".exe"):
             yield Path(str(file.locate()))
 
 
 def _clarabel_error() -> float:
-    """Error of a least eigenvalue, min ⟨C, X⟩ over X ⪰ 0 with tr X = 1; it is 2 − √2."""
+    """Error of Clarabel's minimum of ⟨C, X⟩ over X ⪰ 0 with tr X = 1, which is 2 − √2."""
     import cvxpy as cp
     import numpy as np
 
@@ -202,5 +208,5 @@ def _clarabel_error() -> float:
     trace = cast(cp.Constraint, cp.trace(X) == 1.0)
     cp.Problem(cp.Minimize(cp.trace(C @ X)), [trace]).solve(solver="CLARABEL")
     if X.value is None:
-        raise ValueError("it gives no answer")
+        raise ValueError("it returned no solution")
     return abs(float(np.trace(C @ X.value)) - (2.0 - 2.0**0.5))

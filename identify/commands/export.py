@@ -1,4 +1,4 @@
-"""`identify export`: a body in the words of a simulator, a program or a controller."""
+"""`identify export`: write a body in the format of a simulator, a library or a controller."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional
 
 from identify.commands.bodies import (
-    AT,
+    AT_METAVAR,
     PoseNumbers,
     UnusableEstimate,
-    pose_of,
+    exit_status,
+    pose_from_numbers,
     read_bodies,
-    reasons_of,
-    status_of,
+    verdict_messages,
 )
 from identify.commands.command import Command, Flag, Number, Outcome, UsageError, numbers, option
 from identify.commands.output import require_writable_file, write_file
@@ -26,64 +26,66 @@ if TYPE_CHECKING:
 
 
 _FORMATS = (
-    "urdf, sdf, mjcf (an inertial element); drake, dart (Python); abb, fanuc, franka, franka_desk, "
-    "kuka, ros, ur, yaskawa (payload settings). Needed but with --into, whose file says it."
+    "Format: urdf, sdf, mjcf (an inertial element); drake, dart (Python); abb, fanuc, franka, "
+    "franka_desk, kuka, ros, ur, yaskawa (payload settings). Required unless --into gives a file."
 )
-_AT = (
-    "The other way round: pose of the body's frame in the wanted one, as a pendant shows a tool's: "
-    "position [m] and rotation vector [rad]."
+_AT_HELP = (
+    "Pose of the body's frame in the target frame (the inverse of --frame), as a pendant shows a "
+    "tool: position [m] and rotation vector [rad]."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class ExportCommand(Command):
-    """Print a body for a simulator, a program or a controller, or write it into a robot model.
+    """Export a body to a simulator or a controller, or write it into a robot model.
 
-    It is written about the body frame B; to a controller about the flange (ABB: the tool point),
-    of which the log's schema says where it is, or --at or --frame. Standard output is the text to
-    paste; what it cannot say, and what to see to, goes to standard error. Numbers are rounded so
-    that the rounded body is still possible. Exit status: 2 for bad use, for a body that is
-    impossible or that the controller does not take, and where the flange is not known; 4, with
-    nothing written, for an estimate that its findings say not to use.
+    The result is about the body frame B; for a controller it is about the flange (ABB: the tool
+    point), whose pose is in the log's schema or given by --at or --frame. Standard output is the
+    text to paste; notes go to standard error. Numbers are rounded such that the rounded body is
+    still physically consistent. Exit status: 2 for bad use, for a body that is inconsistent or
+    that the controller does not accept, and if the flange is unknown; 4, with nothing written, for
+    an estimate that must not be used.
     """
 
     estimate: Annotated[Path, Positional, option("BODY", "(required)")]
-    """An estimate.json, JSON with mass, com and inertia_about_com, or model.urdf#LINK."""
+    """The body: an estimate.json, JSON with mass, com and inertia_about_com, or MODEL#LINK."""
 
     to: Annotated[str | None, option("NAME", help=_FORMATS)] = None
 
     frame: Annotated[
         tuple[float, float, float, float, float, float, float] | None,
         numbers(7),
-        option("X Y Z QX QY QZ QW", "(default: the body's own)"),
+        option("X Y Z QX QY QZ QW", "(default: the body's frame)"),
     ] = None
-    """Pose of the wanted frame (link, flange) in the body's frame: position [m] and quaternion."""
+    """Pose of the target frame (link, flange) in the body's frame: position [m], quaternion."""
 
-    at: Annotated[PoseNumbers | None, option(AT, "(default: the same)", help=_AT)] = None
+    at: Annotated[PoseNumbers | None, option(AT_METAVAR, "(default: the same)", help=_AT_HELP)] = (
+        None
+    )
 
     link: Annotated[str | None, option("L")] = None
-    """The link that gets the body, with --into."""
+    """With --into: the link that gets the body."""
 
     into: Annotated[Path | None, option("FILE")] = None
-    """URDF, SDF or MJCF file with that link; it is not touched (unless it is OUT too)."""
+    """URDF, SDF or MJCF file with that link; it is not changed unless it is also OUT."""
 
     largest_mass: Annotated[Number, option("KG")] = None
-    """What the arm may carry; a controller is not given more."""
+    """Maximum payload of the arm; heavier bodies are rejected for controllers."""
 
     digits: Annotated[int, option("N", "(default: 9)")] = 9
-    """Significant digits, 3 to 17; more where fewer would make the body impossible."""
+    """Significant digits, 3 to 17; more if rounding would make the body inconsistent."""
 
     output: Annotated[Path | None, option("OUT", "(default: printed)", short="-o")] = None
-    """File to write to."""
+    """Output file."""
 
     accept_findings: Flag = False
-    """Export an estimate that is not to be used, with the reasons in a comment."""
+    """Accept an estimate that must not be used, with the reasons in a comment."""
 
     def run(self, invocation: str) -> Outcome:
-        """Write the body, or give its text."""
+        """Return the exported text, or write it to a file."""
         self._require_choice()
         (saved,) = read_bodies(self.estimate)
-        reasons, unusable = reasons_of(saved), status_of(saved.verdict)
+        reasons, unusable = verdict_messages(saved), exit_status(saved.verdict)
         if unusable and not self.accept_findings:
             raise UnusableEstimate(self.estimate, reasons)
         body = self._moved(saved)
@@ -103,34 +105,35 @@ class ExportCommand(Command):
     def _with_reasons(
         self, content: bytes, reasons: tuple[str, ...], remarks: tuple[str, ...]
     ) -> tuple[bytes, tuple[str, ...]]:
-        """The content under a comment, or the remark that its format has none."""
+        """Add the reasons as a comment, or a remark that the format has no comments."""
         from identify.exchange import model_with_comment, with_comment
 
-        lines = ("This estimate is not to be used, and its findings were accepted:", *reasons)
+        accepted = "This estimate must not be used; --accept-findings overrode its findings:"
+        lines = (accepted, *reasons)
         if self.into is not None:
             return model_with_comment(content, self.into, lines), remarks
         text = with_comment(content.decode(), str(self.to), lines)
         if text is None:
-            return content, (f"{self.to} has no comments: the reasons stand here alone", *remarks)
+            return content, (f"{self.to} has no comments: the reasons are only here", *remarks)
         return text.encode(), remarks
 
     def _require_choice(self) -> None:
         if (self.link is None) != (self.into is None):
             missing = "--into FILE" if self.into is None else "--link L"
-            raise UsageError(f"export: --link and --into go together; {missing} is missing")
+            raise UsageError(f"export: --link and --into require each other; add {missing}")
         if self.to is None and self.into is None:
             from identify.exchange import EXPORTS
 
             raise UsageError(f"export: missing --to NAME, one of {', '.join(EXPORTS)}")
         if self.at is not None and self.frame is not None:
-            raise UsageError("export: --at and --frame say the same, each the other way round")
+            raise UsageError("export: --at is the inverse of --frame; use only one of them")
         require_writable_file(self.output)
 
     def _moved(self, saved: SavedEstimate) -> SavedEstimate | InertialParameters:
-        """The body in the frame that was asked for; else the estimate, which knows its own."""
+        """Return the body in the requested frame, or the estimate if no frame was given."""
         body = saved.parameters
         if self.at is not None:
-            return body.in_frame(pose_of(self.at, "export"))
+            return body.in_frame(pose_from_numbers(self.at, "export"))
         if self.frame is None:
             return saved
         import numpy as np
@@ -149,14 +152,15 @@ class ExportCommand(Command):
         from identify.exchange import export_body
 
         export = export_body(body, str(self.to), largest_mass=self.largest_mass, digits=self.digits)
-        lost = tuple(f"not as the estimate has it: {what}" for what in export.lost)
+        lost = tuple(f"differs from the estimate: {change}" for change in export.lost)
         return export.text.encode(), (*lost, *self._given(), *export.notes)
 
     def _given(self) -> tuple[str, ...]:
-        """About which frame the body is, where that was said here."""
-        word = "--at" if self.at is not None else "--frame"
-        here = self.at is not None or self.frame is not None
-        return (f"about the frame that {word} gives, in its axes",) if here else ()
+        """Remark on the frame given by `--at` or `--frame`, if any."""
+        if self.at is None and self.frame is None:
+            return ()
+        option = "--at" if self.at is not None else "--frame"
+        return (f"about the frame given by {option}, in its axes",)
 
     def _into(self, body: SavedEstimate | InertialParameters) -> tuple[bytes, tuple[str, ...]]:
         from identify.exchange import read_model, rewrite_model
@@ -165,10 +169,10 @@ class ExportCommand(Command):
         assert self.into is not None
         assert self.link is not None
         if self.largest_mass is not None:
-            raise UsageError("export: --largest-mass is for controllers, not for a model file")
+            raise UsageError("export: --largest-mass applies to controllers, not to a model file")
         form = read_model(self.into).format
         if self.to not in (None, form):
-            raise UsageError(f"export: {self.into} is {form}, but --to says {self.to}")
+            raise UsageError(f"export: {self.into} is {form}, but --to is {self.to}")
         about = self._given()
         if isinstance(body, EstimateViews):
             body, about = body.parameters, (f"about {body.frame_description}, in its axes",)

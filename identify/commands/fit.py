@@ -1,4 +1,4 @@
-"""`identify fit`: logs in, estimate.json, report.html and a table out."""
+"""`identify fit`: fit a body to logs, and write estimate.json and report.html."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from identify.commands.bodies import read_bodies, status_of
+from identify.commands.bodies import exit_status, read_bodies
 from identify.commands.command import (
     Command,
     Outcome,
     UsageError,
-    defer_what_no_fit_uses,
+    defer_unused_numpy_modules,
     error_record,
 )
 from identify.commands.fit_options import (
@@ -23,7 +23,7 @@ from identify.commands.fit_options import (
     ManyLogs,
     Output,
     Signals,
-    joined_box,
+    merge_box_argument,
 )
 from identify.commands.output import (
     CARRIER,
@@ -32,8 +32,8 @@ from identify.commands.output import (
     RESULT,
     print_text,
     require_writable,
-    shown_stages,
-    write_pair,
+    stages_on_terminal,
+    write_results,
 )
 from identify.errors import ProblemError
 from identify.findings import reasons_in_words
@@ -50,17 +50,17 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Fit(Command):
-    """Fit one body to one or more logs of it: mass, centre of mass and inertia.
+    """Fit mass, centre of mass and inertia of one body to one or more of its logs.
 
-    Writes OUT/estimate.json, OUT/report.html and OUT/result.npz, of which identify report makes the
-    report anew, and prints the ten parameters. With --unloaded the logs are of a payload on a
+    Prints the ten parameters and writes OUT/estimate.json, OUT/report.html and OUT/result.npz, from
+    which `identify report` rebuilds the report. With --unloaded the logs are of a payload on a
     carrier, such as a gripper: OUT/estimate.json is then the payload's, and OUT/carrier.json the
     carrier's.
 
-    Exit status: 0 only for an estimate that is proved possible and optimal, and that no finding
-    forbids to use; 2 for bad use or bad input, 3 when mass or centre of mass is not identifiable or
-    the problem cannot be solved, 4 for an estimate that is not to be used (all files are written).
-    With --each the least of those of the logs that is not 0, when all of them were tried.
+    Exit status: 0 only if the estimate is proved physically consistent and optimal, and no finding
+    forbids its use; 2 for bad use or bad input; 3 if mass or centre of mass is not identifiable or
+    the problem cannot be solved; 4 if the estimate must not be used (all files are written). With
+    --each: the lowest non-zero status of all logs.
     """
 
     input: Input
@@ -71,18 +71,18 @@ class Fit(Command):
     many_logs: ManyLogs
 
     @classmethod
-    def words(cls, argv: Sequence[str]) -> Sequence[str]:
-        """The words, the sides of a box joined to one."""
-        return joined_box(argv)
+    def preprocess_argv(cls, argv: Sequence[str]) -> Sequence[str]:
+        """Join the sides of `--shape box X Y Z` to one argument."""
+        return merge_box_argument(argv)
 
-    def with_more(self, words: Sequence[str]) -> Fit:
-        """The same fit, of the logs that stand after an option too."""
+    def with_extra_positionals(self, words: Sequence[str]) -> Fit:
+        """Add logs that follow an option."""
         return replace(self, input=replace(self.input, logs=(*self.input.logs, *map(Path, words))))
 
     def run(self, invocation: str) -> Outcome:
         """Fit, and write all files."""
-        defer_what_no_fit_uses()
-        self._require_choice()
+        defer_unused_numpy_modules()
+        self._require_compatible()
         settings = self._settings()
         if self.many_logs.each:
             return self._fit_each(settings, invocation)
@@ -96,21 +96,21 @@ class Fit(Command):
 
             shown = (lambda line: None) if self.output.quiet or self.json else print_text
             follow(self.input.logs[0], load_schema(self.input.schema), settings, shown)
-        with shown_stages(shown=not self.output.quiet):
+        with stages_on_terminal(shown=not self.output.quiet):
             result = self._fit(settings, invocation, truth)
             _LOG.info("writing the report")
-            write_pair(folder, result, truth, report=report)
+            write_results(folder, result, truth, report=report)
         return self._outcome(result, truth, [folder / name for name in names])
 
     def _outcome(
         self, result: FitResult, truth: InertialParameters | None, files: Sequence[Path]
     ) -> Outcome:
-        """Return the text of a fit, with the force gain where it was asked for."""
-        status, known = status_of(result.verdict), self.signals.known_mass_check
-        messages, document = list(_not_applied(result)), result.to_dict()
+        """Return the outcome of a fit, with the force gain if a known mass was given."""
+        status, known = exit_status(result.verdict), self.signals.known_mass_check
+        messages, document = list(_not_applied_messages(result)), result.to_dict()
         if status:
             codes = ", ".join(result.verdict.reasons)
-            messages.append(f"error: this estimate is not to be used ({codes})")
+            messages.append(f"error: this estimate must not be used ({codes})")
             messages += reasons_in_words(result.all_findings) * self.output.quiet
         elif known is not None:
             from identify.pipeline.known_mass import force_gain
@@ -131,10 +131,10 @@ class Fit(Command):
         )
 
     def _fit_each(self, settings: FitSettings, invocation: str) -> Outcome:
-        from identify.commands.fit_each import EachFit, fit_each
+        from identify.commands.fit_each import BatchFitSettings, fit_each
         from identify.logs import load_schema
 
-        asked = EachFit(
+        batch = BatchFitSettings(
             schema=load_schema(self.input.schema),
             settings=settings,
             truth=self._truth(),
@@ -145,27 +145,27 @@ class Fit(Command):
         return fit_each(
             self.input.logs,
             self.input.schema,
-            asked,
+            batch,
             workers=self.many_logs.workers,
             timeout=self.many_logs.timeout,
             retry_failed=self.many_logs.retry_failed,
             quiet=self.output.quiet,
         )
 
-    def _require_choice(self) -> None:
-        """Raise `UsageError` where options do not go together."""
+    def _require_compatible(self) -> None:
+        """Raise `UsageError` if options cannot be combined."""
         data, signals, many = self.input, self.signals, self.many_logs
         if not data.logs:
             raise UsageError("fit: missing LOG [LOG ...]; see identify fit --help")
-        many.require_choice()
+        many.require_compatible()
         if (weighed := signals.known_mass_check) is not None:
             if many.each or self.known_body.mass is not None:
                 other = "--each" if many.each else "--mass"
-                raise UsageError(f"fit: --known-mass-check KG goes without {other}")
+                raise UsageError(f"fit: --known-mass-check cannot be combined with {other}")
             if not weighed > 0.0:
                 raise UsageError(f"fit: --known-mass-check {weighed:g}: expected a mass above 0 kg")
         if signals.no_bias and signals.shared_bias:
-            raise UsageError("fit: --no-bias and --shared-bias exclude each other")
+            raise UsageError("fit: --no-bias cannot be combined with --shared-bias")
         unneeded = data.unloaded or signals.apply or not self.intervals.need
         if many.follow and (len(data.logs) != 1 or unneeded):
             raise UsageError(
@@ -174,13 +174,11 @@ class Fit(Command):
             )
         joined = {"unloaded": data.unloaded, "shared-bias": signals.shared_bias}
         for name in [name for name, given in joined.items() if many.each and given]:
-            raise UsageError(
-                f"fit: --{name} joins logs, and --each keeps them apart: leave one of them out"
-            )
+            raise UsageError(f"fit: --{name} fits logs jointly and cannot be combined with --each")
         if many.each and self.known_body.prior == "none":
             raise UsageError(
-                "fit: --each needs a number for every parameter, and --prior none leaves those "
-                "open that a log does not tell: leave one of them out"
+                "fit: --each needs a value for every parameter and cannot be combined with --prior "
+                "none, which gives none for unidentifiable parameters"
             )
 
     def _settings(self) -> FitSettings:
@@ -193,7 +191,7 @@ class Fit(Command):
             cutoff_hz=signals.cutoff,
             gravity=signals.gravity,
             terms=known.terms(),
-            prior=known.prior_of_fit(),
+            prior=known.make_prior(),
             needs=intervals.need,
             interval=intervals.interval,
             simultaneous=intervals.simultaneous,
@@ -231,7 +229,7 @@ class Fit(Command):
 
 
 def _read_truth(path: Path) -> InertialParameters:
-    """The true body; beside one that cannot be, errors of the estimate would mean nothing."""
+    """Read the reference body, which must be physically consistent."""
     from identify.exchange import require_unedited
     from identify.inertia import check
 
@@ -247,16 +245,16 @@ def _read_truth(path: Path) -> InertialParameters:
 def _lines(
     result: FitResult, truth: InertialParameters | None, known_mass: float | None
 ) -> Iterator[str | Table]:
-    from identify.commands.summary import gain_lines, summary
+    from identify.commands.summary import force_gain_lines, summary
 
     yield from summary(result, truth)
     if known_mass is not None:
-        yield from gain_lines(result, known_mass)
+        yield from force_gain_lines(result, known_mass)
 
 
-def _not_applied(result: FitResult) -> Iterator[str]:
-    """Say what was to be applied and was not, with the reason."""
+def _not_applied_messages(result: FitResult) -> Iterator[str]:
+    """Return a message for each code of `--apply` that was not applied."""
     for code in result.not_applied:
-        seen = any(finding.code == code for finding in result.findings)
-        what = "its size is in the note on it" if seen else "none was found here"
-        yield f"--apply {code}: nothing was applied, as it is part of every fit; {what}"
+        detected = any(finding.code == code for finding in result.findings)
+        size = "the finding states its size" if detected else "it was not detected in these logs"
+        yield f"--apply {code}: not applied, because every fit estimates it; {size}"

@@ -1,4 +1,4 @@
-"""The options of `identify fit`, in the groups of its help, and what they ask for."""
+"""Options of `identify fit` in the groups of its help, and the settings made from them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import Positional, UseAppendAction
 
-from identify.commands.bodies import AT, PoseNumbers, pose_of, read_bodies
+from identify.commands.bodies import AT_METAVAR, PoseNumbers, pose_from_numbers, read_bodies
 from identify.commands.command import (
     Flag,
     Number,
@@ -25,20 +25,21 @@ if TYPE_CHECKING:
     from identify.estimation.priors import Prior
     from identify.estimation.terms import Term
 
-_EVEN, _BALL, _NONE = "even", "ball", "none"
+_UNIFORM, _BALL, _NONE = "even", "ball", "none"
 _BOX = "box"
 
-_WEIGHED = (
-    "The mass of a weighed body: print the force gain of the sensor that makes it so, as lines for "
-    "the schema of its other logs; the estimate is as without."
+_KNOWN_MASS_HELP = (
+    "Weighed mass: print the force gain that reproduces it, as schema lines for other logs of this "
+    "sensor. Does not change the estimate."
 )
-_PRIORS = (
-    "What else is known of the body: even (its density), ball (stands in for what the log does not "
-    "identify), none (that has no number), an earlier estimate.json, or model.urdf#LINK."
+_PRIOR_HELP = (
+    "Prior of the body: even (uniform density in --shape), ball (default body for unidentifiable "
+    "parameters), none (unidentifiable parameters stay empty), an estimate.json, or "
+    "model.urdf#LINK."
 )
-_ROUTES = (
-    'How intervals come about: "formula", from the noise that is found, or "bootstrap", from the '
-    "spread of refits to blocks of time."
+_INTERVAL_HELP = (
+    "Method for the intervals: formula (from the noise of the residual) or bootstrap (from refits "
+    "to resampled blocks of time)."
 )
 
 Box = Annotated[
@@ -46,29 +47,29 @@ Box = Annotated[
     numbers(6),
     option("X0 X1 Y0 Y1 Z0 Z1"),
 ]
-"""Two ends along each axis."""
+"""Lower and upper end of a box along each axis."""
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """What is fitted."""
+    """Logs and schema of the fit."""
 
     logs: Annotated[tuple[Path, ...], Positional, option("LOG [LOG ...]", "(required)")]
-    """Logs of the same body, of any format that identify reads, or a folder of such files."""
+    """Logs of the same body, in any supported format, or folders of such files."""
 
     schema: Annotated[Path, option("S.toml", "(required)")]
-    """What the columns of the logs mean; identify init LOG writes a first one."""
+    """Schema that names columns, units and frames; `identify init LOG` drafts one."""
 
     unloaded: Annotated[tuple[Path, ...], UseAppendAction, option("LOG", "(repeatable)")] = ()
-    """A log without the payload; once for each. What is known below is of the payload."""
+    """Log without the payload (repeatable); options on the body then describe the payload."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownBody:
-    """What is known of the body besides its logs."""
+    """Prior knowledge of the body."""
 
     mass: Annotated[Number, option("KG")] = None
-    """Known mass."""
+    """Known mass [kg]."""
 
     mass_between: Annotated[tuple[float, float] | None, numbers(2), option("LO HI")] = None
     """Bounds of the mass [kg]."""
@@ -77,35 +78,35 @@ class KnownBody:
     """Known centre of mass in B [m]."""
 
     com_box: Box = None
-    """Box that the centre of mass lies in, along the axes of B [m]."""
+    """Box that contains the centre of mass, along the axes of B [m]."""
 
     bounding_box: Box = None
-    """Box that all of the body lies in, along the axes of B [m]."""
+    """Box that contains the whole body, along the axes of B [m]."""
 
     shape: Annotated[str | None, option("FILE | box X Y Z")] = None
-    """Shape of the body: STL, OBJ, CSV x,y,z[,volume][,part], or a box that it lies in [m]."""
+    """Shape of the body: STL, OBJ or CSV x,y,z[,volume][,part], or a box around it [m]."""
 
-    shape_at: Annotated[PoseNumbers | None, option(AT, "(default: B)")] = None
+    shape_at: Annotated[PoseNumbers | None, option(AT_METAVAR, "(default: B)")] = None
     """Pose of the shape in B: position [m] and rotation vector [rad]."""
 
     shape_scale: Annotated[Number, option("S", "(default: 1)")] = None
-    """Metres per unit of the shape's file, 0.001 for one in millimetres."""
+    """Length unit of the shape file [m], 0.001 for millimetres."""
 
     shape_error: Annotated[Number, option("M", "(default: spacing of its points)")] = None
-    """How well the shape's outline is known [m]."""
+    """Accuracy of the shape's outline [m]."""
 
     prior: Annotated[
-        str | None, option("PRIOR", "(default: even with --shape, else ball)", help=_PRIORS)
+        str | None, option("PRIOR", "(default: even with --shape, else ball)", help=_PRIOR_HELP)
     ] = None
 
     prior_error: Annotated[Number, option("SHARE")] = None
-    """How well the body of --prior is known, as 0.1 for 10 %, where it does not say."""
+    """Relative 1σ error of the --prior body (0.1 is 10 %), if its file has no covariance."""
 
     def terms(self) -> tuple[Term, ...]:
-        """Constraints on the body.
+        """Return the constraints on the body.
 
         Raises:
-            UsageError: numbers that cannot be.
+            UsageError: invalid numbers, such as a lower bound above the upper one.
         """
         from identify.estimation.errors import TermError
         from identify.estimation.terms import ComInBox, KnownCom, MassBetween, MassInBox
@@ -130,29 +131,31 @@ class KnownBody:
             raise UsageError(f"fit: {option}: {error}") from error
         return tuple(terms)
 
-    def prior_of_fit(self) -> Prior:
-        """The prior that the options of shape and prior ask for.
+    def make_prior(self) -> Prior:
+        """Return the prior given by the options on shape and prior.
 
         Raises:
-            UsageError: they exclude each other, or one is none.
-            ModelError: a file has no such shape or body.
+            UsageError: options cannot be combined, or one is invalid.
+            ModelError: a file does not contain a valid shape or body.
         """
         from identify.estimation.errors import TermError
 
         try:
-            return self._of_shape() if self.shape is not None else self._of_body()
+            return self._shape_prior() if self.shape is not None else self._body_prior()
         except TermError as error:
             raise UsageError(f"fit: {error}") from error
 
-    def _of_shape(self) -> Prior:
+    def _shape_prior(self) -> Prior:
         from identify.estimation.priors import ShapePrior
 
-        if self.prior not in (None, _EVEN) or self.prior_error is not None:
-            word = "--prior-error" if self.prior in (None, _EVEN) else f"--prior {self.prior}"
+        if self.prior not in (None, _UNIFORM) or self.prior_error is not None:
+            option = "--prior-error" if self.prior in (None, _UNIFORM) else f"--prior {self.prior}"
             raise UsageError(
-                f"fit: --shape is the prior, and {word} says another: leave one of them out"
+                f"fit: --shape and {option} both define the prior; use only one of them"
             )
-        pose = None if self.shape_at is None else pose_of(self.shape_at, "fit", "--shape-at")
+        pose = (
+            None if self.shape_at is None else pose_from_numbers(self.shape_at, "fit", "--shape-at")
+        )
         kind, *sizes = str(self.shape).split(" ") if str(self.shape).startswith("box ") else ("",)
         if kind == _BOX:
             for name, value in (
@@ -161,27 +164,27 @@ class KnownBody:
             ):
                 if value is not None:
                     raise UsageError(
-                        f"fit: {name} is of a file, and --shape box X Y Z is in metres: give the "
-                        "sides that the body surely lies in"
+                        f"fit: {name} applies to a shape file; for --shape box X Y Z give sides in "
+                        "metres of a box that contains the body"
                     )
             import numpy as np
 
-            return ShapePrior.of_box(np.array([_side(word) for word in sizes]), at=pose)
+            return ShapePrior.of_box(np.array([_parse_side(word) for word in sizes]), at=pose)
         scale = 1.0 if self.shape_scale is None else self.shape_scale
         return ShapePrior.read(str(self.shape), scale=scale, at=pose, error=self.shape_error)
 
-    def _of_body(self) -> Prior:
+    def _body_prior(self) -> Prior:
         from identify.estimation.priors import Ball, BodyPrior, NoPrior
 
         given = {"at": self.shape_at, "scale": self.shape_scale, "error": self.shape_error}
         for name, value in given.items():
             if value is not None:
-                raise UsageError(f"fit: --shape-{name} goes with --shape")
-        if self.prior == _EVEN:
-            raise UsageError("fit: --prior even is of a shape: give it with --shape FILE")
+                raise UsageError(f"fit: --shape-{name} requires --shape")
+        if self.prior == _UNIFORM:
+            raise UsageError("fit: --prior even requires --shape")
         if self.prior in (None, _BALL, _NONE):
             if self.prior_error is not None:
-                raise UsageError("fit: --prior-error goes with --prior FILE")
+                raise UsageError("fit: --prior-error requires --prior FILE")
             return NoPrior() if self.prior == _NONE else Ball()
         path = Path(str(self.prior))
         (saved,) = read_bodies(path)
@@ -195,57 +198,59 @@ class KnownBody:
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """How the logs are read."""
+    """Processing of the logs."""
 
     no_bias: Flag = False
-    """The sensor has no offset."""
+    """Fit no sensor offset."""
 
     shared_bias: Flag = False
-    """One sensor offset for all logs, where it was not zeroed between them."""
+    """Fit one sensor offset for all logs, if the sensor was not zeroed between them."""
 
     cutoff: Annotated[Number, option("HZ", "(default: 5 Hz or rate/10)")] = None
-    """Highest frequency that is used, of all signals alike."""
+    """Cut-off frequency of the low-pass, the same for all signals."""
 
     gravity: Annotated[Vector, option("X Y Z", "(default: the schema's)")] = None
     """Gravity in world axes [m/s²]."""
 
     check: Flag = False
-    """Try all other readings of the logs too, as `identify check` does."""
+    """Also test alternative interpretations of the logs, like `identify check`."""
 
     apply: Annotated[str, option("CODE[,CODE ...]")] = ""
-    """Correct what was found before the fit, by the codes of findings; it is in the provenance."""
+    """Correct these findings before fitting; the provenance records it."""
 
-    known_mass_check: Annotated[Number, option("KG", help=_WEIGHED)] = None
+    known_mass_check: Annotated[Number, option("KG", help=_KNOWN_MASS_HELP)] = None
 
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """What the intervals are, and have to reach."""
+    """Computation and required widths of the intervals."""
 
     need: Annotated[str, option("NEEDS")] = ""
-    """What the intervals have to reach, as "mass 1%, com 2mm, inertia 10%"; the verdict says it."""
+    """Required half-widths, as "mass 1%, com 2mm, inertia 10%"; the verdict checks them."""
 
-    interval: Annotated[Literal["formula", "bootstrap"], option("ROUTE", help=_ROUTES)] = "formula"
+    interval: Annotated[Literal["formula", "bootstrap"], option("ROUTE", help=_INTERVAL_HELP)] = (
+        "formula"
+    )
 
     simultaneous: Flag = False
-    """Intervals that hold all at once at 95 %, not each by itself."""
+    """Compute simultaneous 95 % intervals instead of one interval at a time."""
 
     bounds: Flag = False
-    """Work out certified bounds: the least and greatest of each over all bodies that are left."""
+    """Compute certified bounds over all consistent bodies compatible with the data."""
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What is written and printed."""
+    """Written files and printed text."""
 
     output: Annotated[Path, option("OUT", "(required)", short="-o")]
-    """Folder of the results, made if need be; those of an earlier fit are replaced."""
+    """Result folder, created if it does not exist; results of an earlier fit are replaced."""
 
     truth: Annotated[Path | None, option("FILE.json")] = None
-    """The true body, to show beside: JSON with phi, or mass, com and inertia; model.urdf#LINK."""
+    """Reference body to compare with: JSON with phi, or mass, com and inertia; or MODEL#LINK."""
 
     no_report: Flag = False
-    """Write no report.html, which takes a second, and no result.npz to make it of."""
+    """Skip report.html (about 1 s) and result.npz."""
 
     quiet: Flag = False
     """Print nothing but errors."""
@@ -253,48 +258,48 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class ManyLogs:
-    """Logs that are fitted each by itself, or while they grow."""
+    """Separate fits of many logs, and the fit of a log while it is recorded."""
 
     each: Flag = False
-    """Fit every log by itself: OUT/NAME of each, a table, a page. LOG may be 'runs/*.csv'."""
+    """Fit each log separately: a folder per log, a table and a comparison page."""
 
-    workers: Annotated[int | None, option("N", "(default: the cores there are)")] = None
-    """With --each: local processes; 0 runs in this one."""
+    workers: Annotated[int | None, option("N", "(default: number of cores)")] = None
+    """With --each: number of local processes; 0 uses this process."""
 
     timeout: Annotated[Number, option("S")] = None
-    """With --each: seconds that a log may take; one that takes longer is a row that says so."""
+    """With --each: time limit per log [s]; slower logs are reported as failed."""
 
     retry_failed: Flag = False
-    """With --each: fit logs again whose row is an error."""
+    """With --each: refit logs that failed before."""
 
     follow: Flag = False
-    """Watch the LOG as it grows, advise turns, and fit it once --need is met or on Ctrl-C."""
+    """Watch LOG while it is recorded, advise motions, and fit once --need is met or on Ctrl-C."""
 
-    def require_choice(self) -> None:
-        """Raise `UsageError` where they do not go together."""
+    def require_compatible(self) -> None:
+        """Raise `UsageError` if options cannot be combined."""
         if self.each and self.follow:
-            raise UsageError("fit: --follow watches one log, and --each fits many: leave one out")
+            raise UsageError("fit: --follow cannot be combined with --each")
         for name in ("workers", "timeout", "retry_failed"):
             if not self.each and getattr(self, name) not in (None, False):
-                raise UsageError(f"fit: --{name.replace('_', '-')} goes with --each")
+                raise UsageError(f"fit: --{name.replace('_', '-')} requires --each")
         require_workers(self.workers, "fit --each")
         require_time_limit(self.timeout, "fit --each")
 
 
-def joined_box(argv: Sequence[str]) -> list[str]:
-    """Words of a command line with `--shape box X Y Z` as one option and one value."""
+def merge_box_argument(argv: Sequence[str]) -> list[str]:
+    """Return the arguments with the value of `--shape box X Y Z` joined to one argument."""
     words = list(argv)
     for k, word in enumerate(words):
         if word == "--shape" and words[k + 1 : k + 2] == [_BOX]:
             sides = words[k + 2 : k + 5]
             if len(sides) < 3 or any(side.startswith("--") for side in sides):
-                raise UsageError("--shape box X Y Z: expected three sides [m]")
+                raise UsageError("--shape box X Y Z: expected three side lengths [m]")
             return [*words[: k + 1], " ".join((_BOX, *sides)), *words[k + 5 :]]
     return words
 
 
-def _side(word: str) -> float:
+def _parse_side(word: str) -> float:
     try:
         return float(word)
     except ValueError:
-        raise UsageError(f"fit: --shape box X Y Z: expected a side [m], got {word!r}") from None
+        raise UsageError(f"fit: --shape box X Y Z: expected a length [m], got {word!r}") from None

@@ -1,4 +1,4 @@
-"""`identify fit --follow`: a log is watched as it grows, until what is needed is known."""
+"""`identify fit --follow`: watch a log while it is recorded, until the needs are met."""
 
 from __future__ import annotations
 
@@ -14,47 +14,49 @@ if TYPE_CHECKING:
     from identify.logs import Recording, Schema
     from identify.pipeline import FitSettings, OnlineFit
 
-POLL = 1.0
-"""Seconds between two looks at the file."""
+POLL_INTERVAL_S = 1.0
+"""Time between two reads of the file [s]."""
 
-_AGAIN = 64
-"""Rows at the end of a long log that are read once more, as the last ones were not whole."""
+_REREAD_ROWS = 64
+"""Number of last rows of a long log that are read again, as they may have been incomplete."""
 
-_MOST_FAILURES = 5
-"""Looks in a row at a file that grows and cannot be read."""
+_MAX_FAILURES = 5
+"""Maximum number of consecutive failed reads of a growing file."""
 
 
-def follow(log: Path, schema: Schema, settings: FitSettings, tell: Callable[[str], None]) -> None:
-    """Watch a log until its needs are met, or until a person interrupts.
+def follow(
+    log: Path, schema: Schema, settings: FitSettings, print_line: Callable[[str], None]
+) -> None:
+    """Watch a log until its needs are met, or until the user interrupts.
 
     Args:
         log: the file, which another program writes.
-        schema: what its columns mean.
-        settings: of the fit, with needs.
-        tell: called with a line when there is another block.
+        schema: schema of its columns.
+        settings: settings of the fit, with needs.
+        print_line: called with a status line after each new block.
 
     Raises:
-        IdentifyError: the log cannot be read, though it does not grow.
+        IdentifyError: the log cannot be read and has stopped growing.
     """
     from identify.pipeline import OnlineFit
 
     fit, blocks = OnlineFit(settings), None
-    tell(f"Following {log} until {settings.needs}; Ctrl-C fits what is there.")
+    print_line(f"Following {log} until {settings.needs}; Ctrl-C fits the rows recorded so far.")
     try:
         for rows in _new_rows(log, schema):
             fit.extend(rows)
             if fit.statistics is blocks:
                 continue
             blocks = fit.statistics
-            tell(_state(fit))
+            print_line(_status_line(fit))
             if fit.ready():
                 return
     except KeyboardInterrupt:
-        tell("Interrupted: fitting what is there.")
+        print_line("Interrupted: fitting the rows recorded so far.")
 
 
 def _new_rows(log: Path, schema: Schema) -> Iterator[Recording]:
-    """Rows as they come, but the last one, which may not be whole yet."""
+    """Yield new rows as they are written, except the last one, which may be incomplete."""
     import numpy as np
 
     from identify.logs.recording import rows_of
@@ -68,7 +70,7 @@ def _new_rows(log: Path, schema: Schema) -> Iterator[Recording]:
                 failures = 0
             except LogError:  # a line is being written, or there is none yet
                 failures += 1
-                if size == before or failures > _MOST_FAILURES:
+                if size == before or failures > _MAX_FAILURES:
                     raise
             else:
                 assert rows.time is not None
@@ -76,37 +78,37 @@ def _new_rows(log: Path, schema: Schema) -> Iterator[Recording]:
                 if start < len(rows) - 1:
                     last = float(rows.time[-2])
                     yield rows_of(rows, start, len(rows) - 1)
-        time.sleep(POLL)
+        time.sleep(POLL_INTERVAL_S)
 
 
 def _rows_from(log: Path, schema: Schema, read: int) -> tuple[Recording, int]:
-    """Rows of a log, of a long one those that were not read before, and how many it has."""
+    """Return the rows of a log (of a long one only unread rows) and their total number."""
     from identify.logs import Recording, open_log
 
     source = open_log(log, schema)
     if not isinstance(source, Recording):
-        rows = source.reader()(max(0, read - _AGAIN), len(source), 0).recording
+        rows = source.reader()(max(0, read - _REREAD_ROWS), len(source), 0).recording
         return rows, len(source)
     if source.time is None or source.streams:
-        raise UsageError(f"fit: {log}: --follow needs time, and one clock for all signals")
+        raise UsageError(f"fit: {log}: --follow needs time stamps, and one clock for all signals")
     return source, len(source)
 
 
-def _state(fit: OnlineFit) -> str:
-    """What is known of each need, and which turn would help most."""
+def _status_line(fit: OnlineFit) -> str:
+    """Status line: reached precision of each need, and the most informative next motion."""
     from identify.pipeline.needs import parse_needs
 
     try:
         estimate = fit.estimate()
-        said = []
+        precisions = []
         for need in parse_needs(fit.settings.needs):
             reached = need.reached(estimate)
-            said.append(
+            precisions.append(
                 f"{need.quantity} not identifiable"
                 if reached is None
                 else f"{need.quantity} ±{reached:.2g} {need.unit} (needed {need.number:g})"
             )
-        text = f"{fit.seconds:.0f} s, {estimate.mass:.4g} kg: {', '.join(said)}."
+        text = f"{fit.seconds:.0f} s, {estimate.mass:.4g} kg: {', '.join(precisions)}."
         return text if fit.ready() else f"{text} Next: {fit.best_turn()}."
     except IdentifyError as error:
         return f"{fit.seconds:.0f} s: {error}."

@@ -1,4 +1,4 @@
-"""`identify init`: a first schema of a log."""
+"""`identify init`: draft the schema of a log."""
 
 from __future__ import annotations
 
@@ -10,130 +10,135 @@ from typing import Annotated
 from tyro.conf import Positional
 
 from identify.commands.command import Command, Flag, Outcome, UsageError, error_record, option
-from identify.commands.output import shown_stages
+from identify.commands.output import stages_on_terminal
 from identify.errors import IdentifyError
 
-_TCP = "The tool point as the pendant shows it, X Y Z [mm or m] RX RY RZ [rad] (empty: zeros): "
-
-_TURN = "The rotation of that tool point, RX RY RZ [rad] as the pendant shows it (empty: unknown): "
-
-_HELD = "The payload that was set there, mass [kg], centre of mass X Y Z [mm or m] (empty: none): "
-
-_FARTHEST_IN_METRES = 2.0
-"""Of a tool point or a payload from the flange [m]; larger numbers are millimetres."""
-
-_NO_TOOL = "pose = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]"
-
-_TOOL_UNKNOWN = (
-    "The tool point in [body.tcp] is written as zeros. Give its place and rotation as the pendant "
-    "shows them: where it is in the flange no log tells, and an export would be off by as much."
+_TCP_QUESTION = (
+    "Tool point as shown on the pendant, X Y Z [mm or m] RX RY RZ [rad] (empty: zeros): "
 )
 
-_TURN_UNKNOWN = (
-    "The rotation of the tool point in [body.tcp] is not known and written as zeros: if the "
-    "pendant shows another, the centre of mass is turned by as much about the tool point."
+_ROTATION_QUESTION = (
+    "Rotation of the tool point as shown on the pendant, RX RY RZ [rad] (empty: unknown): "
+)
+
+_PAYLOAD_QUESTION = (
+    "Payload set on the pendant, mass [kg] and centre of mass X Y Z [mm or m] (empty: none): "
+)
+
+_MAX_METRES = 2.0
+"""Maximum distance of tool point or payload from the flange [m]; larger numbers are in mm."""
+
+_ZERO_POSE_LINE = "pose = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]"
+
+_TCP_NOTE = (
+    "The tool point in [body.tcp] is set to zeros. Enter its position and rotation from the "
+    "pendant: a log does not contain its pose in the flange, and an export needs it."
+)
+
+_ROTATION_NOTE = (
+    "The rotation of the tool point in [body.tcp] is unknown and set to zeros. If the pendant "
+    "shows another, the centre of mass is rotated by this error about the tool point."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Init(Command):
-    """Write a first schema of a log, guessed from its columns or topics, and check the log with it.
+    """Draft a schema from column or topic names, and check the log with it.
 
-    Each line says what it was guessed from; those with (?) are for a person to check. Exit status:
-    0 where the log was read with it, 2 where something is missing that has to be filled in, or
-    the file is there already.
+    Each line states its origin; lines marked (?) must be reviewed. Exit status: 0 if the log can be
+    read with the schema, 2 if an entry is missing or the output file exists already.
     """
 
     log: Annotated[Path, Positional, option("LOG", "(required)")]
-    """The log: a file of any format that is read, or the folder of a bag."""
+    """The log: a file of any supported format, or the folder of a bag."""
 
-    preset: Annotated[str | None, option("NAME", "(default: found by the columns)")] = None
-    """Robot or sensor that wrote it: ur_rtde, franka, kuka_rsi, ros_wrench, ati, robotiq, px4."""
+    preset: Annotated[str | None, option("NAME", "(default: by column names)")] = None
+    """Robot or sensor of the log: ur_rtde, franka, kuka_rsi, ros_wrench, ati, robotiq, px4."""
 
     output: Annotated[Path, option("S.toml", short="-o")] = Path("schema.toml")
-    """The schema to write; an existing file is left alone."""
+    """Schema file to write; an existing file is not overwritten."""
 
     yes: Flag = False
-    """Ask nothing, and write zeros for what only a person knows."""
+    """Ask no questions, and write zeros for unknown values."""
 
     def run(self, invocation: str) -> Outcome:
-        """Guess, write, and check."""
+        """Draft the schema, write it, and check the log with it."""
         from identify.files import write_bytes
-        from identify.logs.first_schema import UNSURE, first_schema
+        from identify.logs.draft_schema import NEEDS_REVIEW, draft_schema
 
         if self.output.exists():
             raise UsageError(f"init: {self.output} exists; give another name with -o")
         asks = not self.yes and sys.stdin.isatty() and not self.json
-        found, notes = first_schema(self.log, self.preset), list[str]()
-        if asks and "[body.tcp]" in found.text:
-            tcp = _asked(_TCP, 6, 3) or [0.0] * 6
-            turn = tcp[3:] or _asked(_TURN, 3)
-            held = _asked(_HELD, 4) or [0.0] * 4
-            tcp = [*_in_metres(tcp[:3], "tool point"), *(turn or [0.0] * 3)]
-            held = [held[0], *_in_metres(held[1:], "centre of mass")]
-            if not turn:
-                notes.append(_TURN_UNKNOWN)
-            found = first_schema(self.log, self.preset, tcp, held)
-        write_bytes(self.output, found.text.encode())
-        marked = found.text.count(UNSURE) - 1
-        notes.append(f"Wrote {self.output}; {marked} lines in it are marked {UNSURE}: check them.")
-        if not asks and _NO_TOOL in found.text:
-            notes.append(_TOOL_UNKNOWN)
-        if found.missing:
-            line = f"Nothing in the log looks like {', '.join(found.missing)}: fill that in."
-            checked = Outcome(lines=[line], status=UsageError.exit_code)
+        draft, notes = draft_schema(self.log, self.preset), list[str]()
+        if asks and "[body.tcp]" in draft.text:
+            tcp = _ask_numbers(_TCP_QUESTION, 6, 3) or [0.0] * 6
+            rotation = tcp[3:] or _ask_numbers(_ROTATION_QUESTION, 3)
+            payload = _ask_numbers(_PAYLOAD_QUESTION, 4) or [0.0] * 4
+            tcp = [*_in_metres(tcp[:3], "tool point"), *(rotation or [0.0] * 3)]
+            payload = [payload[0], *_in_metres(payload[1:], "centre of mass")]
+            if not rotation:
+                notes.append(_ROTATION_NOTE)
+            draft = draft_schema(self.log, self.preset, tcp, payload)
+        write_bytes(self.output, draft.text.encode())
+        marked = draft.text.count(NEEDS_REVIEW) - 1
+        notes.append(f"Wrote {self.output}; review the {marked} lines marked {NEEDS_REVIEW}.")
+        if not asks and _ZERO_POSE_LINE in draft.text:
+            notes.append(_TCP_NOTE)
+        if draft.missing:
+            line = f"No columns of the log look like {', '.join(draft.missing)}: enter them."
+            check = Outcome(lines=[line], status=UsageError.exit_code)
         else:
-            checked = self._checked()
-        record = {"unsure": marked, "missing": found.missing}
+            check = self._check()
+        record = {"unsure": marked, "missing": draft.missing}
         return replace(
-            checked,
-            lines=[*notes, *checked.lines],
-            document=lambda: {**record, **checked.document()},
+            check,
+            lines=[*notes, *check.lines],
+            document=lambda: {**record, **check.document()},
             files=[self.output],
         )
 
-    def _checked(self) -> Outcome:
-        """Read the log with it, and check it."""
-        from identify.commands.check import lines_of
+    def _check(self) -> Outcome:
+        """Read the log with the drafted schema, and check it."""
+        from identify.commands.check import check_lines
         from identify.logs import open_log
         from identify.pipeline import check_logs
 
-        step = "read"
+        action = "read"
         try:
-            with shown_stages():
+            with stages_on_terminal():
                 log = open_log(self.log, self.output)
-                step = "checked"
-                checked = check_logs([log])
+                action = "checked"
+                check = check_logs([log])
         except IdentifyError as error:
             failure = {"error": error_record(error)}
-            line = f"With it the log is not {step} yet: {error}"
+            line = f"The log cannot be {action} with it yet: {error}"
             return Outcome(lines=[line], document=lambda: failure, status=error.exit_code)
-        return Outcome(lines=lines_of(checked), document=checked.record)
+        return Outcome(lines=check_lines(check), document=check.record)
 
 
-def _asked(question: str, *counts: int) -> list[float]:
-    """One of so many numbers that a person gives, however separated; none for an empty answer.
+def _ask_numbers(question: str, *counts: int) -> list[float]:
+    """Ask for numbers, separated by spaces or commas; an empty answer gives an empty list.
 
     Raises:
-        UsageError: they are not so many numbers, three times over.
+        UsageError: three answers do not have one of the expected counts of numbers.
     """
-    refused = ""
+    refusal = ""
     for _ in range(3):
-        words = input(f"{refused}{question}").strip()
+        answer = input(f"{refusal}{question}").strip()
         try:
-            numbers = [float(word) for word in words.replace(",", " ").split()]
+            numbers = [float(word) for word in answer.replace(",", " ").split()]
         except ValueError:
             numbers = [0.0]
         if len(numbers) in (0, *counts):
             return numbers
-        refused = f"expected {counts[0]} numbers, got {words!r}"
-        refused += "; the other answers are kept. "
-    raise UsageError(f"init: {refused.partition(';')[0]}")
+        refusal = f"expected {counts[0]} numbers, got {answer!r}"
+        refusal += "; the other answers are kept. "
+    raise UsageError(f"init: {refusal.partition(';')[0]}")
 
 
-def _in_metres(point: list[float], what: str) -> list[float]:
-    """A point in metres, as it is or from millimetres, and the word which."""
-    in_millimetres = max(map(abs, point)) > _FARTHEST_IN_METRES
+def _in_metres(point: list[float], name: str) -> list[float]:
+    """Convert a point to metres if it is in millimetres, and print the assumed unit."""
+    in_millimetres = max(map(abs, point)) > _MAX_METRES
     if any(point):
-        print(f"The {what} is taken in {'millimetres' if in_millimetres else 'metres'}.")
+        print(f"The {name} is taken to be in {'millimetres' if in_millimetres else 'metres'}.")
     return [round(1e-3 * x, 12) if in_millimetres else x for x in point]

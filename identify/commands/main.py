@@ -1,9 +1,9 @@
-"""`identify` on the command line.
+"""Entry point of the `identify` command line.
 
-Exit status: 0 when it worked (for `fit`: only with an estimate that is proved possible and
-optimal), 1 for what `doctor` found or a bug, 2 for bad use or bad input, 3 when the problem cannot
-be solved, 4 when there is an estimate and a finding says not to use it, 130 when interrupted, 141
-when whoever read the output went away.
+Exit status: 0 for success (of `fit`: only with an estimate that is proved physically consistent and
+optimal), 1 for a problem found by `doctor` or a bug, 2 for bad use or bad input, 3 if the problem
+cannot be solved, 4 if there is an estimate that must not be used, 130 when interrupted, 141 if the
+reader of the output closed its pipe.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tyro.extras import SubcommandApp
 from identify.commands.check import Check
 from identify.commands.combine import Add, Subtract
 from identify.commands.command import (
-    PARSING,
+    PARSER_SETTINGS,
     Command,
     Outcome,
     UsageError,
@@ -33,12 +33,12 @@ from identify.commands.command import (
 from identify.commands.compare import Compare
 from identify.commands.compensate import Compensate
 from identify.commands.datasets import DatasetsFetch, DatasetsList, DatasetsPath
-from identify.commands.doctor import Doctor, own_version
+from identify.commands.doctor import Doctor, package_version
 from identify.commands.export import ExportCommand
 from identify.commands.fit import Fit
 from identify.commands.init import Init
 from identify.commands.inspect import Inspect
-from identify.commands.output import print_text, shown_warnings
+from identify.commands.output import print_text, warnings_on_stderr
 from identify.commands.replay import ReplayCommand
 from identify.commands.report import Report
 from identify.commands.shape import ShapeCommand
@@ -75,34 +75,34 @@ COMMANDS: Mapping[str, type[Command]] = MappingProxyType(
         "doctor": Doctor,
     }
 )
-"""The subcommands by name, in the order of the help; a name may be two words."""
+"""Subcommands by name, in the order of the help; a name may be two words."""
 
-_BUG, _REFUSED, _INTERRUPTED, _BROKEN_PIPE = 1, 2, 130, 141
+_BUG, _BAD_INPUT, _INTERRUPTED, _BROKEN_PIPE = 1, 2, 130, 141
 _HELP = ("-h", "--help", "help")
 _JSON = "--json"
 _COMPLETION, _SHELLS = "--completion", ("bash", "fish", "zsh")
 
-_WIDEST_TABLE = 10_000
-"""Columns that no table takes."""
+_MAX_TABLE_WIDTH = 10_000
+"""Upper limit of the width of a table [characters]."""
 
 _ISSUES = "please report it with the lines above and, if you may, the log"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a subcommand; what goes wrong is a message on standard error and an exit status.
+    """Run a subcommand, and turn exceptions into a message on standard error and an exit status.
 
     Args:
-        argv: the words after the program's name; those of the process by default.
+        argv: the arguments after the program's name; by default those of the process.
     """
-    for stream in (sys.stdout, sys.stderr):  # which may not know every character
+    for stream in (sys.stdout, sys.stderr):  # their encoding may lack some characters
         if reconfigure := getattr(stream, "reconfigure", None):
             reconfigure(errors="backslashreplace")
     words = list(sys.argv[1:] if argv is None else argv)
-    as_document = _JSON in (words[: words.index("--")] if "--" in words else words)
+    as_json_document = _JSON in (words[: words.index("--")] if "--" in words else words)
     words = words[1:] if words[:1] == [_JSON] else words
     try:
         outcome = _run(words)
-        if as_document:
+        if as_json_document:
             _print_document(words, outcome)
         elif not outcome.quiet:
             sys.stdout.write(outcome.text)
@@ -110,31 +110,30 @@ def main(argv: Sequence[str] | None = None) -> int:
         print_text(*(f"identify: {message}" for message in outcome.messages), file=sys.stderr)
         sys.stdout.flush()
     except (Exception, KeyboardInterrupt, SystemExit) as error:  # noqa: BLE001 - it hides nothing
-        return _failed(error, words, as_document=as_document)
+        return _report_error(error, words, as_json_document=as_json_document)
     return outcome.status
 
 
-def _failed(error: BaseException, words: Sequence[str], *, as_document: bool) -> int:
-    """Say on standard error what went wrong, and the exit status of that."""
+def _report_error(error: BaseException, words: Sequence[str], *, as_json_document: bool) -> int:
+    """Print an error on standard error, and return its exit status."""
     status, message = _status_and_message(error)
     if isinstance(error, OSError) and not isinstance(error, IdentifyError):
-        _abandon_broken_output()
+        _discard_stdout()
     if status == _BUG and isinstance(error, Exception):
         traceback.print_exception(error)
     with contextlib.suppress(BrokenPipeError):  # nobody may be left to read it
         print_text(*[f"identify: {message}"] * bool(message), file=sys.stderr)
-        if as_document and status not in (0, _BROKEN_PIPE):
+        if as_json_document and status not in (0, _BROKEN_PIPE):
             record = error_record(error) | {"message": message.removeprefix("error: ")}
-            if isinstance(error, SystemExit):  # the parser printed it
-                why = "its words are not understood; standard error says why"
-                record = error_record(UsageError(why))
+            if isinstance(error, SystemExit):  # the parser has printed the reason
+                record = error_record(UsageError("invalid arguments; see standard error"))
             failure = Outcome(document=lambda: {"error": record}, status=status)
             _print_document(words, failure)
     return status
 
 
 def _status_and_message(error: BaseException) -> tuple[int, str]:
-    """The exit status that an exception ends with, and the message for it."""
+    """Return the exit status and the message of an exception."""
     match error:
         case IdentifyError():
             return error.exit_code, f"error: {error}"
@@ -142,9 +141,9 @@ def _status_and_message(error: BaseException) -> tuple[int, str]:
             return _INTERRUPTED, "; ".join(filter(None, ("interrupted", str(error))))
         case BrokenPipeError():
             return _BROKEN_PIPE, ""
-        case OSError():  # such as a disk that is full, at whatever was written last
-            where = "" if error.filename is None else f"{error.filename}: "
-            return _REFUSED, f"error: {where}{error.strerror or error}"
+        case OSError():  # such as a full disk
+            file = "" if error.filename is None else f"{error.filename}: "
+            return _BAD_INPUT, f"error: {file}{error.strerror or error}"
         case SystemExit():  # of the parser: help was printed, or a mistake
             return (error.code if isinstance(error.code, int) else 0), ""
         case _:
@@ -152,7 +151,7 @@ def _status_and_message(error: BaseException) -> tuple[int, str]:
 
 
 def _print_lines(lines: Iterable[str | Table]) -> None:
-    """Print text and tables; a table may be wider than the terminal, which does not cut it."""
+    """Print text and tables; tables are not truncated to the width of the terminal."""
     for line in lines:
         if isinstance(line, str):
             print_text(line)
@@ -160,8 +159,8 @@ def _print_lines(lines: Iterable[str | Table]) -> None:
         from rich.console import Console
         from rich.measure import Measurement
 
-        console = Console(file=sys.stdout, highlight=False, markup=False)  # names are no markup
-        unbounded = console.options.update_width(_WIDEST_TABLE)
+        console = Console(file=sys.stdout, highlight=False, markup=False)  # names may contain [ ]
+        unbounded = console.options.update_width(_MAX_TABLE_WIDTH)
         console.width = max(console.width, Measurement.get(console, unbounded, line).minimum)
         with console.capture() as text:  # rich would turn a broken pipe into an exit of its own
             console.print(line)
@@ -178,95 +177,95 @@ def _print_document(words: Sequence[str], outcome: Outcome) -> None:
 
 
 def document_text(document: Mapping[str, object]) -> str:
-    """The document as it is printed: ASCII, and null for what is not a finite number."""
+    """Return a document as ASCII JSON, with null for numbers that are not finite."""
     text = json.dumps(document, default=as_json)
     return json.dumps(json.loads(text, parse_constant=lambda name: None), indent=2)
 
 
 def _run(argv: list[str]) -> Outcome:
     if not argv:
-        raise UsageError(f"no command given; {_known(_heads())}; see identify --help")
+        raise UsageError(
+            f"no command given; {_command_list(_command_groups())}; see identify --help"
+        )
     if argv[0] in ("-V", "--version"):
-        version = own_version()
+        version = package_version()
         return Outcome(lines=[f"identify {version}"], document=lambda: {"version": version})
     if argv[0] == _COMPLETION:
         _print_completion(argv[1:])
-    if "" in argv:  # as a path it would be the working directory, and results would go there
-        raise UsageError(
-            "one of the words is empty, as where a shell variable is not set: give it a value"
-        )
-    name, words = _named(argv)
+    if "" in argv:  # as a path it would be the working directory
+        raise UsageError("an argument is empty, perhaps an unset shell variable: give it a value")
+    name, words = _resolve_command(argv)
     if name not in COMMANDS:
         print(_help(name), flush=True)
         raise SystemExit(0)
     _require_working_directory()
-    with shown_warnings():
+    with warnings_on_stderr():
         command = parse_command(COMMANDS[name], words, name)
         return command.run(shlex.join(["identify", *argv]))
 
 
 def _require_working_directory() -> None:
-    """Raise where the folder that relative paths begin in was removed."""
+    """Raise if the working directory was removed."""
     try:
         os.getcwd()
     except OSError as error:
         raise UsageError(
-            f"the working directory is gone ({error.strerror}); cd to a folder that exists"
+            f"the working directory was removed ({error.strerror}); cd to an existing folder"
         ) from error
 
 
 def _print_completion(words: list[str]) -> NoReturn:
-    """Print the script that completes the commands and their options in a shell."""
+    """Print the completion script of the commands and options for a shell."""
     if len(words) != 1 or words[0] not in _SHELLS:
-        raise UsageError(f"{_COMPLETION} takes a shell, one of {', '.join(_SHELLS)}")
+        raise UsageError(f"{_COMPLETION}: expected one of {', '.join(_SHELLS)}")
     app = SubcommandApp()
-    groups = {name: SubcommandApp() for name in _heads() if _members(name)}
+    groups = {name: SubcommandApp() for name in _command_groups() if _group_members(name)}
     for name, group in groups.items():
         app.command(group, name=name)
     for name, kind in COMMANDS.items():
         head, _, tail = name.partition(" ")
         groups.get(head, app).command(name=tail or head)(kind)
-    app.cli(prog="identify", args=["--tyro-write-completion", *words, "-"], config=PARSING)
+    app.cli(prog="identify", args=["--tyro-write-completion", *words, "-"], config=PARSER_SETTINGS)
     raise SystemExit(0)
 
 
-def _named(argv: list[str]) -> tuple[str, list[str]]:
-    """The command that the first words name and the rest, or the group to print the help of."""
+def _resolve_command(argv: list[str]) -> tuple[str, list[str]]:
+    """Return the command named by the first words and its arguments, or a group for help."""
     name, *words = argv
     if name in _HELP:
         return "", []
     if name in COMMANDS:
         return name, words
-    members = _members(name)
+    members = _group_members(name)
     if not members:
-        what = "option" if name.startswith("-") else "command"
-        known = (*_heads(), "--help", "--version")
-        hint = did_you_mean(name, known) or f"; {_known(_heads())}"
-        raise UsageError(f"unknown {what} {name!r}{hint}")
+        kind = "option" if name.startswith("-") else "command"
+        known = (*_command_groups(), "--help", "--version")
+        hint = did_you_mean(name, known) or f"; {_command_list(_command_groups())}"
+        raise UsageError(f"unknown {kind} {name!r}{hint}")
     if not words or words[0] in _HELP:
         return name, []
     if words[0] not in members:
-        hint = did_you_mean(words[0], members) or f"; {_known(members)}"
+        hint = did_you_mean(words[0], members) or f"; {_command_list(members)}"
         raise UsageError(f"{name}: unknown command {words[0]!r}{hint}")
     return f"{name} {words[0]}", words[1:]
 
 
-def _heads() -> tuple[str, ...]:
-    """The first words of the commands, each once."""
+def _command_groups() -> tuple[str, ...]:
+    """First words of the commands, each once."""
     return tuple(dict.fromkeys(name.split()[0] for name in COMMANDS))
 
 
-def _members(group: str) -> list[str]:
+def _group_members(group: str) -> list[str]:
     """Second words of the commands whose first word is that of a group."""
     return [name.split()[1] for name in COMMANDS if name.startswith(f"{group} ")]
 
 
-def _known(names: Iterable[str]) -> str:
+def _command_list(names: Iterable[str]) -> str:
     return f"commands: {', '.join(names)}"
 
 
 def _help(group: str) -> str:
-    """The help on all commands, or on those of a group."""
+    """Return the help text of all commands, or of those in a group."""
     kinds = {name: kind for name, kind in COMMANDS.items() if name.startswith(group)}
     width = max(map(len, kinds)) + 2
     first = {name: (kind.__doc__ or "").splitlines()[0] for name, kind in kinds.items()}
@@ -283,8 +282,8 @@ def _help(group: str) -> str:
     return "\n".join(lines)
 
 
-def _abandon_broken_output() -> None:
-    """Let Python's own flush at exit go nowhere, where it would only fail once more."""
+def _discard_stdout() -> None:
+    """Redirect stdout to devnull after a broken pipe, so that Python's final flush succeeds."""
     try:
         sys.stdout.flush()
     except OSError:

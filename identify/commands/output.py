@@ -1,7 +1,7 @@
-"""Where results go: tried before the work starts, and written whole or not at all.
+"""Result files, which are checked to be writable beforehand and written atomically; terminal logs.
 
 estimate.json, result.npz and report.html of one fit are written together, and so is the
-carrier.json of a payload on its carrier. The report names the digests of both estimates.
+carrier.json of a payload on its carrier. The report stores the digests of both estimates.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ ESTIMATE, CARRIER, REPORT = "estimate.json", "carrier.json", "report.html"
 RESULT = "result.npz"
 
 _HEAD_BYTES = 4096
-"""Bytes of a report that are read for the digests of its estimates."""
+"""Number of bytes at the start of a report that contain the digests of its estimates."""
 
-_DIGEST = rb'name="(\w+)-sha256" content="([0-9a-f]{64})"'
+_DIGEST_PATTERN = rb'name="(\w+)-sha256" content="([0-9a-f]{64})"'
 
 
 class OutputError(IdentifyError, OSError):
-    """A result cannot be written where it was asked for.
+    """A result cannot be written to the requested path.
 
     Attributes:
-        path: where.
+        path: the file or folder.
     """
 
     def __init__(self, path: Path, message: str) -> None:
@@ -51,49 +51,49 @@ class OutputError(IdentifyError, OSError):
 def require_writable(folder: Path, names: Sequence[str]) -> None:
     """Raise unless files of these names can be written to a folder, which need not exist yet.
 
-    Nothing is left behind: a folder that does not exist is not made.
+    The check leaves nothing behind and does not create the folder.
 
     Raises:
-        OutputError: it is a file, or cannot be written to, or one of the names is a folder,
-            a device or a pipe or has a NUL in it.
+        OutputError: the folder is a file or not writable, or one of the names is a folder,
+            a device or a pipe, or contains a NUL character.
     """
     try:
         if "\0" in str(folder / "".join(names)):
-            raise OutputError(folder, "no file can have a name with a NUL in it; give -o another")
+            raise OutputError(folder, "a file name cannot contain NUL; choose another -o")
         if folder.exists() and not folder.is_dir():
             raise OutputError(folder, "is a file; give -o the name of a folder")
         for name in names:
             if (folder / name).is_dir():
-                raise OutputError(folder / name, "is a folder, and would be a file of the results")
+                raise OutputError(folder / name, "is a folder, but a result file has this name")
             if is_device_or_pipe(folder / name):
                 raise OutputError(folder / name, NOT_REGULAR)
-        places = (folder, *folder.absolute().parents)
-        nearest = next((place for place in places if place.exists()), Path.cwd())
+        ancestors = (folder, *folder.absolute().parents)
+        nearest = next((path for path in ancestors if path.exists()), Path.cwd())
         if not nearest.is_dir():
-            raise OutputError(nearest, f"is a file, so the folder {folder} cannot be made in it")
+            raise OutputError(nearest, f"is a file, so the folder {folder} cannot be created in it")
         with tempfile.TemporaryFile(dir=nearest):
             pass
     except OutputError:
         raise
     except OSError as error:
-        raise unwritable(folder, error) from error
+        raise write_error(folder, error) from error
 
 
 def require_writable_file(path: Path | None) -> None:
-    """Raise unless a file of this name, if one is given, can be written; its folder need not exist.
+    """Raise unless the file, if given, can be written; its folder need not exist.
 
     Raises:
-        OutputError: it is a folder, a device or a pipe, or the folder cannot be written to.
+        OutputError: the path is a folder, a device or a pipe, or its folder is not writable.
     """
     if path is not None:
         require_writable(path.parent, (path.name,))
 
 
 def write_file(path: Path, content: bytes | None) -> None:
-    """Write a file, whole or not at all, or take away what an earlier run left there.
+    """Write a file atomically; None removes the file of an earlier run.
 
     Raises:
-        OutputError: the system does not let it be written or removed.
+        OutputError: the operating system refuses to write or remove it.
     """
     try:
         if content is None:
@@ -101,31 +101,31 @@ def write_file(path: Path, content: bytes | None) -> None:
         else:
             write_bytes(path, content)
     except OSError as error:
-        raise unwritable(path, error) from error
+        raise write_error(path, error) from error
 
 
-def unwritable(path: Path, error: OSError) -> OutputError:
-    """The error of a file that the system does not let one write."""
+def write_error(path: Path, error: OSError) -> OutputError:
+    """Return the error for a file that the operating system refuses to write."""
     return OutputError(path, f"cannot be written to: {error.strerror or error}")
 
 
 def print_text(*lines: object, file: TextIO | None = None) -> None:
-    """Print lines, whatever they hold, to standard output or to another file, at once."""
+    """Print lines with unprintable characters escaped, and flush after each."""
     for line in lines:
         print(printable(str(line)), file=file, flush=True)
 
 
-def write_pair(
+def write_results(
     folder: Path, result: FitResult, truth: InertialParameters | None, *, report: bool = True
 ) -> None:
-    """Write all results of a fit to a folder, or none; what else is in it stays.
+    """Write all results of a fit to a folder, or none; other files in it are kept.
 
-    The report comes first: half of a first pair is a report, and no command takes it for a body.
-    Where this fit has no carrier, the carrier.json that the report before names goes with it, and
-    without `report` the report of an earlier fit and its result.npz, which is to make it anew.
+    The report is renamed first: if the process dies after it, no command mistakes it for a body.
+    Without a carrier in this fit, the carrier.json of the previous fit is removed. Without
+    `report`, the report of the previous fit and its result.npz are removed.
 
     Raises:
-        OutputError: the system does not let them be written.
+        OutputError: the operating system refuses to write them.
     """
     from identify.exchange.estimate_json import estimate_text
 
@@ -141,7 +141,7 @@ def write_pair(
         stale += [folder / REPORT, folder / RESULT]
     if result.carrier is not None:
         files[folder / CARRIER] = estimate_text(result.carrier.estimate).encode()
-    elif report_is_of(folder / CARRIER):
+    elif report_matches(folder / CARRIER):
         stale.append(folder / CARRIER)
     files[folder / ESTIMATE] = estimate_text(result.estimate).encode()
     try:
@@ -149,15 +149,15 @@ def write_pair(
         for path in stale:
             path.unlink(missing_ok=True)
     except OSError as error:
-        raise unwritable(folder, error) from error
+        raise write_error(folder, error) from error
 
 
-def report_is_of(estimate: Path) -> bool:
-    """Whether there is a report beside an estimate, and names its digest."""
+def report_matches(estimate: Path) -> bool:
+    """Return whether the folder of an estimate has a report that names its digest."""
     try:
         with estimate.with_name(REPORT).open("rb") as file:
-            named = dict(re.findall(_DIGEST, file.read(_HEAD_BYTES)))
-        return named.get(estimate.stem.encode(), b"").decode() == digest(estimate)
+            digests = dict(re.findall(_DIGEST_PATTERN, file.read(_HEAD_BYTES)))
+        return digests.get(estimate.stem.encode(), b"").decode() == digest(estimate)
     except OSError:
         return False
 
@@ -165,15 +165,15 @@ def report_is_of(estimate: Path) -> bool:
 _LOGGER = logging.getLogger("identify")
 
 
-class _Warnings(logging.Handler):
-    """A line on standard error for each warning."""
+class _WarningHandler(logging.Handler):
+    """Log handler that prints each warning as a line on standard error."""
 
     def emit(self, record: logging.LogRecord) -> None:
         print_text(f"identify: {record.levelname.lower()}: {record.getMessage()}", file=sys.stderr)
 
 
-class _Stages(logging.Handler):
-    """A line for each stage that is done, with its time, and one that moves for what goes on."""
+class _StageHandler(logging.Handler):
+    """Log handler that prints finished stages with their times and animates the current one."""
 
     def __init__(self, status: Status) -> None:
         super().__init__()
@@ -181,7 +181,7 @@ class _Stages(logging.Handler):
         self._stage, self._began = "", 0.0
 
     def emit(self, record: logging.LogRecord) -> None:
-        """INFO begins a stage, DEBUG says how far it is."""
+        """Begin a stage on INFO, update its progress on DEBUG."""
         from rich.text import Text
 
         text = printable(record.getMessage())
@@ -192,7 +192,7 @@ class _Stages(logging.Handler):
             self._status.update(Text(text))
 
     def end(self) -> None:
-        """Say how long the stage took that was going on."""
+        """Print the duration of the current stage."""
         from rich.text import Text
 
         if self._stage:
@@ -202,30 +202,30 @@ class _Stages(logging.Handler):
 
 
 @contextmanager
-def shown_warnings() -> Iterator[None]:
+def warnings_on_stderr() -> Iterator[None]:
     """Print warnings of the toolkit on standard error."""
-    with _handled(_Warnings(logging.WARNING), logging.WARNING):
+    with _with_handler(_WarningHandler(logging.WARNING), logging.WARNING):
         yield
 
 
 @contextmanager
-def shown_stages(*, shown: bool = True) -> Iterator[None]:
-    """Show stages and their times where somebody watches; in color unless NO_COLOR is set."""
+def stages_on_terminal(*, shown: bool = True) -> Iterator[None]:
+    """Show stages and their times if standard error is a terminal."""
     if not (shown and sys.stderr.isatty()):
         yield
         return
     from rich.console import Console
 
     with Console(stderr=True).status("") as status:
-        stages = _Stages(status)
-        with _handled(stages, logging.DEBUG):
+        stages = _StageHandler(status)
+        with _with_handler(stages, logging.DEBUG):
             yield
         stages.end()
 
 
 @contextmanager
-def _handled(handler: logging.Handler, level: int) -> Iterator[None]:
-    """Have the logger give at least a level to a handler."""
+def _with_handler(handler: logging.Handler, level: int) -> Iterator[None]:
+    """Attach a handler to the logger, with at least the level given."""
     before = _LOGGER.level
     _LOGGER.addHandler(handler)
     _LOGGER.setLevel(min(level, _LOGGER.getEffectiveLevel()))

@@ -1,4 +1,4 @@
-"""`identify replay`: a log regenerated from an estimate, beside what was measured."""
+"""`identify replay`: simulate a log from an estimate, and compare with the measurement."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
-from identify.commands.bodies import read_bodies, reasons_of, status_of
+from identify.commands.bodies import exit_status, read_bodies, verdict_messages
 from identify.commands.command import Command, Flag, Number, Outcome, option
-from identify.commands.output import require_writable, shown_stages, write_file
+from identify.commands.output import require_writable, stages_on_terminal, write_file
 
 if TYPE_CHECKING:
     from identify.pipeline import LogReplay
@@ -25,54 +25,54 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ReplayCommand(Command):
-    """Regenerate the motion of a log from an estimate and the measured wrench.
+    """Simulate the motion of a log from an estimate and the measured wrench.
 
-    Writes OUT/windows.parquet, OUT/single_shot.parquet and OUT/replay.png and prints how far the
-    simulated pose is from the measured one: in windows begun at measured states, and in one shot
-    from the first state. Exit status: 2 for bad use or bad input, 3 where a motion diverges, 4
-    where the estimate is not to be used.
+    Writes OUT/windows.parquet, OUT/single_shot.parquet and OUT/replay.png, and prints the error of
+    the simulated pose: in windows that start at measured states, and in one shot from the first
+    state. Exit status: 2 for bad use or bad input, 3 if a motion diverges, 4 if the estimate must
+    not be used.
     """
 
     log: Annotated[Path, Positional, option("LOG", "(required)")]
-    """A log of the body, with pose and wrench; not necessarily one it was fitted to."""
+    """Log of the body with pose and wrench, not necessarily one used in the fit."""
 
     schema: Annotated[Path, option("S.toml", "(required)")]
-    """What the columns of the log mean."""
+    """Schema that names the log's columns, units and frames."""
 
     estimate: Annotated[Path, option("E.json", "(required)")]
     """The body: an estimate.json, or model.urdf#LINK."""
 
     output: Annotated[Path, option("OUT", "(required)", short="-o")]
-    """Folder of the results, made if need be; those of an earlier replay are replaced."""
+    """Result folder, created if it does not exist; results of an earlier replay are replaced."""
 
     truth: Annotated[Path | None, option("FILE.json")] = None
-    """Another body to replay beside it."""
+    """Reference body to replay as well."""
 
     no_bias: Flag = False
-    """The sensor has no offset. By default it is the estimate's for this log, or fitted on it."""
+    """Assume no sensor offset; by default it is the estimate's, or fitted to this log."""
 
     horizon: Annotated[Number, option("S", "(default: 1, or less)")] = None
-    """Length of a window [s]; by default noise of the wrench is a tenth of the motion at most."""
+    """Length of a window [s]; by default limited by the effect of the wrench noise."""
 
     hold: Flag = False
-    """The wrench is held between samples. By default it is a straight line from one to the next."""
+    """Hold the wrench between samples; by default it is interpolated linearly."""
 
     quiet: Flag = False
     """Print nothing but errors."""
 
     def run(self, invocation: str) -> Outcome:
-        """Replay, and write the files."""
+        """Replay the log, and write the files."""
         require_writable(self.output, (WINDOWS, SINGLE_SHOT, FIGURE))
         from identify.logs import load_schema, read_log
         from identify.pipeline import replay_log
 
         estimate, *others = read_bodies(*filter(None, (self.estimate, self.truth)))
         truth = others[0].parameters if others else None
-        with shown_stages(shown=not self.quiet):
+        with stages_on_terminal(shown=not self.quiet):
             _LOG.info("reading %s", self.log)
             recording = read_log(self.log, load_schema(self.schema))
             _LOG.info("replaying")
-            done = replay_log(
+            replay = replay_log(
                 recording,
                 estimate,
                 no_bias=self.no_bias,
@@ -81,25 +81,27 @@ class ReplayCommand(Command):
                 interpolation="hold" if self.hold else "linear",
             )
             _LOG.info("drawing")
-            written = self._write(done)
-        reasons = reasons_of(estimate)
+            written = self._write(replay)
+        reasons = verdict_messages(estimate)
         return Outcome(
-            lines=lines_of(done),
+            lines=replay_lines(replay),
             messages=reasons,
-            document=lambda: {**record_of(done), "reasons": reasons},
+            document=lambda: {**replay_record(replay), "reasons": reasons},
             files=written,
-            status=status_of(estimate.verdict),
+            status=exit_status(estimate.verdict),
             quiet=self.quiet,
         )
 
-    def _write(self, done: LogReplay) -> list[Path]:
+    def _write(self, replay: LogReplay) -> list[Path]:
         from identify.reporting.canvas import make_figure, png
         from identify.reporting.replays import columns_of, single_shot_table, windows_table
 
-        figure = make_figure(columns_of(done.windows, done.single_shot), across=3)
+        figure = make_figure(columns_of(replay.windows, replay.single_shot), across=3)
         files = {
-            WINDOWS: None if done.windows is None else windows_table(done.windows),
-            SINGLE_SHOT: None if done.single_shot is None else single_shot_table(done.single_shot),
+            WINDOWS: None if replay.windows is None else windows_table(replay.windows),
+            SINGLE_SHOT: None
+            if replay.single_shot is None
+            else single_shot_table(replay.single_shot),
             FIGURE: png(figure),
         }
         for name, content in files.items():
@@ -107,8 +109,8 @@ class ReplayCommand(Command):
         return [self.output / name for name, content in files.items() if content is not None]
 
 
-def record_of(done: LogReplay) -> dict[str, object]:
-    """The sensor offset and the errors at the end of the windows and of the one shot, SI."""
+def replay_record(replay: LogReplay) -> dict[str, object]:
+    """JSON document: sensor offset, and final errors of the windows and the one shot (SI)."""
 
     def last(errors: ReplayErrors | None) -> dict[str, float] | None:
         if errors is None:
@@ -116,10 +118,10 @@ def record_of(done: LogReplay) -> dict[str, object]:
         names = ("horizon", "position", "attitude")
         return {name: float(getattr(errors, name)[-1]) for name in names}
 
-    runs = {"windows": done.windows, "single_shot": done.single_shot}
+    runs = {"windows": replay.windows, "single_shot": replay.single_shot}
     return {
-        "offset": done.bias,
-        "offset_origin": done.bias_origin,
+        "offset": replay.bias,
+        "offset_origin": replay.bias_origin,
         **{
             name: run
             and {
@@ -128,26 +130,26 @@ def record_of(done: LogReplay) -> dict[str, object]:
             }
             for name, run in runs.items()
         },
-        "missing": done.missing,
+        "missing": replay.missing,
     }
 
 
-def lines_of(done: LogReplay) -> Iterator[str]:
-    """The sensor offset, the errors of each body, and why something is missing."""
-    offset = ", ".join(f"{x:.4g}" for x in done.bias)
-    yield f"Sensor offset taken off: [{offset}] N, N m ({done.bias_origin})."
-    if done.windows is not None:
-        for name, errors in done.windows.errors.items():
-            said = _said(errors, done.windows.noise)
-            yield f"{done.windows.windows} windows, {name}: RMS {said}"
-    if done.single_shot is not None:
-        for name, errors in done.single_shot.errors.items():
-            yield f"In one shot, {name}: {_said(errors, done.single_shot.noise)}"
-    yield from done.missing
+def replay_lines(replay: LogReplay) -> Iterator[str]:
+    """Format the sensor offset, the errors of each body, and the reasons for missing results."""
+    offset = ", ".join(f"{x:.4g}" for x in replay.bias)
+    yield f"Subtracted sensor offset: [{offset}] N, N m ({replay.bias_origin})."
+    if replay.windows is not None:
+        for name, errors in replay.windows.errors.items():
+            error = _error_text(errors, replay.windows.noise)
+            yield f"{replay.windows.windows} windows, {name}: RMS {error}"
+    if replay.single_shot is not None:
+        for name, errors in replay.single_shot.errors.items():
+            yield f"In one shot, {name}: {_error_text(errors, replay.single_shot.noise)}"
+    yield from replay.missing
 
 
-def _said(errors: ReplayErrors, noise: ReplayErrors | None) -> str:
-    from identify.commands.summary import beside_noise, pose_error
+def _error_text(errors: ReplayErrors, noise: ReplayErrors | None) -> str:
+    from identify.commands.summary import format_noise_suffix, format_pose_error
 
     after = f"after {errors.horizon[-1]:.4g} s"
-    return f"{pose_error(errors)} from the measured pose {after}{beside_noise(noise)}"
+    return f"{format_pose_error(errors)} from the measured pose {after}{format_noise_suffix(noise)}"

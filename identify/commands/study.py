@@ -1,4 +1,4 @@
-"""`identify study check`, `run`, `table` and `compare`: a study file, its run and its results."""
+"""`identify study check`, `run`, `table` and `compare`: check and run a study, show its results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from identify.commands.command import (
     Outcome,
     Repeated,
     UsageError,
-    interrupted,
+    interrupted_run_error,
     option,
     require_time_limit,
     require_workers,
@@ -31,90 +31,90 @@ if TYPE_CHECKING:
 
     from identify.studies import Results, RunSummary, Study, TimeEstimate, Trial
 
-_MOST_LINES = 25
-"""Of one list: the rest is counted."""
+_MAX_LINES = 25
+"""Maximum number of printed entries of a list; the rest is counted."""
 
-_MOST_TRIALS = 1_000_000
-"""Trials that are gone through: more takes minutes, and is most likely a slip."""
+_MAX_TRIALS = 1_000_000
+"""Maximum number of trials that `study check` lists; more is probably a mistake."""
 
 
 @dataclass(frozen=True, slots=True)
 class StudyCheck(Command):
-    """Check a study file: list its trials, count them, and estimate the time they will take.
+    """Check a study file: list and count its trials, and estimate their time.
 
-    Nothing is written. A few trials are run to see how long one takes. Exit status: 2 for a file
-    that is not a study, or that names what is not there.
+    Nothing is written. A few trials are run to measure their time. Exit status: 2 for a file that
+    is not a study, or that names missing logs, perturbations or estimators.
     """
 
     file: Annotated[Path, Positional, option("FILE", "(required)")]
-    """The study file (TOML)."""
+    """Study file (TOML)."""
 
-    workers: Annotated[int | None, option("N", "(default: the cores there are)")] = None
-    """Processes that will share the work."""
+    workers: Annotated[int | None, option("N", "(default: number of cores)")] = None
+    """Number of processes assumed for the estimated time."""
 
     only: Annotated[Repeated, option("WHAT=NAME", "(may be repeated)")] = ()
-    """Only these trials: log=, perturbation= or estimator= and a name, * in it for anything."""
+    """Select trials by log=NAME, perturbation=NAME or estimator=NAME; * is a wildcard."""
 
     def run(self, invocation: str) -> Outcome:
-        """Count the trials, and time a few."""
+        """Count the trials, and measure the time of a few."""
         require_workers(self.workers, "study check")
         from identify.studies import default_workers, estimate_time, load_study
 
         study = load_study(self.file)
-        if len(study) > _MOST_TRIALS:
+        if len(study) > _MAX_TRIALS:
             raise StudyError(
                 f"{self.file}: {len(study)} trials: {len(study.logs)} logs × "
                 f"{len(study.perturbations)} perturbations with {len(study.seeds)} seeds × "
-                f"{len(study.estimators)} estimators; at most {_MOST_TRIALS} are checked: shorten "
-                f"the lists, or the seeds"
+                f"{len(study.estimators)} estimators; expected at most {_MAX_TRIALS}: shorten "
+                f"the lists or the seeds"
             )
         trials = list(study.trials(self.only))
         workers = default_workers() if self.workers is None else max(1, self.workers)
         time = estimate_time(study, workers=workers, only=self.only)
         return Outcome(
-            lines=[*_counts(study, trials), *_time(time)],
+            lines=[*_count_lines(study, trials), *_time_lines(time)],
             document=lambda: {"study": study.name, "time": time, "seconds": time.seconds},
         )
 
 
 @dataclass(frozen=True, slots=True)
 class StudyRun(Command):
-    """Run the trials of a study that a folder does not have yet; resumes what was interrupted.
+    """Run a study, or resume it: only trials without a result row are run.
 
-    Writes OUT/results.parquet, one row a trial, with OUT/summary.md and summary.html. Trials that
-    fail are rows with their error, and counted. Exit status: 0 with failed trials too, 2 for bad
-    input, 130 when interrupted.
+    Writes OUT/results.parquet with one row per trial, OUT/summary.md and OUT/summary.html. Failed
+    trials are rows with their error, and are counted. Exit status: 0 even if trials failed, 2 for
+    bad input, 130 when interrupted.
     """
 
     file: Annotated[Path, Positional, option("FILE", "(required)")]
-    """The study file (TOML)."""
+    """Study file (TOML)."""
 
     output: Annotated[Path, option("OUT", "(required)", short="-o")]
-    """Folder of the results, made if need be; what is there stays."""
+    """Result folder, created if it does not exist; existing rows are kept."""
 
-    workers: Annotated[int | None, option("N", "(default: the cores there are)")] = None
-    """Local processes; 0 runs in this one."""
+    workers: Annotated[int | None, option("N", "(default: number of cores)")] = None
+    """Number of local processes; 0 uses this process."""
 
     scheduler: Annotated[str | None, option("ADDRESS")] = None
-    """Dask scheduler whose workers run the trials, in place of local processes: tcp://HOST:PORT."""
+    """Dask scheduler (tcp://HOST:PORT) to use instead of local processes."""
 
     only: Annotated[Repeated, option("WHAT=NAME", "(may be repeated)")] = ()
-    """Only these trials: log=, perturbation= or estimator= and a name, * in it for anything."""
+    """Select trials by log=NAME, perturbation=NAME or estimator=NAME; * is a wildcard."""
 
     retry_failed: Flag = False
-    """Run trials again whose row is an error."""
+    """Run trials again that failed before."""
 
     timeout: Annotated[Number, option("S", "(default: the study's)")] = None
-    """Seconds a trial may take; one that takes longer is stopped, and a row that says so."""
+    """Time limit per trial [s]; slower trials are recorded as failed."""
 
     quiet: Flag = False
     """Print nothing but errors."""
 
     def run(self, invocation: str) -> Outcome:
-        """Run what is missing, and write the summary."""
+        """Run the missing trials, and write the summary."""
         require_workers(self.workers, "study run")
         if self.scheduler is not None and self.workers is not None:
-            raise UsageError("study run: --workers is of local processes: leave out --scheduler")
+            raise UsageError("study run: --workers cannot be combined with --scheduler")
         require_time_limit(self.timeout, "study run")
         from identify.studies import load_study, run_study
         from identify.studies.progress import display_progress
@@ -133,13 +133,13 @@ class StudyRun(Command):
                     progress=progress,
                 )
         except KeyboardInterrupt:
-            raise interrupted(self.output) from None
+            raise interrupted_run_error(self.output) from None
         from identify.reporting.study import StudyRows, rows_of_study, scores_text, write_summary
 
         rows = StudyRows(rows_of_study(self.output, study), study, done)
         paths = write_summary(rows, self.output)
         return Outcome(
-            lines=[] if self.quiet else [scores_text(rows.results), *_lines(done)],
+            lines=[] if self.quiet else [scores_text(rows.results), *_run_lines(done)],
             document=lambda: {"study": study.name, "run": done},
             files=paths,
             quiet=self.quiet,
@@ -150,24 +150,23 @@ class StudyRun(Command):
 class StudyTable(Command):
     """Print the means of a study's metrics by perturbation and estimator, or by other columns.
 
-    Behind a mean stands its 95 % interval over trials: of means by the bootstrap, of shares Clopper
-    and Pearson's. Consistent is the share of all fits that were tried; (n 37) beside a mean: of how
-    many fits, where some estimates have no such value. A study that still runs, or that was
-    interrupted, gives the means of what there is. Exit status: 2 where there are no results, or no
-    such column.
+    Each mean is followed by its 95 % interval over trials: by the bootstrap for means, by Clopper
+    and Pearson for proportions. `consistent` is the proportion of all attempted fits; (n 37) after
+    a mean is the number of fits, if some estimates lack the value. For an unfinished study, the
+    means are over its rows so far. Exit status: 2 if there are no results, or no such column.
     """
 
     results: Annotated[Path, Positional, option("OUT", "(required)")]
-    """Folder that `identify study run` wrote to."""
+    """Result folder of `identify study run`."""
 
     metric: Annotated[Repeated, option("NAME", "(may be repeated)")] = ()
-    """Metrics, as mass_error, or a column, as covered_m. By default those that fill one column."""
+    """Metric, as mass_error, or its column, as covered_m; by default all with one column."""
 
     by: Annotated[Repeated, option("COLUMN", "(may be repeated)")] = ()
-    """Columns to take means by: log, log_duration, … By default perturbation, then estimator."""
+    """Column to group means by, as log; by default perturbation and estimator."""
 
-    code: Annotated[str | None, option("MARK")] = None
-    """Rows of this code: by default those of the code that runs, or else of the last run."""
+    code: Annotated[str | None, option("FINGERPRINT")] = None
+    """Select rows by code fingerprint; by default that of this code, else of the last run."""
 
     def run(self, invocation: str) -> Outcome:
         """Make the table."""
@@ -178,7 +177,7 @@ class StudyTable(Command):
         columns, by = _columns(self.metric), self.by or DEFAULT_GROUPING
         text = "" if self.json else scores_text(results, columns, by)
         return Outcome(
-            lines=[text, _which(results)],
+            lines=[text, _results_source(results)],
             document=lambda: _record(results, table(results, columns, by=by)),
         )
 
@@ -187,24 +186,24 @@ class StudyTable(Command):
 class StudyCompare(Command):
     """Compare two estimators of a study on the same noisy logs, by perturbation and metric.
 
-    Differences are B less A, paired, with 95 % intervals over the logs. Exit status: 2 where there
-    are no results, or no such estimator or metric.
+    Differences are B − A, paired, with 95 % intervals over the logs. Exit status: 2 if there are no
+    results, or no such estimator or metric.
     """
 
     results: Annotated[Path, Positional, option("OUT", "(required)")]
-    """Folder that `identify study run` wrote to."""
+    """Result folder of `identify study run`."""
 
     first: Annotated[str, Positional, option("A", "(required)")]
-    """An estimator as the tables call it."""
+    """Name of an estimator, as in the tables."""
 
     second: Annotated[str, Positional, option("B", "(required)")]
-    """The other."""
+    """Name of the other estimator."""
 
     metric: Annotated[Repeated, option("NAME", "(may be repeated)")] = ()
-    """Metrics, as mass_error, or a column, as error_m. By default those that fill one column."""
+    """Metric, as mass_error, or its column, as error_m; by default all with one column."""
 
-    code: Annotated[str | None, option("MARK")] = None
-    """Rows of this code: by default those of the code that runs, or else of the last run."""
+    code: Annotated[str | None, option("FINGERPRINT")] = None
+    """Select rows by code fingerprint; by default that of this code, else of the last run."""
 
     def run(self, invocation: str) -> Outcome:
         """Make the comparison."""
@@ -215,83 +214,84 @@ class StudyCompare(Command):
         frame = compare(results, self.first, self.second, _columns(self.metric))
         text = comparison_text(frame, self.first, self.second)
         return Outcome(
-            lines=[text, _which(results)],
+            lines=[text, _results_source(results)],
             document=lambda: _record(results, frame),
         )
 
 
-def _counts(study: Study, trials: list[Trial]) -> Iterator[str]:
-    """How many trials each log, perturbation and estimator has."""
+def _count_lines(study: Study, trials: list[Trial]) -> Iterator[str]:
+    """Format the numbers of trials by log, perturbation and estimator."""
     logs = Counter(trial.noisy.log.name for trial in trials)
     noisy = dict.fromkeys(
-        (c.noisy.log.name, c.noisy.perturbation.label, c.noisy.seed_index) for c in trials
+        (trial.noisy.log.name, trial.noisy.perturbation.label, trial.noisy.seed_index)
+        for trial in trials
     )
     estimators = Counter(trial.estimator.label for trial in trials)
     yield f"{study.name}: {len(trials)} trials"
     yield f"  {len(noisy)} noisy logs ({len(logs)} logs) × {len(estimators)} estimators"
-    yield from _listed("logs", Counter(name.rpartition("/")[0] or name for name in logs))
+    yield from _truncated_list("logs", Counter(name.rpartition("/")[0] or name for name in logs))
     seeds = Counter(perturbation for _, perturbation, _ in noisy)
-    each = {label: count // len(logs) for label, count in seeds.items()}
-    yield from _listed("perturbations: seeds of each log", each)
-    yield from _listed("estimators: trials", estimators)
+    seeds_per_log = {label: count // len(logs) for label, count in seeds.items()}
+    yield from _truncated_list("perturbations: seeds per log", seeds_per_log)
+    yield from _truncated_list("estimators: trials", estimators)
     yield from wrap(f"metrics: {', '.join(study.metrics)}", 80, subsequent_indent="  ")
 
 
-def _listed(title: str, counts: Counter[str] | dict[str, int]) -> Iterator[str]:
+def _truncated_list(title: str, counts: Counter[str] | dict[str, int]) -> Iterator[str]:
     yield title
-    for name, count in list(counts.items())[:_MOST_LINES]:
+    for name, count in list(counts.items())[:_MAX_LINES]:
         yield f"  {count:>6}  {name}"
-    if len(counts) > _MOST_LINES:
-        yield f"  … and {len(counts) - _MOST_LINES} more"
+    if len(counts) > _MAX_LINES:
+        yield f"  … and {len(counts) - _MAX_LINES} more"
 
 
 def _workers(count: int) -> str:
     return f"{count} worker{'s' * (count != 1)}"
 
 
-def _time(estimate: TimeEstimate) -> Iterator[str]:
+def _time_lines(estimate: TimeEstimate) -> Iterator[str]:
     from identify.studies.progress import format_duration
 
     yield (
         f"time: about {format_duration(estimate.seconds)} with {_workers(estimate.workers)} "
-        f"({format_duration(estimate.cpu_seconds)} of processor time), were nothing of it there"
+        f"({format_duration(estimate.cpu_seconds)} of processor time), without existing results"
     )
     yield f"  {1e3 * estimate.prepare_seconds:>9.2f} ms to prepare a noisy log"
     for label, seconds in estimate.estimator_seconds.items():
         yield f"  {1e3 * seconds:>9.2f} ms {label}"
     for failure in dict.fromkeys(estimate.failed):
-        yield f"note: a trial that was tried failed: {failure}"
+        yield f"note: a test trial failed: {failure}"
 
 
-def _lines(done: RunSummary) -> Iterator[str]:
+def _run_lines(done: RunSummary) -> Iterator[str]:
     from identify.studies.progress import format_duration
 
     yield (
-        f"{done.total} trials: {done.already_done} were there, {done.done} run in "
+        f"{done.total} trials: {done.already_done} cached, {done.done} run in "
         f"{format_duration(done.seconds)} by {_workers(done.workers)} "
         f"({100.0 * done.busy:.0f} % busy), {done.failed} failed"
     )
     if done.failed:
-        yield "summary.md has the errors; --retry-failed runs these trials again"
+        yield "summary.md lists the errors; --retry-failed runs these trials again"
 
 
 def _columns(metrics: tuple[str, ...]) -> list[str] | None:
-    """Columns of the metrics; all of them for one that fills several, as `covered` does."""
+    """Return the result columns of the metrics; some, such as `covered`, have several."""
     from identify.studies.metrics import METRICS
 
     columns = [METRICS[name].columns if name in METRICS else (name,) for name in metrics]
-    return [column for several in columns for column in several] or None
+    return [column for metric_columns in columns for column in metric_columns] or None
 
 
 def _record(results: Results, frame: pd.DataFrame) -> dict[str, object]:
-    """What the document says of a table: its lines, and the rows that they are of."""
+    """Return the JSON document of a table: its lines, code fingerprint and number of trials."""
     lines = frame.to_dict("records")
     return {"code": results.code, "trials": len(results.frame), "lines": lines}
 
 
-def _which(results: Results) -> str:
-    """Which rows these are, said where they are not of the code that runs."""
+def _results_source(results: Results) -> str:
+    """Describe the rows of a table, with a note if another code version produced them."""
     from identify.studies.keys import code_fingerprint
 
-    other = "" if results.code == code_fingerprint().short else ", not the one that is running"
+    other = "" if results.code == code_fingerprint().short else ", not the running version"
     return f"{results.folder}: {len(results.frame)} trials of code {results.code}{other}"

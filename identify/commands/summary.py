@@ -1,4 +1,4 @@
-"""What `identify fit` prints when it is done: parameters, what to know about them, files."""
+"""Printed summary of `identify fit`: parameters, verdict and findings."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from identify.regressors import LogSummary
     from identify.validation import Replay, ReplayErrors
 
-_SAID = {"error": "Error", "warning": "Warning", "info": "Note"}
+_SEVERITY_LABELS = {"error": "Error", "warning": "Warning", "info": "Note"}
 
 _VECTOR_TO_AXIS = float(np.sqrt(3.0))
-"""RMS of a vector over that of one of its axes, on their mean."""
+"""Ratio of the RMS of a vector to the mean RMS of its axes."""
 
 
 def summary(result: FitResult, truth: InertialParameters | None) -> Iterator[str | Table]:
-    """A table of the parameters of each body, then the verdict and the findings."""
-    for one in result.estimate.bodies:
-        title = one.body.capitalize() if result.carrier else None
-        yield parameter_table(one, truth if one is result.estimate else None, title)
-    yield from lines_of(result)
+    """Format the parameter table of each body, the verdict and the findings."""
+    for body in result.estimate.bodies:
+        title = body.body.capitalize() if result.carrier else None
+        yield parameter_table(body, truth if body is result.estimate else None, title)
+    yield from detail_lines(result)
 
 
 def parameter_table(
@@ -44,51 +44,52 @@ def parameter_table(
     truth: InertialParameters | None = None,
     title: str | None = None,
 ) -> Table:
-    """The table of the parameters for a terminal."""
+    """Return the parameter table of a body for the terminal."""
     return parameter_rich_table(estimate, truth, GROUPS, title)
 
 
-def lines_of(result: FitResult) -> Iterator[str]:
-    """What the table does not say, a line each."""
+def detail_lines(result: FitResult) -> Iterator[str]:
+    """Format logs, prior, verdict, findings, certificate and replay, one line each."""
     estimate, validation = result.estimate, result.validation
-    yield from map(as_read, result.logs)
+    yield from map(log_line, result.logs)
     if prior := estimate.prior:
-        means = ", ".join(f"{name} {of:.2g}" for name, of in prior["means"].items())
-        yield f"Prior: {prior['is']}{'; likeliest by the log: ' if means else ''}{means}."
+        means = ", ".join(f"{name} {value:.2g}" for name, value in prior["means"].items())
+        yield f"Prior: {prior['is']}{'; maximum-likelihood values: ' if means else ''}{means}."
     yield from verdict_lines(result)
     if result.carrier is not None:
         yield from verdict_lines(result.carrier)
-    yield from (f"Before the fit: {said}" for said in result.corrected)
-    for one in result.estimate.bodies:
-        yield from (_sentence(one.of_body, said) for said in repeatability_in_words(one))
+    yield from (f"Before the fit: {correction}" for correction in result.corrected)
+    for body in result.estimate.bodies:
+        yield from (_sentence(body.of_body, text) for text in repeatability_in_words(body))
     yield from (
-        f"{_SAID[finding.severity]} [{finding.code}]: {finding}" for finding in result.all_findings
+        f"{_SEVERITY_LABELS[finding.severity]} [{finding.code}]: {finding}"
+        for finding in result.all_findings
     )
     proof = estimate.certificate
-    how = f"solved by {proof.solver}, at the edge of {' and '.join(proof.active) or 'no term'}"
+    method = f"solver {proof.solver}; active constraints: {' and '.join(proof.active) or 'none'}"
     if proof.solver == "none":
-        how = "least squares meets all terms by itself, no solver was needed"
+        method = "least squares satisfies all constraints, no solver was needed"
     distance = f"at most {proof.distance_to_optimum:.1g} standard errors from the optimum"
     given = result.settings.terms or result.settings.mass is not None
-    what = f"{proof.optimal_for}{' and what was given' if given else ''}"
-    yield f"Optimal for {what}: {distance}; {how}."
-    for one in estimate.bodies:
-        yield from bound_lines(one)
+    objective = f"{proof.optimal_for}{' and the given constraints' if given else ''}"
+    yield f"Optimal for {objective}: {distance}; {method}."
+    for body in estimate.bodies:
+        yield from bound_lines(body)
     origin = "default" if result.settings.cutoff_hz is None else "given"
     for log in result.logs:
         name = f" of {log.name}" if len(result.logs) > 1 else ""
         if log.cutoff_hz is None:
-            yield f"Low-pass{name}: none, still poses are not filtered."
+            yield f"Low-pass{name}: none, static poses are not filtered."
         else:
-            why = "raised, as its segments are short" if log.cutoff_raised else origin
-            yield f"Low-pass{name}: all signals alike at {log.cutoff_hz:.4g} Hz ({why})."
+            reason = "raised, as its segments are short" if log.cutoff_raised else origin
+            yield f"Low-pass{name}: {log.cutoff_hz:.4g} Hz for all signals ({reason})."
     replays = validation.replays.without_bands
     yield from replays.missing_windows
-    yield from _replayed(replays.windows, "Replay")
+    yield from _replay_lines(replays.windows, "Replay")
     if validation.unloaded is not None:
         alone = validation.unloaded.without_bands
-        yield from (f"Unloaded: {why}" for why in alone.missing_windows)
-        yield from _replayed(alone.windows, "Replay, unloaded")
+        yield from (f"Unloaded: {reason}" for reason in alone.missing_windows)
+        yield from _replay_lines(alone.windows, "Replay, unloaded")
 
 
 def _sentence(of_body: str, text: str) -> str:
@@ -97,120 +98,121 @@ def _sentence(of_body: str, text: str) -> str:
 
 
 def bound_lines(estimate: SavedEstimate) -> Iterator[str]:
-    """The certified bounds, a line for each kind of parameter; none where none were asked for."""
-    found = estimate.certified_bounds
-    if not found:
+    """Format the certified bounds, one line per kind of parameter; empty without `--bounds`."""
+    bounds = estimate.certified_bounds
+    if not bounds:
         return
-    of = getattr(estimate, "of_body", "")
-    yield f"Bounds{of} over all bodies that the data and terms leave (95 %, each proved):"
-    for names, unit in _BOUNDED:
+    of_body = getattr(estimate, "of_body", "")
+    yield f"Certified 95 % bounds{of_body} over all bodies compatible with data and constraints:"
+    for names, unit in _BOUND_GROUPS:
         spans = []
         for name in names.split():
-            low, high, _ = found[name]
+            low, high, _ = bounds[name]
             width = 0.0 if low is None or high is None else high - low
-            ends = (("none" if v is None else _to_width(v, width)) for v in (low, high))
-            least, most = ends
-            spans.append(f"{name} ≤ {most}" if name in _ABOUT_COM else f"{name} {least} … {most}")
+            lower, upper = ("none" if v is None else _format_bound(v, width) for v in (low, high))
+            only_upper = name in _COM_MOMENTS
+            spans.append(f"{name} ≤ {upper}" if only_upper else f"{name} {lower} … {upper}")
         yield f"  {', '.join(spans)} {unit}"
 
 
-def _to_width(value: float, width: float) -> str:
-    """A bound to three digits of the width between both."""
+def _format_bound(value: float, width: float) -> str:
+    """Format a bound to three digits of the distance between both bounds."""
     digits = 3 if width <= 0.0 or value == 0.0 else 3 + round(np.log10(abs(value) / width))
     return f"{value:.{max(3, min(digits, 9))}g}"
 
 
-_ABOUT_COM = ("Icxx", "Icyy", "Iczz")
-"""Of these the least is no convex problem, and zero."""
+_COM_MOMENTS = ("Icxx", "Icyy", "Iczz")
+"""Moments about the centre of mass: only the upper bound is convex, the lower one is zero."""
 
-_BOUNDED = (
+_BOUND_GROUPS = (
     ("m", "kg"),
     ("cx cy cz", "m"),
     ("hx hy hz", "kg m"),
     ("Ixx Ixy Ixz Iyy Iyz Izz", "kg m² about the origin of B"),
-    (" ".join(_ABOUT_COM), "kg m² about the centre of mass"),
+    (" ".join(_COM_MOMENTS), "kg m² about the centre of mass"),
 )
-"""In the order of the terminal, with their units."""
+"""Printed groups of bounds with their units."""
 
 
-def _replayed(replay: Replay | None, what: str) -> Iterator[str]:
+def _replay_lines(replay: Replay | None, title: str) -> Iterator[str]:
     if replay is not None:
         name, errors = next(iter(replay.errors.items()))
         yield (
-            f"{what}: {replay.windows} windows of {errors.horizon[-1]:.3g} s simulated from the "
-            f"{name} and the measured wrench end {pose_error(errors)} from the measured pose (RMS)"
-            f"{beside_noise(replay.noise)}"
+            f"{title}: {replay.windows} windows of {errors.horizon[-1]:.3g} s, simulated from the "
+            f"{name} and the measured wrench, end {format_pose_error(errors)} from the measured "
+            f"pose (RMS){format_noise_suffix(replay.noise)}"
         )
 
 
-def pose_error(errors: ReplayErrors) -> str:
-    """How far the pose is off at the end, in position and attitude, as a person says it."""
+def format_pose_error(errors: ReplayErrors) -> str:
+    """Format the final error of position and attitude of a replay."""
     length, angle = float(errors.position[-1]), math.degrees(float(errors.attitude[-1]))
     shown = f"{length:.3g} m" if length >= 1.0 else f"{1e3 * length:.3g} mm"
     return f"{shown} and {angle:.3g}°"
 
 
-def beside_noise(noise: ReplayErrors | None) -> str:
-    """What errors of a replay are to be held against, as the end of a sentence; "." for nothing."""
-    return "." if noise is None else f"; noise of the wrench alone makes {pose_error(noise)}."
+def format_noise_suffix(noise: ReplayErrors | None) -> str:
+    """Format the end of a sentence with the replay error expected from noise, or "."."""
+    if noise is None:
+        return "."
+    return f"; noise of the wrench alone causes {format_pose_error(noise)}."
 
 
-def gain_lines(result: FitResult, mass: float) -> Iterator[str]:
-    """The force gain of the sensor where the body weighs as said, as lines for other schemas.
+def force_gain_lines(result: FitResult, mass: float) -> Iterator[str]:
+    """Format the force gain that reproduces a known mass, as lines for other schemas.
 
     Raises:
-        ProblemError: as `force_gain`.
+        ProblemError: see `force_gain`.
     """
     from identify.estimation.calibration import gain_deviations
     from identify.pipeline.known_mass import force_gain
 
-    found = force_gain(result, mass)
-    said = result.logs[0].recording.schema.get("wrench")
-    wrench = said if isinstance(said, dict) else {}
-    half = HALF_WIDTH_SIGMA * found.sigma * found.gain
+    gain = force_gain(result, mass)
+    schema_table = result.logs[0].recording.schema.get("wrench")
+    wrench = schema_table if isinstance(schema_table, dict) else {}
+    half_width = HALF_WIDTH_SIGMA * gain.sigma * gain.gain
     yield (
-        f"Known mass: the force is {found.gain:.5g} ± {half:.1g} times "
-        f"what it was read as (95 %), where the body weighs {mass:g} kg. For other logs of this "
-        "sensor:"
+        f"Known mass: with a mass of {mass:g} kg, the true force is {gain.gain:.5g} ± "
+        f"{half_width:.1g} times the measured force (95 %). For other logs of this sensor:"
     )
     yield "[wrench]"
-    yield f"force_gain = {found.gain * float(wrench.get('force_gain', 1.0)):.6g}"
-    accuracy = f"gain_accuracy = [{found.sigma:.2g}, "
+    yield f"force_gain = {gain.gain * float(wrench.get('force_gain', 1.0)):.6g}"
+    accuracy = f"gain_accuracy = [{gain.sigma:.2g}, "
     if (given := wrench.get("gain_accuracy")) is None:
-        yield f"# {accuracy}…]  # of force; of torque as its data sheet says"
+        yield f"# {accuracy}…]  # of force; of torque: see the sensor's data sheet"
     else:
         torque = float(gain_deviations(given)[0][3:6].max())
-        yield f"{accuracy}{torque:.4g}]  # of force by this mass; of torque as before"
+        yield f"{accuracy}{torque:.4g}]  # of force by this mass; of torque unchanged"
 
 
 def verdict_lines(result: FitResult) -> Iterator[str]:
-    """What is known of an estimate, each part on a line of its own, and which needs are met."""
-    said, estimate = verdict_in_words(result), result.estimate
-    of = f"{estimate.body.capitalize()}: " if estimate.of_body else ""
-    yield f"{of}Usable: {said.usable}."
-    least = estimate.certificate.eigenvalues[0]
-    eigenvalue = f"least eigenvalue of the scaled pseudo-inertia {least:.2g}"
-    yield f"{of}Possible: {said.possible} ({eigenvalue})."
-    yield f"{of}Identifiable: {said.identifiable}."
-    yield f"{of}Explains the data: {said.explains_data}."
-    yield from (f"{of}Need {need}: {answer}." for need, answer in said.needs.items())
+    """Format the verdict on an estimate, one line per question, and whether needs are met."""
+    verdict, estimate = verdict_in_words(result), result.estimate
+    prefix = f"{estimate.body.capitalize()}: " if estimate.of_body else ""
+    yield f"{prefix}Usable: {verdict.usable}."
+    minimum = estimate.certificate.eigenvalues[0]
+    eigenvalue = f"minimum eigenvalue of the scaled pseudo-inertia {minimum:.2g}"
+    yield f"{prefix}Physically consistent: {verdict.possible} ({eigenvalue})."
+    yield f"{prefix}Identifiable: {verdict.identifiable}."
+    yield f"{prefix}Explains the data: {verdict.explains_data}."
+    yield from (f"{prefix}Need {need}: {answer}." for need, answer in verdict.needs.items())
 
 
-def as_read(log: LogSummary) -> str:
-    """How a log was understood, so that a unit gone wrong shows; RMS are of whole vectors."""
+def log_line(log: LogSummary) -> str:
+    """Format rows, rate and magnitudes of a log, which reveals wrong units."""
     rows = f"Read: {log.name}, {log.recording.rows} rows"
     rows += f" ({log.unused} of them not used)" if log.unused else ""
     if log.recording.still:
-        return f"{rows}, each a still pose."
+        return f"{rows}, each a static pose."
     force = float(np.linalg.norm(np.mean(log.wrench[:, :3], axis=0)))
     spin = float(np.sqrt(np.mean(np.sum(log.features[:, SQUARES], axis=1))))
-    turned = ""
+    acceleration = ""
     if (source := acceleration_sources(log).get("angular_acceleration")) is not None:
-        turned = (
+        acceleration = (
             f" Angular acceleration: {source.source}, {_VECTOR_TO_AXIS * source.rms:.2g} rad/s² "
             f"RMS with noise of {_VECTOR_TO_AXIS * source.noise:.2g}."
         )
     return (
-        f"{rows}, {log.duration:.3g} s at {log.rate_hz:.4g} Hz; turning at {spin:.2g} rad/s RMS, "
-        f"mean force {force:.3g} N with the sensor offset.{turned}"
+        f"{rows}, {log.duration:.3g} s at {log.rate_hz:.4g} Hz; angular velocity {spin:.2g} rad/s "
+        f"RMS, mean force {force:.3g} N including the sensor offset.{acceleration}"
     )

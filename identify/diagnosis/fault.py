@@ -146,7 +146,9 @@ class Fault:
         if self.action is not None:
             return self.action(size)
         assert self.patch is not None
-        return schema_lines(self.patch(size), {} if self.facts is None else self.facts.said)
+        return schema_lines(
+            self.patch(size), {} if self.facts is None else self.facts.schema_tables
+        )
 
     def at_size(self, size: Array, text: str) -> Fault:
         """The fault at one size, as a slip: what a search from zero does not come to."""

@@ -18,7 +18,7 @@ from identify.estimation.calibration import gain_accuracy, gain_deviations, grav
 from identify.estimation.variance_components import Component
 from identify.logs import Recording
 from identify.logs.effects import GroupSetting
-from identify.logs.facts import LogFacts, once_for_logs_alike
+from identify.logs.facts import LogFacts, share_between_similar_logs
 from identify.logs.sensors import effect_sizes, require_same_sensor, sensor_key
 from identify.regressors import SCAN_LAYOUT, WIDE_LAYOUT, Statistics
 from identify.regressors.log_corrections import (
@@ -299,7 +299,7 @@ class EffectModel:
             SchemaError: a schema has invalid effects.
         """
         facts = tuple(
-            once_for_logs_alike(list(map(LogFacts.of, recordings)), lambda of_log: of_log)
+            share_between_similar_logs(list(map(LogFacts.of, recordings)), lambda of_log: of_log)
         )
         require_same_sensor(recordings)
         keys = [sensor_key(recording) for recording in recordings]

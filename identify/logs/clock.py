@@ -1,4 +1,4 @@
-"""The time of each row, from stamps or from a rate."""
+"""Times of the rows of a log, from stamps or from a sampling rate."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from identify.logs.schema_tables import LogTable
 from identify.logs.table import Stamps, Table
 from identify.logs.units import TICKS_PER_SECOND
 
-_FASTEST_HZ, _LONGEST_S = 1e9, 1e11
-"""Beyond every log: so many rows a second, or three thousand years."""
+_MAX_RATE_HZ, _MAX_DURATION_S = 1e9, 1e11
+"""Upper limits of sampling rate [Hz] and duration [s] of a plausible log."""
 
-_SAME_STAMP = 0.1
-"""Share of a step by which rows of two tables may be stamped apart and still be the same."""
+_SAME_STAMP_SHARE = 0.1
+"""Maximum difference of equal stamps in two tables, relative to the time step."""
 
 COUNTERS = (2**16, 2**24, 10**6, 10**9, 2**31, 2**32)
-"""Ticks after which counters of time start again: in 16 to 32 bits, or in parts of a second."""
+"""Periods of time counters [ticks], of 16 to 32 bits or of parts of a second."""
 
-_FEW_STEPS, _SMALL_SHARE = 5.5, 0.1
-"""Steps that a counter may have gone on by where it started again; far fewer than its range."""
+_MAX_WRAP_STEPS, _MAX_WRAP_SHARE = 5.5, 0.1
+"""Maximum step of a counter across a wrap, in median steps and relative to its period."""
 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """The time of the rows of a stream.
+    """Times of the rows of a stream.
 
     Attributes:
         time: seconds since its first row kept, shape (n,).
@@ -48,12 +48,12 @@ class Clock:
 
     @property
     def end(self) -> Fraction | None:
-        """The stamp of its last row [s]; None of rows at a rate."""
+        """Stamp of the last row [s]; None for rows at a rate."""
         return None if self.start is None else self.start + Fraction(float(self.time[-1]))
 
 
-def wrapped_before(clocks: Sequence[Clock]) -> tuple[int, list[int]] | None:
-    """Which of some clocks are counters that started again before their first row.
+def wrap_before_start(clocks: Sequence[Clock]) -> tuple[int, list[int]] | None:
+    """Find counters that wrapped before their first row.
 
     Args:
         clocks: that have no time in common; those of rows at a rate tell nothing.
@@ -62,32 +62,35 @@ def wrapped_before(clocks: Sequence[Clock]) -> tuple[int, list[int]] | None:
         After how many ticks they start again, and their numbers, if all clocks then have time in
         common; None where no counter does it.
     """
-    told = [
+    stamped = [
         (number, clock, clock.start, clock.end)
         for number, clock in enumerate(clocks)
         if clock.start is not None and clock.end is not None
     ]
-    if len(told) < 2:
+    if len(stamped) < 2:
         return None
-    if any((start * clock.ticks).denominator != 1 or start < 0 for _, clock, start, _ in told):
+    if any((start * clock.ticks).denominator != 1 or start < 0 for _, clock, start, _ in stamped):
         return None
-    latest = max(start for _, _, start, _ in told)
+    latest = max(start for _, _, start, _ in stamped)
     for count in COUNTERS:
-        turns = [Fraction(count, clock.ticks) for _, clock, _, _ in told]
+        periods = [Fraction(count, clock.ticks) for _, clock, _, _ in stamped]
         behind = [
-            latest - start > turn / 2 for (_, _, start, _), turn in zip(told, turns, strict=True)
+            latest - start > period / 2
+            for (_, _, start, _), period in zip(stamped, periods, strict=True)
         ]
-        if any(start >= turn for (_, _, start, _), turn in zip(told, turns, strict=True)):
+        if any(start >= period for (_, _, start, _), period in zip(stamped, periods, strict=True)):
             continue  # it counts further
-        late = max(s + b * t for (_, _, s, _), t, b in zip(told, turns, behind, strict=True))
-        early = min(e + b * t for (_, _, _, e), t, b in zip(told, turns, behind, strict=True))
+        late = max(s + b * t for (_, _, s, _), t, b in zip(stamped, periods, behind, strict=True))
+        early = min(e + b * t for (_, _, _, e), t, b in zip(stamped, periods, behind, strict=True))
         if any(behind) and late < early:
-            return count, [one[0] for one, is_behind in zip(told, behind, strict=True) if is_behind]
+            return count, [
+                one[0] for one, is_behind in zip(stamped, behind, strict=True) if is_behind
+            ]
     return None
 
 
 def read_clock(valid_rows: Sequence[Table], layouts: Sequence[LogTable]) -> Clock | None:
-    """The time of each row; None where every row is a still pose.
+    """Compute the time of each row; None if every row is a static pose.
 
     Stamps in whole numbers (nanoseconds since 1970 have nineteen digits) lose nothing: the first is
     taken off before they become float64. With a rate, dropped rows leave their gap.
@@ -110,9 +113,9 @@ def read_clock(valid_rows: Sequence[Table], layouts: Sequence[LogTable]) -> Cloc
             time = (kept - kept[0]) / layout.rate_hz
         _require_plausible(valid_rows[0], time, layout)
         return Clock(time, lead=float(kept[0] / layout.rate_hz))
-    for valid, own in zip(valid_rows, layouts, strict=True):
+    for valid, layout in zip(valid_rows, layouts, strict=True):
         if valid.stamps is not None:
-            return _read_stamps(valid, valid.stamps, own)
+            return _read_stamps(valid, valid.stamps, layout)
     path = valid_rows[0].path
     raise LogError(
         f"{path}: no file of the log has the column {layout.time!r} of time stamps; name it in "
@@ -123,44 +126,49 @@ def read_clock(valid_rows: Sequence[Table], layouts: Sequence[LogTable]) -> Cloc
 
 
 def same_clock(first: Table, layout: LogTable, other: Table, its_layout: LogTable) -> bool:
-    """Whether the stamps of two tables of as many rows say that their rows are the same.
+    """Return whether the stamps of two tables with equally many rows are the same.
 
     They may start at zeros of their own; but where they run at the same time, it is the same zero.
     """
-    one, two = first.stamps, other.stamps
-    if one is None or two is None or len(one) < 2:
+    stamps, its_stamps = first.stamps, other.stamps
+    if stamps is None or its_stamps is None or len(stamps) < 2:
         return True
     ticks = _ticks(first, layout), _ticks(other, its_layout)
     with np.errstate(over="ignore", invalid="ignore"):
-        time, its_time = _since_first(one, ticks[0]), _since_first(two, ticks[1])
+        time, its_time = (
+            _seconds_since_first(stamps, ticks[0]),
+            _seconds_since_first(its_stamps, ticks[1]),
+        )
         step = time[-1] / (len(time) - 1)
         if not (np.abs(its_time - time) <= step).all():
             return False
-    apart = float(_exactly(two[0], ticks[1]) - _exactly(one[0], ticks[0]))
+    apart = float(_exact_seconds(its_stamps[0], ticks[1]) - _exact_seconds(stamps[0], ticks[0]))
     together = -its_time[-1] < apart < time[-1]
-    return not together or abs(float(np.median(its_time - time)) + apart) <= _SAME_STAMP * step
+    return (
+        not together or abs(float(np.median(its_time - time)) + apart) <= _SAME_STAMP_SHARE * step
+    )
 
 
 def _read_stamps(valid: Table, stamps: Stamps, layout: LogTable) -> Clock:
     _require_two(valid)
-    stamps, findings = unwrapped(valid, stamps, layout)
+    stamps, findings = unwrap_counter(valid, stamps, layout)
     require_order(valid, stamps, layout)
     if stamps[0] == stamps[-1]:
         raise LogError(
-            f"{valid.path}: time never advances: all {len(stamps)} rows are stamped "
+            f"{valid.path}: time never advances: all {len(stamps)} rows have the stamp "
             f"{stamps[0]}; name another column, or give rate_hz",
             path=valid.path,
             column=layout.time,
         )
     ticks = _ticks(valid, layout)
     with np.errstate(over="ignore"):
-        time = _since_first(stamps, ticks)
+        time = _seconds_since_first(stamps, ticks)
     _require_plausible(valid, time, layout)
-    return Clock(time, _exactly(stamps[0], ticks), findings=findings, ticks=ticks)
+    return Clock(time, _exact_seconds(stamps[0], ticks), findings=findings, ticks=ticks)
 
 
 def require_order(valid: Table, stamps: Stamps, layout: LogTable) -> None:
-    """Raise where the stamps of the rows kept decrease."""
+    """Raise if the stamps of the kept rows decrease."""
     back = np.flatnonzero(stamps[1:] < stamps[:-1]) + 1
     if back.size:
         i = int(back[0])
@@ -172,38 +180,40 @@ def require_order(valid: Table, stamps: Stamps, layout: LogTable) -> None:
         )
 
 
-def unwrapped(valid: Table, stamps: Stamps, layout: LogTable) -> tuple[Stamps, tuple[Finding, ...]]:
-    """Stamps of a counter that started again go on, which is told; others are as they were."""
+def unwrap_counter(
+    valid: Table, stamps: Stamps, layout: LogTable
+) -> tuple[Stamps, tuple[Finding, ...]]:
+    """Unwrap the stamps of a counter that wrapped, with a finding; return others unchanged."""
     back = np.flatnonzero(stamps[1:] < stamps[:-1]) + 1
-    count = _range_of_counter(stamps, back) if back.size else None
+    count = _counter_period(stamps, back) if back.size else None
     if count is None:
         return stamps, ()
-    turns = np.zeros(len(stamps), dtype=stamps.dtype)
-    turns[back] = count
-    return stamps + np.cumsum(turns), (_wrapped(valid, stamps, back, count, layout),)
+    periods = np.zeros(len(stamps), dtype=stamps.dtype)
+    periods[back] = count
+    return stamps + np.cumsum(periods), (_wrap_finding(valid, stamps, back, count, layout),)
 
 
 def _ticks(valid: Table, layout: LogTable) -> int:
     return valid.ticks_per_second or TICKS_PER_SECOND[layout.time_unit]
 
 
-def _since_first(stamps: Stamps, ticks: int) -> Array:
-    return _since(stamps[0].item(), stamps, ticks)
+def _seconds_since_first(stamps: Stamps, ticks: int) -> Array:
+    return _seconds_since(stamps[0].item(), stamps, ticks)
 
 
-def _since(start: float, stamps: Stamps, ticks: int) -> Array:
+def _seconds_since(start: float, stamps: Stamps, ticks: int) -> Array:
     whole = len(stamps) > 0 and stamps.dtype == np.int64
     if whole and int(stamps[-1]) - int(start) > np.iinfo(np.int64).max:
         stamps, start = stamps.astype(np.float64), float(start)
     return np.asarray(stamps - start, dtype=np.float64) / ticks
 
 
-def _exactly(stamp: np.generic, ticks: int) -> Fraction:
+def _exact_seconds(stamp: np.generic, ticks: int) -> Fraction:
     return Fraction(stamp.item()) / ticks
 
 
-def _range_of_counter(stamps: Stamps, back: Indices) -> int | None:
-    """After how many ticks a counter starts again, where that is why all stamps fall that do.
+def _counter_period(stamps: Stamps, back: Indices) -> int | None:
+    """Period of a counter in ticks, if wraps explain all decreasing stamps; else None.
 
     They are whole numbers in a counter's range, and with it added the stamps go on as before.
     """
@@ -213,54 +223,60 @@ def _range_of_counter(stamps: Stamps, back: Indices) -> int | None:
     forward = steps[steps > 0]
     if not forward.size:
         return None
-    usual = _FEW_STEPS * float(np.median(forward))
+    usual = _MAX_WRAP_STEPS * float(np.median(forward))
     for count in COUNTERS:
         across = steps[back - 1] + count
         within = float(stamps.max()) - float(stamps.min()) < count
-        if within and usual < _SMALL_SHARE * count and ((across > 0) & (across <= usual)).all():
+        if within and usual < _MAX_WRAP_SHARE * count and ((across > 0) & (across <= usual)).all():
             return count
     return None
 
 
-def _wrapped(valid: Table, stamps: Stamps, back: Indices, count: int, layout: LogTable) -> Finding:
+def _wrap_finding(
+    valid: Table, stamps: Stamps, back: Indices, count: int, layout: LogTable
+) -> Finding:
     i = int(back[0])
     fall = valid.error_at(i, f"time falls from {stamps[i - 1]} to {stamps[i]}", layout.time)
     return Finding(
         "counter_wrapped",
         "info",
-        f"{fall} and goes on: a counter of {count} ticks that started again, "
+        f"{fall} and continues: a counter of {count} ticks wrapped around "
         f"{'once' if len(back) == 1 else f'{len(back)} times'}.",
         evidence={"ticks": count, "times": len(back)},
     )
 
 
-def since(start: float, valid: Table, stamps: Stamps, layout: LogTable) -> Array:
-    """Seconds since a stamp (whole where the stamps are), of rows whose stamps are in order."""
+def seconds_since(start: float, valid: Table, stamps: Stamps, layout: LogTable) -> Array:
+    """Return seconds since a start stamp (an integer for integer stamps), for ordered stamps."""
     with np.errstate(over="ignore"):
-        return _since(start, stamps, _ticks(valid, layout))
+        return _seconds_since(start, stamps, _ticks(valid, layout))
 
 
 def _require_two(valid: Table) -> None:
     if len(valid) < 2:
         raise LogError(
-            f"{valid.path}: has one sample only; a motion needs more. If each row is a "
-            "still pose, say still = true in [log]",
+            f"{valid.path}: has only one sample; a motion needs more. If each row is a "
+            "static pose, set still = true in [log]",
             path=valid.path,
         )
 
 
 def _require_plausible(valid: Table, time: Array, layout: LogTable) -> None:
     span, rows = float(time[-1]), len(time)
-    if (rows - 1) / _FASTEST_HZ <= span <= _LONGEST_S:
+    if (rows - 1) / _MAX_RATE_HZ <= span <= _MAX_DURATION_S:
         return
     if layout.rate_hz is not None:
-        key, said = "rate_hz", f"rate_hz = {layout.rate_hz:g}"
+        key, description = "rate_hz", f"rate_hz = {layout.rate_hz:g}"
     elif valid.ticks_per_second is None:
-        key, said = layout.time, f'column {layout.time!r} with time_unit = "{layout.time_unit}"'
+        key, description = (
+            layout.time,
+            f'column {layout.time!r} with time_unit = "{layout.time_unit}"',
+        )
     else:
-        key, said = layout.time, f"column {layout.time!r}"
+        key, description = layout.time, f"column {layout.time!r}"
     raise LogError(
-        f"{valid.path}: {said}: {rows} rows would be {span:.3g} s, which no log is; check [log]",
+        f"{valid.path}: {description}: {rows} rows would last {span:.3g} s, which is implausible; "
+        "check [log]",
         path=valid.path,
         column=key,
     )

@@ -1,4 +1,4 @@
-"""Columns in a log's units, order and sign become the signals of a `Recording`."""
+"""Conversion of logged columns to the signals of a `Recording` in SI."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from identify.spatial.rotations import quaternion_conjugate, rotate, rotation_fr
 
 
 def signals_of(valid_rows: Mapping[Group, Table], schema: Schema) -> dict[str, Array]:
-    """The signals of some groups, by the names of a `Recording`, in SI.
+    """Return the signals of some groups by their names in a `Recording`, in SI.
 
     Raises:
         LogError: a row that is no rotation, or a tool point whose motion is not in one place.
@@ -55,7 +55,7 @@ def signals_of(valid_rows: Mapping[Group, Table], schema: Schema) -> dict[str, A
 
 
 def with_free_flight(signals: Mapping[str, Array], schema: Schema) -> dict[str, Array]:
-    """The signals with zeros for the force, and the torque, that a schema does not have.
+    """Add zeros for force and torque if the schema has none.
 
     The proper acceleration of the centre of mass is zero too: it is that of B, where nothing else
     is said.
@@ -68,20 +68,20 @@ def with_free_flight(signals: Mapping[str, Array], schema: Schema) -> dict[str, 
 
 
 def kind_of(schema: Schema) -> AccelerationKind:
-    """What the linear acceleration is."""
-    said = schema.acceleration and schema.acceleration.kind
-    return cast(AccelerationKind, "proper" if schema.at_com else said or "classical")
+    """Kind of the linear acceleration."""
+    kind = schema.acceleration and schema.acceleration.kind
+    return cast(AccelerationKind, "proper" if schema.at_com else kind or "classical")
 
 
 def imu_of(schema: Schema) -> Imu:
-    """Where the inertial measurement unit is."""
+    """Pose of the inertial measurement unit."""
     if schema.imu is None or schema.imu.mount is None:
         return Imu()
     return Imu(schema.imu.mount.pose, schema.imu.mount.fitted)
 
 
 def axes_of(schema: Schema) -> dict[str, Frame]:
-    """The axes of twist, acceleration and wrench, where the log has them."""
+    """Axes of twist, acceleration and wrench, if the log has them."""
     tables = (("twist", schema.twist), ("acceleration", schema.acceleration))
     axes = {name: table.frame for name, table in tables if table is not None}
     if schema.at_com:
@@ -90,7 +90,7 @@ def axes_of(schema: Schema) -> dict[str, Frame]:
 
 
 def noise_of(schema: Schema) -> dict[str, float]:
-    """The noise that a schema gives: one sigma on each axis in SI, by the names of signals."""
+    """Noise given by a schema: one sigma on each axis in SI, by names of signals."""
     noise: dict[str, float] = {}
     for signal in SIGNALS:
         table = schema.groups.get(signal.group)
@@ -102,7 +102,7 @@ def noise_of(schema: Schema) -> dict[str, float]:
 
 
 def _pose(valid: Table, pose: PoseTable) -> dict[str, Array]:
-    """`quaternion` of R_WB, and `position` p_WoBo_W where the log has it.
+    """Convert the pose: `quaternion` of R_WB, and `position` p_WoBo_W if the log has it.
 
     A log that maps the world to the body has the inverse: R_WB = Rᵀ, p_WoBo_W = −Rᵀ p; unless its
     position is said to be that of the body's origin, in body axes (p_WoBo_W = R_WB p) or world's.

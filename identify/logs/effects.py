@@ -1,4 +1,4 @@
-"""Small faults of a sensor that every fit includes: the keys of `[effects]`, one entry each.
+"""Keys of the schema table `[effects]`: small sensor faults included in every fit.
 
 The check of a schema, the table in `docs/log-schema.md` and the fit use this table, so a new key is
 one entry of `EFFECT_KEYS`, and one row of that page.
@@ -19,7 +19,7 @@ from identify.logs.units import ANGLE
 
 @dataclass(frozen=True, slots=True)
 class EffectKey:
-    """A key of `[effects]`, which sets how large a small fault of the sensor may be.
+    """A key of `[effects]`, which sets the prior size of a small sensor fault.
 
     Attributes:
         name: of the key, with the unit that its value is in.
@@ -37,7 +37,7 @@ class EffectKey:
 
     @property
     def si_factor(self) -> float:
-        """The unit of the key in SI: one, except for angles in degrees."""
+        """Factor from the unit of the key to SI: one, except for angles in degrees."""
         return ANGLE.get(self.unit, 1.0)
 
     @property
@@ -48,7 +48,7 @@ class EffectKey:
 
 @dataclass(frozen=True, slots=True)
 class GroupSetting:
-    """How large a group of effects may be in the fit of a log, in SI or relative.
+    """Prior size and cap of a group of effects in the fit of a log, in SI or relative.
 
     Attributes:
         size: prior size.
@@ -149,11 +149,11 @@ EFFECT_KEYS: Mapping[str, EffectKey] = MappingProxyType(
         )
     }
 )
-"""The keys of `[effects]`, by name."""
+"""Keys of `[effects]` by name."""
 
 
 def _size_of(key: EffectKey) -> BeforeValidator:
-    """A check for a size up to the cap of a key, or false."""
+    """Return the validator of a size, which must be false or at most the cap of a key."""
 
     def check(value: object) -> float | bool:
         if value is False:
@@ -178,4 +178,4 @@ _EffectSizes: Any = create_model("_EffectSizes", __base__=DocumentTable, **_FIEL
 
 
 class EffectsTable(_EffectSizes):
-    """`[effects]`: prior sizes of the small faults of a sensor; False leaves one out of a fit."""
+    """Schema table `[effects]`: prior sizes of small sensor faults; False excludes one."""

@@ -1,4 +1,4 @@
-"""What of a log, besides its statistics, says which faults make sense for it."""
+"""Properties of a log that decide which faults are plausible."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class LogFacts:
-    """How a log was measured.
+    """Properties of the measurement of a log.
 
     Attributes:
         gravity: g in W [m/s²], shape (3,).
@@ -56,7 +56,7 @@ class LogFacts:
     acceleration_kind: str = "classical"
     compensated: tuple[float, ...] = ()
     signals: frozenset[str] = frozenset()
-    said: Mapping[str, object] = field(default_factory=dict)
+    schema_tables: Mapping[str, object] = field(default_factory=dict)
     schema: Schema | None = None
     fastest: tuple[float, float] = (1.0, 1.0)
     imu_scale: float = 1.0
@@ -69,7 +69,7 @@ class LogFacts:
         fastest: tuple[float, float] = (1.0, 1.0),
         imu_scale: float = 1.0,
     ) -> LogFacts:
-        """The facts of a recording, as it is read now.
+        """Return the facts of a recording in its current interpretation.
 
         Args:
             recording: the log.
@@ -101,33 +101,33 @@ class LogFacts:
             acceleration_kind=recording.acceleration_kind,
             compensated=recording.compensated,
             signals=frozenset(names),
-            said=dict(recording.schema),
+            schema_tables=dict(recording.schema),
             schema=schema,
             fastest=fastest,
             imu_scale=imu_scale,
         )
 
     def alike(self, other: LogFacts) -> bool:
-        """Whether another log was measured in the same way."""
-        return all(_same(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+        """Return whether another log was measured in the same way."""
+        return all(_equal(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
 
 
-def once_for_logs_alike(facts: Sequence[LogFacts], make: Callable[[LogFacts], T]) -> list[T]:
-    """What is made of the facts of each log; logs that were measured alike share one object."""
+def share_between_similar_logs(facts: Sequence[LogFacts], make: Callable[[LogFacts], T]) -> list[T]:
+    """Make an object from the facts of each log; logs measured alike share one object."""
     made: list[tuple[LogFacts, T]] = []
-    found = []
+    results = []
     for of_log in facts:
-        known = [one for of_other, one in made if of_other.alike(of_log)]
+        known = [first for of_other, first in made if of_other.alike(of_log)]
         if not known:
             known = [make(of_log)]
             made.append((of_log, known[0]))
-        found.append(known[0])
-    return found
+        results.append(known[0])
+    return results
 
 
-def _same(one: object, other: object) -> bool:
-    if isinstance(one, Pose) and isinstance(other, Pose):
-        return np.array_equal(one.matrix, other.matrix)
-    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
-        return np.array_equal(one, other)
-    return one == other
+def _equal(first: object, other: object) -> bool:
+    if isinstance(first, Pose) and isinstance(other, Pose):
+        return np.array_equal(first.matrix, other.matrix)
+    if isinstance(first, np.ndarray) and isinstance(other, np.ndarray):
+        return np.array_equal(first, other)
+    return first == other

@@ -1,4 +1,4 @@
-"""`read_log`; and `LogFile`, a long log in one file, which is read in part and again, not kept."""
+"""Reading of logs: `read_log`, and `LogFile` for long logs that are read in chunks."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.files import digest, require_file
-from identify.logs.clock import COUNTERS, require_order, since
+from identify.logs.clock import COUNTERS, require_order, seconds_since
 from identify.logs.convert import signals_of, with_free_flight
 from identify.logs.parts import SourceFile
 from identify.logs.read import LogLike, describe_log, read_fields, rotation_numbers_of, sealed
-from identify.logs.readers import measure, rows_reader
+from identify.logs.readers import chunk_reader, count_rows_if_long
 from identify.logs.recording import Excerpt, ReadExcerpt, Recording, rows_of, span_of
-from identify.logs.rows import RowCounts, require_sane
+from identify.logs.rows import RowCounts, require_plausible_magnitudes
 from identify.logs.schema import Schema, SchemaLike, load_schema
 from identify.logs.sources import checked, plan_sources
 from identify.logs.table import RowsReader, Source, Stamps, Table
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
     from identify.logs.readers.line_index import LineIndex
 
 LONG = 131_072
-"""Rows from which a log is not read whole."""
+"""Minimum number of rows of a log that is read in chunks."""
 
-_LAST = 16
-"""Rows at the end that tell whether a counter started again on the way."""
+_TAIL_ROWS = 16
+"""Number of last rows that show whether a counter wrapped within the log."""
 
 _HEAD_ROWS = 4096
-"""Rows that tell where time begins and how fast it goes."""
+"""Number of first rows that determine start and rate of the clock."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LogFile:
-    """A long log in a file, opened: small enough to send to a worker, which reads parts of it.
+    """An opened long log file, which is read in chunks and is cheap to send to a worker.
 
     Attributes:
         recording: what the log says of itself; it has no rows.
@@ -57,21 +57,21 @@ class LogFile:
 
     @property
     def name(self) -> str:
-        """The log's name."""
+        """Name of the log."""
         return self.recording.name
 
     @property
     def sha256(self) -> str:
-        """Digest of the file."""
+        """SHA-256 digest of the file."""
         return self.recording.sha256
 
     def __len__(self) -> int:
         return self.rows
 
     def reader(self) -> ReadExcerpt:
-        """What reads parts of it; in order is fastest."""
+        """Return a reader of row ranges, fastest in order."""
         (source,) = plan_sources(self.recording.sources[0].path, self.schema)
-        read = rows_reader(source, self.lines)
+        read = chunk_reader(source, self.lines)
         return lambda start, stop, margin: self._excerpt(source, read, start, stop, margin)
 
     def _excerpt(
@@ -80,16 +80,16 @@ class LogFile:
         first, last = max(0, start - margin), min(self.rows, stop + margin)
         table = checked(read(first, last), source, alone=True)
         valid = table.whole()
-        own = slice(start - first, stop - first)
+        central_rows = slice(start - first, stop - first)
         recording = self._recording(source, valid, first)
-        inside = np.searchsorted(valid.numbers, (own.start, own.stop)).tolist()
-        counts = RowCounts.of(table.faults[own], [_part(table, own)])
+        inside = np.searchsorted(valid.numbers, (central_rows.start, central_rows.stop)).tolist()
+        counts = RowCounts.of(table.faults[central_rows], [_part(table, central_rows)])
         return Excerpt(recording, span_of(recording, *inside), stop - start, counts)
 
     def _recording(self, source: Source, valid: Table, first: int) -> Recording:
         path = source.path
         if len(valid):
-            require_sane(valid)
+            require_plausible_magnitudes(valid)
         time = _time(source, valid, first, self.origin)
         with np.errstate(over="ignore", invalid="ignore"):  # `sealed` refuses what overflows
             groups = dict.fromkeys(self.schema.groups, valid)
@@ -102,9 +102,9 @@ class LogFile:
             rotation_numbers=rotation_numbers_of(path, groups, self.schema),
         )
 
-    def told(self, counts: RowCounts) -> Recording:
-        """What the log says of itself once all rows were seen; raises where few can be used."""
-        counts.require_most(
+    def finalise(self, counts: RowCounts) -> Recording:
+        """Return the recording without rows after all were read; raise if too few are usable."""
+        counts.require_enough_rows(
             self.recording.sources[0].path,
             self.rows - counts.dropped.total,
             drop_bad_rows=self.schema.log.drop_bad_rows,
@@ -113,7 +113,7 @@ class LogFile:
 
 
 def read_log(log: LogLike, schema: SchemaLike) -> Recording:
-    """Reads a log as its schema says.
+    """Read a log by its schema.
 
     Units, order and signs become those of the toolkit: SI, quaternions [x, y, z, w] of R_WB, the
     wrench that acts on the body. Time starts at zero at the first row kept. Rows with NaN, infinite
@@ -137,7 +137,7 @@ def read_log(log: LogLike, schema: SchemaLike) -> Recording:
 
 
 def open_log(log: str | PathLike[str], schema: SchemaLike) -> Recording | LogFile:
-    """A log as `read_log` reads it, or, where it is a long one in a file of its own, opened.
+    """Open a log: a long log in one file as `LogFile`, any other one as `read_log` does.
 
     Args:
         log: the file, or the folder of the files.
@@ -147,11 +147,11 @@ def open_log(log: str | PathLike[str], schema: SchemaLike) -> Recording | LogFil
         IdentifyError: as `read_log`; of a long log that is opened, later too.
     """
     schema, path = load_schema(schema), Path(log)
-    return _opened(path, schema) or read_log(path, schema)
+    return _open_long_log(path, schema) or read_log(path, schema)
 
 
-def _opened(path: Path, schema: Schema) -> LogFile | None:
-    """The log, if it is long, and its first rows are what the schema says."""
+def _open_long_log(path: Path, schema: Schema) -> LogFile | None:
+    """Open the log if it is long and its first rows match the schema."""
     if path.is_dir() or schema.still or schema.by_force:  # of which all rests are needed
         return None
     require_file(path)
@@ -159,15 +159,15 @@ def _opened(path: Path, schema: Schema) -> LogFile | None:
     if len(sources) > 1:
         return None
     (source,) = sources
-    found = measure(source, LONG)
-    if found is None:
+    row_count = count_rows_if_long(source, LONG)
+    if row_count is None:
         return None
-    rows, lines = found
-    head = checked(rows_reader(source, lines)(0, _HEAD_ROWS), source, alone=True)
+    rows, lines = row_count
+    head = checked(chunk_reader(source, lines)(0, _HEAD_ROWS), source, alone=True)
     valid = head.whole()
     if 2 * len(valid) < len(head):  # rows of several streams may alternate
         return None
-    if _starts_again(source, lines, valid, rows):
+    if _counter_wraps(source, lines, valid, rows):
         return None
     origin = int(valid.numbers[0]) if source.layout.rate_hz else _stamps(valid)[0].item()
     time = _time(source, valid, 0, origin)
@@ -181,12 +181,12 @@ def _opened(path: Path, schema: Schema) -> LogFile | None:
     return replace(opened, recording=rows_of(opened.reader()(0, _HEAD_ROWS, 0).recording, 0, 0))
 
 
-def _starts_again(source: Source, lines: LineIndex | None, head: Table, rows: int) -> bool:
-    """Whether the stamps are of a counter that starts again: such a log is read whole."""
+def _counter_wraps(source: Source, lines: LineIndex | None, head: Table, rows: int) -> bool:
+    """Return whether the stamps are of a counter that wraps; such a log is read at once."""
     stamps = head.stamps
     if stamps is None or source.layout.rate_hz is not None or stamps.dtype != np.int64:
         return False
-    last = checked(rows_reader(source, lines)(rows - _LAST, rows), source, alone=True).stamps
+    last = checked(chunk_reader(source, lines)(rows - _TAIL_ROWS, rows), source, alone=True).stamps
     ahead = int(stamps[0]) + rows * float(np.median(np.diff(stamps)))
     return last is not None and float(last.max()) < 0.9 * ahead and ahead > min(COUNTERS)
 
@@ -197,7 +197,7 @@ def _time(source: Source, valid: Table, first: int, origin: float) -> Array:
         return (first + valid.numbers - origin) / layout.rate_hz
     stamps = _stamps(valid)
     require_order(valid, stamps, layout)
-    return since(origin, valid, stamps, layout)
+    return seconds_since(origin, valid, stamps, layout)
 
 
 def _stamps(valid: Table) -> Stamps:

@@ -1,4 +1,4 @@
-"""Logs in memory: a table's columns, and arrays that arguments name, on the way of `read_log`."""
+"""Logs in memory: tables of columns, and arrays passed as arguments."""
 
 from __future__ import annotations
 
@@ -54,21 +54,21 @@ _ARGUMENTS: Mapping[tuple[str, ...], str] = MappingProxyType(
         **{(signal.table, signal.key): signal.argument for signal in SIGNALS},
     }
 )
-"""The argument of `Recording.from_arrays` for each key, or table, of a schema that it takes."""
+"""Argument of `Recording.from_arrays` for each schema key or table."""
 _WIDTHS = {signal.argument: len(signal.columns) for signal in SIGNALS}
 _ROTATIONS = ("quaternion", "matrix", "rotation_vector", "euler")
-_CONCERNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+_APPLIES_TO: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "quaternion_order": ("quaternion",),
         "maps": _ROTATIONS,
         "acceleration_kind": ("acceleration",),
     }
 )
-"""Arguments with a default, and the arrays without which they say nothing."""
+"""Arguments with a default, and the arrays they require."""
 
 
-def hold(table: Mapping[str, ArrayLike] | DataFrame | Arrays) -> Arrays:
-    """The columns of a table in memory, in their order.
+def as_arrays(table: Mapping[str, ArrayLike] | DataFrame | Arrays) -> Arrays:
+    """Return the columns of a table in memory, in order.
 
     Raises:
         LogError: it is no table, or one of its columns is no array.
@@ -87,8 +87,8 @@ def hold(table: Mapping[str, ArrayLike] | DataFrame | Arrays) -> Arrays:
     return Arrays("table", tuple((str(name), _as_array(name, values)) for name, values in columns))
 
 
-def describe_arrays(given: Mapping[str, Any]) -> tuple[Arrays, Schema]:
-    """What `Recording.from_arrays` is given, by argument, as a log in memory and its schema.
+def schema_from_arguments(given: Mapping[str, Any]) -> tuple[Arrays, Schema]:
+    """Return the arguments of `Recording.from_arrays` as a log in memory and its schema.
 
     Raises:
         LogError, SchemaError: an argument is wrong or missing; the message names it.
@@ -97,7 +97,7 @@ def describe_arrays(given: Mapping[str, Any]) -> tuple[Arrays, Schema]:
         name: value
         for name, value in given.items()
         if value is not None
-        and any(given[concerned] is not None for concerned in _CONCERNS.get(name, (name,)))
+        and any(given[concerned] is not None for concerned in _APPLIES_TO.get(name, (name,)))
     }
     for name in ("force", "torque"):
         if name not in given or not np.size(given[name]):
@@ -134,7 +134,7 @@ def describe_arrays(given: Mapping[str, Any]) -> tuple[Arrays, Schema]:
             value = "time"
         elif name in arrays:
             value = [f"{name}[{k}]" for k in range(arrays[name].shape[1])]
-        elif name in _POSES and not isinstance(value, Mapping):
+        elif name in _POSE_ARGUMENTS and not isinstance(value, Mapping):
             value = _table_of(name, value)
         elif isinstance(value, np.ndarray | np.generic):
             value = value.tolist()
@@ -148,7 +148,7 @@ def describe_arrays(given: Mapping[str, Any]) -> tuple[Arrays, Schema]:
 
 
 def _checked(name: str, values: ArrayLike) -> NDArray[Any]:
-    """An array of finite numbers, or time stamps, of the shape that its argument has.
+    """Validate an array of finite numbers or time stamps of the argument's shape.
 
     What is masked of it stays so.
     """
@@ -182,9 +182,9 @@ _SHAPES: Mapping[str, Mapping[tuple[int, ...], int]] = MappingProxyType(
         "euler": {(1,): 1, (2,): 2, (3,): 3},
     }
 )
-"""Shapes of a row of a rotation, and how many columns it has."""
+"""Shape of one row and number of columns of each kind of rotation."""
 
-_POSES = MappingProxyType(
+_POSE_ARGUMENTS = MappingProxyType(
     {
         "imu_mount": ("the pose of the inertial measurement unit in the body", "translation"),
         "mount": ("the sensor's pose in the body", "translation and quaternion"),
@@ -192,27 +192,27 @@ _POSES = MappingProxyType(
         "tcp": ("the logged point's pose in the flange", "pose"),
     }
 )
-"""Arguments that are poses: of what, and what a mapping has."""
+"""Pose arguments: the pose they give, and the keys of a mapping."""
 
 
 def _table_of(name: str, value: Any) -> dict[str, object]:
-    """The table of the schema that says a pose."""
+    """Return the schema table of a pose argument."""
     try:
         pose = value
         if not isinstance(pose, Pose):
             matrix = seal(pose, name, (4, 4))
             pose = Pose(matrix[:3, :3], matrix[:3, 3])
     except ModelError as error:
-        what, keys = _POSES[name]
+        quantity, keys = _POSE_ARGUMENTS[name]
         raise LogError(
-            f"{_WHERE}: {name}: expected {what}, as an identify.Pose, a 4×4 matrix or a mapping "
-            f"with {keys}: {error}"
+            f"{_WHERE}: {name}: expected {quantity}, as an identify.Pose, a 4×4 matrix or a "
+            f"mapping with {keys}: {error}"
         ) from error
     return tool_point_of(pose) if name == "tcp" else placement_of(pose)
 
 
 def _spell_argument(table: tuple[str | int, ...], key: str, *, order: str, kind: str) -> str:
-    """What a message about the schema calls a key: the argument in its place.
+    """Return the argument name that replaces a schema key in an error message.
 
     Args:
         table: that the key is in.
@@ -230,7 +230,7 @@ def _spell_argument(table: tuple[str | int, ...], key: str, *, order: str, kind:
 
 
 def _as_array(name: object, values: Any) -> NDArray[Any]:
-    """A column as an array; pandas' own types as those of NumPy, what is missing masked."""
+    """Convert a column to an array; pandas types become NumPy types, missing values are masked."""
     dtype = getattr(values, "dtype", None)
     if hasattr(values, "isna") and not isinstance(dtype, np.dtype):
         kind = getattr(dtype, "kind", "O")

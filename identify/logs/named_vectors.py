@@ -1,4 +1,4 @@
-"""Vectors among the columns of a log, by what their names look like."""
+"""Vectors among the columns of a log, recognised by name."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
-from identify.logs.table import Contents
+from identify.logs.table import TableInfo
 from identify.logs.units import ANGLE, FORCE, LENGTH, TORQUE
 
 _PER_SECOND = "/s", "/sec", "_s", "ps"
 _PER_SECOND_SQUARED = "/s^2", "/s2", "/s²", "_s2", "ps2"
 _UNITS: Mapping[str, tuple[str, str]] = {
     **{unit: (unit, "") for unit in (*LENGTH, *FORCE, *TORQUE, *ANGLE)},
-    **{one.replace("N", f"N{dot}"): (one, "") for one in TORQUE if "N" in one for dot in " .·*"},
+    **{
+        unit.replace("N", f"N{dot}"): (unit, "") for unit in TORQUE if "N" in unit for dot in " .·*"
+    },
     **{unit + per: (unit, "angular") for unit in ANGLE for per in _PER_SECOND},
     **{unit + per: (unit, "angular_acceleration") for unit in ANGLE for per in _PER_SECOND_SQUARED},
     **{unit + per: (unit, "linear") for unit in LENGTH for per in _PER_SECOND},
@@ -24,14 +26,14 @@ _UNITS: Mapping[str, tuple[str, str]] = {
     "°/s": ("deg", "angular"),
     "g": ("g", "acceleration"),
 }
-"""Units as names write them: what a schema calls them, and what a vector is by its unit alone."""
+"""Unit suffix of a name: the schema unit, and the signal the unit implies."""
 
 _NUMBERED = re.compile(r"(?P<stem>.*?)[_.]?(?P<open>\[)?(?P<part>\d+)(?(open)\])")
 _LETTERED = re.compile(
     r"(?P<stem>.*?)[_./ ]?(?P<part>[xyzwXYZWABC])(?:[_ ]?[\[(]?"
     rf"(?P<unit>{'|'.join(map(re.escape, _UNITS))})[\])]?)?"
 )
-_WORDS: Mapping[str, tuple[str, ...]] = {
+_SIGNAL_WORDS: Mapping[str, tuple[str, ...]] = {
     "force": ("f", "force", "forces"),
     "torque": ("t", "tau", "torque", "torques", "m", "moment", "trq"),
     "position": ("p", "pos", "position", "translation", "xyz", "", "tcp", "tool", "flange"),
@@ -43,31 +45,31 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
     "wrench": ("wrench", "ft", "force_torque", "ft_raw_wrench", "tcp_force"),
     "pose": ("pose", "tcp_pose"),
 }
-"""What vectors are called, by the last word of their names."""
+"""Words in column names, by the signal they denote."""
 _ENTRY = re.compile(r"(?P<stem>.*?)[_. ]?[\[(]?(?P<row>\d)(?:\]\[|[,_. ] ?)?(?P<column>\d)[\])]?")
-"""An entry of a matrix by row and column: `T_0_3`, `R12`, `T[0][3]`."""
+"""Pattern of a matrix entry by row and column: `T_0_3`, `R12`, `T[0][3]`."""
 _TURNS = "roll", "pitch", "yaw"
 _SHAPES = (3, 3), (3, 4), (4, 4)
 
 
 @dataclass(frozen=True, slots=True)
 class NamedVectors:
-    """The vectors of a table.
+    """Vectors of a table, by signal.
 
     Attributes:
         contents: of the table.
         vectors: names of the columns of each, by what they look like, likeliest first.
     """
 
-    contents: Contents
+    contents: TableInfo
     vectors: dict[str, list[list[str]]] = field(default_factory=dict)
 
     def first(self, role: str) -> list[str] | None:
-        """The likeliest of what looks like something, as "force"."""
+        """Likeliest columns of a signal, such as "force"."""
         return next(iter(self.vectors.get(role, ())), None)
 
     def unit_of(self, columns: Sequence[str]) -> str:
-        """The unit of some columns as a schema calls it, of rates that of the angle; or nothing.
+        """Schema unit in the names of columns (for rates, that of the angle), or empty.
 
         The name of the first has it, or a row of units below the names.
         """
@@ -77,18 +79,18 @@ class NamedVectors:
 
     @property
     def rotation(self) -> tuple[str, list[str]] | None:
-        """What the likeliest rotation is given as, with its columns; None without one."""
+        """Kind and columns of the likeliest rotation; None without one."""
         kinds = ("quaternion", "rotation_vector", "matrix", "euler")
         return next(((kind, self.vectors[kind][0]) for kind in kinds if kind in self.vectors), None)
 
     @property
-    def posed(self) -> bool:
-        """Whether it has a pose."""
+    def has_pose(self) -> bool:
+        """Whether the table has a pose."""
         return self.rotation is not None
 
 
-def named_vectors(contents: Contents) -> NamedVectors:
-    """The vectors among the columns of a table."""
+def named_vectors(contents: TableInfo) -> NamedVectors:
+    """Find the vectors among the columns of a table."""
     parts: dict[tuple[str, bool, str], dict[str, str]] = {}
     matrices = [*_matrices(contents.names)]
     of_matrices = {name for rows in matrices for row in rows for name in row}
@@ -99,10 +101,10 @@ def named_vectors(contents: Contents) -> NamedVectors:
                 key = (match["stem"], pattern is _NUMBERED, _UNITS[unit][1] if unit else "")
                 parts.setdefault(key, {}).setdefault(match["part"].lower(), name)
                 break
-    found = NamedVectors(contents)
+    vectors = NamedVectors(contents)
 
     def add(role: str, names: list[str]) -> None:
-        found.vectors.setdefault(role, []).append(names)
+        vectors.vectors.setdefault(role, []).append(names)
 
     for rows in matrices:
         square = len(rows) == len(rows[0])
@@ -115,14 +117,14 @@ def named_vectors(contents: Contents) -> NamedVectors:
     for (stem, numbered, by_unit), of in parts.items():
         whole = re.split(r"[./ ]", stem)[-1].lower().strip("_")
         words = {whole, whole.rpartition("_")[2], _without_prefix(whole)}
-        roles = [role for role, said in _WORDS.items() if words & set(said)]
+        roles = [role for role, said in _SIGNAL_WORDS.items() if words & set(said)]
         roles = [by_unit] if by_unit else roles
         if numbered:
             names = [of[k] for k in sorted(of, key=int)]
             _add_numbered(names, roles, add)
             continue
         placed = {"x", "y", "z"} <= set(of)
-        if {"a", "b", "c"} <= set(of) and (placed or found.unit_of(of["a"]) in ANGLE):
+        if {"a", "b", "c"} <= set(of) and (placed or vectors.unit_of(of["a"]) in ANGLE):
             add("euler", [of[k] for k in "abc"])
         if placed:
             if "w" in of:
@@ -130,13 +132,13 @@ def named_vectors(contents: Contents) -> NamedVectors:
             for role in roles:
                 if role not in ("quaternion", "wrench", "pose"):
                     add(role, [of[k] for k in "xyz"])
-    for vectors in found.vectors.values():  # a controller logs what it wanted, too
-        vectors.sort(key=lambda names: "target" in names[0].lower())
-    return found
+    for candidates in vectors.vectors.values():  # a controller also logs target values
+        candidates.sort(key=lambda names: "target" in names[0].lower())
+    return vectors
 
 
 def _matrices(names: Sequence[str]) -> Iterator[list[list[str]]]:
-    """Names of complete matrices, 3×3, 3×4 or 4×4, whose entries are named by row and column."""
+    """Names of complete 3×3, 3×4 or 4×4 matrices, whose entries are named by row and column."""
     entries: dict[str, dict[tuple[int, int], str]] = {}
     for match in filter(None, map(_ENTRY.fullmatch, names)):
         place = int(match["row"]), int(match["column"])
@@ -148,7 +150,7 @@ def _matrices(names: Sequence[str]) -> Iterator[list[list[str]]]:
 
 
 def _without_prefix(word: str) -> str:
-    """The last word of one in camel case or behind an index, as `wrenchForce`, `tcp_force`."""
+    """Last word of a camel-case or indexed name, as in `wrenchForce`, `tcp_force`."""
     return re.split(r"[_\d]", word)[-1]
 
 

@@ -1,4 +1,4 @@
-"""The attitude of a body in whatever form a log has it, as quaternions [x, y, z, w]."""
+"""Conversion of logged attitudes to quaternions [x, y, z, w]."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from identify.logs.units import ANGLE
 from identify.spatial import exp_rotation, quaternion_from_rotation, quaternion_product
 
 _ROTATION_TOLERANCE = 1e-2
-"""How far from unit norm, or from orthonormal, what a log calls a rotation may be."""
+"""Tolerance on norm and orthogonality of logged rotations."""
 
 _LARGEST_ANGLE = 1.01 * 2.0 * np.pi
-_FAST_ANGLE = 10.0
-"""Rate of an angle beyond a turn that no wrist has, half of the time [rad/s]."""
+_MAX_ANGLE_RATE = 10.0
+"""Angular rate above which angles are assumed to be in degrees [rad/s]."""
 
-_TO_AND_FRO = 1.5
-"""Way of an angle over its range beyond which it goes to and fro, and is not that of a spin."""
+_MIN_PATH_RATIO = 1.5
+"""Minimum ratio of path to range of an angle that oscillates instead of spinning."""
 
 
 def read_rotation(valid: Table, pose: PoseTable) -> Vec4:
-    """The rotation as the log has it (not yet inverted), unit quaternions of shape (n, 4).
+    """Return the rotation as logged (not inverted), unit quaternions of shape (n, 4).
 
     Raises:
         LogError: a row that is no rotation.
@@ -40,14 +40,14 @@ def read_rotation(valid: Table, pose: PoseTable) -> Vec4:
 
 
 def rotation_numbers(valid: Table, pose: PoseTable) -> Array | None:
-    """The numbers of Euler angles or a rotation vector as logged, shape (n, k); None of others."""
+    """Logged Euler angles or rotation vectors, shape (n, k); None for other rotations."""
     if pose.rotation_kind in ("quaternion", "matrix"):
         return None
     return valid.side_by_side(pose.rotation_columns)
 
 
 def rotation_from_numbers(numbers: Array, pose: PoseTable) -> Vec4:
-    """Unit quaternions of the numbers in the columns of a rotation that is no matrix.
+    """Convert the columns of a rotation that is not a matrix to unit quaternions.
 
     Euler angles are as SciPy means them: "xyz" turns about fixed axes, "XYZ" about moving ones.
 
@@ -70,7 +70,7 @@ def rotation_from_numbers(numbers: Array, pose: PoseTable) -> Vec4:
 
 
 def angles_in_degrees(valid: Table, pose: PoseTable, time: Array | None) -> Iterator[Finding]:
-    """The finding that angles said to be in radians must be in degrees, if they must.
+    """Return a finding if angles declared in radians must be in degrees.
 
     Radians of Euler angles and of rotation vectors go beyond a turn only where somebody unwrapped
     them. They then do not change by turns in a second, unless the body spins: always the same way.
@@ -85,8 +85,8 @@ def angles_in_degrees(valid: Table, pose: PoseTable, time: Array | None) -> Iter
     if time is not None:
         steps = np.abs(np.diff(angles, axis=0))
         rates = steps.max(axis=1) / np.maximum(np.diff(time), 1e-12)
-        to_and_fro = steps.sum(axis=0) > _TO_AND_FRO * np.ptp(angles, axis=0)
-        if np.median(rates) < _FAST_ANGLE or not to_and_fro[np.argmax(steps.sum(axis=0))]:
+        to_and_fro = steps.sum(axis=0) > _MIN_PATH_RATIO * np.ptp(angles, axis=0)
+        if np.median(rates) < _MAX_ANGLE_RATE or not to_and_fro[np.argmax(steps.sum(axis=0))]:
             return
     yield Finding(
         "angle_unit",
@@ -104,15 +104,15 @@ def _from_quaternion(valid: Table, pose: PoseTable) -> Vec4:
         q = q[:, [1, 2, 3, 0]]
     with np.errstate(over="ignore"):
         norm = np.linalg.norm(q, axis=-1)
-    what = f"the quaternion of columns {list(pose.rotation_columns)}"
+    quaternion_name = f"the quaternion of columns {list(pose.rotation_columns)}"
     for row in np.flatnonzero(norm < 1e-6).tolist():
-        problem = "is zero, which is no rotation; cut the rows off where the pose was not measured"
-        raise valid.error_at(row, f"{what} {problem}", pose.rotation_columns[0])
+        problem = "is zero, not a rotation; remove the rows in which the pose was not measured"
+        raise valid.error_at(row, f"{quaternion_name} {problem}", pose.rotation_columns[0])
     for row in np.flatnonzero(~(np.abs(norm - 1.0) <= _ROTATION_TOLERANCE)).tolist():
         raise valid.error_at(
             row,
-            f"{what} has norm {norm[row]:.4g}, expected 1; are these the four columns of the "
-            "quaternion?",
+            f"{quaternion_name} has norm {norm[row]:.4g}, expected 1; are these the four columns "
+            "of the quaternion?",
             pose.rotation_columns[0],
         )
     return q / norm[:, None]
@@ -148,7 +148,7 @@ def _from_matrix(valid: Table, pose: PoseTable) -> Vec4:
 
 
 def read_translation(valid: Table, pose: PoseTable) -> Array:
-    """The position part of homogeneous transforms of sixteen columns, shape (n, 3)."""
+    """Return the position in homogeneous transforms of sixteen columns, shape (n, 3)."""
     return np.ascontiguousarray(_transforms(valid, pose)[:, :3, 3])
 
 

@@ -1,4 +1,4 @@
-"""The small parts of a `Recording`: its files, its streams, and the rows that were left out."""
+"""Components of a `Recording`: files, streams, and counts of dropped rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AccelerationKind: TypeAlias = Literal["classical", "spatial", "proper"]
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One file a recording was read from, and its content's sha256 (hexadecimal)."""
+    """A file of a recording, with the SHA-256 digest of its content (hexadecimal)."""
 
     path: Path
     sha256: str
@@ -25,22 +25,22 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class DroppedRows:
-    """How many rows the reader left out, by reason; `total` is their number."""
+    """Numbers of dropped rows by reason."""
 
     not_finite: int = 0
-    """NaN or infinite in a column the schema uses."""
+    """Rows with NaN or infinity in a column of the schema."""
     cut_short: int = 0
-    """The last row of a text file, with fewer fields than the others."""
+    """Last row of a text file, with fewer fields than the others."""
     not_numbers: int = 0
-    """Text where a number should be (only with `drop_bad_rows = true`)."""
+    """Rows with text instead of a number (only with `drop_bad_rows = true`)."""
 
     @property
     def total(self) -> int:
-        """How many rows in all."""
+        """Total number of dropped rows."""
         return self.not_finite + self.cut_short + self.not_numbers
 
     def __add__(self, other: DroppedRows) -> DroppedRows:
-        """Those of two parts of a log."""
+        """Sum of the counts."""
         return DroppedRows(
             self.not_finite + other.not_finite,
             self.cut_short + other.cut_short,
@@ -50,7 +50,7 @@ class DroppedRows:
 
 @dataclass(frozen=True, slots=True)
 class Imu:
-    """Where an inertial measurement unit is.
+    """Pose of an inertial measurement unit.
 
     Attributes:
         X_BI: its pose in the body; what it read stands along B in a `Recording` already.
@@ -69,7 +69,7 @@ def _read_only(array: Array) -> Array:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Stream:
-    """Signals of a recording whose rows are not those of the wrench; arrays are read-only.
+    """Signals of a recording with rows different from the wrench's; arrays are read-only.
 
     Attributes:
         name: what it holds, for messages: a group of signals, or several.
@@ -94,12 +94,12 @@ class Stream:
         return f"{self.name}: {spell_rows(self.time)}"
 
     def __reduce__(self) -> tuple[object, ...]:
-        """As that of `Recording`."""
+        """Pickle a stream, see `Recording`."""
         return Stream, (self.name, self.time, dict(self.signals))
 
 
 def spell_rows(time: Array) -> str:
-    """Rows, span and rate of a stream, for its representation."""
+    """Format rows, span and rate of a stream."""
     span = float(time[-1] - time[0]) if len(time) else 0.0
     rate = f" at {(len(time) - 1) / span:.4g} Hz" if span > 0.0 else ""
     return f"{len(time)} rows, {span:.4g} s{rate}"

@@ -1,4 +1,4 @@
-"""A recording as another schema would have it read: what a patch of the schema's keys changes.
+"""Reinterpretation of a recording by a patch of schema keys.
 
 The conversions that the recording's own schema asked for are undone, and those of the patched one
 done: signs, order and units of columns, what a pose maps, frames. A reader need not go to the file
@@ -44,7 +44,7 @@ _ROTATIONS = ("quaternion", "matrix", "rotation_vector", "euler")
 
 
 def schema_of(recording: Recording) -> Schema:
-    """The schema of a recording, filled up where the recording has more than it says.
+    """Return the schema of a recording, completed by other properties of the recording.
 
     Raises:
         SchemaError: what the recording has is in no schema.
@@ -53,7 +53,7 @@ def schema_of(recording: Recording) -> Schema:
 
 
 def patched(recording: Recording, patch: Patch) -> Recording:
-    """The recording as its schema with other values of some keys would have it read.
+    """Return the recording reinterpreted with other values of some schema keys.
 
     Only what the patch names is changed. Files and clocks are as they were read: no key of `[log]`
     and `[streams]` can be among them.
@@ -92,7 +92,7 @@ def patched(recording: Recording, patch: Patch) -> Recording:
             signals[signal.name] = ratio * signals[signal.name] @ turn.T
     frames = {**recording.frames, **{k: v for k, v in axes_of(new).items() if k in tables}}
     noise = {s.name: s.table for s in SIGNALS}
-    given = {name: one for name, one in noise_of(new).items() if noise[name] in tables}
+    given = {name: sigma for name, sigma in noise_of(new).items() if noise[name] in tables}
     schema = _merged(recording.schema, patch)
     recording = replace(
         recording,
@@ -114,8 +114,8 @@ def patched(recording: Recording, patch: Patch) -> Recording:
         recording = replace(recording, wrench_delay=late, delay_axes=axes)
     if any(key.startswith("wrench.compensated") for key in patch):
         whole = new.wrench.compensated
-        own = () if whole is None else whole.about_origin(recording.body_frame)
-        recording = replace(recording, compensated=own)
+        weight = () if whole is None else whole.about_origin(recording.body_frame)
+        recording = replace(recording, compensated=weight)
     if any(key.startswith(("wrench.frame", "wrench.mount", "wrench.point")) for key in patch):
         point = None
         if new.wrench.point != "flange":
@@ -126,7 +126,7 @@ def patched(recording: Recording, patch: Patch) -> Recording:
 
 
 def wrench_gain(old: WrenchTable, new: WrenchTable) -> Array:
-    """What [f; t] by one table is to that by another, in the axes it is logged in, shape (6, 6).
+    """Linear map between the wrenches [f; t] of two schemas, in the logged axes, shape (6, 6).
 
     Raises:
         SchemaError: the new one has columns that the old one has not.
@@ -170,7 +170,7 @@ def _document(recording: Recording) -> dict[str, dict[str, Any]]:
 
 
 def _schema(document: Mapping[str, Any]) -> Schema:
-    """The schema of a document: a log that is read again has the one it had."""
+    """Validate a schema document."""
     try:
         text = json.dumps(document)
     except TypeError:  # of values that no file has
@@ -198,7 +198,7 @@ def _merged(document: Mapping[str, Any], patch: Patch) -> dict[str, Any]:
 
 
 def selection(old: Sequence[Column], new: Sequence[Column]) -> Array:
-    """The matrix, of zeros and signs, that makes columns as one list has them those of another."""
+    """Signed selection matrix from the columns of one list to those of another."""
     names = [bare(column) for column in old]
     signs = np.zeros((len(new), len(old)))
     for row, (name, factor) in enumerate(map(bare, new)):
@@ -212,7 +212,7 @@ def selection(old: Sequence[Column], new: Sequence[Column]) -> Array:
 def _pose(
     signals: Mapping[str, Array], numbers: Array | None, old: PoseTable, new: PoseTable
 ) -> dict[str, Array]:
-    """The pose by a new table: first as the log has it, then as the new one reads that."""
+    """Convert the pose back to its logged form, and read it by the new table."""
     if "quaternion" not in signals:
         return {}
     attitude = signals["quaternion"]
@@ -234,7 +234,7 @@ def _pose(
 
 
 def _rotation(logged: Vec4, numbers: Array | None, old: PoseTable, new: PoseTable) -> Vec4:
-    """The rotation as a new table reads what the log has for it, from that by the old one."""
+    """Convert the rotation back to its logged form, and read it by the new table."""
     tables = [
         (each.rotation_kind, each.rotation_columns, each.rotation_order, each.angle_unit)
         for each in (old, new)
@@ -251,7 +251,7 @@ def _rotation(logged: Vec4, numbers: Array | None, old: PoseTable, new: PoseTabl
 
 
 def rotation_by(numbers: Array, old: PoseTable, new: PoseTable) -> Vec4:
-    """Unit quaternions, not yet inverted, of numbers in the columns of one table by another.
+    """Return unit quaternions (not inverted) of numbers in one table, interpreted by another.
 
     Raises:
         SchemaError: the new table has columns that the old one has not.

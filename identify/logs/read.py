@@ -1,4 +1,4 @@
-"""A log, in files or in memory, and a schema make the fields of a `Recording`."""
+"""Construction of the fields of a `Recording` from files or arrays and a schema."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from identify.logs.convert import (
     signals_of,
     with_free_flight,
 )
-from identify.logs.memory import hold
+from identify.logs.memory import as_arrays
 from identify.logs.orientation import angles_in_degrees, rotation_numbers
 from identify.logs.parts import DroppedRows, SourceFile, Stream
 from identify.logs.readers import files_of
 from identify.logs.schema import Group, Schema, SchemaLike, load_schema
 from identify.logs.sources import plan_sources, read_source
-from identify.logs.streams import StreamRows, on_one_zero, other_rates, read_streams
+from identify.logs.streams import StreamRows, rate_mismatches, read_streams, subtract_start
 from identify.logs.table import Arrays, Table
 from identify.logs.tool_point import wrench_point
 from identify.texts import plain_name
@@ -42,9 +42,9 @@ LogLike: TypeAlias = "str | PathLike[str] | Mapping[str, ArrayLike] | DataFrame 
 
 
 def read_fields(log: LogLike, schema: SchemaLike) -> dict[str, Any]:
-    """The fields of the `Recording` of a log; arguments and errors as of `read_log`."""
+    """Return the fields of the `Recording` of a log; arguments and errors as in `read_log`."""
     schema = load_schema(schema)
-    log = Path(log) if isinstance(log, str | PathLike) else hold(log)
+    log = Path(log) if isinstance(log, str | PathLike) else as_arrays(log)
     sources = plan_sources(log, schema)
     tables = [read_source(source, alone=len(sources) == 1) for source in sources]
     streams, findings = read_streams(sources, tables, schema)
@@ -58,26 +58,26 @@ def read_fields(log: LogLike, schema: SchemaLike) -> dict[str, Any]:
     described = describe_log(path, schema, files)
     if not isinstance(log, Path):
         described |= {"name": log.name, "sha256": _digest_of(tables)}
-    times = on_one_zero(streams)
-    found = [
+    times = subtract_start(streams)
+    recordings = [
         {name: sealed(path, name, values) for name, values in of_stream.items()}
         for of_stream in signals
     ]
     return described | {
         "time": None if times[0] is None else sealed(path, "time", times[0]),
-        "signals": found[0],
+        "signals": recordings[0],
         "rotation_numbers": _numbers_of_streams(path, streams, schema),
         "rows": sum(stream.rows for stream in streams),
         "dropped": sum((stream.dropped for stream in streams), DroppedRows()),
         "streams": tuple(
             Stream(stream.name, sealed(path, "time", time), of_stream)
-            for stream, time, of_stream in zip(streams[1:], times[1:], found[1:], strict=True)
+            for stream, time, of_stream in zip(streams[1:], times[1:], recordings[1:], strict=True)
             if time is not None
         ),
         "findings": (
             *findings,
             *_transposed(tables),
-            *other_rates(streams, times),
+            *rate_mismatches(streams, times),
             *_angles(streams, times, schema),
             *described["findings"],
         ),
@@ -85,7 +85,7 @@ def read_fields(log: LogLike, schema: SchemaLike) -> dict[str, Any]:
 
 
 def describe_log(log: Path, schema: Schema, files: Sequence[SourceFile]) -> dict[str, Any]:
-    """The fields of the `Recording` of a log that do not depend on its rows; it has none."""
+    """Return the fields of a log's `Recording` that do not depend on rows."""
     wrench, frame = schema.wrench, schema.body.frame
     point = None if wrench.point == "flange" else wrench_point(wrench.frame, frame.tcp)
     return {
@@ -111,7 +111,7 @@ def describe_log(log: Path, schema: Schema, files: Sequence[SourceFile]) -> dict
 
 
 def sealed(log: Path, name: str, values: Array) -> Array:
-    """The array read-only and contiguous; numbers so large that units overflow are refused."""
+    """Return the array contiguous and read-only; raise for implausible magnitudes."""
     values = np.ascontiguousarray(values)
     return seal(values, f"{log}: {name}", (None,) * values.ndim, partial(LogError, path=log))
 
@@ -119,7 +119,7 @@ def sealed(log: Path, name: str, values: Array) -> Array:
 def rotation_numbers_of(
     log: Path, valid_rows: Mapping[Group, Table], schema: Schema
 ) -> Array | None:
-    """`Recording.rotation_numbers` of some groups of signals."""
+    """Return `Recording.rotation_numbers` of some groups of signals."""
     if schema.pose is None or "pose" not in valid_rows:
         return None
     numbers = rotation_numbers(valid_rows["pose"], schema.pose)
@@ -127,13 +127,13 @@ def rotation_numbers_of(
 
 
 def _numbers_of_streams(path: Path, streams: Sequence[StreamRows], schema: Schema) -> Array | None:
-    """`Recording.rotation_numbers` of the stream that has the pose."""
-    found = (rotation_numbers_of(path, stream.valid_rows, schema) for stream in streams)
-    return next((numbers for numbers in found if numbers is not None), None)
+    """Return `Recording.rotation_numbers` of the stream with the pose."""
+    numbers = (rotation_numbers_of(path, stream.valid_rows, schema) for stream in streams)
+    return next((array for array in numbers if array is not None), None)
 
 
 def digest_of_files(files: Sequence[SourceFile]) -> str:
-    """The digest of one file, or that of the digests (hexadecimal, one after the other)."""
+    """Digest of one file, or the digest of the concatenated digests (hexadecimal)."""
     if len(files) == 1:
         return files[0].sha256
     return hashlib.sha256("".join(file.sha256 for file in files).encode("ascii")).hexdigest()
@@ -164,14 +164,14 @@ def _free_flight(schema: Schema) -> Iterator[Finding]:
 
 
 def _digest_of(tables: Sequence[Table]) -> str:
-    """The digest of the columns in use of a log in memory: names, types and bytes."""
-    found = hashlib.sha256()
+    """Digest of the used columns of a log in memory: names, types and bytes."""
+    sha256 = hashlib.sha256()
     for table in tables:
         for name, column in [("", table.stamps), *table.columns.items()]:
             if column is not None:
-                found.update(f"{name!r} {column.dtype.str} {len(column)}\n".encode())
-                found.update(np.ascontiguousarray(column).data)
-    return found.hexdigest()
+                sha256.update(f"{name!r} {column.dtype.str} {len(column)}\n".encode())
+                sha256.update(np.ascontiguousarray(column).data)
+    return sha256.hexdigest()
 
 
 def _name(log: Path) -> str:

@@ -1,4 +1,4 @@
-"""`Recording`: what a log says, in SI, with nothing computed from it yet; and excerpts of it."""
+"""`Recording`: the content of a log in SI without derived quantities; and excerpts of it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from identify.arrays import Array, Vec3
 from identify.errors import LogError
 from identify.findings import Finding
-from identify.logs.memory import describe_arrays
+from identify.logs.memory import schema_from_arguments
 from identify.logs.parts import (
     AccelerationKind,
     DroppedRows,
@@ -28,8 +28,8 @@ from identify.logs.rows import RowCounts
 from identify.logs.tool_point import moved_motion
 from identify.spatial import BodyFrame, Pose
 
-_STRONGEST_GRAVITY = 1e6
-"""Each component, of any body or centrifuge [m/s²]; far above it squares overflow."""
+_MAX_GRAVITY = 1e6
+"""Maximum magnitude of each component of gravity [m/s²]."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -111,10 +111,10 @@ class Recording:
         object.__setattr__(self, "frames", MappingProxyType(dict(self.frames)))
         object.__setattr__(self, "noise", MappingProxyType(dict(self.noise)))
         object.__setattr__(self, "schema", MappingProxyType(dict(self.schema)))
-        if not np.abs(self.gravity).max() <= _STRONGEST_GRAVITY:
+        if not np.abs(self.gravity).max() <= _MAX_GRAVITY:
             raise LogError(
                 f"{self.name}: gravity = {np.asarray(self.gravity).tolist()} m/s²; expected three "
-                f"numbers within {_STRONGEST_GRAVITY:g}"
+                f"numbers within {_MAX_GRAVITY:g}"
             )
 
     @classmethod
@@ -161,7 +161,7 @@ class Recording:
         sensor: str | None = None,
         effects: Mapping[str, object] | None = None,
     ) -> Recording:
-        """A recording of arrays in SI units, as a log of them would be read with its schema.
+        """Build a recording from arrays in SI units, as if read from a log with this schema.
 
         What is not given has the default of the schema. Rows with a masked entry, up to half of
         all, are left out and counted as dropped. Exactly one of `time`, `rate_hz` and
@@ -226,34 +226,34 @@ class Recording:
         """
         given = dict(locals())
         del given["cls"]
-        arrays, schema = describe_arrays(given)
+        arrays, schema = schema_from_arguments(given)
         recording = cls(**read_fields(arrays, schema))
         return replace(recording, X_BS=mount) if isinstance(mount, Pose) else recording
 
     @property
     def still(self) -> bool:
-        """Whether every row is a still pose (no time)."""
+        """Whether every row is a static pose (no time)."""
         return self.time is None
 
     def __len__(self) -> int:
         return len(self.signals["force"])
 
     def __repr__(self) -> str:
-        """Name, rows, span and rate, and what it has."""
+        """Name, rows, span, rate and signals."""
         rows = f"{len(self)} still poses" if self.time is None else spell_rows(self.time)
         dropped = f", {self.dropped.total} dropped" if self.dropped.total else ""
         streams = "".join(f"; {stream!r}" for stream in self.streams)
         return f"Recording({self.name!r}, {rows}{dropped}: {', '.join(self.signals)}{streams})"
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Copies and other processes get the mappings as plain ones: a view does not travel."""
+        """Pickle with plain dicts, as mapping views cannot be pickled."""
         values = [getattr(self, each.name) for each in fields(self)]
         plain = [dict(value) if isinstance(value, MappingProxyType) else value for value in values]
-        return _received, tuple(plain)
+        return _unpickle, tuple(plain)
 
 
 def moved_recording(recording: Recording, X_BC: Pose) -> Recording:
-    """A recording whose motion is that of C, for the schema or the reading of a log of C."""
+    """Return a recording with the motion of C, for a schema or interpretation of a log of C."""
     moved = moved_motion(
         recording.signals,
         recording.frames,
@@ -264,8 +264,8 @@ def moved_recording(recording: Recording, X_BC: Pose) -> Recording:
     return replace(recording, signals=moved)
 
 
-def _received(*values: Any) -> Recording:
-    """A recording that came from another process, its arrays read-only again."""
+def _unpickle(*values: Any) -> Recording:
+    """Restore a pickled recording with read-only arrays."""
     recording = Recording(*values)
     for array in (
         *recording.signals.values(),
@@ -279,12 +279,12 @@ def _received(*values: Any) -> Recording:
 
 
 ReadExcerpt: TypeAlias = Callable[[int, int, int], "Excerpt"]
-"""Reads the rows of a log from one number to another, with a margin on either side."""
+"""Reader of a range of rows of a log, with a margin on either side."""
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """Some rows of a log, and rows on either side that serve derivatives alone.
+    """A chunk of a log with margin rows on either side for derivatives.
 
     Attributes:
         recording: rows and neighbours.
@@ -300,7 +300,7 @@ class Excerpt:
 
 
 def excerpt(recording: Recording, start: int, stop: int, margin: int) -> Excerpt:
-    """Rows of a recording in memory and a margin of neighbours on either side, as views."""
+    """Return rows of a recording in memory with a margin on either side, as views."""
     if start <= 0 and stop >= len(recording):
         return Excerpt(recording, rows=recording.rows, counts=RowCounts(recording.dropped))
     first, last = max(0, start - margin), min(len(recording), stop + margin)
@@ -309,7 +309,7 @@ def excerpt(recording: Recording, start: int, stop: int, margin: int) -> Excerpt
 
 
 def rows_of(recording: Recording, start: int, stop: int) -> Recording:
-    """A recording of some of the rows, as views of the arrays; its name and digest stay."""
+    """Return a recording of some rows, as views; name and digest are kept."""
     time = None if recording.time is None else recording.time[start:stop]
     signals = {name: values[start:stop] for name, values in recording.signals.items()}
     numbers = recording.rotation_numbers
@@ -318,7 +318,7 @@ def rows_of(recording: Recording, start: int, stop: int) -> Recording:
 
 
 def span_of(recording: Recording, start: int, stop: int) -> tuple[float, float]:
-    """The span of time of some rows: edges lie halfway to the rows before and after, if any."""
+    """Time span of some rows, with edges halfway to the neighbouring rows."""
     time = np.zeros(0) if recording.time is None else recording.time
 
     def edge(row: int, beyond: float) -> float:

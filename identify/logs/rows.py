@@ -1,4 +1,4 @@
-"""Rows that every file of a log has whole; the others are counted, or there are too many."""
+"""Selection of the rows that are valid in every file of a log, and counts of the others."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from identify.logs.schema_fields import Column
 from identify.logs.table import RowFault, Table
 
 _UNUSABLE_SHARE, _UNUSABLE_SHARE_IF_DROPPED = 0.1, 0.5
-"""The share of unusable rows past which a log is refused, by default and with drop_bad_rows."""
+"""Maximum share of unusable rows of an accepted log, by default and with drop_bad_rows."""
 
-_ABSURD = 1e30
-"""No quantity of a log is as large, in whatever unit; its powers leave double precision."""
+_MAX_MAGNITUDE = 1e30
+"""Maximum magnitude of any value (squares would overflow)."""
 
 
 def select_rows(tables: Sequence[Table], *, drop_bad_rows: bool) -> tuple[list[Table], DroppedRows]:
-    """The valid rows of each table of a log, and how many have a fault in any of them.
+    """Return the valid rows of each table, and the number of rows with a defect in any.
 
     Raises:
         LogError: the tables have different numbers of rows, no row is whole, or a number in a
@@ -35,16 +35,16 @@ def select_rows(tables: Sequence[Table], *, drop_bad_rows: bool) -> tuple[list[T
     counts = RowCounts.of(faults, tables)
     counts = replace(counts, dropped=counts.dropped + DroppedRows(cut_short=cut))
     kept = np.flatnonzero(faults == RowFault.NONE)
-    counts.require_most(tables[0].path, len(kept), drop_bad_rows=drop_bad_rows)
+    counts.require_enough_rows(tables[0].path, len(kept), drop_bad_rows=drop_bad_rows)
     valid_rows = [table.some(kept) for table in tables]
     for valid in valid_rows:
-        require_sane(valid)
+        require_plausible_magnitudes(valid)
     return valid_rows, counts.dropped
 
 
 @dataclass(frozen=True, slots=True)
 class RowCounts:
-    """What is wrong with some rows of a log; accounts of its parts add up.
+    """Counts of defective rows of a log; the counts of its parts add up.
 
     Attributes:
         dropped: rows left out, by reason.
@@ -56,7 +56,7 @@ class RowCounts:
 
     @classmethod
     def of(cls, faults: NDArray[np.uint8], tables: Sequence[Table]) -> RowCounts:
-        """The counts of rows of some tables, of which each has its worst fault."""
+        """Count the rows of some tables by their worst defect."""
         counts = np.bincount(faults, minlength=len(RowFault)).tolist()
         dropped = DroppedRows(
             not_finite=counts[RowFault.NOT_FINITE],
@@ -67,7 +67,7 @@ class RowCounts:
             return cls()
         not_finite = {
             (table.path, column): int(
-                np.count_nonzero(~np.isfinite(values[table.faults != RowFault.ELSEWHERE]))
+                np.count_nonzero(~np.isfinite(values[table.faults != RowFault.OTHER_STREAM]))
             )
             for table in tables
             for column, values in table.columns.items()
@@ -75,13 +75,13 @@ class RowCounts:
         return cls(dropped, not_finite)
 
     def __add__(self, other: RowCounts) -> RowCounts:
-        """The counts of the rows of both."""
+        """Sum of the counts."""
         total = Counter(self.not_finite)
         total.update(other.not_finite)
         return RowCounts(self.dropped + other.dropped, dict(total))
 
-    def require_most(self, path: Path, kept: int, *, drop_bad_rows: bool) -> None:
-        """Raise unless most rows of a log can be used, and one at the least.
+    def require_enough_rows(self, path: Path, kept: int, *, drop_bad_rows: bool) -> None:
+        """Raise unless at least one row, and most rows of a log, can be used.
 
         Raises:
             LogError: more rows are faulty than a share, or none is left.
@@ -109,17 +109,17 @@ class RowCounts:
 
 
 def describe(dropped: DroppedRows) -> str:
-    """The counts of the rows left out, in words."""
+    """Format the counts of dropped rows."""
     return (
         f"{dropped.not_finite} with NaN, infinite or empty fields, "
         f"{dropped.cut_short} cut short, {dropped.not_numbers} with text instead of numbers"
     )
 
 
-def require_sane(valid: Table) -> None:
-    """Raise where a number of the rows kept is absurd."""
+def require_plausible_magnitudes(valid: Table) -> None:
+    """Reject values of absurd magnitude in the kept rows."""
     for column, values in valid.columns.items():
-        if max(values.max(), -values.min()) >= _ABSURD:
+        if max(values.max(), -values.min()) >= _MAX_MAGNITUDE:
             i = int(np.argmax(np.abs(values)))
             raise valid.error_at(
                 i,
@@ -130,7 +130,7 @@ def require_sane(valid: Table) -> None:
 
 
 def same_length(tables: Sequence[Table]) -> tuple[Sequence[Table], int]:
-    """The tables, less a last row that is cut short in one and absent in another, and its count.
+    """Return the tables without a truncated last row that others lack, and the number dropped.
 
     Raises:
         LogError: they have different numbers of rows.
@@ -154,7 +154,7 @@ def same_length(tables: Sequence[Table]) -> tuple[Sequence[Table], int]:
 
 
 def is_too_many(faults: NDArray[np.uint8], *, drop_bad_rows: bool) -> bool:
-    """Whether a log with such rows is refused."""
+    """Return whether a log has too many defective rows to be accepted."""
     bad = int(np.count_nonzero((faults == RowFault.NOT_FINITE) | (faults == RowFault.NOT_NUMBERS)))
     return _is_too_many(
         bad, len(faults), _UNUSABLE_SHARE_IF_DROPPED if drop_bad_rows else _UNUSABLE_SHARE

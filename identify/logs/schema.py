@@ -32,11 +32,11 @@ from identify.logs.schema_tables import (
 )
 
 Group: TypeAlias = Literal["pose", "twist", "acceleration", "gyro", "accelerometer", "wrench"]
-"""Signals with one clock."""
+"""Signals that share a clock."""
 
 
 class Schema(DocumentTable):
-    """A whole schema; make one with `load_schema`, whose errors name the file and the key."""
+    """A validated schema; create one with `load_schema`, whose errors name file and key."""
 
     log: LogTable = LogTable()
     streams: Streams = Streams()
@@ -62,34 +62,34 @@ class Schema(DocumentTable):
 
     @property
     def groups(self) -> dict[Group, Any]:
-        """The groups of signals the log has, each with its table."""
+        """Groups of signals in the log, each with its table."""
         sensors = {} if self.imu is None else self.imu.parts
         tables = {name: sensors.get(name) or getattr(self, name, None) for name in get_args(Group)}
         return {name: table for name, table in tables.items() if table and table.columns}
 
     @property
     def still(self) -> bool:
-        """Whether every row is a still pose."""
+        """Whether every row is a static pose."""
         return any(self.layout(group).still for group in self.groups)
 
     @property
     def at_com(self) -> bool:
-        """Whether nothing is said of where the body is or what pulls it: B is at its centre."""
+        """Whether the origin is assumed to be the centre of mass, without pose and gravity."""
         return self.wrench.force is None and not self.still and not _gives_linear(self)
 
     @property
     def by_force(self) -> bool:
-        """Whether the force alone tells the linear acceleration, beside a gyro."""
+        """Whether the force alone determines the linear acceleration, with a gyro."""
         if self.pose is not None or self.wrench.force is None or self.still:
             return False
         return _gives_rates(self) and not _gives_linear(self)
 
     def stream(self, group: Group) -> StreamTable | None:
-        """The stream of a group of signals, where it has one of its own."""
+        """Stream of a group of signals, if it has its own."""
         return getattr(self.streams, group)
 
     def layout(self, group: Group) -> LogTable:
-        """The clock and the layout of the file that holds a group of signals."""
+        """Clock and layout of the file with a group of signals."""
         stream = self.stream(group)
         return self.log if stream is None else stream.over(self.log)
 
@@ -98,7 +98,7 @@ SchemaLike: TypeAlias = Schema | Mapping[str, object] | str | PathLike[str]
 
 
 def load_schema(source: SchemaLike) -> Schema:
-    """The schema in a TOML file, or in a mapping of the same keys; a `Schema` is passed through.
+    """Load the schema from a TOML file or a mapping; return a `Schema` unchanged.
 
     Raises:
         MissingFile: there is no such file.
@@ -116,7 +116,7 @@ def load_schema(source: SchemaLike) -> Schema:
 
 
 def _check_streams(schema: Schema) -> None:
-    """A stream belongs to a group of signals the schema describes."""
+    """Check that each stream belongs to a group of signals in the schema."""
     for name in type(schema.streams).model_fields:
         if getattr(schema.streams, name) is not None and name not in schema.groups:
             table = f"{name} in [imu]" if name in ("gyro", "accelerometer") else f"[{name}] table"
@@ -124,7 +124,7 @@ def _check_streams(schema: Schema) -> None:
 
 
 def _check_clocks(schema: Schema, spell: KeyFormatter) -> None:
-    """Every file has exactly one clock; still poses are that in all files."""
+    """Check that every file has exactly one clock, and static poses have none."""
     still = {}
     for group in schema.groups:
         layout = schema.layout(group)
@@ -140,7 +140,7 @@ def _check_clocks(schema: Schema, spell: KeyFormatter) -> None:
 
 
 def _check_motion(schema: Schema, spell: KeyFormatter) -> None:
-    """The log tells the orientation, the linear acceleration and the rotation of the body."""
+    """Check that the log determines orientation, linear acceleration and rotation."""
     if not schema.groups:
         raise ValueError("names no columns: give [pose] or [imu], and [wrench]")
     if schema.still and not schema.wrench.columns:
@@ -219,7 +219,7 @@ def _check_linear(schema: Schema, spell: KeyFormatter) -> None:
 
 
 def _gives_rates(schema: Schema) -> bool:
-    """Whether the log tells the angular velocity without a pose."""
+    """Return whether the log determines the angular velocity without a pose."""
     return "gyro" in schema.groups or (
         schema.twist is not None and schema.twist.angular is not None
     )
@@ -232,13 +232,13 @@ def _gives_velocity(schema: Schema) -> bool:
 
 
 def _gives_linear(schema: Schema) -> bool:
-    """Whether the log tells the linear acceleration."""
+    """Return whether the log determines the linear acceleration."""
     given = schema.acceleration is not None and schema.acceleration.linear is not None
     return given or "accelerometer" in schema.groups or _gives_velocity(schema)
 
 
 def _check_mount(schema: Schema, spell: KeyFormatter) -> None:
-    """A wrench at the sensor has the sensor's pose beside it, and no other has; so has a unit."""
+    """Check that a wrench in sensor axes, and no other, has a sensor pose, with its unit."""
     imu = schema.imu
     if imu is not None and imu.accelerometer and not (imu.mount and imu.mount.placed):
         raise ValueError(
@@ -261,7 +261,7 @@ def _check_mount(schema: Schema, spell: KeyFormatter) -> None:
 
 
 def _check_compensated(schema: Schema, spell: KeyFormatter) -> None:
-    """The weight of a body that is added back has a direction, and its centre a place, in B."""
+    """Check that a compensated weight has a gravity direction, and a centre in B."""
     compensated = schema.wrench.compensated
     if compensated is None:
         return
@@ -280,7 +280,7 @@ def _check_compensated(schema: Schema, spell: KeyFormatter) -> None:
 
 
 def _check_tool_point(schema: Schema, spell: KeyFormatter) -> None:
-    """What moves a velocity or an acceleration from the tool point to the flange is logged too."""
+    """Check that the log has the signals that move velocities from tool point to flange."""
     wrench, point = schema.wrench, spell(("wrench",), "point")
     tcp, flange = (spell(("body", key), "").strip() for key in ("tcp", "flange"))
     if wrench.point is not None and (schema.body.tcp is None or wrench.frame != "world"):

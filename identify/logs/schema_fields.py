@@ -1,4 +1,4 @@
-"""Columns and accuracies as a schema has them, with messages that say what was expected."""
+"""Types of schema fields for columns and accuracies, with their error messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StrictStr
 from identify.documents import Number, finite, short_repr
 
 Column: TypeAlias = Annotated[str | int, BeforeValidator(lambda value: _column(value))]
-"""A column by name or by zero-based number."""
+"""A column by name or zero-based number."""
 
 
 def _column(value: object) -> str | int:
@@ -23,7 +23,7 @@ def _column(value: object) -> str | int:
 
 
 def bare(column: str | int) -> tuple[str | int, float]:
-    """A column without its minus, and the factor that the minus stands for.
+    """Return a column without its minus sign, and the factor ±1.
 
     What is named "-fx" is the column fx times −1; "-3" is column number 3 times −1.
     """
@@ -33,14 +33,14 @@ def bare(column: str | int) -> tuple[str | int, float]:
     return (int(name) if name.isdecimal() else name), -1.0
 
 
-def negated(column: str | int) -> str | int:
-    """The column times −1, as a schema names it."""
+def negate_column(column: str | int) -> str | int:
+    """Return the column times −1, in schema notation."""
     name, factor = bare(column)
     return name if factor < 0.0 else f"-{name}"
 
 
-def bare_names(columns: Iterable[str | int]) -> tuple[str | int, ...]:
-    """Columns without their minuses: what a file has to have."""
+def column_names(columns: Iterable[str | int]) -> tuple[str | int, ...]:
+    """Return the columns without minus signs, as a file names them."""
     return tuple(bare(column)[0] for column in columns)
 
 
@@ -48,17 +48,17 @@ _RANGE = re.compile(r"(?P<name>.+)\[(?P<first>\d+):(?P<stop>\d+)\]")
 
 
 def _entries(value: str, counts: tuple[int, ...]) -> list[str | int]:
-    """The columns of an array: `"pose[0:3]"`, end exclusive; of a bare name as many as fit."""
-    if (found := _RANGE.fullmatch(value.strip())) is None:
+    """Columns of an array `"pose[0:3]"`, end exclusive; a name without range means all."""
+    if (match := _RANGE.fullmatch(value.strip())) is None:
         return [f"{value.strip()}[{k}]" for k in range(max(counts))]
-    first, stop = int(found["first"]), int(found["stop"])
+    first, stop = int(match["first"]), int(match["stop"])
     if not first < stop <= first + 1000:
         raise ValueError(f"expected a range such as [0:3], whose end is exclusive, got {value!r}")
-    return [f"{found['name']}[{k}]" for k in range(first, stop)]
+    return [f"{match['name']}[{k}]" for k in range(first, stop)]
 
 
 def _columns(*counts: int) -> BeforeValidator:
-    """A list of as many different columns as one of `counts`; a minus before a name negates it.
+    """Return the validator of a list of distinct columns with an allowed length; a minus negates.
 
     A single name in place of the list stands for the columns of an array, `name[0]` and so on.
     """
@@ -74,7 +74,7 @@ def _columns(*counts: int) -> BeforeValidator:
         if len(value) not in counts:
             raise ValueError(f"expected {wanted} columns, got {len(value)}: {list(value)}")
         columns = tuple(_column(item) for item in value)
-        names = bare_names(columns)
+        names = column_names(columns)
         twice = [name for i, name in enumerate(names) if name in names[:i]]
         if twice:
             raise ValueError(f"column {twice[0]!r} is named twice in {list(columns)}")
@@ -91,7 +91,7 @@ ColumnsMatrix: TypeAlias = Annotated[tuple[str | int, ...], _columns(9, 16)]
 Label: TypeAlias = Annotated[
     StrictStr, Field(min_length=1, max_length=80), AfterValidator(lambda text: _label(text))
 ]
-"""A name that people give to a thing, in one line of text."""
+"""One-line name given by the user."""
 
 
 def _label(text: str) -> str:
@@ -105,10 +105,10 @@ _WANTED = (
     "the cross-talk; one sigma as a share, as 0.01 for 1 %"
 )
 
-_LEAST_KNOWN = 0.5
-"""One sigma beyond which a scale is not known at all: who writes 1 means one per cent."""
+_MAX_SCALE_SIGMA = 0.5
+"""Maximum σ of a scale; larger values are probably percentages."""
 
-Share: TypeAlias = Annotated[Number, Field(ge=0.0, le=_LEAST_KNOWN)]
+Share: TypeAlias = Annotated[Number, Field(ge=0.0, le=_MAX_SCALE_SIGMA)]
 """One sigma of a relative error."""
 
 GainAccuracy: TypeAlias = Annotated[Any, BeforeValidator(lambda value: _accuracy(value))]
@@ -128,7 +128,7 @@ def _accuracy(value: object) -> float | tuple[Any, ...]:
     return tuple(map(_share, value))
 
 
-def _share(value: object, most: float = _LEAST_KNOWN) -> float:
+def _share(value: object, most: float = _MAX_SCALE_SIGMA) -> float:
     try:
         number = finite(value)
     except ValueError as error:
@@ -138,14 +138,14 @@ def _share(value: object, most: float = _LEAST_KNOWN) -> float:
     return number
 
 
-_LARGEST_NOISE = 1e30
-"""No signal has as much, in whatever unit; its square leaves double precision."""
+_MAX_NOISE = 1e30
+"""Maximum noise of a signal in any unit (its square would overflow)."""
 
 Sigma: TypeAlias = Annotated[Number, Field(ge=0.0), AfterValidator(lambda value: _sigma(value))]
 """Standard deviation of a signal's noise, white from row to row, on each axis."""
 
 
 def _sigma(value: float) -> float:
-    if value > _LARGEST_NOISE:
-        raise ValueError(f"expected a noise of at most {_LARGEST_NOISE:g}, got {value:g}")
+    if value > _MAX_NOISE:
+        raise ValueError(f"expected a noise of at most {_MAX_NOISE:g}, got {value:g}")
     return value

@@ -1,4 +1,4 @@
-"""Poses in a schema, of what is fixed to the body: sensor, flange, tool point, and `[imu]`."""
+"""Schema tables of poses fixed to the body: sensor, flange, tool point and IMU."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from identify.documents import (
     one_of,
 )
 from identify.logs.parts import Imu
-from identify.logs.schema_fields import Column, ColumnsX3, Label, Sigma, bare_names
+from identify.logs.schema_fields import Column, ColumnsX3, Label, Sigma, column_names
 from identify.logs.units import ACCELERATION, ANGLE, LENGTH
 from identify.spatial import (
     BodyFrame,
@@ -28,21 +28,21 @@ from identify.spatial import (
 )
 from identify.spatial.rotations import MAX_ROTATION_ANGLE
 
-_FARTHEST_MOUNT = 5.0
-"""Farthest flange or accelerometer from the body's origin, and tool point from the flange [m]: no
-tool is longer."""
+_MAX_MOUNT_DISTANCE = 5.0
+"""Maximum distance of flange or accelerometer from the body's origin, and of the tool point from
+the flange [m]."""
 
 
 class Placement(DocumentTable):
-    """`[wrench.mount]`, `[body.flange]`: the pose of the sensor, or of the flange, in B."""
+    """Schema tables `[wrench.mount]` and `[body.flange]`: pose of sensor or flange in B."""
 
     translation: Vector = (0.0, 0.0, 0.0)
-    """Its origin, from the body's, in body axes."""
+    """Position of the frame's origin in B [m]."""
     unit: Annotated[str, one_of(LENGTH)] = "m"
     quaternion: Quaternion | None = None
-    """Turns its components into the body's, [x, y, z, w]."""
+    """Rotation from the frame's axes to B, [x, y, z, w]."""
     rotation_vector: Vector | None = None
-    """The same as axis times angle."""
+    """Rotation as axis times angle [rad]."""
     angle_unit: Annotated[str, one_of(ANGLE)] = "rad"
 
     @model_validator(mode="after")
@@ -54,7 +54,7 @@ class Placement(DocumentTable):
 
     @property
     def pose(self) -> Pose:
-        """X_BS of a sensor, X_BF of the flange."""
+        """Pose X_BS of a sensor, or X_BF of the flange."""
         position = LENGTH[self.unit] * np.array(self.translation)
         if self.rotation_vector is not None:
             turn = ANGLE[self.angle_unit] * np.array(self.rotation_vector)
@@ -63,10 +63,10 @@ class Placement(DocumentTable):
 
 
 class ToolPoint(DocumentTable):
-    """`[body.tcp]`: the point that the log follows, in the flange."""
+    """Schema table `[body.tcp]`: pose of the logged tool point in the flange."""
 
     pose: Annotated[tuple[float, ...], BeforeValidator(numbers(6))]
-    """x, y, z and a rotation vector, as a pendant shows them."""
+    """Position x, y, z and rotation vector, as on a pendant."""
     unit: Annotated[str, one_of(LENGTH)] = "m"
     angle_unit: Annotated[str, one_of(ANGLE)] = "rad"
 
@@ -77,21 +77,21 @@ class ToolPoint(DocumentTable):
 
     @property
     def X_FT(self) -> Pose:
-        """Where the tool point is in the flange."""
+        """Pose of the tool point in the flange."""
         pose = np.array(self.pose)
         turn = exp_rotation(ANGLE[self.angle_unit] * pose[3:])
         return Pose.from_quaternion(turn, LENGTH[self.unit] * pose[:3])
 
 
 class ImuPlacement(Placement):
-    """`[imu.mount]`: the pose of an inertial measurement unit in B."""
+    """Schema table `[imu.mount]`: pose of an inertial measurement unit in B."""
 
     fitted: StrictBool = False
-    """Its place is found from the log, its axes are as they are given."""
+    """Whether the position is estimated from the log; the axes are as given."""
 
     @property
     def placed(self) -> bool:
-        """Whether it says where the unit is, or that this is to be found."""
+        """Whether the position is given or to be estimated."""
         return self.fitted or "translation" in self.model_fields_set
 
     @model_validator(mode="after")
@@ -103,17 +103,18 @@ class ImuPlacement(Placement):
 
 
 class ImuTable(DocumentTable):
-    """`[imu]`: what an inertial measurement unit reads, along its own axes."""
+    """Schema table `[imu]`: readings of an inertial measurement unit, in its own axes."""
 
     gyro: ColumnsX3 | None = None
     accelerometer: ColumnsX3 | None = None
-    """Proper acceleration, that of the place less gravity: at rest it points up."""
+    """Proper acceleration (acceleration minus gravity): at rest it points up."""
     angle_unit: Annotated[str, one_of(ANGLE)] = "rad"
-    """Of `gyro`, per second."""
+    """Angle unit of `gyro` (per second)."""
     unit: Annotated[str, one_of(ACCELERATION)] = "m/s^2"
-    """Of `accelerometer`."""
+    """Unit of `accelerometer`."""
     accelerometer_gain: Annotated[Number, Field(gt=0.0)] = 1.0
-    """What the proper acceleration is of what the unit says, as gravity at rest tells it."""
+    """Ratio of proper acceleration to the accelerometer's reading, as known from gravity at
+    rest."""
     gyro_noise: Sigma | None = None
     accelerometer_noise: Sigma | None = None
     mount: ImuPlacement | None = None
@@ -131,7 +132,7 @@ class ImuTable(DocumentTable):
 
     @property
     def parts(self) -> dict[str, ImuTable]:
-        """What each of its sensors has, by name."""
+        """Columns of each sensor of the unit, by name."""
         names = [name for name in ("gyro", "accelerometer") if getattr(self, name) is not None]
         return {
             name: self.model_copy(update={other: None for other in names if other != name})
@@ -140,18 +141,18 @@ class ImuTable(DocumentTable):
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Every column this table names, without minuses."""
-        return bare_names((self.gyro or ()) + (self.accelerometer or ()))
+        """All columns of the table, without minus signs."""
+        return column_names((self.gyro or ()) + (self.accelerometer or ()))
 
 
 def placement_of(X_BS: Pose) -> dict[str, object]:
-    """The keys of a `Placement` that is said by a pose."""
+    """Return the keys of a `Placement` for a pose."""
     quaternion = quaternion_from_rotation(X_BS.rotation)
     return {"translation": X_BS.position.tolist(), "quaternion": quaternion.tolist()}
 
 
 def imu_placement_of(imu: Imu) -> dict[str, object]:
-    """The keys of an `ImuPlacement` that is said by where a unit is."""
+    """Return the keys of an `ImuPlacement` for an IMU."""
     placement = placement_of(imu.X_BI)
     if imu.fitted:
         return {"fitted": True, "quaternion": placement["quaternion"]}
@@ -159,13 +160,13 @@ def imu_placement_of(imu: Imu) -> dict[str, object]:
 
 
 def tool_point_of(X_FT: Pose) -> dict[str, object]:
-    """The keys of a `ToolPoint` that is said by a pose."""
+    """Return the keys of a `ToolPoint` for a pose."""
     turn = log_rotation(quaternion_from_rotation(X_FT.rotation))
     return {"pose": [*X_FT.position.tolist(), *turn.tolist()]}
 
 
 class BodyTable(DocumentTable):
-    """`[body]`: what people call the body frame, and where the flange is in it.
+    """Schema table `[body]`: name of the body frame, and pose of the flange in it.
 
     With `tcp` the motion that is logged is that of the tool point, and B is the flange.
     """
@@ -189,21 +190,21 @@ class BodyTable(DocumentTable):
 
     @property
     def frame(self) -> BodyFrame:
-        """What is said of B."""
+        """Description of the body frame B."""
         if self.tcp is not None:
             return BodyFrame(self.name, Pose.identity(), self.tcp.X_FT)
         return BodyFrame(self.name, self.flange and self.flange.pose)
 
 
-def _require_near(key: str, what: str, pose: Pose, unit: str) -> None:
+def _require_near(key: str, description: str, pose: Pose, unit: str) -> None:
     distance = float(np.linalg.norm(pose.position))
-    if distance > _FARTHEST_MOUNT:
+    if distance > _MAX_MOUNT_DISTANCE:
         from_where = "flange" if key == "tcp" else "body's origin"
         hint = 'if the numbers are in millimetres, set unit = "mm"' if unit == "m" else "check it"
         raise InvalidKeyValue(
             key,
-            f"{what} is {distance:.4g} m from the {from_where}, expected {_FARTHEST_MOUNT:g} m at "
-            f"the most; {hint}",
+            f"{description} is {distance:.4g} m from the {from_where}, expected at most "
+            f"{_MAX_MOUNT_DISTANCE:g} m; {hint}",
         )
 
 

@@ -1,4 +1,4 @@
-"""The tables of a schema: the clock and layout of the files, and what the columns mean."""
+"""Schema tables of files (clock, layout) and of signals (columns, units, frames)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from identify.logs.schema_fields import (
     Label,
     Share,
     Sigma,
-    bare_names,
+    column_names,
 )
 from identify.logs.schema_poses import Placement
 from identify.logs.units import ACCELERATION, ANGLE, FORCE, LENGTH, TICKS_PER_SECOND, TORQUE
@@ -37,30 +37,30 @@ _CLOCK_KEYS = frozenset({"time", "time_fraction", "rate_hz", "still"})
 
 
 class LogTable(DocumentTable):
-    """`[log]`: the clock and the layout of the file."""
+    """Schema table `[log]`: clock and layout of the file."""
 
     time: Column | None = None
-    """The column of time stamps; or else `rate_hz` or `still`."""
+    """Column of time stamps; alternatives are `rate_hz` and `still`."""
     time_unit: Annotated[str, one_of((*TICKS_PER_SECOND, "d"))] = "s"
     time_fraction: Column | None = None
-    """The column of what follows the whole seconds in `time`, of stamps in two columns."""
+    """Column of the fraction of a second, if `time` has whole seconds."""
     time_fraction_unit: Annotated[str, one_of(("ns", "us", "ms"))] = "ns"
     rate_hz: Annotated[Number, Field(gt=0.0)] | None = None
-    """Rows a second, of a log without time stamps."""
+    """Sampling rate [Hz] of a log without time stamps."""
     still: StrictBool = False
-    """Every row is a still pose: no time is needed."""
+    """Whether every row is a static pose, without time."""
     topic: Annotated[StrictStr, Field(min_length=1)] | None = None
-    """Of a file that holds several tables, such as a bag or an HDF5 file, which one."""
+    """Name of the table in a file that holds several, such as a bag or HDF5 file."""
     header_lines: Annotated[StrictInt, Field(ge=0)] = 1
-    """Lines before the first data row; where columns are named, the last of them has the names."""
+    """Number of lines before the first data row; the last of them has the column names."""
     separator: StrictStr = ","
-    """One character, or "whitespace" for any run of blanks and tabs."""
+    """Separator: one character, or "whitespace" for any run of blanks and tabs."""
     decimal: Annotated[str, one_of((".", ","))] = "."
-    """What stands before the decimals of a number."""
+    """Decimal mark."""
     comment: StrictStr = "#"
-    """What a comment begins with; empty if nothing does."""
+    """Prefix of comments; empty for none."""
     drop_bad_rows: StrictBool = False
-    """Drop and count the rows with text where a number should be, instead of refusing the log."""
+    """Whether rows with text instead of a number are dropped and counted instead of an error."""
 
     @model_validator(mode="after")
     def _one_clock(self) -> LogTable:
@@ -90,25 +90,25 @@ class LogTable(DocumentTable):
 
     @property
     def clocks(self) -> tuple[str, ...]:
-        """The keys among time, rate_hz and still that say something."""
+        """Keys among time, rate_hz and still that are set."""
         says = {"time": self.time is not None, "rate_hz": self.rate_hz is not None}
         return tuple(key for key, given in {**says, "still": self.still}.items() if given)
 
 
 class StreamTable(LogTable):
-    """`[streams.NAME]`: the file one group of signals is in, and what differs from `[log]`."""
+    """Schema table `[streams.NAME]`: file of a group of signals, and differences from `[log]`."""
 
     file: Annotated[StrictStr, Field(min_length=1)] | None = None
 
     def over(self, log: LogTable) -> LogTable:
-        """The layout of this stream: that of `[log]`, with the keys given here in their place."""
-        own = {key: getattr(self, key) for key in self.model_fields_set - {"file"}}
+        """Return the layout of this stream: `[log]` overridden by the keys given here."""
+        given_keys = {key: getattr(self, key) for key in self.model_fields_set - {"file"}}
         clock = dict.fromkeys(_CLOCK_KEYS, None) | {"still": False} if self.clocks else {}
-        return log.model_copy(update={**clock, **own})
+        return log.model_copy(update={**clock, **given_keys})
 
 
 class Streams(DocumentTable):
-    """`[streams.*]`: a log in several files, of the same rows or each with its clock."""
+    """Schema tables `[streams.*]`: a log in several files, with common rows or separate clocks."""
 
     pose: StreamTable | None = None
     twist: StreamTable | None = None
@@ -124,42 +124,41 @@ _ORDERS = {
     "rotation_vector": (),
     "euler": ("xyz",),
 }
-"""The kinds of rotation, and what `order` may be of each, its default first; of Euler angles any
-axes."""
+"""Allowed values of `order` for each kind of rotation, default first (Euler: any axes)."""
 
 
 class World(DocumentTable):
-    """`[world]`: the axes the log calls world."""
+    """Schema table `[world]`: the axes that the log calls world."""
 
     gravity: Vector = GRAVITY_W
-    """g in W [m/s²]: the way things fall."""
+    """Gravitational acceleration g in W [m/s²], pointing downwards."""
     gravity_accuracy: Share = 0.0
-    """One sigma of its size, relative."""
+    """Relative one-sigma error of its magnitude."""
 
 
 class PoseTable(DocumentTable):
-    """`[pose]`: where the body is, as a position and exactly one kind of rotation."""
+    """Schema table `[pose]`: position of the body and exactly one kind of rotation."""
 
     position: ColumnsX3 | None = None
     quaternion: ColumnsX4 | None = None
     matrix: ColumnsMatrix | None = None
-    """Nine columns of R, or sixteen of the homogeneous transform, which hold the position too."""
+    """Nine columns of R, or sixteen of the homogeneous transform including the position."""
     rotation_vector: ColumnsX3 | None = None
     euler: ColumnsUpTo3 | None = None
     order: StrictStr | None = None
-    """Of the quaternion "xyzw" or "wxyz", of the matrix "row" or "column", of the Euler angles
+    """Order of the quaternion "xyzw" or "wxyz", of the matrix "row" or "column", of Euler angles
     their axes as SciPy's (small letters turn about fixed axes, capitals about moving ones)."""
     maps: Annotated[str, one_of(("body_to_world", "world_to_body"))] = "body_to_world"
-    """What the pose takes vectors from and to; "world_to_body" is the inverse as a whole."""
+    """Direction of the transform: body_to_world or world_to_body, the inverse."""
     position_axes: Annotated[str, one_of(("body", "world"))] | None = None
     """The position is that of the body's origin in these axes, whatever `maps` says of the
     rotation; where not given it is the position of the pose that `maps` names."""
     position_unit: Annotated[str, one_of(LENGTH)] = "m"
     angle_unit: Annotated[str, one_of(ANGLE)] = "rad"
     position_noise: Sigma | None = None
-    """In `position_unit`; found from the log where it is not given, as every noise."""
+    """Position noise in `position_unit`; estimated from the log if not given, like every noise."""
     angle_noise: Sigma | None = None
-    """Of the rotation, about each axis, in `angle_unit`."""
+    """Rotation noise about each axis, in `angle_unit`."""
 
     @model_validator(mode="after")
     def _noise_has_columns(self) -> PoseTable:
@@ -212,22 +211,22 @@ class PoseTable(DocumentTable):
 
     @property
     def rotation_kind(self) -> str:
-        """Which of quaternion, matrix, rotation_vector and euler is given."""
+        """Kind of the given rotation: quaternion, matrix, rotation_vector or euler."""
         return next(kind for kind in _ORDERS if getattr(self, kind) is not None)
 
     @property
     def rotation_columns(self) -> tuple[Column, ...]:
-        """The columns of the rotation (of the whole pose where the matrix has sixteen)."""
+        """Columns of the rotation (of the whole pose for a matrix with sixteen)."""
         return getattr(self, self.rotation_kind)
 
     @property
     def rotation_order(self) -> str:
-        """`order`, or its default for the kind of rotation."""
+        """Value of `order`, or its default for the kind of rotation."""
         return next(iter(_ORDERS[self.rotation_kind]), "") if self.order is None else self.order
 
     @property
     def position_kind(self) -> str:
-        """Whether the position is of Bo in "body" or "world" axes, or "inverse", of Wo in B."""
+        """Meaning of the position: of Bo in "body" or "world" axes, or "inverse", of Wo in B."""
         return self.position_axes or ("inverse" if self.maps == "world_to_body" else "world")
 
     @property
@@ -237,20 +236,20 @@ class PoseTable(DocumentTable):
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Every column this table names, without minuses."""
-        return bare_names((self.position or ()) + self.rotation_columns)
+        """All columns of the table, without minus signs."""
+        return column_names((self.position or ()) + self.rotation_columns)
 
 
 class _Rates(DocumentTable):
     linear: ColumnsX3 | None = None
     angular: ColumnsX3 | None = None
     frame: Annotated[str, one_of(("body", "world"))]
-    """The axes the components are along."""
+    """Axes of the components."""
     angle_unit: Annotated[str, one_of(ANGLE)] = "rad"
     linear_noise: Sigma | None = None
-    """In the unit of `linear`."""
+    """Noise of `linear`, in its unit."""
     angular_noise: Sigma | None = None
-    """In the unit of `angular`."""
+    """Noise of `angular`, in its unit."""
 
     @model_validator(mode="after")
     def _has_columns(self) -> _Rates:
@@ -263,19 +262,20 @@ class _Rates(DocumentTable):
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Every column this table names, without minuses."""
-        return bare_names((self.linear or ()) + (self.angular or ()))
+        """All columns of the table, without minus signs."""
+        return column_names((self.linear or ()) + (self.angular or ()))
 
 
 class TwistTable(_Rates):
-    """`[twist]`: the velocity of the body's origin [m/s] and the body's angular velocity."""
+    """Schema table `[twist]`: velocity of the body's origin [m/s], and angular velocity."""
 
 
 class AccelerationTable(_Rates):
-    """`[acceleration]`: of the body's origin, and the body's angular acceleration."""
+    """Schema table `[acceleration]`: linear (of the body's origin) and angular acceleration."""
 
     kind: Annotated[str, one_of(("classical", "spatial", "proper"))] | None = None
-    """Of the linear one: d²p/dt², that less ω × v, or that less gravity (an accelerometer's)."""
+    """Kind of linear acceleration: d²p/dt², the same minus ω × v, or minus gravity
+    (accelerometer)."""
     unit: Annotated[str, one_of(ACCELERATION)] = "m/s^2"
 
     @model_validator(mode="after")
@@ -289,17 +289,17 @@ class AccelerationTable(_Rates):
 
 
 class Compensated(DocumentTable):
-    """`[wrench.compensated]`: the body whose weight the controller takes off the wrench."""
+    """Schema table `[wrench.compensated]`: body whose weight the controller subtracts."""
 
     mass: Annotated[Number, Field(gt=0.0)]
-    """[kg], as the pendant shows it."""
+    """Mass as on the pendant [kg]."""
     com: Vector = (0.0, 0.0, 0.0)
-    """Its centre of mass, in `frame`."""
+    """Centre of mass, in `frame`."""
     unit: Annotated[str, one_of(LENGTH)] = "m"
     frame: Annotated[str, one_of(("flange", "body"))] = "flange"
 
     def about_origin(self, body: BodyFrame) -> tuple[float, ...]:
-        """Its mass [kg] and first moment about Bo in B [kg m], four numbers."""
+        """Mass [kg] and first moment about Bo in B [kg m], four numbers."""
         com = LENGTH[self.unit] * np.array(self.com)
         if self.frame == "flange" and body.flange is not None:
             com = body.flange.rotation @ com + body.flange.position
@@ -307,45 +307,46 @@ class Compensated(DocumentTable):
 
 
 def compensated_of(body: Sequence[float]) -> dict[str, object]:
-    """The keys of a `Compensated` that is said by mass and first moment about Bo in B."""
+    """Return the keys of a `Compensated` with this mass and first moment about Bo in B."""
     mass, *moment = map(float, body)
     return {"mass": mass, "com": [h / mass for h in moment], "unit": "m", "frame": "body"}
 
 
 class WrenchTable(DocumentTable):
-    """`[wrench]`: force and torque, at the body's origin, at the sensor's, or at a tool point."""
+    """Schema table `[wrench]`: force and torque at body origin, sensor or tool point."""
 
     force: ColumnsX3 | None = None
-    """Without it none acts but gravity: the body flies freely."""
+    """Columns of the force; without it only gravity acts (free flight)."""
     torque: ColumnsX3
     frame: Annotated[str, one_of(("body", "world", "sensor"))]
     acts_on: Annotated[str, one_of(("body", "sensor"))]
-    """What the logged wrench acts on: the body, or the sensor that holds it (the reaction)."""
+    """Body on which the logged wrench acts: the body, or the sensor (reaction)."""
     point: Annotated[str, one_of(("tcp", "flange"))] | None = None
-    """Where a wrench in world axes is taken of a log of a tool point: there, or at the flange."""
+    """Reference point of a world-frame wrench: tool point or flange."""
     force_unit: Annotated[str, one_of(FORCE)] = "N"
     torque_unit: Annotated[str, one_of(TORQUE, ignoring=r"[\s*·.\-]")] = "Nm"
     force_noise: Sigma | None = None
-    """In `force_unit`."""
+    """Noise of the force, in `force_unit`."""
     torque_noise: Sigma | None = None
-    """In `torque_unit`."""
+    """Noise of the torque, in `torque_unit`."""
     force_gain: Annotated[Number, Field(gt=0.0)] = 1.0
-    """What the force is of what the sensor says, as a weighed body tells it."""
+    """True force divided by sensor force, as calibrated with a weighed body."""
     gain_accuracy: GainAccuracy | None = None
-    """One sigma of the sensor's scale, relative, of data sheet or calibration; unknown if None."""
+    """Relative one-sigma error of the sensor's scale by data sheet or calibration; None if
+    unknown."""
     delay_s: Number = 0.0
-    """Time by which the wrench of a row is older than its pose [s]."""
+    """Delay of the wrench relative to the pose in the same row [s]."""
     delay_axes: Annotated[str, one_of(("body", "world"))] = "body"
-    """Axes in which a wrench in world axes was late: before it was turned into them, or after."""
+    """Axes in which a world-frame wrench was delayed: before or after its rotation."""
     sensor: Label | None = None
-    """The sensor's name: logs with the same one share its small faults."""
+    """Name of the sensor; logs with the same name share its small faults."""
     mount: Placement | None = None
     compensated: Compensated | None = None
 
     @model_validator(mode="after")
     def _columns_differ(self) -> WrenchTable:
-        of_force = bare_names(self.force or ())
-        twice = [name for name in bare_names(self.torque) if name in of_force]
+        of_force = column_names(self.force or ())
+        twice = [name for name in column_names(self.torque) if name in of_force]
         if twice:
             raise ValueError(
                 f"column {twice[0]!r} is named in force and in torque: each has its own three"
@@ -354,9 +355,9 @@ class WrenchTable(DocumentTable):
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Every column this table names, without minuses."""
-        return bare_names((self.force or ()) + self.torque)
+        """All columns of the table, without minus signs."""
+        return column_names((self.force or ()) + self.torque)
 
 
 NO_WRENCH = WrenchTable.model_construct(torque=(), frame="body", acts_on="body")
-"""Of a log without `[wrench]`: nothing acts on the body but gravity."""
+"""Wrench table of a log without `[wrench]`: only gravity acts on the body."""

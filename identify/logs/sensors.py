@@ -1,4 +1,4 @@
-"""Which logs are of one sensor, and how large its small faults, which they share, may be."""
+"""Identity of sensors across logs, and prior sizes of their shared small faults."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _DEFAULTS: dict[str, Any] = {
     if not field.is_required()
 }
 
-_OF_SENSOR = ("force_unit", "torque_unit", "frame", "acts_on", "gain_accuracy")
-"""Keys of `[wrench]` that are the same in all logs of a sensor; its mount is, too."""
+_SENSOR_KEYS = ("force_unit", "torque_unit", "frame", "acts_on", "gain_accuracy")
+"""Keys of `[wrench]` that are equal in all logs of a sensor, in addition to its mount."""
 
 
 def sensor_key(recording: Recording) -> str:
-    """A text that is equal for two recordings exactly if they are of the same sensor.
+    """Return a text that is equal for two recordings exactly if their sensor is the same.
 
     It is the sensor's name, or, where the schema gives none, the whole `[wrench]` table as JSON,
     defaults filled in, with `[effects]`.
@@ -35,7 +35,7 @@ def sensor_key(recording: Recording) -> str:
 
 
 def require_same_sensor(recordings: Sequence[Recording]) -> None:
-    """Check that logs which name the same sensor read its wrench in the same way.
+    """Check that logs which name the same sensor interpret its wrench in the same way.
 
     Raises:
         SchemaError: the schemas of two such logs differ in the unit of force or torque, in `frame`,
@@ -59,16 +59,16 @@ def require_same_sensor(recordings: Sequence[Recording]) -> None:
 
 
 def _differences(first: Recording, other: Recording) -> Iterator[tuple[str, object, object]]:
-    """What must be the same in the schemas and is not, with both values."""
+    """Yield keys that must be equal in both schemas but are not, with both values."""
     a, b = _wrench_table(first), _wrench_table(other)
-    for key in _OF_SENSOR:
+    for key in _SENSOR_KEYS:
         if a.get(key) != b.get(key):
             yield key, a.get(key), b.get(key)
     if a["frame"] == b["frame"] == "sensor" and not _same_mount(first, other):
         yield "mount", a["mount"], b["mount"]
-    one, two = dict(effect_table(first)), dict(effect_table(other))
-    if one != two:
-        yield "[effects]", one, two
+    first_effects, other_effects = dict(effect_table(first)), dict(effect_table(other))
+    if first_effects != other_effects:
+        yield "[effects]", first_effects, other_effects
 
 
 def _same_mount(first: Recording, other: Recording) -> bool:
@@ -77,20 +77,20 @@ def _same_mount(first: Recording, other: Recording) -> bool:
 
 
 def _wrench_table(recording: Recording) -> dict[str, Any]:
-    """`[wrench]` of a recording's schema with its defaults, and with the frame of the signals."""
+    """Return `[wrench]` of a recording's schema with defaults and the frame of the signals."""
     table = recording.schema.get("wrench")
     written = dict(table) if isinstance(table, Mapping) else {}
     return {**_DEFAULTS, "frame": recording.frames.get("wrench"), **written}
 
 
 def effect_table(recording: Recording) -> Mapping[str, Any]:
-    """`[effects]` of a recording's schema; empty where it has none."""
+    """Return `[effects]` of a recording's schema; empty if it has none."""
     table = recording.schema.get("effects")
     return table if isinstance(table, Mapping) else {}
 
 
 def effect_sizes(recording: Recording) -> Mapping[str, GroupSetting]:
-    """Prior sizes and caps of the effects that a fit of a recording includes.
+    """Return prior sizes and caps of the effects in the fit of a recording.
 
     Args:
         recording: a log, whose schema may have a table `[effects]`.

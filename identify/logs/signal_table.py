@@ -1,4 +1,4 @@
-"""The ten signals of a recording: what schema, arguments and written files call each of them."""
+"""Table of the ten signals of a recording, with their names in schemas, arguments and files."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _UNITS: Mapping[str, Mapping[str, float]] = MappingProxyType(
         "torque_unit": TORQUE,
     }
 )
-"""The factors to SI that each key of a unit names."""
+"""Factors to SI of the units allowed by each schema key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """One signal; its axes are those of its group.
+    """A signal; its axes are those of its group.
 
     Attributes:
         name: its key in `Recording.signals`.
@@ -41,21 +41,21 @@ class Signal:
 
     @property
     def table(self) -> str:
-        """The table of the schema that describes it."""
+        """Schema table of the signal."""
         return "imu" if self.group in ("gyro", "accelerometer") else self.group
 
     @property
     def argument(self) -> str:
-        """What `Recording.from_arrays` calls it."""
+        """Argument of `Recording.from_arrays` for the signal."""
         return self.name.removeprefix("linear_")
 
     @property
     def noise_key(self) -> str:
-        """The key of its noise in the table."""
+        """Schema key of the signal's noise."""
         return "angle_noise" if self.name == "quaternion" else f"{self.key}_noise"
 
     def factor(self, table: object) -> float:
-        """What turns its unit in a table of the schema into SI, with the sensor's gain."""
+        """Factor from the schema's unit to SI, including the sensor's gain."""
         gain = getattr(table, f"{self.key}_gain", 1.0)
         return gain if self.unit is None else gain * _UNITS[self.unit][getattr(table, self.unit)]
 

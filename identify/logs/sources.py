@@ -1,4 +1,4 @@
-"""Which file each group of signals is in, and what to ask of it."""
+"""Assignment of signal groups to files, and reading of their columns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from identify.logs.units import DAY, TICKS_PER_SECOND
 
 
 def plan_sources(log: Path | Arrays, schema: Schema) -> list[Source]:
-    """The files of a log (a file, a folder of files, or memory), each with the groups in it.
+    """Return the files of a log (file, folder or memory), each with its groups of signals.
 
     Raises:
         MissingFile: the log or one of its files does not exist.
@@ -42,7 +42,7 @@ def plan_sources(log: Path | Arrays, schema: Schema) -> list[Source]:
 
 
 def read_source(source: Source, *, alone: bool) -> Table:
-    """The columns of one file; rows with a NaN or an infinite number are marked.
+    """Read the columns of a file; rows with NaN or infinity are marked.
 
     One that is not `alone` may have its time stamps in another file.
     """
@@ -50,7 +50,7 @@ def read_source(source: Source, *, alone: bool) -> Table:
 
 
 def checked(table: Table, source: Source, *, alone: bool) -> Table:
-    """The table of a file with its rows marked; arguments and errors as of `read_source`."""
+    """Read a file's table with its defective rows marked; see `read_source`."""
     stamps = source.layout.time
     if len(table) == 0:
         raise LogError(f"{source.path}: has columns but no rows", path=source.path)
@@ -69,22 +69,22 @@ def checked(table: Table, source: Source, *, alone: bool) -> Table:
     return table if fraction is None else _with_fraction(table, source.layout, fraction)
 
 
-def _with_fraction(table: Table, layout: LogTable, fraction: Column) -> Table:
-    """The table with one stamp in nanoseconds for whole seconds and what follows them."""
+def _with_fraction(table: Table, layout: LogTable, fraction_column: Column) -> Table:
+    """Combine whole seconds and their fraction to one stamp in nanoseconds."""
     columns = dict(table.columns)
-    rest = columns.pop(fraction) / TICKS_PER_SECOND[layout.time_fraction_unit]
+    fraction = columns.pop(fraction_column) / TICKS_PER_SECOND[layout.time_fraction_unit]
     if table.stamps is None:
         return replace(table, columns=columns)
-    there = np.isfinite(table.stamps) & np.isfinite(rest)
-    seconds, rest = np.where(there, table.stamps, 0), np.where(there, rest, 0.0)
-    for row in np.flatnonzero((seconds % 1 != 0) | (rest < 0.0) | (rest >= 1.0)).tolist():
+    present = np.isfinite(table.stamps) & np.isfinite(fraction)
+    seconds, fraction = np.where(present, table.stamps, 0), np.where(present, fraction, 0.0)
+    for row in np.flatnonzero((seconds % 1 != 0) | (fraction < 0.0) | (fraction >= 1.0)).tolist():
         raise table.error_at(
             row,
             "time and time_fraction in [log] are whole seconds and less than a second after them, "
-            f"got {seconds[row]:.15g} and {rest[row]:.15g} s; check time_fraction_unit",
-            fraction,
+            f"got {seconds[row]:.15g} and {fraction[row]:.15g} s; check time_fraction_unit",
+            fraction_column,
         )
-    stamps = 10**9 * seconds.astype(np.int64) + np.rint(1e9 * rest).astype(np.int64)
+    stamps = 10**9 * seconds.astype(np.int64) + np.rint(1e9 * fraction).astype(np.int64)
     return replace(table, columns=columns, stamps=stamps, ticks_per_second=10**9)
 
 

@@ -1,4 +1,4 @@
-"""Which of a log's tables share their rows, and which have a clock of their own."""
+"""Grouping of a log's tables into streams that share rows, and streams with their own clock."""
 
 from __future__ import annotations
 
@@ -12,23 +12,22 @@ import numpy as np
 from identify.arrays import Array, Flags
 from identify.errors import LogError
 from identify.findings import Finding
-from identify.logs.clock import Clock, read_clock, same_clock, unwrapped, wrapped_before
+from identify.logs.clock import Clock, read_clock, same_clock, unwrap_counter, wrap_before_start
 from identify.logs.parts import DroppedRows
 from identify.logs.rows import is_too_many, same_length, select_rows
 from identify.logs.schema import Group, Schema
 from identify.logs.table import RowFault, Source, Table
 
-_FEWEST_RUNS = 10
-"""Runs of rows without a stream by which its rows alternate with others; a sensor that was off for
-a while leaves a few."""
+_MIN_RUNS = 10
+"""Minimum number of runs of rows without a stream if its rows alternate with others."""
 
-_OTHER_LENGTH = 0.05
-"""Share of a log's length by which a stream of a rate may differ from it without a word."""
+_MAX_LENGTH_MISMATCH = 0.05
+"""Maximum relative difference between log length and a stream at a rate, without a finding."""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamRows:
-    """Rows of one clock.
+    """Rows that share a clock.
 
     Attributes:
         valid_rows: the rows kept, for each group of signals.
@@ -44,20 +43,20 @@ class StreamRows:
 
     @property
     def name(self) -> str:
-        """The groups of signals."""
+        """Names of the groups of signals."""
         return " and ".join(self.valid_rows)
 
 
 def read_streams(
     sources: Sequence[Source], tables: Sequence[Table], schema: Schema
 ) -> tuple[list[StreamRows], list[Finding]]:
-    """The streams of a log, that of the wrench first, and what had to be made of their clocks.
+    """Return the streams of a log, the wrench's first, and findings on their clocks.
 
     Tables with as many rows and the same stamps, or one clock for all, are one stream, whose rows
     are kept where all of them are whole.
     """
     drop_bad_rows = any(source.layout.drop_bad_rows for source in sources)
-    parts, findings = _told_apart(
+    parts, findings = _split_by_stream(
         list(zip(sources, tables, strict=True)), schema, drop_bad_rows=drop_bad_rows
     )
     streams = []
@@ -76,8 +75,8 @@ def read_streams(
     return streams, findings
 
 
-def on_one_zero(streams: Sequence[StreamRows]) -> list[Array | None]:
-    """The time of each stream since the first row of the first; rows at a rate start with the log.
+def subtract_start(streams: Sequence[StreamRows]) -> list[Array | None]:
+    """Return the times of each stream since the first row of the first stream.
 
     Raises:
         LogError: they have no time in common.
@@ -97,7 +96,8 @@ def on_one_zero(streams: Sequence[StreamRows]) -> list[Array | None]:
             for stream, start, clock in zip(streams, starts, clocks, strict=True)
         )
         raise LogError(
-            f"the streams of the log have no time in common: {spans}. {_apart(streams, clocks)}"
+            f"the streams of the log have no time in common: {spans}. "
+            f"{_no_overlap_remedy(streams, clocks)}"
         )
     return [
         None if stream.clock is None else stream.clock.time + start
@@ -105,24 +105,26 @@ def on_one_zero(streams: Sequence[StreamRows]) -> list[Array | None]:
     ]
 
 
-def _apart(streams: Sequence[StreamRows], clocks: Sequence[Clock]) -> str:
-    """Why streams may have no time in common, and what to do."""
-    found = wrapped_before(clocks)
-    if found is None:
+def _no_overlap_remedy(streams: Sequence[StreamRows], clocks: Sequence[Clock]) -> str:
+    """Explain why streams have no time in common, and name a remedy."""
+    wrap = wrap_before_start(clocks)
+    if wrap is None:
         return (
-            "Check time_unit of each in [streams.*]; clocks that do not start together need a "
-            "common zero"
+            "Check time_unit of each in [streams.*]; clocks with different starts need a common "
+            "zero"
         )
-    count, behind = found
+    count, behind = wrap
     names = " and ".join(streams[number].name for number in behind)
     return (
-        f"They would have if the counter of the {names} had started again after {count} ticks, "
-        f"before its first row; add {count} to its stamps if it did"
+        f"They would if the counter of the {names} had wrapped after {count} ticks, before its "
+        f"first row; in that case add {count} to its stamps"
     )
 
 
-def other_rates(streams: Sequence[StreamRows], times: Sequence[Array | None]) -> Iterator[Finding]:
-    """Streams whose rate makes them clearly longer or shorter than those with stamps."""
+def rate_mismatches(
+    streams: Sequence[StreamRows], times: Sequence[Array | None]
+) -> Iterator[Finding]:
+    """Yield findings on streams whose rate contradicts the length by time stamps."""
     of_rate, of_stamps = [], []
     for stream, time in zip(streams, times, strict=True):
         if stream.clock is not None and time is not None:
@@ -130,26 +132,26 @@ def other_rates(streams: Sequence[StreamRows], times: Sequence[Array | None]) ->
             (of_stamps if stamped else of_rate).append((stream, float(time[-1] - time[0])))
     longest = max((seconds for _, seconds in of_stamps), default=0.0)
     for stream, seconds in of_rate if longest else ():
-        if abs(seconds - longest) > _OTHER_LENGTH * longest:
+        if abs(seconds - longest) > _MAX_LENGTH_MISMATCH * longest:
             numbers = next(iter(stream.valid_rows.values())).numbers
             rate = float(numbers[-1] - numbers[0]) / longest
             yield Finding(
                 "clock_rate",
                 "warning",
-                f"the {stream.name} takes {seconds:.4g} s by its rate_hz, and the log "
+                f"the {stream.name} lasts {seconds:.4g} s by its rate_hz, but the log lasts "
                 f"{longest:.4g} s by its time stamps.",
-                f"Give its time stamps or, if it was logged all that time, rate_hz = {rate:.6g} in "
+                f"Give its time stamps or, if it was logged all the time, rate_hz = {rate:.6g} in "
                 "[streams.*].",
                 {"seconds": seconds, "of_stamps": longest, "rate_hz": rate},
             )
 
 
-_Part: TypeAlias = tuple[Source, Table]
-"""Some groups of signals, and the table with their rows."""
+StreamTable: TypeAlias = tuple[Source, Table]
+"""A source of some groups of signals, and the table of its rows."""
 
 
-def _sharing_rows(parts: Sequence[_Part]) -> list[list[_Part]]:
-    """Tables of the same rows together.
+def _sharing_rows(parts: Sequence[StreamTable]) -> list[list[StreamTable]]:
+    """Group tables that have the same rows.
 
     Raises:
         LogError: a table without a clock of its own has other rows than those with one.
@@ -168,61 +170,66 @@ def _sharing_rows(parts: Sequence[_Part]) -> list[list[_Part]]:
     return [[parts[number] for number in sorted(stream)] for stream in streams]
 
 
-def _has_clock(part: _Part) -> bool:
+def _has_clock(part: StreamTable) -> bool:
     source, table = part
     return table.stamps is not None or source.layout.rate_hz is not None
 
 
-def _has_own_rate(first: _Part, other: _Part) -> bool:
-    """Whether a table of other rows has a clock for them; the rate of a log is that of its rows."""
+def _has_own_rate(first: StreamTable, other: StreamTable) -> bool:
+    """Return whether a table with other rows has a clock of its own."""
     rate = other[0].layout.rate_hz
     return _has_clock(other) and (rate is None or rate != first[0].layout.rate_hz)
 
 
-def _same_rows(first: _Part, other: _Part) -> bool:
+def _same_rows(first: StreamTable, other: StreamTable) -> bool:
     if first[0].layout.rate_hz != other[0].layout.rate_hz:
         return False
     try:
-        (one, two), _ = same_length([first[1], other[1]])
+        (first_table, other_table), _ = same_length([first[1], other[1]])
     except LogError:
         return False
-    if ((one.faults == RowFault.ELSEWHERE) != (two.faults == RowFault.ELSEWHERE)).any():
+    if (
+        (first_table.faults == RowFault.OTHER_STREAM)
+        != (other_table.faults == RowFault.OTHER_STREAM)
+    ).any():
         return False
-    if one.stamps is None or two.stamps is None:
+    if first_table.stamps is None or other_table.stamps is None:
         return True
-    sound = np.flatnonzero(np.maximum(one.faults, two.faults) == RowFault.NONE)
-    return same_clock(one.some(sound), first[0].layout, two.some(sound), other[0].layout)
+    sound = np.flatnonzero(np.maximum(first_table.faults, other_table.faults) == RowFault.NONE)
+    return same_clock(
+        first_table.some(sound), first[0].layout, other_table.some(sound), other[0].layout
+    )
 
 
-def _told_apart(
-    parts: Sequence[_Part], schema: Schema, *, drop_bad_rows: bool
-) -> tuple[list[_Part], list[Finding]]:
-    """The streams of each table whose rows are now of one, now of another.
+def _split_by_stream(
+    parts: Sequence[StreamTable], schema: Schema, *, drop_bad_rows: bool
+) -> tuple[list[StreamTable], list[Finding]]:
+    """Split tables whose rows belong to alternating streams.
 
     In such a log rows lack all columns of one stream and have all of another. It would be refused
     for its unusable rows; so no log is taken for one that can be read as it stands.
     """
-    found: list[_Part] = []
+    stream_tables: list[StreamTable] = []
     findings: list[Finding] = []
     for path, topic in dict.fromkeys((source.path, source.layout.topic) for source, _ in parts):
         of_table = [p for p in parts if (p[0].path, p[0].layout.topic) == (path, topic)]
-        apart = _alternating(of_table, schema, findings, drop_bad_rows=drop_bad_rows)
-        found += apart or of_table
+        apart = _alternating_streams(of_table, schema, findings, drop_bad_rows=drop_bad_rows)
+        stream_tables += apart or of_table
         if apart:
             evidence = {
-                " and ".join(source.groups): int(np.sum(table.faults != RowFault.ELSEWHERE))
+                " and ".join(source.groups): int(np.sum(table.faults != RowFault.OTHER_STREAM))
                 for source, table in apart
             }
-            said = ", ".join(f"{count} {name}" for name, count in evidence.items())
-            text = f"{path.name}: its rows are of several streams: {said}."
+            counts = ", ".join(f"{count} {name}" for name, count in evidence.items())
+            text = f"{path.name}: its rows belong to several streams: {counts}."
             findings.append(Finding("clocks_joined", "info", text, "", evidence))
-    return found, findings
+    return stream_tables, findings
 
 
-def _alternating(
-    parts: Sequence[_Part], schema: Schema, findings: list[Finding], *, drop_bad_rows: bool
-) -> list[_Part]:
-    """The streams of one file, each with the rows of the others marked; none where it has one.
+def _alternating_streams(
+    parts: Sequence[StreamTable], schema: Schema, findings: list[Finding], *, drop_bad_rows: bool
+) -> list[StreamTable]:
+    """Split one file into its alternating streams; empty if it has a single stream.
 
     Arrays of several lengths, as an NPZ file may hold, have no rows that streams could share.
     """
@@ -237,26 +244,26 @@ def _alternating(
             columns = [table.columns[column] for column in schema.groups[group].columns]
             finite = np.isfinite(columns)
             has[group], lacks[group] = finite.all(axis=0), ~finite.any(axis=0)
-    told = np.any(list(has.values()), axis=0)
-    told &= np.all([has[group] | lacks[group] for group in has], axis=0)
-    if max(map(_runs, lacks.values())) < _FEWEST_RUNS or is_too_many(
-        np.where(told, RowFault.NONE, faults), drop_bad_rows=drop_bad_rows
+    assigned = np.any(list(has.values()), axis=0)
+    assigned &= np.all([has[group] | lacks[group] for group in has], axis=0)
+    if max(map(_runs, lacks.values())) < _MIN_RUNS or is_too_many(
+        np.where(assigned, RowFault.NONE, faults), drop_bad_rows=drop_bad_rows
     ):
         return []
     empty = np.all(list(lacks.values()), axis=0)  # counted with the first stream
-    apart: list[_Part] = []
+    apart: list[StreamTable] = []
     for source, whole_table in parts:
-        table, wrapped = _unwrapped(source, whole_table, told)
+        table, wrapped = _unwrap_table(source, whole_table, assigned)
         findings += wrapped
         together: dict[bytes, list[Group]] = {}  # groups that come and go together
         for group in source.groups:
             together.setdefault(lacks[group].tobytes(), []).append(group)
         for groups in together.values():
-            own = ~lacks[groups[0]] | (empty & (not apart))
+            has_row = ~lacks[groups[0]] | (empty & (not apart))
             whole = np.all([has[group] for group in groups], axis=0)
             marked = table.faults.copy()
             marked[whole & (marked == RowFault.NOT_FINITE) & _stamped(table)] = RowFault.NONE
-            marked[~own] = RowFault.ELSEWHERE
+            marked[~has_row] = RowFault.OTHER_STREAM
             names = dict.fromkeys(c for group in groups for c in schema.groups[group].columns)
             columns = {name: table.columns[name] for name in names}
             apart.append(
@@ -268,23 +275,25 @@ def _alternating(
     return apart
 
 
-def _unwrapped(source: Source, table: Table, told: Flags) -> tuple[Table, tuple[Finding, ...]]:
-    """The table with a counter of all its streams that goes on where it started again."""
+def _unwrap_table(
+    source: Source, table: Table, assigned: Flags
+) -> tuple[Table, tuple[Finding, ...]]:
+    """Unwrap the counter that all streams of a table share."""
     if table.stamps is None:
         return table, ()
-    kept = np.flatnonzero(told & _stamped(table))
+    kept = np.flatnonzero(assigned & _stamped(table))
     stamps = table.stamps.copy()
-    stamps[kept], findings = unwrapped(table.some(kept), stamps[kept], source.layout)
+    stamps[kept], findings = unwrap_counter(table.some(kept), stamps[kept], source.layout)
     return replace(table, stamps=stamps), findings
 
 
 def _runs(lacks: Flags) -> int:
-    """Runs of rows that lack a stream."""
+    """Number of runs of rows that lack a stream."""
     return int(np.count_nonzero(lacks[1:] & ~lacks[:-1])) + int(lacks[0])
 
 
 def _stamped(table: Table) -> Flags:
-    """Rows with a time stamp, where there are stamps; a whole number that is missing is zero."""
+    """Return which rows have a time stamp (a missing integer stamp is zero)."""
     stamps = table.stamps
     if stamps is None:
         return np.ones(len(table), dtype=bool)

@@ -1,4 +1,4 @@
-"""Recordings of a known body: of a simulated motion, or synthetic ones, exact or with noise.
+"""Synthetic recordings of a known body, exact or with noise.
 
 The wrench of a synthetic one is that of the Newton-Euler equations about Bo,
 f = m a' + (α× + ω×ω×) h and t = h × a' + I α + ω × I ω, with a' = a_WBo − g; nothing is
@@ -49,7 +49,7 @@ class Harmonics:
     frequency_hz: Array
 
     def derivative(self, t: Array, order: int) -> Array:
-        """The derivative of an order (0 is the value itself), shape (len(t), channels)."""
+        """Return a derivative by order (0 is the value), shape (len(t), channels)."""
         w = 2.0 * np.pi * self.frequency_hz
         argument = w * t[:, None, None] + self.phase + 0.5 * np.pi * order
         return np.sum(self.amplitude * w**order * np.sin(argument), axis=-1)
@@ -57,7 +57,7 @@ class Harmonics:
 
 @dataclass(frozen=True, slots=True)
 class MotionSamples:
-    """Pose, velocity and acceleration of a body at some times, exact.
+    """Exact pose, velocity and acceleration of a body at given times.
 
     Attributes:
         time: shape (n,) [s].
@@ -80,7 +80,7 @@ class MotionSamples:
 
 @dataclass(frozen=True, slots=True)
 class SyntheticMotion:
-    """A motion of six sums of sines: three of the position, three of angles.
+    """A motion of six sums of sines, three for the position and three for angles.
 
     The attitude is R_WB = R_z(θ₁) R_y(θ₂) R_x(θ₃).
 
@@ -93,7 +93,7 @@ class SyntheticMotion:
     angles: Harmonics
 
     def at(self, t: Array) -> MotionSamples:
-        """The motion at some times [s].
+        """Return the motion at given times [s].
 
         The rates follow the chain of axes, as those of a wrist with three joints do:
         ω ← Rᵀω + θ̇ e,  α ← Rᵀα + θ̈ e + Rᵀω × θ̇ e.
@@ -128,7 +128,7 @@ def random_motion(
     reach: float = 0.3,
     turn: float = 1.5,
 ) -> SyntheticMotion:
-    """A motion that excites every parameter, no faster than a bandwidth.
+    """Draw a motion that excites every parameter within a bandwidth.
 
     Args:
         rng: what makes it reproducible.
@@ -147,11 +147,11 @@ def random_motion(
     return SyntheticMotion(position=channels(reach), angles=channels(turn))
 
 
-MOST_ROWS = 2_000_000
-"""Of a synthetic log, which is made as a whole: its fit takes 4 GB."""
+MAX_ROWS = 2_000_000
+"""Maximum number of rows of a synthetic log (its fit takes 4 GB)."""
 
 Included: TypeAlias = Literal["pose", "twist", "all"]
-"""The signals besides the wrench: the pose, with the twist, or with the acceleration too."""
+"""Motion signals of a synthetic log: pose; pose and twist; or also acceleration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ class Noise:
 
     position: float = 0.0
     orientation: float = 0.0
-    """Of the rotation vector, in body axes [rad]."""
+    """Noise of the rotation vector in body axes [rad]."""
     linear_velocity: float = 0.0
     angular_velocity: float = 0.0
     linear_acceleration: float = 0.0
@@ -182,7 +182,7 @@ def synthetic_recording(
     include: Included = "pose",
     frame: Literal["body", "world"] = "body",
 ) -> Recording:
-    """A recording of a body that moves as `motion` says.
+    """Simulate the recording of a body that moves as `motion`.
 
     Args:
         phi: ten parameters about Bo in B, shape (10,).
@@ -197,12 +197,12 @@ def synthetic_recording(
         frame: axes of the twist, the acceleration and the wrench.
 
     Raises:
-        LogError: it would have more than `MOST_ROWS`.
+        LogError: it would have more than `MAX_ROWS`.
     """
-    if not duration * rate_hz <= MOST_ROWS:
+    if not duration * rate_hz <= MAX_ROWS:
         raise LogError(
             f"duration = {duration:g} at rate_hz = {rate_hz:g} makes "
-            f"{duration * rate_hz:.3g} rows; a synthetic log has at most {MOST_ROWS}"
+            f"{duration * rate_hz:.3g} rows; a synthetic log has at most {MAX_ROWS}"
         )
     phi, bias = seal(phi, "phi", (10,)), seal(bias, "bias", (6,))
     gravity, noise = seal(gravity, "gravity", (3,)), noise or Noise()
@@ -234,7 +234,7 @@ def synthetic_recording(
 
 
 def recording_of_motion(path: Trajectory, wrench: Vec6, gravity: Vec3, name: str) -> Recording:
-    """The states of one body and the wrench on it as a recording: pose, twist (in W) and wrench.
+    """Return states and wrench of a body as a recording: pose, twist (in W) and wrench.
 
     Args:
         path: of one body, shape (n, ·).
@@ -264,7 +264,7 @@ def recording_of_motion(path: Trajectory, wrench: Vec6, gravity: Vec3, name: str
 
 
 def wrench_on_body(phi: Phi, samples: MotionSamples, gravity: Vec3) -> Vec6:
-    """The wrench that makes a body move so, at Bo in B, shape (n, 6)."""
+    """Compute the wrench that produces a body's motion, at Bo in B, shape (n, 6)."""
     m, h, inertia = phi[0], phi[1:4], inertia_about_origin(phi)
     w, alpha = samples.angular_velocity, samples.angular_acceleration
     R = rotation_from_quaternion(samples.quaternion)

@@ -1,4 +1,4 @@
-"""`Table`: the columns that a schema asks of one file, before anything is made of them."""
+"""`Table`: unconverted columns of one file that a schema needs."""
 
 from __future__ import annotations
 
@@ -20,35 +20,35 @@ from identify.logs.schema_tables import LogTable
 
 
 def missing_number(path: Path, column: int, count: int, remedy: str = "") -> MissingColumn:
-    """The error of a column that the schema names by a number past the last one."""
+    """Return the error of a column number past the last column."""
     message = f"{path}: no column {column}: it has {count} columns, numbered from 0{remedy}"
     return MissingColumn(path, column, map(str, range(count)), message=message)
 
 
 def shorten(names: Sequence[str], most: int = 30) -> str:
-    """The names as a list, the first few of very many."""
+    """Format names as a list, truncated if there are many."""
     spelled = ", ".join(repr(name[:60]) for name in names[:most])
     return f"[{spelled}{', …' if len(names) > most else ''}]"
 
 
 Stamps: TypeAlias = NDArray[np.int64 | np.floating[Any]]
-"""Time stamps, in the type that loses nothing."""
+"""Time stamps in their native type."""
 
 
 class RowFault(IntEnum):
-    """Why a row cannot be used."""
+    """Defect of a row."""
 
     NONE = 0
     NOT_FINITE = 1
     CUT_SHORT = 2
     NOT_NUMBERS = 3
-    ELSEWHERE = 4
-    """It is a row of another stream, and nothing is wrong with it."""
+    OTHER_STREAM = 4
+    """Row of another stream, not a defect."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arrays:
-    """A log in memory in place of a file.
+    """A log in memory instead of a file.
 
     Attributes:
         name: for the recording and for messages.
@@ -62,7 +62,7 @@ class Arrays:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file of the log, or the log in memory, and what is wanted of it.
+    """A file of the log, or the log in memory, with the requested columns.
 
     Attributes:
         path: the file; of a log in memory its name, which is no file's.
@@ -82,8 +82,8 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
-    """A table in a log, before a schema says what it means.
+class TableInfo:
+    """Names of a table in a log, known without a schema.
 
     Attributes:
         names: of its columns.
@@ -104,7 +104,7 @@ class Contents:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Columns of one file: every row of it, faulty ones included, or some of them.
+    """Columns of one file, with all rows or a selection, including defective ones.
 
     Attributes:
         path: the file.
@@ -135,16 +135,16 @@ class Table:
 
     @property
     def numbers(self) -> NDArray[np.intp]:
-        """Which of the rows read these are."""
+        """Row numbers in the file."""
         return np.arange(len(self)) if self.kept is None else self.kept
 
     def side_by_side(self, names: Sequence[Column]) -> Array:
-        """Some columns, those with a minus negated, shape (n, len(names))."""
+        """Return some columns side by side, negated by a minus, shape (n, len(names))."""
         columns = [(self.columns[name], factor) for name, factor in map(bare, names)]
         return np.stack([x if factor == 1.0 else -x for x, factor in columns], axis=-1)
 
     def some(self, kept: NDArray[np.intp]) -> Table:
-        """The table of some of the rows, in order; messages name them as they are in the file."""
+        """Return a table of some rows, in order; messages keep the row numbers of the file."""
         if len(kept) == len(self):
             return self
         return replace(
@@ -156,11 +156,11 @@ class Table:
         )
 
     def whole(self) -> Table:
-        """The table of the rows without a fault."""
+        """Table of the rows without a defect."""
         return self.some(np.flatnonzero(self.faults == RowFault.NONE))
 
     def error_at(self, index: int, message: str, column: Column | None = None) -> LogError:
-        """A `LogError` about one row."""
+        """Return a `LogError` about one row."""
         index = int(self.numbers[index])
         row = int(self.first + index if self.lines is None else self.lines[index])
         place = f"row {row} (counted from 0)" if self.lines is None else f"line {row}"
@@ -168,14 +168,14 @@ class Table:
 
 
 _ENTRY = re.compile(r"(?P<name>.+)\[(?P<number>\d+)\]")
-"""An entry of an array, as schemas name it; files have `x[0]`, `x_0` or `x0`."""
+"""Pattern of an array entry in a schema; files may write `x[0]`, `x_0` or `x0`."""
 
 RowsReader: TypeAlias = Callable[[int, int], Table]
-"""Reads the rows of a file from one number to another."""
+"""Reader of a range of rows of a file."""
 
 
-def locate(path: Path, names: Sequence[str], column: Column) -> int:
-    """The zero-based number of a column among those of a file.
+def find_column(path: Path, names: Sequence[str], column: Column) -> int:
+    """Return the zero-based number of a column in a file.
 
     Raises:
         MissingColumn: there is none of that name or number.
@@ -185,7 +185,7 @@ def locate(path: Path, names: Sequence[str], column: Column) -> int:
         if column >= len(names):
             raise missing_number(path, column, len(names))
         return column
-    places = places_of(names, column)
+    places = match_names(names, column)
     if not places:
         raise MissingColumn(path, column, names)
     if len(places) > 1:
@@ -198,8 +198,8 @@ def locate(path: Path, names: Sequence[str], column: Column) -> int:
     return places[0]
 
 
-def places_of(names: Sequence[str], column: str) -> list[int]:
-    """Where a name stands among those of a file; that of an entry as the file spells it."""
+def match_names(names: Sequence[str], column: str) -> list[int]:
+    """Indices of the columns that match a name, also an array entry in the file's spelling."""
     places = [number for number, name in enumerate(names) if name == column]
     if places or (entry := _ENTRY.fullmatch(column)) is None:
         return places
@@ -207,8 +207,8 @@ def places_of(names: Sequence[str], column: str) -> list[int]:
     return [number for number, name in enumerate(names) if name in spelled]
 
 
-def locate_stamps(path: Path, names: Sequence[str], column: Column | None) -> int | None:
-    """As `locate`; None where no column is asked for, or the file has none of that name."""
+def find_stamps_column(path: Path, names: Sequence[str], column: Column | None) -> int | None:
+    """Return the number of the stamps' column; None if there is none."""
     if column is None or (isinstance(column, str) and column not in names):
         return None
-    return locate(path, names, column)
+    return find_column(path, names, column)

@@ -1,4 +1,4 @@
-"""Logs of a tool point: their motion moved to the flange, which is B, and where their wrench is.
+"""Logs of a tool point: transfer of their motion to the flange B, and their wrench's point.
 
 With C fixed to B at X_BC and r = p_BC, both seen from W:
 
@@ -21,12 +21,12 @@ from identify.spatial.rotations import cross, rotate, rotate_back, rotation_from
 
 _GROUPS = {s.name: s.group for s in SIGNALS if s.group in ("twist", "acceleration")}
 
-_LEVERS = (
+_LEVER_SIGNALS = (
     ("position", "quaternion"),
     ("linear_velocity", "angular_velocity"),
     ("linear_acceleration", "angular_acceleration"),
 )
-"""Each linear signal, and the one whose noise a lever adds to its own."""
+"""Linear signal → angular signal whose noise the lever arm adds."""
 
 
 def moved_motion(
@@ -37,7 +37,7 @@ def moved_motion(
     kind: str = "classical",
     still: bool = False,
 ) -> dict[str, Array]:
-    """The motion of a frame C that is fixed to the body, from that of B.
+    """Compute the motion of a body-fixed frame C from that of B.
 
     Args:
         signals: of B, as in a `Recording`, all of the same rows; others are left as they are.
@@ -77,12 +77,12 @@ def moved_motion(
 
 
 def moved_noise(noise: Mapping[str, float], X_BC: Pose) -> dict[str, float]:
-    """The noise of the signals of C, from that of B: a lever adds that of what turns it.
+    """Compute the noise of the signals of C from that of B, with the lever arm's contribution.
 
     σ² + ⅔ |r|² σ_turning², the mean over three axes; |r| is the lever's length.
     """
     moved, lever = dict(noise), float(np.linalg.norm(X_BC.position))
-    for linear, turning in _LEVERS:
+    for linear, turning in _LEVER_SIGNALS:
         if linear in noise and turning in noise:
             of_lever = np.sqrt(2.0 / 3.0) * lever * noise[turning]
             moved[linear] = float(np.hypot(noise[linear], of_lever))
@@ -90,7 +90,7 @@ def moved_noise(noise: Mapping[str, float], X_BC: Pose) -> dict[str, float]:
 
 
 def wrench_point(frame: str, tcp: Pose | None) -> Pose | None:
-    """Where in B a wrench is taken that is not a sensor's own: at Bo (None), or at a tool point.
+    """Reference point of a wrench without a sensor frame: Bo (None), or a tool point in B.
 
     Args:
         frame: its axes, "body" or "world".
@@ -100,18 +100,18 @@ def wrench_point(frame: str, tcp: Pose | None) -> Pose | None:
 
 
 class _Motion:
-    """Levers and rates of a motion, in body or world axes."""
+    """Lever arms and angular rates of a motion, in body or world axes."""
 
     def __init__(self, signals: Mapping[str, Array], axes: Mapping[str, str], X_BC: Pose) -> None:
         self._signals, self._axes, self._X_BC = signals, axes, X_BC
 
     def lever(self, axes: str, moved: str) -> Vec3:
-        """p_BC of each row."""
+        """Lever arm p_BC of each row."""
         r = self._X_BC.position
         return r if axes == "body" else rotate(self._rotation(moved), r)
 
     def rates(self, name: str, axes: str, moved: str) -> Vec3:
-        """The angular velocity or acceleration."""
+        """Angular velocity or acceleration."""
         if name not in self._signals:
             raise _missing(name, moved)
         given = self._axes[_GROUPS[name]]

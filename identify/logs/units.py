@@ -1,4 +1,4 @@
-"""Units a log may be in, as factors to SI; nothing outside `logs/` knows any other unit."""
+"""Units of logs as factors to SI; only the package `logs` uses other units."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TICKS_PER_SECOND: Mapping[str, int] = MappingProxyType(
     {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 )
 DAY = 86_400
-"""Seconds of a day, in which spreadsheets count time: not a whole number of ticks a second."""
+"""Length of a day [s], the time unit of spreadsheets."""
 LENGTH: Mapping[str, float] = MappingProxyType({"m": 1.0, "mm": 1e-3})
 ANGLE: Mapping[str, float] = MappingProxyType({"rad": 1.0, "deg": pi / 180.0})
 ACCELERATION: Mapping[str, float] = MappingProxyType(

@@ -1,4 +1,4 @@
-"""Writes a `Recording`, whole or in chunks, as a CSV or Parquet file with its schema.
+"""Writing of a `Recording`, at once or in chunks, as CSV or Parquet with its schema.
 
 `read_log` reads it back.
 """
@@ -30,7 +30,7 @@ from identify.logs.schema_poses import imu_placement_of, placement_of, tool_poin
 from identify.logs.schema_tables import compensated_of
 from identify.logs.signal_table import SIGNALS
 from identify.logs.sources import checked, plan_sources
-from identify.logs.table import locate
+from identify.logs.table import find_column
 from identify.logs.tool_point import wrench_point
 from identify.spatial import BodyFrame, Pose
 
@@ -38,7 +38,7 @@ _WITHOUT_UNIT = frozenset({"gain_accuracy", "gravity_accuracy", "sensor"})
 
 
 def write_log(recording: Recording, path: Path, schema_path: Path | None = None) -> Path:
-    """Writes a recording and its schema.
+    """Write a recording and its schema.
 
     Args:
         recording: what to write, in SI as it is.
@@ -63,7 +63,7 @@ def write_chunks(
     comment: Iterable[str] = (),
     beside: OtherColumns | None = None,
 ) -> int:
-    """Writes chunks of a log, one after the other, and their schema.
+    """Write consecutive chunks of a log, and their schema.
 
     Args:
         recordings: at least one, with the same signals; each is made when the one before it is
@@ -129,25 +129,27 @@ def _writer(path: Path, file: IO[bytes], schema: pa.Schema) -> pacsv.CSVWriter |
 
 
 def schema_of(recording: Recording) -> dict[str, object]:
-    """The schema of a recording as `write_log` writes it."""
+    """Return the schema of a recording as written by `write_log`."""
     clock: dict[str, object] = {"still": True} if recording.still else {"time": "t"}
     tables: dict[str, dict[str, object]] = {}
     for signal in SIGNALS:
         if signal.name in recording.signals:
             tables.setdefault(signal.table, {})[signal.key] = list(signal.columns)
-    said = {table: named | _meaning(recording, table) for table, named in tables.items()}
+    tables_with_units = {
+        table: named | _meaning(recording, table) for table, named in tables.items()
+    }
     world = {"gravity": recording.gravity.tolist(), **_without_unit(recording, "world")}
     whole: dict[str, object] = {"log": clock, "world": world}
     if body := _body(recording.body_frame):
         whole["body"] = body
-    whole |= said
+    whole |= tables_with_units
     if "effects" in recording.schema:
         whole["effects"] = recording.schema["effects"]
     return whole
 
 
 def to_toml(tables: Mapping[str, object], path: str = "") -> str:
-    """Nested tables of strings, numbers, truth values and lists of them as TOML."""
+    """Format nested tables of strings, numbers, booleans and lists as TOML."""
     plain = {key: value for key, value in tables.items() if not isinstance(value, Mapping)}
     lines = [f"[{path}]"] if path and plain else []
     lines += [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in plain.items()]
@@ -159,12 +161,12 @@ def to_toml(tables: Mapping[str, object], path: str = "") -> str:
 
 
 def _body(frame: BodyFrame) -> dict[str, object]:
-    said: dict[str, object] = {} if frame.name is None else {"name": frame.name}
+    body: dict[str, object] = {} if frame.name is None else {"name": frame.name}
     if frame.tcp is not None:
-        said["tcp"] = tool_point_of(frame.tcp)
+        body["tcp"] = tool_point_of(frame.tcp)
     elif frame.flange is not None:
-        said["flange"] = placement_of(frame.flange)
-    return said
+        body["flange"] = placement_of(frame.flange)
+    return body
 
 
 def _meaning(recording: Recording, table: str) -> dict[str, object]:
@@ -191,15 +193,15 @@ def _meaning(recording: Recording, table: str) -> dict[str, object]:
 
 
 def _without_unit(recording: Recording, table: str) -> dict[str, object]:
-    """Keys of the recording's own schema that hold in any unit: accuracies, the sensor's name."""
-    said = recording.schema.get(table)
-    tables = said.items() if isinstance(said, Mapping) else ()
+    """Schema keys of the recording that hold in any unit: accuracies, the sensor's name."""
+    schema_table = recording.schema.get(table)
+    tables = schema_table.items() if isinstance(schema_table, Mapping) else ()
     return {key: value for key, value in tables if key in _WITHOUT_UNIT and value is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class OtherColumns:
-    """The clock of a log, and its columns of numbers that the schema does not name.
+    """Clock of a log, and its numeric columns that the schema does not name.
 
     Attributes:
         start: stamp of the first row kept [s]; zero where the log has no stamps.
@@ -213,7 +215,7 @@ class OtherColumns:
 
     @classmethod
     def of(cls, recording: Recording) -> OtherColumns | None:
-        """Those of a log in one file of text or Parquet; None of another.
+        """Return the other columns of a log in one text or Parquet file; None for other logs.
 
         Args:
             recording: of the log; its rows are not looked at.
@@ -224,22 +226,22 @@ class OtherColumns:
             return None
         valid = checked(read_table(source), source, alone=True).whole()
         clock, names = read_clock([valid], [source.layout]), valid.names
-        used = {locate(source.path, names, bare(column)[0]) for column in source.columns}
-        left = [k for k, n in enumerate(names) if k not in used and n != source.layout.time]
+        used = {find_column(source.path, names, bare(column)[0]) for column in source.columns}
+        unnamed = [k for k, n in enumerate(names) if k not in used and n != source.layout.time]
         columns: Mapping[str, Array] | None = None
         while columns is None:
             try:
-                table = read_table(replace(source, columns=tuple(left)))
-                columns = {names[k]: table.columns[k][valid.numbers] for k in left}
+                table = read_table(replace(source, columns=tuple(unnamed)))
+                columns = {names[k]: table.columns[k][valid.numbers] for k in unnamed}
             except LogError as error:
-                if error.column not in left:
+                if error.column not in unnamed:
                     raise
-                left.remove(error.column)  # it holds texts
+                unnamed.remove(error.column)  # it holds texts
         start = 0.0 if clock is None or clock.start is None else float(clock.start)
         return cls(start, None if clock is None else clock.time, columns)
 
     def at(self, time: Array | None) -> dict[str, Array]:
-        """The columns at some times [s], each from the nearest row; of still poses of all rows."""
+        """Return the columns at given times [s] from the nearest rows (static poses: all rows)."""
         if time is None or self.time is None:
             return dict(self.columns)
         after = np.clip(np.searchsorted(self.time, time), 1, len(self.time) - 1)

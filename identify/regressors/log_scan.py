@@ -121,7 +121,7 @@ def scan(
             summary = chunk_summary if summary is None else summary + chunk_summary
         if progress is not None and len(chunks) > 1:
             progress(chunk.stop, chunks[-1].stop)
-    header = rows_of(source, 0, 0) if isinstance(source, Recording) else source.told(counts)
+    header = rows_of(source, 0, 0) if isinstance(source, Recording) else source.finalise(counts)
     if summary is None:
         raise first_error or LogError(f"{source.name}: the log has no rows")
     header = replace(reading.apply(header), findings=summary.recording.findings)

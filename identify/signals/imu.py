@@ -21,7 +21,7 @@ from identify.arrays import Array, Mat33, Vec3
 from identify.errors import LogError
 from identify.findings import Finding
 from identify.logs import Recording
-from identify.logs.schema_fields import negated
+from identify.logs.schema_fields import negate_column
 from identify.logs.units import ACCELERATION, ANGLE
 from identify.relevance import IMU_ANGLE, IMU_DELAY, IMU_DISTANCE, IMU_SCALE
 from identify.signals.kinematics import REDUNDANT_COLUMNS
@@ -323,4 +323,4 @@ def _contradiction_remedy(recording: Recording, name: str, R: Array, scale: floa
 
 
 def _negated_if(column: str | int, sign: float) -> str | int:
-    return negated(column) if sign < 0.0 else column
+    return negate_column(column) if sign < 0.0 else column

@@ -26,7 +26,7 @@ from identify.logs.parts import SourceFile
 from identify.logs.read import digest_of_files
 from identify.logs.readers import files_of
 from identify.logs.sources import plan_sources
-from identify.logs.synthetic import MOST_ROWS, random_motion, synthetic_recording
+from identify.logs.synthetic import MAX_ROWS, random_motion, synthetic_recording
 from identify.signals import on_one_clock
 from identify.spatial.rotations import exp_rotation, rotation_from_quaternion
 from identify.studies.keys import seed_of
@@ -273,10 +273,10 @@ class Synthetic(LogSource):
     @model_validator(mode="after")
     def _has_rows_for_memory(self) -> Synthetic:
         rows = self.duration * self.rate_hz
-        if not 1.0 <= rows <= MOST_ROWS:
+        if not 1.0 <= rows <= MAX_ROWS:
             raise ValueError(
                 f"duration = {self.duration:g} at rate_hz = {self.rate_hz:g} makes {rows:.3g} "
-                f"rows; expected 1 to {MOST_ROWS}"
+                f"rows; expected 1 to {MAX_ROWS}"
             )
         return self
 

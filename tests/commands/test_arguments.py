@@ -92,7 +92,7 @@ def test_names_that_look_like_options():
 
 def test_repeated_schema_option_is_rejected():
     with pytest.raises(
-        UsageError, match=r"fit: --schema is given more than once, .* in Python, identify"
+        UsageError, match=r"fit: --schema is given more than once, .* use Python: identify"
     ):
         parse("a.csv", *NEEDED, "b.csv", "--schema=t.toml")
 

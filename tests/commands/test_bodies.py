@@ -58,7 +58,7 @@ def test_a_shape_at_a_pose(cli, tmp_path):
     assert status == 0
     saved = read_estimate(out)
     assert_close(saved.parameters.phi, in_frame(Box(0.1, 0.2, 0.3).body(mass=2.0).phi, POSE), 1e-12)
-    assert "one in which that of the shape: box 0.1 0.2 0.3 is at 0.1 -0.05" in saved.frame
+    assert "the frame in which that of the shape: box 0.1 0.2 0.3 is at 0.1 -0.05" in saved.frame
 
 
 def test_bodies_are_added_with_their_covariances(cli, tool, tmp_path):
@@ -80,7 +80,7 @@ def test_bodies_are_added_with_their_covariances(cli, tool, tmp_path):
     assert saved.decided_by["hx"] == "data"
     assert {saved.decided_by[name] for name in PHI[4:]} == {"default"}
     assert saved.interval_kind == (
-        "95 %, from the covariances of the two estimates, taken as independent"
+        "95 %, from the covariances of the two estimates, assumed independent"
     )
 
 
@@ -89,7 +89,7 @@ def test_interval_kind_of_sum_states_exclusions(cli, tool, tmp_path):
     one = write_estimate(replace(read_estimate(tool), interval_kind=said), tmp_path / "one.json")
     total = tmp_path / "total.json"
     assert cli("add", one, tool, "-o", total).status == 0
-    assert read_estimate(total).interval_kind.endswith(f"taken as independent; {NOT_INCLUDED}")
+    assert read_estimate(total).interval_kind.endswith(f"assumed independent; {NOT_INCLUDED}")
 
 
 def test_subtract_inverts_add(cli, tool, ball, tmp_path):
@@ -97,13 +97,13 @@ def test_subtract_inverts_add(cli, tool, ball, tmp_path):
     second = ("--at", 0, 0, 1, 0, 0, 0)
     status, out, _ = cli("add", tool, ball, tool, "--at", *AT, *second, "-o", total)
     assert status == 0
-    assert f"Note: {ball} has no covariance: taken as exact" in out
+    assert f"Note: {ball} has no covariance and counts as exact" in out
     assert read_estimate(total).interval_kind.startswith("95 %, from the covariances of the 3 est")
     two = tmp_path / "two.json"
     assert cli("subtract", total, tool, *second, "-o", two).status == 0
     status, out, _ = cli("subtract", two, ball, "--at", *AT, "-o", rest)
     assert status == 0
-    assert f"Note: {ball} has no covariance: taken as exact" in out
+    assert f"Note: {ball} has no covariance and counts as exact" in out
     assert "frames are called differently" not in out
     assert_close(read_estimate(rest).parameters.phi, TOOL, 1e-9)
 
@@ -128,7 +128,7 @@ def test_differing_frames_need_a_pose(cli, tmp_path, command):
     assert not out.exists()
     said = "far.json is about B (far), but "
     assert said in refused.message
-    pose = re.search(r"on one flange, that is --at (.*)$", refused.message).group(1).split()
+    pose = re.search(r"on the same flange, give --at (.*)$", refused.message).group(1).split()
     assert cli(command, near, far, "--at", *pose, "-o", out).status == 0
     found = read_estimate(out)
     assert_close(found.parameters.phi, (3.0 if command == "add" else 1.0) * TOOL, 1e-7)
@@ -167,12 +167,12 @@ def test_pose_contradicting_flanges_is_rejected(cli, tmp_path):
     turn = Rotation.from_matrix(known.rotation).as_rotvec()
     pose = [round(x, 4) for x in (*known.position, *turn)]  # as a person copies it
     wrong = [pose[0] + 0.01, *pose[1:]]
-    assert "on one flange" not in cli("add", one, other, "--at", *pose).out
+    assert "according to the flange" not in cli("add", one, other, "--at", *pose).out
     added = cli("add", one, other, "--at", *wrong, "-o", out)
     assert added.status == 0
     asked = " ".join(f"{x:.9g}" for x in wrong[:3])
     exact = " ".join(f"{x:.9g}" for x in known.position)
-    said = rf"{other} is put at {asked} .*, but on one flange with {one}, .* be at {exact} "
+    said = rf"{other} is placed at {asked} .*, but .* is at {exact} .* relative to {one}"
     assert re.search(said, added.out)
     out.unlink()
     refused = cli("subtract", one, other, "--at", *wrong, "-o", out)
@@ -185,7 +185,7 @@ def test_a_link_of_a_model_is_a_body_for_every_command(cli, tool, urdf, tmp_path
     link, out = f"{urdf}#hand", tmp_path / "out.json"
     status, printed, _ = cli("add", tool, link, "--at", *AT, "-o", out)
     assert status == 0
-    assert f"Note: {link} has no covariance: taken as exact" in printed
+    assert f"Note: {link} has no covariance and counts as exact" in printed
     assert_close(read_estimate(out).parameters.phi, TOOL + in_frame(BALL, POSE), 1e-12)
     assert cli("subtract", out, link, "--at", *AT, "-o", out).status == 0
     assert_close(read_estimate(out).parameters.phi, TOOL, 1e-9)
@@ -194,7 +194,7 @@ def test_a_link_of_a_model_is_a_body_for_every_command(cli, tool, urdf, tmp_path
     assert '<origin xyz="0 0 0.1" rpy="0 0 0"/>' in text
     frames = cli("add", link, link).out
     assert "frames are called differently" not in frames
-    assert "called differently, 'flange' and 'link hand of" in cli("add", tool, link).out
+    assert "have different names, 'flange' and 'link hand of" in cli("add", tool, link).out
 
 
 def test_at_option_is_inverse_of_frame_option(cli, tool):
@@ -226,7 +226,7 @@ def test_digits(cli, ball, urdf, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("export", "{urdf}", "--to", "urdf"), "is a model; name its link, as "),
+        (("export", "{urdf}", "--to", "urdf"), "is a model; choose a link as "),
         (("export", "{urdf}#finger", "--to", "urdf"), "no link 'finger' among "),
         (("export", "{urdf}#base", "--to", "urdf"), "link 'base' is a massless frame"),
         (("export", "{tool}#x", "--to", "urdf"), "{tool}: no link 'x' among "),
@@ -234,17 +234,17 @@ def test_digits(cli, ball, urdf, tmp_path):
         (("add", "{tool}"), "add: missing BODY; expected two or more"),
         (("add", "{tool}", "{tool}", "{tool}", "--at", 0, 0, 0, 0, 0, 0), "1 times --at for 2 bod"),
         (("subtract", "{tool}", "{tool}", "--at", 0, 0, "nan", 0, 0, 0), "expected finite numbers"),
-        (("export", "{tool}", "--to", "ur", "--at", 0, 0, 0, 0, 0, 90), "RX RY RZ turn by 90 rad,"),
+        (
+            ("export", "{tool}", "--to", "ur", "--at", 0, 0, 0, 0, 0, 90),
+            "RX RY RZ rotate by 90 rad,",
+        ),
         (
             ("export", "{tool}", "--to", "ur", "--at", *[0] * 6, "--frame", *[0] * 6, 1),
-            "export: --at and --frame say the same, each the other way round",
+            "export: --at is the inverse of --frame",
         ),
         (("inspect", "{urdf}", "--for", "gazeboo"), "did you mean 'gazebo'"),
-        (("inspect", "{urdf}", "--density", 1), "--density: only with --repair"),
-        (
-            ("inspect", "{urdf}", "--margin", 0.5),
-            "margin: expected from 0 (the",
-        ),
+        (("inspect", "{urdf}", "--density", 1), "--density requires --repair"),
+        (("inspect", "{urdf}", "--margin", 0.5), "margin: expected from 0 (the"),
     ],
 )
 def test_bad_use(cli, tool, urdf, words, message):
@@ -278,8 +278,8 @@ def test_inspect_for_a_program(cli, urdf, tmp_path):
     urdf.write_text(small.replace("1e-12", "1e-16"))
     status, out, _ = cli("inspect", urdf, "--for", "mujoco", "--repair", "-o", fixed)
     assert status == 1
-    assert "Left as it was, hand: MuJoCo does not compile the file: the mass is 1e-16 kg" in out
-    assert "Note: of massless links, Bullet gives those without <inertial> 1 kg" in (
+    assert "Not repaired: hand: MuJoCo does not compile the file: the mass is 1e-16 kg" in out
+    assert "Note: for massless links, Bullet gives those without <inertial> 1 kg" in (
         cli("inspect", urdf, "--for", "bullet").out
     )
     sdf = tmp_path / "m.sdf"
@@ -291,7 +291,7 @@ def test_inspect_for_a_program(cli, urdf, tmp_path):
 def test_inconsistent_sum_is_rejected(cli, ball, tmp_path):
     path = tmp_path / "odd.json"
     path.write_text(json.dumps({"phi": [1.0, 0, 0, 0, 1e-3, 0, 0, 1e-3, 0, 5e-1]}))
-    assert "together they are no possible body: triangle inequality" in cli.refused(
+    assert "the combined body is not physically consistent: triangle inequality" in cli.refused(
         "add", ball, path, "-o", tmp_path / "out.json"
     )
     assert not (tmp_path / "out.json").exists()

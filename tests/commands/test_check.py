@@ -27,7 +27,7 @@ def logged(tmp_path, said="body"):
 def test_check_of_clean_log_has_no_findings(tmp_path, capsys):
     assert main(["check", *logged(tmp_path)]) == 0
     out = capsys.readouterr().out
-    assert "Nothing wrong was found." in out
+    assert "No faults were found." in out
     assert "usable: yes" in out
 
 

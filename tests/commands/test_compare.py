@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from identify.commands.main import main
-from identify.commands.output import write_pair
+from identify.commands.output import write_results
 from identify.exchange import read_estimate, write_estimate
 from identify.inertia import InertialParameters
 from identify.logs.synthetic import synthetic_recording
@@ -27,7 +27,7 @@ def fitted(tmp_path_factory) -> Path:
         log = synthetic_recording(
             body.phi, rng=np.random.default_rng(seed), duration=6.0, rate_hz=100.0, noise=SENSOR
         )
-        write_pair(folder / name, fit(log), None, report=name == "mon")
+        write_results(folder / name, fit(log), None, report=name == "mon")
     return folder
 
 
@@ -71,7 +71,7 @@ def test_another_frame_is_rejected_and_with_a_pose_compared(folder, capsys):
     named = replace(read_estimate("mon/estimate.json"), frames=BodyFrame("here"))
     write_estimate(named, "mon/estimate.json")
     assert main(["compare", "mon", "tue"]) == 2
-    assert "these differ: say where it is with --at" in capsys.readouterr().err
+    assert "these differ: give the pose with --at" in capsys.readouterr().err
     at = ["0.01", "0", "0.02", "0", "0", "0.2"]
     assert main(["compare", "mon", "tue", "--at", *at]) == 0
     assert "The 2 estimates agree." in said(capsys)
@@ -82,7 +82,7 @@ def test_another_frame_is_rejected_and_with_a_pose_compared(folder, capsys):
 def test_compare_notes_estimates_of_same_log(folder, capsys):
     shutil.copytree("mon", "again")
     assert main(["compare", "mon", "again"]) == 0
-    assert re.search("again and mon rest on one log", said(capsys))
+    assert re.search("again and mon share a log", said(capsys))
 
 
 def test_incomparable_estimates_are_rejected(folder, capsys):

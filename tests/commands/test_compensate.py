@@ -59,11 +59,11 @@ def test_the_contact_forces_are_a_log_with_a_schema(cli, log, estimate, tmp_path
     words = ("compensate", log[0], "--schema", log[1], "--estimate", path)
     printed = cli.done(*words, "-o", out)
     assert "[1, -2, 3, 0.1, 0.05, -0.1] N, N m (the estimate's for this log).\n" in printed
-    assert "rows of 1200." in printed
+    assert "of 1200 rows." in printed
     schema = out.with_suffix(".toml")
     assert_pushed(out, schema)
     comment = [line for line in schema.read_text().splitlines() if line.startswith("#")]
-    assert comment[0] == f"# Contact forces of {log[0]} (sha256 {sha256}), on the body."
+    assert comment[0] == f"# Contact forces on the body in {log[0]} (sha256 {sha256})."
     assert "sensor offset [1, -2, 3, 0.1, 0.05, -0.1] N, N m at Bo in B" in comment[-1]
     assert set(read_log(out, schema).signals) == {*POSE, "force", "torque"}
     assert cli.done(*words, "-o", tmp_path / "c.parquet", "--offset", *BIAS, "--quiet") == ""
@@ -128,13 +128,16 @@ def test_unusable_estimate_writes_nothing_unless_findings_are_accepted(
     path, out = estimate(findings=found, verdict=verdict), tmp_path / "out" / "contact.csv"
     words = ("--schema", log[1], "--estimate", path, "--offset", *BIAS, "-o", out)
     message = cli.refused("compensate", log[0], *words, status=4)
-    assert "this estimate is not to be used, nothing is written" in message
+    assert "this estimate must not be used, so nothing was written" in message
     assert not out.parent.exists()
     outcome = cli("compensate", log[0], *words, "--accept-findings")
     assert outcome.status == 0
     assert "identify: error: R² is 0.1" in outcome.err
     text = out.with_suffix(".toml").read_text()
-    assert "# This estimate is not to be used, and its findings were accepted:\n# error:" in text
+    assert (
+        "# This estimate must not be used; --accept-findings overrode its findings:\n# error:"
+        in text
+    )
     assert_pushed(out, out.with_suffix(".toml"))
 
 
@@ -143,7 +146,7 @@ def test_corrections_of_fit_are_noted(cli, log, estimate, tmp_path):
     words = ("--schema", log[1], "--estimate", path, "--offset", *BIAS, "--quiet")
     outcome = cli("compensate", log[0], *words, "-o", tmp_path / "contact.csv")
     assert outcome.status == 0
-    assert "note: the fit corrected delay; here the log is as its schema has it" in outcome.err
+    assert "note: the fit corrected delay; this log is not corrected" in outcome.err
 
 
 def test_a_body_about_another_frame_is_rejected_until_its_pose_is_given(
@@ -160,7 +163,7 @@ def test_a_body_about_another_frame_is_rejected_until_its_pose_is_given(
     words = ("--schema", log[1], "--estimate", path, "--offset", *BIAS, "-o", out)
     message = cli.refused("compensate", log[0], *words)
     assert "is about B (tool), but" in message
-    at = message.partition("on one flange, that is --at ")[2].split()
+    at = message.partition("on the same flange, give --at ")[2].split()
     assert_close([float(x) for x in at], [0, 0.01, 0.02, 0, 0, 0.7], 1e-8)
     cli.done("compensate", log[0], *words, "--at", *at)
     assert_pushed(out, out.with_suffix(".toml"))
@@ -187,12 +190,12 @@ def test_contacts_refer_to_logged_tool_point(cli, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("-o", "contact.xlsx"), "-o contact.xlsx: expected a name in .csv or .parquet"),
-        (("-o", "{folder}/log.csv"), "log.csv would be written over: give another -o"),
-        (("-o", "{folder}/schema.csv"), "schema.toml would be written over: give another -o"),
+        (("-o", "contact.xlsx"), "-o contact.xlsx: expected the suffix .csv or .parquet"),
+        (("-o", "{folder}/log.csv"), "log.csv is an input; choose another -o"),
+        (("-o", "{folder}/schema.csv"), "schema.toml is an input; choose another -o"),
         (
             ("-o", "{folder}/c.csv", "--offset", *"000000", "--zero-seconds", "1"),
-            "--offset and --zero-seconds exclude each other",
+            "--offset cannot be combined with --zero-seconds",
         ),
         (("-o", "{folder}/c.csv"), "has no sensor offset for it: give the offset"),
         (("-o", "{folder}/c.csv", "--zero-seconds", "-1"), "zero_seconds"),

@@ -15,7 +15,7 @@ from identify.commands.doctor import InstallationCheck, names, solvers
 ROOT = Path(__file__).parents[2]
 
 pytestmark = pytest.mark.skipif(
-    doctor.own_version().startswith("("), reason="inertia-identify is not installed"
+    doctor.package_version().startswith("("), reason="inertia-identify is not installed"
 )
 
 
@@ -48,15 +48,15 @@ def own_program(monkeypatch, tmp_path):
 def test_doctor_accepts_good_installation(cli, own_program):
     out = cli.done("doctor")
     assert "!!" not in out
-    assert out.endswith("All is well.\n")
+    assert out.endswith("No problems were found.\n")
     for title in ("packages:", "solvers:", "extras:", "name:"):
         assert f"{title}\n" in out
-    assert f"ok  inertia-identify {doctor.own_version()} in " in out
+    assert f"ok  inertia-identify {doctor.package_version()} in " in out
     assert f"ok  python {sys.version.split()[0]} on " in out
     assert "ok  numpy 2." in out
     assert "CLARABEL" in out
     assert "Clarabel solves a semidefinite program (error " in out
-    assert "`import identify` gives this package" in out
+    assert "`import identify` imports this package" in out
     assert f"`identify` on the command line is this package's, {own_program}" in out
 
 
@@ -75,7 +75,7 @@ def test_extras_are_those_that_all_gathers(monkeypatch, tmp_path):
     shapes, bags = doctor.extras()
     assert (shapes.mark, bags.mark) == ("ok", "--")  # a missing one is no fault
     assert shapes.text == f"[shapes] trimesh {version('trimesh')}"
-    assert bags.text.startswith(f"[bags] absent (missing), numpy {version('numpy')}; to have it: ")
+    assert bags.text.startswith(f"[bags] absent (missing), numpy {version('numpy')}; to install: ")
     assert bags.text.endswith("pip install 'madeup[bags]'")
 
 
@@ -96,14 +96,14 @@ def test_a_missing_package(cli, own_program, monkeypatch):
     status, out, _ = cli("doctor")
     assert status == 1
     assert "!!  no-such-package is missing; pip install no-such-package\n" in out
-    assert out.endswith("1 to fix: see the lines marked !!.\n")
+    assert out.endswith("Problems to fix: 1, see the lines marked !!.\n")
 
 
 def test_a_source_tree_that_is_not_installed(cli, own_program, monkeypatch):
     monkeypatch.setattr(doctor, "DISTRIBUTION", "no-such-distribution")
     status, out, _ = cli("doctor")
     assert status == 1
-    assert "(sources that are not installed)" in out
+    assert "(uninstalled source tree)" in out
     assert (
         "!!  no-such-distribution is not installed; in its source tree: pip install --editable"
         in out
@@ -123,7 +123,7 @@ def test_doctor_detects_identify_package_of_pre_commit(cli, own_program, monkeyp
     status, out, _ = cli("doctor")
     assert status == 1
     line = next(line for line in out.splitlines() if "!!" in line)
-    assert "the package identify 2.6.1 of PyPI is installed and imports by the same name" in line
+    assert "the PyPI package identify 2.6.1 is installed and has the same import name" in line
     assert "pip uninstall identify, then install inertia-identify again" in line
     assert "pre-commit" in line
 
@@ -134,7 +134,7 @@ def test_another_package_of_the_same_name(monkeypatch):
     monkeypatch.setitem(sys.modules, "identify", other)
     finding = next(names())
     assert finding.mark == "!!"
-    assert "gives another package, /elsewhere/identify/__init__.py" in finding.text
+    assert "imports another package, /elsewhere/identify/__init__.py" in finding.text
 
 
 @pytest.mark.skipif(os.name == "nt", reason="programs are found by their extension there")
@@ -156,7 +156,7 @@ def test_no_program_on_the_path(monkeypatch, tmp_path):
 def test_a_script_of_this_environment_is_ours():
     scripts = list(doctor._scripts())
     assert {script.stem for script in scripts} == {"identify", "inertia-identify"}
-    assert all(doctor.is_ours(script) for script in scripts)
+    assert all(doctor.is_own_program(script) for script in scripts)
 
 
 def test_doctor_detects_failing_solver(monkeypatch):

@@ -95,7 +95,7 @@ def test_unusable_estimate_is_not_exported(cli, unusable, tmp_path):
     out = tmp_path / "new" / "out.txt"
     outcome = cli("export", unusable, "--to", "ur", "-o", out)
     assert (outcome.status, outcome.out) == (4, "")
-    assert "this estimate is not to be used, nothing is written: error: R² is 0.1" in outcome.err
+    assert "this estimate must not be used, so nothing was written: error: R² is 0.1" in outcome.err
     assert "--accept-findings" in outcome.err
     assert not out.parent.exists()
     model = tmp_path / "robot.urdf"
@@ -148,9 +148,9 @@ def test_accepted_findings_are_repeated_in_a_model(cli, unusable, estimate, tmp_
     [
         ((), "export: missing --to NAME, one of urdf, sdf"),
         (("--to", "urdff"), "no export format 'urdff' among urdf, sdf, "),
-        (("--to", "urdf", "--link", "tool"), "go together; --into FILE is missing"),
-        (("--into", "{model}"), "go together; --link L is missing"),
-        (("--to", "sdf", "--link", "tool", "--into", "{model}"), "is urdf, but --to says sdf"),
+        (("--to", "urdf", "--link", "tool"), "require each other; add --into FILE"),
+        (("--into", "{model}"), "require each other; add --link L"),
+        (("--to", "sdf", "--link", "tool", "--into", "{model}"), "is urdf, but --to is sdf"),
         (("--link", "toool", "--into", "{model}"), "no link 'toool' among"),
         (("--to", "ur", "--frame", *"0000000"), "a quaternion that is not zero"),
         (("--to", "ur", "--frame", *"000000", "nan"), "expected finite numbers"),
@@ -213,7 +213,7 @@ def test_controller_export_uses_known_flange(cli, tmp_path, name):
     assert f"identify: note: about {said}\n" in err
     asked = cli("export", saved(tmp_path, KNOWN), "--to", name, *SAME)
     assert asked.out == payload_setting(name, BODY).text
-    assert "identify: note: about the frame that --at gives" in asked.err
+    assert "identify: note: about the frame given by --at" in asked.err
 
 
 @pytest.mark.parametrize("name", CONTROLLERS)

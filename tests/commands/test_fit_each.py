@@ -19,7 +19,7 @@ import pytest
 from identify import Recording
 from identify.commands import fit_each, output
 from identify.commands.command import UsageError
-from identify.commands.fit_each import EachFit, find_logs, names_of
+from identify.commands.fit_each import BatchFitSettings, find_logs, log_names
 from identify.commands.main import main
 from identify.exchange import SavedEstimate
 from identify.inertia import InertialParameters
@@ -142,9 +142,11 @@ def test_other_settings_fit_again_and_go_to_each_log(cli, runs, out):
     assert "1.2 given" in done.out
 
 
-def asked(made: Path, settings: FitSettings | None = None) -> EachFit:
+def batch(made: Path, settings: FitSettings | None = None) -> BatchFitSettings:
     schema = load_schema(made / "schema.toml")
-    return EachFit(schema, settings or FitSettings(), None, made, report=True, invocation="")
+    return BatchFitSettings(
+        schema, settings or FitSettings(), None, made, report=True, invocation=""
+    )
 
 
 def test_a_setting_that_is_added_is_in_the_key_of_a_log(made):
@@ -152,12 +154,12 @@ def test_a_setting_that_is_added_is_in_the_key_of_a_log(made):
     for value in (1, 2):
         field = [("added", int, value)]
         more = make_dataclass("More", field, bases=(FitSettings,), frozen=True, slots=True)
-        keys.add(asked(made, more()).key())
+        keys.add(batch(made, more()).key())
     assert len(keys) == 2
 
 
-def test_job_key_depends_on_schema_truth_and_code(made, monkeypatch):
-    first = asked(made)
+def test_what_else_decides_an_estimate_is_in_the_key_of_a_log(made, monkeypatch):
+    first = batch(made)
     world = first.schema.world.model_copy(update={"gravity": (0.0, 0.0, 9.81)})
     others = [
         replace(first, schema=first.schema.model_copy(update={"world": world})),
@@ -266,7 +268,7 @@ def test_fit_each_is_rejected_while_another_runs(cli, runs, out):
         done = each(cli, runs, out)
     assert done.status == 2
     assert f"{out}: process {os.getpid()} on" in done.err
-    assert "is fitting logs into it; wait for it, or give -o another folder" in done.err
+    assert "is writing to it; wait for it, or choose another folder with -o" in done.err
     assert each(cli, runs, out, pattern="a.parquet").status == 0
 
 
@@ -281,7 +283,7 @@ def test_a_table_is_of_the_estimates_that_were_fitted(cli, runs, out, monkeypatc
     monkeypatch.setattr(fit_each, "run_work", meddled)
     done = each(cli, runs, out)
     assert done.status == 2
-    assert "estimate.json: changed while the logs were fitted; run it again" in done.err
+    assert "estimate.json: changed during the run; run the same command again" in done.err
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need rights")
@@ -298,7 +300,7 @@ def test_fit_replaces_symbolic_link_without_following_it(cli, runs, tmp_path):
 @pytest.mark.parametrize(
     ("error", "status", "said"),
     [
-        (MemoryError(), 3, "there was too little memory to fit it"),
+        (MemoryError(), 3, "out of memory"),
         (ZeroDivisionError("of its own"), 1, "this is a bug (ZeroDivisionError: of its own)"),
     ],
 )
@@ -330,7 +332,7 @@ def test_unusable_estimate_is_not_compared(cli, runs, out, monkeypatch):
     assert done.status == 4
     assert "Undecided." in done.out
     assert "b is not compared" in " ".join(done.out.split())
-    assert done.err.endswith("identify: error: 1 of 2 estimates are not to be used\n")
+    assert done.err.endswith("identify: error: 1 of 2 estimates must not be used\n")
     frame = pd.read_parquet(out / "table.parquet")
     assert frame["compared"].tolist() == [True, False]
     assert frame["findings"].tolist()[1] == "drift"
@@ -373,12 +375,15 @@ def test_a_log_over_its_time_is_a_row(cli, runs, tmp_path):
     [
         (["nothing/*.csv"], r"fit --each: nothing/\*.csv: no file matches the pattern"),
         (["{runs}/e.parquet"], r"e.parquet: no such file; did you mean"),
-        (["{runs}/empty"], r"empty: a folder without logs \(.csv, "),
-        (["{runs}/schema.toml"], r"schema.toml: no logs in it"),
-        (["{runs}/a.parquet", "--unloaded", "x"], "--unloaded joins logs, and --each keeps them"),
-        (["{runs}/a.parquet", "--shared-bias"], "--shared-bias joins logs"),
+        (["{runs}/empty"], r"empty: no logs in this folder \(.csv, "),
+        (["{runs}/schema.toml"], r"schema.toml: no logs found"),
+        (["{runs}/a.parquet", "--unloaded", "x"], "--unloaded fits logs jointly"),
+        (["{runs}/a.parquet", "--shared-bias"], "--shared-bias fits logs jointly"),
         (["{runs}/a.parquet", "--timeout", "0"], "--timeout S: expected a positive, finite number"),
-        (["{runs}/a.parquet", "-o", "{runs}"], r"runs: holds a.parquet, b.parquet, c.parquet and"),
+        (
+            ["{runs}/a.parquet", "-o", "{runs}"],
+            r"runs: contains a.parquet, b.parquet, c.parquet and",
+        ),
     ],
 )
 def test_invalid_fit_each_arguments_are_rejected(cli, runs, tmp_path, words, said):
@@ -393,7 +398,7 @@ def test_invalid_fit_each_arguments_are_rejected(cli, runs, tmp_path, words, sai
 
 def test_options_of_many_logs_go_with_each(cli, runs, tmp_path):
     words = ["fit", runs / "a.parquet", "--schema", runs / "schema.toml", "-o", tmp_path / "new"]
-    assert "--workers goes with --each" in cli(*words, "--workers", "2").message
+    assert "--workers requires --each" in cli(*words, "--workers", "2").message
 
 
 def test_a_folder_and_a_deep_pattern_are_searched_but_not_the_results(runs, tmp_path):
@@ -473,12 +478,12 @@ def test_schema_with_files_makes_each_folder_a_log(tmp_path):
 
 def test_log_names_are_unique():
     def names(*paths: str) -> list[str]:
-        return names_of([Path(path) for path in paths])
+        return log_names([Path(path) for path in paths])
 
     assert names("r/a.csv", "r/b.csv.gz") == ["a", "b"]
     assert names("r/a.csv", "r/a.parquet") == ["a.csv", "a.parquet"]
     assert names("r/1/log.csv", "r/2/log.csv", "r/2/x.csv") == ["1-log", "2-log", "2-x"]
     assert names("r/table.csv.csv", "r/.hidden.csv") == ["table.csv.csv", "hidden"]
     for same in (("r/A.csv", "r/a.csv"), ("r/a/b-c.csv", "r/a-b/c.csv")):
-        with pytest.raises(UsageError, match="another log would also be written to OUT/"):
+        with pytest.raises(UsageError, match="another log has the same output folder OUT/"):
             names(*same)

@@ -55,7 +55,9 @@ def test_follow_ends_when_needs_are_met(cli, growing, tmp_path, first):
     status, out, err = call(cli, log, schema, tmp_path / "out", "--need", "mass 1%, com 1mm")
     assert (status, err) == (0, "")
     said = out.splitlines()
-    assert said[0] == f"Following {log} until mass 1%, com 1mm; Ctrl-C fits what is there."
+    assert (
+        said[0] == f"Following {log} until mass 1%, com 1mm; Ctrl-C fits the rows recorded so far."
+    )
     assert said[1].startswith("10 s, 1.2 kg: mass ±0.0")
     assert "com ±" in said[1]
     assert "Interrupted" not in out
@@ -70,13 +72,13 @@ def test_interruption_fits_log_so_far_and_blocks_advise_rotations(cli, growing, 
     log, schema = growing(60_000, 60_000)
     status, out, err = call(cli, log, schema, tmp_path / "out", "--need", "com 0.01mm")
     assert status == 4
-    assert "this estimate is not to be used (need_unmet)" in err
+    assert "this estimate must not be used (need_unmet)" in err
     lines = [line for line in out.splitlines() if " kg: com ±" in line]
     seconds = [float(line.partition(" s, ")[0]) for line in lines]
     assert seconds == sorted(seconds)
     assert len(seconds) >= 3
     assert all("(needed 0.01). Next: turn to and fro about " in line for line in lines)
-    assert "Interrupted: fitting what is there." in out
+    assert "Interrupted: fitting the rows recorded so far." in out
     document = json.loads((tmp_path / "out" / "estimate.json").read_text())
     assert document["verdict"]["needs"] == {"com 0.01mm": False}
 
@@ -112,7 +114,7 @@ def follow_fit() -> type:
         ((), "--follow watches one log until --need is met"),
         (("--need", "mass 1%", "--apply", "delay"), "--follow watches one log"),
         (("--need", "mass 1%", "--unloaded", "x.csv"), "--follow watches one log"),
-        (("--need", "mass 1%", "--each"), "--follow watches one log, and --each fits many"),
+        (("--need", "mass 1%", "--each"), "--follow cannot be combined with --each"),
     ],
 )
 def test_invalid_follow_arguments_are_rejected(cli, growing, tmp_path, words, message):

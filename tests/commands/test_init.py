@@ -40,7 +40,7 @@ def test_missing_signals_are_reported_and_schema_template_is_written(tmp_path, c
     path, made = tmp_path / "odd.csv", tmp_path / "s.toml"
     path.write_text("when,alpha\n" + "".join(f"{k},1\n" for k in range(20)))
     assert main(["init", str(path), "-o", str(made), "--yes"]) == 2
-    assert "Nothing in the log looks like time, the pose, force and torque" in (
+    assert "No columns of the log look like time, the pose, force and torque" in (
         capsys.readouterr().out
     )
     assert "name them here" in made.read_text()
@@ -54,7 +54,7 @@ def test_log_too_short_to_check_is_not_reported_as_unread(log, tmp_path, capsys)
     short.write_text("\n".join(log.read_text().splitlines()[:10]) + "\n")
     assert main(["init", str(short), "-o", str(made), "--yes"]) == 2
     out = capsys.readouterr().out
-    assert "With it the log is not checked yet: " in out
+    assert "The log cannot be checked with it yet: " in out
     assert "not read" not in out
 
 
@@ -68,7 +68,7 @@ def test_a_position_that_no_column_looks_like_is_named_and_has_its_place(log, tm
         named.write_text(f"{names}\n{rows}")
         assert main(["init", str(named), "-o", str(made), "--yes"]) == status
         said = capsys.readouterr().out
-        assert ("Nothing in the log looks like the position: fill that in." in said) == bool(status)
+        assert ("No columns of the log look like the position: enter them." in said) == bool(status)
         assert ("the position: name them here" in made.read_text()) == bool(status)
 
 
@@ -101,22 +101,22 @@ def test_init_asks_for_pendant_values(tmp_path, monkeypatch, capsys):
     assert load_schema(made).body.tcp is not None
     capsys.readouterr()
     main(["init", str(path), "-o", str(tmp_path / "unasked.toml"), "--yes"])
-    assert "The tool point in [body.tcp] is written as zeros" in capsys.readouterr().out
+    assert "The tool point in [body.tcp] is set to zeros" in capsys.readouterr().out
     given = iter(["0 0 120", "half", "0 0 0.5", "1.4 0 0 50"])
     asked = []
     monkeypatch.setattr("builtins.input", lambda question: asked.append(question) or next(given))
     main(["init", str(path), "-o", str(tmp_path / "mm.toml")])
     said, text = capsys.readouterr().out, (tmp_path / "mm.toml").read_text()
     assert asked[2].startswith("expected 3 numbers, got 'half'; the other answers are kept. ")
-    assert "The tool point is taken in millimetres." in said
+    assert "The tool point is taken to be in millimetres." in said
     assert "pose = [0.0, 0.0, 0.12, 0.0, 0.0, 0.5]" in text
     assert "com = [0.0, 0.0, 0.05]" in text
     assert re.search(r"\ngain_accuracy = 0\.01 +# one sigma .* 1 % is usual", text)
     given = iter(["0 0 0.12", "", ""])
     main(["init", str(path), "-o", str(tmp_path / "unturned.toml")])
     said = capsys.readouterr().out
-    assert "taken in metres" in said
-    assert "The rotation of the tool point in [body.tcp] is not known" in said
+    assert "taken to be in metres" in said
+    assert "The rotation of the tool point in [body.tcp] is unknown" in said
     monkeypatch.setattr("builtins.input", lambda question: "1 2 three")
     assert main(["init", str(path), "-o", str(tmp_path / "t.toml")]) == 2
     assert "expected 6 numbers, got '1 2 three'" in capsys.readouterr().err

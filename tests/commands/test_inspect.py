@@ -83,7 +83,7 @@ def test_unrepairable_link_is_kept_and_named(cli, urdf, tmp_path):
     weightless = link("ghost", "0.1", "0.1", "0.1", mass="0")
     status, out, _ = cli("inspect", urdf(BAD, weightless), "--repair", "-o", fixed)
     assert status == 1
-    assert "Left as it was, ghost: it has no positive mass" in out
+    assert "Not repaired: ghost: it has no positive mass" in out
     links = {entry.name: entry.verdict for entry in read_model(fixed).links}
     assert not links["bad"].impossible
     assert links["ghost"].impossible
@@ -107,7 +107,7 @@ def test_a_long_cylinder_repaired_into_a_thin_disc_is_warned_of(cli, urdf, tmp_p
     status, out, _ = cli("inspect", urdf(DISC, GOOD), "--repair", "-o", fixed)
     assert status == 0
     (warning,) = [line for line in out.splitlines() if line.startswith("Warning")]
-    assert warning.startswith("Warning, disc: its shape contradicts its inertia: along [0, 0, 1]")
+    assert warning.startswith("Warning: disc: its shape contradicts its inertia: along [0, 0, 1]")
     assert "0.12 m for its collision geometry (cylinder) of uniform density" in warning
     assert "--from-geometry" in warning
     status, out, _ = cli("inspect", fixed, "--quiet")
@@ -121,7 +121,7 @@ def test_from_geometry_replaces_inertia_by_that_of_shape(cli, urdf, tmp_path):
     fixed = tmp_path / "fixed.urdf"
     status, out, _ = cli("inspect", urdf(DISC, GOOD), "--repair", "--from-geometry", "-o", fixed)
     assert status == 0
-    assert "0.001, 0.001, 0.005 → 0.0025, 0.02792, 0.02792 kg m²; it has its collision" in out
+    assert "0.001, 0.001, 0.005 → 0.0025, 0.02792, 0.02792 kg m²; new inertia: its collision" in out
     assert "Warning" not in out
     disc, good = read_model(fixed).links
     moments = [2 * (3 * 0.05**2 + 0.4**2) / 12] * 2 + [2 * 0.05**2 / 2]
@@ -144,7 +144,7 @@ def test_links_that_could_not_be_judged_are_counted(cli, tmp_path):
     )
     status, out, _ = cli("inspect", path)
     assert status == 0
-    assert out.endswith("2 links (sdf): 1 could not be judged, 1 possible.\n")
+    assert out.endswith("2 links (sdf): 1 not checked, 1 possible.\n")
 
 
 def test_many_links_are_judged_at_once(cli, tmp_path, monkeypatch):
@@ -177,16 +177,16 @@ def test_inspect_judges_and_repairs_estimates(cli, tmp_path):
     ("words", "message"),
     [
         ((), "Missing from identify inspect: MODEL"),
-        (("{model}", "--repair"), "go together; -o FIXED is missing"),
-        (("{model}", "-o", "x.urdf"), "go together; --repair is missing"),
+        (("{model}", "--repair"), "require each other; add -o FIXED"),
+        (("{model}", "-o", "x.urdf"), "require each other; add --repair"),
         (("{model}", "--repair", "-o", "{model}"), "is the model itself; give -o another file"),
         (
             ("{model}", "--from-geometry", "--density", "8"),
-            "--from-geometry and --density: only with",
+            "--from-geometry and --density requires",
         ),
         (
             ("{model}", "--repair", "-o", "x.urdf", "--from-geometry", "--no-geometry"),
-            "--no-geometry and --from-geometry exclude each other",
+            "--no-geometry and --from-geometry cannot be combined",
         ),
         (("{model}", "again.urdf"), "inspect: unexpected again.urdf"),
         (("{folder}/none.urdf",), "no such file"),

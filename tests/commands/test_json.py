@@ -56,7 +56,7 @@ def test_every_command_lists_the_option(name, cli):
 def test_parser_errors_go_to_standard_error(document):
     found, err = document("inspect", status=2)
     assert found["error"]["type"] == "UsageError"
-    assert "standard error says why" in found["error"]["message"]
+    assert "see standard error" in found["error"]["message"]
     assert "Missing from identify inspect" in err
 
 
@@ -135,9 +135,9 @@ def test_non_finite_numbers_become_null():
 def test_stages_with_times_are_shown_on_a_terminal_only(tmp_path, plain):
     script = (
         "import logging, sys\n"
-        "from identify.commands.output import shown_stages\n"
+        "from identify.commands.output import stages_on_terminal\n"
         "log = logging.getLogger('identify.pipeline')\n"
-        "with shown_stages():\n"
+        "with stages_on_terminal():\n"
         "    log.info('reading [x]'); log.debug('half of it'); log.info('estimating')\n"
         "log.info('after')\n"
     )

@@ -26,7 +26,7 @@ from identify import fit
 from identify.commands import fit_each
 from identify.commands.fit import Fit
 from identify.commands.main import main
-from identify.commands.output import ESTIMATE, REPORT, RESULT, report_is_of
+from identify.commands.output import ESTIMATE, REPORT, RESULT, report_matches
 from identify.errors import StudyError
 from identify.exchange import read_estimate
 from identify.files import digest
@@ -181,10 +181,10 @@ def test_killed_fit_leaves_complete_files(logs, tmp_path, before, most):
         if found is None:
             assert names(out) <= {REPORT, RESULT}
         else:
-            torn += not report_is_of(out / ESTIMATE)
+            torn += not report_matches(out / ESTIMATE)
         assert main(words_of_fit(logs, "a", out)) == 0
         assert checked_pair(out) == new
-        assert report_is_of(out / ESTIMATE)
+        assert report_matches(out / ESTIMATE)
     assert (torn > 0) == bool(before)  # the kills were at the renames too
 
 
@@ -220,7 +220,7 @@ def test_killed_fit_each_is_resumed(logs, tmp_path, most):
         assert names(out) == names(tmp_path / "new")
         for name in ("a", "b"):
             assert checked_pair(out / name) == digest(tmp_path / "new" / name / ESTIMATE)
-            assert report_is_of(out / name / ESTIMATE)
+            assert report_matches(out / name / ESTIMATE)
 
 
 def rows(out: Path) -> list[dict[str, Any]]:

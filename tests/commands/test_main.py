@@ -11,7 +11,7 @@ import typeguard
 import identify
 from identify.commands import main as entry
 from identify.commands.command import Command, Outcome, parse_command
-from identify.commands.doctor import own_version
+from identify.commands.doctor import package_version
 from identify.errors import LogError, ProblemError, SolveError
 
 
@@ -42,7 +42,7 @@ def test_help_names_every_command(cli, word):
 
 @pytest.mark.parametrize("word", ["--version", "-V"])
 def test_version(cli, word):
-    assert cli(word) == (0, f"identify {own_version()}\n", "")
+    assert cli(word) == (0, f"identify {package_version()}\n", "")
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_shell_completion_lists_commands_and_options(cli, shell):
 def test_completion_is_of_a_shell_that_is_known(cli):
     for words in ((), ("sh",), ("bash", "zsh")):
         message = cli("--completion", *words).message
-        assert message == "--completion takes a shell, one of bash, fish, zsh"
+        assert message == "--completion: expected one of bash, fish, zsh"
 
 
 @pytest.mark.parametrize("words", [("pair",), ("pair", "--help")])
@@ -137,7 +137,7 @@ def test_deleted_working_directory_is_reported(cli, tmp_path, monkeypatch):
     for words in (("doctor",), ("fit", "log.csv", "--schema", "s.toml"), ("shape", "box", "1")):
         status, out, err = cli(*words)
         assert (status, out) == (2, "")
-        assert err.startswith("identify: error: the working directory is gone")
+        assert err.startswith("identify: error: the working directory was removed")
 
 
 def test_a_broken_pipe_is_quiet():
@@ -225,7 +225,7 @@ def test_empty_argument_is_not_a_folder(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     status, out, err = cli("shape", "rod", "1", "--mass", "1", "-o", "")
     assert (status, out) == (2, "")
-    assert "where a shell variable is not set" in err
+    assert "perhaps an unset shell variable" in err
     assert list(tmp_path.iterdir()) == []
 
 

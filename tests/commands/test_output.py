@@ -21,10 +21,10 @@ def test_a_new_or_an_existing_folder_will_do(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["estimate.json"]
 
 
-def test_path_with_nul_is_rejected(tmp_path):
-    with pytest.raises(OutputError, match="a NUL in it; give -o another"):
+def test_a_name_with_a_nul_in_it(tmp_path):
+    with pytest.raises(OutputError, match="cannot contain NUL; choose another -o"):
         require_writable(tmp_path / "o\0ut", NAMES)
-    with pytest.raises(OutputError, match="a NUL in it; give -o another"):
+    with pytest.raises(OutputError, match="cannot contain NUL; choose another -o"):
         require_writable_file(tmp_path / "fixed\0.urdf")
 
 
@@ -33,10 +33,12 @@ def test_existing_file_in_place_of_output_folder_is_rejected(tmp_path):
     file.write_text("mine")
     with pytest.raises(OutputError, match=r"file: is a file; give -o the name of a folder"):
         require_writable(file, NAMES)
-    with pytest.raises(OutputError, match=r"file: is a file, so the folder .* cannot be made"):
+    with pytest.raises(OutputError, match=r"file: is a file, so the folder .* cannot be created"):
         require_writable(file / "a" / "b", NAMES)
     (tmp_path / "report.html").mkdir()
-    with pytest.raises(OutputError, match=r"report\.html: is a folder, and would be a file"):
+    with pytest.raises(
+        OutputError, match=r"report\.html: is a folder, but a result file has this name"
+    ):
         require_writable(tmp_path, NAMES)
     assert file.read_text() == "mine"
 

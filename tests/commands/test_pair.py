@@ -18,8 +18,8 @@ from identify.commands.output import (
     REPORT,
     RESULT,
     OutputError,
-    report_is_of,
-    write_pair,
+    report_matches,
+    write_results,
 )
 from identify.exchange.estimate_json import estimate_digest
 from identify.inertia import InertialParameters
@@ -60,9 +60,9 @@ def names(folder: Path) -> list[str]:
 
 
 def rewrite(folder: Path, result, stop: float) -> None:
-    write_pair(folder, result, None)
+    write_results(folder, result, None)
     while time.monotonic() < stop:
-        write_pair(folder, result, None)
+        write_results(folder, result, None)
 
 
 def die_between_the_renames(folder: Path, result) -> None:
@@ -82,7 +82,7 @@ def _write_and_die(folder: Path, result) -> None:
         replace(source, target)
 
     files.os.replace = dying
-    write_pair(folder, result, None)
+    write_results(folder, result, None)
 
 
 forking = pytest.mark.skipif(sys.platform == "win32", reason="needs fork and kill -9")
@@ -97,7 +97,7 @@ def spawned(work, *arguments) -> BaseProcess:
 def test_result_files_are_written_and_other_files_kept(results, tmp_path, capsys):
     (tmp_path / "notes.txt").write_text("mine")
     for result in results:
-        write_pair(tmp_path, result, None)
+        write_results(tmp_path, result, None)
         estimate, named = pair(tmp_path)
         assert estimate == named
         assert names(tmp_path) == [ESTIMATE, "notes.txt", REPORT, RESULT]
@@ -105,8 +105,8 @@ def test_result_files_are_written_and_other_files_kept(results, tmp_path, capsys
 
 
 @forking
-def test_stale_temporary_files_are_removed(results, tmp_path):
-    write_pair(tmp_path, results[0], None)
+def test_what_a_kill_left_goes_when_it_is_old(results, tmp_path):
+    write_results(tmp_path, results[0], None)
     die_between_the_renames(tmp_path, results[1])
     left = set(names(tmp_path)) - {ESTIMATE, REPORT, RESULT}
     assert left
@@ -115,12 +115,12 @@ def test_stale_temporary_files_are_removed(results, tmp_path):
     for name in others + mine:
         (tmp_path / name).write_text("x")
     (tmp_path / f".{REPORT}.a_folder").mkdir()
-    write_pair(tmp_path, results[1], None)  # another process may be writing them now
+    write_results(tmp_path, results[1], None)  # another process may be writing them now
     kept = sorted([*mine, f".{REPORT}.a_folder", ESTIMATE, REPORT, RESULT])
     assert names(tmp_path) == sorted([*kept, *others, *left])
     for name in names(tmp_path):
         os.utime(tmp_path / name, times=(time.time() - 7200.0,) * 2)
-    write_pair(tmp_path, results[1], None)
+    write_results(tmp_path, results[1], None)
     assert names(tmp_path) == kept
 
 
@@ -143,26 +143,26 @@ def both():
     return fit(recorded(3), unloaded=recorded(2))
 
 
-def test_carrier_file_is_written_together_with_its_report(results, both, tmp_path):
-    write_pair(tmp_path, both, None)
+def test_a_carrier_goes_with_the_report_that_names_it(results, both, tmp_path):
+    write_results(tmp_path, both, None)
     assert names(tmp_path) == [CARRIER, ESTIMATE, REPORT, RESULT]
     carrier = (tmp_path / CARRIER).read_bytes()
-    assert report_is_of(tmp_path / CARRIER)
-    assert report_is_of(tmp_path / ESTIMATE)
+    assert report_matches(tmp_path / CARRIER)
+    assert report_matches(tmp_path / ESTIMATE)
     (tmp_path / CARRIER).write_bytes(carrier + b" ")
-    assert not report_is_of(tmp_path / CARRIER)
+    assert not report_matches(tmp_path / CARRIER)
     (tmp_path / CARRIER).write_bytes(carrier)
-    write_pair(tmp_path, results[0], None)
+    write_results(tmp_path, results[0], None)
     assert names(tmp_path) == [ESTIMATE, REPORT, RESULT]
     (tmp_path / CARRIER).write_bytes(carrier)  # a file of one's own
-    write_pair(tmp_path, results[1], None)
+    write_results(tmp_path, results[1], None)
     assert (tmp_path / CARRIER).read_bytes() == carrier
 
 
 @pytest.mark.parametrize("fails", [1, 2, 3])
 def test_result_files_are_written_atomically(results, both, tmp_path, monkeypatch, fails):
     """A disk that fills at any of the files."""
-    write_pair(tmp_path, results[0], None)
+    write_results(tmp_path, results[0], None)
     before, opened = {name: (tmp_path / name).read_bytes() for name in names(tmp_path)}, []
 
     def full(handle, mode):
@@ -175,5 +175,5 @@ def test_result_files_are_written_atomically(results, both, tmp_path, monkeypatc
     os_fdopen = os.fdopen
     monkeypatch.setattr(files.os, "fdopen", full)
     with pytest.raises(OutputError, match="No space left"):
-        write_pair(tmp_path, both, None)
+        write_results(tmp_path, both, None)
     assert {name: (tmp_path / name).read_bytes() for name in names(tmp_path)} == before

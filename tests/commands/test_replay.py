@@ -44,7 +44,7 @@ def test_the_body_of_a_log_stays_near_it(cli, log, estimate, tmp_path):
     out = tmp_path / "out"
     words = ("--schema", log[1], "--estimate", estimate(), "-o", out)
     printed = cli.done("replay", log[0], *words)
-    assert "Sensor offset taken off: [1, -2, 3, 0.1, 0.05, -0.1] N, N m (fitted" in printed
+    assert "Subtracted sensor offset: [1, -2, 3, 0.1, 0.05, -0.1] N, N m (fitted" in printed
     assert "5 windows, estimate: RMS " in printed
     assert errors(printed, "estimate")[0] < 2.0
     windows = pd.read_parquet(out / "windows.parquet")

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from identify.commands.main import main
-from identify.commands.output import write_pair
+from identify.commands.output import write_results
 from identify.estimation.priors import ShapePrior
 from identify.estimation.terms import MassBetween
 from identify.files import digest
@@ -20,7 +20,7 @@ def fitted(tmp_path_factory) -> Path:
     log = synthetic_recording(
         BODY.phi, rng=np.random.default_rng(3), duration=6.0, rate_hz=100.0, noise=SENSOR
     )
-    write_pair(folder, fit(log), BODY)
+    write_results(folder, fit(log), BODY)
     return folder
 
 
@@ -58,7 +58,7 @@ def test_result_of_another_fit_is_rejected_and_report_kept(folder, capsys):
 
 def test_pdf_output_is_rejected(folder, capsys):
     assert main(["report", str(folder), "-o", "page.pdf"]) == 2
-    assert "expected the name of an HTML file" in capsys.readouterr().err
+    assert "expected the suffix .html" in capsys.readouterr().err
 
 
 class Anybodys(MassBetween):
@@ -73,7 +73,7 @@ def test_a_result_with_bounds_a_prior_and_terms_is_kept(tmp_path):
     prior = ShapePrior.of_box(np.array([0.4, 0.4, 0.6]))
     term = Anybodys(0.5 * BODY.mass, 2.0 * BODY.mass)
     result = fit(log, prior=prior, terms=[term], bounds=True)
-    write_pair(tmp_path, result, BODY)
+    write_results(tmp_path, result, BODY)
     kept, _ = load_result(tmp_path)
     assert kept.estimate.certified_bounds == result.estimate.certified_bounds
     assert len(kept.estimate.bounds()) == len(result.estimate.bounds()) > 10

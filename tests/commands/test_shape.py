@@ -40,12 +40,15 @@ def test_every_shape(cli, tmp_path, name):
         ("box 0.1 0.2 0.3", "either a mass [kg] or a density [kg/m³], got neither"),
         ("box 0.1 0.2 0.3 --mass 1 --density 1", "got both"),
         ("box 0.1 0.2 0.3 --mass -1", "mass: expected a positive"),
-        ("box 0.1 0.2 0.3 --mass 1 --scale 2", "are for a mesh"),
-        ("mesh --mass 1", "shape: mesh takes one file, got 0 words"),
+        ("box 0.1 0.2 0.3 --mass 1 --scale 2", "apply to a mesh"),
+        ("mesh --mass 1", "shape: mesh takes one file, got 0 arguments"),
         ("cone", "the origin is the middle of its base, the apex above it"),
         ("tube", "open at both ends"),
         ("rod", "shape rod: expected 1 size, got 0"),
-        ("box 1 1 1 --mass 1e300", "shape: it has 1e+300 kg and up to 1.66667e+299 kg m²; expecte"),
+        (
+            "box 1 1 1 --mass 1e300",
+            "shape: the body has 1e+300 kg and up to 1.66667e+299 kg m²; expecte",
+        ),
     ],
 )
 def test_bad_use(cli, words, message):
@@ -88,6 +91,6 @@ def test_the_hull_of_a_mesh_with_holes_is_taken_on_request(cli, tmp_path):
     status, _, err = cli(*words, "--hull")
     assert status == 0
     assert "3 edges of its 11 faces have no neighbour" in err
-    assert err.endswith("its convex hull of 0.03 m³ is taken\n")
+    assert err.endswith("its convex hull of 0.03 m³ is used\n")
     assert read_estimate(out).parameters.mass == pytest.approx(30.0)
     assert "expected a positive" in cli.refused(*words[:5], "--hull", "--scale", "-1")

@@ -101,12 +101,16 @@ def test_the_body_of_an_estimate_is_thrown(cli, tmp_path):
         ("--duration 1 --dt 0", 2, "--dt S: expected a positive, finite number [s], got 0"),
         ("--duration -1 --dt 0.1", 2, "--duration S: expected a positive, finite number"),
         ("--duration 1e9 --dt 1e-3", 2, "1e+12 steps"),
-        ("--duration 1e4 --dt 1e-3 --every 2", 2, "5e+06 states to keep, and 2e+06 take 2 GB; "),
-        ("--duration 1e4 --dt 1e-3 --every 2", 2, "keep fewer with --every, as --every 6"),
+        (
+            "--duration 1e4 --dt 1e-3 --every 2",
+            2,
+            "5e+06 states to keep; expected at most 2e+06 (2 GB)",
+        ),
+        ("--duration 1e4 --dt 1e-3 --every 2", 2, "use --every 6"),
         ("--duration 1 --dt 0.1 --every 0", 2, "--every N: expected 1 or more, got 0"),
         ("--duration 1 --dt 0.5", 3, "turns by"),
         ("--duration 1 --dt 0.01 --integrator rkmk5", 2, "did you mean 'rkmk4'"),
-        ("--duration 1 --dt 0.01 --linear 1 0 0", 2, "go with an estimate.json"),
+        ("--duration 1 --dt 0.01 --linear 1 0 0", 2, "require an estimate.json"),
     ],
 )
 def test_bad_use(cli, spec, tmp_path, words, status, message):
@@ -134,7 +138,7 @@ def test_simulated_log_that_a_fit_would_misread_is_noted(cli, spec, tmp_path):
     spec.write_text(BODY + STATE + '[[impulses]]\ntime = 0.1\nlinear = [1, 0, 0]\nframe = "body"\n')
     out = cli("simulate", spec, "--duration", 0.3, "--dt", 0.01, "-o", tmp_path / "out").out
     assert "1 impulse.\n" in out
-    assert "it leaves out the impulses, so a fit or a replay of this log would not find" in out
+    assert "but not the impulses, so a fit or a replay of this log would not recover" in out
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -144,10 +148,12 @@ def test_default_body_parameters_are_noted(cli, tmp_path):
     estimate.write_text(json.dumps({"phi": phi, "decided_by": {"Iyy": "default"}}))
     words = ("--angular", 0, 1, 0, "--duration", 0.3, "--dt", 0.01, "-o", tmp_path / "out")
     out = cli("simulate", estimate, *words).out
-    assert "Note: Iyy are those of a default body, not measured.\n" in out
+    assert "Note: Iyy are from a default body, not from data.\n" in out
 
 
 def test_exact_is_for_free_bodies(cli, spec, tmp_path):
     spec.write_text(BODY + STATE + '[[impulses]]\ntime = 0.1\nlinear = [1, 0, 0]\nframe = "body"\n')
     words = ("--duration", 1, "--dt", 0.1, "--integrator", "exact", "-o", tmp_path / "out")
-    assert "for a body without loads, impulses or fluid" in cli.refused("simulate", spec, *words)
+    assert "requires a body without loads, impulses or fluid" in cli.refused(
+        "simulate", spec, *words
+    )

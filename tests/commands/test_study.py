@@ -74,7 +74,7 @@ def test_check_reports_failing_trials(cli, file):
             "force = 0.05\n[[perturbations]]\nlabel = 'few'\nkind = 'decimation'\nevery = 400",
         )
     )
-    assert "note: a trial that was tried failed: " in cli("study", "check", file).out
+    assert "note: a test trial failed: " in cli("study", "check", file).out
 
 
 def test_run_writes_rows_and_summary_and_prints_paths(cli, file, tmp_path):
@@ -83,7 +83,7 @@ def test_run_writes_rows_and_summary_and_prints_paths(cli, file, tmp_path):
     assert status == 0
     assert f"{TRIALS} of {TRIALS} trials, 0 failed" in err
     assert "\r" not in err
-    assert f"{TRIALS} trials: 0 were there, {TRIALS} run in " in printed
+    assert f"{TRIALS} trials: 0 cached, {TRIALS} run in " in printed
     assert re.search(r" by 1 worker \(\d+ % busy\), 0 failed$", printed, flags=re.MULTILINE)
     assert re.search(r"in the last one, in [^,]+, 1 worker\b", (out / "summary.md").read_text())
     assert printed.endswith(f"{out / 'summary.md'}\n{out / 'summary.html'}\n")
@@ -107,9 +107,9 @@ def test_selected_trials_then_remaining_trials(cli, file, tmp_path):
     out = tmp_path / "out"
     words = ("study", "run", file, "-o", out, "--workers", "0")
     printed = cli(*words, "--only", "estimator=ols").out
-    assert f"{TRIALS // 2} trials: 0 were there" in printed
+    assert f"{TRIALS // 2} trials: 0 cached" in printed
     assert f"{TRIALS // 2} of {TRIALS}: the run is not complete" in (out / "summary.md").read_text()
-    assert f"{TRIALS} trials: {TRIALS // 2} were there, {TRIALS // 2} run" in cli(*words).out
+    assert f"{TRIALS} trials: {TRIALS // 2} cached, {TRIALS // 2} run" in cli(*words).out
     assert "not complete" not in (out / "summary.md").read_text()
 
 
@@ -122,11 +122,11 @@ def test_failing_trials_are_rows_and_the_exit_status_stays_0(cli, file, tmp_path
     status, printed, _ = cli(*words)
     assert status == 0
     assert (
-        ", 4 failed\nsummary.md has the errors; --retry-failed runs these trials again" in printed
+        ", 4 failed\nsummary.md lists the errors; --retry-failed runs these trials again" in printed
     )
     assert "`LogError: " in (out / "summary.md").read_text()
-    assert f"{TRIALS + 4} were there, 0 run" in cli(*words).out
-    assert f"{TRIALS} were there, 4 run" in cli(*words, "--retry-failed").out
+    assert f"{TRIALS + 4} cached, 0 run" in cli(*words).out
+    assert f"{TRIALS} cached, 4 run" in cli(*words, "--retry-failed").out
 
 
 @pytest.mark.parametrize(
@@ -159,21 +159,21 @@ def test_a_folder_that_cannot_be_written_to_is_an_error(cli, file):
 def test_interrupted_run_resumes(cli, file, tmp_path, monkeypatch):
     out, add = tmp_path / "out", Store.add
 
-    def interrupted(store: Store, rows: list) -> None:
+    def interrupted_run_error(store: Store, rows: list) -> None:
         add(store, rows)
         raise KeyboardInterrupt
 
     words = ("study", "run", file, "-o", out, "--workers", "0")
     with monkeypatch.context() as patch:
-        patch.setattr(Store, "add", interrupted)
+        patch.setattr(Store, "add", interrupted_run_error)
         status, printed, err = cli(*words)
     assert (status, printed) == (130, "")
-    assert f"{out} keeps what was done, and the same command takes it up" in err
+    assert f"partial results are kept in {out}; run the same command to resume" in err
     assert "Traceback" not in err
     there = len(open_results(out).frame)
     assert len(pd.read_parquet(out / "results.parquet")) == there > 0
     assert f"{there} trials of code " in cli("study", "table", out).out
-    assert f"{TRIALS} trials: {there} were there" in cli(*words).out
+    assert f"{TRIALS} trials: {there} cached" in cli(*words).out
 
 
 def test_table_fits_80_columns_and_names_every_metric(cli, done):
@@ -224,7 +224,7 @@ def test_rows_of_other_code_are_shown_and_named_if_only_those_exist(cli, done, m
     monkeypatch.setattr(
         "identify.studies.keys.code_fingerprint", lambda: CodeFingerprint("other", ())
     )
-    assert ", not the one that is running" in cli("study", "table", done).out
+    assert ", not the running version" in cli("study", "table", done).out
 
 
 def test_documents_of_the_results(cli, done):

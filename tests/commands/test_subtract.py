@@ -50,7 +50,7 @@ def test_the_payload_with_its_intervals(cli, files, tmp_path):
         )
     assert payload.intervals["cz"] is not None
     assert payload.interval_kind == (
-        "95 %, from the covariances of the two estimates, taken as independent"
+        "95 %, from the covariances of the two estimates, assumed independent"
     )
     assert " m     g" in printed or " m     kg" in printed
     assert printed.endswith(f"{out}\n")
@@ -73,7 +73,7 @@ def test_body_without_covariance_counts_as_exact(cli, files, tmp_path):
     out = tmp_path / "payload.json"
     status, printed, _ = cli("subtract", given, bare, "-o", out)
     assert status == 0
-    exact = f"Note: {bare} has no covariance: taken as exact, so the intervals are those of the"
+    exact = f"Note: {bare} has no covariance and counts as exact: the intervals contain only the"
     assert exact in printed
     np.testing.assert_allclose(np.diag(read_estimate(out).covariance), SPREAD**2)
 
@@ -93,7 +93,7 @@ def test_inconsistency_within_noise_is_reported_and_projected(cli, files, tmp_pa
     out = tmp_path / "payload.json"
     status, printed, _ = cli("subtract", *files(saved(TOOL + thin), saved(TOOL)), "-o", out)
     assert status == 0
-    assert "the difference itself is impossible, by 0.4 of its standard deviations" in printed
+    assert "the difference itself is physically inconsistent by 0.4 standard deviations" in printed
     payload = read_estimate(out)
     assert payload.parameters.consistent
     assert payload.decided_by["m"] == "data"

@@ -102,7 +102,7 @@ def test_contradicted_mass_gives_consistent_but_unusable_estimate(fit, estimate)
     assert (outcome.status, outcome.out) == (4, "")
     first, second, *_ = outcome.err.splitlines()
     codes = "choice_contradicted, gain, kinematic_offset"
-    assert first == f"identify: error: this estimate is not to be used ({codes})"
+    assert first == f"identify: error: this estimate must not be used ({codes})"
     assert second.startswith("identify: error: fitted with the mass given as 2.6 kg, ")
     assert "Check the given mass" in second
     found = estimate()
@@ -125,12 +125,12 @@ def test_two_wrong_keys_of_a_schema_end_with_4_and_are_not_exported(cli, shipped
     assert load(tmp_path / "out")["r_squared"][0] < 0.5
     assert "Usable: no (quaternion order; unexplained" in outcome.out
     assert 'change `acts_on = "body"` to `acts_on = "sensor"`' in outcome.out
-    assert "Possible: yes" in outcome.out
+    assert "Physically consistent: yes" in outcome.out
     assert "Explains the data: no" in outcome.out
     assert "Certified" not in outcome.out
     refused = cli("export", tmp_path / "out" / "estimate.json", "--to", "ur")
     assert (refused.status, refused.out) == (4, "")
-    assert "not to be used" in refused.err
+    assert "must not be used" in refused.err
 
 
 def test_each_need_is_answered(fit, estimate):

@@ -43,7 +43,7 @@ def test_free_flight_identifies_inertia_and_centre_of_mass(cli, truth, tmp_path)
 def test_check_with_known_mass_has_no_findings(cli, truth):
     outcome = cli("check", *LOG, "--mass", truth["mass"])
     assert outcome.status == 0
-    assert "Nothing wrong was found." in outcome.out
+    assert "No faults were found." in outcome.out
 
 
 def test_without_the_mass_a_force_of_zero_is_a_dead_sensor(cli, tmp_path):

@@ -50,4 +50,4 @@ def test_measured_arm_log_is_fitted(cli, shared_data, tmp_path):
     assert estimate["findings"][0]["code"] == "position_axes"
     assert 1.0 <= estimate["mass"] <= 1.20
     assert {estimate["decided_by"][name] for name in ("m", "hx", "hy", "hz")} == {"data"}
-    assert "Low-pass: all signals alike at 5 Hz (default)." in out
+    assert "Low-pass: 5 Hz for all signals (default)." in out

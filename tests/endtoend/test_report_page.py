@@ -8,7 +8,7 @@ import pytest
 
 import identify
 from identify.commands.main import main
-from identify.commands.output import write_pair
+from identify.commands.output import write_results
 from identify.reporting import report
 from tests.browser import POLICY, measured
 from tests.reporting.conftest import BODY, moving
@@ -128,7 +128,7 @@ def test_narrow_page_cuts_nothing(fitted, make, visit, tmp_path):
 def test_comparison_page_is_self_contained_and_fits_narrow_page(fitted, visit, tmp_path):
     for name in ("one", "other"):
         (tmp_path / name).mkdir()
-        write_pair(tmp_path / name, fitted, None, report=False)
+        write_results(tmp_path / name, fitted, None, report=False)
     page = tmp_path / "both.html"
     assert main(["compare", str(tmp_path / "one"), str(tmp_path / "other"), "-o", str(page)]) == 0
     seen = visit(with_script(page, NARROW), width=400)

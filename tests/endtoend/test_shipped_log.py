@@ -121,12 +121,14 @@ def test_output_ends_with_findings_and_file_paths(demo):
     lines = done.stdout.splitlines()
     usable, possible, identifiable, explained, optimal, cutoff, replay, *files = lines[-10:]
     assert usable == "Usable: yes."
-    assert possible.startswith("Possible: yes, some distribution of mass has these parameters")
+    assert possible.startswith(
+        "Physically consistent: yes, some distribution of mass has these parameters"
+    )
     assert identifiable == "Identifiable: all 10 parameters."
     assert explained.startswith("Explains the data: yes (held out: R² of the forces 0.9999")
     assert "Certified" not in done.stdout
     assert optimal.startswith("Optimal for the data: ")
-    assert cutoff == "Low-pass: all signals alike at 5 Hz (default)."
+    assert cutoff == "Low-pass: 5 Hz for all signals (default)."
     assert replay.startswith("Replay: ")
     names = ("estimate.json", "result.npz", "report.html")
     assert files == [str(folder / name) for name in names]

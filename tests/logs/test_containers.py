@@ -9,7 +9,7 @@ import pytest
 
 from identify.errors import LogError, MissingColumn, MissingExtra, MissingFile, SchemaError
 from identify.logs import LogFile, open_log, read_log
-from identify.logs.readers import contents_of
+from identify.logs.readers import list_tables
 from identify.logs.readers.bag import storage_of
 from identify.logs.readers.mat import LARGEST
 from identify.logs.schema import load_schema
@@ -239,7 +239,7 @@ def test_bag_with_other_encoding_in_unused_topic_is_read(columns, reference, tmp
     index.write_text(before + name + after.replace("format: cdr", "format: xml", 1))
     log = part if alone else path
     assert_same(read_log(log, BAG_SCHEMA), reference)
-    assert "/a" not in {str(each.topic) for each in contents_of(log)}
+    assert "/a" not in {str(each.topic) for each in list_tables(log)}
     schema = {**BAG_SCHEMA, "streams": {**BAG_SCHEMA["streams"], "wrench": {"topic": "/a"}}}
     with pytest.raises(LogError, match=r"/a .*encoded as xml, and only cdr is read"):
         read_log(log, schema)
@@ -290,7 +290,7 @@ def test_a_topic_that_is_not_needed_never_refuses_a_bag(columns, reference, tmp_
         content = part.read_bytes()
         part.write_bytes(content.replace(b"float64 more", b"Unheard more"))
     assert_same(read_log(path, BAG_SCHEMA), reference)
-    topics = [table.topic for table in contents_of(path)]
+    topics = [table.topic for table in list_tables(path)]
     assert ("/a" in topics) == (case == "padded")
     schema = without_topics(topic="/a")
     words = "no column" if case == "padded" else "cannot be read as a message of its type"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from identify.logs import LogFile, log_file, open_log, read_log
-from identify.logs.first_schema import first_schema
+from identify.logs.draft_schema import draft_schema
 from identify.logs.synthetic import Noise, synthetic_recording
 from identify.logs.writing import write_log
 from identify.pipeline import fit
@@ -60,4 +60,4 @@ def test_days_that_are_read_as_seconds_are_named_with_their_unit(tmp_path, rate_
 
 def test_first_schema_detects_days(tmp_path):
     path, *_ = in_days(tmp_path)
-    assert 'time_unit = "d"' in first_schema(path).text
+    assert 'time_unit = "d"' in draft_schema(path).text

@@ -28,7 +28,7 @@ def _short_is_long(monkeypatch) -> None:
     monkeypatch.setattr(log_file, "_HEAD_ROWS", 100)
     monkeypatch.setattr(log_scan, "CHUNK_ROWS", 1200)
     monkeypatch.setattr(line_index, "_LINES_BETWEEN_OFFSETS", 64)
-    monkeypatch.setattr(line_index, "_BLOCK", 1000)
+    monkeypatch.setattr(line_index, "_BLOCK_BYTES", 1000)
 
 
 @pytest.fixture(scope="module")

@@ -179,7 +179,10 @@ def test_a_stream_at_a_rate_starts_with_the_log(write, streams, halves, tmp_path
     files["wrench"]["rate_hz"] = 250
     (finding,) = read_log(tmp_path, streams(streams=files)).findings
     assert (finding.code, finding.severity) == ("clock_rate", "warning")
-    assert "the wrench takes 0.076 s by its rate_hz, and the log 0.19 s by its time" in finding.text
+    assert (
+        "the wrench lasts 0.076 s by its rate_hz, but the log lasts 0.19 s by its time"
+        in finding.text
+    )
     assert "rate_hz = 100 in [streams.*]" in finding.remedy
 
 
@@ -235,7 +238,7 @@ def test_rows_that_alternate_are_streams(write, schema, many):
     assert (recording.rows, recording.dropped.total) == (80, 0)
     (finding,) = recording.findings
     assert (finding.code, finding.severity) == ("clocks_joined", "info")
-    assert "log.csv: its rows are of several streams: 27 pose, 53 wrench" in finding.text
+    assert "log.csv: its rows belong to several streams: 27 pose, 53 wrench" in finding.text
 
 
 def test_flawed_rows_of_an_alternating_log_are_counted(write, schema, many):
@@ -347,7 +350,7 @@ def test_a_counter_that_started_again_before_a_stream_began_is_named(
     write(stamped(halves[0], (ticks % count).tolist()), "pose.csv")
     write(stamped(halves[1], (ticks + 13 * step - count).tolist()), "wrench.csv")
     units = {"log": {"time_unit": "ms" if count == 2**16 else "us"}}
-    said = rf"no time in common.*counter of the wrench had started again after {count} ticks"
+    said = rf"no time in common.*counter of the wrench had wrapped after {count} ticks"
     with pytest.raises(LogError, match=said):
         read_log(tmp_path, streams(**units))
     write(stamped(halves[1], (ticks + 13 * step).tolist()), "wrench.csv")

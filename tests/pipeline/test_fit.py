@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from identify.commands.summary import as_read
+from identify.commands.summary import log_line
 from identify.errors import LogError, SchemaError, SolveError
 from identify.estimation import (
     EstimatorSettings,
@@ -461,7 +461,7 @@ def test_gap_and_unused_rows_are_reported():
     (span,) = missing.evidence["spans"]
     assert span == pytest.approx((TIME[799], TIME[1010]))
     assert missing.evidence["seconds"] == pytest.approx(211 * step)
-    text = as_read(result.logs[0])
+    text = log_line(result.logs[0])
     assert f"({result.logs[0].unused} of them not used)" in text
     numbers = [float(x) for x in re.findall(r"([\d.e-]+) rad/s² RMS", text)]
     changes = result.logs[0].features[:, 3:6]

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import identify
-from identify.commands.summary import lines_of
+from identify.commands.summary import detail_lines
 from identify.reporting.logs import data_section
 from identify.signals.prepared import acceleration_sources
 from tests.endtoend.conftest import ROOT
@@ -49,7 +49,7 @@ def test_angular_acceleration_of_a_gyro_is_a_stated_route_with_its_noise(thrown)
     noisier, _ = thrown(rate=1e-2)
     ratio = acceleration_sources(noisier.logs[0])["angular_acceleration"].noise / route.noise
     assert ratio == pytest.approx(10.0, rel=0.1)
-    line = next(line for line in lines_of(result) if line.startswith("Read: "))
+    line = next(line for line in detail_lines(result) if line.startswith("Read: "))
     whole = np.sqrt(3.0) * route.rms  # of the vector, as the rate before it
     assert f"derivative of the angular velocity, {whole:.2g} rad/s² RMS with noise" in line
     assert "derivative of the angular velocity" in str(data_section(result, None))

@@ -127,7 +127,9 @@ def test_inconsistent_estimate_is_not_reported_as_consistent(result, monkeypatch
     monkeypatch.setattr(type(result), "verdict", property(lambda self: verdict))
     said = "no, no distribution of mass has these parameters"
     assert verdict_in_words(result).possible == said
-    assert any(line.startswith(f"Possible: {said} (least") for line in verdict_lines(result))
+    assert any(
+        line.startswith(f"Physically consistent: {said} (minimum") for line in verdict_lines(result)
+    )
 
 
 def sha(log) -> str:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from identify import plot
-from identify.commands.output import write_pair
+from identify.commands.output import write_results
 from identify.errors import MissingFile
 from identify.exchange import write_estimate
 from identify.pipeline import ResultFileError, load_result
@@ -49,9 +49,9 @@ def test_a_long_log_stays_below_20_mb(long):
 
 
 def test_without_a_report_no_result_is_left(still, tmp_path):
-    write_pair(tmp_path, still, None)
+    write_results(tmp_path, still, None)
     assert (tmp_path / "result.npz").exists()
-    write_pair(tmp_path, still, None, report=False)
+    write_results(tmp_path, still, None, report=False)
     assert not (tmp_path / "result.npz").exists()
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from identify import InertialParameters, fit
-from identify.commands.summary import lines_of
+from identify.commands.summary import detail_lines
 from identify.errors import SimulationError
 from identify.logs import Noise, synthetic_recording
 from identify.reporting.replays import replay_section
@@ -101,7 +101,7 @@ def test_terminal_and_report_show_noise_yardstick():
     assert_close(np.sqrt(np.diag(of_log) * 200.0), np.repeat([0.2, 5e-3], 3), 0.05)
     windows = result.validation.replay
     assert windows.noise is not None
-    lines = " ".join(lines_of(result))
+    lines = " ".join(detail_lines(result))
     assert "(RMS); noise of the wrench alone makes" in lines
     section = str(replay_section(result, None))
     assert "expected from wrench noise" in section

@@ -11,7 +11,7 @@ from identify.diagnosis.faults.pose import pose_faults
 from identify.diagnosis.faults.rotation import rotation_faults
 from identify.diagnosis.faults.timing import timing_faults
 from identify.diagnosis.faults.wrench import sign_faults, wrench_faults
-from identify.logs.facts import LogFacts, once_for_logs_alike
+from identify.logs.facts import LogFacts, share_between_similar_logs
 
 Family: TypeAlias = Callable[[LogFacts], Iterator[Fault]]
 
@@ -49,7 +49,7 @@ def faults_of(facts: Sequence[LogFacts]) -> list[tuple[Fault, ...]]:
     Args:
         facts: of each log.
     """
-    of_logs = once_for_logs_alike(facts, _by_name)
+    of_logs = share_between_similar_logs(facts, _by_name)
     names = [name for name in of_logs[0] if all(name in of_log for of_log in of_logs)]
     return [tuple(of_log[name] for of_log in of_logs) for name in names]
 

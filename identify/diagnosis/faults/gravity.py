@@ -12,7 +12,7 @@ from identify.diagnosis.faults.wrench import DEGREE
 from identify.inertia.consistency import MAX_COM_DISTANCE
 from identify.logs.facts import LogFacts
 from identify.logs.patch import Patch
-from identify.logs.schema_fields import negated
+from identify.logs.schema_fields import negate_column
 from identify.logs.schema_tables import compensated_of
 from identify.regressors.log_corrections import gravity_map, gravity_tilt, weight_map
 from identify.relevance import FAULT_ANGLE, FAULT_MASS, FAULT_SCALE
@@ -69,14 +69,14 @@ def imu_faults(facts: LogFacts) -> Iterator[Fault]:
     ):
         if columns is None:
             continue
-        patch = {key: [negated(column) for column in columns]}
+        patch = {key: [negate_column(column) for column in columns]}
         text = "the proper acceleration has the other sign: at rest it points up"
         yield discrete_fault(facts, "imu_sign", text, patch)
         if facts.imu_scale == 1.0:
             continue
         from identify.signals.imu_scale import scale_patch  # few logs need it
 
-        scale = scale_patch(facts.said, key.partition(".")[0], facts.imu_scale)
+        scale = scale_patch(facts.schema_tables, key.partition(".")[0], facts.imu_scale)
         if scale is None:
             continue
         text = "the accelerometer does not read gravity: it is in another unit or scale"

@@ -10,7 +10,7 @@ import numpy as np
 from identify.arrays import Array
 from identify.diagnosis.fault import Fault, FaultParameters, discrete_fault, schema_numbers
 from identify.logs.facts import LogFacts
-from identify.logs.schema_fields import negated
+from identify.logs.schema_fields import negate_column
 from identify.logs.schema_tables import PoseTable
 from identify.logs.units import ACCELERATION
 from identify.regressors.log_corrections import point_offset_map, position_scale_map
@@ -101,7 +101,7 @@ def _patch(
     if position != (pose.position_axes or own):
         yield "pose.position_axes", None if position == "inverse" else position
     if sign < 0.0 and pose.position is not None:
-        yield "pose.position", [negated(column) for column in pose.position]
+        yield "pose.position", [negate_column(column) for column in pose.position]
 
 
 def _position_units(facts: LogFacts, pose: PoseTable) -> Iterator[Fault]:

@@ -8,7 +8,7 @@ from itertools import permutations, product
 from identify.diagnosis.fault import Fault, discrete_fault
 from identify.logs.facts import LogFacts
 from identify.logs.patch import Patch
-from identify.logs.schema_fields import Column, negated
+from identify.logs.schema_fields import Column, negate_column
 from identify.logs.schema_tables import PoseTable
 
 SIGNED_ORDERS = tuple(
@@ -48,7 +48,7 @@ def rotation_faults(facts: LogFacts) -> Iterator[Fault]:
 
 def reordered(columns: tuple[Column, ...], order: tuple[tuple[int, int], ...]) -> list[Column]:
     """Apply a signed permutation to three columns."""
-    return [columns[k] if sign > 0 else negated(columns[k]) for sign, k in order]
+    return [columns[k] if sign > 0 else negate_column(columns[k]) for sign, k in order]
 
 
 def describe_axes(order: tuple[tuple[int, int], ...]) -> str:

@@ -76,8 +76,8 @@ def _units(facts: LogFacts) -> Iterator[Fault]:
                 facts,
                 "time_unit",
                 f"time runs {factor:g} times as long as read",
-                time_patch(facts.said, factor),
-                action=time_remedy(facts.said, factor),
+                time_patch(facts.schema_tables, factor),
+                action=time_remedy(facts.schema_tables, factor),
                 change=clock_rate_map(factor - 1.0, facts.gravity),
                 clock=factor,
             )

@@ -12,7 +12,7 @@ from identify.diagnosis.fault import Fault, FaultParameters, discrete_fault, gai
 from identify.diagnosis.faults.rotation import SIGNED_ORDERS, describe_axes, reordered
 from identify.logs.facts import LogFacts
 from identify.logs.patch import Patch
-from identify.logs.schema_fields import negated
+from identify.logs.schema_fields import negate_column
 from identify.logs.units import FORCE, TORQUE
 from identify.regressors.log_corrections import misalignment_map, torque_gain_map
 from identify.relevance import FAULT_ANGLE, FAULT_GAIN
@@ -49,7 +49,7 @@ def sign_faults(facts: LogFacts) -> Iterator[Fault]:
         facts, "wrench_sign", "the wrench has the other sign", {"wrench.acts_on": other}
     )
     for key in ("force", "torque"):
-        patch = {f"wrench.{key}": [negated(column) for column in getattr(wrench, key)]}
+        patch = {f"wrench.{key}": [negate_column(column) for column in getattr(wrench, key)]}
         yield discrete_fault(facts, f"{key}_sign", f"the {key} alone has the other sign", patch)
 
 
@@ -72,7 +72,7 @@ def _single_signs(facts: LogFacts) -> Iterator[Fault]:
     assert facts.schema is not None
     for key, axis in product(("force", "torque"), range(3)):
         columns = list(getattr(facts.schema.wrench, key))
-        columns[axis] = negated(columns[axis])
+        columns[axis] = negate_column(columns[axis])
         text = f"{'xyz'[axis]} of the {key} alone has the other sign"
         yield discrete_fault(facts, f"{key}_sign", text, {f"wrench.{key}": columns})
 

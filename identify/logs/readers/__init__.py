@@ -1,4 +1,4 @@
-"""One reader a format. A new format is one file here and one line in `READERS`.
+"""Readers of log formats; a new format is one file here and one line in `READERS`.
 
 Each raises `MissingColumn` where a column that is asked for is not there, and `LogError` where the
 file is not what the schema says; messages name file, row, column and remedy.
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from identify.errors import LogError
 from identify.files import require_file
-from identify.logs.table import Contents, RowsReader, Source, Table
+from identify.logs.table import RowsReader, Source, Table, TableInfo
 
 if TYPE_CHECKING:
     from identify.logs.readers.line_index import LineIndex
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 Reader: TypeAlias = Callable[[Source], Table]
 
 RECEIVED, STAMP = "receive_time", "header.stamp"
-"""Columns of a bag that are times: when a message was written, and the stamp of its header."""
+"""Time columns of a bag: receive time, and the stamp of the message header."""
 
 _WITH_TOPICS = ("bag", "hdf5", "ulog")
-"""Formats of files that hold several tables."""
+"""Formats of files that contain several tables."""
 
 READERS: Mapping[str, str] = MappingProxyType(
     {
@@ -47,26 +47,26 @@ a bag, and any other file delimited text. Arrays in memory are read by `arrays`.
 
 
 def format_of(path: Path) -> str:
-    """The name of the reader of a file."""
+    """Return the name of the reader of a file."""
     if is_bag(path):
         return "bag"
     return READERS.get(path.suffix.lower(), "text")
 
 
 def is_bag(path: Path) -> bool:
-    """Whether a folder is a bag of ROS 2."""
+    """Return whether a folder is a ROS 2 bag."""
     return path.is_dir() and (path / "metadata.yaml").is_file()
 
 
 def files_of(path: Path) -> list[Path]:
-    """The files whose contents a log is: one, but of a bag that is a folder all that it holds."""
+    """Return the files of a log: the file itself, or all files of a bag's folder."""
     if not is_bag(path):
         return [path]
     return sorted(part for part in path.iterdir() if part.is_file())
 
 
 def read_table(source: Source) -> Table:
-    """The columns asked for, by the reader of the file's format, loaded when first used.
+    """Read the requested columns by the reader of the file's format, imported on first use.
 
     Raises:
         LogError: the schema names a topic, and the format has none.
@@ -88,8 +88,8 @@ def read_table(source: Source) -> Table:
     return reader(source)
 
 
-def contents_of(path: Path) -> tuple[Contents, ...]:
-    """What a log of any format holds: one table, or several.
+def list_tables(path: Path) -> tuple[TableInfo, ...]:
+    """Return the tables of a log of any format.
 
     Raises:
         MissingFile: there is no such file.
@@ -97,15 +97,15 @@ def contents_of(path: Path) -> tuple[Contents, ...]:
     """
     if not is_bag(path):
         require_file(path)
-    contents: Callable[[Path], tuple[Contents, ...]] | None
+    contents: Callable[[Path], tuple[TableInfo, ...]] | None
     contents = getattr(import_module(f"{__name__}.{format_of(path)}"), "contents", None)
     if contents is None:
         raise LogError(f"{path}: no columns are listed of its format; write the schema by hand")
     return contents(path)
 
 
-def measure(source: Source, least: int) -> tuple[int, LineIndex | None] | None:
-    """The number of rows of a file of at least so many, and its lines; None: it is read whole."""
+def count_rows_if_long(source: Source, least: int) -> tuple[int, LineIndex | None] | None:
+    """Count the rows of a long file, with its line index; None if the file is short."""
     match format_of(source.path):
         case "parquet":
             from identify.logs.readers import parquet
@@ -125,8 +125,8 @@ def measure(source: Source, least: int) -> tuple[int, LineIndex | None] | None:
     return (rows, lines) if rows >= least else None
 
 
-def rows_reader(source: Source, lines: LineIndex | None) -> RowsReader:
-    """What reads some rows of a long file, of which `measure` says where the lines are."""
+def chunk_reader(source: Source, lines: LineIndex | None) -> RowsReader:
+    """Return a reader of row ranges of a long file."""
     if format_of(source.path) == "hdf5":
         from identify.logs.readers.hdf5 import hdf5_rows
 

@@ -1,4 +1,4 @@
-"""Columns that are NumPy arrays, in an archive or in memory.
+"""Columns in NumPy arrays, in an archive or in memory.
 
 One-dimensional arrays are columns, a two-dimensional `a` gives `a[0]`, `a[1]`, and so on, one of
 matrices their entries row by row. A masked entry is one that is missing, as NaN is.
@@ -19,20 +19,20 @@ from numpy.typing import NDArray
 from identify.arrays import Array
 from identify.errors import LogError, did_you_mean
 from identify.logs.schema_fields import Column
-from identify.logs.table import RowFault, Source, Stamps, Table, locate, locate_stamps
+from identify.logs.table import RowFault, Source, Stamps, Table, find_column, find_stamps_column
 from identify.logs.units import TICKS_PER_SECOND
 
-_MOST_ARRAY_COLUMNS, _MOST_PARTS = 10_000, 16
-"""Columns of an array that are looked at; and parts of a signal, of which a pose has most."""
+_MAX_ARRAY_COLUMNS, _MAX_SIGNAL_PARTS = 10_000, 16
+"""Maximum number of columns of an array, and of parts of a signal."""
 
 
 Key = TypeVar("Key", bound=Hashable)
-"""What loads an array, of one kind for each format."""
+"""Key by which a format loads an array."""
 
 
 @dataclass(frozen=True, slots=True)
-class Slot(Generic[Key]):
-    """A column that is, or is a part of, an array not yet loaded.
+class ColumnRef(Generic[Key]):
+    """A column that is, or is part of, an array not loaded yet.
 
     Attributes:
         name: of the array, with a number for a column of a two-dimensional one.
@@ -50,41 +50,41 @@ class Slot(Generic[Key]):
     transposed: bool = False
 
 
-def slots_of(
+def column_refs(
     arrays: Iterable[tuple[str, Key, tuple[int, ...], np.dtype[Any]]],
-) -> list[Slot[Key]]:
-    """The columns of the arrays of a log, each of a name, a key, a shape and a type.
+) -> list[ColumnRef[Key]]:
+    """Return the columns of a log's arrays, given by name, key, shape and type.
 
     None of an array that has no rows or too many dimensions.
     """
     arrays = list(arrays)
     shapes = [shape for _, _, shape, _ in arrays]
     lengths = {s[0] for s in shapes if len(s) == 1 or (len(s) == 2 and s[0] > s[1])}
-    lengths |= {max(s) for s in shapes if len(s) > 1 and 1 in s and max(s) > _MOST_PARTS}
-    slots: list[Slot[Key]] = []
+    lengths |= {max(s) for s in shapes if len(s) > 1 and 1 in s and max(s) > _MAX_SIGNAL_PARTS}
+    slots: list[ColumnRef[Key]] = []
     for name, key, shape, dtype in arrays:
         if len(shape) == 1:
-            slots.append(Slot(name, key, shape[0], dtype))
+            slots.append(ColumnRef(name, key, shape[0], dtype))
         elif shape and (axis := _axis_of_samples(shape, lengths)) is not None:
             others = [range(n) for k, n in enumerate(shape) if k != axis]
             single = axis > 0 and all(len(other) == 1 for other in others)
-            for k, place in enumerate(islice(product(*others), _MOST_ARRAY_COLUMNS)):
+            for k, place in enumerate(islice(product(*others), _MAX_ARRAY_COLUMNS)):
                 index = (*place[:axis], slice(None), *place[axis:])
                 column = name if single else f"{name}[{k}]"
-                slots.append(Slot(column, key, shape[axis], dtype, index, axis > 0))
+                slots.append(ColumnRef(column, key, shape[axis], dtype, index, axis > 0))
     return slots
 
 
 def _axis_of_samples(shape: tuple[int, ...], lengths: Container[int]) -> int | None:
-    """The axis of the samples of an array n×k, k×n, n×4×4, 4×4×n or 3×1×n; None of another.
+    """Axis of the samples in an array n×k, k×n, n×4×4, 4×4×n or 3×1×n; None for others.
 
     Given the lengths of arrays that are columns, or have more rows than columns.
     """
     long = [k for k, n in enumerate(shape) if n != 1] if len(shape) == 3 else [0, 1]
     match len(shape), [shape[k] for k in long]:
         case 2 | 3, [rows, columns]:
-            narrow = rows < columns and rows <= _MOST_PARTS
-            wide = columns in lengths or (rows not in lengths and columns > _MOST_PARTS)
+            narrow = rows < columns and rows <= _MAX_SIGNAL_PARTS
+            wide = columns in lengths or (rows not in lengths and columns > _MAX_SIGNAL_PARTS)
             return long[narrow and wide]
         case 3, [_, (3 | 4) as rows, columns] if rows == columns:
             return 0
@@ -96,20 +96,22 @@ def _axis_of_samples(shape: tuple[int, ...], lengths: Container[int]) -> int | N
             return None
 
 
-def slots_of_all(arrays: Mapping[str, NDArray[Any]]) -> list[Slot[str]]:
-    """The columns of arrays by their names, each its own key."""
-    return slots_of((name, name, array.shape, array.dtype) for name, array in arrays.items())
+def all_column_refs(arrays: Mapping[str, NDArray[Any]]) -> list[ColumnRef[str]]:
+    """Return the columns of arrays by name, each with its name as key."""
+    return column_refs((name, name, array.shape, array.dtype) for name, array in arrays.items())
 
 
 def read_arrays(source: Source) -> Table:
-    """The columns asked for of arrays in memory."""
+    """Read the requested columns of arrays in memory."""
     held = [] if source.arrays is None else source.arrays.columns
-    slots = slots_of((name, k, array.shape, array.dtype) for k, (name, array) in enumerate(held))
+    slots = column_refs((name, k, array.shape, array.dtype) for k, (name, array) in enumerate(held))
     return table_of(source, slots, lambda number: held[number][1])
 
 
-def table_of(source: Source, slots: list[Slot[Key]], load: Callable[[Key], NDArray[Any]]) -> Table:
-    """The columns asked for; datetime64 time stamps bring their own unit.
+def table_of(
+    source: Source, slots: list[ColumnRef[Key]], load: Callable[[Key], NDArray[Any]]
+) -> Table:
+    """Return the requested columns as a table; datetime64 stamps have their own unit.
 
     `load` gives the array of a slot's key and is called once for each array in use.
     """
@@ -133,18 +135,20 @@ def table_of(source: Source, slots: list[Slot[Key]], load: Callable[[Key], NDArr
     return Table(path, names, columns, faults, stamps, ticks, transposed=tuple(turned))
 
 
-def rows_of(source: Source, slots: list[Slot[Key]]) -> int:
-    """How many rows the columns asked for have, none if transposed; errors as of `table_of`."""
+def rows_of(source: Source, slots: list[ColumnRef[Key]]) -> int:
+    """Number of rows of the requested columns, None if transposed; errors as in `table_of`."""
     wanted, place = _wanted(source, slots)
     used = [*wanted.values(), *(() if place is None else (slots[place],))]
     return 0 if any(slot.transposed for slot in used) else _rows(source.path, used)
 
 
-def _wanted(source: Source, slots: list[Slot[Key]]) -> tuple[dict[Column, Slot[Key]], int | None]:
-    """The columns asked for, and the number of the time stamps, all of them of numbers."""
+def _wanted(
+    source: Source, slots: list[ColumnRef[Key]]
+) -> tuple[dict[Column, ColumnRef[Key]], int | None]:
+    """Return the requested columns and the index of the time stamps, all numeric."""
     path, names, time = source.path, tuple(slot.name for slot in slots), source.layout.time
-    wanted = {column: slots[locate(path, names, column)] for column in source.columns}
-    place = locate_stamps(path, names, time)
+    wanted = {column: slots[find_column(path, names, column)] for column in source.columns}
+    place = find_stamps_column(path, names, time)
     if place is not None and time is not None:
         _require_kind(path, time, slots[place], "iufmM")
     for column, slot in wanted.items():
@@ -153,11 +157,11 @@ def _wanted(source: Source, slots: list[Slot[Key]]) -> tuple[dict[Column, Slot[K
 
 
 def _numbers(raw: NDArray[Any]) -> Array:
-    """A column as float64, what is masked as NaN."""
+    """Convert a column to float64, with NaN for masked values."""
     return np.ma.filled(raw.astype(np.float64), np.nan)
 
 
-def _require_kind(path: Path, column: Column, slot: Slot[Key], kinds: str) -> None:
+def _require_kind(path: Path, column: Column, slot: ColumnRef[Key], kinds: str) -> None:
     dtype = slot.dtype
     if dtype.kind in kinds:
         return
@@ -170,7 +174,7 @@ def _require_kind(path: Path, column: Column, slot: Slot[Key], kinds: str) -> No
     )
 
 
-def _rows(path: Path, used: list[Slot[Key]]) -> int:
+def _rows(path: Path, used: list[ColumnRef[Key]]) -> int:
     first = used[0]
     for slot in used:
         if slot.rows != first.rows:
@@ -199,12 +203,12 @@ def _stamps(path: Path, raw: NDArray[Any]) -> tuple[Stamps, int | None]:
     return raw.astype(np.int64), TICKS_PER_SECOND[unit]
 
 
-_MOST_TOPICS_NAMED = 30
-"""Topics that a message names."""
+_MAX_LISTED_TOPICS = 30
+"""Maximum number of topics listed in a message."""
 
 
 def topic_of(source: Source, known: Mapping[str, str], word: str = "topic") -> str:
-    """The topic that the schema names for a source, or the only one of its file.
+    """Return the topic named by the schema, or the only one of the file.
 
     Args:
         source: what is asked for.
@@ -216,9 +220,9 @@ def topic_of(source: Source, known: Mapping[str, str], word: str = "topic") -> s
     """
     wanted, path = source.layout.topic, source.path
     shown = ", ".join(f"{name} ({kind})" if kind else name for name, kind in known.items())
-    if len(known) > _MOST_TOPICS_NAMED:
-        named = ", ".join(list(known)[:_MOST_TOPICS_NAMED])
-        shown = f"{named} and {len(known) - _MOST_TOPICS_NAMED} more"
+    if len(known) > _MAX_LISTED_TOPICS:
+        named = ", ".join(list(known)[:_MAX_LISTED_TOPICS])
+        shown = f"{named} and {len(known) - _MAX_LISTED_TOPICS} more"
     if not known:
         raise LogError(f"{path}: has no {word} with numbers", path=path)
     if wanted is None:
@@ -232,8 +236,8 @@ def topic_of(source: Source, known: Mapping[str, str], word: str = "topic") -> s
             path=path,
         )
     bare = wanted.strip("/")
-    found = [name for name in known if name.strip("/") == bare]
-    if not found:
+    matches = [name for name in known if name.strip("/") == bare]
+    if not matches:
         hint = did_you_mean(wanted, known)
         raise LogError(f"{path}: no {word} {wanted!r}{hint}. There are: {shown}", path=path)
-    return found[0]
+    return matches[0]

@@ -1,4 +1,4 @@
-"""Arrow columns as NumPy arrays.
+"""Conversion of Arrow columns to NumPy arrays.
 
 Arrow's own `to_numpy` imports pandas, which takes longer than to read a log; DLPack does not. Where
 nothing is to be computed, Arrow's compute functions are left alone, for they take long to load.
@@ -17,13 +17,13 @@ from identify.logs.table import Stamps
 
 
 def as_numbers(column: pa.ChunkedArray) -> Array:
-    """A column of numbers as float64, nulls as NaN; `pa.ArrowException` if it cannot be cast."""
+    """Convert a numeric column to float64, nulls to NaN; `pa.ArrowException` if impossible."""
     numbers = _cast(column, pa.float64(), safe=False)
     return _to_numpy(numbers.fill_null(math.nan) if numbers.null_count else numbers)
 
 
 def as_stamps(column: pa.ChunkedArray) -> tuple[Stamps, NDArray[np.bool_]]:
-    """Time stamps, exactly, and where they are missing.
+    """Convert time stamps exactly, and return where they are missing.
 
     Whole numbers stay int64: stamps in nanoseconds since 1970 have more digits than a float64.
 

@@ -23,9 +23,9 @@ from identify.arrays import Array
 from identify.errors import LogError, MissingColumn, MissingExtra
 from identify.files import wrap_decode_errors
 from identify.logs.readers import RECEIVED, STAMP, is_bag
-from identify.logs.readers.arrays import Slot, table_of, topic_of
+from identify.logs.readers.arrays import ColumnRef, table_of, topic_of
 from identify.logs.readers.transforms import TF_TYPES, TRANSFORM_COLUMNS, read_transform
-from identify.logs.table import Contents, Source, Table
+from identify.logs.table import Source, Table, TableInfo
 
 if TYPE_CHECKING:
     from rosbags.interfaces import Connection
@@ -35,34 +35,34 @@ if TYPE_CHECKING:
 
     Bag: TypeAlias = Reader1 | Reader2
 
-_MOST_ENTRIES = 256
-"""Entries of an array, or of a list of messages, that are columns."""
+_MAX_ENTRIES = 256
+"""Maximum number of array or list entries that become columns."""
 
-_PADDING = 16
-"""Zeros at the most with which writers pad a message."""
+_MAX_PADDING = 16
+"""Maximum number of zero bytes with which writers pad a message."""
 
-_BETWEEN_IDL = "=" * 80 + "\n"
-"""Stands between the definitions of a type and of those that it is made of."""
+_IDL_SEPARATOR = "=" * 80 + "\n"
+"""Separator between the definitions of a message type and its parts."""
 
-_MESSAGES_LOOKED_AT = 2000
-"""Messages of transforms by which frames are listed."""
+_INSPECTED_MESSAGES = 2000
+"""Number of transform messages from which frames are listed."""
 
 Messages: TypeAlias = Iterator[tuple[int, Any]]
-"""Time of receipt [ns] and message, in order: of a class that is made when the bag is read."""
+"""Messages in order, with receive time [ns]; their class is created when the bag is read."""
 
 Getter: TypeAlias = Callable[[Any], Any]
-"""Takes the value of a field from a message."""
+"""Function that returns the value of a field of a message."""
 
 
 class _Time(Protocol):
-    """A stamp of ROS."""
+    """A ROS time stamp."""
 
     sec: int
     nanosec: int
 
 
 def read_bag(source: Source) -> Table:
-    """Reads the fields asked for of one topic, message by message."""
+    """Read the requested fields of one topic, message by message."""
     with opened(source.path) as bag:
         topics = _types(bag)
         wanted = source.layout.topic
@@ -78,13 +78,13 @@ def read_bag(source: Source) -> Table:
                     path=source.path,
                 )
             arrays = _columns(source, f"{topic} ({topics[topic]})", messages_of(bag, [topic]))
-    slots = [Slot(name, name, len(array), array.dtype) for name, array in arrays.items()]
+    slots = [ColumnRef(name, name, len(array), array.dtype) for name, array in arrays.items()]
     return table_of(source, slots, lambda name: arrays[name])
 
 
-def contents(path: Path) -> tuple[Contents, ...]:
-    """Its topics; of transforms between frames those from the root to each frame that moves."""
-    found: list[Contents] = []
+def contents(path: Path) -> tuple[TableInfo, ...]:
+    """Return the topics; for transforms, the chains from the root to each moving frame."""
+    tables: list[TableInfo] = []
     refused: list[LogError] = []
     up: dict[str, str] = {}
     with opened(path) as bag:
@@ -92,7 +92,7 @@ def contents(path: Path) -> tuple[Contents, ...]:
             try:
                 messages = messages_of(bag, [name])
                 if kind in TF_TYPES:
-                    edges = _edges(islice(messages, _MESSAGES_LOOKED_AT))
+                    edges = _edges(islice(messages, _INSPECTED_MESSAGES))
                     up |= {child: parent for _, parent, child, _ in edges}
                     continue
                 _, first = next(messages)
@@ -103,26 +103,26 @@ def contents(path: Path) -> tuple[Contents, ...]:
             names = flattened(first)
             if STAMP in names and not names[STAMP](first):
                 del names[STAMP]  # it was not set
-            found.append(Contents((RECEIVED, *names), name, kind, frame=frame))
+            tables.append(TableInfo((RECEIVED, *names), name, kind, frame=frame))
     for child in up:
         root = child
         while root in up and up[root] != child:
             root = up[root]
         columns = (STAMP, *TRANSFORM_COLUMNS)
-        found.append(Contents(columns, f"{root} -> {child}", TF_TYPES[0], frame=child))
-    if refused and not found:
+        tables.append(TableInfo(columns, f"{root} -> {child}", TF_TYPES[0], frame=child))
+    if refused and not tables:
         raise refused[0]
-    return tuple(found)
+    return tuple(tables)
 
 
 def _types(bag: Bag) -> dict[str, str]:
-    """The types of the topics that have messages."""
+    """Message types of the topics that have messages."""
     return {name: of.msgtype or "several types" for name, of in bag.topics.items() if of.msgcount}
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[Bag]:
-    """A bag, opened; whatever a damaged one makes the library raise is a `LogError`.
+    """Open a bag; errors of the library for damaged bags become `LogError`.
 
     Raises:
         MissingExtra: rosbags is not installed.
@@ -147,16 +147,16 @@ def storage_of(path: Path) -> Path:
         return path
     from ruamel.yaml import YAML
 
-    told = YAML(typ="safe").load(path / "metadata.yaml")["rosbag2_bagfile_information"]
-    topics = (each["topic_metadata"] for each in told["topics_with_message_count"])
+    metadata = YAML(typ="safe").load(path / "metadata.yaml")["rosbag2_bagfile_information"]
+    topics = (each["topic_metadata"] for each in metadata["topics_with_message_count"])
     other = any(topic["serialization_format"] != "cdr" for topic in topics)
-    plain = str(told.get("compression_mode", "")).lower() in ("", "none")
-    files = [path / PurePath(name).name for name in told["relative_file_paths"]]
+    plain = str(metadata.get("compression_mode", "")).lower() in ("", "none")
+    files = [path / PurePath(name).name for name in metadata["relative_file_paths"]]
     return files[0] if other and plain and len(files) == 1 else path
 
 
 def messages_of(bag: Bag, topics: Sequence[str]) -> Messages:
-    """The messages of some topics of an opened bag.
+    """Yield the messages of some topics of an open bag.
 
     Raises:
         LogError: a message cannot be read, by the definition of its type; names topic and type.
@@ -173,7 +173,7 @@ def messages_of(bag: Bag, topics: Sequence[str]) -> Messages:
 
 
 def _decoder(connection: Connection) -> Callable[[bytes], object]:
-    """What reads the messages of a connection; zeros with which a writer padded them are cut."""
+    """Return the message decoder of a connection; padding zeros are removed."""
     from rosbags.rosbag1 import Reader as Reader1
     from rosbags.serde import SerdeError
     from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
@@ -188,7 +188,7 @@ def _decoder(connection: Connection) -> Callable[[bytes], object]:
         store.register(get_types_from_msg(definition.data, name))
     elif definition.data:
         types: Typesdict = {}
-        for part in filter(None, definition.data.split(_BETWEEN_IDL)):
+        for part in filter(None, definition.data.split(_IDL_SEPARATOR)):
             types |= get_types_from_idl(re.sub(r"\AIDL: .*\n", "", part))
         store.register(types)
     if name not in store.types:
@@ -203,14 +203,14 @@ def _decoder(connection: Connection) -> Callable[[bytes], object]:
                 return read(raw[: len(raw) - padding], name)
             except SerdeError:
                 padding += 1
-                if padding > min(_PADDING, len(raw)) or raw[-padding]:
+                if padding > min(_MAX_PADDING, len(raw)) or raw[-padding]:
                     raise
 
     return decode
 
 
 def _columns(source: Source, topic: str, messages: Messages) -> dict[str, NDArray[Any]]:
-    """The columns asked for of the messages of a topic, and the others, of which no row is kept.
+    """Return the requested columns of a topic's messages, and the names of the others.
 
     The topic is as errors name it, with its type.
     """
@@ -258,34 +258,38 @@ def _columns(source: Source, topic: str, messages: Messages) -> dict[str, NDArra
 
 
 def flattened(message: object) -> dict[str, Getter]:
-    """The numbers in a message by the names of their fields, and what gets each."""
-    found: dict[str, Getter] = {}
-    _flatten("", message, lambda whole: whole, found)
-    return found
+    """Return the numeric fields of a message by name, with their getters."""
+    getters: dict[str, Getter] = {}
+    _flatten("", message, lambda whole: whole, getters)
+    return getters
 
 
-def _flatten(prefix: str, value: object, get: Getter, found: dict[str, Getter]) -> None:
+def _flatten(prefix: str, value: object, get: Getter, getters: dict[str, Getter]) -> None:
     if isinstance(value, bool | int | float | np.number):
-        found[prefix] = get
+        getters[prefix] = get
     elif isinstance(value, np.ndarray) and value.dtype.kind in "iufb":
-        for k in range(min(value.size, _MOST_ENTRIES)):
-            found[f"{prefix}[{k}]"] = lambda whole, k=k: get(whole)[k]
+        for k in range(min(value.size, _MAX_ENTRIES)):
+            getters[f"{prefix}[{k}]"] = lambda whole, k=k: get(whole)[k]
     elif isinstance(value, list | tuple):
-        for k, entry in enumerate(value[:_MOST_ENTRIES]):
-            _flatten(f"{prefix}[{k}]", entry, lambda whole, k=k: get(whole)[k], found)
+        for k, entry in enumerate(value[:_MAX_ENTRIES]):
+            _flatten(f"{prefix}[{k}]", entry, lambda whole, k=k: get(whole)[k], getters)
     elif is_dataclass(value):
         if hasattr(value, "sec") and hasattr(value, "nanosec"):
-            found[prefix] = lambda whole: _nanoseconds(get(whole))
+            getters[prefix] = lambda whole: _nanoseconds(get(whole))
             return
         joints = getattr(value, "name", None)
         for field in fields(value):
             of = attrgetter(field.name)
-            own = getattr(value, field.name)
+            field_value = getattr(value, field.name)
             name = f"{prefix}.{field.name}" if prefix else field.name
-            _flatten(name, own, lambda whole, of=of: of(get(whole)), found)
-            if isinstance(joints, list) and isinstance(own, np.ndarray) and len(own) == len(joints):
+            _flatten(name, field_value, lambda whole, of=of: of(get(whole)), getters)
+            if (
+                isinstance(joints, list)
+                and isinstance(field_value, np.ndarray)
+                and len(field_value) == len(joints)
+            ):
                 for k, joint in enumerate(joints):
-                    found[f"{name}[{joint}]"] = lambda whole, of=of, k=k: of(get(whole))[k]
+                    getters[f"{name}[{joint}]"] = lambda whole, of=of, k=k: of(get(whole))[k]
 
 
 def _nanoseconds(stamp: _Time) -> int:
@@ -293,7 +297,7 @@ def _nanoseconds(stamp: _Time) -> int:
 
 
 def _frames(topic: str) -> tuple[str, str] | None:
-    """The names of two frames, where a topic is "PARENT -> CHILD"."""
+    """Return the names of two frames of a topic "PARENT -> CHILD"."""
     parent, arrow, child = topic.partition("->")
     return (parent.strip().strip("/"), child.strip().strip("/")) if arrow else None
 
@@ -301,7 +305,7 @@ def _frames(topic: str) -> tuple[str, str] | None:
 def _transforms(
     source: Source, bag: Bag, topics: Mapping[str, str], parent: str, child: str
 ) -> dict[str, NDArray[Any]]:
-    """The columns of the pose of one frame in another, by the transforms of a bag."""
+    """Return the pose columns of one frame in another, from the transforms of a bag."""
     of_frames = [name for name, kind in topics.items() if kind in TF_TYPES]
     if not of_frames:
         raise LogError(

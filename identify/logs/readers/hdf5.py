@@ -1,4 +1,4 @@
-"""HDF5 files: data sets are columns, and groups the tables that a schema calls topics.
+"""HDF5 files: data sets are columns, groups are the tables that a schema calls topics.
 
 A data set of two dimensions gives `name[0]`, `name[1]` and so on, one of a compound type its
 fields. Only the wanted ones are read; links to other files are not followed.
@@ -16,50 +16,50 @@ from numpy.typing import NDArray
 
 from identify.errors import LogError, MissingExtra
 from identify.files import check_expansion, wrap_decode_errors
-from identify.logs.readers.arrays import Slot, rows_of, slots_of, table_of, topic_of
-from identify.logs.table import Contents, RowsReader, Source, Table
+from identify.logs.readers.arrays import ColumnRef, column_refs, rows_of, table_of, topic_of
+from identify.logs.table import RowsReader, Source, Table, TableInfo
 
 if TYPE_CHECKING:
     import h5py
 
 _Field: TypeAlias = tuple[str, str | None]
-"""A data set, and a field of it where it is compound."""
+"""A data set, or a field of a compound data set."""
 
-_MOST_SETS = 10_000
-"""Data sets of a file that are looked at."""
+_MAX_DATASETS = 10_000
+"""Maximum number of data sets inspected in a file."""
 
 
 def read_hdf5(source: Source) -> Table:
-    """Reads the data sets asked for; those of one log have the same rows."""
+    """Read the requested data sets, which have the same rows."""
     return _read(source, slice(None))
 
 
-def contents(path: Path) -> tuple[Contents, ...]:
-    """Its data sets, by the groups that hold them."""
+def contents(path: Path) -> tuple[TableInfo, ...]:
+    """Return the data sets by group."""
     with open_hdf5(path) as file, wrap_decode_errors(path, "HDF5 file"):
         names = [slot.name for slot in _columns(path, file)]
     groups: dict[str, list[str]] = {}
     for name in names:
-        group, _, own = name.rpartition("/")
-        groups.setdefault(group, []).append(own)
+        group, _, dataset = name.rpartition("/")
+        groups.setdefault(group, []).append(dataset)
     if len(groups) < 2 or "" in groups:
-        return (Contents(tuple(names)),)
-    return tuple(Contents(tuple(own), group) for group, own in groups.items())
+        return (TableInfo(tuple(names)),)
+    return tuple(TableInfo(tuple(dataset), group) for group, dataset in groups.items())
 
 
 def count_rows(source: Source) -> int:
-    """How many rows the data sets asked for have."""
+    """Number of rows of the requested data sets."""
     with open_hdf5(source.path) as file, wrap_decode_errors(source.path, "HDF5 file"):
         return rows_of(source, _slots(source, file, slice(None)))
 
 
 def hdf5_rows(source: Source) -> RowsReader:
-    """What reads some rows of a file."""
+    """Return a reader of row ranges of a file."""
     return lambda start, stop: replace(_read(source, slice(start, stop)), first=start)
 
 
 def open_hdf5(path: Path) -> h5py.File:
-    """The file, opened to read; the caller closes it.
+    """Open the file for reading; the caller closes it.
 
     Raises:
         MissingExtra: h5py is not installed.
@@ -74,12 +74,12 @@ def open_hdf5(path: Path) -> h5py.File:
 
 
 def data_sets(group: h5py.Group) -> Iterator[tuple[str, h5py.Dataset]]:
-    """The data sets below a group by their names in it; links to other files are left out."""
+    """Return the data sets below a group by name; links to other files are ignored."""
     import h5py
 
     pending = [("", group)]
     count = 0
-    while pending and count < _MOST_SETS:
+    while pending and count < _MAX_DATASETS:
         prefix, now = pending.pop(0)
         for name in now:
             if not isinstance(now.get(name, getlink=True), h5py.HardLink):
@@ -105,7 +105,7 @@ def _read(source: Source, rows: slice) -> Table:
         return table_of(source, slots, load)
 
 
-def _slots(source: Source, file: h5py.File, rows: slice) -> list[Slot[_Field]]:
+def _slots(source: Source, file: h5py.File, rows: slice) -> list[ColumnRef[_Field]]:
     """The columns of the group that the schema names, or of the whole file."""
     path, topic = source.path, source.layout.topic
     group = file
@@ -120,7 +120,7 @@ def _slots(source: Source, file: h5py.File, rows: slice) -> list[Slot[_Field]]:
     return _columns(path, group, rows)
 
 
-def _columns(path: Path, group: h5py.Group, rows: slice = slice(None)) -> list[Slot[_Field]]:
+def _columns(path: Path, group: h5py.Group, rows: slice = slice(None)) -> list[ColumnRef[_Field]]:
     arrays: list[tuple[str, _Field, tuple[int, ...], np.dtype[np.generic]]] = []
     for name, data in data_sets(group):
         if not data.shape:
@@ -134,5 +134,5 @@ def _columns(path: Path, group: h5py.Group, rows: slice = slice(None)) -> list[S
             arrays.append((f"{name}.{field}", (str(data.name), field), whole, of_field.base))
     return [
         slot if slot.transposed else replace(slot, rows=len(range(*rows.indices(slot.rows))))
-        for slot in slots_of(arrays)
+        for slot in column_refs(arrays)
     ]

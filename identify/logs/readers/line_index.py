@@ -1,4 +1,4 @@
-"""Where the lines of a large text file are, so that some of them are read without the others."""
+"""Index of the lines of a large text file, to read ranges of rows."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from numpy.typing import NDArray
 
 from identify.files import read_error
 
-_BLOCK = 2**18
-"""Bytes at a time, which stay in the cache while they are hashed and looked at."""
+_BLOCK_BYTES = 2**18
+"""Block size for reading [bytes], chosen to fit the cache."""
 
 _LINES_BETWEEN_OFFSETS = 4096
-"""Lines from one noted offset to the next."""
+"""Number of lines between indexed offsets."""
 
-HEAD = 2**22
-"""Bytes that are looked at for the header and the columns."""
+HEAD_BYTES = 2**22
+"""Number of bytes inspected for the header and the columns."""
 
 _NEWLINE = 10
 
-_BLANK = 2
-"""Characters of the longest blank line, with its end."""
+_MAX_BLANK_LINE = 2
+"""Maximum length of a blank line with its end [characters]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LineIndex:
-    """Offsets of lines of a text file that is regular: no comment, no blank line, one line end.
+    """Line offsets of a regular text file: no comments, no blank lines, one kind of line end.
 
     Attributes:
         number: the one-based line of the first row.
@@ -43,7 +43,7 @@ class LineIndex:
     sha256: str
 
     def lines(self, path: Path, start: int, stop: int) -> bytes:
-        """The rows of the given numbers, as bytes."""
+        """Return the rows of the given numbers as bytes."""
         first, last = (
             start // _LINES_BETWEEN_OFFSETS,
             min(stop // _LINES_BETWEEN_OFFSETS, len(self.offsets) - 1),
@@ -64,7 +64,7 @@ class LineIndex:
 
 
 def _end_of(content: bytes, lines: int, start: int) -> int:
-    """Offset behind so many lines from an offset on, or the end of all."""
+    """Offset after `lines` lines from an offset, or the end of the file."""
     for _ in range(lines):
         start = content.find(b"\n", start) + 1
         if not start:
@@ -73,7 +73,7 @@ def _end_of(content: bytes, lines: int, start: int) -> int:
 
 
 def index_lines(path: Path, begin: int, number: int, comment: bytes) -> LineIndex | None:
-    """Go through a text file once; None where it is not regular and has to be read whole.
+    """Index a text file in one pass; None if it is not regular.
 
     Args:
         path: the file.
@@ -81,34 +81,34 @@ def index_lines(path: Path, begin: int, number: int, comment: bytes) -> LineInde
         number: its one-based line.
         comment: mark of comments; empty for none.
     """
-    found, offsets, rows, place = hashlib.sha256(), [begin], 0, 0
+    file_hash, offsets, rows, position = hashlib.sha256(), [begin], 0, 0
     returns, last, end = 0, b"", begin - 1
     try:
         with path.open("rb") as file:
-            while block := file.read(_BLOCK):
-                found.update(block)
-                rest = block[max(0, begin - place) :]
-                start = place + len(block) - len(rest)
+            while block := file.read(_BLOCK_BYTES):
+                file_hash.update(block)
+                rest = block[max(0, begin - position) :]
+                start = position + len(block) - len(rest)
                 if comment and comment in last[-len(comment) :] + rest:
                     return None
                 if b"\r" in rest:
                     returns += rest.count(b"\r")
                 ends = start + np.flatnonzero(np.frombuffer(rest, np.uint8) == _NEWLINE)
-                if len(ends) and np.diff(ends, prepend=end).min() <= _BLANK:
+                if len(ends) and np.diff(ends, prepend=end).min() <= _MAX_BLANK_LINE:
                     return None
                 noted = np.arange(
                     -(rows + 1) % _LINES_BETWEEN_OFFSETS, len(ends), _LINES_BETWEEN_OFFSETS
                 )
                 offsets += (1 + ends[noted]).tolist()
                 end = int(ends[-1]) if len(ends) else end
-                rows, place, last = rows + len(ends), place + len(block), block
+                rows, position, last = rows + len(ends), position + len(block), block
     except OSError as error:
         raise read_error(path, error) from error
     if returns not in (0, rows) or not rows:
         return None
     if not last.endswith(b"\n"):
         rows += 1
-    if offsets[-1] != place:
-        offsets.append(place)
-    places = np.array(offsets, dtype=np.int64)
-    return LineIndex(number, rows, places, found.hexdigest())
+    if offsets[-1] != position:
+        offsets.append(position)
+    offsets_array = np.array(offsets, dtype=np.int64)
+    return LineIndex(number, rows, offsets_array, file_hash.hexdigest())

@@ -1,4 +1,4 @@
-"""MAT files of MATLAB: arrays are columns, as `t` or `log.force`, or `log(2).force` of several.
+"""MATLAB files: arrays are columns, such as `t`, `log.force` or `log(2).force`.
 
 Those of version 7.3 are HDF5 files, whose arrays stand the other way round.
 """
@@ -16,34 +16,34 @@ from numpy.typing import NDArray
 
 from identify.errors import LogError
 from identify.files import check_expansion, wrap_decode_errors
-from identify.logs.readers.arrays import Slot, slots_of_all, table_of
+from identify.logs.readers.arrays import ColumnRef, all_column_refs, table_of
 from identify.logs.readers.hdf5 import data_sets, open_hdf5
-from identify.logs.table import Contents, Source, Table
+from identify.logs.table import Source, Table, TableInfo
 
 LARGEST = 2**31
-"""Bytes of arrays that are read whole."""
+"""Maximum size of arrays that are read at once [bytes]."""
 
 _HDF5_MARK, _HEADER_BYTES = b"\x89HDF\r\n\x1a\n", 128
 _COMPRESSED = 15
 
-_MOST_NESTED, _MOST_STRUCTURES = 8, 256
-"""Structures in structures, and in an array of them, as the signals of Simulink."""
+_MAX_DEPTH, _MAX_STRUCTURES = 8, 256
+"""Maximum depth of nested structures, and number of structures in an array of them."""
 
 
 def read_mat(source: Source) -> Table:
-    """Reads the arrays asked for; a row or a column of numbers is one column."""
+    """Read the requested arrays; a row or column vector is one column."""
     slots, load = _opened(source.path)
     return table_of(source, slots, load)
 
 
-def contents(path: Path) -> tuple[Contents, ...]:
-    """Its arrays of numbers."""
+def contents(path: Path) -> tuple[TableInfo, ...]:
+    """Return the numeric arrays."""
     slots, _ = _opened(path)
-    return (Contents(tuple(slot.name for slot in slots)),)
+    return (TableInfo(tuple(slot.name for slot in slots)),)
 
 
-def _opened(path: Path) -> tuple[list[Slot[str]], Callable[[str], NDArray[np.generic]]]:
-    """The columns of a file, and what loads them."""
+def _opened(path: Path) -> tuple[list[ColumnRef[str]], Callable[[str], NDArray[np.generic]]]:
+    """Return the columns of a file, and the function that loads them."""
     with wrap_decode_errors(path, "MAT file"), path.open("rb") as file:
         head = file.read(_HEADER_BYTES + 512)
         if _HDF5_MARK in head:
@@ -53,15 +53,15 @@ def _opened(path: Path) -> tuple[list[Slot[str]], Callable[[str], NDArray[np.gen
             from scipy.io import loadmat
 
             arrays = dict(_arrays("", loadmat(path, struct_as_record=True, squeeze_me=False)))
-    return slots_of_all(arrays), arrays.__getitem__
+    return all_column_refs(arrays), arrays.__getitem__
 
 
 def _arrays(prefix: str, value: object, depth: int = 0) -> list[tuple[str, NDArray[np.generic]]]:
-    """The arrays of numbers in variables and in the fields of structures."""
+    """Return the numeric arrays in variables and structure fields."""
     if isinstance(value, dict):
         items = [(f".{name}", of) for name, of in value.items() if not name.startswith("__")]
     elif isinstance(value, np.ndarray) and value.dtype.names:
-        each = value.reshape(-1)[:_MOST_STRUCTURES]
+        each = value.reshape(-1)[:_MAX_STRUCTURES]
         numbers = [f"({k})." if len(each) > 1 else "." for k in range(1, len(each) + 1)]
         pairs = list(zip(numbers, each, strict=True))
         items = [(number + name, of[name]) for number, of in pairs for name in value.dtype.names]
@@ -69,19 +69,19 @@ def _arrays(prefix: str, value: object, depth: int = 0) -> list[tuple[str, NDArr
         return [(prefix, _column(value))]
     else:
         return []
-    if depth > _MOST_NESTED:
+    if depth > _MAX_DEPTH:
         return []
     names = [(f"{prefix}{name}".removeprefix("."), of) for name, of in items]
     return [found for name, of in names for found in _arrays(name, of, depth + 1)]
 
 
 def _column(array: NDArray[np.generic]) -> NDArray[np.generic]:
-    """An array of one row or one column as a column."""
+    """Return a row or column vector as a column."""
     return array.reshape(-1) if 1 in array.shape and array.ndim == 2 else array
 
 
 def _of_hdf5(path: Path) -> dict[str, NDArray[Any]]:
-    """The arrays of a file of version 7.3."""
+    """Return the arrays of a version 7.3 file."""
     arrays: dict[str, NDArray[Any]] = {}
     whole = 0
     with open_hdf5(path) as file:
@@ -91,7 +91,7 @@ def _of_hdf5(path: Path) -> dict[str, NDArray[Any]]:
             parts: dict[str, Any] = {name: data}
             if data.dtype.kind == "O" and "MATLAB_class" not in data.attrs:  # of several structures
                 structure, _, field = name.rpartition("/")
-                refs = np.asarray(data).reshape(-1)[:_MOST_STRUCTURES]
+                refs = np.asarray(data).reshape(-1)[:_MAX_STRUCTURES]
                 parts = {
                     f"{structure}({k}).{field}": file[ref] for k, ref in enumerate(refs, start=1)
                 }
@@ -106,7 +106,7 @@ def _of_hdf5(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def _require_bounded(path: Path, file: BinaryIO) -> None:
-    """Raise where variables take more memory than a log of the file's size does.
+    """Raise if variables need far more memory than the file's size.
 
     A variable is a tag, [type, bytes], and so many bytes; of a compressed one they begin with the
     tag of what it becomes.

@@ -1,4 +1,4 @@
-"""MCAP bags that hold topics of other encodings than CDR, opened by rosbags, which refuses them.
+"""MCAP bags with topics not encoded in CDR, opened by rosbags, which rejects them.
 
 Classes of rosbags are extended here that it does not document: `pyproject.toml` keeps it below
 0.12. The package `mcap` would open such files by documented ways. It needs zstandard (5.5 MB),
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class _Schemas(dict[int, Schema]):
-    """Definitions of types by number; those in a language unknown to rosbags become empty."""
+    """Type definitions by number; those in a language unknown to rosbags become empty."""
 
     def __setitem__(self, key: int, value: Schema) -> None:
         known = value.encoding in ("ros2msg", "ros2idl", "omgidl")

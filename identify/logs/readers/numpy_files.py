@@ -1,4 +1,4 @@
-"""NPZ archives of arrays, and NPY files of one.
+"""Readers of NPZ archives and NPY files.
 
 Of an archive only the wanted arrays are read, and pickles never: the header of each array is looked
 at first. A single array has the file's name, or its columns are the fields of its records.
@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from identify.errors import LogError
 from identify.files import check_expansion, read_error, wrap_decode_errors
-from identify.logs.readers.arrays import slots_of, slots_of_all, table_of
-from identify.logs.table import Contents, Source, Table
+from identify.logs.readers.arrays import all_column_refs, column_refs, table_of
+from identify.logs.table import Source, Table, TableInfo
 
 _UNREADABLE = (
     zipfile.BadZipFile,
@@ -38,17 +38,17 @@ _UNREADABLE = (
     OverflowError,
     MemoryError,
 )
-"""What a damaged archive makes `zipfile` and the NPY format raise."""
+"""Exceptions of `zipfile` and the NPY format for damaged archives."""
 
 
 def read_numpy_files(source: Source) -> Table:
-    """Reads the columns asked for; datetime64 time stamps bring their own unit."""
+    """Read the requested columns; datetime64 stamps have their own unit."""
     if source.path.suffix.lower() == ".npy":
         arrays = _of_one(source.path)
-        return table_of(source, slots_of_all(arrays), arrays.__getitem__)
+        return table_of(source, all_column_refs(arrays), arrays.__getitem__)
     try:
         with zipfile.ZipFile(source.path) as archive:
-            slots = slots_of(_headers(source.path, archive))
+            slots = column_refs(_headers(source.path, archive))
 
             def load(member: str) -> NDArray[Any]:
                 with archive.open(member) as file:
@@ -61,22 +61,22 @@ def read_numpy_files(source: Source) -> Table:
         raise read_error(source.path, error, "NPZ archive") from error
 
 
-def contents(path: Path) -> tuple[Contents, ...]:
-    """Its arrays."""
+def contents(path: Path) -> tuple[TableInfo, ...]:
+    """Return the arrays."""
     if path.suffix.lower() == ".npy":
-        return (Contents(tuple(slot.name for slot in slots_of_all(_of_one(path)))),)
+        return (TableInfo(tuple(slot.name for slot in all_column_refs(_of_one(path)))),)
     try:
         with zipfile.ZipFile(path) as archive:
-            slots = slots_of(_headers(path, archive))
+            slots = column_refs(_headers(path, archive))
     except LogError:
         raise
     except _UNREADABLE as error:
         raise read_error(path, error, "NPZ archive") from error
-    return (Contents(tuple(slot.name for slot in slots)),)
+    return (TableInfo(tuple(slot.name for slot in slots)),)
 
 
 def _of_one(path: Path) -> dict[str, NDArray[Any]]:
-    """The array of an NPY file by the file's name, or its fields by theirs."""
+    """Return the array of an NPY file by file name, or its fields by name."""
     with wrap_decode_errors(path, "NPY file"):
         array = npy.open_memmap(path, mode="r")
     fields = array.dtype.names

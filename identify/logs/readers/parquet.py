@@ -1,4 +1,4 @@
-"""Parquet files: only the wanted columns are read, and of a long file some rows at a time."""
+"""Reader of Parquet files: only requested columns, in row ranges for long files."""
 
 from __future__ import annotations
 
@@ -14,26 +14,34 @@ from identify.errors import LogError
 from identify.files import check_expansion, read_error
 from identify.logs.readers.arrow_columns import as_numbers, as_stamps
 from identify.logs.schema_fields import Column
-from identify.logs.table import Contents, RowFault, RowsReader, Source, Table, locate, locate_stamps
+from identify.logs.table import (
+    RowFault,
+    RowsReader,
+    Source,
+    Table,
+    TableInfo,
+    find_column,
+    find_stamps_column,
+)
 from identify.logs.units import TICKS_PER_SECOND
 
 _UNREADABLE = (pa.ArrowException, OSError, MemoryError, OverflowError, ValueError)
 
-_BATCH = 2**16
-"""Rows decoded at a time where not all are wanted …"""
+_BATCH_ROWS = 2**16
+"""Number of rows decoded at a time if only some are requested."""
 
-_BUFFER = 2**20
-"""… from so many bytes of each column."""
+_BUFFER_BYTES = 2**20
+"""Read buffer per column [bytes]."""
 
-_BYTES_OF_NUMBER = 8
-"""Bytes of a float64, which every number becomes."""
+_FLOAT64_BYTES = 8
+"""Size of a float64 [bytes]."""
 
 _REMEDY = "write it without compression, dictionaries and large row groups"
 
 
 def read_parquet(source: Source) -> Table:
-    """Reads the columns asked for; a timestamp column of time stamps brings its own unit."""
-    columns = _Columns.of(source, _open(source.path))
+    """Read the requested columns; a timestamp column has its own unit."""
+    columns = _ParquetColumns.of(source, _open(source.path))
     columns.require_bounded(whole=True)
     try:
         return columns.table(columns.file.read(columns=columns.names))
@@ -41,21 +49,23 @@ def read_parquet(source: Source) -> Table:
         raise read_error(source.path, error, "Parquet file") from error
 
 
-def contents(path: Path) -> tuple[Contents, ...]:
-    """Its columns."""
-    return (Contents(tuple(_open(path).schema_arrow.names)),)
+def contents(path: Path) -> tuple[TableInfo, ...]:
+    """Return the columns."""
+    return (TableInfo(tuple(_open(path).schema_arrow.names)),)
 
 
 def count_rows(path: Path) -> int:
-    """How many rows a file has."""
+    """Number of rows of a file."""
     return _open(path).metadata.num_rows
 
 
 def parquet_rows(source: Source) -> RowsReader:
-    """What reads some rows of a file; ranges in order are decoded once."""
-    columns = _Columns.of(source, _open(source.path, buffer_size=_BUFFER, pre_buffer=False))
+    """Return a reader of row ranges of a file; ranges in order are decoded once."""
+    columns = _ParquetColumns.of(
+        source, _open(source.path, buffer_size=_BUFFER_BYTES, pre_buffer=False)
+    )
     columns.require_bounded(whole=False)
-    stream = _Stream(columns)
+    stream = _BatchStream(columns)
 
     def read(start: int, stop: int) -> Table:
         try:
@@ -66,10 +76,10 @@ def parquet_rows(source: Source) -> RowsReader:
     return read
 
 
-class _Stream:
-    """Batches of rows, of which those are held that the next range may begin with."""
+class _BatchStream:
+    """Batches of rows, of which those that the next range may start with are kept."""
 
-    def __init__(self, columns: _Columns) -> None:
+    def __init__(self, columns: _ParquetColumns) -> None:
         self.columns = columns
         meta = columns.file.metadata
         sizes = [meta.row_group(number).num_rows for number in range(meta.num_row_groups)]
@@ -93,10 +103,10 @@ class _Stream:
         return table.slice(start - self._first, stop - start)
 
     def _from(self, group: int) -> Iterator[pa.RecordBatch]:
-        """Batches from a row group on; each group by itself, or its bytes would stay."""
+        """Yield batches from a row group on, each row group separately to free its memory."""
         for number in range(group, len(self._edges) - 1):
             yield from self.columns.file.iter_batches(
-                _BATCH, [number], self.columns.names, use_threads=False
+                _BATCH_ROWS, [number], self.columns.names, use_threads=False
             )
 
 
@@ -112,8 +122,8 @@ def _open(path: Path, *, buffer_size: int = 0, pre_buffer: bool = True) -> pq.Pa
 
 
 @dataclass(frozen=True, slots=True)
-class _Columns:
-    """The columns asked for, found in a file.
+class _ParquetColumns:
+    """Requested columns of a Parquet file.
 
     Attributes:
         source: what is asked for.
@@ -126,15 +136,15 @@ class _Columns:
     fields: Mapping[Column, pa.Field]
 
     @classmethod
-    def of(cls, source: Source, file: pq.ParquetFile) -> _Columns:
-        """Find them."""
+    def of(cls, source: Source, file: pq.ParquetFile) -> _ParquetColumns:
+        """Find the requested columns in a file."""
         path, schema, time = source.path, file.schema_arrow, source.layout.time
         names, asked = tuple(schema.names), list(source.columns)
-        if time is not None and locate_stamps(path, names, time) is not None:
+        if time is not None and find_stamps_column(path, names, time) is not None:
             asked.append(time)
-        fields = {column: schema.field(locate(path, names, column)) for column in asked}
+        fields = {column: schema.field(find_column(path, names, column)) for column in asked}
         for column, field in fields.items():
-            locate(path, names, field.name)  # a column given by number is read by its name
+            find_column(path, names, field.name)  # a column given by number is read by its name
             stamps = column not in source.columns and _ticks(field.type)
             if not (_is_number(field.type) or stamps):
                 raise LogError(
@@ -147,11 +157,11 @@ class _Columns:
 
     @property
     def names(self) -> list[str]:
-        """What they are called in the file, each once."""
+        """Names of the columns in the file, each once."""
         return sorted({field.name for field in self.fields.values()})
 
     def require_bounded(self, *, whole: bool) -> None:
-        """Raise `LogError` where columns take more memory than a log of the file's size does.
+        """Raise `LogError` if columns need far more memory than the file's size.
 
         Either all rows are held (`whole`), or some, decoded out of pages that are at the most as
         large as their row group.
@@ -172,11 +182,11 @@ class _Columns:
             raise read_error(path, error, "Parquet file") from error
         largest = max(sizes, default=0)
         if whole:
-            largest = max(sum(sizes), meta.num_rows * len(self.names) * _BYTES_OF_NUMBER)
+            largest = max(sum(sizes), meta.num_rows * len(self.names) * _FLOAT64_BYTES)
         check_expansion(path, path.stat().st_size, largest, _REMEDY)
 
     def table(self, read: pa.Table, first: int = 0) -> Table:
-        """What was read of them, from a row on."""
+        """Return the decoded rows as a table that starts at a row number."""
         source, time = self.source, self.source.layout.time
         stamps_of = None if time is None else self.fields.get(time)
         columns = {name: as_numbers(read[self.fields[name].name]) for name in source.columns}
@@ -190,7 +200,7 @@ class _Columns:
 
 
 def _is_number(kind: pa.DataType) -> bool:
-    """Whether a column of this type holds plain numbers (or nothing at all)."""
+    """Return whether an Arrow type is numeric (or null)."""
     types = pa.types
     return (
         types.is_integer(kind)

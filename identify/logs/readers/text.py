@@ -1,4 +1,4 @@
-"""Delimited text: CSV and its kin.
+"""Reader of delimited text, such as CSV.
 
 Arrow reads a regular file, which is nearly every one. Where anything is out of order, the rows are
 gone through one by one, to say in which line and column, or to leave out the bad ones. The last
@@ -27,7 +27,7 @@ from identify.arrays import Array
 from identify.errors import LogError
 from identify.files import check_expansion, read_bytes, read_error
 from identify.logs.readers.arrow_columns import as_numbers, as_stamps
-from identify.logs.readers.line_index import HEAD, LineIndex, index_lines
+from identify.logs.readers.line_index import HEAD_BYTES, LineIndex, index_lines
 from identify.logs.readers.text_lines import (
     LINE_END,
     Line,
@@ -39,14 +39,19 @@ from identify.logs.readers.text_lines import (
     numbers_of,
     read_lines,
 )
-from identify.logs.readers.text_sheet import Sheet, likely_contents, suggest_separator, survey
+from identify.logs.readers.text_sheet import (
+    TextLayout,
+    inspect_text,
+    likely_contents,
+    suggest_separator,
+)
 from identify.logs.table import (
-    Contents,
     RowFault,
     RowsReader,
     Source,
     Stamps,
     Table,
+    TableInfo,
 )
 
 _CHUNK_BYTES = 2**24
@@ -63,32 +68,34 @@ _DATE = re.compile(r"[0-9]{1,4}[-/:.][0-9]{1,2}[-/:.][0-9]{1,4}.*")
 
 
 def read_text(source: Source) -> Table:
-    """Reads the columns asked for."""
-    return _read_sheet(survey(source, _content(source.path)))
+    """Read the requested columns."""
+    return _read_rows(inspect_text(source, _content(source.path)))
 
 
-def contents(path: Path) -> tuple[Contents, ...]:
-    """Its columns, as its first lines suggest."""
+def contents(path: Path) -> tuple[TableInfo, ...]:
+    """Return the columns suggested by the first lines."""
     text = (
-        _content(path) if path.suffix.lower() == ".gz" else _require_text(path, _head(path, HEAD))
+        _content(path)
+        if path.suffix.lower() == ".gz"
+        else _require_text(path, _head(path, HEAD_BYTES))
     )
     return (likely_contents(path, list(islice(read_lines(text), _LINES_LOOKED_AT))),)
 
 
 def index_text(source: Source, least: int) -> LineIndex | None:
-    """Where the lines of a regular file of at least so many rows are; else None: read it whole."""
+    """Line index of a long regular file; None if it must be read at once."""
     path = source.path
     if path.suffix.lower() == ".gz" or path.stat().st_size < 2 * least * len(source.columns):
         return None
-    head = _head(path, HEAD)
-    sheet = survey(source, _require_text(path, head))
+    head = _head(path, HEAD_BYTES)
+    sheet = inspect_text(source, _require_text(path, head))
     begin = sheet.header.end + len(head) - len(sheet.text)
     return index_lines(path, begin, sheet.header.number + 1, sheet.splitter.comment.encode())
 
 
 def text_rows(source: Source, index: LineIndex) -> RowsReader:
-    """What reads some rows of a regular file: those from one number to another."""
-    head = survey(source, _require_text(source.path, _head(source.path, HEAD)))
+    """Return a reader of row ranges of a regular file."""
+    head = inspect_text(source, _require_text(source.path, _head(source.path, HEAD_BYTES)))
 
     def read(start: int, stop: int) -> Table:
         text = index.lines(source.path, start, stop)
@@ -96,13 +103,13 @@ def text_rows(source: Source, index: LineIndex) -> RowsReader:
         _require_lines(source.path, text, number)
         before = Line(number - 1, b"", 0)
         sheet = replace(head, text=text, header=before, ends=stop >= index.rows)
-        return _read_sheet(sheet, min(stop, index.rows) - start)
+        return _read_rows(sheet, min(stop, index.rows) - start)
 
     return read
 
 
 def _head(path: Path, count: int) -> bytes:
-    """The first bytes of a file, up to the end of a line."""
+    """Return the first bytes of a file, up to a line end."""
     try:
         with path.open("rb") as file:
             content = file.read(count)
@@ -111,8 +118,8 @@ def _head(path: Path, count: int) -> bytes:
     return content[: content.rfind(b"\n") + 1] or content
 
 
-def _read_sheet(sheet: Sheet, rows: int | None = None) -> Table:
-    """The rows of a sheet, of which it has so many lines where that is known."""
+def _read_rows(sheet: TextLayout, rows: int | None = None) -> Table:
+    """Read the rows of a text file with a known layout."""
     text, start, line = sheet.text, sheet.header.end, sheet.header.number + 1
     end = len(text)
     while end and text[end - 1] in b"\r\n":
@@ -138,7 +145,7 @@ def _read_sheet(sheet: Sheet, rows: int | None = None) -> Table:
 
 
 def _content(path: Path) -> bytes:
-    """The bytes of a text file without byte order mark; one whose name ends in `.gz` is unpacked.
+    """Return the bytes of a text file without byte order mark, decompressed for `.gz`.
 
     Raises:
         LogError: it is empty, or not text in an encoding that ASCII is part of.
@@ -152,7 +159,7 @@ def _content(path: Path) -> bytes:
 
 
 def _require_text(path: Path, content: bytes) -> bytes:
-    """The content without byte order mark; raises `LogError` where it is no text."""
+    """Return the content without byte order mark; raise `LogError` if it is not text."""
     content = content.removeprefix(b"\xef\xbb\xbf")
     if not content.strip():
         raise LogError(f"{path}: is empty; expected a log with at least one row", path=path)
@@ -170,7 +177,7 @@ def _require_text(path: Path, content: bytes) -> bytes:
 
 
 def _require_lines(path: Path, text: bytes, number: int = 1) -> None:
-    """Raises `LogError` where a line is longer than any row: its fields would fill the memory."""
+    """Raise `LogError` for a line too long to be a row."""
     start = 0
     while start + _LONGEST_LINE < len(text):
         stop = start + _LONGEST_LINE + 1
@@ -199,8 +206,8 @@ def _unpacked(path: Path, packed: bytes) -> bytes:
     return b"".join(chunks)
 
 
-def read_regular(sheet: Sheet, start: int, stop: int, count: int) -> Table | None:
-    """Reads so many lines between two offsets by Arrow, or None where not all are regular rows.
+def read_regular(sheet: TextLayout, start: int, stop: int, count: int) -> Table | None:
+    """Read the lines between two offsets with Arrow, or None if not all are regular rows.
 
     Regular means: a row on every line, as many fields in each, only numbers (or nothing, or NaN)
     in the fields asked for, no comment, no blank line. Arrow reads these as `float` does, to the
@@ -236,8 +243,8 @@ def read_regular(sheet: Sheet, start: int, stop: int, count: int) -> Table | Non
     return Table(sheet.path, sheet.names, columns, faults, stamps, sheet.ticks, lines)
 
 
-def _may_be_whole(sheet: Sheet) -> bool:
-    """Whether the stamps may be whole numbers; Arrow would take hexadecimal for some too."""
+def _may_be_whole(sheet: TextLayout) -> bool:
+    """Return whether stamps may be integers (Arrow would also accept hexadecimal)."""
     if sheet.stamps is None or sheet.dated:
         return False
     text = sheet.text
@@ -250,7 +257,7 @@ def _may_be_whole(sheet: Sheet) -> bool:
 
 
 def _single_spaced(content: bytes) -> bytes:
-    """Every run of blanks and tabs as one blank, none at the ends of lines."""
+    """Replace runs of blanks and tabs by one blank, and strip line ends."""
     content = content.replace(b"\t", b" ")
     while b"  " in content:
         content = content.replace(b"  ", b" ")
@@ -258,7 +265,7 @@ def _single_spaced(content: bytes) -> bytes:
 
 
 def _parse(
-    sheet: Sheet, content: bytes | memoryview, types: Mapping[str, pa.DataType]
+    sheet: TextLayout, content: bytes | memoryview, types: Mapping[str, pa.DataType]
 ) -> pa.Table | None:
     whitespace = sheet.splitter.whitespace
     names = [str(number) for number in range(len(sheet.first[1]))]
@@ -281,8 +288,8 @@ def _parse(
         return None
 
 
-def _read_one_by_one(sheet: Sheet, start: int, number: int) -> Table:
-    """Reads the rows from an offset on, where the line of that number begins.
+def _read_one_by_one(sheet: TextLayout, start: int, number: int) -> Table:
+    """Read the rows from an offset on, line by line.
 
     Raises:
         LogError: text where a number should be, or another number of fields, other than too few
@@ -320,8 +327,8 @@ def _read_one_by_one(sheet: Sheet, start: int, number: int) -> Table:
     )
 
 
-def _cut_short(sheet: Sheet, row: Row) -> bool:
-    """Whether the last row lacks fields, or its last number was not written to its end."""
+def _cut_short(sheet: TextLayout, row: Row) -> bool:
+    """Return whether the last row is truncated."""
     if not sheet.ends:
         return False
     fields, final = row[1], len(sheet.names) - 1
@@ -331,7 +338,7 @@ def _cut_short(sheet: Sheet, row: Row) -> bool:
     return final in sheet.fields and not ended and not is_number(fields[final])
 
 
-def _numbers(sheet: Sheet, row: Row) -> list[float]:
+def _numbers(sheet: TextLayout, row: Row) -> list[float]:
     fields, width = row[1], len(sheet.names)
     if len(fields) < width or any(map(str.strip, fields[width:])):
         raise _ragged(sheet, row)
@@ -345,8 +352,8 @@ def _numbers(sheet: Sheet, row: Row) -> list[float]:
         raise _bad_value(sheet, row) from None
 
 
-def _stamps(sheet: Sheet, texts: Sequence[str], numbers: Array | None) -> Stamps:
-    """Dates and whole numbers as int64, or else the numbers as they are."""
+def _stamps(sheet: TextLayout, texts: Sequence[str], numbers: Array | None) -> Stamps:
+    """Convert dates and integers to int64 stamps; return other numbers unchanged."""
     if numbers is None:
         return _dates([text if is_date(text) else "1970-01-01T00:00" for text in texts])
     try:
@@ -359,7 +366,7 @@ def _dates(texts: Sequence[str]) -> NDArray[np.int64]:
     return np.array([microseconds_of(text) for text in texts], dtype=np.int64)
 
 
-def _bad_value(sheet: Sheet, row: Row) -> LogError:
+def _bad_value(sheet: TextLayout, row: Row) -> LogError:
     line, fields = row
     k = next(k for k in sheet.fields if fields[k].strip() and not is_number(fields[k]))
     text = fields[k].strip()[:80]
@@ -372,7 +379,7 @@ def _bad_value(sheet: Sheet, row: Row) -> LogError:
     return _no_number(sheet, line.number, k, text, remedy)
 
 
-def _no_number(sheet: Sheet, line: int, field: int, text: str, remedy: str) -> LogError:
+def _no_number(sheet: TextLayout, line: int, field: int, text: str, remedy: str) -> LogError:
     column = sheet.column(field)
     return LogError(
         f"{sheet.path}: line {line}, column {column!r}: expected a number, got {text!r}"
@@ -383,7 +390,7 @@ def _no_number(sheet: Sheet, line: int, field: int, text: str, remedy: str) -> L
     )
 
 
-def _ragged(sheet: Sheet, row: Row) -> LogError:
+def _ragged(sheet: TextLayout, row: Row) -> LogError:
     line, fields = row
     comment = sheet.splitter.comment
     if comment and comment.encode() in line.content:
@@ -401,8 +408,8 @@ def _ragged(sheet: Sheet, row: Row) -> LogError:
     )
 
 
-def _if_header(sheet: Sheet, line: Line) -> str:
-    """A hint that the first row of a file whose columns are numbered may be of its header."""
+def _if_header(sheet: TextLayout, line: Line) -> str:
+    """Hint that the first row may be a header, for columns given by number."""
     number = line.number
     if sheet.named or number != sheet.first[0].number:
         return ""

@@ -1,4 +1,4 @@
-"""How text falls into lines, a line into fields, and a field into a number."""
+"""Splitting of text into lines, lines into fields, and conversion of fields to numbers."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple, TypeAlias
 
-_MISSING = ("", "na", "n/a", "null", "none")
-"""What stands for a number that is not there, in small letters; NaN by any spelling is one too."""
+_MISSING_WORDS = ("", "na", "n/a", "null", "none")
+"""Lower-case words for a missing number, in addition to any spelling of NaN."""
 
 LINE_END = rb"(?:\r+\n|\n|\r)"
-"""Also CR CR LF, as text of Windows that was translated twice."""
+"""Line end, including CR CR LF from doubly translated Windows text."""
 
 _LINE = re.compile(rb"([^\r\n]*)(?:" + LINE_END + rb"|\Z)")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -23,7 +23,7 @@ _NAN = re.compile(r"[+-]?nan(\(\w*\))?")
 
 
 class Line(NamedTuple):
-    """A line: its one-based number, its content without the line end, the offset of the next."""
+    """A line: its one-based number, its content without line end, and the next offset."""
 
     number: int
     content: bytes
@@ -31,7 +31,7 @@ class Line(NamedTuple):
 
 
 def read_lines(text: bytes, start: int = 0, number: int = 1) -> Iterator[Line]:
-    """The lines from an offset on, the first of which has a number."""
+    """Yield the lines from an offset on, numbered from a given number."""
     for match in _LINE.finditer(text, start):
         if match.start() == len(text):
             return
@@ -45,7 +45,7 @@ Row: TypeAlias = tuple[Line, list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Splitter:
-    """The separator (a character, or "whitespace"), comment mark and decimal mark of a file."""
+    """Separator (a character, or "whitespace"), comment mark and decimal mark of a file."""
 
     separator: str
     comment: str
@@ -53,28 +53,28 @@ class Splitter:
 
     @property
     def whitespace(self) -> bool:
-        """Whether any run of blanks and tabs separates."""
+        """Whether any run of blanks and tabs is a separator."""
         return self.separator == "whitespace"
 
     @property
     def spelled(self) -> str:
-        """The separator as TOML writes it."""
+        """Separator in TOML notation."""
         return '"\\t"' if self.separator == "\t" else f'"{self.separator}"'
 
     def others(self) -> Iterator[Splitter]:
-        """As this one, with each separator that is usual."""
+        """Return splitters with each other common separator."""
         marks = (",", ";", "\t", "whitespace")
         return (replace(self, separator=mark) for mark in marks)
 
     def rows(self, text: bytes, start: int, number: int) -> Iterator[Row]:
-        """The rows of a text from an offset on, where the line of that number begins."""
+        """Yield the rows of a text from an offset on, with numbered lines."""
         for line in read_lines(text, start, number):
             fields = self.fields(line.content)
             if fields is not None:
                 yield line, fields
 
     def fields(self, line: bytes) -> list[str] | None:
-        """The fields of a line, numbers with a decimal point; None of a blank one or a comment."""
+        """Return the fields of a line with decimal points; None for a blank line or a comment."""
         text = line.decode("latin-1")
         if self.comment and self.comment in text:
             text = self._before_comment(text)
@@ -84,7 +84,7 @@ class Splitter:
         return None
 
     def names(self, line: bytes) -> tuple[str, ...]:
-        """The names on a header line, without the mark of a comment, blanks and quotes."""
+        """Return the names on a header line, without comment mark, blanks and quotes."""
         try:
             text = line.decode("utf-8")
         except UnicodeDecodeError:
@@ -95,7 +95,7 @@ class Splitter:
         return tuple(name.strip(" \t\"'") for name in self._split(text))
 
     def is_comment(self, line: bytes) -> bool:
-        """Whether the line holds a comment alone."""
+        """Return whether the line contains only a comment."""
         text = line.decode("latin-1").lstrip()
         return bool(self.comment) and text.startswith(self.comment)
 
@@ -110,7 +110,7 @@ class Splitter:
         return text.split(self.separator)
 
     def _before_comment(self, text: str) -> str:
-        """The text up to a comment mark that is not within quotes."""
+        """Return the text before a comment mark outside quotes."""
         place = text.find(self.comment)
         while place >= 0:
             if self.whitespace or text.count('"', 0, place) % 2 == 0:
@@ -120,7 +120,7 @@ class Splitter:
 
 
 def numbers_of(texts: Sequence[str]) -> list[float]:
-    """Numbers as text, NaN where a text says that there is none.
+    """Convert texts to numbers, NaN for missing values.
 
     Raises:
         ValueError: a text is no number.
@@ -142,7 +142,7 @@ def _number_of(text: str) -> float:
 
 
 def is_number(text: str) -> bool:
-    """Whether the text is a number, or a word that stands for none, and not blank."""
+    """Return whether the text is a number or a missing value, and not blank."""
     try:
         return bool(text.strip()) and bool(numbers_of([text]))
     except ValueError:
@@ -150,7 +150,7 @@ def is_number(text: str) -> bool:
 
 
 def microseconds_of(text: str) -> int:
-    """Microseconds since 1970 of a date with a time of day, by default in UTC.
+    """Microseconds since 1970 of a date with time of day, by default in UTC.
 
     The date is one of ISO 8601, or day, month and year with dots; without a date it is 1970-01-01.
 
@@ -168,7 +168,7 @@ def microseconds_of(text: str) -> int:
 
 
 def is_date(text: str) -> bool:
-    """Whether the text is a time of day, with its date or alone."""
+    """Return whether the text is a time of day, with or without date."""
     try:
         return bool(microseconds_of(text)) or True
     except ValueError:
@@ -176,6 +176,6 @@ def is_date(text: str) -> bool:
 
 
 def is_missing(text: str) -> bool:
-    """Whether the text says that there is no number."""
+    """Return whether the text denotes a missing value."""
     word = text.strip().lower()
-    return word in _MISSING or _NAN.fullmatch(word) is not None
+    return word in _MISSING_WORDS or _NAN.fullmatch(word) is not None

@@ -1,4 +1,4 @@
-"""`Sheet`: a text file with its header found, and the fields to read from each row."""
+"""Layout of a text file: its header, and the fields to read from each row."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from identify.logs.readers.text_lines import (
 )
 from identify.logs.schema_fields import Column
 from identify.logs.table import (
-    Contents,
     Source,
-    locate,
-    locate_stamps,
+    TableInfo,
+    find_column,
+    find_stamps_column,
+    match_names,
     missing_number,
-    places_of,
     shorten,
 )
 from identify.logs.units import TICKS_PER_SECOND
 
-_SURVEYED = 1000
-"""Rows looked at to learn how many fields a row has."""
-_UNIT_ROWS = 2
-"""Rows of units, and of types, below the names."""
+_INSPECTED_ROWS = 1000
+"""Number of rows inspected for the number of fields."""
+_MAX_UNIT_ROWS = 2
+"""Maximum number of rows of units and types below the names."""
 _NUMBER = re.compile(r"[+-]?[.,]?[0-9]")
-"""What a number, or a date, begins with."""
-_SEARCHED = 50
-"""Lines in which names are looked for, past those the schema says."""
+"""Pattern of the start of a number or a date."""
+_MAX_HEADER_LINES = 50
+"""Number of lines searched for names after the ones given by the schema."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
-    """What is known of a text file before its rows are read.
+class TextLayout:
+    """Layout of a text file, known before its rows are read.
 
     Attributes:
         text: its content.
@@ -74,22 +74,22 @@ class Sheet:
     ends: bool = True
 
     def column(self, field: int) -> Column:
-        """What the schema calls a field."""
+        """Column name or number of a field in the schema."""
         columns = (column for column, number in self.numbers.items() if number == field)
         return next(columns, self.names[field])
 
     @property
     def ticks(self) -> int | None:
-        """Ticks of the time stamps in a second, where they are dates."""
+        """Ticks per second of the time stamps, if they are dates."""
         return TICKS_PER_SECOND["us"] if self.dated else None
 
 
-def survey(source: Source, text: bytes) -> Sheet:
-    """Finds the header and the columns of a text file."""
+def inspect_text(source: Source, text: bytes) -> TextLayout:
+    """Find the header and the columns of a text file."""
     path, layout = source.path, source.layout
     splitter = Splitter(layout.separator, layout.comment, layout.decimal)
     header, names = _find_header(source, text, splitter)
-    rows = list(islice(splitter.rows(text, header.end, header.number + 1), _SURVEYED))
+    rows = list(islice(splitter.rows(text, header.end, header.number + 1), _INSPECTED_ROWS))
     if not rows:
         lines = "1 line" if header.number == 1 else f"{header.number} lines"
         raise LogError(f"{path}: has no data rows after its header ({lines})", path=path)
@@ -98,19 +98,19 @@ def survey(source: Source, text: bytes) -> Sheet:
         _require_header(path, splitter.fields(header.content), len(first[1]))
     names = _columns(source, header, names, rows, splitter)
     try:
-        numbers = {column: locate(path, names, column) for column in source.columns}
-        stamps = locate_stamps(path, names, layout.time)
+        numbers = {column: find_column(path, names, column) for column in source.columns}
+        stamps = find_stamps_column(path, names, layout.time)
     except MissingColumn as error:
         if not isinstance(error.column, int):
             raise
         remedy = suggest_separator(first[0].content, splitter)
         raise missing_number(path, error.column, len(names), remedy) from None
     fields: list[int] = sorted({*numbers.values(), *([] if stamps is None else [stamps])})
-    for _ in range(_UNIT_ROWS if named else 0):
+    for _ in range(_MAX_UNIT_ROWS if named else 0):
         if len(rows) > 1 and _is_units(rows[0], fields):
             header, first = rows.pop(0)[0], rows[0]
     dated = stamps is not None and is_date("".join(first[1][stamps : stamps + 1]))
-    return Sheet(
+    return TextLayout(
         path=path,
         text=text,
         splitter=splitter,
@@ -127,13 +127,13 @@ def survey(source: Source, text: bytes) -> Sheet:
 
 
 def _is_units(row: Row, fields: Sequence[int]) -> bool:
-    """Whether a row below the names has units, or types: words, but for 1 where there is none."""
+    """Return whether a row below the names has units or types (words, or 1)."""
     words = {row[1][k].strip() for k in fields if k < len(row[1])} - {"", "1"}
     return bool(words) and not any(is_number(word) or _NUMBER.match(word) for word in words)
 
 
 def _before_rows(text: bytes, header: Line, splitter: Splitter) -> Line:
-    """The last of the blank lines and comments below a line, or the line itself."""
+    """Last line of the blank lines and comments below a line, or the line itself."""
     for line in read_lines(text, header.end, header.number + 1):
         if splitter.fields(line.content) is not None:
             break
@@ -142,15 +142,15 @@ def _before_rows(text: bytes, header: Line, splitter: Splitter) -> Line:
 
 
 def suggest_separator(line: bytes, splitter: Splitter) -> str:
-    """A hint at the separator that the line seems to have, or nothing."""
-    other = _likely(line, splitter)
+    """Return a hint at the likely separator of a line, or an empty text."""
+    other = _likely_separator(line, splitter)
     if other is None:
         return ""
     return f"; set separator = {other.spelled} in [log] if that is what separates them"
 
 
-def _likely(line: bytes, splitter: Splitter) -> Splitter | None:
-    """The other separator by which a row has more numbers, if there is one."""
+def _likely_separator(line: bytes, splitter: Splitter) -> Splitter | None:
+    """Return another separator by which a row has more numbers, if there is one."""
     here = len(splitter.fields(line) or ())
     for other in splitter.others():
         if len(other.fields(line) or ()) > max(here, 2) and _numbers(line, other) > 2:
@@ -159,14 +159,14 @@ def _likely(line: bytes, splitter: Splitter) -> Splitter | None:
 
 
 def _numbers(line: bytes, splitter: Splitter) -> int:
-    """How many fields of a line are numbers."""
+    """Number of numeric fields of a line."""
     return sum(map(is_number, splitter.fields(line) or ()))
 
 
 def _find_header(
     source: Source, text: bytes, splitter: Splitter
 ) -> tuple[Line, tuple[str, ...] | None]:
-    """The last line of the header, and the names on it where the schema uses names.
+    """Return the last line of the header, and its names if the schema uses names.
 
     It is where the schema says, or where comment lines that it does not count move it.
 
@@ -175,7 +175,7 @@ def _find_header(
         LogError: the header is longer than the file.
     """
     path, count, time = source.path, source.layout.header_lines, source.layout.time
-    lines = list(islice(read_lines(text), count + _SEARCHED))
+    lines = list(islice(read_lines(text), count + _MAX_HEADER_LINES))
     if count > len(lines):
         raise LogError(
             f"{path}: header_lines = {count} in [log], but it has only {len(lines)} lines",
@@ -185,18 +185,18 @@ def _find_header(
     wanted = [name for name in source.columns if isinstance(name, str)]
     if not wanted and not isinstance(time, str):
         return last, None
-    places = _places(lines, count, splitter)
+    places = _header_candidates(lines, count, splitter)
     for line in places:
         names = splitter.names(line.content)
-        if all(places_of(names, str(name)) for name in wanted or [time]):
+        if all(match_names(names, str(name)) for name in wanted or [time]):
             return line, names
     if wanted:
         raise _misnamed(path, lines, places, splitter, wanted)
     return last, splitter.names(last.content) if count else None  # another file has the stamps
 
 
-def _places(lines: Sequence[Line], count: int, splitter: Splitter) -> list[Line]:
-    """Lines on which the names may stand: the one the schema says comes first.
+def _header_candidates(lines: Sequence[Line], count: int, splitter: Splitter) -> list[Line]:
+    """Yield the lines that may hold the names, first the one given by the schema.
 
     Then the one it says if comment and blank lines do not count, and the last of the comment lines
     on top.
@@ -221,7 +221,7 @@ def _misnamed(
 ) -> LogError:
     def missing(line: Line, split: Splitter = splitter) -> list[str]:
         known = split.names(line.content)
-        return [name for name in wanted if not places_of(known, name)]
+        return [name for name in wanted if not match_names(known, name)]
 
     remedy = ""
     if elsewhere := next((line.number for line in lines if not missing(line)), None):
@@ -263,7 +263,7 @@ def _misnamed(
 def _named_otherwise(
     path: Path, line: int, missing: Sequence[str], known: Sequence[str], remedy: str
 ) -> MissingColumn:
-    """The error of a line that should hold the names of the columns and does not."""
+    """Return the error of a header line without the expected column names."""
     names = ", ".join(map(repr, missing))
     hint = remedy or did_you_mean(missing[0], known)
     message = f"{path}: line {line} should name the columns, but has no {names} among "
@@ -278,7 +278,7 @@ def _columns(
     rows: Sequence[Row],
     splitter: Splitter,
 ) -> tuple[str, ...]:
-    """The names of the columns that a row has, or their numbers.
+    """Return the column names of a row, or column numbers.
 
     A last column that is empty in every row is none, unless the header or the schema has it.
     """
@@ -299,7 +299,7 @@ def _columns(
     if not set(asked) & set(names):  # the line is only supposed to hold names
         return tuple(map(str, range(width)))
     remedy = "fix the header, or give the columns by zero-based number"
-    if (other := _likely(rows[0][0].content, splitter)) is not None:
+    if (other := _likely_separator(rows[0][0].content, splitter)) is not None:
         remedy = (
             f"they seem to have {other.spelled} between their fields, and the header has "
             f"{splitter.spelled}: write it as the rows are, and set separator = {other.spelled} "
@@ -314,7 +314,7 @@ def _columns(
 
 
 def _require_header(path: Path, line: Sequence[str] | None, width: int) -> None:
-    """Refuses to skip a line of numbers only because a header is the default."""
+    """Raise if the default header line contains numbers."""
     if line is not None and len(line) == width and all(map(is_number, line)):
         raise LogError(
             f"{path}: line 1 holds numbers as the rows after it do, and would be skipped as the "
@@ -324,8 +324,8 @@ def _require_header(path: Path, line: Sequence[str] | None, width: int) -> None:
         )
 
 
-def likely_contents(path: Path, lines: Sequence[Line]) -> Contents:
-    """The columns by the separator, comment and decimal marks that give most of numbers.
+def likely_contents(path: Path, lines: Sequence[Line]) -> TableInfo:
+    """Return the columns by the separator, comment and decimal marks that give the most numbers.
 
     Raises:
         LogError: no two columns hold numbers by any.
@@ -344,8 +344,8 @@ def likely_contents(path: Path, lines: Sequence[Line]) -> Contents:
 
 def _guess(
     lines: Sequence[Line], splitter: Splitter
-) -> tuple[tuple[int, int, bool], Contents] | None:
-    """The columns by a splitter, and how likely it is; None where it gives no two of numbers."""
+) -> tuple[tuple[int, int, bool], TableInfo] | None:
+    """Return the columns by a splitter, and a score; None with fewer than two numeric columns."""
     rows = [(line, f) for line in lines if (f := splitter.fields(line.content)) is not None]
     counts = Counter(len(fields) for _, fields in rows)
     width = max(counts, key=lambda width: (width > 1, counts[width], width), default=0)
@@ -373,18 +373,18 @@ def _guess(
         if (value := getattr(splitter, key)) != default:
             layout[key] = value
     likely = len(numeric), len(numeric) - width, header is not None
-    return likely, Contents(names, layout=layout, units=units)
+    return likely, TableInfo(names, layout=layout, units=units)
 
 
 def _names_of(
     line: Line, splitter: Splitter, width: int, numeric: Sequence[int]
 ) -> tuple[str, ...]:
-    """The names of so many columns on a line; none where it holds no words above the numbers."""
+    """Return the column names on a line; empty if it has no words above the numbers."""
     names = splitter.names(line.content)
     whole = len(names) >= width and not any(names[width:])
     return names[:width] if whole and not any(is_number(names[k]) for k in numeric) else ()
 
 
 def _values(fields: Iterable[str]) -> list[bool]:
-    """Whether each field is a number or a date, of those that are not missing."""
+    """Return whether each non-missing field is a number or a date."""
     return [is_number(field) or is_date(field) for field in fields if not is_missing(field)]

@@ -27,15 +27,15 @@ TRANSFORM_COLUMNS = tuple(
     [f"translation.{axis}" for axis in "xyz"] + [f"rotation.{axis}" for axis in "xyzw"]
 )
 
-_MOST_FRAMES_NAMED = 40
-"""Frames that a message names."""
+_MAX_LISTED_FRAMES = 40
+"""Maximum number of frames listed in a message."""
 
 Edge: TypeAlias = tuple[int, str, str, tuple[float, ...]]
-"""Stamp [ns], parent, child, and [x, y, z, qx, qy, qz, qw]: where the child is in the parent."""
+"""Stamp [ns], parent, child, and pose [x, y, z, qx, qy, qz, qw] of the child in the parent."""
 
 
 class Poses(NamedTuple):
-    """Where a frame is in another at some times.
+    """Poses of a frame in another at given times.
 
     Attributes:
         stamps: of the fastest transform on the way [ns], shape (n,).
@@ -46,8 +46,8 @@ class Poses(NamedTuple):
     values: Array
 
 
-class _Track(NamedTuple):
-    """A transform over time; one that is static has a single row."""
+class _TransformSeries(NamedTuple):
+    """A transform over time; a static one has a single row."""
 
     stamps: NDArray[np.int64]
     values: Array
@@ -57,7 +57,7 @@ class _Track(NamedTuple):
 def read_transform(
     path: Path, static: Iterable[Edge], moving: Iterable[Edge], parent: str, child: str
 ) -> Poses:
-    """The pose of `child` in `parent` along the tree of frames.
+    """Compute the pose of `child` in `parent` along the tree of frames.
 
     Its times are those of the transform on the way that comes most often, within what all of them
     span; the others are interpolated there, along the line and the shortest turn.
@@ -78,13 +78,13 @@ def read_transform(
     for frame in (parent, child):
         if frame not in frames:
             hint = did_you_mean(frame, frames)
-            raise LogError(f"{path}: no frame {frame!r}{hint}. {_tree(up)}", path=path)
+            raise LogError(f"{path}: no frame {frame!r}{hint}. {_format_tree(up)}", path=path)
     above, below = _lineage(up, parent), _lineage(up, child)
     common = next((frame for frame in below if frame in above), None)
     if common is None:
         raise LogError(
             f"{path}: no transform leads from {parent!r} to {child!r}: their trees end at "
-            f"{above[-1]!r} and {below[-1]!r}. {_tree(up)}",
+            f"{above[-1]!r} and {below[-1]!r}. {_format_tree(up)}",
             path=path,
         )
     down = [(up[frame], frame) for frame in below[: below.index(common)]][::-1]
@@ -115,26 +115,26 @@ def read_transform(
     return Poses(stamps, np.concatenate((p, q), axis=1))
 
 
-def _tracks(edges: Iterable[Edge], *, static: bool) -> dict[tuple[str, str], _Track]:
-    found: dict[tuple[str, str], tuple[list[int], list[tuple[float, ...]]]] = {}
+def _tracks(edges: Iterable[Edge], *, static: bool) -> dict[tuple[str, str], _TransformSeries]:
+    samples_by_edge: dict[tuple[str, str], tuple[list[int], list[tuple[float, ...]]]] = {}
     for stamp, parent, child, values in edges:
-        stamps, rows = found.setdefault((parent, child), ([], []))
+        stamps, rows = samples_by_edge.setdefault((parent, child), ([], []))
         if static:  # the last one holds
             stamps.clear()
             rows.clear()
         stamps.append(stamp)
         rows.append(values)
     tracks = {}
-    for edge, (stamps, rows) in found.items():
+    for edge, (stamps, rows) in samples_by_edge.items():
         order = np.unique(np.array(stamps, dtype=np.int64), return_index=True)[1]
         whole = np.array(rows, dtype=np.float64)[order]
         whole[:, 3:] = normalised_quaternion(whole[:, 3:])
-        tracks[edge] = _Track(np.array(stamps, dtype=np.int64)[order], whole, static)
+        tracks[edge] = _TransformSeries(np.array(stamps, dtype=np.int64)[order], whole, static)
     return tracks
 
 
-def _at(track: _Track, stamps: NDArray[np.int64]) -> tuple[Vec3, Vec4]:
-    """Translation and quaternion of a transform at some times [ns]."""
+def _at(track: _TransformSeries, stamps: NDArray[np.int64]) -> tuple[Vec3, Vec4]:
+    """Interpolate translation and quaternion of a transform at given times [ns]."""
     values = track.values
     if track.static:
         whole = np.broadcast_to(values[-1], (len(stamps), 7))
@@ -146,23 +146,26 @@ def _at(track: _Track, stamps: NDArray[np.int64]) -> tuple[Vec3, Vec4]:
     share = ((stamps - track.stamps[before]) / step)[:, None]
     p = values[before, :3] + share * (values[after, :3] - values[before, :3])
     q = values[before, 3:]
-    turn = log_rotation(quaternion_product(quaternion_conjugate(q), values[after, 3:]))
-    turned = quaternion_product(q, exp_rotation(share * turn))
-    there = track.stamps[after] == stamps
-    p[there], turned[there] = values[after[there], :3], values[after[there], 3:]
-    return p, turned
+    rotation_step = log_rotation(quaternion_product(quaternion_conjugate(q), values[after, 3:]))
+    interpolated = quaternion_product(q, exp_rotation(share * rotation_step))
+    is_sample = track.stamps[after] == stamps
+    p[is_sample], interpolated[is_sample] = (
+        values[after[is_sample], :3],
+        values[after[is_sample], 3:],
+    )
+    return p, interpolated
 
 
 def _lineage(up: dict[str, str], frame: str) -> list[str]:
-    """A frame and those above it, as far as they lead."""
+    """Return a frame and its ancestors."""
     line = [frame]
     while (above := up.get(line[-1])) is not None and above not in line:
         line.append(above)
     return line
 
 
-def _tree(up: dict[str, str]) -> str:
-    """The frames as a tree, in a line."""
+def _format_tree(up: dict[str, str]) -> str:
+    """Format the tree of frames on one line."""
 
     def below(frame: str) -> Iterator[str]:
         children = [child for child, parent in up.items() if parent == frame]
@@ -170,6 +173,6 @@ def _tree(up: dict[str, str]) -> str:
         yield f"{frame} ({inside})" if inside else frame
 
     roots = sorted({above for above in up.values() if above not in up})
-    if len(up) > _MOST_FRAMES_NAMED:
+    if len(up) > _MAX_LISTED_FRAMES:
         return f"There are {len(up)} frames below {', '.join(roots)}"
     return f"The tree is {'; '.join(text for root in roots for text in below(root))}"

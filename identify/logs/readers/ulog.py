@@ -1,4 +1,4 @@
-"""ULog files of PX4: messages are the topics, their fields the columns."""
+"""Reader of PX4 ULog files: messages are topics, their fields are columns."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from numpy.typing import NDArray
 
 from identify.errors import LogError, MissingExtra
 from identify.files import wrap_decode_errors
-from identify.logs.readers.arrays import slots_of_all, table_of, topic_of
-from identify.logs.table import Contents, Source, Table
+from identify.logs.readers.arrays import all_column_refs, table_of, topic_of
+from identify.logs.table import Source, Table, TableInfo
 
 LARGEST = 2**31
-"""Bytes of a file, which is read whole."""
+"""Maximum size of a file, which is read at once [bytes]."""
 
 _STAMPS = ("timestamp", "timestamp_sample")
-"""Fields that are times [µs]."""
+"""Fields with times [µs]."""
 
 
 def read_ulog(source: Source) -> Table:
-    """Reads the fields asked for of one message; of several instances `NAME.1` is the second."""
+    """Read the requested fields of one message; `NAME.1` is the second instance."""
     topics = _topics(source.path)
     counts = {name: f"{len(arrays['timestamp'])} rows" for name, arrays in topics.items()}
     arrays = topics[topic_of(source, counts, "message")]
-    return table_of(source, slots_of_all(arrays), arrays.__getitem__)
+    return table_of(source, all_column_refs(arrays), arrays.__getitem__)
 
 
-def contents(path: Path) -> tuple[Contents, ...]:
-    """Its messages."""
+def contents(path: Path) -> tuple[TableInfo, ...]:
+    """Return the messages."""
     return tuple(
-        Contents(tuple(slot.name for slot in slots_of_all(arrays)), name)
+        TableInfo(tuple(slot.name for slot in all_column_refs(arrays)), name)
         for name, arrays in _topics(path).items()
     )
 
 
 def _topics(path: Path) -> dict[str, dict[str, NDArray[np.generic]]]:
-    """The fields of all messages, by name."""
+    """Return the fields of all messages by name."""
     try:
         from pyulog import ULog
     except ImportError as error:

@@ -7,9 +7,9 @@ from scipy.spatial.transform import Rotation
 
 from identify.errors import LogError, SchemaError
 from identify.logs import load_schema, read_log
-from identify.logs.first_schema import UNSURE, _pose_for, first_schema, presets
+from identify.logs.draft_schema import NEEDS_REVIEW, _pose_for, draft_schema, presets
 from identify.logs.named_vectors import named_vectors
-from identify.logs.table import Contents
+from identify.logs.table import TableInfo
 from identify.logs.units import ACCELERATION, ANGLE
 from identify.signals.kinematics import still_poses_in_body
 from identify.spatial.rotations import log_rotation, rotate, rotation_from_quaternion
@@ -94,7 +94,7 @@ def test_a_log_of_universal_robots_is_read_at_the_flange(arm, reference, tmp_pat
         "actual_TCP_force": np.hstack((world(arm, "f"), world(arm, "tau"))),
     }
     path = write_csv(tmp_path / "rtde.csv", columns)
-    found = first_schema(path, tcp=TCP)
+    found = draft_schema(path, tcp=TCP)
     assert found.text.startswith("# Universal Robots")
     assert found.missing == ()
     (tmp_path / "s.toml").write_text(found.text)
@@ -115,7 +115,7 @@ def test_a_log_of_franka_is_read_at_the_flange(arm, tmp_path, reference):
         "O_F_ext_hat_K": np.hstack((f, about_tool)),
     }
     path = write_csv(tmp_path / "franka.csv", columns)
-    found = first_schema(path, "franka", TCP)
+    found = draft_schema(path, "franka", TCP)
     (tmp_path / "s.toml").write_text(found.text)
     assert_same(read_log(path, tmp_path / "s.toml"), reference, 1e-12)
 
@@ -130,7 +130,7 @@ def test_a_log_of_kuka_is_read_in_millimetres_and_its_angles(arm, reference, tmp
     columns |= {f"F{a}": arm["f"][:, k] for k, a in enumerate("xyz")}
     columns |= {f"T{a}": arm["tau"][:, k] for k, a in enumerate("xyz")}
     path = write_csv(tmp_path / "rsi.csv", columns)
-    found = first_schema(path)
+    found = draft_schema(path)
     assert "KUKA" in found.text
     (tmp_path / "s.toml").write_text(found.text)
     assert_same(read_log(path, tmp_path / "s.toml"), reference, 1e-12)
@@ -145,7 +145,7 @@ def test_a_sensor_beside_a_pose_is_read(arm, reference, tmp_path, name):
     columns |= {f"pos_{a}": arm["p"][:, k] for k, a in enumerate("xyz")}
     columns |= {f"quat_{a}": arm["q"][:, k] for k, a in enumerate("xyzw")}
     path = write_csv(tmp_path / "s.csv", columns)
-    found = first_schema(path)
+    found = draft_schema(path)
     assert found.text.startswith(f"# {presets()[name].title}")
     (tmp_path / "s.toml").write_text(found.text)
     assert_same(read_log(path, tmp_path / "s.toml"), reference, 1e-15)
@@ -165,12 +165,12 @@ def test_names_are_guessed_and_units_taken_from_the_steps(
     scale = 1e3 if names[0] == "stamp_ms" else 1.0
     values = (scale * arm["t"], arm["p"], arm["q"], arm["f"], arm["tau"])
     path = write_csv(tmp_path / "log.csv", dict(zip(names, values, strict=True)), before)
-    found = first_schema(path)
+    found = draft_schema(path)
     assert found.missing == ()
     assert all(line in found.text for line in lines)
     (tmp_path / "s.toml").write_text(found.text)
     assert_same(read_log(path, tmp_path / "s.toml"), reference, 1e-15)
-    assert found.text.count(UNSURE) > 2
+    assert found.text.count(NEEDS_REVIEW) > 2
 
 
 def rows_of(arm) -> tuple[list[str], list[list[str]]]:
@@ -228,7 +228,7 @@ AS_SENT = {
 def test_irregular_text_formats_are_guessed(arm, reference, tmp_path, kind):
     path = tmp_path / "log.csv"
     path.write_bytes(AS_SENT[kind](*rows_of(arm)).encode())
-    found = first_schema(path)
+    found = draft_schema(path)
     assert found.missing == ()
     (tmp_path / "s.toml").write_text(found.text, encoding="utf-8")
     log = read_log(path, tmp_path / "s.toml")
@@ -242,7 +242,7 @@ def test_row_of_units_is_used(arm, reference, tmp_path):
     units = ["[s]", *["[mm]"] * 3, *UNITS[4:11], *["[N m]"] * 3]
     path = tmp_path / "log.csv"
     path.write_text(_joined(names, small[:5], [units]))
-    found = first_schema(path)
+    found = draft_schema(path)
     assert 'position_unit = "mm"' in found.text
     path.write_text(_joined(names, small, [units]))
     (tmp_path / "s.toml").write_text(found.text)
@@ -255,7 +255,7 @@ def test_universal_robots_log_without_pose_is_recognised(arm, tmp_path, time):
     columns["actual_q"] = arm["p"]
     columns["actual_TCP_force"] = np.hstack((world(arm, "f"), world(arm, "tau")))
     path = write_csv(tmp_path / "rtde.csv", columns)
-    found = first_schema(path)
+    found = draft_schema(path)
     assert found.text.startswith("# Universal Robots")
     assert found.missing == (("the pose",) if time else ("time", "the pose"))
     wrench = tomllib.loads(found.text)["wrench"]
@@ -267,7 +267,7 @@ def test_measured_pose_is_preferred_to_target_pose(arm, tmp_path):
     pose = np.hstack((arm["p"], log_rotation(arm["q"])))
     columns = {"timestamp": arm["t"], "target_TCP_pose": pose, "actual_TCP_pose": pose}
     columns["actual_TCP_force"] = np.hstack((arm["f"], arm["tau"]))
-    found = tomllib.loads(first_schema(write_csv(tmp_path / "rtde.csv", columns)).text)
+    found = tomllib.loads(draft_schema(write_csv(tmp_path / "rtde.csv", columns)).text)
     assert found["pose"]["position"] == [f"actual_TCP_pose_{k}" for k in range(3)]
 
 
@@ -285,7 +285,7 @@ def test_stamps_in_headers_or_else_the_time_of_receipt(arm, tmp_path, stamped):
                 bag.wrench("/ft", ns + 10**9, arm["f"][k], arm["tau"][k])
             else:
                 bag.write("/ft", "geometry_msgs/msg/Wrench", ns + 10**9, message)
-    found = tomllib.loads(first_schema(tmp_path / "run").text)
+    found = tomllib.loads(draft_schema(tmp_path / "run").text)
     assert found["log"]["time"] == ("header.stamp" if stamped else "receive_time")
 
 
@@ -298,7 +298,7 @@ def test_millimetres_and_degrees_are_guessed_by_their_size(arm, reference, tmp_p
         "tau": arm["tau"],
     }
     path = write_csv(tmp_path / "log.csv", columns)
-    found = first_schema(path)
+    found = draft_schema(path)
     assert 'position_unit = "mm"' in found.text
     assert 'angle_unit = "deg"' in found.text
     (tmp_path / "s.toml").write_text(found.text)
@@ -307,17 +307,17 @@ def test_millimetres_and_degrees_are_guessed_by_their_size(arm, reference, tmp_p
 
 def test_unrecognised_columns_are_reported_as_missing(arm, tmp_path):
     path = write_csv(tmp_path / "log.csv", {"alpha": arm["p"], "beta": arm["q"], "when": arm["t"]})
-    found = first_schema(path)
+    found = draft_schema(path)
     assert found.missing == ("time", "the pose", "force and torque")
     for name, words in (
         ("ur", "did you mean|there are ur_rtde"),
         ("franka", "is no log of Franka"),
     ):
         with pytest.raises(SchemaError, match=words):
-            first_schema(path, name)
+            draft_schema(path, name)
     (tmp_path / "text.csv").write_text("only words\nand more words\n")
     with pytest.raises(LogError, match="no two columns hold numbers in lines 1 to 2"):
-        first_schema(tmp_path / "text.csv")
+        draft_schema(tmp_path / "text.csv")
 
 
 def test_every_preset_is_a_schema_with_its_fields_put_in():
@@ -355,7 +355,7 @@ def test_the_frame_that_a_wrench_is_in_matches_the_pose(arm, tmp_path, frame, ch
         for k, ns in enumerate((1e9 * arm["t"][:20]).astype(int).tolist()):
             bag.transform("/tf", ns, "base", "tool", arm["p"][k], arm["q"][k])
             bag.wrench("/ft/wrench", ns, arm["f"][k], arm["tau"][k], frame)
-    found = tomllib.loads(first_schema(tmp_path / "run").text)
+    found = tomllib.loads(draft_schema(tmp_path / "run").text)
     assert found["streams"]["pose"]["topic"] == chosen
     assert found["streams"]["wrench"]["topic"] == "/ft/wrench"
 
@@ -370,7 +370,7 @@ def test_units_in_the_names_of_columns_match_the_schema(tmp_path, arm, reference
     ):
         columns |= {f"ft/{name}/{a} ({unit})": scale * of[:, k] for k, a in enumerate("XYZ")}
     path = write_csv(tmp_path / "labelled.csv", columns)
-    found = first_schema(path)
+    found = draft_schema(path)
     assert found.missing == ()
     (tmp_path / "s.toml").write_text(found.text)
     assert_same(read_log(path, tmp_path / "s.toml"), reference, 1e-9)
@@ -383,7 +383,7 @@ def test_a_log_without_a_pose_has_its_inertial_unit(tmp_path, accelerometer):
     columns |= {"acc": log.signals["force"]} if accelerometer else {}
     columns |= {"force": log.signals["force"], "torque": log.signals["torque"]}
     path = write_csv(tmp_path / "log.csv", columns)
-    found = first_schema(path)
+    found = draft_schema(path)
     assert found.missing == ()
     schema = tomllib.loads(found.text)
     assert "pose" not in schema
@@ -399,7 +399,7 @@ def test_a_gyro_whose_names_say_degrees_is_in_degrees(tmp_path):
     rates = np.degrees(log.signals["gyro"])
     columns |= {f"gyro_{axis}_deg": rates[:, k] for k, axis in enumerate("xyz")}
     path = write_csv(tmp_path / "log.csv", columns)
-    found = first_schema(path)
+    found = draft_schema(path)
     (tmp_path / "s.toml").write_text(found.text, encoding="utf-8")
     read = read_log(path, tmp_path / "s.toml")
     assert_close(read.signals["gyro"], log.signals["gyro"], 1e-9)
@@ -430,7 +430,7 @@ def test_rate_units_in_column_names_are_recognised(
         columns |= {name.format(axis): values[:, k] for k, axis in enumerate("xyz")}
     columns = {name: values[:400] for name, values in columns.items()}
     path = write_csv(tmp_path / "log.csv", columns)
-    found = first_schema(path)
+    found = draft_schema(path)
     assert found.missing == ()
     (tmp_path / "s.toml").write_text(found.text, encoding="utf-8")
     read = read_log(path, tmp_path / "s.toml")
@@ -441,7 +441,7 @@ def test_rate_units_in_column_names_are_recognised(
 
 def test_rate_vector_is_not_taken_for_position():
     names = tuple(f"tcp_{axis}{unit}" for unit in (" [m/s]", "") for axis in "xyz")
-    vectors = named_vectors(Contents(names)).vectors
+    vectors = named_vectors(TableInfo(names)).vectors
     assert vectors["linear"] == [list(names[:3])]
     assert vectors["position"] == [list(names[3:])]
 
@@ -452,7 +452,7 @@ def test_angles_by_name_and_units_in_brackets_are_read(tmp_path):
     rows[:, 0] = 10.0 * np.arange(50)
     path, made = tmp_path / "log.csv", tmp_path / "s.toml"
     np.savetxt(path, rows, "%.6f", ",", header=names, comments="")
-    found = first_schema(path)
+    found = draft_schema(path)
     assert not found.missing
     made.write_text(found.text)
     schema = load_schema(made)
@@ -465,7 +465,7 @@ def test_angles_by_name_and_units_in_brackets_are_read(tmp_path):
 def test_the_flange_of_a_tree_is_preferred_to_a_link_of_the_wrist():
     def of(frame):
         names = ("x", "y", "z", "qx", "qy", "qz", "qw")
-        return named_vectors(Contents(names, topic=f"/tf:base->{frame}", frame=frame))
+        return named_vectors(TableInfo(names, topic=f"/tf:base->{frame}", frame=frame))
 
     tables = [of("a_long_name_of_wrist_3_link"), of("tool0"), of("elbow")]
     assert _pose_for(None, tables) is tables[1]
@@ -490,7 +490,7 @@ def test_entries_of_a_transform_are_a_pose(arm, reference, tmp_path, name, heigh
         name.format(i + first, j + first): T[:, i, j] for j in range(4) for i in range(height)
     }
     path = write_csv(tmp_path / "log.csv", {**entries, **beside})
-    schema = tomllib.loads(first_schema(path).text)
+    schema = tomllib.loads(draft_schema(path).text)
     assert_same(read_log(path, schema), reference, 1e-9)
 
 
@@ -499,7 +499,7 @@ def test_the_order_of_a_transform_is_read_from_its_last_row(arm, reference, tmp_
     T, beside = matrices(arm)
     flat = (T if order == "row" else T.swapaxes(1, 2)).reshape(-1, 16)
     path = write_csv(tmp_path / "log.csv", {f"O_T_EE[{k}]": flat[:, k] for k in range(16)} | beside)
-    schema = tomllib.loads(first_schema(path).text)
+    schema = tomllib.loads(draft_schema(path).text)
     assert schema["pose"]["order"] == order
     assert_same(read_log(path, schema), reference, 1e-9)
 
@@ -515,7 +515,7 @@ def test_kuka_angles_and_static_poses_are_recognised(arm, reference, tmp_path, n
         rows = np.random.default_rng(1).permutation(len(arm["t"]))[:30]
         columns = {name: values[rows] for name, values in columns.items() if name != "t"}
     path = write_csv(tmp_path / "log.csv", columns)
-    guessed = first_schema(path)
+    guessed = draft_schema(path)
     assert not guessed.missing
     schema = tomllib.loads(guessed.text)
     assert schema["log"].get("still", False) == still
@@ -530,7 +530,7 @@ def test_a_motion_without_time_is_not_taken_for_static_poses(arm, tmp_path):
     T, beside = matrices(arm)
     entries = {f"R{i}{j}": T[:, i, j] for i in range(3) for j in range(3)}
     del beside["t"]
-    guessed = first_schema(write_csv(tmp_path / "log.csv", entries | beside))
+    guessed = draft_schema(write_csv(tmp_path / "log.csv", entries | beside))
     assert "time" in guessed.missing
 
 
@@ -540,7 +540,7 @@ def test_static_poses_need_no_position(arm, tmp_path, names):
     columns = {f"q{a}": arm["q"][rows, k] for k, a in enumerate("xyzw")}
     wrench = np.hstack([arm["f"], arm["tau"]])[rows].T
     columns |= dict(zip(names.split(","), wrench, strict=True))
-    guessed = first_schema(write_csv(tmp_path / "log.csv", columns))
+    guessed = draft_schema(write_csv(tmp_path / "log.csv", columns))
     assert not guessed.missing
     schema = tomllib.loads(guessed.text)
     assert set(schema["pose"]) == {"quaternion"}
@@ -558,14 +558,14 @@ def test_units_of_an_imu_are_guessed_from_its_values(arm, tmp_path, unit, angle_
     columns |= {f"gyro_{a}": gyro[:, k] / ANGLE[angle_unit] for k, a in enumerate("xyz")}
     columns |= {f"acc_{a}": up[:, k] / ACCELERATION[unit] for k, a in enumerate("xyz")}
     columns |= {name: v for name, v in matrices(arm)[1].items() if name != "t"}
-    imu = tomllib.loads(first_schema(write_csv(tmp_path / "log.csv", columns)).text)["imu"]
+    imu = tomllib.loads(draft_schema(write_csv(tmp_path / "log.csv", columns)).text)["imu"]
     assert imu.get("unit", "m/s^2") == unit
     assert imu.get("angle_unit", "rad") == angle_unit
 
 
 def test_columns_are_listed_where_some_were_not_found(arm, tmp_path):
     columns = {"t": arm["t"], "left [a]": arm["t"], "right": arm["t"]}
-    text = first_schema(write_csv(tmp_path / "log.csv", columns)).text
+    text = draft_schema(write_csv(tmp_path / "log.csv", columns)).text
     (line,) = (line for line in text.splitlines() if line.startswith("# The log has "))
     assert line.removeprefix("# The log has ") == '"t", "left [a]", "right"'
     tomllib.loads(text)
@@ -583,7 +583,7 @@ def test_time_columns_of_other_programs_are_recognised(arm, tmp_path, name):
     lines = [",".join((time.format(t), *map(repr, map(float, row)))) for t, *row in rows]
     path = tmp_path / "log.csv"
     path.write_text("\n".join((f"{name},{','.join(columns)}", *lines)))
-    guessed = first_schema(path)
+    guessed = draft_schema(path)
     assert not guessed.missing
     schema = tomllib.loads(guessed.text)
     assert schema["log"]["time"] == name.rpartition(",")[2]

@@ -1,4 +1,4 @@
-"""A first schema of a log, guessed from the names of its columns; for a person to check."""
+"""Draft of a schema, guessed from column names, for review by the user."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ import numpy as np
 
 from identify.errors import LogError, SchemaError, did_you_mean
 from identify.logs.named_vectors import NamedVectors, named_vectors
-from identify.logs.readers import RECEIVED, STAMP, contents_of, read_table
+from identify.logs.readers import RECEIVED, STAMP, list_tables, read_table
 from identify.logs.schema_fields import Column
 from identify.logs.schema_tables import LogTable
-from identify.logs.table import Contents, Source, Table, places_of
+from identify.logs.table import Source, Table, TableInfo, match_names
 from identify.logs.units import ACCELERATION, ANGLE, DAY, FORCE, LENGTH, TORQUE
 from identify.spatial.vectors import STANDARD_GRAVITY
 
-UNSURE = "(?)"
-"""What marks a line that only a person can know."""
+NEEDS_REVIEW = "(?)"
+"""Marker of lines that the user must review."""
 
-_CHECK = f"# Check the lines with {UNSURE}, then: identify check LOG --schema THIS"
+_CHECK = f"# Check the lines with {NEEDS_REVIEW}, then: identify check LOG --schema THIS"
 
 _PRESETS = Path(__file__).with_name("presets.toml")
 
@@ -33,8 +33,10 @@ _TIMES = re.compile(
     r"(_?(s|ms|us|ns)| ?[\[(](s|ms|us|ns)[\])])?",
     re.I,
 )
-_FRACTION = re.compile(r"(?P<before>.*?)(?P<unit>nano|n|micro|u|milli|m)_?(secs?|seconds)", re.I)
-"""What follows whole seconds in a column of its own, by its name: `nanosec`, `nsecs`, `tv_usec`."""
+_FRACTION_COLUMNS = re.compile(
+    r"(?P<before>.*?)(?P<unit>nano|n|micro|u|milli|m)_?(secs?|seconds)", re.I
+)
+"""Name patterns of columns with the fraction of a second: `nanosec`, `nsecs`, `tv_usec`."""
 _UNIT_IN_NAME = re.compile(r".*[_\[(](us|ms|ns)[\])]?")
 
 _FLANGE = (
@@ -46,26 +48,27 @@ _FLANGE = (
 _ACCURACY = "one sigma of the sensor's scale: 1 % is usual, its data sheet says better"
 
 _POSITION_FAR, _FULL_TURN = 20.0, 2.0 * np.pi + 0.1
-_FASTEST_TURN, _NEAR_GRAVITY = 20.0, 0.4
-"""Of a body on a robot [rad/s]; and how far, relative, an accelerometer's median is from 1 g."""
+_MAX_ANGULAR_VELOCITY, _GRAVITY_RTOL = 20.0, 0.4
+"""Maximum angular velocity of a robot's body [rad/s]; tolerance of 1 g as an accelerometer's
+median, relative."""
 
-_LISTED = 40
-"""Columns that are listed where some were not found."""
+_MAX_LISTED_COLUMNS = 40
+"""Maximum number of columns listed in a comment."""
 
 _RATES_HZ = 5.0, 2e4
-"""Rates at which logs are written."""
+"""Usual sampling rates of logs [Hz]."""
 
-_JUMP = 0.3
-"""Mean step of a rotation's numbers, of their spread, from which rows are poses for themselves:
-of a sine, no more than some 20 rows in a period make such steps."""
+_MIN_JUMP_STEP = 0.3
+"""Minimum mean step of rotation entries, relative to their spread, of separate static poses (a sine
+exceeds it only below 20 rows per period)."""
 
 Line: TypeAlias = tuple[str, object, str]
-"""Key, value and why, of a line of a schema."""
+"""Key, value and comment of a line of a schema."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """The first schema of the logs of a robot or a sensor.
+    """Template of the schema for the logs of a robot or a sensor.
 
     Attributes:
         name: of the preset.
@@ -82,13 +85,13 @@ class Preset:
     choices: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
 
     def fits(self, names: Sequence[str]) -> bool:
-        """Whether a table has its columns."""
-        return all(places_of(names, c) or places_of(names, f"{c}[0]") for c in self.columns)
+        """Return whether a table has the columns of the preset."""
+        return all(match_names(names, c) or match_names(names, f"{c}[0]") for c in self.columns)
 
 
 @dataclass(frozen=True, slots=True)
-class FirstSchema:
-    """A schema that was guessed.
+class DraftSchema:
+    """A drafted schema and the signals it lacks.
 
     Attributes:
         text: of the file, with comments.
@@ -100,27 +103,27 @@ class FirstSchema:
 
 
 def presets() -> dict[str, Preset]:
-    """All presets by name."""
-    found = tomllib.loads(_PRESETS.read_text(encoding="utf-8"))
+    """Return all presets by name."""
+    document = tomllib.loads(_PRESETS.read_text(encoding="utf-8"))
     return {
         name: Preset(
             name,
-            of["title"],
-            tuple(of["columns"]),
-            of["schema"].lstrip("\n"),
-            of.get("choices", {}),
+            entry["title"],
+            tuple(entry["columns"]),
+            entry["schema"].lstrip("\n"),
+            entry.get("choices", {}),
         )
-        for name, of in found.items()
+        for name, entry in document.items()
     }
 
 
-def first_schema(
+def draft_schema(
     log: Path,
     preset: str | None = None,
     tcp: Sequence[float] | None = None,
     held: Sequence[float] | None = None,
-) -> FirstSchema:
-    """The first schema of a log.
+) -> DraftSchema:
+    """Draft the schema of a log.
 
     Args:
         log: the file, or the folder of a bag.
@@ -132,26 +135,26 @@ def first_schema(
         SchemaError: there is no such preset, or the log has not its columns.
         LogError: the log cannot be read.
     """
-    tables = contents_of(log)
-    chosen = _chosen(log, tables, preset)
+    tables = list_tables(log)
+    chosen = _choose_preset(log, tables, preset)
     if chosen is not None and chosen.template:
         table = next(table for table in tables if chosen.fits(table.names))
         topics = frozenset(str(table.topic) for table in tables)
-        found = _of_preset(log, chosen, named_vectors(table), tcp, topics)
+        draft = _fill_preset(log, chosen, named_vectors(table), tcp, topics)
         if held is None or not held[0] > 0.0:
-            return found
+            return draft
         mass, *com = map(float, held)
         taken = f"\n[wrench.compensated]\nmass = {mass}\ncom = {json.dumps(com)}\n"
-        return replace(found, text=found.text + taken)
-    return _guessed(log, [named_vectors(table) for table in tables])
+        return replace(draft, text=draft.text + taken)
+    return _guess_schema(log, [named_vectors(table) for table in tables])
 
 
-def _chosen(log: Path, tables: Sequence[Contents], name: str | None) -> Preset | None:
-    """The preset of a name, else the first whose columns the log has."""
+def _choose_preset(log: Path, tables: Sequence[TableInfo], name: str | None) -> Preset | None:
+    """Return the preset of a name, else the first whose columns the log has."""
     known = presets()
     if name is None:
-        found = (p for p in known.values() for table in tables if _suits(p, table))
-        return next(found, None)
+        matches = (p for p in known.values() for table in tables if _suits(p, table))
+        return next(matches, None)
     if name not in known:
         raise SchemaError(
             f"no preset {name!r}{did_you_mean(name, known)}; there are {', '.join(known)}"
@@ -166,63 +169,65 @@ def _chosen(log: Path, tables: Sequence[Contents], name: str | None) -> Preset |
     return chosen
 
 
-def _suits(preset: Preset, contents: Contents) -> bool:
-    """Whether a table has a preset's columns, and a pose where the preset asks for one.
+def _suits(preset: Preset, contents: TableInfo) -> bool:
+    """Return whether a table has the columns of a preset, and a pose if the preset needs one.
 
     A table that has neither a pose nor a gyro suits, too: what is missing is said.
     """
     if not preset.fits(contents.names):
         return False
     vectors = named_vectors(contents)
-    return vectors.posed or "{pose}" not in preset.template or vectors.first("angular") is None
+    return vectors.has_pose or "{pose}" not in preset.template or vectors.first("angular") is None
 
 
-def _of_preset(
+def _fill_preset(
     log: Path,
     preset: Preset,
-    found: NamedVectors,
+    vectors: NamedVectors,
     tcp: Sequence[float] | None,
     topics: Collection[str],
-) -> FirstSchema:
-    """A preset with its fields put in; of a log with some topics."""
+) -> DraftSchema:
+    """Fill in the fields of a preset."""
     missing: list[str] = []
-    names = found.contents.names
-    places = (places_of(names, c) or places_of(names, f"{c}[0]") for c in preset.columns)
-    values = _values(log, found, [[names[numbers[0]] for numbers in places]])
-    clock = _time(found, values, missing, log) if "{clock}" in preset.template else []
-    pose = _pose_lines(_pose(found, log), missing, still=_still(clock))
+    names = vectors.contents.names
+    places = (match_names(names, c) or match_names(names, f"{c}[0]") for c in preset.columns)
+    values = _values(log, vectors, [[names[numbers[0]] for numbers in places]])
+    clock = _time(vectors, values, missing, log) if "{clock}" in preset.template else []
+    pose = _pose_lines(_pose(vectors, log), missing, still=_is_still(clock))
     wrench = (
-        _lines(_wrench(found), missing, "force and torque") if "{wrench}" in preset.template else ""
+        _lines(_wrench(vectors), missing, "force and torque")
+        if "{wrench}" in preset.template
+        else ""
     )
     fields = {
-        "{clock}": "\n".join(_written(clock)),
+        "{clock}": "\n".join(_format_toml_lines(clock)),
         "{tcp}": json.dumps([float(x) for x in (tcp if tcp is not None else [0.0] * 6)]),
         "{pose}": pose,
         "{wrench}": wrench,
     }
     text = preset.template
     if "{pose}" not in text:
-        missing = [one for one in missing if one not in ("the pose", "the position")]
+        missing = [signal for signal in missing if signal not in ("the pose", "the position")]
     for name, choices in preset.choices.items():
-        there = [choice for choice in choices if choice[0] in topics]
-        if not there and name != "accelerometer":
+        present = [choice for choice in choices if choice[0] in topics]
+        if not present and name != "accelerometer":
             missing.append(name)
-        fields["{" + name + ".topic}"], fields["{" + name + ".columns}"] = (*there, *choices)[0]
+        fields["{" + name + ".topic}"], fields["{" + name + ".columns}"] = (*present, *choices)[0]
     for name, value in fields.items():
         text = text.replace(name, value)
     if not clock:
-        layout = [(key, value, "") for key, value in found.contents.layout.items()]
-        text = text.replace("[log]\n", "\n".join(["[log]", *_written(layout), ""]), 1)
+        layout = [(key, value, "") for key, value in vectors.contents.layout.items()]
+        text = text.replace("[log]\n", "\n".join(["[log]", *_format_toml_lines(layout), ""]), 1)
     head = f"# {preset.title}.\n{_CHECK}\n"
-    (accuracy,) = _written([("gain_accuracy", 0.01, _ACCURACY)])
+    (accuracy,) = _format_toml_lines([("gain_accuracy", 0.01, _ACCURACY)])
     text = re.sub(r"(\nacts_on = [^\n]*\n)", rf"\1{accuracy}\n", text, count=1)
-    return FirstSchema(f"{head}\n{text}", tuple(missing))
+    return DraftSchema(f"{head}\n{text}", tuple(missing))
 
 
-def _guessed(log: Path, tables: Sequence[NamedVectors]) -> FirstSchema:
-    """A schema of what the names look like."""
+def _guess_schema(log: Path, tables: Sequence[NamedVectors]) -> DraftSchema:
+    """Draft a schema from the names of columns alone."""
     wrenches = [t for t in tables if t.first("force") and t.first("torque")]
-    poses = [t for t in tables if t.posed]
+    poses = [t for t in tables if t.has_pose]
     wrench = next(iter(wrenches), None)
     pose = wrench if wrench in poses else _pose_for(wrench, poses)
     turning = [t for t in (wrench, *tables) if t is not None and t.first("angular")]
@@ -239,25 +244,35 @@ def _guessed(log: Path, tables: Sequence[NamedVectors]) -> FirstSchema:
     streams = {"pose": (pose, poses), "gyro": (imu, turning), "wrench": (wrench, wrenches)}
     used = [table.contents.names for table, _ in streams.values() if table is not None]
     if any(RECEIVED in names and STAMP not in names for names in used):
-        why = f"{UNSURE} messages of a topic below have no stamps of their own"
+        why = f"{NEEDS_REVIEW} messages of a topic below have no stamps of their own"
         clock: list[Line] = [("time", RECEIVED, why)]
     else:
         clock = _time(main, values, missing, log)
-    out += _written(clock)
+    out += _format_toml_lines(clock)
     if imu is not None and imu.first("acceleration"):
         streams["accelerometer"] = imu, turning
     for name, (table, alike) in streams.items():
         if table is not None and table.contents.topic is not None:
             others = dict.fromkeys(t.contents.topic for t in alike)
             also = ", ".join(str(t) for t in others if t != table.contents.topic)
-            why = f"{UNSURE} also: {also}" if also else table.contents.kind
-            out += ["", f"[streams.{name}]", *_written([("topic", table.contents.topic, why)])]
-    upright = f"{UNSURE} the way things fall in the world's axes"
-    out += ["", "[world]", *_written([("gravity", [0.0, 0.0, -9.80665], upright)]), "", *_FLANGE]
+            why = f"{NEEDS_REVIEW} also: {also}" if also else table.contents.kind
+            out += [
+                "",
+                f"[streams.{name}]",
+                *_format_toml_lines([("topic", table.contents.topic, why)]),
+            ]
+    upright = f"{NEEDS_REVIEW} the way things fall in the world's axes"
+    out += [
+        "",
+        "[world]",
+        *_format_toml_lines([("gravity", [0.0, 0.0, -9.80665], upright)]),
+        "",
+        *_FLANGE,
+    ]
     if imu is None:
         out += ["", "[pose]"]
         out.append(
-            _pose_lines(None if pose is None else _pose(pose, log), missing, still=_still(clock))
+            _pose_lines(None if pose is None else _pose(pose, log), missing, still=_is_still(clock))
         )
     else:
         out += _imu(imu, log)
@@ -266,27 +281,29 @@ def _guessed(log: Path, tables: Sequence[NamedVectors]) -> FirstSchema:
         frame = 'the axes of the gyro; or "sensor" with a mount'
     out += ["", "[wrench]"]
     out.append(_lines(None if wrench is None else _wrench(wrench), missing, "force and torque"))
-    out += _written(
+    out += _format_toml_lines(
         [
-            ("frame", "body", f"{UNSURE} {frame}"),
-            ("acts_on", "sensor", f"{UNSURE} `identify check` says if the sign is the other"),
+            ("frame", "body", f"{NEEDS_REVIEW} {frame}"),
+            ("acts_on", "sensor", f"{NEEDS_REVIEW} `identify check` says if the sign is the other"),
         ]
     )
     if imu is None or imu.first("acceleration"):  # else the force tells the motion
-        out += _written([("gain_accuracy", 0.01, _ACCURACY)])
+        out += _format_toml_lines([("gain_accuracy", 0.01, _ACCURACY)])
     if missing:
-        out.insert(2, f"# The log has {_listed(main.contents.names)}")
-    return FirstSchema("\n".join(out) + "\n", tuple(missing))
+        out.insert(2, f"# The log has {_list_columns(main.contents.names)}")
+    return DraftSchema("\n".join(out) + "\n", tuple(missing))
 
 
-def _listed(names: Sequence[str]) -> str:
-    """Names of columns, of many the first, for a comment."""
-    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return f"{', '.join(json.dumps(name) for name in names[:_LISTED])}{more}"
+def _list_columns(names: Sequence[str]) -> str:
+    """Format column names for a comment, truncated if there are many."""
+    more = (
+        f" and {len(names) - _MAX_LISTED_COLUMNS} more" if len(names) > _MAX_LISTED_COLUMNS else ""
+    )
+    return f"{', '.join(json.dumps(name) for name in names[:_MAX_LISTED_COLUMNS])}{more}"
 
 
 def _pose_for(wrench: NamedVectors | None, poses: Sequence[NamedVectors]) -> NamedVectors | None:
-    """The pose of the wrench's own frame, else of one late among the frames of a tree."""
+    """Choose the pose in the frame of the wrench, else of a frame far down the frame tree."""
     frame = "" if wrench is None else wrench.contents.frame
 
     def likely(table: NamedVectors) -> tuple[bool, bool, int]:
@@ -301,19 +318,19 @@ def _pose_for(wrench: NamedVectors | None, poses: Sequence[NamedVectors]) -> Nam
 
 def _time(table: NamedVectors, values: Table | None, missing: list[str], log: Path) -> list[Line]:
     lines: list[Line] = [(key, value, "") for key, value in table.contents.layout.items()]
-    times = _times(table)
+    times = _time_columns(table)
     if not times and _jumps(log, table):
-        why = f"{UNSURE} no time stamps, and poses that jump: one in each row"
+        why = f"{NEEDS_REVIEW} no time stamps, and poses that jump: one static pose per row"
         return [*lines, ("still", True, why)]
     if not times:
         missing.append("time")
-        why = f"{UNSURE} no column looks like time stamps; of still poses a row each: still = true"
+        why = f"{NEEDS_REVIEW} no column looks like time stamps; for static poses: still = true"
         return [*lines, ("rate_hz", 100.0, why)]
     if (pair := _two_columns(table.contents.names)) is not None:
         seconds, fraction, unit = pair
         lines += [("time", seconds, "whole seconds"), ("time_fraction", fraction, "what follows")]
         return lines if unit == "ns" else [*lines, ("time_fraction_unit", unit, "")]
-    also = f"{UNSURE} also: {', '.join(times[1:4])}" if len(times) > 1 else ""
+    also = f"{NEEDS_REVIEW} also: {', '.join(times[1:4])}" if len(times) > 1 else ""
     lines.append(("time", times[0], also))
     if values is None or values.stamps is None or values.ticks_per_second is not None:
         return lines
@@ -326,35 +343,37 @@ def _time(table: NamedVectors, values: Table | None, missing: list[str], log: Pa
     unit = written if written in units else next(iter(fitting), "s")
     rate = f"{units[unit] / step:.4g} rows a second" if step > 0.0 else ""
     if unit != "s" or len(fitting) != 1:
-        unsure = "" if unit == written or len(fitting) == 1 else f"{UNSURE} "
+        unsure = "" if unit == written or len(fitting) == 1 else f"{NEEDS_REVIEW} "
         lines.append(("time_unit", unit, f"{unsure}{rate}"))
     return lines
 
 
-def _times(table: NamedVectors) -> list[str]:
-    """Columns that look like time stamps; a date, which may stand beside its time, comes last."""
+def _time_columns(table: NamedVectors) -> list[str]:
+    """Columns that look like time stamps; a date, which may accompany a time, comes last."""
     times = [name for name in table.contents.names if _TIMES.fullmatch(name)]
     return sorted(times, key=lambda name: name.lower() in ("date", "datum"))
 
 
-def _still(clock: Sequence[Line]) -> bool:
-    """Whether lines of `[log]` say that each row is a still pose."""
+def _is_still(clock: Sequence[Line]) -> bool:
+    """Return whether the lines of `[log]` declare each row a static pose."""
     return any(key == "still" for key, _, _ in clock)
 
 
 def _jumps(log: Path, table: NamedVectors) -> bool:
-    """Whether the rotation changes from row to row as no motion that is sampled does."""
+    """Return whether the rotation jumps between rows more than a sampled motion can."""
     if table.rotation is None or (values := _values(log, table, [table.rotation[1]])) is None:
         return False
     numbers = values.side_by_side(table.rotation[1])
     steps = np.linalg.norm(np.diff(numbers, axis=0), axis=1)
-    return len(steps) > 0 and steps.mean() > _JUMP * np.linalg.norm(np.std(numbers, axis=0))
+    return len(steps) > 0 and steps.mean() > _MIN_JUMP_STEP * np.linalg.norm(
+        np.std(numbers, axis=0)
+    )
 
 
 def _two_columns(names: Sequence[str]) -> tuple[str, str, str] | None:
-    """The columns of whole seconds and of what follows them, with its unit; None of none."""
+    """Find columns of whole seconds and of their fraction, with the fraction's unit."""
     for name in names:
-        if (match := _FRACTION.fullmatch(name)) is None:
+        if (match := _FRACTION_COLUMNS.fullmatch(name)) is None:
             continue
         rest = r"_?(secs?|seconds)"
         seconds = (n for n in names if re.fullmatch(re.escape(match["before"]) + rest, n, re.I))
@@ -364,74 +383,87 @@ def _two_columns(names: Sequence[str]) -> tuple[str, str, str] | None:
 
 
 def _pose(table: NamedVectors, log: Path | None) -> list[Line] | None:
-    """The lines of `[pose]`; of values, where there is a log, the units."""
+    """Draft the lines of `[pose]`, with units from the values of the log."""
     lines: list[Line] = []
     if table.rotation is None:
         return None
     position, (kind, rotation) = table.first("position"), table.rotation
     values = None if log is None else _values(log, table, [position, rotation])
     if position is not None and not (kind == "matrix" and len(rotation) == 16):
-        lines.append(("position", position, _also(table, "position")))
+        lines.append(("position", position, _alternatives_comment(table, "position")))
         if (unit := table.unit_of(position)) in LENGTH:
             lines += _unit_lines("position_unit", unit)
-        elif _largest(values, position) > _POSITION_FAR:
-            lines.append(("position_unit", "mm", f"{UNSURE} as large as no arm in metres"))
-    lines.append((kind, rotation, _also(table, kind)))
+        elif _largest_value(values, position) > _POSITION_FAR:
+            lines.append(("position_unit", "mm", f"{NEEDS_REVIEW} as large as no arm in metres"))
+    lines.append((kind, rotation, _alternatives_comment(table, kind)))
     if kind == "quaternion" and not rotation[-1].lower().endswith("w"):
-        lines.append(("order", "xyzw", f'{UNSURE} or "wxyz"'))
+        lines.append(("order", "xyzw", f'{NEEDS_REVIEW} or "wxyz"'))
     if kind == "matrix" and values is not None and len(rotation) == 16:
-        by_column = _largest(values, rotation[3:12:4]) == 0.0 < _largest(values, rotation[12:15])
+        by_column = (
+            _largest_value(values, rotation[3:12:4])
+            == 0.0
+            < _largest_value(values, rotation[12:15])
+        )
         lines.append(("order", "column" if by_column else "row", "by where it has 0, 0, 0, 1"))
     elif kind == "matrix":
-        lines.append(("order", "row", f'{UNSURE} or "column"'))
+        lines.append(("order", "row", f'{NEEDS_REVIEW} or "column"'))
     of_kuka = kind == "euler" and "roll" not in rotation[0].lower()
     if of_kuka:
         lines.append(("order", "ZYX", "KUKA: A, B, C are angles about z, y, x"))
     elif kind == "euler":
-        lines.append(("order", "xyz", f'{UNSURE} turns about fixed axes; "ZYX" is the same'))
+        lines.append(("order", "xyz", f'{NEEDS_REVIEW} turns about fixed axes; "ZYX" is the same'))
     elif kind != "rotation_vector":
         return lines
     if (unit := table.unit_of(rotation)) in ANGLE:
         lines += _unit_lines("angle_unit", unit)
     elif of_kuka:
-        lines.append(("angle_unit", "deg", f"{UNSURE} as KUKA writes them"))
-    elif _largest(values, rotation) > _FULL_TURN:
-        lines.append(("angle_unit", "deg", f"{UNSURE} larger than a full turn in radians"))
+        lines.append(("angle_unit", "deg", f"{NEEDS_REVIEW} as KUKA writes them"))
+    elif _largest_value(values, rotation) > _FULL_TURN:
+        lines.append(("angle_unit", "deg", f"{NEEDS_REVIEW} larger than a full turn in radians"))
     return lines
 
 
 def _imu(table: NamedVectors, log: Path) -> list[str]:
-    """The lines of `[imu]`, of a log without a pose; units as names say, else as values are."""
+    """Draft the lines of `[imu]` for a log without a pose, with units by names or values."""
     gyro, read = table.vectors["angular"][0], table.first("acceleration")
     values = _values(log, table, [gyro, read])
     unit = "deg" if table.unit_of(gyro) == "deg" else "rad"
-    why = f"{UNSURE} no columns look like a pose; {unit}/s, along the axes of the wrench"
-    found: list[Line] = [("gyro", gyro, why), *_unit_lines("angle_unit", unit)]
-    if unit == "rad" and _largest(values, gyro) > _FASTEST_TURN:
-        found[0] = ("gyro", gyro, why.replace("rad/s", "deg/s"))
-        found.append(("angle_unit", "deg", f"{UNSURE} faster than any robot turns in radians"))
-    lines = ["", "[imu]", *_written(found)]
+    why = f"{NEEDS_REVIEW} no columns look like a pose; {unit}/s, along the axes of the wrench"
+    gyro_lines: list[Line] = [("gyro", gyro, why), *_unit_lines("angle_unit", unit)]
+    if unit == "rad" and _largest_value(values, gyro) > _MAX_ANGULAR_VELOCITY:
+        gyro_lines[0] = ("gyro", gyro, why.replace("rad/s", "deg/s"))
+        gyro_lines.append(
+            ("angle_unit", "deg", f"{NEEDS_REVIEW} faster than any robot turns in radians")
+        )
+    lines = ["", "[imu]", *_format_toml_lines(gyro_lines)]
     if read is None:
         return lines
     named = "g" if table.unit_of(read) == "g" else "m/s^2"
     unit = named if named == "g" else _unit_of_gravity(values, read)
-    why = f"{UNSURE} proper acceleration: as gravity at rest, in {unit}"
-    lines += _written([("accelerometer", read, why), *_unit_lines("unit", named)])
+    why = f"{NEEDS_REVIEW} proper acceleration: as gravity at rest, in {unit}"
+    lines += _format_toml_lines([("accelerometer", read, why), *_unit_lines("unit", named)])
     if unit != named:
-        lines += _written([("unit", unit, f"{UNSURE} the median length is about one g in it")])
-    where = f"{UNSURE} of the accelerometer, in the frame of the wrench [m]"
-    return [*lines, "", "[imu.mount]", *_written([("translation", [0.0, 0.0, 0.0], where)])]
+        lines += _format_toml_lines(
+            [("unit", unit, f"{NEEDS_REVIEW} the median length is about one g in it")]
+        )
+    where = f"{NEEDS_REVIEW} of the accelerometer, in the frame of the wrench [m]"
+    return [
+        *lines,
+        "",
+        "[imu.mount]",
+        *_format_toml_lines([("translation", [0.0, 0.0, 0.0], where)]),
+    ]
 
 
 def _unit_of_gravity(values: Table | None, read: list[str]) -> str:
-    """The unit in which an accelerometer's median length is about that of gravity, else m/s^2."""
+    """Unit in which an accelerometer's median length is about gravity, else m/s^2."""
     if values is None:
         return "m/s^2"
     lengths = np.linalg.norm(values.side_by_side(read), axis=1)
     lengths = lengths[np.isfinite(lengths)]
     median = float(np.median(lengths)) / STANDARD_GRAVITY if len(lengths) else 1.0
-    found = (unit for unit, si in ACCELERATION.items() if abs(median * si - 1.0) < _NEAR_GRAVITY)
-    return next(found, "m/s^2")
+    units = (unit for unit, si in ACCELERATION.items() if abs(median * si - 1.0) < _GRAVITY_RTOL)
+    return next(units, "m/s^2")
 
 
 def _wrench(table: NamedVectors) -> list[Line] | None:
@@ -440,25 +472,25 @@ def _wrench(table: NamedVectors) -> list[Line] | None:
         return None
     lines: list[Line] = []
     for name, columns, units in (("force", force, FORCE), ("torque", torque, TORQUE)):
-        lines.append((name, columns, _also(table, name)))
+        lines.append((name, columns, _alternatives_comment(table, name)))
         if (unit := table.unit_of(columns)) in units:
             lines += _unit_lines(f"{name}_unit", unit)
     return lines
 
 
 def _unit_lines(key: str, unit: str) -> list[Line]:
-    """The line of a unit that is not the default, as the names say it."""
+    """Draft the line of a unit in the column names that is not the default."""
     why = "as the names of the columns say"
     return [] if unit in ("m", "N", "Nm", "rad", "m/s^2") else [(key, unit, why)]
 
 
-def _also(table: NamedVectors, role: str) -> str:
+def _alternatives_comment(table: NamedVectors, role: str) -> str:
     others = [names[0] for names in table.vectors[role][1:4]]
-    return f"{UNSURE} also: {', '.join(others)} …" if others else ""
+    return f"{NEEDS_REVIEW} also: {', '.join(others)} …" if others else ""
 
 
 def _pose_lines(lines: list[Line] | None, missing: list[str], *, still: bool = False) -> str:
-    """The lines of `[pose]`, with the place of a position that no columns look like.
+    """Format the lines of `[pose]`, with a placeholder for a missing position.
 
     Still poses need none.
     """
@@ -474,15 +506,15 @@ def _pose_lines(lines: list[Line] | None, missing: list[str], *, still: bool = F
     return text if placed else f"{text}\n{_lines(None, missing, 'the position')}"
 
 
-def _lines(lines: list[Line] | None, missing: list[str], what: str) -> str:
+def _lines(lines: list[Line] | None, missing: list[str], signal: str) -> str:
     if lines is None:
-        missing.append(what)
-        return f"# {UNSURE} no columns look like {what}: name them here"
-    return "\n".join(_written(lines))
+        missing.append(signal)
+        return f"# {NEEDS_REVIEW} no columns look like {signal}: name them here"
+    return "\n".join(_format_toml_lines(lines))
 
 
-def _written(lines: Sequence[Line]) -> list[str]:
-    """Lines of TOML, each with why behind it."""
+def _format_toml_lines(lines: Sequence[Line]) -> list[str]:
+    """Format TOML lines with their comments."""
     out = []
     for key, value, why in lines:
         text = f"{key} = {json.dumps(value, ensure_ascii=False)}"
@@ -491,11 +523,11 @@ def _written(lines: Sequence[Line]) -> list[str]:
 
 
 def _values(log: Path, table: NamedVectors, wanted: Sequence[list[str] | None]) -> Table | None:
-    """Some columns of a table with its time stamps; None where they cannot be read."""
+    """Read some columns of a table with its stamps; None if they cannot be read."""
     columns: list[Column] = [name for names in wanted for name in names or ()]
     if not columns:
         return None
-    times = _times(table)
+    times = _time_columns(table)
     keys = {"topic": table.contents.topic, "time": times[0] if times else None}
     layout = LogTable(**{**keys, **table.contents.layout})  # pyright: ignore[reportArgumentType]
     source = Source(log, layout, ("wrench",), tuple(columns), own_clock=False)
@@ -505,9 +537,9 @@ def _values(log: Path, table: NamedVectors, wanted: Sequence[list[str] | None]) 
         return None
 
 
-def _largest(values: Table | None, names: list[str] | None) -> float:
-    """Largest absolute value among some columns."""
+def _largest_value(values: Table | None, names: list[str] | None) -> float:
+    """Largest absolute value of some columns."""
     if values is None or names is None:
         return 0.0
-    found = np.abs(values.side_by_side(names))
-    return float(np.nanmax(found)) if np.isfinite(found).any() else 0.0
+    magnitudes = np.abs(values.side_by_side(names))
+    return float(np.nanmax(magnitudes)) if np.isfinite(magnitudes).any() else 0.0
