@@ -69,7 +69,7 @@ def test_bad_rows_are_dropped_where_that_is_allowed_and_a_last_row_cut_short_alw
         ("--mass 1e300", "mass: 1e+300 kg would weigh 9.81e+300 N, which no log can show"),
         ("--cutoff 60", "cut-off"),
         ("--gravity 0 0 1e300", "gravity = [0.0, 0.0, 1e+300] m/s²; expected three numbers with"),
-        ("--no-bias --shared-bias", "fit: --no-bias and --shared-bias exclude each other"),
+        ("--no-bias --shared-bias", "fit: --no-bias cannot be combined with --shared-bias"),
         ("--mass-between 2 1", "--mass-between LO HI: "),
         ("--com-box 0 1e300 0 1e300 0 1e300", "--com-box X0 X1 Y0 Y1 Z0 Z1: "),
     ],
@@ -81,11 +81,11 @@ def test_nonsense_input_is_rejected(fit, tmp_path, words, message):
 NO_TIMES = (
     ("1e-6", 'time = "t"', "a cut-off of 1e-06 Hz, which takes 1.7e+06 s (1.72917e+08 rows)"),
     ("1e-300", 'time = "t"', "a cut-off of 1e-300 Hz"),
-    (None, 'time = "t"\ntime_unit = "ns"', 'time_unit = "ns": 800 rows would be 7.99e-09 s'),
+    (None, 'time = "t"\ntime_unit = "ns"', 'time_unit = "ns": 800 rows would last 7.99e-09 s'),
     ("5", 'time = "t"\ntime_unit = "us"', "800 rows, which would be 8e-06 s"),
-    (None, "rate_hz = 1e300", "rate_hz = 1e+300: 800 rows would be 7.99e-298 s"),
-    (None, "rate_hz = 1e-300", "rate_hz = 1e-300: 800 rows would be 7.99e+302 s"),
-    (None, "rate_hz = 5e-324", "800 rows would be inf s"),
+    (None, "rate_hz = 1e300", "rate_hz = 1e+300: 800 rows would last 7.99e-298 s"),
+    (None, "rate_hz = 1e-300", "rate_hz = 1e-300: 800 rows would last 7.99e+302 s"),
+    (None, "rate_hz = 5e-324", "800 rows would last inf s"),
 )
 """A cut-off, lines of the schema's clock, and what is said of them."""
 

@@ -237,7 +237,7 @@ TOP = phi_from_inertia(1.0, np.zeros(3), np.diag([1.0, 2.0, 3.0]))
         ({"integrator": "exakt"}, "did you mean 'exact'"),
         (
             {"integrator": "exact", "loads": [ConstantLoad(np.ones(3))]},
-            '"exact" is requires a body without loads, impulses or fluid; take "rkmk4"',
+            '"exact" is for a body without loads, impulses or fluid; use "rkmk4"',
         ),
         ({"integrator": "exact", "added_mass": FLUID}, "without loads, impulses or fluid"),
         ({"gravity": [0, 0, np.nan]}, r"gravity: entry \(2,\) is nan"),
