@@ -62,7 +62,7 @@ def absurd_commands(folder: Path) -> list[Absurd]:
         Absurd(
             f"simulate --duration {duration} --dt {step}",
             ("simulate", body, "--duration", duration, "--dt", step, *output),
-            "steps; take a longer --dt",
+            "increase --dt",
         )
         for duration, step in MOTIONS
     ]

@@ -107,8 +107,8 @@ def _table(rows: Sequence[Sequence[str]]) -> Table:
 def _record(dataset: Dataset) -> Mapping[str, object]:
     """Return the entry of a data set in the JSON document."""
     keys = ("licence", "citation", "doi", "home", "version")
-    record = {"name": dataset.name, "what": dataset.description}
-    return record | {name: getattr(dataset, name) for name in keys} | {"state": _state(dataset)}
+    names = {"name": dataset.name, "what": dataset.description}
+    return names | {key: getattr(dataset, key) for key in keys} | {"state": _state(dataset)}
 
 
 def _state(dataset: Dataset) -> str:

@@ -23,7 +23,7 @@ from identify.estimation.terms import Term
 from identify.regressors import Equations, Statistics, System
 from identify.regressors.padded_system import coefficients
 from identify.relevance import BODY_CHANGE_SHARE
-from identify.signals.prepared import ImuCalibration
+from identify.signals.imu_calibration import ImuCalibration
 from identify.significance import BODY_CHANGE_DOUBT_P, BODY_CHANGE_P, PARTS_DIFFER_P
 
 _MAX_CHANGE_POINTS = 8

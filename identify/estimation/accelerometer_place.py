@@ -26,7 +26,7 @@ from identify.regressors.log_corrections import (
     readings_map,
 )
 from identify.regressors.system import augmented
-from identify.signals.prepared import ImuCalibration
+from identify.signals.imu_calibration import ImuCalibration
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,8 @@ from identify.signals import NoSegment, PreparedLog, Reading, on_one_clock, prep
 from identify.signals.clock import sampling_period
 from identify.signals.cutoff import shortest_segment_rows
 from identify.signals.differentiator import default_cutoff_hz
+from identify.signals.imu_calibration import ImuCalibration
 from identify.signals.preparation import calibrate_imu, lacks_acceleration
-from identify.signals.prepared import ImuCalibration
 from identify.signals.resampling import KERNEL_HALF_WIDTH
 from identify.signals.segments import MIN_SEGMENT_ROWS
 from identify.signals.spikes import without_spikes

@@ -17,9 +17,10 @@ from identify.regressors.statistics import Statistics
 from identify.regressors.wrench import Drift, block_statistics, fold_statistics, subtract_drift
 from identify.signals import PreparedLog, Reading, Segment
 from identify.signals.clock import gap_starts
+from identify.signals.imu_calibration import ImuCalibration
 from identify.signals.noise import SignalNoise
 from identify.signals.preparation import FOLDS
-from identify.signals.prepared import ImuCalibration, LogSeries
+from identify.signals.prepared import LogSeries
 from identify.signals.segments import MIN_SEGMENT_ROWS
 from identify.spatial.columns import W
 from identify.spatial.rotations import lengths

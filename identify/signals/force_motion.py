@@ -26,8 +26,9 @@ from identify.inertia.consistency import MAX_COM_DISTANCE, MAX_DENSITY, density_
 from identify.logs import Recording
 from identify.relevance import FORCE_SHARE_AT_REST, RATE_AT_REST
 from identify.signals.imu import BandMoments
+from identify.signals.imu_calibration import ImuCalibration
 from identify.signals.noise import SignalNoise
-from identify.signals.prepared import BlockRows, ImuCalibration
+from identify.signals.prepared import BlockRows
 from identify.signals.segments import EvenSegment
 from identify.significance import (
     CONFIDENCE_QUANTILE,

@@ -24,8 +24,9 @@ from identify.logs import Recording
 from identify.logs.schema_fields import negate_column
 from identify.logs.units import ACCELERATION, ANGLE
 from identify.relevance import IMU_ANGLE, IMU_DELAY, IMU_DISTANCE, IMU_SCALE
+from identify.signals.imu_calibration import ImuCalibration
 from identify.signals.kinematics import REDUNDANT_COLUMNS
-from identify.signals.prepared import BlockRows, ImuCalibration
+from identify.signals.prepared import BlockRows
 from identify.signals.transform import CONSTANT
 from identify.significance import SIGNIFICANT_SIGMA
 from identify.spatial import Pose, log_rotation, quaternion_from_rotation

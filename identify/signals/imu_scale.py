@@ -20,7 +20,7 @@ from identify.logs import Recording
 from identify.logs.patch import Patch
 from identify.logs.units import ACCELERATION
 from identify.relevance import SCALE_AT_REST, SCALE_IN_MOTION, SCALE_WARNING
-from identify.signals.prepared import ImuCalibration
+from identify.signals.imu_calibration import ImuCalibration
 from identify.significance import SIGNIFICANT_SIGMA
 from identify.spatial.rotations import (
     exp_rotation,

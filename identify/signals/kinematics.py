@@ -18,7 +18,7 @@ from identify.arrays import Array, Mat33, Vec3, Vec4
 from identify.errors import LogError
 from identify.logs import Recording
 from identify.signals.differentiator import Differentiator
-from identify.signals.prepared import ImuCalibration
+from identify.signals.imu_calibration import ImuCalibration
 from identify.signals.transform import SAMPLE
 from identify.spatial import coadjoint, quaternion_product, rotation_from_quaternion
 from identify.spatial.columns import (

@@ -15,9 +15,10 @@ from identify.findings import Finding
 from identify.logs import Recording
 from identify.signals.cutoff import choose_cutoff_hz, motion_cutoff_hz, shortest_segment_rows
 from identify.signals.differentiator import Differentiator, default_cutoff_hz
+from identify.signals.imu_calibration import ImuCalibration
 from identify.signals.kinematics import BodyAxes, Samples, still_poses_in_body
 from identify.signals.noise import SignalNoise, noise_moments, rate_product_bias, signal_noise
-from identify.signals.prepared import BlockRows, FullRate, ImuCalibration, PreparedLog, Segment
+from identify.signals.prepared import BlockRows, FullRate, PreparedLog, Segment
 from identify.signals.resampling import compensate_wrench_delay
 from identify.signals.segments import EvenSegment, even_segments
 from identify.signals.streams import on_one_clock

@@ -11,7 +11,7 @@ from identify.estimation.posterior import Posterior, posterior_of
 from identify.estimation.priors.prior import BALL
 from identify.logs import Recording
 from identify.regressors import SCAN_LAYOUT, Statistics, scan
-from identify.signals.prepared import ImuCalibration
+from identify.signals.imu_calibration import ImuCalibration
 from identify.spatial import Pose
 from tests.close import assert_close, body_scale
 from tests.recordings import ACCELERATIONS, POSE, Path, record

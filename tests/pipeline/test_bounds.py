@@ -19,7 +19,7 @@ def test_a_fit_keeps_and_shows_its_bounds_where_they_are_asked_for(tmp_path):
     for name, value in {"m": 1.2, "cz": 0.1, "Icxx": 4e-3}.items():
         assert found[name].low <= value <= found[name].high
     lines = list(detail_lines(result))
-    start = next(k for k, line in enumerate(lines) if line.startswith("Certified 95 %"))
+    start = next(k for k, line in enumerate(lines) if line.startswith("Certified 95 % bounds"))
     assert lines[start + 1].startswith("  m 1.")
     assert lines[start + 1].endswith(" kg")
     assert "cx 0.0" in lines[start + 2]

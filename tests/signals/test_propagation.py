@@ -7,8 +7,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from identify.signals.differentiator import Differentiator
+from identify.signals.imu_calibration import ImuCalibration
 from identify.signals.kinematics import Samples
-from identify.signals.prepared import ImuCalibration
 from identify.signals.propagation import propagate
 from identify.signals.transform import SAMPLE
 from identify.spatial import Pose

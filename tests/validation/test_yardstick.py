@@ -102,7 +102,7 @@ def test_terminal_and_report_show_noise_yardstick():
     windows = result.validation.replay
     assert windows.noise is not None
     lines = " ".join(detail_lines(result))
-    assert "(RMS); noise of the wrench alone makes" in lines
+    assert "(RMS); noise of the wrench alone causes" in lines
     section = str(replay_section(result, None))
     assert "expected from wrench noise" in section
     assert "It ends when the noise of the wrench causes a tenth of the motion" in section
