@@ -13,7 +13,7 @@ from identify.errors import LogError
 from identify.findings import Finding
 from identify.logs.schema_tables import LogTable
 from identify.logs.table import Stamps, Table
-from identify.logs.units import TICKS_PER_SECOND
+from identify.logs.units import DAY, TICKS_PER_SECOND
 
 _MAX_RATE_HZ, _MAX_DURATION_S = 1e9, 1e11
 """Upper limits of sampling rate [Hz] and duration [s] of a plausible log."""
@@ -23,6 +23,9 @@ _SAME_STAMP_SHARE = 0.1
 
 COUNTERS = (2**16, 2**24, 10**6, 10**9, 2**31, 2**32)
 """Periods of time counters [ticks], of 16 to 32 bits or of parts of a second."""
+
+_DATE_UNITS = {1: "s", 10**3: "ms", 10**6: "us", 10**9: "ns"}
+"""NumPy's unit of dates, by ticks per second."""
 
 _MAX_WRAP_STEPS, _MAX_WRAP_SHARE = 5.5, 0.1
 """Maximum step of a counter across a wrap, in median steps and relative to its period."""
@@ -172,12 +175,29 @@ def require_order(valid: Table, stamps: Stamps, layout: LogTable) -> None:
     back = np.flatnonzero(stamps[1:] < stamps[:-1]) + 1
     if back.size:
         i = int(back[0])
+        before, after = (_spell_stamp(valid, stamp, layout) for stamp in stamps[i - 1 : i + 1])
+        remedy = "split the log where its clock was set back, or name another column"
+        if "T" not in before and ":" in before:
+            remedy = (
+                "a time of day must not pass midnight: log the date too, or split the log there"
+            )
         raise valid.error_at(
             i,
-            f"time goes back from {stamps[i - 1]} to {stamps[i]}; stamps must not decrease: split "
-            "the log where its clock was set back, or name another column",
+            f"time goes back from {before} to {after}; stamps must not decrease: {remedy}",
             layout.time,
         )
+
+
+def _spell_stamp(valid: Table, stamp: np.generic, layout: LogTable) -> str:
+    """Format a stamp as the log has it: a number, a date, or a time of day without date."""
+    ticks = valid.ticks_per_second or 0
+    unit = _DATE_UNITS.get(ticks)
+    if layout.time_unit == "d" and ticks:
+        return f"{stamp.item() / ticks / DAY:.15g} d"
+    if unit is None or layout.time_fraction is not None:
+        return str(stamp)
+    date, _, time_of_day = str(np.datetime64(stamp.item(), unit)).partition("T")
+    return time_of_day if date == "1970-01-01" else f"{date}T{time_of_day}"
 
 
 def unwrap_counter(

@@ -97,6 +97,25 @@ def test_decreasing_time_is_rejected(write, schema, lines):
         read_log(write(stamped(lines, stamps)), schema(log={"time_unit": "ns"}))
 
 
+@pytest.mark.parametrize(
+    ("midnight", "before", "after", "remedy"),
+    [
+        (["23:59:59.992", "00:00:00.000"], "23:59:59.992000", "00:00:00.000000", "log the date"),
+        (
+            ["2024-05-01T10:00:00.5", "2024-05-01T09:00:00.5"],
+            "2024-05-01T10:00:00.500000",
+            "2024-05-01T09:00:00.500000",
+            "split the log where its clock was set back",
+        ),
+    ],
+)
+def test_decreasing_dates_are_named_as_dates(write, schema, lines, midnight, before, after, remedy):
+    stamps = [midnight[0]] * 12 + [midnight[1]] * 8
+    message = rf"time goes back from {before} to {after}; stamps must not decrease: .*{remedy}"
+    with pytest.raises(LogError, match=message):
+        read_log(write(stamped(lines, stamps)), schema())
+
+
 def test_constant_time_is_rejected(write, schema, lines):
     with pytest.raises(
         LogError, match=r"time never advances: all 20 rows have the stamp 7\.5"
