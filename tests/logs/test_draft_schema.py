@@ -3,6 +3,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.io import savemat
 from scipy.spatial.transform import Rotation
 
 from identify.errors import LogError, SchemaError
@@ -588,3 +589,21 @@ def test_time_columns_of_other_programs_are_recognised(arm, tmp_path, name):
     schema = tomllib.loads(guessed.text)
     assert schema["log"]["time"] == name.rpartition(",")[2]
     assert_close(read_log(path, schema).time, arm["t"], 1e-9)
+
+
+def test_signals_of_simulink_are_named_by_their_labels(tmp_path):
+    """Labels that are empty or given twice leave the signal its number alone."""
+    rows = np.arange(20.0)
+    columns = {"force": 3, "torque": 3, "position": 3, "quaternion": 4, "": 3, "twice": 3}
+    labels = [*columns, "twice"]
+    signals = np.empty((1, len(labels)), dtype=[("values", object), ("label", object)])
+    for number, label in enumerate(labels):
+        signals[0, number] = (np.ones((len(rows), columns[label])), label)
+    path = tmp_path / "log.mat"
+    savemat(path, {"out": {"time": rows[:, None], "signals": signals}})
+    draft = draft_schema(path)
+    assert draft.missing == ()
+    schema = tomllib.loads(draft.text)
+    assert schema["wrench"]["force"] == [f"out.signals.force[{k}]" for k in range(3)]
+    assert schema["pose"]["quaternion"] == [f"out.signals.quaternion[{k}]" for k in range(4)]
+    assert "twice" not in draft.text

@@ -65,6 +65,8 @@ def _arrays(prefix: str, value: object, depth: int = 0) -> list[tuple[str, NDArr
         numbers = [f"({k})." if len(each) > 1 else "." for k in range(1, len(each) + 1)]
         pairs = list(zip(numbers, each, strict=True))
         items = [(number + name, of[name]) for number, of in pairs for name in value.dtype.names]
+        if {"label", "values"} <= set(value.dtype.names):
+            items += _labelled_signals(each)
     elif isinstance(value, np.ndarray) and value.ndim <= 3 and value.dtype.kind in "iufb":
         return [(prefix, _column(value))]
     else:
@@ -73,6 +75,16 @@ def _arrays(prefix: str, value: object, depth: int = 0) -> list[tuple[str, NDArr
         return []
     names = [(f"{prefix}{name}".removeprefix("."), of) for name, of in items]
     return [found for name, of in names for found in _arrays(name, of, depth + 1)]
+
+
+def _labelled_signals(signals: NDArray[np.void]) -> list[tuple[str, object]]:
+    """Values of Simulink's `signals` by `label`, where it is unique."""
+    labels = ["".join(map(str, np.ravel(signal["label"]))) for signal in signals]
+    return [
+        (f".{label}", signal["values"])
+        for label, signal in zip(labels, signals, strict=True)
+        if label and labels.count(label) == 1
+    ]
 
 
 def _column(array: NDArray[np.generic]) -> NDArray[np.generic]:
