@@ -235,7 +235,7 @@ def _guess_schema(log: Path, tables: Sequence[NamedVectors]) -> DraftSchema:
     missing: list[str] = []
     main = wrench or pose or tables[0]
     out = [
-        "# A first schema, guessed from the names of the columns.",
+        "# A draft schema, guessed from the names of the columns.",
         _CHECK,
         "",
         "[log]",
@@ -261,7 +261,7 @@ def _guess_schema(log: Path, tables: Sequence[NamedVectors]) -> DraftSchema:
                 f"[streams.{name}]",
                 *_format_toml_lines([("topic", table.contents.topic, why)]),
             ]
-    upright = f"{NEEDS_REVIEW} the way things fall in the world's axes"
+    upright = f"{NEEDS_REVIEW} points downwards, in world axes"
     out += [
         "",
         "[world]",
