@@ -40,7 +40,7 @@ _FRACTION_COLUMNS = re.compile(
 _UNIT_IN_NAME = re.compile(r".*[_\[(](us|ms|ns)[\])]?")
 
 _FLANGE = (
-    "# A payload setting is about the flange. Where it is in the body frame, no log says:",
+    "# A payload setting is about the flange. No log contains its pose in the body frame:",
     "# [body.flange]                       # an empty table: the body frame is that of the flange",
     "# translation = [0, 0, -0.045]        # else its origin [m], and its rotation_vector",
 )

@@ -104,7 +104,7 @@ def schema_from_arguments(given: Mapping[str, Any]) -> tuple[Arrays, Schema]:
             raise LogError(f"{_WHERE}: {name} has no rows; a log needs force and torque")
     kinds = [kind for kind in _ROTATIONS if kind in given]
     if "position" in given and not kinds:
-        raise LogError(f"{_WHERE}: position needs the attitude beside it: give quaternion")
+        raise LogError(f"{_WHERE}: position requires the attitude: give quaternion")
     if len(kinds) > 1:
         raise SchemaError(f"{_WHERE}: give one of {', '.join(_ROTATIONS)}, got {kinds}")
     order = "rotation_order" if {"matrix", "euler"} & given.keys() else "quaternion_order"

@@ -123,8 +123,8 @@ def require_plausible_magnitudes(valid: Table) -> None:
             i = int(np.argmax(np.abs(values)))
             raise valid.error_at(
                 i,
-                f"column {column!r} is {values[i]:g}, which is no measurement; correct it, or "
-                "leave it empty, so that the row is left out",
+                f"column {column!r} is {values[i]:g}, which is implausible; correct it, or "
+                "leave it empty to drop the row",
                 column,
             )
 

@@ -131,7 +131,7 @@ def _check_clocks(schema: Schema, spell: KeyFormatter) -> None:
         if not layout.clocks:
             raise ValueError(
                 f"{spell(('log',), '')}must give exactly one of time (a column), rate_hz (rows a "
-                "second) and still = true (every row is a still pose); got none"
+                "second) and still = true (every row is a static pose); got none"
             )
         still[group] = layout.still
     if len(set(still.values())) > 1:
@@ -144,7 +144,7 @@ def _check_motion(schema: Schema, spell: KeyFormatter) -> None:
     if not schema.groups:
         raise ValueError("names no columns: give [pose] or [imu], and [wrench]")
     if schema.still and not schema.wrench.columns:
-        raise ValueError("still poses tell nothing of a body without a wrench: give [wrench]")
+        raise ValueError("static poses without a wrench do not identify a body: give [wrench]")
     if schema.pose is None:
         _check_without_pose(schema, spell)
     if not schema.still:
@@ -167,14 +167,14 @@ def _check_without_pose(schema: Schema, spell: KeyFormatter) -> None:
     if not (read or schema.at_com or schema.by_force) and without:
         raise ValueError(
             f"without {pose}, gravity can only come from an accelerometer, or from the force of a "
-            f"log with a gyro that also stands still: give {pose}, or {imu} with {mounted}, or "
+            f"log with a gyro that includes rest: give {pose}, or {imu} with {mounted}, or "
             f'{spell(("acceleration",), "linear")} with {kind} = "proper" and '
             f'{spell(("acceleration",), "frame")} = "body"'
         )
     if schema.by_force and schema.wrench.gain_accuracy is not None:
         raise ValueError(
-            f"{spell(('wrench',), 'gain_accuracy')} is of a log with a pose or an accelerometer: "
-            "where the force tells the motion, its error there is not counted; leave it out"
+            f"{spell(('wrench',), 'gain_accuracy')} requires a pose or an accelerometer: "
+            "if the motion comes from the force, this error is not modelled; remove it"
         )
     if acceleration is not None and acceleration.linear and acceleration.kind != "proper":
         raise ValueError(
@@ -184,8 +184,8 @@ def _check_without_pose(schema: Schema, spell: KeyFormatter) -> None:
     mount = None if schema.imu is None else schema.imu.mount
     if mount is not None and mount.fitted:
         raise ValueError(
-            f"{spell(('imu', 'mount'), 'fitted')} = true needs a pose beside the accelerometer: "
-            f"give {pose} with a position, or translation in its place"
+            f"{spell(('imu', 'mount'), 'fitted')} = true needs a pose and the accelerometer: "
+            f"give {pose} with a position, or translation instead"
         )
     if not (_gives_rates(schema) or schema.still):
         raise ValueError(
@@ -207,9 +207,9 @@ def _check_linear(schema: Schema, spell: KeyFormatter) -> None:
             )
         if not (_gives_linear(schema) or schema.at_com or schema.by_force):
             raise ValueError(
-                f"nothing tells the linear acceleration of the body: give {of_pose}, {of_twist}, "
-                f"{spell(('acceleration',), 'linear')} or {spell(('imu',), 'accelerometer')}, or "
-                f"{spell(('log',), 'still')} = true"
+                f"nothing determines the linear acceleration of the body: give {of_pose}, "
+                f"{of_twist}, {spell(('acceleration',), 'linear')} or "
+                f"{spell(('imu',), 'accelerometer')}, or {spell(('log',), 'still')} = true"
             )
     elif acceleration.kind == "spatial" and not velocity:
         raise ValueError(
@@ -255,8 +255,8 @@ def _check_mount(schema: Schema, spell: KeyFormatter) -> None:
         )
     if wrench.frame != "sensor" and wrench.mount is not None:
         raise ValueError(
-            f'{mount} is given, but {frame} = "{wrench.frame}": say {frame} = "sensor" '
-            "if the wrench is in the sensor's axes, or leave the mount out"
+            f'{mount} is given, but {frame} = "{wrench.frame}": set {frame} = "sensor" '
+            "if the wrench is in the sensor's axes, or remove the mount"
         )
 
 
@@ -274,7 +274,7 @@ def _check_compensated(schema: Schema, spell: KeyFormatter) -> None:
     if compensated.frame == "flange" and schema.body.frame.flange is None:
         flange, tcp = (spell(("body", key), "").strip() for key in ("flange", "tcp"))
         raise ValueError(
-            f"{name} com is in the flange, and nothing says where that is: give {flange} (its pose "
+            f"{name} com is in the flange, whose pose in B is unknown: give {flange} (its pose "
             f'in the body frame) or {tcp}, or frame = "body" with the centre of mass in that frame'
         )
 
@@ -295,15 +295,15 @@ def _check_tool_point(schema: Schema, spell: KeyFormatter) -> None:
     linear, angular = spell(("twist",), "linear"), spell(("twist",), "angular")
     if twist is not None and twist.linear is not None and not rates:
         raise ValueError(
-            f"{linear} is that of the tool point, with {tcp}, and needs {angular} beside it: give "
-            "both, or leave the former out where there is a position"
+            f"with {tcp}, {linear} is that of the tool point and requires {angular}: give both, "
+            "or remove the former if there is a position"
         )
     if acceleration is None or acceleration.linear is None:
         return
     if acceleration.angular is None or not rates:
         linear = spell(("acceleration",), "linear")
         raise ValueError(
-            f"{linear} is that of the tool point, with {tcp}, and needs "
-            f"{spell(('acceleration',), 'angular')} and {angular} beside it: give both, leave the "
-            f"linear one out where there is a position, or give {flange} in place of {tcp}"
+            f"with {tcp}, {linear} is that of the tool point and requires "
+            f"{spell(('acceleration',), 'angular')} and {angular}: give both, remove the linear "
+            f"one if there is a position, or give {flange} instead of {tcp}"
         )

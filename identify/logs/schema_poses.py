@@ -213,6 +213,5 @@ def _require_turn(vector: tuple[float, ...], unit: str) -> None:
     if angle > MAX_ROTATION_ANGLE:
         hint = 'if it is in degrees, set angle_unit = "deg"' if unit == "rad" else "check it"
         raise ValueError(
-            f"the rotation vector turns by {angle:.4g} rad, expected a full turn at the most; "
-            f"{hint}"
+            f"the rotation vector turns by {angle:.4g} rad, expected at most a full turn; {hint}"
         )

@@ -282,7 +282,7 @@ class AccelerationTable(_Rates):
     def _linear_has_kind(self) -> AccelerationTable:
         if self.linear is not None and self.kind is None:
             raise ValueError(
-                'kind: missing; say what linear is: "classical" (the second derivative of the '
+                'kind: missing; state that of linear: "classical" (second derivative of the '
                 'position), "spatial" or "proper" (as an accelerometer reads)'
             )
         return self

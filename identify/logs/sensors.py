@@ -53,8 +53,7 @@ def require_same_sensor(recordings: Sequence[Recording]) -> None:
             if differences:
                 raise SchemaError(
                     f"[wrench] sensor = {name!r}: a sensor's name on logs of different schemas: "
-                    f"{differences}; correct the schema that is wrong, or give each sensor a name "
-                    "of its own"
+                    f"{differences}; correct the wrong schema, or give each sensor its own name"
                 )
 
 

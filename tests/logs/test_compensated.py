@@ -137,7 +137,7 @@ BAD = [
     ({"mass": -1.0}, r"\[wrench.compensated\] mass: .*greater than 0"),
     ({"mass": 1.0, "com": [0, 0]}, r"\[wrench.compensated\] com: expected a list of 3 numbers"),
     ({"mass": 1.0, "frame": "tool"}, r"\[wrench.compensated\] frame: expected one of 'flange'"),
-    ({"mass": 1.0}, r"com is in the flange, and nothing says where that is: give \[body.flange\]"),
+    ({"mass": 1.0}, r"com is in the flange, whose pose in B is unknown: give \[body.flange\]"),
 ]
 
 

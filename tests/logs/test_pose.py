@@ -168,9 +168,9 @@ MATRIX = {"matrix": list(range(9))}
 NO_ROTATION = [
     (QUATERNION, [0.0, 0.0, 0.0, 0.0], r"the quaternion of columns \[0, 1, 2, 3\] is zero"),
     (QUATERNION, [0.5, 0.0, 0.0, 1.0], r"has norm 1.118, expected 1; are these the four columns"),
-    (QUATERNION, [1e200, 0.0, 0.0, 1.0], r"column 0 is 1e\+200, which is no measurement"),
+    (QUATERNION, [1e200, 0.0, 0.0, 1.0], r"column 0 is 1e\+200, which is implausible"),
     (MATRIX, (1.1 * R).ravel(), r"'?0'? to '?8'? is not orthonormal: RᵀR is off by 0.21"),
-    (MATRIX, (1e200 * R).ravel(), r"column .* which is no measurement"),
+    (MATRIX, (1e200 * R).ravel(), r"column .* which is implausible"),
     (MATRIX, np.zeros(9), r"is not orthonormal: RᵀR is off by 1;"),
     (MATRIX, np.diag([1.0, 1.0, -1.0]).ravel(), r"is a reflection \(determinant −1\)"),
     (

@@ -202,7 +202,7 @@ WRONG = [
     ({"wrench": None, "pose": None}, r"names no columns: give \[pose\] or \[imu\], and \[wrench\]"),
     (
         {"wrench": None, "log": {"time": None, "still": True}},
-        r"still poses tell nothing of a body without a wrench: give \[wrench\]",
+        r"static poses without a wrench do not identify a body: give \[wrench\]",
     ),
     # the clock
     ({"log": {"time": None}}, r"exactly one of time .* rate_hz .* still = true .*got none"),
@@ -262,7 +262,7 @@ WRONG = [
     ({"acceleration": {"linear": ["a", "b", "c"], "frame": "body"}}, r"\[acceleration\] kind: mis"),
     ({"streams": {"twist": {"file": "a"}}}, r"\[streams.twist\] names a file, but there is no \[t"),
     ({"streams": {"pose": {"file": "a", "still": True}}}, r"still = true is for all streams or fo"),
-    ({"pose": {"position": None}}, r"nothing tells the linear acceleration"),
+    ({"pose": {"position": None}}, r"nothing determines the linear acceleration"),
     ({"pose": None}, r"without \[pose\], gravity can only come from an accelerometer"),
     ({"pose": None, "wrench": {"frame": "world"}}, r'\[wrench\] frame = "world" needs the orient'),
 ]
@@ -310,15 +310,15 @@ WRONG += [
     ({"imu": UNIT | {"unit": "m/s2"}}, r"\[imu\] unit: expected one of 'm/s\^2', 'g'"),
     ({"imu": {"gyro": [1, 2, 3], "accelerometer_noise": 1}}, "noise is given, but there is no acc"),
     ({"streams": {"gyro": {"file": "a"}}}, r"\[streams.gyro\] names a file, but .* no gyro in \["),
-    (FITTED | {"pose": None}, r"\[imu.mount\] fitted = true needs a pose beside the accelerometer"),
+    (FITTED | {"pose": None}, r"\[imu.mount\] fitted = true needs a pose and the accelerometer"),
     (FITTED | {"pose": {"position": None}}, r"fitted = true needs the motion of the body's origin"),
     (
         {"pose": None, "imu": {"gyro": [1, 2, 3]}, "log": {"time": None, "still": True}},
-        r"with a gyro that also stands still: give \[pose\], or \[imu\] accelerometer with",
+        r"with a gyro that includes rest: give \[pose\], or \[imu\] accelerometer with",
     ),
     (
         {"pose": None, "imu": {"gyro": [1, 2, 3]}, "wrench": {"gain_accuracy": 0.01}},
-        r"gain_accuracy is of a log with a pose or an accelerometer: .* leave it out",
+        r"gain_accuracy requires a pose or an accelerometer: .* remove it",
     ),
     (
         {"pose": None, "imu": UNIT | {"gyro": None}},

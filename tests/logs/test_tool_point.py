@@ -240,11 +240,11 @@ def test_an_acceleration_needs_the_rates_beside_it(missing):
         del schema["twist"]
     else:
         del schema["acceleration"]["angular"]
-    with pytest.raises(SchemaError, match=r"\[acceleration\] linear .*\[body.tcp\], and needs"):
+    with pytest.raises(SchemaError, match=r"\[body.tcp\], \[acceleration\] linear .* requires"):
         read_log(table, schema | {"body": {"tcp": TCP}})
     table, schema = of_rates(X_FT, "body", "body", "classical")
     del schema["twist"]["angular"], schema["acceleration"]
-    with pytest.raises(SchemaError, match=r"\[twist\] linear .* needs \[twist\] angular beside"):
+    with pytest.raises(SchemaError, match=r"\[twist\] linear .* requires \[twist\] angular"):
         read_log(table, schema | {"body": {"tcp": TCP}})
 
 

@@ -192,7 +192,7 @@ def _decoder(connection: Connection) -> Callable[[bytes], object]:
             types |= get_types_from_idl(re.sub(r"\AIDL: .*\n", "", part))
         store.register(types)
     if name not in store.types:
-        raise LookupError(f"the bag has no definition of the type {name}, and it is none of ROS")
+        raise LookupError(f"the bag has no definition of the type {name}, which is not a ROS type")
     ros1 = isinstance(connection.owner, Reader1)
     read = store.deserialize_ros1 if ros1 else store.deserialize_cdr
 

@@ -116,7 +116,7 @@ def _slots(source: Source, file: h5py.File, rows: slice) -> list[ColumnRef[_Fiel
         if not isinstance(group, h5py.Group):
             names = {name.rpartition("/")[0]: "" for name, _ in data_sets(file) if "/" in name}
             topic_of(source, names, "group")
-            raise LogError(f"{path}: {topic!r} is no group of data sets", path=path)
+            raise LogError(f"{path}: {topic!r} is not a group of data sets", path=path)
     return _columns(path, group, rows)
 
 

@@ -185,8 +185,8 @@ def _require_lines(path: Path, text: bytes, number: int = 1) -> None:
         if end < 0:
             line = len(re.findall(LINE_END, text[:start])) + number
             raise LogError(
-                f"{path}: line {line} is longer than {_LONGEST_LINE} characters, which no row of a "
-                f"log is; write each row on a line of its own",
+                f"{path}: line {line} is longer than {_LONGEST_LINE} characters, too long for a "
+                f"row of a log; write one row per line",
                 path=path,
                 row=line,
             )

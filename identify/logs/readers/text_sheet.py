@@ -229,7 +229,7 @@ def _misnamed(
     if not places:
         return LogError(
             f"{path}: the schema names columns ({', '.join(map(repr, wanted[:3]))}, …), but "
-            "header_lines = 0 says that no line holds names"
+            "header_lines = 0 means that no line has names"
             + (remedy or "; give the columns by zero-based number, or set header_lines"),
             path=path,
             column=wanted[0],
