@@ -134,5 +134,5 @@ def test_an_imu_without_pose(archive, schema, tmp_path):
 
 def test_overflow_in_unit_conversion_is_rejected(write, schema, lines):
     lines[4] = ",".join([*lines[4].split(",")[:8], "1e307", *lines[4].split(",")[9:]])
-    with pytest.raises(LogError, match=r"log.csv: line 5: column .* is 1e\+307, which is implausible"):
+    with pytest.raises(LogError, match=r"line 5: column .* is 1e\+307, which is implausible"):
         read_log(write(lines), schema(wrench={"force_unit": "kN"}))
