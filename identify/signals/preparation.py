@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, pairwise
+from itertools import chain
 
 import numpy as np
 
-from identify.arrays import Array, Vec3
+from identify.arrays import Array
 from identify.errors import LogError
 from identify.findings import Finding
 from identify.logs import Recording
 from identify.signals.cutoff import choose_cutoff_hz, motion_cutoff_hz, shortest_segment_rows
 from identify.signals.differentiator import Differentiator, default_cutoff_hz
 from identify.signals.imu_calibration import ImuCalibration
-from identify.signals.kinematics import BodyAxes, Samples, still_poses_in_body
-from identify.signals.noise import SignalNoise, noise_moments, rate_product_bias, signal_noise
-from identify.signals.prepared import BlockRows, FullRate, PreparedLog, Segment
+from identify.signals.kinematics import still_poses_in_body
+from identify.signals.noise import SignalNoise, signal_noise
+from identify.signals.prepared import BlockRows, FullRate, PreparedLog
+from identify.signals.prepared_segment import (
+    PreparedSegment,
+    all_blocks,
+    differentiate_segment,
+    form_columns,
+)
 from identify.signals.resampling import compensate_wrench_delay
 from identify.signals.segments import EvenSegment, even_segments
 from identify.signals.streams import on_one_clock
-from identify.signals.transform import block_edges, block_transform
-from identify.spatial import Pose, rotation_from_quaternion
-from identify.spatial.columns import FIT_COLUMNS, PSI, RATE_PRODUCTS, RP, WIDE_COLUMNS, W, within
-from identify.spatial.rotations import rotate_back
+from identify.signals.transform import block_edges
+from identify.spatial import Pose
 
 FOLDS = 5
 """Number of cross-validation folds; a log with fewer blocks is divided again for them."""
-
-_SERIES_POINTS_PER_PERIOD = 4.0
-"""Points of a log's time series per period of the cut-off frequency."""
-
 
 _RATE_TOLERANCE = 1e-6
 """Largest relative difference of the sampling rates of two chunks that count as equal."""
@@ -200,8 +200,8 @@ def _synchronise(
 def _calibrate_imu(
     log: _Synchronised,
     calibration: ImuCalibration | None,
-    differentiate: Callable[[_Synchronised, ImuCalibration], list[_PreparedSegment]],
-) -> tuple[_Synchronised, ImuCalibration, list[_PreparedSegment]]:
+    differentiate: Callable[[_Synchronised, ImuCalibration], list[PreparedSegment]],
+) -> tuple[_Synchronised, ImuCalibration, list[PreparedSegment]]:
     """Calibrate an inertial measurement unit by the other signals and differentiate with it.
 
     Returns:
@@ -228,8 +228,8 @@ def _calibrate_imu(
 def _with_force_as_accelerometer(
     log: _Synchronised,
     calibration: ImuCalibration | None,
-    differentiate: Callable[[_Synchronised, ImuCalibration], list[_PreparedSegment]],
-) -> tuple[_Synchronised, ImuCalibration, list[_PreparedSegment]]:
+    differentiate: Callable[[_Synchronised, ImuCalibration], list[PreparedSegment]],
+) -> tuple[_Synchronised, ImuCalibration, list[PreparedSegment]]:
     """Use the force as accelerometer; arguments, results and errors as for `_calibrate_imu`."""
     from identify.signals.force_motion import (
         calibrate_at_rest,
@@ -249,7 +249,7 @@ def _with_force_as_accelerometer(
     )
     parts = differentiate(log, imu)
     if parts and static is not None:
-        imu = with_com_position(log.recording, imu, _blocks_of(parts), static)
+        imu = with_com_position(log.recording, imu, all_blocks(parts), static)
         parts = differentiate(log, imu)
     return log, imu, parts
 
@@ -257,9 +257,9 @@ def _with_force_as_accelerometer(
 def _calibrate_by_redundancy(
     log: _Synchronised,
     imu: ImuCalibration,
-    parts: list[_PreparedSegment],
-    differentiate: Callable[[_Synchronised, ImuCalibration], list[_PreparedSegment]],
-) -> tuple[ImuCalibration, list[_PreparedSegment]]:
+    parts: list[PreparedSegment],
+    differentiate: Callable[[_Synchronised, ImuCalibration], list[PreparedSegment]],
+) -> tuple[ImuCalibration, list[PreparedSegment]]:
     """Estimate the gyro offset and, if requested, the position of the accelerometer.
 
     Returns:
@@ -282,7 +282,8 @@ def _calibrate_by_redundancy(
         parts = differentiate(log, imu)
     findings: list[Finding] = []
     if recording.imu is not None and recording.imu.fitted:
-        fitted = fit_accelerometer_position(_blocks_of(parts))
+        blocks = all_blocks(parts)
+        fitted = fit_accelerometer_position(blocks)
         if fitted is None:
             raise LogError(
                 f"{recording.name}: [imu.mount] fitted: the motion does not determine the "
@@ -298,10 +299,10 @@ def _calibrate_by_redundancy(
             imu,
             X_BI=Pose(imu.X_BI.rotation, imu.X_BI.position + shift),
             covariance=tuple(map(tuple, np.pad(covariance, (0, 4)).tolist())),
-            shares=accelerometer_weights(_blocks_of(parts)),
+            shares=accelerometer_weights(blocks),
         )
         parts = differentiate(log, imu)
-    findings += consistency_findings(recording, imu, _blocks_of(parts))
+    findings += consistency_findings(recording, imu, all_blocks(parts))
     return replace(imu, findings=(*imu.findings, *findings)), parts
 
 
@@ -312,21 +313,22 @@ def _differentiate(
     span: tuple[float, float],
     wide: bool,
     states: bool,
-) -> list[_PreparedSegment]:
+) -> list[PreparedSegment]:
     """Form the columns of each segment that is long enough; arguments as in `prepare`."""
     return [
-        _differentiate_segment(log, imu, segment, span, wide=wide, states=states)
+        differentiate_segment(
+            log.recording,
+            imu,
+            segment,
+            log.noise,
+            log.cutoff_hz,
+            span,
+            wide=wide,
+            states=states,
+        )
         for segment in log.segments
         if len(segment) >= shortest_segment_rows(segment.rate_hz, log.cutoff_hz)
     ]
-
-
-def _blocks_of(parts: Sequence[_PreparedSegment]) -> list[BlockRows]:
-    blocks: list[BlockRows] = []
-    for part in parts:
-        full = replace(part, core=slice(0, len(part.columns)))
-        blocks += full.block_rows(block_edges(len(part.columns), part.segment.rate_hz))
-    return blocks
 
 
 def _at_rate(segment: EvenSegment, rate_hz: float | None) -> EvenSegment:
@@ -347,80 +349,6 @@ def _with_schema_noise(noise: SignalNoise, given: Mapping[str, float]) -> Signal
     return replace(noise, covariance=covariance)
 
 
-@dataclass(frozen=True, slots=True)
-class _PreparedSegment:
-    """Full-rate columns z of a segment, with its samples and their noise.
-
-    `core` is the range of the samples that become rows; the others serve derivatives.
-    """
-
-    segment: EvenSegment
-    time: Array
-    columns: Array
-    samples: Samples
-    noise: SignalNoise
-    cutoff_hz: float
-    states: Segment | None
-    core: slice
-
-    def __len__(self) -> int:
-        return self.core.stop - self.core.start
-
-    def full_rate(self) -> FullRate:
-        """Return its core samples at full rate."""
-        lost, core, attitude = self.samples.half_window, self.core, self.samples.quaternion
-        return FullRate(
-            time=self.time[core],
-            signals={
-                name: values[lost + core.start : lost + core.stop]
-                for name, values in self.segment.signals.items()
-            },
-            columns=self.columns[core, :FIT_COLUMNS],
-            rotation=None if attitude is None else rotation_from_quaternion(attitude[core]),
-            rate_hz=self.segment.rate_hz,
-            cutoff_hz=self.cutoff_hz,
-        )
-
-    def blocks(self, edges: Sequence[int]) -> list[BlockRows]:
-        """Return fused rows of the blocks between edges, counted from the first core sample."""
-        blocks = self.block_rows(edges)
-        if not self.samples.in_body.redundant:
-            return blocks
-        from identify.signals.imu import fused
-
-        return [fused(block) for block in blocks]
-
-    def block_rows(self, edges: Sequence[int]) -> list[BlockRows]:
-        """Return rows of the blocks between edges, with redundant columns behind those of a fit."""
-        first, tapered = self.core.start, self.samples.half_window > 0
-        parts = [
-            (
-                block_transform(b - a, self.segment.rate_hz, self.cutoff_hz, tapered=tapered),
-                slice(first + a, first + b),
-            )
-            for a, b in pairwise(edges)
-        ]
-        bias = rate_product_bias(self.noise, self.samples.differentiator)
-        moments = noise_moments(self.samples, self.noise, parts)
-        blocks = []
-        for (transform, part), noise in zip(parts, moments, strict=True):
-            rows = transform.apply(self.columns[part])
-            rows[0, within(RATE_PRODUCTS, PSI)] -= rows[0, 0] * bias
-            share = transform.effective_fraction
-            blocks.append(BlockRows(rows, transform.groups, noise, transform.length, share))
-        return blocks
-
-    def series(self) -> tuple[Array, Array]:
-        """Return time and columns averaged over short intervals."""
-        step = max(1, round(self.segment.rate_hz / (_SERIES_POINTS_PER_PERIOD * self.cutoff_hz)))
-        step = min(step, len(self))
-        count = len(self) // step
-        full = slice(self.core.start, self.core.start + count * step)
-        width = WIDE_COLUMNS if self.samples.wide else FIT_COLUMNS
-        columns = self.columns[full, :width].reshape(count, -1, width).mean(axis=1)
-        return self.time[full].reshape(count, -1).mean(axis=1), columns
-
-
 def _scale_still_poses(recording: Recording) -> tuple[Recording, ImuCalibration]:
     """Scale the accelerometer of still poses to gravity, if there is one."""
     if "accelerometer" in recording.signals or recording.acceleration_kind == "proper":
@@ -435,7 +363,7 @@ def _prepare_still(recording: Recording, *, wide: bool) -> PreparedLog:
     count = len(recording)
     pose_numbers = np.arange(float(count))
     position = recording.signals.get("position")
-    columns = _form_columns(still_poses_in_body(recording), pose_numbers, position, wide=wide)
+    columns = form_columns(still_poses_in_body(recording), pose_numbers, position, wide=wide)
     return PreparedLog(
         recording=recording,
         time=pose_numbers,
@@ -452,75 +380,15 @@ def _still_poses(recording: Recording) -> FullRate:
     return FullRate(
         time=pose_numbers,
         signals=recording.signals,
-        columns=_form_columns(axes, pose_numbers, None, wide=False),
+        columns=form_columns(axes, pose_numbers, None, wide=False),
         rotation=axes.rotation if "quaternion" in recording.signals else None,
     )
-
-
-def _differentiate_segment(
-    log: _Synchronised,
-    imu: ImuCalibration,
-    segment: EvenSegment,
-    span: tuple[float, float],
-    *,
-    wide: bool,
-    states: bool,
-) -> _PreparedSegment:
-    differentiator = Differentiator.design(segment.rate_hz, log.cutoff_hz)
-    samples = Samples(log.recording, segment.signals, differentiator, imu, wide=wide)
-    time = segment.time[samples.half_window : len(segment) - samples.half_window]
-    axes = samples.in_body
-    columns = _form_columns(axes, time, samples.position if wide else None, wide=wide)
-    return _PreparedSegment(
-        segment=segment,
-        time=time,
-        columns=columns,
-        samples=samples,
-        noise=log.noise,
-        cutoff_hz=log.cutoff_hz,
-        states=_states(samples, axes, time, columns) if states else None,
-        core=slice(*np.searchsorted(time, span).tolist()),
-    )
-
-
-def _states(samples: Samples, axes: BodyAxes, time: Array, columns: Array) -> Segment | None:
-    """Return the full-rate motion of a segment; None if pose or velocity is missing."""
-    quaternion, position, velocity = samples.quaternion, samples.position, samples.velocity
-    if quaternion is None or position is None or velocity is None:
-        return None
-    return Segment(
-        time=time,
-        position=position,
-        velocity=velocity,
-        quaternion=quaternion,
-        angular_velocity=axes.rates,
-        wrench=columns[:, W].copy(),
-        gravity=samples.recording.gravity,
-    )
-
-
-def _form_columns(axes: BodyAxes, time: Array, position: Vec3 | None, *, wide: bool) -> Array:
-    """Form the columns z = [1, ψ, w], shape (n, 19), or [1, ψ, w, Rᵀ, ẇ, ẅ, Rᵀp], (n, 43).
-
-    Args:
-        axes: quantities of the samples in body axes.
-        time: of the samples.
-        position: p_WoBo_W, for the last of the wide columns.
-        wide: whether to form the wide columns.
-    """
-    columns = np.zeros((len(time), 1 + axes.width(wide=wide)))
-    columns[:, 0] = 1.0
-    for columns_slice, values in axes.column_blocks(wide=wide):
-        columns[:, 1 + columns_slice.start : 1 + columns_slice.stop] = values
-    if wide and position is not None and "quaternion" in axes.given:
-        columns[:, RP] = rotate_back(axes.rotation, position)
-    return columns
 
 
 def _transform_segments(
     log: _Synchronised,
     imu: ImuCalibration,
-    parts: list[_PreparedSegment],
+    parts: list[PreparedSegment],
     span: tuple[float, float],
     *,
     folds: bool,
@@ -569,7 +437,7 @@ def _mean_noise(block: BlockRows) -> Array:
     return np.asarray(total) / block.samples
 
 
-def _folds(parts: list[_PreparedSegment]) -> list[BlockRows]:
+def _folds(parts: list[PreparedSegment]) -> list[BlockRows]:
     """Return validation blocks of a short log, each segment cut in proportion to its length."""
     total = sum(map(len, parts))
     folds: list[BlockRows] = []

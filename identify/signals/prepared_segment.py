@@ -1,0 +1,182 @@
+"""`PreparedSegment`: a segment of a log, differentiated and in body axes, and its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from identify.arrays import Array, Vec3
+from identify.logs import Recording
+from identify.signals.differentiator import Differentiator
+from identify.signals.imu_calibration import ImuCalibration
+from identify.signals.kinematics import BodyAxes, Samples
+from identify.signals.noise import SignalNoise, noise_moments, rate_product_bias
+from identify.signals.prepared import BlockRows, FullRate, Segment
+from identify.signals.segments import EvenSegment
+from identify.signals.transform import block_edges, block_transform
+from identify.spatial import rotation_from_quaternion
+from identify.spatial.columns import FIT_COLUMNS, PSI, RATE_PRODUCTS, RP, WIDE_COLUMNS, W, within
+from identify.spatial.rotations import rotate_back
+
+_SERIES_POINTS_PER_PERIOD = 4.0
+"""Points of a log's time series per period of the cut-off frequency."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedSegment:
+    """Full-rate columns z of a segment, with its samples and their noise.
+
+    `core` is the range of the samples that become rows; the others serve derivatives.
+    """
+
+    segment: EvenSegment
+    time: Array
+    columns: Array
+    samples: Samples
+    noise: SignalNoise
+    cutoff_hz: float
+    states: Segment | None
+    core: slice
+
+    def __len__(self) -> int:
+        return self.core.stop - self.core.start
+
+    def full_rate(self) -> FullRate:
+        """Return its core samples at full rate."""
+        lost, core, attitude = self.samples.half_window, self.core, self.samples.quaternion
+        return FullRate(
+            time=self.time[core],
+            signals={
+                name: values[lost + core.start : lost + core.stop]
+                for name, values in self.segment.signals.items()
+            },
+            columns=self.columns[core, :FIT_COLUMNS],
+            rotation=None if attitude is None else rotation_from_quaternion(attitude[core]),
+            rate_hz=self.segment.rate_hz,
+            cutoff_hz=self.cutoff_hz,
+        )
+
+    def blocks(self, edges: Sequence[int]) -> list[BlockRows]:
+        """Return fused rows of the blocks between edges, counted from the first core sample."""
+        blocks = self.block_rows(edges)
+        if not self.samples.in_body.redundant:
+            return blocks
+        from identify.signals.imu import fused
+
+        return [fused(block) for block in blocks]
+
+    def block_rows(self, edges: Sequence[int]) -> list[BlockRows]:
+        """Return rows of the blocks between edges, with redundant columns behind those of a fit."""
+        first, tapered = self.core.start, self.samples.half_window > 0
+        parts = [
+            (
+                block_transform(b - a, self.segment.rate_hz, self.cutoff_hz, tapered=tapered),
+                slice(first + a, first + b),
+            )
+            for a, b in pairwise(edges)
+        ]
+        bias = rate_product_bias(self.noise, self.samples.differentiator)
+        moments = noise_moments(self.samples, self.noise, parts)
+        blocks = []
+        for (transform, part), noise in zip(parts, moments, strict=True):
+            rows = transform.apply(self.columns[part])
+            rows[0, within(RATE_PRODUCTS, PSI)] -= rows[0, 0] * bias
+            share = transform.effective_fraction
+            blocks.append(BlockRows(rows, transform.groups, noise, transform.length, share))
+        return blocks
+
+    def series(self) -> tuple[Array, Array]:
+        """Return time and columns averaged over short intervals."""
+        step = max(1, round(self.segment.rate_hz / (_SERIES_POINTS_PER_PERIOD * self.cutoff_hz)))
+        step = min(step, len(self))
+        count = len(self) // step
+        full = slice(self.core.start, self.core.start + count * step)
+        width = WIDE_COLUMNS if self.samples.wide else FIT_COLUMNS
+        columns = self.columns[full, :width].reshape(count, -1, width).mean(axis=1)
+        return self.time[full].reshape(count, -1).mean(axis=1), columns
+
+
+def differentiate_segment(
+    recording: Recording,
+    imu: ImuCalibration,
+    segment: EvenSegment,
+    noise: SignalNoise,
+    cutoff_hz: float,
+    span: tuple[float, float],
+    *,
+    wide: bool,
+    states: bool,
+) -> PreparedSegment:
+    """Differentiate the signals of a segment and form its columns in body axes.
+
+    Args:
+        recording: the log on one clock, for frames and gravity.
+        imu: calibration of its inertial measurement unit.
+        segment: of the log, on an even clock, without delay of the wrench.
+        noise: of its signals.
+        cutoff_hz: highest frequency of the rows [Hz].
+        span: time of the samples that become rows [s].
+        wide: form the wide columns too.
+        states: keep the motion at full rate.
+    """
+    differentiator = Differentiator.design(segment.rate_hz, cutoff_hz)
+    samples = Samples(recording, segment.signals, differentiator, imu, wide=wide)
+    time = segment.time[samples.half_window : len(segment) - samples.half_window]
+    axes = samples.in_body
+    columns = form_columns(axes, time, samples.position if wide else None, wide=wide)
+    return PreparedSegment(
+        segment=segment,
+        time=time,
+        columns=columns,
+        samples=samples,
+        noise=noise,
+        cutoff_hz=cutoff_hz,
+        states=_states(samples, axes, time, columns) if states else None,
+        core=slice(*np.searchsorted(time, span).tolist()),
+    )
+
+
+def _states(samples: Samples, axes: BodyAxes, time: Array, columns: Array) -> Segment | None:
+    """Return the full-rate motion of a segment; None if pose or velocity is missing."""
+    quaternion, position, velocity = samples.quaternion, samples.position, samples.velocity
+    if quaternion is None or position is None or velocity is None:
+        return None
+    return Segment(
+        time=time,
+        position=position,
+        velocity=velocity,
+        quaternion=quaternion,
+        angular_velocity=axes.rates,
+        wrench=columns[:, W].copy(),
+        gravity=samples.recording.gravity,
+    )
+
+
+def form_columns(axes: BodyAxes, time: Array, position: Vec3 | None, *, wide: bool) -> Array:
+    """Form the columns z = [1, ψ, w], shape (n, 19), or [1, ψ, w, Rᵀ, ẇ, ẅ, Rᵀp], (n, 43).
+
+    Args:
+        axes: quantities of the samples in body axes.
+        time: of the samples.
+        position: p_WoBo_W, for the last of the wide columns.
+        wide: whether to form the wide columns.
+    """
+    columns = np.zeros((len(time), 1 + axes.width(wide=wide)))
+    columns[:, 0] = 1.0
+    for columns_slice, values in axes.column_blocks(wide=wide):
+        columns[:, 1 + columns_slice.start : 1 + columns_slice.stop] = values
+    if wide and position is not None and "quaternion" in axes.given:
+        columns[:, RP] = rotate_back(axes.rotation, position)
+    return columns
+
+
+def all_blocks(parts: Sequence[PreparedSegment]) -> list[BlockRows]:
+    """Return rows of all samples in blocks, with redundant columns behind those of a fit."""
+    blocks: list[BlockRows] = []
+    for part in parts:
+        full = replace(part, core=slice(0, len(part.columns)))
+        blocks += full.block_rows(block_edges(len(part.columns), part.segment.rate_hz))
+    return blocks
