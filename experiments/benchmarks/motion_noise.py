@@ -18,7 +18,7 @@ from identify.logs import Recording, read_log
 from identify.logs.recording import rows_of
 from identify.regressors import Statistics, block_statistics
 from identify.regressors.newton_euler import FEATURES
-from identify.signals import preparation, prepare
+from identify.signals import preparation, prepare, prepared_segment
 from identify.signals.noise import SignalNoise
 from identify.signals.transform import CONSTANT, BlockTransform
 
@@ -100,6 +100,6 @@ def _nothing_read() -> Iterator[None]:
 
     with (
         mock.patch.object(preparation, "signal_noise", silent),
-        mock.patch.object(preparation, "noise_moments", no_rows),
+        mock.patch.object(prepared_segment, "noise_moments", no_rows),
     ):
         yield
