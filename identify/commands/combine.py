@@ -264,8 +264,8 @@ def _combined_estimate(
 
     It has the findings of all bodies, each prefixed by the name of its body.
     """
-    from identify.estimation.calibration import NOT_INCLUDED
     from identify.estimation.intervals import intervals_of, principal_axes_of
+    from identify.estimation.scale_accuracy import NOT_INCLUDED
     from identify.exchange import SavedEstimate
     from identify.inertia import PHI, InertialParameters
 

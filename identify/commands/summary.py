@@ -164,7 +164,7 @@ def force_gain_lines(result: FitResult, mass: float) -> Iterator[str]:
     Raises:
         ProblemError: see `force_gain`.
     """
-    from identify.estimation.calibration import gain_deviations
+    from identify.estimation.scale_accuracy import gain_deviations
     from identify.pipeline.known_mass import force_gain
 
     gain = force_gain(result, mass)

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from identify.arrays import Array, Indices
-from identify.estimation.effects import BodyScale, EffectModel
 from identify.estimation.errors_in_variables import subtract_noise_moment_triangular
 from identify.estimation.least_squares import LeastSquaresFit
+from identify.estimation.random_effects_model import BodyScale, EffectModel
 from identify.regressors import WRENCH_LAYOUT, Statistics
 from identify.regressors.system import whitener
 from identify.regressors.triangular import qr_factor, solve_transposed, whiten_moment

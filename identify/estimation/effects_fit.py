@@ -1,13 +1,13 @@
 """Joint fit of a body and the small faults of its sensor.
 
-With η the effects of `effects` and d the drift of the offsets, the residual of a row is
+With η the effects of a `random_effects_model` and d the drift of the offsets, a row's residual is
 
     r = z (B0 − B x) − J η − Φ d
 
-Faults multiply the wrench that the fit predicts, as its measured noise is the residual's. A round
-whitens the rows, takes the noise in the columns off, and estimates η and d beside the unknowns x
-(`variance_components`); the statistics are then mapped by M(η), the drift is taken off, and weights
-and body are fitted anew. The prior is of the total η.
+Faults multiply the wrench that the fit predicts, as its measured noise is the residual's. An
+iteration whitens the rows, subtracts the noise in the columns, and estimates η and d beside the
+unknowns x (`variance_components`). It then maps the statistics by M(η), subtracts the drift, and
+fits weights and body again. The prior is of the total η.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from itertools import pairwise
 import numpy as np
 
 from identify.arrays import Array, Indices
-from identify.estimation.calibration import FROM_LOG, GIVEN
 from identify.estimation.effect_rows import EffectRows, cosine_means
-from identify.estimation.effects import DRIFT_GROUPS, SCALE_GROUPS, EffectModel
 from identify.estimation.intervals import covariance_of
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.estimation.posterior import Posterior
+from identify.estimation.random_effects_model import DRIFT_GROUPS, SCALE_GROUPS, EffectModel
+from identify.estimation.scale_accuracy import FROM_LOG, GIVEN
 from identify.estimation.settings import EstimatorSettings
 from identify.estimation.variance_components import Component, random_effects
 from identify.estimation.wrench_system import body_system
@@ -48,7 +48,7 @@ class LogDrift:
     """Drift of the offset of one log over its time.
 
     Attributes:
-        amplitudes: of √2 cos(πkt) for k = 1 …, of each channel [N, N m], shape (k, 6).
+        amplitudes: coefficients of √2 cos(πkt), k = 1 …, for each channel [N, N m], shape (k, 6).
     """
 
     amplitudes: Array
@@ -63,19 +63,20 @@ class FittedEffects:
     """Estimated small faults, and their contribution to the unknowns' covariance.
 
     Attributes:
-        model: which there are.
-        eta: of the maps [SI], shape (q,).
-        errors: standard errors of them, shape (q,).
-        units: of them: sizes are in these, shape (q,).
-        drifts: of each log.
-        sizes: of each group, by its name, in its own units.
+        model: effects that were fitted.
+        eta: effects of the maps [SI], shape (q,).
+        errors: standard errors of `eta` [SI], shape (q,).
+        units: unit of each effect in which the sizes are given [SI], shape (q,).
+        drifts: drift of each log.
+        sizes: standard deviation of each group by its name, in the group's units.
         at_cap: names of the groups whose size is at its cap.
-        covariance: of all effects, maps and drift, in SI, shape (e, e).
-        scale_covariance: its part that the sensor's scale leaves open, shape (e, e).
-        price: penalty of the effects in the log-likelihood, as `RandomEffects.price`.
+        covariance: covariance of all effects, maps and drift [SI], shape (e, e).
+        scale_covariance: part of `covariance` from the unknown scale of the sensor, shape (e, e).
+        laplace_penalty: penalty of the effects in the log-likelihood, see `RandomEffects`.
         shift: change of the unknowns by each effect, shape (p, e).
         fit: least squares of the corrected statistics.
-        taken: what the reading of the logs takes off beside these, of the maps, shape (q,).
+        already_removed: effects of the maps that reading the logs removed beforehand [SI], shape
+            (q,); None if it removed none.
     """
 
     model: EffectModel
@@ -87,15 +88,15 @@ class FittedEffects:
     at_cap: tuple[str, ...]
     covariance: Array
     scale_covariance: Array
-    price: float
+    laplace_penalty: float
     shift: Array
     fit: LeastSquaresFit
-    taken: Array | None = None
+    already_removed: Array | None = None
 
     @property
     def total(self) -> Array:
-        """Effects of the maps in all, with what the reading takes off [SI], shape (q,)."""
-        return self.eta if self.taken is None else self.eta + self.taken
+        """Effects of the maps including those that reading already removed [SI], shape (q,)."""
+        return self.eta if self.already_removed is None else self.eta + self.already_removed
 
     @property
     def all_effects(self) -> Array:
@@ -120,8 +121,8 @@ class FittedEffects:
         """Convert the offset of corrected readings to that of the logged ones, with its error.
 
         Args:
-            log: its number.
-            offset: of the corrected readings, shape (6,).
+            log: number of the log.
+            offset: offset of the corrected readings [N, N m], shape (6,).
 
         Returns:
             The offset, and standard errors that gains, crosstalk and turns add, shape (6,) each.
@@ -141,12 +142,12 @@ class FittedEffects:
     def covariances(self, posterior: Posterior) -> tuple[Array, Array]:
         """Compute the unknowns' covariance from errors of all effects, and the scale's part of it.
 
-        A prior of the body tells of the effects too: with C their covariance, L the scores of the
-        unknowns for each effect, and D what the prior takes off the covariance of the unknowns, the
-        information on the effects is C⁻¹ + Lᵀ D L.
+        A prior of the body informs about the effects too: with C their covariance, L the scores of
+        the unknowns for each effect, and D the reduction of the unknowns' covariance by the prior,
+        the information on the effects is C⁻¹ + Lᵀ D L.
 
         Args:
-            posterior: of the corrected statistics.
+            posterior: posterior of the unknowns from the corrected statistics.
 
         Returns:
             Both of shape (p, p); the second is no larger than the first.
@@ -188,16 +189,17 @@ def fit_effects(
 
     Args:
         logs: wide statistics, one for each log, those of the carrier alone last.
-        recordings: the logs' own.
-        settings: of the estimate.
-        model: which effects there are; those of the schemas where not given.
+        recordings: recording of each log.
+        settings: settings of the estimate.
+        model: effects to fit; by default those that the schemas allow.
 
     Returns:
-        None where the schemas leave all effects out, or where no wrench acts, as in free flight.
+        The fitted effects; None if the schemas exclude all effects, or if no wrench acts, as in
+        free flight.
 
     Raises:
-        ProblemError: there is no fit of the logs as read.
-        SchemaError: a schema says something of effects that cannot be.
+        ProblemError: the logs as read cannot be fitted.
+        SchemaError: a schema has invalid effects.
     """
     model = EffectModel.of(recordings, logs) if model is None else model
     if not model.count and not any(model.drift):
@@ -233,9 +235,9 @@ def corrected_statistics(
     """Remove estimated effects from the statistics of logs.
 
     Args:
-        logs: wide, of one log each.
-        maps: M(η) of each, shape (logs, 43, 43).
-        drifts: of each.
+        logs: wide statistics, one for each log.
+        maps: M(η) of each log, shape (logs, 43, 43).
+        drifts: drift of each log.
     """
     return [
         subtract_drift(log.mapped(M), drift.means)
@@ -260,10 +262,10 @@ def _solve_effects(
 
     Args:
         rows: equations at a fit.
-        model: which there are.
-        eta: of the maps, taken off, shape (q,).
-        drifts: of each log, taken off.
-        sizes: of the components, found before; None at first.
+        model: effects to fit.
+        eta: effects of the maps that are already removed [SI], shape (q,).
+        drifts: drift of each log that is already removed.
+        sizes: sizes of the components from the previous iteration; None in the first one.
     """
     units, components = _components(rows, model, eta)
     largest = units.copy()
@@ -299,7 +301,7 @@ def _solve_effects(
         at_cap=tuple(n for n, at in zip(named, effects.at_cap, strict=True) if at),
         covariance=covariance,
         scale_covariance=units[:, None] * scale_covariance * units,
-        price=effects.price,
+        laplace_penalty=effects.laplace_penalty,
         shift=shift,
         fit=rows.fit,
     )

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from identify.arrays import Array, Indices, Phi, seal
 from identify.errors import ProblemError
 from identify.estimation.accelerometer_place import PlaceErrors
-from identify.estimation.calibration import NOT_INCLUDED
 from identify.estimation.certificate import Certificate
 from identify.estimation.constrained_solution import explain_failure, solve_terms
 from identify.estimation.effects_fit import FittedEffects
@@ -31,6 +30,7 @@ from identify.estimation.least_squares import LeastSquaresFit, weighted_least_sq
 from identify.estimation.likelihood import ConfidenceRegion
 from identify.estimation.posterior import Posterior, posterior_of
 from identify.estimation.priors.prior import BALL, NoPrior, Prior
+from identify.estimation.scale_accuracy import NOT_INCLUDED
 from identify.estimation.settings import EstimatorSettings, IntervalRoute
 from identify.estimation.terms import Consistent, ScalarBounds, Term
 from identify.estimation.variance_shares import VarianceParts

@@ -84,10 +84,10 @@ class RandomEffects:
         effects: η in units of the columns, shape (q,).
         covariance: covariance of the effects including errors of the sizes, shape (q, q).
         size_error_covariances: covariance from the error of each size, (components, q, q).
-        price: cost of the effects and of their sizes, ηᵀΛ⁻¹η + log |Λ C⁻¹| and the prior's: by as
-            much is twice the log-likelihood at the effects larger than that of all (Laplace).
-        prior_root: C Λ^-½ with C the covariance at the sizes and Λ the prior's: its columns are
-            what the prior of each effect leaves open, shape (q, q).
+        laplace_penalty: ηᵀΛ⁻¹η + log |Λ C⁻¹| plus the cost of the sizes' prior. Twice the
+            log-likelihood at the effects exceeds twice the marginal one (Laplace) by it.
+        prior_root: C Λ^-½ with C the covariance at the sizes and Λ the prior's, shape (q, q). Each
+            column is the uncertainty that the prior of one effect contributes.
     """
 
     sizes: Array
@@ -95,7 +95,7 @@ class RandomEffects:
     effects: Array
     covariance: Array
     size_error_covariances: Array
-    price: float
+    laplace_penalty: float
     prior_root: Array
 
 
@@ -133,15 +133,15 @@ def random_effects(
     known = spread > 0.0
     unit = spread[known]
     shares = C[np.ix_(known, known)] / np.outer(unit, unit)
-    price = float(np.sum((posterior.mean[known] / unit) ** 2) - np.linalg.slogdet(shares)[1])
-    price += sum(float(components[k].prior_cost(sizes[k])) for k in free)
+    penalty = float(np.sum((posterior.mean[known] / unit) ** 2) - np.linalg.slogdet(shares)[1])
+    penalty += sum(float(components[k].prior_cost(sizes[k])) for k in free)
     return RandomEffects(
         sizes=sizes,
         at_cap=at_cap,
         effects=posterior.mean,
         covariance=C + size_error_covariances.sum(axis=0),
         size_error_covariances=size_error_covariances,
-        price=price,
+        laplace_penalty=penalty,
         prior_root=C / spread,
     )
 

@@ -12,8 +12,13 @@ from identify.arrays import Array, Flags
 from identify.diagnosis.faults import sized_faults
 from identify.diagnosis.hysteresis import Hysteresis, hysteresis
 from identify.estimation import FittedEffects
-from identify.estimation.effects import DRIFT_GROUPS, GROUP_TABLE, BodyScale, EffectBlock
 from identify.estimation.intervals import covariance_of
+from identify.estimation.random_effects_model import (
+    DRIFT_GROUPS,
+    GROUP_TABLE,
+    BodyScale,
+    EffectBlock,
+)
 from identify.findings import Finding, Severity
 from identify.logs.effects import EFFECT_KEYS
 from identify.pipeline.scanned_log import ScannedLog, without_effects

@@ -16,7 +16,7 @@ from identify.diagnosis.misfit import BandRows, high_snr_bands, misfit
 from identify.diagnosis.ranking import mistake_penalty
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, FittedEffects, fit_effects
-from identify.estimation.effects import BodyScale, EffectGroup, EffectModel
+from identify.estimation.random_effects_model import BodyScale, EffectGroup, EffectModel
 from identify.logs.effects import EFFECT_KEYS, GroupSetting
 from identify.logs.facts import LogFacts
 from identify.logs.sensors import effect_table
@@ -125,7 +125,7 @@ def deviance(
     scale = faults[0].least_scale(dense=dense) if faults else 1.0
     cost = misfit(rows, scale=scale).cost * samples / samples_here
     if effects is not None:
-        cost += effects.price
+        cost += effects.laplace_penalty
         for M, each in zip(effects.model.maps(effects.eta), rows, strict=True):
             middles = np.array([band_middle(band) for band in each.bands])
             cost -= float(each.samples @ log_powers(M[None], middles)[0]) * samples / samples_here

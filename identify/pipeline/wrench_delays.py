@@ -108,9 +108,9 @@ def settle_delays(
             break
         if after.model.count != effects.model.count:  # a cable was left out
             break
-        taken = effects.total - effects.eta
-        taken[at] = effects.total[at]
-        rescanned, effects = again, replace(after, taken=taken)
+        already_removed = effects.total - effects.eta
+        already_removed[at] = effects.total[at]
+        rescanned, effects = again, replace(after, already_removed=already_removed)
     return rescanned, effects
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from identify.estimation.calibration import GIVEN
+from identify.estimation.scale_accuracy import GIVEN
 from identify.findings import NOT_IDENTIFIED
 from identify.inertia import PHI
 from identify.pipeline.needs import repeatability

@@ -9,7 +9,7 @@ from os.path import commonprefix
 from textwrap import wrap
 from typing import TYPE_CHECKING, Literal
 
-from identify.estimation.calibration import NOT_INCLUDED
+from identify.estimation.scale_accuracy import NOT_INCLUDED
 from identify.exchange import SavedEstimate
 from identify.reporting.content import TERMINAL_WIDTH, make_table, row, terminal_lines
 from identify.reporting.parameter_table import (

@@ -30,13 +30,13 @@ from scipy.special import fdtrc, stdtrit
 
 from identify.arrays import Array
 from identify.errors import ModelError
-from identify.estimation.calibration import NOT_INCLUDED
 from identify.estimation.intervals import (
     COM,
     INERTIA_ABOUT_COM,
     derived,
     derived_jacobian,
 )
+from identify.estimation.scale_accuracy import NOT_INCLUDED
 from identify.exchange import SavedEstimate
 from identify.inertia import PHI
 from identify.relevance import UNNOTICED_MASS_SHARE

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from identify.estimation.calibration import NOT_INCLUDED
+from identify.estimation.scale_accuracy import NOT_INCLUDED
 from identify.exchange import SavedEstimate, read_estimate, read_model, write_estimate
 from identify.inertia import PHI, InertialParameters, in_frame
 from identify.inertia.shapes import Box, Sphere

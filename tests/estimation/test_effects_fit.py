@@ -276,7 +276,7 @@ def test_rounding_of_the_rows_of_a_short_log_changes_no_effect():
     moved = np.abs(other.all_effects - as_it_is.all_effects) / as_it_is.all_errors
     assert moved.max() < 1e-6
     assert_close(other.all_errors, as_it_is.all_errors, 1e-6)
-    assert abs(other.price - as_it_is.price) < 1e-6
+    assert abs(other.laplace_penalty - as_it_is.laplace_penalty) < 1e-6
 
 
 def test_payload_and_carrier_share_the_map_of_their_sensor():

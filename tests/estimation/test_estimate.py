@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from identify.estimation import estimate_body
-from identify.estimation.calibration import NOT_INCLUDED
 from identify.estimation.intervals import INTERVAL_KIND
+from identify.estimation.scale_accuracy import NOT_INCLUDED
 from identify.estimation.scaling import BodyScaling
 from identify.findings import Finding
 from identify.inertia import PHI, pseudo_inertia

@@ -79,7 +79,7 @@ def test_effects_of_sizes_that_are_found_match_the_dense_formula_at_these(seed):
     assert_close(found.prior_root * spread, C, 1e-11)
     left = t - T @ found.effects
     density = -2.0 * log_posterior(T, t, found.sizes) - len(t) * np.log(2.0 * np.pi)
-    assert_close(left @ left + found.price, density)
+    assert_close(left @ left + found.laplace_penalty, density)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from identify.commands.summary import verdict_lines
-from identify.estimation.calibration import GIVEN
+from identify.estimation.scale_accuracy import GIVEN
 from identify.estimation.variance_shares import SOURCES
 from identify.findings import Finding
 from identify.inertia import PHI

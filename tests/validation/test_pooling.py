@@ -5,8 +5,8 @@ import pytest
 from scipy.special import chdtrc, fdtrc, stdtrit
 from scipy.stats import f as f_distribution
 
-from identify.estimation.calibration import NOT_INCLUDED
 from identify.estimation.intervals import intervals_of
+from identify.estimation.scale_accuracy import NOT_INCLUDED
 from identify.exchange import SavedEstimate
 from identify.inertia import PHI, InertialParameters
 from identify.significance import ESTIMATES_DIFFER_P

@@ -10,7 +10,12 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.estimation.errors import TermError
-from identify.estimation.terms.lengths import coplanar, longest_side, require_metres, sealed_points
+from identify.estimation.terms.geometry_checks import (
+    coplanar,
+    longest_side,
+    require_metres,
+    sealed_points,
+)
 from identify.estimation.terms.term import ScaledSpace, Term, body_number, name_suffix
 from identify.regressors import ParameterSpace
 

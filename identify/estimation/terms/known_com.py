@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from identify.arrays import Array
-from identify.estimation.terms.lengths import sealed_points
+from identify.estimation.terms.geometry_checks import sealed_points
 from identify.estimation.terms.term import ScaledSpace, Term, body_number, name_suffix
 from identify.regressors import ParameterSpace
 

@@ -12,7 +12,7 @@ import numpy as np
 from identify.arrays import Array
 from identify.estimation.errors import TermError
 from identify.estimation.terms.com_in_box import FARTHEST_FACE, ComInBox
-from identify.estimation.terms.lengths import require_metres, sealed_points
+from identify.estimation.terms.geometry_checks import require_metres, sealed_points
 from identify.estimation.terms.term import (
     ScaledSpace,
     Term,

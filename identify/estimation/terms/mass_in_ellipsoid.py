@@ -10,7 +10,7 @@ import numpy as np
 from identify.arrays import Array
 from identify.errors import ModelError
 from identify.estimation.errors import TermError
-from identify.estimation.terms.lengths import require_metres
+from identify.estimation.terms.geometry_checks import require_metres
 from identify.estimation.terms.term import (
     ScaledSpace,
     Term,

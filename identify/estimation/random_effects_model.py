@@ -1,4 +1,4 @@
-"""Table of small sensor faults as random effects of the fit, one row per group.
+"""Random-effects model of small sensor faults: a table of groups, one row each.
 
 Each group is a linear map M(η) of a log's wide columns, M(0) = 1, or an offset that drifts. The
 groups of one sensor are shared by all its logs; drift is of each log. `effects_fit` estimates them
@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from identify.arrays import Array, Indices, Phi, Vec3
-from identify.estimation.calibration import gain_accuracy, gain_deviations, gravity_error
+from identify.estimation.scale_accuracy import gain_accuracy, gain_deviations, gravity_error
 from identify.estimation.variance_components import Component
 from identify.logs import Recording
 from identify.logs.effects import GroupSetting
@@ -52,7 +52,7 @@ class BodyScale:
     """Weight and lever of a body that scale drift and crosstalk.
 
     Attributes:
-        weight: of the body on Earth [N].
+        weight: weight of the body on Earth [N].
         lever: distance of the centre of mass from the origin, at least `SHORTEST_LEVER` [m].
     """
 
@@ -246,7 +246,7 @@ class EffectBlock:
     """Columns of one group for one sensor.
 
     Attributes:
-        group: which.
+        group: kind of fault.
         sensor: number of the sensor.
         start: first column.
         deviations: standard deviation of each column if a schema gives it.
@@ -261,7 +261,7 @@ class EffectBlock:
 
     @property
     def columns(self) -> slice:
-        """Slice of its columns."""
+        """Slice of the block's columns among all columns of the model."""
         return slice(self.start, self.start + len(self.group.columns))
 
 
@@ -270,10 +270,10 @@ class EffectModel:
     """Small sensor faults that the logs of a fit may have.
 
     Attributes:
-        facts: of each log; logs that were measured alike share one.
+        facts: facts of each log; logs that were measured alike share one object.
         sensors: number of the sensor of each log.
         blocks: columns of the maps.
-        drift: settings of the drift of force and of torque; None where it is left out.
+        drift: settings of the drift of force and of torque; None if it is excluded.
     """
 
     facts: tuple[LogFacts, ...]
@@ -291,9 +291,10 @@ class EffectModel:
         """Collect the effects of logs from their schemas.
 
         Args:
-            recordings: of the logs.
-            statistics: of each, wide, for the centre of their positions; W's origin without them.
-            further: groups beside those of the table, each with a standard deviation of one unit.
+            recordings: recording of each log.
+            statistics: wide statistics of each log, for the centre of the positions; without them
+                the centre is the origin of W.
+            further: groups besides those of the table, each with a standard deviation of one unit.
 
         Raises:
             SchemaError: a schema has invalid effects.

@@ -8,8 +8,8 @@ import pytest
 import identify
 from identify.errors import SchemaError
 from identify.estimation import EstimatorSettings, body_system
-from identify.estimation.calibration import gain_accuracy, gain_deviations, gravity_error
 from identify.estimation.least_squares import weighted_least_squares
+from identify.estimation.scale_accuracy import gain_accuracy, gain_deviations, gravity_error
 from identify.logs import Recording
 from identify.logs.patch import patched
 from identify.logs.writing import write_log

@@ -1,8 +1,8 @@
 """Accuracy of the sensor's scale and of gravity from schemas, as deviations of effects.
 
-No log can tell the scale: readings that are all 1 % too large are those of a body that is 1 %
-heavier. `[wrench] gain_accuracy` and `[world] gravity_accuracy` are standard deviations of effects
-of the sensor (`effects`), in place of sizes that the log suggests.
+A log cannot identify the scale: readings that are all 1 % too large are those of a body that is
+1 % heavier. `[wrench] gain_accuracy` and `[world] gravity_accuracy` are standard deviations of
+effects of the sensor (`random_effects_model`), in place of sizes estimated from the log.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ def gain_accuracy(log: Recording) -> ArrayLike | None:
 def gain_deviations(accuracy: ArrayLike) -> tuple[Array, Array | None]:
     """Convert a gain accuracy to independent standard deviations of gains and crosstalk.
 
-    Six numbers are those of the channels, each by itself. A number, or one of force and one of
-    torque, does not say whether axes are off together: an error that is common to the three axes
-    and one of each axis by itself are both counted. Of a matrix each entry is an error by itself,
-    (i, j) what reading i has of reading j, in N and N m.
+    Six numbers are independent errors of the channels. A single number, or one for force and one
+    for torque, does not specify whether axes err together: an error common to the three axes and
+    an independent error of each axis are both counted. The entries of a matrix are independent
+    errors; (i, j) is the share of reading j in reading i, in N and N m.
 
     Args:
         accuracy: value of `[wrench] gain_accuracy`.
 
     Returns:
-        Of the six channels and of what force and torque have in common, shape (8,); and of all
-        entries of a matrix, shape (6, 6), or None where none is given.
+        Deviations of the six channels and of the common errors of force and of torque, shape (8,);
+        and those of all entries of a matrix, shape (6, 6), or None if no matrix is given.
     """
     sigma = np.asarray(accuracy, dtype=np.float64)
     if sigma.shape == (6, 6):

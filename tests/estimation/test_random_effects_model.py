@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from identify.estimation.effects import GROUP_TABLE, SHORTEST_LEVER, BodyScale, EffectModel
+from identify.estimation.random_effects_model import (
+    GROUP_TABLE,
+    SHORTEST_LEVER,
+    BodyScale,
+    EffectModel,
+)
 from identify.logs import Recording
 from identify.logs.effects import EFFECT_KEYS
 from identify.regressors import block_statistics
