@@ -103,3 +103,7 @@ odds of 22 000 to 1."""
 LIKELIER_LEAD = 6.0
 """Twice the log-likelihood by which another reading is likelier than the logs as read, so that the
 intervals have to hold both: odds of 20 to 1. From `CLEAR_LEAD` on it is named in their place."""
+
+NOISE_POWER_RATIO = 2.0
+"""Ratio to the power of the expected noise up to which a residual counts as noise, and from which
+on an axis of the wrench carries a signal."""

@@ -20,7 +20,6 @@ from identify.diagnosis import (
     without_long_ends,
 )
 from identify.diagnosis.contacts import unless_scattered, wrong_rows
-from identify.diagnosis.explained import MAX_UNEXPLAINED
 from identify.diagnosis.hysteresis import Hysteresis
 from identify.diagnosis.ranking import MISTAKE_PENALTY
 from identify.errors import ProblemError
@@ -58,6 +57,7 @@ from identify.pipeline.wrench_delays import changing_delay_finding
 from identify.regressors import LogSummary
 from identify.significance import CLEAR_LEAD, LIKELIER_LEAD
 from identify.spatial.columns import W
+from identify.validation import MAX_UNEXPLAINED
 
 _LOG = logging.getLogger(__name__)
 

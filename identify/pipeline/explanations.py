@@ -17,7 +17,6 @@ from identify.diagnosis import (
     contact_spans,
 )
 from identify.diagnosis.contacts import LEAST_CONTACT
-from identify.diagnosis.explained import MAX_UNEXPLAINED, unexplained_fraction
 from identify.diagnosis.fault import gain_of
 from identify.diagnosis.fault_model import FaultModel, gauss_newton
 from identify.diagnosis.faults import faults_of, sized_faults
@@ -46,7 +45,7 @@ from identify.regressors import FEATURE_TENSOR, LogSummary
 from identify.signals import Reading, on_one_clock
 from identify.significance import CLEAR_LEAD, HALF_WIDTH_SIGMA
 from identify.spatial.columns import PSI, RT, W
-from identify.validation import non_noise_axes
+from identify.validation import MAX_UNEXPLAINED, assess_residuals, unexplained_fraction
 
 _LOG = logging.getLogger(__name__)
 
@@ -281,8 +280,8 @@ def unexplained_share(fit: LeastSquaresFit, logs: Sequence[ScannedLog], unloaded
         phi[-1] if log >= len(logs) - unloaded else phi.sum(axis=0) for log in range(len(logs))
     ]
     offsets = fit.data.system.offsets(fit.x, fit.weights)
-    beyond = non_noise_axes([log.summary for log in logs], np.array(moved), offsets)
-    return unexplained if beyond.any() else 0.0
+    residuals = assess_residuals([log.summary for log in logs], np.array(moved), offsets)
+    return unexplained if residuals.systematic.any() else 0.0
 
 
 def unexplained_contacts(log: ScannedLog) -> tuple[Span, ...]:

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 
 from identify.arrays import Array, Phi, Vec3
-from identify.diagnosis.explained import MAX_UNEXPLAINED, unexplained_fraction
 from identify.diagnosis.faults.gravity import is_usual_gravity
 from identify.diagnosis.faults.pose import FAST_SPIN
 from identify.errors import ProblemError, SolveError
@@ -34,7 +33,13 @@ from identify.signals.prepared import acceleration_sources
 from identify.significance import CONSTRAINT_NOTED_SIGMA, CONTRADICTED_SIGMA
 from identify.spatial.columns import FORCE_AXES, TORQUE_AXES
 from identify.spatial.vectors import STANDARD_GRAVITY
-from identify.validation import HeldOutScores, Validation, non_noise_axes, power_over_noise
+from identify.validation import (
+    MAX_UNEXPLAINED,
+    HeldOutScores,
+    Validation,
+    assess_residuals,
+    unexplained_fraction,
+)
 
 _IMPLAUSIBLE_SPEED = 20.0
 """Speed above which the unit of the position may be wrong [m/s]."""
@@ -209,10 +214,10 @@ def _unexplained(
     if not poor.any():
         return None
     moved = np.array([estimate.moved_in(number).phi for number in range(len(logs))])
-    systematic = non_noise_axes(logs, moved, estimate.biases)
+    residuals = assess_residuals(logs, moved, estimate.biases)
     # A short log does not show the correlation time of its residual: far above noise, it is none.
-    far = power_over_noise(logs, moved, estimate.biases) > _SYSTEMATIC_POWER_RATIO
-    systematic |= far & (scores.r_squared < _USELESS_R_SQUARED)
+    far = residuals.over_noise > _SYSTEMATIC_POWER_RATIO
+    systematic = residuals.systematic | (far & (scores.r_squared < _USELESS_R_SQUARED))
     if not (poor & systematic).any():
         return None
     # A body in free flight has no force to explain: judge its torques.

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from identify.diagnosis.explained import MAX_UNEXPLAINED
 from identify.diagnosis.faults.timing import time_patch, time_remedy
 from identify.errors import IdentifyError, ProblemError
 from identify.estimation import EstimatorSettings, NegativeMass
@@ -23,6 +22,7 @@ from identify.pipeline.check_findings import (
 from identify.pipeline.explanations import rank_explanations, rank_with_effects
 from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors import LogSummary
+from identify.validation import MAX_UNEXPLAINED
 
 _MIN_HZ, _MAX_HZ, _USUAL_HZ = 0.011, 2e5, 300.0
 """Limits of plausible rates of a log of a motion, and a common rate [Hz]."""

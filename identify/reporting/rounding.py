@@ -88,7 +88,7 @@ def significant(value: float, digits: int = 2) -> str:
 
 
 def format_r_squared(score: float) -> str:
-    """Format an R² with two digits after its leading format_r_squared; a dash for NaN."""
+    """Format an R² with two digits after its leading nines; a dash for NaN."""
     if math.isnan(score):
         return "–"
     lost = 1.0 - score

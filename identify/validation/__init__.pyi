@@ -9,10 +9,11 @@ from identify.validation.replaying import (
     posterior_bodies as posterior_bodies,
 )
 from identify.validation.residuals import (
+    MAX_UNEXPLAINED as MAX_UNEXPLAINED,
+    assess_residuals as assess_residuals,
     noise_rms as noise_rms,
-    non_noise_axes as non_noise_axes,
-    power_over_noise as power_over_noise,
     residual_and_noise as residual_and_noise,
+    unexplained_fraction as unexplained_fraction,
 )
 from identify.validation.scores import (
     HeldOutScores as HeldOutScores,

@@ -1,4 +1,4 @@
-"""Tests whether the residual wrench of a fit is noise.
+"""Residual wrench of a fit beside noise: whether it is noise, its power, its share of the signal.
 
 Noise may be slow: the intervals include it, by frequency band. But it is independent of the
 motion, has no outliers, and its correlation decays, unlike that of drift and oscillations.
@@ -8,15 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import fdtrc
 
 from identify.arrays import Array, Flags, Indices, Phi, Vec6
-from identify.regressors import LogSummary
+from identify.regressors import LogSummary, System
 from identify.regressors.newton_euler import FEATURE_TENSOR
-from identify.significance import POSE_DEPENDENCE_P, SIGNIFICANT_SIGMA
+from identify.relevance import SIGNAL_SHARE
+from identify.significance import NOISE_POWER_RATIO, POSE_DEPENDENCE_P, SIGNIFICANT_SIGMA
 from identify.spatial.columns import PSI, W, without_constant
+
+MAX_UNEXPLAINED = 0.1
+"""Largest unexplained share of the signal of an explained log; correct readings have a tenth."""
 
 _LAGS = np.linspace(2.0, 4.0, 9)
 """Times apart at which noise is no longer correlated [s]; at some of them what drifts or swings is.
@@ -41,23 +46,32 @@ _COLUMN_RIDGE = 1e-6
 _HELD_OUT_PARTS, _MOST_TESTED_ROWS, _ROWS_A_COLUMN = 10, 4000, 3.0
 """Parts of time that are held out in turn, rows that are looked at, and how many a column needs."""
 
-_BY_NOISE = 2.0
-"""A residual of less than so many times the power of the signals' noise is that noise."""
-
 _HEAVY_TAILS = 1.0
 """Kurtosis beyond the normal distribution's, from which single events make up a residual."""
 
+_TINY = float(np.finfo(float).tiny)
 
-def non_noise_axes(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Flags:
-    """Flag axes of the wrench whose residual is not noise.
+
+class ResidualAssessment(NamedTuple):
+    """Comparison of a residual wrench with noise, on the axes fx, fy, fz, tx, ty, tz.
+
+    Attributes:
+        systematic: whether the residual is not noise, shape (6,).
+        over_noise: power of the residual over that of the noise of wrench and motion; zero if the
+            noise of the signals is unknown, shape (6,).
+    """
+
+    systematic: Flags
+    over_noise: Vec6
+
+
+def assess_residuals(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> ResidualAssessment:
+    """Compare the residual wrench of a body with noise.
 
     Args:
         logs: the logs that the body was fitted to.
         phi: the body, or the moved body of each log, shape (10,) or (logs, 10).
         biases: sensor offset of each log, [f; t] at Bo in B, shape (logs, 6).
-
-    Returns:
-        Flags of fx, fy, fz, tx, ty, tz, shape (6,).
     """
     power, fourth, expected, rows = np.zeros(6), np.zeros(6), np.zeros(6), 0
     lagged, pairs, seconds = np.zeros((len(_LAGS) + 1, 6)), np.zeros((len(_LAGS) + 1, 1)), 0.0
@@ -92,26 +106,10 @@ def non_noise_axes(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Flags
     with_motion = predicted > _HELD_OUT_SHARE * np.where(tested > 0.0, tested, 1.0)
     with_motion &= soon > _CORRELATED
     with_poses = _exceeds_noise(along / safe, terms, still_rows)
-    return (slow | heavy | with_motion | with_poses) & (power > _BY_NOISE * expected)
-
-
-def power_over_noise(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Array:
-    """Return the power of each axis's residual over that of the noise of wrench and motion.
-
-    Args:
-        logs: the logs that the body was fitted to.
-        phi: the body, or the moved body of each log, shape (10,) or (logs, 10).
-        biases: sensor offset of each log, [f; t] at Bo in B, shape (logs, 6).
-
-    Returns:
-        Shape (6,); zero if the noise of the signals is unknown.
-    """
-    power, expected = np.zeros(6), np.zeros(6)
-    for log, body, bias in zip(logs, np.broadcast_to(phi, (len(logs), 10)), biases, strict=True):
-        residual, noise = residual_and_noise(log, body, bias)
-        power += (residual**2).sum(axis=0)
-        expected += len(residual) * noise
-    return np.where(expected > 0.0, power / np.where(expected > 0.0, expected, 1.0), 0.0)
+    return ResidualAssessment(
+        (slow | heavy | with_motion | with_poses) & (power > NOISE_POWER_RATIO * expected),
+        np.where(expected > 0.0, power / np.where(expected > 0.0, expected, 1.0), 0.0),
+    )
 
 
 def noise_rms(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Vec6:
@@ -146,6 +144,41 @@ def residual_and_noise(log: LogSummary, phi: Phi, bias: Array) -> tuple[Array, A
     residual = log.wrench - log.features @ by_feature - log.rows[:, :1] * bias
     of_psi, of_wrench = (log.noise[without_constant(columns)] for columns in (PSI, W))
     return residual, of_psi @ by_feature**2 + of_wrench
+
+
+class UnexplainedFraction(NamedTuple):
+    """Unexplained share of the measured wrench's variance, beyond noise.
+
+    Attributes:
+        axes: shares of fx, fy, fz, tx, ty, tz; zero for an axis without signal, shape (6,).
+        worst: the larger of the shares of all forces and of all torques.
+    """
+
+    axes: Vec6
+    worst: float
+
+
+def unexplained_fraction(system: System, x: Array) -> UnexplainedFraction:
+    """Return the share of the measured wrench that a body does not explain, beyond noise.
+
+    Args:
+        system: of wrenches; offsets are those that fit the body best.
+        x: the unknowns, shape (p,).
+    """
+
+    def of_axes(moments: Array) -> Array:
+        return np.diagonal(moments, axis1=1, axis2=2).sum(axis=0)
+
+    arrays = system.arrays
+    residual, signal = (of_axes(system.residual_moments(at)) for at in (x, np.zeros_like(x)))
+    noise = of_axes(system.noise_moments(x))
+    of_wrench = arrays.effective_samples @ np.diagonal(arrays.wrench_noise, axis1=1, axis2=2)
+    largest = np.repeat([signal[:3].max(), signal[3:].max()], 3)
+    has_signal = (signal > NOISE_POWER_RATIO * of_wrench) & (signal > SIGNAL_SHARE**2 * largest)
+    beyond = np.where(has_signal, np.maximum(residual - NOISE_POWER_RATIO * noise, 0.0), 0.0)
+    total = np.where(has_signal, signal, 0.0)
+    halves = beyond.reshape(2, 3).sum(axis=1) / np.maximum(total.reshape(2, 3).sum(axis=1), _TINY)
+    return UnexplainedFraction(beyond / np.maximum(total, _TINY), float(halves.max()))
 
 
 def _lagged_pairs(log: LogSummary, lag: float) -> tuple[Indices, Indices]:
@@ -206,6 +239,6 @@ def _exceeds_noise(share: Array, terms: int, effective: float) -> Flags:
     degrees = effective - terms
     if degrees <= 0.0:  # as many terms explain any residual
         return np.zeros(len(share), dtype=bool)
-    unexplained = np.maximum(1.0 - share, np.finfo(float).tiny)
+    unexplained = np.maximum(1.0 - share, _TINY)
     p = fdtrc(terms, degrees, share / terms / (unexplained / degrees))
     return (share > _POSE_SHARE) & (p < POSE_DEPENDENCE_P)

@@ -13,10 +13,8 @@ from identify.estimation import Estimate
 from identify.regressors import Statistics
 from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.signals.preparation import FOLDS
+from identify.significance import NOISE_POWER_RATIO
 from identify.spatial.columns import PSI, W
-
-_SIGNAL_TO_NOISE = 2.0
-"""Variance of the wrench over that of its noise above which an axis carries signal."""
 
 _MAX_FOLDS = 20
 """Maximum number of folds of static poses; with fewer poses, each is a fold."""
@@ -106,7 +104,7 @@ def held_out_scores(logs: Sequence[Statistics], fit: Fit) -> HeldOutScores | Non
         rms=rms,
         normalised_rms=rms / safe,
         r_squared=np.where(deviation > 0.0, 1.0 - (rms / safe) ** 2, np.nan),
-        carries_signal=(spread > _SIGNAL_TO_NOISE * noise) & (spread > 0.0),
+        carries_signal=(spread > NOISE_POWER_RATIO * noise) & (spread > 0.0),
         unproved=unproved,
     )
 

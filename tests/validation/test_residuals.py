@@ -4,12 +4,7 @@ from scipy.signal import lfilter
 from scipy.spatial.transform import Rotation
 
 from identify.regressors import scan
-from identify.validation import (
-    noise_rms,
-    non_noise_axes,
-    power_over_noise,
-    residual_and_noise,
-)
+from identify.validation import assess_residuals, noise_rms, residual_and_noise
 from tests.recordings import POSE, Path, record, still_poses, with_signals, with_wrench
 from tests.strategies import random_body
 
@@ -29,7 +24,7 @@ def log(seed: int, extra=None):
 def test_white_noise_through_the_low_pass_is_noise():
     """Of 40 logs, 240 axes, none is flagged by chance."""
     for seed in range(40):
-        assert not non_noise_axes([log(seed)], PHI, BIAS[None]).any()
+        assert not assess_residuals([log(seed)], PHI, BIAS[None]).systematic.any()
 
 
 def test_predicted_noise_rms_matches_simulated_noise():
@@ -39,7 +34,7 @@ def test_predicted_noise_rms_matches_simulated_noise():
     np.testing.assert_allclose(made[:3], 0.2 * np.sqrt(5.0 / 50.0), rtol=0.1)
     np.testing.assert_allclose(made[3:], 0.02 * np.sqrt(5.0 / 50.0), rtol=0.1)
     left = np.concatenate([residual_and_noise(each, PHI, BIAS)[0] for each in logs])
-    ratio = power_over_noise(logs, PHI, biases)
+    ratio = assess_residuals(logs, PHI, biases).over_noise
     np.testing.assert_allclose(ratio, np.mean(left**2, axis=0) / made**2, rtol=1e-9)
 
 
@@ -50,9 +45,9 @@ def test_slow_noise_is_noise(seconds):
     for seed in range(8):
         rng = np.random.default_rng(seed)
         white = np.sqrt(1.0 - step**2) * rng.standard_normal((len(TIME), 3))
-        found = non_noise_axes(
+        found = assess_residuals(
             [log(seed, lfilter([1.0], [1.0, -step], white, axis=0))], PHI, BIAS[None]
-        )
+        ).systematic
         assert not found.any()
 
 
@@ -60,7 +55,7 @@ def test_residual_of_late_wrench_correlates_with_rate_of_motion():
     path = Path.random(3)
     late = record(path, PHI, TIME, POSE, bias=BIAS, noise=NOISE)
     wrench = path.wrench(PHI, TIME - 0.05) - path.wrench(PHI, TIME)
-    assert non_noise_axes([scan(with_wrench(late, wrench))], PHI, BIAS[None]).all()
+    assert assess_residuals([scan(with_wrench(late, wrench))], PHI, BIAS[None]).systematic.all()
 
 
 @pytest.mark.parametrize(
@@ -75,21 +70,21 @@ def test_residual_of_late_wrench_correlates_with_rate_of_motion():
 def test_unmodelled_wrench_exceeds_noise_on_its_axis_only(extra):
     added = np.zeros((len(TIME), 3))
     added[:, 1] = extra(TIME)
-    found = non_noise_axes([log(7, added)], PHI, BIAS[None])
+    found = assess_residuals([log(7, added)], PHI, BIAS[None]).systematic
     assert found.tolist() == [False, True, False, False, False, False]
 
 
 def test_residual_of_wrong_body_correlates_with_motion():
-    assert non_noise_axes([log(8)], 1.3 * PHI, BIAS[None]).all()
+    assert assess_residuals([log(8)], 1.3 * PHI, BIAS[None]).systematic.all()
 
 
 def test_static_poses_have_no_order_in_time_and_are_compared_with_their_attitude():
     poses = still_poses(PHI, Rotation.random(30, random_state=2), bias=BIAS, noise=0.01)
     still = [scan(poses)]
-    assert not non_noise_axes(still, PHI, BIAS[None]).any()
-    assert non_noise_axes(still, 1.2 * PHI, BIAS[None])[:3].all()
+    assert not assess_residuals(still, PHI, BIAS[None]).systematic.any()
+    assert assess_residuals(still, 1.2 * PHI, BIAS[None]).systematic[:3].all()
 
 
 def test_residual_test_needs_more_rows_than_terms():
     few = [scan(still_poses(PHI, Rotation.random(4, random_state=2), bias=BIAS))]
-    assert not non_noise_axes(few, 1.2 * PHI, BIAS[None]).any()
+    assert not assess_residuals(few, 1.2 * PHI, BIAS[None]).systematic.any()
