@@ -1,0 +1,10 @@
+from identify.robots.model import (
+    FramePlacement as FramePlacement,
+    MovingLink as MovingLink,
+    RobotModel as RobotModel,
+)
+from identify.robots.regressor import (
+    inverse_dynamics as inverse_dynamics,
+    torque_regressor as torque_regressor,
+)
+from identify.robots.urdf_model import read_robot as read_robot

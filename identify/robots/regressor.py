@@ -1,0 +1,155 @@
+"""Joint torques of a robot, linear in the inertial parameters of its links: τ = Y(q, q̇, q̈) φ.
+
+The torque of joint j is the power per unit rate of the wrenches that all links need (virtual work):
+
+    Y_ji = v_ji · F_i + u_ji · T_i
+
+with [F_i; T_i] the Newton-Euler regressor of link i about its origin in its axes, and (v_ji, u_ji)
+the twist of link i per unit rate of joint j, which is propagated from link to link for all joints
+at once. Rotor inertias and friction are not part of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from identify.arrays import Array, Indices, PhiLike, as_array
+from identify.robots.kinematics import LinkMotion, cross, link_motions, rotate_back
+from identify.robots.model import BASE, MovingLink, RobotModel
+
+_CHUNK_SAMPLES = 4096
+"""Samples of a chunk: shorter ones cost calls, longer ones leave the processor's cache."""
+
+
+class _Screws(NamedTuple):
+    """Twists of a link per unit rate of the joints that move it, at its origin in its axes.
+
+    Attributes:
+        joints: indices of the joints, shape (k,).
+        v: linear part, shape (3, k, N).
+        u: angular part, shape (3, k, N).
+    """
+
+    joints: Indices
+    v: Array
+    u: Array
+
+
+def torque_regressor(robot: RobotModel, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+    """Compute the joint-torque regressor Y of each sample, τ = Y φ.
+
+    Args:
+        robot: with n joints and L moving links.
+        q: joint positions [rad, or m for prismatic joints], shape (N, n).
+        v: joint velocities, shape (N, n).
+        a: joint accelerations, shape (N, n).
+
+    Returns:
+        Shape (N, n, 10 L): columns by link, each with its ten parameters in the order of phi. The
+        samples are the last axis in memory.
+
+    Raises:
+        ModelError: another shape, or not finite.
+    """
+    q, v, a = _joint_arrays(robot, q, v, a)
+    columns, samples = 10 * len(robot.tree), q.shape[1]
+    regressor = np.zeros((len(robot.joints), columns, samples))
+    for start in range(0, samples, _CHUNK_SAMPLES):
+        chunk = slice(start, start + _CHUNK_SAMPLES)
+        _fill(robot, q[:, chunk], v[:, chunk], a[:, chunk], regressor[..., chunk])
+    return np.moveaxis(regressor, -1, 0)
+
+
+def inverse_dynamics(
+    robot: RobotModel, q: ArrayLike, v: ArrayLike, a: ArrayLike, phi: PhiLike | None = None
+) -> Array:
+    """Compute the joint torques of each sample, without friction and rotor inertias.
+
+    Args:
+        robot: with n joints and L moving links.
+        q: joint positions [rad, or m for prismatic joints], shape (N, n).
+        v: joint velocities, shape (N, n).
+        a: joint accelerations, shape (N, n).
+        phi: ten parameters of each link, shape (L, 10); by default those of the model.
+
+    Returns:
+        [N m, or N for prismatic joints], shape (N, n).
+
+    Raises:
+        ModelError: another shape, not finite, or no link of the model has a mass.
+    """
+    if phi is None:
+        robot.require_inertias()
+    phi = robot.phi if phi is None else as_array(phi, "phi", (len(robot.tree), 10))
+    q, v, a = _joint_arrays(robot, q, v, a)
+    torque = np.empty((q.shape[1], len(robot.joints)))
+    buffer = np.zeros((len(robot.joints), phi.size, min(q.shape[1], _CHUNK_SAMPLES)))
+    for start in range(0, q.shape[1], _CHUNK_SAMPLES):
+        chunk = slice(start, start + _CHUNK_SAMPLES)
+        rows = buffer[..., : q[:, chunk].shape[1]]
+        _fill(robot, q[:, chunk], v[:, chunk], a[:, chunk], rows)
+        torque[chunk] = np.einsum("jcn,c->nj", rows, phi.ravel())
+    return torque
+
+
+def _joint_arrays(robot: RobotModel, *arrays: ArrayLike) -> Iterator[Array]:
+    """Yield positions, velocities and accelerations with the samples last, shape (n, N)."""
+    count = len(robot.joints)
+    q = as_array(arrays[0], "positions of the joints", (None, count))
+    for values, name in zip(arrays, ("positions", "velocities", "accelerations"), strict=True):
+        array = as_array(values, f"{name} of the joints", (len(q), count))
+        yield np.ascontiguousarray(array.T)
+
+
+def _fill(robot: RobotModel, q: Array, v: Array, a: Array, out: Array) -> None:
+    """Write the regressor of a chunk of samples, shape (n, 10 L, N), zero where nothing acts."""
+    screws: list[_Screws] = []
+    for index, motion in enumerate(link_motions(robot, q, v, a)):
+        link = robot.tree[index]
+        parent = None if link.parent == BASE else screws[link.parent]
+        screws.append(_next_screws(link, motion, parent))
+        _fill_link(motion, screws[-1], out[:, 10 * index : 10 * index + 10])
+
+
+def _next_screws(link: MovingLink, motion: LinkMotion, parent: _Screws | None) -> _Screws:
+    """Return the screws of a link from those of its parent, and of its own joint."""
+    samples = motion.w.shape[-1]
+    count = 0 if parent is None else len(parent.joints)
+    row = count
+    if parent is not None and link.joint in parent.joints:  # moves it already, as a mimic's leader
+        row = int(np.flatnonzero(parent.joints == link.joint)[0])
+    v, u = np.zeros((2, 3, max(count, row + 1), samples))
+    if parent is None:
+        joints = np.array([link.joint])
+    else:
+        joints = parent.joints if row < count else np.append(parent.joints, link.joint)
+        v[:, :count] = rotate_back(motion.R_PL, parent.v + cross(parent.u, motion.p_PL[:, None]))
+        u[:, :count] = rotate_back(motion.R_PL, parent.u)
+    moved = v if link.prismatic else u
+    moved[:, row] += link.multiplier * link.axis[:, None]
+    return _Screws(joints, v, u)
+
+
+def _fill_link(motion: LinkMotion, screws: _Screws, out: Array) -> None:
+    """Write the columns of a link, shape (n, 10, N), in the rows of the joints that move it."""
+    (ax, ay, az), (wx, wy, wz), (lx, ly, lz) = motion.a, motion.w, motion.alpha
+    xx, yy, zz, xy, xz, yz = wx * wx, wy * wy, wz * wz, wx * wy, wx * wz, wy * wz
+    (v0, v1, v2), (u0, u1, u2) = screws.v, screws.u
+    columns = (
+        v0 * ax + v1 * ay + v2 * az,
+        v0 * -(yy + zz) + v1 * (xy + lz) + v2 * (xz - ly) + u2 * ay - u1 * az,
+        v0 * (xy - lz) + v1 * -(xx + zz) + v2 * (yz + lx) + u0 * az - u2 * ax,
+        v0 * (xz + ly) + v1 * (yz - lx) + v2 * -(xx + yy) + u1 * ax - u0 * ay,
+        u0 * lx + u1 * xz - u2 * xy,
+        u0 * (ly - xz) + u1 * (lx + yz) + u2 * (xx - yy),
+        u0 * (lz + xy) + u1 * (zz - xx) + u2 * (lx - yz),
+        u1 * ly + u2 * xy - u0 * yz,
+        u0 * (yy - zz) + u1 * (lz - xy) + u2 * (ly + xz),
+        u0 * yz - u1 * xz + u2 * lz,
+    )
+    for column, values in enumerate(columns):
+        out[screws.joints, column] = values

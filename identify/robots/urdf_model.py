@@ -1,0 +1,278 @@
+"""Reader of robots from URDF files, by Pinocchio.
+
+Pinocchio builds the tree and merges the inertias of links that are fixed to each other or behind
+locked joints; meshes are not read. Joint types, limits and `<mimic>` are taken from the XML, so
+that errors have a line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from identify.arrays import as_array
+from identify.documents import lookup
+from identify.errors import MissingExtra, ModelError
+from identify.exchange.models import detect_format
+from identify.exchange.urdf import Urdf
+from identify.exchange.xml_document import XmlDocument, XmlElement, read_xml
+from identify.inertia import InertialParameters
+from identify.robots.model import FramePlacement, MovingLink, RobotModel
+from identify.spatial import Pose
+from identify.spatial.vectors import GRAVITY_W
+
+_MOVING = ("revolute", "continuous", "prismatic")
+"""Types of joints of a URDF that move in one direction."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Mimic:
+    """A joint of the URDF as `multiplier` q + `offset`, q the position of the joint `leader`."""
+
+    leader: str
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+
+class _Limits(NamedTuple):
+    """Limits of a joint; the URDF's zeros of velocity and effort are none."""
+
+    lower: float = -np.inf
+    upper: float = np.inf
+    velocity: float = np.inf
+    effort: float = np.inf
+
+    @property
+    def neutral(self) -> float:
+        """The position nearest to zero."""
+        return min(max(self.lower, 0.0), self.upper)
+
+
+def read_robot(
+    path: Path | str, joints: Sequence[str] | None = None, *, gravity: ArrayLike = GRAVITY_W
+) -> RobotModel:
+    """Read a robot from a URDF file.
+
+    Joints of the file that are not in `joints` are locked at zero, or at the limit nearest to zero;
+    joints that mimic another one follow it. Meshes are not read and may be missing.
+
+    Args:
+        path: the URDF file.
+        joints: names of the joints in the order of the log; by default every joint that moves by
+            itself, in the order of the file.
+        gravity: g in axes of the robot's base, its root link [m/s²], shape (3,).
+
+    Raises:
+        MissingFile: no such file.
+        MissingExtra: Pinocchio is not installed.
+        ModelError: not a URDF, a xacro file, a joint that the file does not have or that cannot be
+            a joint of the log, or a floating, planar or spherical joint; with its line if it has
+            one.
+    """
+    document = _read_document(Path(path))
+    elements = _moving_joints(document)
+    limits = {name: _limits(document, joint) for name, joint in elements.items()}
+    mimics = {name: _leader(document, elements, name) for name in elements}
+    names = _log_joints(document, elements, mimics, joints)
+    locked = {
+        name: mimic.multiplier * limits[mimic.leader].neutral + mimic.offset
+        for name, mimic in mimics.items()
+        if mimic.leader not in names
+    }
+    pinocchio = _import_pinocchio()
+    model = _reduced(pinocchio, _build(pinocchio, document), locked)
+    tree = _tree(pinocchio, model, elements, mimics, names)
+    return RobotModel(
+        path=document.path,
+        joints=names,
+        tree=tree,
+        gravity=as_array(gravity, "gravity", (3,)),
+        phi=np.array([InertialParameters.from_pinocchio(body).phi for body in model.inertias[1:]]),
+        position_limits=np.array([limits[name][:2] for name in names]),
+        velocity_limits=np.array([limits[name].velocity for name in names]),
+        effort_limits=np.array([limits[name].effort for name in names]),
+        locked=locked,
+        frames=_frames(model),
+    )
+
+
+def _read_document(path: Path) -> XmlDocument:
+    document = read_xml(path)
+    form = detect_format(document)
+    if not isinstance(form, Urdf):
+        raise document.error(
+            f"a robot is read from a URDF, and this is a {form.name.upper()} model", document.root
+        )
+    for entry in form.read(document):
+        if entry.inertia.unreadable:
+            problem = f"link {entry.inertia.name!r}: {entry.inertia.note}"
+            raise document.error(problem, entry.inertial or entry.link)
+    return document
+
+
+def _moving_joints(document: XmlDocument) -> dict[str, XmlElement]:
+    """Return the joints that move, by name in the order of the file."""
+    moving: dict[str, XmlElement] = {}
+    for joint in document.root.all("joint"):
+        name, kind = joint.attributes.get("name", ""), joint.attributes.get("type")
+        if kind in _MOVING:
+            if not name or name in moving:
+                problem = "a joint without a name" if not name else f"a second joint {name!r}"
+                raise document.error(problem, joint)
+            moving[name] = joint
+        elif kind != "fixed":
+            raise document.error(
+                f"joint {name!r} has the type {kind!r}; expected fixed, {', '.join(_MOVING)}: "
+                "the robot's base is at rest and each joint has one position",
+                joint,
+            )
+    if not moving:
+        raise document.error("the URDF has no joint that moves", document.root)
+    return moving
+
+
+def _leader(document: XmlDocument, elements: Mapping[str, XmlElement], name: str) -> _Mimic:
+    """Return the joint that a joint follows, itself if it does not mimic another."""
+    leader, multiplier, offset = name, 1.0, 0.0
+    visited: list[str] = []
+    while (mimic := elements[leader].find("mimic")) is not None:
+        visited.append(leader)
+        factor, shift = (
+            float(document.attribute_numbers(mimic, key, 1, default).values[0])
+            for key, default in (("multiplier", "1"), ("offset", "0"))
+        )
+        multiplier, offset = multiplier * factor, offset + multiplier * shift
+        leader = mimic.attributes.get("joint", "")
+        if leader not in elements or leader in visited:
+            raise document.error(f"joint {name!r} mimics {leader!r}, which does not move", mimic)
+    return _Mimic(leader, multiplier, offset)
+
+
+def _log_joints(
+    document: XmlDocument,
+    elements: Mapping[str, XmlElement],
+    mimics: Mapping[str, _Mimic],
+    joints: Sequence[str] | None,
+) -> tuple[str, ...]:
+    """Return the joints of the log, or all that do not mimic another."""
+    if joints is None:
+        return tuple(name for name in elements if mimics[name].leader == name)
+    for name in joints:
+        joint = lookup(elements, name, f"moving joint of {document.path}", ModelError)
+        if mimics[name].leader != name:
+            raise document.error(
+                f"joint {name!r} follows {mimics[name].leader!r} by <mimic>; leave it out", joint
+            )
+    if not joints or len(set(joints)) < len(joints):
+        raise ModelError(f"joints: expected different names, got {list(joints)}")
+    return tuple(joints)
+
+
+def _limits(document: XmlDocument, joint: XmlElement) -> _Limits:
+    limit = joint.find("limit")
+    continuous = joint.attributes["type"] == "continuous"
+    if limit is None:
+        if not continuous:
+            raise document.error(
+                f"joint {joint.attributes['name']!r} has no <limit>; expected one, or the type "
+                "'continuous'",
+                joint,
+            )
+        return _Limits()
+    lower, upper, velocity, effort = (
+        float(document.attribute_numbers(limit, key, 1, "0").values[0])
+        for key in ("lower", "upper", "velocity", "effort")
+    )
+    if continuous:
+        lower, upper = -np.inf, np.inf
+    return _Limits(lower, upper, velocity or np.inf, effort or np.inf)
+
+
+def _import_pinocchio() -> Any:
+    try:
+        return import_module("pinocchio")
+    except ImportError as error:
+        raise MissingExtra("a robot from a URDF", "robots", "pin") from error
+
+
+def _build(pinocchio: Any, document: XmlDocument) -> Any:
+    try:
+        return pinocchio.buildModelFromXML(document.content.decode("utf-8", "replace"))
+    except (RuntimeError, ValueError) as error:
+        raise document.error(
+            f"Pinocchio cannot build the robot ({str(error).strip()}); check that each joint has "
+            "a parent and a child link, and that all links are connected to one root",
+            document.root,
+        ) from error
+
+
+def _reduced(pinocchio: Any, model: Any, locked: Mapping[str, float]) -> Any:
+    """Return the model with some joints locked, by name with their positions."""
+    positions = pinocchio.neutral(model)
+    for name, value in locked.items():
+        joint = model.joints[model.getJointId(name)]
+        # Pinocchio has cosine and sine of joints without limits.
+        exact = [np.cos(value), np.sin(value)] if joint.nq == 2 else [value]
+        positions[joint.idx_q : joint.idx_q + joint.nq] = exact
+    if not locked:
+        return model
+    return pinocchio.buildReducedModel(model, [model.getJointId(n) for n in locked], positions)
+
+
+def _tree(
+    pinocchio: Any,
+    model: Any,
+    elements: Mapping[str, XmlElement],
+    mimics: Mapping[str, _Mimic],
+    names: tuple[str, ...],
+) -> tuple[MovingLink, ...]:
+    data = model.createData()
+    pinocchio.forwardKinematics(model, data, pinocchio.neutral(model))
+    return tuple(
+        _moving_link(model, data, index, elements, mimics, names)
+        for index in range(1, model.njoints)
+    )
+
+
+def _moving_link(
+    model: Any,
+    data: Any,
+    index: int,
+    elements: Mapping[str, XmlElement],
+    mimics: Mapping[str, _Mimic],
+    names: tuple[str, ...],
+) -> MovingLink:
+    """Return the link behind a joint of Pinocchio's model, whose index 0 is the base."""
+    name = model.names[index]
+    mimic, screw = mimics[name], np.array(data.joints[index].S, dtype=np.float64).ravel()
+    child = elements[name].find("child")
+    return MovingLink(
+        child.attributes["link"] if child is not None else name,
+        model.parents[index] - 1,
+        names.index(mimic.leader),
+        _pose(model.jointPlacements[index]),
+        screw[:3] + screw[3:],
+        bool(screw[:3].any()),
+        mimic.multiplier,
+        mimic.offset,
+    )
+
+
+def _frames(model: Any) -> dict[str, FramePlacement]:
+    """Return the frames of a model; a link comes before a joint of the same name."""
+    frames = sorted(model.frames, key=lambda frame: str(frame.type) == "BODY")
+    return {
+        frame.name: FramePlacement(frame.parentJoint - 1, _pose(frame.placement))
+        for frame in frames
+        if frame.name != "universe"
+    }
+
+
+def _pose(placement: Any) -> Pose:
+    return Pose(placement.rotation, placement.translation)
