@@ -11,7 +11,5 @@ from identify.catalog.dataset_files import (
 )
 from identify.catalog.logs import (
     DatasetLog as DatasetLog,
-    JointLog as JointLog,
     dataset_logs as dataset_logs,
-    read_joint_log as read_joint_log,
 )

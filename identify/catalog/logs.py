@@ -1,4 +1,4 @@
-"""Logs of a data set: wrench logs with schema and reference body, or joint logs of an arm."""
+"""Logs of a data set, with their schema and, where it is known, the reference body."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ import json
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-import numpy as np
-from pydantic import BaseModel, ConfigDict, PositiveFloat
-
-from identify.arrays import Array, Vec3, seal
+from identify.arrays import Vec3, seal
 from identify.catalog.dataset_files import Dataset, dataset_path, find_dataset
-from identify.documents import read_toml, validate
-from identify.errors import DatasetError
 from identify.inertia import InertialParameters
+from identify.logs import SourceFile
+from identify.logs.read import digest_of_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +20,7 @@ class DatasetLog:
     Attributes:
         dataset: name of the data set.
         name: file name of the log without suffix.
-        path: the log.
+        path: the log: a file, or the folder of the files of one log of joints.
         schema: schema of its columns.
         sha256: verified checksum of the log.
         truth: the reference body about the sensor's origin, in the sensor's axes; None if unknown.
@@ -46,17 +43,19 @@ def dataset_logs(dataset: str | Dataset) -> tuple[DatasetLog, ...]:
 
         for log in dataset_logs("stars"):
             recording = read_log(log.path, log.schema)
+        (arm,) = dataset_logs("tx40")
+        recording = read_joint_log(arm.path, arm.schema)
 
     Raises:
-        DatasetError: as `dataset_path`, or its logs are not of a wrench.
+        DatasetError: as `dataset_path`.
     """
     entry = find_dataset(dataset)
-    if entry.kind != "wrench":
-        raise DatasetError(
-            f"{entry.name}: its log is of {entry.kind}s, not of a wrench; read it with "
-            f"identify.catalog.read_joint_log({entry.name!r})"
-        )
     folder = dataset_path(entry)
+    if entry.kind == "joint torque":
+        held = [SourceFile(folder / file.path, file.sha256) for file in entry.of_role("log")]
+        return (
+            DatasetLog(entry.name, entry.name, folder, entry.schema_path, digest_of_files(held)),
+        )
     truth = _truth(entry, folder)
     points = {PurePosixPath(file.path).stem: folder / file.path for file in entry.of_role("points")}
     logs: list[DatasetLog] = []
@@ -78,82 +77,3 @@ def _truth(dataset: Dataset, folder: Path) -> dict[str, tuple[InertialParameters
             sides = seal(body["bounding_box_sides_in_sensor"], f"sides of {name}", (3,))
             bodies[name] = InertialParameters.from_com(*numbers), sides
     return bodies
-
-
-class JointLayout(BaseModel):
-    """Layout of a log of an arm's motors, and its transmission.
-
-    A stiff transmission moves the motors by θ = T (q − q₀); the power of the motors is that of the
-    joints, τ_motorᵀ dθ/dt = τᵀ dq/dt, and so τ = Tᵀ τ_motor.
-
-    Attributes:
-        rate_hz: samples a second.
-        positions: file of the motors' positions θ [rad], one column a motor.
-        torques: file of the motors' torques [Nm], row by row the same samples.
-        columns: names of the columns in both, in the order of the joints.
-        motor_per_joint: T, shape (n, n).
-        joint_offset: q₀ [rad], shape (n,).
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    rate_hz: PositiveFloat
-    positions: str
-    torques: str
-    columns: tuple[str, ...]
-    motor_per_joint: tuple[tuple[float, ...], ...]
-    joint_offset: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class JointLog:
-    """Joint positions and torques of an arm, sampled evenly.
-
-    Attributes:
-        rate_hz: samples a second.
-        positions: q [rad], shape (samples, joints).
-        torques: τ [Nm], of the motors on the joints, shape (samples, joints), including friction
-            and the motors' inertia.
-    """
-
-    rate_hz: float
-    positions: Array
-    torques: Array
-
-
-def read_joint_log(dataset: str | Dataset) -> JointLog:
-    """Read the log of a data set of joint torques.
-
-    Raises:
-        DatasetError: as `dataset_path`, or its logs are of wrenches.
-    """
-    import pandas as pd
-
-    entry = find_dataset(dataset)
-    if entry.kind != "joint torque":
-        raise DatasetError(
-            f"{entry.name}: its logs are of wrenches; identify.catalog.dataset_logs"
-            f"({entry.name!r}) lists them"
-        )
-    folder = dataset_path(entry)
-    path = entry.schema_path
-    layout = validate(JointLayout, read_toml(path, DatasetError), str(path), DatasetError)
-    columns = list(layout.columns)
-    positions, torques = (
-        pd.read_csv(folder / file, usecols=columns)[columns].to_numpy(float)
-        for file in (layout.positions, layout.torques)
-    )
-    return to_joints(layout, positions, torques)
-
-
-def to_joints(layout: JointLayout, positions: Array, torques: Array) -> JointLog:
-    """Convert motor positions and torques to those of the joints.
-
-    Args:
-        layout: the transmission.
-        positions: of the motors [rad], shape (samples, motors).
-        torques: of the motors [Nm], same shape.
-    """
-    T, shape = np.array(layout.motor_per_joint), (None, len(layout.columns))
-    q = np.linalg.solve(T, positions.T).T + np.array(layout.joint_offset)
-    return JointLog(layout.rate_hz, seal(q, "q", shape), seal(torques @ T, "tau", shape))

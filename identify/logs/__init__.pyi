@@ -1,3 +1,7 @@
+from identify.logs.joint_recording import (
+    JointRecording as JointRecording,
+    read_joint_log as read_joint_log,
+)
 from identify.logs.log_file import (
     LogFile as LogFile,
     open_log as open_log,

@@ -14,7 +14,14 @@ from identify.files import digest, require_file
 from identify.logs.clock import COUNTERS, require_order, seconds_since
 from identify.logs.convert import signals_of, with_free_flight
 from identify.logs.parts import SourceFile
-from identify.logs.read import LogLike, describe_log, read_fields, rotation_numbers_of, sealed
+from identify.logs.read import (
+    LogLike,
+    describe_log,
+    read_fields,
+    require_body,
+    rotation_numbers_of,
+    sealed,
+)
 from identify.logs.readers import chunk_reader, count_rows_if_long
 from identify.logs.recording import Excerpt, ReadExcerpt, Recording, rows_of, span_of
 from identify.logs.rows import RowCounts, require_plausible_magnitudes
@@ -147,6 +154,7 @@ def open_log(log: str | PathLike[str], schema: SchemaLike) -> Recording | LogFil
         IdentifyError: as `read_log`; of a long log that is opened, later too.
     """
     schema, path = load_schema(schema), Path(log)
+    require_body(schema)
     return _open_long_log(path, schema) or read_log(path, schema)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array, seal
-from identify.errors import LogError
+from identify.errors import LogError, SchemaError
 from identify.files import digest
 from identify.findings import Finding
 from identify.logs.convert import (
@@ -41,47 +42,108 @@ if TYPE_CHECKING:
 LogLike: TypeAlias = "str | PathLike[str] | Mapping[str, ArrayLike] | DataFrame | Arrays"
 
 
-def read_fields(log: LogLike, schema: SchemaLike) -> dict[str, Any]:
-    """Return the fields of the `Recording` of a log; arguments and errors as in `read_log`."""
-    schema = load_schema(schema)
+@dataclass(frozen=True, slots=True)
+class LogContent:
+    """Rows of a log that are whole, not yet converted.
+
+    Attributes:
+        path: the log, or the name of one in memory.
+        name: short name.
+        sources: the files, with their digest; none of a log in memory.
+        sha256: digest of the content.
+        streams: rows by clock.
+        times: of the rows of each stream since the first row of the first [s]; None of still poses.
+        findings: on clocks and layout.
+    """
+
+    path: Path
+    name: str
+    sources: tuple[SourceFile, ...]
+    sha256: str
+    streams: tuple[StreamRows, ...]
+    times: tuple[Array | None, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def rows(self) -> int:
+        """Number of rows found, dropped ones included."""
+        return sum(stream.rows for stream in self.streams)
+
+    @property
+    def dropped(self) -> DroppedRows:
+        """Numbers of rows left out."""
+        return sum((stream.dropped for stream in self.streams), DroppedRows())
+
+
+def read_content(log: LogLike, schema: Schema) -> LogContent:
+    """Read the columns that a schema names; arguments and errors as in `read_log`."""
     log = Path(log) if isinstance(log, str | PathLike) else as_arrays(log)
     sources = plan_sources(log, schema)
     tables = [read_source(source, alone=len(sources) == 1) for source in sources]
     streams, findings = read_streams(sources, tables, schema)
-    with np.errstate(over="ignore", invalid="ignore"):  # `sealed` refuses what overflows
-        signals = [signals_of(stream.valid_rows, schema) for stream in streams]
-    signals[0] = with_free_flight(signals[0], schema)
     held = (part for source in sources for part in files_of(source.path))
     paths = dict.fromkeys(held) if isinstance(log, Path) else ()
     files = tuple(SourceFile(path, digest(path)) for path in paths)
     path = log if isinstance(log, Path) else Path(log.name)
-    described = describe_log(path, schema, files)
-    if not isinstance(log, Path):
-        described |= {"name": log.name, "sha256": _digest_of(tables)}
     times = subtract_start(streams)
+    return LogContent(
+        path,
+        plain_name(_name(path)) if isinstance(log, Path) else log.name,
+        files,
+        digest_of_files(files) if isinstance(log, Path) else _digest_of(tables),
+        tuple(streams),
+        tuple(times),
+        (*findings, *_transposed(tables), *rate_mismatches(streams, times)),
+    )
+
+
+def read_fields(log: LogLike, schema: SchemaLike) -> dict[str, Any]:
+    """Return the fields of the `Recording` of a log; arguments and errors as in `read_log`."""
+    schema = load_schema(schema)
+    require_body(schema)
+    content = read_content(log, schema)
+    path, streams, times = content.path, content.streams, content.times
+    with np.errstate(over="ignore", invalid="ignore"):  # `sealed` refuses what overflows
+        signals = [signals_of(stream.valid_rows, schema) for stream in streams]
+    signals[0] = with_free_flight(signals[0], schema)
+    described = describe_log(path, schema, content.sources)
     recordings = [
         {name: sealed(path, name, values) for name, values in of_stream.items()}
         for of_stream in signals
     ]
     return described | {
+        "name": content.name,
+        "sha256": content.sha256,
         "time": None if times[0] is None else sealed(path, "time", times[0]),
         "signals": recordings[0],
         "rotation_numbers": _numbers_of_streams(path, streams, schema),
-        "rows": sum(stream.rows for stream in streams),
-        "dropped": sum((stream.dropped for stream in streams), DroppedRows()),
+        "rows": content.rows,
+        "dropped": content.dropped,
         "streams": tuple(
             Stream(stream.name, sealed(path, "time", time), of_stream)
             for stream, time, of_stream in zip(streams[1:], times[1:], recordings[1:], strict=True)
             if time is not None
         ),
         "findings": (
-            *findings,
-            *_transposed(tables),
-            *rate_mismatches(streams, times),
+            *content.findings,
             *_angles(streams, times, schema),
             *described["findings"],
         ),
     }
+
+
+def require_body(schema: Schema) -> None:
+    """Raise unless a schema has signals of a body.
+
+    Raises:
+        SchemaError: it has those of joints alone.
+    """
+    if schema.joints_alone:
+        raise SchemaError(
+            "the schema has [joints] and neither [wrench] nor [pose]: to fit from joint torques "
+            "give the robot's model, --robot arm.urdf; in Python identify.logs.read_joint_log "
+            "reads it"
+        )
 
 
 def describe_log(log: Path, schema: Schema, files: Sequence[SourceFile]) -> dict[str, Any]:

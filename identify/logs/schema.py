@@ -18,6 +18,7 @@ from pydantic import ValidationInfo, model_validator
 from identify.documents import DocumentTable, KeyFormatter, key_label, read_toml, validate
 from identify.errors import SchemaError
 from identify.logs.effects import EffectsTable
+from identify.logs.schema_joints import JointsTable
 from identify.logs.schema_poses import BodyTable, ImuTable
 from identify.logs.schema_tables import (
     NO_WRENCH,
@@ -31,7 +32,9 @@ from identify.logs.schema_tables import (
     WrenchTable,
 )
 
-Group: TypeAlias = Literal["pose", "twist", "acceleration", "gyro", "accelerometer", "wrench"]
+Group: TypeAlias = Literal[
+    "pose", "twist", "acceleration", "gyro", "accelerometer", "wrench", "joints", "effort"
+]
 """Signals that share a clock."""
 
 
@@ -47,6 +50,7 @@ class Schema(DocumentTable):
     acceleration: AccelerationTable | None = None
     imu: ImuTable | None = None
     wrench: WrenchTable = NO_WRENCH
+    joints: JointsTable | None = None
     effects: EffectsTable = EffectsTable()
 
     @model_validator(mode="after")
@@ -54,6 +58,9 @@ class Schema(DocumentTable):
         spell: KeyFormatter = info.context or key_label
         _check_streams(self)
         _check_clocks(self, spell)
+        _check_joints(self)
+        if self.joints_alone:
+            return self
         _check_motion(self, spell)
         _check_mount(self, spell)
         _check_compensated(self, spell)
@@ -62,10 +69,28 @@ class Schema(DocumentTable):
 
     @property
     def groups(self) -> dict[Group, Any]:
-        """Groups of signals in the log, each with its table."""
+        """Groups of signals of the body, each with its table; of the joints if there are none."""
         sensors = {} if self.imu is None else self.imu.parts
-        tables = {name: sensors.get(name) or getattr(self, name, None) for name in get_args(Group)}
-        return {name: table for name, table in tables.items() if table and table.columns}
+        names = (name for name in get_args(Group) if name not in ("joints", "effort"))
+        tables = {name: sensors.get(name) or getattr(self, name, None) for name in names}
+        of_body = {name: table for name, table in tables.items() if table and table.columns}
+        return of_body or self.joint_groups
+
+    @property
+    def joint_groups(self) -> dict[Group, Any]:
+        """Groups of signals of the joints: their motion, and their effort if the log has it."""
+        return {} if self.joints is None else {**self.joints.parts}
+
+    @property
+    def joints_alone(self) -> bool:
+        """Whether the log has signals of the joints and none of a body."""
+        return self.joints is not None and "joints" in self.groups
+
+    @property
+    def of_joints(self) -> Schema:
+        """Schema of the joints alone, without the signals of a body."""
+        without = dict.fromkeys(("pose", "twist", "acceleration", "imu"))
+        return self.model_copy(update={**without, "wrench": NO_WRENCH})
 
     @property
     def still(self) -> bool:
@@ -117,16 +142,18 @@ def load_schema(source: SchemaLike) -> Schema:
 
 def _check_streams(schema: Schema) -> None:
     """Check that each stream belongs to a group of signals in the schema."""
+    groups = (*schema.groups, *schema.joint_groups)
     for name in type(schema.streams).model_fields:
-        if getattr(schema.streams, name) is not None and name not in schema.groups:
+        if getattr(schema.streams, name) is not None and name not in groups:
             table = f"{name} in [imu]" if name in ("gyro", "accelerometer") else f"[{name}] table"
+            table = "effort in [joints]" if name == "effort" else table
             raise ValueError(f"[streams.{name}] names a file, but there is no {table}")
 
 
 def _check_clocks(schema: Schema, spell: KeyFormatter) -> None:
     """Check that every file has exactly one clock, and static poses have none."""
     still = {}
-    for group in schema.groups:
+    for group in (*schema.groups, *schema.joint_groups):
         layout = schema.layout(group)
         if not layout.clocks:
             raise ValueError(
@@ -137,6 +164,20 @@ def _check_clocks(schema: Schema, spell: KeyFormatter) -> None:
     if len(set(still.values())) > 1:
         poses = " and ".join(group for group, says in still.items() if says)
         raise ValueError(f"[streams.*]: still = true is for all streams or for none, got {poses}")
+
+
+def _check_joints(schema: Schema) -> None:
+    """Check that joints have a motion, and no column for two quantities in one file."""
+    joints = schema.joints
+    if joints is None:
+        return
+    if schema.joints_alone and schema.still:
+        raise ValueError("[joints] needs a motion: give time or rate_hz in [log], not still = true")
+    one_file = schema.stream("joints") is None and schema.stream("effort") is None
+    for part in [joints] if one_file else joints.parts.values():
+        twice = [name for k, name in enumerate(part.columns) if name in part.columns[:k]]
+        if twice:
+            raise ValueError(f"[joints] column {twice[0]!r} is named twice")
 
 
 def _check_motion(schema: Schema, spell: KeyFormatter) -> None:

@@ -50,7 +50,7 @@ _RANGE = re.compile(r"(?P<name>.+)\[(?P<first>\d+):(?P<stop>\d+)\]")
 def _entries(value: str, counts: tuple[int, ...]) -> list[str | int]:
     """Columns of an array `"pose[0:3]"`, end exclusive; a name without range means all."""
     if (match := _RANGE.fullmatch(value.strip())) is None:
-        return [f"{value.strip()}[{k}]" for k in range(max(counts))]
+        return [f"{value.strip()}[{k}]" for k in range(max(counts, default=1))]
     first, stop = int(match["first"]), int(match["stop"])
     if not first < stop <= first + 1000:
         raise ValueError(f"expected a range such as [0:3], whose end is exclusive, got {value!r}")
@@ -61,8 +61,9 @@ def _columns(*counts: int) -> BeforeValidator:
     """Return the validator of a list of distinct columns with an allowed length; a minus negates.
 
     A single name in place of the list stands for the columns of an array, `name[0]` and so on.
+    Without `counts` the list has any length but zero.
     """
-    wanted = " or ".join(map(str, counts))
+    wanted = " or ".join(map(str, counts)) or "one or more"
 
     def check(value: object) -> tuple[str | int, ...]:
         if isinstance(value, str) and value.strip():
@@ -71,7 +72,7 @@ def _columns(*counts: int) -> BeforeValidator:
             raise ValueError(
                 f"expected a list of {wanted} columns, or a range of them, got {value!r}"
             )
-        if len(value) not in counts:
+        if len(value) not in (counts or (len(value) or 1,)):
             raise ValueError(f"expected {wanted} columns, got {len(value)}: {list(value)}")
         columns = tuple(_column(item) for item in value)
         names = column_names(columns)
@@ -87,6 +88,7 @@ ColumnsX3: TypeAlias = Annotated[tuple[str | int, ...], _columns(3)]
 ColumnsX4: TypeAlias = Annotated[tuple[str | int, ...], _columns(4)]
 ColumnsUpTo3: TypeAlias = Annotated[tuple[str | int, ...], _columns(1, 2, 3)]
 ColumnsMatrix: TypeAlias = Annotated[tuple[str | int, ...], _columns(9, 16)]
+ColumnsOfJoints: TypeAlias = Annotated[tuple[str | int, ...], _columns()]
 
 Label: TypeAlias = Annotated[
     StrictStr, Field(min_length=1, max_length=80), AfterValidator(lambda text: _label(text))

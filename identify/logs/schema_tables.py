@@ -116,6 +116,8 @@ class Streams(DocumentTable):
     gyro: StreamTable | None = None
     accelerometer: StreamTable | None = None
     wrench: StreamTable | None = None
+    joints: StreamTable | None = None
+    effort: StreamTable | None = None
 
 
 _ORDERS = {

@@ -37,3 +37,4 @@ TORQUE: Mapping[str, float] = MappingProxyType(
         "lbfft": _POUND_FORCE * 12.0 * _INCH,
     }
 )
+CURRENT: Mapping[str, float] = MappingProxyType({"A": 1.0, "mA": 1e-3})

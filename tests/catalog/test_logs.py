@@ -1,24 +1,10 @@
 import numpy as np
 import pytest
 
-from identify.catalog import (
-    dataset_logs,
-    dataset_path,
-    find_dataset,
-    read_joint_log,
-)
-from identify.catalog.logs import JointLayout, to_joints
+from identify.catalog import dataset_logs, dataset_path, find_dataset
 from identify.errors import DatasetError
+from identify.logs import read_joint_log
 from tests.close import assert_close
-
-LAYOUT = JointLayout(
-    rate_hz=100.0,
-    positions="p.csv",
-    torques="t.csv",
-    columns=("a", "b"),
-    motor_per_joint=((30.0, 0.0), (20.0, -40.0)),
-    joint_offset=(0.5, -0.25),
-)
 
 
 def test_stars_logs_have_schema_truth_and_points(shared):
@@ -35,13 +21,36 @@ def test_stars_logs_have_schema_truth_and_points(shared):
         assert not log.sides.flags.writeable
 
 
-def test_tx40_starts_at_rest_in_its_zero_position(shared):
-    log = read_joint_log("tx40")
-    assert log.rate_hz == 5000.0
-    assert log.positions.shape == log.torques.shape == (45_000, 6)
-    assert np.abs(log.positions[:100]).max() < 1e-3
-    assert np.ptp(log.positions, axis=0).min() > 1.5  # every joint moves
-    assert np.abs(log.torques).max() < 131.84  # the largest effort of the model
+def test_tx40_is_one_log_of_joints_at_rest_in_its_zero_position(shared):
+    (log,) = dataset_logs("tx40")
+    assert (log.name, log.path) == ("tx40", shared / "tx40")
+    joints = read_joint_log(log.path, log.schema)
+    assert joints.sha256 == log.sha256
+    assert joints.names == tuple(f"joint_{k}" for k in range(1, 7))
+    assert joints.time[-1] == 44_999 / 5000
+    assert joints.effort is not None
+    assert joints.position.shape == joints.effort.shape == (45_000, 6)
+    assert np.abs(joints.position[:100]).max() < 1e-3
+    assert np.ptp(joints.position, axis=0).min() > 1.5  # every joint moves
+    assert np.abs(joints.effort).max() < 131.84  # the largest effort of the model
+
+
+def test_tx40_follows_the_gears_of_its_authors(shared):
+    folder = shared / "tx40"
+    (log,) = dataset_logs("tx40")
+    joints = read_joint_log(folder, log.schema)
+    q, tau = (
+        np.loadtxt(folder / name, delimiter=",", skiprows=1)
+        for name in ("pos_read_data.csv", "curr_data.csv")
+    )
+    ratios = np.array([32, 32, 45, -48, 45, 32])
+    q, tau = q / ratios, tau * ratios
+    q[:, 5] -= q[:, 4]  # motor 6 is at 32 (q5 + q6)
+    tau[:, 4] += tau[:, 5]
+    q[:, 1] -= np.pi / 2
+    q[:, 2] += np.pi / 2
+    assert_close(joints.position, q, rtol=1e-12)
+    assert_close(joints.effort, tau, rtol=1e-12)
 
 
 def test_tx40_has_model_and_reference(shared):
@@ -53,29 +62,7 @@ def test_tx40_has_model_and_reference(shared):
     assert all((folder / name).is_file() for name in names)
 
 
-def test_motors_and_joints_have_the_same_power():
-    rng = np.random.default_rng(7)
-    angles, torques = rng.normal(size=(50, 2)), rng.normal(size=(50, 2))
-    log = to_joints(LAYOUT, angles, torques)
-    motor_work = np.sum(torques[:-1] * np.diff(angles, axis=0), axis=1)
-    joint_work = np.sum(log.torques[:-1] * np.diff(log.positions, axis=0), axis=1)
-    assert_close(joint_work, motor_work, rtol=1e-12)
-
-
-def test_the_transmission_moves_the_motors_from_the_offset():
-    q = np.array([[0.5, -0.25], [1.5, -0.25], [0.5, 0.75]])
-    motors = np.array([[0.0, 0.0], [30.0, 20.0], [0.0, -40.0]])
-    assert_close(to_joints(LAYOUT, motors, motors).positions, q, rtol=1e-14)
-
-
-def test_each_kind_of_log_points_to_its_reader():
-    with pytest.raises(DatasetError, match=r"joint torques.*read_joint_log\('tx40'\)"):
-        dataset_logs("tx40")
-    with pytest.raises(DatasetError, match=r"dataset_logs\('stars'\)"):
-        read_joint_log("stars")
-
-
-@pytest.mark.parametrize(("read", "name"), [(dataset_logs, "stars"), (read_joint_log, "tx40")])
-def test_missing_logs_name_environment_variable(read, name):
+@pytest.mark.parametrize("name", ["stars", "tx40"])
+def test_missing_logs_name_environment_variable(name):
     with pytest.raises(DatasetError, match="IDENTIFY_DATA is not set"):
-        read(name)
+        dataset_logs(name)

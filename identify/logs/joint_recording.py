@@ -1,0 +1,177 @@
+"""`JointRecording`: positions, velocities and efforts of a robot's joints, read by a schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from types import MappingProxyType
+
+from identify.arrays import Array, Vec3, seal
+from identify.errors import LogError, SchemaError
+from identify.findings import Finding
+from identify.logs.parts import DroppedRows, SourceFile, Stream, spell_rows
+from identify.logs.read import LogLike, read_content, sealed
+from identify.logs.schema import Group, SchemaLike, load_schema
+from identify.logs.schema_joints import JointsTable
+from identify.logs.table import Table
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class JointRecording:
+    """A log of a robot's joints in SI units, gears and signs undone; arrays are read-only.
+
+    Signals by name, each of shape (rows, n) in the order of `names`:
+
+    - `position`: q [rad], of prismatic joints [m];
+    - `velocity`: its derivative as logged [rad/s, m/s], if the log has it;
+    - `effort`: τ that drives the joints [N m, N], as in τ = M q̈ + …, with friction and the inertia
+      of rotors in it, if the log has it.
+
+    Attributes:
+        name: short name of the log, for tables and plots.
+        time: time of each row [s], not decreasing, the first zero, shape (rows,).
+        names: of the n joints.
+        signals: the arrays above.
+        gravity: g in the axes of the robot's base [m/s²], shape (3,).
+        still_below: speed of each joint below which its rows do not count [rad/s, m/s], shape (n,).
+        motor_per_joint: the matrix R from positions of joints to those of motors, shape (n, n);
+            None if the log is of the joints themselves.
+        sources: the files, with their sha256; none of a log that was in memory.
+        sha256: one digest of the content, as of a `Recording`.
+        rows: rows found in the log, dropped ones included.
+        dropped: how many rows were left out.
+        schema: the schema as read, for the provenance.
+        streams: signals with a clock of their own.
+        findings: what the reader had to make of the log's clocks.
+    """
+
+    name: str
+    time: Array
+    names: tuple[str, ...]
+    signals: Mapping[str, Array]
+    gravity: Vec3
+    still_below: Array
+    sources: tuple[SourceFile, ...]
+    sha256: str
+    rows: int
+    motor_per_joint: Array | None = None
+    dropped: DroppedRows = field(default_factory=DroppedRows)
+    schema: Mapping[str, object] = field(default_factory=dict)
+    streams: tuple[Stream, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "signals", MappingProxyType(dict(self.signals)))
+        object.__setattr__(self, "schema", MappingProxyType(dict(self.schema)))
+
+    @property
+    def position(self) -> Array:
+        """Positions q [rad, m], shape (rows, n)."""
+        return self.signals["position"]
+
+    @property
+    def velocity(self) -> Array | None:
+        """Logged velocities [rad/s, m/s], shape (rows, n); None if there are none."""
+        return self.signals.get("velocity")
+
+    @property
+    def effort(self) -> Array | None:
+        """Torques or forces on the joints [N m, N], shape (rows, n); None if there are none."""
+        return self.signals.get("effort")
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def __repr__(self) -> str:
+        """Name, joints, rows, span, rate and signals."""
+        signals = ", ".join(self.signals)
+        rows = spell_rows(self.time)
+        return f"JointRecording({self.name!r}, {len(self.names)} joints, {rows}: {signals})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle with plain dicts, as mapping views cannot be pickled."""
+        values = [getattr(self, each.name) for each in fields(self)]
+        plain = [dict(value) if isinstance(value, MappingProxyType) else value for value in values]
+        return JointRecording, tuple(plain)
+
+
+def read_joint_log(log: LogLike, schema: SchemaLike) -> JointRecording:
+    """Read the joints of a log by the `[joints]` of its schema.
+
+    Positions and efforts of motors become those of joints, q = R⁻¹ q_motor + offset. What is
+    left out and counted is that of `read_log`.
+
+    Args:
+        log: a file, a folder of files, or a table in memory, as of `read_log`.
+        schema: the schema, its file, or a mapping of its keys.
+
+    Raises:
+        SchemaError: the schema is not one, or has no `[joints]`.
+        MissingFile: the log, one of its files or the schema does not exist.
+        MissingColumn: the schema names a column, or a joint, that the log does not have.
+        LogError: the log is not what the schema says, or its effort is zero in all rows.
+    """
+    schema = load_schema(schema)
+    if schema.joints is None:
+        raise SchemaError(
+            "the schema has no [joints]: give names, position and effort, as `identify init` writes"
+        )
+    given = schema.of_joints
+    if given.still:
+        raise SchemaError(
+            "[joints] needs a motion: give time or rate_hz in [log], not still = true"
+        )
+    content = read_content(log, given)
+    path = content.path
+    parts = [joint_signals(stream.valid_rows, schema.joints) for stream in content.streams]
+    signals = [
+        {name: sealed(path, name, values) for name, values in part.items()} for part in parts
+    ]
+    _require_effort(path, signals)
+    times = [sealed(path, "time", time) for time in content.times if time is not None]
+    names = [stream.name for stream in content.streams]
+    motor = schema.joints.motor
+    return JointRecording(
+        name=content.name,
+        time=times[0],
+        names=schema.joints.names,
+        signals=signals[0],
+        gravity=seal(schema.world.gravity, "gravity", (3,)),
+        still_below=seal(schema.joints.per_joint(schema.joints.still_below), "", (None,)),
+        sources=content.sources,
+        sha256=content.sha256,
+        rows=content.rows,
+        motor_per_joint=None if motor is None else seal(motor.per_joint, "R", (None, None)),
+        dropped=content.dropped,
+        schema=schema.model_dump(mode="json", exclude_unset=True),
+        streams=tuple(map(Stream, names[1:], times[1:], signals[1:])),
+        findings=content.findings,
+    )
+
+
+def joint_signals(valid_rows: Mapping[Group, Table], joints: JointsTable) -> dict[str, Array]:
+    """Return the signals of joints by their names in a `JointRecording`, in SI."""
+    signals: dict[str, Array] = {}
+    motor, factors = joints.motor, joints.unit_factors
+    if "joints" in valid_rows:
+        moved = {"position": joints.position, "velocity": joints.velocity}
+        for name, columns in moved.items():
+            if columns is not None:
+                of_log = valid_rows["joints"].side_by_side(columns) * factors
+                signals[name] = of_log if motor is None else of_log @ motor.to_joints.T
+        signals["position"] = signals["position"] + joints.per_joint(joints.offset) * factors
+    if "effort" in valid_rows and joints.effort is not None:
+        effort = valid_rows["effort"].side_by_side(joints.effort) * joints.effort_factors
+        signals["effort"] = effort if motor is None else effort @ motor.torque_to_joints.T
+    return signals
+
+
+def _require_effort(path: Path, signals: Sequence[Mapping[str, Array]]) -> None:
+    for effort in (each["effort"] for each in signals if "effort" in each):
+        if not effort.any():
+            raise LogError(
+                f"{path}: the effort of all joints is zero in all {len(effort)} rows: the driver "
+                "does not fill it in; name the columns of measured torques or currents",
+                path=path,
+            )

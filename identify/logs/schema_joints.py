@@ -1,0 +1,205 @@
+"""Schema table of a robot's joints: columns, units, sign of the effort, and transmission."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BeforeValidator, Field, model_validator
+
+from identify.arrays import Array
+from identify.documents import DocumentTable, InvalidKeyValue, finite, one_of, short_repr
+from identify.logs.schema_fields import Column, ColumnsOfJoints, Label, column_names
+from identify.logs.units import ANGLE, CURRENT, LENGTH, TORQUE
+
+_MAX_CONDITION = 1e6
+"""Maximum condition number of a transmission, above which joint positions have no digits left."""
+
+_STILL_BELOW = 0.05
+"""Default of the speed below which friction is not told from stiction [rad/s]."""
+
+PerJoint = Annotated[Any, BeforeValidator(lambda value: _numbers(value))]
+"""A number of all joints, or a list of one a joint."""
+Matrix = Annotated[Any, BeforeValidator(lambda value: _rows(value))]
+"""A square matrix by rows; a list of numbers is its diagonal."""
+
+
+def _numbers(value: object) -> float | tuple[float, ...]:
+    return tuple(map(finite, value)) if isinstance(value, list | tuple) else finite(value)
+
+
+def _rows(value: object) -> tuple[Any, ...]:
+    if not isinstance(value, list | tuple) or not value:
+        raise ValueError(f"expected rows of numbers, or those of a diagonal, got {value!r}")
+    if not any(isinstance(row, list | tuple) for row in value):
+        return tuple(map(finite, value))
+    if any(not isinstance(row, list | tuple) or len(row) != len(value) for row in value):
+        raise ValueError(f"expected a square matrix by rows, got {short_repr(value)}")
+    return tuple(tuple(map(finite, row)) for row in value)
+
+
+def _units(value: object) -> str | tuple[str, ...]:
+    words = tuple(value) if isinstance(value, list | tuple) else (value,)
+    for word in words:
+        if word not in _UNITS:
+            known = ", ".join(map(repr, _UNITS))
+            raise ValueError(f"expected one of {known}, or one a joint, got {short_repr(value)}")
+    return tuple(map(str, words)) if isinstance(value, list | tuple) else str(value)
+
+
+_UNITS: Mapping[object, float] = MappingProxyType({**ANGLE, **LENGTH})
+
+
+class MotorTable(DocumentTable):
+    """Schema table `[joints.motor]`: the columns are of motors, which turn the joints by gears."""
+
+    position: Matrix
+    """Matrix R of the gears: motors are at R q while joints are at q."""
+    torque: Matrix | None = None
+    """Matrix from the motors' torques to those of the joints; Rᵀ, of equal power, by default."""
+
+    @model_validator(mode="after")
+    def _can_be_inverted(self) -> MotorTable:
+        if np.linalg.cond(self.per_joint) > _MAX_CONDITION:
+            raise InvalidKeyValue(
+                "position", "the matrix has no inverse: expected one independent row for each motor"
+            )
+        return self
+
+    @property
+    def per_joint(self) -> Array:
+        """Matrix R from positions of joints to those of motors, shape (n, n)."""
+        return _square(self.position)
+
+    @property
+    def to_joints(self) -> Array:
+        """Matrix from positions of motors to those of joints, R⁻¹, shape (n, n)."""
+        return np.linalg.inv(self.per_joint)
+
+    @property
+    def torque_to_joints(self) -> Array:
+        """Matrix from torques of motors to those of joints, shape (n, n)."""
+        return self.per_joint.T if self.torque is None else _square(self.torque)
+
+
+def _square(rows: tuple[Any, ...]) -> Array:
+    matrix = np.array(rows, dtype=np.float64)
+    return np.diag(matrix) if matrix.ndim == 1 else matrix
+
+
+class JointsTable(DocumentTable):
+    """Schema table `[joints]`: positions and efforts of a robot's joints, in the order of names."""
+
+    names: Annotated[tuple[Label, ...], Field(min_length=1)]
+    """Names of the joints, as the robot's model has them."""
+    position: ColumnsOfJoints
+    velocity: ColumnsOfJoints | None = None
+    effort: ColumnsOfJoints | None = None
+    """Torques of revolute joints and forces of prismatic ones, or currents."""
+    unit: Annotated[Any, BeforeValidator(lambda value: _units(value))] = "rad"
+    """Unit of positions, and per second of velocities: one, or one of each joint."""
+    offset: PerJoint = 0.0
+    """Position of the model's joint where the log has zero, in `unit`."""
+    effort_unit: Annotated[str, one_of((*TORQUE, *CURRENT), ignoring=r"[\s*·.\-]")] = "Nm"
+    gains: PerJoint | None = None
+    """Torque of each ampere, before the gears [N m/A]."""
+    effort_acts_on: Annotated[str, one_of(("joint", "motor"))] = "joint"
+    """Part on which the logged effort acts: on the joint, as τ in τ = M q̈ + …, or back on the
+    motor, the opposite."""
+    still_below: PerJoint = _STILL_BELOW
+    """Speed of a joint [rad/s, m/s] below which its rows do not count."""
+    motor: MotorTable | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _expand_arrays(cls, given: Any) -> Any:
+        """Replace the name of an array by its columns: by number, or of `x[names]` by name."""
+        names = given.get("names") if isinstance(given, dict) else None
+        if not isinstance(names, list | tuple):
+            return given
+        return {
+            key: _columns_of_array(value, names) if key in _VECTORS else value
+            for key, value in given.items()
+        }
+
+    @model_validator(mode="after")
+    def _one_of_each_joint(self) -> JointsTable:
+        twice = [name for k, name in enumerate(self.names) if name in self.names[:k]]
+        if twice:
+            raise InvalidKeyValue("names", f"joint {twice[0]!r} is named twice")
+        for key in (*_VECTORS, "unit", "offset", "gains", "still_below"):
+            value = getattr(self, key)
+            if isinstance(value, tuple) and len(value) != len(self.names):
+                raise InvalidKeyValue(
+                    key, f"expected one for each of {len(self.names)} names, got {len(value)}"
+                )
+        for key in () if self.motor is None else ("position", "torque"):
+            rows = getattr(self.motor, key)
+            if rows is not None and len(rows) != len(self.names):
+                raise ValueError(
+                    f"[joints.motor] {key}: expected {len(self.names)} rows, one for each motor, "
+                    f"got {len(rows)}"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _effort_has_scale(self) -> JointsTable:
+        if self.effort_unit in CURRENT and self.gains is None:
+            raise InvalidKeyValue(
+                "effort_unit",
+                f'"{self.effort_unit}" needs gains, the torque of each joint for an ampere '
+                "[N m/A]: the motor's torque constant times its gear ratio",
+            )
+        if self.gains is not None and self.effort_unit not in CURRENT:
+            raise InvalidKeyValue(
+                "gains", f'given with effort_unit = "{self.effort_unit}"; set effort_unit = "A"'
+            )
+        if np.min(self.still_below) < 0.0:
+            raise InvalidKeyValue("still_below", f"expected speeds ≥ 0, got {self.still_below}")
+        return self
+
+    @property
+    def parts(self) -> Mapping[Literal["joints", "effort"], JointsTable]:
+        """Table of the motion and table of the effort, by group of signals."""
+        motion = self.model_copy(update={"effort": None})
+        if self.effort is None:
+            return {"joints": motion}
+        without = {"position": (), "velocity": None}
+        return {"joints": motion, "effort": self.model_copy(update=without)}
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """All columns of the table, without minus signs."""
+        vectors = (getattr(self, key) or () for key in _VECTORS)
+        return column_names(column for vector in vectors for column in vector)
+
+    @property
+    def unit_factors(self) -> Array:
+        """Factor of each joint's positions to rad or m, shape (n,)."""
+        units = self.unit if isinstance(self.unit, tuple) else (self.unit,) * len(self.names)
+        return np.array([_UNITS[unit] for unit in units])
+
+    @property
+    def effort_factors(self) -> Array:
+        """Factor of each logged effort to N m on the joint, or the motor of one, shape (n,)."""
+        scale = {**TORQUE, **CURRENT}[self.effort_unit]
+        sign = 1.0 if self.effort_acts_on == "joint" else -1.0
+        return sign * scale * self.per_joint(1.0 if self.gains is None else self.gains)
+
+    def per_joint(self, value: float | tuple[float, ...]) -> Array:
+        """Return one number for each joint, shape (n,)."""
+        return np.array(np.broadcast_to(np.asarray(value, dtype=np.float64), len(self.names)))
+
+
+_VECTORS = ("position", "velocity", "effort")
+
+
+def _columns_of_array(value: object, names: list[object] | tuple[object, ...]) -> object:
+    if not isinstance(value, str) or value.strip().endswith(":"):
+        return value
+    array = value.strip()
+    if array.endswith("[names]"):
+        return [f"{array.removesuffix('[names]')}[{name}]" for name in names]
+    return value if array.endswith("]") else [f"{array}[{k}]" for k in range(len(names))]

@@ -1,0 +1,240 @@
+"""Logs of a robot's joints: the table `[joints]` and `read_joint_log`."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from identify.errors import LogError, MissingColumn, SchemaError
+from identify.logs import load_schema, read_joint_log, read_log
+from tests.close import assert_close
+
+NAMES = ["base", "elbow", "wrist"]
+TIME = np.arange(40) / 100.0
+Q = 0.4 * np.sin(TIME[:, None] * [3.0, 5.0, 7.0] + [0.1, 0.2, 0.3])
+V = 0.4 * np.array([3.0, 5.0, 7.0]) * np.cos(TIME[:, None] * [3.0, 5.0, 7.0] + [0.1, 0.2, 0.3])
+TAU = 10.0 * np.cos(TIME[:, None] * [2.0, 4.0, 6.0])
+TABLE = {
+    "t": TIME,
+    **{f"{word}{k}": x[:, k] for word, x in (("q", Q), ("v", V), ("u", TAU)) for k in range(3)},
+}
+
+
+def joints(**changes):
+    """A schema of the table with changes of `[joints]`; a key that is None is left out."""
+    table = {
+        "names": NAMES,
+        "position": ["q0", "q1", "q2"],
+        "velocity": ["v0", "v1", "v2"],
+        "effort": ["u0", "u1", "u2"],
+        **changes,
+    }
+    return {"log": {"time": "t"}, "joints": {k: v for k, v in table.items() if v is not None}}
+
+
+def write_csv(path, columns):
+    np.savetxt(
+        path,
+        np.stack(list(columns.values()), axis=-1),
+        delimiter=",",
+        header=",".join(columns),
+        comments="",
+        fmt="%.17g",
+    )
+    return path
+
+
+def test_columns_become_signals_in_the_order_of_names(tmp_path):
+    path = write_csv(tmp_path / "arm.csv", TABLE)
+    names = ["wrist", "base", "elbow"]
+    order = [2, 0, 1]
+    listed = {
+        key: [f"{letter}{k}" for k in order]
+        for key, letter in (("position", "q"), ("velocity", "v"), ("effort", "u"))
+    }
+    log = read_joint_log(path, joints(names=names, **listed))
+    assert log.names == ("wrist", "base", "elbow")
+    assert (log.name, log.rows, len(log)) == ("arm", 40, 40)
+    np.testing.assert_array_equal(log.time, TIME)
+    np.testing.assert_array_equal(log.position, Q[:, order])
+    np.testing.assert_array_equal(log.velocity, V[:, order])
+    np.testing.assert_array_equal(log.effort, TAU[:, order])
+    assert log.still_below.tolist() == [0.05] * 3
+    assert log.motor_per_joint is None
+    assert log.sources[0].path == path
+    assert not log.position.flags.writeable
+
+
+def test_velocity_and_effort_are_optional():
+    log = read_joint_log(TABLE, joints(velocity=None, effort=None))
+    assert log.velocity is None
+    assert log.effort is None
+    assert set(log.signals) == {"position"}
+
+
+@pytest.mark.parametrize("spelled", ["q[0:3]", "q", ["q[0]", "q[1]", "q[2]"]])
+def test_an_array_is_as_wide_as_there_are_names(spelled):
+    np.testing.assert_array_equal(read_joint_log(TABLE, joints(position=spelled)).position, Q)
+
+
+def test_degrees_offsets_and_units_by_joint_become_si():
+    table = {**TABLE, "q0": np.rad2deg(Q[:, 0]), "q1": 1e3 * Q[:, 1], "v1": 1e3 * V[:, 1]}
+    table["v0"] = np.rad2deg(V[:, 0])
+    changes = {"unit": ["deg", "mm", "rad"], "offset": [90.0, 20.0, -0.5]}
+    log = read_joint_log(table, joints(**changes))
+    assert_close(log.position, Q + np.array([np.pi / 2, 0.02, -0.5]), rtol=1e-14)
+    assert_close(log.velocity, V, rtol=1e-14)
+
+
+def test_currents_become_torques_by_the_gains():
+    log = read_joint_log(TABLE, joints(effort_unit="mA", gains=[8.0, 9.0, 10.0]))
+    assert_close(log.effort, 1e-3 * TAU * [8.0, 9.0, 10.0], rtol=1e-14)
+
+
+def test_the_torque_on_the_motor_is_negated():
+    log = read_joint_log(TABLE, joints(effort_acts_on="motor"))
+    np.testing.assert_array_equal(log.effort, -TAU)
+
+
+R = np.array([[30.0, 0.0, 0.0], [0.0, -48.0, 0.0], [0.0, 32.0, 32.0]])
+
+
+def test_motors_with_a_coupled_wrist_become_joints():
+    offset = np.array([0.1, -np.pi / 2, 0.0])
+    q, v = (Q - offset) @ R.T, V @ R.T
+    table = {
+        **TABLE,
+        **{f"q{k}": q[:, k] for k in range(3)},
+        **{f"v{k}": v[:, k] for k in range(3)},
+    }
+    changes = {"motor": {"position": R.tolist()}, "offset": offset.tolist()}
+    log = read_joint_log(table, joints(**changes))
+    assert_close(log.position, Q, rtol=1e-13)
+    assert_close(log.velocity, V, rtol=1e-13)
+    np.testing.assert_array_equal(log.motor_per_joint, R)
+    power_of_motors = np.sum(TAU * v, axis=1)
+    assert_close(np.sum(log.effort * log.velocity, axis=1), power_of_motors, rtol=1e-13)
+
+
+def test_gears_may_be_a_diagonal_and_torques_have_a_matrix_of_their_own():
+    torque = [[1.0, 0.0, 0.0], [0.0, 2.0, 0.5], [0.0, 0.0, 3.0]]
+    log = read_joint_log(TABLE, joints(motor={"position": [10, 20, -40], "torque": torque}))
+    assert_close(log.position, Q / [10.0, 20.0, -40.0], rtol=1e-14)
+    assert_close(log.effort, TAU @ np.transpose(torque), rtol=1e-14)
+
+
+def test_two_files_at_a_rate_are_read_side_by_side(tmp_path):
+    """Both may call their columns alike; a row that lacks a number in one is left out of both."""
+    q, tau = Q.copy(), TAU.copy()
+    tau[7, 1] = np.nan
+    for name, values in (("q.csv", q), ("tau.csv", tau)):
+        write_csv(tmp_path / name, {f"j{k}": values[:, k] for k in range(3)})
+    columns = {"position": ["j0", "j1", "j2"], "effort": ["j0", "j1", "j2"], "velocity": None}
+    schema = joints(**columns) | {
+        "log": {"rate_hz": 100.0},
+        "streams": {"joints": {"file": "q.csv"}, "effort": {"file": "tau.csv"}},
+    }
+    log = read_joint_log(tmp_path, schema)
+    kept = np.arange(40) != 7
+    assert log.dropped.not_finite == 1
+    assert len(log.sources) == 2
+    assert not log.streams
+    assert_close(log.time, TIME[kept], rtol=1e-14)
+    np.testing.assert_array_equal(log.position, q[kept])
+    np.testing.assert_array_equal(log.effort, tau[kept])
+
+
+def test_an_effort_with_a_clock_of_its_own_is_a_stream(tmp_path):
+    write_csv(tmp_path / "q.csv", {"t": TIME, **{f"q{k}": Q[:, k] for k in range(3)}})
+    write_csv(tmp_path / "u.csv", {"t": TIME[::2], **{f"u{k}": TAU[::2, k] for k in range(3)}})
+    schema = joints(velocity=None)
+    schema["streams"] = {"joints": {"file": "q.csv"}, "effort": {"file": "u.csv"}}
+    log = read_joint_log(tmp_path, schema)
+    (stream,) = log.streams
+    assert set(log.signals) == {"position"}
+    np.testing.assert_array_equal(stream.signals["effort"], TAU[::2])
+    assert_close(stream.time, TIME[::2], rtol=1e-14)
+
+
+def test_a_recording_of_joints_is_pickled():
+    log = read_joint_log(TABLE, joints())
+    copy = pickle.loads(pickle.dumps(log))  # noqa: S301
+    np.testing.assert_array_equal(copy.position, log.position)
+    assert repr(copy) == repr(log)
+    assert "3 joints, 40 rows, 0.39 s at 100 Hz: position, velocity, effort" in repr(log)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"effort_unit": "A"}, r'\[joints\] effort_unit: "A" needs gains'),
+        ({"gains": [1, 2, 3]}, r'gains: given with effort_unit = "Nm"'),
+        ({"effort": ["u0", "u1"]}, r"effort: expected one for each of 3 names, got 2"),
+        ({"position": "q[0:2]"}, r"position: expected one for each of 3 names, got 2"),
+        ({"position": None}, r"key 'position' is missing"),
+        ({"names": ["base", "elbow", "base"]}, r"names: joint 'base' is named twice"),
+        ({"names": []}, r"names"),
+        ({"unit": "grad"}, r"unit: expected one of 'rad', 'deg'"),
+        ({"unit": ["rad", "deg"]}, r"unit: expected one for each of 3"),
+        ({"effort_acts_on": "sensor"}, r"expected one of 'joint', 'motor'"),
+        ({"effort_unit": "A", "gains": [1.0]}, r"gains: expected one for each of 3"),
+        ({"velocity": ["v0", "v1", "v1"]}, r"column 'v1' is named twice"),
+        ({"effort": ["v0", "v1", "v2"]}, r"column 'v0' is named twice"),
+        ({"still_below": -1}, r"still_below: expected speeds"),
+        ({"motor": {"position": [[1, 0], [0, 1]]}}, r"position: expected 3 rows.* got 2"),
+        ({"motor": {"position": [[1, 2, 3]]}}, r"expected a square matrix by rows"),
+        ({"motor": {"position": [1, 0, 1]}}, r"has no inverse"),
+        ({"motor": {"torque": [1, 1, 1]}}, r"key 'position' is missing"),
+        ({"efort": "u"}, r"unknown key 'efort'; did you mean 'effort'"),
+    ],
+)
+def test_a_wrong_key_is_named_with_the_remedy(changes, message):
+    with pytest.raises(SchemaError, match=message):
+        load_schema(joints(**changes))
+
+
+def test_static_poses_tell_no_torques_of_joints():
+    with pytest.raises(SchemaError, match=r"needs a motion: give time or rate_hz"):
+        load_schema(joints() | {"log": {"still": True}})
+
+
+def test_a_schema_of_joints_alone_reads_no_wrench_log():
+    for read in (read_log, lambda log, schema: read_joint_log(log, {"log": {"time": "t"}})):
+        with pytest.raises(SchemaError):
+            read(TABLE, joints())
+    with pytest.raises(SchemaError, match=r"--robot arm\.urdf.*read_joint_log"):
+        read_log(TABLE, joints())
+
+
+def test_joints_beside_a_wrench_are_read_on_their_own(schema):
+    document = schema(joints=joints()["joints"])
+    with pytest.raises(MissingColumn, match="px"):
+        read_log(TABLE, document)
+    np.testing.assert_array_equal(read_joint_log(TABLE, document).effort, TAU)
+    with pytest.raises(SchemaError, match=r"the schema has no \[joints\]"):
+        read_joint_log(TABLE, schema())
+
+
+def test_efforts_that_are_all_zero_are_refused(tmp_path):
+    zeros = {f"u{k}": np.zeros(40) for k in range(3)}
+    path = write_csv(tmp_path / "arm.csv", {**TABLE, **zeros})
+    with pytest.raises(
+        LogError, match=r"arm\.csv: the effort of all joints is zero in all 40 rows"
+    ):
+        read_joint_log(path, joints())
+
+
+def test_a_missing_column_names_the_nearest(tmp_path):
+    path = write_csv(tmp_path / "arm.csv", TABLE)
+    with pytest.raises(MissingColumn, match=r"no 'qq2' among .* did you mean 'q2'"):
+        read_joint_log(path, joints(position=["q0", "q1", "qq2"]))
+
+
+def test_a_public_log_of_a_ur10e_is_read(shared_data):
+    folder = shared_data / "ur10e_payload"
+    log = read_joint_log(folder / "loaded.csv", shared_data / "schemas" / "ur10e_payload.toml")
+    raw = np.genfromtxt(folder / "loaded.csv", delimiter=",", names=True)
+    assert log.names[0] == "shoulder_pan_joint"
+    np.testing.assert_array_equal(log.position[:, 2], raw["q3"])
+    np.testing.assert_array_equal(log.effort[:, 5], raw["tau6"])
+    assert log.gravity.tolist() == [0.0, 0.0, -9.81]
