@@ -4,6 +4,10 @@ from identify.inertia.added_mass import (
     added_mass_in_frame as added_mass_in_frame,
     checked_added_mass as checked_added_mass,
 )
+from identify.inertia.base_parameters import (
+    BaseColumns as BaseColumns,
+    base_columns as base_columns,
+)
 from identify.inertia.composition import (
     Difference as Difference,
     ImpossibleDifference as ImpossibleDifference,

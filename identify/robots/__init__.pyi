@@ -1,3 +1,7 @@
+from identify.robots.base_columns import (
+    parameter_names as parameter_names,
+    robot_base_columns as robot_base_columns,
+)
 from identify.robots.model import (
     FramePlacement as FramePlacement,
     MovingLink as MovingLink,

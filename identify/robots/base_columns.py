@@ -1,0 +1,43 @@
+"""Base parameters of a robot: those combinations of its links' parameters that torques can show."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from identify.inertia import PHI, BaseColumns, base_columns
+from identify.robots.model import RobotModel
+from identify.robots.regressor import torque_regressor
+
+_SAMPLES = 200
+"""Random samples from which the dependent columns are read: the equations of one joint alone have
+more rows than a link has parameters, and their rank does not depend on the seed."""
+
+_MAX_ANGLE, _MAX_TRAVEL = np.pi, 1.0
+"""Largest position of a joint of the random motion [rad, m]."""
+
+_RATE, _ACCELERATION = 3.0, 10.0
+"""Largest velocity [rad/s] and acceleration [rad/s²] of the random motion: with gravity, terms of
+all kinds have like sizes."""
+
+
+def robot_base_columns(robot: RobotModel) -> BaseColumns:
+    """Find the independent columns of a robot's torque regressor, from random motion.
+
+    Positions are within the limits of the joints. Every regressor of the robot has these dependent
+    columns: Y = Y[..., kept] @ dependence.
+
+    Raises:
+        ModelError: no torque depends on any parameter.
+    """
+    rng = np.random.default_rng(0)
+    reach = np.where(robot.prismatic, _MAX_TRAVEL, _MAX_ANGLE)
+    low, high = np.clip(robot.position_limits.T, -reach, reach)
+    shape = (_SAMPLES, len(robot.joints))
+    q = rng.uniform(low, high, shape)
+    v, a = (rng.uniform(-size, size, shape) for size in (_RATE, _ACCELERATION))
+    return base_columns(torque_regressor(robot, q, v, a).reshape(-1, 10 * len(robot.links)))
+
+
+def parameter_names(robot: RobotModel) -> tuple[str, ...]:
+    """Return the names of the columns of the torque regressor, such as "Ixx of upper_arm"."""
+    return tuple(f"{name} of {link}" for link in robot.links for name in PHI)
