@@ -24,6 +24,10 @@ _MIN_SCALED_MASS = 1e-6
 """Smallest scaled mass of a body in the search for contradictory terms."""
 
 
+_THICKNESS = 10.0
+"""Second moments of a default body, in margins of consistency, that make it well inside."""
+
+
 def solve_terms(posterior: Posterior, terms: tuple[Term, ...]) -> tuple[Array, Certificate]:
     """Maximise the posterior under the terms, and certify the solution.
 
@@ -146,6 +150,16 @@ def _project_inside(theta: Array, problem: ScaledProblem) -> Array:
         outside, inside = theta[block], problem.reference[block]
         least = least_eigenvalue(outside)
         if least < MARGIN:
+            inside = _thickened(inside)
             share = (MARGIN - least) / (least_eigenvalue(inside) - least)
             moved[block] = outside + share * (inside - outside)
     return moved
+
+
+def _thickened(theta: Array) -> Array:
+    """Raise the second moments of a default body, which may be a sheet, to be inside the cone."""
+    if least_eigenvalue(theta) >= _THICKNESS * MARGIN:
+        return theta
+    thick = theta.copy()
+    thick[[4, 7, 9]] += 2.0 * _THICKNESS * MARGIN
+    return thick

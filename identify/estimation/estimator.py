@@ -332,7 +332,7 @@ def _assemble(
         decided_by: dict[str, DecidedBy] = dict(zip(PHI, decided[block], strict=True))
         limits = _limits(terms, space, body)
         decided_by |= {name: "given" for name, (least, most) in limits.items() if least == most}
-        default = _default_in_words(float(x[block][0]), decided_by)
+        default = _default_in_words(space, body, float(x[block][0]), decided_by)
         body_values = x[block], covariance[block, block], degrees[block], decided_by
         spread = principal_spread(body_values[0], body_values[1])
         shares = {}
@@ -373,7 +373,7 @@ def _assemble(
             findings=(*(() if number else contradicted), *completion(decided_by, default)),
             region=region,
         )
-    errors = np.sqrt(np.diag(covariance))
+    errors = _standard_errors(covariance)
     values = zip(x[space.scalar_slice].tolist(), errors[space.scalar_slice].tolist(), strict=True)
     scalars = dict(zip((scalar.name for scalar in space.scalars), values, strict=True))
     first, *_ = estimates
@@ -390,9 +390,14 @@ def _limits(terms: Sequence[Term], space: ParameterSpace, body: str) -> dict[str
     return limits
 
 
-def _default_in_words(mass: float, decided_by: dict[str, DecidedBy]) -> str | None:
+def _default_in_words(
+    space: ParameterSpace, body: str, mass: float, decided_by: dict[str, DecidedBy]
+) -> str | None:
     if "default" not in decided_by.values():
         return None
+    default = space.default_of(body)
+    if default is not None:
+        return f"default given for it, {_in_words(default)}"
     return (
         f"solid ball of {DEFAULT_DENSITY:g} kg/m³ about the centre of mass, "
         f"radius {1e3 * default_radius(mass):.1f} mm"
@@ -402,7 +407,8 @@ def _default_in_words(mass: float, decided_by: dict[str, DecidedBy]) -> str | No
 def _deciding_sources(posterior: Posterior, x: Array, covariance: Array) -> list[DecidedBy]:
     """Determine the deciding source of each unknown."""
     fit, weighed = posterior.fit, posterior.agreement is not None
-    errors, moved = np.sqrt(np.diag(covariance)), np.abs(x - posterior.x)
+    errors = _standard_errors(covariance)
+    moved = np.abs(x - posterior.x)
     of_body = np.arange(len(x)) < 10  # that the prior is of
     nothing: DecidedBy = "nothing" if isinstance(posterior.prior, NoPrior) else "default"
     decided: list[DecidedBy] = []
@@ -416,6 +422,11 @@ def _deciding_sources(posterior: Posterior, x: Array, covariance: Array) -> list
         else:
             decided.append(nothing if _unidentifiable(fit, k) else "data")
     return decided
+
+
+def _standard_errors(covariance: Array) -> Array:
+    """Return the standard errors; rounding may make the variance of a given value negative."""
+    return np.sqrt(np.maximum(np.diag(covariance), 0.0))
 
 
 def _unidentifiable(fit: LeastSquaresFit, unknown: int) -> bool:

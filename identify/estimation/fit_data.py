@@ -12,6 +12,7 @@ from identify.arrays import Array, Flags, Indices
 from identify.errors import ProblemError
 from identify.estimation.errors import NegativeMass, TermError, TooLittleMotion
 from identify.estimation.identifiability import free_directions
+from identify.estimation.scaling import BodyScaling
 from identify.estimation.terms import Term
 from identify.regressors import ParameterSpace, System
 from identify.regressors.padded_system import PaddedSystem
@@ -248,47 +249,73 @@ def channel_rms(system: System, *, masses_known: bool = False) -> Array:
 
 
 def initial_estimate(data: FitData) -> Array:
-    """Compute initial unknowns by minimum-norm least squares, weighted by the channels' RMS."""
+    """Compute initial unknowns by minimum-norm least squares, weighted by the channels' RMS.
+
+    Those of a body with a default are the nearest to it, in its units.
+    """
     space = data.space
     problem = data.system.problem(data.scale_weights)
-    norms = np.linalg.norm(problem.A, axis=0)
+    start, units = _default_units(space)
+    A, b = problem.A @ units, problem.b - problem.A @ start
+    norms = np.linalg.norm(A, axis=0)
     offsets = data.system.arrays.offsets
     means = offsets.rows[..., :-1] / data.scales[offsets.group][..., None]
     excited = norms > _MIN_RELATIVE_EXCITATION * np.hypot(
         norms, np.sqrt((means**2).sum(axis=(0, 1, 2)))
     )
-    for body in range(len(space.bodies)):
+    for body, name in enumerate(space.bodies):
         block = space.body_slice(body)
+        if name in space.defaults:
+            norms[block], excited[block] = norms[block].max(), excited[block].any()
+            continue
         first = range(block.start, block.start + 4)
         missing = [space.names[k] for k in first if not excited[k]]
         if missing and not data.fixed[block.start]:
             raise insufficient_excitation(missing, data)
     norms = np.where(excited, norms, np.inf)
-    U, singular, Vt = np.linalg.svd(problem.A / norms)
+    U, singular, Vt = np.linalg.svd(A / norms)
     nonzero = singular > 1e-9 * singular[0]
     inverse = (Vt[nonzero].T / singular[nonzero]) @ U[:, nonzero].T
-    x = (inverse @ problem.b) / norms
+    x = start + units @ ((inverse @ b) / norms)
     scatter = problem.residual_norm(x) / np.sqrt(problem.degrees_of_freedom)
     errors = scatter * np.linalg.norm(inverse, axis=1) / norms
     errors[(Vt[~nonzero] ** 2).sum(axis=0) > _MAX_UNEXCITED_SHARE] = np.inf
     require_positive_masses(x, errors, data)
     if not len(data.values):
         return x
-    point = np.linalg.lstsq(data.equalities, data.values, rcond=None)[0]
+    equalities, values = data.equalities @ units, data.values - data.equalities @ start
+    point = np.linalg.lstsq(equalities, values, rcond=None)[0]
+    nearest = start + units @ point
     for body in range(len(space.bodies)):
         k = space.body_slice(body).start
-        if data.fixed[k] and not point[k] > 0.0:
-            raise TermError(f"the equality constraints give {space.names[k]} = {point[k]:.3g} kg")
-    free = free_directions(data.equalities)
-    columns = problem.A @ free
+        if data.fixed[k] and not nearest[k] > 0.0:
+            raise TermError(f"the equality constraints give {space.names[k]} = {nearest[k]:.3g} kg")
+    free = free_directions(equalities)
+    columns = A @ free
     norms = np.linalg.norm(columns, axis=0)
     norms = np.where(norms > 0.0, norms, np.inf)
-    y = np.linalg.lstsq(columns / norms, problem.b - problem.A @ point, rcond=1e-9)[0] / norms
-    return point + free @ y
+    y = np.linalg.lstsq(columns / norms, b - A @ point, rcond=1e-9)[0] / norms
+    return nearest + units @ (free @ y)
+
+
+def _default_units(space: ParameterSpace) -> tuple[Array, Array]:
+    """Return the default bodies and their units; other unknowns are zero, in units of SI.
+
+    Returns:
+        Unknowns x0, shape (p,), and the map of changes in units of the defaults to SI, (p, p).
+    """
+    start, units = np.zeros(len(space)), np.eye(len(space))
+    for body in space.defaults:
+        block, default = space.body_slice(body), space.default_of(body)
+        if default is not None:
+            start[block], units[block, block] = default, BodyScaling.of_body(default).to_phi
+    return start, units
 
 
 def require_positive_masses(x: Array, errors: Array, data: FitData) -> None:
-    """Raise unless the masses are positive; a mass fixed by equalities may be slightly negative.
+    """Raise unless the masses of bodies without a default are positive.
+
+    A mass fixed by equalities may be slightly negative.
 
     Args:
         x: unknowns, shape (p,).
@@ -302,6 +329,8 @@ def require_positive_masses(x: Array, errors: Array, data: FitData) -> None:
     space = data.space
     for number, body in enumerate(space.bodies):
         k = space.body_slice(number).start
+        if body in space.defaults:
+            continue
         if x[k] < -IMPOSSIBLE_SIGMA * errors[k]:
             raise NegativeMass(float(x[k]), body=body if len(space.bodies) > 1 else None)
         if not (x[k] > 0.0 or data.fixed[k]):

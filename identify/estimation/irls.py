@@ -13,8 +13,9 @@ import numpy as np
 from identify.arrays import Array
 from identify.estimation.fit_data import FitData
 from identify.estimation.identifiability import free_directions
-from identify.estimation.scaling import Scaling
+from identify.estimation.scaling import BodyScaling, Scaling
 from identify.inertia.parameters import default_radius
+from identify.regressors import ParameterSpace
 from identify.significance import BODY_SIZE_SIGMA
 
 NOISE_RAMP_ITERATIONS = 4
@@ -69,14 +70,18 @@ def free_basis(data: FitData, scaling: Scaling) -> Array:
 
 
 def default_bodies(data: FitData, x: Array, scaling: Scaling) -> Array:
-    """Return the scaled unknowns of default bodies with the masses and centres of mass of x.
+    """Return the scaled unknowns of default bodies.
 
+    They are those of the space, for other bodies balls with the masses and centres of mass of x.
     Scalars are those of x. If equalities are given, the nearest point that meets them is returned.
     """
     prior = np.zeros(len(x))
     prior[data.space.scalar_slice] = x[data.space.scalar_slice] / scaling.units
     for number, body in enumerate(scaling.bodies):
-        block = data.space.body_slice(number)
+        block, default = data.space.body_slice(number), data.space.default_of(number)
+        if default is not None:
+            prior[block] = body.to_theta @ default
+            continue
         # The default ball: its moment of inertia is two thirds of its mean square radius.
         radius = default_length(body.mass) / body.length
         prior[block.start] = 1.0
@@ -89,9 +94,23 @@ def default_bodies(data: FitData, x: Array, scaling: Scaling) -> Array:
     return prior
 
 
-def body_masses(data: FitData, x: Array) -> list[float]:
-    """Return the mass of each body [kg]."""
-    return x[: 10 * len(data.space.bodies) : 10].tolist()
+def positive_masses(space: ParameterSpace, x: Array) -> bool:
+    """Return whether the masses of all bodies without a default are positive."""
+    masses = x[: 10 * len(space.bodies) : 10].tolist()
+    return all(mass > 0.0 for k, mass in enumerate(masses) if space.bodies[k] not in space.defaults)
+
+
+def default_lengths(space: ParameterSpace, x: Array) -> list[float]:
+    """Return the size of the default of each body [m], a ball's by its mass."""
+    lengths = []
+    for number in range(len(space.bodies)):
+        default = space.default_of(number)
+        lengths.append(
+            default_length(float(x[10 * number]))
+            if default is None
+            else BodyScaling.of_body(default).length
+        )
+    return lengths
 
 
 def default_length(mass: float) -> float:

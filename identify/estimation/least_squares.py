@@ -24,15 +24,15 @@ from identify.estimation.irls import (
     CONVERGENCE_TOLERANCE,
     NOISE_RAMP_ITERATIONS,
     RELATIVE_CONVERGENCE_TOLERANCE,
-    body_masses,
     change_of_variables,
     characteristic_length,
     default_bodies,
-    default_length,
+    default_lengths,
     free_basis,
     initial_leverages,
     leverages,
     parameter_scales,
+    positive_masses,
 )
 from identify.estimation.residual_weights import compute_residual_weights
 from identify.estimation.scaling import Scaling
@@ -200,7 +200,7 @@ def weighted_least_squares(
     """
     data = build_fit_data(system, terms)
     x, ramp = (initial_estimate(data), NOISE_RAMP_ITERATIONS) if start is None else (start, 1)
-    lengths = [default_length(mass) for mass in body_masses(data, x)]
+    lengths = default_lengths(data.space, x)
     leverage, acceleration = initial_leverages(data), AndersonAcceleration()
     number = 0
     while True:
@@ -226,7 +226,7 @@ def weighted_least_squares(
         if converged or number == _MAX_ITERATIONS:
             _require_identifiable_mass_and_com(fit)
             return fit
-        x = accelerated if min(body_masses(data, accelerated)) > 0.0 else x
+        x = accelerated if positive_masses(data.space, accelerated) else x
 
 
 def ordinary_least_squares(system: System) -> Phi:
@@ -290,7 +290,7 @@ def _irls_iteration(
         corrected = _eiv_corrected(problem, noise, to_x @ split.identifiable, to_x @ reference)
         theta = reference + split.identifiable @ np.linalg.solve(*corrected)
     ridge_theta = prior + split.excited @ (y / (1.0 + split.errors**2))
-    if not (ridge_theta[: 10 * len(scaling.bodies) : 10] > 0.0).all():
+    if not positive_masses(space, ridge_theta):
         ridge_theta = theta
     fit = LeastSquaresFit(
         data=data,
@@ -324,6 +324,8 @@ def _length_change(lengths: Sequence[float], fit: LeastSquaresFit) -> float:
 def characteristic_lengths(fit: LeastSquaresFit, *, damped: bool) -> list[float]:
     """Compute the characteristic length of each body (see `characteristic_length`).
 
+    That of a body with a default is the default's.
+
     If damped, the change is halved: shrinkage towards a larger body enlarges the estimate.
     """
     split = fit.identifiability
@@ -331,9 +333,12 @@ def characteristic_lengths(fit: LeastSquaresFit, *, damped: bool) -> list[float]
     if not split.complete:
         A, b = fit.eiv_corrected_along(split.excited)
         theta = fit.reference + split.excited @ np.linalg.solve(A, b)
-    lengths = []
-    for number, body in enumerate(fit.scaling.bodies):
-        default = default_length(float(fit.x[10 * number]))
+    lengths: list[float] = []
+    defaults = default_lengths(fit.data.space, fit.x)
+    for number, (body, default) in enumerate(zip(fit.scaling.bodies, defaults, strict=True)):
+        if fit.data.space.bodies[number] in fit.data.space.defaults:
+            lengths.append(default)
+            continue
         trace = float(INERTIA_TRACE @ theta[10 * number : 10 * number + 10])
         estimate = characteristic_length(trace, split.size_errors[number], body.length, default)
         lengths.append(float(np.sqrt(estimate * body.length)) if damped else estimate)
@@ -341,13 +346,13 @@ def characteristic_lengths(fit: LeastSquaresFit, *, damped: bool) -> list[float]
 
 
 def _require_identifiable_mass_and_com(fit: LeastSquaresFit) -> None:
-    """Raise unless all masses and first moments are identifiable."""
+    """Raise unless masses and first moments of all bodies without a default are identifiable."""
     space, widths = fit.data.space, fit.identifiability.half_widths
     missing = [
         space.names[k]
-        for body in range(len(space.bodies))
+        for body, name in enumerate(space.bodies)
         for k in range(10 * body, 10 * body + 4)
-        if not widths[k] < 1.0
+        if name not in space.defaults and not widths[k] < 1.0
     ]
     if missing:
         raise insufficient_excitation(missing, fit.data)

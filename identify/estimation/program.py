@@ -209,9 +209,13 @@ class ConeProgram:
         return form
 
 
-@lru_cache(maxsize=64)
 def cone_program(space: ParameterSpace, terms: tuple[Term, ...]) -> ConeProgram:
-    """Compile the program of some terms, cached per process."""
+    """Compile the program of some terms, cached per process; it does not depend on defaults."""
+    return _compiled_program(space.with_defaults({}), terms)
+
+
+@lru_cache(maxsize=64)
+def _compiled_program(space: ParameterSpace, terms: tuple[Term, ...]) -> ConeProgram:
     import cvxpy as cp
 
     p = len(space)

@@ -8,7 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from identify.arrays import Array, Vec3
+from identify.arrays import Array, Phi, Vec3
+from identify.inertia import inertia_about_com
 from identify.inertia.frames import congruence_map
 from identify.regressors import ParameterSpace
 
@@ -32,6 +33,13 @@ class BodyScaling:
     mass: float
     length: float
     com: Vec3
+
+    @classmethod
+    def of_body(cls, phi: Phi) -> BodyScaling:
+        """Take the mass, root mean square radius and centre of mass of a body as units."""
+        mass = float(phi[0])
+        length = float(np.sqrt(0.5 * np.trace(inertia_about_com(phi)) / mass))
+        return cls(mass, length, phi[1:4] / mass)
 
     @property
     def units(self) -> Array:
@@ -75,16 +83,21 @@ class Scaling:
     def of(cls, space: ParameterSpace, x: Array, lengths: Sequence[float], units: Array) -> Scaling:
         """Choose the scaling by the masses and centres of mass of given unknowns.
 
+        A body with a default has the units of that, wherever its unknowns are.
+
         Args:
             space: parameter space of the unknowns.
-            x: unknowns [SI] with positive masses, shape (p,).
-            lengths: unit of length of each body [m].
+            x: unknowns [SI] with positive masses of bodies without a default, shape (p,).
+            lengths: unit of length of each body without a default [m].
             units: units of the scalars.
         """
         bodies = []
         for number, length in enumerate(lengths):
-            phi = x[space.body_slice(number)]
-            bodies.append(BodyScaling(float(phi[0]), length, phi[1:4] / phi[0]))
+            phi, default = x[space.body_slice(number)], space.default_of(number)
+            if default is not None:
+                bodies.append(BodyScaling.of_body(default))
+            else:
+                bodies.append(BodyScaling(float(phi[0]), length, phi[1:4] / phi[0]))
         return cls(space, tuple(bodies), units, _diagonal([body.to_phi for body in bodies], units))
 
     @cached_property

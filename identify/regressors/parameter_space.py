@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from identify.arrays import Phi, PhiLike, seal
 from identify.errors import ProblemError
-from identify.inertia import PHI
+from identify.inertia import PHI, inertia_about_com, is_consistent
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +39,15 @@ class ParameterSpace:
     Attributes:
         bodies: names of the bodies, at least one.
         scalars: unknowns besides the bodies.
+        defaults: default body of some bodies by their name, ten parameters about Bo in B, such as
+            the links of a robot in its URDF. What the data do not identify of such a body is that
+            of its default, which also gives its units; its mass need not be identified. A body
+            without one is completed by a ball of water's density about its centre of mass.
     """
 
     bodies: tuple[str, ...] = ("body",)
     scalars: tuple[Scalar, ...] = ()
+    defaults: Mapping[str, PhiLike] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         if not self.bodies:
@@ -48,6 +55,8 @@ class ParameterSpace:
         names = [*self.bodies, *(scalar.name for scalar in self.scalars)]
         if len(set(names)) < len(names):
             raise ProblemError(f"names of bodies and scalars must differ, got {', '.join(names)}")
+        defaults = {body: _default_body(self, body, phi) for body, phi in self.defaults.items()}
+        object.__setattr__(self, "defaults", defaults)
 
     def __len__(self) -> int:
         return 10 * len(self.bodies) + len(self.scalars)
@@ -71,10 +80,37 @@ class ParameterSpace:
             body = self.bodies.index(body)
         return slice(10 * body, 10 * body + 10)
 
+    def default_of(self, body: str | int) -> Phi | None:
+        """Return the default of a body, by name or number, shape (10,); None if it has none."""
+        phi = self.defaults.get(self.bodies[body] if isinstance(body, int) else body)
+        return None if phi is None else np.array(phi)
+
+    def with_defaults(self, defaults: Mapping[str, PhiLike]) -> ParameterSpace:
+        """Return the space with other defaults.
+
+        Raises:
+            ProblemError: no body has a name, or a default is no physically consistent body.
+        """
+        return replace(self, defaults=defaults)
+
     @property
     def scalar_slice(self) -> slice:
         """Slice of the scalars in x."""
         return slice(10 * len(self.bodies), len(self))
+
+
+def _default_body(space: ParameterSpace, body: str, phi: PhiLike) -> tuple[float, ...]:
+    """Validate the default of a body and return it as numbers that compare by value."""
+    space.body_slice(body)
+    default = seal(phi, f"default of {body!r}", (10,))
+    if not (
+        default[0] > 0.0 and is_consistent(default) and np.trace(inertia_about_com(default)) > 0.0
+    ):
+        raise ProblemError(
+            f"default of {body!r}: expected a physically consistent body with a mass and an "
+            f"inertia above zero, got {default.tolist()}"
+        )
+    return tuple(default.tolist())
 
 
 ONE_BODY = ParameterSpace()

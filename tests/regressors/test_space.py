@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
-from identify.errors import ProblemError
-from identify.inertia import PHI
+from identify.errors import IdentifyError, ProblemError
+from identify.inertia import PHI, InertialParameters
 from identify.regressors import ONE_BODY, ParameterSpace, Scalar
+from tests.close import assert_close
 
 SPACE = ParameterSpace(("payload", "carrier"), (Scalar("friction", low=0.0), Scalar("gain")))
 
@@ -23,6 +24,33 @@ def test_single_body_uses_unprefixed_names():
     assert ONE_BODY.names == PHI
     assert len(ONE_BODY) == 10
     assert ONE_BODY.scalar_slice == slice(10, 10)
+
+
+def test_defaults_of_bodies_compare_by_value():
+    phi = uniform_box(2.0)
+    space = SPACE.with_defaults({"carrier": InertialParameters(phi)})
+    assert_close(space.default_of("carrier"), phi, 0.0)
+    assert_close(space.default_of(1), phi, 0.0)
+    assert space.default_of("payload") is None
+    assert space == ParameterSpace(space.bodies, space.scalars, {"carrier": phi.tolist()})
+    assert hash(space) == hash(SPACE)
+    assert space != SPACE
+    assert space.with_defaults({}) == SPACE
+
+
+def uniform_box(mass: float) -> np.ndarray:
+    return InertialParameters.from_com(mass, np.ones(3), np.diag([1.0, 2.0, 2.5])).phi
+
+
+def test_default_that_is_no_body_is_rejected():
+    point = InertialParameters.from_com(1.0, np.ones(3), np.zeros((3, 3)))
+    for phi in (-uniform_box(2.0), np.zeros(10), point):
+        with pytest.raises(ProblemError, match="default of 'payload': expected a physically"):
+            SPACE.with_defaults({"payload": phi})
+    with pytest.raises(ProblemError, match="no body 'tool' among payload, carrier"):
+        SPACE.with_defaults({"tool": uniform_box(2.0)})
+    with pytest.raises(IdentifyError, match="default of 'payload': expected shape"):
+        SPACE.with_defaults({"payload": np.ones(9)})
 
 
 def test_errors_name_the_invalid_argument():
