@@ -20,7 +20,7 @@ from identify.spatial.vectors import GRAVITY_W
 Change: TypeAlias = Callable[[Log, np.random.Generator], Log]
 
 SENSOR_LENGTH = 0.05
-"""Range of torque over range of force of a sensor, which crosstalk is relative to [m]."""
+"""Ratio of a sensor's torque range to its force range, to scale crosstalk [m]."""
 
 
 def _mapped(log: Log, G: Array) -> Log:
@@ -39,14 +39,14 @@ def _turn(rng: np.random.Generator, axis: Array) -> Array:
     return exp_rotation(np.radians(log_uniform(rng, 0.5, 3.0)) * axis)
 
 
-def point_offset_map(log: Log, rng: np.random.Generator) -> Log:
-    """The pose is that of a point 2 to 20 mm from the wrench's."""
+def displaced_point(log: Log, rng: np.random.Generator) -> Log:
+    """Shift the point of the pose by 2 to 20 mm from that of the wrench."""
     R, shift = rotation_from_quaternion(log.quaternion), log_uniform(rng, 2e-3, 20e-3)
     return replace(log, position=log.position + R @ (shift * direction(rng)))
 
 
 def tilted_gravity(log: Log, rng: np.random.Generator) -> Log:
-    """The world frame of the pose is 0.5 to 3 degrees off the vertical."""
+    """Tilt the world frame of the pose by 0.5 to 3 degrees from the vertical."""
     angle = rng.uniform(0.0, 2.0 * np.pi)
     q = _turn(rng, np.array([np.cos(angle), np.sin(angle), 0.0]))
     position = log.position @ rotation_from_quaternion(q).T
@@ -54,34 +54,34 @@ def tilted_gravity(log: Log, rng: np.random.Generator) -> Log:
 
 
 def misalignment(log: Log, rng: np.random.Generator) -> Log:
-    """The sensor is turned by 0.5 to 3 degrees."""
+    """Rotate the sensor axes by 0.5 to 3 degrees."""
     R = rotation_from_quaternion(_turn(rng, direction(rng)))
     return _mapped(log, np.kron(np.eye(2), R))
 
 
 def crosstalk(log: Log, rng: np.random.Generator) -> Log:
-    """Every channel shows in the others by up to 0.2 to 5 %."""
+    """Add crosstalk between all channels, of up to 0.2 to 5 %."""
     units = np.repeat([1.0, SENSOR_LENGTH], 3)
     E = log_uniform(rng, 2e-3, 5e-2) * rng.uniform(-1.0, 1.0, (6, 6)) * (1.0 - np.eye(6))
     return _mapped(log, np.eye(6) + units[:, None] * E / units)
 
 
 def one_axis(log: Log, rng: np.random.Generator) -> Log:
-    """The gain of one channel is 0.5 to 5 % off."""
+    """Change the gain of one channel by 0.5 to 5 %."""
     gains, size = np.ones(6), log_uniform(rng, 5e-3, 5e-2)
     gains[rng.integers(6)] += rng.choice([-size, size])
     return _mapped(log, np.diag(gains))
 
 
 def stated_gain(log: Log, rng: np.random.Generator) -> Log:
-    """Force and torque each have a gain, whose standard deviation the schema states."""
+    """Scale force and torque by gains whose standard deviation the schema states."""
     sigma = log_uniform(rng, 3e-3, 3e-2)
     gains = np.diag(np.repeat(1.0 + sigma * rng.normal(size=2), 3))
     return replace(_mapped(log, gains), gain_accuracy=(sigma, sigma))
 
 
 def low_pass(log: Log, rng: np.random.Generator) -> Log:
-    """The wrench went through a first-order filter of 5 to 40 Hz."""
+    """Filter the wrench by a first-order low-pass of 5 to 40 Hz."""
     omega = 2.0 * np.pi * log_uniform(rng, 5.0, 40.0)
     b, a = bilinear([omega], [1.0, omega], log.rate_hz)
     first = lfilter_zi(b, a)[:, None] * log.wrench[0]
@@ -89,35 +89,35 @@ def low_pass(log: Log, rng: np.random.Generator) -> Log:
 
 
 def delay(log: Log, rng: np.random.Generator) -> Log:
-    """The wrench of a row is 3 to 20 ms older than its pose."""
-    wrench, then = CubicSpline(log.samples.time, log.wrench), log_uniform(rng, 3e-3, 20e-3)
-    return replace(log, wrench=wrench(log.samples.time - then))
+    """Delay the wrench by 3 to 20 ms relative to the pose."""
+    wrench, delay_s = CubicSpline(log.samples.time, log.wrench), log_uniform(rng, 3e-3, 20e-3)
+    return replace(log, wrench=wrench(log.samples.time - delay_s))
 
 
 _SHAPES = ("line", "exponential", "step", "walk")
 
 
 def drift(shape: str, log: Log, rng: np.random.Generator) -> Log:
-    """The offset moves by 0.3 to 5 % of the weight: a line, an exponential, a step or a walk."""
+    """Let the sensor offset drift by 0.3 to 5 % of the weight, with one of `_SHAPES`."""
     s, rate = np.linspace(0.0, 1.0, len(log.wrench))[:, None], rng.uniform(2.0, 20.0)
-    along = {
+    profile = {
         "line": s,
         "exponential": 1.0 - np.exp(-rate * s),
         "step": s > rng.uniform(0.2, 0.8),
         "walk": np.cumsum(rng.normal(size=log.wrench.shape), axis=0) / len(s) ** 0.5,
     }[shape]
-    return _with(log, log_uniform(rng, 3e-3, 5e-2) * log.scale * rng.uniform(-1, 1, 6) * along)
+    return _with(log, log_uniform(rng, 3e-3, 5e-2) * log.scale * rng.uniform(-1, 1, 6) * profile)
 
 
 def cable(log: Log, rng: np.random.Generator) -> Log:
-    """A hose pulls towards a fixed point, by 0.05 to 0.3 of the weight a metre, with a lever."""
+    """Add a hose that pulls to a fixed point, by 0.05 to 0.3 of the weight per metre."""
     anchor = rng.uniform(0.05, 0.2) * direction(rng)
     pull = log_uniform(rng, 0.05, 0.3) * log.scale[0] * (anchor - log.samples.position)
     return _pulled(log, -log.in_body(pull), rng.uniform(0.03, 0.1) * direction(rng))
 
 
 def swing(log: Log, rng: np.random.Generator) -> Log:
-    """A part of 2 to 10 % of the body swings at 1.5 to 5 Hz, driven by the motion."""
+    """Add an oscillating part of 2 to 10 % of the mass, at 1.5 to 5 Hz."""
     omega, damping = 2.0 * np.pi * log_uniform(rng, 1.5, 5.0), log_uniform(rng, 0.02, 0.1)
     b, a = bilinear([-1.0, 0.0, 0.0], [1.0, 2.0 * damping * omega, omega**2], log.rate_hz)
     acceleration = log.in_body(log.samples.acceleration - GRAVITY_W)
@@ -127,7 +127,7 @@ def swing(log: Log, rng: np.random.Generator) -> Log:
 
 
 def hysteresis(log: Log, rng: np.random.Generator) -> Log:
-    """Each channel has a play of 0.1 to 1 % of the span that it goes through."""
+    """Add backlash of 0.1 to 1 % of the span of each channel."""
     half = 0.5 * log_uniform(rng, 1e-3, 1e-2) * np.ptp(log.wrench, axis=0)
     shown = log.wrench[:1]
     rows = [shown := np.clip(shown, w - half, w + half) for w in log.wrench]
@@ -135,14 +135,14 @@ def hysteresis(log: Log, rng: np.random.Generator) -> Log:
 
 
 def friction(log: Log, rng: np.random.Generator) -> Log:
-    """A wrench of 0.2 to 2 % of the weight has the sign of the velocity."""
+    """Add friction of 0.2 to 2 % of the weight with the sign of the velocity."""
     v = log.in_body(log.samples.velocity)
     signs = np.tanh(np.concatenate((v / 5e-3, log.samples.angular_velocity / 2e-2), axis=1))
     return _with(log, log_uniform(rng, 2e-3, 2e-2) * log.scale * signs)
 
 
 def coloured_noise(log: Log, rng: np.random.Generator) -> Log:
-    """The wrench has noise with a memory of 0.05 to 1 s, one to five times the white noise."""
+    """Add noise with a memory of 0.05 to 1 s, one to five times the white noise."""
     keep = float(np.exp(-1.0 / (log_uniform(rng, 0.05, 1.0) * log.rate_hz)))
     steps = (1.0 - keep**2) ** 0.5 * rng.normal(size=log.wrench.shape)
     noise = lfilter([1.0], [1.0, -keep], steps, axis=0, zi=keep * rng.normal(size=(1, 6)))[0]
@@ -150,7 +150,7 @@ def coloured_noise(log: Log, rng: np.random.Generator) -> Log:
 
 
 def hum(log: Log, rng: np.random.Generator) -> Log:
-    """The wrench has a sine of 31 Hz, or the mains with harmonics that alias, of 0.2 to 2 %."""
+    """Add a sine of 31 Hz, or mains hum with aliased harmonics, of 0.2 to 2 %."""
     tones = rng.choice([[31.0, 0.0], [50.0, 100.0]]) * (1.0 + 1e-3 * rng.normal())
     waves = np.sin(2.0 * np.pi * log.samples.time[:, None] * tones)
     size = log_uniform(rng, 2e-3, 2e-2) * log.scale * rng.uniform(-1.0, 1.0, 6)
@@ -158,7 +158,7 @@ def hum(log: Log, rng: np.random.Generator) -> Log:
 
 
 def still_vibration(log: Log, rng: np.random.Generator) -> Log:
-    """The base shakes at 31 Hz, of which the mean of 0.1 s that is a still pose leaves a tenth."""
+    """Shake the base at 31 Hz; a tenth remains in the 0.1 s means that are static poses."""
     phase = rng.uniform(0.0, 2.0 * np.pi, (len(log.wrench), 1))
     shaken = 0.1 * log_uniform(rng, 0.3, 3.0) * np.cos(phase) * direction(rng)
     samples = replace(log.samples, acceleration=shaken)
@@ -170,21 +170,21 @@ def _by_name(*changes: Change) -> dict[str, Change]:
 
 
 SMALL: Mapping[str, Change] = {
-    **_by_name(point_offset_map, tilted_gravity, misalignment, crosstalk, one_axis, stated_gain),
+    **_by_name(displaced_point, tilted_gravity, misalignment, crosstalk, one_axis, stated_gain),
     **_by_name(low_pass, delay),
     **{f"drift, {shape}": partial(drift, shape) for shape in _SHAPES},
 }
-"""Small faults, in the order in which they act."""
+"""Small faults, in the order in which they are applied."""
 
 OTHER = _by_name(cable, swing, hysteresis, friction, coloured_noise, hum, still_vibration)
-"""Disturbances that are no fault of a sensor's description."""
+"""Disturbances outside the fault model of a sensor."""
 
 SEVERAL = {"pairs": 2, "threes": 3}
 ONLY_MOVING = ("displaced point", "low pass", "delay", "swing", "friction", "coloured noise", "hum")
 
 
 def changed(log: Log, kind: str, motion: str, rng: np.random.Generator) -> tuple[Log, str]:
-    """The log with what a kind does to it, and that in words."""
+    """Apply the changes of a kind to a log; return it with their names."""
     names = _drawn(SEVERAL[kind], motion, rng) if kind in SEVERAL else [kind]
     for name in names:
         change = {**SMALL, **OTHER}.get(name)
@@ -193,8 +193,8 @@ def changed(log: Log, kind: str, motion: str, rng: np.random.Generator) -> tuple
 
 
 def _drawn(count: int, motion: str, rng: np.random.Generator) -> list[str]:
-    """Small faults in the order in which they act, of the drifts one at the most."""
-    left_out = {"stated gain", *(ONLY_MOVING if motion == STILL else ())}
-    left_out |= set(rng.permutation([name for name in SMALL if name.startswith("drift")])[1:])
-    names = [name for name in SMALL if name not in left_out]
+    """Draw small faults, in the order in which they are applied, with at most one drift."""
+    excluded = {"stated gain", *(ONLY_MOVING if motion == STILL else ())}
+    excluded |= set(rng.permutation([name for name in SMALL if name.startswith("drift")])[1:])
+    names = [name for name in SMALL if name not in excluded]
     return [names[k] for k in sorted(rng.choice(len(names), size=count, replace=False))]
