@@ -1,4 +1,4 @@
-"""Whether separate fits agree: how often logs of one body are said to differ, and of two bodies.
+"""Agreement of separate fits: rates of "differ" for logs of the same body and of two bodies.
 
 python experiments/agreement.py -o reports/agreement.md
 """
@@ -37,14 +37,14 @@ def main(arguments: list[str] | None = None) -> int:
     line = numerics_line("agreement", parser, options, "logs", "seed")
     rng = np.random.default_rng(options.seed)
     same = [fitted(rng, 1.0) for _ in range(options.logs)]
-    of_one = [_false_alarms(rng, same, count) for count in SETS if count <= len(same)]
-    of_two = [_found(rng, same, factor) for factor in HEAVIER]
-    write_report(options.output, report(options.logs, of_one, of_two), line)
+    false_alarms = [_false_alarms(rng, same, count) for count in SETS if count <= len(same)]
+    detections = [_detections(rng, same, factor) for factor in HEAVIER]
+    write_report(options.output, report(options.logs, false_alarms, detections), line)
     return 0
 
 
 def fitted(rng: np.random.Generator, factor: float) -> SavedEstimate:
-    """The estimate of a body so many times as heavy, of a log of 4, 8 or 12 s."""
+    """Fit a simulated log of 4, 8 or 12 s of the body with its mass and inertia scaled."""
     log = synthetic_recording(
         factor * BODY.phi,
         rng=rng,
@@ -56,44 +56,48 @@ def fitted(rng: np.random.Generator, factor: float) -> SavedEstimate:
     return estimate_body([block_statistics(prepare(log))], EstimatorSettings())
 
 
-def report(logs: int, of_one: Sequence[Sequence[str]], of_two: Sequence[Sequence[str]]) -> str:
-    """The report as Markdown."""
-    heads = ["logs in a set", "sets", *(f"p < {level:g}" for level in LEVELS), "said to differ"]
-    headings = ["heavier by", "sets", "named, and no other", "said to agree"]
+def report(
+    logs: int, false_alarms: Sequence[Sequence[str]], detections: Sequence[Sequence[str]]
+) -> str:
+    """Return the report as Markdown."""
+    heads = ["logs in a set", "sets", *(f"p < {level:g}" for level in LEVELS), "verdict differ"]
+    headings = ["heavier by", "sets", "named, and no other", "verdict agree"]
     return "\n\n".join(
         [
-            "# Whether separate fits agree",
+            "# Agreement of separate fits",
             "Written by `python experiments/agreement.py`; nothing here is entered by hand.",
             f"{logs} synthetic logs of one body, 4 to 12 s at 50 or 100 Hz, noise of 0.1 N, "
-            "0.01 N m, 0.1 mm and 1 mrad. Sets of them, drawn anew, and how often `pool_estimates` "
-            "gives a probability below a level; were it exact, as often as the level says.",
-            markdown_table(make_table(heads, of_one, words=0)),
-            "Ten logs, one of them of a body that is heavier:",
-            markdown_table(make_table(headings, of_two, words=0)),
+            "0.01 N m, 0.1 mm and 1 mrad. Share of random sets of them for which the p-value of "
+            "`pool_estimates` is below a level; an exact test would give the level itself.",
+            markdown_table(make_table(heads, false_alarms, words=0)),
+            "Ten logs, of which one is of a heavier body:",
+            markdown_table(make_table(headings, detections, words=0)),
         ]
     )
 
 
 def _false_alarms(rng: np.random.Generator, same: Sequence[SavedEstimate], count: int) -> list[str]:
-    pooled = [_pooled([same[k] for k in some]) for some in _sets(rng, len(same), count)]
-    p = np.array([one.p for one in pooled], dtype=np.float64)
+    pooled = [_pooled([same[k] for k in members]) for members in _sets(rng, len(same), count)]
+    p = np.array([result.p for result in pooled], dtype=np.float64)
     shares = [f"{100.0 * np.mean(p < level):.1f} %" for level in LEVELS]
-    alarms = sum(one.verdict == "differ" for one in pooled)
+    alarms = sum(result.verdict == "differ" for result in pooled)
     return [str(count), str(len(pooled)), *shares, str(alarms)]
 
 
-def _found(rng: np.random.Generator, same: Sequence[SavedEstimate], factor: float) -> list[str]:
+def _detections(
+    rng: np.random.Generator, same: Sequence[SavedEstimate], factor: float
+) -> list[str]:
     pooled = [
-        _pooled([fitted(rng, factor), *(same[k] for k in some)])
-        for some in _sets(rng, len(same), 9)[:50]
+        _pooled([fitted(rng, factor), *(same[k] for k in members)])
+        for members in _sets(rng, len(same), 9)[:50]
     ]
-    named = sum(one.differing == ("0",) for one in pooled)
-    agree = sum(one.verdict == "agree" for one in pooled)
+    named = sum(result.differing == ("0",) for result in pooled)
+    agree = sum(result.verdict == "agree" for result in pooled)
     return [f"{100.0 * (factor - 1.0):.1f} %", str(len(pooled)), str(named), str(agree)]
 
 
 def _sets(rng: np.random.Generator, logs: int, count: int) -> list[list[int]]:
-    """Sets of logs that share none, shuffled and cut again until there are enough."""
+    """Draw sets of logs: shuffle and split into disjoint sets, again until there are enough."""
     groups: list[list[int]] = []
     while len(groups) < SETS_DRAWN:
         order = rng.permutation(logs)
@@ -102,7 +106,7 @@ def _sets(rng: np.random.Generator, logs: int, count: int) -> list[list[int]]:
 
 
 def _pooled(estimates: Sequence[SavedEstimate]) -> PooledEstimates:
-    return pool_estimates({str(k): one for k, one in enumerate(estimates)})
+    return pool_estimates({str(k): estimate for k, estimate in enumerate(estimates)})
 
 
 def _parser() -> argparse.ArgumentParser:

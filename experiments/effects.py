@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(cases: list[Case], workers: int) -> Iterable[Scored]:
-    """The cases with their scores, in order; a line on the terminal says how far it is."""
+    """Yield the cases with their scores, in order; prints the progress on the terminal."""
     with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
         parallel = joblib.Parallel(n_jobs=workers, return_as="generator")
         scores = parallel(joblib.delayed(Case.score)(case) for case in cases)

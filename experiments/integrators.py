@@ -14,9 +14,9 @@ from experiments.integrators_study.measure import (
     CASES_OF,
     FREE_NAMES,
     NAMES,
-    measured_costs,
-    measured_drift,
-    measured_order,
+    measure_costs,
+    measure_drift,
+    measure_order,
 )
 from experiments.integrators_study.write import put_into, report, tables
 from experiments.reports import numerics_line, write_report
@@ -28,16 +28,16 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     line = numerics_line("integrators", parser, options, "duration")
     orders = [
-        measured_order(name, case)
+        measure_order(name, case)
         for name in FREE_NAMES
         for case in CASES_OF.get(name, (FREE, LOADED, FLUID))
     ]
     drifts = [
-        measured_drift(name, case, options.duration)
+        measure_drift(name, case, options.duration)
         for name in FREE_NAMES
         for case in CASES_OF.get(name, (FREE, DRIFTING))
     ]
-    body = tables(orders, drifts, measured_costs(NAMES), options.duration)
+    body = tables(orders, drifts, measure_costs(NAMES), options.duration)
     if options.docs is not None:
         put_into(options.docs, body)
     write_report(options.output, report(body), line)
@@ -47,8 +47,12 @@ def main(arguments: list[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="integrators", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("-o", "--output", type=Path, default=Path("reports/integrators.md"))
-    parser.add_argument("--docs", type=Path, help="put the tables between the marks of this file")
-    parser.add_argument("--duration", type=_seconds, default=100.0, help="of the drift [s]")
+    parser.add_argument(
+        "--docs", type=Path, help="file to put the tables into, between its markers"
+    )
+    parser.add_argument(
+        "--duration", type=_seconds, default=100.0, help="duration of the drift measurement [s]"
+    )
     return parser
 
 

@@ -1,13 +1,13 @@
-"""Inertias of public robot models, loaded by every program installed, before and after repair.
+"""Inertias of public robot models in every installed program, before and after repair.
 
 python experiments/models.py -o reports/models.md [--robots FOLDER] [--hashes]
 
-The models are the URDF files of the package example-robot-data (0.4 GB), which is no dependency:
+The models are the URDF files of the package example-robot-data (0.4 GB), which is not a dependency:
 
     python -m pip install --no-deps --target ../robots example-robot-data==5.0.0
     make study NAME=models ARGS="--robots ../robots"
 
-Bullet is asked where pybullet is installed; on the module path for this run alone is enough.
+Bullet takes part if pybullet can be imported; a copy on PYTHONPATH is enough.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class Count(NamedTuple):
 
     links: int
     massless: int
-    refused: Counter[str]
-    foretold: Counter[str]
+    rejected: Counter[str]
+    predicted: Counter[str]
     missed: Counter[str]
 
 
@@ -68,29 +68,29 @@ def main(arguments: list[str] | None = None) -> int:
     missing = "" if same else f"the files of {HASHES.name}"
     line = numerics_line("models", parser, options, missing=missing)
     before, after, statuses, repairs = _empty(), _empty(), Counter[int](), Counter[str]()
-    dense = unmended = 0
+    dense = unrepaired = 0
     with tempfile.TemporaryDirectory() as folder:
         for _, path in models:
-            before = _counted(before, path)
+            before = _add_model(before, path)
             statuses[1 if repair_model(path).unrepaired else 0] += 1
             repaired = repair_model(path, settings=RepairSettings(density=DENSITY))
             for repair in repaired.repairs:
                 repairs[_source(repair)] += 1
                 dense += implied_density(repair.phi) > 1.01 * MAX_MATERIAL_DENSITY
-            unmended += len(repaired.unrepaired)
+            unrepaired += len(repaired.unrepaired)
             fixed = Path(folder, path.name)
             fixed.write_bytes(repaired.content)
-            after = _counted(after, fixed)
+            after = _add_model(after, fixed)
     text = _report(len(models), same, before, after, statuses, repairs)
     text += _whole_files([path for _, path in models])
     text += f"{dense} of the repaired links are denser than {MAX_MATERIAL_DENSITY:g} kg/m³; "
-    text += f"{unmended} left.\n"
+    text += f"{unrepaired} are not repaired.\n"
     write_report(options.output, text, line)
-    return 1 if after.refused.total() or not same else 0
+    return 1 if after.rejected.total() or not same else 0
 
 
 def models_in(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Names and files of the models."""
+    """Yield the names and files of the models."""
     for path in sorted(folder.rglob("*.urdf")):
         yield path.relative_to(folder).as_posix().partition("/robots/")[2], path
 
@@ -99,72 +99,73 @@ def _empty() -> Count:
     return Count(0, 0, Counter(), Counter(), Counter())
 
 
-def _counted(count: Count, path: Path) -> Count:
-    """The counts with the inertials of one model added."""
+def _add_model(count: Count, path: Path) -> Count:
+    """Return the counts with the inertials of a model added."""
     programs = installed()
-    document, form = open_model(path)
-    entries = [entry for entry in form.read(document) if entry.inertial is not None]
+    document, model_format = open_model(path)
+    entries = [entry for entry in model_format.read(document) if entry.inertial is not None]
     massless = sum(entry.inertia.massless for entry in entries)
     count = count._replace(massless=count.massless + massless)
-    found = [
+    inertials = [
         (entry.inertia, document.content[slice(*document.span(entry.inertial))].decode())
         for entry in entries
         if not entry.inertia.massless
     ]
-    links = [link for link, _ in found]
-    foretold = {
+    links = [link for link, _ in inertials]
+    predicted = {
         name: {
             entry.link.name: bool(entry.problem)
             for entry in check_links(links, Requirement(SIMULATORS[name]))
         }
         for name in programs
     }
-    for link, text in found:
+    for link, text in inertials:
         count = count._replace(links=count.links + 1)
-        for name, (given_as, takes) in programs.items():
-            given = URDF.format(inertial=text) if given_as == "urdf" else _sdf(link)
-            refused, expected = not takes(given), foretold[name][link.name]
-            count.refused[name] += refused
-            count.foretold[name] += expected
-            count.missed[name] += refused and not expected
+        for name, (form, accepts) in programs.items():
+            file_text = URDF.format(inertial=text) if form == "urdf" else _sdf(link)
+            rejected, expected = not accepts(file_text), predicted[name][link.name]
+            count.rejected[name] += rejected
+            count.predicted[name] += expected
+            count.missed[name] += rejected and not expected
     return count
 
 
 def _whole_files(paths: list[Path]) -> str:
-    """Whether MuJoCo compiles whole files, their shapes left out, as often as is foretold."""
-    takes = installed().get("mujoco")
-    if takes is None:
+    """Compare how many whole files, without shapes, MuJoCo compiles with the prediction."""
+    mujoco = installed().get("mujoco")
+    if mujoco is None:
         return ""
-    asked = RepairSettings(Requirement(SIMULATORS["mujoco"]))
+    _, compiles = mujoco
+    settings = RepairSettings(Requirement(SIMULATORS["mujoco"]))
     before, after = 0, Counter[tuple[bool, bool]]()
     with tempfile.TemporaryDirectory() as folder:
         for path in paths:
             bare = Path(folder, path.name)
             bare.write_bytes(_SHAPES.sub(b"", path.read_bytes()))
-            before += takes[1](bare.read_text(encoding="utf-8"))
-            repaired = repair_model(bare, settings=asked)
-            after[not repaired.unrepaired, takes[1](repaired.content.decode())] += 1
-    good, bad = (after[ended, True] + after[ended, False] for ended in (True, False))
+            before += compiles(bare.read_text(encoding="utf-8"))
+            repaired = repair_model(bare, settings=settings)
+            after[not repaired.unrepaired, compiles(repaired.content.decode())] += 1
+    good, bad = (after[complete, True] + after[complete, False] for complete in (True, False))
     return (
-        f"Of whole files, without their shapes, MuJoCo compiles {before} before. After "
+        f"Whole files without their shapes: MuJoCo compiles {before} before repair. After "
         f"`--for mujoco --repair` it compiles {after[True, True]} of the {good} that end with "
         f"status 0, and {after[False, True]} of the {bad} with 1 (links without a mass).\n"
     )
 
 
 def _source(repair: Repair) -> str:
-    """Describe the source of a repaired inertia in a word or two."""
+    """Describe the source of a repaired inertia in a few words."""
     if not repair.source:
-        slip = repair.distance is None
-        return "its own, with a slip put right" if slip else "the nearest possible inertia"
+        corrected = repair.distance is None
+        return "a typo corrected" if corrected else "the nearest physically consistent inertia"
     for words in ("collision geometry", "visual geometry"):
         if repair.source.startswith(f"its {words}"):
-            return f"that of its {words}"
-    return "that of a ball"
+            return f"its {words}"
+    return "a ball"
 
 
 def _sdf(link: LinkInertia) -> str:
-    """The numbers of a URDF's inertial in an SDF file, in axes of their own."""
+    """Write the numbers of a URDF inertial into an SDF file, about the link origin."""
     mass, *_ = numbers = [repr(x) for x in link.phi_as_printed.tolist()]
     return sdf_of(mass, dict(zip(_SIX, numbers[4:], strict=True)))
 
@@ -177,16 +178,16 @@ def _report(
     statuses: Counter[int],
     repairs: Counter[str],
 ) -> str:
-    """The report, as Markdown."""
+    """Return the report as Markdown."""
     rows = [
-        f"| {SIMULATORS[name].title} | {before.refused[name]} | {before.foretold[name]} | "
-        f"{before.missed[name]} | {after.refused[name]} | {after.foretold[name]} |"
+        f"| {SIMULATORS[name].title} | {before.rejected[name]} | {before.predicted[name]} | "
+        f"{before.missed[name]} | {after.rejected[name]} | {after.predicted[name]} |"
         for name in SIMULATORS
         if name in installed()
     ]
     missing = [SIMULATORS[name].title for name in SIMULATORS if name not in installed()]
     other = "" if same else f"; NOT the files of {HASHES.name}"
-    made = ", ".join(f"{count} {kind}" for kind, count in repairs.most_common())
+    counts = ", ".join(f"{count} {kind}" for kind, count in repairs.most_common())
     return "\n".join(
         [
             "# Inertias of public robot models, before and after `inspect --repair`",
@@ -197,13 +198,13 @@ def _report(
             f"Repaired with `--density {DENSITY:g}`; without a density {statuses[0]} files end "
             f"with status 0 and {statuses[1]} with 1, for links of zero mass with an inertia.",
             "",
-            "| program | refused before | findings of `--for` | refused, no finding | refused "
+            "| program | rejected before | findings of `--for` | rejected, no finding | rejected "
             "after | findings after |",
             "|---|---|---|---|---|---|",
             *rows,
             "",
-            f"Repairs: {made or 'none'}.",
-            *([f"Not installed, so not asked: {', '.join(missing)}."] if missing else []),
+            f"Repairs: {counts or 'none'}.",
+            *([f"Not installed: {', '.join(missing)}."] if missing else []),
             "",
         ]
     )
@@ -213,7 +214,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="models", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("-o", "--output", type=Path, default=Path("reports/models.md"))
     parser.add_argument("--robots", type=Path, default=robots(), help="folder of the models")
-    parser.add_argument("--hashes", action="store_true", help="write the list of hashes anew")
+    parser.add_argument("--hashes", action="store_true", help="rewrite the list of hashes")
     return parser
 
 

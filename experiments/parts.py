@@ -1,8 +1,8 @@
-"""Whether halves and quarters of real logs agree within their 95 % intervals.
+"""Agreement of halves and quarters of real logs within their 95 % intervals.
 
 python experiments/parts.py -o reports/parts.md
 
-A log that is not of this project is looked for where IDENTIFY_DATA says.
+The log panda_optoforce is read from the folder IDENTIFY_DATA.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ FOREIGN = (
     "panda_optoforce/run_11-32-28.txt",
     "schemas/panda_optoforce_corrected.toml",
 )
-"""Name, file and schema of a log of others, in a folder of data sets."""
+"""Name, file and schema of a public log, relative to the folder of data sets."""
 
 PARTS = (2, 4)
 
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Differences of parts of a log: for each parameter and pair, |x1 - x2| / √(h1² + h2²).
+    """Differences between parts of a log: |x1 - x2| / √(h1² + h2²) per parameter and pair.
 
     Attributes:
-        log: its name, and what of it was used.
-        parts: how many.
-        refused: of them, that have no estimate.
-        ratios: of the parameters that both parts of a pair identify, by name, shape (pairs,) each.
+        log: name of the log and the range used.
+        parts: number of parts.
+        refused: number of parts without an estimate.
+        ratios: by parameter name, for pairs in which both parts identify it, shape (pairs,).
     """
 
     log: str
@@ -59,7 +59,7 @@ class Pairs:
     ratios: dict[str, Array]
 
     def of(self, names: Sequence[str]) -> Array:
-        """The ratios of some parameters in one array."""
+        """Return the ratios of several parameters as one array."""
         return np.concatenate([self.ratios.get(name, np.zeros(0)) for name in names])
 
 
@@ -69,7 +69,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     line = numerics_line("parts", parser, options)
     pairs = [
-        compared(name, log, parts)
+        compare_parts(name, log, parts)
         for recording in logs()
         for name, log in (("whole", recording), *untouched(recording))
         for parts in PARTS
@@ -79,14 +79,14 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def logs() -> Iterator[Recording]:
-    """The shipped log, and that of others where it is at hand."""
+    """Yield the shipped log, and the public one if it is available."""
     yield read_log(SHIPPED / "payload_arm.parquet", SHIPPED / "schema.toml")
     if (files := foreign_log()) is not None:
         yield replace(read_log(*files), name=FOREIGN[0])
 
 
 def foreign_log() -> tuple[Path, Path] | None:
-    """The log of others and its schema, where they are at hand."""
+    """Return the public log and its schema, or None if they are not available."""
     _, file, schema = FOREIGN
     folder = Path(os.environ.get(MIRROR) or os.devnull)
     if (folder / file).is_file() and (folder / schema).is_file():
@@ -95,7 +95,7 @@ def foreign_log() -> tuple[Path, Path] | None:
 
 
 def untouched(recording: Recording) -> Iterator[tuple[str, Recording]]:
-    """The longest part of a log in which nothing touched the body, where something did."""
+    """Yield the longest contact-free part of a log; nothing for a log without contact."""
     result = check_logs(recording).result
     spans = [] if result is None else [s for s in result.checks.spans[0] if s.code == "contact"]
     if not spans or recording.time is None:
@@ -107,24 +107,24 @@ def untouched(recording: Recording) -> Iterator[tuple[str, Recording]]:
     yield f"{start:.1f} to {stop:.1f} s, untouched", rows_of(recording, first, last)
 
 
-def compared(label: str, recording: Recording, parts: int) -> Pairs:
-    """Equal parts of a log, each fitted as a log of its own."""
+def compare_parts(label: str, recording: Recording, parts: int) -> Pairs:
+    """Fit equal parts of a log separately and compare all pairs."""
     edges = np.linspace(0, len(recording), parts + 1).astype(int).tolist()
     estimates = []
     for first, last in pairwise(edges):
         try:
             prepared = prepare(rows_of(recording, first, last))
             estimates.append(estimate_body([block_statistics(prepared)], EstimatorSettings()))
-        except ProblemError:  # too little motion, say: no interval, so nothing to compare
+        except ProblemError:  # e.g. too little motion: no interval to compare
             continue
     ratios: dict[str, list[float]] = {}
-    for one, other in combinations([estimate.intervals for estimate in estimates], 2):
+    for first_part, second_part in combinations([part.intervals for part in estimates], 2):
         for name in NAMES:
-            a, b = one[name], other[name]
+            a, b = first_part[name], second_part[name]
             if a is not None and b is not None:
-                apart = 0.5 * abs((a[0] + a[1]) - (b[0] + b[1]))
+                distance = 0.5 * abs((a[0] + a[1]) - (b[0] + b[1]))
                 half = 0.5 * np.hypot(a[1] - a[0], b[1] - b[0])
-                ratios.setdefault(name, []).append(float(apart / half))
+                ratios.setdefault(name, []).append(float(distance / half))
     return Pairs(
         f"{recording.name}, {label}",
         parts,
@@ -134,7 +134,7 @@ def compared(label: str, recording: Recording, parts: int) -> Pairs:
 
 
 def report(pairs: Sequence[Pairs]) -> str:
-    """The report as Markdown."""
+    """Return the report as Markdown."""
     heads = [
         "log",
         "parts",
@@ -147,40 +147,40 @@ def report(pairs: Sequence[Pairs]) -> str:
         "beyond, by parameter",
     ]
     rows = []
-    for log in dict.fromkeys(each.log for each in pairs):
-        mine = [each for each in pairs if each.log == log]
-        rows += [_row(log, str(each.parts), [each]) for each in mine]
-        rows.append(_row(log, "both", mine))
+    for log in dict.fromkeys(entry.log for entry in pairs):
+        of_log = [entry for entry in pairs if entry.log == log]
+        rows += [_row(log, str(entry.parts), [entry]) for entry in of_log]
+        rows.append(_row(log, "both", of_log))
     return "\n\n".join(
         [
-            "# Whether parts of a log agree",
+            "# Agreement of parts of a log",
             "Written by `python experiments/parts.py`; nothing here is entered by hand.",
-            "Halves and quarters of logs, each fitted by itself; every parameter of every pair of "
+            "Halves and quarters of logs, each fitted separately; every parameter of every pair of "
             "parts is compared by |x₁ − x₂| / √(h₁² + h₂²), h the half-width of its 95 % interval. "
-            "Were the intervals exact, 95 % were below 1 and the median were 0.34. Pairs of one "
-            "log are not independent: a single part that is off is in several of them.",
+            "Exact intervals would give 95 % below 1 and a median of 0.34. Pairs of one log are "
+            "not independent: a part with a large error is in several of them.",
             markdown_table(make_table(heads, rows)),
         ]
     )
 
 
 def _row(log: str, parts: str, pairs: Sequence[Pairs]) -> list[str]:
-    ten = np.concatenate([each.of(PHI) for each in pairs])
-    every = np.concatenate([each.of(NAMES) for each in pairs])
+    ten = np.concatenate([entry.of(PHI) for entry in pairs])
+    all_ratios = np.concatenate([entry.of(NAMES) for entry in pairs])
     beyond = {
         name: number
         for name in PHI
-        if (number := sum(int(np.sum(each.of([name]) > 1.0)) for each in pairs))
+        if (number := sum(int(np.sum(entry.of([name]) > 1.0)) for entry in pairs))
     }
     return [
         log,
         parts,
-        str(sum(each.refused for each in pairs)),
+        str(sum(entry.refused for entry in pairs)),
         str(len(ten)),
         _percent(ten),
         f"{np.median(ten):.2f}" if len(ten) else "–",
-        str(len(every)),
-        _percent(every),
+        str(len(all_ratios)),
+        _percent(all_ratios),
         ", ".join(f"{name} {number}" for name, number in beyond.items()),
     ]
 

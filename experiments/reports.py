@@ -1,4 +1,4 @@
-"""The reports of `reports/`: what writes each, the code whose numbers it shows, which are old."""
+"""Registry of the reports in `reports/`: command, code that decides their numbers, age."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LEVELS = ("significance", "relevance")
 FIT = (*LEVELS, "spatial", "inertia", "logs", "signals", "regressors", "estimation")
 PIPELINE = (*FIT, "simulation", "diagnosis", "validation", "pipeline")
-"""Packages with the thresholds of decisions, of a fit, and with all that is checked besides."""
+"""Packages with thresholds of decisions, of a fit, and of a fit with all checks."""
 
 SHIPPED_LOG = tuple(
     f"datasets/payload_arm/{name}" for name in ("payload_arm.parquet", "schema.toml", "truth.json")
@@ -28,12 +28,12 @@ class Report:
     """A report, written by a script or from a study file.
 
     Attributes:
-        file: that is written; this and other paths are from the root of the project.
-        study: files, and folders of Python files, that say what is measured.
-        packages: of `identify`, whose numbers it shows.
-        minutes: that writing it takes, on two cores.
-        command: words after `python`.
-        lacks: what it needs and is not here, in words; empty where nothing is missing.
+        file: path of the report; all paths are relative to the root of the project.
+        study: files, and folders of Python files, that define the measurement.
+        packages: packages of `identify` whose numbers it shows.
+        minutes: time to write it, on two cores.
+        command: arguments of `python`.
+        lacks: describes a missing requirement; empty if nothing is missing.
     """
 
     file: str
@@ -45,17 +45,17 @@ class Report:
 
     @property
     def mark(self) -> str:
-        """Line on the code of the report as it would be written now."""
+        """Fingerprint line of the current code."""
         return numerics_mark(self.packages, list(self.files()))
 
     @property
     def old(self) -> bool:
-        """Whether it is not there, or shows numbers of other code."""
+        """Whether the report is missing, or was written by other code."""
         path = ROOT / self.file
         return not path.is_file() or self.mark not in path.read_text(encoding="utf-8")
 
     def files(self) -> Iterator[Path]:
-        """Those that say what is measured."""
+        """Yield the files that define the measurement."""
         for name in self.study:
             path = ROOT / name
             yield from path.rglob("*.py") if path.is_dir() else (path,)
@@ -68,17 +68,17 @@ def numerics_line(
     *deciding: str,
     missing: str | None = None,
 ) -> str:
-    """The last line of a report, to be taken before its study runs: code may change while it does.
+    """Return the last line of a report; call it before the study runs, since code may change.
 
     Args:
-        name: of the report.
-        parser: of its script.
-        options: that were given.
-        deciding: options that say what is measured. Only where they are as they are by default,
-            and nothing is missing, is it the report that counts as one of this code.
-        missing: what is, in words; what the report `lacks` where not given.
+        name: name of the report.
+        parser: parser of its script.
+        options: parsed options.
+        deciding: names of options that decide the measurement. The report counts as one of this
+            code only if they have their default values and nothing is missing.
+        missing: description of missing requirements; by default, from `Report.lacks`.
     """
-    changed = [one for one in deciding if getattr(options, one) != parser.get_default(one)]
+    changed = [key for key in deciding if getattr(options, key) != parser.get_default(key)]
     missing = REPORTS[name].lacks() if missing is None else missing
     if not changed and not missing:
         return f"Numerics: {REPORTS[name].mark}."
@@ -95,13 +95,13 @@ def write_report(path: Path, text: str, line: str) -> None:
 
 
 def old_reports(names: Sequence[str] = ()) -> dict[str, Report]:
-    """Return the outdated reports, of all or of those named; the quickest first.
+    """Return the outdated reports, all or only those named, the quickest first.
 
     Raises:
-        SchemaError: there is no report of a name.
+        SchemaError: no report has one of the names.
     """
-    asked = {name: lookup(REPORTS, name, "report") for name in names or REPORTS}
-    old = {name: report for name, report in asked.items() if report.old}
+    chosen = {name: lookup(REPORTS, name, "report") for name in names or REPORTS}
+    old = {name: report for name, report in chosen.items() if report.old}
     return dict(sorted(old.items(), key=lambda item: item[1].minutes))
 
 
@@ -116,7 +116,7 @@ def lacks_stars() -> str:
         return "the STARS tools (IDENTIFY_DATA: see docs/datasets.md)"
 
 
-def _lacks_log_of_others() -> str:
+def _lacks_public_log() -> str:
     from experiments.parts import FOREIGN, foreign_log
 
     return f"{FOREIGN[0]} (IDENTIFY_DATA: see docs/datasets.md)" if foreign_log() is None else ""
@@ -177,7 +177,7 @@ REPORTS: Mapping[str, Report] = {
         packages=PIPELINE,
         minutes=1,
         command=("experiments/parts.py",),
-        lacks=_lacks_log_of_others,
+        lacks=_lacks_public_log,
     ),
     "stars": _of_study_file("stars", 2),
     "stars_shape": _of_study_file("stars_shape", 5),
@@ -205,4 +205,4 @@ REPORTS: Mapping[str, Report] = {
         lacks=lacks_stars,
     ),
 }
-"""By name, which is that of `make study NAME=…`, but for `benchmarks`: that is `make bench`."""
+"""Reports by the name for `make study NAME=…`; `benchmarks` is written by `make bench`."""

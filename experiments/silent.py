@@ -1,9 +1,9 @@
-"""Whether anything is silently wrong: logs made wrong in known ways, and clean ones, checked.
+"""Silent errors: findings and estimates of perturbed and of clean logs.
 
 python experiments/silent.py -o reports/silent.md [--only delay] [--logs arm,fast-1] [--clean 400]
     [--several 500]
 
-Rows are kept in a folder beside the report, of its name: what was interrupted goes on there.
+Rows are stored in a folder with the name of the report; an interrupted run resumes from it.
 """
 
 from __future__ import annotations
@@ -28,38 +28,41 @@ from identify.studies.store import Store, StoreInfo
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run what is missing of the study and write its report; returns the exit status."""
+    """Run the missing cases of the study and write its report; returns the exit status."""
     parser = _parser()
     options = parser.parse_args(arguments)
     line = numerics_line("silent", parser, options, "only", "logs", "clean", "several", "seed")
     logs = options.logs.split(",") if options.logs else list(makers())
     if unknown := [name for name in logs if name not in makers()]:
-        raise SystemExit(f"silent: there is no log {unknown[0]!r}; there are {', '.join(makers())}")
+        raise SystemExit(f"silent: there is no log {unknown[0]!r} among {', '.join(makers())}")
     cases = list(all_cases(logs, options.only, options.clean, options.several, options.seed))
     folder = options.output.with_suffix("")
     try:
         rows = _run(cases, folder, options.workers)
     except KeyboardInterrupt:
-        print(f"interrupted; {folder} keeps what was done: run it again", file=sys.stderr)
+        print(
+            f"interrupted; results are kept in {folder}; run it again to resume",
+            file=sys.stderr,
+        )
         return 130
-    found = [score_of(row) for row in rows if not row.get("error_type")]
+    results = [score_of(row) for row in rows if not row.get("error_type")]
     failed = [row for row in rows if row.get("error_type")]
-    scores = [score for score in found if isinstance(score, Score)]
-    clean = [score for score in found if isinstance(score, CleanScore)]
+    scores = [score for score in results if isinstance(score, Score)]
+    clean = [score for score in results if isinstance(score, CleanScore)]
     line = f"Not the whole study: {len(failed)} cases failed." if failed else line
     write_report(options.output, report(scores, clean, failed, options.seed), line)
     return int(bool(failed))
 
 
 def _run(cases: Sequence[Case], folder: Path, workers: int | None) -> list[Row]:
-    """The rows of the cases, those that the folder lacks made now."""
-    shuffled = random.Random(0).sample(cases, len(cases))  # so that the time left is foretold well
+    """Return the rows of all cases; runs those that the folder lacks."""
+    shuffled = random.Random(0).sample(cases, len(cases))  # the remaining time is estimated better
     with Store(folder, StoreInfo(STUDY)) as store, display_progress() as progress:
         store.mark_current(case.key for case in cases)
         work = JobSet(
             items=lambda: iter(shuffled),
             is_missing=lambda case: not store.has(case.key, retry_failed=True),
-            batches=lambda some: ((case,) for case in some),
+            batches=lambda chunk: ((case,) for case in chunk),
             run=run_cases,
             failed_rows=failed_cases,
             unit_name="cases",
@@ -71,10 +74,10 @@ def _run(cases: Sequence[Case], folder: Path, workers: int | None) -> list[Row]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="silent", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("-o", "--output", type=Path, default=Path("reports/silent.md"))
-    parser.add_argument("--only", default="", help="what is done to logs has this in its name")
-    parser.add_argument("--logs", default="", help="names of logs, with commas; all by default")
-    parser.add_argument("--clean", type=int, default=400, help="how many clean logs")
-    parser.add_argument("--several", type=int, default=500, help="how many of several at once")
+    parser.add_argument("--only", default="", help="perturbations whose name contains this")
+    parser.add_argument("--logs", default="", help="comma-separated names of logs; all by default")
+    parser.add_argument("--clean", type=int, default=400, help="number of clean logs")
+    parser.add_argument("--several", type=int, default=500, help="number of combined perturbations")
     parser.add_argument("--workers", type=int, help="processes; 0 runs in this one")
     parser.add_argument("--seed", type=int, default=102)
     return parser

@@ -1,10 +1,10 @@
-"""Value of the shape of a body as a prior, on solids that are no tools.
+"""Value of the shape of a body as a prior, on simple solids.
 
 python experiments/solids_shape.py -o reports/solids_shape.md
 
 A cuboid, a hammer of two densities, a plate, a rod with a cube and a hollow cylinder, as points and
-as meshes, stand askew in B and move slowly, with the noise of the study `stars_shape`; the mass is
-not given.
+as meshes, have an oblique pose in B and move slowly, with the noise of the study `stars_shape`; the
+mass is not given.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def box(sides: Sequence[float], at: Sequence[float] = (0.0, 0.0, 0.0)) -> Mesh:
-    """A box of some sides about a point."""
+    """Return a box centred at a point."""
     corners = np.stack(np.meshgrid(*[(-0.5, 0.5)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
     return convex_hull(corners * np.array(sides) + np.array(at))
 
@@ -65,7 +65,7 @@ def _ring(radius: float, z: float) -> Vec3:
 
 
 def pipe(outer: float, inner: float, length: float) -> Mesh:
-    """A hollow cylinder along z, open at both ends."""
+    """Return a hollow cylinder along z, open at both ends."""
     half, k, after = 0.5 * length, np.arange(FACETS), np.roll(np.arange(FACETS), -1)
     corners = ((outer, -half), (outer, half), (inner, half), (inner, -half))
     faces = []
@@ -77,7 +77,7 @@ def pipe(outer: float, inner: float, length: float) -> Mesh:
 
 
 def solids() -> Mapping[str, tuple[tuple[Mesh, float], ...]]:
-    """Parts of each solid, with their densities."""
+    """Return the parts of each solid with their densities."""
     rod = convex_hull(np.concatenate((_ring(0.006, -0.125), _ring(0.006, 0.125))))
     return {
         "cuboid": ((box((0.16, 0.10, 0.06)), 800.0),),
@@ -92,34 +92,34 @@ def solids() -> Mapping[str, tuple[tuple[Mesh, float], ...]]:
 
 
 def log_of(name: str, known: str, seed: int) -> tuple[Recording, Truth]:
-    """A solid on a motion, the same however its shape is known; nothing has noise."""
+    """Return a noise-free log of a solid and its truth; the motion does not depend on `known`."""
     rng = np.random.default_rng([seed, list(solids()).index(name)])
     pose = Pose.from_quaternion(exp_rotation(rng.uniform(-2.0, 2.0, 3)), rng.uniform(-0.1, 0.1, 3))
     parts = [(Mesh(pose.apply(m.vertices), m.faces), density) for m, density in solids()[name]]
     phi = np.sum([mesh.body(density=density).phi for mesh, density in parts], axis=0)
     starts = np.cumsum([0, *(len(mesh.vertices) for mesh, _ in parts[:-1])])
     faces = [mesh.faces + start for (mesh, _), start in zip(parts, starts, strict=True)]
-    whole = Mesh(np.concatenate([mesh.vertices for mesh, _ in parts]), np.concatenate(faces))
+    union = Mesh(np.concatenate([mesh.vertices for mesh, _ in parts]), np.concatenate(faces))
     motion = random_motion(rng, bandwidth_hz=BANDWIDTH_HZ, reach=0.2, turn=1.0)
     log = synthetic_recording(
         phi, rng=rng, motion=motion, duration=10.0, rate_hz=100.0, include="all"
     )
-    interior = sample_interior(whole, POINTS)
-    shape = whole if known == "mesh" else Points(interior.points, interior.volumes)
-    return log, Truth(phi, np.ptp(whole.corners, axis=0), shape)
+    interior = sample_interior(union, POINTS)
+    shape = union if known == "mesh" else Points(interior.points, interior.volumes)
+    return log, Truth(phi, np.ptp(union.corners, axis=0), shape)
 
 
 WAYS: Mapping[str, Estimator] = {
     "log": ConsistentLeastSquares(),
-    "even density": KnownShape(alone=True),
+    "uniform density": KnownShape(alone=True),
     "shape": KnownShape(),
     "box": KnownShape(of="box"),
 }
 
 
 def scores_of(name: str, known: str, options: argparse.Namespace) -> Mapping[str, Array]:
-    """Errors of the inertia about Bo and about the centre of mass, and cover, a row a fit [%]."""
-    found: dict[str, list[list[float]]] = {way: [] for way in WAYS}
+    """Return inertia errors about Bo and the centre of mass, and coverage, one row per fit [%]."""
+    rows_by_way: dict[str, list[list[float]]] = {way: [] for way in WAYS}
     for motion in range(options.motions):
         log, truth = log_of(name, known, options.seed + motion)
         for level in LEVELS:
@@ -131,12 +131,12 @@ def scores_of(name: str, known: str, options: argparse.Namespace) -> Mapping[str
                     try:
                         output = estimator.estimate(data)
                     except IdentifyError:
-                        found[way].append([np.nan] * 3)
+                        rows_by_way[way].append([np.nan] * 3)
                         continue
-                    errors = (of(output.phi, truth.phi, truth.sides) for of in _ERRORS)
-                    cover = list(covered(output, truth.phi).values())
-                    found[way].append([*errors, 100.0 * np.mean(cover) if cover else np.nan])
-    return {way: np.array(rows) for way, rows in found.items()}
+                    errors = (error(output.phi, truth.phi, truth.sides) for error in _ERRORS)
+                    inside = list(covered(output, truth.phi).values())
+                    rows_by_way[way].append([*errors, 100 * np.mean(inside) if inside else np.nan])
+    return {way: np.array(rows) for way, rows in rows_by_way.items()}
 
 
 _ERRORS = inertia_error, central_inertia_error
@@ -144,23 +144,23 @@ _ERRORS = inertia_error, central_inertia_error
 
 def _shown(scores: Mapping[str, Array]) -> list[str]:
     mean = {way: rows.mean(axis=0) for way, rows in scores.items()}
-    cells = [f"{of[0]:.3g} / {of[1]:.3g}" for of in mean.values()]
+    cells = [f"{errors[0]:.3g} / {errors[1]:.3g}" for errors in mean.values()]
     ratio = f"{mean['shape'][1] / mean['log'][1]:.2f}"
     return [*cells, ratio, *(f"{mean[way][2]:.0f}" for way in ("log", "shape", "box"))]
 
 
 def report(lines: Sequence[Sequence[str]], options: argparse.Namespace) -> str:
-    """The report, in Markdown."""
-    covers = (f"cover, {way}" for way in ("log", "shape", "box"))
-    heads = ("solid", "known by", *WAYS, "shape : log", *covers)
+    """Return the report as Markdown."""
+    coverages = (f"coverage, {way}" for way in ("log", "shape", "box"))
+    heads = ("solid", "known by", *WAYS, "shape : log", *coverages)
     fits = options.motions * options.seeds * len(LEVELS)
     about = " ".join((__doc__ or "").split(".md")[1].split())
     return (
-        f"# The shape beside the log, on solids that are no tools\n\n{about} A line is of {fits} "
-        "fits. Errors of the inertia in per cent of the box, as in the study `stars_shape`, about "
-        "the sensor / about the centre of mass: of the log alone, of even density and the mass of "
-        "the log, of both together, and of a box that the solid lies in, along the axes of B. "
-        f"Cover: of 95 % intervals.\n\n{markdown_table(make_table(heads, lines, words=2))}"
+        f"# Shape as a prior, on simple solids\n\n{about} Each line is for {fits} fits. Errors of "
+        "the inertia in per cent of the box, as in the study `stars_shape`, about the sensor / "
+        "about the centre of mass: from the log alone, from uniform density and the mass of the "
+        "log, from both together, and with the bounding box of the solid along the axes of B. "
+        f"Coverage: of 95 % intervals.\n\n{markdown_table(make_table(heads, lines, words=2))}"
     )
 
 

@@ -1,10 +1,10 @@
-"""The ten parameters of a million bodies moved to another frame, against the 6×6 algebra.
+"""Change of frame of the parameters of a million bodies, compared with the 6×6 algebra.
 
-With a pose for each body three more rows say how far NumPy can go on the machine at all: the
-numbers have to be laid out by component and back, and each operation is a pass over an array. A
+With a separate pose for each body three more rows give the limit of NumPy on the machine: the
+numbers are transposed to component arrays and back, and each operation is a pass over an array. A
 body takes some 120 operations:
 
-    R S Rᵀ, of which six entries are formed    27 + 18 products, 18 + 12 sums
+    R S Rᵀ, six entries of it                 27 + 18 products, 18 + 12 sums
     R h and h' = R h + m p                     9 + 3 products, 6 + 3 sums
     the shift of six entries                   9 products, 9 sums, and tr S' 1 − S'
 """
@@ -24,32 +24,32 @@ from identify.inertia.shapes import Box
 from identify.spatial import Pose, coadjoint, rotation_from_quaternion, vee
 
 BODIES = 1_000_000
-REACH = 5.0
+TARGET = 5.0
 OPERATIONS = 120
-"""Products and sums that a pose of its own takes at least, a body."""
+"""Minimum number of products and sums per body with a separate pose."""
 
 _CHUNK = 8192
 _LOOPED = 20_000
-"""Bodies of the loop over single ones, which is timed by the body."""
+"""Number of bodies in the Python loop over Pinocchio."""
 
 
 def run(effort: Effort) -> list[Line]:
-    """One pose for all bodies, a pose each, and Pinocchio's `SE3.act` in a loop."""
+    """Measure one common pose, separate poses, and Pinocchio's `SE3.act` in a loop."""
     count = effort.scaled(BODIES, least=100)
     rng = np.random.default_rng(0)
     phi = bodies(rng, count)
     rotations = rotation_from_quaternion(rng.normal(size=(count, 4)))
-    each = Pose(rotations, rng.normal(size=(count, 3)))
-    one = Pose(each.rotation[0], each.position[0])
+    poses = Pose(rotations, rng.normal(size=(count, 3)))
+    common_pose = Pose(poses.rotation[0], poses.position[0])
     return [
-        *_against_the_product(phi, one, "one pose for all", effort),
-        *_against_the_product(phi, each, "a pose each", effort),
-        *_against_pinocchio(phi[:_LOOPED], one, effort),
+        *_against_the_product(phi, common_pose, "one pose for all", effort),
+        *_against_the_product(phi, poses, "a pose each", effort),
+        *_against_pinocchio(phi[:_LOOPED], common_pose, effort),
     ]
 
 
 def bodies(rng: np.random.Generator, count: int) -> Phi:
-    """Boxes of random sides, each about a point outside of it."""
+    """Return boxes of random sides, about random points outside them."""
     sides, mass = rng.uniform(0.05, 0.3, (count, 3)), rng.uniform(0.1, 10.0, count)
     unit = Box(1.0, 1.0, 1.0).body(mass=1.0)
     phi = np.tile(unit.phi, (count, 1))
@@ -60,7 +60,7 @@ def bodies(rng: np.random.Generator, count: int) -> Phi:
 
 
 def in_frame_by_coadjoint(phi: Phi, X_AB: Pose) -> Phi:
-    """phi → 6×6 → phi: m of the upper left block, h of both beside it, I of the lower right."""
+    """Change the frame by way of 6×6 matrices: m, h and I are read from their blocks."""
     M = spatial_inertia_in_frame(spatial_inertia(phi), X_AB)
     mass = np.trace(M[..., :3, :3], axis1=-2, axis2=-1)[..., None] / 3.0
     h = 0.5 * (vee(M[..., 3:, :3]) - vee(M[..., :3, 3:]))
@@ -84,14 +84,14 @@ def _against_the_product(phi: Phi, X: Pose, which: str, effort: Effort) -> list[
     rate = Spread.of(1e-6 * len(phi) / ours)
     label = f"change of frame of {len(phi)} bodies, {which}"
     lines = [
-        Line(label, rate.written("M bodies/s")),
+        Line(label, rate.text("M bodies/s")),
         Line(
             f"{label}: faster than the bare 6×6 product C M Cᵀ by",
-            product.written("×"),
-            f"≥ {REACH:g} ×",
-            product.median >= REACH,
+            product.text("×"),
+            f"≥ {TARGET:g} ×",
+            product.median >= TARGET,
         ),
-        Line(f"{label}: faster than phi → 6×6 → phi by", dense.written("×")),
+        Line(f"{label}: faster than phi → 6×6 → phi by", dense.text("×")),
     ]
     return lines + (_bound_of_numpy(seconds, len(phi)) if "moves" in seconds else [])
 
@@ -102,22 +102,22 @@ def _bound_of_numpy(seconds: dict[str, Array], bodies: int) -> list[Line]:
     a_body = "ns a body"
     return [
         Line(
-            "… laying the numbers out by component and back, alone",
-            Spread.of(1e9 * moves / bodies).written(a_body),
+            "… transposing the numbers to component arrays and back, alone",
+            Spread.of(1e9 * moves / bodies).text(a_body),
         ),
         Line(
             f"… {OPERATIONS} operations on arrays in the cache, alone",
-            Spread.of(1e9 * operations / bodies).written(a_body),
+            Spread.of(1e9 * operations / bodies).text(a_body),
         ),
         Line(
             "… both together are faster than the product by",
-            Spread.of(seconds["product"] / (moves + operations)).written("×"),
+            Spread.of(seconds["product"] / (moves + operations)).text("×"),
         ),
     ]
 
 
 def by_component_and_back(phi: Phi, X: Pose) -> Phi:
-    """The parameters, read beside the poses into arrays of components and written out again."""
+    """Copy parameters and poses into component arrays, and the parameters back."""
     sources = (phi, X.rotation.reshape(-1, 9), X.position)
     parts = [np.empty((source.shape[1], _CHUNK)) for source in sources]
     out = np.empty(phi.shape)
@@ -131,7 +131,7 @@ def by_component_and_back(phi: Phi, X: Pose) -> Phi:
 
 
 def operations_in_cache(bodies: int) -> Array:
-    """As many products as there are operations, three components a call, always the same arrays."""
+    """Run the number of operations as products of three components, on the same arrays."""
     a, b, c = np.ones((3, 3, _CHUNK))
     for start in range(0, bodies, _CHUNK):
         n = min(_CHUNK, bodies - start)
@@ -145,12 +145,12 @@ def _against_pinocchio(phi: Phi, X: Pose, effort: Effort) -> list[Line]:
     pinocchio = import_module("pinocchio")
     numbers = find_convention("pinocchio").from_phi(phi)
     theirs = [pinocchio.Inertia.FromDynamicParameters(ten) for ten in numbers]
-    place = pinocchio.SE3(X.rotation, X.position)
+    pose = pinocchio.SE3(X.rotation, X.position)
     contenders: dict[str, Contender] = {
         "ours": lambda: in_frame(phi, X)[0],
-        "theirs": lambda: sum(place.act(inertia).mass for inertia in theirs),
+        "theirs": lambda: sum(pose.act(inertia).mass for inertia in theirs),
     }
     seconds = race(contenders, effort)
     ratio = Spread.of(seconds["theirs"] / seconds["ours"])
-    what = f"change of frame of {len(phi)} bodies: faster than a Python loop over Pinocchio's by"
-    return [Line(what, ratio.written("×"))]
+    label = f"change of frame of {len(phi)} bodies: faster than a Python loop over Pinocchio's by"
+    return [Line(label, ratio.text("×"))]

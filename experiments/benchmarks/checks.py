@@ -21,15 +21,15 @@ from identify.signals import Reading
 
 ROWS, RATE_HZ = 30_000, 500.0
 LONG_ROWS, LONG_RATE_HZ = 1_000_000, 1000.0
-REACH_SECONDS = 0.1
-REACH_SHORT = 3.0
-REACH_LONG, REACH_MB = 15.0, 800.0
+TARGET_SECONDS = 0.1
+TARGET_SHORT = 3.0
+TARGET_LONG, TARGET_MB = 15.0, 800.0
 
 _FEWEST = 4000
 
 
 def run(effort: Effort) -> list[Line]:
-    """Seconds that checks add to a fit, and of `identify check` on a short and a long log."""
+    """Measure the time that checks add to a fit, and `identify check` on two logs."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         rows = effort.scaled(ROWS, least=_FEWEST)
@@ -38,52 +38,52 @@ def run(effort: Effort) -> list[Line]:
         spread = Spread.of(seconds)
         lines = [
             Line(
-                f"checks inside `identify fit` of {rows} clean rows: seconds they add",
-                spread.written("s"),
-                f"≤ {REACH_SECONDS:g} s",
-                spread.median <= REACH_SECONDS,
+                f"time added by the checks within `identify fit` of {rows} clean rows",
+                spread.text("s"),
+                f"≤ {TARGET_SECONDS:g} s",
+                spread.median <= TARGET_SECONDS,
             ),
-            _check(folder / "short.parquet", schema, rows, REACH_SHORT),
+            _check(folder / "short.parquet", schema, rows, TARGET_SHORT),
         ]
         rows = max(_FEWEST, round(effort.size**2 * LONG_ROWS))
         schema = write_log_of(folder / "part.parquet", min(rows, 500_000), LONG_RATE_HZ)
         write_parquet(folder, rows)
-        return [*lines, _check(folder / "log.parquet", schema, rows, REACH_LONG)]
+        return [*lines, _check(folder / "log.parquet", schema, rows, TARGET_LONG)]
 
 
 def seconds_of_checks(recording: Recording, effort: Effort) -> np.ndarray:
-    """Seconds that effects and checks add to a fit, turn by turn: columns, raw signals, both."""
+    """Measure the time that sensor effects and checks add to a fit, per turn [s]."""
     log = scan_log(recording, Reading(), wide=True)
     settings = EstimatorSettings()
 
-    def looked_at() -> float:
+    def diagnosis() -> float:
         effects = fit_sensor_effects([log], settings)
         checks = run_checks([log], settings, effects, suspect=False)
         assert checks.effects is not None
         return float(checks.effects.fit.x.sum())
 
     def raw_signals() -> float:
-        watch = SignalMonitor()
-        watch.update(recording)
-        return float(len(watch.spans()))
+        monitor = SignalMonitor()
+        monitor.update(recording)
+        return float(len(monitor.spans()))
 
     contenders: dict[str, Contender] = {
         "narrow": lambda: scan(recording).statistics.factors,
         "wide": lambda: scan(recording, wide=True).statistics.factors,
         "signals": raw_signals,
-        "diagnosis": looked_at,
+        "diagnosis": diagnosis,
     }
     seconds = race(contenders, effort)
     return seconds["wide"] - seconds["narrow"] + seconds["signals"] + seconds["diagnosis"]
 
 
 def _check(log: Path, schema: Path, rows: int, most: float) -> Line:
-    """`identify check` of a clean log.
+    """Measure `identify check` of a clean log.
 
     Raises:
-        RuntimeError: it found something.
+        RuntimeError: the command reported a finding.
     """
     taken = run_identify("check", log, "--schema", schema)
     if taken.status != 0:
-        raise RuntimeError(f"identify check ended with status {taken.status}: {taken.last_words}")
-    return taken.line(f"`identify check` of {rows} rows", most, REACH_MB)
+        raise RuntimeError(f"identify check ended with status {taken.status}: {taken.last_line}")
+    return taken.line(f"`identify check` of {rows} rows", most, TARGET_MB)

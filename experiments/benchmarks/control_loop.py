@@ -17,30 +17,30 @@ PHI = np.array([1.2, 0.024, 0.0, 0.06, 0.006, 0.0, -0.0012, 0.0065, 0.0, 0.003])
 SAMPLES = 2000
 SECONDS = 120
 COMPENSATED, FITTED = 20.0, 50.0
-"""Microseconds a sample, at the most: of the latter, on average."""
+"""Maximum time per compensated sample, and average time per fitted sample [µs]."""
 
 _RATES_HZ = (100.0, 500.0)
 
 
 def run(effort: Effort) -> list[Line]:
-    """A compensated sample; samples of an online fit on average, and the slowest of them."""
+    """Measure a compensated sample, and the average and the slowest sample of an online fit."""
     compensator = Compensator(SavedEstimate(InertialParameters(PHI)), offset=np.zeros(6))
     samples = np.random.default_rng(0).standard_normal((effort.scaled(SAMPLES, 10), 3, 6))
     seconds = race({"compensate": lambda: compensated(compensator, samples)}, effort)
-    each = Spread.of(1e6 * seconds["compensate"] / len(samples))
+    per_sample = Spread.of(1e6 * seconds["compensate"] / len(samples))
     return [
         Line(
             "`Compensator.update`, a sample",
-            each.written("µs"),
+            per_sample.text("µs"),
             f"≤ {COMPENSATED:g} µs",
-            each.median <= COMPENSATED,
+            per_sample.median <= COMPENSATED,
         ),
         *(line for rate_hz in _RATES_HZ for line in _online(effort, rate_hz)),
     ]
 
 
 def compensated(compensator: Compensator, samples: Array) -> Array:
-    """Contact wrenches of samples [twist, acceleration, wrench], all in one attitude."""
+    """Return contact wrenches of samples [twist, acceleration, wrench] in one attitude."""
     pose = np.eye(4)
     return np.array([compensator.update(pose, *sample) for sample in samples])
 
@@ -53,22 +53,22 @@ def _online(effort: Effort, rate_hz: float) -> list[Line]:
         rate_hz=rate_hz,
         noise=Noise(position=1e-5, orientation=1e-4, force=0.05, torque=0.005),
     )
-    fitted(log)  # what is loaded and kept at first is no sample's
+    fitted(log)  # warm-up: imports and caches are not part of a sample
     turns = np.array([fitted(log) for _ in range(effort.repetitions)])
-    each, longest = Spread.of(1e6 * turns[:, 0]), Spread.of(1e3 * turns[:, 1])
+    average, longest = Spread.of(1e6 * turns[:, 0]), Spread.of(1e3 * turns[:, 1])
     return [
         Line(
             f"`OnlineFit.update` at {rate_hz:g} Hz, a sample on average",
-            each.written("µs"),
+            average.text("µs"),
             f"≤ {FITTED:g} µs",
-            each.median <= FITTED,
+            average.median <= FITTED,
         ),
-        Line(f"the longest of them at {rate_hz:g} Hz: a block is made", longest.written("ms")),
+        Line(f"the slowest sample at {rate_hz:g} Hz, which completes a block", longest.text("ms")),
     ]
 
 
 def fitted(log: Recording) -> tuple[float, float]:
-    """Seconds that a sample of a log takes on average, and the longest."""
+    """Return the average and the longest time per sample of a log [s]."""
     fit, total, longest = OnlineFit(wrench_frame="body", acts_on="body"), 0.0, 0.0
     assert log.time is not None
     for stamp, *values in zip(log.time.tolist(), *log.signals.values(), strict=True):

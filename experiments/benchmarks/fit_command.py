@@ -1,4 +1,4 @@
-"""`identify fit` on a CSV with report, as a process of its own: seconds and peak memory."""
+"""Time and peak memory of `identify fit` on a CSV with report, in a separate process."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from identify.logs.synthetic import Noise, synthetic_recording
 from identify.logs.writing import write_log
 
 SAMPLES = 100_000
-REACH_SECONDS = 3.0
-REACH_MB = 500.0
+TARGET_SECONDS = 3.0
+TARGET_MB = 500.0
 
 _RATE_HZ = 500.0
 
 
 def run(effort: Effort) -> list[Line]:
-    """Seconds and megabytes of the command, the CSV made beforehand."""
+    """Measure time and memory of the command; the CSV is written before."""
     with tempfile.TemporaryDirectory() as folder:
         log, schema = write_csv(Path(folder), effort.scaled(SAMPLES, least=2000))
         megabytes = 1e-6 * log.stat().st_size
@@ -31,17 +31,17 @@ def run(effort: Effort) -> list[Line]:
     return [
         Line(
             f"identify fit with report, CSV of {count} samples ({megabytes:.0f} MB): wall time",
-            seconds.written("s"),
-            f"≤ {REACH_SECONDS:g} s",
-            seconds.median <= REACH_SECONDS,
+            seconds.text("s"),
+            f"≤ {TARGET_SECONDS:g} s",
+            seconds.median <= TARGET_SECONDS,
         ),
-        Line("… processor time", processor.written("s")),
-        Line("… peak memory", peak.written("MB"), f"≤ {REACH_MB:g} MB", peak.highest <= REACH_MB),
+        Line("… processor time", processor.text("s")),
+        Line("… peak memory", peak.text("MB"), f"≤ {TARGET_MB:g} MB", peak.highest <= TARGET_MB),
     ]
 
 
 def write_csv(folder: Path, count: int) -> tuple[Path, Path]:
-    """A log of pose and wrench with noise, and its schema."""
+    """Write a CSV log of pose and wrench with noise; return the log and its schema."""
     log = folder / "log.csv"
     return log, write_log_of(log, count, _RATE_HZ)
 
@@ -65,14 +65,14 @@ def write_log_of(log: Path, count: int, rate_hz: float) -> Path:
 
 
 def fit_once(log: Path, schema: Path, output: Path) -> tuple[float, float, float]:
-    """Wall seconds, processor seconds and peak megabytes of one run.
+    """Return wall time [s], processor time [s] and peak memory [MB] of one run.
 
     Raises:
         RuntimeError: the command failed or wrote no report.
     """
     taken = run_identify("fit", log, "--schema", schema, "-o", output, "--quiet")
     if taken.status != 0 or not (output / "report.html").is_file():
-        raise RuntimeError(f"identify fit ended with status {taken.status}: {taken.last_words}")
+        raise RuntimeError(f"identify fit ended with status {taken.status}: {taken.last_line}")
     return taken.seconds, taken.processor_seconds, taken.megabytes
 
 

@@ -1,6 +1,6 @@
-"""Free bodies under sampled wrenches, many at a time, against MuJoCo with RK4 in two modes.
+"""Batched simulation of free bodies under sampled wrenches, compared with MuJoCo (RK4).
 
-Its quicker mode is one model with all the bodies; its rollout of a body alone is the slower one.
+MuJoCo runs in two modes: one model with all bodies, which is faster, and a rollout of one body.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ BODIES, FEW_BODIES, CROWD = 1000, 10, 100_000
 STEPS = 2000
 STEP = 1e-3
 
-REACH_MILLIONS, REACH_FREE_MILLIONS = 8.0, 20.0
-"""Million body-steps a second, with a wrench and without."""
+TARGET_RATE, TARGET_FREE_RATE = 8.0, 20.0
+"""Target rates, with a wrench and without [million body-steps/s]."""
 
-REACH_RATIO, REACH_FEW_RATIO = 15.0, 4.0
-"""Times as many steps a second as MuJoCo: with all of many bodies in one model, with one alone."""
+TARGET_RATIO, TARGET_FEW_RATIO = 15.0, 4.0
+"""Target ratios of steps per second to MuJoCo: many bodies in one model; a single body."""
 
 _NODES = 12
-"""Steps at a time of what is read and written, as the rollout takes them."""
+"""Number of steps read and written at a time, as in the rollout."""
 
 _MUJOCO_SHARE = 40
-"""Of the steps, what MuJoCo takes with all bodies, so that its turns are not all there is."""
+"""Factor by which MuJoCo with all bodies runs fewer steps, to keep the benchmark short."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +46,19 @@ class Swarm:
         """Steps of all bodies together."""
         return len(self.phi) * (self.wrench.shape[1] - 1)
 
-    def one(self) -> tuple[Phi, State, Vec6]:
-        """The first of them."""
+    def first(self) -> tuple[Phi, State, Vec6]:
+        """Return parameters, start and wrench of the first body."""
         s = self.start
-        first = State(s.position[0], s.quaternion[0], s.velocity[0], s.angular_velocity[0])
-        return self.phi[0], first, self.wrench[0]
+        start = State(s.position[0], s.quaternion[0], s.velocity[0], s.angular_velocity[0])
+        return self.phi[0], start, self.wrench[0]
 
 
 def run(effort: Effort) -> list[Line]:
-    """Body-steps a second and ratios."""
+    """Measure body-steps per second and ratios to MuJoCo."""
     steps = effort.scaled(STEPS, least=50)
     many, few = swarm(BODIES, steps), swarm(FEW_BODIES, steps)
     crowd = swarm(CROWD, max(1, steps * BODIES // CROWD))
-    phi, start, wrench = many.one()
+    phi, start, wrench = many.first()
     fewer = max(2, steps // _MUJOCO_SHARE)
     contenders = {
         "all": fast(many),
@@ -93,15 +93,15 @@ def run(effort: Effort) -> list[Line]:
 
 
 def lines(each: dict[str, Array]) -> list[Line]:
-    """The report, from seconds of a step of one body."""
+    """Return the lines of the report, from seconds per body-step."""
     description = f"forward simulation, {BODIES} bodies, RK4 order, "
     return [
-        _rate(description + "wrench held between samples, all states", each["all"], REACH_MILLIONS),
+        _rate(description + "wrench held between samples, all states", each["all"], TARGET_RATE),
         _share("… of its time, reading the wrenches and filling as many states", each),
         _rate("… wrench linear between samples, all states", each["linear"]),
-        _rate("… wrench held, last state only", each["last"], REACH_MILLIONS),
+        _rate("… wrench held, last state only", each["last"], TARGET_RATE),
         _rate("… free, all states", each["free all"]),
-        _rate("… free, last state only", each["free last"], REACH_FREE_MILLIONS),
+        _rate("… free, last state only", each["free last"], TARGET_FREE_RATE),
         _rate(
             f"… {CROWD} bodies, as many body-steps in all, wrench held, all states",
             each["crowd all"],
@@ -109,9 +109,11 @@ def lines(each: dict[str, Array]) -> list[Line]:
         _rate("… last state only", each["crowd last"]),
         _rate(f"MuJoCo, {BODIES} bodies in one model, RK4, xfrc_applied", each["one model"]),
         _rate("… free", each["one model free"]),
-        _ratio("… wrench held, all states, faster by", each, "one model", "all", REACH_RATIO),
-        _ratio("… wrench held, last state only, faster by", each, "one model", "last", REACH_RATIO),
-        _ratio("… free, all states, faster by", each, "one model free", "free all", REACH_RATIO),
+        _ratio("… wrench held, all states, faster by", each, "one model", "all", TARGET_RATIO),
+        _ratio(
+            "… wrench held, last state only, faster by", each, "one model", "last", TARGET_RATIO
+        ),
+        _ratio("… free, all states, faster by", each, "one model free", "free all", TARGET_RATIO),
         _ratio("… free, last state only, faster by", each, "one model free", "free last"),
         _rate("MuJoCo's rollout of a body alone, RK4, six motors", each["mujoco"]),
         _ratio("… wrench held, all states, faster by", each, "mujoco", "all"),
@@ -122,7 +124,7 @@ def lines(each: dict[str, Array]) -> list[Line]:
             each,
             "mujoco",
             "few",
-            REACH_FEW_RATIO,
+            TARGET_FEW_RATIO,
         ),
         _ratio(
             f"… {FEW_BODIES} bodies, faster than the plain RK4 of the tests by",
@@ -134,7 +136,7 @@ def lines(each: dict[str, Array]) -> list[Line]:
 
 
 def swarm(bodies: int, steps: int) -> Swarm:
-    """Bodies of a kilogram and the size of a hand, tumbling; of a crowd some are alike."""
+    """Return tumbling hand-sized bodies of about 1 kg; at most `BODIES` of them differ."""
     rng = np.random.default_rng(0)
     phi = np.resize([_body(rng) for _ in range(min(bodies, BODIES))], (bodies, 10))
     q = rng.normal(size=(bodies, 4))
@@ -147,7 +149,7 @@ def swarm(bodies: int, steps: int) -> Swarm:
 def fast(
     swarm: Swarm, *, interpolation: str = "hold", every: int = 1, free: bool = False
 ) -> Contender:
-    """The fast rollout of a swarm."""
+    """Return the fast rollout of a swarm."""
     steps = swarm.wrench.shape[1] - 1
     wrench = None if free else swarm.wrench
 
@@ -184,7 +186,7 @@ def memory_alone(swarm: Swarm) -> Contender:
 
 
 def plain(swarm: Swarm) -> Contender:
-    """The plain rollout of a swarm, the oracle of the tests."""
+    """Return the reference rollout of a swarm, which the tests use."""
 
     def run() -> Array:
         path = plain_rollout(
@@ -204,24 +206,24 @@ def _body(rng: np.random.Generator) -> Phi:
     return phi_from_inertia(mass, rng.normal(0.0, 0.1, 3), inertia)
 
 
-def _rate(description: str, seconds: Array, reach: float | None = None) -> Line:
+def _rate(description: str, seconds: Array, target: float | None = None) -> Line:
     spread = Spread.of(1e-6 / seconds)
-    if reach is None:
-        return Line(description, spread.written("M body-steps/s"))
+    if target is None:
+        return Line(description, spread.text("M body-steps/s"))
     return Line(
-        description, spread.written("M body-steps/s"), f"≥ {reach:g} M body-steps/s",
-        spread.median >= reach,
+        description, spread.text("M body-steps/s"), f"≥ {target:g} M body-steps/s",
+        spread.median >= target,
     )  # fmt: skip
 
 
 def _share(description: str, each: dict[str, Array]) -> Line:
-    return Line(description, Spread.of(100.0 * each["memory"] / each["all"]).written("%"))
+    return Line(description, Spread.of(100.0 * each["memory"] / each["all"]).text("%"))
 
 
 def _ratio(
-    description: str, each: dict[str, Array], slow: str, quick: str, reach: float | None = None
+    description: str, each: dict[str, Array], slow: str, quick: str, target: float | None = None
 ) -> Line:
     spread = Spread.of(each[slow] / each[quick])
-    if reach is None:
-        return Line(description, spread.written("×"))
-    return Line(description, spread.written("×"), f"≥ {reach:g} ×", spread.median >= reach)
+    if target is None:
+        return Line(description, spread.text("×"))
+    return Line(description, spread.text("×"), f"≥ {target:g} ×", spread.median >= target)

@@ -1,4 +1,4 @@
-"""Fits of many groups and many logs, in calls of Clarabel; and many logs with all checks."""
+"""Time of fits of many groups and logs, relative to Clarabel; many logs with all checks."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from identify.signals import prepare
 ROOT = Path(__file__).parents[2]
 LOG = ROOT / "datasets" / "payload_arm"
 LOGS, SECONDS, ROWS = 64, 10.0, 1000
-"""Of the fit of many logs."""
+"""Fit of many logs: number of logs, duration [s] and rows of each."""
 
 _NOISE = Noise(force=0.2, torque=0.02)
 
-_REACH = {"the shipped log": 14.0, "its bands split": 17.0, "ten logs": 20.0}
-_REACH_SECONDS, _REACH_MB = 8.0, 500.0
+_TARGET = {"the shipped log": 14.0, "its bands split": 17.0, "ten logs": 20.0}
+_TARGET_SECONDS, _TARGET_MB = 8.0, 500.0
 
 _FIT = """
 import sys, time
@@ -41,7 +41,7 @@ print(time.process_time() - start, file=sys.stderr)
 
 
 def run(effort: Effort) -> list[Line]:
-    """Ratios to Clarabel, and seconds."""
+    """Measure times relative to Clarabel, and seconds of a fit of many logs."""
     log = noisy_log(effort.scaled(1000, least=300))
     shipped = identify.read_log(LOG / "payload_arm.parquet", LOG / "schema.toml")
     whole = block_statistics(prepare(shipped))
@@ -59,34 +59,34 @@ def run(effort: Effort) -> list[Line]:
     lines = []
     for name in fits:
         ratio = Spread.of(seconds[name] / seconds["clarabel"])
-        milliseconds = Spread.of(1e3 * seconds[name]).written("ms")
+        milliseconds = Spread.of(1e3 * seconds[name]).text("ms")
         lines.append(
             Line(
                 f"estimate_body of {name}, {groups[name]} groups: {milliseconds}, times Clarabel",
-                ratio.written("×"),
-                f"≤ {_REACH[name]:g} ×",
-                ratio.median <= _REACH[name],
+                ratio.text("×"),
+                f"≤ {_TARGET[name]:g} ×",
+                ratio.median <= _TARGET[name],
             )
         )
     return [*lines, *_many_logs(effort)]
 
 
 def _many_logs(effort: Effort) -> list[Line]:
-    """One fit of many short logs with all checks, alone in a process, and how its time grows."""
+    """Measure a fit of many short logs with all checks in a new process, and its scaling."""
     counts = [effort.scaled(count, least=4) for count in (LOGS // 4, LOGS)]
     taken = [run_python(_FIT, ROOT, count) for count in counts]
-    for each in taken:
-        if each.status != 0:
-            raise RuntimeError(f"the fit of many logs failed: {each.last_words}")
-    spent = [float(each.last_words) for each in taken]
+    for usage in taken:
+        if usage.status != 0:
+            raise RuntimeError(f"the fit of many logs failed: {usage.last_line}")
+    spent = [float(usage.last_line) for usage in taken]
     exponent = float(np.log(spent[1] / spent[0]) / np.log(max(counts[1] / counts[0], 1.0001)))
     peak = taken[1].megabytes
     return [
         Line(
             f"fit of {counts[1]} logs of {SECONDS:g} s, {ROWS} rows each, with checks",
             f"{spent[1]:.3g} s of processor time, {peak:.0f} MB",
-            f"≤ {_REACH_SECONDS:g} s, ≤ {_REACH_MB:g} MB",
-            spent[1] <= _REACH_SECONDS and peak <= _REACH_MB,
+            f"≤ {_TARGET_SECONDS:g} s, ≤ {_TARGET_MB:g} MB",
+            spent[1] <= _TARGET_SECONDS and peak <= _TARGET_MB,
         ),
         Line(
             f"exponent of its time in the number of logs, from {counts[0]}",
@@ -98,7 +98,7 @@ def _many_logs(effort: Effort) -> list[Line]:
 
 
 def log_of(seed: int) -> Recording:
-    """A short log of one body, with noise of its own."""
+    """Return a short log of the body, with independent noise."""
     rng = np.random.default_rng(seed)
     body = identify.InertialParameters.from_com(1.2, [0.01, 0.0, 0.1], np.diag([4e-3, 5e-3, 2e-3]))
     return replace(

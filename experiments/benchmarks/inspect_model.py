@@ -1,4 +1,4 @@
-"""`identify inspect` on a URDF of many links, as a process and within one."""
+"""Time of `identify inspect` on a URDF of many links, as a command and in process."""
 
 from __future__ import annotations
 
@@ -19,23 +19,21 @@ _PROCESSES = 5
 
 
 def run(effort: Effort) -> list[Line]:
-    """Reading and judging the links, and the whole command with Python's start."""
+    """Measure reading and checking the links, and the command including Python's start."""
     count = effort.scaled(LINKS, least=3)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "robot.urdf"
         path.write_text(urdf(count), encoding="utf-8")
-        inside = race({"inspect": lambda: _impossible(path)}, effort)["inspect"]
+        inside = race({"inspect": lambda: _count_impossible(path)}, effort)["inspect"]
         whole = np.array([_timed(path) for _ in range(min(effort.repetitions, _PROCESSES))])
     return [
-        Line(
-            f"inspect of a URDF of {count} links, read and judged", Spread.of(inside).written("s")
-        ),
-        Line("`identify inspect` of it, a whole process", Spread.of(whole).written("s")),
+        Line(f"reading and checking a URDF of {count} links", Spread.of(inside).text("s")),
+        Line("`identify inspect` of it, including the start of Python", Spread.of(whole).text("s")),
     ]
 
 
 def urdf(count: int) -> str:
-    """A robot of so many links in a chain, each with a solid inertia."""
+    """Return a URDF chain of `count` links with physically consistent inertias."""
     parts = ['<robot name="chain">']
     for index, phi in enumerate(bodies(np.random.default_rng(0), count)):
         parts.append(f'<link name="link{index}">\n{inertial_snippet(phi, "urdf").text}</link>')
@@ -47,7 +45,7 @@ def urdf(count: int) -> str:
     return "\n".join([*parts, "</robot>\n"])
 
 
-def _impossible(path: Path) -> int:
+def _count_impossible(path: Path) -> int:
     """Return the number of links that are not physically consistent, which is zero."""
     verdicts = [link.verdict for link in read_model(path).links]
     return sum(verdict is None or verdict.impossible for verdict in verdicts)

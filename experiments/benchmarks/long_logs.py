@@ -1,6 +1,6 @@
-"""Logs of up to ten million rows: seconds and peak memory of a scan in chunks, and of the command.
+"""Time and peak memory of `identify fit` on logs of up to ten million rows.
 
-Each measurement is a process of its own; files are made beforehand in a temporary folder.
+Each measurement is a separate process; the files are written before, to a temporary folder.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import pyarrow.parquet as pq
 
 from experiments.benchmarks.fit_command import write_log_of
 from experiments.benchmarks.measure import Effort, Line
-from experiments.benchmarks.processes import Taken, run_identify, run_python
+from experiments.benchmarks.processes import ResourceUsage, run_identify, run_python
 
 ROWS = 10_000_000
-REACH_MB = 800.0
-REACH_SECONDS = 30.0
-REACH_RATIO = 2.5
+TARGET_MB = 800.0
+TARGET_SECONDS = 30.0
+TARGET_RATIO = 2.5
 
 _RATE_HZ = 1000.0
 _PART = 500_000
@@ -41,11 +41,11 @@ recording = read_log(part, schema)
 for _ in range(repeats):
     block_statistics(prepare(recording, 5.0))
 """
-"""Reads all columns, and prepares as many rows in chunks that are in memory already."""
+"""Program that reads all columns, and prepares as many rows in chunks already in memory."""
 
 
 def run(effort: Effort) -> list[Line]:
-    """Seconds and megabytes of `identify fit` on Parquet and CSV, and of smaller logs."""
+    """Measure `identify fit` on Parquet and CSV, and on smaller logs."""
     rows = max(_FEWEST, round(effort.size**2 * ROWS))
     lines = []
     with tempfile.TemporaryDirectory() as name:
@@ -61,8 +61,8 @@ def run(effort: Effort) -> list[Line]:
             lines.append(
                 fits[-1].line(
                     f"identify fit with report, Parquet of {count} rows",
-                    REACH_SECONDS,
-                    REACH_MB,
+                    TARGET_SECONDS,
+                    TARGET_MB,
                 )
             )
         words = (folder / "log.parquet", folder / "chunk.parquet", chunk, repeats)
@@ -70,35 +70,35 @@ def run(effort: Effort) -> list[Line]:
         ratio = fits[-1].processor_seconds / reference.processor_seconds
         lines.append(
             Line(
-                "… over columns read, prepared and taken in once, in chunks (processor time)",
+                "… relative to reading and preparing the columns once, in chunks (processor time)",
                 f"{ratio:.2f} ×",
-                f"≤ {REACH_RATIO:g} ×",
-                ratio <= REACH_RATIO,
+                f"≤ {TARGET_RATIO:g} ×",
+                ratio <= TARGET_RATIO,
             )
         )
         write_csv(folder, rows)
         taken = _fit(folder / "log.csv", schema, folder / "out")
         lines.append(
-            taken.line(f"identify fit with report, CSV of {rows} rows", REACH_SECONDS, REACH_MB)
+            taken.line(f"identify fit with report, CSV of {rows} rows", TARGET_SECONDS, TARGET_MB)
         )
     return lines
 
 
-def _fit(log: Path, schema: Path, output: Path) -> Taken:
+def _fit(log: Path, schema: Path, output: Path) -> ResourceUsage:
     taken = run_identify("fit", log, "--schema", schema, "-o", output, "--quiet")
     if taken.status != 0:
-        raise RuntimeError(f"identify fit ended with status {taken.status}: {taken.last_words}")
+        raise RuntimeError(f"identify fit ended with status {taken.status}: {taken.last_line}")
     return taken
 
 
 def write_parquet(folder: Path, count: int) -> None:
-    """`log.parquet`: the motion of `part.parquet` again and again, on one clock."""
+    """Write `log.parquet`: the motion of `part.parquet` repeated, on one clock."""
     with pq.ParquetWriter(folder / "log.parquet", _part(folder).schema) as file:
         _repeat(folder, count, file.write_table)
 
 
 def write_csv(folder: Path, count: int) -> None:
-    """`log.csv`: the same, each number with seven decimals."""
+    """Write `log.csv`: the motion of `part.parquet` repeated, with seven decimals."""
     with (folder / "log.csv").open("wb") as file:
 
         def write(table: pa.Table) -> None:

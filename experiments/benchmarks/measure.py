@@ -1,4 +1,4 @@
-"""Side by side in one process: contenders take turns, warm, and what they return is used."""
+"""Benchmarks in one process: contenders alternate, warm, and their results are used."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from identify.arrays import Array
 
 Contender = Callable[[], object]
-"""Does the work once and returns its result: numbers, or an array of them."""
+"""Function that does the work once and returns its result: numbers, or an array of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +19,9 @@ class Effort:
     """Amount of work of a benchmark.
 
     Attributes:
-        repetitions: turns a contender gets.
-        size: share of the full problem size, for a quick look; 1 is what the report is about.
-        seconds: least time of a turn; what is quicker runs several times in it.
+        repetitions: number of turns of each contender.
+        size: fraction of the full problem size, for a quick run; the report uses 1.
+        seconds: minimum time of a turn; faster contenders run several times in it.
     """
 
     repetitions: int = 9
@@ -29,7 +29,7 @@ class Effort:
     seconds: float = 0.05
 
     def scaled(self, count: int, least: int = 1) -> int:
-        """A problem size."""
+        """Return a scaled problem size, at least `least`."""
         return max(least, round(self.size * count))
 
 
@@ -43,11 +43,11 @@ class Spread:
 
     @classmethod
     def of(cls, values: Array) -> Spread:
-        """The spread of some values."""
+        """Return the spread of values."""
         return cls(float(np.median(values)), float(np.min(values)), float(np.max(values)))
 
-    def written(self, unit: str = "", digits: int = 3) -> str:
-        """As text: median unit (lowest … highest)."""
+    def text(self, unit: str = "", digits: int = 3) -> str:
+        """Format as "median unit (lowest … highest)"."""
         median, low, high = (f"{x:#.{digits}g}".rstrip(".") for x in self._values())
         return f"{median}{' ' * bool(unit)}{unit} ({low} … {high})"
 
@@ -60,29 +60,28 @@ class Line:
     """One line of the report.
 
     Attributes:
-        what: was measured.
-        measured: with its spread.
-        reach: the number to reach, or "".
-        reached: whether it was; None where there is nothing to reach.
+        label: measured quantity.
+        measured: value with its spread.
+        target: required value, or "".
+        met: whether the target is met; None without a target.
     """
 
-    what: str
+    label: str
     measured: str
-    reach: str = ""
-    reached: bool | None = None
+    target: str = ""
+    met: bool | None = None
 
 
 def race(contenders: Mapping[str, Contender], effort: Effort) -> dict[str, Array]:
-    """Seconds of one run of each contender, turn by turn, shape (repetitions,) each.
+    """Measure seconds per run of each contender in each turn, shape (repetitions,) each.
 
-    Every contender runs once before the clock starts, and as often in a turn as it takes to fill
-    `effort.seconds`; then they take turns, in alternating order, so that a machine that slows down
-    slows all of them.
+    Every contender runs once before the clock starts, and in a turn as often as needed to fill
+    `effort.seconds`. They run in alternating order, so that a slower machine affects all of them.
 
     Raises:
         ValueError: a contender returned nothing, or numbers that are not finite.
     """
-    runs = {name: _runs_a_turn(contender, effort) for name, contender in contenders.items()}
+    runs = {name: _runs_per_turn(contender, effort) for name, contender in contenders.items()}
     seconds = {name: np.empty(effort.repetitions) for name in contenders}
     for turn in range(effort.repetitions):
         order = list(contenders) if turn % 2 == 0 else list(contenders)[::-1]
@@ -91,7 +90,7 @@ def race(contenders: Mapping[str, Contender], effort: Effort) -> dict[str, Array
     return seconds
 
 
-def _runs_a_turn(contender: Contender, effort: Effort) -> int:
+def _runs_per_turn(contender: Contender, effort: Effort) -> int:
     consume(contender())
     return max(1, int(effort.seconds / max(_timed(contender, 1), 1e-9)))
 
@@ -108,10 +107,10 @@ def _timed(contender: Contender, runs: int) -> float:
 
 
 def consume(result: object) -> float:
-    """Use a result: its sum.
+    """Return the sum of a result, so that it is used.
 
     Raises:
-        ValueError: there is none, or it is not finite.
+        ValueError: the result is missing or not finite.
     """
     total = float(np.sum(np.asarray(result, dtype=np.float64)))
     if not np.isfinite(total):

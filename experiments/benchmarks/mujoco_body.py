@@ -1,4 +1,4 @@
-"""MuJoCo with RK4: its rollout of one free body, and a step loop over many in one model."""
+"""MuJoCo with RK4: a rollout of one free body, and a step loop over many in one model."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def mujoco_rollout(phi: Phi, start: State, wrench: Vec6 | int, step: float) -> C
 def mujoco_many(phi: Phi, start: State, wrench: Vec6 | int, step: float) -> Callable[[], Array]:
     """Return a function that computes and stores all states of free bodies in one model.
 
-    It is the mode in which a step of a body costs MuJoCo least. Nothing is drawn, no contact,
-    constraint, spring, actuator or sensor is looked for, and a sampled wrench is written to
-    `xfrc_applied` as it stands: about the centre of mass in W, with no change of frame.
+    It is the mode in which MuJoCo takes the least time per body-step. Rendering, contacts,
+    constraints, springs, actuators and sensors are disabled, and a sampled wrench is written to
+    `xfrc_applied` without a change of frame: about the centre of mass in W.
 
     Args:
         phi: ten parameters about Bo in B, shape (bodies, 10).
@@ -65,23 +65,23 @@ def mujoco_many(phi: Phi, start: State, wrench: Vec6 | int, step: float) -> Call
     qvel = np.concatenate((start.velocity, start.angular_velocity), axis=1)
     applied = None if isinstance(wrench, int) else np.ascontiguousarray(wrench.swapaxes(0, 1))
     steps = wrench if isinstance(wrench, int) else wrench.shape[1]
-    places, rates = np.empty((steps, model.nq)), np.empty((steps, model.nv))
+    positions, velocities = np.empty((steps, model.nq)), np.empty((steps, model.nv))
 
     def run() -> Array:
         mujoco.mj_resetData(model, data)
         data.qpos[:], data.qvel[:] = qpos.ravel(), qvel.ravel()
-        for now in range(steps):
+        for k in range(steps):
             if applied is not None:
-                data.xfrc_applied[1:] = applied[now]
+                data.xfrc_applied[1:] = applied[k]
             mujoco.mj_step(model, data)
-            places[now], rates[now] = data.qpos, data.qvel
-        return places[-1].reshape(bodies, 7)
+            positions[k], velocities[k] = data.qpos, data.qvel
+        return positions[-1].reshape(bodies, 7)
 
     return run
 
 
 def _mjcf(phi: Phi, step: float, motors: bool = False) -> str:
-    """One free body or many in one model, shape (..., 10); `motors` are at the origin of a one."""
+    """Return a model of one free body or many, shape (..., 10), with motors at the origin."""
     units = np.eye(6, dtype=int) if motors else []
     actuators = "".join(f'<motor site="origin" gear="{_numbers(row)}"/>' for row in units)
     site = '<site name="origin"/>' if motors else ""

@@ -2,8 +2,8 @@
 
     python peak_memory.py COMMAND ...
 
-It is a process of its own because a child starts with its parent's memory in its account: the
-parent must be small.
+It runs as a separate process because the peak memory of a child includes that of its parent at the
+start: the parent must be small.
 """
 
 import json
@@ -13,7 +13,7 @@ import time
 
 
 def main(command: list[str]) -> None:
-    """Run the command, wait for it, print what it took."""
+    """Run the command, wait for it, print its resource usage."""
     started = time.perf_counter()
     process = os.posix_spawnp(command[0], command, os.environ)
     _, status, usage = os.wait4(process, 0)

@@ -1,4 +1,4 @@
-"""The command line as a process of its own: exit status, what it said, seconds and peak memory."""
+"""Commands in a new process: exit status, last message, time and peak memory."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ PEAK_MEMORY = Path(__file__).with_name("peak_memory.py")
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class ResourceUsage:
     """Time, memory and exit status of a command.
 
     Attributes:
-        status: it ended with.
-        last_words: the last line on standard error.
-        seconds: wall time.
-        processor_seconds: of user and system.
-        megabytes: of memory at its peak.
+        status: exit status.
+        last_line: last line on standard error.
+        seconds: wall time [s].
+        processor_seconds: user and system time [s].
+        megabytes: peak memory [MB].
     """
 
     status: int
-    last_words: str
+    last_line: str
     seconds: float
     processor_seconds: float
     megabytes: float
 
     def line(self, description: str, most_seconds: float, most_megabytes: float) -> Line:
-        """The report's line of what it took, and may take."""
+        """Return the line of the report with time, memory and their limits."""
         return Line(
             f"{description}: seconds, peak memory",
             f"{self.seconds:.1f} s ({self.processor_seconds:.1f} s of the processor), "
@@ -42,24 +42,26 @@ class Taken:
         )
 
 
-def run_identify(*words: object) -> Taken:
-    """Run `identify` with some words and wait for it."""
-    return _run("-m", "identify", *words)
+def run_identify(*arguments: object) -> ResourceUsage:
+    """Run `identify` with arguments and wait for it."""
+    return _run("-m", "identify", *arguments)
 
 
-def run_python(code: str, *words: object) -> Taken:
-    """Run Python code with some words and wait for it."""
-    return _run("-c", code, *words)
+def run_python(code: str, *arguments: object) -> ResourceUsage:
+    """Run Python code with arguments and wait for it."""
+    return _run("-c", code, *arguments)
 
 
-def _run(*words: object) -> Taken:
+def _run(*arguments: object) -> ResourceUsage:
     command = [sys.executable, str(PEAK_MEMORY), sys.executable]
-    done = subprocess.run([*command, *map(str, words)], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [*command, *map(str, arguments)], check=True, capture_output=True, text=True
+    )
     taken = json.loads(done.stdout.splitlines()[-1])
     messages = done.stderr.strip().splitlines()
-    return Taken(
+    return ResourceUsage(
         status=taken["exit"],
-        last_words=messages[-1] if messages else "it said nothing",
+        last_line=messages[-1] if messages else "no message",
         seconds=taken["seconds"],
         processor_seconds=taken["processor_seconds"],
         megabytes=1e-6 * taken["peak_bytes"],

@@ -1,7 +1,7 @@
-"""Rows a second of each reader beside the bare library that it uses; memory against a file's size.
+"""Speed of each reader compared with its bare library; memory by the size of the file.
 
-The library reads the same columns of the same file into arrays of float64. A reader also checks
-every row, converts units and the pose, and makes a `Recording` of it.
+The library reads the same columns of the same file into float64 arrays. A reader also checks every
+row, converts units and the pose, and returns a `Recording`.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from tests.logs import containers
 
 ROWS, MESSAGES = 200_000, 4000
 RATIO = 6.0
-"""Times as long as the library that a reader may take."""
+"""Maximum ratio of the time of a reader to that of its library."""
 
 GIGABYTES = (0.1, 0.5, 2.0)
-REACH_MB = 500.0
-"""Peak memory of reading the largest, whatever its size."""
+TARGET_MB = 500.0
+"""Maximum peak memory when the largest file is read [MB]."""
 
 _RATE_HZ = 1000.0
 _SHAPES = {"p": 3, "q": 4, "f": 3, "tau": 3}
@@ -58,7 +58,7 @@ _ULOG_SCHEMA: dict[str, Any] = {
     "wrench": {"force": "f", "torque": "tau", **_WRENCH},
 }
 
-_IN_PARTS = """
+_IN_CHUNKS = """
 import sys
 from identify.logs import LogFile, open_log
 
@@ -78,7 +78,7 @@ assert read_log(sys.argv[1], {schema!r}).rows > 0
 
 
 def run(effort: Effort) -> list[Line]:
-    """Ratios of readers and libraries, rows a second, and peak memory by size."""
+    """Measure ratios of readers to libraries, rows per second, and peak memory by size."""
     with tempfile.TemporaryDirectory() as folder:
         return [*_against_libraries(effort, Path(folder)), *_memory(effort, Path(folder))]
 
@@ -87,21 +87,23 @@ def _against_libraries(effort: Effort, folder: Path) -> list[Line]:
     lines = []
     rows, messages = effort.scaled(ROWS, 2000), effort.scaled(MESSAGES, 200)
     for name, bare in _files(folder, columns_of(rows)).items():
-        lines += _beside(name, folder, _SCHEMA, bare, rows, effort)
+        lines += _compare_with_library(name, folder, _SCHEMA, bare, rows, effort)
     few = columns_of(messages)
     ulog = containers.write_ulog(folder / "log.ulg", _topics(few))
-    lines += _beside(ulog.name, folder, _ULOG_SCHEMA, lambda: _ulog(ulog), messages, effort)
+    lines += _compare_with_library(
+        ulog.name, folder, _ULOG_SCHEMA, lambda: _ulog(ulog), messages, effort
+    )
     for name, kind in {"log.bag": "ros1", "sqlite3": "sqlite3", "mcap": "mcap"}.items():
         bag = containers.write_bag(folder / name, kind, few | {"t": 1e9 * few["t"]})
         bare = lambda bag=bag: _bag(bag)  # noqa: E731
-        lines += _beside(name, folder, _BAG_SCHEMA, bare, messages, effort)
+        lines += _compare_with_library(name, folder, _BAG_SCHEMA, bare, messages, effort)
     return lines
 
 
-def _beside(
+def _compare_with_library(
     name: str, folder: Path, schema: Mapping[str, Any], bare: Contender, rows: int, effort: Effort
 ) -> list[Line]:
-    """The lines of one format."""
+    """Return the lines of the report for one format."""
 
     def ours() -> Array:
         return read_log(folder / name, dict(schema)).signals["force"]
@@ -111,11 +113,11 @@ def _beside(
     return [
         Line(
             f"read_log of {name}, {rows} rows",
-            Spread.of(1e-3 * rows / seconds["ours"]).written("thousand rows/s"),
+            Spread.of(1e-3 * rows / seconds["ours"]).text("thousand rows/s"),
         ),
         Line(
-            "… times as long as the bare library",
-            ratio.written(),
+            "… time relative to the bare library",
+            ratio.text(),
             f"≤ {RATIO:g}",
             ratio.median <= RATIO,
         ),
@@ -123,7 +125,7 @@ def _beside(
 
 
 def columns_of(rows: int) -> dict[str, Array]:
-    """Time [s], position, quaternion and wrench of so many rows."""
+    """Return time [s], position, quaternion and wrench of `rows` rows."""
     rng = np.random.default_rng(0)
     columns = {name: rng.standard_normal((rows, count)) for name, count in _SHAPES.items()}
     columns["q"] /= np.linalg.norm(columns["q"], axis=1, keepdims=True)
@@ -131,7 +133,7 @@ def columns_of(rows: int) -> dict[str, Array]:
 
 
 def _files(folder: Path, columns: Mapping[str, Array]) -> dict[str, Contender]:
-    """Files of one table, and what reads each with its library alone."""
+    """Write a file in each format; return functions that read them with the library alone."""
     flat = {"t": columns["t"]}
     for name, count in _SHAPES.items():
         flat |= {f"{name}_{k}": columns[name][:, k] for k in range(count)}
@@ -169,7 +171,7 @@ def _files(folder: Path, columns: Mapping[str, Array]) -> dict[str, Contender]:
 
 
 def _topics(columns: Mapping[str, Array]) -> dict[str, dict[str, tuple[str, Array]]]:
-    """The columns as the topics of a ULog."""
+    """Return the columns as topics of a ULog."""
     stamps = ("uint64_t", np.round(1e6 * columns["t"]).astype(int))
     return {
         topic: {"timestamp": stamps} | {name: ("double", columns[name]) for name in names}
@@ -178,13 +180,13 @@ def _topics(columns: Mapping[str, Array]) -> dict[str, dict[str, tuple[str, Arra
 
 
 def _ulog(path: Path) -> Array:
-    """The fields of all topics."""
+    """Read the fields of all topics with pyulog."""
     tables = [data.data for data in ULog(str(path)).data_list]
     return np.column_stack([values for data in tables for values in data.values()])
 
 
 def _bag(path: Path) -> Array:
-    """The numbers of all poses and wrenches, by the names of their fields."""
+    """Read the numbers of all poses and wrenches with rosbags."""
     rows: dict[str, list[list[float]]] = {"/pose": [], "/ft/wrench": []}
     with AnyReader([path], default_typestore=containers.ROS2) as bag:
         for connection, _, raw in bag.messages():
@@ -197,39 +199,39 @@ def _bag(path: Path) -> Array:
             else:
                 f, t = message.wrench.force, message.wrench.torque
                 rows["/ft/wrench"].append([*time, f.x, f.y, f.z, t.x, t.y, t.z])
-    return np.concatenate([np.array(each).ravel() for each in rows.values()])
+    return np.concatenate([np.array(values).ravel() for values in rows.values()])
 
 
 def _memory(effort: Effort, folder: Path) -> list[Line]:
-    """Peak memory of reading files of several sizes, a process each."""
+    """Measure the peak memory of reading files of several sizes, each in a new process."""
     lines = []
     for share in GIGABYTES:
         size = effort.size**2 * share * 1e9
         size_text = f"{1e-9 * size:.2g} GB" if size >= 1e7 else f"{1e-6 * size:.2g} MB"
         last = share == GIGABYTES[-1]
         for kind, (path, program) in {
-            "HDF5, in parts": (_long_hdf5(folder, size), _IN_PARTS.format(schema=_SCHEMA)),
-            "MCAP, of which 2000 poses and wrenches are read beside images": (
+            "HDF5, in chunks": (_long_hdf5(folder, size), _IN_CHUNKS.format(schema=_SCHEMA)),
+            "MCAP, 2000 poses and wrenches among images": (
                 _wide_bag(folder, size),
                 _WHOLE.format(schema=_BAG_SCHEMA),
             ),
         }.items():
             taken = run_python(program, path)
             if taken.status != 0:
-                raise RuntimeError(f"reading {path.name} failed: {taken.last_words}")
+                raise RuntimeError(f"reading {path.name} failed: {taken.last_line}")
             lines.append(
                 Line(
-                    f"memory against size: {kind}, {size_text}",
+                    f"memory by size: {kind}, {size_text}",
                     f"{taken.megabytes:.0f} MB, {taken.seconds:.1f} s",
-                    f"≤ {REACH_MB:g} MB" if last else "",
-                    taken.megabytes <= REACH_MB if last else None,
+                    f"≤ {TARGET_MB:g} MB" if last else "",
+                    taken.megabytes <= TARGET_MB if last else None,
                 )
             )
     return lines
 
 
 def _long_hdf5(folder: Path, size: float) -> Path:
-    """A file of so many bytes of pose and wrench."""
+    """Write an HDF5 file of about `size` bytes of pose and wrench."""
     path, part = folder / "long.h5", columns_of(100_000)
     repeats = max(1, round(size / (8 * 14 * len(part["t"]))))
     with h5py.File(path, "w") as file:
@@ -243,7 +245,7 @@ def _long_hdf5(folder: Path, size: float) -> Path:
 
 
 def _wide_bag(folder: Path, size: float) -> Path:
-    """A bag of so many bytes, nearly all of them images."""
+    """Write a bag of about `size` bytes, most of them images."""
     few = columns_of(2000)
     path = folder / f"wide_{size:.0f}"
     pixels = np.zeros(max(1000, round(size / 2000)), dtype=np.uint8)

@@ -1,4 +1,4 @@
-"""Lengths that no log and no motion has: how soon they are refused, and in how much memory."""
+"""Time and memory until commands with absurd durations are rejected."""
 
 from __future__ import annotations
 
@@ -10,56 +10,58 @@ import numpy as np
 
 from experiments.benchmarks.fit_command import write_csv
 from experiments.benchmarks.measure import Effort, Line, Spread
-from experiments.benchmarks.processes import Taken, run_identify
+from experiments.benchmarks.processes import ResourceUsage, run_identify
 
 ROWS = 800
-REACH_SECONDS, REACH_MB = 3.0, 500.0
+TARGET_SECONDS, TARGET_MB = 3.0, 500.0
 
 _TURNS = 3
 _CLOCK = 'time = "t"'
 
 CUTOFFS = ("1e-6", "1e-300")
-"""`--cutoff` [Hz] of a log of 1.6 s, whose filters would be longer than any memory."""
+"""Values of `--cutoff` [Hz] whose filters would exceed the memory, for a log of 1.6 s."""
 
 CLOCKS = (f'{_CLOCK}\ntime_unit = "ns"', "rate_hz = 1e300", "rate_hz = 1e-300")
-"""In place of the schema's time: rows that would last no time at all, or for ever."""
+"""Clocks in place of the schema's time, of rows that would last almost no time or for ever."""
 
 MOTIONS = (("1e12", "1e-3"), ("1", "1e-12"))
-"""Duration and step [s] of more steps than can be kept."""
+"""Duration and step [s] of simulations with more steps than memory can hold."""
 
 
 @dataclass(frozen=True, slots=True)
-class Absurd:
-    """A command that asks for a length no log or motion has.
+class AbsurdCommand:
+    """A command with a duration that no log or motion has.
 
     Attributes:
-        what: it asks for.
-        words: of it.
-        because: words of the message that refuses it.
+        label: command and option, for the report.
+        arguments: arguments of `identify`.
+        reason: part of the expected error message.
     """
 
-    what: str
-    words: tuple[object, ...]
-    because: str
+    label: str
+    arguments: tuple[object, ...]
+    reason: str
 
 
 def run(effort: Effort) -> list[Line]:
-    """Seconds and peak memory of every refusal, each as a process."""
+    """Measure seconds and peak memory of every rejection, each in a new process."""
     turns = max(1, min(effort.repetitions // 3, _TURNS))
     with tempfile.TemporaryDirectory() as folder:
         cases = absurd_commands(Path(folder))
         taken = effort.scaled(len(cases), least=2)
-        return [_line(case, [refused(case) for _ in range(turns)]) for case in cases[:taken]]
+        return [
+            _line(case, [measure_rejection(case) for _ in range(turns)]) for case in cases[:taken]
+        ]
 
 
-def absurd_commands(folder: Path) -> list[Absurd]:
-    """The commands, with their files written."""
+def absurd_commands(folder: Path) -> list[AbsurdCommand]:
+    """Write the files of the commands and return the commands."""
     log, schema = write_csv(folder, ROWS)
     body = folder / "body.json"
     body.write_text('{"phi": [1.0, 0, 0, 0, 0.01, 0, 0, 0.01, 0, 0.01]}', encoding="utf-8")
     output = ("-o", folder / "out", "--quiet")
     cases = [
-        Absurd(
+        AbsurdCommand(
             f"simulate --duration {duration} --dt {step}",
             ("simulate", body, "--duration", duration, "--dt", step, *output),
             "increase --dt",
@@ -68,35 +70,36 @@ def absurd_commands(folder: Path) -> list[Absurd]:
     ]
     fit = ("fit", log, *output, "--schema")
     for cutoff in CUTOFFS:
-        words = (*fit, schema, "--cutoff", cutoff)
-        because = f"long enough for a cut-off of {float(cutoff):g} Hz"
-        cases.append(Absurd(f"fit --cutoff {cutoff}", words, because))
+        arguments = (*fit, schema, "--cutoff", cutoff)
+        reason = f"long enough for a cut-off of {float(cutoff):g} Hz"
+        cases.append(AbsurdCommand(f"fit --cutoff {cutoff}", arguments, reason))
     for number, clock in enumerate(CLOCKS):
         other = folder / f"clock{number}.toml"
         other.write_text(schema.read_text("utf-8").replace(_CLOCK, clock), encoding="utf-8")
-        because = f"{ROWS} rows would be"
-        cases.append(Absurd(f"fit with {clock.splitlines()[-1]}", (*fit, other), because))
+        reason = f"{ROWS} rows would be"
+        label = f"fit with {clock.splitlines()[-1]}"
+        cases.append(AbsurdCommand(label, (*fit, other), reason))
     return cases
 
 
-def refused(case: Absurd) -> Taken:
-    """Measure the time to refuse a command.
+def measure_rejection(case: AbsurdCommand) -> ResourceUsage:
+    """Measure the time until a command is rejected.
 
     Raises:
-        RuntimeError: it is not refused as the user's error, or for another reason.
+        RuntimeError: it does not end with status 2 and the expected message.
     """
-    taken = run_identify(*case.words)
-    if taken.status != 2 or case.because not in taken.last_words:
-        raise RuntimeError(f"{case.what}: status {taken.status}: {taken.last_words}")
-    return taken
+    usage = run_identify(*case.arguments)
+    if usage.status != 2 or case.reason not in usage.last_line:
+        raise RuntimeError(f"{case.label}: status {usage.status}: {usage.last_line}")
+    return usage
 
 
-def _line(case: Absurd, runs: list[Taken]) -> Line:
+def _line(case: AbsurdCommand, runs: list[ResourceUsage]) -> Line:
     seconds = Spread.of(np.array([run.seconds for run in runs]))
     peak = Spread.of(np.array([run.megabytes for run in runs]))
     return Line(
-        f"`identify {case.what}` refused",
-        f"{seconds.written('s')}, {peak.written('MB')}",
-        f"≤ {REACH_SECONDS:g} s and ≤ {REACH_MB:g} MB",
-        seconds.highest <= REACH_SECONDS and peak.highest <= REACH_MB,
+        f"`identify {case.label}` rejected",
+        f"{seconds.text('s')}, {peak.text('MB')}",
+        f"≤ {TARGET_SECONDS:g} s and ≤ {TARGET_MB:g} MB",
+        seconds.highest <= TARGET_SECONDS and peak.highest <= TARGET_MB,
     )

@@ -1,4 +1,4 @@
-"""The benchmarks, one line each: a new one is a file with `run(effort)` and a line here."""
+"""Registry of the benchmarks: each is a file with `run(effort)` and a line here."""
 
 from __future__ import annotations
 
@@ -46,4 +46,4 @@ BENCHMARKS: Mapping[str, Callable[[Effort], list[Line]]] = {
     "readers": readers.run,
     "refusals": refusals.run,
 }
-"""By name, in the order of the report."""
+"""Benchmarks by name, in the order of the report."""

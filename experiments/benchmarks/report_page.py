@@ -1,4 +1,4 @@
-"""The report of a fit that is there: processor time to simulate its replays and write its page."""
+"""Processor time to write the report of a finished fit, with its replays."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from experiments.benchmarks.fit_command import write_csv
 from experiments.benchmarks.measure import Effort, Line, Spread
 
 SAMPLES = 100_000
-REACH = 1.0
-"""Seconds above a loaded matplotlib."""
+TARGET = 1.0
+"""Target time, with matplotlib loaded before [s]."""
 
 _CODE = """
 import sys, time
@@ -32,9 +32,9 @@ print(time.process_time() - started)
 
 
 def run(effort: Effort) -> list[Line]:
-    """Seconds of the processor for a report, each in a process that has nothing of it yet.
+    """Measure the processor time of a report, each in a new process.
 
-    Modules are compiled beforehand, as those of an installed package are.
+    Modules are compiled before, as those of an installed package are.
     """
     count = effort.scaled(SAMPLES, least=2000)
     with tempfile.TemporaryDirectory() as folder:
@@ -45,10 +45,10 @@ def run(effort: Effort) -> list[Line]:
     spread = Spread.of(np.array(seconds))
     return [
         Line(
-            f"report of a fit of {count} samples, above a loaded matplotlib: processor time",
-            spread.written("s"),
-            f"≤ {REACH:g} s",
-            spread.median <= REACH,
+            f"report of a fit of {count} samples, with matplotlib loaded before: processor time",
+            spread.text("s"),
+            f"≤ {TARGET:g} s",
+            spread.median <= TARGET,
         )
     ]
 

@@ -1,4 +1,4 @@
-"""From ready columns of a log in memory by cosine transform to its statistics, narrow and wide."""
+"""Throughput from prepared columns to statistics by cosine transform, narrow and wide."""
 
 from __future__ import annotations
 
@@ -13,61 +13,61 @@ from identify.signals.prepared import BlockRows
 from identify.signals.transform import CONSTANT, block_transform
 
 SAMPLES = 500_000
-"""Kept in memory; a log is so many, ten times over."""
+"""Number of samples in memory; a log repeats them ten times."""
 
-REACH = {len(SCAN_LAYOUT.columns): 10.0, len(WIDE_LAYOUT.columns): 3.0}
-"""Million samples a second on one core, by the number of columns."""
+TARGET = {len(SCAN_LAYOUT.columns): 10.0, len(WIDE_LAYOUT.columns): 3.0}
+"""Target rate on one core, by the number of columns [million samples/s]."""
 
-_TIMES = 10
+_REPEATS = 10
 _RATE_HZ = 200.0
 _CUTOFF_HZ = 5.0
 _LENGTHS = {2000: "blocks of 10 s at 200 Hz", 2003: "a prime number of samples in a block"}
 
 
 def run(effort: Effort) -> list[Line]:
-    """Throughput of the transform and its QR for both layouts and two lengths of blocks."""
+    """Measure the throughput of transform and QR for both layouts and two block lengths."""
     least = 2 * max(_LENGTHS)
     count = effort.scaled(SAMPLES, least)
-    ready = {width: columns(count, width) for width in REACH}
+    ready = {width: columns(count, width) for width in TARGET}
     seconds = race(
         {
             f"{width} {length}": partial(factors_of_columns, ready[width], length)
-            for width in REACH
+            for width in TARGET
             for length in _LENGTHS
         },
         effort,
     )
     lines = []
-    for width, reach in REACH.items():
+    for width, target in TARGET.items():
         for length, label in _LENGTHS.items():
-            done = _TIMES * (count // length * length)
+            done = _REPEATS * (count // length * length)
             rate = Spread.of(1e-6 * done / seconds[f"{width} {length}"])
             lines.append(
                 Line(
                     f"{width} columns of samples by cosine transform to statistics, {label}",
-                    rate.written("M samples/s"),
-                    f"≥ {reach:g} M samples/s a core",
-                    rate.median >= reach,
+                    rate.text("M samples/s"),
+                    f"≥ {target:g} M samples/s a core",
+                    rate.median >= target,
                 )
             )
     return lines
 
 
 def columns(count: int, width: int) -> Array:
-    """A constant and white columns, shape (count, width)."""
+    """Return a constant column and columns of white noise, shape (count, width)."""
     columns = np.random.default_rng(0).standard_normal((count, width))
     columns[:, 0] = 1.0
     return columns
 
 
 def statistics_of_columns(columns: Array, length: int) -> Statistics:
-    """Statistics of whole blocks of columns, with white noise in all but the constant."""
+    """Return the statistics of blocks of columns, with white noise in all but the constant."""
     return scan_statistics(_blocks(columns, length))
 
 
 def factors_of_columns(columns: Array, length: int) -> Array:
-    """The factors of a log that is the columns again and again."""
-    return scan_statistics([b for _ in range(_TIMES) for b in _blocks(columns, length)]).factors
+    """Return the factors of a log that repeats the columns."""
+    return scan_statistics([b for _ in range(_REPEATS) for b in _blocks(columns, length)]).factors
 
 
 def _blocks(columns: Array, length: int) -> list[BlockRows]:
@@ -77,7 +77,7 @@ def _blocks(columns: Array, length: int) -> list[BlockRows]:
     share = transform.effective_fraction
     return [
         BlockRows(
-            transform.apply(columns[at : at + length]), transform.groups, noise, length, share
+            transform.apply(columns[start : start + length]), transform.groups, noise, length, share
         )
-        for at in range(0, len(columns) - length + 1, length)
+        for start in range(0, len(columns) - length + 1, length)
     ]

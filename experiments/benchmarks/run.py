@@ -2,7 +2,7 @@
 
     python experiments/benchmarks/run.py [-o FILE] [--only NAME ...] [--repetitions 9]
 
-Linear algebra is to be held at one thread from outside (OMP_NUM_THREADS=1), as `make bench` does.
+Set OMP_NUM_THREADS=1, as `make bench` does: linear algebra must run on one thread.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from experiments.reports import numerics_line, write_report
 
 _PACKAGES = ("numpy", "scipy", "cvxpy", "clarabel", "pandas", "pyarrow", "matplotlib")
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-_REACHED = {None: "", True: "yes", False: "**no**"}
+_MET = {None: "", True: "yes", False: "**no**"}
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the chosen benchmarks; returns 1 if one of them could not run."""
+    """Run the chosen benchmarks; returns 1 if any of them fails."""
     parser = _parser()
     options = parser.parse_args(arguments)
     line = numerics_line("benchmarks", parser, options, "only", "repetitions", "size")
@@ -37,29 +37,29 @@ def main(arguments: list[str] | None = None) -> int:
         try:
             lines += BENCHMARKS[name](effort)
         except Exception as error:  # noqa: BLE001 - one that cannot run must not hide the others
-            lines.append(Line(name, f"could not run: {type(error).__name__}: {error}", "", False))
+            lines.append(Line(name, f"failed: {type(error).__name__}: {error}", "", False))
             failed = True
-    line = "Not the whole list: some could not run." if failed else line
+    line = "Incomplete: some benchmarks failed." if failed else line
     write_report(options.output, report(lines, effort, facts), line)
     print(options.output)
     return int(failed)
 
 
 def report(lines: Sequence[Line], effort: Effort, facts: str) -> str:
-    """The report as Markdown; `facts` is what it ran on."""
+    """Return the report as Markdown; `facts` describes the machine."""
     return "\n".join(
         [
             "# Benchmarks",
             "",
-            "Written by `make bench`; nothing here is entered by hand. What is compared took turns "
-            "in one process, warm, on one thread, its results used. Shown: the median, and in "
-            f"parentheses the lowest and highest of {effort.repetitions} turns (fewer where a "
-            "whole process runs); ratios are taken turn by turn.",
+            "Written by `make bench`; nothing here is entered by hand. Alternatives alternate in "
+            "one process, warm, on one thread. Values: median, and in parentheses minimum and "
+            f"maximum of {effort.repetitions} turns (fewer for separate processes); ratios are "
+            "computed turn by turn.",
             "",
-            "| what | measured | reach | reached |",
+            "| benchmark | measured | target | met |",
             "| --- | --- | --- | --- |",
             *(
-                f"| {line.what} | {line.measured} | {line.reach} | {_REACHED[line.reached]} |"
+                f"| {line.label} | {line.measured} | {line.target} | {_MET[line.met]} |"
                 for line in lines
             ),
             "",
@@ -71,9 +71,9 @@ def report(lines: Sequence[Line], effort: Effort, facts: str) -> str:
 
 def machine() -> str:
     """Describe the machine: processors and their load, Python, packages, threads."""
-    held = all(os.environ.get(name) == "1" for name in _THREADS)
+    single_thread = all(os.environ.get(name) == "1" for name in _THREADS)
     packages = ", ".join(f"{package} {version(package)}" for package in _PACKAGES)
-    threads = "one thread" if held else "**not held at one thread**: set OMP_NUM_THREADS=1"
+    threads = "one thread" if single_thread else "**not on one thread**: set OMP_NUM_THREADS=1"
     return (
         f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors{_load()}, Python "
         f"{platform.python_version()}, {packages}; linear algebra: {threads}."

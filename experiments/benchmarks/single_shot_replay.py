@@ -1,4 +1,4 @@
-"""A log of 100 000 samples replayed in one shot, against MuJoCo's rollout with RK4."""
+"""Single-shot replay of a log of 100 000 samples, compared with MuJoCo's rollout (RK4)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from identify.simulation import State, fast_rollout
 
 SAMPLES = 100_000
 
-REACH = 0.3
-"""Times what MuJoCo takes."""
+TARGET = 0.3
+"""Target time relative to MuJoCo."""
 
 
 def run(effort: Effort) -> list[Line]:
-    """Milliseconds of a replay, and the ratio to MuJoCo."""
+    """Measure the time of a replay, and its ratio to MuJoCo."""
     steps = effort.scaled(SAMPLES, least=2000) - 1
     phi, start, wrench = tumbling(steps)
     seconds = race(
@@ -32,23 +32,23 @@ def run(effort: Effort) -> list[Line]:
     return [
         Line(
             f"replay of {steps + 1} samples in one shot",
-            Spread.of(1e3 * seconds["ours"]).written("ms"),
+            Spread.of(1e3 * seconds["ours"]).text("ms"),
         ),
         Line(
-            "… takes as long as MuJoCo's rollout, times",
-            ratio.written("×"),
-            f"≤ {REACH:g} ×",
-            ratio.median <= REACH,
+            "… time relative to MuJoCo's rollout",
+            ratio.text("×"),
+            f"≤ {TARGET:g} ×",
+            ratio.median <= TARGET,
         ),
         Line(
             "MuJoCo's rollout of it, RK4, six motors",
-            Spread.of(1e3 * seconds["mujoco"]).written("ms"),
+            Spread.of(1e3 * seconds["mujoco"]).text("ms"),
         ),
     ]
 
 
 def tumbling(steps: int) -> tuple[Phi, State, Vec6]:
-    """A body of the size of a box of shoes, shaken at random: up to 10 rad/s in 100 s."""
+    """Return a shoebox-sized body with a random wrench: up to 10 rad/s in 100 s."""
     rng = np.random.default_rng(0)
     phi = phi_from_inertia(1.5, np.array([0.05, -0.02, 0.08]), np.diag([0.04, 0.06, 0.075]))
     start = State(np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3), np.ones(3))
@@ -56,7 +56,7 @@ def tumbling(steps: int) -> tuple[Phi, State, Vec6]:
 
 
 def replay(phi: Phi, start: State, wrench: Vec6) -> Contender:
-    """The replay of a log; returns the last position."""
+    """Return a function that replays a log and returns the last position."""
 
     def run() -> Array:
         path = fast_rollout(phi, start, wrench, STEP, GRAVITY, interpolation="hold")

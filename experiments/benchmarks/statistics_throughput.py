@@ -1,4 +1,4 @@
-"""One pass over samples in memory, against the straightforward rows of the regressor."""
+"""One-pass statistics of samples in memory, compared with stacked regressor rows."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from identify.regressors import (
 from identify.spatial import BodyMotion
 
 SAMPLES = 1_000_000
-REACH = 10.0
-"""Million samples a second on one core."""
+TARGET = 10.0
+"""Target rate on one core [million samples/s]."""
 
 _CHUNK = 2048
 _PHI = np.array([1.3, 0.03, -0.02, 0.08, 0.021, 0.001, -0.002, 0.019, 0.0015, 0.009])
 
 
 def run(effort: Effort) -> list[Line]:
-    """Throughput of `wrench_statistics`, and its ratio to rows with QR."""
+    """Measure the throughput of `wrench_statistics`, and its ratio to rows with QR."""
     count = effort.scaled(SAMPLES, least=100)
     motion, wrench = samples(count)
     _require_same_answer(motion, wrench)
@@ -42,24 +42,24 @@ def run(effort: Effort) -> list[Line]:
     return [
         Line(
             f"one-pass statistics of {count} samples in memory",
-            rate.written("M samples/s"),
-            f"≥ {REACH:g} M samples/s a core",
-            rate.median >= REACH,
+            rate.text("M samples/s"),
+            f"≥ {TARGET:g} M samples/s a core",
+            rate.median >= TARGET,
         ),
-        Line("rows of the 6×10 regressor stacked, QR in chunks", rows.written("M samples/s")),
-        Line("statistics are faster than such rows by", ratio.written("×")),
+        Line("rows of the 6×10 regressor stacked, QR in chunks", rows.text("M samples/s")),
+        Line("statistics are faster than such rows by", ratio.text("×")),
     ]
 
 
 def samples(count: int) -> tuple[BodyMotion, Vec6]:
-    """White motion, and the wrench that makes it with a little noise."""
+    """Return white-noise motion, and its wrench with a little noise."""
     rng = np.random.default_rng(0)
     motion = BodyMotion(*(rng.standard_normal((count, 3)) for _ in range(3)))
     return motion, newton_euler_wrench(_PHI, motion) + 1e-3 * rng.standard_normal((count, 6))
 
 
 def factor_of_regressor_rows(motion: BodyMotion, wrench: Vec6) -> Array:
-    """R of all rows [Y | w], chunk after chunk, shape (11, 11): no bias, no weight."""
+    """Return the QR factor R of all rows [Y | w], unweighted and without bias, shape (11, 11)."""
     factor = np.zeros((0, 11))
     for start in range(0, len(wrench), _CHUNK):
         part = slice(start, start + _CHUNK)
@@ -75,7 +75,7 @@ def factor_of_regressor_rows(motion: BodyMotion, wrench: Vec6) -> Array:
 
 
 def problem_of(motion: BodyMotion, wrench: Vec6) -> LinearProblem:
-    """The least-squares problem of the statistics, without an offset, unweighted."""
+    """Return the unweighted least-squares problem of the statistics, without an offset."""
     statistics = wrench_statistics(motion, wrench)
     return System.of([(statistics, BodyWrench(offsets="none"))]).problem([np.eye(6)])
 

@@ -1,4 +1,4 @@
-"""The cases of the study, and what is scored of the fit of each."""
+"""Cases of the study, and the score of the fit of each."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ KINDS = {
     "threes": 30,
     **dict.fromkeys(OTHER, 15),
 }
-"""Number of cases of each kind in the complete study."""
+"""Number of cases per kind in the complete study."""
 
 COUNTED = ("data", "constraint", "prior")
-"""Values of `decided_by` of the parameters whose intervals are counted: no default body."""
+"""Values of `decided_by` for which an interval is counted: all but the default body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,21 +39,21 @@ class Score:
     """Result of a fit of one case, with its errors.
 
     Attributes:
-        done: what was done to the log, in words; with the message where the fit raised an error.
+        change: description of the change of the log, with the message if the fit raised an error.
         usable: verdict of the fit; "raised" without an estimate.
-        said: codes of its findings, or the name of the error.
-        covered, counted, defaults: of the ten parameters how many are in their intervals, of how
-            many that is counted, and how many the default body has decided.
+        codes: codes of its findings, or the name of the error.
+        covered, counted, defaults: number of the ten parameters within their intervals, number
+            counted, and number that the default body decided.
         off: largest error of a counted parameter in half-widths of its interval.
-        mass, com: error of the mass, relative, and of the centre of mass [m].
-        width: of the intervals over those without effects, median over the parameters.
-        repeatability: the same of their standard deviations without the sensor's scale.
-        seconds: time of the fit.
+        mass, com: relative error of the mass, and error of the centre of mass [m].
+        width: ratio of interval widths with and without effects, median over the parameters.
+        repeatability: ratio of standard deviations without the sensor's scale, likewise.
+        seconds: time of the fit [s].
     """
 
-    done: str
+    change: str
     usable: str
-    said: tuple[str, ...]
+    codes: tuple[str, ...]
     covered: int = 0
     counted: int = 0
     defaults: int = 0
@@ -67,7 +67,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One log of the study: what is done to it, its number among those, and what it is of."""
+    """One log of the study: kind of change, number, body and motion."""
 
     kind: str
     number: int
@@ -75,67 +75,67 @@ class Case:
     motion: str
     seed: int
 
-    def made(self) -> tuple[Recording, Phi, str]:
-        """The log, the true body, and what was done in words; the same each time."""
+    def make_log(self) -> tuple[Recording, Phi, str]:
+        """Make the log; return it with the true body and a description of the change."""
         rng = np.random.default_rng([self.seed, crc32(self.kind.encode()), self.number])
-        log, done = changed(clean_log(self.body, self.motion, rng), self.kind, self.motion, rng)
-        return replace(log.recording(rng), name=f"{self.kind} {self.number}"), log.phi, done
+        log, change = changed(clean_log(self.body, self.motion, rng), self.kind, self.motion, rng)
+        return replace(log.recording(rng), name=f"{self.kind} {self.number}"), log.phi, change
 
     def score(self) -> Score:
         """Make the log, fit it with effects and without them, and compare with the true body."""
-        recording, phi, done = self.made()
+        recording, phi, change = self.make_log()
         began = time.perf_counter()
         try:
             result = identify.fit(recording)
-        except Exception as error:  # noqa: BLE001 - what a fit raises is its score
-            return Score(f"{done}: {error}", "raised", (type(error).__name__,))
-        score = replace(_scored(result, phi, done), seconds=time.perf_counter() - began)
+        except Exception as error:  # noqa: BLE001 - a defect of the code must show as a score, too
+            return Score(f"{change}: {error}", "raised", (type(error).__name__,))
+        score = replace(_score(result, phi, change), seconds=time.perf_counter() - began)
         try:
-            return _compared(score, result.estimate, fit_without_effects(recording).estimate)
+            return _with_comparison(score, result.estimate, fit_without_effects(recording).estimate)
         except IdentifyError:
             return score
 
 
 def all_cases(count: int | None, only: str, seed: int) -> Iterator[Case]:
-    """The cases of a study, bodies and motions in turn.
+    """Yield the cases of a study, with bodies and motions in turn.
 
     Args:
-        count: about how many, at least one of each kind; as many as `KINDS` says where None.
-        only: in the names of their kinds.
-        seed: of all of them.
+        count: approximate number of cases, at least one of each kind; None for `KINDS`.
+        only: text that names of kinds must contain.
+        seed: seed of all cases.
     """
-    kinds = {kind: most for kind, most in KINDS.items() if only in kind}
+    kinds = {kind: total for kind, total in KINDS.items() if only in kind}
     share = 1.0 if count is None else count / max(sum(kinds.values()), 1)
-    for kind, most in kinds.items():
+    for kind, total in kinds.items():
         motions = [*MOTIONS] if kind in ONLY_MOVING else [*MOTIONS, STILL]
         motions = [STILL] if kind == "still vibration" else motions
-        for number in range(max(round(share * most), 1)):
-            turn, place = divmod(number + crc32(kind.encode()), len(motions))
-            body = list(BODIES)[(turn + place) % len(BODIES)]
-            yield Case(kind, number, body, motions[place], seed)
+        for number in range(max(round(share * total), 1)):
+            turn, index = divmod(number + crc32(kind.encode()), len(motions))
+            body = list(BODIES)[(turn + index) % len(BODIES)]
+            yield Case(kind, number, body, motions[index], seed)
 
 
 def fit_without_effects(recording: Recording) -> FitResult:
-    """The fit of a recording whose schema leaves out every effect.
+    """Fit a recording with every sensor effect disabled in its schema.
 
     Raises:
-        IdentifyError: it has no estimate; a `SchemaError` where schemas have no table of effects.
+        IdentifyError: the fit has no estimate, or schemas have no table of effects.
     """
     schema = {**recording.schema, "effects": dict.fromkeys(EFFECT_KEYS, False)}
     load_schema(schema)
     return identify.fit(replace(recording, schema=schema))
 
 
-def _scored(result: FitResult, phi: Phi, done: str) -> Score:
+def _score(result: FitResult, phi: Phi, change: str) -> Score:
     estimate = result.estimate
     low, high = _intervals(estimate)
     counted = ~np.isnan(low)
     inside = (low <= phi) & (phi <= high)
     off = np.abs(estimate.parameters.phi - phi) / np.maximum(0.5 * (high - low), 1e-300)
     return Score(
-        done=done,
+        change=change,
         usable=result.verdict.usable,
-        said=tuple(dict.fromkeys(finding.code for finding in result.findings)),
+        codes=tuple(dict.fromkeys(finding.code for finding in result.findings)),
         covered=int(inside.sum()),
         counted=int(counted.sum()),
         defaults=list(estimate.decided_by.values()).count("default"),
@@ -145,22 +145,22 @@ def _scored(result: FitResult, phi: Phi, done: str) -> Score:
     )
 
 
-def _compared(score: Score, estimate: Estimate, without: Estimate) -> Score:
-    widths = [np.subtract(*_intervals(each)[::-1]) for each in (estimate, without)]
-    deviations = [np.sqrt(np.diag(each.repeatability)) for each in (estimate, without)]
+def _with_comparison(score: Score, estimate: Estimate, without: Estimate) -> Score:
+    widths = [np.subtract(*_intervals(result)[::-1]) for result in (estimate, without)]
+    deviations = [np.sqrt(np.diag(result.repeatability)) for result in (estimate, without)]
     both = ~np.isnan(widths[0] + widths[1])
     if not both.any():
         return score
     width, repeatability = (
-        float(np.median(ours[both] / others[both])) for ours, others in (widths, deviations)
+        float(np.median(fitted[both] / plain[both])) for fitted, plain in (widths, deviations)
     )
     return replace(score, width=width, repeatability=repeatability)
 
 
 def _intervals(estimate: Estimate) -> Array:
-    """Lower and upper bounds of the ten parameters, NaN where not counted, shape (2, 10)."""
-    cases = [
+    """Return lower and upper bounds of the ten parameters, NaN if not counted, shape (2, 10)."""
+    intervals = [
         estimate.intervals.get(name) if estimate.decided_by[name] in COUNTED else None
         for name in PHI
     ]
-    return np.array([interval or (np.nan, np.nan) for interval in cases]).T
+    return np.array([interval or (np.nan, np.nan) for interval in intervals]).T

@@ -1,4 +1,4 @@
-"""Logs in the making: a body, an exact motion, and what is read of both."""
+"""Simulated logs before noise is added: a body, an exact motion, and their signals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOTIONS = {
     SLOW: (30.0, 0.3, 0.15, 0.35),
     SEGMENTS: (60.0, 1.2, 0.25, 1.2),
 }
-"""Duration [s], bandwidth [Hz], reach [m] and turn [rad] of all motions but still poses."""
+"""Duration [s], bandwidth [Hz], reach [m] and turn [rad] of all motions but static poses."""
 
 BODIES = {
     "slender tool": (0.4, (0.012, -0.005, 0.14), (4.1e-3, 4.1e-3, 6e-5)),
@@ -30,7 +30,7 @@ BODIES = {
 """Mass [kg], centre of mass [m] and principal moments about it [kg m²]."""
 
 RUN_IN_S = 0.5
-"""Time before the first logged row, in which filters settle [s]."""
+"""Time simulated before the first logged row, so that filters settle [s]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +39,13 @@ class Log:
 
     Attributes:
         phi: the true body about Bo in B, shape (10,).
-        samples: the exact motion with its run-in; the time of still poses is their number.
+        samples: the exact motion with its run-in; the time of static poses is their number.
         position, quaternion: the pose as it is logged, without noise.
-        wrench: [f; t] in B at Bo as the sensor shows it, without noise and offset, shape (n, 6).
+        wrench: [f; t] in B at Bo as measured, without noise and offset, shape (n, 6).
         noise: standard deviation of the six channels of the wrench.
-        logged: which rows the log has, shape (n,).
-        rate_hz: of the rows; 0 of still poses.
-        gain_accuracy: of force and torque, as the schema states it.
+        logged: whether the log contains each row, shape (n,).
+        rate_hz: sampling rate [Hz]; 0 for static poses.
+        gain_accuracy: relative 1σ of force and torque gains, as the schema states it.
     """
 
     phi: Phi
@@ -60,16 +60,16 @@ class Log:
 
     @property
     def scale(self) -> Array:
-        """Weight of the body, and weight times lever, for the six channels of a wrench."""
+        """Weight of the body, and weight times lever arm, for the six channels of a wrench."""
         lever = max(float(np.linalg.norm(self.phi[1:4]) / self.phi[0]), 0.03)
         return self.phi[0] * STANDARD_GRAVITY * np.repeat([1.0, lever], 3)
 
     def in_body(self, v: Array) -> Array:
-        """Vectors in W in the true axes of the body, shape (n, 3)."""
+        """Rotate vectors from W into the true body axes, shape (n, 3)."""
         return rotations.rotate_back(rotations.rotation_from_quaternion(self.samples.quaternion), v)
 
     def recording(self, rng: np.random.Generator) -> Recording:
-        """The log as it is read, with noise of pose and sensor, and the sensor's offset."""
+        """Return the log as read, with noise of pose and sensor, and the sensor offset."""
         n = len(self.wrench)
         tilt = log_uniform(rng, 2e-5, 3e-4) * rng.normal(size=(n, 3))
         q = rotations.quaternion_product(self.quaternion, rotations.exp_rotation(tilt))
@@ -90,11 +90,11 @@ class Log:
 
 
 def clean_log(body: str, motion: str, rng: np.random.Generator) -> Log:
-    """A log with nothing wrong: a body like the named one, on a random motion of a kind."""
+    """Return a clean log: a variation of the named body, in a random motion of a kind."""
     phi = _varied(body, rng)
     rate = 0.0 if motion == STILL else float(rng.choice([100.0, 125.0, 200.0, 250.0]))
-    samples = _moving(motion, rate, rng) if rate else _still_poses(rng)
-    quiet = 1.0 if rate else 0.2  # rows of still poses are means over some time
+    samples = _moving(motion, rate, rng) if rate else _static_poses(rng)
+    quiet = 1.0 if rate else 0.2  # rows of static poses are means over some time
     noise = quiet * np.repeat([log_uniform(rng, 0.02, 0.2), log_uniform(rng, 1e-3, 8e-3)], 3)
     logged = samples.time >= 0.0
     if motion == SEGMENTS:  # of 3 to 5 s, with gaps of 1 to 2 s between them
@@ -105,18 +105,18 @@ def clean_log(body: str, motion: str, rng: np.random.Generator) -> Log:
 
 
 def log_uniform(rng: np.random.Generator, least: float, most: float) -> float:
-    """A positive number whose logarithm is uniform."""
+    """Draw a positive number whose logarithm is uniform."""
     return float(np.exp(rng.uniform(np.log(least), np.log(most))))
 
 
 def direction(rng: np.random.Generator) -> Array:
-    """A random unit vector, shape (3,)."""
+    """Draw a random unit vector, shape (3,)."""
     v = rng.normal(size=3)
     return np.asarray(v / np.linalg.norm(v))
 
 
 def _varied(body: str, rng: np.random.Generator) -> Phi:
-    """The body with up to a fifth more or less mass, turned, and moved by some cm."""
+    """Return the body with its mass changed by up to 20 %, rotated, and shifted by some cm."""
     mass, com, moments = BODIES[body]
     factor = float(rng.uniform(0.8, 1.2))
     R = rotations.rotation_from_quaternion(rotations.exp_rotation(rng.uniform(-0.6, 0.6, 3)))
@@ -132,7 +132,7 @@ def _moving(motion: str, rate_hz: float, rng: np.random.Generator) -> MotionSamp
     return path.at(np.arange(round(-RUN_IN_S * rate_hz), round(duration * rate_hz)) / rate_hz)
 
 
-def _still_poses(rng: np.random.Generator) -> MotionSamples:
+def _static_poses(rng: np.random.Generator) -> MotionSamples:
     n = int(rng.integers(16, 31))
     q, zero = rotations.normalised_quaternion(rng.normal(size=(n, 4))), np.zeros((n, 3))
     return MotionSamples(np.arange(float(n)), rng.uniform(-0.3, 0.3, (n, 3)), q, *[zero] * 4)

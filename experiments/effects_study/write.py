@@ -1,4 +1,4 @@
-"""The report of the study as Markdown."""
+"""Report of the study, as Markdown."""
 
 from __future__ import annotations
 
@@ -19,48 +19,48 @@ EFFECT_CODES = (
     *("gain", "wrench_calibration", "wrench_misaligned", "gravity_tilted", "kinematic_offset"),
     *("delay", "sensor_lag", "clock_rate", "drift"),
 )
-"""Codes of findings that name an effect."""
+"""Codes of findings that report a sensor effect."""
 
 LISTED = 40
-"""Largest number of cases that are listed, those without an estimate first."""
+"""Maximum number of listed cases, those without an estimate first."""
 
 _HOW = """\
-Logs of bodies like four on random motions, in short segments and in still poses: clean, with small
-faults of drawn sizes (one at a time, two and three), and with disturbances that no fault describes.
-*Coverage*: share of the ten parameters within their 95 % intervals, the sensor's scale included,
-over all estimates whatever their verdict. Parameters that the data, a constraint or a prior decided
-are counted, those of the default body are not (*default* says how many). *Width*: of the intervals
-over that of the same log fitted without effects, the median over the parameters, then over logs;
-*repeatability* is the same without the sensor's scale. *Off*: largest error of a counted parameter
-in half-widths of its interval. A note that names an effect of a clean log is false, of whatever
-severity."""
+Logs of variations of four bodies in random motions, short segments and static poses: clean, with
+small faults of random size (one, two or three at a time), and with disturbances outside the fault
+model. *Coverage*: share of the ten parameters within their 95 % intervals, including the scale of
+the sensor, over all estimates, whatever the verdict. Parameters decided by the data, a constraint
+or a prior are counted, those of the default body are not (their number: *default*). *Width*: ratio
+of the interval widths to those of a fit without effects, median over parameters, then over logs;
+*repeatability* is that ratio without the scale of the sensor. *Off*: largest error of a counted
+parameter in half-widths of its interval. Any note of an effect on a clean log is false, whatever
+its severity."""
 
 _HEADS = (
     *("kind", "logs", "yes", "care", "no", "raised", "coverage", "default", "width"),
     *("mass %", "90 %", "CoM mm", "90 %", "notes of effects"),
 )
 _CASE_HEADS = (
-    *("case", "motion", "body", "what was done", "usable", "findings"),
+    *("case", "motion", "body", "change", "usable", "findings"),
     *("off", "mass %", "CoM mm"),
 )
 
 
 def report(scores: Sequence[Scored], seed: int) -> str:
-    """The whole Markdown file."""
-    worst = sorted((each for each in scores if not each[1].off <= 1.0), key=_off)[:LISTED]
+    """Return the report as Markdown."""
+    worst = sorted((pair for pair in scores if not pair[1].off <= 1.0), key=_off)[:LISTED]
     seconds = _median(score.seconds for _, score in scores)
     parts = (
         "# Small faults as random effects",
         f"Written by `make study NAME=effects` (seed {seed}); nothing is entered by hand. "
         f"{len(scores)} cases; median time of a fit {seconds} s.",
         _HOW,
-        markdown_table(make_table(("what is asked", "asked", "found"), _criteria(scores))),
-        "## Logs that move",
+        markdown_table(make_table(("criterion", "target", "result"), _criteria(scores))),
+        "## Logs in motion",
         markdown_table(make_table(_HEADS, _rows(_of(scores, lambda case: case.motion != STILL)))),
-        "## Still poses",
+        "## Static poses",
         markdown_table(make_table(_HEADS, _rows(_of(scores, lambda case: case.motion == STILL)))),
-        "## Without an estimate, or farthest outside an interval",
-        markdown_table(make_table(_CASE_HEADS, [_line(*each) for each in worst], words=6)),
+        "## Cases without an estimate, or with the largest errors relative to their intervals",
+        markdown_table(make_table(_CASE_HEADS, [_line(*pair) for pair in worst], words=6)),
     )
     return "\n\n".join(parts) + "\n"
 
@@ -69,24 +69,24 @@ def _criteria(scores: Sequence[Scored]) -> Iterator[list[str]]:
     clean = _of(scores, lambda case: case.kind == CLEAN)
     small = _of(scores, lambda case: case.kind in SMALL_KINDS)
     kinds = [(_coverage(_of(scores, lambda c, k=kind: c.kind == k)), kind) for kind in KINDS]
-    least, where = min((each for each in kinds if each[0] >= 0.0), default=(np.nan, ""))
+    lowest, kind = min((pair for pair in kinds if pair[0] >= 0.0), default=(np.nan, ""))
     yield ["coverage, all", "94 to 98.5 %", _percent(_coverage(scores))]
     yield ["coverage, clean and small faults", "–", _percent(_coverage([*clean, *small]))]
-    yield ["least coverage of a kind", "≥ 90 %", f"{_percent(least)} ({where})"]
-    for words, most in (("but slow ones", 1.35), ("slow ones", 1.6)):
-        logs = [score for case, score in clean if (case.motion == SLOW) == (most == 1.6)]
+    yield ["lowest coverage of a kind", "≥ 90 %", f"{_percent(lowest)} ({kind})"]
+    for label, slow, limit in (("except slow ones", False, 1.35), ("slow ones", True, 1.6)):
+        logs = [score for case, score in clean if (case.motion == SLOW) == slow]
         width = _median(score.width for score in logs)
-        yield [f"width of clean logs, {words}", f"≤ {most:g}", width]
+        yield [f"width of clean logs, {label}", f"≤ {limit:g}", width]
         width = _median(score.repeatability for score in logs)
-        yield [f"repeatability of clean logs, {words}", "–", width]
-    noted = _share(clean, lambda score: bool(set(score.said) & set(EFFECT_CODES)))
+        yield [f"repeatability of clean logs, {label}", "–", width]
+    noted = _share(clean, lambda score: bool(set(score.codes) & set(EFFECT_CODES)))
     yield ["clean logs with a false note", "≤ 1 %", noted]
     usable = _share(small, lambda score: score.usable in ("yes", "with care"))
     yield ["small faults with yes or with care", "≥ 95 %", usable]
 
 
 def _rows(scores: Sequence[Scored]) -> Iterator[list[str]]:
-    """A row for each kind, then for kinds together."""
+    """Yield a row for each kind, then for groups of kinds."""
     groups = {kind: (kind,) for kind in KINDS}
     groups |= {"all small faults": SMALL_KINDS, "all disturbances": tuple(OTHER), "all": (*KINDS,)}
     for name, kinds in groups.items():
@@ -97,7 +97,7 @@ def _rows(scores: Sequence[Scored]) -> Iterator[list[str]]:
 def _row(name: str, scored: Sequence[Scored]) -> list[str]:
     scores = [score for _, score in scored]
     verdicts = Counter(score.usable for score in scores)
-    notes = Counter(code for score in scores for code in score.said if code in EFFECT_CODES)
+    notes = Counter(code for score in scores for code in score.codes if code in EFFECT_CODES)
     mass = [100.0 * score.mass for score in scores]
     com = [1e3 * score.com for score in scores]
     return [
@@ -118,12 +118,12 @@ def _off(scored: Scored) -> float:
 
 def _line(case: Case, score: Score) -> list[str]:
     name, numbers = f"{case.kind} {case.number}", (score.off, 100 * score.mass, 1e3 * score.com)
-    words = [name, case.motion, case.body, score.done, score.usable, ", ".join(score.said)]
+    words = [name, case.motion, case.body, score.change, score.usable, ", ".join(score.codes)]
     return words + ["" if np.isnan(number) else f"{number:.2g}" for number in numbers]
 
 
 def _of(scores: Sequence[Scored], chosen: Callable[[Case], bool]) -> list[Scored]:
-    return [each for each in scores if chosen(each[0])]
+    return [pair for pair in scores if chosen(pair[0])]
 
 
 def _coverage(scores: Sequence[Scored]) -> float:

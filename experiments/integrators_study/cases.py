@@ -1,4 +1,4 @@
-"""The motions that integrators are measured on, and their truth by SciPy's DOP853."""
+"""Motions for the measurement of integrators, and their reference by SciPy's DOP853."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BODY = phi_from_inertia(
     np.array([0.05, -0.02, 0.08]),
     np.array([[0.040, 0.004, -0.002], [0.004, 0.055, 0.003], [-0.002, 0.003, 0.070]]),
 )
-"""2 kg, half a metre across, its centre of mass 10 cm from the origin of its frame."""
+"""Body of 2 kg and 0.5 m, with its centre of mass 10 cm from the origin of its frame."""
 
 START = State(
     position=np.zeros(3),
@@ -32,7 +32,7 @@ _WORLD = ConstantLoad([3.0, 1.0, -2.0], [0.1, 0.2, -0.1], _POINT, "world")
 
 
 def _full_added_mass() -> Mat66:
-    """As large as the body's own inertia, and without any symmetry."""
+    """Return an added mass as large as the inertia of the body, without symmetry."""
     root = np.random.default_rng(7).normal(size=(6, 6))
     scale = np.sqrt(np.repeat([BODY[0], 0.055], 3) / 6.0)
     return (root @ root.T) * np.outer(scale, scale)
@@ -40,13 +40,13 @@ def _full_added_mass() -> Mat66:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A body and what acts on it.
+    """Loads on the body in a test motion.
 
     Attributes:
-        name: for the tables.
+        name: name in the tables.
         gravity: g in W [m/s²].
         loads: forces and torques, over the first second.
-        added_mass: of the fluid, or None.
+        added_mass: added mass of the fluid, or None.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Case:
 
     @property
     def inertia(self) -> Mat66:
-        """M about Bo in B, the fluid's share included."""
+        """M about Bo in B, including the added mass."""
         M = spatial_inertia(BODY)
         return M if self.added_mass is None else M + self.added_mass
 
@@ -69,7 +69,7 @@ DRIFTING = Case("in a fluid", np.zeros(3), (), _full_added_mass())
 
 
 def truth(case: Case, duration: float) -> Array:
-    """The quaternion at the end: Kirchhoff's equations in body axes about Bo."""
+    """Return the final quaternion, by Kirchhoff's equations in body axes about Bo."""
     M = case.inertia
     M_inverse = np.linalg.inv(M)
 
@@ -88,7 +88,7 @@ def truth(case: Case, duration: float) -> Array:
 
 
 def _wrench(case: Case, phi: Phi, t: float, R: Array) -> Array:
-    """[f; t] at Bo in B."""
+    """Return the wrench [f; t] at Bo in B."""
     g = R.T @ case.gravity
     wrench = np.r_[phi[0] * g, np.cross(phi[1:4], g)]
     if not case.loads:

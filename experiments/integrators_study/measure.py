@@ -15,11 +15,11 @@ from identify.simulation import INTEGRATORS, State, Trajectory, simulate
 from identify.spatial.rotations import rotate, rotate_back, rotation_angle, rotation_from_quaternion
 
 STEPS = (0.02, 0.01, 0.005)
-"""Of the measured order [s], over one second."""
+"""Steps at which the order is measured, over one second [s]."""
 
 DRIFT_STEP = 0.01
 _BATCH, _COUNT, _REPEATS = 1000, 100, 7
-"""Bodies, steps and runs of the measured time."""
+"""Number of bodies, steps and repeated runs of the time measurement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,10 @@ class Order:
     """Decrease of the error after one second with the step.
 
     Attributes:
-        integrator, case: what was run.
-        errors: of the attitude [rad], at each of `STEPS`.
-        order: slope between the two smaller steps; of a method of first order between a tenth of
-            them, since its errors are large at the steps of the others.
+        integrator, case: names of integrator and case.
+        errors: attitude error [rad] at each of `STEPS`.
+        order: slope between the two smaller steps; for a first-order method between a tenth of
+            them, since its errors are large at `STEPS`.
     """
 
     integrator: str
@@ -44,11 +44,12 @@ class Drift:
     """Drift of the invariants without loads, relative to their initial values.
 
     Attributes:
-        integrator, case: what was run.
-        energy: largest change of the kinetic energy on the way.
-        energy_rate: of its smoothed value, from the first tenth to the last.
+        integrator, case: names of integrator and case.
+        energy: largest change of the kinetic energy.
+        energy_rate: change of its mean from the first tenth to the last.
         linear: largest change of the linear momentum.
-        angular: of the angular momentum, about the centre of mass, in a fluid about a fixed point.
+        angular: largest change of the angular momentum about the centre of mass, in a fluid about
+            a fixed point.
     """
 
     integrator: str
@@ -61,15 +62,15 @@ class Drift:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Time of one step under gravity and loads [µs]: of one body, and of each of many."""
+    """Time per step under gravity and loads [µs]: for a single body, and per body in a batch."""
 
     integrator: str
     alone: float
     in_batch: float
 
 
-def measured_order(name: str, case: Case) -> Order:
-    """Runs a case at three steps against DOP853 at 1e-13."""
+def measure_order(name: str, case: Case) -> Order:
+    """Measure the order of an integrator against DOP853 at 1e-13."""
     quaternion = truth(case, 1.0)
 
     def error(step: float) -> float:
@@ -82,8 +83,8 @@ def measured_order(name: str, case: Case) -> Order:
     return Order(name, case.name, errors, float(np.log2(pair[0] / pair[1])))
 
 
-def measured_drift(name: str, case: Case, duration: float) -> Drift:
-    """Follows a free body and looks at energy and momentum at every step."""
+def measure_drift(name: str, case: Case, duration: float) -> Drift:
+    """Measure energy and momentum of a free body at every step."""
     if name == PRINTED:
         path = printed_euler(duration, DRIFT_STEP)
     else:
@@ -101,8 +102,8 @@ def measured_drift(name: str, case: Case, duration: float) -> Drift:
     )
 
 
-def measured_costs(names: Sequence[str]) -> list[Cost]:
-    """The shortest of several runs; in turns, so that all meet the same machine."""
+def measure_costs(names: Sequence[str]) -> list[Cost]:
+    """Measure the shortest of several runs; integrators alternate, for equal conditions."""
     parts = (START.position, START.quaternion, START.velocity, START.angular_velocity)
     many = State(*(np.tile(part, (_BATCH, 1)) for part in parts))
     alone, batch = dict.fromkeys(names, np.inf), dict.fromkeys(names, np.inf)
@@ -139,12 +140,12 @@ def _run(
 
 
 def _mechanics(path: Trajectory, case: Case) -> tuple[Array, Array, Array]:
-    """Kinetic energy, and the linear and angular momentum that are kept, in W."""
+    """Return the kinetic energy, and linear and angular momentum in W."""
     R = rotation_from_quaternion(path.quaternion)
     V = np.concatenate((rotate_back(R, path.velocity), path.angular_velocity), axis=-1)
     P = V @ case.inertia
     p, L = rotate(R, P[:, :3]), rotate(R, P[:, 3:])
-    # A fixed point is as good for a rigid body, but far from it the rounding of x shows.
+    # For a rigid body a fixed point works too, but far from it rounding of the position matters.
     lever = path.position if case.added_mass is not None else -R @ (BODY[1:4] / BODY[0])
     L = L + np.cross(lever, p)
     return 0.5 * np.sum(V * P, axis=1), p, L

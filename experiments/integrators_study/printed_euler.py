@@ -1,4 +1,4 @@
-"""The semi-implicit Euler step as it is printed in a text: for comparison only."""
+"""Semi-implicit Euler step as printed in a text, for comparison only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAME = "Euler as printed"
 
 
 def printed_euler(duration: float, step: float) -> Trajectory:
-    """A free body: L is formed from the last ω, and ω from L with the same attitude."""
+    """Simulate a free body: L from the last ω, and ω from L at the same attitude."""
     Ic = inertia_about_com(BODY)
     q = START.vector[3:7]
     w = rotation_from_quaternion(q) @ START.angular_velocity
@@ -30,6 +30,6 @@ def printed_euler(duration: float, step: float) -> Trajectory:
     lever = rotation_from_quaternion(quaternions) @ (BODY[1:4] / BODY[0])
     time = step * np.arange(count + 1)
     around = -np.cross(rotate(rotation_from_quaternion(quaternions), velocities), lever)
-    v = around + (START.velocity - around[0])  # the centre of mass moves evenly
+    v = around + (START.velocity - around[0])  # the centre of mass moves uniformly
     position = np.outer(time, START.velocity - around[0]) - (lever - lever[0])
     return Trajectory(time, position, quaternions, v, velocities)

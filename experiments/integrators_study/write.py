@@ -1,4 +1,4 @@
-"""The study's report, and the same tables put into the documentation."""
+"""Report of the study, and its tables for the documentation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from identify.files import write_text
 from identify.reporting.content import make_table, markdown_table
 
 BEGIN, END = "<!-- integrators: measured -->", "<!-- integrators: end -->"
-"""Text around the tables in the documentation."""
+"""Markers around the tables in the documentation."""
 
 _wrapped = partial(fill, width=118, break_on_hyphens=False)
 
@@ -22,7 +22,7 @@ _wrapped = partial(fill, width=118, break_on_hyphens=False)
 def tables(
     orders: Sequence[Order], drifts: Sequence[Drift], costs: Sequence[Cost], duration: float
 ) -> str:
-    """The three tables with a line on each."""
+    """Return the three tables with a description of each."""
     return "\n\n".join(
         (
             _wrapped(
@@ -47,7 +47,7 @@ def tables(
 
 
 def report(body: str) -> str:
-    """The whole Markdown file."""
+    """Return the report as Markdown."""
     packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy"))
     return (
         "# Integrators of the forward simulation\n\n"
@@ -57,14 +57,14 @@ def report(body: str) -> str:
 
 
 def put_into(path: Path, body: str) -> None:
-    """Replaces what stands between the marks of a Markdown file.
+    """Replace the text between the markers of a Markdown file.
 
     Raises:
-        ValueError: it has no marks.
+        ValueError: the file has no markers.
     """
     text = path.read_text(encoding="utf-8")
     if BEGIN not in text or END not in text:
-        raise ValueError(f"{path}: expected the marks {BEGIN} and {END}")
+        raise ValueError(f"{path}: expected the markers {BEGIN} and {END}")
     before, after = text.split(BEGIN)[0], text.split(END)[1]
     write_text(path, f"{before}{BEGIN}\n\n{body}\n\n{END}{after}")
 

@@ -1,7 +1,7 @@
-"""Programs that load robot models, each asked whether it takes one inertia.
+"""Programs that load robot models, and tests whether each accepts an inertia.
 
-Every program is given a link alone, at the end of a joint, as its format has it. What counts as
-loading: no error, no warning that the inertia is wrong, and the inertia kept.
+Every program gets a single link at a joint, in its format. It accepts the inertia if it reports no
+error and no warning of the inertia, and keeps it.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ URDF = (
 
 
 def sdf_of(mass: str, six: Mapping[str, str]) -> str:
-    """An SDF file of one link with these numbers about its origin."""
+    """Return an SDF file of one link with this mass and inertia about its origin."""
     entries = "".join(f"<{name}>{six[name]}</{name}>" for name in _NAMES)
     inertial = f"<inertial><mass>{mass}</mass><inertia>{entries}</inertia></inertial>"
     return f'<sdf version="1.9"><model name="m"><link name="a">{inertial}</link></model></sdf>'
 
 
-def mujoco_takes(urdf: str) -> bool:
-    """Whether MuJoCo compiles a URDF."""
+def mujoco_accepts(urdf: str) -> bool:
+    """Return whether MuJoCo compiles a URDF."""
     mujoco = import_module("mujoco")
     before = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(lambda text: None)  # else it writes a log file here
@@ -46,31 +46,31 @@ def mujoco_takes(urdf: str) -> bool:
         mujoco.set_mju_user_warning(before)
 
 
-def pinocchio_takes(urdf: str) -> bool:
-    """Whether Pinocchio loads a URDF and its forward dynamics, free, are numbers."""
+def pinocchio_accepts(urdf: str) -> bool:
+    """Return whether Pinocchio loads a URDF and its forward dynamics are finite."""
     pin = import_module("pinocchio")
     try:
         model = pin.buildModelFromXML(urdf, pin.JointModelFreeFlyer())
     except ValueError:
         return False
     model.inertias[1] += pin.Inertia.Random()  # the root is a frame without mass
-    still, push = np.zeros(model.nv), np.ones(model.nv)
-    acceleration = pin.aba(model, model.createData(), pin.neutral(model), still, push)
+    velocity, torque = np.zeros(model.nv), np.ones(model.nv)
+    acceleration = pin.aba(model, model.createData(), pin.neutral(model), velocity, torque)
     return bool(np.isfinite(acceleration).all())
 
 
-def drake_takes(urdf: str) -> bool:
-    """Whether Drake loads a URDF without warning of its inertia."""
-    return not _drake_says(urdf, "urdf")
+def drake_accepts(urdf: str) -> bool:
+    """Return whether Drake loads a URDF without a warning of its inertia."""
+    return not _drake_messages(urdf, "urdf")
 
 
-def gazebo_takes(sdf: str) -> bool:
-    """Whether libsdformat, Gazebo's reader, loads an SDF without calling an inertia invalid."""
-    return not any("invalid inertia" in text for text in _drake_says(sdf, "sdf"))
+def gazebo_accepts(sdf: str) -> bool:
+    """Return whether libsdformat, Gazebo's reader, loads an SDF without "invalid inertia"."""
+    return not any("invalid inertia" in text for text in _drake_messages(sdf, "sdf"))
 
 
-def bullet_takes(urdf: str) -> bool:
-    """Whether Bullet keeps the inertia of the link of a URDF."""
+def bullet_accepts(urdf: str) -> bool:
+    """Return whether Bullet keeps the inertia of the link of a URDF."""
     bullet = import_module("pybullet")
     client = bullet.connect(bullet.DIRECT)
     try:
@@ -87,26 +87,26 @@ def bullet_takes(urdf: str) -> bool:
 
 
 PROGRAMS: Mapping[str, tuple[str, str, Callable[[str], bool]]] = {
-    "mujoco": ("mujoco", "urdf", mujoco_takes),
-    "drake": ("pydrake", "urdf", drake_takes),
-    "gazebo": ("pydrake", "sdf", gazebo_takes),
-    "pinocchio": ("pinocchio", "urdf", pinocchio_takes),
-    "bullet": ("pybullet", "urdf", bullet_takes),
+    "mujoco": ("mujoco", "urdf", mujoco_accepts),
+    "drake": ("pydrake", "urdf", drake_accepts),
+    "gazebo": ("pydrake", "sdf", gazebo_accepts),
+    "pinocchio": ("pinocchio", "urdf", pinocchio_accepts),
+    "bullet": ("pybullet", "urdf", bullet_accepts),
 }
-"""By name: the module that it is in, the format that it is given, and the question."""
+"""Programs by name: module, format, and test whether it accepts a file."""
 
 
 def installed() -> dict[str, tuple[str, Callable[[str], bool]]]:
-    """The programs that are installed: format and question, by name."""
+    """Return format and test of the installed programs, by name."""
     return {
-        name: (form, takes)
-        for name, (module, form, takes) in PROGRAMS.items()
+        name: (form, accepts)
+        for name, (module, form, accepts) in PROGRAMS.items()
         if util.find_spec(module) is not None
     }
 
 
-def _drake_says(text: str, form: str) -> list[str]:
-    """Return the messages of Drake and its libsdformat on a file, besides loading it."""
+def _drake_messages(text: str, form: str) -> list[str]:
+    """Load a file in Drake and return the messages of Drake and its libsdformat."""
     parsing = import_module("pydrake.multibody.parsing")
     plants = import_module("pydrake.multibody.plant")
     messages: list[str] = []
@@ -127,14 +127,14 @@ def _drake_says(text: str, form: str) -> list[str]:
 
 @contextmanager
 def _silent() -> Iterator[None]:
-    """Standard output of C code goes nowhere."""
+    """Discard the standard output of C code within this context."""
     os: Any = import_module("os")
     sys.stdout.flush()
-    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
+    stdout, devnull = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(devnull, 1)
     try:
         yield
     finally:
-        os.dup2(kept, 1)
-        os.close(kept)
-        os.close(nowhere)
+        os.dup2(stdout, 1)
+        os.close(stdout)
+        os.close(devnull)

@@ -30,7 +30,7 @@ def test_a_benchmark_runs(name):
     lines = BENCHMARKS[name](TINY)
     assert lines
     assert all(isinstance(line, Line) and line.measured for line in lines)
-    assert name == "inspect" or any(line.reach for line in lines)  # for it there is no number
+    assert name == "inspect" or any(line.target for line in lines)  # it has no target
 
 
 def test_failing_benchmark_does_not_hide_others(monkeypatch, tmp_path, capsys):
@@ -44,8 +44,8 @@ def test_failing_benchmark_does_not_hide_others(monkeypatch, tmp_path, capsys):
     path = tmp_path / "new" / "benchmarks.md"
     assert command.main(["-o", str(path)]) == 1
     text = path.read_text(encoding="utf-8")
-    assert "| broken | could not run: OSError: no room |" in text
+    assert "| broken | failed: OSError: no room |" in text
     assert "| something | 3 ms | ≤ 2 ms | **no** |" in text
     assert "linear algebra: " in text
-    assert text.endswith("\n\nNot the whole list: some could not run.\n")
+    assert text.endswith("\n\nIncomplete: some benchmarks failed.\n")
     assert text in capsys.readouterr().out

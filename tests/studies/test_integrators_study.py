@@ -3,9 +3,9 @@ import pytest
 from experiments.integrators_study.cases import FREE, LOADED
 from experiments.integrators_study.measure import (
     NAMES,
-    measured_costs,
-    measured_drift,
-    measured_order,
+    measure_costs,
+    measure_drift,
+    measure_order,
 )
 from experiments.integrators_study.printed_euler import NAME as PRINTED
 from experiments.integrators_study.write import BEGIN, END, put_into, report, tables
@@ -13,15 +13,15 @@ from identify.simulation import INTEGRATORS
 
 
 def test_an_order_is_measured():
-    order = measured_order("rkmk4", LOADED)
+    order = measure_order("rkmk4", LOADED)
     assert abs(order.order - 4.0) < 0.2
     assert order.errors[0] > order.errors[1] > order.errors[2] > 0.0
 
 
 @pytest.mark.slow
 def test_the_tables_go_into_the_documentation(tmp_path):
-    orders = [measured_order("suzuki", FREE), measured_order(PRINTED, FREE)]
-    body = tables(orders, [measured_drift("rkmk4", FREE, 1.0)], measured_costs(["rkmk4"]), 1.0)
+    orders = [measure_order("suzuki", FREE), measure_order(PRINTED, FREE)]
+    body = tables(orders, [measure_drift("rkmk4", FREE, 1.0)], measure_costs(["rkmk4"]), 1.0)
     assert "| suzuki | " in body
     assert report(body).startswith("# Integrators")
     page = tmp_path / "page.md"

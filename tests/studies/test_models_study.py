@@ -14,6 +14,6 @@ def test_models_table(tmp_path, mujoco):
     assert "NOT the files of robots.sha256" in text
     (row,) = (line for line in text.splitlines() if line.startswith("| MuJoCo"))
     assert row == "| MuJoCo | 7 | 7 | 0 | 0 | 0 |"
-    assert "2 the nearest possible inertia" in text
-    assert "1 that of its visual geometry" in text
-    assert "0 of the repaired links are denser than 100000 kg/m³; 0 left." in text
+    assert "2 the nearest physically consistent inertia" in text
+    assert "1 its visual geometry" in text
+    assert "0 of the repaired links are denser than 100000 kg/m³; 0 are not repaired." in text

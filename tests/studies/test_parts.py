@@ -29,7 +29,7 @@ def _changed(log: Recording, first: float, last: float, **added: list[float]) ->
 
 
 def test_a_ratio_is_the_difference_of_two_fits_by_their_half_widths(log):
-    found = parts.compared("whole", log, 2)
+    found = parts.compare_parts("whole", log, 2)
     fits = [
         estimate_body([block_statistics(prepare(rows_of(log, *rows)))])
         for rows in ((0, 1200), (1200, 2400))
