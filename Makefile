@@ -118,7 +118,7 @@ study: $(READY)  ## a study of experiments/ (NAME=stars, coverage, noise, …): 
 		-m identify study run experiments/$(NAME).toml -o reports/$(NAME) $(ARGS),\
 		experiments/$(NAME).py -o reports/$(NAME).md $(ARGS))
 
-reports: $(READY)  ## the reports of other code than this, written anew (ARGS=--list: which, and how long)
+reports: $(READY)  ## rewrite the outdated reports (ARGS=--list: list them, with run times)
 	$(ONE_THREAD) $(PY) scripts/write_reports.py $(ARGS)
 
 package: $(READY)  ## wheel and sdist in dist/, each tried in a clean environment; the demo from the sdist

@@ -49,7 +49,7 @@ def main(arguments: list[str] | None = None) -> int:
     failed = [row for row in rows if row.get("error_type")]
     scores = [score for score in results if isinstance(score, Score)]
     clean = [score for score in results if isinstance(score, CleanScore)]
-    line = f"Not the whole study: {len(failed)} cases failed." if failed else line
+    line = f"Incomplete: {len(failed)} cases failed." if failed else line
     write_report(options.output, report(scores, clean, failed, options.seed), line)
     return int(bool(failed))
 

@@ -1,7 +1,7 @@
-"""Check a built wheel and sdist as a user gets them: each in a clean environment, then the demo.
+"""Check a built wheel and sdist, each in a clean environment, and run the demo.
 
-An environment holds the package and its core dependencies at the versions of the lock, no extra. A
-CSV of a made-up body, written with NumPy alone, is fitted with each; `make demo` runs in the
+An environment contains the package and its core dependencies at the locked versions, without
+extras. A simulated CSV, written with NumPy only, is fitted in each; `make demo` runs in the
 unpacked sdist.
 """
 
@@ -41,7 +41,7 @@ acts_on = "body"
 
 
 def turning(t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Quaternions [x, y, z, w] of yaw-pitch-roll angles that swing, and w_WB_B in closed form."""
+    """Return quaternions [x, y, z, w] of oscillating yaw, pitch and roll, and w_WB_B."""
     frequency = 2 * np.pi * np.array([0.31, 0.53, 0.79])
     swing = np.array([1.2, 0.8, 1.0])
     angles = (swing * np.sin(np.outer(t, frequency))).T
@@ -69,14 +69,14 @@ def turning(t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def into_body(q: np.ndarray, v_W: np.ndarray) -> np.ndarray:
-    """R_WBᵀ v_W."""
+    """Return R_WBᵀ v_W."""
     axis, scalar = -q[:, :3], q[:, 3:]
     turn = 2 * np.cross(axis, v_W)
     return v_W + scalar * turn + np.cross(axis, turn)
 
 
 def write_log(path: Path) -> None:
-    """Twenty seconds of motion at 200 Hz, and the wrench that makes it, with a little noise."""
+    """Write twenty seconds of motion at 200 Hz and its wrench, with a little noise."""
     t = np.arange(0, 20, 0.005)
     q, w = turning(t)
     step = 1e-5
@@ -97,23 +97,23 @@ def write_log(path: Path) -> None:
 
 
 def check_files(wheel: Path) -> None:
-    """The wheel holds the package and its data, and nothing beside it."""
+    """Check that the wheel contains exactly the package and its data."""
     names = set(zipfile.ZipFile(wheel).namelist())
-    wanted = {
+    expected = {
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "identify").rglob("*")
         if path.is_file() and path.suffix != ".pyc"
     }
-    if missing := sorted(wanted - names):
+    if missing := sorted(expected - names):
         raise SystemExit(f"{wheel.name} lacks {missing}")
-    foreign = {name for name in names - wanted if ".dist-info/" not in name}
+    foreign = {name for name in names - expected if ".dist-info/" not in name}
     if foreign:
-        raise SystemExit(f"{wheel.name} has files that are not of the package: {sorted(foreign)}")
+        raise SystemExit(f"{wheel.name} contains other files: {sorted(foreign)}")
     print(f"{wheel.name}: {len(names)} files, {wheel.stat().st_size / 1024:.0f} KiB")
 
 
 def install(package: Path, lock: Path, folder: Path) -> Path:
-    """The folder of programs of a clean environment with the package and the core alone."""
+    """Install the package and its core dependencies; return the folder of programs."""
     pins = re.findall(r"^[A-Za-z0-9._-]+==[^\\\n]+", lock.read_text(), re.MULTILINE)
     constraints = folder / "constraints.txt"
     constraints.write_text("\n".join(pins) + "\n")
@@ -126,7 +126,7 @@ def install(package: Path, lock: Path, folder: Path) -> Path:
 
 
 def check_fit(programs: Path, folder: Path) -> None:
-    """`identify fit` on the CSV: exit status, both files, the numbers."""
+    """Check `identify fit` on the CSV: exit status, both files, the numbers."""
     write_log(folder / "log.csv")
     (folder / "log.toml").write_text(SCHEMA)
     fit = ["-m", "identify", "fit", "log.csv", "--schema", "log.toml", "-o", "out"]
@@ -147,15 +147,15 @@ def check_fit(programs: Path, folder: Path) -> None:
     print("errors:", ", ".join(f"{name} {error:.2e}" for name, error in errors.items()))
     limits = {"mass": 2e-3, "com": 5e-3, "inertia": 3e-2}
     if wrong := [name for name, error in errors.items() if not error <= limits[name]]:
-        raise SystemExit(f"the estimate is off in {wrong}: limits are {limits}")
+        raise SystemExit(f"errors above the limits in {wrong}: limits are {limits}")
     report = (folder / "out" / "report.html").stat().st_size
     if not 10_000 < report <= 5_000_000:
         raise SystemExit(f"report.html has {report} bytes")
-    print(f"estimate.json and report.html ({report / 1024:.0f} KiB) are there")
+    print(f"estimate.json and report.html ({report / 1024:.0f} KiB) exist")
 
 
 def check_demo(sdist: Path, folder: Path) -> None:
-    """`make demo` in the unpacked sdist, which makes its own environment."""
+    """Check `make demo` in the unpacked sdist, which creates its own environment."""
     with tarfile.open(sdist) as archive:
         archive.extractall(folder, filter="data")
     (root,) = folder.iterdir()
@@ -173,7 +173,7 @@ def main() -> None:
     for package in (wheel, sdist):
         with tempfile.TemporaryDirectory() as scratch:
             check_fit(install(package, args.lock, Path(scratch)), Path(scratch))
-        print(f"{package.name} works with the core alone")
+        print(f"{package.name} works with the core dependencies")
     with tempfile.TemporaryDirectory() as scratch:
         check_demo(sdist, Path(scratch))
     print(f"{sdist.name} runs its demo")

@@ -1,8 +1,8 @@
-"""Check that docstrings open with a subject, and that names say what they hold.
+"""Check that docstrings start with a subject, and that variables are named by their content.
 
 Run by `make lint`. Arguments: files or folders; `identify`, `experiments` and `scripts` by default.
-Refused are docstrings whose first word leaves open what they are about, variables with a name that
-says nothing, and two classes of one name in a package.
+It rejects docstrings whose first word is a pronoun or preposition, variables with an empty name,
+and two classes of the same name in `identify`.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _OPENERS = re.compile(r"(?:…|\.\.\.)|(?:What|That|Those|Of|Where|The same|How)\b")
-"""First words of a docstring that do not say what it is about."""
+"""First words of a docstring that lack a subject."""
 
 _EMPTY_NAMES = {"said", "told", "found", "one", "own", "left", "there", "what"}
-"""Names of variables that do not say what they hold; comprehensions may use them."""
+"""Variable names that do not describe the content; comprehensions may use them."""
 
 
 def _docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Line and text of each docstring, those after assignments among them."""
+    """Yield line and text of each docstring, including those after assignments."""
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if not isinstance(body, list):
@@ -41,7 +41,7 @@ def _text_of(statement: ast.stmt) -> str | None:
 
 
 def _variables(node: ast.AST) -> Iterator[tuple[int, str]]:
-    """Line and name of each variable that is assigned, outside comprehensions."""
+    """Yield line and name of each assigned variable, outside comprehensions."""
     if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
         return
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -53,26 +53,28 @@ def _variables(node: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def main(paths: list[str]) -> int:
-    """Print what is refused, one line each; the number of lines."""
+    """Print one line per violation; return the number of lines."""
     classes = defaultdict[str, list[str]](list)
-    refused: list[str] = []
+    violations: list[str] = []
     for path in sorted(file for root in paths for file in _python_files(Path(root))):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         for line, text in _docstrings(tree):
             if _OPENERS.match(text):
-                refused.append(f"{path}:{line}: docstring without a subject: {text[:60]!r}")
+                violations.append(f"{path}:{line}: docstring without a subject: {text[:60]!r}")
         for line, name in _variables(tree):
             if name in _EMPTY_NAMES:
-                refused.append(f"{path}:{line}: {name!r} does not say what it holds")
+                violations.append(
+                    f"{path}:{line}: variable name {name!r} does not describe its content"
+                )
         if path.parts[0] == "identify":
             for node in ast.walk(tree):
                 if isinstance(node, ast.ClassDef):
                     classes[node.name].append(f"{path}:{node.lineno}")
-    for name, places in classes.items():
-        if len(places) > 1:
-            refused.append(f"{places[0]}: class {name} is also at {', '.join(places[1:])}")
-    print(*refused, sep="\n", end="\n" if refused else "")
-    return len(refused)
+    for name, locations in classes.items():
+        if len(locations) > 1:
+            violations.append(f"{locations[0]}: class {name} is also at {', '.join(locations[1:])}")
+    print(*violations, sep="\n", end="\n" if violations else "")
+    return len(violations)
 
 
 def _python_files(path: Path) -> list[Path]:

@@ -1,10 +1,10 @@
-"""Run the examples of Markdown files: what the documentation shows is what works.
+"""Run the examples of Markdown files, to test the documentation.
 
-The ```python blocks of a file run in order and share their names, in a scratch folder in which the
-project's files are seen under their usual relative paths; what an example writes stays there. The
-```toml blocks with a [wrench] table are whole schemas of logs, and must be valid ones; one with the
-name of a file behind `toml` is written there. The commands of ```console blocks with `run` behind
-it are run, `identify` and `python` being those of this environment, and must end with status 0.
+The ```python blocks of a file run in order and share their names, in a temporary folder that
+contains links to the files of the project, and to which examples write. The ```toml blocks with a
+[wrench] table are complete schemas and must be valid; one with a file name after `toml` is written
+to that file. The commands of ```console run blocks must end with status 0; `identify` and `python`
+are those of this environment.
 """
 
 import argparse
@@ -29,7 +29,7 @@ PROGRAMS = {"identify": [sys.executable, "-m", "identify"], "python": [sys.execu
 
 
 def run_block(fence: re.Match[str], line: int, path: Path, names: dict[str, object]) -> None:
-    """Run one block; lines in a traceback are those of the Markdown file."""
+    """Run one block; tracebacks show line numbers of the Markdown file."""
     _, language, file, block = fence.groups()
     if language == "python":
         exec(compile("\n" * (line - 1) + block, str(path), "exec"), names)
@@ -42,7 +42,7 @@ def run_block(fence: re.Match[str], line: int, path: Path, names: dict[str, obje
 
 
 def run_commands(block: str) -> None:
-    """Run the commands of a block, one a line."""
+    """Run the commands of a block, one per line."""
     for command in block.splitlines():
         program, *words = shlex.split(command, comments=True) or ("",)
         if program:
@@ -50,7 +50,7 @@ def run_commands(block: str) -> None:
 
 
 def run_file(path: Path) -> bool:
-    """Run the blocks of one file up to the first that fails."""
+    """Run the blocks of one file until one fails."""
     text = path.read_text(encoding="utf-8")
     names: dict[str, object] = {"__name__": "__main__"}
     for fence in FENCE.finditer(text):
@@ -58,7 +58,7 @@ def run_file(path: Path) -> bool:
         start = time.perf_counter()
         try:
             run_block(fence, line, path, names)
-        except Exception:  # noqa: BLE001 - any failure of an example is a finding
+        except Exception:  # noqa: BLE001 - an example may raise anything
             traceback.print_exc()
             print(f"FAILED {path}:{line}", file=sys.stderr)
             return False
@@ -66,8 +66,8 @@ def run_file(path: Path) -> bool:
     return True
 
 
-def run_file_apart(path: Path) -> bool:
-    """Run the blocks of one file in a scratch folder of its own."""
+def run_file_in_scratch(path: Path) -> bool:
+    """Run the blocks of one file in a temporary folder."""
     with tempfile.TemporaryDirectory() as scratch:
         for entry in ROOT.iterdir():
             if entry.name != "reports":
@@ -83,7 +83,7 @@ def main() -> int:
     parser.add_argument("files", nargs="+", type=Path)
     files = [path.resolve().relative_to(ROOT) for path in parser.parse_args().files]
     os.environ.setdefault("MPLBACKEND", "agg")
-    passed = [run_file_apart(path) for path in files]  # all of them, whatever fails
+    passed = [run_file_in_scratch(path) for path in files]  # all of them, whatever fails
     return 0 if all(passed) else 1
 
 

@@ -1,4 +1,4 @@
-"""Prints how large each package is: lines, files, classes, constants, import cycles, nesting.
+"""Print the size of each package: lines, files, classes, constants, import cycles, nesting.
 
     python scripts/size.py [FOLDER]     (default: identify)
 
@@ -52,7 +52,7 @@ def _module(path: Path, root: Path) -> str:
 
 
 def _package(module: str) -> str:
-    """The package in the folder that a module is in, or the module itself."""
+    """Return the subpackage of a module, or the module itself."""
     return [*module.split("."), "__init__"][1]
 
 
@@ -81,7 +81,7 @@ def nesting(node: ast.AST) -> int:
 
 
 def imports(module: str, known: Modules, root: Path) -> set[str]:
-    """The modules among those known that a module imports."""
+    """Return the known modules that a module imports."""
     imported: set[str] = set()
     for node in ast.walk(known[module]):
         if isinstance(node, ast.Import):
@@ -96,14 +96,14 @@ def imports(module: str, known: Modules, root: Path) -> set[str]:
 
 @cache
 def _stub(path: Path) -> dict[str, str]:
-    """The modules that the names of a package come from."""
+    """Return the module of each public name of a package, from its stub."""
     nodes = ast.parse(path.read_text("utf-8")).body if path.is_file() else []
     froms = [node for node in nodes if isinstance(node, ast.ImportFrom)]
     return {alias.name: str(node.module) for node in froms for alias in node.names}
 
 
 def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
-    """The groups of modules that reach each other."""
+    """Return the groups of modules that import each other, directly or indirectly."""
     reached = {name: set(graph[name]) for name in graph}
     for middle in graph:
         for name in graph:

@@ -1,8 +1,8 @@
-"""Write the reports that are old: those whose numbers are of other code than there is now.
+"""Write the outdated reports, whose numbers come from other code than the current.
 
     python scripts/write_reports.py [--list] [NAME ...]
 
-One that is done stays done: after an interruption the same command goes on with the others.
+Finished reports are kept: after an interruption the same command resumes with the others.
 """
 
 import argparse
@@ -15,33 +15,33 @@ from experiments.reports import REPORTS, ROOT, Report, old_reports
 
 
 def listed(old: Mapping[str, Report]) -> str:
-    """The old ones with the time that they take, in words."""
+    """Describe the outdated reports and the time to write them."""
     if not old:
-        return "Every report is of this code."
+        return "All reports are up to date."
     lines = [f"  {report.file:32s} {report.minutes:4g} min" for report in old.values()]
     total = sum(report.minutes for report in old.values())
-    head = f"{len(old)} of {len(REPORTS)} reports are of other code; `make reports` writes them"
-    return "\n".join([f"{head} (some {total:g} min on two cores):", *lines])
+    head = f"{len(old)} of {len(REPORTS)} reports are outdated; `make reports` writes them"
+    return "\n".join([f"{head} (about {total:g} min on two cores):", *lines])
 
 
-def written(name: str, report: Report) -> str:
-    """Write one; what went wrong, in words, or an empty text."""
+def write(name: str, report: Report) -> str:
+    """Write a report; return a description of a failure, else an empty text."""
     if missing := report.lacks():
         return f"needs {missing}"
-    print(f"{name}: {report.file}, some {report.minutes:g} min", flush=True)
+    print(f"{name}: {report.file}, about {report.minutes:g} min", flush=True)
     began = time.monotonic()
     status = subprocess.run([sys.executable, *report.command], cwd=ROOT).returncode
     print(f"{name}: {time.monotonic() - began:.0f} s", flush=True)
     if status:
         return f"ended with status {status}"
-    return "is still of other code: files changed while it was written" if report.old else ""
+    return "is still outdated: files changed while it was written" if report.old else ""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """List or write the old reports; returns the exit status."""
+    """List or write the outdated reports; returns the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help="only these")
-    parser.add_argument("--list", action="store_true", help="say which are old, and write none")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="reports to write; all by default")
+    parser.add_argument("--list", action="store_true", help="only list the outdated reports")
     options = parser.parse_args(arguments)
     old = old_reports(options.names)
     print(listed(old))
@@ -50,10 +50,13 @@ def main(arguments: list[str] | None = None) -> int:
     failed = {}
     try:
         for name, report in old.items():
-            if message := written(name, report):
+            if message := write(name, report):
                 failed[name] = message
     except KeyboardInterrupt:
-        print("Interrupted; what was done stays: the same command goes on.", file=sys.stderr)
+        print(
+            "Interrupted; finished reports are kept. Run again to resume.",
+            file=sys.stderr,
+        )
         return 130
     for name, message in failed.items():
         print(f"{name}: not written: {message}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Plain least squares, every row alike."""
+"""Ordinary least squares with equal weights."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from experiments.peers.rows import Rows
 
 
 def estimate(rows: Rows) -> Answer:
-    """The minimiser of ‖A φ − b‖, with the textbook's intervals."""
+    """Return the minimiser of ‖A φ − b‖, with textbook intervals."""
     A, b = rows.A, rows.b
     phi = np.linalg.lstsq(A, b, rcond=None)[0]
     variance = np.sum((b - A @ phi) ** 2) / (len(A) - 10)

@@ -10,7 +10,7 @@ from identify.arrays import Array, Phi
 
 
 class NotInstalled(ImportError):
-    """A library of a method is not there; the message is the command that would bring it."""
+    """The library of a method is missing; the message is the command that installs it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +19,8 @@ class Answer:
 
     Attributes:
         phi: ten parameters about Bo in B, shape (10,).
-        intervals: 95 % bounds of each, shape (10, 2), NaN where it has none; None of a method
-            without any.
+        intervals: 95 % bounds of each, shape (10, 2), NaN for parameters without; None for a
+            method without intervals.
     """
 
     phi: Phi
@@ -29,12 +29,12 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method that is compared.
+    """A method of the comparison.
 
     Attributes:
-        name: in tables.
-        about: what it does, in a sentence.
-        estimate: the estimate from rows.
+        name: name in the tables.
+        about: description of the method.
+        estimate: function that estimates the body from rows.
     """
 
     name: str

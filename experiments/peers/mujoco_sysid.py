@@ -1,4 +1,4 @@
-"""The optimiser and the parameters of MuJoCo's system identification, on the same rows."""
+"""Optimiser and parametrisation of MuJoCo's system identification, on the same rows."""
 
 import io
 from contextlib import redirect_stdout
@@ -11,7 +11,7 @@ from identify.inertia import default_body, pseudo_inertia
 
 
 def estimate(rows: Rows) -> Answer:
-    """Nonlinear least squares in its parameters of the pseudo-inertia, from a ball of water."""
+    """Estimate by nonlinear least squares in MuJoCo's parameters of the pseudo-inertia."""
     try:
         from mujoco.sysid import Parameter, ParameterDict, optimize
         from mujoco.sysid._src.model_modifier import pi_from_theta, theta_from_pseudoinertia
@@ -23,7 +23,7 @@ def estimate(rows: Rows) -> Answer:
         return np.concatenate((m, h, I[[0, 1, 2, 4, 5, 8]]))
 
     def residual(theta, parameters):
-        """At one set of parameters (10,), or at several side by side (10, k)."""
+        """Return residuals for parameters of shape (10,), or several sets (10, k)."""
         bodies = np.array([phi_of(column) for column in np.atleast_2d(theta.T)])
         residuals = A @ bodies.T - b[:, None]
         return [residuals if theta.ndim == 2 else residuals[:, 0]], None, None
@@ -32,7 +32,7 @@ def estimate(rows: Rows) -> Answer:
     free = np.linalg.lstsq(A, b, rcond=None)[0]
     start = theta_from_pseudoinertia(pseudo_inertia(default_body(free[0], free[1:4] / free[0])))
     parameters = ParameterDict({"body": Parameter("body", start, start - 5.0, start + 5.0)})
-    with redirect_stdout(io.StringIO()):  # it prints how it ended all the same
+    with redirect_stdout(io.StringIO()):  # it prints its result even if not verbose
         solution, _ = optimize(parameters, residual, verbose=False)
     return Answer(phi_of(solution.as_vector()))
 

@@ -1,4 +1,4 @@
-"""This toolkit: from the same rows alone, and from the log with the noise of its motion."""
+"""This toolkit: from the same rows only, and from the log with the noise of its motion."""
 
 import numpy as np
 
@@ -9,21 +9,21 @@ from identify.inertia import PHI
 
 
 def from_rows(rows: Rows) -> Answer:
-    """`identify.solve`: what is known of the rows is which channel they are of."""
+    """Estimate by `identify.solve` with the channels of the rows."""
     return _answer(solve(rows.A, rows.b, groups=rows.channels))
 
 
 def from_log(rows: Rows) -> Answer:
-    """The estimate of `identify.fit`, which knows the noise of the motion too."""
+    """Estimate as `identify.fit`, with the noise of the motion."""
     return _answer(estimate_body([rows.statistics]))
 
 
 def _answer(estimate: Estimate) -> Answer:
-    none = np.nan, np.nan
+    missing = np.nan, np.nan
     return Answer(
-        estimate.parameters.phi, np.array([estimate.intervals[name] or none for name in PHI])
+        estimate.parameters.phi, np.array([estimate.intervals[name] or missing for name in PHI])
     )
 
 
 SOLVE = Method("identify, rows", "`identify.solve` with the channels of the rows", from_rows)
-FIT = Method("identify, log", "as `identify.fit`: noise of the motion counted", from_log)
+FIT = Method("identify, log", "as `identify.fit`, with the noise of the motion", from_log)

@@ -1,4 +1,4 @@
-"""The methods that are compared, one file each."""
+"""Registry of the compared methods, one file each."""
 
 from experiments.peers import least_squares, mujoco_sysid, ours, rigeo_problem, weighted_cvxpy
 

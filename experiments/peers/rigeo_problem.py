@@ -1,6 +1,6 @@
-"""Least squares with the constraints of rigeo, as its identification problem has them.
+"""Least squares with the constraints of rigeo's identification problem.
 
-That problem itself is in `rigeo.unused`, which does not import in version 0.2.0.
+The original problem is in `rigeo.unused`, which cannot be imported in version 0.2.0.
 """
 
 import sys
@@ -11,8 +11,8 @@ from experiments.peers.rows import Rows
 
 
 def estimate(rows: Rows) -> Answer:
-    """Its mean of squares over positive semidefinite pseudo-inertias, without shapes."""
-    # It imports a library of polyhedra (pycddlib), which this problem does not need.
+    """Minimise rigeo's mean of squares over positive semidefinite pseudo-inertias."""
+    # rigeo imports a library of polyhedra (pycddlib), which this problem does not need.
     sys.modules.setdefault("cdd", types.ModuleType("cdd"))
     try:
         from rigeo import pim_must_equal_vec, pim_psd
@@ -26,8 +26,8 @@ def estimate(rows: Rows) -> Answer:
     problem = cp.Problem(cp.Minimize(cost), pim_psd(pim_must_equal_vec(phi), 0.0))
     problem.solve(solver="CLARABEL")
     if phi.value is None:
-        raise cp.SolverError(f"Clarabel says {problem.status}")
+        raise cp.SolverError(f"Clarabel: {problem.status}")
     return Answer(phi.value)
 
 
-METHOD = Method("rigeo", "its cost and constraints, weighted by channel, no shape", estimate)
+METHOD = Method("rigeo", "cost and constraints of rigeo, weighted by channel, no shape", estimate)

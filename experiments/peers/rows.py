@@ -1,4 +1,4 @@
-"""The rows that all methods get, and the logs that they are of."""
+"""Regressor rows that all methods use, and the logs from which they come."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _FOLDER = Path(__file__).resolve().parents[2] / "datasets" / "payload_arm"
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Stacked rows A φ = b + noise of one log, the sensor's offset not in them.
+    """Stacked rows A φ = b + noise of one log, without the sensor offset.
 
     Attributes:
         A: regressor, shape (n, 10).
-        b: what was measured [N, N m], shape (n,).
-        channels: 0 to 5, fx to tz, of each row, shape (n,).
-        statistics: of the same log with all that is known of its noise, for ours alone.
+        b: measured force or torque [N, N m], shape (n,).
+        channels: channel of each row, 0 to 5 for fx to tz, shape (n,).
+        statistics: statistics of the same log with its noise, for this toolkit only.
     """
 
     A: Array
@@ -38,7 +38,7 @@ class Rows:
 
     @classmethod
     def of(cls, recording: Recording) -> Rows:
-        """Return the rows of a log by cosine transform: independent for white noise."""
+        """Return the rows of a log by cosine transform, independent for white noise."""
         prepared = prepare(recording)
         z = np.vstack([block.rows[block.groups != CONSTANT] for block in prepared.blocks])
         A = np.tensordot(z[:, 1:13], FEATURE_TENSOR, axes=(-1, 0)).reshape(-1, 10)
@@ -46,25 +46,25 @@ class Rows:
         return cls(A, z[:, 13:19].ravel(), channels, block_statistics(prepared))
 
     def whitened(self) -> tuple[Array, Array]:
-        """A and b divided by the size of what least squares leaves of each channel."""
+        """Return A and b divided by the residual RMS of their channel in a least-squares fit."""
         A, b = self.A, self.b
         for _ in range(3):
             residual = b - A @ np.linalg.lstsq(A, b, rcond=None)[0]
             squares = np.bincount(self.channels, residual**2) / np.bincount(self.channels)
-            size = np.sqrt(squares)[self.channels]
-            A, b = A / size[:, None], b / size
+            rms = np.sqrt(squares)[self.channels]
+            A, b = A / rms[:, None], b / rms
         return A, b
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Logs of one body in one kind of noise.
+    """Logs of one body with one kind of noise.
 
     Attributes:
-        name: of its table.
-        about: body and noise, in a sentence.
+        name: heading of its table.
+        about: description of body and noise.
         truth: ten parameters, shape (10,).
-        body, noise: of simulated logs; None of the shipped log.
+        noise: noise of simulated logs; None for the shipped log.
     """
 
     name: str
@@ -73,7 +73,7 @@ class Case:
     noise: Noise | None = None
 
     def logs(self, count: int, seed: int) -> Iterator[Recording]:
-        """Simulated logs of 20 s at 100 Hz, each of another motion, or the one that is shipped."""
+        """Yield simulated logs of 20 s at 100 Hz with different motions, or the shipped log."""
         if self.noise is None:
             yield read_log(_FOLDER / "payload_arm.parquet", _FOLDER / "schema.toml")
             return
@@ -89,7 +89,7 @@ class Case:
 
 
 def cases() -> tuple[Case, ...]:
-    """All that is compared."""
+    """Return the cases of the comparison."""
     tool = InertialParameters.from_com(
         1.5,
         [0.02, 0.015, 0.09],
@@ -106,7 +106,7 @@ def cases() -> tuple[Case, ...]:
         Case("a plate", "0.4 kg, flat; 0.5 N and 0.05 N m of noise.", plate.phi, coarse),
         Case(
             "a noisy pose",
-            "The tool; 0.2 mm and 3 mrad of noise in the pose, the sensor's as before.",
+            "The tool; 0.2 mm and 3 mrad of noise in the pose, the same noise of the sensor.",
             tool.phi,
             moving,
         ),

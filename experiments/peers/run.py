@@ -1,8 +1,8 @@
-"""Other methods and this toolkit on the same rows: errors, coverage, time and memory.
+"""Comparison with other methods on the same rows: errors, coverage, time and memory.
 
     python experiments/peers/run.py [-o reports/peers.md] [--logs 40]
 
-Linear algebra is to be held at one thread from outside (OMP_NUM_THREADS=1), as `make peers` does.
+Set OMP_NUM_THREADS=1, as `make peers` does: linear algebra must run on one thread.
 """
 
 from __future__ import annotations
@@ -29,34 +29,34 @@ from identify.arrays import Phi
 from identify.inertia import inertia_about_com, is_consistent
 from identify.reporting.content import make_table, markdown_table
 
-_COLUMNS = ("method", "mass %", "‖Δh‖/‖h‖ %", "‖ΔI‖/‖I‖ %", "possible %", "covers %", "CPU ms")
-_METHODS = ("method", "what it is", "memory MB")
+_COLUMNS = ("method", "mass %", "‖Δh‖/‖h‖ %", "‖ΔI‖/‖I‖ %", "consistent %", "coverage %", "CPU ms")
+_METHODS = ("method", "description", "memory MB")
 _ABOUT = """Written by `make peers`; nothing here is entered by hand. Every method gets the same
-rows: those of a log by cosine transform, which are independent of each other, without the sensor's
-offset. How a method is added is in `docs/peers.md`."""
-_MEMORY = """Memory: by how much a fresh process grows in its first fit of the shipped log, with the
+rows: the cosine transform of a log, without the sensor offset. They are statistically independent.
+`docs/peers.md` explains how to add a method."""
+_MEMORY = """Memory: growth of a new process during its first fit of the shipped log, including the
 libraries that the fit loads."""
-_LEGEND = """Errors: mean over the logs; inertia about the centre of mass. Possible: Π ⪰ 0 but for
-rounding of 1e-6. Covers: of the 95 % intervals of the ten parameters, those that hold the truth; –
-where a method gives none of them. CPU: median of a warm fit from the rows, on one thread."""
+_LEGEND = """Errors: mean over the logs; inertia about the centre of mass. Consistent: Π ⪰ 0, up to
+rounding of 1e-6. Coverage: share of the 95 % intervals of the ten parameters that contain the
+truth; – for a method without intervals. CPU: median of a warm fit from the rows, on one thread."""
 _VERSIONS = ("numpy", "scipy", "cvxpy", "clarabel", "rigeo", "mujoco")
 
 
 @dataclass(slots=True)
 class Scores:
-    """Results of one method on the logs of one case; each list has one entry a log.
+    """Results of one method on the logs of one case; each list has one entry per log.
 
     Attributes:
-        errors: of mass, first moment and inertia about the centre of mass, relative.
-        possible: whether the body is.
-        held: of the ten, how many intervals hold the truth, and how many there are.
-        seconds: of CPU.
-        failures: messages of fits that gave nothing.
+        errors: relative errors of mass, first moment and inertia about the centre of mass.
+        consistent: whether the body is physically consistent.
+        coverage: number of intervals that contain the truth, and number of intervals.
+        seconds: processor time [s].
+        failures: messages of failed fits.
     """
 
     errors: list[tuple[float, float, float]] = field(default_factory=list)
-    possible: list[bool] = field(default_factory=list)
-    held: list[tuple[int, int]] = field(default_factory=list)
+    consistent: list[bool] = field(default_factory=list)
+    coverage: list[tuple[int, int]] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
 
@@ -64,31 +64,31 @@ class Scores:
         """Run a method on the rows of a log."""
         before = time.process_time()
         try:
-            with warnings.catch_warnings(action="ignore"):  # that a solver is not sure
+            with warnings.catch_warnings(action="ignore"):  # e.g. that a solver is inaccurate
                 answer = method.estimate(rows)
-        except Exception as error:  # noqa: BLE001 - whatever a peer raises is a row of the table
+        except Exception as error:  # noqa: BLE001 - foreign code may raise anything; it is a row
             self.failures.append(f"{type(error).__name__}: {error}")
             return
         self.seconds.append(time.process_time() - before)
         phi = np.asarray(answer.phi, dtype=np.float64)
         self.errors.append(_errors(phi, truth))
-        self.possible.append(bool(is_consistent(phi, tolerance=1e-6)))
+        self.consistent.append(bool(is_consistent(phi, tolerance=1e-6)))
         if answer.intervals is not None:
             low, high = answer.intervals.T
-            held = (low <= truth) & (truth <= high)
-            self.held.append((int(held.sum()), int(np.isfinite(low).sum())))
+            inside = (low <= truth) & (truth <= high)
+            self.coverage.append((int(inside.sum()), int(np.isfinite(low).sum())))
 
-    def written(self, name: str) -> tuple[str, ...]:
-        """A row of the table."""
+    def table_row(self, name: str) -> tuple[str, ...]:
+        """Return the row of the table."""
         if not self.errors:
             return (name, f"failed: {self.failures[0]}", *[""] * 5)
         errors = [f"{100.0 * value:.3g}" for value in np.mean(self.errors, axis=0)]
-        held, count = np.sum(self.held, axis=0) if self.held else (0, 0)
+        inside, count = np.sum(self.coverage, axis=0) if self.coverage else (0, 0)
         return (
             f"{name} ({len(self.failures)} failed)" if self.failures else name,
             *errors,
-            f"{100.0 * np.mean(self.possible):.0f}",
-            f"{100.0 * held / count:.1f}" if count else "–",
+            f"{100.0 * np.mean(self.consistent):.0f}",
+            f"{100.0 * inside / count:.1f}" if count else "–",
             f"{1e3 * np.median(self.seconds):.1f}",
         )
 
@@ -108,18 +108,20 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     selected, tables = cases(), []
     first = Rows.of(next(selected[0].logs(1, options.seed)))
-    lacking = {method.name: _lacking(method, first) for method in METHODS}
-    without = ", ".join(name for name, command in lacking.items() if command)
-    line = numerics_line("peers", parser, options, "logs", "seed", missing=without)
+    commands = {method.name: _install_command(method, first) for method in METHODS}
+    missing = ", ".join(name for name, command in commands.items() if command)
+    line = numerics_line("peers", parser, options, "logs", "seed", missing=missing)
     for case in selected:
         logs = [Rows.of(log) for log in case.logs(options.logs, options.seed)]
         scores = {
-            method.name: None if lacking[method.name] else _scores(method, logs, case)
+            method.name: None if commands[method.name] else _scores(method, logs, case)
             for method in METHODS
         }
         rows = [
-            one.written(name) if one else (name, f"not installed: {lacking[name]}", *[""] * 5)
-            for name, one in scores.items()
+            result.table_row(name)
+            if result
+            else (name, f"not installed: {commands[name]}", *[""] * 5)
+            for name, result in scores.items()
         ]
         tables.append((case, len(logs), rows))
     memory = [(method.name, method.about, _memory(method, first)) for method in METHODS]
@@ -128,21 +130,21 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _scores(method: Method, logs: Sequence[Rows], case: Case) -> Scores:
-    """Those of all logs of a case; what `_lacking` ran has loaded libraries and programs."""
+    """Run a method on all logs of a case, warmed up by `_install_command`."""
     scores = Scores()
     for rows in logs:
         scores.add(method, rows, case.truth)
     return scores
 
 
-def _lacking(method: Method, rows: Rows) -> str | None:
-    """Return the command that would install a method, None if it is installed."""
+def _install_command(method: Method, rows: Rows) -> str | None:
+    """Run a method once; return the command that installs it, None if it is installed."""
     try:
         with warnings.catch_warnings(action="ignore"):
             method.estimate(rows)
     except NotInstalled as error:
         return str(error)
-    except Exception:  # noqa: BLE001 - it is there, and what it raises is counted
+    except Exception:  # noqa: BLE001 - foreign code; `Scores.add` records the failure
         return None
     return None
 
@@ -153,24 +155,24 @@ def _memory(method: Method, rows: Rows) -> str:
         path = Path(folder) / "rows"
         path.write_bytes(pickle.dumps(rows))
         with multiprocessing.get_context("spawn").Pool(1) as pool:
-            grown = pool.apply(_grown, (METHODS.index(method), str(path)))
-    return "–" if grown is None or not np.isfinite(grown) else f"{grown:.0f}"
+            growth = pool.apply(_memory_growth, (METHODS.index(method), str(path)))
+    return "–" if growth is None or not np.isfinite(growth) else f"{growth:.0f}"
 
 
-def _grown(number: int, path: str) -> float | None:
+def _memory_growth(number: int, path: str) -> float | None:
     rows = pickle.loads(Path(path).read_bytes())  # noqa: S301 - written above
     before = _peak()
     try:
         METHODS[number].estimate(rows)
     except NotInstalled:
         return None
-    except Exception:  # noqa: BLE001 - the tables say so
+    except Exception:  # noqa: BLE001 - foreign code; the tables show the failure
         pass
     return _peak() - before
 
 
 def _peak() -> float:
-    """Most memory that this process has had [MB]; NaN where the system does not say."""
+    """Return the peak memory of this process [MB]; NaN if the system does not report it."""
     status = Path("/proc/self/status")
     lines = status.read_text(encoding="ascii").splitlines() if status.exists() else []
     kilobytes = [line.split()[1] for line in lines if line.startswith("VmHWM:")]
@@ -181,9 +183,9 @@ def report(
     tables: Sequence[tuple[Case, int, Sequence[Sequence[str]]]],
     memory: Sequence[Sequence[str]],
 ) -> str:
-    """The report as Markdown."""
+    """Return the report as Markdown."""
     parts = [
-        "# Beside other methods",
+        "# Comparison with other methods",
         _ABOUT,
         markdown_table(make_table(_METHODS, memory)),
         _MEMORY,

@@ -1,4 +1,4 @@
-"""Weighted least squares under Pi ⪰ 0, as one writes it in cvxpy."""
+"""Weighted least squares subject to Pi ⪰ 0, as commonly written in cvxpy."""
 
 from experiments.peers.method import Answer, Method
 from experiments.peers.rows import Rows
@@ -6,8 +6,8 @@ from identify.inertia import PSEUDO_INERTIA_BASIS
 
 
 def estimate(rows: Rows) -> Answer:
-    """The minimiser of the weighted sum of squares over possible bodies."""
-    import cvxpy as cp  # counted where it is used
+    """Minimise the weighted sum of squares over physically consistent bodies."""
+    import cvxpy as cp  # imported here, so that its memory is counted for this method
 
     A, b = rows.whitened()
     phi = cp.Variable(10)
@@ -15,10 +15,10 @@ def estimate(rows: Rows) -> Answer:
     problem = cp.Problem(cp.Minimize(cp.sum_squares(A @ phi - b)), [Pi >> 0])
     problem.solve(solver="CLARABEL")
     if phi.value is None:
-        raise cp.SolverError(f"Clarabel says {problem.status}")
+        raise cp.SolverError(f"Clarabel: {problem.status}")
     return Answer(phi.value)
 
 
 METHOD = Method(
-    "weighted, in cvxpy", "sum of squares by channel, Π ⪰ 0, Clarabel as it comes", estimate
+    "weighted, in cvxpy", "sum of squares by channel, Π ⪰ 0, Clarabel with its defaults", estimate
 )

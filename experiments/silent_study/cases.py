@@ -1,4 +1,4 @@
-"""The cases of the study, and the row that each leaves in the store of its results."""
+"""Cases of the study, and their rows in the store of results."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from identify.studies.work import raise_if_interrupted
 STUDY = "silent"
 _CLEAN = "clean"
 _DECIDING = ("cases.py", "clean.py", "faults.py", "scoring.py", "several.py", "subjects.py")
-"""Files of this package that can change a score."""
+"""Modules of this package that can change a score."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A log, and what is done to it.
+    """A log and its perturbation.
 
     Attributes:
-        log: its name, or "clean".
-        fault: name of what is done; of a clean log its number.
-        seed: of both.
-        key: of its row.
+        log: name of the log, or "clean".
+        fault: name of the perturbation; for a clean log, its number.
+        seed: seed of log and perturbation.
+        key: key of its row.
     """
 
     log: str
@@ -45,7 +45,7 @@ class Case:
     key: str
 
     def score(self) -> Score | CleanScore:
-        """Make the log, and see what is said of it."""
+        """Make the log and score its findings and estimate."""
         if self.log == _CLEAN:
             return clean_scored(int(self.fault), self.seed)
         return scored(self.log, self.fault, self.seed)
@@ -54,31 +54,31 @@ class Case:
 def all_cases(
     logs: Sequence[str], only: str, clean: int, at_once: int, seed: int
 ) -> Iterator[Case]:
-    """The cases of a study.
+    """Yield the cases of a study.
 
     Args:
-        logs: names of those that are made wrong.
-        only: in the name of what is done to each of them in turn.
-        clean: how many clean logs.
-        at_once: how many times several things are done at once, to one log after the other.
-        seed: of all of them.
+        logs: names of the logs to perturb.
+        only: text that names of perturbations must contain.
+        clean: number of clean logs.
+        at_once: number of combined perturbations, of the logs in turn.
+        seed: seed of all cases.
     """
     here = Path(__file__).parent
     files = [*(here / name for name in _DECIDING), *(ROOT / name for name in SHIPPED_LOG)]
-    made_by = [numerics_mark(PIPELINE, files), list(code_fingerprint().versions)]
+    code = [numerics_mark(PIPELINE, files), list(code_fingerprint().versions)]
     pairs = [(log, fault.name) for log in logs for fault in faults() if only in fault.name]
     pairs += [(logs[number % len(logs)], f"{PREFIX}{number}") for number in range(at_once)]
     pairs += [(_CLEAN, str(number)) for number in range(clean)]
     for log, fault in pairs:
-        text = canonical_json([log, fault, seed, made_by])
+        text = canonical_json([log, fault, seed, code])
         yield Case(log, fault, seed, hashlib.sha256(text.encode()).hexdigest())
 
 
 def run_cases(cases: Sequence[Case]) -> tuple[list[Row], float]:
-    """Score cases on a worker; whatever one raises becomes part of its row.
+    """Score cases on a worker; exceptions become part of their rows.
 
     Returns:
-        Rows in the order of the cases, and the processor time they took [s].
+        Rows in the order of the cases, and their processor time [s].
     """
     limit_blas_threads()
     began = time.thread_time()
@@ -86,19 +86,19 @@ def run_cases(cases: Sequence[Case]) -> tuple[list[Row], float]:
 
 
 def failed_cases(cases: Sequence[Case], kind: str, message: str) -> list[Row]:
-    """Rows of cases that no worker could finish."""
+    """Return the rows of cases that no worker could finish."""
     return [_name(case) | failure_columns(kind, message) for case in cases]
 
 
 def score_of(row: Row) -> Score | CleanScore:
     """Return the score in the row of a case."""
     kind = CleanScore if row["log"] == _CLEAN else Score
-    values: dict[str, Any] = {one.name: row[f"score_{one.name}"] for one in fields(kind)}
-    return kind(**{name: _read(value) for name, value in values.items()})
+    values: dict[str, Any] = {field.name: row[f"score_{field.name}"] for field in fields(kind)}
+    return kind(**{name: _from_column(value) for name, value in values.items()})
 
 
 def _name(case: Case) -> Row:
-    """The columns that say which case it is."""
+    """Return the columns that identify a case."""
     return {
         "key": case.key,
         "code": code_fingerprint().short,
@@ -113,24 +113,24 @@ def _outcome(case: Case) -> Row:
     began = time.perf_counter()
     try:
         outcome = _columns(case.score()) | {"status": "scored", "finished": now()}
-    except BaseException as error:  # noqa: BLE001 - what a case raises is its row
+    except BaseException as error:  # noqa: BLE001 - a failed case is a row
         raise_if_interrupted(error)
         outcome = failure_columns(type(error).__name__, str(error))
     return outcome | {"seconds": time.perf_counter() - began}
 
 
 def _columns(score: Score | CleanScore) -> Row:
-    return {f"score_{name}": _kept(value) for name, value in asdict(score).items()}
+    return {f"score_{name}": _to_column(value) for name, value in asdict(score).items()}
 
 
-def _kept(value: Any) -> str | float | bool | None:
-    """As a column has it: words in JSON, and nothing where there is no number."""
+def _to_column(value: Any) -> str | float | bool | None:
+    """Convert a value for a column: tuples as JSON, NaN as None."""
     if isinstance(value, tuple):
         return json.dumps(value)
     return None if value != value else value
 
 
-def _read(value: Any) -> Any:
+def _from_column(value: Any) -> Any:
     if isinstance(value, str) and value.startswith("["):
         return tuple(json.loads(value))
     return float("nan") if value is None else value

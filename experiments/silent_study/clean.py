@@ -1,4 +1,4 @@
-"""Clean logs of all kinds, and what is said of them."""
+"""Clean logs of all kinds, and their false alarms."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from identify.pipeline import check_logs
 
 _MOST_ROWS = 30_000
 _KINDS = ("white", "white", "white", "coloured", "rounded")
-"""Noise of the wrench, log after log: of no memory, of some, or below the steps of a register."""
+"""Noise of the wrench in successive logs: white, coloured, or below the quantisation step."""
 
 _MEMORY_S = 0.25
 """Memory of coloured noise [s]."""
 
 _STEP = 5.0
-"""Step of a register, in standard deviations of the noise."""
+"""Quantisation step, in standard deviations of the noise."""
 
 _EXCITATION = ("little_motion", "motion_noise", "completed")
-"""Findings that say, of a clean log too, what it does not show."""
+"""Findings on missing excitation, which a clean log can have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,22 +34,22 @@ class CleanScore:
     """Result of one clean log.
 
     Attributes:
-        name: of the log, with its rate and length.
-        alarms: codes of warnings and errors, of those but for what its motion does not show.
-        shown: codes of those.
+        name: name of the log, with its rate and length.
+        alarms: codes of warnings and errors other than those on excitation.
+        excitation: codes of findings on missing excitation.
         off: largest error of a reported parameter, in half-widths; NaN without an estimate.
-        usable: what a fit says of its estimate; "none" where it has none.
+        usable: verdict of the fit; "none" without an estimate.
     """
 
     name: str
     alarms: tuple[str, ...]
-    shown: tuple[str, ...]
+    excitation: tuple[str, ...]
     off: float
     usable: str = "none"
 
 
 def clean_recording(number: int, seed: int) -> tuple[Recording, Phi]:
-    """A log with nothing wrong of a random body, motion, rate, sensor and set of signals."""
+    """Make a clean log of a random body, motion, rate, sensor and set of signals."""
     rng = np.random.default_rng([seed, 1000 + number])
     phi = random_body(rng)
     rate, bandwidth = np.exp(rng.uniform(np.log([50.0, 0.4]), np.log([2000.0, 2.0])))
@@ -95,7 +95,7 @@ def clean_recording(number: int, seed: int) -> tuple[Recording, Phi]:
 
 
 def _coloured(rng: np.random.Generator, rows: int, rate_hz: float) -> Array:
-    """Six channels of AR(1) noise of variance one, shape (rows, 6)."""
+    """Draw six channels of AR(1) noise of unit variance, shape (rows, 6)."""
     keep = float(np.exp(-1.0 / (_MEMORY_S * rate_hz)))
     steps = rng.normal(size=(rows, 6))
     first = steps[:1] * (1.0 - (1.0 - keep**2) ** 0.5)
@@ -104,7 +104,7 @@ def _coloured(rng: np.random.Generator, rows: int, rate_hz: float) -> Array:
 
 
 def clean_scored(number: int, seed: int) -> CleanScore:
-    """Check a clean log, other readings of it too."""
+    """Make and check a clean log, and score the findings."""
     log, phi = clean_recording(number, seed)
     try:
         result = check_logs(log)
@@ -114,8 +114,8 @@ def clean_scored(number: int, seed: int) -> CleanScore:
     if result.failure and not codes:
         codes.append(f"no estimate: {result.failure[:60]}")
     alarms = tuple(code for code in codes if code not in _EXCITATION)
-    shown = tuple(code for code in codes if code in _EXCITATION)
+    excitation = tuple(code for code in codes if code in _EXCITATION)
     if result.result is None:
-        return CleanScore(log.name, alarms, shown, np.nan)
+        return CleanScore(log.name, alarms, excitation, np.nan)
     off = largest_error(result.result.estimate, phi)
-    return CleanScore(log.name, alarms, shown, off, result.result.verdict.usable)
+    return CleanScore(log.name, alarms, excitation, off, result.result.verdict.usable)

@@ -23,20 +23,20 @@ from identify.spatial.rotations import (
 Kind = Literal["observable", "exempt", "harmless", "several"]
 
 Make = Callable[[Subject, np.random.Generator], Sequence[Subject]]
-"""A clean log made wrong: one log, or several."""
+"""Function that perturbs a clean log, into one log or several."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A way a log is made wrong.
+    """A perturbation of a log.
 
     Attributes:
-        name: with its size.
-        codes: of findings that name it.
-        make: what does it.
-        log_power: log |det C|² of what it makes of the wrench at a frequency [rad/s].
-        kind: "exempt" where no log tells it or it cannot be named, "harmless" where nothing is to
-            be said, "several" of several at once, of which no name is asked.
+        name: name with its size; seeds its random numbers.
+        codes: codes of the findings that report it correctly.
+        make: function that applies it.
+        log_power: log |det C|² of its map C of the wrench at a frequency [rad/s].
+        kind: "exempt" if no log can detect or name it, "harmless" if no finding is expected,
+            "several" for a combination, which need not be named.
     """
 
     name: str
@@ -46,13 +46,13 @@ class Fault:
     kind: Kind = "observable"
 
 
-def one(change: Callable[[Subject], Subject]) -> Make:
-    """Of a change of a log."""
+def single(change: Callable[[Subject], Subject]) -> Make:
+    """Make a perturbation from a deterministic change of one log."""
     return lambda subject, rng: (change(subject),)
 
 
 def faults() -> Iterator[Fault]:
-    """All of them, those with a size at several."""
+    """Yield all perturbations, some at several sizes."""
     yield from _of_time()
     yield from _of_wrench()
     yield from _of_schema()
@@ -64,20 +64,20 @@ def faults() -> Iterator[Fault]:
 
 def _of_time() -> Iterator[Fault]:
     for seconds in (0.005, 0.020, 0.050):
-        yield Fault(f"wrench late {1e3 * seconds:g} ms", ("delay",), one(late(seconds)))
+        yield Fault(f"wrench late {1e3 * seconds:g} ms", ("delay",), single(late(seconds)))
     for corner in (10.0, 5.0, 3.0):
         T = 1.0 / (2.0 * np.pi * corner)
         yield Fault(
             f"wrench through a low-pass of {corner:g} Hz",
             ("sensor_lag",),
-            one(lagged(T)),
+            single(lagged(T)),
             lambda omega, T=T: -6.0 * float(np.log(1.0 + (omega * T) ** 2)),
         )
     for rate in (1.01, 1.05, 0.95, 0.9):
-        yield Fault(f"clock x {rate:g}", ("clock_rate",), one(clock(rate)))
-    yield Fault("time x 2", ("time_unit", "clock_rate"), one(clock(2.0)))
+        yield Fault(f"clock x {rate:g}", ("clock_rate",), single(clock(rate)))
+    yield Fault("time x 2", ("time_unit", "clock_rate"), single(clock(2.0)))
     yield Fault(
-        "us as ms", ("time_unit",), one(lambda subject: subject.said("log", time_unit="ms"))
+        "us as ms", ("time_unit",), single(lambda subject: subject.with_keys("log", time_unit="ms"))
     )
 
 
@@ -87,9 +87,9 @@ def _of_wrench() -> Iterator[Fault]:
     for gain in (0.97, 0.9, 1.1):
         yield _scaled(f"torque x {gain:g}", ("gain",), 1.0, gain)
     yield _scaled("force and torque x 0.9", (), 0.9, 0.9, "exempt")
-    single = np.eye(6)
-    single[2, 2] = 0.9
-    yield _mapped("fz x 0.9", ("wrench_calibration",), single, "exempt")
+    fz_gain = np.eye(6)
+    fz_gain[2, 2] = 0.9
+    yield _mapped("fz x 0.9", ("wrench_calibration",), fz_gain, "exempt")
     crosstalk = np.eye(6) + 0.03 * np.kron(np.eye(2), np.ones((3, 3)) - np.eye(3))
     yield _mapped("crosstalk 3 %", ("wrench_calibration",), crosstalk, "exempt")
     for name, degrees, axis in (
@@ -105,14 +105,14 @@ def _of_wrench() -> Iterator[Fault]:
         ("turned 90 deg about x", [[1, 0, 0], [0, 0, -1], [0, 1, 0]]),
         ("x and y swapped", [[0, 1, 0], [1, 0, 0], [0, 0, 1]]),
     ):
-        yield Fault(f"wrench's axes {name}", ("wrench_axes",), one(_columns(np.array(Q, float))))
+        yield Fault(f"wrench's axes {name}", ("wrench_axes",), single(_columns(np.array(Q, float))))
     yield _scaled("wrench's sign", ("wrench_sign",), -1.0, -1.0)
     yield _scaled("force's sign", ("force_sign",), -1.0, 1.0)
     yield _scaled("torque's sign", ("torque_sign",), 1.0, -1.0)
     for channel, axis in ((1, "fy"), (5, "tz")):
         signs = np.where(np.arange(6) == channel, -1.0, 1.0)
         code = "force_sign" if channel < 3 else "torque_sign"
-        yield Fault(f"sign of {axis} alone", (code,), one(_signed(signs)))
+        yield Fault(f"sign of {axis} alone", (code,), single(_signed(signs)))
     for name, force, torque in _UNITS:
         ratios = force or 1.0, torque or 1.0
         codes = ("force_unit",) * (force is not None) + ("torque_unit",) * (torque is not None)
@@ -137,79 +137,89 @@ _UNITS = (
     ("force in lbf, torque in lbf in", 4.4482216152605, 0.1129848290276167),
     ("force in kgf, torque in kgf cm", 9.80665, 0.0980665),
 )
-"""Units of force and torque [N, N m] where the schema says newtons and newton metres."""
+"""Name, and units of force and torque [N, N m] instead of those in the schema."""
 
 
 def _of_schema() -> Iterator[Fault]:
-    """What the schema says and is not so."""
-    yield Fault("wrench in world axes, called body", ("wrench_frame",), one(_in_world))
-    yield Fault("wrench in body axes, called world", ("wrench_frame",), one(_in_body))
+    """Yield wrong entries of the schema."""
+    yield Fault("wrench in world axes, called body", ("wrench_frame",), single(_in_world))
+    yield Fault("wrench in body axes, called world", ("wrench_frame",), single(_in_body))
     yield Fault(
         "gravity along x",
         ("gravity_direction",),
-        one(lambda s: s.said("world", gravity=np.roll(s.schema["world"]["gravity"], 1).tolist())),
+        single(
+            lambda s: s.with_keys(
+                "world", gravity=np.roll(s.schema["world"]["gravity"], 1).tolist()
+            )
+        ),
     )
     yield Fault(
         "gravity upwards",
         ("gravity_direction",),
-        one(lambda s: s.said("world", gravity=[-g for g in s.schema["world"]["gravity"]])),
+        single(lambda s: s.with_keys("world", gravity=[-g for g in s.schema["world"]["gravity"]])),
     )
     for degrees in (0.5, 1.5, 3.0):
-        yield Fault(f"gravity tilted {degrees:g} deg", ("gravity_tilted",), one(tilted(degrees)))
-    yield Fault("weight already compensated", ("already_compensated",), one(_compensated()))
+        yield Fault(f"gravity tilted {degrees:g} deg", ("gravity_tilted",), single(tilted(degrees)))
+    yield Fault("weight already compensated", ("already_compensated",), single(_compensated()))
     for share in (0.8, 0.35):
         yield Fault(
             f"weight of {share:g} of the body compensated, 15 mm off",
             ("partly_compensated",),
-            one(_compensated(share, 0.015)),
+            single(_compensated(share, 0.015)),
         )
     yield Fault(
         "a weight that was never taken off added back",
         ("partly_compensated",),
-        one(lambda s: s.said("wrench", compensated={"mass": 1.4, "com": [0, 0, 0.05], **_IN_BODY})),
+        single(
+            lambda s: s.with_keys(
+                "wrench", compensated={"mass": 1.4, "com": [0, 0, 0.05], **_IN_BODY}
+            )
+        ),
     )
     yield Fault(
         "quaternion order",
         ("quaternion_order",),
-        one(lambda s: s.with_columns(q=np.roll(s.columns["q"], 1, axis=1))),
+        single(lambda s: s.with_columns(q=np.roll(s.columns["q"], 1, axis=1))),
     )
-    yield Fault("pose the other way", ("pose_maps",), one(_inverted))
+    yield Fault("pose the other way", ("pose_maps",), single(_inverted))
     yield Fault(
         "rotation alone the other way",
         ("pose_maps",),
-        one(lambda s: s.with_columns(q=quaternion_conjugate(s.columns["q"]))),
+        single(lambda s: s.with_columns(q=quaternion_conjugate(s.columns["q"]))),
     )
     yield Fault(
         "position in body axes",
         ("position_axes",),
-        one(lambda s: s.with_columns(p=rotate_back(s.rotation, s.columns["p"]))),
+        single(lambda s: s.with_columns(p=rotate_back(s.rotation, s.columns["p"]))),
     )
     yield Fault(
         "position in mm",
         ("position_unit",),
-        one(lambda s: s.with_columns(p=1e3 * s.columns["p"])),
+        single(lambda s: s.with_columns(p=1e3 * s.columns["p"])),
     )
-    yield Fault("rotation vector in degrees", ("angle_unit",), one(_rotation_vector))
-    yield Fault("Euler angles in degrees", ("angle_unit",), one(_euler))
+    yield Fault("rotation vector in degrees", ("angle_unit",), single(_rotation_vector))
+    yield Fault("Euler angles in degrees", ("angle_unit",), single(_euler))
     for logged, named, unit in _CONVENTIONS:
         code = "angle_unit" if logged == named else "rotation_convention"
         name = (
             f"{logged} called {named}" if logged != named else f"{logged} in radians, called {unit}"
         )
-        yield Fault(name, (code,), one(_convention(logged, named, unit)))
+        yield Fault(name, (code,), single(_convention(logged, named, unit)))
     for name, column, Q in _MIRRORED:
-        yield Fault(name, _MIRRORED_CODES[column], one(_mirrored(column, np.array(Q, float))))
+        yield Fault(name, _MIRRORED_CODES[column], single(_mirrored(column, np.array(Q, float))))
 
 
 def _of_motion() -> Iterator[Fault]:
-    """The motion is of another point than the wrench."""
+    """Yield motions of another point than that of the wrench."""
     for metres in (0.005, 0.015, 0.033):
         yield Fault(
             f"pose of a point {1e3 * metres:g} mm off",
             ("kinematic_offset",),
-            one(lambda s, d=metres: s.with_columns(p=s.columns["p"] + s.rotation @ (d * _ACROSS))),
+            single(
+                lambda s, d=metres: s.with_columns(p=s.columns["p"] + s.rotation @ (d * _ACROSS))
+            ),
         )
-    yield Fault("mount 20 mm wrong", ("kinematic_offset",), one(_mounted))
+    yield Fault("mount 20 mm wrong", ("kinematic_offset",), single(_mounted))
 
 
 _ACROSS = np.array([0.64, 0.48, 0.6])
@@ -217,19 +227,21 @@ _ACROSS = np.array([0.64, 0.48, 0.6])
 
 def _of_rows() -> Iterator[Fault]:
     for share in (0.9, 0.75):
-        yield Fault(f"saturated at {share:g} of the peak", ("saturation",), one(saturated(share)))
+        yield Fault(
+            f"saturated at {share:g} of the peak", ("saturation",), single(saturated(share))
+        )
     for seconds, share in ((0.5, 0.8), (2.0, 0.8), (2.0, 0.15), (10.0, 0.25)):
         yield Fault(
             f"contact of {seconds:g} s, {share:g} of the weight",
             ("contact",),
-            one(touched(seconds, share)),
+            single(touched(seconds, share)),
         )
-    yield Fault("pose frozen for 1 s", ("frozen_pose",), one(frozen("p", "q")))
-    yield Fault("wrench frozen for 1 s", ("frozen_wrench",), one(frozen("f", "tau")))
+    yield Fault("pose frozen for 1 s", ("frozen_pose",), single(frozen("p", "q")))
+    yield Fault("wrench frozen for 1 s", ("frozen_wrench",), single(frozen("f", "tau")))
     yield Fault(
         "wrench frozen for 1 s, logged in world axes",
         ("frozen_wrench",),
-        one(lambda s: _rounded(_in_world_axes(frozen("f", "tau")(_in_body_axes(s))))),
+        single(lambda s: _rounded(_in_world_axes(frozen("f", "tau")(_in_body_axes(s))))),
     )
     yield Fault("spikes, 1 % of rows, either sign", ("spikes",), spiked(either=True))
     yield Fault("spikes, 1 % of rows set to 100 N", ("spikes",), spiked(either=False))
@@ -240,7 +252,7 @@ def _of_bodies() -> Iterator[Fault]:
         yield Fault(
             f"payload x {factor:g} from half-time",
             ("body_changed",),
-            one(lambda s, k=factor: heavier(s, k, s.seconds > 0.5 * s.seconds[-1])),
+            single(lambda s, k=factor: heavier(s, k, s.seconds > 0.5 * s.seconds[-1])),
         )
     for factor in (1.05, 1.5):
         yield Fault(f"two logs, the second of {factor:g}", ("bodies_differ",), _two(factor))
@@ -249,7 +261,7 @@ def _of_bodies() -> Iterator[Fault]:
 def _harmless() -> Iterator[Fault]:
     yield Fault("20 % of rows dropped", (), _dropped(0.2), kind="harmless")
     yield Fault("time stamps jitter", (), _jittering, kind="harmless")
-    yield Fault("wrench held for 2 rows", (), one(_held(2)), kind="harmless")
+    yield Fault("wrench held for 2 rows", (), single(_held(2)), kind="harmless")
 
 
 def _scaled(
@@ -260,45 +272,45 @@ def _scaled(
     def change(s: Subject) -> Subject:
         return s.with_columns(f=force * s.columns["f"], tau=torque * s.columns["tau"])
 
-    return Fault(name, codes, one(change), lambda omega: power, kind)
+    return Fault(name, codes, single(change), lambda omega: power, kind)
 
 
 def _mapped(name: str, codes: tuple[str, ...], G: Array, kind: Kind = "observable") -> Fault:
-    """Of readings in the sensor's axes."""
+    """Perturb by a linear map of the wrench in sensor axes."""
     power = 2.0 * float(np.linalg.slogdet(G)[1])
-    make = one(lambda s: s.with_wrench(s.wrench @ G.T))
+    make = single(lambda s: s.with_wrench(s.wrench @ G.T))
     return Fault(name, codes, make, lambda omega: power, kind)
 
 
 def _signed(signs: Array) -> Callable[[Subject], Subject]:
-    """Of the columns as they stand in the log."""
+    """Return a change of sign of the logged columns."""
     return lambda s: s.with_columns(f=s.columns["f"] * signs[:3], tau=s.columns["tau"] * signs[3:])
 
 
 def _columns(Q: Array) -> Callable[[Subject], Subject]:
-    """Of the columns as they stand in the log."""
+    """Return a map of the logged columns of force and torque."""
     return lambda s: s.with_columns(f=s.columns["f"] @ Q.T, tau=s.columns["tau"] @ Q.T)
 
 
 def late(seconds: float) -> Callable[[Subject], Subject]:
     def change(s: Subject) -> Subject:
-        then = np.maximum(s.seconds - seconds, 0.0)
-        return s.with_wrench(CubicSpline(s.seconds, s.wrench)(then))
+        delayed = np.maximum(s.seconds - seconds, 0.0)
+        return s.with_wrench(CubicSpline(s.seconds, s.wrench)(delayed))
 
     return change
 
 
 def lagged(T: float) -> Callable[[Subject], Subject]:
     def change(s: Subject) -> Subject:
-        # Exactly, for a wrench that goes straight between twenty points a sample.
+        # Exact for a wrench that is linear between twenty points per sample.
         time = s.seconds
         fine = np.linspace(time[0], time[-1], 20 * len(time))
         w = CubicSpline(time, s.wrench)(fine)
         keep = float(np.exp(-(fine[1] - fine[0]) / T))
-        now = 1.0 - (1.0 - keep) * T / (fine[1] - fine[0])
-        first = (1.0 - now) * w[:1]
-        slow = lfilter([now, 1.0 - keep - now], [1.0, -keep], w, axis=0, zi=first)[0]
-        return s.with_wrench(CubicSpline(fine, slow)(time))
+        gain = 1.0 - (1.0 - keep) * T / (fine[1] - fine[0])
+        first = (1.0 - gain) * w[:1]
+        filtered = lfilter([gain, 1.0 - keep - gain], [1.0, -keep], w, axis=0, zi=first)[0]
+        return s.with_wrench(CubicSpline(fine, filtered)(time))
 
     return change
 
@@ -308,31 +320,31 @@ def clock(rate: float) -> Callable[[Subject], Subject]:
 
 
 def _in_world_axes(s: Subject) -> Subject:
-    return s.said("wrench", frame="world").with_wrench(s.wrench)
+    return s.with_keys("wrench", frame="world").with_wrench(s.wrench)
 
 
 def _in_body_axes(s: Subject) -> Subject:
-    return s.said("wrench", frame="body").with_wrench(s.wrench)
+    return s.with_keys("wrench", frame="body").with_wrench(s.wrench)
 
 
 def _in_world(s: Subject) -> Subject:
-    return _in_world_axes(s).said("wrench", frame="body")
+    return _in_world_axes(s).with_keys("wrench", frame="body")
 
 
 def _in_body(s: Subject) -> Subject:
-    return _in_body_axes(s).said("wrench", frame="world")
+    return _in_body_axes(s).with_keys("wrench", frame="world")
 
 
 def tilted(degrees: float) -> Callable[[Subject], Subject]:
     R = rotation_from_quaternion(exp_rotation(np.radians(degrees) * np.array([0.8, -0.6, 0.0])))
-    return lambda s: s.said("world", gravity=(R @ s.schema["world"]["gravity"]).tolist())
+    return lambda s: s.with_keys("world", gravity=(R @ s.schema["world"]["gravity"]).tolist())
 
 
 _IN_BODY = {"frame": "body"}
 
 
 def _compensated(share: float = 1.0, off: float = 0.0) -> Callable[[Subject], Subject]:
-    """The weight of a share of the body, so many metres off, is taken off the wrench."""
+    """Return a change that subtracts the weight of part of the body, displaced by `off` [m]."""
 
     def change(s: Subject) -> Subject:
         down = rotate_back(s.rotation, np.array(s.schema["world"]["gravity"]))
@@ -349,7 +361,7 @@ def _inverted(s: Subject) -> Subject:
 
 
 def _rotation_vector(s: Subject) -> Subject:
-    return s.with_columns(r=np.degrees(log_rotation(s.columns["q"]))).said(
+    return s.with_columns(r=np.degrees(log_rotation(s.columns["q"]))).with_keys(
         "pose", quaternion=None, order=None, rotation_vector=["r[0]", "r[1]", "r[2]"]
     )
 
@@ -358,8 +370,8 @@ def _euler(s: Subject) -> Subject:
     from scipy.spatial.transform import Rotation
 
     angles = Rotation.from_quat(s.columns["q"]).as_euler("XYZ", degrees=True)
-    schema = s.with_columns(r=angles).said("pose", quaternion=None)
-    return schema.said("pose", euler=["r[0]", "r[1]", "r[2]"], order="XYZ")
+    changed = s.with_columns(r=angles).with_keys("pose", quaternion=None)
+    return changed.with_keys("pose", euler=["r[0]", "r[1]", "r[2]"], order="XYZ")
 
 
 _CONVENTIONS = (
@@ -368,7 +380,7 @@ _CONVENTIONS = (
     *(("zxy", "ZYX", "deg"), ("XYX", "zxz", "rad"), ("YXZ", "rotation vector", "rad")),
     *(("rotation vector", "rotation vector", "deg"), ("xyz", "xyz", "deg")),
 )
-"""What is logged, what the schema calls it, and the unit it says."""
+"""Logged convention, convention in the schema, and unit in the schema."""
 
 _MIRRORED = (
     ("x of the position negated", "p", np.diag([-1, 1, 1])),
@@ -390,7 +402,7 @@ _MIRRORED_CODES = {
 
 
 def _rotation_logged(q: Array, kind: str, unit: str) -> Array:
-    """What a log has for attitudes."""
+    """Convert quaternions to the logged convention and unit."""
     from scipy.spatial.transform import Rotation
 
     numbers = log_rotation(q) if kind == "rotation vector" else Rotation.from_quat(q).as_euler(kind)
@@ -398,15 +410,15 @@ def _rotation_logged(q: Array, kind: str, unit: str) -> Array:
 
 
 def _called(s: Subject, kind: str, unit: str) -> Subject:
-    s = s.said("pose", quaternion=None, order=None, angle_unit=unit)
+    s = s.with_keys("pose", quaternion=None, order=None, angle_unit=unit)
     columns = ["r[0]", "r[1]", "r[2]"]
     if kind == "rotation vector":
-        return s.said("pose", rotation_vector=columns)
-    return s.said("pose", euler=columns, order=kind)
+        return s.with_keys("pose", rotation_vector=columns)
+    return s.with_keys("pose", euler=columns, order=kind)
 
 
 def _convention(logged: str, named: str, unit: str) -> Callable[[Subject], Subject]:
-    """Numbers of one kind that the schema calls another, or in radians that it calls degrees."""
+    """Return a change to angles whose convention, or unit, in the schema is wrong."""
 
     def change(s: Subject) -> Subject:
         numbers = _rotation_logged(s.columns["q"], logged, "rad" if logged == named else unit)
@@ -416,7 +428,7 @@ def _convention(logged: str, named: str, unit: str) -> Callable[[Subject], Subje
 
 
 def _mirrored(column: str, Q: Array) -> Callable[[Subject], Subject]:
-    """Swapped or mirrored columns of one vector, of the quaternion its first three."""
+    """Return a change that swaps or negates the columns of a vector (of the quaternion, three)."""
 
     def change(s: Subject) -> Subject:
         if column == "r":
@@ -429,30 +441,30 @@ def _mirrored(column: str, Q: Array) -> Callable[[Subject], Subject]:
 
 
 def _mounted(s: Subject) -> Subject:
-    """The sensor is at Bo, and the schema says it were elsewhere."""
-    s = s.said("wrench", frame="body").with_wrench(s.wrench)
+    """Put a wrong sensor mount into the schema; the sensor is at Bo."""
+    s = s.with_keys("wrench", frame="body").with_wrench(s.wrench)
     mount = {"translation": [0.012, 0.0, 0.016], "quaternion": [0.0, 0.0, 0.0, 1.0]}
-    return s.said("wrench", frame="sensor", mount=mount)
+    return s.with_keys("wrench", frame="sensor", mount=mount)
 
 
-def _push(s: Subject) -> float:
-    """The weight [N]."""
+def _weight(s: Subject) -> float:
+    """Return the weight of the body [N]."""
     return float(s.phi[0] * np.linalg.norm(s.schema["world"]["gravity"]))
 
 
 def drifting(share: float, shape: str) -> Make:
     def make(s: Subject, rng: np.random.Generator) -> Sequence[Subject]:
-        along = np.linspace(0.0, 1.0, len(s.seconds))
+        profile = np.linspace(0.0, 1.0, len(s.seconds))
         if shape == "step":
-            along = (along > rng.uniform(0.35, 0.65)).astype(float)
+            profile = (profile > rng.uniform(0.35, 0.65)).astype(float)
         if shape == "walk":
-            steps = rng.normal(size=(len(along), 6)) / np.sqrt(len(along))
-            moved = np.cumsum(steps, axis=0)
+            steps = rng.normal(size=(len(profile), 6)) / np.sqrt(len(profile))
+            drift = np.cumsum(steps, axis=0)
         else:
-            moved = along[:, None] * rng.choice([-1.0, 1.0], 6) * rng.uniform(0.4, 0.8, 6)
+            drift = profile[:, None] * rng.choice([-1.0, 1.0], 6) * rng.uniform(0.4, 0.8, 6)
         lever = np.sqrt(np.trace(_inertia(s)) / s.phi[0])
-        size = share * _push(s) * np.repeat([1.0, 0.3 * lever], 3)
-        return (s.with_wrench(s.wrench + moved * size),)
+        size = share * _weight(s) * np.repeat([1.0, 0.3 * lever], 3)
+        return (s.with_wrench(s.wrench + drift * size),)
 
     return make
 
@@ -466,8 +478,8 @@ def _inertia(s: Subject) -> Array:
 def saturated(share: float) -> Callable[[Subject], Subject]:
     def change(s: Subject) -> Subject:
         w = s.wrench
-        most = share * np.abs(w[:, :3]).max()
-        return s.with_wrench(np.concatenate((np.clip(w[:, :3], -most, most), w[:, 3:]), axis=1))
+        limit = share * np.abs(w[:, :3]).max()
+        return s.with_wrench(np.concatenate((np.clip(w[:, :3], -limit, limit), w[:, 3:]), axis=1))
 
     return change
 
@@ -476,9 +488,9 @@ def touched(seconds: float, share: float) -> Callable[[Subject], Subject]:
     def change(s: Subject) -> Subject:
         length = min(seconds, s.seconds[-1] / 6.0)
         inside = (s.seconds > 0.4 * s.seconds[-1]) & (s.seconds < 0.4 * s.seconds[-1] + length)
-        force = share * _push(s) * np.array([0.36, 0.48, 0.8])
-        pushed = np.concatenate((force, np.cross([0.05, 0.0, 0.08], force)))
-        return s.with_wrench(s.wrench + inside[:, None] * pushed)
+        force = share * _weight(s) * np.array([0.36, 0.48, 0.8])
+        contact = np.concatenate((force, np.cross([0.05, 0.0, 0.08], force)))
+        return s.with_wrench(s.wrench + inside[:, None] * contact)
 
     return change
 
@@ -488,16 +500,16 @@ def frozen(*names: str) -> Callable[[Subject], Subject]:
         time = s.seconds
         first = int(0.45 * len(time))
         inside = (time >= time[first]) & (time < time[first] + 1.0)
-        held = {name: s.columns[name].copy() for name in names}
-        for column in held.values():
+        columns = {name: s.columns[name].copy() for name in names}
+        for column in columns.values():
             column[inside] = column[first]
-        return s.with_columns(**held)
+        return s.with_columns(**columns)
 
     return change
 
 
 def _rounded(s: Subject) -> Subject:
-    """The wrench with five decimals, as text files have it."""
+    """Round the wrench to five decimals, as in text files."""
     return s.with_columns(f=np.round(s.columns["f"], 5), tau=np.round(s.columns["tau"], 5))
 
 

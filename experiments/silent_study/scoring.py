@@ -33,15 +33,16 @@ SYMPTOMS = (
     *("unexplained", "choice_contradicted", "little_motion", "motion_noise", "completed"),
     *("imprecise", "at_the_edge"),
 )
-"""Findings that name no cause."""
+"""Codes of findings that name no cause."""
 
-TELLS = 20.0
-"""Twice the log-likelihood from which on a log can tell what was done to it."""
+DETECTABLE_LLR = 20.0
+"""Twice the log-likelihood ratio from which a perturbation counts as detectable."""
 
 EXIT_ZERO = ("yes", "with care")
-"""What is said of an estimate that a shell takes for a success."""
+"""Verdicts with exit status 0."""
 
 _ROUNDS = 5
+"""Number of iterations of weights and body in `Spread`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,31 +50,31 @@ class Score:
     """Score of one log with one perturbation.
 
     Attributes:
-        log: its name.
-        fault: what was done.
-        kind: of the fault.
-        gain: twice the log-likelihood that the log as it was has over the log made wrong.
-        said: code of the first finding that is no mere information, and its equivalents.
-        right: whether one of them names what was done.
-        usable: what a plain fit says of its estimate; "none" where it has none.
-        off: largest error of a reported parameter of that, in half-widths of its interval.
-        obeyed: how the hint was obeyed: "applied", "schema", or empty where it could not be.
-        after_usable, after_off: of the fit after that.
-        inertia_ratio: its error of inertia over that of the clean log, or over the clean log's
-            interval, if that is larger.
-        covered, reported: of the ten parameters how many are in their intervals, and how many have
-            one, of all estimates that a shell takes for a success.
+        log: name of the log.
+        fault: name of the perturbation.
+        kind: kind of the perturbation.
+        gain: twice the log-likelihood ratio of the original to the perturbed log.
+        codes: code of the first finding other than information, and its equivalents.
+        right: whether one of the codes names the perturbation.
+        usable: verdict of a plain fit; "none" without an estimate.
+        off: largest error of a reported parameter of that fit, in half-widths of its interval.
+        remedy: way in which the remedy was applied: "applied" or "schema"; empty if none was.
+        after_usable, after_off: verdict and largest error of the fit after the remedy.
+        inertia_ratio: error of its inertia relative to that of the clean log, or to the interval
+            of the clean log if that is larger.
+        covered, reported: numbers of the ten parameters within their intervals and with an
+            interval, over the estimates with exit status 0.
     """
 
     log: str
     fault: str
     kind: str
     gain: float
-    said: tuple[str, ...]
+    codes: tuple[str, ...]
     right: bool
     usable: str
     off: float
-    obeyed: str = ""
+    remedy: str = ""
     after_usable: str = ""
     after_off: float = np.nan
     inertia_ratio: float = np.nan
@@ -81,58 +82,57 @@ class Score:
     reported: int = 0
 
     @property
-    def tellable(self) -> bool:
-        """Whether the log can tell, as the study decides it."""
-        return self.gain >= TELLS
+    def detectable(self) -> bool:
+        """Whether the log can detect the perturbation."""
+        return self.gain >= DETECTABLE_LLR
 
     @property
     def silent(self) -> bool:
-        """Whether an estimate that a shell takes for a success is wrong by a whole interval."""
+        """Whether exit status is 0 and a parameter is wrong by more than its whole interval."""
         return self.usable in EXIT_ZERO and self.off > 2.0
 
     @property
     def misled(self) -> bool:
-        """Whether the hint, obeyed, gives such an estimate."""
-        return bool(self.obeyed) and self.after_usable in EXIT_ZERO and self.after_off > 2.0
+        """Whether the fit after the remedy has exit status 0 and is wrong as in `silent`."""
+        return bool(self.remedy) and self.after_usable in EXIT_ZERO and self.after_off > 2.0
 
 
 def scored(log: str, fault: str, seed: int) -> Score:
-    """Make a log wrong, and see what is said of it.
+    """Perturb a log and score its findings and estimates.
 
     Args:
         log: name of the clean log.
-        fault: name of what is done.
-        seed: of the log, and of what is done.
+        fault: name of the perturbation.
+        seed: seed of log and perturbation.
     """
-    done = fault_of(fault, seed)
+    perturbation = fault_of(fault, seed)
     clean = subject(log, seed)
     rng = np.random.default_rng([seed, crc32(f"{log} {fault}".encode())])
-    wrong = tuple(done.make(clean, rng))
-    gain = _gain(log, seed, wrong, done)
+    perturbed = tuple(perturbation.make(clean, rng))
+    gain = _gain(log, seed, perturbed, perturbation)
     if fault.startswith(PREFIX):
-        gain = min(gain, _gain_of_each(log, fault, seed, wrong, done))
-    plain, findings = _looked_at(wrong)
-    said = _first(findings)
-    first = said[0] if said else None
+        gain = min(gain, _gain_of_each(log, fault, seed, perturbed, perturbation))
+    plain, findings = _fit_and_check(perturbed)
+    first = next(iter(_by_importance(findings)), None)
     codes = () if first is None else (first.code, *first.evidence.get("equivalent", ()))
-    right = bool(set(codes) & set(done.codes))
-    usable, off = _of_fit(plain, clean.phi)
+    right = bool(set(codes) & set(perturbation.codes))
+    usable, off = _verdict_and_error(plain, clean.phi)
     counts = coverage([plain], clean.phi)
-    score = Score(log, done.name, done.kind, gain, codes, right, usable, off)
+    score = Score(log, perturbation.name, perturbation.kind, gain, codes, right, usable, off)
     score = replace(score, covered=counts[0], reported=counts[1])
     if first is None or first.evidence.get("equivalent"):
         return score
-    obeyed, after = _obeyed(wrong, first)
-    if not obeyed:
+    remedy, after = _fit_with_remedy(perturbed, first)
+    if not remedy:
         return score
-    after_usable, after_off = _of_fit(after, clean.phi)
+    after_usable, after_off = _verdict_and_error(after, clean.phi)
     counts = coverage([plain, after], clean.phi)
     ratio = np.nan
     if after is not None:
         ratio = _inertia_error(after.estimate, clean.phi) / max(_clean(log, seed))
     return replace(
         score,
-        obeyed=obeyed,
+        remedy=remedy,
         after_usable=after_usable,
         after_off=after_off,
         inertia_ratio=float(ratio),
@@ -145,11 +145,11 @@ def fault_of(name: str, seed: int) -> Fault:
     """Return the perturbation with a name."""
     if name.startswith(PREFIX):
         return several(int(name.removeprefix(PREFIX).partition(":")[0]), seed)
-    return next(each for each in faults() if each.name == name)
+    return next(fault for fault in faults() if fault.name == name)
 
 
-def _looked_at(logs: Sequence[Subject]) -> tuple[FitResult | None, tuple[Finding, ...]]:
-    """A plain fit, where there is one, and all that a check finds."""
+def _fit_and_check(logs: Sequence[Subject]) -> tuple[FitResult | None, tuple[Finding, ...]]:
+    """Return a plain fit, None if it failed, and the findings of a check."""
     try:
         recordings = [log.read() for log in logs]
         try:
@@ -159,20 +159,20 @@ def _looked_at(logs: Sequence[Subject]) -> tuple[FitResult | None, tuple[Finding
         if plain is not None and plain.checks.readings:
             return plain, plain.all_findings
         return plain, check_logs(recordings).findings
-    except IdentifyError as error:  # refused, which is not silent
+    except IdentifyError as error:  # an error is not silent
         return None, (Finding("unexplained", "error", f"refused: {error}"),)
 
 
-def _first(findings: Sequence[Finding]) -> list[Finding]:
-    """Warnings, errors and notes on effects, those of a cause first."""
-    grave = [f for f in findings if f.severity != "info" or f.code in EFFECT_CODES]
-    return [f for f in grave if f.code not in SYMPTOMS] or grave
+def _by_importance(findings: Sequence[Finding]) -> list[Finding]:
+    """Return warnings, errors and notes on effects; only those that name a cause, if any."""
+    serious = [f for f in findings if f.severity != "info" or f.code in EFFECT_CODES]
+    return [f for f in serious if f.code not in SYMPTOMS] or serious
 
 
-def _of_fit(result: FitResult | None, phi: Phi) -> tuple[str, float]:
-    """Whether it is called usable, and its largest error in half-widths.
+def _verdict_and_error(result: FitResult | None, phi: Phi) -> tuple[str, float]:
+    """Return the verdict of a fit and its largest error in half-widths.
 
-    Where a finding says that the pose is of another point than the wrench, either may be right.
+    If a finding reports separate points of pose and wrench, either may be the origin.
     """
     if result is None:
         return "none", np.nan
@@ -184,9 +184,9 @@ def _of_fit(result: FitResult | None, phi: Phi) -> tuple[str, float]:
 
 
 def _error_about_point_of_pose(estimate: Estimate, finding: Finding, phi: Phi) -> float:
-    """Largest error of mass, centre of mass from the pose's point, and inertia about it."""
-    of_inertia = [name for name in truth_by_name(estimate.parameters) if name.startswith("Ic")]
-    off = largest_error(estimate, phi, ("m", *of_inertia))
+    """Return the largest error with the centre of mass measured from the point of the pose."""
+    central = [name for name in truth_by_name(estimate.parameters) if name.startswith("Ic")]
+    off = largest_error(estimate, phi, ("m", *central))
     com = np.array(finding.evidence["com_from_point_of_pose"])
     half = np.array(finding.evidence["com_half_width"])
     return max(off, float(np.max(np.abs(com - phi[1:4] / phi[0]) / half)))
@@ -206,7 +206,7 @@ def coverage(results: Sequence[FitResult | None], phi: Phi) -> tuple[int, int]:
 
 
 def largest_error(estimate: Estimate, phi: Phi, names: Sequence[str] | None = None) -> float:
-    """Return the errors of parameters with an interval, or some of them, in half-widths."""
+    """Return the largest error of the parameters with an interval, or some, in half-widths."""
     truth = truth_by_name(InertialParameters(phi))
     values = truth_by_name(estimate.parameters)
     errors = [
@@ -220,7 +220,7 @@ def largest_error(estimate: Estimate, phi: Phi, names: Sequence[str] | None = No
 
 
 def truth_by_name(body: InertialParameters) -> dict[str, float]:
-    """The ten parameters, the centre of mass, and the inertia about it."""
+    """Return the ten parameters, the centre of mass and the inertia about it, by name."""
     moments = ("xx", "xy", "xz", "yy", "yz", "zz")
     six = body.inertia_about_com[np.triu_indices(3)]
     named = dict(zip(("m", "hx", "hy", "hz", *(f"I{m}" for m in moments)), body.phi, strict=True))
@@ -231,13 +231,13 @@ def truth_by_name(body: InertialParameters) -> dict[str, float]:
 
 def _inertia_error(estimate: Estimate, phi: Phi) -> float:
     truth = InertialParameters(phi).inertia_about_com
-    away = np.linalg.norm(estimate.inertia_about_com - truth)
-    return float(away / np.linalg.norm(truth))
+    error = np.linalg.norm(estimate.inertia_about_com - truth)
+    return float(error / np.linalg.norm(truth))
 
 
 @lru_cache(maxsize=16)
 def _clean(log: str, seed: int) -> tuple[float, float]:
-    """Error of inertia of the clean log, and the half-width of its intervals, both relative."""
+    """Return the relative inertia error of the clean log and half-width of its intervals."""
     clean = subject(log, seed)
     estimate = fit(clean.read()).estimate
     truth = InertialParameters(clean.phi).inertia_about_com
@@ -251,16 +251,16 @@ def _clean(log: str, seed: int) -> tuple[float, float]:
     )
 
 
-# --- what is done of a hint ---------------------------------------------------------------------
+# --- application of remedies --------------------------------------------------------------------
 
 
-def _obeyed(logs: Sequence[Subject], first: Finding) -> tuple[str, FitResult | None]:
-    """The fit after the first finding's remedy: a line of the schema, or a correction."""
-    changed = [obey(log.schema, first.remedy) for log in logs]
+def _fit_with_remedy(logs: Sequence[Subject], first: Finding) -> tuple[str, FitResult | None]:
+    """Fit again with the remedy of a finding: lines of the schema, or a correction."""
+    changed = [apply_remedy(log.schema, first.remedy) for log in logs]
     try:
         if all(schema is not None for schema in changed):
-            now = [replace(log, schema=s) for log, s in zip(logs, changed, strict=True) if s]
-            return "schema", fit([log.read() for log in now])
+            corrected = [replace(log, schema=s) for log, s in zip(logs, changed, strict=True) if s]
+            return "schema", fit([log.read() for log in corrected])
         recordings = [log.read() for log in logs]
         return "applied", fit(recordings, FitSettings(apply=(first.code,)))
     except NotCorrected:
@@ -273,8 +273,8 @@ _TABLE = re.compile(r"(?:^In the schema, |; in )\[([\w.]+)\],? ")
 _CHANGE = re.compile(r"`[^`]*` to `([^`]*)`|`([^`]*)`")
 
 
-def obey(schema: Mapping[str, Any], remedy: str) -> dict[str, Any] | None:
-    """The schema with the lines that a remedy names; None where it names none.
+def apply_remedy(schema: Mapping[str, Any], remedy: str) -> dict[str, Any] | None:
+    """Return the schema with the lines that a remedy names; None if it names none.
 
     Args:
         schema: tables of keys.
@@ -282,24 +282,24 @@ def obey(schema: Mapping[str, Any], remedy: str) -> dict[str, Any] | None:
             [pose], set `maps = "world_to_body"`."
 
     Raises:
-        SchemaError: a line is no line of a schema.
+        SchemaError: a line is not valid in a schema.
     """
     before, *tables = _TABLE.split(remedy)
-    whole = copy.deepcopy(dict(schema))
+    result = copy.deepcopy(dict(schema))
     changed = False
-    for name, said in zip(tables[::2], tables[1::2], strict=True):
-        target = whole
+    for name, instruction in zip(tables[::2], tables[1::2], strict=True):
+        target = result
         for part in name.split("."):
             target = target.setdefault(part, {})
-        for line in (new or only for new, only in _CHANGE.findall(said)):
+        for line in (new or only for new, only in _CHANGE.findall(instruction)):
             if "=" in line:
                 target.update(_key_of(line, remedy))
-            elif f"leave `{line}` out" in said:
+            elif f"leave `{line}` out" in instruction:
                 target.pop(line, None)
             else:
                 return None
             changed = True
-    return whole if changed and not before else None
+    return result if changed and not before else None
 
 
 def _key_of(line: str, remedy: str) -> dict[str, Any]:
@@ -309,51 +309,52 @@ def _key_of(line: str, remedy: str) -> dict[str, Any]:
         raise SchemaError(f"{remedy!r} names no lines of a schema: {error}") from error
 
 
-# --- whether a log can tell ---------------------------------------------------------------------
+# --- detectability ------------------------------------------------------------------------------
 
 
-def _gain(log: str, seed: int, wrong: Sequence[Subject], done: Fault) -> float:
-    """n (log det Σ of the log made wrong − log det Σ of the log as it was), with the Jacobian.
+def _gain(log: str, seed: int, perturbed: Sequence[Subject], fault: Fault) -> float:
+    """Return n (log det Σ of the perturbed log − log det Σ of the original), with the Jacobian.
 
-    Infinite where the log made wrong cannot be read, or its best body has a negative mass.
+    Infinite if the perturbed log cannot be read, or its best body has a negative mass.
     """
-    return _gain_over(_spread(log, seed), wrong, done.log_power)
+    return _gain_over(_spread(log, seed), perturbed, fault.log_power)
 
 
 def _gain_over(
-    true: Spread, wrong: Sequence[Subject], log_power: Callable[[float], float]
+    original: Spread, logs: Sequence[Subject], log_power: Callable[[float], float]
 ) -> float:
     try:
-        recordings = [each.read() for each in wrong]
-        faulty = Spread.of(recordings)
+        perturbed = Spread.of([log.read() for log in logs])
     except (IdentifyError, np.linalg.LinAlgError):
         return np.inf
-    if faulty.mass < 0.0 <= true.mass:
+    if perturbed.mass < 0.0 <= original.mass:
         return np.inf
-    n = true.bands.sum()
+    n = original.bands.sum()
     omega = np.pi * (np.array(BAND_EDGES_HZ[:-1]) + np.minimum(BAND_EDGES_HZ[1:], 1e3))
     power = sum(
         share * log_power(float(omega[band - 1]) if band else 0.0)
-        for band, share in enumerate(true.bands / n)
+        for band, share in enumerate(original.bands / n)
     )
-    return float(n * (faulty.log_det - true.log_det - power))
+    return float(n * (perturbed.log_det - original.log_det - power))
 
 
-def _gain_of_each(log: str, fault: str, seed: int, wrong: Sequence[Subject], done: Fault) -> float:
-    """The least that a log with all but one of several faults gains over the log with all.
+def _gain_of_each(
+    log: str, name: str, seed: int, perturbed: Sequence[Subject], fault: Fault
+) -> float:
+    """Return the smallest gain of a log with all but one perturbation over that with all.
 
-    A log can tell several where it can tell each of them beside the others.
+    A combination is detectable if each perturbation is, in the presence of the others.
     """
     clean, gains = subject(log, seed), []
-    for other in without_each(int(fault.removeprefix(PREFIX).partition(":")[0]), seed):
-        rng = np.random.default_rng([seed, crc32(f"{log} {fault}".encode())])
-        less = tuple(other.make(clean, rng))
+    for other in without_each(int(name.removeprefix(PREFIX).partition(":")[0]), seed):
+        rng = np.random.default_rng([seed, crc32(f"{log} {name}".encode())])
+        logs = tuple(other.make(clean, rng))
         try:
-            better = Spread.of([each.read() for each in less])
+            reference = Spread.of([log.read() for log in logs])
         except (IdentifyError, np.linalg.LinAlgError):
             continue
         gains.append(
-            _gain_over(better, wrong, lambda w, o=other: done.log_power(w) - o.log_power(w))
+            _gain_over(reference, perturbed, lambda w, o=other: fault.log_power(w) - o.log_power(w))
         )
     return min(gains, default=np.inf)
 
@@ -365,12 +366,12 @@ def _spread(log: str, seed: int) -> Spread:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Covariance of what the best body leaves of the wrench, over all rows alike.
+    """Covariance of the residual wrench of the best body, over all rows.
 
     Attributes:
-        log_det: of it.
-        bands: effective samples of each band, shape (bands,).
-        mass: of that body [kg].
+        log_det: log determinant of the covariance.
+        bands: effective number of samples per band, shape (bands,).
+        mass: mass of the best body [kg].
     """
 
     log_det: float
@@ -379,7 +380,7 @@ class Spread:
 
     @classmethod
     def of(cls, recordings: Sequence[Recording]) -> Spread:
-        """Of logs of one body, each with an offset of its own."""
+        """Fit logs of one body, each with its own offset."""
         stacks, counts = [], []
         for recording in recordings:
             statistics = scan(recording).statistics

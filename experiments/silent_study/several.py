@@ -1,4 +1,4 @@
-"""Logs made wrong in two or three ways at once, of sizes that are drawn."""
+"""Combinations of two or three perturbations of random sizes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from experiments.silent_study import faults as single
+from experiments.silent_study import faults
 from experiments.silent_study.faults import Fault
 from experiments.silent_study.subjects import Subject
 from identify.arrays import Array
@@ -16,36 +16,38 @@ from identify.spatial.rotations import exp_rotation, rotation_from_quaternion
 PREFIX = "several "
 
 Power: TypeAlias = Callable[[float], float]
-"""log |det C|² of what a change makes of the wrench, at a frequency [rad/s]."""
+"""Function of a frequency [rad/s]: log |det C|² of the map C of the wrench by a change."""
 
 Change: TypeAlias = Callable[[Subject, np.random.Generator], Subject]
 
 Drawn: TypeAlias = tuple[str, Change, Power]
-"""What is done, in words; what does it; and its power."""
+"""Description of a random change, the change, and its power."""
 
-_GRAVES = 0.25
-"""Share of what is drawn that is a slip without a size: a sign, a unit, an order."""
+_MISTAKE_SHARE = 0.25
+"""Probability that mistakes without a size (sign, unit, order) may be drawn."""
 
 
 def several(number: int, seed: int) -> Fault:
-    """Two or three ways at once, the same for a number and a seed."""
+    """Return a combination of perturbations; number and seed determine it."""
     drawn = _drawn(number, seed)
-    return _of(drawn, f"{PREFIX}{number}: {', '.join(words for words, _, _ in drawn)}")
+    return _of(drawn, f"{PREFIX}{number}: {', '.join(name for name, _, _ in drawn)}")
 
 
 def without_each(number: int, seed: int) -> list[Fault]:
-    """The same with one of the ways left out, each in turn."""
+    """Return the combinations that omit one of its perturbations each."""
     drawn = _drawn(number, seed)
     return [
-        _of([other for other in drawn if other is not one], f"{PREFIX}{number} but {one[0]}")
-        for one in drawn
+        _of(
+            [other for other in drawn if other is not omitted], f"{PREFIX}{number} but {omitted[0]}"
+        )
+        for omitted in drawn
     ]
 
 
 def _drawn(number: int, seed: int) -> list[Drawn]:
     rng = np.random.default_rng([seed, 5000 + number])
     count = int(rng.integers(2, 4))
-    kinds = list(_SIZED) if rng.random() > _GRAVES else [*_SIZED, *_SLIPS, *_SLIPS]
+    kinds = list(_SIZED) if rng.random() > _MISTAKE_SHARE else [*_SIZED, *_MISTAKES, *_MISTAKES]
     chosen = rng.choice(len(kinds), size=count, replace=False)
     return [kinds[k](rng) for k in sorted(set(chosen.tolist()))]
 
@@ -66,7 +68,7 @@ def _of(drawn: Sequence[Drawn], name: str) -> Fault:
 
 
 def _size(rng: np.random.Generator, least: float, most: float) -> float:
-    """Log-uniform."""
+    """Draw a log-uniform number."""
     return float(np.exp(rng.uniform(np.log(least), np.log(most))))
 
 
@@ -79,7 +81,7 @@ def _axis(rng: np.random.Generator) -> Array:
     return np.asarray(axis / np.linalg.norm(axis))
 
 
-def _nothing(omega: float) -> float:
+def _no_power(omega: float) -> float:
     return 0.0
 
 
@@ -89,7 +91,7 @@ def _alone(change: Callable[[Subject], Subject]) -> Change:
 
 def _delay(rng: np.random.Generator) -> Drawn:
     seconds = _size(rng, 3e-3, 60e-3)
-    return f"wrench late {1e3 * seconds:.3g} ms", _alone(single.late(seconds)), _nothing
+    return f"wrench late {1e3 * seconds:.3g} ms", _alone(faults.late(seconds)), _no_power
 
 
 def _lag(rng: np.random.Generator) -> Drawn:
@@ -98,12 +100,12 @@ def _lag(rng: np.random.Generator) -> Drawn:
     def power(omega: float) -> float:
         return -6.0 * float(np.log(1.0 + (omega * T) ** 2))
 
-    return f"low-pass of {1e3 * T:.3g} ms", _alone(single.lagged(T)), power
+    return f"low-pass of {1e3 * T:.3g} ms", _alone(faults.lagged(T)), power
 
 
 def _clock(rng: np.random.Generator) -> Drawn:
     rate = 1.0 + _signed(rng, 0.005, 0.1)
-    return f"clock x {rate:.4g}", _alone(single.clock(rate)), _nothing
+    return f"clock x {rate:.4g}", _alone(faults.clock(rate)), _no_power
 
 
 def _gain(rng: np.random.Generator) -> Drawn:
@@ -133,14 +135,14 @@ def _turned(rng: np.random.Generator) -> Drawn:
     return _map(f"wrench turned {degrees:.3g} deg", np.kron(np.eye(2), R))
 
 
-def _map(words: str, G: Array) -> Drawn:
+def _map(name: str, G: Array) -> Drawn:
     power = 2.0 * float(np.linalg.slogdet(G)[1])
-    return words, _alone(lambda s: s.with_wrench(s.wrench @ G.T)), lambda omega: power
+    return name, _alone(lambda s: s.with_wrench(s.wrench @ G.T)), lambda omega: power
 
 
 def _tilt(rng: np.random.Generator) -> Drawn:
     degrees = _size(rng, 0.3, 5.0)
-    return f"gravity tilted {degrees:.3g} deg", _alone(single.tilted(degrees)), _nothing
+    return f"gravity tilted {degrees:.3g} deg", _alone(faults.tilted(degrees)), _no_power
 
 
 def _offset(rng: np.random.Generator) -> Drawn:
@@ -149,51 +151,51 @@ def _offset(rng: np.random.Generator) -> Drawn:
     def change(s: Subject) -> Subject:
         return s.with_columns(p=s.columns["p"] + s.rotation @ (metres * axis))
 
-    return f"pose {1e3 * metres:.3g} mm off", _alone(change), _nothing
+    return f"pose {1e3 * metres:.3g} mm off", _alone(change), _no_power
 
 
 def _drift(rng: np.random.Generator) -> Drawn:
     shape = ("linear", "step", "walk")[int(rng.integers(3))]
     share = _size(rng, 0.01, 0.2)
-    make = single.drifting(share, shape)
-    return f"offset: {shape} of {share:.3g}", lambda s, rng: make(s, rng)[0], _nothing
+    make = faults.drifting(share, shape)
+    return f"offset: {shape} of {share:.3g}", lambda s, rng: make(s, rng)[0], _no_power
 
 
 def _contact(rng: np.random.Generator) -> Drawn:
     seconds, share = _size(rng, 0.5, 20.0), _size(rng, 0.05, 1.0)
-    words = f"contact of {seconds:.3g} s with {share:.3g} of the weight"
-    return words, _alone(single.touched(seconds, share)), _nothing
+    name = f"contact of {seconds:.3g} s with {share:.3g} of the weight"
+    return name, _alone(faults.touched(seconds, share)), _no_power
 
 
 def _heavier(rng: np.random.Generator) -> Drawn:
     factor, part = 1.0 + _signed(rng, 0.01, 0.5), float(rng.uniform(0.2, 0.8))
 
     def change(s: Subject) -> Subject:
-        return single.heavier(s, factor, s.seconds > part * s.seconds[-1])
+        return faults.heavier(s, factor, s.seconds > part * s.seconds[-1])
 
-    return f"payload x {factor:.4g} from {part:.2g} on", _alone(change), _nothing
+    return f"payload x {factor:.4g} from {part:.2g} on", _alone(change), _no_power
 
 
 def _frozen(rng: np.random.Generator) -> Drawn:
     names = (("p", "q"), ("f", "tau"))[int(rng.integers(2))]
-    return f"{'/'.join(names)} frozen for 1 s", _alone(single.frozen(*names)), _nothing
+    return f"{'/'.join(names)} frozen for 1 s", _alone(faults.frozen(*names)), _no_power
 
 
 def _spikes(rng: np.random.Generator) -> Drawn:
-    make = single.spiked(either=bool(rng.integers(2)))
-    return "spikes", lambda s, rng: make(s, rng)[0], _nothing
+    make = faults.spiked(either=bool(rng.integers(2)))
+    return "spikes", lambda s, rng: make(s, rng)[0], _no_power
 
 
 def _saturation(rng: np.random.Generator) -> Drawn:
     share = float(rng.uniform(0.6, 0.95))
-    return f"saturated at {share:.2g}", _alone(single.saturated(share)), _nothing
+    return f"saturated at {share:.2g}", _alone(faults.saturated(share)), _no_power
 
 
-def _slip(name: str) -> Callable[[np.random.Generator], Drawn]:
-    """One of the single ways that have no size, by its name."""
+def _mistake(name: str) -> Callable[[np.random.Generator], Drawn]:
+    """Return a function that draws the perturbation of a name, which has no size."""
 
     def draw(rng: np.random.Generator) -> Drawn:
-        done = next(fault for fault in single.faults() if fault.name == name)
+        done = next(fault for fault in faults.faults() if fault.name == name)
         return name, lambda s, rng: done.make(s, rng)[0], done.log_power
 
     return draw
@@ -204,8 +206,8 @@ _SIZED: tuple[Callable[[np.random.Generator], Drawn], ...] = (
     *(_contact, _heavier, _frozen, _spikes, _saturation),
 )
 
-_SLIPS = tuple(
-    _slip(name)
+_MISTAKES = tuple(
+    _mistake(name)
     for name in (
         *("wrench's axes turned 90 deg about z", "wrench's sign", "force's sign", "torque's sign"),
         *("torque in N mm", "force in kgf", "wrench in world axes, called body"),

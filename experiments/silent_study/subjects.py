@@ -1,4 +1,4 @@
-"""Logs that are made wrong: tables with a schema, as a user has them, and the true body."""
+"""Clean logs of the study: tables with a schema, as a user has them, and the true body."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ NOISES = (
     Noise(force=0.1, torque=0.01, position=5e-5, orientation=1e-4),
     Noise(force=0.3, torque=0.03, position=2e-4, orientation=5e-4),
 )
-"""Of synthetic logs: of a good sensor and encoders, of common ones, of poor ones."""
+"""Noise of synthetic logs: of good, of common and of poor sensors and encoders."""
 
-_OF_STARS = Noise(force=0.05, torque=0.0025, position=1e-4, orientation=5e-4)
+_STARS_NOISE = Noise(force=0.05, torque=0.0025, position=1e-4, orientation=5e-4)
 _ARM_EVERY = 4
-"""Of the shipped log's rows one in four is taken: its motion is ten times slower than that."""
+"""Decimation of the shipped log, whose motion is ten times slower than the remaining rate."""
 
 _MOTIONS = {
     "slow": (60.0, {"bandwidth_hz": 0.5}),
     "fast": (30.0, {"bandwidth_hz": 2.0, "reach": 0.15, "turn": 0.6}),
 }
-"""Seconds of synthetic logs, and how they move: up to some 5 rad/s, as an arm's wrist does."""
+"""Duration of synthetic logs [s] and parameters of their motion: up to 5 rad/s, as a wrist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +51,11 @@ class Subject:
     """A log as a user has it.
 
     Attributes:
-        name: of the log.
-        columns: t [µs], shape (n,); p, q or r, f, tau, each of its columns side by side.
-        schema: what they mean.
+        name: name of the log.
+        columns: t [µs], shape (n,); p, q or r, f, tau, as arrays of columns.
+        schema: schema of the columns.
         phi: the true body about Bo in B, shape (10,).
-        offset: of the sensor, on the body in B, [f; t], shape (6,).
+        offset: sensor offset [f; t] on the body in B, shape (6,).
     """
 
     name: str
@@ -65,22 +65,22 @@ class Subject:
     offset: Array
 
     def read(self) -> Recording:
-        """The log as its schema says."""
+        """Read the log with its schema."""
         return replace(read_log(dict(self.columns), dict(self.schema)), name=self.name)
 
     def with_columns(self, **columns: Array) -> Subject:
-        """The log with other columns."""
+        """Return the log with other columns."""
         return replace(self, columns={**self.columns, **columns})
 
-    def said(self, table: str, **keys: Any) -> Subject:
-        """The log with other keys in a table of its schema; None takes one out."""
+    def with_keys(self, table: str, **keys: Any) -> Subject:
+        """Return the log with other keys in a table of its schema; None removes a key."""
         schema = deepcopy(dict(self.schema))
-        whole = {**schema.get(table, {}), **keys}
-        schema[table] = {key: value for key, value in whole.items() if value is not None}
+        merged = {**schema.get(table, {}), **keys}
+        schema[table] = {key: value for key, value in merged.items() if value is not None}
         return replace(self, schema=schema)
 
     def rows(self, kept: Array | slice) -> Subject:
-        """Some rows of the log."""
+        """Return the log with only some of its rows."""
         return replace(self, columns={name: c[kept] for name, c in self.columns.items()})
 
     @property
@@ -95,7 +95,7 @@ class Subject:
 
     @property
     def wrench(self) -> Array:
-        """On the body at Bo in B, [f; t], shape (n, 6)."""
+        """Wrench [f; t] on the body at Bo in B, shape (n, 6)."""
         sign = 1.0 if self.schema["wrench"]["acts_on"] == "body" else -1.0
         both = [sign * self.columns[name] for name in ("f", "tau")]
         if self.schema["wrench"]["frame"] == "world":
@@ -103,7 +103,7 @@ class Subject:
         return np.concatenate(both, axis=1)
 
     def with_wrench(self, wrench: Array) -> Subject:
-        """The log with this wrench on the body at Bo in B, logged as its schema says."""
+        """Return the log with another wrench, given on the body at Bo in B."""
         sign = 1.0 if self.schema["wrench"]["acts_on"] == "body" else -1.0
         f, tau = (sign * wrench[:, part] for part in (slice(0, 3), slice(3, 6)))
         if self.schema["wrench"]["frame"] == "world":
@@ -112,7 +112,7 @@ class Subject:
 
 
 def schema_of(gravity: Array, frame: str, acts_on: str) -> dict[str, Any]:
-    """The schema of a subject's columns."""
+    """Return the schema of a subject's columns."""
 
     def three(name: str) -> list[str]:
         return [f"{name}[{axis}]" for axis in range(3)]
@@ -157,7 +157,7 @@ def _arm(rng: np.random.Generator) -> Subject:
 def _synthetic(
     rng: np.random.Generator, noise: Noise, duration: float, motion: Mapping[str, float]
 ) -> Subject:
-    """A random body on a random motion."""
+    """Return a log of a random body on a random motion."""
     phi, offset = random_body(rng), random_offset(rng)
     log = synthetic_recording(
         phi,
@@ -172,20 +172,20 @@ def _synthetic(
 
 
 def _stars(rng: np.random.Generator, name: str) -> Subject:
-    """Ten seconds of a public log, of its pose and wrench alone, in world axes, with noise."""
+    """Return ten seconds of a public log: pose and wrench in world axes, with noise."""
     dataset_log = next(log for log in dataset_logs("stars") if log.name == name)
     assert dataset_log.truth is not None
     subject = _of_recording(
         read_log(dataset_log.path, dataset_log.schema), dataset_log.truth.phi, np.zeros(6), "body"
     )
-    sigma, of = _OF_STARS, subject.columns
-    n = len(of["t"])
+    sigma, columns = _STARS_NOISE, subject.columns
+    n = len(columns["t"])
     wrench = subject.wrench
     wrench += rng.normal(size=(n, 6)) * np.repeat([sigma.force, sigma.torque], 3)
     tilt = exp_rotation(sigma.orientation * rng.normal(size=(n, 3)))
     pose = {
-        "p": of["p"] + sigma.position * rng.normal(size=(n, 3)),
-        "q": quaternion_product(of["q"], tilt),
+        "p": columns["p"] + sigma.position * rng.normal(size=(n, 3)),
+        "q": quaternion_product(columns["q"], tilt),
     }
     return subject.with_columns(**pose).with_wrench(wrench)
 
@@ -196,13 +196,13 @@ def random_offset(rng: np.random.Generator) -> Array:
 
 
 def random_body(rng: np.random.Generator) -> Phi:
-    """A body of 0.3 to 5 kg, of a hand's size to a forearm's, shape (10,)."""
+    """Draw a body of 0.3 to 5 kg, with the size of a hand to that of a forearm, shape (10,)."""
     mass, size = np.exp(rng.uniform(np.log([0.3, 0.04]), np.log([5.0, 0.15])))
     points = size * rng.normal(size=(8, 3)) * rng.uniform(0.4, 1.0, size=3)
     weights = rng.dirichlet(np.full(8, 2.0))
     com = weights @ points
-    about = points - com
-    second = (weights[:, None] * about).T @ about
+    arms = points - com
+    second = (weights[:, None] * arms).T @ arms
     inertia = mass * (np.trace(second) * np.eye(3) - second)
     return InertialParameters.from_com(mass, com + 0.3 * size * rng.normal(size=3), inertia).phi
 
@@ -212,8 +212,8 @@ def makers() -> dict[str, Callable[[np.random.Generator], Subject]]:
     """Return the functions that create each log, by name."""
     subjects: dict[str, Callable[[np.random.Generator], Subject]] = {"arm": _arm}
     for level, noise in enumerate(NOISES, start=1):
-        for name, moved in _MOTIONS.items():
-            subjects[f"{name}-{level}"] = lambda rng, n=noise, m=moved: _synthetic(rng, n, *m)
+        for name, motion in _MOTIONS.items():
+            subjects[f"{name}-{level}"] = lambda rng, n=noise, m=motion: _synthetic(rng, n, *m)
     if _have_stars():
         subjects |= {tool: lambda rng, tool=tool: _stars(rng, tool) for tool in STARS}
     return subjects
@@ -228,6 +228,6 @@ def _have_stars() -> bool:
 
 @lru_cache(maxsize=16)
 def subject(name: str, seed: int) -> Subject:
-    """A clean log, the same for a name and a seed."""
+    """Return a clean log; name and seed determine it."""
     rng = np.random.default_rng([seed, crc32(name.encode())])
     return replace(makers()[name](rng), name=name)

@@ -1,4 +1,4 @@
-"""The study's report."""
+"""Report of the study, as Markdown."""
 
 from __future__ import annotations
 
@@ -10,83 +10,85 @@ import numpy as np
 from scipy.stats import beta
 
 from experiments.silent_study.clean import CleanScore
-from experiments.silent_study.scoring import EXIT_ZERO, TELLS, Score
+from experiments.silent_study.scoring import DETECTABLE_LLR, EXIT_ZERO, Score
 from identify.studies.rows import Row
 
 _T = TypeVar("_T")
 
 WITHIN = 1.5
-"""Half-widths within which every parameter is to be after a correction, and the error of inertia in
-that of the clean log."""
+"""Maximum error after a correction: of parameters in half-widths, of the inertia relative to the
+clean log."""
 
 _HOW = f"""\
-Logs are made wrong one way at a time, and in two or three ways at once, of sizes that are drawn;
-then fitted, and checked. A log *can tell* where its wrench, as it was, is likelier than as it was
-made, by the residuals of the best body without any limit on it:
-n (log det Σ′ − log det Σ − log |det C|²) ≥ {TELLS:g}, with n effective samples and C what was done
-to the wrench; or where that body has a negative mass. It can tell several where it can tell each
-of them beside the others. *Silently wrong*: the fit ends with exit
-status 0, and a parameter is off by more than its whole interval. *Named*: the first finding of a
-cause, or one that it says to be its equal, is what was done. *Misled*: what the finding says is
-done, the fit ends with exit status 0, and its estimate is wrong so. *Corrected*: named alone, and
-done: all parameters within {WITHIN:g} half-widths; the error of inertia within {WITHIN:g} times
-that of the clean log or its interval, the larger of both. *At most*: the one-sided 95 % bound of a
-share (Clopper and Pearson 1934); of intervals that hold, the end of the two-sided one."""
+Logs are perturbed in one way, or in two or three ways with random sizes, then fitted and checked. A
+perturbation is *detectable* if the log-likelihood ratio between the original and the perturbed
+wrench, by the residuals of the best unconstrained body, is large enough:
+n (log det Σ′ − log det Σ − log |det C|²) ≥ {DETECTABLE_LLR:g}, with n effective samples and C the
+map of the wrench; or if that body has a negative mass. A combination is detectable if each
+perturbation is, in the presence of the others. *Silently wrong*: the fit ends with exit status 0,
+and a parameter is wrong by more than its whole interval. *Named*: the first finding that names a
+cause, or one of its stated equivalents, is the perturbation. *Misled*: after the suggested
+correction the fit ends with exit status 0, but is silently wrong. *Corrected*: after the correction
+of a unique finding all parameters are within {WITHIN:g} half-widths; the error of inertia is within
+{WITHIN:g} times that of the clean log or its interval, whichever is larger. *Upper bound*: one-
+sided 95 % bound of the share (Clopper and Pearson 1934); for coverage, the end of the two-sided
+interval."""
 
-_CRITERIA = ("what is asked", "asked", "found", "at most")
+_CRITERIA = ("criterion", "target", "result", "upper bound")
 
 
 def report(
     scores: Sequence[Score], clean: Sequence[CleanScore], failed: Sequence[Row], seed: int
 ) -> str:
-    """The whole Markdown file."""
+    """Return the report as Markdown."""
     cases = len(scores) + len(clean) + len(failed)
     parts = (
-        "# Whether anything is silently wrong",
+        "# Silent errors",
         f"Written by `make study NAME=silent` (seed {seed}); nothing is entered by hand. "
         f"{cases} cases.",
         _HOW,
         _table(_CRITERIA, _criteria(scores, clean)),
-        *_of_faults(scores),
-        *_of_clean(clean),
-        *_of_failed(failed),
+        *_perturbation_section(scores),
+        *_clean_section(clean),
+        *_failed_section(failed),
     )
     return "\n\n".join(parts) + "\n"
 
 
 def _criteria(scores: Sequence[Score], clean: Sequence[CleanScore]) -> list[list[str]]:
-    seen = [s for s in scores if s.kind == "observable"]
-    told = [s for s in seen if s.tellable]
+    single = [s for s in scores if s.kind == "observable"]
+    detectable = [s for s in single if s.detectable]
+    hidden = [s for s in single if not s.detectable]
     several = [s for s in scores if s.kind == "several"]
-    both = [s for s in several if s.tellable]
-    corrected = [s for s in told if s.right and s.obeyed]
+    combined = [s for s in several if s.detectable]
+    corrected = [s for s in detectable if s.right and s.remedy]
     harmless = [s for s in scores if s.kind == "harmless"]
     return [
-        ["silently wrong, of what the log can tell", "0", *_bound(told, lambda s: s.silent)],
-        ["silently wrong, of what it cannot", "–", *_bound(_but(seen, told), lambda s: s.silent)],
-        ["silently wrong, several at once", "0", *_bound(both, lambda s: s.silent)],
-        ["named, of what the log can tell", "≥ 95 %", _of(told, lambda s: s.right), ""],
-        ["misled", "0", *_bound(seen, lambda s: s.misled)],
-        ["misled, several at once", "0", *_bound(both, lambda s: s.misled)],
+        ["silently wrong, detectable", "0", *_bound(detectable, lambda s: s.silent)],
+        ["silently wrong, not detectable", "–", *_bound(hidden, lambda s: s.silent)],
+        ["silently wrong, combined", "0", *_bound(combined, lambda s: s.silent)],
+        ["named, detectable", "≥ 95 %", _count(detectable, lambda s: s.right), ""],
+        ["misled", "0", *_bound(single, lambda s: s.misled)],
+        ["misled, combined", "0", *_bound(combined, lambda s: s.misled)],
         [
             f"every parameter within {WITHIN:g} half-widths when corrected",
-            *("≥ 97 %", _of(corrected, _within), ""),
+            *("≥ 97 %", _count(corrected, _within), ""),
         ],
         [
-            f"error of inertia within {WITHIN:g} x the clean log's when corrected",
-            *("–", _of(corrected, lambda s: s.inertia_ratio <= WITHIN), ""),
+            f"error of inertia within {WITHIN:g} x that of the clean log when corrected",
+            *("–", _count(corrected, lambda s: s.inertia_ratio <= WITHIN), ""),
         ],
         [
             "the ten parameters in their intervals, of logs with a finding and exit status 0",
-            *("95 %", *_covered([s for s in (*seen, *several, *harmless) if s.said])),
+            *("95 %", *_covered([s for s in (*single, *several, *harmless) if s.codes])),
         ],
-        ["harmless, and exit status 0", "≥ 95 %", _of(harmless, _succeeds), ""],
-        ["harmless, and an alarm", "–", _of(harmless, lambda s: bool(s.said)), ""],
+        ["harmless, exit status 0", "≥ 95 %", _count(harmless, _succeeds), ""],
+        ["harmless, with an alarm", "–", _count(harmless, lambda s: bool(s.codes)), ""],
         [
             "clean logs with a warning or an error",
             *("≤ 1 %", *_bound(clean, lambda s: bool(s.alarms))),
         ],
-        ["clean logs with exit status 0", "≥ 99 %", _of(clean, _succeeds), ""],
+        ["clean logs with exit status 0", "≥ 99 %", _count(clean, _succeeds), ""],
     ]
 
 
@@ -97,43 +99,39 @@ def _succeeds(score: Score | CleanScore) -> bool:
 def _bound(scores: Sequence[_T], holds: Callable[[_T], bool]) -> tuple[str, str]:
     """Format a count with the one-sided bound of its share."""
     count, n = sum(holds(score) for score in scores), len(scores)
-    most = beta.ppf(0.95, count + 1, n - count) if count < n else 1.0
-    return _of(scores, holds), f"{most:.1%}" if n else ""
+    upper = beta.ppf(0.95, count + 1, n - count) if count < n else 1.0
+    return _count(scores, holds), f"{upper:.1%}" if n else ""
 
 
 def _covered(scores: Sequence[Score]) -> tuple[str, str]:
-    """Share of intervals that hold, and the upper end of its two-sided 95 % interval."""
+    """Return the coverage, and the upper end of its two-sided 95 % interval."""
     inside, n = sum(s.covered for s in scores), sum(s.reported for s in scores)
     if not n:
         return "0 of 0", ""
-    most = beta.ppf(0.975, inside + 1, n - inside) if inside < n else 1.0
-    return f"{inside} of {n} ({inside / n:.1%})", f"{most:.1%}"
-
-
-def _but(all_: Sequence[Score], some: Sequence[Score]) -> list[Score]:
-    return [s for s in all_ if not any(s is one for one in some)]
+    upper = beta.ppf(0.975, inside + 1, n - inside) if inside < n else 1.0
+    return f"{inside} of {n} ({inside / n:.1%})", f"{upper:.1%}"
 
 
 def _within(score: Score) -> bool:
     return bool(score.after_off <= WITHIN)
 
 
-def _of(scores: Sequence[_T], holds: Callable[[_T], bool]) -> str:
+def _count(scores: Sequence[_T], holds: Callable[[_T], bool]) -> str:
     count = sum(holds(score) for score in scores)
     share = f" ({count / len(scores):.1%})" if scores else ""
     return f"{count} of {len(scores)}{share}"
 
 
-def _of_faults(scores: Sequence[Score]) -> list[str]:
+def _perturbation_section(scores: Sequence[Score]) -> list[str]:
     wrong = [s for s in scores if s.kind == "several" and (s.silent or s.misled)]
     at_once = [s for s in scores if s.kind == "several"]
     scores = [s for s in scores if s.kind != "several"]
     if not scores:
-        return _of_several(at_once, wrong)
+        return _combined_section(at_once, wrong)
     heads = (
-        *("what was done", "logs", "can tell", "named", "silently wrong", "misled"),
+        *("perturbation", "logs", "detectable", "named", "silently wrong", "misled"),
         *("corrected", "inertia"),
-        "said instead, where the log can tell",
+        "first finding instead, if detectable",
     )
     by_fault = [
         [fault, *_row([s for s in scores if s.fault == fault])]
@@ -144,32 +142,32 @@ def _of_faults(scores: Sequence[Score]) -> list[str]:
         for log in dict.fromkeys(s.log for s in scores)
     ]
     return [
-        "## What was done",
-        "Of force and torque alike, of a single axis and of crosstalk nothing is asked, and of the "
-        "last three that nothing is said.",
+        "## Perturbations",
+        "A common gain of force and torque, the gain of a single axis and crosstalk need not be "
+        "named; the last three need no finding.",
         _table(heads, by_fault),
-        "## The logs",
+        "## Logs",
         _table(("log", *heads[1:]), by_log),
-        *_of_several(at_once, wrong),
+        *_combined_section(at_once, wrong),
     ]
 
 
-def _of_several(scores: Sequence[Score], wrong: Sequence[Score]) -> list[str]:
+def _combined_section(scores: Sequence[Score], wrong: Sequence[Score]) -> list[str]:
     if not scores:
         return []
-    first = Counter(s.said[0] if s.said else "nothing" for s in scores)
+    first = Counter(s.codes[0] if s.codes else "nothing" for s in scores)
     zero = sum(map(_succeeds, scores))
     lines = [
-        "## Several at once",
-        f"{len(scores)} logs, of which {zero} end with exit status 0. First said of them: "
+        "## Combined perturbations",
+        f"{len(scores)} logs, of which {zero} end with exit status 0. First findings: "
         + ", ".join(f"{code} {count}" for code, count in first.most_common())
         + ".",
     ]
     rows = [
-        [s.log, s.fault.partition(": ")[2], s.said[0] if s.said else "nothing", *_offs(s)]
+        [s.log, s.fault.partition(": ")[2], s.codes[0] if s.codes else "nothing", *_offs(s)]
         for s in wrong
     ]
-    heads = ("log", "what was done", "first said", "off, half-widths", "off when obeyed")
+    heads = ("log", "perturbation", "first finding", "error, half-widths", "error after remedy")
     return [*lines, *((_table(heads, rows),) if rows else ())]
 
 
@@ -179,16 +177,16 @@ def _offs(score: Score) -> list[str]:
 
 
 def _row(scores: Sequence[Score]) -> list[str]:
-    told = [s for s in scores if s.tellable]
-    named = [s for s in told if s.right]
-    corrected = [s for s in named if s.obeyed]
-    others = Counter(s.said[0] if s.said else "nothing" for s in told if not s.right)
+    detectable = [s for s in scores if s.detectable]
+    named = [s for s in detectable if s.right]
+    corrected = [s for s in named if s.remedy]
+    others = Counter(s.codes[0] if s.codes else "nothing" for s in detectable if not s.right)
     return [
         str(len(scores)),
-        str(len(told)),
+        str(len(detectable)),
         str(len(named)),
-        _some(s.silent for s in scores),
-        _some(s.misled for s in scores),
+        _nonzero(s.silent for s in scores),
+        _nonzero(s.misled for s in scores),
         f"{sum(map(_within, corrected))}/{len(corrected)}" if corrected else "",
         f"{sum(s.inertia_ratio <= WITHIN for s in corrected)}/{len(corrected)}"
         if corrected
@@ -197,34 +195,34 @@ def _row(scores: Sequence[Score]) -> list[str]:
     ]
 
 
-def _some(found: Iterable[bool]) -> str:
-    return str(count) if (count := sum(found)) else ""
+def _nonzero(flags: Iterable[bool]) -> str:
+    return str(count) if (count := sum(flags)) else ""
 
 
-def _of_clean(clean: Sequence[CleanScore]) -> list[str]:
+def _clean_section(clean: Sequence[CleanScore]) -> list[str]:
     if not clean:
         return []
     offs = np.array([s.off for s in clean])
-    shown = Counter(code for s in clean for code in s.shown)
+    excitation = Counter(code for s in clean for code in s.excitation)
     lines = [
         "## Clean logs",
-        f"{len(clean)} logs of random bodies, motions, sensors and rates of 50 Hz to 2 kHz; of the "
-        "pose, of pose and twist, or with accelerations. Besides alarms, "
-        + (", ".join(f"{code} in {count}" for code, count in shown.most_common()) or "nothing")
-        + f". A parameter is off by more than its whole interval in {int(np.sum(offs > 2.0))}.",
+        f"{len(clean)} logs of random bodies, motions, sensors and rates of 50 Hz to 2 kHz; with "
+        "pose, pose and twist, or accelerations too. Findings on excitation: "
+        + (", ".join(f"{code} in {count}" for code, count in excitation.most_common()) or "none")
+        + f". A parameter is wrong by more than its whole interval in {int(np.sum(offs > 2.0))}.",
     ]
     wrong = [[s.name, ", ".join(s.alarms)] for s in clean if s.alarms]
     return [*lines, *((_table(("log", "alarm"), wrong),) if wrong else ())]
 
 
-def _of_failed(failed: Sequence[Row]) -> list[str]:
+def _failed_section(failed: Sequence[Row]) -> list[str]:
     if not failed:
         return []
     rows = [
         [str(row[name]) for name in ("log", "perturbation", "error_type", "error")]
         for row in failed
     ]
-    return ["## Cases that failed", _table(("log", "what was done", "error", "message"), rows)]
+    return ["## Cases that failed", _table(("log", "perturbation", "error", "message"), rows)]
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -7,7 +7,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 from experiments.silent_study.faults import late
-from experiments.silent_study.scoring import obey
+from experiments.silent_study.scoring import apply_remedy
 from experiments.silent_study.subjects import Subject, subject
 from identify.findings import Finding
 from identify.pipeline import check_logs, fit
@@ -15,7 +15,7 @@ from tests.checks import effects_of
 from tests.slow import mostly_slow
 
 CLEAN = subject("fast-1", 5)
-IN_WORLD = CLEAN.said("wrench", frame="world").with_wrench(CLEAN.wrench)
+IN_WORLD = CLEAN.with_keys("wrench", frame="world").with_wrench(CLEAN.wrench)
 
 
 def late_columns(log: Subject, delay: float) -> Subject:
@@ -43,7 +43,7 @@ def test_delay_is_reported_first_and_remedy_removes_it(name):
     log, delay = LATE[name]
     first = findings(log)[0]
     assert first.code == "delay"
-    schema = obey(log.schema, first.remedy[first.remedy.index("In the schema") :])
+    schema = apply_remedy(log.schema, first.remedy[first.remedy.index("In the schema") :])
     assert schema is not None
     assert schema["wrench"]["delay_s"] == pytest.approx(delay, abs=3e-4)
     assert findings(replace(log, schema=schema)) == []

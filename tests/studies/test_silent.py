@@ -55,7 +55,7 @@ def test_completed_cases_are_kept_and_failed_case_is_retried(tmp_path, monkeypat
     assert "| clean | 0 | KeyError | 'odd' |" in text
     assert "| clean 1: pose | no estimate: [1, 2], drift |" in text
     assert "| fast-2 | 3 | 3 | 3 |" in text
-    assert text.endswith("\n\nNot the whole study: 1 cases failed.\n")
+    assert text.endswith("\n\nIncomplete: 1 cases failed.\n")
     assert silent.main([*chosen, "--workers", "0"]) == 0
     assert tried[5:] == ["0"]
     silent.main([*chosen, "--workers", "0", "--seed", "3"])
@@ -75,7 +75,7 @@ def test_a_score_is_read_back_from_its_row():
 
 @pytest.mark.parametrize("name", ["torque in N mm", "torque x 0.9", "crosstalk 3 %"])
 def test_the_jacobian_of_a_map_of_the_wrench_takes_its_size_out(subject, name):
-    # Of another unit of the whole wrench nothing is told: what the residuals gain, it takes back.
+    # A unit of the whole wrench is not detectable: the Jacobian cancels the gain of the residuals.
     done = next(fault for fault in faults.faults() if fault.name == name)
     (wrong,) = done.make(subject, np.random.default_rng(0))
     G = np.linalg.lstsq(subject.wrench, wrong.wrench, rcond=None)[0].T
@@ -95,15 +95,17 @@ def test_the_jacobian_of_a_map_of_the_wrench_takes_its_size_out(subject, name):
 )  # fmt: skip
 def test_remedy_is_applied_as_written(remedy, table, keys):
     schema = {"pose": {"maps": "a", "order": "xyzw"}, "wrench": {"force": ["a", "b"]}}
-    assert scoring.obey(schema, remedy)[table] == {**schema.get(table, {}), **keys}
+    assert scoring.apply_remedy(schema, remedy)[table] == {**schema.get(table, {}), **keys}
     assert schema["pose"] == {"maps": "a", "order": "xyzw"}
 
 
 def test_remedy_without_schema_line_is_ignored_and_invalid_line_raises():
-    assert scoring.obey({}, "Change the sign of force and torque.") is None
-    assert scoring.obey({}, "In the schema, [pose], change the sign of its columns.") is None
+    assert scoring.apply_remedy({}, "Change the sign of force and torque.") is None
+    assert (
+        scoring.apply_remedy({}, "In the schema, [pose], change the sign of its columns.") is None
+    )
     with pytest.raises(SchemaError, match="names no lines of a schema"):
-        scoring.obey({}, "In the schema, [pose], set `maps = world`.")
+        scoring.apply_remedy({}, "In the schema, [pose], set `maps = world`.")
 
 
 @pytest.mark.parametrize(
@@ -131,23 +133,23 @@ def test_remedy_with_several_tables_is_applied(patch, expected):
         "wrench": {"frame": "world", "point": "flange", "mount": {"unit": "mm"}},
     }
     before = copy.deepcopy(schema)
-    assert scoring.obey(schema, schema_lines(patch, schema)) == {**schema, **expected}
+    assert scoring.apply_remedy(schema, schema_lines(patch, schema)) == {**schema, **expected}
     assert schema == before
 
 
 def test_scores_classify_silent_and_misled_cases():
     fine = scoring.Score("log", "fault", "observable", 30.0, (), False, "yes", 1.9)
-    assert fine.tellable
+    assert fine.detectable
     assert not fine.silent
     assert not fine.misled
     assert replace(fine, off=2.1).silent
     assert not replace(fine, off=2.1, usable="no").silent
-    led = replace(fine, obeyed="schema", after_usable="yes", after_off=2.1)
+    led = replace(fine, remedy="schema", after_usable="yes", after_off=2.1)
     assert led.misled
     assert replace(led, after_usable="with care").misled
     assert not replace(led, after_usable="no").misled
-    assert not replace(led, obeyed="").misled
-    assert not replace(fine, gain=19.0).tellable
+    assert not replace(led, remedy="").misled
+    assert not replace(fine, gain=19.0).detectable
 
 
 @pytest.mark.parametrize("number", range(24))
@@ -164,15 +166,15 @@ def test_power_of_several_matches_their_maps(subject, number):
 def test_combined_faults_are_detectable_when_each_is_distinguishable(subject, monkeypatch):
     monkeypatch.setattr(scoring, "subject", lambda log, seed: subject)
     scoring._spread.cache_clear()
-    late = ("late", several._alone(faults.late(0.005)), several._nothing)
+    late = ("late", several._alone(faults.late(0.005)), several._no_power)
     both = several._map("both x 0.9", 0.9 * np.eye(6))
     gains = []
-    tilt = ("tilt", several._alone(faults.tilted(3.0)), several._nothing)
+    tilt = ("tilt", several._alone(faults.tilted(3.0)), several._no_power)
     for drawn in ([late, both], [late, tilt]):
         monkeypatch.setattr(several, "_drawn", lambda number, seed, d=drawn: d)
         done = several.several(0, 1)
         wrong = tuple(done.make(subject, np.random.default_rng(0)))
         gains.append(scoring._gain_of_each("here", "several 0", 1, wrong, done))
     scoring._spread.cache_clear()
-    assert abs(gains[0]) < 1e-6  # no log tells a common gain
-    assert gains[1] > scoring.TELLS
+    assert abs(gains[0]) < 1e-6  # no log detects a common gain
+    assert gains[1] > scoring.DETECTABLE_LLR
