@@ -76,6 +76,12 @@ class Bag:
         wrench = self.type("geometry_msgs/msg/Wrench")(self.vector(f), self.vector(t))
         self.write(topic, kind, ns + 1_000_000, self.type(kind)(self.header(ns, frame), wrench))
 
+    def joints(self, topic: str, ns: int, names: list[str], *values: Any) -> None:
+        """Joint states: positions, velocities and efforts, each by `names` or empty."""
+        kind = "sensor_msgs/msg/JointState"
+        arrays = (np.asarray(each, dtype=float) for each in values)
+        self.write(topic, kind, ns, self.type(kind)(self.header(ns), names, *arrays))
+
     def transform(self, topic: str, ns: int, parent: str, child: str, p: Any, q: Any) -> None:
         each = self.type("geometry_msgs/msg/TransformStamped")(
             self.header(ns, parent),

@@ -1,8 +1,9 @@
 """Bags of ROS 1 and ROS 2 (`.bag`, a folder, `.mcap`, `.db3`), read without ROS.
 
 A topic is a table: a row a message, its columns the numbers in it by the names of the fields, as
-`wrench.force.x` or `covariance[0]`; of joint states `position[0]`, too, by the joint's name. Two
-columns are times: `receive_time`, and the stamp of the header, `header.stamp`.
+`wrench.force.x` or `covariance[0]`; of joint states `position[0]`, too, by the joint's name,
+wherever a message has it; messages of other joints are no rows. Two columns are times:
+`receive_time`, and the stamp of the header, `header.stamp`.
 """
 
 from __future__ import annotations
@@ -215,13 +216,20 @@ def _columns(source: Source, topic: str, messages: Messages) -> dict[str, NDArra
     The topic is as errors name it, with its type.
     """
     path, time = source.path, source.layout.time
-    received, first = next(messages)
-    known = flattened(first)
-    names = (RECEIVED, *known)
     asked = [str(column) for column in source.columns]
-    if missing := [name for name in asked if name not in known]:
+    received, first = next(messages)
+    known = of_first = flattened(first)
+    while hasattr(first, "name") and not of_first.keys() >= set(asked):  # of other joints
+        entry = next(messages, None)
+        if entry is None:
+            break
+        received, first = entry
+        of_first = flattened(first)
+        known = known | of_first
+    names = (RECEIVED, *known)
+    if missing := [name for name in asked if name not in of_first]:
         raise MissingColumn(Path(f"{path}: {topic}"), missing[0], names)
-    getters = [known[name] for name in asked]
+    getters = [of_first[name] for name in asked]
     stamp = known.get(str(time)) if time not in (None, RECEIVED) else None
     times, rows = [received], [[get(first) for get in getters]]
     stamps = [] if stamp is None else [stamp(first)]
@@ -230,6 +238,8 @@ def _columns(source: Source, topic: str, messages: Messages) -> dict[str, NDArra
             rows.append([get(message) for get in getters])
             if stamp is not None:
                 stamps.append(stamp(message))
+        except _OtherJoints:
+            continue
         except (LookupError, AttributeError, TypeError) as error:
             raise LogError(
                 f"{path}: {topic}, message {number}: has not all of {', '.join(asked)}, which the "
@@ -289,7 +299,26 @@ def _flatten(prefix: str, value: object, get: Getter, getters: dict[str, Getter]
                 and len(field_value) == len(joints)
             ):
                 for k, joint in enumerate(joints):
-                    getters[f"{name}[{joint}]"] = lambda whole, of=of, k=k: of(get(whole))[k]
+                    getters[f"{name}[{joint}]"] = _of_joint(get, of, joint, k)
+
+
+class _OtherJoints(LookupError):
+    """A message of joint states lacks a joint, which another publisher of the topic has."""
+
+
+def _of_joint(get: Getter, of: Getter, joint: str, usual: int) -> Getter:
+    """Return the getter of a joint's value, by its name wherever a message has it."""
+
+    def value(whole: object) -> object:
+        message = get(whole)
+        names = message.name
+        if names[usual : usual + 1] == [joint]:
+            return of(message)[usual]
+        if joint not in names:
+            raise _OtherJoints(joint)
+        return of(message)[names.index(joint)]
+
+    return value
 
 
 def _nanoseconds(stamp: _Time) -> int:
