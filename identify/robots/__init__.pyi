@@ -2,6 +2,10 @@ from identify.robots.base_columns import (
     parameter_names as parameter_names,
     robot_base_columns as robot_base_columns,
 )
+from identify.robots.kinematics import (
+    frame_motion as frame_motion,
+    frame_pose as frame_pose,
+)
 from identify.robots.model import (
     FramePlacement as FramePlacement,
     MovingLink as MovingLink,

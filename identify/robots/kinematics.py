@@ -7,12 +7,15 @@ proper acceleration is −g.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from identify.arrays import Array
+from identify.arrays import Array, as_array
 from identify.robots.model import BASE, MovingLink, RobotModel
+from identify.spatial import BodyMotion, Pose
 
 
 class LinkMotion(NamedTuple):
@@ -31,6 +34,79 @@ class LinkMotion(NamedTuple):
     w: Array
     alpha: Array
     a: Array
+
+
+def joint_arrays(robot: RobotModel, *arrays: ArrayLike) -> Iterator[Array]:
+    """Yield positions, velocities and accelerations of n joints with the samples last, (n, N).
+
+    Raises:
+        ModelError: an array that is not finite numbers of shape (N, n), or of another N.
+    """
+    count = len(robot.joints)
+    samples = len(as_array(arrays[0], "positions of the joints", (None, count)))
+    names = ("positions", "velocities", "accelerations")[: len(arrays)]
+    for values, name in zip(arrays, names, strict=True):
+        array = as_array(values, f"{name} of the joints", (samples, count))
+        yield np.ascontiguousarray(array.T)
+
+
+def frame_pose(robot: RobotModel, frame: str, q: ArrayLike) -> Pose:
+    """Compute the pose of a frame F in the robot's base, X_0F, at each sample.
+
+    Args:
+        robot: with n joints.
+        frame: name of a link or joint of the model.
+        q: joint positions [rad, or m for prismatic joints], shape (N, n).
+
+    Returns:
+        A batch of N poses.
+
+    Raises:
+        ModelError: the model has no such frame (names the nearest), or another shape of q.
+    """
+    (q,) = joint_arrays(robot, q)
+    index, X_LF = robot.frame(frame)
+    rotation = np.broadcast_to(X_LF.rotation, (q.shape[1], 3, 3))
+    position = X_LF.position[:, None]
+    while index != BASE:  # from the frame to the base
+        link = robot.tree[index]
+        R, p = _joint_transform(link, q[link.joint])
+        R = np.moveaxis(R, -1, 0)
+        position = p + np.einsum("nij,jn->in", R, np.broadcast_to(position, (3, q.shape[1])))
+        rotation = R @ rotation
+        index = link.parent
+    return Pose(rotation, np.broadcast_to(position, (3, q.shape[1])).T)
+
+
+def frame_motion(
+    robot: RobotModel, frame: str, q: ArrayLike, v: ArrayLike, a: ArrayLike
+) -> BodyMotion:
+    """Compute the motion of a frame F of a robot, in the axes of F.
+
+    Args:
+        robot: with n joints.
+        frame: name of a link or joint of the model.
+        q: joint positions [rad, or m for prismatic joints], shape (N, n).
+        v: joint velocities, shape (N, n).
+        a: joint accelerations, shape (N, n).
+
+    Returns:
+        Proper acceleration a_0Fo_F − g_F [m/s²], angular velocity w_0F_F [rad/s] and angular
+        acceleration [rad/s²], shape (N, 3) each.
+
+    Raises:
+        ModelError: the model has no such frame (names the nearest), or another shape.
+    """
+    q, v, a = joint_arrays(robot, q, v, a)
+    index, X_LF = robot.frame(frame)
+    zero = np.zeros((3, q.shape[1]))
+    w, alpha, acceleration = zero, zero, zero - robot.gravity[:, None]
+    if index != BASE:
+        motion = next(islice(link_motions(robot, q, v, a), index, None))
+        w, alpha, acceleration = motion.w, motion.alpha, motion.a
+    p = X_LF.position[:, None]
+    acceleration = acceleration + cross(alpha, p) + cross(w, cross(w, p))
+    return BodyMotion(*((vectors.T @ X_LF.rotation) for vectors in (acceleration, w, alpha)))
 
 
 def link_motions(robot: RobotModel, q: Array, v: Array, a: Array) -> Iterator[LinkMotion]:
@@ -53,14 +129,8 @@ def link_motions(robot: RobotModel, q: Array, v: Array, a: Array) -> Iterator[Li
 
 def _next_motion(link: MovingLink, parent: LinkMotion, q: Array, v: Array, a: Array) -> LinkMotion:
     """Return the motion of a link from that of its parent and its joint, shape (N,) each."""
-    position = link.multiplier * q + link.offset
-    v, a = link.multiplier * v, link.multiplier * a
-    axis, rotation, p = link.axis[:, None], link.X_PL.rotation, link.X_PL.position[:, None]
-    if link.prismatic:
-        R = np.broadcast_to(rotation[..., None], (3, 3, len(q)))
-        p = p + (rotation @ axis) * position
-    else:
-        R = _turned(rotation, link.axis, position)
+    v, a, axis = link.multiplier * v, link.multiplier * a, link.axis[:, None]
+    R, p = _joint_transform(link, q)
     w = rotate_back(R, parent.w)
     alpha = rotate_back(R, parent.alpha)
     acceleration = rotate_back(
@@ -73,6 +143,16 @@ def _next_motion(link: MovingLink, parent: LinkMotion, q: Array, v: Array, a: Ar
         alpha += axis * a + cross(w, rate)
         w += rate
     return LinkMotion(R, p, w, alpha, acceleration)
+
+
+def _joint_transform(link: MovingLink, q: Array) -> tuple[Array, Array]:
+    """Return rotation (3, 3, N) and position (3, N or 1) of a link in its parent."""
+    position = link.multiplier * q + link.offset
+    rotation, p = link.X_PL.rotation, link.X_PL.position[:, None]
+    if link.prismatic:
+        along = (rotation @ link.axis)[:, None]
+        return np.broadcast_to(rotation[..., None], (3, 3, len(q))), p + along * position
+    return _turned(rotation, link.axis, position), p
 
 
 def _turned(rotation: Array, axis: Array, angle: Array) -> Array:

@@ -11,14 +11,19 @@ at once. Rotor inertias and friction are not part of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Indices, PhiLike, as_array
-from identify.robots.kinematics import LinkMotion, cross, link_motions, rotate_back
+from identify.robots.kinematics import (
+    LinkMotion,
+    cross,
+    joint_arrays,
+    link_motions,
+    rotate_back,
+)
 from identify.robots.model import BASE, MovingLink, RobotModel
 
 _CHUNK_SAMPLES = 4096
@@ -55,7 +60,7 @@ def torque_regressor(robot: RobotModel, q: ArrayLike, v: ArrayLike, a: ArrayLike
     Raises:
         ModelError: another shape, or not finite.
     """
-    q, v, a = _joint_arrays(robot, q, v, a)
+    q, v, a = joint_arrays(robot, q, v, a)
     columns, samples = 10 * len(robot.tree), q.shape[1]
     regressor = np.zeros((len(robot.joints), columns, samples))
     for start in range(0, samples, _CHUNK_SAMPLES):
@@ -85,7 +90,7 @@ def inverse_dynamics(
     if phi is None:
         robot.require_inertias()
     phi = robot.phi if phi is None else as_array(phi, "phi", (len(robot.tree), 10))
-    q, v, a = _joint_arrays(robot, q, v, a)
+    q, v, a = joint_arrays(robot, q, v, a)
     torque = np.empty((q.shape[1], len(robot.joints)))
     buffer = np.zeros((len(robot.joints), phi.size, min(q.shape[1], _CHUNK_SAMPLES)))
     for start in range(0, q.shape[1], _CHUNK_SAMPLES):
@@ -94,15 +99,6 @@ def inverse_dynamics(
         _fill(robot, q[:, chunk], v[:, chunk], a[:, chunk], rows)
         torque[chunk] = np.einsum("jcn,c->nj", rows, phi.ravel())
     return torque
-
-
-def _joint_arrays(robot: RobotModel, *arrays: ArrayLike) -> Iterator[Array]:
-    """Yield positions, velocities and accelerations with the samples last, shape (n, N)."""
-    count = len(robot.joints)
-    q = as_array(arrays[0], "positions of the joints", (None, count))
-    for values, name in zip(arrays, ("positions", "velocities", "accelerations"), strict=True):
-        array = as_array(values, f"{name} of the joints", (len(q), count))
-        yield np.ascontiguousarray(array.T)
 
 
 def _fill(robot: RobotModel, q: Array, v: Array, a: Array, out: Array) -> None:

@@ -1,13 +1,12 @@
 """Robots as URDF text, and their torques by Pinocchio's full model, joint by joint."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from types import ModuleType
 
 import numpy as np
 from hypothesis import strategies as st
-
-from identify.robots import RobotModel
 
 LIMIT = '<limit lower="-2" upper="2.5" velocity="3" effort="40"/>'
 INERTIAL = """<inertial><origin xyz="0.01 -0.02 0.15" rpy="0.3 0 0.2"/><mass value="2.5"/>
@@ -111,38 +110,40 @@ def trees(draw: st.DrawFn) -> Tree:
     return Tree(text, tuple(joints), tuple(logged))
 
 
-def full_torques(
-    pinocchio: ModuleType,
-    tree: Tree,
-    robot: RobotModel,
-    q: np.ndarray,
-    v: np.ndarray,
-    a: np.ndarray,
-) -> np.ndarray:
-    """Torques (N, n) of the logged joints by `rnea` of the model with every joint moving."""
-    model = pinocchio.buildModelFromXML(tree.text)
-    model.gravity = pinocchio.Motion(robot.gravity, np.zeros(3))
-    data = model.createData()
-    G, shift = np.zeros((model.nv, len(tree.logged))), np.zeros(model.nv)
-    by_name = {joint.name: joint for joint in tree.joints}
-    for joint in tree.joints:
-        if joint.kind == "fixed":
-            continue
-        row = model.joints[model.getJointId(joint.name)].idx_v
-        leader, factor, offset = joint, 1.0, 0.0
-        while leader.leader is not None:
-            factor, offset = factor * leader.multiplier, offset + factor * leader.offset
-            leader = by_name[leader.leader]
-        shift[row] = offset
-        if leader.name in tree.logged:
-            G[row, tree.logged.index(leader.name)] = factor
-    torques = []
-    for sample in zip(q, v, a, strict=True):
-        full, rates, accelerations = G @ sample[0] + shift, G @ sample[1], G @ sample[2]
-        positions = pinocchio.neutral(model)
-        for joint in list(model.joints)[1:]:
-            angle = full[joint.idx_v]
-            exact = [math.cos(angle), math.sin(angle)] if joint.nq == 2 else [angle]
-            positions[joint.idx_q : joint.idx_q + joint.nq] = exact
-        torques.append(G.T @ pinocchio.rnea(model, data, positions, rates, accelerations))
-    return np.array(torques)
+class FullModel:
+    """Pinocchio's model of a tree with every joint moving, and its motion from that of a log."""
+
+    def __init__(self, pinocchio: ModuleType, tree: Tree, gravity: np.ndarray) -> None:
+        self.pinocchio = pinocchio
+        self.model = pinocchio.buildModelFromXML(tree.text)
+        self.model.gravity = pinocchio.Motion(gravity, np.zeros(3))
+        self.data = self.model.createData()
+        self.G, self.shift = np.zeros((self.model.nv, len(tree.logged))), np.zeros(self.model.nv)
+        by_name = {joint.name: joint for joint in tree.joints}
+        for joint in tree.joints:
+            if joint.kind == "fixed":
+                continue
+            row = self.model.joints[self.model.getJointId(joint.name)].idx_v
+            leader, factor = joint, 1.0
+            while leader.leader is not None:
+                self.shift[row] += factor * leader.offset
+                factor, leader = factor * leader.multiplier, by_name[leader.leader]
+            if leader.name in tree.logged:
+                self.G[row, tree.logged.index(leader.name)] = factor
+
+    def states(self, *motion: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
+        """Positions, velocities and accelerations of all joints, sample by sample."""
+        for q, v, a in zip(*motion, strict=True):
+            full, positions = self.G @ q + self.shift, self.pinocchio.neutral(self.model)
+            for joint in list(self.model.joints)[1:]:
+                angle = full[joint.idx_v]
+                exact = [math.cos(angle), math.sin(angle)] if joint.nq == 2 else [angle]
+                positions[joint.idx_q : joint.idx_q + joint.nq] = exact
+            yield positions, self.G @ v, self.G @ a
+
+    def torques(self, *motion: np.ndarray) -> np.ndarray:
+        """Torques (N, n) of the logged joints by `rnea`."""
+        rnea = self.pinocchio.rnea
+        return np.array(
+            [self.G.T @ rnea(self.model, self.data, *state) for state in self.states(*motion)]
+        )

@@ -8,7 +8,7 @@ from identify.errors import ModelError
 from identify.robots import inverse_dynamics, read_robot, torque_regressor
 from identify.robots.regressor import _CHUNK_SAMPLES
 from tests.close import assert_close
-from tests.robots.arms import arm_text, full_torques, trees
+from tests.robots.arms import FullModel, arm_text, trees
 
 MEASURED = ["ur10e_payload/ur10e.urdf", "tx40/tx40.urdf"]
 
@@ -30,7 +30,7 @@ def test_torques_of_a_random_tree_are_those_of_pinocchio(tree, seed, folder, pin
     robot = read_robot(path, tree.logged, gravity=rng.normal(size=3))
     assert robot.joints == tree.logged
     q, v, a = motions(rng, robot)
-    expected = full_torques(pinocchio, tree, robot, q, v, a)
+    expected = FullModel(pinocchio, tree, robot.gravity).torques(q, v, a)
     scale = max(1.0, abs(expected).max())
     assert_close(inverse_dynamics(robot, q, v, a), expected, 1e-12, scale=scale)
     Y = torque_regressor(robot, q, v, a)
