@@ -32,7 +32,7 @@ from identify.estimation.program import (
     solver_settings,
 )
 from identify.estimation.scaling import Scaling
-from identify.estimation.terms.consistent import MARGIN
+from identify.estimation.terms.consistent import margin_of
 from identify.exchange import Bound
 from identify.inertia import PHI
 from identify.significance import CONFIDENCE_QUANTILE, FEWEST_DEGREES
@@ -125,6 +125,7 @@ class _ConfidenceSet:
         columns: basis of the free directions, shape (p, k).
         S: diagonal of S, shape (k,).
         rows: terms in y and in auxiliary variables.
+        least_mass: smallest scaled mass that the terms allow.
         auxiliary_bound: largest sum of the auxiliary variables' sizes.
         radii: radius ρ for each of the ten parameters, shape (10,).
     """
@@ -135,6 +136,7 @@ class _ConfidenceSet:
     columns: Array
     S: Array
     rows: ConicRows
+    least_mass: float
     auxiliary_bound: float
     radii: Array
 
@@ -168,6 +170,7 @@ class _ConfidenceSet:
             columns=columns,
             S=singular * units,
             rows=replace(rows, F=rows.F @ columns, f=rows.f + rows.F @ centre),
+            least_mass=margin_of(terms),
             auxiliary_bound=sum(term.auxiliary_bound or 0.0 for term in terms),
             radii=np.hypot(least, quantiles),
         )
@@ -176,7 +179,9 @@ class _ConfidenceSet:
         """Iterate over the bounds by name."""
         ten = dict(zip(PHI, self._parameter_bounds(), strict=True))
         yield from ten.items()
-        lightest = max((ten["m"].low or 0.0) / self.scaling.bodies[self.number].mass, MARGIN)
+        lightest = max(
+            (ten["m"].low or 0.0) / self.scaling.bodies[self.number].mass, self.least_mass
+        )
         yield from zip(_COM, self._com_bounds(lightest), strict=True)
         yield from zip(_MOMENTS, self._moment_bounds(), strict=True)
 

@@ -13,7 +13,7 @@ from identify.estimation.cones import project_to_dual
 from identify.estimation.program import ConeSolution, ConicRows, SolverRun
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Term
-from identify.estimation.terms.consistent import MARGIN
+from identify.estimation.terms.consistent import margin_of
 from identify.inertia import PSEUDO_INERTIA_BASIS
 
 _EQUALITY_TOLERANCE = 1e-9
@@ -201,7 +201,7 @@ def certify(problem: ScaledProblem, solution: ConeSolution) -> Certificate:
             if broken > -_ACTIVE_DISTANCE
         ),
         eigenvalues=tuple(scaled_eigenvalues(theta, len(problem.scaling.bodies))),
-        margin=MARGIN,
+        margin=margin_of(problem.terms),
         condition=float(singular[0] / singular[-1]),
         rank=len(singular),
     )

@@ -14,7 +14,7 @@ from identify.estimation.posterior import Posterior, posterior_of
 from identify.estimation.priors.prior import BALL
 from identify.estimation.program import ConeSolution, Infeasible, cone_program
 from identify.estimation.terms import Consistent, Term
-from identify.estimation.terms.consistent import MARGIN, least_eigenvalue
+from identify.estimation.terms.consistent import least_eigenvalue, margin_of
 from identify.regressors import System
 
 _VIOLATION_ROUNDING = 1e-12
@@ -109,7 +109,7 @@ def _find_contradiction(problem: ScaledProblem) -> ContradictoryTerms | None:
     Nearly massless bodies are excluded: they meet terms that no other body does, such as two
     disjoint boxes for the centre of mass.
     """
-    consistent = Consistent(least_mass=_MIN_SCALED_MASS)
+    consistent = Consistent(_MIN_SCALED_MASS, margin_of(problem.terms))
     others = [term for term in problem.terms if not isinstance(term, Consistent)]
     for subset in (*((term,) for term in others), *combinations(others, 2)):
         try:
@@ -144,22 +144,27 @@ def _project_inside(theta: Array, problem: ScaledProblem) -> Array:
     The smallest eigenvalue is concave, so a step towards a body well inside the cone raises it at
     least in proportion.
     """
-    moved = theta.copy()
+    moved, margin = theta.copy(), margin_of(problem.terms)
     for body in range(len(problem.scaling.bodies)):
         block = slice(10 * body, 10 * body + 10)
         outside, inside = theta[block], problem.reference[block]
         least = least_eigenvalue(outside)
-        if least < MARGIN:
-            inside = _thickened(inside)
-            share = (MARGIN - least) / (least_eigenvalue(inside) - least)
+        if least < margin:
+            inside = _thickened(inside, _THICKNESS * margin)
+            share = (margin - least) / (least_eigenvalue(inside) - least)
             moved[block] = outside + share * (inside - outside)
     return moved
 
 
-def _thickened(theta: Array) -> Array:
-    """Raise the second moments of a default body, which may be a sheet, to be inside the cone."""
-    if least_eigenvalue(theta) >= _THICKNESS * MARGIN:
+def _thickened(theta: Array, least: float) -> Array:
+    """Raise the second moments of a body thinner than `least`, such as a default that is a sheet.
+
+    Args:
+        theta: scaled parameters, shape (10,).
+        least: smallest eigenvalue of the pseudo-inertia of a body that is thick enough.
+    """
+    if least_eigenvalue(theta) >= least:
         return theta
     thick = theta.copy()
-    thick[[4, 7, 9]] += 2.0 * _THICKNESS * MARGIN
+    thick[[4, 7, 9]] += 2.0 * least
     return thick

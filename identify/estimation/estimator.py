@@ -191,9 +191,10 @@ def estimate_unknowns(
 
 
 def _with_implied_terms(system: System, terms: Sequence[Term]) -> tuple[Term, ...]:
-    """Add the implied terms: physical consistency and bounds of scalars."""
+    """Add the implied terms: physical consistency, unless given, and bounds of scalars."""
+    consistent = () if any(isinstance(term, Consistent) for term in terms) else (Consistent(),)
     bounds = (ScalarBounds(),) if system.space.scalars else ()
-    return tuple(dict.fromkeys((Consistent(), *bounds, *terms)))
+    return tuple(dict.fromkeys((*consistent, *bounds, *terms)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from identify.estimation.certificate import (
 )
 from identify.estimation.cones import ConeBlock, cones_of, project_to_dual
 from identify.estimation.constrained_solution import solve_terms
+from identify.estimation.errors import TermError
 from identify.estimation.posterior import COMPLETED, DATA, posterior_of
 from identify.estimation.priors import Ball
 from identify.estimation.program import ConeSolution, ConicRows, cone_program
@@ -325,6 +326,30 @@ def test_a_solution_outside_by_the_solvers_tolerance_moves_inside(seed, outside)
     moved = constrained_solution._project_inside(away, problem)
     assert least_eigenvalue(moved) >= MARGIN - 1e-15
     assert np.abs(moved - away).max() < 1e2 * (MARGIN - least_eigenvalue(away))
+
+
+@pytest.mark.parametrize("margin", [0.01, 0.05])
+def test_margin_of_the_given_term_holds_and_is_certified(margin):
+    """A sheet becomes as thick as the margin asks, and no thicker."""
+    rng = np.random.default_rng(7)
+    phi = flat_body(rng, (1.0, 0.7, 0.0))
+    log = samples(phi, rng, 100, noise=wrench_noise(phi, 0.01)).blocks()
+    term = Consistent(margin=margin)
+    estimate = estimate_body([log], EstimatorSettings(terms=(term,)))
+    certificate = estimate.certificate
+    assert certificate.margin == margin
+    assert_close(certificate.eigenvalues[0], margin, 1e-6)
+    assert certificate.active == ("physical consistency",)
+    assert certificate.distance_to_optimum <= 1e-2
+    assert estimate_body([log]).certificate.margin == MARGIN
+    assert estimate.region is not None
+    assert [one for one in estimate.region.terms if isinstance(one, Consistent)] == [term]
+
+
+@pytest.mark.parametrize("margin", [0.0, -1.0, 0.34, np.nan])
+def test_margin_that_no_body_has_is_rejected(margin):
+    with pytest.raises(TermError, match="margin of consistency: expected above zero"):
+        Consistent(margin=margin)
 
 
 def test_a_problem_about_other_bodies_has_the_same_cost_and_the_same_solution():

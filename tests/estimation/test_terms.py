@@ -176,6 +176,7 @@ def terms_about(x: np.ndarray, space: ParameterSpace) -> dict[str, Term]:
     axes = size * size * np.diag([2.5, 2.0, 3.0])
     return {
         "consistent": Consistent(),
+        "thick": Consistent(margin=0.02),
         "known mass": KnownMass(float(carrier[0]), name),
         "mass between": MassBetween(0.9 * carrier[0], 1.05 * carrier[0], name),
         "mass above": MassBetween(0.95 * carrier[0], np.inf, name),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from identify.arrays import Array
+from identify.estimation.errors import TermError
 from identify.estimation.terms.term import ScaledSpace, Term
 from identify.inertia import PSEUDO_INERTIA_BASIS
 
@@ -19,40 +21,60 @@ if TYPE_CHECKING:
 MARGIN = 1e-9
 """Smallest eigenvalue of the scaled pseudo-inertia, and smallest scaled mass; paper passes."""
 
+_LARGEST_MARGIN = 1.0 / 3.0
+"""Smallest second moment of a ball of mass and size one, above which no body of its size is."""
+
 
 @dataclass(frozen=True, slots=True)
 class Consistent(Term):
     """Some distribution of mass, nowhere negative, has the parameters: Pi ⪰ margin 1, m ≥ margin.
 
-    The margin is relative to the body's own scale, `MARGIN`.
+    Both are relative to the body's own scale.
 
     Attributes:
-        least_mass: smallest mass of each body, relative to its own scale.
+        least_mass: smallest mass of each body.
+        margin: smallest eigenvalue of the pseudo-inertia: above `MARGIN`, no body is a sheet.
+
+    Raises:
+        TermError: the margin is not between zero and a third.
     """
 
     kind: ClassVar[str] = "consistent"
     tolerance: ClassVar[float] = 1e-9
 
     least_mass: float = MARGIN
+    margin: float = MARGIN
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.margin < _LARGEST_MARGIN:
+            raise TermError(
+                "margin of consistency: expected above zero and below a third of the body's own "
+                f"scale, got {self.margin:g}"
+            )
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
         """Build one matrix inequality and one mass bound for each body."""
         return [
             constraint
             for body in x.bodies
-            for constraint in (body.Pi >> MARGIN * np.eye(4), body.mass >= self.least_mass)
+            for constraint in (body.Pi >> self.margin * np.eye(4), body.mass >= self.least_mass)
         ]
 
     def violation(self, x: Array, scaling: Scaling) -> float:
         """Return the largest deficit of an eigenvalue or a mass below its bound."""
         thetas = scaling.theta(x)[: 10 * len(scaling.bodies)].reshape(-1, 10)
         return max(
-            max(MARGIN - least_eigenvalue(theta), self.least_mass - float(theta[0]))
+            max(self.margin - least_eigenvalue(theta), self.least_mass - float(theta[0]))
             for theta in thetas
         )
 
     def __str__(self) -> str:
         return "physical consistency"
+
+
+def margin_of(terms: Iterable[Term]) -> float:
+    """Return the largest margin of consistency among terms; `MARGIN` if none has one."""
+    return max((term.margin for term in terms if isinstance(term, Consistent)), default=MARGIN)
 
 
 def least_eigenvalue(theta: Array) -> float:
