@@ -100,11 +100,16 @@ class Init(Command):
     def _check(self) -> Outcome:
         """Read the log with the drafted schema, and check it."""
         from identify.commands.check import check_lines
-        from identify.logs import open_log
+        from identify.logs import load_schema, open_log, read_joint_log
         from identify.pipeline import check_logs
 
         action = "read"
         try:
+            if load_schema(self.output).joints_alone:
+                joints = read_joint_log(self.log, self.output)
+                known = {"joints": joints.names, "rows": len(joints)}
+                line = f"The log has {joints!r}; fit it with the robot's model, --robot arm.urdf."
+                return Outcome(lines=[line], document=lambda: known)
             with stages_on_terminal():
                 log = open_log(self.log, self.output)
                 action = "checked"

@@ -8,11 +8,12 @@ import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
 
 from identify.errors import LogError, SchemaError, did_you_mean
+from identify.logs.draft_joints import JointColumns, find_joints
+from identify.logs.draft_lines import NEEDS_REVIEW, Line, format_toml_lines
 from identify.logs.named_vectors import NamedVectors, named_vectors
 from identify.logs.readers import RECEIVED, STAMP, list_tables, read_table
 from identify.logs.schema_fields import Column
@@ -20,9 +21,6 @@ from identify.logs.schema_tables import LogTable
 from identify.logs.table import Source, Table, TableInfo, match_names
 from identify.logs.units import ACCELERATION, ANGLE, DAY, FORCE, LENGTH, TORQUE
 from identify.spatial.vectors import STANDARD_GRAVITY
-
-NEEDS_REVIEW = "(?)"
-"""Marker of lines that the user must review."""
 
 _CHECK = f"# Check the lines with {NEEDS_REVIEW}, then: identify check LOG --schema THIS"
 
@@ -52,6 +50,9 @@ _MAX_ANGULAR_VELOCITY, _GRAVITY_RTOL = 20.0, 0.4
 """Maximum angular velocity of a robot's body [rad/s]; tolerance of 1 g as an accelerometer's
 median, relative."""
 
+_GAINS = "the gains of the currents"
+_GAINS_LINE = f"# gains = []  # {NEEDS_REVIEW} torque on each joint for an ampere [N m/A]"
+
 _MAX_LISTED_COLUMNS = 40
 """Maximum number of columns listed in a comment."""
 
@@ -61,9 +62,6 @@ _RATES_HZ = 5.0, 2e4
 _MIN_JUMP_STEP = 0.3
 """Minimum mean step of rotation entries, relative to their spread, of separate static poses (a sine
 exceeds it only below 20 rows per period)."""
-
-Line: TypeAlias = tuple[str, object, str]
-"""Key, value and comment of a line of a schema."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +139,9 @@ def draft_schema(
         table = next(table for table in tables if chosen.fits(table.names))
         topics = frozenset(str(table.topic) for table in tables)
         draft = _fill_preset(log, chosen, named_vectors(table), tcp, topics)
+        joints = find_joints(table)
+        if joints is not None:
+            draft = replace(draft, text=f"{draft.text}\n{_joints(log, joints, beside=True)}\n")
         if held is None or not held[0] > 0.0:
             return draft
         mass, *com = map(float, held)
@@ -200,7 +201,7 @@ def _fill_preset(
         else ""
     )
     fields = {
-        "{clock}": "\n".join(_format_toml_lines(clock)),
+        "{clock}": "\n".join(format_toml_lines(clock)),
         "{tcp}": json.dumps([float(x) for x in (tcp if tcp is not None else [0.0] * 6)]),
         "{pose}": pose,
         "{wrench}": wrench,
@@ -217,9 +218,9 @@ def _fill_preset(
         text = text.replace(name, value)
     if not clock:
         layout = [(key, value, "") for key, value in vectors.contents.layout.items()]
-        text = text.replace("[log]\n", "\n".join(["[log]", *_format_toml_lines(layout), ""]), 1)
+        text = text.replace("[log]\n", "\n".join(["[log]", *format_toml_lines(layout), ""]), 1)
     head = f"# {preset.title}.\n{_CHECK}\n"
-    (accuracy,) = _format_toml_lines([("gain_accuracy", 0.01, _ACCURACY)])
+    (accuracy,) = format_toml_lines([("gain_accuracy", 0.01, _ACCURACY)])
     text = re.sub(r"(\nacts_on = [^\n]*\n)", rf"\1{accuracy}\n", text, count=1)
     return DraftSchema(f"{head}\n{text}", tuple(missing))
 
@@ -233,6 +234,9 @@ def _guess_schema(log: Path, tables: Sequence[NamedVectors]) -> DraftSchema:
     turning = [t for t in (wrench, *tables) if t is not None and t.first("angular")]
     imu = turning[0] if pose is None and turning else None
     missing: list[str] = []
+    joints = next(filter(None, (find_joints(table.contents) for table in tables)), None)
+    if wrench is None and joints is not None:
+        return _joints_alone(log, joints)
     main = wrench or pose or tables[0]
     out = [
         "# A draft schema, guessed from the names of the columns.",
@@ -248,7 +252,7 @@ def _guess_schema(log: Path, tables: Sequence[NamedVectors]) -> DraftSchema:
         clock: list[Line] = [("time", RECEIVED, why)]
     else:
         clock = _time(main, values, missing, log)
-    out += _format_toml_lines(clock)
+    out += format_toml_lines(clock)
     if imu is not None and imu.first("acceleration"):
         streams["accelerometer"] = imu, turning
     for name, (table, alike) in streams.items():
@@ -259,13 +263,13 @@ def _guess_schema(log: Path, tables: Sequence[NamedVectors]) -> DraftSchema:
             out += [
                 "",
                 f"[streams.{name}]",
-                *_format_toml_lines([("topic", table.contents.topic, why)]),
+                *format_toml_lines([("topic", table.contents.topic, why)]),
             ]
     upright = f"{NEEDS_REVIEW} points downwards, in world axes"
     out += [
         "",
         "[world]",
-        *_format_toml_lines([("gravity", [0.0, 0.0, -9.80665], upright)]),
+        *format_toml_lines([("gravity", [0.0, 0.0, -9.80665], upright)]),
         "",
         *_FLANGE,
     ]
@@ -281,17 +285,62 @@ def _guess_schema(log: Path, tables: Sequence[NamedVectors]) -> DraftSchema:
         frame = 'the axes of the gyro; or "sensor" with a mount'
     out += ["", "[wrench]"]
     out.append(_lines(None if wrench is None else _wrench(wrench), missing, "force and torque"))
-    out += _format_toml_lines(
+    out += format_toml_lines(
         [
             ("frame", "body", f"{NEEDS_REVIEW} {frame}"),
             ("acts_on", "sensor", f"{NEEDS_REVIEW} `identify check` says if the sign is the other"),
         ]
     )
     if imu is None or imu.first("acceleration"):  # else the force tells the motion
-        out += _format_toml_lines([("gain_accuracy", 0.01, _ACCURACY)])
+        out += format_toml_lines([("gain_accuracy", 0.01, _ACCURACY)])
+    if joints is not None:
+        out += ["", _joints(log, joints, beside=True)]
     if missing:
         out.insert(2, f"# The log has {_list_columns(main.contents.names)}")
     return DraftSchema("\n".join(out) + "\n", tuple(missing))
+
+
+def _joints_alone(log: Path, joints: JointColumns) -> DraftSchema:
+    """Draft the schema of a log of joints without a wrench."""
+    table = named_vectors(joints.contents)
+    missing = [_GAINS] if joints.are_currents else []
+    clock = _time(table, _values(log, table, [joints.entries["position"]]), missing, log)
+    if table.contents.topic is not None:
+        clock.append(("topic", table.contents.topic, table.contents.kind))
+    upright = f"{NEEDS_REVIEW} points downwards, in the axes of the robot's base"
+    out = [
+        "# A draft schema of a robot's joints, guessed from the names of the columns.",
+        f"# Check the lines with {NEEDS_REVIEW}, then fit the log with the robot's model: --robot",
+        "",
+        "[log]",
+        *format_toml_lines(clock),
+        "",
+        "[world]",
+        *format_toml_lines([("gravity", [0.0, 0.0, -9.80665], upright)]),
+        "",
+        _joints(log, joints, beside=False),
+    ]
+    return DraftSchema("\n".join(out) + "\n", tuple(missing))
+
+
+def _joints(log: Path, joints: JointColumns, *, beside: bool) -> str:
+    """Format `[joints]`; beside a wrench currents, which lack their gains, are a comment."""
+    columns = joints.entries["position"]
+    values = _values(log, named_vectors(joints.contents), [columns])
+    lines = [
+        "[joints]",
+        *format_toml_lines(joints.lines(degrees=_largest_value(values, columns) > _FULL_TURN)),
+    ]
+    if joints.are_currents:
+        lines.append(_GAINS_LINE)
+    topic = joints.contents.topic
+    if beside and topic is not None:
+        chosen = format_toml_lines([("topic", topic, joints.contents.kind)])
+        for name in ("effort", "joints"):
+            lines = [f"[streams.{name}]", *chosen, "", *lines]
+    if beside and joints.are_currents:
+        lines = [f"# {line.removeprefix('# ')}".rstrip() for line in lines]
+    return "\n".join(lines)
 
 
 def _list_columns(names: Sequence[str]) -> str:
@@ -435,15 +484,15 @@ def _imu(table: NamedVectors, log: Path) -> list[str]:
         gyro_lines.append(
             ("angle_unit", "deg", f"{NEEDS_REVIEW} faster than any robot turns in radians")
         )
-    lines = ["", "[imu]", *_format_toml_lines(gyro_lines)]
+    lines = ["", "[imu]", *format_toml_lines(gyro_lines)]
     if read is None:
         return lines
     named = "g" if table.unit_of(read) == "g" else "m/s^2"
     unit = named if named == "g" else _unit_of_gravity(values, read)
     why = f"{NEEDS_REVIEW} proper acceleration: as gravity at rest, in {unit}"
-    lines += _format_toml_lines([("accelerometer", read, why), *_unit_lines("unit", named)])
+    lines += format_toml_lines([("accelerometer", read, why), *_unit_lines("unit", named)])
     if unit != named:
-        lines += _format_toml_lines(
+        lines += format_toml_lines(
             [("unit", unit, f"{NEEDS_REVIEW} the median length is about one g in it")]
         )
     where = f"{NEEDS_REVIEW} of the accelerometer, in the frame of the wrench [m]"
@@ -451,7 +500,7 @@ def _imu(table: NamedVectors, log: Path) -> list[str]:
         *lines,
         "",
         "[imu.mount]",
-        *_format_toml_lines([("translation", [0.0, 0.0, 0.0], where)]),
+        *format_toml_lines([("translation", [0.0, 0.0, 0.0], where)]),
     ]
 
 
@@ -510,16 +559,7 @@ def _lines(lines: list[Line] | None, missing: list[str], signal: str) -> str:
     if lines is None:
         missing.append(signal)
         return f"# {NEEDS_REVIEW} no columns look like {signal}: name them here"
-    return "\n".join(_format_toml_lines(lines))
-
-
-def _format_toml_lines(lines: Sequence[Line]) -> list[str]:
-    """Format TOML lines with their comments."""
-    out = []
-    for key, value, why in lines:
-        text = f"{key} = {json.dumps(value, ensure_ascii=False)}"
-        out.append(f"{text:<37} # {why}" if why else text)
-    return out
+    return "\n".join(format_toml_lines(lines))
 
 
 def _values(log: Path, table: NamedVectors, wanted: Sequence[list[str] | None]) -> Table | None:

@@ -28,7 +28,8 @@ _UNITS: Mapping[str, tuple[str, str]] = {
 }
 """Unit suffix of a name: the schema unit, and the signal the unit implies."""
 
-_NUMBERED = re.compile(r"(?P<stem>.*?)[_.]?(?P<open>\[)?(?P<part>\d+)(?(open)\])")
+NUMBERED = re.compile(r"(?P<stem>.*?)[_.]?(?P<open>\[)?(?P<part>\d+)(?(open)\])")
+"""Pattern of an entry of an array by number: `q[0]`, `q_0`, `q0`."""
 _LETTERED = re.compile(
     r"(?P<stem>.*?)[_./ ]?(?P<part>[xyzwXYZWABC])(?:[_ ]?[\[(]?"
     rf"(?P<unit>{'|'.join(map(re.escape, _UNITS))})[\])]?)?"
@@ -95,10 +96,10 @@ def named_vectors(contents: TableInfo) -> NamedVectors:
     matrices = [*_matrices(contents.names)]
     of_matrices = {name for rows in matrices for row in rows for name in row}
     for name in (name for name in contents.names if name not in of_matrices):
-        for pattern in (_LETTERED, _NUMBERED):
+        for pattern in (_LETTERED, NUMBERED):
             if (match := pattern.fullmatch(name)) is not None:
                 unit = match.groupdict().get("unit")
-                key = (match["stem"], pattern is _NUMBERED, _UNITS[unit][1] if unit else "")
+                key = (match["stem"], pattern is NUMBERED, _UNITS[unit][1] if unit else "")
                 parts.setdefault(key, {}).setdefault(match["part"].lower(), name)
                 break
     vectors = NamedVectors(contents)

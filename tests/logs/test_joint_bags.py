@@ -1,10 +1,15 @@
 """Joint states in bags, and drafts of `[joints]`."""
 
+import re
+import tomllib
+
 import numpy as np
 import pytest
 
-from identify.errors import LogError, MissingColumn
-from identify.logs import read_joint_log
+from identify.commands.main import main
+from identify.errors import LogError, MissingColumn, SchemaError
+from identify.logs import load_schema, read_joint_log
+from identify.logs.draft_schema import draft_schema
 from tests.close import assert_close
 
 pytest.importorskip("rosbags")
@@ -76,3 +81,102 @@ def test_a_message_without_the_efforts_of_the_first_is_named(tmp_path):
         bag.joints("/joint_states", START + 10_000_000, NAMES, Q[1], V[1], [])
     with pytest.raises(LogError, match=r"message 1: has not all of .*effort\[shoulder\]"):
         read_joint_log(tmp_path / "a", SCHEMA)
+
+
+def test_joint_states_are_drafted_with_their_names(tmp_path):
+    path = write_states(tmp_path / "a", gripper=True)
+    draft = draft_schema(path)
+    assert draft.missing == ()
+    made = tmp_path / "s.toml"
+    made.write_text(draft.text)
+    log = read_joint_log(path, made)
+    assert log.names == tuple(NAMES)
+    np.testing.assert_array_equal(log.effort, TAU)
+    assert 'topic = "/joint_states"' in draft.text
+
+
+def test_joint_states_beside_a_wrench_are_streams_of_their_own(tmp_path):
+    with Bag(tmp_path / "a", "mcap") as bag:
+        for k, seconds in enumerate(TIME):
+            ns = START + round(1e9 * seconds)
+            bag.pose("/pose", ns, Q[k], [0.0, 0.0, 0.0, 1.0])
+            bag.wrench("/ft", ns, Q[k], V[k])
+            bag.joints("/joint_states", ns, NAMES, Q[k], V[k], TAU[k])
+    draft = draft_schema(tmp_path / "a")
+    schema = load_schema(tomllib.loads(draft.text))
+    assert set(schema.groups) == {"pose", "wrench"}
+    np.testing.assert_array_equal(read_joint_log(tmp_path / "a", schema).effort, TAU)
+
+
+def columns_of(*arrays, rows=60):
+    """Arrays of a count of columns each, named `NAME_0`, …, that move without a pattern."""
+    rng = np.random.default_rng(4)
+    names = [f"{name}_{k}" for name, count in arrays for k in range(count)]
+    return {"time": np.arange(rows) / 100.0, **{n: rng.normal(size=rows) for n in names}}
+
+
+def draft_of(tmp_path, columns):
+    rows = np.column_stack(list(columns.values()))
+    path = tmp_path / "log.csv"
+    np.savetxt(path, rows, "%.17g", ",", header=",".join(columns), comments="")
+    return path, draft_schema(path)
+
+
+def test_a_record_of_libfranka_is_drafted(tmp_path):
+    columns = columns_of(("q", 7), ("dq", 7), ("tau_J", 7), ("tau_J_d", 7), ("O_T_EE", 16))
+    path, draft = draft_of(tmp_path, columns)
+    assert draft.missing == ()
+    log = read_joint_log(path, tomllib.loads(draft.text))
+    assert log.names == tuple(f"panda_joint{k}" for k in range(1, 8))
+    for signal, array in (("position", "q"), ("velocity", "dq"), ("effort", "tau_J")):
+        expected = np.column_stack([columns[f"{array}_{k}"] for k in range(7)])
+        np.testing.assert_array_equal(log.signals[signal], expected)
+
+
+def test_currents_of_universal_robots_lack_their_gains(tmp_path):
+    arrays = ("target_q", 6), ("actual_q", 6), ("actual_qd", 6), ("actual_current", 6)
+    path, draft = draft_of(tmp_path, columns_of(*arrays, ("target_moment", 6)))
+    assert draft.missing == ("the gains of the currents",)
+    with pytest.raises(SchemaError, match=r'effort_unit: "A" needs gains'):
+        load_schema(tomllib.loads(draft.text))
+    with_gains = draft.text.replace("# gains = []", "gains = [12, 12, 10, 10, 10, 10]")
+    log = read_joint_log(path, tomllib.loads(with_gains))
+    assert log.names[3:] == ("wrist_1_joint", "wrist_2_joint", "wrist_3_joint")
+
+
+def test_torques_of_a_model_are_marked_where_nothing_is_measured(tmp_path):
+    _, draft = draft_of(tmp_path, columns_of(("actual_q", 6), ("target_moment", 6)))
+    assert re.search(r'effort = "target_moment" .*\(\?\) .*not measured', draft.text)
+    _, draft = draft_of(
+        tmp_path,
+        columns_of(("actual_q", 6), ("target_moment", 6), ("actual_current_as_torque", 6)),
+    )
+    assert 'effort = "actual_current_as_torque"\n' in draft.text
+
+
+def test_currents_beside_a_wrench_are_a_comment(tmp_path):
+    arrays = ("actual_TCP_pose", 6), ("actual_TCP_force", 6), ("actual_q", 6)
+    _, draft = draft_of(tmp_path, columns_of(*arrays, ("actual_current", 6)))
+    assert load_schema(tomllib.loads(draft.text)).joints is None
+    assert '# effort = "actual_current"' in draft.text
+
+
+def test_numbered_columns_of_a_body_are_no_joints(tmp_path):
+    arrays = ("position", 3), ("quaternion", 4), ("force", 3), ("torque", 3), ("velocity", 3)
+    _, draft = draft_of(tmp_path, columns_of(*arrays))
+    assert load_schema(tomllib.loads(draft.text)).joints is None
+
+
+def test_angles_larger_than_a_turn_are_marked_as_degrees(tmp_path):
+    columns = columns_of(("q", 6), ("tau", 6))
+    columns["q_2"] = columns["q_2"] * 40.0
+    _, draft = draft_of(tmp_path, columns)
+    assert re.search(r'unit = "deg" .*\(\?\)', draft.text)
+
+
+def test_the_command_reads_the_joints_with_its_draft(tmp_path, capsys):
+    path, _ = draft_of(tmp_path, columns_of(("q", 6), ("tau", 6)))
+    assert main(["init", str(path), "-o", str(tmp_path / "s.toml"), "--yes"]) == 0
+    out = capsys.readouterr().out
+    assert "6 joints, 60 rows" in out
+    assert "--robot" in out

@@ -48,6 +48,9 @@ _IDL_SEPARATOR = "=" * 80 + "\n"
 _INSPECTED_MESSAGES = 2000
 """Number of transform messages from which frames are listed."""
 
+_INSPECTED_STATES = 20
+"""Number of joint states of which the one with most joints is listed."""
+
 Messages: TypeAlias = Iterator[tuple[int, Any]]
 """Messages in order, with receive time [ns]; their class is created when the bag is read."""
 
@@ -97,6 +100,9 @@ def contents(path: Path) -> tuple[TableInfo, ...]:
                     up |= {child: parent for _, parent, child, _ in edges}
                     continue
                 _, first = next(messages)
+                if hasattr(first, "name"):  # joints of an arm and those of its gripper take turns
+                    states = (message for _, message in islice(messages, _INSPECTED_STATES))
+                    first = max((first, *states), key=lambda message: len(message.name))
             except LogError as error:  # it may not be needed
                 refused.append(error)
                 continue
