@@ -111,7 +111,7 @@ def test_example_metric_runs(
     assert any("CoM mm" in line for line in lines)
     assert any(number(1e3 * metres) in line.split() for line in lines)
     rows = StudyRows(results)
-    assert rows.drawn == ("com_distance",)
+    assert rows.plotted == ("com_distance",)
     (figure,) = accuracy_figures(rows)
     assert "CoM mm" in [axes.get_ylabel() for axes in figure.figure.axes]
 

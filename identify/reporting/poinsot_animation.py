@@ -48,7 +48,7 @@ def save_poinsot_animation(construction: Poinsot, path: Path | str) -> Path:
 
 
 def poinsot_html(construction: Poinsot) -> str:
-    """The animation as a page that needs nothing else, to play, wind and turn.
+    """Return the animation as a self-contained HTML page, with controls for time and view.
 
     Raises:
         SimulationError: fewer than two times.
@@ -80,7 +80,7 @@ def poinsot_html(construction: Poinsot) -> str:
             "distance": construction.distance / reach,
             "curves": [listed(curve[::3]) for curve in curves],
             "separatrix": [listed(curve[::3]) for curve in separatrix],
-            "own": listed(polhode_curve(construction)),
+            "polhode": listed(polhode_curve(construction)),
             "time": np.round(time, 6).tolist(),
             "view": _VIEW.axes.tolist(),
         },

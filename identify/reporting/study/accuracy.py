@@ -19,7 +19,7 @@ from identify.reporting.canvas import (
     make_figure,
     set_log_scale,
 )
-from identify.reporting.study.rows import StudyRows, code, of_logs, setting
+from identify.reporting.study.rows import StudyRows, code, is_log_option, setting
 from identify.studies.metrics import Heading, find_heading
 
 if TYPE_CHECKING:
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas.core.groupby import SeriesGroupBy
 
-NOTE_ROOM = 44
+NOTE_CHARACTERS = 44
 """Maximum length of a panel's note [characters]."""
 
-TITLE_ROOM = 34
-"""Maximum length of a column's title, which is bold [characters]."""
+TITLE_CHARACTERS = 34
+"""Maximum length of the bold title of a column [characters]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +40,10 @@ class StudyFigure:
     """A figure of a study's summary.
 
     Attributes:
-        name: of its file, without suffix.
-        title: a few words, for those who do not see it too.
-        caption: Markdown.
-        columns: of its panels.
+        name: name of its file, without suffix.
+        title: short title, also the alternative text.
+        caption: caption in Markdown.
+        columns: columns of panels.
     """
 
     name: str
@@ -57,26 +57,26 @@ class StudyFigure:
         return make_figure(self.columns, across=2)
 
 
-def clipped(text: str, room: int) -> str:
-    """Clip a text to at most `room` characters, with an ellipsis at the end."""
-    return text if len(text) <= room else text[: room - 1].rstrip() + "…"
+def clip(text: str, length: int) -> str:
+    """Clip a text to at most `length` characters, with an ellipsis at the end."""
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
-def fitted(labels: Sequence[str], room: int) -> dict[str, str]:
+def short_labels(labels: Sequence[str], length: int) -> dict[str, str]:
     """Return the displayed text of each label: numbered and clipped if any is too long."""
-    if all(len(label) <= room for label in labels):
+    if all(len(label) <= length for label in labels):
         return {label: label for label in labels}
-    return {label: clipped(f"{i}: {label}", room) for i, label in enumerate(labels, start=1)}
+    return {label: clip(f"{i}: {label}", length) for i, label in enumerate(labels, start=1)}
 
 
-def key(shown: dict[str, str]) -> str:
+def label_key(short: dict[str, str]) -> str:
     """Return the full numbered labels for the caption; empty if none is clipped."""
-    if all(label == short for label, short in shown.items()):
+    if all(label == text for label, text in short.items()):
         return ""
-    return " " + ", ".join(f"{i}: {code(label)}" for i, label in enumerate(shown, start=1)) + "."
+    return " " + ", ".join(f"{i}: {code(label)}" for i, label in enumerate(short, start=1)) + "."
 
 
-LOOKS = (
+MARKS = (
     (ESTIMATE, "o"),
     (OTHER, "s"),
     ("#17866b", "D"),
@@ -84,36 +84,36 @@ LOOKS = (
     ("#7b3fa0", ">"),
     (INK, "x"),
 )
-"""Colour and marker of the estimators in their order, the last of the study first."""
+"""Colour and marker of the estimators, starting with the last of the study."""
 
 _MOST_PANEL_COLUMNS = 4
 _MOST_CATEGORIES = 8
 _LONGEST_LEGEND = 40
-"""Characters of all labels together; longer ones are numbered, and said in the caption."""
+"""Maximum total length of labels [characters]; others are numbered, see caption."""
 
 EXACT_ERROR = 1e-6
-"""A median error below it, in the unit of its axis, is rounding: without noise, or nearly so. On a
-logarithmic axis it would leave no room for the others."""
+"""Median error below which a result counts as exact, in the unit of its axis. Such values come from
+rounding and would dominate a logarithmic axis."""
 
 _LOGARITHMIC = 8.0
-"""Ratio of largest to least from which the horizontal axis is logarithmic."""
+"""Ratio of maximum to minimum from which the horizontal axis is logarithmic."""
 
 _CAPTION = (
     "Median, and bars from the 10th to the 90th percentile, over logs and seeds; crossed out: "
-    "fewer than half of the trials have the value; *consistent*: share of all attempted fits, in "
-    "which a failed fit counts as not consistent."
+    "fewer than half of the trials have the value; *consistent*: share of all attempted fits; a "
+    "failed fit counts as not consistent."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """The horizontal axis: a swept option, or the perturbations one beside the other.
+    """Horizontal axis: a varied option, or the perturbations as categories.
 
     Attributes:
-        column: of the results.
-        label: of the axis.
+        column: column of the results.
+        label: label of the axis.
         names: values of the column.
-        values: where they are drawn.
+        values: their positions on the axis.
     """
 
     column: str
@@ -127,11 +127,11 @@ class _Axis:
 
     @property
     def logarithmic(self) -> bool:
-        least, most = self.values.min(), self.values.max()
-        return bool(not self.categories and least > 0.0 and most >= _LOGARITHMIC * least)
+        low, high = self.values.min(), self.values.max()
+        return bool(not self.categories and low > 0.0 and high >= _LOGARITHMIC * low)
 
-    def beside(self, index: int, count: int) -> Array:
-        """Return the x positions of an estimator, offset from those of the others."""
+    def dodged(self, index: int, count: int) -> Array:
+        """Return the x positions of an estimator, offset so that markers do not overlap."""
         values, shift = self.values, index - 0.5 * (count - 1)
         if self.logarithmic:
             return values * np.exp(shift * 0.01 * np.log(values.max() / values.min()))
@@ -140,38 +140,38 @@ class _Axis:
 
 def accuracy_figures(rows: StudyRows) -> list[StudyFigure]:
     """Return a figure for each option that varies, or one over the perturbations."""
-    if not rows.drawn:
+    if not rows.plotted:
         return []
-    options = {column: sorted(rows.frame[column].dropna().unique()) for column in rows.swept}
+    options = {column: sorted(rows.frame[column].dropna().unique()) for column in rows.varied}
     axes = [
         _Axis(column, setting(column), values, np.array(values, dtype=np.float64))
         for column, values in options.items()
     ]
     labels = rows.noisy
     if not axes and 1 < len(labels) <= _MOST_CATEGORIES and sum(map(len, labels)) <= 60:
-        places = np.arange(len(labels), dtype=np.float64)
-        axes = [_Axis("perturbation", "perturbation", labels, places)]
+        positions = np.arange(len(labels), dtype=np.float64)
+        axes = [_Axis("perturbation", "perturbation", labels, positions)]
     return [_figure(rows, axis) for axis in axes]
 
 
 def _figure(rows: StudyRows, axis: _Axis) -> StudyFigure:
     exact = _exact(rows)
-    # A column for each perturbation, where the axis is an option of the logs.
+    # One column per perturbation if the axis is an option of the logs.
     facets = [label for label in rows.labels("perturbation") if label not in exact]
-    single = not (of_logs(axis.column) and 1 < len(facets) <= _MOST_PANEL_COLUMNS)
-    titles = fitted(["Accuracy"] if single else facets, TITLE_ROOM)
+    single = not (is_log_option(axis.column) and 1 < len(facets) <= _MOST_PANEL_COLUMNS)
+    titles = short_labels(["Accuracy"] if single else facets, TITLE_CHARACTERS)
     estimators = rows.labels("estimator")
     numbered = sum(map(len, estimators)) > _LONGEST_LEGEND
     names = {label: str(i + 1) if numbered else label for i, label in enumerate(estimators)}
     columns = []
     for facet, title in titles.items():
         frame = rows.frame if single else rows.frame[rows.frame["perturbation"] == facet]
-        panels = tuple(_panel(frame, axis, name, names) for name in rows.drawn)
+        panels = tuple(_panel(frame, axis, name, names) for name in rows.plotted)
         columns.append(Column(title, axis.label, panels))
-    caption = _CAPTION + key(titles)
+    caption = _CAPTION + label_key(titles)
     if exact and not single:
-        left_out = ", ".join(map(code, exact))
-        caption += f" Without a column, as all errors are exact (below 10⁻⁶): {left_out}."
+        omitted = ", ".join(map(code, exact))
+        caption += f" Not shown, since all errors are exact (below 10⁻⁶): {omitted}."
     if numbered:
         caption += " " + ", ".join(f"{short}: {code(label)}" for label, short in names.items())
     return StudyFigure(
@@ -183,8 +183,8 @@ def _figure(rows: StudyRows, axis: _Axis) -> StudyFigure:
 
 
 def _exact(rows: StudyRows) -> list[str]:
-    """Perturbations, of several, whose errors are all rounding: a column would show nothing."""
-    metrics = [name for name in rows.drawn if find_heading(name).spread]
+    """Return the perturbations whose errors are all exact; their columns would be empty."""
+    metrics = [name for name in rows.plotted if find_heading(name).spread]
     medians = rows.frame.groupby(["perturbation", "estimator"])[metrics].median()
     largest = medians.groupby(level=0).max().max(axis=1)
     return [label for label in rows.labels("perturbation") if largest[label] < EXACT_ERROR]
@@ -211,16 +211,16 @@ def _draw(axes: Axes, axis: _Axis, spreads: dict[str, _Spread], heading: Heading
     if heading.spread:
         axes.set_yscale("log")
     for index, (shown, spread) in enumerate(spreads.items()):
-        color, marker = LOOKS[(len(spreads) - 1 - index) % len(LOOKS)]
-        places, few = axis.beside(index, len(spreads)), spread.few
-        look = {"marker": marker, "ms": 4.5, "mew": 1.0 if marker == "x" else 0.0}
-        axes.plot(places, spread.middle, label=shown, color=color, lw=0.6, **look)
+        color, marker = MARKS[(len(spreads) - 1 - index) % len(MARKS)]
+        positions, few = axis.dodged(index, len(spreads)), spread.few
+        style = {"marker": marker, "ms": 4.5, "mew": 1.0 if marker == "x" else 0.0}
+        axes.plot(positions, spread.middle, label=shown, color=color, lw=0.6, **style)
         if heading.spread:
-            gap = np.full(len(places), np.nan)
-            across, up = (places, places, gap), (spread.low, spread.high, gap)
-            axes.plot(np.ravel(across, order="F"), np.ravel(up, order="F"), color=color, lw=1.4)
+            gap = np.full(len(positions), np.nan)
+            x, y = (positions, positions, gap), (spread.low, spread.high, gap)
+            axes.plot(np.ravel(x, order="F"), np.ravel(y, order="F"), color=color, lw=1.4)
         if few.any():
-            axes.plot(places[few], spread.middle[few], "x", color=INK, ms=8.0)
+            axes.plot(positions[few], spread.middle[few], "x", color=INK, ms=8.0)
     if not heading.spread:
         axes.set_ylim(-0.04 * heading.factor, 1.04 * heading.factor)
     elif any(np.isfinite(spread.middle).any() for spread in spreads.values()):
@@ -245,15 +245,15 @@ def _scale_across(axes: Axes, axis: _Axis) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Spread:
-    """One estimator's values of a metric, in the unit shown; arrays have an entry a place.
+    """Distribution of a metric for one estimator, in the unit shown, at the values of an axis.
 
     Attributes:
-        low: 10th percentile, NaN where it is not drawn.
+        low: 10th percentile, NaN if it is not drawn.
         middle: median, or the share.
         high: 90th percentile.
         few: whether fewer than half of the trials have the metric.
-        points: how many places have a value, drawn or not.
-        exact: how many medians are below `EXACT_ERROR`; they are not drawn.
+        points: number of values of the axis with data, drawn or not.
+        exact: number of medians below `EXACT_ERROR`; they are not drawn.
     """
 
     low: Array
@@ -267,18 +267,18 @@ class _Spread:
 def _spread(groups: SeriesGroupBy, axis: _Axis) -> _Spread:
     """Compute the percentiles of a metric, grouped by the column of the axis."""
 
-    def at_places(values: pd.Series) -> Array:
+    def along_axis(values: pd.Series) -> Array:
         return np.asarray(values.reindex(axis.names).astype(float), dtype=np.float64)
 
     heading = find_heading(groups.obj.name)
     if not heading.spread:
-        values = heading.factor * at_places(groups.mean())
+        values = heading.factor * along_axis(groups.mean())
         few = np.zeros(len(values), dtype=bool)
         return _Spread(values, values, values, few, int(np.isfinite(values).sum()), 0)
     spread = heading.factor * np.array(
-        [at_places(groups.quantile(level)) for level in (0.1, 0.5, 0.9)]
+        [along_axis(groups.quantile(level)) for level in (0.1, 0.5, 0.9)]
     )
-    few = at_places(2 * groups.count() < groups.size()) == 1.0
+    few = along_axis(2 * groups.count() < groups.size()) == 1.0
     exact = spread[1] < EXACT_ERROR
     points = int(np.isfinite(spread[1]).sum())
     low, middle, high = np.where(exact, np.nan, spread)

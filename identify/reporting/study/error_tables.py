@@ -1,4 +1,4 @@
-"""Errors by perturbation and estimator, by options of the logs, by log; what was published."""
+"""Tables of errors by perturbation, estimator, option and log, with published scores."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from identify.reporting.study.rows import (
     code,
     counted,
     failed,
+    is_log_option,
     number,
-    of_logs,
     partial_metrics,
     percent,
     setting,
@@ -34,13 +34,15 @@ if TYPE_CHECKING:
 
 
 def headline(rows: StudyRows) -> Section:
-    """Tiles of the whole study, and a line for each estimator."""
+    """Return the tiles of the study, and a table with a line per estimator."""
     without = failed(rows.frame)
     tone: Tone = "good" if without == "0" else "warn"
     tiles = [Tile("trials", str(len(rows.frame)), f"{without} failed", tone)]
     if "consistent" in rows.metrics:
         consistent = float(rows.frame["consistent"].mean())
-        tiles.append(Tile("physically consistent", f"{percent(consistent)} %", "of all fits tried"))
+        tiles.append(
+            Tile("physically consistent", f"{percent(consistent)} %", "of all attempted fits")
+        )
     if rows.interval_names:
         every = rows.frame[[f"covered_{name}" for name in rows.interval_names]]
         share = float(every.melt()["value"].mean())
@@ -54,7 +56,7 @@ def headline(rows: StudyRows) -> Section:
 
 
 def _table(rows: StudyRows) -> ReportTable | None:
-    metrics = rows.drawn or rows.metrics
+    metrics = rows.plotted or rows.metrics
     if not metrics:
         return None
     noisy = rows.frame[rows.frame["perturbation"].isin(rows.noisy)]
@@ -63,10 +65,9 @@ def _table(rows: StudyRows) -> ReportTable | None:
         for label, part in rows.parts("estimator", noisy)
     ]
     caption = (
-        "Means over all trials with noise, with 95 % intervals: of means by the bootstrap over "
-        "trials (percentiles of 2000 draws; beyond 1000 trials the normal interval), of shares "
-        "Clopper and Pearson's. Trials of one log resemble each other; of other logs intervals "
-        "would be wider."
+        "Means over all trials with noise, with 95 % intervals: of means by bootstrap over trials "
+        "(percentiles of 2000 draws; above 1000 trials the normal interval), of shares by Clopper "
+        "and Pearson. Trials of one log are correlated; intervals for new logs would be wider."
     )
     heads = ("estimator", *(find_heading(name).text for name in metrics))
     return make_table(heads, lines, caption)
@@ -93,33 +94,32 @@ _MOST_LOGS = 40
 _MOST_PERTURBATIONS = 5
 
 _EXPLAINED = (
-    "Mean [95 % interval] / median over logs and seeds, of the fits that gave an estimate; the "
-    "others are counted as failed. Intervals of means are of the bootstrap over trials, those of "
-    "shares Clopper and Pearson's. Consistent: Π ⪰ 0 but for rounding, of all fits that were "
-    "tried: one that failed is not consistent. Riemannian: of consistent estimates alone. "
-    "Identifiable: parameters that the log identifies; the others come from a stated default body "
-    "and score as they stand."
+    "Mean [95 % interval] / median over logs and seeds, of the fits with an estimate; the others "
+    "are counted as failed. Intervals of means by bootstrap over trials, of shares by Clopper and "
+    "Pearson. Consistent: Π ⪰ 0 up to rounding; share of all attempted fits, where a failed fit "
+    "counts as not consistent. Riemannian: of consistent estimates only. Identifiable: parameters "
+    "that the log identifies; the others come from a stated default body and are scored as well."
 )
 _PARTIAL = (
-    " (n …): of how many fits, where some estimates lack the value; numbers of different fits are "
-    "not comparable."
+    " (n …): number of fits with the value, if some estimates lack it; means over different fits "
+    "are not comparable."
 )
 _COMPARED = (
-    " Common trials: mean over the noisy logs for which the estimates of all estimators are "
-    "consistent, (n …) of them."
+    " Common trials: mean over the (n …) noisy logs for which all estimators give a consistent "
+    "estimate."
 )
 
 _IDENTIFIABLE = "n_identifiable"
 _SELECTED = "riemannian"
-"""The metric that has a column over the trials that all estimators have."""
+"""Metric with an additional column over the trials common to all estimators."""
 
 
 def scores(rows: StudyRows) -> Section | None:
-    """Means with intervals, and medians, of all metrics."""
+    """Return the section of means with intervals, and medians, of all metrics."""
     if not rows.metrics:
         return None
-    named = None if rows.study is None else rows.study.published
-    others = None if named is None else published_scores(named)
+    published = None if rows.study is None else rows.study.published
+    others = None if published is None else published_scores(published)
     partial = partial_metrics(rows.frame, rows.metrics)
     # Estimators may have the selected metric for different trials.
     compared = _SELECTED in partial and len(rows.labels("estimator")) > 1
@@ -139,27 +139,28 @@ def scores(rows: StudyRows) -> Section | None:
                 mean = float(common[estimator].mean()) if estimator in common else None
                 cells.append(counted(shown(_SELECTED, mean), len(common)))
             lines.append([code(perturbation), code(estimator), *cells])
-        if named is not None and others is not None:
-            for _, other in others[others[named.perturbation] == perturbation].iterrows():
-                values: dict[str, float] = {name: other[col] for name, col in named.metrics.items()}
+        if published is not None and others is not None:
+            for _, other in others[others[published.perturbation] == perturbation].iterrows():
+                columns = published.metrics.items()
+                values: dict[str, float] = {name: other[column] for name, column in columns}
                 cells = [*(number(values.get(name)) for name in rows.metrics), "–"]
-                name = f"published {other[named.estimator]}"
+                name = f"published {other[published.estimator]}"
                 lines.append([code(perturbation), name, *cells, *["–"] * compared])
     notes = [_EXPLAINED + _PARTIAL * bool(partial) + _COMPARED * compared]
-    if named is not None and others is None:
-        notes.append("The published scores are not on this machine.")
+    if published is not None and others is None:
+        notes.append("The published scores are not available: their data set is missing.")
     if rows.study is not None and rows.study.note:
         notes.append(rows.study.note)
     return Section("scores", "Scores", (make_table(heads, lines, words=2), *map(Text, notes)))
 
 
 def _common(part: pd.DataFrame) -> pd.DataFrame:
-    """The selected metric of the noisy logs for which every estimator has it, a column each."""
+    """Return the selected metric of the noisy logs common to all estimators, one per column."""
     return part.pivot(index=["log", "seed"], columns="estimator", values=_SELECTED).dropna()
 
 
 def _cells(part: pd.DataFrame, metrics: Sequence[str], partial: frozenset[str]) -> list[str]:
-    """Mean with its interval and median of each metric of some rows, then how many failed."""
+    """Return mean with interval and median of each metric, and the number of failed fits."""
     cells = []
     for name in metrics:
         values, cell = part[name], score(part, name)
@@ -170,21 +171,21 @@ def _cells(part: pd.DataFrame, metrics: Sequence[str], partial: frozenset[str]) 
 
 
 def by_setting(rows: StudyRows) -> Section | None:
-    """A table for each option of the logs; perturbations have theirs in the scores."""
+    """Return the section with a table for each option of the logs."""
     names = [find_heading(name).text for name in rows.metrics]
     partial = partial_metrics(rows.frame, rows.metrics)
     blocks: list[Text | ReportTable] = []
-    for column in filter(of_logs, rows.swept):
+    for column in filter(is_log_option, rows.varied):
         parts = dict(iter(rows.frame.groupby([column, "perturbation", "estimator"])))
-        places = product(
+        cells = product(
             sorted(rows.frame[column].dropna().unique()),
             rows.labels("perturbation"),
             rows.labels("estimator"),
         )
         lines = [
-            [f"{place[0]:g}", *map(code, place[1:]), *_cells(parts[place], rows.metrics, partial)]
-            for place in places
-            if place in parts
+            [f"{cell[0]:g}", *map(code, cell[1:]), *_cells(parts[cell], rows.metrics, partial)]
+            for cell in cells
+            if cell in parts
         ]
         heads = (setting(column), "perturbation", "estimator", *names, "failed")
         blocks += [Text(f"By {setting(column).split(' [')[0]}:"), make_table(heads, lines, words=3)]
@@ -192,36 +193,36 @@ def by_setting(rows: StudyRows) -> Section | None:
 
 
 def by_log(rows: StudyRows) -> Section | None:
-    """A table for each estimator, the log with the largest mean of the first error at the top.
+    """Return a table per estimator, with the logs sorted by decreasing mean of the first error.
 
-    A log has a line for each perturbation with noise, unless they are too many.
+    A log has a line for each noisy perturbation, unless these are too many.
     """
     if not rows.errors or len(rows.labels("log")) < 2:
         return None
     means = rows.frame.groupby("log", sort=False)[rows.errors[0]].mean().fillna(np.inf)
     logs = sorted(rows.labels("log"), key=lambda log: -means[log])
-    apart = len(rows.noisy) <= _MOST_PERTURBATIONS
-    over = "seeds" if apart else "perturbations and seeds"
-    text = f"Means over {over}, with 95 % intervals where there are several trials."
+    separate = len(rows.noisy) <= _MOST_PERTURBATIONS
+    averaged = "seeds" if separate else "perturbations and seeds"
+    text = f"Means over {averaged}, with 95 % intervals if there are several trials."
     names = [*rows.errors, *(name for name in (_IDENTIFIABLE,) if name in rows.metrics)]
-    words = ["log", *["perturbation"] * apart]
+    words = ["log", *["perturbation"] * separate]
     heads = (*words, *(find_heading(name).text for name in names), "failed")
     remaining = len(logs) - _MOST_LOGS
     more = f"… and {remaining} more logs in the Parquet file." if remaining > 0 else ""
     blocks: list[Text | ReportTable] = [
         Text(f"{text} Sorted by {find_heading(rows.errors[0]).text}.")
     ]
-    places = list(product(logs[:_MOST_LOGS], *[rows.noisy] * apart))
+    cells = list(product(logs[:_MOST_LOGS], *[rows.noisy] * separate))
     for estimator, frame in rows.parts("estimator"):
         parts = dict(iter(frame.groupby(words)))
         lines = [
             [
-                *map(code, place),
-                *(score(parts[place], name) for name in names),
-                failed(parts[place]),
+                *map(code, cell),
+                *(score(parts[cell], name) for name in names),
+                failed(parts[cell]),
             ]
-            for place in places
-            if place in parts
+            for cell in cells
+            if cell in parts
         ]
         blocks.append(Text(f"Estimator {code(estimator)}:"))
         blocks.append(make_table(heads, lines, more, words=len(words)))
@@ -229,7 +230,7 @@ def by_log(rows: StudyRows) -> Section | None:
 
 
 def published_scores(published: Published) -> pd.DataFrame | None:
-    """The scores of others that a study names; None where their data set is not on this machine."""
+    """Read the published scores that a study names; None if their data set is missing."""
     import pandas as pd
 
     try:
@@ -239,18 +240,18 @@ def published_scores(published: Published) -> pd.DataFrame | None:
 
 
 def targets(rows: StudyRows) -> Section | None:
-    """Reached beside wanted; nothing where the study has no targets."""
+    """Return the section of targets with the means reached; None without targets."""
     if rows.study is None or not rows.study.targets:
         return None
     lines = target_lines(rows, rows.study.targets)
-    heads = ("estimator", "mean of", "perturbation", "reached", "target", "met")
+    heads = ("estimator", "mean of", "perturbation", "result", "target", "met")
     return Section("targets", "Targets", (make_table(heads, lines, words=3),))
 
 
-def target_lines(rows: StudyRows, wanted: Sequence[Target]) -> list[tuple[str, ...]]:
-    """One line a target: estimator, metric, perturbation, reached, target, met."""
+def target_lines(rows: StudyRows, targets: Sequence[Target]) -> list[tuple[str, ...]]:
+    """Return a line per target: estimator, metric, perturbation, mean, target, met."""
     lines = []
-    for target in wanted:
+    for target in targets:
         part = rows.frame[rows.frame["estimator"] == target.estimator]
         if target.perturbation is not None:
             part = part[part["perturbation"] == target.perturbation]
@@ -259,8 +260,8 @@ def target_lines(rows: StudyRows, wanted: Sequence[Target]) -> list[tuple[str, .
         bounds = {"≥": target.least, "≤": target.most}
         limits = [f"{sign} {limit:g}" for sign, limit in bounds.items() if np.isfinite(limit)]
         metric = find_heading(target.metric).text
-        where = "all" if target.perturbation is None else code(target.perturbation)
-        reached = f"{mean:.3f}"
+        perturbation = "all" if target.perturbation is None else code(target.perturbation)
         verdict = "yes" if met else "**no**"
-        lines.append((code(target.estimator), metric, where, reached, ", ".join(limits), verdict))
+        label, limit = code(target.estimator), ", ".join(limits)
+        lines.append((label, metric, perturbation, f"{mean:.3f}", limit, verdict))
     return lines

@@ -10,12 +10,12 @@ import numpy as np
 from identify.reporting.canvas import BAND, ESTIMATE, INK, MUTED, Column, Panel
 from identify.reporting.content import ReportTable, Section, Text, make_table
 from identify.reporting.study.accuracy import (
-    NOTE_ROOM,
-    TITLE_ROOM,
+    NOTE_CHARACTERS,
+    TITLE_CHARACTERS,
     StudyFigure,
-    clipped,
-    fitted,
-    key,
+    clip,
+    label_key,
+    short_labels,
 )
 from identify.reporting.study.rows import StudyRows, code, number
 from identify.significance import NORMAL_QUANTILE
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-WANTED = (92.0, 98.0)
+COVERAGE_RANGE = (92.0, 98.0)
 """Range of the pooled coverage of a parameter that is acceptable for 95 % intervals [%]."""
 
-LEAST_OF_A_LOG = 85.0
+MIN_LOG_COVERAGE = 85.0
 """Minimum acceptable coverage of a parameter on each log [%]."""
 
 _NOTE = (
@@ -42,12 +42,12 @@ _NOTE = (
 _FEWEST_TRIALS = 5
 _MOST_COUNTS = 2
 """Maximum number of acceptable counts for which the summary warns of too few trials."""
-_JUDGED = (
+_SUMMARY_HEADS = (
     "perturbation",
     "pooled",
     "lowest parameter",
-    f"parameters covered {WANTED[0]:g} to {WANTED[1]:g} %",
-    f"log × parameter covered ≥ {LEAST_OF_A_LOG:g} %",
+    f"parameters covered {COVERAGE_RANGE[0]:g} to {COVERAGE_RANGE[1]:g} %",
+    f"log × parameter covered ≥ {MIN_LOG_COVERAGE:g} %",
     "worst log × parameter",
     "given",
     "median width",
@@ -58,14 +58,14 @@ def coverage(rows: StudyRows) -> Section | None:
     """Return the section of coverage: a table for each estimator that gives intervals."""
     blocks: list[Text | ReportTable] = []
     few: dict[int, None] = {}
-    for estimator, ours in rows.parts("estimator"):
-        names = tuple(n for n in rows.interval_names if ours[f"covered_{n}"].notna().any())
-        parts = [(label, ours[ours["perturbation"] == label]) for label in rows.noisy]
-        judged = [_judged(part, label, names) for label, part in parts]
+    for estimator, subset in rows.parts("estimator"):
+        names = tuple(n for n in rows.interval_names if subset[f"covered_{n}"].notna().any())
+        parts = [(label, subset[subset["perturbation"] == label]) for label in rows.noisy]
+        summary = [_summary_line(part, label, names) for label, part in parts]
         lines = [line for label, part in parts for line in _lines(part, label, names)]
         if lines:
             blocks.append(Text(f"Estimator {code(estimator)}:"))
-            blocks.append(make_table(_JUDGED, [line for line in judged if line]))
+            blocks.append(make_table(_SUMMARY_HEADS, [line for line in summary if line]))
             blocks.append(make_table(("perturbation", "", *names), lines, words=2))
             few |= dict.fromkeys(trials for _, part in parts for trials in _trials(part, names))
     if not blocks:
@@ -83,35 +83,35 @@ def _trials(part: pd.DataFrame, names: tuple[str, ...]) -> list[int]:
 
 def few_trials(trials: int) -> str:
     """Warn if the trials are too few to judge coverage; empty otherwise."""
-    within = counts_within(trials, 0.01 * WANTED[0], 0.01 * WANTED[1])
+    within = counts_within(trials, 0.01 * COVERAGE_RANGE[0], 0.01 * COVERAGE_RANGE[1])
     if len(within) > _MOST_COUNTS:
         return ""
     counts = " or ".join(map(str, within))
     verb = "lie" if len(within) > 1 else "lies"
     subject = f"only {counts} of {trials} {verb}" if within else f"no count of {trials} lies"
-    return f"{trials} trials: {subject} within {WANTED[0]:g} to {WANTED[1]:g} %."
+    return f"{trials} trials: {subject} within {COVERAGE_RANGE[0]:g} to {COVERAGE_RANGE[1]:g} %."
 
 
-def _judged(part: pd.DataFrame, perturbation: str, names: tuple[str, ...]) -> tuple[str, ...]:
+def _summary_line(part: pd.DataFrame, perturbation: str, names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the cells of pooled coverage, acceptable parameters and logs, and mean width."""
     given = [name for name in names if part[f"covered_{name}"].notna().any()]
     if not given:
         return ()
     worked = part[part["error_type"].isna()][[f"covered_{name}" for name in names]]
-    every = worked.to_numpy(dtype=np.float64, na_value=np.nan)
-    of_one = 100.0 * np.array([pooled(part, name) for name in given])
-    within = int(((of_one >= WANTED[0]) & (of_one <= WANTED[1])).sum())
+    flags = worked.to_numpy(dtype=np.float64, na_value=np.nan)
+    shares = 100.0 * np.array([pooled(part, name) for name in given])
+    within = int(((shares >= COVERAGE_RANGE[0]) & (shares <= COVERAGE_RANGE[1])).sum())
     logs = 100.0 * np.concatenate([by_log(part, name).to_numpy() for name in given])
-    least = int((logs >= LEAST_OF_A_LOG).sum())
+    log_count = int((logs >= MIN_LOG_COVERAGE).sum())
     widths = np.array([_width(part, name) for name in given])
     return (
         code(perturbation),
-        number(100.0 * float(np.nanmean(every))),
-        number(float(of_one.min())),
+        number(100.0 * float(np.nanmean(flags))),
+        number(float(shares.min())),
         f"{within} of {len(given)}",
-        f"{least} of {len(logs)}",
+        f"{log_count} of {len(logs)}",
         number(float(logs.min()) if len(logs) else float("nan")),
-        number(100.0 * float(np.isfinite(every).mean())),
+        number(100.0 * float(np.isfinite(flags).mean())),
         number(float(np.nanmedian(widths)) if np.isfinite(widths).any() else float("nan"), 2),
     )
 
@@ -123,8 +123,8 @@ def pooled(part: pd.DataFrame, name: str) -> float:
 
 def _share(part: pd.DataFrame, name: str) -> Interval:
     """Return the Clopper-Pearson interval of the share of covering intervals."""
-    held = part[f"covered_{name}"].dropna()
-    return share_interval(int(held.sum()), len(held))
+    covered = part[f"covered_{name}"].dropna()
+    return share_interval(int(covered.sum()), len(covered))
 
 
 def by_log(part: pd.DataFrame, name: str) -> pd.Series:
@@ -145,7 +145,7 @@ def _lines(part: pd.DataFrame, perturbation: str, names: tuple[str, ...]) -> lis
         "given": [number(100.0 * worked[f"covered_{name}"].notna().mean()) for name in names],
         "width": [number(_width(worked, name), 2) for name in names],
     }
-    return [[code(perturbation), what, *cells] for what, cells in lines.items()]
+    return [[code(perturbation), quantity, *cells] for quantity, cells in lines.items()]
 
 
 def _width(part: pd.DataFrame, name: str) -> float:
@@ -175,7 +175,8 @@ def coverage_figures(rows: StudyRows) -> list[StudyFigure]:
     given = rows.frame[[f"covered_{name}" for name in names]].notna().any(axis=1)
     frame = rows.frame[given]
     perturbations = set(frame["perturbation"])
-    notes = fitted([label for label in rows.noisy if label in perturbations], NOTE_ROOM)
+    labels = [label for label in rows.noisy if label in perturbations]
+    notes = short_labels(labels, NOTE_CHARACTERS)
     by_estimator = dict(iter(frame.groupby("estimator")))
     estimators = [label for label in rows.labels("estimator") if label in by_estimator]
     columns = []
@@ -186,38 +187,38 @@ def coverage_figures(rows: StudyRows) -> list[StudyFigure]:
             Panel(partial(_draw, part=part, names=names), "", note, height=0.3 + 0.16 * len(names))
             for note, part in shown[:_MOST_PANELS]
         )
-        title = clipped(f"Coverage, {estimator}", TITLE_ROOM)
+        title = clip(f"Coverage, {estimator}", TITLE_CHARACTERS)
         columns.append(Column(title, "covered [%]", panels))
     listed = ", ".join(map(code, estimators[:_MOST_ESTIMATORS]))
     caption = (
         "Points: share of the intervals that contain the true value, over logs and seeds, with its "
         "95 % Clopper-Pearson interval; crosses: the log with the lowest share (of those with at "
-        f"least five intervals); shaded: {WANTED[0]:g} to {WANTED[1]:g} %. Values below "
-        f"{_LEAST_COVERAGE_SHOWN:g} % are drawn at the edge as <. From the left: "
-        f"{listed}.{key(notes)}"
+        f"least five intervals); shaded: {COVERAGE_RANGE[0]:g} to {COVERAGE_RANGE[1]:g} %. Values "
+        f"below {_LEAST_COVERAGE_SHOWN:g} % are drawn at the edge as <. From the left: "
+        f"{listed}.{label_key(notes)}"
     )
     title = "Coverage of the 95 % intervals"
     return [StudyFigure("coverage", title, caption, tuple(columns))]
 
 
 def _draw(axes: Axes, part: pd.DataFrame, names: tuple[str, ...]) -> None:
-    places = np.arange(len(names), dtype=np.float64)[::-1]
+    positions = np.arange(len(names), dtype=np.float64)[::-1]
     shares = 100.0 * np.array([pooled(part, name) for name in names])
     ends = np.maximum(
         100.0 * np.array([_share(part, name) for name in names]), _LEAST_COVERAGE_SHOWN
     )
     logs = [by_log(part, name) for name in names]
-    worst = 100.0 * np.array([each.min() if len(each) else np.nan for each in logs])
+    worst = 100.0 * np.array([log.min() if len(log) else np.nan for log in logs])
     axes.set_xlim(_LEAST_COVERAGE_SHOWN - 0.5, 100.5)
     axes.set_ylim(-0.7, len(names) - 0.3)
     axes.grid(visible=False, axis="y")
-    axes.axvspan(*WANTED, color=BAND, lw=0.0)
+    axes.axvspan(*COVERAGE_RANGE, color=BAND, lw=0.0)
     axes.axvline(95.0, color=MUTED, lw=0.7, dashes=(3, 2))
-    axes.hlines(places, *ends.T, color=ESTIMATE, lw=1.4)
+    axes.hlines(positions, *ends.T, color=ESTIMATE, lw=1.4)
     for values, marker, color, size in ((worst, "x", INK, 3.5), (shares, "o", ESTIMATE, 5.0)):
         below = values < _LEAST_COVERAGE_SHOWN
         edge = np.full(int(below.sum()), _LEAST_COVERAGE_SHOWN)
-        axes.plot(values[~below], places[~below], marker, color=color, ms=size, mew=1.0)
-        axes.plot(edge, places[below], "<", color=color, ms=size, mew=0.0)
-    axes.set_yticks(places, names)
+        axes.plot(values[~below], positions[~below], marker, color=color, ms=size, mew=1.0)
+        axes.plot(edge, positions[below], "<", color=color, ms=size, mew=0.0)
+    axes.set_yticks(positions, names)
     axes.tick_params(axis="y", length=0.0)

@@ -26,12 +26,12 @@ _ERRORS = ("mass_error", "first_moment_error", "relative_inertia_error", "inerti
 
 @dataclass(frozen=True)
 class StudyRows:
-    """The rows of a study, and what ran.
+    """Rows of a study, with the study and its run.
 
     Attributes:
-        results: rows of one code, each trial once.
-        study: what was to run, where it is at hand.
-        run: of the run that was just done, where there was one.
+        results: rows of one code version, each trial once.
+        study: the study, if available.
+        run: summary of the run just finished, if any.
     """
 
     results: Results
@@ -40,28 +40,28 @@ class StudyRows:
 
     @property
     def seconds(self) -> float:
-        """Wall time of all runs of the code that made the rows [s]; 0 where it is not known."""
+        """Wall time of all runs of the code version of the rows [s]; 0 if unknown."""
         return float(self.results.info.codes.get(self.results.code or "", {}).get("seconds", 0.0))
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """The rows as a pandas table; a failed fit is one that is not consistent."""
+        """Rows as a pandas table; a failed fit counts as not consistent."""
         return failures_counted(self.results.frame)
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:
-        """Metrics of a single column that some row has."""
+        """Metrics with a single column and at least one value."""
         frame = self.results.frame
         return tuple(name for name in default_metrics(self.results) if frame[name].notna().any())
 
     @cached_property
-    def drawn(self) -> tuple[str, ...]:
-        """Metrics that have a panel in figures, from the top."""
+    def plotted(self) -> tuple[str, ...]:
+        """Metrics with a panel in the figures, from the top."""
         return tuple(name for name in self.metrics if find_heading(name).drawn)
 
     @cached_property
     def errors(self) -> tuple[str, ...]:
-        """The errors that tables by log have room for: three, a published inertia first."""
+        """Errors shown in tables by log: at most three, with a published inertia error first."""
         names = [name for name in _ERRORS if name in self.metrics]
         published = None if self.study is None else self.study.published
         if published is not None and {"inertia_error"} <= published.metrics.keys() & set(names):
@@ -69,26 +69,28 @@ class StudyRows:
         return tuple(names[:3])
 
     @cached_property
-    def swept(self) -> tuple[str, ...]:
-        """Columns of the options that vary; only the first of several that vary together."""
+    def varied(self) -> tuple[str, ...]:
+        """Columns of the options that vary; only the first of those that vary together."""
         frame: pd.DataFrame = self.results.frame
-        varied: list[str] = []
+        columns: list[str] = []
         for name in frame.columns:
             values = frame[name]
             varies = is_setting(name) and values.dtype.kind in "fiu" and values.nunique() > 1
-            if varies and not any(_part_alike(values, frame[other]) for other in varied):
-                varied.append(name)
-        return tuple(varied)
+            if varies and not any(_same_groups(values, frame[other]) for other in columns):
+                columns.append(name)
+        return tuple(columns)
 
     @cached_property
     def interval_names(self) -> tuple[str, ...]:
-        """Parameters that some row has an interval and a truth for."""
+        """Parameters with an interval and a true value in at least one row."""
         frame = self.frame
         columns = ((name, f"covered_{name}") for name in NAMES)
-        return tuple(name for name, one in columns if one in frame and frame[one].notna().any())
+        return tuple(
+            name for name, column in columns if column in frame and frame[column].notna().any()
+        )
 
     def labels(self, column: str) -> list[str]:
-        """Logs, perturbations or estimators that have rows, in the order of the study file."""
+        """Return logs, perturbations or estimators with rows, in the order of the study file."""
         present = dict.fromkeys(map(str, self.frame[column].unique()))
         listed = [label for label in self.results.info.order.get(column, ()) if label in present]
         return list(dict.fromkeys([*listed, *present]))
@@ -96,47 +98,47 @@ class StudyRows:
     def parts(
         self, column: str, within: pd.DataFrame | None = None
     ) -> Iterator[tuple[str, pd.DataFrame]]:
-        """The labels of a column that have rows, in the order of the study file, with those rows.
+        """Yield the labels of a column and their rows, in the order of the study file.
 
         Args:
             column: "log", "perturbation" or "estimator".
-            within: some of the rows; all where not given.
+            within: subset of the rows; all by default.
         """
         groups = dict(iter((self.frame if within is None else within).groupby(column)))
         return ((label, groups[label]) for label in self.labels(column) if label in groups)
 
     @property
     def noisy(self) -> list[str]:
-        """The perturbations, without `none` where there are others."""
+        """Perturbations other than `none`, unless it is the only one."""
         labels = self.labels("perturbation")
         return [label for label in labels if label != "none"] or labels
 
 
 def rows_of_study(folder: Path, study: Study) -> Results:
-    """The rows of a study's trials, as this code makes them; those of other settings are left out.
+    """Return the rows of the trials of a study, for the current code and settings.
 
     Raises:
-        StudyError: there is none.
+        StudyError: the folder has no such row.
     """
     results = open_results(folder)
     keys = [trial.key for trial in study.trials()]
     frame: pd.DataFrame = results.frame
     subset = frame[frame["key"].isin(keys)]
     if subset.empty:
-        raise StudyError(f"{folder}: none of the rows there is of the study {study.name!r}")
+        raise StudyError(f"{folder}: no row belongs to the study {study.name!r}")
     return replace(results, frame=subset.reset_index(drop=True))
 
 
 def latest_rows(folder: Path, code: str | None = None) -> Results:
-    """The rows of one code, each trial once.
+    """Return the rows of one code version, each trial once.
 
     Args:
-        folder: of the results.
-        code: fingerprint of the code; where not given, this one if it has any rows, else the last
-            that wrote some.
+        folder: folder of the results.
+        code: fingerprint of the code; by default the current one if it has rows, else the one
+            that wrote the latest row.
 
     Raises:
-        StudyError: no results, of another schema version, or none of that code.
+        StudyError: no results, results of another schema version, or no row of that code.
     """
     if code is None:
         frame: pd.DataFrame = open_results(folder, code="all").frame
@@ -146,24 +148,24 @@ def latest_rows(folder: Path, code: str | None = None) -> Results:
 
 
 def is_setting(column: str) -> bool:
-    """Whether a column is an option of a log or a perturbation."""
+    """Return whether a column is an option of a log or a perturbation."""
     metrics = (name for metric in METRICS.values() for name in metric.columns)
     return not (column in {*COLUMNS, *metrics, "log_body"} or column.startswith("estimator_"))
 
 
-def of_logs(column: str) -> bool:
-    """Whether it is an option of the logs, not of a perturbation."""
+def is_log_option(column: str) -> bool:
+    """Return whether a column is an option of the logs, not of a perturbation."""
     return column.startswith("log_")
 
 
-def _part_alike(first: pd.Series, second: pd.Series) -> bool:
-    """Whether two columns part the rows alike."""
+def _same_groups(first: pd.Series, second: pd.Series) -> bool:
+    """Return whether two columns group the rows equally."""
     pairs = first.astype(str) + "\n" + second.astype(str)
     return pairs.nunique() == first.nunique(dropna=False) == second.nunique(dropna=False)
 
 
 def failures_counted(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows, those without an estimate as not consistent: the share is of all fits tried."""
+    """Count rows without an estimate as not consistent."""
     if "consistent" not in frame:
         return frame
     fitted = frame["error_type"].isna()
@@ -171,9 +173,9 @@ def failures_counted(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def partial_metrics(frame: pd.DataFrame, metrics: Sequence[str]) -> frozenset[str]:
-    """Metrics that some estimates lack, as inconsistent ones have no Riemannian distance.
+    """Return metrics that some estimates lack, such as the Riemannian distance.
 
-    Their means are of selected fits: they are shown with how many these are.
+    Their means are over a subset of the fits and are shown with the number of these.
     """
     fitted = frame[frame["error_type"].isna()]
     return frozenset(name for name in metrics if fitted[name].isna().any())
@@ -206,14 +208,14 @@ def shown_narrowly(metric: str, value: float) -> str:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A number with a few significant digits, a dash where there is none."""
+    """Format a number with a few significant digits; a dash for a missing one."""
     if value is None or value != value:
         return "–"
     return significant(value, digits)
 
 
 def percent(share: float | None) -> str:
-    """A share in per cent, to a tenth; 100 only where it is all."""
+    """Format a share in per cent, to a tenth; 100 only if it is exactly 1."""
     if share is None or share != share:
         return "–"
     text = f"{100.0 * share:.1f}".removesuffix(".0")
@@ -224,23 +226,23 @@ _SETTINGS = {
     "log_duration": "duration of the log [s]",
     "log_excitation": "excitation (factor on the motion)",
     "log_mass": "mass [kg]",
-    "log_rate_hz": "samples a second [Hz]",
-    "log_bandwidth_hz": "fastest sine of the motion [Hz]",
+    "log_rate_hz": "sampling rate [Hz]",
+    "log_bandwidth_hz": "bandwidth of the motion [Hz]",
     "noise_scale": "noise (factor on all sigmas)",
     "noise_force": "noise of the force, 1 σ [N]",
     "noise_torque": "noise of the torque, 1 σ [N m]",
     "delay_wrench": "delay of the wrench [s]",
-    "decimation_every": "rows of which one is kept",
-    "dropped_rows_share": "share of rows dropped",
+    "decimation_every": "decimation factor",
+    "dropped_rows_share": "share of dropped rows",
 }
 
 
 def setting(column: str) -> str:
-    """A column of an option as words: `log_duration` is the duration of the logs."""
+    """Return the description of an option's column, such as `log_duration`."""
     return _SETTINGS.get(column, column.replace("_", " "))
 
 
 def code(text: str) -> str:
-    """A name or message as it was written, on one line."""
+    """Format a name or message as code, on one line."""
     words = " ".join(text.split()).replace("`", "'")
     return f"`{words}`"

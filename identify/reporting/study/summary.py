@@ -58,7 +58,7 @@ SUMMARY, PAGE = "summary.md", "summary.html"
 _MOST_WORDS = 8
 _MOST_MESSAGES = 20
 _LONGEST_MESSAGE = 300
-"""Characters of a message."""
+"""Maximum length of a message [characters]."""
 
 
 def head(rows: StudyRows) -> Section:
@@ -87,21 +87,21 @@ def head(rows: StudyRows) -> Section:
     facts += [("time", "; ".join(times))] * bool(times)
     mark = rows.results.code or ""
     known = rows.results.info.codes.get(mark, {})
-    versions = ", ".join(f"{name} {one}" for name, one in known.get("versions", {}).items())
+    versions = ", ".join(f"{name} {version}" for name, version in known.get("versions", {}).items())
     source = f"source sha256 {str(known.get('source_sha256', ''))[:16]}…"
     python = f"Python {platform.python_version()}"
     facts.append(("code", f"{code(mark)}: {source}, {versions}, {python}"))
-    if study is not None and study.path is not None and _is_whole_and_of_this_code(rows):
+    if study is not None and study.path is not None and _is_complete_and_current(rows):
         facts.append(("numerics", numerics_mark(STUDY_PACKAGES, [study.path])))
-    heads = (Head("what"), Head("which", "prose"))
-    return Section("ran", "What ran", (ReportTable(heads, tuple(row(*fact) for fact in facts)),))
+    heads = (Head("item"), Head("value", "prose"))
+    return Section("ran", "Run", (ReportTable(heads, tuple(row(*fact) for fact in facts)),))
 
 
-def _is_whole_and_of_this_code(rows: StudyRows) -> bool:
-    """Whether every cell of the study has its row, and the code that made them is as it was."""
-    whole = rows.study is not None and len(rows.frame) == len(rows.study)
-    now = code_fingerprint()
-    return whole and rows.results.code == now.short and now.source == numerics_digest()
+def _is_complete_and_current(rows: StudyRows) -> bool:
+    """Return whether every trial has its row, written by the current code."""
+    complete = rows.study is not None and len(rows.frame) == len(rows.study)
+    current = code_fingerprint()
+    return complete and rows.results.code == current.short and current.source == numerics_digest()
 
 
 def _named(labels: list[str]) -> str:
@@ -158,7 +158,7 @@ def times(rows: StudyRows) -> Section | None:
     prepare = 1e3 * float(worked["prepare_seconds"].median())
     note = (
         f"Reading, perturbing and preparing a log, which its estimators share: median "
-        f"{number(prepare)} ms. Solver none: the least-squares estimate was consistent already."
+        f"{number(prepare)} ms. Solver none: the least-squares estimate was already consistent."
     )
     heads = ("estimator", "median ms a fit", "95th percentile", "solved by")
     return Section("times", "Times", (make_table(heads, lines), Text(note)))
@@ -199,15 +199,15 @@ _FIXED = "\N{NO-BREAK SPACE}"
 
 
 def _names(rows: StudyRows, metrics: Sequence[str] | None) -> Sequence[str]:
-    """The metrics of a table: those that are asked for, else those that some row has."""
+    """Return the requested metrics, else those with values."""
     if metrics:
         return rows.results.selected_metrics(metrics)
     return rows.metrics or default_metrics(rows.results)[:1]
 
 
 def _kinds(rows: StudyRows, by: Sequence[str]) -> Iterator[tuple[*tuple[str, ...], pd.DataFrame]]:
-    """Values of `by` as texts, and the rows that have them, in the order of the study file."""
-    table(rows.results, (), by=by)  # raises where there is no such column
+    """Yield values of `by` as texts and their rows, in the order of the study file."""
+    table(rows.results, (), by=by)  # raises for an unknown column
     groups = rows.frame.groupby(list(by), sort=False, dropna=False)
     numbers, kinds = groups.ngroup(), groups.size().reset_index()[list(by)]
     ordered = in_study_order(kinds.assign(kind=kinds.index), rows.results.info, by)
@@ -218,18 +218,18 @@ def _kinds(rows: StudyRows, by: Sequence[str]) -> Iterator[tuple[*tuple[str, ...
 def scores_text(
     results: Results, metrics: Sequence[str] | None = None, by: Sequence[str] = DEFAULT_GROUPING
 ) -> str:
-    """Means of the metrics with intervals, grouped by all but the last of `by`.
+    """Format means of the metrics with intervals, grouped by all but the last of `by`.
 
-    Wide tables come in several. A failed fit counts as not consistent; a mean that not all
-    estimates enter has their number beside it.
+    Wide tables are split. A failed fit counts as not consistent; a mean over a part of the
+    estimates is shown with their number.
 
     Args:
-        results: rows of one code.
-        metrics: columns; where not given, those of a single column that have any value.
-        by: columns that make a line.
+        results: rows of one code version.
+        metrics: columns; by default all metrics with a single column and a value.
+        by: columns that identify a line.
 
     Raises:
-        StudyError: a column that the results do not have; the nearest is named.
+        StudyError: the results lack a column; the message names the nearest.
     """
     rows = StudyRows(results)
     names = _names(rows, metrics)
@@ -247,22 +247,22 @@ def scores_text(
     shown = with_headings([titles[group] for group in groups], lines)
     text = [*terminal_lines(make_table(heads, shown))]
     if any("[" in cell.text for line in lines for cell in line.cells[1:]):
-        text.append("[low, high]: 95 % interval over trials, as summary.html has it")
+        text.append("[low, high]: 95 % interval over trials, as in summary.html")
     if partial:
-        text.append("(n …): mean of so many fits; the other estimates have no such value")
+        text.append("(n …): number of fits in the mean; the other estimates lack the value")
     if "consistent" in names and rows.frame["error_type"].notna().any():
-        text.append("cons.%: of all fits that were tried; one that failed is not consistent")
+        text.append("cons.%: of all attempted fits; a failed fit counts as not consistent")
     return "\n".join([*text, *_legend(names)])
 
 
 def _counted(group: str, low: int, high: int) -> str:
-    """The name of a group with how many trials a line of it has."""
+    """Return the name of a group with the number of trials per line."""
     count = f"{low} trials each" if low == high else f"{low} to {high} trials each"
     return f"{group} ({count})" if group else f"({count})"
 
 
 def comparison_text(frame: pd.DataFrame, first: str, second: str) -> str:
-    """The table of `compare`: means, difference, its interval, and how often the second is less."""
+    """Format the table of `compare`: means, difference with interval, share of smaller values."""
     heads = ["", "A", "B", "B − A", "low", "high ", "B < A", "pairs"]
     same, other = frame[frame["identical"]], frame[~frame["identical"]]
     if other.empty:
@@ -278,16 +278,16 @@ def comparison_text(frame: pd.DataFrame, first: str, second: str) -> str:
         groups.append(str(record["perturbation"]))
         lines.append(row(find_heading(metric).short_text, *cells))
     shown = terminal_lines(make_table(heads, with_headings(groups, lines)))
-    return "\n".join([f"A: {first}", f"B: {second}", *shown, *_alike(same), *_notes(other)])
+    return "\n".join([f"A: {first}", f"B: {second}", *shown, *_identical(same), *_notes(other)])
 
 
 def _pairs(frame: pd.DataFrame) -> int:
-    """Noisy logs that count, of all perturbations."""
+    """Return the number of paired noisy logs of all perturbations."""
     return int(frame.groupby("perturbation")["pairs"].max().sum())
 
 
-def _alike(same: pd.DataFrame) -> Iterator[str]:
-    """Which metrics do not differ in any pair, once for each perturbation."""
+def _identical(same: pd.DataFrame) -> Iterator[str]:
+    """Yield the metrics that are identical in all pairs, by perturbation."""
     if not same.empty:
         labels = (
             f"{label}: {', '.join(find_heading(name).short_text for name in part['metric'])}"
@@ -303,7 +303,7 @@ def _notes(frame: pd.DataFrame) -> Iterator[str]:
     yield f"           over {units}"
     yield "B < A: share of the pairs in which B has the smaller value"
     if unpaired := int(frame["unpaired"].max()):
-        yield f"pairs: up to {unpaired} noisy logs lack a value of A or B, and do not count"
+        yield f"pairs: without up to {unpaired} noisy logs that lack a value of A or B"
     yield from _legend(list(frame["metric"].unique()))
 
 
@@ -311,9 +311,9 @@ def _legend(names: Sequence[str]) -> list[str]:
     """Explain the short headings that differ from the metric's name."""
     short = {name: find_heading(name).short_text for name in names}
     entries = [f"{words}: {name}" for name, words in short.items() if words.split()[0] != name]
-    whole = "; ".join(text.replace(" ", _FIXED) for text in entries)
+    legend = "; ".join(text.replace(" ", _FIXED) for text in entries)
     return [
-        line.replace(_FIXED, " ") for line in wrap(whole, TERMINAL_WIDTH, break_long_words=False)
+        line.replace(_FIXED, " ") for line in wrap(legend, TERMINAL_WIDTH, break_long_words=False)
     ]
 
 
@@ -334,32 +334,30 @@ SECTIONS: tuple[Callable[[StudyRows], Section | None], ...] = (
     by_log,
     times,
 )
-"""Each makes a section, or nothing where it has nothing to say."""
+"""Functions that each return a section of the summary, or None."""
 
 FIGURES: tuple[Callable[[StudyRows], list[StudyFigure]], ...] = (accuracy_figures, coverage_figures)
-"""Each makes the figures that the rows allow."""
+"""Functions that each return the figures possible for the rows."""
 
 
 def write_summary(rows: StudyRows, folder: Path) -> tuple[Path, ...]:
-    """Write the tables as Markdown and as a page, the figures in it and as PNG.
-
-    Earlier ones are replaced.
+    """Write the summary as Markdown with PNG figures, and as a page; replaces earlier files.
 
     Returns:
-        The files, summary.md and summary.html first.
+        Paths of the files, summary.md and summary.html first.
 
     Raises:
         OSError: the folder cannot be written to.
     """
     figures = [figure for draw in FIGURES for figure in draw(rows)]
-    sections = [made for section in SECTIONS if (made := section(rows))]
+    sections = [section for make in SECTIONS if (section := make(rows))]
     study = rows.results.info.study if rows.study is None else rows.study.name
     title = f"Study {study}"
-    made = "Written by `identify study run`; nothing here is entered by hand."
-    text = [f"# {title}\n\n{made}", *map(markdown_of, sections)]
+    origin = "Written by `identify study run`; nothing here is entered by hand."
+    text = [f"# {title}\n\n{origin}", *map(markdown_of, sections)]
     pages = sorted(path for path in folder.glob("*.md") if path.name != SUMMARY)
     if pages:
-        text[1:1] = ["Beside it: " + ", ".join(f"[{path.stem}]({path.name})" for path in pages)]
+        text[1:1] = ["Other pages: " + ", ".join(f"[{path.stem}]({path.name})" for path in pages)]
     text += ["## Figures"] * bool(figures)
     text += [f"![{figure.title}]({figure.name}.png)\n\n{figure.caption}" for figure in figures]
     write_text(folder / SUMMARY, "\n\n".join(filter(None, text)) + "\n")

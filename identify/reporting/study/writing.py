@@ -1,7 +1,6 @@
-"""The sections of a study as Markdown and as one HTML page.
+"""Sections of a study as Markdown and as one HTML page.
 
-In text and cells a name that a study file gives stands in backticks, which Markdown takes; the page
-shows it plainly.
+Names from a study file are in backticks in text and cells, for Markdown; the page omits these.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from identify.reporting.content import (
 from identify.reporting.study.accuracy import StudyFigure
 
 _PAPER, _SHEET_GAP = 105, 3
-"""Width of a sheet and between columns [characters]."""
+"""Width of a sheet of paper and of the gap between columns [characters]."""
 
 
 def markdown_of(section: Section | None) -> str:
-    """A section as Markdown; its pictures are files of their own."""
+    """Format a section as Markdown; its pictures are separate files."""
     if section is None:
         return ""
     parts = [f"## {section.title}"] * bool(section.title)
@@ -37,7 +36,7 @@ def markdown_of(section: Section | None) -> str:
         if isinstance(block, Text):
             parts.append(block.text)
         elif isinstance(block, Tiles):
-            lines = ([f"- {one.label}: {one.value}", one.detail] for one in block.tiles)
+            lines = ([f"- {tile.label}: {tile.value}", tile.detail] for tile in block.tiles)
             parts.append("\n".join(", ".join(filter(None, words)) for words in lines))
         elif isinstance(block, ReportTable):
             parts += [markdown_table(block), *[block.caption] * bool(block.caption)]
@@ -45,22 +44,23 @@ def markdown_of(section: Section | None) -> str:
 
 
 def html_of(title: str, sections: Iterable[Section], figures: Sequence[StudyFigure]) -> str:
-    """All sections and figures as one page that needs nothing else."""
+    """Format sections and figures as one self-contained HTML page."""
     shown = [
         replace(
-            one, blocks=tuple(piece for block in one.blocks for piece in _pieces(_plain(block)))
+            section,
+            blocks=tuple(piece for block in section.blocks for piece in _pieces(_plain(block))),
         )
-        for one in sections
+        for section in sections
     ]
     shown += [
-        Section(one.name, one.title, (Pictures(one.columns, _bare(one.caption)),))
-        for one in figures
+        Section(figure.name, figure.title, (Pictures(figure.columns, _bare(figure.caption)),))
+        for figure in figures
     ]
     return render_page("study.html", shown, title=title)
 
 
 def _plain(block: Block) -> Block:
-    """A block without the marks of Markdown."""
+    """Return a block without Markdown markup."""
     if isinstance(block, Text):
         return replace(block, text=_bare(block.text))
     if isinstance(block, ReportTable):
@@ -69,7 +69,7 @@ def _plain(block: Block) -> Block:
 
 
 def _pieces(block: Block) -> Iterator[Block]:
-    """A table in as many as a sheet of paper needs, each with the columns that name its rows."""
+    """Split a table that is too wide for paper; each piece repeats the columns of labels."""
     if not isinstance(block, ReportTable) or any(head.look == "prose" for head in block.head):
         yield block
         return
@@ -77,7 +77,7 @@ def _pieces(block: Block) -> Iterator[Block]:
         max(len(head.title) // 2, *(len(row.cells[i].text) for row in block.rows), 5) + _SHEET_GAP
         for i, head in enumerate(block.head)
     ]
-    words = sum(head.look != "number" for head in block.head)  # these come first
+    words = sum(head.look != "number" for head in block.head)  # they come first
     pieces = split_columns(widths[words:], max(_PAPER - sum(widths[:words]), 40))
     for piece in pieces:
         columns = (*range(words), *(words + i for i in piece))
@@ -89,9 +89,9 @@ def _pieces(block: Block) -> Iterator[Block]:
 
 
 def _plain_row(row: Row) -> Row:
-    return replace(row, cells=tuple(replace(one, text=_bare(one.text)) for one in row.cells))
+    return replace(row, cells=tuple(replace(cell, text=_bare(cell.text)) for cell in row.cells))
 
 
 def _bare(text: str) -> str:
-    """Text without backticks, stars of emphasis, and addresses of links."""
+    """Remove backticks, asterisks of emphasis, and link addresses from a text."""
     return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", re.sub(r"`|\*\*?(?=\S)|(?<=\S)\*\*?", "", text))

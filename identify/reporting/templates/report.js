@@ -1,24 +1,24 @@
 "use strict";
-// Zooms plots, turns bodies, copies listings; without it the page stands as it is.
+// Zoom plots, rotate bodies, copy listings; the page can be read without it.
 (() => {
-const all = (what, within = document) => [...within.querySelectorAll(what)];
+const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 const numbers = text => text.trim().split(/\s+/).map(Number);
-const shown = (value, digits) => value.toFixed(digits).replace("-", "−");
+const fixed = (value, digits) => value.toFixed(digits).replace("-", "−");
 function add(tag, parent, text = "") {
-  const made = document.createElement(tag);
-  made.textContent = text;
-  parent.append(made);
-  return made;
+  const element = document.createElement(tag);
+  element.textContent = text;
+  parent.append(element);
+  return element;
 }
 
-// Plots: panels of one link show one range of time; each panel fits its height to what it shows.
+// Plots: linked panels share the range of time; each panel scales its height to the visible data.
 class Panel {
   constructor(group, svg) {
     [this.left, this.top, this.width, this.height] = numbers(group.dataset.box);
     Object.assign(this, {group, svg, x: numbers(group.dataset.x), y: numbers(group.dataset.y), label: group.dataset.label});
     [this.data, this.grid, this.edge, this.name] = ["data", "grid", "edge", "name"].map(name => group.querySelector("." + name));
     this.texts = {across: all(".across", group), up: all(".up", group)};
-    this.rest = [this.data.getAttribute("transform"), this.grid.getAttribute("d"), this.edge.getAttribute("d")];
+    this.unzoomed = [this.data.getAttribute("transform"), this.grid.getAttribute("d"), this.edge.getAttribute("d")];
     this.cursor = group.appendChild(this.edge.cloneNode());
     this.cursor.setAttribute("d", "");
   }
@@ -27,8 +27,8 @@ class Panel {
     this.grid.setAttribute("d", grid);
     this.edge.setAttribute("d", edge);
   }
-  get series() {  // what the paths say, in the units of the axes
-    return this.read ??= all(".series", this.data).map(path => {
+  get series() {  // points of the paths, in the units of the axes
+    return this.cached ??= all(".series", this.data).map(path => {
       let px = 0, py = 0;
       const x = [], y = [], steps = (path.getAttribute("d").match(/-?\d+/g) ?? []).map(Number);
       for (let i = 0; i < steps.length; i += 2) {
@@ -37,11 +37,11 @@ class Panel {
         y.push(this.y[1] - (py / 1000 - this.top) / this.height * (this.y[1] - this.y[0]));
       }
       return {name: path.dataset.name.split(",")[0], x, y};
-    }).filter(one => one.x.length);
+    }).filter(series => series.x.length);
   }
   show(range) {
     const whole = range[0] <= this.x[0] && range[1] >= this.x[1];
-    const height = whole ? this.y : this.reach(range);
+    const height = whole ? this.y : this.dataRange(range);
     const a = (this.x[1] - this.x[0]) / (range[1] - range[0]), d = (this.y[1] - this.y[0]) / (height[1] - height[0]);
     const e = this.left * (1 - a) + (this.x[0] - range[0]) / (range[1] - range[0]) * this.width;
     const f = this.top * (1 - d) + (height[1] - this.y[1]) / (height[1] - height[0]) * this.height;
@@ -51,11 +51,11 @@ class Panel {
       path.style.cssText = whole || !wide ? "" : `vector-effect:non-scaling-stroke;stroke-width:${wide}px;stroke-dasharray:none`;
     }
     for (const kind of ["across", "up"]) {
-      all(".zoomed." + kind, this.group).forEach(one => one.remove());
-      this.texts[kind].forEach(one => { one.style.display = whole ? "" : "none"; });
+      all(".zoomed." + kind, this.group).forEach(text => text.remove());
+      this.texts[kind].forEach(text => { text.style.display = whole ? "" : "none"; });
     }
     this.name?.style.removeProperty("display");
-    if (whole) return this.set(...this.rest);
+    if (whole) return this.set(...this.unzoomed);
     const bottom = this.top + this.height, right = this.left + this.width;
     let grid = "", edge = `M${this.left} ${this.top}V${bottom}H${right}`;
     for (const [value, text] of ticks(range, 6)) {
@@ -63,9 +63,9 @@ class Panel {
       grid += `M${x} ${this.top}v${this.height}`; edge += `M${x} ${bottom}v3`;
       this.write("across", text, "x", x);
     }
-    const tried = [4, 3, 2].map(most => ticks(height, most)), longest = some => Math.max(...some.map(([, text]) => text.length));
-    const room = Math.max(...this.texts.up.map(one => one.textContent.length)), up = tried.find(some => some.length > 1 && longest(some) <= room) ?? tried[0];
-    if (longest(up) > room) this.name?.style.setProperty("display", "none");  // long numbers take its place
+    const choices = [4, 3, 2].map(count => ticks(height, count)), longest = labels => Math.max(...labels.map(([, text]) => text.length));
+    const maxChars = Math.max(...this.texts.up.map(text => text.textContent.length)), up = choices.find(labels => labels.length > 1 && longest(labels) <= maxChars) ?? choices[0];
+    if (longest(up) > maxChars) this.name?.style.setProperty("display", "none");  // long numbers need its space
     for (const [value, text] of up) {
       const y = bottom - (value - height[0]) / (height[1] - height[0]) * this.height;
       grid += `M${this.left} ${y}h${this.width}`; edge += `M${this.left} ${y}h-3`;
@@ -73,49 +73,49 @@ class Panel {
     }
     this.set(`matrix(${a / 1000} 0 0 ${d / 1000} ${e} ${f})`, grid, edge);
   }
-  reach([low, high]) {
-    let least = Infinity, most = -Infinity;
+  dataRange([low, high]) {
+    let bottom = Infinity, top = -Infinity;
     for (const {x, y} of this.series)
-      for (let i = Math.max(0, before(x, low)); i < x.length && x[i] <= high; i++)
-        [least, most] = [Math.min(least, y[i]), Math.max(most, y[i])];
-    if (least > most) return this.y;
-    const margin = 0.08 * (most - least) || 0.05 * Math.abs(most) || 1;
-    return [least - margin, most + margin];
+      for (let i = Math.max(0, lastIndex(x, low)); i < x.length && x[i] <= high; i++)
+        [bottom, top] = [Math.min(bottom, y[i]), Math.max(top, y[i])];
+    if (bottom > top) return this.y;
+    const margin = 0.08 * (top - bottom) || 0.05 * Math.abs(top) || 1;
+    return [bottom - margin, top + margin];
   }
-  write(kind, text, along, place) {
+  write(kind, text, attribute, position) {
     if (!this.texts[kind].length) return;
-    const made = this.texts[kind][0].cloneNode();
-    made.classList.add("zoomed");
-    made.style.display = "";
-    made.setAttribute(along, place);
-    made.textContent = text;
-    this.group.append(made);
+    const label = this.texts[kind][0].cloneNode();
+    label.classList.add("zoomed");
+    label.style.display = "";
+    label.setAttribute(attribute, position);
+    label.textContent = text;
+    this.group.append(label);
   }
-  point(at, range) {  // draw the cursor, and say what is there
+  point(at, range) {  // draw the cursor and return the values at it
     const x = this.left + (at - range[0]) / (range[1] - range[0]) * this.width;
     this.cursor.setAttribute("d", `M${x} ${this.top}v${this.height}`);
     const digits = Math.max(0, 3 - Math.floor(Math.log10(this.y[1] - this.y[0])));
-    const said = this.series.map(({name, x, y}) => {
-      const i = before(x, at), near = i + 1 < x.length && (i < 0 || x[i + 1] - at < at - x[i]) ? i + 1 : i;
-      return `${name} ${shown(y[near], Math.min(digits, 9))}`;
+    const values = this.series.map(({name, x, y}) => {
+      const i = lastIndex(x, at), near = i + 1 < x.length && (i < 0 || x[i + 1] - at < at - x[i]) ? i + 1 : i;
+      return `${name} ${fixed(y[near], Math.min(digits, 9))}`;
     });
     const [name, unit = ""] = this.label.replace("]", "").split(" [");
-    return `${name}: ${said.join(", ")} ${unit}`;
+    return `${name}: ${values.join(", ")} ${unit}`;
   }
 }
-function before(x, at) {  // the last place that is not after it
+function lastIndex(x, at) {  // index of the last x <= at, or -1
   let low = -1, high = x.length;
   while (high - low > 1) { const middle = (low + high) >> 1; if (x[middle] <= at) low = middle; else high = middle; }
   return low;
 }
-function ticks([low, high], most) {
-  const raw = (high - low) / most, power = 10 ** Math.floor(Math.log10(raw));
-  const step = power * [1, 2, 2.5, 5, 10].find(one => one * power >= raw * (1 - 1e-9));
+function ticks([low, high], count) {
+  const raw = (high - low) / count, power = 10 ** Math.floor(Math.log10(raw));
+  const step = power * [1, 2, 2.5, 5, 10].find(factor => factor * power >= raw * (1 - 1e-9));
   let digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
   if (Math.abs(step * 10 ** digits - Math.round(step * 10 ** digits)) > 1e-6) digits++;
-  const found = [];
-  for (let k = Math.ceil(low / step); k * step <= high; k++) found.push([k * step, shown(k * step || 0, digits)]);
-  return found;
+  const labels = [];
+  for (let k = Math.ceil(low / step); k * step <= high; k++) labels.push([k * step, fixed(k * step || 0, digits)]);
+  return labels;
 }
 
 class Plots {  // all figures of one link
@@ -132,14 +132,14 @@ class Plots {  // all figures of one link
     const bar = add("div", figure);
     bar.className = "tools";
     figure.prepend(bar);
-    for (const [text, what, act] of [["+", "Zoom in", () => this.zoom(0.5)], ["−", "Zoom out", () => this.zoom(2)], ["All", "Show all", () => this.show(this.whole)]]) {
-      const button = Object.assign(add("button", bar, text), {type: "button", onclick: act});
-      button.setAttribute("aria-label", what);
+    for (const [text, label, action] of [["+", "Zoom in", () => this.zoom(0.5)], ["−", "Zoom out", () => this.zoom(2)], ["All", "Show all", () => this.show(this.whole)]]) {
+      const button = Object.assign(add("button", bar, text), {type: "button", onclick: action});
+      button.setAttribute("aria-label", label);
     }
     add("span", bar, "Drag to zoom, with Shift to move; double-click for all. Keys: ← → + − 0");
   }
   show([low, high]) {
-    const least = (this.whole[1] - this.whole[0]) * 1e-4, width = Math.min(Math.max(high - low, least), this.whole[1] - this.whole[0]);
+    const minimum = (this.whole[1] - this.whole[0]) * 1e-4, width = Math.min(Math.max(high - low, minimum), this.whole[1] - this.whole[0]);
     low = Math.min(Math.max(low, this.whole[0]), this.whole[1] - width);
     this.range = [low, low + width];
     this.panels.forEach(panel => panel.show(this.range));
@@ -148,11 +148,11 @@ class Plots {  // all figures of one link
   zoom(factor, about = this.at) {
     this.show(this.range.map(edge => about + factor * (edge - about)));
   }
-  point(at, told = true) {
+  point(at, announce = true) {
     this.at = at;
     for (const svg of this.figures) {
-      const said = svg.panels.map(panel => panel.point(at, this.range));
-      if (told) svg.output.textContent = `${shown(at, 3)} s · ${said.join(" · ")}`;
+      const texts = svg.panels.map(panel => panel.point(at, this.range));
+      if (announce) svg.output.textContent = `${fixed(at, 3)} s · ${texts.join(" · ")}`;
     }
   }
   listen(svg) {
@@ -160,17 +160,17 @@ class Plots {  // all figures of one link
     svg.setAttribute("aria-label", svg.getAttribute("aria-label") + ". Arrow keys read values, plus and minus zoom, 0 shows all.");
     svg.output = add("output", svg.parentNode);
     const panel = svg.panels[0];
-    const place = event => {
+    const timeAt = event => {
       const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse()).x;
       const share = Math.min(Math.max((at - panel.left) / panel.width, 0), 1);
       return this.range[0] + share * (this.range[1] - this.range[0]);
     };
-    let from = null, moved = false;
-    svg.onpointerdown = event => { from = place(event); moved = event.shiftKey; svg.setPointerCapture(event.pointerId); };
-    svg.onpointermove = event => from !== null && moved ? this.show(this.range.map(edge => edge + from - place(event))) : this.point(place(event));
+    let from = null, moving = false;
+    svg.onpointerdown = event => { from = timeAt(event); moving = event.shiftKey; svg.setPointerCapture(event.pointerId); };
+    svg.onpointermove = event => from !== null && moving ? this.show(this.range.map(edge => edge + from - timeAt(event))) : this.point(timeAt(event));
     svg.onpointerup = event => {
-      const to = place(event), [low, high] = [Math.min(from, to), Math.max(from, to)];
-      if (from !== null && !moved && high - low > 0.01 * (this.range[1] - this.range[0])) this.show([low, high]);
+      const to = timeAt(event), [low, high] = [Math.min(from, to), Math.max(from, to)];
+      if (from !== null && !moving && high - low > 0.01 * (this.range[1] - this.range[0])) this.show([low, high]);
       from = null;
     };
     svg.onpointercancel = () => { from = null; };
@@ -178,12 +178,12 @@ class Plots {  // all figures of one link
     svg.addEventListener("wheel", event => {
       if (!event.ctrlKey) return;  // else the page scrolls
       event.preventDefault();
-      this.zoom(event.deltaY > 0 ? 1.25 : 0.8, place(event));
+      this.zoom(event.deltaY > 0 ? 1.25 : 0.8, timeAt(event));
     }, {passive: false});
     svg.onkeydown = event => {
-      const width = this.range[1] - this.range[0], way = {ArrowLeft: -1, ArrowRight: 1}[event.key];
-      if (way && event.shiftKey) this.show(this.range.map(edge => edge + way * width / 4));
-      else if (way) this.point(Math.min(Math.max(this.at + way * width / 100, this.range[0]), this.range[1]));
+      const width = this.range[1] - this.range[0], direction = {ArrowLeft: -1, ArrowRight: 1}[event.key];
+      if (direction && event.shiftKey) this.show(this.range.map(edge => edge + direction * width / 4));
+      else if (direction) this.point(Math.min(Math.max(this.at + direction * width / 100, this.range[0]), this.range[1]));
       else if (event.key === "+" || event.key === "=") this.zoom(0.5);
       else if (event.key === "-") this.zoom(2);
       else if (event.key === "0" || event.key === "Escape") this.show(this.whole);
@@ -194,7 +194,7 @@ class Plots {  // all figures of one link
 }
 for (const name of new Set(all("svg[data-link]").map(svg => svg.dataset.link))) new Plots(name);
 
-// Bodies: every mark says its points in space, and is projected anew as the view turns.
+// Bodies: every mark has its points in space, which are projected again when the view turns.
 const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 for (const svg of all("svg.body")) {
   const [x0, y0, scale] = numbers(svg.dataset.frame);
@@ -202,20 +202,20 @@ for (const svg of all("svg.body")) {
   const marks = all("[data-p]", svg).map(mark => [mark, triples(numbers(mark.dataset.p))]);
   let view = triples(numbers(svg.dataset.view));
   const draw = () => {
-    const words = [];
+    const labels = [];
     for (const [mark, points] of marks) {
-      const seen = points.map(p => [x0 + scale * dot(view[0], p), y0 - scale * dot(view[1], p)]);
+      const projected = points.map(p => [x0 + scale * dot(view[0], p), y0 - scale * dot(view[1], p)]);
       const names = {path: [], circle: ["cx", "cy"], text: ["x", "y"]}[mark.tagName];
-      if (mark.tagName === "text") {  // below the words it would hide
-        const [at] = seen, size = mark.textContent.length;
-        while (words.some(([u, v, n]) => Math.abs(at[0] - u) < 2.8 * (size + n) && Math.abs(at[1] - v) < 11)) at[1] += 11;
-        words.push([...at, size]);
+      if (mark.tagName === "text") {  // below labels that it would hide
+        const [at] = projected, size = mark.textContent.length;
+        while (labels.some(([u, v, n]) => Math.abs(at[0] - u) < 2.8 * (size + n) && Math.abs(at[1] - v) < 11)) at[1] += 11;
+        labels.push([...at, size]);
       }
-      names.forEach((name, k) => mark.setAttribute(name, seen[0][k].toFixed(1)));
-      if (!names.length) mark.setAttribute("d", "M" + seen.map(p => p.map(v => v.toFixed(1)).join(" ")).join("L"));
+      names.forEach((name, k) => mark.setAttribute(name, projected[0][k].toFixed(1)));
+      if (!names.length) mark.setAttribute("d", "M" + projected.map(p => p.map(v => v.toFixed(1)).join(" ")).join("L"));
     }
   };
-  const turn = (right, up) => {  // about the vertical of the page, then about its horizontal
+  const turn = (right, up) => {  // about the vertical axis of the page, then about its horizontal axis
     const c = Math.cos(right), s = Math.sin(right), C = Math.cos(up), S = Math.sin(up), [a, b, n] = view;
     const across = a.map((v, k) => c * v + s * n[k]), towards = n.map((v, k) => c * v - s * a[k]);
     view = [across, b.map((v, k) => C * v - S * towards[k]), towards.map((v, k) => C * v + S * b[k])];
@@ -226,8 +226,8 @@ for (const svg of all("svg.body")) {
   svg.onpointerdown = event => svg.setPointerCapture(event.pointerId);
   svg.onpointermove = event => { if (event.buttons) turn(-0.01 * event.movementX, -0.01 * event.movementY); };
   svg.onkeydown = event => {
-    const way = {ArrowLeft: [0.15, 0], ArrowRight: [-0.15, 0], ArrowUp: [0, 0.15], ArrowDown: [0, -0.15]}[event.key];
-    if (way) { turn(...way); event.preventDefault(); }
+    const angles = {ArrowLeft: [0.15, 0], ArrowRight: [-0.15, 0], ArrowUp: [0, 0.15], ArrowDown: [0, -0.15]}[event.key];
+    if (angles) { turn(...angles); event.preventDefault(); }
   };
 }
 
@@ -237,7 +237,7 @@ for (const listing of all("details.copied")) {
   button.onclick = async () => {
     try {
       await navigator.clipboard.writeText(text.textContent);
-    } catch {  // an old browser, or one that was told not to
+    } catch {  // an old browser, or no permission
       getSelection().selectAllChildren(text);
       document.execCommand("copy");
     }
@@ -245,5 +245,5 @@ for (const listing of all("details.copied")) {
     setTimeout(() => { button.textContent = "Copy"; }, 2000);
   };
 }
-addEventListener("beforeprint", () => all("details").forEach(one => { one.open = true; }));
+addEventListener("beforeprint", () => all("details").forEach(details => { details.open = true; }));
 })();

@@ -1,19 +1,19 @@
 """Angular velocity and attitude of a body at any time, from the constants of its polhode.
 
-In a frame whose third axis is L, the body's axes stand at Rz(χ) ⊗ q_min, where q_min turns the
-direction of L in the body to that axis by the shortest way and χ = ψ − φ: ψ is the angle by which
-axis 3 has turned about L, φ the azimuth of L in the body, and both jump where χ does not. With
+In a frame whose third axis is along L, the attitude of the body is Rz(χ) ⊗ q_min, where q_min is
+the shortest rotation of the direction of L in the body to that axis and χ = ψ − φ: ψ is the angle
+of axis 3 about L, φ the azimuth of L in the body; χ is continuous where both jump. With
 D_p(u) = ∫ sn² / (1 + p sn²) du and ν = I₃ d₁₂ / (I₁ d₂₃), ρ² = 1 + ν, κ = I₁ X / (I₃ Y),
 
     χ = L t / I₁ − s (L d₁₂ d₁₃ / (I₁² d₂₃ λ)) D_ν(u) − s atan2(ρ sn, cn)
       = L t / I₃ + s (L d₁₃ κ / (I₁ I₃ λ)) D_κ(u)
           + s atan2(ρ sn cn (κ + m sn²) / (√(1+κ) + dn), cn² dn + ρ² √(1+κ) sn²)
 
-The first form serves for ν ≤ 1, the second for ν > 1: their factors of D are then of order one and
-L/I₁ or L/I₃ is near the true rate, so that no digits cancel, whatever the moments. The second form
+The first form is used for ν ≤ 1, the second for ν > 1: the factor of D is then of order one and
+L/I₁ or L/I₃ is near the true rate, so that no digits cancel for any moments. The second form
 follows from the first by Carlson's relation between R_J(p) and R_J(q) (DLMF 19.21.12).
 
-Time is cut into half periods T = 2 K / λ: in each χ gains the same, and u stays in [−K, K].
+Time is divided into half periods T = 2 K / λ: χ gains the same in each, and u is in [−K, K].
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ from identify.simulation.free_rotation.polhode import OrderedSpin, polhode
 from identify.spatial import quaternion_from_rotation, quaternion_product
 from identify.spatial.rotations import quaternion_conjugate
 
-_MOST_HALVES = 2.0**52
+_MAX_HALF_PERIODS = 2.0**52
+"""Maximum number of half periods: larger numbers are not exact in doubles."""
 
 
 class PolhodeRotation:
@@ -62,7 +63,7 @@ class PolhodeRotation:
         p = self._polhode
         rate, start, T = p.rate[:, None], p.start[:, None], p.half_period[:, None]
         halves = np.rint((time + start / rate) / T)
-        require_known_angle(halves, _MOST_HALVES)
+        require_known_angle(halves, _MAX_HALF_PERIODS)
         functions = self._evaluate(rate * (time - np.where(np.isinf(T), 0.0, T) * halves) + start)
         gain = (p.lag - np.where(p.slow, 0.0, np.pi * p.handedness))[:, None] * halves
         angle = p.base_rate[:, None] * time + gain + self._periodic(functions)

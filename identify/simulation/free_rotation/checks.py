@@ -18,13 +18,15 @@ from identify.simulation.checks import (
 )
 
 _SYMMETRY_TOLERANCE = 1e-12
-_WITHOUT_INERTIA = 1e-13
+"""Maximum asymmetry of an inertia, relative to its largest entry."""
+
+_NEGLIGIBLE_MOMENT = 1e-13
 """Principal moment, relative to the largest, below which it counts as zero."""
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Bodies and their states at time zero, one per row, in units in which they are of order one.
+    """Bodies and their states at time zero, one per row, scaled to order one.
 
     Attributes:
         batch: batch shape of the rows.
@@ -67,9 +69,9 @@ def checked_start(
     batch = broadcast_batches({**shapes, "angular velocity": w.shape[:-1], "time": others})
     count = int(np.prod(batch))
 
-    def rows(values: Array, kept: int) -> Array:
-        """Broadcast to one row per body, components last."""
-        tail = values.shape[values.ndim - kept :]
+    def rows(values: Array, dimensions: int) -> Array:
+        """Broadcast to one row per body, with the last dimensions as components."""
+        tail = values.shape[values.ndim - dimensions :]
         return np.broadcast_to(values, (*batch, *tail)).reshape(count, *tail)
 
     inertia = rows(inertia, 2)
@@ -108,35 +110,35 @@ def checked_inertia(body: ArrayLike) -> Mat33:
     require_consistent(phi, unit)
     tensor = inertia_about_com(phi) if tensor is None else tensor
     moments = np.linalg.eigvalsh(tensor)
-    good = moments[..., 0] > _WITHOUT_INERTIA * moments[..., 2]
-    if not np.all(good):
-        where = first_of(~good)
-        listed = ", ".join(f"{moment:.4g}" for moment in moments[where])
+    valid = moments[..., 0] > _NEGLIGIBLE_MOMENT * moments[..., 2]
+    if not np.all(valid):
+        index = first_of(~valid)
+        listed = ", ".join(f"{moment:.4g}" for moment in moments[index])
         raise SimulationError(
-            f"the body{format_batch_index(where)} has no inertia about some axis (a point or a "
+            f"the body{format_batch_index(index)} has no inertia about some axis (a point or a "
             f"rod): its principal moments are {listed} kg m², and its rotation about that axis is "
             f"not determined"
         )
     return tensor
 
 
-def require_known_angle(angle: Array, most: float) -> None:
-    """Raise `SimulationError` if a rotation angle exceeds `most` [rad], or is NaN."""
-    if angle.size and not np.abs(angle).max() <= most:
+def require_known_angle(angle: Array, limit: float) -> None:
+    """Raise `SimulationError` if a rotation angle exceeds `limit` [rad], or is NaN."""
+    if angle.size and not np.abs(angle).max() <= limit:
         raise SimulationError(
-            f"time: the body turns by more than {most:.0e} rad until then, where the attitude "
-            "is lost in rounding; use a time nearer to the start"
+            f"time: the body turns by more than {limit:.0e} rad until then, where the attitude "
+            "is lost in rounding; use a time closer to the start"
         )
 
 
 def _symmetric(inertia: Array) -> Array:
     transposed = inertia.swapaxes(-1, -2)
     scale = np.abs(inertia).max(axis=(-2, -1), keepdims=True, initial=0.0)
-    good = (np.abs(inertia - transposed) <= _SYMMETRY_TOLERANCE * scale).all(axis=(-2, -1))
-    if not np.all(good):
-        where = first_of(~good)
+    valid = (np.abs(inertia - transposed) <= _SYMMETRY_TOLERANCE * scale).all(axis=(-2, -1))
+    if not np.all(valid):
+        index = first_of(~valid)
         raise SimulationError(
-            f"body{format_batch_index(where)}: the inertia is not symmetric:\n{inertia[where]}\n"
+            f"body{format_batch_index(index)}: the inertia is not symmetric:\n{inertia[index]}\n"
             "an inertia tensor has Ixy = Iyx, Ixz = Izx and Iyz = Izy"
         )
     return 0.5 * (inertia + transposed)
@@ -145,9 +147,9 @@ def _symmetric(inertia: Array) -> Array:
 def _unit(quaternion: Vec4) -> Vec4:
     largest = np.abs(quaternion).max(axis=-1, keepdims=True, initial=0.0)
     if not np.all(largest > 0.0):
-        where = first_of(~(largest[..., 0] > 0.0))
+        index = first_of(~(largest[..., 0] > 0.0))
         raise SimulationError(
-            f"quaternion{format_batch_index(where)}: all four numbers are zero; expected an "
+            f"quaternion{format_batch_index(index)}: all four numbers are zero; expected an "
             "attitude, such as [0, 0, 0, 1] for axes along those of the world"
         )
     scaled = quaternion / largest

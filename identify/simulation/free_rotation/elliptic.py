@@ -1,6 +1,6 @@
 """Jacobi's functions and elliptic integrals from the complementary parameter m₁ = 1 − m.
 
-Near the separatrix m₁ is tiny: formed from m it would have no digits left.
+Near the separatrix m₁ is tiny, and computed from m it would be lost in rounding.
 
 References: Bulirsch, "Numerical calculation of elliptic integrals and elliptic functions" (1965);
 Carlson, "Numerical computation of real or complex elliptic integrals" (1995).
@@ -15,11 +15,14 @@ from scipy.special import elliprf, elliprj
 
 from identify.arrays import Array
 
-_MEANS_APART = 1e-8
-"""Relative difference of the two means after which one step more leaves 10⁻¹⁶: it is squared."""
-_MOST_MEANS = 40
-_LEAST_SINE = 1e-140
-"""Sines below this count as this: the square of the cotangent must not overflow."""
+_MEANS_TOLERANCE = 1e-8
+"""Relative difference of the two means before the last step, as convergence is quadratic."""
+
+_MAX_MEANS = 40
+"""Maximum number of arithmetic-geometric means, for any m₁ in double precision."""
+
+_MIN_SINE = 1e-140
+"""Minimum magnitude of the sine, so that the square of the cotangent does not overflow."""
 
 
 class JacobiFunctions(NamedTuple):
@@ -38,28 +41,31 @@ class JacobiEvaluator:
     def __init__(self, m1: Array) -> None:
         """Precompute the means of complementary parameters 0 ≤ m₁ ≤ 1 (hyperbolic for zero)."""
         self._limit = m1 == 0.0
-        mean, other = np.ones_like(m1), np.sqrt(np.where(self._limit, 1.0, m1))
+        arithmetic, geometric = np.ones_like(m1), np.sqrt(np.where(self._limit, 1.0, m1))
         self._pairs: list[tuple[Array, Array]] = []
-        for _ in range(_MOST_MEANS):
-            self._pairs.append((mean, other))
-            done = np.abs(mean - other) <= _MEANS_APART * mean
-            mean, other = 0.5 * (mean + other), np.sqrt(mean * other)
+        for _ in range(_MAX_MEANS):
+            self._pairs.append((arithmetic, geometric))
+            done = np.abs(arithmetic - geometric) <= _MEANS_TOLERANCE * arithmetic
+            arithmetic, geometric = (
+                0.5 * (arithmetic + geometric),
+                np.sqrt(arithmetic * geometric),
+            )
             if np.all(done):
                 break
-        self._last = mean
+        self._last = arithmetic
 
     def __call__(self, u: Array) -> JacobiFunctions:
         """Evaluate the functions of arguments that broadcast with the parameters, −K ≤ u ≤ K."""
         angle = self._last * u
         sine = np.sin(angle)
-        safe = np.copysign(np.maximum(np.abs(sine), _LEAST_SINE), sine)
+        safe = np.copysign(np.maximum(np.abs(sine), _MIN_SINE), sine)
         cot = np.cos(angle) / safe
         a, c, dn = cot, self._last * cot, np.ones_like(cot)
-        for mean, other in reversed(self._pairs):
+        for arithmetic, geometric in reversed(self._pairs):
             a = a * c
             c = c * dn
-            dn = (other + a) / (mean + a)
-            a = c / mean
+            dn = (geometric + a) / (arithmetic + a)
+            a = c / arithmetic
         sn = np.copysign(1.0 / np.sqrt(1.0 + c * c), safe)
         cn = c * sn
         if not np.any(self._limit):

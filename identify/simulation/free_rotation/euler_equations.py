@@ -1,7 +1,7 @@
 """Euler's equations in the axes of the body and in those of the world, and the attitude's rate.
 
-In B the inertia is constant and ω × I ω stands in the equation; in W the angular momentum alone is
-the state, and the inertia turns:
+In B the inertia is constant and ω × I ω is part of the equation; in W the state is the angular
+momentum, and the inertia rotates:
 
     B:  I ω̇ = τ − ω × I ω,              q̇ = ½ q ⊗ ω_B
     W:  L̇ = τ,  ω = I_W⁻¹ L,  I_W = R I Rᵀ,  İ_W = [ω×] I_W − I_W [ω×],   q̇ = ½ ω_W ⊗ q
@@ -22,7 +22,7 @@ from identify.spatial.rotations import cross
 def angular_acceleration(inertia: Mat33, angular_velocity: Vec3, torque: Vec3) -> Vec3:
     """Compute the angular acceleration ω̇ = I⁻¹ (τ − ω × I ω) [rad/s²], shape (..., 3).
 
-    All in the axes of one frame, B or W alike: for ω itself, dω/dt is the same vector in both.
+    All arguments are in the axes of the same frame, B or W: dω/dt is the same vector in both.
 
     Args:
         inertia: I [kg m²], shape (..., 3, 3).

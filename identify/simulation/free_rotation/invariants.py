@@ -22,18 +22,18 @@ from identify.spatial.rotations import lengths, rotate, rotation_from_quaternion
 class RotationInvariants:
     """Constants of free rotations, batched.
 
-    Where ω is constant there is no period (NaN); on the separatrix it is infinite.
+    The period is NaN for constant ω, and infinite on the separatrix.
 
     Attributes:
         kinetic_energy: K = ½ ω · I ω, of the rotation about the centre of mass [J], shape (...).
         angular_momentum: |L| = |I ω| about the centre of mass [kg m²/s], shape (...).
-        regime: which axis is encircled, a `Regime` each, shape (...).
-        axis: the axis in B that ω encircles or, at the separatrix, leads to; of a steady rotation
-            that of ω; zero at rest, shape (..., 3).
-        moment: principal moment about that axis, of a steady rotation L²/2K [kg m²], shape (...).
-        period: after which ω comes back, 4 K(m)/λ [s], shape (...).
-        precession: angle by which the encircled axis turns about L in one period, counted through
-            whole turns [rad], shape (...).
+        regime: the `Regime` of each, shape (...).
+        axis: the axis in B that ω encircles or, on the separatrix, tends to; the direction of ω
+            for a steady rotation; zero at rest, shape (..., 3).
+        moment: principal moment about that axis, L²/2K for a steady rotation [kg m²], shape (...).
+        period: period of ω in B, 4 K(m)/λ [s], shape (...).
+        precession: rotation angle of the encircled axis about L in one period, including full
+            turns [rad], shape (...).
     """
 
     kinetic_energy: Array
@@ -48,15 +48,14 @@ class RotationInvariants:
     def flip_time(self) -> Array:
         """Time between two flips of a tennis racket [s], shape (...): half the period.
 
-        2 K(m)/λ, after which the component along the middle axis has changed its sign. A spin about
-        the middle axis that is off by little takes ln(16/(1 − m))/λ, where 1 − m is of the order of
-        the square of what it is off by.
+        2 K(m)/λ, in which the component along the middle axis changes its sign. For a spin near the
+        middle axis it is ln(16/(1 − m))/λ, where 1 − m is of the order of the squared deviation.
         """
         return 0.5 * self.period
 
     @property
     def mean_precession_rate(self) -> Array:
-        """Mean rate at which the encircled axis goes round L [rad/s], shape (...)."""
+        """Mean precession rate of the encircled axis about L [rad/s], shape (...)."""
         return self.precession / self.period
 
 
@@ -118,13 +117,13 @@ def angular_momentum(body: ArrayLike, quaternion: ArrayLike, angular_velocity: A
 def _encircled(ordered: OrderedSpin, start: Start) -> tuple[Vec3, Array]:
     """Return the encircled axis in B and the moment about it."""
     separatrix = ordered.regime == Regime.SEPARATRIX
-    # Its second component has the sign of the end that ω tends to.
-    which = np.where(separatrix, 1, 2)
-    index = np.arange(len(which))
-    axis = ordered.axes[index, :, which]
-    moment = ordered.moments[which, index]
+    # The sign of its second component is that of the direction ω tends to.
+    column = np.where(separatrix, 1, 2)
+    index = np.arange(len(column))
+    axis = ordered.axes[index, :, column]
+    moment = ordered.moments[column, index]
     steady = ordered.regime <= Regime.STEADY
     length = lengths(start.spin)
     direction = start.spin / np.where(length > 0.0, length, 1.0)[:, None]
-    about = np.einsum("ni,nij,nj->n", direction, start.inertia, direction)
-    return np.where(steady[:, None], direction, axis), np.where(steady, about, moment)
+    steady_moment = np.einsum("ni,nij,nj->n", direction, start.inertia, direction)
+    return np.where(steady[:, None], direction, axis), np.where(steady, steady_moment, moment)

@@ -45,9 +45,9 @@ class Regime(IntEnum):
 
 
 class OrderedSpin(NamedTuple):
-    """Principal moments and components, numbered so that axis 3 is the one encircled.
+    """Principal moments and components of ω, ordered such that ω encircles axis 3.
 
-    I₁ ≥ I₂ ≥ I₃ where it belongs to the smallest moment, I₁ ≤ I₂ ≤ I₃ elsewhere; the axes P are
+    I₁ ≥ I₂ ≥ I₃ if axis 3 has the smallest moment, else I₁ ≤ I₂ ≤ I₃; the axes P are
     right-handed with ω₁ ≥ 0 and ω₃ ≥ 0.
 
     Attributes:
@@ -82,15 +82,15 @@ def ordered_spin(inertia: Mat33, angular_velocity: Vec3) -> OrderedSpin:
     """Compute principal moments and components of ω, ordered with the encircled axis third.
 
     Args:
-        inertia: about the centre of mass, in units in which it is of order one, shape (n, 3, 3).
-        angular_velocity: w_WB_B in such units, shape (n, 3).
+        inertia: about the centre of mass, scaled to order one, shape (n, 3, 3).
+        angular_velocity: w_WB_B, scaled to order one, shape (n, 3).
     """
     (moments, gaps, spin, terms, excess), axes = principal_spin(inertia, angular_velocity)
     moving = spin != 0.0
-    on_an_outer_axis = (moving[0] ^ moving[2]) & ~moving[1]
-    neither = (terms == 0.0).all(axis=0)
+    on_outer_axis = (moving[0] ^ moving[2]) & ~moving[1]
+    without_terms = (terms == 0.0).all(axis=0)
     regime = np.select(
-        [~moving.any(axis=0), on_an_outer_axis | neither, excess > 0.0, excess < 0.0],
+        [~moving.any(axis=0), on_outer_axis | without_terms, excess > 0.0, excess < 0.0],
         [Regime.AT_REST, Regime.STEADY, Regime.ABOUT_SMALLEST, Regime.ABOUT_LARGEST],
         Regime.SEPARATRIX,
     )
@@ -104,23 +104,24 @@ def ordered_spin(inertia: Mat33, angular_velocity: Vec3) -> OrderedSpin:
 
 @dataclass(frozen=True, slots=True)
 class Polhode:
-    """Constants of motions whose ω is not constant, one entry a body.
+    """Constants of motions with varying ω, one entry per body.
 
     Attributes:
         handedness: s = sign(I₃ − I₁), shape (n,).
-        amplitude: of ω₁, ω₂ (with s) and ω₃, shape (3, n).
+        amplitude: amplitudes of ω₁, ω₂ (with s) and ω₃, shape (3, n).
         momentum: I₁ A, s I₂ r A, I₃ C over L: the components of L/|L|, shape (3, n).
         complementary: m₁ = 1 − m; zero on the separatrix, shape (n,).
         rate: λ [1/time], shape (n,).
         half_period: T = 2 K(m) / λ, infinite on the separatrix, shape (n,).
         start: u₀ in [−K, K], shape (n,).
         tilt: ρ = r I₂ / I₁ = √(1 + ν): the azimuth of L in the body is s atan2(ρ sn, cn).
-        slow: whether L passes so close to axis 3 that the second form of the angle serves (ν > 1).
+        slow: whether L passes close to axis 3: the second form of the angle is used (ν > 1).
         ratio: κ = I₁ X / (I₃ Y), shape (n,).
-        parameter: of the integral of the third kind, ν or, where slow, κ, shape (n,).
-        weight: its factor in the angle about L, shape (n,).
-        base_rate: L/I₁ or, where slow, L/I₃; on the separatrix L/I₂, shape (n,).
-        lag: 2 `weight` D, what the angle gains in half a period beside `base_rate` T, shape (n,).
+        parameter: parameter of the integral of the third kind, ν or, if slow, κ, shape (n,).
+        weight: factor of that integral in the angle about L, shape (n,).
+        base_rate: L/I₁ or, if slow, L/I₃; on the separatrix L/I₂, shape (n,).
+        lag: 2 `weight` D, gain of the angle in half a period in addition to `base_rate` T,
+            shape (n,).
     """
 
     handedness: Array

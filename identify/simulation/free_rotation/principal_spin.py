@@ -1,9 +1,9 @@
 """Principal moments of tensors and ω along their axes, in doubles and, where needed, to 40 digits.
 
-How long ω stays near the middle axis follows from a difference of two products that are almost
-equal: near the separatrix nothing of it is left in doubles. The same holds for the smallest moment
-of a rod and for the difference of two nearly equal moments. For such bodies alone these numbers are
-worked out in `Decimal`, in arrays of objects, and rounded to doubles once.
+The time that ω stays near the middle axis depends on the difference of two almost equal products,
+which is lost in double precision near the separatrix. The same is true of the smallest moment of a
+rod and of the difference of two nearly equal moments. Only for such bodies these numbers are
+computed in `Decimal`, in arrays of objects, and rounded to doubles once.
 """
 
 from __future__ import annotations
@@ -18,21 +18,25 @@ from identify.spatial import quaternion_from_rotation
 
 _DELICATE = 0.01
 """Relative size below which a difference or a moment is computed to more digits."""
+
 _DECIMAL_DIGITS = 50
+"""Number of digits of these computations."""
+
 _NEGLIGIBLE_SPIN = 1e-40
 """Components of ω and differences of moments below this, relative to the largest, are zero."""
+
 _JACOBI_SWEEPS = 3
-"""Number of Jacobi sweeps: each squares the products of inertia, starting at 1e-16."""
+"""Number of Jacobi sweeps: each squares the products of inertia, which start at 1e-16."""
 
 
 class PrincipalSpin(NamedTuple):
-    """Tensors and angular velocities in the principal axes of the tensors, one a column.
+    """Moments and angular velocities in principal axes, one body per column.
 
     Attributes:
         moments: ascending, shape (3, n).
         gaps: I_mid − I_min and I_max − I_mid, shape (2, n).
         spin: ω along the axes, shape (3, n).
-        terms: of 2 K I_mid − L², for the smallest moment and the largest, shape (2, n).
+        terms: the two terms of 2 K I_mid − L², of the smallest and the largest moment, (2, n).
         excess: 2 K I_mid − L², shape (n,).
     """
 
@@ -49,7 +53,7 @@ def principal_spin(inertia: Mat33, angular_velocity: Vec3) -> tuple[PrincipalSpi
     Inertias have shape (n, 3, 3), angular velocities (n, 3). The axes may be left-handed.
     """
     mean = np.trace(inertia, axis1=1, axis2=2) / 3.0
-    # How fast ω moves depends on the differences of the moments: of a near sphere too.
+    # The motion of ω depends on the differences of the moments, also for a near sphere.
     deviations, axes = np.linalg.eigh(inertia - mean[:, None, None] * np.eye(3))
     result = _along_axes(
         (deviations + mean[:, None]).T,
@@ -68,8 +72,8 @@ def principal_spin(inertia: Mat33, angular_velocity: Vec3) -> tuple[PrincipalSpi
             order = np.argsort(moments, axis=0, kind="stable")
             moments, spin = (np.take_along_axis(rows, order, 0) for rows in (moments, spin))
             exact = _along_axes(moments, np.diff(moments, axis=0), spin)
-        for whole, part in zip(result, exact, strict=True):
-            whole[..., delicate] = part
+        for values, refined in zip(result, exact, strict=True):
+            values[..., delicate] = refined
         axes[delicate] = np.take_along_axis(R, order.T[:, None], 2)
     return result, axes
 
@@ -86,8 +90,8 @@ def _along_axes(moments: np.ndarray, gaps: np.ndarray, spin: np.ndarray) -> Prin
 def _diagonalised(inertia: np.ndarray, axes: Mat33) -> tuple[np.ndarray, np.ndarray]:
     """Diagonalise inertias in decimal numbers, from axes in doubles; return Rᵀ I R and R.
 
-    Jacobi's method: repeated moments need no case of their own. The tangent of half of each angle
-    is a double; cosine and sine of it are of one rotation to all digits.
+    Jacobi's method, which needs no special case for repeated moments. The tangent of half of each
+    angle is a double; its cosine and sine form an exact rotation.
     """
     axes = axes * np.sign(np.linalg.det(axes))[:, None, None]
     R = _rotations(_decimals(quaternion_from_rotation(axes).T))

@@ -23,10 +23,11 @@ from identify.spatial import quaternion_product
 from identify.spatial.rotations import cross, lengths, rotate, rotation_from_quaternion
 from identify.spatial.vectors import GRAVITY_W
 
-_SAMPLES_AT_A_TIME = 8192
+_CHUNK_SAMPLES = 8192
 """Number of samples, or bodies, whose intermediate arrays stay in the cache."""
 
-_MOST_RADIANS = 1e20
+_MAX_ANGLE = 1e20
+"""Maximum rotation angle, above which the attitude is lost in rounding [rad]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,28 +55,28 @@ def rotate_freely(
 
         I dω/dt + ω × I ω = 0,    dq/dt = ½ q ⊗ ω
 
-    ω in Jacobi's elliptic functions, the attitude by an elliptic integral of the third kind; any
-    time, before or after zero, is reached at once. All inertias and spins are admitted: triaxial
-    bodies about either axis, the separatrix between, symmetric tops, spheres, spins about an axis
-    and none at all, and everything near them.
+    ω is given by Jacobi's elliptic functions, the attitude by an elliptic integral of the third
+    kind, directly at any time before or after zero. All inertias and spins are allowed: triaxial
+    bodies about either axis, the separatrix, symmetric tops, spheres, spins about an axis, rest,
+    and everything near these.
 
-    With the inputs taken as exact, the attitude is off by about 2e-16 rad for each radian turned,
-    by 9e-16 at most: rates are rounded to doubles. What near the separatrix, of thin rods and of
-    nearly equal moments would be lost in rounding is formed to more digits before. Components of ω
-    below 1e-40 of the largest are zero.
+    For exact inputs the error of the attitude is about 2e-16 rad per radian of rotation, at most
+    9e-16, since rates are rounded to doubles. Differences that would be lost in rounding (near the
+    separatrix, thin rods, nearly equal moments) are computed to more digits. Components of ω below
+    1e-40 of the largest are zero.
 
     Args:
         body: inertia about the centre of mass I_BBcm_B [kg m²], shape (..., 3, 3), or ten
             parameters about Bo in B, shape (..., 10).
         quaternion: R_WB at time zero, shape (..., 4); scaled to unit norm.
         angular_velocity: w_WB_B at time zero [rad/s], shape (..., 3).
-        time: [s], shape (n,) for all bodies alike, or (..., n) for each its own; or one number,
-            and the motion then has no axis of time. The leading dimensions of all four broadcast.
+        time: [s], shape (n,) for all bodies, or (..., n) for individual times; for a scalar the
+            results have no time axis. The leading dimensions of all four broadcast.
 
     Raises:
-        SimulationError: numbers that are not finite or of another shape, a tensor that is not
-            symmetric, a body that no density realises, one without inertia about an axis, a
-            quaternion of zeros, or a time so far away that turns cannot be counted.
+        SimulationError: an argument is not finite or has a wrong shape, an inertia is not symmetric
+            or not physically consistent, a body has no inertia about an axis, a quaternion is
+            zero, or a time is so large that the angle is lost in rounding.
     """
     times = as_array(time, "time", (...,), SimulationError)
     start = checked_start(body, quaternion, angular_velocity, times.shape[:-1])
@@ -90,27 +91,27 @@ def _rotate(start: Start, time: Array) -> tuple[Vec4, Vec3]:
     """Compute quaternions (n, k, 4) and angular velocities (n, k, 3) at times (n, k), in chunks."""
     bodies, samples = time.shape
     q, w = np.empty((bodies, samples, 4)), np.empty((bodies, samples, 3))
-    some = max(1, _SAMPLES_AT_A_TIME // max(samples, 1))
-    for first in range(0, bodies, some):
-        chunk = slice(first, first + some)
+    bodies_per_chunk = max(1, _CHUNK_SAMPLES // max(samples, 1))
+    for first in range(0, bodies, bodies_per_chunk):
+        chunk = slice(first, first + bodies_per_chunk)
         ordered = ordered_spin(start.inertia[chunk], start.spin[chunk])
         steady = ordered.regime <= Regime.STEADY
-        for some_of_them in (steady, ~steady):
-            which = first + np.flatnonzero(some_of_them)
-            if not which.size:
+        for subset in (steady, ~steady):
+            rows = first + np.flatnonzero(subset)
+            if not rows.size:
                 continue
-            quaternion, unit = start.quaternion[which], start.unit_of_spin[which, None]
-            if some_of_them is steady:
-                at = _steady_rotation(start.spin[which], quaternion)
+            quaternion, unit = start.quaternion[rows], start.unit_of_spin[rows, None]
+            if subset is steady:
+                at = _steady_rotation(start.spin[rows], quaternion)
             else:
-                at = PolhodeRotation(ordered.of(some_of_them), quaternion).at
-            for begin in range(0, samples, _SAMPLES_AT_A_TIME):
-                columns = slice(begin, begin + _SAMPLES_AT_A_TIME)
+                at = PolhodeRotation(ordered.of(subset), quaternion).at
+            for begin in range(0, samples, _CHUNK_SAMPLES):
+                columns = slice(begin, begin + _CHUNK_SAMPLES)
                 with np.errstate(over="ignore"):
-                    angle = time[which, columns] * unit  # in the unit of spin's inverse
-                require_known_angle(angle, _MOST_RADIANS)
-                q[which, columns], w[which, columns] = at(angle)
-            w[which] *= unit[..., None]
+                    angle = time[rows, columns] * unit  # time in units of 1 / unit_of_spin
+                require_known_angle(angle, _MAX_ANGLE)
+                q[rows, columns], w[rows, columns] = at(angle)
+            w[rows] *= unit[..., None]
     return q, w
 
 
@@ -121,8 +122,8 @@ def _steady_rotation(w: Vec3, quaternion: Vec4) -> Callable[[Array], tuple[Vec4,
 
     def at(time: Array) -> tuple[Vec4, Vec3]:
         half = 0.5 * (speed * time)[..., None]
-        turned = np.concatenate((np.sin(half) * axis[:, None], np.cos(half)), axis=-1)
-        attitude = quaternion_product(quaternion[:, None], turned)
+        rotation = np.concatenate((np.sin(half) * axis[:, None], np.cos(half)), axis=-1)
+        attitude = quaternion_product(quaternion[:, None], rotation)
         return attitude, np.broadcast_to(w[:, None], (*time.shape, 3))
 
     return at
@@ -147,7 +148,7 @@ def free_motion(
         gravity: g in W [m/s²], shape (3,) or (..., 3).
 
     Raises:
-        SimulationError: as `rotate_freely`, or times that are not a list.
+        SimulationError: see `rotate_freely`; or `time` is not one-dimensional.
     """
     time = as_array(time, "time", (...,), SimulationError)
     if time.ndim != 1:

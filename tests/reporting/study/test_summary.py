@@ -120,12 +120,12 @@ def test_failed_fits_are_not_consistent():
     study = rows(metrics, seeds=4)
     text = said_by(scores, study)
     assert cells(text, "`low`", "`psd`") == [["3.00 / 3.00", "75.0 [34.9, 96.8]", "2"]]
-    assert "one that failed is not consistent" in text
+    assert "a failed fit counts as not consistent" in text
     shown = scores_text(study.results)
     assert [line.split() for line in shown.splitlines() if line.startswith("  psd")] == [
         ["psd", "3.00", "75.0", "[34.9,", "96.8]", "2"]
     ] * 2
-    assert "cons.%: of all fits that were tried; one that failed is not consistent" in shown
+    assert "cons.%: of all attempted fits; a failed fit counts as not consistent" in shown
 
 
 def test_summary_header_states_study_and_versions():
@@ -236,7 +236,7 @@ def test_a_swept_option_of_the_logs_has_a_table():
         return {"mass_error": 3.0, "log_duration": 5.0 if log == "a/0" else 20.0, "log_body": seed}
 
     swept = rows(metrics)
-    assert swept.swept == ("log_duration",)
+    assert swept.varied == ("log_duration",)
     text = said_by(by_setting, swept)
     assert text.startswith("## By option of the logs\n\nBy duration of the log:\n")
     assert cells(text, "20", "`low`", "`psd`") == [["3.00 / 3.00", "0"]]
