@@ -210,8 +210,12 @@ class ConeProgram:
 
 
 def cone_program(space: ParameterSpace, terms: tuple[Term, ...]) -> ConeProgram:
-    """Compile the program of some terms, cached per process; it does not depend on defaults."""
-    return _compiled_program(space.with_defaults({}), terms)
+    """Compile the program of some terms, cached per process.
+
+    It does not depend on defaults, nor on terms without constraints.
+    """
+    constraining = tuple(term for term in terms if term.constrains(space))
+    return _compiled_program(space.with_defaults({}), constraining)
 
 
 @lru_cache(maxsize=64)
@@ -296,8 +300,11 @@ def _compile(
         ]
         + [[True]]
     )
-    parameter_map = sp.lil_array((program.reduced_A.reduced_mat.shape[0], len(used)))
-    parameter_map[:, np.flatnonzero(used)] = program.reduced_A.reduced_mat[:, columns]
+    reduced = sp.csr_array(program.reduced_A.reduced_mat)
+    selection = sp.csr_array(
+        (np.ones(len(columns)), (columns, np.flatnonzero(used))),
+        shape=(reduced.shape[1], len(used)),
+    )
     start, first = program.var_id_to_col[theta.id], program.var_id_to_col[bound.id]
     theta_columns = np.arange(start, start + theta.size)
     count = shape[1] - 1
@@ -308,7 +315,7 @@ def _compile(
     return ConeProgram(
         space=space,
         about_Bo=about_Bo,
-        reduced=parameter_map.tocsr(),
+        reduced=reduced @ selection,
         matrix_pattern=sp.csc_array(
             (np.ones(split), indices[:split], indptr[:-1]), shape=(shape[0], count)
         ),

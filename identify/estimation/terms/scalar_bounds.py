@@ -9,6 +9,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.estimation.terms.term import ScaledSpace, Term
+from identify.regressors import ParameterSpace
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -34,6 +35,10 @@ class ScalarBounds(Term):
             if np.isfinite(scalar.high):
                 constraints.append(value <= scalar.high * inverse_unit)
         return constraints
+
+    def constrains(self, space: ParameterSpace) -> bool:
+        """Return whether a scalar has a finite bound."""
+        return any(np.isfinite((scalar.low, scalar.high)).any() for scalar in space.scalars)
 
     def violation(self, x: Array, scaling: Scaling) -> float:
         """Return the largest distance of a scalar outside its bounds, in its own unit."""

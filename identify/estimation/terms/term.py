@@ -133,6 +133,10 @@ class Term(ABC):
         values = asdict(term).items()
         return {"kind": self.kind, **{k: None if v in endless else v for k, v in values}}
 
+    def constrains(self, space: ParameterSpace) -> bool:
+        """Return whether `build` gives constraints for the unknowns of a space."""
+        return True
+
     def require_plausible(self, x: Array, space: ParameterSpace) -> None:  # noqa: B027
         """Raise if the term is implausible for the masses of x, such as for lengths in millimetres.
 
