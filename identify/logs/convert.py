@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from identify.arrays import Array
+from identify.arrays import Array, seal
 from identify.errors import LogError
 from identify.logs.orientation import read_rotation, read_translation
 from identify.logs.parts import AccelerationKind, Frame, Imu
@@ -60,7 +60,7 @@ def with_free_flight(signals: Mapping[str, Array], schema: Schema) -> dict[str, 
     The proper acceleration of the centre of mass is zero too: it is that of B, where nothing else
     is said.
     """
-    zero = np.zeros((len(next(iter(signals.values()))), 3))
+    zero = seal(np.zeros((len(next(iter(signals.values()))), 3)), "zero", (None, 3))
     free = ("linear_acceleration",) if schema.at_com else ()
     free += ("force",) if schema.wrench.force is None else ()
     free += () if schema.wrench.torque else ("torque",)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -11,7 +11,7 @@ from identify.arrays import Array, Vec3, seal
 from identify.errors import LogError, SchemaError
 from identify.findings import Finding
 from identify.logs.parts import DroppedRows, SourceFile, Stream, spell_rows
-from identify.logs.read import LogLike, read_content, sealed
+from identify.logs.read import LogLike, read_content
 from identify.logs.schema import Group, SchemaLike, load_schema
 from identify.logs.schema_joints import JointsTable
 from identify.logs.table import Table
@@ -122,32 +122,16 @@ def read_joint_log(log: LogLike, schema: SchemaLike) -> JointRecording:
         raise SchemaError(
             "[joints] needs a motion: give time or rate_hz in [log], not still = true"
         )
-    content = read_content(log, given)
-    path = content.path
-    parts = [joint_signals(stream.valid_rows, schema.joints) for stream in content.streams]
-    signals = [
-        {name: sealed(path, name, values) for name, values in part.items()} for part in parts
-    ]
-    _require_effort(path, signals)
-    times = [sealed(path, "time", time) for time in content.times if time is not None]
-    names = [stream.name for stream in content.streams]
-    motor = schema.joints.motor
-    return JointRecording(
-        name=content.name,
-        time=times[0],
-        names=schema.joints.names,
-        signals=signals[0],
-        gravity=seal(schema.world.gravity, "gravity", (3,)),
-        still_below=seal(schema.joints.per_joint(schema.joints.still_below), "", (None,)),
-        sources=content.sources,
-        sha256=content.sha256,
-        rows=content.rows,
-        motor_per_joint=None if motor is None else seal(motor.per_joint, "R", (None, None)),
-        dropped=content.dropped,
-        schema=schema.model_dump(mode="json", exclude_unset=True),
-        streams=tuple(map(Stream, names[1:], times[1:], signals[1:])),
-        findings=content.findings,
+    joints = schema.joints
+    content = read_content(log, given, lambda valid_rows: joint_signals(valid_rows, joints))
+    recording = JointRecording(
+        **content.fields,
+        names=joints.names,
+        still_below=seal(joints.per_joint(joints.still_below), "still_below", (None,)),
+        motor_per_joint=joints.motor and seal(joints.motor.per_joint, "R", (None, None)),
     )
+    _require_effort(content.path, recording)
+    return replace(recording, schema=schema.model_dump(mode="json", exclude_unset=True))
 
 
 def joint_signals(valid_rows: Mapping[Group, Table], joints: JointsTable) -> dict[str, Array]:
@@ -167,11 +151,11 @@ def joint_signals(valid_rows: Mapping[Group, Table], joints: JointsTable) -> dic
     return signals
 
 
-def _require_effort(path: Path, signals: Sequence[Mapping[str, Array]]) -> None:
-    for effort in (each["effort"] for each in signals if "effort" in each):
-        if not effort.any():
+def _require_effort(path: Path, recording: JointRecording) -> None:
+    for signals in (recording.signals, *(stream.signals for stream in recording.streams)):
+        if "effort" in signals and not signals["effort"].any():
             raise LogError(
-                f"{path}: the effort of all joints is zero in all {len(effort)} rows: the driver "
-                "does not fill it in; name the columns of measured torques or currents",
+                f"{path}: the effort of all joints is zero in all {len(signals['effort'])} rows: "
+                "the driver does not fill it in; name the columns of measured torques or currents",
                 path=path,
             )

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,90 +41,70 @@ if TYPE_CHECKING:
 LogLike: TypeAlias = "str | PathLike[str] | Mapping[str, ArrayLike] | DataFrame | Arrays"
 
 
-@dataclass(frozen=True, slots=True)
-class LogContent:
-    """Rows of a log that are whole, not yet converted.
-
-    Attributes:
-        path: the log, or the name of one in memory.
-        name: short name.
-        sources: the files, with their digest; none of a log in memory.
-        sha256: digest of the content.
-        streams: rows by clock.
-        times: of the rows of each stream since the first row of the first [s]; None of still poses.
-        findings: on clocks and layout.
-    """
+class LogContent(NamedTuple):
+    """Content of a log: `fields` that recordings of all kinds share, and its rows by clock."""
 
     path: Path
-    name: str
-    sources: tuple[SourceFile, ...]
-    sha256: str
-    streams: tuple[StreamRows, ...]
-    times: tuple[Array | None, ...]
-    findings: tuple[Finding, ...]
-
-    @property
-    def rows(self) -> int:
-        """Number of rows found, dropped ones included."""
-        return sum(stream.rows for stream in self.streams)
-
-    @property
-    def dropped(self) -> DroppedRows:
-        """Numbers of rows left out."""
-        return sum((stream.dropped for stream in self.streams), DroppedRows())
+    fields: dict[str, Any]
+    streams: Sequence[StreamRows]
+    times: Sequence[Array | None]
 
 
-def read_content(log: LogLike, schema: Schema) -> LogContent:
-    """Read the columns that a schema names; arguments and errors as in `read_log`."""
+Convert: TypeAlias = Callable[[Mapping[Group, Table]], dict[str, Array]]
+"""Function from the rows of some groups of signals to these signals in SI."""
+
+
+def read_content(log: LogLike, schema: Schema, convert: Convert) -> LogContent:
+    """Read the columns that a schema names and convert them; arguments, errors as in `read_log`."""
     log = Path(log) if isinstance(log, str | PathLike) else as_arrays(log)
     sources = plan_sources(log, schema)
     tables = [read_source(source, alone=len(sources) == 1) for source in sources]
     streams, findings = read_streams(sources, tables, schema)
+    with np.errstate(over="ignore", invalid="ignore"):  # `sealed` refuses what overflows
+        converted = [convert(stream.valid_rows) for stream in streams]
     held = (part for source in sources for part in files_of(source.path))
     paths = dict.fromkeys(held) if isinstance(log, Path) else ()
     files = tuple(SourceFile(path, digest(path)) for path in paths)
     path = log if isinstance(log, Path) else Path(log.name)
     times = subtract_start(streams)
-    return LogContent(
-        path,
-        plain_name(_name(path)) if isinstance(log, Path) else log.name,
-        files,
-        digest_of_files(files) if isinstance(log, Path) else _digest_of(tables),
-        tuple(streams),
-        tuple(times),
-        (*findings, *_transposed(tables), *rate_mismatches(streams, times)),
-    )
+    signals = [
+        {name: sealed(path, name, values) for name, values in of_stream.items()}
+        for of_stream in converted
+    ]
+    fields = {
+        "name": plain_name(_name(path)) if isinstance(log, Path) else log.name,
+        "time": None if times[0] is None else sealed(path, "time", times[0]),
+        "signals": signals[0],
+        "gravity": seal(schema.world.gravity, "gravity", (3,)),
+        "sources": files,
+        "sha256": digest_of_files(files) if isinstance(log, Path) else _digest_of(tables),
+        "rows": sum(stream.rows for stream in streams),
+        "dropped": sum((stream.dropped for stream in streams), DroppedRows()),
+        "schema": schema.model_dump(mode="json", exclude_unset=True),
+        "streams": tuple(
+            Stream(stream.name, sealed(path, "time", time), of_stream)
+            for stream, time, of_stream in zip(streams[1:], times[1:], signals[1:], strict=True)
+            if time is not None
+        ),
+        "findings": (*findings, *_transposed(tables), *rate_mismatches(streams, times)),
+    }
+    return LogContent(path, fields, streams, times)
 
 
 def read_fields(log: LogLike, schema: SchemaLike) -> dict[str, Any]:
     """Return the fields of the `Recording` of a log; arguments and errors as in `read_log`."""
     schema = load_schema(schema)
     require_body(schema)
-    content = read_content(log, schema)
-    path, streams, times = content.path, content.streams, content.times
-    with np.errstate(over="ignore", invalid="ignore"):  # `sealed` refuses what overflows
-        signals = [signals_of(stream.valid_rows, schema) for stream in streams]
-    signals[0] = with_free_flight(signals[0], schema)
-    described = describe_log(path, schema, content.sources)
-    recordings = [
-        {name: sealed(path, name, values) for name, values in of_stream.items()}
-        for of_stream in signals
-    ]
-    return described | {
-        "name": content.name,
-        "sha256": content.sha256,
-        "time": None if times[0] is None else sealed(path, "time", times[0]),
-        "signals": recordings[0],
+    content = read_content(log, schema, lambda valid_rows: signals_of(valid_rows, schema))
+    path, fields, streams, times = content
+    described = describe_log(path, schema, fields["sources"])
+    return {
+        **described,
+        **fields,
+        "signals": with_free_flight(fields["signals"], schema),
         "rotation_numbers": _numbers_of_streams(path, streams, schema),
-        "rows": content.rows,
-        "dropped": content.dropped,
-        "streams": tuple(
-            Stream(stream.name, sealed(path, "time", time), of_stream)
-            for stream, time, of_stream in zip(streams[1:], times[1:], recordings[1:], strict=True)
-            if time is not None
-        ),
         "findings": (
-            *content.findings,
+            *fields["findings"],
             *_angles(streams, times, schema),
             *described["findings"],
         ),

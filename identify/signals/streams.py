@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
 from identify.arrays import Array, Indices, seal
 from identify.errors import LogError
 from identify.findings import Finding
-from identify.logs import Recording
+from identify.logs import JointRecording, Recording
 from identify.logs.parts import Stream
 from identify.signals.clock import sampling_period
 from identify.signals.interpolated import slower_samples
@@ -26,11 +27,15 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
     "gyro": ("gyro",),
     "accelerometer": ("accelerometer",),
     "wrench": ("force", "torque"),
+    "joints": ("joint_position", "joint_velocity"),
+    "effort": ("effort",),
 }
 """Signals that one sensor may provide, in the order of a recording."""
 
+Log = TypeVar("Log", Recording, JointRecording)
 
-def on_one_clock(recording: Recording) -> Recording:
+
+def on_one_clock(recording: Log) -> Log:
     """Resample all signals of a recording to the clock of its slowest stream.
 
     Rows that only hold the last sample of a slower sensor are dropped, and signals that were
@@ -59,16 +64,18 @@ def on_one_clock(recording: Recording) -> Recording:
     else:
         time, signals = _join_streams(recording.name, streams, findings)
     names = [name for group in _GROUPS.values() for name in group if name in signals]
-    with_pose = next((stream for stream in given if "quaternion" in stream.signals), main)
-    numbers, rows = recording.rotation_numbers, np.searchsorted(with_pose.time, time)
-    return replace(
+    joined = replace(
         recording,
         time=seal(time, "time", (None,)),
         signals={name: seal(signals[name], name, (None, None)) for name in names},
         streams=(),
-        rotation_numbers=None if numbers is None else numbers[rows.clip(max=len(numbers) - 1)],
         findings=(*recording.findings, *findings),
     )
+    if isinstance(joined, JointRecording) or joined.rotation_numbers is None:
+        return joined
+    with_pose = next((stream for stream in given if "quaternion" in stream.signals), main)
+    numbers, rows = joined.rotation_numbers, np.searchsorted(with_pose.time, time)
+    return replace(joined, rotation_numbers=numbers[rows.clip(max=len(numbers) - 1)])
 
 
 def _drop_holds(stream: Stream, findings: list[Finding]) -> Iterator[Stream]:
