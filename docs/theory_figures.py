@@ -12,7 +12,7 @@ from scipy.signal import butter, sosfiltfilt
 from svg import BLUE, FAINT, GREEN, INK, ORANGE, RED, STYLE, write_svg
 
 import identify
-from identify.diagnosis.misfit import BandRows, misfit
+from identify.diagnosis.body_likelihood import BandRows, fit_body
 from identify.estimation import estimate_body
 from identify.inertia import default_body, pseudo_inertia
 from identify.inertia.shapes import Box, Cylinder, Ellipsoid
@@ -240,7 +240,7 @@ def faults():
     for delay in delays:
         reading = Reading().with_patch({"wrench.delay_s": float(delay)})
         prepared = prepare(reading.apply(late), 6.0)
-        costs.append(misfit([BandRows.of(block_statistics(prepared))]).cost)
+        costs.append(fit_body([BandRows.of(block_statistics(prepared))]).cost)
     evidence = next(f.evidence for f in identify.fit(late).findings if f.code == "delay")
     (size,), (bounds,) = evidence["size"], 1e3 * np.array(evidence["interval"])
     figure, axes = plt.subplots(figsize=(5.6, 3.0), layout="constrained")

@@ -1,4 +1,4 @@
-"""Delays of the wrench, by correlation of the measured wrench with the one that a body predicts."""
+"""Delays of the measured wrench against the one that a body predicts, by least squares."""
 
 from __future__ import annotations
 
@@ -14,15 +14,24 @@ from identify.regressors import FEATURE_TENSOR
 from identify.relevance import DELAY_CHANGE
 from identify.spatial.columns import PSI, RT, W
 
-LONGEST, _SHARE_OF_SEGMENT = 1.0, 0.2
-"""Longest delay that is looked for [s], and share of a segment's time that it may be."""
+MAX_DELAY = 1.0
+"""Longest delay of the search [s]."""
 
-_MOST_SERIES_ROWS, _FEWEST_SERIES_ROWS = 4000, 40
-"""Rows of a series that are looked at, and fewer of which tell no delay."""
+_MAX_SEGMENT_SHARE = 0.2
+"""Largest share of a segment's time that a delay may take."""
 
-_PARTS_OF_LOG, _LEFT_BY_CHANGE = 8, 0.5
-"""Parts of a log whose delays are compared, and share of the residual power beside one delay that
-they leave at the most if the latency changes."""
+_MAX_SERIES_ROWS = 4000
+"""Approximate number of rows of a series that are used."""
+
+_MIN_SERIES_ROWS = 40
+"""Fewest rows of a series that identify a delay."""
+
+_PARTS_OF_LOG = 8
+"""Number of parts of a log whose delays are compared."""
+
+_MAX_RESIDUAL_RATIO = 0.5
+"""Largest ratio of the residual power with a delay for each part to that with one delay for which
+the latency counts as changing."""
 
 _FRACTIONS = np.linspace(-1.0, 1.0, 81)
 _LAGRANGE = np.stack(
@@ -33,23 +42,24 @@ _LAGRANGE = np.stack(
     ),
     axis=1,
 )
-"""Places around the second of three samples, and the weights of the three there."""
+"""Fractional positions around the second of three samples, and the weights of quadratic Lagrange
+interpolation there."""
 
 
 class Correlation(NamedTuple):
     """Delay at which a body and an offset explain the wrench of a series best.
 
     Attributes:
-        delay: the likeliest, beyond that of the reading [s].
+        delay: maximum-likelihood delay, beyond the one that reading already corrected [s].
         cost: minus twice the log-likelihood of the wrench at that delay.
-        gain: of that delay over none, likewise.
+        log_likelihood_ratio: twice the log-likelihood ratio of that delay to no delay.
         parts: delay of each part of the log, with the body of the likeliest delay [s].
-        changes: whether the latency is another in other parts of the log.
+        changes: whether the latency differs between parts of the log.
     """
 
     delay: float
     cost: float
-    gain: float
+    log_likelihood_ratio: float
     parts: Array
     changes: bool
 
@@ -57,62 +67,71 @@ class Correlation(NamedTuple):
 def correlation(
     time: Array, rows: Array, segment_ids: Indices, turned_by: float | None = None
 ) -> Correlation | None:
-    """Find the delay τ of w(t + τ) = Y(t) φ + b by least squares at each; None of a short series.
+    """Estimate the delay τ of w(t + τ) = Y(t) φ + b by least squares over a grid of delays.
 
     Args:
-        time: of the series [s], shape (n,).
+        time: time of the series [s], shape (n,).
         rows: z = [1, ψ, w, Rᵀ, …], shape (n, 43).
-        segment_ids: of the rows, shape (n,).
-        turned_by: time that is between the attitude which turned the wrench into body axes and
-            that of its row [s], to look for delays of the wrench in world axes; None for those of
-            the wrench in body axes.
+        segment_ids: number of the segment of each row, shape (n,).
+        turned_by: time by which the attitude that rotated the wrench into body axes is later than
+            that of its row [s], for a delay of the wrench in world axes; None for a delay of the
+            wrench in body axes.
+
+    Returns:
+        The correlation; None for a short series.
     """
     step = float(np.median(np.diff(time))) if len(time) > 1 else 0.0
     edges = segment_edges(segment_ids)
-    reach = int(min(LONGEST / max(step, 1e-9), _SHARE_OF_SEGMENT * max(b - a for a, b in edges)))
+    reach = int(min(MAX_DELAY / max(step, 1e-9), _MAX_SEGMENT_SHARE * max(b - a for a, b in edges)))
     inside = np.concatenate([np.arange(a + reach, b - reach) for a, b in edges]).astype(np.intp)
-    inside = inside[:: max(1, len(inside) // _MOST_SERIES_ROWS)]
-    if reach < 1 or len(inside) < _FEWEST_SERIES_ROWS:
+    inside = inside[:: max(1, len(inside) // _MAX_SERIES_ROWS)]
+    if reach < 1 or len(inside) < _MIN_SERIES_ROWS:
         return None
-    moved = np.arange(-reach, reach + 1)
-    w = np.array([rows[inside + k, W] for k in moved]).reshape(len(moved), -1, 2, 3)
+    shifts = np.arange(-reach, reach + 1)
+    w = np.array([rows[inside + k, W] for k in shifts]).reshape(len(shifts), -1, 2, 3)
     if turned_by is not None:  # w(t) is Rᵀ(t + τ₀) f(t + τ₀), to be Rᵀ(t) f(t + τ₀)
         columns = [np.interp(time + turned_by, time, column) for column in rows[:, RT].T]
         R, late = (c.reshape(-1, 3, 3) for c in (rows[:, RT], np.stack(columns, axis=1)))
-        w = np.array([v @ late[inside + k] @ R[inside].mT for v, k in zip(w, moved, strict=True)])
+        w = np.array([v @ late[inside + k] @ R[inside].mT for v, k in zip(w, shifts, strict=True)])
     offsets = np.broadcast_to(np.eye(6), (len(inside), 6, 6))
     A = np.concatenate((np.tensordot(rows[inside][:, PSI], FEATURE_TENSOR, axes=1), offsets), -1)
     sizes = np.sqrt(np.mean(w**2, axis=(0, 1, 3)))[:, None] + 1e-300
     plane = np.linalg.qr((A / np.repeat(sizes, 3)[:, None]).reshape(-1, 16))[0]
-    b = (w / sizes).reshape(len(moved), -1)
-    left = (b - (b @ plane) @ plane.T).reshape(w.shape)
+    b = (w / sizes).reshape(len(shifts), -1)
+    residuals = (b - (b @ plane) @ plane.T).reshape(w.shape)
 
-    def cost(power: Array) -> Array:  # every other row is free of the rest
+    def cost(power: Array) -> Array:  # every other row is independent of the others
         return 0.5 * len(inside) * 3.0 * np.log(power).sum(axis=-1)
 
-    k, x, power = _least(left, cost)
+    k, x, power = _least_residual(residuals, cost)
     predicted = plane @ (plane.T @ (_LAGRANGE[x] @ b[k - 1 : k + 2]))
-    beyond = (b - predicted).reshape(w.shape) / np.sqrt(power)[:, None]
+    whitened = (b - predicted).reshape(w.shape) / np.sqrt(power)[:, None]
     cuts = np.linspace(0, len(inside), _PARTS_OF_LOG + 1).astype(int).tolist()
-    of_parts = [_least(beyond[:, a:b], lambda p: p.sum(axis=-1)) for a, b in pairwise(cuts)]
-    parts = step * np.array([moved[k] + _FRACTIONS[x] for k, x, _ in of_parts])
-    left_by_parts = np.mean([p for _, _, p in of_parts])
-    changes = left_by_parts < _LEFT_BY_CHANGE and np.ptp(parts) > DELAY_CHANGE
-    as_read = float(cost(np.mean(left[reach] ** 2, axis=(0, 2)) + 1e-20))
+    of_parts = [
+        _least_residual(whitened[:, a:b], lambda p: p.sum(axis=-1)) for a, b in pairwise(cuts)
+    ]
+    parts = step * np.array([shifts[k] + _FRACTIONS[x] for k, x, _ in of_parts])
+    ratio_of_parts = np.mean([p for _, _, p in of_parts])
+    changes = ratio_of_parts < _MAX_RESIDUAL_RATIO and np.ptp(parts) > DELAY_CHANGE
+    as_read = float(cost(np.mean(residuals[reach] ** 2, axis=(0, 2)) + 1e-20))
     least = float(cost(power))
-    delay = step * float(moved[k] + _FRACTIONS[x])
+    delay = step * float(shifts[k] + _FRACTIONS[x])
     return Correlation(delay, least, as_read - least, parts, bool(changes))
 
 
-def _least(left: Array, cost: Callable[[Array], Array]) -> tuple[int, int, Array]:
-    """The least residual: its shift, its place around that, mean squares of force and torque.
+def _least_residual(residuals: Array, cost: Callable[[Array], Array]) -> tuple[int, int, Array]:
+    """Find the shift with the least cost, interpolated between samples.
 
     Args:
-        left: residuals at shifts 0, 1, …, shape (k, n, 2, 3).
-        cost: of mean squares, shape (…, 2).
+        residuals: residuals at shifts 0, 1, …, shape (k, n, 2, 3).
+        cost: function of the mean squares of force and torque, shape (…, 2).
+
+    Returns:
+        Index of the shift, index of the fraction around it, and the mean squares there, shape (2,).
     """
-    k = int(np.clip(np.argmin(cost(np.mean(left**2, axis=(1, 3)) + 1e-20)), 1, len(left) - 2))
-    near = left[k - 1 : k + 2]
+    costs = cost(np.mean(residuals**2, axis=(1, 3)) + 1e-20)
+    k = int(np.clip(np.argmin(costs), 1, len(residuals) - 2))
+    near = residuals[k - 1 : k + 2]
     G = np.einsum("anhc,bnhc->hab", near, near) / (3 * near.shape[1])
     power = np.maximum(np.einsum("xa,hab,xb->xh", _LAGRANGE, G, _LAGRANGE), 0.0) + 1e-20
     x = int(np.argmin(cost(power)))

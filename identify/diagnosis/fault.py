@@ -1,4 +1,4 @@
-"""`Fault`: something that may be wrong with a log or with its schema, and what puts it right."""
+"""`Fault`: an error that a log or its schema may have, and its correction."""
 
 from __future__ import annotations
 
@@ -31,118 +31,123 @@ _WRENCH_KEYS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class FaultParameters:
-    """The continuous parameters η of a fault, zero where the log is as read.
+    """Continuous parameters η of a fault; η = 0 is the log as read.
 
     Attributes:
-        parameters: names of the components.
-        unit: of all of them, in messages.
-        per_unit: η in SI of one such unit.
-        matters: standard error of every component, times 4.5, that a log has to stay below for the
-            fault to be observable [SI].
-        farthest: from where a search starts, in sizes that matter (.3 s, 60°): beyond it, what is
-            wrong is not continuous.
-        believed: least and largest component of one that leaves an estimate of use [SI].
-        of_mass: whether what is said in SI here is for a body of one kilogram, and grows with it.
+        names: names of the components.
+        unit: unit of all components in messages.
+        unit_si: value of that unit in SI.
+        relevant_size: size of a component that changes an estimate noticeably [SI]. The fault is
+            observable if the standard error of each component is less than 1/4.5 of it.
+        search_radius: largest distance of a search from its start, in relevant sizes. A search from
+            zero reaches 0.3 s or 60°; a larger fault is a discrete one.
+        usable_range: smallest and largest component with which a corrected estimate is usable [SI].
+        scales_with_mass: whether the SI values are for a body of 1 kg and grow with its mass.
     """
 
-    parameters: tuple[str, ...]
+    names: tuple[str, ...]
     unit: str
-    per_unit: float
-    matters: float
-    farthest: float = 30.0
-    believed: tuple[float, float] = (-np.inf, np.inf)
-    of_mass: bool = False
+    unit_si: float
+    relevant_size: float
+    search_radius: float = 30.0
+    usable_range: tuple[float, float] = (-np.inf, np.inf)
+    scales_with_mass: bool = False
 
-    def scale(self, phi: Phi) -> float:
-        """What bounds and what matters are multiplied with for a body."""
-        return abs(float(phi[0])) if self.of_mass else 1.0
+    def mass_factor(self, phi: Phi) -> float:
+        """Return the factor on ranges and relevant sizes for a body."""
+        return abs(float(phi[0])) if self.scales_with_mass else 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What may be wrong with one log.
+    """Error that one log or its schema may have.
 
-    It is corrected by a patch of the log's schema, by a linear map of the log's columns, or by
-    either: where there is no map, the log has to be read again.
+    A patch of the log's schema, a linear map of the log's columns, or either of them corrects it.
+    Without a map, the log has to be read again.
 
     Attributes:
-        name: its own name, the same for every log.
-        code: of the finding.
-        text: what is so, as the rest of a sentence; of one with sizes, its name.
-        patch: keys of the schema, and their right values, at a size η.
-        change: M(η) of the columns that a fit reads, shape (43, 19); it, or what it gives, is None
-            where the log has to be read again.
-        action: what to do where no line of the schema puts it right, at a size η.
-        facts: of the log.
-        sizes: its parameters; None where there are none.
-        slips: how many mistakes it takes to make it.
-        seen: twice the log-likelihood by which raw signals show it, beside what the fit says.
-        counts: whether the readings are of no unit, so that a log tells the body but for a factor.
-        clock: how many times as long as read the time runs.
-        of_size: the fault with sizes that it is at one of them, and that size.
-        says: what is so at a size η with its half-widths, where names and numbers are not enough.
-        possible: whether a size η can be.
+        name: unique name, the same for every log.
+        code: code of its finding.
+        text: description that completes a sentence; the name of a parametric fault.
+        patch: function that returns keys of the schema and their correct values at a size η.
+        linear_map: function that returns M(η) of the columns that a fit reads, shape (43, 19). The
+            function or its result is None if the log has to be read again.
+        action: function that returns the remedy at a size η, if no line of the schema is one.
+        facts: facts of the log.
+        parameters: parameters η of a parametric fault; None for a discrete one.
+        mistakes: number of separate mistakes that together make the fault.
+        raw_evidence: evidence from raw signals besides the fit, as twice a log-likelihood ratio.
+        raw_counts: whether the readings have no unit, so that a log identifies the body only up to
+            a factor.
+        time_factor: ratio of the true time to the time as read.
+        parametric: parametric fault and its size of which this fault is an instance, if any.
+        describe: function that returns a description from η and its half-widths, for a fault whose
+            names and numbers are not enough.
+        is_possible: function that returns whether a size η can occur.
     """
 
     name: str
     code: str
     text: str
     patch: Callable[[Array], Patch] | None = None
-    change: Callable[[Array], Array | None] | None = None
+    linear_map: Callable[[Array], Array | None] | None = None
     action: Callable[[Array], str] | None = None
     facts: LogFacts | None = None
-    sizes: FaultParameters | None = None
-    slips: int = 1
-    seen: float = 0.0
-    counts: bool = False
-    clock: float = 1.0
-    of_size: tuple[Fault, Array] | None = None
-    says: Callable[[Array, Array], str] | None = None
-    possible: Callable[[Array], bool] = lambda size: True
+    parameters: FaultParameters | None = None
+    mistakes: int = 1
+    raw_evidence: float = 0.0
+    raw_counts: bool = False
+    time_factor: float = 1.0
+    parametric: tuple[Fault, Array] | None = None
+    describe: Callable[[Array, Array], str] | None = None
+    is_possible: Callable[[Array], bool] = lambda size: True
 
     @property
     def d(self) -> int:
-        """How many parameters it has."""
-        return 0 if self.sizes is None else len(self.sizes.parameters)
+        """Number of parameters."""
+        return 0 if self.parameters is None else len(self.parameters.names)
 
     @property
     def linear(self) -> bool:
-        """Whether it is a linear map of the columns."""
-        return self.change is not None and (self.d > 0 or self.change(np.zeros(0)) is not None)
+        """Whether the fault is a linear map of the columns."""
+        return self.linear_map is not None and (
+            self.d > 0 or self.linear_map(np.zeros(0)) is not None
+        )
 
     def fit_map(self, size: ArrayLike = ()) -> Array:
-        """M(η) of the columns that a fit reads, shape (43, 19), of a fault that is linear.
+        """Return M(η) of a linear fault for the columns that a fit reads, shape (43, 19).
 
-        What it makes of the readings it makes of those logged, without a weight added back.
+        The map acts on the logged readings, before a compensated weight is added back.
         """
-        assert self.change is not None
-        M = self.change(np.asarray(size, dtype=np.float64))
+        assert self.linear_map is not None
+        M = self.linear_map(np.asarray(size, dtype=np.float64))
         assert M is not None
         if self.facts is None:
             return M
         return logged_wrench_only(M, self.facts.compensated, self.facts.gravity)
 
     def least_scale(self, size: ArrayLike = (), *, dense: bool) -> float:
-        """Least factor by which the wrench may be smaller than so read; 1 where it has a unit.
+        """Return the smallest factor of the true wrench to the corrected one; 1 if it has a unit.
 
-        Of raw counts the force may be as much too large as the torque is too small. That has to
-        mend a body that is too dense as read; of another body nothing is known.
+        The force of raw counts may be too large by the factor by which the torque is too small. The
+        factor has to make a body possible that is too dense as read; for another body it is
+        unknown, and zero is returned.
 
         Args:
-            size: η.
+            size: parameters η, shape (d,).
             dense: whether the body as read is denser than any material.
         """
-        if not self.counts:
+        if not self.raw_counts:
             return 1.0
         torque = float(np.linalg.det(self.fit_map(size)[W, W]) ** (1.0 / 3.0))
         return min(1.0, 1.0 / torque) if dense else 0.0
 
     def map_at(self, size: Array) -> Array:
-        """M(η) of all extended columns, shape (43, 43): maps follow each other as products."""
+        """Return M(η) of all extended columns, shape (43, 43); products are successive maps."""
         return extend_to_derivatives(self.fit_map(size))
 
     def remedy_at(self, size: Array) -> str:
-        """What to change: a line of the schema, or an action."""
+        """Return the remedy at a size η: a line of the schema, or an action."""
         if self.action is not None:
             return self.action(size)
         assert self.patch is not None
@@ -151,39 +156,39 @@ class Fault:
         )
 
     def at_size(self, size: Array, text: str) -> Fault:
-        """The fault at one size, as a slip: what a search from zero does not come to."""
-        patch, change, action = self.patch, self.change, self.action
-        assert change is not None
+        """Return the discrete fault at a fixed size, which a search from zero does not reach."""
+        patch, linear_map, action = self.patch, self.linear_map, self.action
+        assert linear_map is not None
         return Fault(
             text,
             self.code,
             text,
             None if patch is None else lambda _: patch(size),
-            lambda _: change(size),
+            lambda _: linear_map(size),
             None if action is None else lambda _: action(size),
             self.facts,
-            counts=self.counts,
-            of_size=(self, size),
+            raw_counts=self.raw_counts,
+            parametric=(self, size),
         )
 
     def with_sign(self, sign: Fault) -> Fault:
-        """Both: the log read again by this one's patch, and of that the map of a sign."""
-        one, other = self.patch, sign.patch
-        assert one is not None
-        assert other is not None
+        """Combine with a fault of a sign: rescan by this patch, then map the sign."""
+        patch, sign_patch = self.patch, sign.patch
+        assert patch is not None
+        assert sign_patch is not None
 
         def both(size: Array) -> Patch:
-            return {**one(size), **other(size)}
+            return {**patch(size), **sign_patch(size)}
 
         return Fault(
             f"{self.name} {sign.name}",
             self.code,
             f"{self.text}, and {sign.text}",
             both,
-            sign.change,
+            sign.linear_map,
             facts=self.facts,
-            slips=self.slips + sign.slips,
-            seen=self.seen,
+            mistakes=self.mistakes + sign.mistakes,
+            raw_evidence=self.raw_evidence,
         )
 
 
@@ -193,50 +198,50 @@ def discrete_fault(
     text: str,
     patch: Patch,
     *,
-    slips: int = 1,
-    seen: float = 0.0,
+    mistakes: int = 1,
+    raw_evidence: float = 0.0,
     action: str = "",
-    change: Array | None = None,
-    clock: float = 1.0,
+    linear_map: Array | None = None,
+    time_factor: float = 1.0,
 ) -> Fault:
-    """A fault without sizes: keys of the schema have other values.
+    """Return a fault without parameters: keys of the schema have other values.
 
     Args:
-        facts: of the log.
-        code: of the finding.
-        text: what is so.
-        patch: the right values.
-        slips: how many mistakes it takes.
-        seen: as of `Fault`.
-        action: what to do, where it is not the patch.
-        change: M, where it does not follow from the patch.
-        clock: how many times as long as read the time runs.
+        facts: facts of the log.
+        code: code of the finding.
+        text: description that completes a sentence.
+        patch: keys of the schema and their correct values.
+        mistakes: number of separate mistakes.
+        raw_evidence: evidence from raw signals, twice a log-likelihood ratio.
+        action: remedy, if it is not the patch.
+        linear_map: M, shape (43, 19), if it does not follow from the patch.
+        time_factor: ratio of the true time to the time as read.
     """
 
     @lru_cache(maxsize=1)
-    def own_map() -> Array | None:  # made when it is looked at: there are many such faults
-        return map_of_patch(patch, facts) if change is None else change
+    def cached_map() -> Array | None:  # computed on first use: there are many such faults
+        return map_of_patch(patch, facts) if linear_map is None else linear_map
 
     return Fault(
         text,
         code,
         text,
         lambda size: patch,
-        lambda size: own_map(),
+        lambda size: cached_map(),
         (lambda size: action) if action else None,
         facts,
-        slips=slips,
-        seen=seen,
-        clock=clock,
+        mistakes=mistakes,
+        raw_evidence=raw_evidence,
+        time_factor=time_factor,
     )
 
 
 def map_of_patch(patch: Patch, facts: LogFacts) -> Array | None:
-    """M of a patch, shape (43, 19); None where the log has to be read again.
+    """Return M of a patch, shape (43, 19); None if the log has to be read again.
 
     Args:
         patch: keys of the schema and values.
-        facts: of the log.
+        facts: facts of the log.
     """
     keys, schema = set(patch), facts.schema
     if schema is None or not keys:
@@ -263,43 +268,43 @@ def map_of_patch(patch: Patch, facts: LogFacts) -> Array | None:
 
 
 def gain_of(patch: Patch, schema: Schema) -> Array:
-    """What [f; t] are by a patch of the wrench's table to what they were, shape (6, 6)."""
+    """Return G with [f; t] after a patch of the wrench's table = G [f; t] before it, (6, 6)."""
     keys = {key.partition(".")[2]: value for key, value in patch.items()}
     return wrench_gain(schema.wrench, schema.wrench.model_copy(update=keys))
 
 
-def schema_lines(patch: Patch, said: Mapping[str, object]) -> str:
-    """What to write into the schema, as a sentence.
+def schema_lines(patch: Patch, schema_tables: Mapping[str, object]) -> str:
+    """Return a sentence with the lines to write into the schema.
 
     Args:
         patch: keys and values.
-        said: the schema as it was written.
+        schema_tables: tables of the schema as it was written.
     """
     tables: dict[str, list[str]] = {}
     for place, value in patch.items():
         name, _, key = place.rpartition(".")
-        table = said.get(name)
-        now = table.get(key) if isinstance(table, Mapping) else None
+        table = schema_tables.get(name)
+        present = table.get(key) if isinstance(table, Mapping) else None
         if value is None:
             line = f"leave `{key}` out"
-        elif isinstance(value, str) and isinstance(now, str) and value != now:
-            line = f"change `{key} = {_toml(now)}` to `{key} = {_toml(value)}`"
+        elif isinstance(value, str) and isinstance(present, str) and value != present:
+            line = f"change `{key} = {_toml(present)}` to `{key} = {_toml(value)}`"
         else:
             line = f"set `{key} = {_toml(value)}`"
         tables.setdefault(name, []).append(line)
-    lines = [f"[{name}], {' and '.join(of_table)}" for name, of_table in tables.items()]
+    lines = [f"[{name}], {' and '.join(changes)}" for name, changes in tables.items()]
     option = " (or --gravity)" if "world.gravity" in patch else ""
     return f"In the schema, {'; in '.join(lines)}{option}."
 
 
 def _toml(value: object) -> str:
-    """A value as TOML has it."""
+    """Format a value in TOML."""
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_toml, value))}]"
     return json.dumps(value, ensure_ascii=False)
 
 
 def schema_numbers(values: Array | float) -> list[float] | float:
-    """Numbers as a schema has them: six decimals."""
+    """Round numbers to six decimals, as they are written into a schema."""
     listed = [float(value) + 0.0 for value in np.round(np.atleast_1d(values), 6)]
     return listed[0] if np.ndim(values) == 0 else listed

@@ -1,4 +1,4 @@
-"""Hysteresis of a sensor: its wrench follows what acts with a dead zone, like gears with play."""
+"""Hysteresis of a sensor: its wrench lags the true one by a dead zone, like gears with play."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ from identify.regressors import FEATURE_TENSOR
 from identify.significance import CLEAR_LEAD
 from identify.spatial.columns import PSI, W
 
-_APART = 2
-"""Points of the series before and behind a row that the rate of its wrench is taken from: the noise
-of its own pose is not in them."""
+_RATE_STEP = 2
+"""Rows before and after a row between which the rate of its wrench is computed; the noise of the
+row's pose does not affect them."""
 
-_FEWEST_ROWS = 40
+_MIN_ROWS = 40
+"""Fewest rows of a series in which hysteresis can be detected."""
 
 
 class Hysteresis(NamedTuple):
     """Dead zones of a sensor's channels.
 
     Attributes:
-        widths: of the six channels, in the range that each goes through; zero where not seen.
-        delay: part of the fitted delay that they explain [s].
+        widths: width of the dead zone of each channel as a share of the channel's range; zero if
+            not significant, shape (6,).
+        delay: part of the fitted delay that the dead zones explain [s].
     """
 
     widths: Vec6
@@ -32,39 +34,41 @@ class Hysteresis(NamedTuple):
 
 
 def hysteresis(time: Array, rows: Array, segment_ids: Indices, phi: Phi) -> Hysteresis | None:
-    """Find dead zones by what a fit with a delay leaves: r = b + τ dw/dt − h sgn(dw/dt).
+    """Fit dead zones to the residual of a fit with a delay: r = b + τ dw/dt − h sgn(dw/dt).
 
-    Moving one way, a channel with a dead zone of width 2h is h behind whatever its rate, while a
-    delay and a filter leave nothing that goes with the sign alone. Each channel is fitted by least
-    squares without and with h, and pays for h by the BIC penalty.
+    During a monotonic change, a channel with a dead zone of width 2h lags by h whatever its rate; a
+    delay or a filter causes no residual that depends on the sign alone. Each channel is fitted by
+    least squares without and with h, with a BIC penalty for h.
 
     Args:
-        time: of the series [s], shape (n,).
+        time: time of the series [s], shape (n,).
         rows: z = [1, ψ, w, …], without the small faults that were fitted, shape (n, K).
-        segment_ids: of the rows, shape (n,).
-        phi: the body, shape (10,).
+        segment_ids: number of the segment of each row, shape (n,).
+        phi: parameters of the body, shape (10,).
 
     Returns:
-        None of a short series, and where dead zones do not explain it clearly better.
+        The dead zones; None for a short series, and if dead zones do not explain it clearly better.
     """
     acting = np.tensordot(rows[:, PSI], FEATURE_TENSOR, axes=1) @ phi
     edges = segment_edges(segment_ids)
-    inside = np.concatenate([np.arange(a + _APART, b - _APART) for a, b in edges]).astype(np.intp)
-    if len(inside) < _FEWEST_ROWS:
+    inside = np.concatenate([np.arange(a + _RATE_STEP, b - _RATE_STEP) for a, b in edges]).astype(
+        np.intp
+    )
+    if len(inside) < _MIN_ROWS:
         return None
-    rate = acting[inside + _APART] - acting[inside - _APART]
-    rate /= 2.0 * _APART * np.median(np.diff(time))
-    behind = -np.sign(rate)
-    left = (rows[:, W] - acting)[inside]
-    rate, behind, left = (x - x.mean(axis=0) for x in (rate, behind, left))
+    rate = acting[inside + _RATE_STEP] - acting[inside - _RATE_STEP]
+    rate /= 2.0 * _RATE_STEP * np.median(np.diff(time))
+    lag = -np.sign(rate)
+    residual = (rows[:, W] - acting)[inside]
+    rate, lag, residual = (x - x.mean(axis=0) for x in (rate, lag, residual))
     power = np.sum(rate**2, axis=0) + 1e-300
-    sign, rest = (x - rate * np.sum(rate * x, axis=0) / power for x in (behind, left))
-    h = np.sum(sign * rest, axis=0) / (np.sum(sign**2, axis=0) + 1e-300)
-    noise = np.sum((rest - h * sign) ** 2, axis=0) + 1e-300
-    count = 0.5 * len(inside)  # every other row is free of the rest
-    gain = count * np.log1p(np.sum((h * sign) ** 2, axis=0) / noise) - np.log(count)
-    seen = (h > 0.0) & (gain > 0.0)
-    if gain[seen].sum() < CLEAR_LEAD:
+    sign, without_delay = (x - rate * np.sum(rate * x, axis=0) / power for x in (lag, residual))
+    h = np.sum(sign * without_delay, axis=0) / (np.sum(sign**2, axis=0) + 1e-300)
+    noise = np.sum((without_delay - h * sign) ** 2, axis=0) + 1e-300
+    count = 0.5 * len(inside)  # every other row is independent of the others
+    ratio = count * np.log1p(np.sum((h * sign) ** 2, axis=0) / noise) - np.log(count)
+    significant = (h > 0.0) & (ratio > 0.0)
+    if ratio[significant].sum() < CLEAR_LEAD:
         return None
-    delay = np.sum(rate * (left - h * behind) / noise) / np.sum(power / noise)
-    return Hysteresis(np.where(seen, 2.0 * h / np.ptp(acting, axis=0), 0.0), float(delay))
+    delay = np.sum(rate * (residual - h * lag) / noise) / np.sum(power / noise)
+    return Hysteresis(np.where(significant, 2.0 * h / np.ptp(acting, axis=0), 0.0), float(delay))

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Phi
+from identify.diagnosis.body_likelihood import BandRows, BodyFit, fit_body
 from identify.diagnosis.fault import Fault
-from identify.diagnosis.misfit import BandRows, Misfit, misfit
 from identify.findings import Severity
 from identify.inertia.consistency import MAX_DENSITY, mean_density, within_arm_capacity
 from identify.significance import CLEAR_LEAD
@@ -41,44 +41,39 @@ class Explanation:
     """Hypothesis that explains logs: a fault at its best-fitting size, or the logs as read.
 
     Attributes:
-        gain: twice the log-likelihood ratio to the logs as read, less the penalty.
+        log_likelihood_ratio: twice the log-likelihood ratio to the logs as read, less the penalty.
         phi: the body under this hypothesis.
-        faults: of each log.
-        size: η [SI], shape (d,).
-        half_width: of the 95 % interval of each component [SI], shape (d,).
+        faults: fault of each log; empty for the logs as read.
+        size: parameters η of the fault [SI], shape (d,).
+        half_width: half-width of the 95 % interval of each component [SI], shape (d,).
         note: further evidence for or against it, in words.
         density: lower bound of the body's density [kg/m³].
-        left: unexplained share of the wrench's signal (`unexplained_fraction`); zero if the logs
-            were not fitted.
+        unexplained: unexplained share of the wrench's signal (`unexplained_fraction`); zero if the
+            logs were not fitted.
     """
 
-    gain: float
+    log_likelihood_ratio: float
     phi: Phi
     faults: tuple[Fault, ...] = ()
     size: Array = field(default_factory=lambda: np.zeros(0))
     half_width: Array = field(default_factory=lambda: np.zeros(0))
     note: str = ""
     density: float = np.nan
-    left: float = 0.0
+    unexplained: float = 0.0
 
     @property
-    def sized(self) -> bool:
-        """Whether the fault has a size."""
-        return bool(len(self.size))
+    def raw_counts(self) -> bool:
+        """Whether the readings have no unit, so that the body is identified only up to a factor."""
+        return bool(self.faults) and self.faults[0].raw_counts
 
     @property
-    def counts(self) -> bool:
-        """Whether it determines the body only up to a factor."""
-        return bool(self.faults) and self.faults[0].counts
-
-    @property
-    def usual(self) -> bool:
+    def has_usual_density(self) -> bool:
         """Whether the mean density of the body, if known, is that of usual bodies."""
         density, (low, high) = mean_density(self.phi), _DENSITIES
         return not (density <= low or density >= high)
 
     @property
-    def held(self) -> bool:
+    def is_liftable(self) -> bool:
         """Whether the body has a mass, and a robot can hold it if a unit is wrong."""
         if self.code not in UNITS or not self.mass > _LEAST_MASS:
             return not self.code or self.mass > _LEAST_MASS
@@ -91,16 +86,16 @@ class Explanation:
 
     @property
     def code(self) -> str:
-        """Code of its finding; empty for the logs as read."""
+        """Code of the fault's finding; empty for the logs as read."""
         return self.faults[0].code if self.faults else ""
 
     @property
     def severity(self) -> Severity:
-        """Severity of its finding: a warning if the size of the fault is plausible."""
-        sizes = self.faults[0].sizes if self.faults else None
-        if sizes is None:
+        """Severity of the finding: a warning if the corrected estimate is usable."""
+        parameters = self.faults[0].parameters if self.faults else None
+        if parameters is None:
             return "error"
-        low, high = np.array(sizes.believed) * sizes.scale(self.phi)
+        low, high = np.array(parameters.usable_range) * parameters.mass_factor(self.phi)
         return "warning" if ((self.size > low) & (self.size < high)).all() else "error"
 
     @property
@@ -124,13 +119,17 @@ class Explanation:
         if not self.faults:
             return "the log is as it was read"
         fault = self.faults[0]
-        if fault.says is not None:
-            return fault.says(self.size, self.half_width)
-        if fault.sizes is None or len(self.size) > 3:
+        if fault.describe is not None:
+            return fault.describe(self.size, self.half_width)
+        if fault.parameters is None or len(self.size) > 3:
             return fault.text + self.note
-        per, unit, names = fault.sizes.per_unit, fault.sizes.unit, fault.sizes.parameters
+        unit_si, unit, names = (
+            fault.parameters.unit_si,
+            fault.parameters.unit,
+            fault.parameters.names,
+        )
         sizes = [
-            f"{size / per:.4g} ± {half / per:.2g} {unit}"
+            f"{size / unit_si:.4g} ± {half / unit_si:.2g} {unit}"
             for size, half in zip(self.size, self.half_width, strict=True)
         ]
         name = fault.name.replace("_", " ")
@@ -145,30 +144,35 @@ class Ranking:
 
     Attributes:
         explanations: at least the logs as read.
-        apart: twice the log-likelihood ratio of separate bodies for the logs, less the penalty;
-            minus infinity for one log.
+        separate_bodies_lead: twice the log-likelihood ratio of separate bodies for the logs to one
+            body, less the penalty; minus infinity for one log.
     """
 
     explanations: tuple[Explanation, ...]
-    apart: float = -np.inf
+    separate_bodies_lead: float = -np.inf
 
     @classmethod
-    def of(cls, explanations: Sequence[Explanation], apart: float = -np.inf) -> Ranking:
+    def of(
+        cls, explanations: Sequence[Explanation], separate_bodies_lead: float = -np.inf
+    ) -> Ranking:
         """Rank explanations, with equally likely units selected by the density of the body.
 
         Readings that give no body, or none that a robot can hold, are dropped.
         """
-        order = sorted(explanations, key=lambda each: -round(each.gain, 3))  # else as they came
+        # Equal ratios keep the order of the arguments.
+        order = sorted(explanations, key=lambda each: -round(each.log_likelihood_ratio, 3))
         count = len(cls(tuple(order)).tied)
         tied, others = _select_by_density(order[:count]), order[count:]
-        if any(each.counts for each in tied):  # sooner they than a body of no usual density
-            tied = [each for each in tied if each.code not in UNITS or each.usual]
-        if any(each.code in UNITS for each in tied):  # a gain that no sensor has is one's
+        if any(each.raw_counts for each in tied):  # likelier than a body of unusual density
+            tied = [each for each in tied if each.code not in UNITS or each.has_usual_density]
+        if any(each.code in UNITS for each in tied):  # a gain too large for a sensor is a unit
             tied = [each for each in tied if not (each.code == "gain" and each.severity == "error")]
         codes = {each.code for each in tied}
         tied = [each for each in tied if _SIMPLER.get(each.code) not in codes]
-        held = [each for each in (*tied, *others) if each.held]
-        return cls(tuple(held), apart) if tied[0].held else cls.of(held, apart)
+        liftable = [each for each in (*tied, *others) if each.is_liftable]
+        if tied[0].is_liftable:
+            return cls(tuple(liftable), separate_bodies_lead)
+        return cls.of(liftable, separate_bodies_lead)
 
     @property
     def best(self) -> Explanation:
@@ -178,23 +182,24 @@ class Ranking:
     @property
     def tied(self) -> tuple[Explanation, ...]:
         """Explanations that are not significantly less likely than the best, including it."""
-        return tuple(e for e in self.explanations if self.best.gain - e.gain < CLEAR_LEAD)
+        best = self.best.log_likelihood_ratio
+        return tuple(e for e in self.explanations if best - e.log_likelihood_ratio < CLEAR_LEAD)
 
     @property
-    def as_read(self) -> bool:
-        """Whether no fault explains the logs significantly better than no fault."""
+    def confirms_schema(self) -> bool:
+        """Whether no fault explains the logs significantly better than the schema does."""
         return any(not e.code for e in self.tied)
 
     @property
     def lead(self) -> float:
-        """Lead of the best explanation over the next one with another code."""
-        others = [e.gain for e in self.explanations if e.code != self.best.code]
-        return self.best.gain - max(others) if others else np.inf
+        """Log-likelihood ratio, times two, of the best explanation to the next of another code."""
+        others = [e.log_likelihood_ratio for e in self.explanations if e.code != self.best.code]
+        return self.best.log_likelihood_ratio - max(others) if others else np.inf
 
 
 def mistake_penalty(fault: Fault) -> float:
     """Return the penalty of a fault, less the evidence for it in the raw signals."""
-    return MISTAKE_PENALTY * fault.slips - fault.seen
+    return MISTAKE_PENALTY * fault.mistakes - fault.raw_evidence
 
 
 def _select_by_density(tied: Sequence[Explanation]) -> list[Explanation]:
@@ -221,68 +226,75 @@ class BaselineLikelihood:
 
     Attributes:
         rows: wide rows of each log.
-        misfit: of the logs as read.
+        body_fit: fit of one body to the logs as read.
     """
 
     rows: tuple[BandRows, ...]
-    misfit: Misfit
+    body_fit: BodyFit
 
     @classmethod
     def of(cls, rows: Sequence[BandRows]) -> BaselineLikelihood:
         """Fit logs as read."""
-        return cls(tuple(rows), misfit(rows))
+        return cls(tuple(rows), fit_body(rows))
 
     @property
     def samples(self) -> float:
         """Number of effective samples of all logs."""
         return float(sum(rows.samples.sum() for rows in self.rows))
 
-    def mapped(self, faults: Sequence[Fault]) -> Explanation:
+    def explain_by_map(self, faults: Sequence[Fault]) -> Explanation:
         """Return the explanation by a fault that is a linear map without parameters."""
         maps = [fault.fit_map() for fault in faults]
-        return self.read_again([r.mapped(M) for r, M in zip(self.rows, maps, strict=True)], faults)
+        mapped = [rows.mapped(M) for rows, M in zip(self.rows, maps, strict=True)]
+        return self.explain_by_rescan(mapped, faults)
 
-    def read_again(self, rows: Sequence[BandRows], faults: Sequence[Fault]) -> Explanation:
+    def explain_by_rescan(self, rows: Sequence[BandRows], faults: Sequence[Fault]) -> Explanation:
         """Return the explanation by a fault, from rows that were read and mapped accordingly.
 
         Args:
-            rows: of each log, read and mapped.
-            faults: of each log.
+            rows: rows of each log, read and mapped under the fault.
+            faults: fault of each log.
         """
         fault, power = faults[0], 0.0
         if fault.linear:
             power = 2.0 * float(np.linalg.slogdet(fault.fit_map()[W, W])[1])
         return self._explained(rows, faults, self.samples * power - mistake_penalty(fault))
 
-    def sized(self, estimate: Explanation) -> Explanation:
-        """Recompute the likelihood of an explanation with a size from these rows."""
+    def explain_at_size(self, estimate: Explanation) -> Explanation:
+        """Recompute the likelihood of an explanation by a parametric fault from these rows."""
         maps = [fault.fit_map(estimate.size) for fault in estimate.faults]
         rows = [r.mapped(M) for r, M in zip(self.rows, maps, strict=True)]
         power = 2.0 * float(np.linalg.slogdet(maps[0][W, W])[1])
         penalty = MISTAKE_PENALTY + len(estimate.size) * float(np.log(6.0 * self.samples))
         added = self.samples * power - penalty
         result = self._explained(rows, estimate.faults, added, estimate.size)
-        return replace(estimate, gain=result.gain, phi=result.phi, density=result.density)
+        return replace(
+            estimate,
+            log_likelihood_ratio=result.log_likelihood_ratio,
+            phi=result.phi,
+            density=result.density,
+        )
 
     def _explained(
         self, rows: Sequence[BandRows], faults: Sequence[Fault], added: float, size: ArrayLike = ()
     ) -> Explanation:
-        dense = self.misfit.density > MAX_DENSITY
-        after = misfit(rows, scale=faults[0].least_scale(size, dense=dense))
+        dense = self.body_fit.density > MAX_DENSITY
+        after = fit_body(rows, scale=faults[0].least_scale(size, dense=dense))
         # Rows with other tapers have another number of effective samples.
         again = float(sum(each.samples.sum() for each in rows))
-        gain = self.misfit.cost - after.cost * self.samples / again + added
-        return Explanation(float(gain), after.phi, tuple(faults), density=after.density)
+        ratio = self.body_fit.cost - after.cost * self.samples / again + added
+        return Explanation(float(ratio), after.phi, tuple(faults), density=after.density)
 
     @property
     def as_read(self) -> Explanation:
-        """Explanation without a fault."""
-        return Explanation(0.0, self.misfit.phi, density=self.misfit.density)
+        """Explanation of the logs as read, without a fault."""
+        return Explanation(0.0, self.body_fit.phi, density=self.body_fit.density)
 
     @property
-    def apart(self) -> float:
+    def separate_bodies_lead(self) -> float:
         """Twice the log-likelihood ratio of separate bodies for the logs, less the penalty."""
         if len(self.rows) < 2:
             return -np.inf
-        paid = (len(self.rows) - 1) * (MISTAKE_PENALTY + 10.0 * float(np.log(6.0 * self.samples)))
-        return self.misfit.cost - sum(misfit([each]).cost for each in self.rows) - paid
+        body_penalty = MISTAKE_PENALTY + 10.0 * float(np.log(6.0 * self.samples))
+        penalty = (len(self.rows) - 1) * body_penalty
+        return self.body_fit.cost - sum(fit_body([each]).cost for each in self.rows) - penalty

@@ -1,4 +1,4 @@
-"""Readings of the pose that few rows of a log leave likely, for which alone it is read again."""
+"""Screening of readings of the pose on a few rows, before logs are read again under the best."""
 
 from __future__ import annotations
 
@@ -19,27 +19,28 @@ from identify.spatial.rotations import (
     rotation_from_quaternion,
 )
 
-_SAME_TURN = 1e-9
-"""Of 1 − |q·q′| of two attitudes that are the same."""
+_SAME_ATTITUDE = 1e-9
+"""Largest 1 − |q·q′| of two attitudes that count as equal."""
 
 _MAX_POSE_READINGS = 8
-"""Readings of the pose that are kept."""
+"""Largest number of readings of the pose that pass the screening."""
 
 
 def likeliest_poses(
     candidates: Sequence[tuple[Fault, ...]], rows: Array, numbers: Array | None, facts: LogFacts
 ) -> list[tuple[Fault, ...]]:
-    """Of other columns and conventions of the pose those by which a point mass leaves least.
+    """Return the readings of the pose under which a point mass explains the wrench best.
 
-    The force is m a' + offset, and the torque h × a' + offset: rates, which would have to be
-    differentiated anew, are left out. Of readings that are the same for all rows the first is kept,
-    and none that leaves more than the log as read.
+    The model is force m a' + offset and torque h × a' + offset, without angular rates, which would
+    have to be differentiated again. Readings with a larger residual than the log as read are
+    dropped, and of readings that are equal in all rows only the first is returned.
 
     Args:
-        candidates: patches of `[pose]`, for each log; the first log is looked at.
-        rows: of its series, extended, shape (n, 43).
-        numbers: that it has for the rotation in those rows, shape (n, k); None of a quaternion.
-        facts: of the log.
+        candidates: faults with patches of `[pose]`, one instance for each log; only that of the
+            first log is tested.
+        rows: extended rows of the first log's series, shape (n, 43).
+        numbers: logged numbers of the rotation in those rows, shape (n, k); None for a quaternion.
+        facts: facts of the first log.
     """
     pose = None if facts.schema is None else facts.schema.pose
     if not candidates or pose is None:
@@ -50,10 +51,10 @@ def likeliest_poses(
         numbers = quaternion_conjugate(logged) if pose.maps == "world_to_body" else logged
         numbers = numbers[:, [3, 0, 1, 2]] if pose.rotation_order == "wxyz" else numbers
     if numbers is None:
-        candidates = [one for one in candidates if one[0].code == "position_axes"]
+        candidates = [each for each in candidates if each[0].code == "position_axes"]
     as_read = None if numbers is None else _attitude(numbers, pose, pose)
-    least = _point_mass_cost(rows, into_body, logged, pose, pose, facts)
-    kept = list[tuple[float, int, Array, tuple[Fault, ...]]]()
+    cost_as_read = _point_mass_cost(rows, into_body, logged, pose, pose, facts)
+    better = list[tuple[float, int, Array, tuple[Fault, ...]]]()
     for candidate in candidates:
         patch = candidate[0].patch
         assert patch is not None
@@ -63,15 +64,17 @@ def likeliest_poses(
         if "position" not in keys and numbers is not None and as_read is not None:
             turn = quaternion_product(_attitude(numbers, pose, new), quaternion_conjugate(as_read))
             q = quaternion_product(turn, logged)  # of the body, if the log is of a tool point
-        left = _point_mass_cost(rows, into_body, q, pose, new, facts)
-        if left < least:
-            kept.append((left, candidate[0].slips, q, candidate))
-    kept.sort(key=lambda each: (round(each[0], 6), each[1]))
+        cost = _point_mass_cost(rows, into_body, q, pose, new, facts)
+        if cost < cost_as_read:
+            better.append((cost, candidate[0].mistakes, q, candidate))
+    better.sort(key=lambda each: (round(each[0], 6), each[1]))
     likely = list[tuple[Array, tuple[Fault, ...]]]()
-    for _, _, q, candidate in kept:
-        of_position = candidate[0].code == "position_axes"
-        same = (np.abs(np.sum(q * other, axis=1)).min() > 1.0 - _SAME_TURN for other, _ in likely)
-        if of_position or not any(same):
+    for _, _, q, candidate in better:
+        is_position = candidate[0].code == "position_axes"
+        same = (
+            np.abs(np.sum(q * other, axis=1)).min() > 1.0 - _SAME_ATTITUDE for other, _ in likely
+        )
+        if is_position or not any(same):
             likely.append((q, candidate))
         if len(likely) == _MAX_POSE_READINGS:
             break
@@ -86,7 +89,7 @@ def _attitude(numbers: Array, pose: PoseTable, new: PoseTable) -> Vec4:
 def _point_mass_cost(
     rows: Array, into_body: Array, q: Array, pose: PoseTable, new: PoseTable, facts: LogFacts
 ) -> float:
-    """What a point mass leaves of force and torque, as the logarithm of the product of both."""
+    """Return the log of the product of the residual sums of squares of force and of torque."""
     a, w, g = rows[:, PSI][:, PROPER_ACCELERATION], rows[:, W].reshape(-1, 2, 3), facts.gravity
     turned = rotation_from_quaternion(q).swapaxes(-1, -2)
     if facts.positioned and pose.position_kind == "world":
@@ -98,12 +101,12 @@ def _point_mass_cost(
         a = a + (into_body - turned) @ g
     if facts.wrench_frame == "world":
         w = np.einsum("nij,nkj,nlk->nli", turned, into_body, w)
-    of_torque = np.cross(np.eye(3), a[:, None]).swapaxes(-1, -2)  # h × a' as a matrix times h
-    left = _residual_sum(a[:, :, None], w[:, 0]), _residual_sum(of_torque, w[:, 1])
-    return float(np.log(np.array(left) + 1e-300).sum())
+    A_torque = np.cross(np.eye(3), a[:, None]).swapaxes(-1, -2)  # h × a' as a matrix times h
+    squares = _residual_sum(a[:, :, None], w[:, 0]), _residual_sum(A_torque, w[:, 1])
+    return float(np.log(np.array(squares) + 1e-300).sum())
 
 
 def _residual_sum(A: Array, b: Array) -> float:
-    """The sum of squares that A x + offset leaves of b, shapes (n, 3, k) and (n, 3)."""
+    """Return the residual sum of squares of b = A x + offset, shapes (n, 3, k) and (n, 3)."""
     A, b = (A - A.mean(axis=0)).reshape(b.size, -1), (b - b.mean(axis=0)).reshape(-1)
     return float(np.sum((b - A @ np.linalg.lstsq(A, b, rcond=None)[0]) ** 2))

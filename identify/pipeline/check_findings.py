@@ -19,13 +19,13 @@ MAX_NAMED_EXPLANATIONS = 4
 
 def ranking_finding(ranking: Ranking) -> Finding | None:
     """Return the finding of a ranking; None where the log as read is among the best."""
-    if ranking.as_read:
+    if ranking.confirms_schema:
         return None
     best, tied = ranking.best, distinct_leaders(ranking)
-    evidence = {"gain": best.gain, "lead": ranking.lead, "mass": best.mass}
+    evidence = {"gain": best.log_likelihood_ratio, "lead": ranking.lead, "mass": best.mass}
     if len(tied) == 1:
         text = f"{best.text}: read this way, the log is explained clearly better, and the mass is "
-        text += "known only after calibration." if best.counts else f"{best.mass:.4g} kg."
+        text += "known only after calibration." if best.raw_counts else f"{best.mass:.4g} kg."
         return Finding(best.code, best.severity, text, remedy_or_apply(best), evidence)
     shown = tied[:MAX_NAMED_EXPLANATIONS]
     alternatives = "; or ".join(f"{each.text} (mass {each.mass:.4g} kg)" for each in shown)
@@ -51,14 +51,14 @@ def possible_reading_finding(best: Explanation, effects: Sequence[str]) -> Findi
         f"it may be that {best.text} (mass {best.mass:.4g} kg): the log cannot distinguish this "
         "from small faults of the sensor, and the intervals cover both.",
         f"Find out whether it is true. {best.remedy}",
-        {"gain": best.gain, "mass": best.mass, "equivalent": list(effects)},
+        {"gain": best.log_likelihood_ratio, "mass": best.mass, "equivalent": list(effects)},
     )
 
 
 def remedy_or_apply(best: Explanation) -> str:
     """Return the remedy of the only leading reading; with no schema line for it, also --apply."""
     schema = "In the schema" in best.remedy
-    alone = schema or best.counts
+    alone = schema or best.raw_counts
     return best.remedy if alone else f"{best.remedy} Or fit with --apply {best.code}."
 
 
@@ -184,7 +184,7 @@ def unexplained_finding(
         logs: whose schemas may leave small faults out of the fit.
     """
     tried = ""
-    if ranking is not None and not ranking.as_read:
+    if ranking is not None and not ranking.confirms_schema:
         tried = f" The best alternative reading does not explain it either: {ranking.best.text}."
     return Finding(
         "unexplained",

@@ -96,12 +96,12 @@ def _correction(
     if (reading := checks.better_reading) is not None and checks.ranking is not None:
         leaders = distinct_leaders(checks.ranking)
         if (of_code := next((each for each in leaders if each.code == code), None)) is not None:
-            if of_code.counts:
+            if of_code.raw_counts:
                 raise NotCorrected(code, f"the log does not determine the scale. {of_code.remedy}")
             others = [f'"{each.text}"' for each in leaders if each is not of_code]
             _require_unambiguous(code, others)
             patch = dict(correcting_patch(reading.faults[0], reading.size))
-            record = {"meaning": f"corrected: {reading.text}", "gain": reading.gain}
+            record = {"meaning": f"corrected: {reading.text}", "gain": reading.log_likelihood_ratio}
             record |= {"patch": patch} if patch else {}
             return reread_logs(logs, reading), record
         if code not in EFFECT_CODES:

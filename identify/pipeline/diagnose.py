@@ -1,4 +1,4 @@
-"""Checks of logs before an estimate is believed: other readings, changes of the body, contacts."""
+"""Checks of logs before an estimate is reported: other readings, body changes, contacts."""
 
 from __future__ import annotations
 
@@ -78,14 +78,14 @@ class Checks:
         gain_alternative: effects with a gain of the sensor in place of a displaced point, where
             they are as likely.
         dead_zones: hysteresis of sensors, by their numbers in the effects.
-        ranking: of all readings; None where no finding called for it.
+        ranking: ranking of all readings; None if no finding required one.
         changes: significant changes of the body, between logs or within one.
         possible_changes: changes that may be chance.
-        spans: of time of each log with a contact or an invalid signal.
-        excitation: of the logs, and the motion that would identify the remaining parameters.
+        spans: spans of time of each log with a contact or an invalid signal.
+        excitation: excitation of the logs, and motions that would identify the other parameters.
         logs: summaries of the checked logs, as they were read.
-        unexplained: share of the variance of the wrench above noise that the likeliest explanation
-            leaves.
+        unexplained: unexplained share of the variance of the wrench above noise, under the
+            likeliest explanation.
         readings_hidden: whether invalid signals prevent a comparison of readings, in logs that
             small faults do not explain.
         contact_dominated: whether nothing but contacts explains the logs, or the body at an end of
@@ -110,16 +110,16 @@ class Checks:
     @property
     def better_reading(self) -> Explanation | None:
         """The clearly likeliest reading of the logs; None where that is the reading by schema."""
-        if self.ranking is None or self.ranking.as_read:
+        if self.ranking is None or self.ranking.confirms_schema:
             return None
-        return None if self.ranking.best.left > MAX_UNEXPLAINED else self.ranking.best
+        return None if self.ranking.best.unexplained > MAX_UNEXPLAINED else self.ranking.best
 
     @property
     def likelier_reading(self) -> Explanation | None:
         """The reading that is likelier than the logs as read, but not clearly so; else None."""
-        if self.ranking is None or not self.ranking.as_read:
+        if self.ranking is None or not self.ranking.confirms_schema:
             return None
-        return self.ranking.best if self.ranking.best.gain > LIKELIER_LEAD else None
+        return self.ranking.best if self.ranking.best.log_likelihood_ratio > LIKELIER_LEAD else None
 
     @property
     def findings(self) -> Iterator[Finding]:
@@ -139,7 +139,7 @@ class Checks:
         if (
             bodies_differ
             and self.ranking is not None
-            and self.ranking.apart > self.ranking.best.gain
+            and self.ranking.separate_bodies_lead > self.ranking.best.log_likelihood_ratio
         ):
             yield from (change_finding(change, self.logs) for change in self.changes)
             return
@@ -182,9 +182,9 @@ def run_checks(
     """Check logs for contacts, invalid signals, changes of the body and other readings.
 
     Args:
-        logs: as they were read, those of the carrier alone last.
-        settings: of the estimate.
-        effects: of the logs' sensors; None where there is no fit of them.
+        logs: logs as they were read, those of the carrier alone last.
+        settings: settings of the estimate.
+        effects: fitted small faults of the logs' sensors; None where there is no fit.
         suspect: whether other readings are compared although small faults explain the logs.
         corrected: whether the logs were corrected already, so that readings are not compared again.
     """
@@ -195,7 +195,7 @@ def run_checks(
     logs = [_without_spikes(log) for log in with_spikes]
     if any(log is not other for log, other in zip(logs, with_spikes, strict=True)):
         effects = fit_sensor_effects(logs, settings)
-    if settings.bias == "shared":  # offsets that differ would be taken for other faults
+    if settings.bias == "shared":  # offsets that differ would look like other faults
         settings = replace(settings, bias="per_log")
     # A drift would absorb residuals of contacts and of other bodies.
     mapped = list(logs) if effects is None else without_effects(logs, effects, drift=False)
@@ -225,8 +225,8 @@ def run_checks(
         loaded = logs[: len(logs) - settings.unloaded]
         plain = rank_explanations(loaded, () if effects is None else large_effect_groups(effects))
         ranking = rank_with_effects(plain, logs, settings, effects)
-        if not ranking.as_read:
-            unexplained = ranking.best.left
+        if not ranking.confirms_schema:
+            unexplained = ranking.best.unexplained
     dominating: tuple[tuple[Span, ...], ...] = ()
     if unexplained > MAX_UNEXPLAINED:
         contacts = [
@@ -282,7 +282,7 @@ def _without_offset_steps(
     ]
     without = [log.without_offset_steps() if log.offset_steps else log for log in logs]
     effects_without, bands = fit_sensor_effects(without, settings), comparison_bands(plain)
-    gain = deviance(plain, effects, bands) - deviance(without, effects_without, bands)
+    lead = deviance(plain, effects, bands) - deviance(without, effects_without, bands)
     fit = fit_least_squares(without, settings)
     imus = [log.summary.imu for log in logs]
     changes = () if fit is None else detect_body_changes(fit, settings.all_terms, imus)
@@ -291,7 +291,7 @@ def _without_offset_steps(
     if effects_without is not None:
         clean = without_effects(without, effects_without, drift=False)
     otherwise = any(change.sure for change in changes) or any(_contact_spans(log) for log in clean)
-    if gain > CLEAR_LEAD + penalty and not otherwise:
+    if lead > CLEAR_LEAD + penalty and not otherwise:
         return without, steps, effects_without
     return plain, [()] * len(logs), effects
 
@@ -302,7 +302,7 @@ def _unexplained_share(
     effects: FittedEffects | None,
     settings: EstimatorSettings,
 ) -> float:
-    """Return the share of the variance of the wrench above noise that the fit leaves."""
+    """Return the unexplained share of the variance of the wrench above noise."""
     if effects is not None:
         return unexplained_share(effects.fit, without_effects(logs, effects), settings.unloaded)
     return 0.0 if fit is None else unexplained_share(fit, logs, settings.unloaded)
@@ -322,16 +322,16 @@ def _is_noise_free(fit: LeastSquaresFit | None) -> bool:
         return False
     system = fit.data.system
     residual = sum(float(np.trace(moment)) for moment in system.residual_moments(fit.x))
-    measured = sum(float(np.sum(one.factors[:, :, W] ** 2)) for one, _ in system.data)
+    measured = sum(float(np.sum(statistics.factors[:, :, W] ** 2)) for statistics, _ in system.data)
     return residual < _NOISE_FREE_SHARE**2 * measured
 
 
 def _contact_spans(log: ScannedLog) -> tuple[Span, ...]:
     """Return the spans of time of a log that no body explains.
 
-    Of still poses they are the rows that the body of the others does not explain. Spans with an
-    invalid signal have a misfit too and are not contacts. Spikes do not count: they are removed
-    before, and their span reaches from the first to the last.
+    In still poses they are the rows that the body of the others does not explain. Spans with an
+    invalid signal have a residual too and are not contacts. Spikes are ignored: they are removed
+    before, and their span extends from the first to the last.
     """
     summary = log.summary
     if summary.recording.still:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from identify.arrays import Array, Flags
-from identify.diagnosis.faults import sized_faults
+from identify.diagnosis.faults import parametric_faults
 from identify.diagnosis.hysteresis import Hysteresis, hysteresis
 from identify.estimation import FittedEffects
 from identify.estimation.intervals import covariance_of
@@ -116,7 +116,7 @@ def effects_are_small(effects: FittedEffects) -> bool:
 def find_dead_zones(
     effects: FittedEffects, logs: Sequence[ScannedLog], unloaded: int
 ) -> dict[int, Hysteresis]:
-    """Return the hysteresis of sensors that the fit took for a delay or a filter, by sensor number.
+    """Return the hysteresis of sensors that the fit explained by a delay or filter, by number.
 
     Args:
         effects: fitted small faults.
@@ -205,7 +205,7 @@ def _low_pass_note(effects: FittedEffects, block: EffectBlock) -> Finding | None
     if not (delay > 0.0 and b < -max(SIGNIFICANT_SIGMA * error, 0.25 * delay**2)):
         return None
     facts = effects.model.facts[effects.model.sensors.index(block.sensor)]
-    ((fault, *_),) = sized_faults([facts], ["sensor_lag"])
+    ((fault, *_),) = parametric_faults([facts], ["sensor_lag"])
     (of_delay,) = (
         e for e in effects.model.blocks if (e.group.name, e.sensor) == ("delay_s", block.sensor)
     )
@@ -319,7 +319,7 @@ def _remedy(effects: FittedEffects, block: EffectBlock) -> str:
         if name == "filter_s":
             # A first-order filter delays by its time constant T and adds −½ T² ẅ.
             size = np.sqrt(2.0 * np.abs(size))
-        candidates = sized_faults([facts], [fault])
+        candidates = parametric_faults([facts], [fault])
         if candidates:
             return candidates[0][0].remedy_at(size).rstrip(".") + "."
     if name == "cable":

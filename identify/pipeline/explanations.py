@@ -16,10 +16,11 @@ from identify.diagnosis import (
     Span,
     contact_spans,
 )
+from identify.diagnosis.body_likelihood import BandRows, high_snr_bands
 from identify.diagnosis.contacts import LEAST_CONTACT
 from identify.diagnosis.fault import gain_of
 from identify.diagnosis.fault_model import FaultModel, gauss_newton
-from identify.diagnosis.faults import faults_of, sized_faults
+from identify.diagnosis.faults import faults_of, parametric_faults
 from identify.diagnosis.faults.rotation import rotation_faults
 from identify.diagnosis.faults.wrench import (
     RATIO_STARTS,
@@ -27,7 +28,6 @@ from identify.diagnosis.faults.wrench import (
     rotation_starts,
     sign_faults,
 )
-from identify.diagnosis.misfit import BandRows, high_snr_bands
 from identify.diagnosis.ranking import BaselineLikelihood
 from identify.diagnosis.screening import likeliest_poses
 from identify.errors import IdentifyError
@@ -73,7 +73,7 @@ _MAX_OTHER_READINGS = 3
 _LARGE_FAULTS = (
     *("wrench_misaligned", "torque_gain", "counts", "position_scale", "partly_compensated"),
 )
-"""Names of sized faults that are no effect of a fit, or may be far larger than one."""
+"""Names of parametric faults that are no effect of a fit, or may be far larger than one."""
 
 _FAULT_OF_LARGE_GROUP = {
     "filter_s": "sensor_lag",
@@ -81,7 +81,7 @@ _FAULT_OF_LARGE_GROUP = {
     "clock": "clock_rate",
     "point_m": "kinematic_offset",
 }
-"""Name of the sized fault that is ranked where a group of effects is large, by group."""
+"""Name of the parametric fault that is ranked if a group of effects is large, by group."""
 
 _AXES_CODES = ("wrench_axes", "force_sign", "torque_sign")
 """Codes of faults that permute or negate axes; for a wrench in world axes they are not linear."""
@@ -90,11 +90,11 @@ CandidateFaults = tuple[Fault, ...]
 
 
 def rank_explanations(logs: Sequence[ScannedLog], large: Collection[str] = ()) -> Ranking:
-    """Rank readings of logs of one body by their misfit.
+    """Rank readings of logs of one body by their likelihood.
 
     Args:
-        logs: of one body, as they were read.
-        large: groups of effects that may be larger than small faults are.
+        logs: logs of one body, as they were read.
+        large: groups of effects that may exceed the size of small faults.
     """
     _LOG.info("comparing other readings")
     base = [log.rescan_subset(SUBSET_ROWS, wide=True, validated=False) for log in logs]
@@ -105,42 +105,48 @@ def rank_explanations(logs: Sequence[ScannedLog], large: Collection[str] = ()) -
     compared = BaselineLikelihood.of(rows)
     fastest = _max_speeds(logs)
     facts = [LogFacts.of(log.summary.recording, fastest, log.summary.imu.scale) for log in logs]
-    slips = [candidate for candidate in faults_of(facts) if candidate[0].sizes is None]
+    discrete = [candidate for candidate in faults_of(facts) if candidate[0].parameters is None]
     ranked = [compared.as_read]
-    maps = [one for one in slips if all(fault.linear for fault in one)]
-    alone = [one for one in maps if _permutes_one_vector(one[0])]
-    ranked += [compared.mapped(one) for one in maps if one not in alone]
-    ranked += [compared.mapped(one) for one in _likeliest_axes(base[0].rows, alone, facts[0])]
-    of_all = {fault.name for fault in sign_faults(facts[0])}
-    signs = [one for one in maps if one[0].name in of_all]
-    for candidate in _candidates_to_reread(slips, logs[0], base[0], facts):
+    maps = [faults for faults in discrete if all(fault.linear for fault in faults)]
+    one_vector = [faults for faults in maps if _permutes_one_vector(faults[0])]
+    ranked += [compared.explain_by_map(faults) for faults in maps if faults not in one_vector]
+    ranked += [
+        compared.explain_by_map(faults)
+        for faults in _likeliest_axes(base[0].rows, one_vector, facts[0])
+    ]
+    sign_names = {fault.name for fault in sign_faults(facts[0])}
+    signs = [faults for faults in maps if faults[0].name in sign_names]
+    for candidate in _candidates_to_reread(discrete, logs[0], base[0], facts):
         try:
             again = [
                 BandRows.of(_reread_subset(log, fault).statistics, kept)
                 for log, fault, kept in zip(logs, candidate, bands, strict=True)
             ]
-        except IdentifyError as error:  # this reading gives no motion
+        except IdentifyError as error:  # no motion can be read this way
             _LOG.debug("not compared: %s: %s", candidate[0].text, error)
             continue
-        beside = compared
+        baseline = compared
         if any(a.bands != b.bands for a, b in zip(again, rows, strict=True)):
             # Jumps of a pose change the segments.
-            alike = [b.in_bands_of(a) for a, b in zip(again, rows, strict=True)]
-            if sum(each.samples.sum() for each in alike) < _MIN_SHARED_SAMPLES * compared.samples:
-                _LOG.debug("not compared: %s: too few bands are alike", candidate[0].text)
+            shared = [b.in_bands_of(a) for a, b in zip(again, rows, strict=True)]
+            if sum(each.samples.sum() for each in shared) < _MIN_SHARED_SAMPLES * compared.samples:
+                _LOG.debug("not compared: %s: too few common bands", candidate[0].text)
                 continue
-            beside = BaselineLikelihood.of(alike)
+            baseline = BaselineLikelihood.of(shared)
             again = [a.in_bands_of(b) for a, b in zip(again, rows, strict=True)]
-        ranked.append(beside.read_again(again, candidate))
+        ranked.append(baseline.explain_by_rescan(again, candidate))
         for sign in () if _permutes_one_vector(candidate[0]) else signs:
-            both = tuple(one.with_sign(s) for one, s in zip(candidate, sign, strict=True))
+            both = tuple(fault.with_sign(s) for fault, s in zip(candidate, sign, strict=True))
             mapped = [_map_rows(r, fault) for r, fault in zip(again, sign, strict=True)]
-            ranked.append(beside.read_again(mapped, both))
-    likely = sorted((e for e in ranked if e.gain > CLEAR_LEAD), key=lambda each: -each.gain)
+            ranked.append(baseline.explain_by_rescan(mapped, both))
+    likely = sorted(
+        (e for e in ranked if e.log_likelihood_ratio > CLEAR_LEAD),
+        key=lambda each: -each.log_likelihood_ratio,
+    )
     turns = [axes_rotation(each.faults[0], facts[0]) for each in likely]
     halfway = [nearby for turn in turns if turn is not None for nearby in rotation_starts(turn)]
     halfway += rotation_starts(np.zeros(3))
-    for delay in sized_faults(facts, ["delay"]):
+    for delay in parametric_faults(facts, ["delay"]):
         ranked += delayed_explanations(compared, logs, delay, bands, SUBSET_ROWS)
     for name in (
         *_LARGE_FAULTS,
@@ -149,7 +155,7 @@ def rank_explanations(logs: Sequence[ScannedLog], large: Collection[str] = ()) -
         starts = halfway if name == "wrench_misaligned" else None
         starts = RATIO_STARTS if name == "counts" else starts
         ranked += _at_likeliest_size(compared, facts, name, starts)
-    return Ranking.of(ranked, compared.apart)
+    return Ranking.of(ranked, compared.separate_bodies_lead)
 
 
 def _at_likeliest_size(
@@ -161,12 +167,12 @@ def _at_likeliest_size(
     """Yield a fault at its likeliest size, which may far exceed the effects of a fit.
 
     Args:
-        compared: the logs as read.
-        facts: of each.
-        name: of the fault.
-        starts: starting sizes of the search; zero where not given.
+        compared: likelihood of the logs as read.
+        facts: facts of each log.
+        name: name of the fault.
+        starts: starting sizes of the search; zero by default.
     """
-    candidates = sized_faults(facts, [name])
+    candidates = parametric_faults(facts, [name])
     if not candidates:
         return
     (candidate,) = candidates
@@ -176,11 +182,11 @@ def _at_likeliest_size(
     )
     trials = [gauss_newton(trial) for trial in tried[:_MAX_STARTS]]
     trial = min((t for t in trials if t is not None), key=lambda t: t.cost, default=None)
-    if trial is None or not candidate[0].possible(trial.size):
+    if trial is None or not candidate[0].is_possible(trial.size):
         return
     size, covariance = trial.size, trial.step()[1]
     half = HALF_WIDTH_SIGMA * np.sqrt(np.diag(covariance))
-    explanation = compared.sized(Explanation(0.0, trial.phi, candidate, size, half))
+    explanation = compared.explain_at_size(Explanation(0.0, trial.phi, candidate, size, half))
     fixed = tuple(fault.at_size(size, explanation.text) for fault in candidate)
     yield replace(explanation, faults=fixed, size=np.zeros(0), half_width=np.zeros(0))
 
@@ -193,13 +199,13 @@ def rank_with_effects(
 ) -> Ranking:
     """Rank the leading readings again, each with its own fitted small faults of the sensors.
 
-    Readings near the best by plain misfit, and the logs as read, are compared by their deviance:
-    the misfit of the logs without the fitted effects, and the penalty of the effects.
+    Readings near the best of the ranking, and the logs as read, are compared by their deviance:
+    the cost of the logs without the fitted effects, plus the penalty of the effects.
 
     Args:
-        ranking: by plain misfit.
-        logs: all of a fit, those of the carrier alone last.
-        settings: of the fit.
+        ranking: ranking without small faults.
+        logs: all logs of a fit, those of the carrier alone last.
+        settings: settings of the fit.
         as_read: effects of the logs as read.
     """
     if len(ranking.explanations) < 2:
@@ -216,18 +222,26 @@ def rank_with_effects(
         settings = replace(settings, unloaded=0, terms=(), mass=None)
     read = next(e for e in ranking.explanations if not e.code)
     cost, fitted = _deviance_with_effects(read, loaded, settings, bands, as_read)
-    compared, dense = [replace(fitted, gain=0.0)], max(read.density, fitted.density) > MAX_DENSITY
+    compared, dense = (
+        [replace(fitted, log_likelihood_ratio=0.0)],
+        max(read.density, fitted.density) > MAX_DENSITY,
+    )
     for each in leading:
         if each.code:
             other, fitted = _deviance_with_effects(each, loaded, settings, bands, None, dense=dense)
-            compared.append(replace(fitted, gain=cost - other))
+            compared.append(replace(fitted, log_likelihood_ratio=cost - other))
     names = {e.faults[0].name for e in compared if e.faults}
     rest = [
-        replace(e, gain=min(e.gain, min(each.gain for each in compared)))
+        replace(
+            e,
+            log_likelihood_ratio=min(
+                e.log_likelihood_ratio, min(each.log_likelihood_ratio for each in compared)
+            ),
+        )
         for e in ranking.explanations
         if e.faults and e.faults[0].name not in names
     ]
-    return Ranking.of([*compared, *rest], ranking.apart)
+    return Ranking.of([*compared, *rest], ranking.separate_bodies_lead)
 
 
 def _deviance_with_effects(
@@ -249,7 +263,7 @@ def _deviance_with_effects(
             ]
         if known is None:
             known = fit_sensor_effects(again, settings)
-    except IdentifyError:  # this reading gives no estimate
+    except IdentifyError:  # this reading cannot be fitted
         known, again = None, list(logs)
         if each.code:
             return np.inf, each
@@ -263,11 +277,11 @@ def _deviance_with_effects(
     unexplained = unexplained_share(known.fit, without_effects(again, known), 0)
     phi = known.fit.x[:10]
     density = density_lower_bound(phi, known.covariance_of_unknowns[:10, :10])
-    return cost, replace(each, phi=phi, density=density, left=unexplained)
+    return cost, replace(each, phi=phi, density=density, unexplained=unexplained)
 
 
 def unexplained_share(fit: LeastSquaresFit, logs: Sequence[ScannedLog], unloaded: int) -> float:
-    """Return the share of the variance of the wrench that a fit leaves; zero if slow noise.
+    """Return the unexplained share of the wrench's variance; zero if the residual is slow noise.
 
     Slow noise exceeds the level that the signals' spectra show above the band of the motion; it is
     independent of the motion and stationary over the log.
@@ -300,11 +314,11 @@ def reread_logs(logs: Sequence[ScannedLog], best: Explanation) -> list[ScannedLo
     faults = (*best.faults, *best.faults[:1] * (len(logs) - len(best.faults)))
     for log, fault in zip(logs, faults, strict=True):
         # Another unit of time changes the rate, the cut-off and the noise.
-        again = log.rescan_with_time_scale(fault.clock) if fault.clock != 1.0 else None
+        again = log.rescan_with_time_scale(fault.time_factor) if fault.time_factor != 1.0 else None
         reading = correct_fault(log.summary.reading, fault, best.size)
         again = again or log.rescan(reading)
-        if fault.of_size is not None:
-            again = again._replace(applied=(*again.applied, fault.of_size[0]))
+        if fault.parametric is not None:
+            again = again._replace(applied=(*again.applied, fault.parametric[0]))
         reread.append(again)
     return reread
 
@@ -317,7 +331,7 @@ def correct_fault(reading: Reading, fault: Fault, size: Array) -> Reading:
 
 def correcting_patch(fault: Fault, size: Array) -> Patch:
     """Return the schema keys that correct a fault; none where its correction is a map."""
-    return fault.patch(size) if fault.patch is not None and fault.clock == 1.0 else {}
+    return fault.patch(size) if fault.patch is not None and fault.time_factor == 1.0 else {}
 
 
 def _reread_subset(log: ScannedLog, fault: Fault) -> LogSummary:
@@ -331,14 +345,19 @@ def _map_rows(rows: BandRows, fault: Fault) -> BandRows:
 
 
 def _candidates_to_reread(
-    slips: Sequence[CandidateFaults], log: ScannedLog, base: LogSummary, facts: Sequence[LogFacts]
+    discrete: Sequence[CandidateFaults],
+    log: ScannedLog,
+    base: LogSummary,
+    facts: Sequence[LogFacts],
 ) -> list[CandidateFaults]:
     """Return the faults for which logs must be reread; of axes and conventions the likeliest."""
-    again = [one for one in slips if not all(fault.linear for fault in one)]
-    axes = [one for one in again if one[0].code in _AXES_CODES]
-    of_rotation = {fault.name for fault in rotation_faults(facts[0])}
-    poses = [one for one in again if one[0].name in of_rotation]
-    others = [one for one in again if one[0].code not in _AXES_CODES and one not in poses]
+    again = [faults for faults in discrete if not all(fault.linear for fault in faults)]
+    axes = [faults for faults in again if faults[0].code in _AXES_CODES]
+    rotation_names = {fault.name for fault in rotation_faults(facts[0])}
+    poses = [faults for faults in again if faults[0].name in rotation_names]
+    others = [
+        faults for faults in again if faults[0].code not in _AXES_CODES and faults not in poses
+    ]
     some = base.rows[:: max(1, len(base.rows) // _MAX_SCREENED_ROWS)]
     time = base.time[:: max(1, len(base.rows) // _MAX_SCREENED_ROWS)]
     some, numbers = _rotation_numbers(log, some, time)
@@ -377,9 +396,9 @@ def _likeliest_axes(
     """Return the permutations of axes of the wrench with the least residual in a plain fit.
 
     Args:
-        rows: of the series, extended, shape (n, 43).
-        axes: candidates.
-        facts: of the log.
+        rows: extended rows of the series, shape (n, 43).
+        axes: candidate faults.
+        facts: facts of the log.
     """
     if not axes or facts.schema is None:
         return []
@@ -398,8 +417,8 @@ def _likeliest_axes(
             read = rows @ fault.fit_map()[:, W]
         else:
             G = gain_of(fault.patch(np.zeros(0)), facts.schema)
-            of_halves = np.stack((G[:3, :3], G[3:, 3:]))
-            turned = into_body[:, None] @ of_halves @ into_body[:, None].swapaxes(-1, -2)
+            G_halves = np.stack((G[:3, :3], G[3:, 3:]))
+            turned = into_body[:, None] @ G_halves @ into_body[:, None].swapaxes(-1, -2)
             read = np.einsum("nkij,nkj->nki", turned, w).reshape(-1, 6)
         b = (scales * read).reshape(-1)
         r = (b - plane @ (plane.T @ b)).reshape(-1, 2, 3)

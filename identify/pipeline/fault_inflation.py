@@ -30,16 +30,16 @@ class FaultInflation(NamedTuple):
     """Covariance added for possible faults of a log.
 
     Attributes:
-        covariance: to add so that intervals cover the estimates with and without the faulty spans,
-            of the parameters of all bodies, shape (10 n, 10 n).
-        of_scale: its part that is common to all logs of the sensor, same shape.
-        unknown: codes of spans without which there is no fit.
+        covariance: addition to the covariance of the parameters of all bodies, so that intervals
+            cover the estimates with and without the faulty spans, shape (10 n, 10 n).
+        scale_covariance: part of `covariance` that is common to all logs of the sensor, same shape.
+        unknown: codes of spans without which the fit fails.
         doubted: quantities of needs, such as "mass", whose intervals another explanation widens by
             more than √2, by the code of its finding.
     """
 
     covariance: Array
-    of_scale: Array
+    scale_covariance: Array
     unknown: tuple[str, ...]
     doubted: Mapping[str, frozenset[str]]
 
@@ -50,10 +50,10 @@ def fault_inflation(
     """Compare an estimate with those without faulty spans, of parts of a log and of other readings.
 
     Args:
-        logs: as they were fitted.
-        checks: of the logs.
-        estimate: of the logs.
-        settings: of the estimate.
+        logs: logs as they were fitted.
+        checks: checks of the logs.
+        estimate: estimate from the logs.
+        settings: settings of the estimate.
     """
     # A prior moves the estimate from least squares: compare least-squares solutions then.
     x = np.concatenate(
@@ -66,14 +66,13 @@ def fault_inflation(
     codes = dict.fromkeys(span.code for of_log in checks.spans for span in of_log)
     for code in codes:
         try:
-            leaves_out = code in SPANS
-            now = (
+            without, _ = (
                 exclude_spans(logs, checks, code)
-                if leaves_out
+                if code in SPANS
                 else interpolate_spikes(logs, checks)
-            )[0]
-            effects = fit_sensor_effects(now, settings)
-            fit = fit_least_squares(now, settings) if effects is None else effects.fit
+            )
+            effects = fit_sensor_effects(without, settings)
+            fit = fit_least_squares(without, settings) if effects is None else effects.fit
         except IdentifyError:
             fit = None
         if fit is None:
@@ -99,20 +98,20 @@ def fault_inflation(
     # (z σ + |δ|)² ≤ 2 z² σ² + 2 δ²
     added = added + 2.0 * largest
     # Another reading, or a gain, is common to all logs of the sensor.
-    of_scale = list[tuple[str, Array]]()
+    readings = list[tuple[str, Array]]()
     if checks.likelier_reading is not None and len(x) == 10:
-        of_scale.append(
+        readings.append(
             (checks.likelier_reading.code, cover_shift(checks.likelier_reading.phi - x, zero))
         )
     if checks.gain_alternative is not None:
         doubled = 2.0 * checks.gain_alternative.covariance_of_unknowns
-        of_scale.append(
+        readings.append(
             ("kinematic_offset", cover_shift(checks.gain_alternative.fit.x - x, doubled))
         )
-    for code, covariance in of_scale:
+    for code, covariance in readings:
         scale = scale + covariance
         by_code[code] = by_code[code] + covariance
-    doubted = {code: _widened_quantities(estimate, of[:10, :10]) for code, of in by_code.items()}
+    doubted = {code: _widened_quantities(estimate, C[:10, :10]) for code, C in by_code.items()}
     return FaultInflation(added + scale, scale, tuple(unknown), doubted)
 
 
@@ -120,7 +119,7 @@ def _widened_quantities(estimate: Estimate, added: Array) -> frozenset[str]:
     """Return the quantities of needs whose intervals a covariance widens by more than √2."""
     phi = estimate.parameters.phi
     jacobian = interval_jacobian(phi, principal_spread(phi, estimate.covariance))
-    before, more = ((jacobian @ of * jacobian).sum(axis=1) for of in (estimate.covariance, added))
+    before, more = ((jacobian @ C * jacobian).sum(axis=1) for C in (estimate.covariance, added))
     wider = {name for name, a, b in zip(NAMES, before, more, strict=True) if b > a > 0.0}
     return frozenset(quantity for quantity, names in ENTRIES.items() if wider.intersection(names))
 

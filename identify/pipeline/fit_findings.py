@@ -1,4 +1,4 @@
-"""Findings about each log, and about a fit before its estimate is believed."""
+"""Findings about each log and about its fit, before an estimate is reported."""
 
 from __future__ import annotations
 

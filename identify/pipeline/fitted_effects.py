@@ -9,10 +9,10 @@ from scipy.special import chdtri
 
 from identify.arrays import Array
 from identify.diagnosis import Fault
+from identify.diagnosis.body_likelihood import BandRows, fit_body, high_snr_bands
 from identify.diagnosis.fault import FaultParameters
 from identify.diagnosis.fault_model import log_powers
-from identify.diagnosis.faults import sized_faults
-from identify.diagnosis.misfit import BandRows, high_snr_bands, misfit
+from identify.diagnosis.faults import parametric_faults
 from identify.diagnosis.ranking import mistake_penalty
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, FittedEffects, fit_effects
@@ -34,7 +34,7 @@ _MIN_POINT_CHI_SQUARED = float(chdtri(3, DISPLACED_POINT_P))
 """χ² (3 degrees of freedom) of a displaced point above which a gain is compared with it."""
 
 _FLAT_PRIOR_SIGMA = 30.0
-"""Standard deviation of the practically flat prior of a refitted size, in sizes that matter."""
+"""Standard deviation of the practically flat prior of a refitted size, in relevant sizes."""
 
 
 def fit_sensor_effects(
@@ -51,10 +51,10 @@ def fit_sensor_effects(
     try:
         model = EffectModel.of(recordings, statistics, _groups_of_applied_faults(logs))
         effects = fit_effects(statistics, recordings, settings, model)
-        asked = any("cable" in effect_table(log) for log in recordings)
+        in_schema = any("cable" in effect_table(log) for log in recordings)
         largest = EFFECT_KEYS["cable"].size
         small = effects is None or effects.sizes.get("cable", 0.0) <= largest
-        if effects is None or small or asked or settings.unloaded:
+        if effects is None or small or in_schema or settings.unloaded:
             return effects
         other = fit_effects(statistics, recordings, settings, model.without("cable"))
     except ProblemError:
@@ -67,28 +67,30 @@ def fit_sensor_effects(
 def _groups_of_applied_faults(logs: Sequence[ScannedLog]) -> list[EffectGroup]:
     """Return groups of effects that refit the sizes of corrected faults, without a prior.
 
-    A size found by the misfit alone has an error, which the intervals then include.
+    A size that was estimated by maximum likelihood has an error, which the intervals then include.
     """
     faults = {fault.name: fault for log in logs for fault in log.applied}
     return [
-        _group_of_fault(fault, fault.sizes) for fault in faults.values() if fault.sizes is not None
+        _group_of_fault(fault, fault.parameters)
+        for fault in faults.values()
+        if fault.parameters is not None
     ]
 
 
-def _group_of_fault(fault: Fault, sizes: FaultParameters) -> EffectGroup:
-    """Return the group of effects with the parameters and the map of a sized fault."""
+def _group_of_fault(fault: Fault, parameters: FaultParameters) -> EffectGroup:
+    """Return the group of effects with the parameters and the map of a parametric fault."""
 
-    def change(facts: LogFacts, size: Array) -> Array:
-        ((of_log, *_),) = sized_faults([facts], [fault.name])
-        M = None if of_log.change is None else of_log.change(size)
+    def map_at(facts: LogFacts, size: Array) -> Array:
+        ((fault_of_log, *_),) = parametric_faults([facts], [fault.name])
+        M = None if fault_of_log.linear_map is None else fault_of_log.linear_map(size)
         assert M is not None
         return M
 
     def units(scale: BodyScale) -> Array:
-        mass = scale.weight / STANDARD_GRAVITY if sizes.of_mass else 1.0
-        return np.full(len(sizes.parameters), _FLAT_PRIOR_SIGMA * sizes.matters * mass)
+        mass = scale.weight / STANDARD_GRAVITY if parameters.scales_with_mass else 1.0
+        return np.full(len(parameters.names), _FLAT_PRIOR_SIGMA * parameters.relevant_size * mass)
 
-    return EffectGroup(fault.name, fault.code, sizes.parameters, change, units=units)
+    return EffectGroup(fault.name, fault.code, parameters.names, map_at, units=units)
 
 
 def comparison_bands(logs: Sequence[ScannedLog]) -> list[tuple[int, ...]]:
@@ -110,12 +112,13 @@ def deviance(
     """Return −2 log-likelihood of the wrench as it was read, plus penalties of effects and faults.
 
     Args:
-        logs: as they are read, of one body.
-        effects: of their sensors, if any.
-        bands: that are compared, of each.
-        faults: that the reading corrects, of each.
+        logs: logs of one body, as they are read.
+        effects: fitted small faults of the logs' sensors, if any.
+        bands: bands of each log that are compared.
+        faults: fault of each log that the reading corrects.
         dense: whether the body as read is denser than any material.
-        samples: of the logs as read, to which the deviance of other numbers of rows is scaled.
+        samples: effective samples of the logs as read; the deviance of other numbers of rows is
+            scaled to them.
     """
     clean = logs if effects is None else without_effects(logs, effects)
     statistics = [finest_blocks(log.summary) for log in clean]
@@ -123,7 +126,7 @@ def deviance(
     samples_here = float(sum(each.samples.sum() for each in rows))
     samples = samples_here if samples is None else samples
     scale = faults[0].least_scale(dense=dense) if faults else 1.0
-    cost = misfit(rows, scale=scale).cost * samples / samples_here
+    cost = fit_body(rows, scale=scale).cost * samples / samples_here
     if effects is not None:
         cost += effects.laplace_penalty
         for M, each in zip(effects.model.maps(effects.eta), rows, strict=True):
@@ -132,8 +135,8 @@ def deviance(
     if faults:
         fault = faults[0]
         cost += mistake_penalty(fault)
-        if fault.of_size is not None:
-            cost += len(fault.of_size[1]) * float(np.log(6.0 * samples))
+        if fault.parametric is not None:
+            cost += len(fault.parametric[1]) * float(np.log(6.0 * samples))
         if fault.linear:
             cost -= 2.0 * float(np.linalg.slogdet(fault.fit_map()[W, W])[1]) * samples
     return cost

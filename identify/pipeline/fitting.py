@@ -143,7 +143,9 @@ def fit(
         inflation = fault_inflation(scanned, checks, estimate, settings)
         findings = [add_fault_inflation(finding, inflation) for finding in findings]
         if inflation.covariance.any():
-            estimate = inflate_covariance(estimate, inflation.covariance, inflation.of_scale)
+            estimate = inflate_covariance(
+                estimate, inflation.covariance, inflation.scale_covariance
+            )
     estimate = replace(estimate, needs=needs_met(settings.needs, estimate))
     findings = [*findings, *precision_findings(estimate, settings.needs)]
     estimate = _with_log_metadata(estimate, logs, validation, provenance, findings, effects)

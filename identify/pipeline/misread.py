@@ -1,4 +1,4 @@
-"""Logs that give an estimate only under another reading than that of their schema."""
+"""Logs that can be fitted only under another reading than that of their schema."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ _SIGN_CODES = ("wrench_sign", "force_sign", "torque_sign", "gravity_direction", 
 
 
 class MisreadLog(ProblemError):
-    """A log has no estimate under the reading of its schema, but has one under another reading.
+    """A log cannot be fitted under the reading of its schema, but can under another reading.
 
     Attributes:
-        finding: the likeliest fault.
-        as_read: error of the fit under the schema; empty where none was tried.
+        finding: finding of the likeliest fault.
+        as_read: error of the fit under the schema; empty if no fit was tried.
     """
 
     def __init__(self, as_read: str, finding: Finding) -> None:
@@ -56,7 +56,7 @@ def require_likely_clock(log: LogSummary) -> None:
     """Raise if the rate of a log is so implausible that its time must be in another unit.
 
     Raises:
-        MisreadLog: it is.
+        MisreadLog: the rate is implausible.
     """
     rate = log.rate_hz
     if rate is None or _MIN_HZ < rate < _MAX_HZ:
@@ -64,7 +64,7 @@ def require_likely_clock(log: LogSummary) -> None:
     schema = log.recording.schema
     units = [factor for factor in _UNIT_FACTORS if time_patch(schema, factor)] or _UNIT_FACTORS
     factor = min(units, key=lambda factor: abs(np.log(rate / factor / _USUAL_HZ)))
-    read = f"{1.0 / rate:.3g} s from row to row, {log.duration:.3g} s in all"
+    as_read = f"{1.0 / rate:.3g} s from row to row, {log.duration:.3g} s in all"
     finding = Finding(
         "time_unit",
         "error",
@@ -73,14 +73,14 @@ def require_likely_clock(log: LogSummary) -> None:
         {"rate_hz": rate},
         log.name,
     )
-    raise MisreadLog(read, finding)
+    raise MisreadLog(as_read, finding)
 
 
 def require_still_poses(source: Recording) -> None:
     """Raise if a log of still poses has the rows of a motion.
 
     Raises:
-        MisreadLog: it has.
+        MisreadLog: the rows are those of a motion.
     """
     from identify.diagnosis.moving_rows import moving_rows  # few logs need it
 
@@ -106,13 +106,13 @@ def alternative_reading_error(
     error: IdentifyError,
     settings: EstimatorSettings,
 ) -> MisreadLog | None:
-    """Return the error for a failed fit, if another reading of the logs gives an estimate."""
+    """Return the error for a failed fit, if the logs can be fitted under another reading."""
     for log in logs:
         for finding in span_findings(log.summary, log.offset_steps):
             return MisreadLog(str(error), finding)
     ranking = rank_with_effects(rank_explanations(logs), logs, settings, None)
     finding = ranking_finding(ranking)
-    if finding is None or ranking.best.left > MAX_UNEXPLAINED:
+    if finding is None or ranking.best.unexplained > MAX_UNEXPLAINED:
         return None
     return MisreadLog(str(error), finding)
 
@@ -121,7 +121,7 @@ def explain_negative_mass(logs: Sequence[ScannedLog], error: NegativeMass) -> Ne
     """Return the error for a negative mass, with the likeliest reading that gives a valid body."""
     ranking = rank_with_effects(rank_explanations(logs), logs, EstimatorSettings(), None)
     finding = ranking_finding(ranking)
-    if finding is None or ranking.best.mass <= 0.0 or ranking.best.left > MAX_UNEXPLAINED:
+    if finding is None or ranking.best.mass <= 0.0 or ranking.best.unexplained > MAX_UNEXPLAINED:
         return error
     others = distinct_leaders(ranking)[1:MAX_NAMED_EXPLANATIONS]
     remedy = ranking.best.remedy if others else remedy_or_apply(ranking.best)

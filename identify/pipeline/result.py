@@ -80,7 +80,10 @@ def summarise_checks(checks: Checks) -> CheckSummary:
     return CheckSummary(
         readings=()
         if ranking is None
-        else tuple(RankedReading(e.text, e.code, e.gain, e.mass) for e in ranking.explanations),
+        else tuple(
+            RankedReading(e.text, e.code, e.log_likelihood_ratio, e.mass)
+            for e in ranking.explanations
+        ),
         effects=() if checks.effects is None else tuple(_effects(checks.effects)),
         spans=checks.spans,
         advice=checks.advice,

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from identify.diagnosis import Explanation, Fault
+from identify.diagnosis.body_likelihood import BandRows
 from identify.diagnosis.delays import Correlation, correlation
 from identify.diagnosis.fault_model import CONVERGED_SIGMA, FaultModel, gauss_newton
-from identify.diagnosis.misfit import BandRows
 from identify.diagnosis.ranking import BaselineLikelihood
 from identify.errors import IdentifyError
 from identify.estimation import EstimatorSettings, FittedEffects
@@ -61,7 +61,7 @@ def choose_delay_axes(log: ScannedLog) -> ScannedLog:
         if in_world is not None and seen.cost - in_world.cost > CLEAR_LEAD:
             log = log.rescan(log.summary.reading.with_patch({"wrench.delay_axes": "world"}))
             seen = in_world
-    late = recording.wrench_delay + (seen.delay if seen.gain > CLEAR_LEAD else 0.0)
+    late = recording.wrench_delay + (seen.delay if seen.log_likelihood_ratio > CLEAR_LEAD else 0.0)
     start, stop = (
         log.summary.span[0] + late + _FROZEN_MARGIN,
         log.summary.span[1] + late - _FROZEN_MARGIN,
@@ -139,7 +139,7 @@ def delayed_explanations(
         rows: approximate number of rows of a log that are reread.
     """
     seen = [correlate_log(log.summary) for log in logs]
-    delays = [c.delay for c in seen if c is not None and c.gain > CLEAR_LEAD]
+    delays = [c.delay for c in seen if c is not None and c.log_likelihood_ratio > CLEAR_LEAD]
     if not delays and None not in seen:
         return
     size = np.array([np.median(delays) if delays else 0.0])
@@ -159,7 +159,9 @@ def delayed_explanations(
         half = HALF_WIDTH_SIGMA * np.sqrt(np.diag(trial.step()[1]))
         if last or (np.abs(trial.size) <= CONVERGED_SIGMA * half).all():
             text = Explanation(0.0, trial.phi, candidate, size, half).text
-            yield compared.read_again(again, [fault.at_size(size, text) for fault in candidate])
+            yield compared.explain_by_rescan(
+                again, [fault.at_size(size, text) for fault in candidate]
+            )
             return
         size = size + trial.size
 

@@ -162,8 +162,8 @@ def unexplained_fraction(system: System, x: Array) -> UnexplainedFraction:
     """Return the share of the measured wrench that a body does not explain, beyond noise.
 
     Args:
-        system: of wrenches; offsets are those that fit the body best.
-        x: the unknowns, shape (p,).
+        system: system of measured wrenches; offsets are those that fit the body best.
+        x: unknowns of the fit, shape (p,).
     """
 
     def of_axes(moments: Array) -> Array:

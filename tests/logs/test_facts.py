@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from identify.diagnosis.faults import FAMILIES, faults_of, sized_faults
+from identify.diagnosis.faults import FAMILIES, faults_of, parametric_faults
 from identify.logs import Recording
 from identify.logs.facts import LogFacts
 from identify.spatial import Pose
@@ -42,7 +42,7 @@ def test_sensor_rotation_patches_existing_mount():
     facts = LogFacts.of(record(PATH, PHI, TIME, POSE, wrench="sensor", X_BS=X_BS))
     assert facts.X_BS == X_BS
     assert LogFacts.of(record(PATH, PHI, TIME, POSE)).X_BS is None
-    ((turn,),) = sized_faults([facts], ["wrench_misaligned"])
+    ((turn,),) = parametric_faults([facts], ["wrench_misaligned"])
     line = turn.remedy_at(np.zeros(3))
     given = np.array([0.2, -0.5, 0.1, 0.8]) / np.linalg.norm([0.2, -0.5, 0.1, 0.8])
     said = np.array(json.loads(line.partition("= ")[2].partition("`")[0]))
@@ -79,10 +79,10 @@ def test_logs_that_were_measured_alike_share_their_faults():
     moved, lighter = replace(first, X_BS=away), replace(first, gravity=0.99 * first.gravity)
     logs = [first, alike, moved, lighter, replace(moved)]
     names = "wrench_misaligned", "gravity_tilted", "partly_compensated"
-    faults = sized_faults(logs, names)
+    faults = parametric_faults(logs, names)
     alone = [tuple(map(id, of_log)) for of_log in zip(*faults, strict=True)]
     assert [alone.index(own) for own in alone] == [0, 0, 2, 3, 2]
     for name, of_logs in zip(names, faults, strict=True):
         for fault, log in zip(of_logs, logs, strict=True):
-            ((own,),), size = sized_faults([log], [name]), np.full(fault.d, 0.01)
+            ((own,),), size = parametric_faults([log], [name]), np.full(fault.d, 0.01)
             assert np.array_equal(fault.map_at(size), own.map_at(size))

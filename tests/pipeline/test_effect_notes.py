@@ -186,7 +186,7 @@ def test_a_displaced_point_is_a_warning_with_its_place():
     # A sign or a unit of the torque of a moving log is like a point: they are compared.
     assert not effects_are_small(effects_of(result))
     assert checks_of(result).ranking is not None
-    assert checks_of(result).ranking.as_read
+    assert checks_of(result).ranking.confirms_schema
 
 
 def test_crosstalk_is_noted_by_its_entries_without_a_line():

@@ -5,8 +5,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from identify.diagnosis import Explanation, Fault, Ranking
+from identify.diagnosis.body_likelihood import BandRows, fit_body, pseudo_spectrum
 from identify.diagnosis.faults import faults_of
-from identify.diagnosis.misfit import BandRows, misfit, pseudo_spectrum
 from identify.inertia import InertialParameters, pseudo_inertia
 from identify.inertia.consistency import mean_density
 from identify.logs import Recording
@@ -42,7 +42,7 @@ def with_signals(**changed) -> Recording:
 
 def slips_of(log: Recording) -> list[Fault]:
     facts = LogFacts.of(log, (1.0, 1.0))
-    return [fault for (fault,) in faults_of([facts]) if fault.sizes is None]
+    return [fault for (fault,) in faults_of([facts]) if fault.parameters is None]
 
 
 def ranked(log: Recording) -> Ranking:
@@ -93,7 +93,7 @@ def test_misreading_is_reported_with_schema_line_and_corrected_mass(code):
         up = -TURN.inv().apply(GRAVITY)
         log = replace(log, signals={**log.signals, "torque": T - np.cross(BODY[1:4], up)})
     found = ranked(log)
-    assert not found.as_read
+    assert not found.confirms_schema
     best = found.best
     assert best.code == code
     assert found.lead > CLEAR_LEAD
@@ -181,7 +181,7 @@ def test_uncompensated_log_marked_as_compensated_is_detected():
     log = said_to_lack(with_signals(), 1.4, [0, 0, 0.05])
     found = ranked(log)
     assert found.best.code == "partly_compensated"
-    assert "that of the 1.4 kg of [wrench.compensated] was never taken off" in found.best.text
+    assert "that of the 1.4 kg of [wrench.compensated] was never subtracted" in found.best.text
     assert found.best.remedy == "In the schema, [wrench], leave `compensated` out."
     assert found.lead > CLEAR_LEAD
     assert_close(found.best.mass, BODY[0], 5e-3)
@@ -191,7 +191,7 @@ def test_uncompensated_log_marked_as_compensated_is_detected():
 def test_faults_of_compensated_log_refer_to_logged_wrench():
     com = np.array([0.01, 0.02, 0.05])
     right = said_to_lack(relieved(0.6, com), 0.6, com.tolist())
-    assert ranked(right).as_read
+    assert ranked(right).confirms_schema
     wrong = changed_signals(right, torque=-right.signals["torque"])
     found = ranked(wrong)
     assert found.best.code == "torque_sign"
@@ -238,8 +238,8 @@ def test_density_distinguishes_unit_errors_of_equal_ratio():
 def test_raw_counts_are_proposed_for_implausible_mass():
     log = with_signals(force=400.0 * F, torque=8000.0 * T)
     found = ranked(log)
-    assert not found.as_read
-    assert found.best.counts
+    assert not found.confirms_schema
+    assert found.best.raw_counts
     for each in found.explanations:
         heavy = each.mass > 2300.0 or mean_density(each.phi) > 2.5e4
         assert not (each.code in ("force_unit", "torque_unit") and heavy)
@@ -309,7 +309,7 @@ def test_time_in_another_unit_is_named_by_its_line():
 
 def test_a_clean_log_is_as_it_was_read():
     found = ranked(with_signals())
-    assert found.as_read
+    assert found.confirms_schema
     assert found.best.code == ""
     assert_close(found.best.mass, BODY[0], 5e-3)
 
@@ -317,12 +317,12 @@ def test_a_clean_log_is_as_it_was_read():
 def test_static_poses_do_not_determine_torque_sign():
     rotations = Rotation.random(12, rng=np.random.default_rng(2))
     log = still_poses(BODY, rotations, bias=np.full(6, 0.2), noise=0.02)
-    assert ranked(log).as_read
+    assert ranked(log).confirms_schema
 
 
 def test_single_static_pose_has_no_alternative_explanation():
     log = still_poses(BODY, Rotation.random(1, rng=np.random.default_rng(2)))
-    assert ranked(log).as_read
+    assert ranked(log).confirms_schema
 
 
 def test_mapped_statistics_match_rescanned_log():
@@ -341,12 +341,12 @@ def test_mapped_statistics_match_rescanned_log():
 
 def test_the_misfit_is_a_likelihood_and_its_body_least_squares():
     rows = BandRows.of(scan(with_signals(), wide=True).statistics)
-    found = misfit([rows])
+    found = fit_body([rows])
     assert_close(found.phi[0], BODY[0], 5e-3)
     assert np.linalg.eigvalsh(pseudo_inertia(found.phi))[0] > 0.0
     factors = rows.factors.copy()
     factors[:, :, 12:18] *= 2.0
-    twice = misfit([replace(rows, factors=factors)])
+    twice = fit_body([replace(rows, factors=factors)])
     n = rows.samples.sum()
     assert_close(twice.cost - found.cost, 12.0 * n * np.log(2.0), 1e-6)
     assert_close(twice.phi, 2.0 * found.phi, 1e-6)

@@ -88,7 +88,7 @@ def test_rotation_convention_is_reported_with_schema_lines(log, logged, called):
     schema, columns = document(log, called), table(log, numbers_of(log, logged))
     found = ranked(read_log(columns, schema))
     assert found.best.code == "rotation_convention"
-    assert found.best.faults[0].slips == 1
+    assert found.best.faults[0].mistakes == 1
     assert_close(found.best.mass, BODY[0], 0.02)
     whole = obeyed(schema, found.best.remedy)
     right = Rotation.from_quat(read_log(columns, whole).signals["quaternion"])
@@ -199,7 +199,7 @@ def test_conventions_equivalent_for_a_log_count_as_one():
         BODY, Rotation.from_rotvec(angles), bias=np.full(6, 0.3), noise=np.repeat([0.05, 0.003], 3)
     )
     for kind in ("rotation_vector", "xyz", "XYZ"):
-        assert ranked(read_log(table(log, angles), document(log, kind))).as_read
+        assert ranked(read_log(table(log, angles), document(log, kind))).confirms_schema
     wrong = ranked(read_log(table(log, np.degrees(angles)), document(log, "xyz")))
     assert {each.code for each in wrong.tied} == {"angle_unit"}
 

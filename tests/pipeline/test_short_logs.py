@@ -91,7 +91,7 @@ def test_different_bodies_are_not_explained_by_sign_error():
     assert graver(found)[0] == "bodies_differ"
     assert not {"torque_sign", "gain", "position_unit"} & set(graver(found))
     ranking = checks_of(found).ranking
-    assert ranking.apart > ranking.best.gain
+    assert ranking.separate_bodies_lead > ranking.best.log_likelihood_ratio
     with pytest.raises(NotCorrected, match=r"cannot be corrected\. second: .* Exclude it"):
         fit([halves[0], with_signals(halves[1], **heavier)], apply=("bodies_differ",))
 

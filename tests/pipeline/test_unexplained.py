@@ -83,13 +83,13 @@ def test_unexplained_log_is_reported_first_without_remedy():
 def test_best_of_poor_readings_is_not_named_alone(monkeypatch):
     log = moving(0, 20.0)
     sign = next(c for c in faults_of([LogFacts.of(log)]) if c[0].code == "torque_sign")
-    best = Explanation(300.0, PHI, sign, left=0.4)
+    best = Explanation(300.0, PHI, sign, unexplained=0.4)
     bad = Checks(ranking=Ranking((best, Explanation(0.0, PHI))), unexplained=0.4)
     (first,) = bad.findings
     assert (first.code, first.severity) == ("unexplained", "error")
     assert sign[0].text in first.text
     assert "torque_sign" not in first.remedy
-    good = replace(bad, ranking=Ranking((replace(best, left=0.01),)), unexplained=0.01)
+    good = replace(bad, ranking=Ranking((replace(best, unexplained=0.01),)), unexplained=0.01)
     assert [finding.code for finding in good.findings] == ["torque_sign"]
     monkeypatch.setattr("identify.pipeline.correcting.run_checks", lambda *_, **__: bad)
     with pytest.raises(NotCorrected, match="found: unexplained"):

@@ -47,17 +47,19 @@ def faults_of(facts: Sequence[LogFacts]) -> list[tuple[Fault, ...]]:
     Logs with the same setup share the instance, so that its map is computed once.
 
     Args:
-        facts: of each log.
+        facts: facts of each log.
     """
     of_logs = share_between_similar_logs(facts, _by_name)
     names = [name for name in of_logs[0] if all(name in of_log for of_log in of_logs)]
     return [tuple(of_log[name] for of_log in of_logs) for name in names]
 
 
-def sized_faults(facts: Sequence[LogFacts], names: Sequence[str]) -> list[tuple[Fault, ...]]:
+def parametric_faults(facts: Sequence[LogFacts], names: Sequence[str]) -> list[tuple[Fault, ...]]:
     """Return the faults with parameters and the given names that apply to every log."""
     return [
-        each for each in faults_of(facts) if each[0].sizes is not None and each[0].name in names
+        each
+        for each in faults_of(facts)
+        if each[0].parameters is not None and each[0].name in names
     ]
 
 

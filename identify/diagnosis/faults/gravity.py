@@ -80,10 +80,12 @@ def imu_faults(facts: LogFacts) -> Iterator[Fault]:
         if scale is None:
             continue
         text = "the accelerometer does not read gravity: it is in another unit or scale"
-        yield discrete_fault(facts, "imu_scale", text, scale, seen=_SCALE_SEEN)
+        yield discrete_fault(facts, "imu_scale", text, scale, raw_evidence=_SCALE_SEEN)
         if degrees:
             text, both = f"{text}, and {_GYRO_UNIT}", {**scale, **degrees}
-            yield discrete_fault(facts, "imu_scale", text, both, slips=2, seen=_SCALE_SEEN)
+            yield discrete_fault(
+                facts, "imu_scale", text, both, mistakes=2, raw_evidence=_SCALE_SEEN
+            )
 
 
 def _discrete_faults(facts: LogFacts) -> Iterator[Fault]:
@@ -104,7 +106,7 @@ def _discrete_faults(facts: LogFacts) -> Iterator[Fault]:
         if other @ g < _TILTED * size**2:
             text = f"gravity points along {name} of the world's axes"
             yield _gravity_fault(facts, text, other, "gravity_direction")
-    # Of another size than on Earth it is sooner that, whatever else fits: mass and time do too.
+    # A magnitude unlike that on Earth is the likeliest fault, although others fit as well.
     if not is_usual_gravity(size):
         scale = STANDARD_GRAVITY / size
         yield _gravity_fault(facts, f"gravity is {scale * size:.4g} m/s²", scale * g)
@@ -115,7 +117,7 @@ def _discrete_faults(facts: LogFacts) -> Iterator[Fault]:
         yield discrete_fault(
             facts,
             "already_compensated",
-            "the weight is not in the wrench: the controller has taken it off",
+            "the weight is not in the wrench: the controller has subtracted it",
             {"world.gravity": [0.0, 0.0, 0.0]},
             action="Log the wrench without gravity compensation, or set [world] "
             "`gravity = [0, 0, 0]`.",
@@ -127,7 +129,7 @@ def _gravity_fault(
 ) -> Fault:
     patch = {"world.gravity": schema_numbers(other)}
     change = gravity_map(other - facts.gravity, facts.compensated)
-    return discrete_fault(facts, code, text, patch, change=change)
+    return discrete_fault(facts, code, text, patch, linear_map=change)
 
 
 def _tilted(facts: LogFacts) -> Fault:
@@ -141,7 +143,7 @@ def _tilted(facts: LogFacts) -> Fault:
         patch,
         lambda size: gravity_map(gravity_tilt(size, facts.gravity), facts.compensated),
         facts=facts,
-        sizes=FaultParameters(
+        parameters=FaultParameters(
             ("first axis", "second axis"),
             *("deg", DEGREE, FAULT_ANGLE),
         ),
@@ -156,7 +158,7 @@ def _magnitude(facts: LogFacts) -> Fault:
         lambda size: {"world.gravity": schema_numbers((1.0 + float(size[0])) * facts.gravity)},
         lambda size: gravity_map(float(size[0]) * facts.gravity, facts.compensated),
         facts=facts,
-        sizes=FaultParameters(
+        parameters=FaultParameters(
             *(("share",), "%", 1e-2, FAULT_SCALE),
         ),
     )
@@ -168,11 +170,11 @@ def _partly(facts: LogFacts) -> Iterator[Fault]:
     if facts.compensated:
         text = (
             f"the wrench has its whole weight already: that of the {before[0]:.4g} kg of "
-            "[wrench.compensated] was never taken off"
+            "[wrench.compensated] was never subtracted"
         )
         none = {"wrench.compensated": None}
         whole = weight_map(-before, facts.gravity)
-        yield discrete_fault(facts, "partly_compensated", text, none, change=whole)
+        yield discrete_fault(facts, "partly_compensated", text, none, linear_map=whole)
 
     def patch(size: Array) -> Patch:
         if not before[0] + size[0] > 0.0:
@@ -180,7 +182,7 @@ def _partly(facts: LogFacts) -> Iterator[Fault]:
         keys = compensated_of((before + size).tolist())
         return {f"wrench.compensated.{key}": value for key, value in keys.items()}
 
-    def says(size: Array, half: Array) -> str:
+    def describe(size: Array, half: Array) -> str:
         m, com = (before + size)[0], (before + size)[1:] / (before + size)[0]
         errors = np.hypot(half[1:], com * half[0]) / abs(m)
         shown = ", ".join(
@@ -188,7 +190,7 @@ def _partly(facts: LogFacts) -> Iterator[Fault]:
         )
         return (
             f"the weight of a body of {m:.4g} ± {half[0]:.2g} kg, its centre of mass at [{shown}] "
-            "mm in the body frame, is not in the wrench: the controller takes it off"
+            "mm in the body frame, is not in the wrench: the controller subtracts it"
         )
 
     yield Fault(
@@ -204,12 +206,12 @@ def _partly(facts: LogFacts) -> Iterator[Fault]:
         facts,
         FaultParameters(
             *(("mass", "moment x", "moment y", "moment z"), "kg, kg m", 1.0, FAULT_MASS),
-            farthest=np.inf,
-            believed=(-0.1, 0.1),
-            of_mass=True,
+            search_radius=np.inf,
+            usable_range=(-0.1, 0.1),
+            scales_with_mass=True,
         ),
-        says=says,
-        possible=lambda size: _plausible_payload(before + size, before[0]),
+        describe=describe,
+        is_possible=lambda size: _plausible_payload(before + size, before[0]),
     )
 
 

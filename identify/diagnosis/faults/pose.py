@@ -1,4 +1,4 @@
-"""Faults of the pose and its rates: order, direction, axes, units, and of which point they are."""
+"""Faults of the pose and its rates: order, direction, axes, units, and the tracked point."""
 
 from __future__ import annotations
 
@@ -51,54 +51,54 @@ def pose_faults(facts: LogFacts) -> Iterator[Fault]:
 def _poses(facts: LogFacts, pose: PoseTable) -> Iterator[Fault]:
     """Yield faults of quaternion order, direction of the rotation, and meaning of the position."""
     reorders = (False, True) if pose.quaternion is not None else (False,)
-    inverse, now = pose.maps == "world_to_body", pose.position_kind
+    inverse, present = pose.maps == "world_to_body", pose.position_kind
     for reordered, remapped in product(reorders, (False, True)):
-        own = "inverse" if inverse != remapped else "world"
-        for position in _POSITIONS if facts.positioned else (own,):
+        default = "inverse" if inverse != remapped else "world"
+        for position in _POSITIONS if facts.positioned else (default,):
             signs = facts.positioned and position == "world" and not reordered
             for sign in (1.0, -1.0) if signs and pose.position is not None else (1.0,):
-                kept = position == now or not facts.positioned
-                if not (reordered or remapped) and kept and sign > 0.0:
+                unchanged = position == present or not facts.positioned
+                if not (reordered or remapped) and unchanged and sign > 0.0:
                     continue
-                whole = remapped and position == own and pose.position_axes is None
-                patch = dict(_patch(pose, reordered, remapped, position, own, sign))
-                if position == "inverse" != own and pose.position is None:
+                implied = remapped and position == default and pose.position_axes is None
+                patch = dict(_patch(pose, reordered, remapped, position, default, sign))
+                if position == "inverse" != default and pose.position is None:
                     continue  # a matrix of sixteen columns has no position of its own
                 code = "pose_maps" if remapped else "position_axes"
                 code = "quaternion_order" if reordered else code
-                text = " and ".join(_text(pose, reordered, remapped, position, now, sign))
-                slips = reordered + remapped + (sign < 0.0) + (not (kept or whole))
-                yield discrete_fault(facts, code, text, patch, slips=slips)
-                if slips == 1 and code != "position_axes" and facts.gravity_added:
-                    # Else a position of the other sign and a force of the other sign stand for it.
+                text = " and ".join(_text(pose, reordered, remapped, position, present, sign))
+                mistakes = reordered + remapped + (sign < 0.0) + (not (unchanged or implied))
+                yield discrete_fault(facts, code, text, patch, mistakes=mistakes)
+                if mistakes == 1 and code != "position_axes" and facts.gravity_added:
+                    # Otherwise a position and a force with the other sign would explain it.
                     both = patch | {"world.gravity": schema_numbers(-facts.gravity)}
                     text += ", and gravity points the other way"
-                    yield discrete_fault(facts, code, text, both, slips=2)
+                    yield discrete_fault(facts, code, text, both, mistakes=2)
 
 
 def _text(
-    pose: PoseTable, reordered: bool, remapped: bool, position: str, now: str, sign: float
+    pose: PoseTable, reordered: bool, remapped: bool, position: str, present: str, sign: float
 ) -> Iterator[str]:
     if reordered:
         first = pose.rotation_order == "wxyz"
         yield f"the quaternion's scalar comes {'last' if first else 'first'}"
     if remapped:
         yield "the rotation maps the other way"
-    if position != now or sign < 0.0:
+    if position != present or sign < 0.0:
         yield f"the position is {'minus that ' if sign < 0.0 else ''}{_POSITIONS[position]}"
 
 
 def _patch(
-    pose: PoseTable, reordered: bool, remapped: bool, position: str, own: str, sign: float
+    pose: PoseTable, reordered: bool, remapped: bool, position: str, default: str, sign: float
 ) -> Iterator[tuple[str, object]]:
     """Yield changed keys of the pose; "inverse" positions are negated positions in body axes."""
     if reordered:
         yield "pose.order", _ORDERS[pose.rotation_order]
     if remapped:
         yield "pose.maps", "body_to_world" if pose.maps == "world_to_body" else "world_to_body"
-    if position == "inverse" and own == "world":
+    if position == "inverse" and default == "world":
         position, sign = "body", -1.0
-    if position != (pose.position_axes or own):
+    if position != (pose.position_axes or default):
         yield "pose.position_axes", None if position == "inverse" else position
     if sign < 0.0 and pose.position is not None:
         yield "pose.position", [negate_column(column) for column in pose.position]

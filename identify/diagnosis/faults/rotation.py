@@ -61,25 +61,27 @@ def _conventions(facts: LogFacts, pose: PoseTable, columns: tuple[Column, ...]) 
     """Yield readings as Euler angles of any order or as a rotation vector, in either unit."""
     meanings = [("rotation_vector", "", columns)]
     meanings += [("euler", s, columns) for axes in _SEQUENCES for s in (axes, axes.lower())]
-    meanings += [  # the angle that is logged in the middle is not that of the middle turn
+    meanings += [  # the second logged angle is not that of the second rotation
         ("euler", axes, tuple(columns[k] for k in order))
         for axes in _SEQUENCES
         if len({*axes}) == 3
         for order in permutations(range(3))
         if order[1] != 1
     ]
-    now = pose.rotation_kind, pose.rotation_order, columns
-    for (kind, order, own), unit in product(meanings, (pose.angle_unit, _UNITS[pose.angle_unit])):
+    present = pose.rotation_kind, pose.rotation_order, columns
+    for (kind, order, permuted), unit in product(
+        meanings, (pose.angle_unit, _UNITS[pose.angle_unit])
+    ):
         patch: dict[str, object] = {}
         texts = []
-        if (kind, order, own) != now:
+        if (kind, order, permuted) != present:
             if kind != pose.rotation_kind:
                 patch[f"pose.{pose.rotation_kind}"] = None
-            if kind != pose.rotation_kind or own != columns:
-                patch[f"pose.{kind}"] = list(own)
+            if kind != pose.rotation_kind or permuted != columns:
+                patch[f"pose.{kind}"] = list(permuted)
             if order != pose.rotation_order:
                 patch["pose.order"] = order or None
-            texts.append(_meaning(kind, order, own, columns))
+            texts.append(_meaning(kind, order, permuted, columns))
         if unit != pose.angle_unit:
             patch["pose.angle_unit"] = unit
             texts.append(
@@ -87,17 +89,19 @@ def _conventions(facts: LogFacts, pose: PoseTable, columns: tuple[Column, ...]) 
                 f"{_SPELLED[pose.angle_unit]}"
             )
         if texts:
-            code = "rotation_convention" if (kind, order, own) != now else "angle_unit"
-            slips = len(texts) + (own != columns)
-            yield discrete_fault(facts, code, " and ".join(texts), patch, slips=slips)
+            code = "rotation_convention" if (kind, order, permuted) != present else "angle_unit"
+            mistakes = len(texts) + (permuted != columns)
+            yield discrete_fault(facts, code, " and ".join(texts), patch, mistakes=mistakes)
 
 
-def _meaning(kind: str, order: str, own: tuple[Column, ...], columns: tuple[Column, ...]) -> str:
+def _meaning(
+    kind: str, order: str, permuted: tuple[Column, ...], columns: tuple[Column, ...]
+) -> str:
     if kind == "rotation_vector":
         return "the three numbers of the rotation are a rotation vector"
     axes = "moving" if order.isupper() else "fixed"
-    of = f" {', '.join(map(str, own))}" if own != columns else ""
-    return f'the three numbers{of} of the rotation are Euler angles "{order}" about {axes} axes'
+    names = f" {', '.join(map(str, permuted))}" if permuted != columns else ""
+    return f'the three numbers{names} of the rotation are Euler angles "{order}" about {axes} axes'
 
 
 def _signs(facts: LogFacts, pose: PoseTable, columns: tuple[Column, ...]) -> Iterator[Fault]:
@@ -109,9 +113,9 @@ def _signs(facts: LogFacts, pose: PoseTable, columns: tuple[Column, ...]) -> Ite
         orders = tuple(each for each in orders if [k for _, k in each] == [0, 1, 2])
         orders += (((-1, 0), (-1, 1), (-1, 2)),)
     for order in orders:
-        own = reordered(vector, order)
-        patch: Patch = {f"pose.{pose.rotation_kind}": [*scalar[:place], *own, *scalar[place:]]}
+        signed = reordered(vector, order)
+        patch: Patch = {f"pose.{pose.rotation_kind}": [*scalar[:place], *signed, *scalar[place:]]}
         text = f"the rotation's {describe_axes(order)}"
         if pose.euler is not None:
-            text = f"the Euler angles are {', '.join(map(str, own))}"
+            text = f"the Euler angles are {', '.join(map(str, signed))}"
         yield discrete_fault(facts, "rotation_convention", text, patch)

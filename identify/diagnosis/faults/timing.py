@@ -1,4 +1,4 @@
-"""Faults of time: its unit and rate, a wrench that is late, or that went through a filter."""
+"""Faults of time: its unit and rate, and a wrench that is delayed or low-pass filtered."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def timing_faults(facts: LogFacts) -> Iterator[Fault]:
     yield _lag(facts)
 
 
-def time_patch(said: Mapping[str, object], factor: float) -> Patch:
+def time_patch(schema_tables: Mapping[str, object], factor: float) -> Patch:
     """Return the schema keys that scale time by a factor; none if no unit gives it.
 
     Args:
-        said: the schema as it was written.
-        factor: on all times.
+        schema_tables: tables of the schema as it was written.
+        factor: factor on all times.
     """
-    log = said.get("log")
+    log = schema_tables.get("log")
     table = log if isinstance(log, Mapping) else {}
     if "rate_hz" in table:
         return {"log.rate_hz": float(f"{float(table['rate_hz']) / factor:g}")}
@@ -57,12 +57,12 @@ def time_patch(said: Mapping[str, object], factor: float) -> Patch:
     return {}
 
 
-def time_remedy(said: Mapping[str, object], factor: float) -> str:
+def time_remedy(schema_tables: Mapping[str, object], factor: float) -> str:
     """Return the remedy that scales time by a factor."""
-    patch = time_patch(said, factor)
-    return (
-        schema_lines(patch, said) if patch else "In the schema, [log], correct `time` or its unit."
-    )
+    patch = time_patch(schema_tables, factor)
+    if not patch:
+        return "In the schema, [log], correct `time` or its unit."
+    return schema_lines(patch, schema_tables)
 
 
 def _units(facts: LogFacts) -> Iterator[Fault]:
@@ -78,8 +78,8 @@ def _units(facts: LogFacts) -> Iterator[Fault]:
                 f"time runs {factor:g} times as long as read",
                 time_patch(facts.schema_tables, factor),
                 action=time_remedy(facts.schema_tables, factor),
-                change=clock_rate_map(factor - 1.0, facts.gravity),
-                clock=factor,
+                linear_map=clock_rate_map(factor - 1.0, facts.gravity),
+                time_factor=factor,
             )
 
 
@@ -92,12 +92,12 @@ def _rate(facts: LogFacts) -> Fault:
         lambda size: clock_rate_map(float(size[0]), facts.gravity),
         lambda size: (
             f"Check the rate of the log: its time runs at {1.0 / (1.0 + float(size[0])):.4g} of "
-            "ours"
+            "the true rate"
         ),
         facts,
         FaultParameters(
             *(("rate",), "%", 1e-2, FAULT_CLOCK_SHARE),
-            believed=(-0.15, 0.15),
+            usable_range=(-0.15, 0.15),
         ),
     )
 
@@ -114,7 +114,7 @@ def _delay(facts: LogFacts) -> Fault:
         lambda size: {"wrench.delay_s": schema_numbers(before + float(size[0])), **axes},
         lambda size: delay_map(float(size[0])),
         facts=facts,
-        sizes=FaultParameters(("delay",), "ms", 1e-3, FAULT_TIME),
+        parameters=FaultParameters(("delay",), "ms", 1e-3, FAULT_TIME),
     )
 
 

@@ -31,7 +31,6 @@ _TORQUES = tuple({factor: unit for unit, factor in TORQUE.items()}.values())
 _LARGEST_GAIN = 1.5
 """Largest ratio of the scales of force and torque that a calibration error explains."""
 
-
 _LEAST_RATIO = np.log(3.0)
 """Smallest log-ratio of the scales of force and torque of raw counts."""
 
@@ -58,7 +57,7 @@ def wrench_faults(facts: LogFacts) -> Iterator[Fault]:
     if facts.schema is not None:
         yield from _single_signs(facts)
         yield from _axes(facts)
-        if not facts.still:  # there force and torque tell mass and place, and no ratio of units
+        if not facts.still:  # still poses identify mass and centre of mass, no ratio of units
             yield from _units(facts)
         yield from _frames(facts)
     yield _misaligned(facts)
@@ -82,11 +81,11 @@ def _axes(facts: LogFacts) -> Iterator[Fault]:
     assert facts.schema is not None
     wrench = facts.schema.wrench
     for order in SIGNED_ORDERS:
-        own = {key: reordered(getattr(wrench, key), order) for key in ("force", "torque")}
-        both = {f"wrench.{key}": columns for key, columns in own.items()}
+        by_key = {key: reordered(getattr(wrench, key), order) for key in ("force", "torque")}
+        both = {f"wrench.{key}": columns for key, columns in by_key.items()}
         yield discrete_fault(facts, "wrench_axes", f"the wrench's {describe_axes(order)}", both)
         if sum(k != axis or sign < 0 for axis, (sign, k) in enumerate(order)) > 1:
-            for key, columns in own.items():
+            for key, columns in by_key.items():
                 text = f"the {key}'s {describe_axes(order)}"
                 yield discrete_fault(facts, "wrench_axes", text, {f"wrench.{key}": columns})
     swapped = {"wrench.force": list(wrench.torque), "wrench.torque": list(wrench.force or ())}
@@ -103,17 +102,17 @@ def _units(facts: LogFacts) -> Iterator[Fault]:
     """
     assert facts.schema is not None
     wrench = facts.schema.wrench
-    now = wrench.force_unit, wrench.torque_unit
+    present = wrench.force_unit, wrench.torque_unit
     keys = "force_unit", "torque_unit"
     for units in product(FORCE, _TORQUES):
-        ratios = FORCE[units[0]] / FORCE[now[0]], TORQUE[units[1]] / TORQUE[now[1]]
+        ratios = FORCE[units[0]] / FORCE[present[0]], TORQUE[units[1]] / TORQUE[present[1]]
         changed = [k for k in (0, 1) if abs(ratios[k] - 1.0) > 1e-9]
         if not changed or abs(ratios[0] / ratios[1] - 1.0) < 1e-9:
             continue
-        said = [f"the {keys[k][:-5]} is in {units[k]}, not in {now[k]}" for k in changed]
+        texts = [f"the {keys[k][:-5]} is in {units[k]}, not in {present[k]}" for k in changed]
         patch = {f"wrench.{keys[k]}": units[k] for k in changed}
         if len(changed) == 1 or units[1].startswith(units[0]):
-            yield discrete_fault(facts, keys[changed[-1]], " and ".join(said), patch)
+            yield discrete_fault(facts, keys[changed[-1]], " and ".join(texts), patch)
 
 
 def _frames(facts: LogFacts) -> Iterator[Fault]:
@@ -151,7 +150,7 @@ def _misaligned(facts: LogFacts) -> Fault:
         FaultParameters(
             ("about x", "about y", "about z"),
             *("deg", DEGREE, FAULT_ANGLE),
-            believed=(-10.0 * DEGREE, 10.0 * DEGREE),
+            usable_range=(-10.0 * DEGREE, 10.0 * DEGREE),
         ),
     )
 
@@ -191,20 +190,20 @@ def _gain(facts: LogFacts) -> Fault:
         facts,
         FaultParameters(
             *(("gain",), "%", 1e-2, FAULT_GAIN),
-            farthest=400.0,
-            believed=(1.0 / _LARGEST_GAIN - 1.0, _LARGEST_GAIN - 1.0),
+            search_radius=400.0,
+            usable_range=(1.0 / _LARGEST_GAIN - 1.0, _LARGEST_GAIN - 1.0),
         ),
-        possible=lambda size: bool(1.0 / _LARGEST_GAIN < 1.0 + size[0] < _LARGEST_GAIN),
+        is_possible=lambda size: bool(1.0 / _LARGEST_GAIN < 1.0 + size[0] < _LARGEST_GAIN),
     )
 
 
 def _counts(facts: LogFacts) -> Fault:
     """Return the fault of raw counts: force and torque have unknown, different scales."""
 
-    def says(size: Array, half: Array) -> str:
+    def describe(size: Array, half: Array) -> str:
         return (
             f"no unit explains the wrench: the torque is {np.exp(-size[0]):.3g} times (± "
-            f"{half[0]:.1%}) what the force says, as in raw counts"
+            f"{half[0]:.1%}) the one that matches the force, as in raw counts"
         )
 
     remedy = (
@@ -219,8 +218,8 @@ def _counts(facts: LogFacts) -> Fault:
         lambda size: torque_gain_map(float(np.expm1(size[0])), facts.X_BS),
         lambda size: remedy,
         facts,
-        FaultParameters(("logarithm of the ratio",), "", 1.0, FAULT_GAIN, farthest=200.0),
-        counts=True,
-        says=says,
-        possible=lambda size: bool(abs(size[0]) > _LEAST_RATIO),
+        FaultParameters(("logarithm of the ratio",), "", 1.0, FAULT_GAIN, search_radius=200.0),
+        raw_counts=True,
+        describe=describe,
+        is_possible=lambda size: bool(abs(size[0]) > _LEAST_RATIO),
     )

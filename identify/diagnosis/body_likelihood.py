@@ -1,4 +1,4 @@
-"""Likelihood of logs under one body, by which readings of them are compared."""
+"""Maximum likelihood of logs under one body, for the comparison of readings of the logs."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _NO_INFORMATION = 1e-100
 _FORCE_AND_TORQUE = FORCE_AXES, TORQUE_AXES
 
 _PSI, _W = without_constant(PSI), without_constant(W)
-"""Columns of the features and of the wrench where the constant is left out."""
+"""Columns of the features and of the wrench in rows without the constant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class BandRows:
 
     Attributes:
         bands: numbers of the groups.
-        factors: of each band, without the constant, shape (bands, K, K − 1).
+        factors: triangular factor of each band without the constant, shape (bands, K, K − 1).
         samples: effective samples of each band, shape (bands,).
     """
 
@@ -111,7 +111,7 @@ def high_snr_bands(statistics: Statistics, gravity: Vec3) -> tuple[int, ...]:
     """Return the bands of a log whose motion exceeds its noise, or all if there are none.
 
     Args:
-        statistics: wide, of the log.
+        statistics: wide statistics of the log.
         gravity: g in W [m/s²].
     """
     moving = np.zeros((len(statistics.layout.columns), 6))
@@ -131,8 +131,8 @@ def high_snr_bands(statistics: Statistics, gravity: Vec3) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Misfit:
-    """Likelihood of logs under the best-fitting body.
+class BodyFit:
+    """Maximum-likelihood fit of one body to logs.
 
     Attributes:
         cost: minus twice the log-likelihood of the mapped wrench, plus the penalty of an
@@ -148,11 +148,11 @@ class Misfit:
     density: float
 
 
-def misfit(logs: Sequence[BandRows], *, scale: float = 1.0) -> Misfit:
+def fit_body(logs: Sequence[BandRows], *, scale: float = 1.0) -> BodyFit:
     """Fit one body to logs by maximum likelihood with a residual covariance in each band.
 
     Args:
-        logs: their rows.
+        logs: rows of each log.
         scale: smallest factor by which the wrench, and with it the density, may be smaller; zero
             if its unit is unknown, which disables the test of the density.
     """
@@ -178,7 +178,7 @@ def misfit(logs: Sequence[BandRows], *, scale: float = 1.0) -> Misfit:
     # NaN if the second moment is significantly negative; that is not feasible either.
     too_dense = scale > 0.0 and not scale * density <= MAX_DENSITY
     cost += _infeasibility_penalty(phi, covariance) + _TOO_DENSE_PENALTY * too_dense
-    return Misfit(float(cost), phi, inverse, density)
+    return BodyFit(float(cost), phi, inverse, density)
 
 
 def _weighted_least_squares(G: Array, weights: Array) -> tuple[Phi, Array]:
@@ -222,12 +222,12 @@ def _covariances(spread: Array, n: Array) -> Array:
     The correlation is shrunk to zero in proportion to the prior samples.
     """
     common = _shrink_to_independent((n @ spread.reshape(-1, 36)).reshape(6, 6) / n.sum(), n.sum())
-    sizes, many = np.ones((len(n), 6)), n >= min(_MIN_BAND_SAMPLES, n.max())
+    sizes, large = np.ones((len(n), 6)), n >= min(_MIN_BAND_SAMPLES, n.max())
     for _ in range(2):
         inverse = np.linalg.inv(np.array([common[part, part] for part in _FORCE_AND_TORQUE]))
         for part, precision in zip(_FORCE_AND_TORQUE, inverse, strict=True):
             size = spread[:, part, part].reshape(-1, 9) @ precision.T.reshape(9) / 3.0
-            size[~many] = np.maximum(size[~many], size[many].min())
+            size[~large] = np.maximum(size[~large], size[large].min())
             sizes[:, part] = np.sqrt(size)[:, None]
         whitened = spread / sizes[:, :, None] / sizes[:, None, :]
         common = _shrink_to_independent(
@@ -258,10 +258,10 @@ def pseudo_spectrum(phi: Phi) -> tuple[Array, Array]:
     """Return the eigenvalues of Π, scaled by the body's length, and the gradient of the smallest.
 
     Args:
-        phi: of any body, physically consistent or not, shape (10,).
+        phi: parameters of a body, physically consistent or not, shape (10,).
 
     Returns:
-        Ascending, shape (4,), and the derivative of the first, shape (10,).
+        Eigenvalues in ascending order, shape (4,), and the derivative of the first, shape (10,).
     """
     Pi = pseudo_inertia(phi)
     length = np.sqrt(max(np.trace(Pi[:3, :3]), 1e-12) / max(abs(phi[0]), 1e-12))
@@ -273,7 +273,7 @@ def pseudo_spectrum(phi: Phi) -> tuple[Array, Array]:
 
 @lru_cache(maxsize=1)
 def _pseudo_inertia_basis() -> Array:
-    """∂Π/∂φ, shape (10, 4, 4): the pseudo-inertia is linear in the parameters."""
+    """Return ∂Π/∂φ, shape (10, 4, 4); the pseudo-inertia is linear in the parameters."""
     return pseudo_inertia(np.eye(10))
 
 
