@@ -12,14 +12,17 @@ import numpy as np
 from identify.arrays import Array, Indices
 from identify.errors import ProblemError
 from identify.regressors.parameter_space import ONE_BODY, ParameterSpace
-from identify.regressors.statistics import Group, Layout, Statistics, factor_of_rows
+from identify.regressors.statistics import (
+    Group,
+    Layout,
+    Statistics,
+    factor_of_rows,
+    most_blocks,
+)
 
 Offsets: TypeAlias = Literal["per_log", "shared", "none"]
 """Sensor offsets that are fitted: one per log (sensors are zeroed between logs), one shared by all
 logs, or none."""
-
-_MAX_TIME_BLOCKS = 200
-"""Largest number of time blocks that stacked rows are cut into."""
 
 _MIN_ROWS_PER_BLOCK = 5
 """Smallest mean number of rows of a group in a time block."""
@@ -96,7 +99,8 @@ def stacked_statistics(
         fit=K,
     )
     rows = np.concatenate((A, np.asarray(b)[:, None]), axis=1)
-    blocks = max(1, min(_MAX_TIME_BLOCKS, len(b) // (_MIN_ROWS_PER_BLOCK * len(group_names))))
+    rows_per_block = _MIN_ROWS_PER_BLOCK * len(group_names)
+    blocks = max(1, min(most_blocks(layout), len(b) // rows_per_block))
     block_of_row = np.arange(len(b)) * blocks // len(b)
     cells, cell_of_row = np.unique(
         np.stack((block_of_row, group_of_row.reshape(-1)), axis=1), axis=0, return_inverse=True

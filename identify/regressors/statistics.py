@@ -25,6 +25,10 @@ from identify.regressors.triangular import qr_factor
 MAX_BLOCKS = 200
 """Largest number of time blocks of a log, not counting the cuts between its segments."""
 
+MAX_FACTOR_BYTES = 32 * 2**20
+"""Memory of the factors of a log [bytes], which bounds its number of blocks where there are many
+columns and groups, such as one for each joint of a robot."""
+
 QR_CHUNK_ROWS = 2048
 """Rows that one step of the QR factorisation processes."""
 
@@ -68,6 +72,16 @@ class Layout:
     def has_constant(self) -> bool:
         """Whether the first column is the constant, on which a sensor's offset acts."""
         return self.columns[:1] == ("1",)
+
+
+def most_blocks(layout: Layout) -> int:
+    """Return the largest number of time blocks of a log whose statistics are kept, at least one.
+
+    Args:
+        layout: columns and groups, all of which may have rows in every block.
+    """
+    block_bytes = 8 * len(layout.groups) * len(layout.columns) ** 2
+    return min(max(MAX_FACTOR_BYTES // block_bytes, 1), MAX_BLOCKS)
 
 
 @dataclass(frozen=True, eq=False)

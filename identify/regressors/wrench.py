@@ -17,6 +17,7 @@ import numpy as np
 
 from identify.arrays import Array, Indices, Vec3, Vec6, as_real
 from identify.errors import ProblemError
+from identify.regressors.accumulation import statistics_of_blocks
 from identify.regressors.equations import Equations, Offsets
 from identify.regressors.newton_euler import FEATURE_TENSOR, FEATURES, WRENCH
 from identify.regressors.parameter_space import ONE_BODY, ParameterSpace
@@ -28,7 +29,6 @@ from identify.regressors.statistics import (
     Statistics,
     qr_update,
 )
-from identify.regressors.triangular import moment_root, qr_factor
 from identify.signals.prepared import BlockRows, PreparedLog
 from identify.signals.transform import BAND_EDGES_HZ, CONSTANT
 from identify.spatial import BodyMotion, Pose, PoseLike, coadjoint
@@ -158,49 +158,14 @@ def fold_statistics(log: PreparedLog) -> Statistics:
 def scan_statistics(
     blocks: Sequence[BlockRows], log: str = "", most: int = MAX_BLOCKS
 ) -> Statistics:
-    """Compute the statistics of one log from the rows of its blocks, in order of time.
+    """Compute the statistics of a wrench log from the rows of its blocks, in order of time.
 
     Args:
         blocks: one or more blocks.
         log: name of the log.
         most: largest number of blocks; if there are more, neighbours are merged.
     """
-    layout = _layout_of(blocks[0].rows)
-    K = len(layout.columns)
-    merged = np.arange(len(blocks)) * min(len(blocks), most) // len(blocks)
-    cells: dict[tuple[int, int], list[Array]] = {}
-    samples, effective = np.zeros((2, merged[-1] + 1, len(layout.groups)))
-    moments = np.zeros((len(layout.groups), K - 1, K - 1))
-    for number, block in zip(merged.tolist(), blocks, strict=True):
-        rows = np.bincount(block.groups, minlength=len(layout.groups))
-        samples[number] += rows * (block.samples / len(block.rows))
-        effective[number] += rows * block.effective_fraction
-        effective[number, CONSTANT] += rows[CONSTANT] * (1.0 - block.effective_fraction)
-        stop = 0
-        for group in np.flatnonzero(rows).tolist():
-            start, stop = stop, stop + int(rows[group])
-            cells.setdefault((number, group), []).append(block.rows[start:stop])
-            moments[group] += rows[group] * block.noise[group]
-    stacks = [np.concatenate(rows) for rows in cells.values()]
-    factors = np.zeros((len(cells), min(K, max(map(len, stacks))), K))
-    for factor, rows in zip(factors, stacks, strict=True):
-        factor[: min(len(rows), K)] = rows if len(rows) < K else qr_factor(rows)
-    noise = np.zeros((1, len(layout.groups), K, K))
-    for group, count in enumerate(samples.sum(axis=0).tolist()):
-        if count:
-            noise[0, group, 1:, 1:] = moment_root(moments[group] / count)
-    cell_index = tuple(np.array(list(cells)).T)
-    return Statistics(
-        layout=layout,
-        factors=factors,
-        log=np.zeros(len(cells), dtype=np.intp),
-        block=cell_index[0],
-        group=cell_index[1],
-        samples=samples[cell_index],
-        effective_samples=effective[cell_index],
-        noise=noise,
-        logs=(log,),
-    )
+    return statistics_of_blocks(blocks, _layout_of(blocks[0].rows), log, most=most)
 
 
 def still_statistics(rows: Array, log: str = "") -> Statistics:

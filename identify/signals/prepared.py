@@ -83,14 +83,15 @@ class FullRate:
 
 @dataclass(frozen=True, slots=True)
 class BlockRows:
-    """Rows z = [constant, ψ, w] of a block of time, one for each frequency.
+    """Rows z of a block of time, one for each frequency, or several for different channels.
 
     Attributes:
-        rows: shape (k, K), K = 19, or 43 where Rᵀ, ẇ, ẅ and Rᵀp follow; the constant is zero in
-            all but the first.
-        groups: frequency band of each row, as in `transform`, ascending, shape (k,).
+        rows: shape (k, K). For a wrench z = [constant, ψ, w], K = 19, or 43 where Rᵀ, ẇ, ẅ and Rᵀp
+            follow; the constant is zero in all but the first.
+        groups: group of each row, ascending, shape (k,); for a wrench its frequency band, as in
+            `transform`.
         noise: covariance of the noise of a row without the constant, by group, shape
-            (K − 1, K − 1) each.
+            (K − 1, K − 1) each, or (K, K) if there is no constant; empty if no noise was read.
         samples: number of samples in the block.
         effective_fraction: number of independent rows that one row counts for.
     """

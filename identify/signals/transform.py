@@ -98,14 +98,21 @@ class BlockTransform:
         size = np.linalg.norm(vector)
         return vector / size if size > 1e-12 else np.zeros(self.rows)
 
-    def apply(self, columns: Array) -> Array:
-        """Transform a block of columns, the constant first, to rows, (n, k) to (rows, k)."""
+    def apply(self, columns: Array, *, constant: bool = True) -> Array:
+        """Transform a block of columns to rows, (n, k) to (rows, k).
+
+        Args:
+            columns: one row for each sample.
+            constant: whether the first column is the constant; otherwise the rows are the cosine
+                transform without the reflection.
+        """
         if self._uses_direct_dct:
             rows = self._direct_dct(columns)
         else:
             rows = _cosine_transform(columns * self.window[:, None])[: self.rows]
-        rows = self._apply_householder(rows)
-        rows[1:, 0] = 0.0  # but for rounding
+        if constant:
+            rows = self._apply_householder(rows)
+            rows[1:, 0] = 0.0  # but for rounding
         return rows
 
     @cached_property
@@ -254,9 +261,9 @@ def _gains(transform: BlockTransform, kernels: bytes, count: int) -> dict[int, A
     return gains
 
 
-def block_edges(length: int, rate_hz: float) -> list[int]:
-    """Return the edges of blocks of about `BLOCK_SECONDS` in a segment of a length [samples]."""
-    blocks = max(1, round(length / max(BLOCK_SECONDS * rate_hz, _MIN_BLOCK_SAMPLES)))
+def block_edges(length: int, rate_hz: float, seconds: float = BLOCK_SECONDS) -> list[int]:
+    """Return the edges of blocks of about a duration [s] in a segment of a length [samples]."""
+    blocks = max(1, round(length / max(seconds * rate_hz, _MIN_BLOCK_SAMPLES)))
     return [length * number // blocks for number in range(blocks + 1)]
 
 

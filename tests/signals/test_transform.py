@@ -209,6 +209,25 @@ def test_tapered_rows_are_worth_as_many_independent_ones_as_their_overlap_leaves
     assert BlockTransform(length, RATE, length, False).effective_fraction == 1.0
 
 
+@pytest.mark.parametrize("length", [1000, 997])
+def test_columns_without_a_constant_are_transformed_as_they_are(length):
+    """An orthonormal cosine transform; the columns of a constant are not set to zero."""
+    transform = block_transform(length, RATE, 0.5 * RATE, tapered=False)
+    z = np.random.default_rng(0).normal(size=(length, 3))
+    rows = transform.apply(z.copy(), constant=False)
+    assert rows.shape == (length, 3)
+    assert_close(rows.T @ rows, z.T @ z, 1e-12)
+    phase = np.outer(np.arange(4), (np.arange(length) + 0.5) * np.pi / length)
+    assert_close(rows[1:4], np.sqrt(2.0 / length) * np.cos(phase[1:]) @ z, 1e-10)
+
+
+@pytest.mark.parametrize("seconds", [2.5, 30.0])
+def test_blocks_of_another_duration_leave_nothing_out(seconds):
+    edges = block_edges(12345, 95.0, seconds)
+    assert (edges[0], edges[-1]) == (0, 12345)
+    assert len(edges) == 1 + round(12345 / (95.0 * seconds))
+
+
 @pytest.mark.parametrize(("length", "rate", "blocks"), [(800, 1e-7, 8), (800, 0.1, 8), (90, 1, 1)])
 def test_a_slow_log_is_not_cut_into_blocks_of_no_samples(length, rate, blocks):
     assert len(block_edges(length, rate)) == blocks + 1

@@ -1,0 +1,70 @@
+"""Statistics of a log from the rows of its blocks of time, for any layout of columns and groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from identify.arrays import Array
+from identify.regressors.statistics import Layout, Statistics, most_blocks
+from identify.regressors.triangular import moment_root, qr_factor
+from identify.signals.prepared import BlockRows
+
+
+def statistics_of_blocks(
+    blocks: Sequence[BlockRows], layout: Layout, log: str = "", *, most: int | None = None
+) -> Statistics:
+    """Compute the statistics of one log from the rows of its blocks, in order of time.
+
+    Args:
+        blocks: one or more blocks.
+        layout: columns and groups of their rows. If it has a constant, offsets act on the first
+            group alone, one row for each block.
+        log: name of the log.
+        most: largest number of blocks; if there are more, neighbours are merged. `most_blocks` if
+            not given.
+    """
+    most = most_blocks(layout) if most is None else most
+    K, G, first = len(layout.columns), len(layout.groups), int(layout.has_constant)
+    merged = np.arange(len(blocks)) * min(len(blocks), most) // len(blocks)
+    cells: dict[tuple[int, int], list[Array]] = {}
+    samples, effective = np.zeros((2, merged[-1] + 1, G))
+    moments = np.zeros((G, K - first, K - first))
+    for number, block in zip(merged.tolist(), blocks, strict=True):
+        rows = np.bincount(block.groups, minlength=G)
+        samples[number] += rows * (block.samples / len(block.rows))
+        effective[number] += rows * block.effective_fraction
+        if layout.has_constant:
+            effective[number, 0] += rows[0] * (1.0 - block.effective_fraction)
+        stop = 0
+        for group in np.flatnonzero(rows).tolist():
+            start, stop = stop, stop + int(rows[group])
+            cells.setdefault((number, group), []).append(block.rows[start:stop])
+            if block.noise:
+                moments[group] += rows[group] * block.noise[group]
+    noise = np.zeros((1, G, K, K))
+    for group, count in enumerate(samples.sum(axis=0).tolist()):
+        if count and moments[group].any():
+            noise[0, group, first:, first:] = moment_root(moments[group] / count)
+    cell_index = tuple(np.array(list(cells)).T)
+    return Statistics(
+        layout=layout,
+        factors=_factors(list(cells.values()), K),
+        log=np.zeros(len(cells), dtype=np.intp),
+        block=cell_index[0],
+        group=cell_index[1],
+        samples=samples[cell_index],
+        effective_samples=effective[cell_index],
+        noise=noise,
+        logs=(log,),
+    )
+
+
+def _factors(cells: Sequence[Sequence[Array]], K: int) -> Array:
+    """Compute the factor of each cell's rows, shape (cells, k, K) with k up to K."""
+    stacks = [np.concatenate(rows) for rows in cells]
+    factors = np.zeros((len(cells), min(K, max(map(len, stacks))), K))
+    for factor, rows in zip(factors, stacks, strict=True):
+        factor[: min(len(rows), K)] = rows if len(rows) < K else qr_factor(rows)
+    return factors
