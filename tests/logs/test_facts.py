@@ -31,7 +31,7 @@ TWIST = ("linear_velocity", "angular_velocity")
 )
 def test_measured_signals_are_not_attributed_to_others(give, kind, without):
     names = [
-        {fault.name for fault, *_ in faults_of([LogFacts.of(log)]) if fault.sizes}
+        {fault.name for fault, *_ in faults_of([LogFacts.of(log)]) if fault.parameters}
         for log in (record(PATH, PHI, TIME, POSE), record(PATH, PHI, TIME, give, kind=kind))
     ]
     assert names[0] - names[1] == without
