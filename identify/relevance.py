@@ -124,7 +124,7 @@ ZEROING_SHARE = 0.02
 """Jump of the sensor's offset, as a share of a channel's range."""
 
 MOTION_SHARE = 0.02
-"""Residual of still poses that a motion between them explains, as a share of the spread of the
+"""Residual of static poses that a motion between them explains, as a share of the spread of the
 wrench: a cable along a slow sweep of poses comes to 0.05, noise to 0.001, motions to 0.1."""
 
 EFFECT_SHARE = 0.1

@@ -87,7 +87,7 @@ DISPLACED_POINT_P = 0.01
 readings of a log: a screening, in which a false alarm costs time alone."""
 
 POSE_DEPENDENCE_P = 1e-4
-"""p of a residual that does not depend on still poses, below which it does."""
+"""p of a residual that does not depend on static poses, below which it does."""
 
 PRIOR_EXCLUDED_P = 1e-4
 """p of a log as far from its prior as this one, below which the two contradict each other."""

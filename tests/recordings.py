@@ -228,7 +228,7 @@ def still_poses(
     gravity: np.ndarray = GRAVITY,
     name: str = "still",
 ) -> Recording:
-    """A recording whose rows are still poses: the body's weight, and nothing else."""
+    """A recording whose rows are static poses: the body's weight, and nothing else."""
     up = -rotations.inv().apply(gravity)
     force = phi[0] * up
     loads = np.concatenate((force, np.cross(phi[1:4], up)), axis=1)
@@ -302,7 +302,7 @@ class _Still:
 def synthetic_still_recording(
     phi: Any, *, rng: np.random.Generator, poses: int = 12, **options: Any
 ) -> Recording:
-    """A recording of still poses, without time; `options` are those of `synthetic_recording`."""
+    """A recording of static poses, without time; `options` are those of `synthetic_recording`."""
     motion: Any = _Still(rng, poses)
     return replace(synthetic_recording(phi, rng=rng, motion=motion, **options), time=None)
 

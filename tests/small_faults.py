@@ -64,7 +64,7 @@ def logged(log: Recording, seed: int = 0, noise: Noise | None = NOISE) -> Record
 
 
 def still(seed: int, poses: int = 24, phi: np.ndarray = PHI) -> Recording:
-    """Still poses with the noise of the sensor."""
+    """Static poses with the noise of the sensor."""
     sizes = np.repeat([NOISE.force, NOISE.torque], 3)
     turns = Rotation.random(poses, rng=np.random.default_rng(seed))
     return still_poses(phi, turns, noise=sizes, seed=seed)

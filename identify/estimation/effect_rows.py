@@ -22,7 +22,7 @@ from identify.signals.transform import CONSTANT, band_middle
 from identify.spatial.columns import DDW, DW, W
 
 _MAX_COSINES, _MAX_COSINES_OF_POSES = 8, 16
-"""Largest number of cosines of the drift of a log, and of the sequence of still poses."""
+"""Largest number of cosines of the drift of a log, and of the sequence of static poses."""
 
 _NEGLIGIBLE_EFFECT = 1e-3
 """Standard deviation, relative to the cap of an effect, of pseudo-data against rounding."""
@@ -135,7 +135,7 @@ def _cosine_count(statistics: Statistics, n: int, logs: int) -> int:
 
     Args:
         statistics: of the log, among others.
-        n: its blocks of time, or still poses.
+        n: its blocks of time, or static poses.
         logs: how many the fit has.
     """
     by_log = min(n // 3, _MAX_COSINES_OF_POSES)

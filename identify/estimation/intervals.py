@@ -27,7 +27,7 @@ INTERVAL_KIND = "95 %, noise of wrench and motion counted"
 """Kind of the intervals from the formula, as repeated in every table and file."""
 
 BY_RESIDUAL = "95 %, noise of the wrench counted by what the fit leaves of it"
-"""Kind of the intervals for still poses alone, whose signals show no noise by themselves."""
+"""Kind of the intervals for static poses alone, whose signals show no noise by themselves."""
 
 COM = ("cx", "cy", "cz")
 INERTIA_ABOUT_COM = ("Icxx", "Icxy", "Icxz", "Icyy", "Icyz", "Iczz")

@@ -194,7 +194,7 @@ def _fill_preset(
     places = (match_names(names, c) or match_names(names, f"{c}[0]") for c in preset.columns)
     values = _values(log, vectors, [[names[numbers[0]] for numbers in places]])
     clock = _time(vectors, values, missing, log) if "{clock}" in preset.template else []
-    pose = _pose_lines(_pose(vectors, log), missing, still=_is_still(clock))
+    pose = _pose_lines(_pose(vectors, log), missing, still=_is_static(clock))
     wrench = (
         _lines(_wrench(vectors), missing, "force and torque")
         if "{wrench}" in preset.template
@@ -276,7 +276,9 @@ def _guess_schema(log: Path, tables: Sequence[NamedVectors]) -> DraftSchema:
     if imu is None:
         out += ["", "[pose]"]
         out.append(
-            _pose_lines(None if pose is None else _pose(pose, log), missing, still=_is_still(clock))
+            _pose_lines(
+                None if pose is None else _pose(pose, log), missing, still=_is_static(clock)
+            )
         )
     else:
         out += _imu(imu, log)
@@ -403,7 +405,7 @@ def _time_columns(table: NamedVectors) -> list[str]:
     return sorted(times, key=lambda name: name.lower() in ("date", "datum"))
 
 
-def _is_still(clock: Sequence[Line]) -> bool:
+def _is_static(clock: Sequence[Line]) -> bool:
     """Return whether the lines of `[log]` declare each row a static pose."""
     return any(key == "still" for key, _, _ in clock)
 
@@ -541,7 +543,7 @@ def _alternatives_comment(table: NamedVectors, role: str) -> str:
 def _pose_lines(lines: list[Line] | None, missing: list[str], *, still: bool = False) -> str:
     """Format the lines of `[pose]`, with a placeholder for a missing position.
 
-    Still poses need none.
+    Static poses need none.
     """
     text = _lines(lines, missing, "the pose")
     placed = (

@@ -28,7 +28,7 @@ class LogFacts:
         gravity: g in W [m/s²], shape (3,).
         X_BS: where in B the sensor's axes are, or the point of a wrench in world axes; None where
             readings are taken as in B.
-        still: whether each row is a still pose.
+        still: whether each row is a static pose.
         attitude: whether the log gives the orientation of the body.
         gravity_added: whether a' = a − Rᵀg was formed with that gravity; False where a proper
             acceleration was measured.

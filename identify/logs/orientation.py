@@ -74,7 +74,7 @@ def angles_in_degrees(valid: Table, pose: PoseTable, time: Array | None) -> Iter
 
     Radians of Euler angles and of rotation vectors go beyond a turn only where somebody unwrapped
     them. They then do not change by turns in a second, unless the body spins: always the same way.
-    The time is in seconds, None of still poses.
+    The time is in seconds, None for static poses.
     """
     if pose.angle_unit != "rad" or pose.rotation_kind not in ("euler", "rotation_vector"):
         return

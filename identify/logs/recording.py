@@ -52,7 +52,7 @@ class Recording:
     Attributes:
         name: short name of the log, for tables and plots.
         time: time of each row [s], not decreasing, the first zero, shape (n,); None where every row
-            is a still pose.
+            is a static pose.
         signals: the arrays above, of the rows of the wrench.
         frames: axes each group of signals is expressed in: keys "twist", "acceleration", "wrench"
             where the group is present.
@@ -176,7 +176,7 @@ class Recording:
             acts_on: what the wrench acts on: "body", or the "sensor" that holds it (the reaction).
             time: [s], or datetime64, shape (n,).
             rate_hz: rows a second, where there are no stamps.
-            still: whether every row is a still pose.
+            still: whether every row is a static pose.
             position: p_WoBo_W [m], shape (n, 3).
             quaternion: R_WB, shape (n, 4).
             quaternion_order: "xyzw" or "wxyz".
@@ -240,7 +240,7 @@ class Recording:
 
     def __repr__(self) -> str:
         """Name, rows, span, rate and signals."""
-        rows = f"{len(self)} still poses" if self.time is None else spell_rows(self.time)
+        rows = f"{len(self)} static poses" if self.time is None else spell_rows(self.time)
         dropped = f", {self.dropped.total} dropped" if self.dropped.total else ""
         streams = "".join(f"; {stream!r}" for stream in self.streams)
         return f"Recording({self.name!r}, {rows}{dropped}: {', '.join(self.signals)}{streams})"

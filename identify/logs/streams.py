@@ -31,7 +31,7 @@ class StreamRows:
 
     Attributes:
         valid_rows: the rows kept, for each group of signals.
-        clock: their time; None where every row is a still pose.
+        clock: their time; None where every row is a static pose.
         dropped: how many others there are.
         rows: how many there were.
     """

@@ -44,7 +44,7 @@ def moved_motion(
         axes: of twist and acceleration, "body" (B's, and then C's) or "world".
         X_BC: where C is.
         kind: of the linear acceleration.
-        still: whether every row is a still pose, in which nothing turns.
+        still: whether every row is a static pose, in which nothing turns.
 
     Raises:
         LogError: a lever needs a signal that is not among them.

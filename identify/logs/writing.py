@@ -205,7 +205,7 @@ class OtherColumns:
 
     Attributes:
         start: stamp of the first row kept [s]; zero where the log has no stamps.
-        time: of each row that can be used, since that stamp [s], shape (n,); None of still poses.
+        time: of each row that can be used, since that stamp [s], shape (n,); None for static poses.
         columns: by name, of the same rows, shape (n,) each.
     """
 

@@ -64,7 +64,7 @@ def remedy_or_apply(best: Explanation) -> str:
 
 def distinct_leaders(ranking: Ranking) -> list[Explanation]:
     """Return the likeliest of the tied readings of each code; of units and axes all of them."""
-    all_of_code = (*UNITS, "wrench_axes")  # of still poses a torque of the other sign is as likely
+    all_of_code = (*UNITS, "wrench_axes")  # of static poses a torque of the other sign is as likely
     tied = {e.text if e.code in all_of_code else e.code: e for e in reversed(ranking.tied)}
     return list(tied.values())[::-1]
 
@@ -73,7 +73,7 @@ SPLIT_LOG_REMEDY = (
     "Split the log there, and give both parts to one fit: each has its own offset. Or zero the "
     "sensor once, before the first pose, and log again."
 )
-"""Remedy for a sensor that was zeroed between still poses."""
+"""Remedy for a sensor that was zeroed between static poses."""
 
 _SPAN_TEXTS = {
     "bias_step": (
@@ -158,7 +158,7 @@ def covers_most_of_log(log: LogSummary, spans: Sequence[Span]) -> bool:
 
 
 def _wrong_rows_finding(spans: Sequence[Span], log: LogSummary) -> Finding:
-    """Return the finding of still poses that the body of the others does not explain."""
+    """Return the finding of static poses that the body of the others does not explain."""
     numbers = [n for span in spans for n in range(int(span.start) + 1, int(span.stop) + 2)]
     rows = f"row{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
     text, remedy = _SPAN_TEXTS["wrong_rows"]

@@ -231,7 +231,7 @@ def _mean_residual(
     body, residuals, end = _wrench_map(estimate), list[Array](), 0.0
     for recording, parts in _full_rate_parts(source, cutoff_hz):
         if recording.still:
-            raise LogError(f"{source.name}: still poses have no time; give the offset instead")
+            raise LogError(f"{source.name}: static poses have no time; give the offset instead")
         for part in parts:
             z = part.columns[part.time < seconds]
             residuals.append(z[:, W] - z[:, PSI] @ body.T)

@@ -83,7 +83,7 @@ def _correction(
         if code == "bias_step":
             if any(log.summary.recording.still and log.offset_steps for log in logs):
                 why = (
-                    "in still poses the size of the jump cannot be separated from the body. "
+                    "in static poses the size of the jump cannot be separated from the body. "
                     f"{SPLIT_LOG_REMEDY}"
                 )
                 raise NotCorrected(code, why)

@@ -329,7 +329,7 @@ def _is_noise_free(fit: LeastSquaresFit | None) -> bool:
 def _contact_spans(log: ScannedLog) -> tuple[Span, ...]:
     """Return the spans of time of a log that no body explains.
 
-    In still poses they are the rows that the body of the others does not explain. Spans with an
+    In static poses they are the rows that the body of the others does not explain. Spans with an
     invalid signal have a residual too and are not contacts. Spikes are ignored: they are removed
     before, and their span extends from the first to the last.
     """

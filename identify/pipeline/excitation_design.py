@@ -62,7 +62,7 @@ def best_turn(
     weights of the fit, the covariance after it is (C⁻¹ + J)⁻¹.
 
     Args:
-        fit: of one log of one body, which is not of still poses.
+        fit: of one log of one body, which is not of static poses.
         estimate: of that fit, to which relative needs refer.
         needs: at least one.
         gravity: its strength [m/s²].

@@ -303,7 +303,7 @@ def _too_dense(estimate: Estimate) -> Iterator[Finding]:
 
 
 _MAX_ARM_LOAD = 100.0
-"""Mass that few arms carry [kg]. In still poses only the mass, and the centre of mass of such a
+"""Mass that few arms carry [kg]. In static poses only the mass, and the centre of mass of such a
 heavy body, reveal a wrong unit."""
 
 _MAX_COM_DISTANCE_IF_HEAVY = 1.0
@@ -337,7 +337,7 @@ def _not_held(estimate: Estimate, log: LogSummary) -> Iterator[Finding]:
 
 
 def _describe_implausible_load(body: Estimate, sensor: Vec3, wrench_range: Array) -> str:
-    """Describe why an arm cannot carry the body of still poses; empty where it can."""
+    """Describe why an arm cannot carry the body of static poses; empty where it can."""
     phi, covariance = body.parameters.phi, body.covariance
     mass, (least, most) = phi[0], distance_of_com(phi, covariance, sensor)
     if mass > _MAX_ARM_LOAD and (np.round(wrench_range) == wrench_range).all():

@@ -32,7 +32,7 @@ from identify.pipeline.misread import (
     alternative_reading_error,
     explain_negative_mass,
     require_likely_clock,
-    require_still_poses,
+    require_static_poses,
 )
 from identify.pipeline.needs import needs_met, precision_findings
 from identify.pipeline.preconditions import (
@@ -261,7 +261,7 @@ def _scan(source: Recording | LogFile, settings: FitSettings) -> ScannedLog:
         log = scan_log(source, replace(reading, cutoff_hz=motion), log_progress, wide=True)
     require_likely_clock(log.summary)
     if isinstance(source, Recording) and source.still:
-        require_still_poses(reading.apply(source))
+        require_static_poses(reading.apply(source))
     dead = [span for span in log.spans if span.code == "dead_channel"]
     if covers_most_of_log(log.summary, dead) and dead:
         raise MisreadLog("", span_findings(log.summary, dead)[0])
@@ -375,7 +375,7 @@ def _negative_mass_of_two(
 def _describe_reading(log: LogSummary) -> str:
     """Summarise duration, rate and spin of a log, which reveal a wrong unit of time or mapping."""
     if log.recording.still:
-        return f"{log.name}: still poses, {log.rows_kept} in number"
+        return f"{log.name}: static poses, {log.rows_kept} in number"
     spin = np.sqrt(np.mean(np.sum(log.features[:, SQUARES], axis=1)))
     return (
         f"{log.name}: {log.duration:.3g} s at {log.rate_hz:.4g} Hz, turning at {spin:.2g} rad/s "

@@ -76,8 +76,8 @@ def require_likely_clock(log: LogSummary) -> None:
     raise MisreadLog(as_read, finding)
 
 
-def require_still_poses(source: Recording) -> None:
-    """Raise if a log of still poses has the rows of a motion.
+def require_static_poses(source: Recording) -> None:
+    """Raise if a log of static poses has the rows of a motion.
 
     Raises:
         MisreadLog: the rows are those of a motion.
@@ -91,7 +91,7 @@ def require_still_poses(source: Recording) -> None:
     finding = Finding(
         "not_still",
         "error",
-        f"the {len(source)} rows are not still poses: the pose changes from row to row as in a "
+        f"the {len(source)} rows are not static poses: the pose changes from row to row as in a "
         f"motion logged at about {rate} Hz, and the wrench contains inertial forces.",
         'In the schema, [log], write `time = "COLUMN"` with the column of the time stamps, or '
         "`rate_hz`, in place of `still = true`; or keep one row of each pose at rest.",

@@ -99,7 +99,7 @@ class OnlineFit:
         """Add rows that follow the previous ones, on the same clock.
 
         Raises:
-            LogError: still poses, streams with separate clocks, or time that goes back.
+            LogError: static poses, streams with separate clocks, or time that goes back.
         """
         if recording.time is None or recording.streams:
             raise LogError(f"{recording.name}: an online fit needs time stamps of a single clock")

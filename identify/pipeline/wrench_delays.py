@@ -30,7 +30,7 @@ _FROZEN_MARGIN = 0.05
 
 
 def correlate_log(log: LogSummary, turned_by: float | None = None) -> Correlation | None:
-    """Correlate a log's wrench with its motion; None for still poses and short logs.
+    """Correlate a log's wrench with its motion; None for static poses and short logs.
 
     Args:
         log: its summary.

@@ -20,7 +20,7 @@ from identify.signals import full_rate
 from identify.signals.preparation import lacks_acceleration
 from identify.signals.rounding import (
     MIN_VALUES,
-    MIN_VALUES_STILL,
+    MIN_VALUES_STATIC,
     Quantiser,
     Rounding,
     fit_quantiser,
@@ -90,7 +90,7 @@ def _steps(log: ScannedLog) -> tuple[Quantiser, ...]:
     if first.streams or lacks_acceleration(first):
         return (Quantiser(0.0, 0.0),) * 6
     wrench = np.hstack([first.signals[name][:_STEP_ROWS] for name in ("force", "torque")])
-    fewest = MIN_VALUES_STILL if first.still else MIN_VALUES
+    fewest = MIN_VALUES_STATIC if first.still else MIN_VALUES
     return tuple(fit_quantiser(channel, fewest) for channel in wrench.T)
 
 

@@ -106,7 +106,7 @@ def with_gravity_scale(
 
 
 def scaled_to_gravity(recording: Recording) -> tuple[Recording, ImuCalibration]:
-    """Divide a small scale error out of an accelerometer that reads gravity in still poses.
+    """Divide a small scale error out of an accelerometer that reads gravity in static poses.
 
     A large scale error is not corrected, but reported as an error.
 

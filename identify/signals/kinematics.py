@@ -351,8 +351,8 @@ def _halves(wrench: slice) -> tuple[slice, slice]:
     return within(FORCE_AXES, columns), within(TORQUE_AXES, columns)
 
 
-def still_poses_in_body(recording: Recording) -> BodyAxes:
-    """Return the quantities of still poses in body axes: no motion, gravity only."""
+def static_poses_in_body(recording: Recording) -> BodyAxes:
+    """Return the quantities of static poses in body axes: no motion, gravity only."""
     signals, groups = recording.signals, {"quaternion": "", "force": "wrench", "torque": "wrench"}
     if "accelerometer" in signals and "quaternion" not in signals:  # equal at every point at rest
         signals = {**signals, "linear_acceleration": signals["accelerometer"]}

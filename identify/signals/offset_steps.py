@@ -32,7 +32,7 @@ class OffsetStep:
     """Jump of the sensor's offset.
 
     Attributes:
-        before, after: times of the samples on either side [s], or numbers of still poses.
+        before, after: times of the samples on either side [s], or numbers of static poses.
         jump: change of the wrench in the sensor's axes, shape (6,) [N, N m].
         in_world: change of the force in the world's axes, shape (3,) [N]; empty without a pose.
     """
@@ -107,7 +107,7 @@ def zeroing_steps(steps: Sequence[OffsetStep]) -> list[OffsetStep]:
 def without_offset_steps(recording: Recording, steps: Sequence[OffsetStep]) -> Recording:
     """Subtract jumps of the sensor's offset from the wrench of a recording.
 
-    The time of still poses is their number, from zero.
+    The time of static poses is their number, from zero.
     """
     time = np.arange(len(recording)) if recording.time is None else recording.time
     offset = np.zeros((len(time), 6))

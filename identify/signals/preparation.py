@@ -16,7 +16,7 @@ from identify.logs import Recording
 from identify.signals.cutoff import choose_cutoff_hz, motion_cutoff_hz, shortest_segment_rows
 from identify.signals.differentiator import Differentiator, default_cutoff_hz
 from identify.signals.imu_calibration import ImuCalibration
-from identify.signals.kinematics import still_poses_in_body
+from identify.signals.kinematics import static_poses_in_body
 from identify.signals.noise import SignalNoise, signal_noise
 from identify.signals.prepared import BlockRows, FullRate, PreparedLog
 from identify.signals.prepared_segment import (
@@ -92,7 +92,7 @@ def prepare(
     """
     recording = on_one_clock(recording)
     if recording.still:
-        return _prepare_still(recording, wide=wide)
+        return _prepare_static_poses(recording, wide=wide)
     log = _synchronise(recording, cutoff_hz, rate_hz)
     differentiate = partial(_differentiate, span=span, wide=wide, states=validated)
     log, imu, parts = _calibrate_imu(log, imu, differentiate)
@@ -119,7 +119,7 @@ def full_rate(
     """
     recording = on_one_clock(recording)
     if recording.still:
-        return [_still_poses(recording)]
+        return [_static_poses(recording)]
     log = _synchronise(recording, cutoff_hz, rate_hz)
     differentiate = partial(_differentiate, span=span, wide=False, states=False)
     _, _, parts = _calibrate_imu(log, None, differentiate)
@@ -177,7 +177,7 @@ def _synchronise(
     if longest is None:
         raise NoSegment(
             f"{recording.name}: gaps and jumps leave no segment of a few rows; if each row is a "
-            f"still pose, set `still = true` in [log]"
+            f"static pose, set `still = true` in [log]"
         )
     try:
         rate, motion_hz = longest.rate_hz, None
@@ -349,8 +349,8 @@ def _with_schema_noise(noise: SignalNoise, given: Mapping[str, float]) -> Signal
     return replace(noise, covariance=covariance)
 
 
-def _scale_still_poses(recording: Recording) -> tuple[Recording, ImuCalibration]:
-    """Scale the accelerometer of still poses to gravity, if there is one."""
+def _scale_static_poses(recording: Recording) -> tuple[Recording, ImuCalibration]:
+    """Scale the accelerometer of static poses to gravity, if there is one."""
     if "accelerometer" in recording.signals or recording.acceleration_kind == "proper":
         from identify.signals.imu_scale import scaled_to_gravity  # few logs need it
 
@@ -358,12 +358,12 @@ def _scale_still_poses(recording: Recording) -> tuple[Recording, ImuCalibration]
     return recording, ImuCalibration.of_schema(recording)
 
 
-def _prepare_still(recording: Recording, *, wide: bool) -> PreparedLog:
-    recording, imu = _scale_still_poses(recording)
+def _prepare_static_poses(recording: Recording, *, wide: bool) -> PreparedLog:
+    recording, imu = _scale_static_poses(recording)
     count = len(recording)
     pose_numbers = np.arange(float(count))
     position = recording.signals.get("position")
-    columns = form_columns(still_poses_in_body(recording), pose_numbers, position, wide=wide)
+    columns = form_columns(static_poses_in_body(recording), pose_numbers, position, wide=wide)
     return PreparedLog(
         recording=recording,
         time=pose_numbers,
@@ -374,9 +374,9 @@ def _prepare_still(recording: Recording, *, wide: bool) -> PreparedLog:
     )
 
 
-def _still_poses(recording: Recording) -> FullRate:
-    recording, _ = _scale_still_poses(recording)
-    axes, pose_numbers = still_poses_in_body(recording), np.arange(float(len(recording)))
+def _static_poses(recording: Recording) -> FullRate:
+    recording, _ = _scale_static_poses(recording)
+    axes, pose_numbers = static_poses_in_body(recording), np.arange(float(len(recording)))
     return FullRate(
         time=pose_numbers,
         signals=recording.signals,

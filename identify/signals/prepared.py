@@ -47,12 +47,12 @@ class FullRate:
     """Uninterrupted segment on its uniform clock: its signals and its columns in body axes.
 
     Attributes:
-        time: [s], shape (n,); for still poses their number.
+        time: [s], shape (n,); for static poses their number.
         signals: by name, as in the recording; the delay of the wrench is compensated.
         columns: z = [1, ψ, w], shape (n, 19).
         rotation: R_WB used for the columns, shape (n, 3, 3); None without an attitude.
-        rate_hz: sampling rate [Hz]; None for still poses.
-        cutoff_hz: cut-off for which the differentiator was designed [Hz]; None for still poses.
+        rate_hz: sampling rate [Hz]; None for static poses.
+        cutoff_hz: cut-off for which the differentiator was designed [Hz]; None for static poses.
     """
 
     time: Array
@@ -109,15 +109,15 @@ class LogSeries:
 
     Attributes:
         recording: the log before preparation.
-        time: time of the series [s], shape (n,); for still poses their number.
+        time: time of the series [s], shape (n,); for static poses their number.
         rows: means of z = [1, ψ, w] over short intervals of time, shape (n, 19), or of all columns
-            if the log was prepared wide, (n, 43); for still poses the poses themselves.
+            if the log was prepared wide, (n, 43); for static poses the poses themselves.
         segment_ids: number of the uninterrupted segment of each row, shape (n,).
         noise: mean variance of the noise of [ψ, w] in the slow rows, shape (18,), or (39,).
-        signal_noise: noise of its signals in one sample; None for still poses.
+        signal_noise: noise of its signals in one sample; None for static poses.
         segments: full-rate states for the replay; empty if pose or time is missing.
-        rate_hz: sampling rate of the log [Hz]; None for still poses.
-        cutoff_hz: highest frequency of the rows [Hz]; None for still poses.
+        rate_hz: sampling rate of the log [Hz]; None for static poses.
+        cutoff_hz: highest frequency of the rows [Hz]; None for static poses.
         cutoff_raised: whether the cut-off is above the default because segments are short.
         motion_hz: cut-off required by the motion [Hz]; None if it was not estimated.
         repeated: number of rows with the stamp of the row before; exact duplicates are not used.
@@ -161,7 +161,7 @@ class PreparedLog(LogSeries):
     """Log in body axes on a uniform clock, as rows by frequency and as a series over time.
 
     Attributes:
-        blocks: rows of each block of time; none for still poses.
+        blocks: rows of each block of time; none for static poses.
         folds: rows of each cross-validation fold.
     """
 
@@ -204,7 +204,7 @@ class AccelerationSource(NamedTuple):
 
 
 def acceleration_sources(log: LogSeries) -> dict[str, AccelerationSource]:
-    """Return the sources of "acceleration" and "angular_acceleration"; none for still poses."""
+    """Return the sources of "acceleration" and "angular_acceleration"; none for static poses."""
     recording = log.recording
     if recording.still:
         return {}

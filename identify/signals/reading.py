@@ -36,7 +36,7 @@ class Reading:
         maps: linear maps M of the log's wide columns, applied in order, each by rows.
         offset_steps: jumps of the sensor's offset that are subtracted from the wrench.
         without_spikes: whether spikes of the wrench are replaced by interpolation.
-        left_out: time spans that are not read [s]; for still poses row numbers, from zero.
+        left_out: time spans that are not read [s]; for static poses row numbers, from zero.
         most_rows: approximate number of rows read of a longer log, in evenly spread segments.
         rounding: quantisation whose mean error is subtracted from the wrench.
     """
@@ -129,7 +129,7 @@ def _hashable(value: object) -> object:
 
 
 def _without_spans(recording: Recording, spans: Iterable[tuple[float, float]]) -> Recording:
-    """Remove the rows in some time spans, or number ranges of still poses, from a recording."""
+    """Remove the rows in some time spans, or number ranges of static poses, from a recording."""
     time = np.arange(float(len(recording))) if recording.time is None else recording.time
     kept = np.ones(len(time), dtype=np.bool_)
     for start, stop in spans:

@@ -37,8 +37,8 @@ _MIN_NOISE_STEPS = 1e-6
 _WRENCH_BAND_SHARE = 1.0 / 3.0
 """Cut-off of the body's wrench, as a share of that of the derivatives."""
 
-MIN_VALUES, MIN_VALUES_STILL = 3, 10
-"""Fewest different values that show a quantiser, in motion and in still poses: the wrench of a body
+MIN_VALUES, MIN_VALUES_STATIC = 3, 10
+"""Minimum number of values that show a quantiser, in motion and in static poses: that of a body
 in a few attitudes along axes also takes a few evenly spaced values."""
 
 _EQUAL_VALUES = 1e-9

@@ -73,7 +73,7 @@ def even_segments_of(
     if time is None or count < MIN_SEGMENT_ROWS:
         raise LogError(
             f"{name}: {len(next(iter(signals.values())))} rows are too few for a motion (need "
-            f"{MIN_SEGMENT_ROWS} or more); if each is a still pose, set `still = true` in "
+            f"{MIN_SEGMENT_ROWS} or more); if each is a static pose, set `still = true` in "
             "[log]"
         )
     if not time[-1] > time[0]:
@@ -97,7 +97,7 @@ def _require_resolved(name: str, quaternion: Vec4) -> None:
     if step > _MAX_TURN_PER_ROW:
         raise LogError(
             f"{name}: the attitude turns by {step:.2g} rad from row to row (median), "
-            f"which is too far to be differentiated. If each row is a still pose, set "
+            f"which is too far to be differentiated. If each row is a static pose, set "
             f"`still = true` in [log]; else check `time_unit`, that of each stream where there are "
             f"several, and `angle_unit`, `order` and `maps` in [pose]"
         )

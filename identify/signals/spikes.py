@@ -81,7 +81,7 @@ def without_spikes(recording: Recording) -> tuple[Recording, int]:
     Done before the low-pass, which would smear a spike over its whole kernel.
 
     Args:
-        recording: any but still poses.
+        recording: any but static poses.
 
     Returns:
         The recording, and the number of rows changed; the same object if there are none.

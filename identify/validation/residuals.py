@@ -34,7 +34,7 @@ _SLOWEST_SECONDS = 0.5
 """Time to which one independent correlation counts [s]."""
 
 _POSE_SHARE = 0.5
-"""Share of a residual's power that a linear function of still poses may explain."""
+"""Share of a residual's power that a linear function of static poses may explain."""
 
 _HELD_OUT_SHARE = 0.3
 """Share of a residual's power, held out, that motion and its rate may predict, if each
@@ -75,7 +75,7 @@ def assess_residuals(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Res
     """
     power, fourth, expected, rows = np.zeros(6), np.zeros(6), np.zeros(6), 0
     lagged, pairs, seconds = np.zeros((len(_LAGS) + 1, 6)), np.zeros((len(_LAGS) + 1, 1)), 0.0
-    along, terms, still_rows, effective = np.zeros(6), 0, 0.0, 0.0
+    along, terms, static_rows, effective = np.zeros(6), 0, 0.0, 0.0
     predicted, tested = np.zeros(6), np.zeros(6)
     bodies = np.broadcast_to(phi, (len(logs), 10))
     for log, body, bias in zip(logs, bodies, biases, strict=True):
@@ -87,7 +87,7 @@ def assess_residuals(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Res
         if log.recording.still:
             explained, rank = _power_along_features(log, residual)
             along, terms = along + explained, terms + rank
-            still_rows += log.independent_rows
+            static_rows += log.independent_rows
             continue
         seconds += log.kept_fraction * log.duration
         point = float(np.median(np.diff(log.time)))
@@ -105,7 +105,7 @@ def assess_residuals(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Res
     heavy = kurtosis > max(_HEAVY_TAILS, SIGNIFICANT_SIGMA * np.sqrt(24.0 / effective))
     with_motion = predicted > _HELD_OUT_SHARE * np.where(tested > 0.0, tested, 1.0)
     with_motion &= soon > _CORRELATED
-    with_poses = _exceeds_noise(along / safe, terms, still_rows)
+    with_poses = _exceeds_noise(along / safe, terms, static_rows)
     return ResidualAssessment(
         (slow | heavy | with_motion | with_poses) & (power > NOISE_POWER_RATIO * expected),
         np.where(expected > 0.0, power / np.where(expected > 0.0, expected, 1.0), 0.0),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from identify.logs import read_log
-from identify.signals.kinematics import still_poses_in_body
+from identify.signals.kinematics import static_poses_in_body
 from identify.spatial.rotations import rotation_from_quaternion
 from tests.close import assert_close
 from tests.endtoend.conftest import ROOT
@@ -43,5 +43,5 @@ def test_the_schema_of_a_page_reads_its_log_at_the_flange(robot_logs, tmp_path, 
     attitude = rotation_from_quaternion(log.signals["quaternion"])
     assert_close(attitude, motion.flange.as_matrix(), 1e-6)  # a page has angles in six digits
     on_sensor = [motion.flange.inv().apply(x) for x in motion.in_world(motion.at_flange)]
-    for got, expected in zip(still_poses_in_body(log).wrench, on_sensor, strict=True):
+    for got, expected in zip(static_poses_in_body(log).wrench, on_sensor, strict=True):
         assert_close(got, -expected, 1e-6)

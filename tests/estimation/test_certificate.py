@@ -301,7 +301,7 @@ def test_consistent_least_squares_needs_no_solver():
 
 
 def test_completed_estimate_is_optimal_for_data_and_default_body():
-    """Still poses: the rows that fill what they leave open are part of the problem, and said."""
+    """Static poses: the rows that fill what they leave open are part of the problem, and said."""
     rng = np.random.default_rng(6)
     phi = random_body(rng)
     log = samples(phi, rng, 60, noise=wrench_noise(phi, 0.01))

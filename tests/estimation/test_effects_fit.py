@@ -193,7 +193,7 @@ def test_a_log_without_noise_gives_the_body(log):
 
 
 def test_a_gain_that_all_axes_have_in_common_is_in_the_interval_but_not_in_the_repeatability():
-    """Still poses tell gains apart but for their mean: that of three axes and the common one.
+    """Static poses tell gains apart but for their mean: that of three axes and the common one.
 
     Its variance is (1 + 1/3) σ², and that of six numbers, which say that none is common, σ²/3.
     """

@@ -39,7 +39,7 @@ def dwells(
     dwell: float = 2.0,
     count: int = 7,
 ):
-    """Still poses as a log with time: dwells, with jumps or smooth slow moves between them."""
+    """Static poses as a log with time: dwells, with jumps or smooth slow moves between them."""
     rng = np.random.default_rng(seed)
     R = Rotation.random(count, random_state=seed)
     p = rng.uniform(-0.5, 0.5, (count, 3))

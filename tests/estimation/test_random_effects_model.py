@@ -39,9 +39,9 @@ FREE = record(
 )
 LOGS = {
     "with an attitude": MOVING,
-    "of still poses": STILL,
+    "of static poses": STILL,
     "with a compensated weight": replace(MOVING, compensated=WEIGHT),
-    "of still poses with a compensated weight": replace(STILL, compensated=WEIGHT),
+    "of static poses with a compensated weight": replace(STILL, compensated=WEIGHT),
     "with a mounted sensor": MOUNTED,
     "with a mounted sensor and a compensated weight": replace(MOUNTED, compensated=WEIGHT),
     "of an accelerometer": FREE,

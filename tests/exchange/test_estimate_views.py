@@ -88,4 +88,4 @@ def test_completion_by_default_body_is_printed():
     result = identify.fit(synthetic_still_recording(BODY.phi, rng=rng, poses=7, noise=noise))
     assert "completed by the default body: Ixx, Ixy" in repr(result.estimate)
     assert np.isnan(result.to_frame().loc["Ixx", "low"])
-    assert "still poses" not in repr(result)
+    assert "static poses" not in repr(result)

@@ -12,7 +12,7 @@ from identify.logs.draft_schema import NEEDS_REVIEW, _pose_for, draft_schema, pr
 from identify.logs.named_vectors import named_vectors
 from identify.logs.table import TableInfo
 from identify.logs.units import ACCELERATION, ANGLE
-from identify.signals.kinematics import still_poses_in_body
+from identify.signals.kinematics import static_poses_in_body
 from identify.spatial.rotations import log_rotation, rotate, rotation_from_quaternion
 from identify.spatial.vectors import STANDARD_GRAVITY
 from tests.close import assert_close
@@ -59,7 +59,7 @@ def write_csv(path: Path, columns: dict[str, np.ndarray], before: str = "") -> P
 
 def in_body(log) -> dict[str, np.ndarray]:
     """The signals, force and torque at Bo in B."""
-    force, torque = still_poses_in_body(log).wrench
+    force, torque = static_poses_in_body(log).wrench
     return {**log.signals, "force": force, "torque": torque}
 
 

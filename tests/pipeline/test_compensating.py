@@ -131,7 +131,7 @@ def test_weight_is_subtracted_from_static_poses():
     assert chunk.time is None
     left = np.hstack([rotated.inv().apply(chunk.signals[name]) for name in ("force", "torque")])
     assert_close(left, np.tile(BIAS, (12, 1)), 1e-12, scale=10.0)
-    with pytest.raises(LogError, match="still poses have no time; give the offset instead"):
+    with pytest.raises(LogError, match="static poses have no time; give the offset instead"):
         compensate_log(log, ESTIMATE, zero_seconds=1.0)
 
 

@@ -205,7 +205,7 @@ def test_conventions_equivalent_for_a_log_count_as_one():
 
 
 def test_static_poses_are_checked_when_a_convention_removes_weight():
-    """With the weight taken off, still poses show nothing: that reading is compared too."""
+    """With the weight taken off, static poses show nothing: that reading is compared too."""
     turns = Rotation.random(8, random_state=np.random.default_rng(2))
     log = still_poses(BODY, turns, bias=np.full(6, 0.3), noise=np.repeat([0.05, 0.003], 3), seed=2)
     wrong = read_log(

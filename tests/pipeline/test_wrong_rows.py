@@ -1,4 +1,4 @@
-"""Still poses among which some rows hold the attitude or the wrench of another pose."""
+"""Static poses among which some rows hold the attitude or the wrench of another pose."""
 
 import numpy as np
 import pytest

@@ -54,7 +54,7 @@ def _rods() -> list[Recording]:
 
 _CASES: dict[str, tuple[InertialParameters, Callable[[], FitResult]]] = {
     "one log": (BODY, lambda: fit(moving(11), command="identify fit LOG")),
-    "still poses": (BODY, lambda: fit(_still(1))),
+    "static poses": (BODY, lambda: fit(_still(1))),
     "several logs, constrained": (ROD, lambda: fit(_rods(), FitSettings(bias="shared"))),
     "a gap, mass given": (
         BODY,
@@ -97,8 +97,8 @@ def result() -> FitResult:
 
 @pytest.fixture(scope="session")
 def still() -> FitResult:
-    """Still poses, which leave the inertia to the default body."""
-    return _case("still poses").result
+    """Static poses, which leave the inertia to the default body."""
+    return _case("static poses").result
 
 
 @pytest.fixture(scope="session")

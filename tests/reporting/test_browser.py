@@ -39,7 +39,7 @@ def _overlap(one: list[float], other: list[float]) -> bool:
     return wide > 1.0 and high > 0.3 * min(one[3], other[3])
 
 
-@pytest.mark.parametrize("name", ["still poses", "several logs, constrained"])
+@pytest.mark.parametrize("name", ["static poses", "several logs, constrained"])
 def test_report_page_logs_no_errors_and_loads_nothing(case_of, name, visit, tmp_path):
     case = case_of(name)
     page = report(case.result, tmp_path / "report.html", case.truth)
