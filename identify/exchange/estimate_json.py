@@ -33,6 +33,9 @@ BODY_KEYS = ("phi", "mass", "com", "inertia_about_com", "inertia_about_origin")
 """Keys that define the body: `phi` is complete, the others are for people who read the file."""
 
 
+_WRENCH_AXES = ("fx", "fy", "fz", "tx", "ty", "tz")
+
+
 @dataclass(frozen=True, slots=True)
 class SavedBias:
     """The sensor offset of one log.
@@ -40,13 +43,27 @@ class SavedBias:
     Attributes:
         sha256: of the log it was fitted on.
         wrench: offset that the sensor adds to the wrench on the body, [f; t] at Bo in B [N, N m],
-            shape (6,).
-        half_width: of the 95 % interval of each, shape (6,); None if it is not known.
+            shape (6,); for other sensors that of each channel, such as joint torques, shape (m,).
+        half_width: of the 95 % interval of each, shape (m,); None if it is not known.
     """
 
     sha256: str
-    wrench: Vec6
-    half_width: Vec6 | None = None
+    wrench: Array
+    half_width: Array | None = None
+
+    @property
+    def six(self) -> Vec6:
+        """Offset of a wrench, shape (6,).
+
+        Raises:
+            ModelError: it is of another sensor.
+        """
+        if len(self.wrench) != len(_WRENCH_AXES):
+            raise ModelError(
+                f"the estimate is not of a wrench sensor: its offset has {len(self.wrench)} "
+                f"channels, expected {len(_WRENCH_AXES)}, {', '.join(_WRENCH_AXES)}"
+            )
+        return self.wrench
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +122,8 @@ class SavedEstimate(EstimateViews):
             default body counts as a prior.
         default_body: description of the body that completes unidentified parameters, or None.
         bias: the sensor offset of each log.
-        residual_rms: root mean square of the residual wrench, six axes [N, N m].
+        residual_rms: root mean square of the residual wrench, six axes [N, N m], or of each
+            channel of other sensors.
         samples: rows used.
         effective_samples: equivalent number of independent samples.
         dropped_rows: rows of the logs left out by the reader.
@@ -113,7 +131,8 @@ class SavedEstimate(EstimateViews):
             `Certificate` of a fit.
         provenance: logs with sha256, schema, options, versions, command.
         findings: in descending order of severity.
-        r_squared: of the held-out wrench, six axes; None for an axis without signal.
+        r_squared: of the held-out wrench, six axes, or of each channel of other sensors; None for
+            one without signal.
         verdict: conclusion of all findings; None if the file has none.
     """
 
@@ -132,7 +151,7 @@ class SavedEstimate(EstimateViews):
     prior_share: Mapping[str, float] = field(default_factory=dict)
     default_body: str | None = None
     bias: tuple[SavedBias, ...] = ()
-    residual_rms: Vec6 | None = None
+    residual_rms: Array | None = None
     samples: int | None = None
     effective_samples: float | None = None
     dropped_rows: int | None = None

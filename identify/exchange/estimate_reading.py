@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import numpy as np
 from pydantic import (
@@ -78,6 +78,7 @@ def read_estimate(path: Path | str) -> SavedEstimate:
     try:
         own_layout = _has_own_layout(document)
         values = dict(_validate_fields(document))
+        _require_equal_channels(values)
         _require_all_parameters(document)
         intact = not own_layout or document["digest"] == contents_digest(text)
         # In an edited file phi may contradict the other keys: only phi is read.
@@ -179,6 +180,33 @@ def _validate_fields(document: Mapping[str, object]) -> _Fields:
         raise ModelError("; and ".join(map(_format_problem, problems))) from error
 
 
+def _require_equal_channels(values: Mapping[str, Any]) -> None:
+    """Refuse values of the sensors that differ in their number of channels.
+
+    Logs have offsets of as many channels as the widest; residuals are of the channels of all logs.
+    """
+    offsets: Sequence[SavedBias] = values["bias"] or ()
+    width = len(offsets[0].wrench) if offsets else 0
+    for number, offset in enumerate(offsets):
+        for key, numbers_of in (("wrench", offset.wrench), ("half_width", offset.half_width)):
+            if numbers_of is not None and len(numbers_of) != width:
+                raise ModelError(
+                    f"bias.{number}.{key}: expected a list of {width} numbers, as bias.0.wrench, "
+                    f"got {len(numbers_of)}"
+                )
+    residuals, scores = values["residual_rms"], values["r_squared"]
+    if residuals is not None and len(residuals) < width:
+        raise ModelError(
+            f"residual_rms: expected a list of {width} numbers or more, as bias.0.wrench, got "
+            f"{len(residuals)}"
+        )
+    if residuals is not None and scores is not None and len(scores) != len(residuals):
+        raise ModelError(
+            f"r_squared: expected a list of {len(residuals)} numbers, as residual_rms, got "
+            f"{len(scores)}"
+        )
+
+
 _MAX_PROBLEMS = 5
 """Largest number of problems of a file that a message names."""
 
@@ -197,8 +225,8 @@ def _format_problem(detail: ErrorDetails) -> str:
             return f"{place}: expected an object, got {got}"
         case "tuple_type":
             return f"{place}: expected a list, got {got}"
-        case "too_short" | "too_long":
-            return f"{place}: expected {6} values, got {context['actual_length']}"
+        case "too_short":
+            return f"{place}: expected at least one value, got {context['actual_length']}"
         case _:
             return f"{place}: {detail['msg'][:1].lower()}{detail['msg'][1:]}, got {got}"
 
@@ -227,6 +255,12 @@ def _array(*shape: int) -> PlainValidator:
     return PlainValidator(lambda value: seal(check(value), "numbers", shape))
 
 
+def _channels(value: object) -> Array:
+    """Validate a list of one finite number for each channel of a sensor, at least one."""
+    count = max(len(value), 1) if isinstance(value, list | tuple) else 6
+    return seal(numbers(count)(value), "numbers", (None,))
+
+
 def _construct(constructor: Callable[..., object]) -> AfterValidator:
     """Return a validator that calls a constructor with the checked values by name."""
     return AfterValidator(lambda checked: constructor(**dict(checked)))
@@ -242,7 +276,7 @@ def _require_finite(value: object) -> object:
     return value
 
 
-_Six: TypeAlias = Annotated[Array, _array(6)]
+_Channels: TypeAlias = Annotated[Array, PlainValidator(_channels)]
 _Covariance: TypeAlias = Annotated[Array, _array(10, 10)]
 _Pair: TypeAlias = Annotated[tuple[float, float], BeforeValidator(numbers(2))]
 _Bound: TypeAlias = Annotated[
@@ -270,8 +304,8 @@ class _Frames(DocumentTable):
 
 class _Bias(DocumentTable):
     sha256: StrictStr
-    wrench: _Six
-    half_width: _Six | None
+    wrench: _Channels
+    half_width: _Channels | None
 
 
 class _PrincipalAxis(DocumentTable):
@@ -316,14 +350,14 @@ class _Fields(BaseModel):
     prior_share: dict[StrictStr, Number] | None = None
     default_body: StrictStr | None = None
     bias: tuple[Annotated[_Bias, _construct(SavedBias)], ...] | None = None
-    residual_rms: _Six | None = None
+    residual_rms: _Channels | None = None
     samples: StrictInt | None = None
     effective_samples: Number | None = None
     dropped_rows: StrictInt | None = None
     certificate: _JsonObject | None = None
     provenance: _JsonObject | None = None
     findings: tuple[Annotated[_Finding, _construct(Finding)], ...] | None = None
-    r_squared: Annotated[tuple[Number | None, ...], Field(min_length=6, max_length=6)] | None = None
+    r_squared: Annotated[tuple[Number | None, ...], Field(min_length=1)] | None = None
     verdict: Annotated[_Verdict, _construct(Verdict)] | None = None
 
 

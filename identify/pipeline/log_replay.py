@@ -193,7 +193,7 @@ def _sensor_offset(log: LogSummary, estimate: SavedEstimate, no_bias: bool) -> t
         return np.zeros(6), "none"
     for entry in estimate.bias:
         if entry.sha256 == log.recording.sha256:
-            return np.asarray(entry.wrench), "the estimate's for this log"
+            return np.asarray(entry.six), "the estimate's for this log"
     constant = log.rows[:, 0]
     residual = log.wrench - log.features @ (FEATURE_TENSOR @ estimate.parameters.phi)
     return constant @ residual / (constant @ constant), "fitted to this log with the body fixed"

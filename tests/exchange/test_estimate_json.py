@@ -1,15 +1,28 @@
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 
+from identify import Compensator
 from identify.errors import ModelError
-from identify.estimation import estimate_body
+from identify.estimation import estimate_body, estimate_unknowns, solve
 from identify.exchange import SCHEMA_VERSION, SavedEstimate, read_estimate, write_estimate
 from identify.exchange.estimate_json import estimate_text
 from identify.inertia import PHI, InertialParameters
+from identify.regressors import (
+    ONE_BODY,
+    Equations,
+    Group,
+    Layout,
+    Offsets,
+    ParameterSpace,
+    Statistics,
+    System,
+    newton_euler_regressor,
+)
+from identify.regressors.statistics import factor_of_rows
 from tests.close import assert_close
 from tests.estimation.simulated import samples, wrench_noise
 from tests.exchange.estimates import BODY, FLANGE, FULL, content
@@ -82,6 +95,69 @@ def test_an_estimate_saves_itself_and_is_read_back(tmp_path):
     assert document["verdict"]["identifiable"] == list(PHI)
     assert document["r_squared"] is None
     assert document["bias"][0]["sha256"] == "c0" * 32
+
+
+@pytest.mark.parametrize("offsets", ["per_log", "shared", "none"])
+def test_estimate_of_seven_joints_is_read_back(tmp_path, offsets):
+    """One offset and one residual for each joint, and the logs' ids whether it is fitted or not."""
+    rng = np.random.default_rng(1)
+    phi = random_body(rng)
+    layout = Layout(
+        columns=("1", *PHI, "torque"),
+        groups=tuple(Group(f"joint {k}", (f"joint {k}",), ("torque",)) for k in range(7)),
+        fit=12,
+    )
+    # Six axes of the wrench as the torques of joints, and one of them twice.
+    Y = newton_euler_regressor(samples(phi, rng, 200).motion)[:, [0, 1, 2, 3, 4, 5, 5]]
+    z = np.concatenate((np.ones((200, 7, 1)), Y, (Y @ phi)[..., None]), axis=2)
+    z[..., -1] += rng.normal(size=(200, 7)) * 0.01 * np.abs(z[..., -1]).max(axis=0)
+    statistics = Statistics(
+        layout=layout,
+        factors=np.array([factor_of_rows(z[:, joint]) for joint in range(7)]),
+        log=np.zeros(7),
+        block=np.zeros(7),
+        group=np.arange(7),
+        samples=np.full(7, 200.0),
+        effective_samples=np.full(7, 200.0),
+        noise=np.zeros((1, 7, 12, 12)),
+    )
+    estimate = estimate_unknowns(System.of([(statistics, JointTorques(offsets=offsets))]))
+    bias = (replace(estimate.bias[0], sha256="c0" * 32),)
+    estimate = replace(estimate, bias=bias, r_squared=(0.5,) * 7)
+    saved = read_estimate(estimate.save(tmp_path / "estimate.json"))
+    assert estimate_text(saved) == estimate_text(estimate)
+    assert saved.bias[0].sha256 == estimate.log_ids[0] == "c0" * 32
+    assert saved.bias[0].wrench.shape == saved.residual_rms.shape == (7,)
+    assert saved.bias[0].wrench.any() == (offsets != "none")
+    with pytest.raises(ModelError, match="not of a wrench sensor: its offset has 7 channels"):
+        _ = saved.bias[0].six
+    with pytest.raises(ModelError, match="not of a wrench sensor"):
+        Compensator(saved)
+
+
+@dataclass(frozen=True, slots=True)
+class JointTorques(Equations):
+    """Torque of each joint, one channel a group: the columns are [1, Y, torque]."""
+
+    space: ParameterSpace = ONE_BODY
+    offsets: Offsets = "per_log"
+
+    def residual(self, log: int, group: int) -> np.ndarray:
+        C = np.zeros((12, 1, 11))
+        C[11, 0, 0] = 1.0
+        C[1:11, 0, 1:] = np.eye(10)
+        return C
+
+
+def test_estimate_of_a_regressor_is_read_back(tmp_path):
+    rng = np.random.default_rng(2)
+    phi = random_body(rng)
+    log = samples(phi, rng, 100, noise=wrench_noise(phi, 0.02))
+    A = newton_euler_regressor(log.motion).reshape(-1, 10)
+    estimate = solve(A, log.wrench.ravel())
+    saved = read_estimate(estimate.save(tmp_path / "estimate.json"))
+    assert estimate_text(saved) == estimate_text(estimate)
+    assert saved.residual_rms.shape == (1,)
 
 
 def test_nan_is_not_written_and_existing_file_is_kept(path):
