@@ -23,7 +23,8 @@ _ACTIVE_DISTANCE = 1e-6
 """Distance from violation at which a term counts as active, in scaled units."""
 
 _OPTIMALITY_TOLERANCE = 1e-2
-"""Largest distance to the optimum, in standard errors."""
+"""Largest distance to the optimum of ten unknowns, in standard errors. That of p unknowns is
+√(p/10) times as large, as their distance from the truth is."""
 
 _RELATIVE_OPTIMALITY_TOLERANCE = 1e-7
 """Largest distance to the optimum, relative to the norm of the data; the larger of both tolerances
@@ -178,11 +179,10 @@ def certify(problem: ScaledProblem, solution: ConeSolution) -> Certificate:
     primal, dual = problem.objective(theta), problem.dual_bound(multiplier, rows)
     size = float(np.hypot(np.linalg.norm(problem.b), problem.floor))
     distance = float(np.sqrt(2.0 * max(primal - dual, 0.0)))
+    limit = _OPTIMALITY_TOLERANCE * np.sqrt(len(theta) / 10.0)
     # If constraints increase the residual beyond the noise, the standard errors grow with it.
     excess = np.sqrt((2.0 * primal + problem.floor**2) / problem.equations)
-    if not distance <= max(
-        _OPTIMALITY_TOLERANCE * max(1.0, excess), _RELATIVE_OPTIMALITY_TOLERANCE * size
-    ):
+    if not distance <= max(limit * max(1.0, excess), _RELATIVE_OPTIMALITY_TOLERANCE * size):
         raise SolveError(
             f"optimality is not proved: the solution may be {distance:.1e} standard errors away "
             f"from the optimum; {solution.run.summary}"

@@ -234,6 +234,32 @@ def test_a_point_that_meets_all_terms_and_is_not_the_optimum_is_rejected(name):
             certify(problem, replace(solution, theta=worse, rows=rows))
 
 
+@pytest.mark.parametrize("scalars", [0, 90])
+def test_allowed_distance_to_the_optimum_grows_with_the_root_of_the_unknowns(scalars):
+    """A hundredth of a standard error for one body; all of it is known for whitened unknowns."""
+    space = ParameterSpace(("body",), tuple(Scalar(f"s{k}") for k in range(scalars)))
+    p = len(space)
+    optimum = np.concatenate((random_body(np.random.default_rng(0), 1.0, 1.0), np.zeros(scalars)))
+    scaling = Scaling.of(space, optimum, [1.0], np.ones(scalars))
+    theta = scaling.theta(optimum)
+    problem = ScaledProblem(
+        A=np.eye(p),
+        b=theta,
+        floor=1.0,
+        free=np.eye(p),
+        reference=np.zeros(p),
+        terms=(Consistent(),),
+        scaling=scaling,
+        identifiable=np.eye(p),
+    )
+    limit = 0.01 * np.sqrt(p / 10.0)
+    step = np.full(p, 1.0 / np.sqrt(p))
+    certificate = certify(problem, ConeSolution(theta + 0.99 * limit * step))
+    assert_close(certificate.distance_to_optimum, 0.99 * limit, 1e-6)
+    with pytest.raises(SolveError, match="optimality is not proved"):
+        certify(problem, ConeSolution(theta + 1.01 * limit * step))
+
+
 def test_body_outside_cone_is_rejected_with_solver_status():
     fit = fit_of(1)
     problem, solution = solved(fit)
