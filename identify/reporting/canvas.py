@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
+    from identify.reporting.svg_axes import SvgAxes
+
+PanelAxes: TypeAlias = "Axes | SvgAxes"
+"""Axes that a panel is drawn on, by the methods that both kinds have."""
+
 AxesLike: TypeAlias = "Axes | Sequence[Axes] | np.ndarray | Mapping[str, Axes]"
 """Axes of the caller for the panels of a figure: a single one for the first panel; several in the
 order of the panels, arrays column by column; or a mapping from the names of panels, as
@@ -140,7 +145,7 @@ class Panel:
         xlabel: if it differs from the column's.
     """
 
-    draw: Callable[[Axes], None]
+    draw: Callable[[PanelAxes], None]
     ylabel: str = ""
     note: str = ""
     height: float = 0.95
@@ -347,7 +352,7 @@ def _draw_title_and_legend(subfigure: SubFigure, title: str, panels: Sequence[Ax
         legend.remove()
 
 
-def set_log_scale(axes: Axes, *, vertical: bool = False) -> None:
+def set_log_scale(axes: PanelAxes, *, vertical: bool = False) -> None:
     """Make an axis logarithmic within its present limits, with at least three labelled ticks."""
     low, high = axes.get_ylim() if vertical else axes.get_xlim()
     (axes.set_yscale if vertical else axes.set_xscale)("log")
@@ -374,7 +379,7 @@ def _tick_label(value: float) -> str:
     return power if mantissa == "1" else f"{mantissa}·{power}"
 
 
-def label_rows(axes: Axes, names: Sequence[str], remarks: Sequence[str]) -> Array:
+def label_rows(axes: PanelAxes, names: Sequence[str], remarks: Sequence[str]) -> Array:
     """Turn the vertical axis into rows with a name to the left and a remark to the right.
 
     Returns:

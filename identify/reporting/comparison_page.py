@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import numpy as np
@@ -17,6 +16,7 @@ from identify.reporting.canvas import (
     OTHER,
     Column,
     Panel,
+    PanelAxes,
     label_rows,
 )
 from identify.reporting.comparison import (
@@ -45,9 +45,6 @@ from identify.reporting.content import (
 )
 from identify.reporting.rounding import format_r_squared, significant
 from identify.significance import ESTIMATES_DIFFER_P
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _TONES: dict[str, Tone] = {"agree": "good", "differ": "warn", "cannot be told": ""}
 _NAMES = {"m": "mass", "cx": "centre of mass", "Icxx": "inertia about the centre of mass"}
@@ -230,7 +227,9 @@ def forest_columns(comparison: Comparison) -> tuple[Column, ...]:
     return tuple(columns)
 
 
-def _draw(axes: Axes, comparison: Comparison, fitted: tuple[FittedLog, ...], name: str) -> None:
+def _draw(
+    axes: PanelAxes, comparison: Comparison, fitted: tuple[FittedLog, ...], name: str
+) -> None:
     pooled, unit = comparison.pooled, comparison.units[name]
     rows = [log.parameters[name] for log in fitted]
     values = np.array([unit.of(row.value) if row.from_data else np.nan for row in rows])
@@ -292,7 +291,7 @@ def _limits(values: np.ndarray, halves: np.ndarray, compared: np.ndarray) -> tup
 
 
 def _named(
-    axes: Axes, comparison: Comparison, fitted: tuple[FittedLog, ...], name: str
+    axes: PanelAxes, comparison: Comparison, fitted: tuple[FittedLog, ...], name: str
 ) -> np.ndarray:
     """Label the rows with the names of the logs, or of few if there are very many.
 

@@ -10,7 +10,7 @@ import numpy as np
 from identify.arrays import Array
 from identify.inertia import InertialParameters
 from identify.reporting.body import certificate_blocks
-from identify.reporting.canvas import BAND, ESTIMATE, OTHER, Column, Panel
+from identify.reporting.canvas import BAND, ESTIMATE, OTHER, Column, Panel, PanelAxes
 from identify.reporting.content import (
     Block,
     BulletList,
@@ -29,8 +29,6 @@ from identify.reporting.wrenches import predict_wrenches
 from identify.spatial.columns import FORCE_AXES, TORQUE_AXES
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from identify.diagnosis import Span
     from identify.pipeline import FitResult
     from identify.pipeline.result import CheckSummary, RankedReading, SensorEffect
@@ -183,7 +181,7 @@ def _magnitude_panel(
     name, unit, _ = _HALVES_OF_WRENCH[kind]
     scale = prefixed(unit, max(float(magnitudes[index].max()) for index, _, _ in timeline.spans))
 
-    def draw(axes: Axes) -> None:
+    def draw(axes: PanelAxes) -> None:
         codes: dict[str, str] = {}
         for index, begin, _ in timeline.spans:
             first = 0.0 if index == timeline.spans[0][0] else begin

@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from identify.arrays import Array
 from identify.reporting.canvas import EDGE, GRID, INK, MUTED, PAD, WIDTH, Column, Panel, css_color
 from identify.reporting.svg_axes import Mark, SvgAxes, Ticks, text_width, write_text
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _POINTS_PER_INCH = 72.0
 _TITLE_SIZE, _LABEL_SIZE, _SMALL_SIZE = 9.5, 8.5, 8.0
@@ -81,7 +77,7 @@ class _DrawnPanel:
     @classmethod
     def of(cls, panel: Panel) -> _DrawnPanel:
         axes, height = SvgAxes(), _POINTS_PER_INCH * panel.height
-        panel.draw(cast("Axes", axes))  # SvgAxes has all methods that panels of pages call
+        panel.draw(axes)
         y_ticks = axes.y.ticks(height, _SMALL_SIZE, along=False)
         return cls(axes, panel.ylabel, panel.xlabel, panel.note, height, y_ticks)
 

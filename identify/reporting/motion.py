@@ -17,6 +17,7 @@ from identify.reporting.canvas import (
     AxesT,
     Column,
     Panel,
+    PanelAxes,
     label_rows,
     make_figure,
     set_log_scale,
@@ -38,7 +39,6 @@ from identify.reporting.timeline import require_logs
 from identify.spatial.columns import ANGULAR_ACCELERATION, PROPER_ACCELERATION, RATE_PRODUCTS
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from identify.pipeline import FitResult
@@ -179,7 +179,7 @@ def feature_rms(result: FitResult) -> tuple[Array, Array]:
     return np.sqrt(np.mean(all_rows**2, axis=0)), np.sqrt(noise)
 
 
-def _draw_features(axes: Axes, names: tuple[str, ...], motion: Array, noise: Array) -> None:
+def _draw_features(axes: PanelAxes, names: tuple[str, ...], motion: Array, noise: Array) -> None:
     minimum = _MIN_DRAWN_SHARE * motion.max()
     drawn, noisy = np.maximum(motion, minimum), noise > minimum
     floor = np.maximum(noise, minimum)

@@ -27,6 +27,7 @@ from identify.reporting.canvas import (
     AxesT,
     Column,
     Panel,
+    PanelAxes,
     label_rows,
     make_figure,
     set_log_scale,
@@ -46,7 +47,6 @@ from identify.reporting.parameter_table import ABOUT_COM, PRINCIPAL, ParameterRo
 from identify.reporting.rounding import fixed, significant, typeset
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from identify.pipeline import FitResult
@@ -240,7 +240,9 @@ def body_scales(estimate: SavedEstimate) -> dict[str, float]:
     }
 
 
-def _draw_widths(axes: Axes, rows: Sequence[ParameterRow], scales: Mapping[str, float]) -> None:
+def _draw_widths(
+    axes: PanelAxes, rows: Sequence[ParameterRow], scales: Mapping[str, float]
+) -> None:
     widths = _relative_sizes(rows, scales, [row.half_width for row in rows])
     errors = _relative_sizes(rows, scales, [row.error for row in rows])
     low = float(np.nanmin([*widths, *errors, 1.0])) / 3.0
@@ -327,7 +329,7 @@ def _shares_column(estimate: SavedEstimate, title: str) -> Column:
     return Column(title, "share of the variance [%]", (panel,))
 
 
-def _draw_shares(axes: Axes, names: list[str], estimate: SavedEstimate) -> None:
+def _draw_shares(axes: PanelAxes, names: list[str], estimate: SavedEstimate) -> None:
     axes.set_xlim(0.0, 100.0)
     shares = [estimate.variance_shares[name] for name in names]
     largest = [max(by_source, key=by_source.__getitem__) for by_source in shares]

@@ -23,6 +23,7 @@ from identify.reporting.canvas import (
     AxesT,
     Column,
     Panel,
+    PanelAxes,
     make_figure,
     set_log_scale,
 )
@@ -32,7 +33,6 @@ from identify.reporting.timeline import require_logs, thin
 from identify.validation import ESTIMATE as BODY, ErrorBand, Replay, ReplayErrors, SingleShot
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from identify.inertia import InertialParameters
@@ -222,7 +222,7 @@ def _errors(
 
 
 def _growth(
-    axes: Axes,
+    axes: PanelAxes,
     horizon: Mapping[str, Array],
     values: Mapping[str, Array],
     band: tuple[Array, Array, Array] | None,
@@ -273,7 +273,7 @@ def _one_after_another(times: Array) -> Array:
     return shifted
 
 
-def _windows(axes: Axes, times: Array, measured: Array, simulated: Array) -> None:
+def _windows(axes: PanelAxes, times: Array, measured: Array, simulated: Array) -> None:
     last = times.shape[1] - 1
     step = max(1, last // max(4, _PATH_POINTS // len(times)))
     kept = np.unique([*range(0, last, step), last])

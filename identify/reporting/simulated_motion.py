@@ -26,6 +26,7 @@ from identify.reporting.canvas import (
     AxesT,
     Column,
     Panel,
+    PanelAxes,
     make_figure,
 )
 from identify.reporting.rounding import Unit, prefixed, scaled, significant, unit_of_length
@@ -108,7 +109,7 @@ def _dynamics(path: Trajectory, phi: Phi, gravity: ArrayLike) -> tuple[Panel, Pa
 
 
 def _vector(path: Trajectory, values: Vec3, unit: Unit, symbol: str, note: str) -> Panel:
-    def draw(axes: Axes) -> None:
+    def draw(axes: PanelAxes) -> None:
         for column, (name, colour, dashes) in zip(values.T, AXES, strict=True):
             _line(axes, path.time, column / unit.factor, color=colour, ls=dashes, label=name)
 
@@ -116,7 +117,7 @@ def _vector(path: Trajectory, values: Vec3, unit: Unit, symbol: str, note: str) 
 
 
 def _line(
-    axes: Axes,
+    axes: PanelAxes,
     time: Array,
     values: Array,
     color: str = ESTIMATE,
@@ -284,7 +285,10 @@ def extent(curve: HerpolhodeCurve) -> str:
     return f"; the first {significant(curve.periods, 2)} periods ({duration})"
 
 
-def _ellipsoid(axes: Axes, construction: Poinsot, view: View) -> None:
+def _ellipsoid(axes: PanelAxes, construction: Poinsot, view: View) -> None:
+    from matplotlib.axes import Axes
+
+    assert isinstance(axes, Axes)  # no page shows it
     inertia = np.diag(construction.moments)
     outline = view.outline(inertia)
     axes.fill(*outline.T, color=BAND, lw=0.0)
@@ -321,7 +325,10 @@ def _principal_axes(axes: Axes, construction: Poinsot, view: View) -> None:
         )
 
 
-def _herpolhode(axes: Axes, construction: Poinsot, curve: HerpolhodeCurve) -> None:
+def _herpolhode(axes: PanelAxes, construction: Poinsot, curve: HerpolhodeCurve) -> None:
+    from matplotlib.axes import Axes
+
+    assert isinstance(axes, Axes)  # no page shows it
     path = curve.points @ construction.plane_axes[:, :2]
     theta = np.linspace(0.0, 2.0 * np.pi, 181)
     circle = np.column_stack((np.cos(theta), np.sin(theta)))
@@ -336,7 +343,7 @@ def _herpolhode(axes: Axes, construction: Poinsot, curve: HerpolhodeCurve) -> No
     _square(axes, 1.12 * max(reach, floor))
 
 
-def _component(axes: Axes, time: Array, w: Vec3, k: int) -> None:
+def _component(axes: PanelAxes, time: Array, w: Vec3, k: int) -> None:
     axes.axhline(0.0, color=MUTED, lw=0.7)
     axes.plot(time, w[:, k], color=AXES[k][1], lw=1.2)
     if len(time) > 1:

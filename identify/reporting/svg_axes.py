@@ -199,7 +199,7 @@ def _even_ticks(low: float, high: float, max_steps: int, *, integer: bool) -> Ti
 class _SpanLook(TypedDict, total=False):
     alpha: float
     lw: float
-    label: str
+    label: str | None
 
 
 class SvgAxes:

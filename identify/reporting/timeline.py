@@ -13,11 +13,9 @@ from identify.arrays import Array
 from identify.errors import ProblemError
 from identify.exchange import SavedEstimate
 from identify.regressors import LogSummary
-from identify.reporting.canvas import MUTED
+from identify.reporting.canvas import MUTED, PanelAxes
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from identify.pipeline import FitResult
 
 BUCKETS = 5000
@@ -157,7 +155,7 @@ def thin(x: Array, y: Array, buckets: int) -> tuple[Array, Array]:
     return x[kept], y[kept]
 
 
-def mark_logs(axes: Axes, timeline: Timeline, *, numbered: bool, lift: float = 3.0) -> None:
+def mark_logs(axes: PanelAxes, timeline: Timeline, *, numbered: bool, lift: float = 3.0) -> None:
     """Set the horizontal limits, and separate several logs by vertical lines."""
     begin, end = timeline.spans[0][1], timeline.spans[-1][2]
     axes.set_xlim(begin, end if end > begin else begin + 1.0)

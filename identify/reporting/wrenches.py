@@ -21,6 +21,7 @@ from identify.reporting.canvas import (
     AxesT,
     Column,
     Panel,
+    PanelAxes,
     make_figure,
 )
 from identify.reporting.content import (
@@ -40,7 +41,6 @@ from identify.spatial.columns import FORCE_AXES, TORQUE_AXES
 from identify.validation import noise_rms
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from identify.inertia import InertialParameters
@@ -237,7 +237,7 @@ def _wrench_panel(
     plotted = [predictions[index] for index, _, _ in timeline.spans]
     scale = prefixed(unit, max(float(np.abs(log.measured[:, axis]).max()) for log in plotted))
 
-    def draw(axes: Axes) -> None:
+    def draw(axes: PanelAxes) -> None:
         measured = timeline.trace([log.measured[:, axis] / scale.factor for log in predictions])
         predicted = timeline.trace([log.predicted[:, axis] / scale.factor for log in predictions])
         wide = {"ls": "-", "lw": 2.0}
@@ -259,7 +259,7 @@ def _residual_panel(
     scale = prefixed(unit, float(np.abs(residual).max()))
     rms = scale.of(float(np.sqrt(np.mean(residual**2))))
 
-    def draw(axes: Axes) -> None:
+    def draw(axes: PanelAxes) -> None:
         axes.axhspan(-rms, rms, color=BAND, lw=0.0, label="± RMS")
         axes.axhline(0.0, color=MUTED, lw=0.7)
         x, y = timeline.trace([log[:, axis] / scale.factor for log in values])
@@ -282,7 +282,7 @@ def _histogram(values: Array, title: str) -> Column:
         values / np.where(rms > 0.0, rms, 1.0), _HISTOGRAM_EDGES[0], _HISTOGRAM_EDGES[-1]
     )
 
-    def draw(axes: Axes) -> None:
+    def draw(axes: PanelAxes) -> None:
         fine = np.linspace(_HISTOGRAM_EDGES[0], _HISTOGRAM_EDGES[-1], 101)
         bell = np.exp(-0.5 * fine**2) / np.sqrt(2.0 * np.pi)
         axes.fill_between(fine, bell, color=BAND, lw=0.0, label="normal")

@@ -16,6 +16,7 @@ from identify.reporting.canvas import (
     OTHER,
     Column,
     Panel,
+    PanelAxes,
     make_figure,
     set_log_scale,
 )
@@ -24,9 +25,9 @@ from identify.studies.metrics import Heading, find_heading
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from pandas.core.groupby import SeriesGroupBy
+
 
 NOTE_CHARACTERS = 44
 """Maximum length of a panel's note [characters]."""
@@ -206,7 +207,7 @@ def _panel(frame: pd.DataFrame, axis: _Axis, metric: str, names: dict[str, str])
     )
 
 
-def _draw(axes: Axes, axis: _Axis, spreads: dict[str, _Spread], heading: Heading) -> None:
+def _draw(axes: PanelAxes, axis: _Axis, spreads: dict[str, _Spread], heading: Heading) -> None:
     _scale_across(axes, axis)
     if heading.spread:
         axes.set_yscale("log")
@@ -230,7 +231,7 @@ def _draw(axes: Axes, axis: _Axis, spreads: dict[str, _Spread], heading: Heading
         axes.set_yticks([], minor=True)
 
 
-def _scale_across(axes: Axes, axis: _Axis) -> None:
+def _scale_across(axes: PanelAxes, axis: _Axis) -> None:
     values = axis.values
     if axis.categories:
         axes.set_xlim(-0.5, len(values) - 0.5)

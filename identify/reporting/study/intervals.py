@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from identify.reporting.canvas import BAND, ESTIMATE, INK, MUTED, Column, Panel
+from identify.reporting.canvas import BAND, ESTIMATE, INK, MUTED, Column, Panel, PanelAxes
 from identify.reporting.content import ReportTable, Section, Text, make_table
 from identify.reporting.study.accuracy import (
     NOTE_CHARACTERS,
@@ -23,7 +23,7 @@ from identify.studies.results import Interval, counts_within, share_interval
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
+
 
 COVERAGE_RANGE = (92.0, 98.0)
 """Range of the pooled coverage of a parameter that is acceptable for 95 % intervals [%]."""
@@ -201,7 +201,7 @@ def coverage_figures(rows: StudyRows) -> list[StudyFigure]:
     return [StudyFigure("coverage", title, caption, tuple(columns))]
 
 
-def _draw(axes: Axes, part: pd.DataFrame, names: tuple[str, ...]) -> None:
+def _draw(axes: PanelAxes, part: pd.DataFrame, names: tuple[str, ...]) -> None:
     positions = np.arange(len(names), dtype=np.float64)[::-1]
     shares = 100.0 * np.array([pooled(part, name) for name in names])
     ends = np.maximum(
