@@ -77,7 +77,7 @@ class DaskCluster(Executor):
         """Check that the scheduler is running and has had workers lately.
 
         Raises:
-            StudyError: the scheduler is gone, or has had no workers for `_WORKERS_WITHIN`.
+            StudyError: the scheduler is gone, or has had no workers for `_WORKER_TIMEOUT`.
         """
         if self._client.status != "running":
             raise self._lost_scheduler()

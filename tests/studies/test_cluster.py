@@ -123,7 +123,7 @@ def test_workers_that_may_not_start_processes_are_named(make_cluster, tmp_path: 
 
 @pytest.mark.parametrize("address", ["nonsense://x", "tcp://127.0.0.1:1"])
 def test_unreachable_scheduler_is_reported(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("identify.studies.dask_cluster._ANSWER_WITHIN", 1.0)
+    monkeypatch.setattr("identify.studies.dask_cluster._CONNECT_TIMEOUT", 1.0)
     with pytest.raises(StudyError, match=r"no Dask scheduler answers at .* within 1 s"):
         DaskCluster(address)
 
@@ -131,7 +131,7 @@ def test_unreachable_scheduler_is_reported(address: str, monkeypatch: pytest.Mon
 def test_a_scheduler_without_workers_is_named(
     make_cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("identify.studies.dask_cluster._WORKERS_WITHIN", 1.0)
+    monkeypatch.setattr("identify.studies.dask_cluster._WORKER_TIMEOUT", 1.0)
     address = make_cluster(0).scheduler_address
     with pytest.raises(StudyError, match=f"no workers .*`dask worker {address}`"):
         run_study(quick(), tmp_path, scheduler=address)

@@ -35,7 +35,7 @@ from tests.studies.test_kills import study_of
 
 def report(progress):
     if progress.done:
-        print(progress.present + progress.done, flush=True)
+        print(progress.already_done + progress.done, flush=True)
 
 if __name__ == "__main__":
     study = study_of(Path(sys.argv[1]), int(sys.argv[3]))
