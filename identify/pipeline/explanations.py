@@ -97,7 +97,7 @@ def rank_explanations(logs: Sequence[ScannedLog], large: Collection[str] = ()) -
         large: groups of effects that may exceed the size of small faults.
     """
     _LOG.info("comparing other readings")
-    base = [log.rescan_subset(SUBSET_ROWS, wide=True, validated=False) for log in logs]
+    base = [log.rescan_subset(SUBSET_ROWS, wide=True) for log in logs]
     bands = [high_snr_bands(each.statistics, each.recording.gravity) for each in base]
     rows = [BandRows.of(log.statistics, kept) for log, kept in zip(base, bands, strict=True)]
     if not any(len(each.samples) and each.measures_wrench for each in rows):
@@ -337,7 +337,7 @@ def correcting_patch(fault: Fault, size: Array) -> Patch:
 def _reread_subset(log: ScannedLog, fault: Fault) -> LogSummary:
     assert fault.patch is not None
     reading = log.summary.reading.with_patch(fault.patch(np.zeros(0)))
-    return log.rescan_subset(SUBSET_ROWS, reading, validated=False)
+    return log.rescan_subset(SUBSET_ROWS, reading)
 
 
 def _map_rows(rows: BandRows, fault: Fault) -> BandRows:

@@ -243,9 +243,7 @@ class OnlineFit:
         assert rows.time is not None
         part = excerpt(rows, self._start, stop, self._margin)
         try:
-            block = prepare(
-                part.recording, self._cutoff_hz, part.span, rate_hz=self._rate_hz, validated=False
-            )
+            block = prepare(part.recording, self._cutoff_hz, part.span, rate_hz=self._rate_hz)
         except NoSegment:
             pass
         else:

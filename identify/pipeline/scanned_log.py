@@ -86,18 +86,14 @@ class ScannedLog(NamedTuple):
         reading: Reading | None = None,
         *,
         wide: bool = False,
-        validated: bool = True,
     ) -> LogSummary:
-        """Scan about `rows` rows, evenly spread, of a longer log, under another reading if given.
-
-        Without `validated`, its folds are its blocks, and it has no segments.
-        """
+        """Scan about `rows` rows, evenly spread, of a log, under another reading if given."""
         if reading is None and self.wide and len(self.source) <= rows:
             return self.summary
         reading = replace(
             reading or self.summary.reading, cutoff_hz=self.summary.cutoff_hz, most_rows=rows
         )
-        return scan(self.source, reading, wide=wide, validated=validated)
+        return scan(self.source, reading, wide=wide)
 
     def rescan_with_time_scale(self, factor: float) -> ScannedLog | None:
         """Rescan the log with its time multiplied by a factor and a newly chosen cut-off.

@@ -149,7 +149,7 @@ def delayed_explanations(
             for log, fault, kept in zip(logs, candidate, bands, strict=True):
                 assert fault.patch is not None
                 reading = log.summary.reading.with_patch(fault.patch(size))
-                subset = log.rescan_subset(rows, reading, wide=True, validated=False)
+                subset = log.rescan_subset(rows, reading, wide=True)
                 again.append(BandRows.of(subset.statistics, kept))
         except IdentifyError:  # too little overlap of wrench and motion
             return

@@ -69,7 +69,6 @@ def scan(
     progress: Progress | None = None,
     *,
     wide: bool = False,
-    validated: bool = True,
     look_at: Callable[[Excerpt], None] | None = None,
 ) -> LogSummary:
     """Read a log once and summarise it for estimation, validation and figures.
@@ -81,7 +80,6 @@ def scan(
         reading: corrections and settings of the reading; those of the schema if not given.
         progress: called after each chunk if there are several.
         wide: include the columns after [1, ψ, w], as in `prepare`; implied by a reading with maps.
-        validated: keep the data for validation: folds of a short log and full-rate states.
         look_at: called with each chunk, in order.
 
     Raises:
@@ -104,9 +102,7 @@ def scan(
         if look_at is not None:
             look_at(part)
         try:
-            prepared = _prepare_chunk(
-                part, chunk, chunk_reading, summary, imu, wide=wide, validated=validated
-            )
+            prepared = _prepare_chunk(part, chunk, chunk_reading, summary, imu, wide=wide)
         except NoSegment as error:
             first_error = first_error or error
             unused += part.rows - part.counts.dropped.total
@@ -156,7 +152,6 @@ def _prepare_chunk(
     imu: ImuCalibration | None,
     *,
     wide: bool,
-    validated: bool,
 ) -> PreparedLog:
     """Prepare a chunk with the cut-off frequency and the rate of the chunks before it."""
     recording = part.recording
@@ -173,7 +168,6 @@ def _prepare_chunk(
         part.span,
         wide=wide,
         rate_hz=rate_hz,
-        validated=validated,
         imu=imu,
     )
 

@@ -63,7 +63,6 @@ def prepare(
     *,
     wide: bool = False,
     rate_hz: float | None = None,
-    validated: bool = True,
     imu: ImuCalibration | None = None,
 ) -> PreparedLog:
     """Resample a log to a uniform clock, differentiate missing signals, and form its slow rows.
@@ -81,8 +80,6 @@ def prepare(
             differentiated then, edges are treated as if the motion had to be differentiated.
         rate_hz: of the log's other chunks [Hz]: transforms are shared where the rates are equal but
             for rounding. With it, `motion_hz` is estimated even if a cut-off is given.
-        validated: also form the folds and the full-rate motion for validation; time is divided
-            again for folds if the blocks are too few. Otherwise the folds are the blocks.
         imu: calibration from the whole log, of which these rows are a part; by default from these
             rows.
 
@@ -94,9 +91,9 @@ def prepare(
     if recording.still:
         return _prepare_static_poses(recording, wide=wide)
     log = _synchronise(recording, cutoff_hz, rate_hz)
-    differentiate = partial(_differentiate, span=span, wide=wide, states=validated)
+    differentiate = partial(_differentiate, span=span, wide=wide)
     log, imu, parts = _calibrate_imu(log, imu, differentiate)
-    return _transform_segments(log, imu, parts, span, folds=validated)
+    return _transform_segments(log, imu, parts, span)
 
 
 def full_rate(
@@ -121,7 +118,7 @@ def full_rate(
     if recording.still:
         return [_static_poses(recording)]
     log = _synchronise(recording, cutoff_hz, rate_hz)
-    differentiate = partial(_differentiate, span=span, wide=False, states=False)
+    differentiate = partial(_differentiate, span=span, wide=False)
     _, _, parts = _calibrate_imu(log, None, differentiate)
     return [part.full_rate() for part in parts if len(part)]
 
@@ -140,7 +137,7 @@ def calibrate_imu(recording: Recording, cutoff_hz: float | None = None) -> ImuCa
         NoSegment, LogError: as `prepare`; too few attitudes at rest.
     """
     log = _synchronise(on_one_clock(recording), cutoff_hz, None)
-    differentiate = partial(_differentiate, span=(-np.inf, np.inf), wide=False, states=False)
+    differentiate = partial(_differentiate, span=(-np.inf, np.inf), wide=False)
     return _calibrate_imu(log, None, differentiate)[1]
 
 
@@ -312,7 +309,6 @@ def _differentiate(
     *,
     span: tuple[float, float],
     wide: bool,
-    states: bool,
 ) -> list[PreparedSegment]:
     """Form the columns of each segment that is long enough; arguments as in `prepare`."""
     return [
@@ -324,7 +320,6 @@ def _differentiate(
             log.cutoff_hz,
             span,
             wide=wide,
-            states=states,
         )
         for segment in log.segments
         if len(segment) >= shortest_segment_rows(segment.rate_hz, log.cutoff_hz)
@@ -390,8 +385,6 @@ def _transform_segments(
     imu: ImuCalibration,
     parts: list[PreparedSegment],
     span: tuple[float, float],
-    *,
-    folds: bool,
 ) -> PreparedLog:
     """Transform the columns of segments into rows by frequency, in blocks of time."""
     recording, rate_hz, cutoff_hz = log.recording, log.rate_hz, log.cutoff_hz
@@ -411,14 +404,14 @@ def _transform_segments(
         segment_ids=np.repeat(np.arange(len(parts)), [len(time) for time, _ in series]),
         noise=np.average([_mean_noise(block) for block in blocks], axis=0, weights=rows),
         blocks=blocks,
-        folds=blocks if not folds or len(blocks) >= FOLDS else tuple(_folds(parts)),
+        folds=blocks if len(blocks) >= FOLDS else tuple(_folds(parts)),
         signal_noise=log.noise,
         rate_hz=rate_hz,
         cutoff_hz=cutoff_hz,
         cutoff_raised=log.cutoff_raised,
         motion_hz=log.motion_hz,
         imu=imu,
-        segments=tuple(part.states for part in parts if part.states is not None),
+        segments=tuple(states for part in parts if (states := part.states()) is not None),
         repeated=int((np.diff(stamps[max(first - 1, 0) : last]) == 0.0).sum()),
         unused=max(0, last - first - sum(_rows_within(part.segment, span) for part in parts)),
     )

@@ -38,7 +38,6 @@ class PreparedSegment:
     samples: Samples
     noise: SignalNoise
     cutoff_hz: float
-    states: Segment | None
     core: slice
 
     def __len__(self) -> int:
@@ -98,6 +97,22 @@ class PreparedSegment:
         columns = self.columns[full, :width].reshape(count, -1, width).mean(axis=1)
         return self.time[full].reshape(count, -1).mean(axis=1), columns
 
+    def states(self) -> Segment | None:
+        """Return the motion at full rate; None if pose or velocity is missing."""
+        samples = self.samples
+        quaternion, position, velocity = samples.quaternion, samples.position, samples.velocity
+        if quaternion is None or position is None or velocity is None:
+            return None
+        return Segment(
+            time=self.time,
+            position=position,
+            velocity=velocity,
+            quaternion=quaternion,
+            angular_velocity=samples.in_body.rates,
+            wrench=self.columns[:, W].copy(),
+            gravity=samples.recording.gravity,
+        )
+
 
 def differentiate_segment(
     recording: Recording,
@@ -108,7 +123,6 @@ def differentiate_segment(
     span: tuple[float, float],
     *,
     wide: bool,
-    states: bool,
 ) -> PreparedSegment:
     """Differentiate the signals of a segment and form its columns in body axes.
 
@@ -120,13 +134,11 @@ def differentiate_segment(
         cutoff_hz: highest frequency of the rows [Hz].
         span: time of the samples that become rows [s].
         wide: form the wide columns too.
-        states: keep the motion at full rate.
     """
     differentiator = Differentiator.design(segment.rate_hz, cutoff_hz)
     samples = Samples(recording, segment.signals, differentiator, imu, wide=wide)
     time = segment.time[samples.half_window : len(segment) - samples.half_window]
-    axes = samples.in_body
-    columns = form_columns(axes, time, samples.position if wide else None, wide=wide)
+    columns = form_columns(samples.in_body, time, samples.position if wide else None, wide=wide)
     return PreparedSegment(
         segment=segment,
         time=time,
@@ -134,24 +146,7 @@ def differentiate_segment(
         samples=samples,
         noise=noise,
         cutoff_hz=cutoff_hz,
-        states=_states(samples, axes, time, columns) if states else None,
         core=slice(*np.searchsorted(time, span).tolist()),
-    )
-
-
-def _states(samples: Samples, axes: BodyAxes, time: Array, columns: Array) -> Segment | None:
-    """Return the full-rate motion of a segment; None if pose or velocity is missing."""
-    quaternion, position, velocity = samples.quaternion, samples.position, samples.velocity
-    if quaternion is None or position is None or velocity is None:
-        return None
-    return Segment(
-        time=time,
-        position=position,
-        velocity=velocity,
-        quaternion=quaternion,
-        angular_velocity=axes.rates,
-        wrench=columns[:, W].copy(),
-        gravity=samples.recording.gravity,
     )
 
 

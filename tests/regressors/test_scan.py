@@ -154,15 +154,10 @@ def test_a_thinned_log_has_rows_of_all_of_it():
     assert round(scan(few, Reading(most_rows=4000)).statistics.samples.sum()) == len(few)
 
 
-def test_scan_without_validation_has_same_statistics_and_no_states():
-    whole, lean = scan(log(25.0, POSE)), scan(log(25.0, POSE), validated=False)
-    assert np.array_equal(lean.statistics.factors, whole.statistics.factors)
-    assert np.array_equal(lean.statistics.noise, whole.statistics.noise)
-    assert np.array_equal(lean.rows, whole.rows)
+def test_short_log_is_cut_into_folds_and_keeps_its_states():
+    whole = scan(log(25.0, POSE))
     assert whole.segments
-    assert not lean.segments
     assert len(np.unique(whole.folds.block)) == 5
-    assert lean.folds is lean.statistics
 
 
 @pytest.mark.parametrize("most", [7, 200, 450, 799])
