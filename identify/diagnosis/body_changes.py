@@ -56,7 +56,7 @@ class BodyChange:
         at: share of the log's rows before the change; the most likely of those tested.
         between: bounds of this share: the neighbouring shares tested, or the log's ends, zero and
             one.
-        p_value: of the hypothesis of one body, corrected for the number of tests.
+        p_value: p-value of the hypothesis of one body, corrected for the number of tests.
         first, second: parameters of the log's parts before and from the block, or of the other
             logs and of this one, shape (10,).
         first_errors, second_errors: standard errors, shape (10,).
@@ -85,10 +85,10 @@ def detect_body_changes(
     """Test all logs, and all parts of each log, for a change of the body.
 
     Args:
-        fit: of one body; fits of several bodies are not tested.
-        terms: whose equalities hold for each part.
-        imus: calibration of each log: the error of an estimated accelerometer position makes two
-            logs differ, but not the parts of one.
+        fit: fit of one body; fits of several bodies are not tested.
+        terms: terms whose equalities hold for each part.
+        imus: calibration of each log's IMU: the error of an estimated accelerometer position makes
+            two logs differ, but not the parts of one.
 
     Returns:
         The changes by p-value, insignificant ones included; a log with a significant change is not
@@ -220,12 +220,12 @@ class _PairTest:
         difference = first.x - second.x
         degrees = (degrees_of_freedom(fit, less_leverage=False) for fit in (first, second))
         free = [float(each[:4].min()) for each in degrees]
-        ways = [
+        log_p_values = [
             _log_p_value(difference[:d], [covariance[:d, :d] for covariance in covariances], free)
             for d in (len(difference), 4)
         ]
         errors = tuple(np.sqrt(np.diag(covariance)) for covariance in covariances)
-        log_p = min(0.0, float(np.log(len(ways))) + min(ways))
+        log_p = min(0.0, float(np.log(len(log_p_values))) + min(log_p_values))
         return cls(log_p, (first.x, second.x), (errors[0], errors[1]))
 
     @property
@@ -294,7 +294,7 @@ def _log_p_value(
 def _log_moments(fit: LeastSquaresFit) -> Array:
     """Return the second moments of the whitened rows [A | b] of each log, less those of noise.
 
-    Rows that an offset affects are left out.
+    Rows that an offset affects are excluded.
 
     Returns:
         Shape (logs, p + 1, p + 1).
@@ -346,7 +346,7 @@ class _ChangePoints:
     Attributes:
         parts: data of the fit.
         log: index of the log.
-        cells: its cells.
+        cells: cells of the log.
         first: the middle and the outermost candidates.
         others: the other candidates.
     """

@@ -1,4 +1,4 @@
-"""Times at which the model fails: contacts; and still poses that are another's."""
+"""Detection of contacts, and of still poses that belong to another body or attitude."""
 
 from __future__ import annotations
 
@@ -13,58 +13,76 @@ from identify.regressors import FEATURE_TENSOR
 from identify.significance import CONTACT_ALARM_P
 from identify.spatial.columns import PSI, W
 
-STRETCH_SECONDS = 0.5
-"""Stretches of time that are judged as one …"""
+WINDOW_SECONDS = 0.5
+"""Length of the windows of time whose residual energy is tested [s]."""
 
-_ROWS_A_STRETCH = 5
-"""… or of so many rows of the series, if that is longer."""
+_MIN_WINDOW_ROWS = 5
+"""Fewest rows of the series in a window."""
 
 _LTS_SHARE = 0.5
-"""Share of the stretches that the body is fitted to while the others may be anything …"""
+"""Share of the windows to which least trimmed squares fit the body."""
 
 _TRIMMING_STARTS = 3
-"""… starting from all of them, and from each of so many parts of the log, …"""
+"""Number of parts of the log from each of which the trimming starts, besides all windows."""
 
 _REFERENCE_QUANTILE = 0.25
-"""… and the quantile of their energies that is the usual one where contacts may be more than half:
-else it is the median, as what drifts makes the best stretches too good."""
+"""Quantile of the energies that is the reference if contacts may be more than half of the log.
+Otherwise it is the median, because drift makes the energies of the best windows too small."""
 
-_TRIMMING_ROUNDS = 12
-_LEAST_ENERGY = 30.0
-"""Least energy of a contact in the usual one. Energies are not quite those of χ², as noise of the
-pose grows with the motion: clean logs of the study had up to 12, of ten seconds and noise in the
-pose alone up to 21, contacts of 5 % of the weight more than 80 …"""
+_MAX_TRIMMING_ITERATIONS = 12
+"""Largest number of iterations of least trimmed squares."""
 
-_LEAST_OF_UNEXPLAINED = 4.0
-"""… and so many where the logs are known to be unexplained: an arm that vibrates hides the rest."""
+_MIN_CONTACT_ENERGY = 30.0
+"""Smallest energy of a contact relative to the reference. Energies are not exactly χ², as noise of
+the pose grows with the motion: clean logs of the study had up to 12, logs of ten seconds with noise
+in the pose alone up to 21, contacts of 5 % of the weight more than 80."""
 
-_LEAST_RESIDUAL, _LEAST_USUAL = 1e-6, 0.3
-"""Residuals of a thousandth of the wrench's spread are taken for noise at the least: of an exact
-wrench what is left is the pose's noise, which grows and falls with the motion."""
+_MIN_ENERGY_IF_UNEXPLAINED = 4.0
+"""Smallest energy of a contact in a log that is known to be unexplained, where a vibrating arm
+raises the reference."""
 
-_MOST_SHARE, _MOST_OF_UNEXPLAINED = 0.45, 0.7
-"""Share of the stretches above which it is not contacts: the model fails as a whole."""
+_MIN_RESIDUAL_VARIANCE = 1e-6
+"""Smallest variance of the noise relative to that of the wrench. The residual of an exact wrench is
+noise of the pose, which grows and falls with the motion."""
 
-_LAST_PART = 0.25
-"""Share of the series that, at the start or the end of a log, are sooner of another offset or
-body than a contact."""
+_MIN_REFERENCE_ENERGY = 0.3
+"""Smallest reference energy."""
 
-LEAST_CONTACT, _MOST_CONTACT, _LONGEST = 0.2, 0.5, 0.2
-"""Share of a log that contacts are, at the least and at the most, where they alone leave it
-unexplained, and share of them that the longest is at the least: logs of half a minute that were
-read wrongly had six and more, of up to 0.19 of all of them, contacts on purpose one."""
+_MAX_CONTACT_SHARE = 0.45
+"""Share of the windows above which the model fails as a whole, not because of contacts."""
 
-_FEWEST_STRETCHES = 12
-"""Stretches among which some can stand out."""
+_MAX_SHARE_IF_UNEXPLAINED = 0.7
+"""Share of the windows above which the model fails as a whole, if the log is unexplained."""
+
+_MAX_END_SHARE = 0.25
+"""Longest contact at the start or the end of a log, as a share of the series; a longer span is more
+likely to have another offset or body."""
+
+DOMINANT_CONTACT_SHARE = 0.2
+"""Share of a log above which contacts alone can leave it unexplained."""
+
+_MAX_EVENTS_SHARE = 0.5
+"""Share of a log up to which spans are events, rather than a wrong reading of the log."""
+
+_MIN_LONGEST_SHARE = 0.2
+"""Smallest share of the longest contact in all contacts of a log: logs of half a minute that were
+read wrongly had six and more spans, each up to 0.19 of their sum, deliberate contacts one."""
+
+_MIN_WINDOWS = 12
+"""Fewest windows among which outliers can be detected."""
 
 _INFORMATION_ROUNDING = 1e-12
 """Share of the largest information below which a direction is rounding."""
 
-FEWEST_POSES, _MOST_POSES = 8, 0.2
-"""Still poses among which one can be told to be wrong, and share of them that may be."""
+MIN_POSES = 8
+"""Fewest still poses among which a wrong one can be detected."""
 
-_POSE_STARTS, _POSES_TO_START = 30, 6
-"""How often, besides from all, the fit to still poses starts from a few, and from how many."""
+_MAX_WRONG_SHARE = 0.2
+"""Largest share of still poses that may be wrong."""
+
+_POSE_STARTS, _POSES_PER_START = 30, 6
+"""Number of random subsets from which the fit to still poses starts, besides all poses, and number
+of poses in a subset."""
 
 
 def contact_spans(
@@ -74,80 +92,81 @@ def contact_spans(
     *,
     unexplained: bool = False,
 ) -> tuple[Span, ...]:
-    """Spans of time whose wrench no rigid body explains: contact, a cable's pull.
+    """Find spans of time whose wrench no rigid body explains, such as contacts or a cable's pull.
 
-    A body is fitted to the stretches it explains best (least trimmed squares, Rousseeuw 1984);
-    those whose residual has more energy than the spread of the others allows are named.
+    A body is fitted to the windows that it explains best (least trimmed squares, Rousseeuw 1984).
+    Windows whose residual energy is an outlier among all windows form the spans.
 
     Args:
-        time: of the series [s], shape (n,).
-        rows: z = [1, ψ, w, …] averaged over short stretches (`PreparedLog.rows`), shape (n, K).
-        segment_ids: of the rows, shape (n,).
-        unexplained: whether nothing else explains the log: contacts may then be most of it, and
-            stand out less.
+        time: time of the series [s], shape (n,).
+        rows: z = [1, ψ, w, …] averaged over short intervals (`PreparedLog.rows`), shape (n, K).
+        segment_ids: number of the segment of each row, shape (n,).
+        unexplained: whether nothing else explains the log; contacts may then be most of it, and
+            exceed the reference energy less.
 
     Returns:
-        In order of time, each with its energy in the usual one; none where the model fails all
-        over, or the log is too short to tell.
+        Spans in order of time, each with its energy relative to the reference; none if the model
+        fails throughout the log, or if the log is too short.
     """
     if len(time) < 2:
         return ()
-    stretch = _stretches(time, segment_ids)
-    count = int(stretch[-1]) + 1
-    if count < _FEWEST_STRETCHES:
+    window = _window_numbers(time, segment_ids)
+    count = int(window[-1]) + 1
+    if count < _MIN_WINDOWS:
         return ()
-    energy = _energies(rows, stretch, count)
-    usual = max(
-        float(np.quantile(energy, _REFERENCE_QUANTILE if unexplained else 0.5)), _LEAST_USUAL
-    )
+    energy = _energies(rows, window, count)
+    quantile = float(np.quantile(energy, _REFERENCE_QUANTILE if unexplained else 0.5))
+    reference = max(quantile, _MIN_REFERENCE_ENERGY)
     if unexplained:
-        above = energy > _LEAST_OF_UNEXPLAINED * usual
+        above = energy > _MIN_ENERGY_IF_UNEXPLAINED * reference
     else:
-        above = energy > usual * max(_LEAST_ENERGY, _energy_limit(energy / usual, count))
-    if above.mean() > (_MOST_OF_UNEXPLAINED if unexplained else _MOST_SHARE):
+        limit = _energy_limit(energy / reference, count)
+        above = energy > reference * max(_MIN_CONTACT_ENERGY, limit)
+    if above.mean() > (_MAX_SHARE_IF_UNEXPLAINED if unexplained else _MAX_CONTACT_SHARE):
         return ()
     spans = []
     for start, stop in runs(_without_gaps(above)).tolist():
-        inside = np.flatnonzero((stretch >= start) & (stretch < stop))
-        size = float(energy[start:stop].max()) / usual
+        inside = np.flatnonzero((window >= start) & (window < stop))
+        size = float(energy[start:stop].max()) / reference
         span = Span("contact", float(time[inside[0]]), float(time[inside[-1]]), len(inside), size)
         spans.append(span)
     return tuple(spans)
 
 
-_LEAST_WRONG = max(EFFECT_KEYS[name].cap for name in ("force_drift", "torque_drift"))
-"""Residual of a wrong pose in the spread of the wrench: up to it an offset that drifts makes as
-much, which every fit takes off."""
+_MIN_WRONG_RESIDUAL = max(EFFECT_KEYS[name].cap for name in ("force_drift", "torque_drift"))
+"""Smallest residual of a wrong pose relative to the spread of the wrench: a drifting offset, which
+every fit estimates, causes up to as much."""
 
 
 def wrong_rows(rows: Array) -> tuple[Span, ...]:
-    """Runs of still poses, by number from zero, that the body of the others does not explain.
+    """Find runs of still poses, numbered from zero, that the body of the others does not explain.
 
-    None is named where more than a fifth would be, and none that alone tells something of the body.
+    There are none if more than a fifth of the poses would be wrong. A pose without which part of
+    the body is not identifiable is never wrong.
 
     Args:
         rows: z = [1, ψ, w, …] of the poses, shape (n, K).
     """
     n = len(rows)
-    if n < FEWEST_POSES:
+    if n < MIN_POSES:
         return ()
-    rng, each = np.random.default_rng(0), np.ones(n, dtype=np.bool_)
-    starts = [each, *(rng.permutation(n) < _POSES_TO_START for _ in range(_POSE_STARTS))]
-    energy = _energies(rows, np.arange(n), n, starts, 1.0 - _MOST_POSES)
-    wrong = energy > _LEAST_ENERGY * max(float(np.median(energy)), _LEAST_USUAL)
-    if not 0 < wrong.sum() <= _MOST_POSES * n:
+    rng, all_poses = np.random.default_rng(0), np.ones(n, dtype=np.bool_)
+    starts = [all_poses, *(rng.permutation(n) < _POSES_PER_START for _ in range(_POSE_STARTS))]
+    energy = _energies(rows, np.arange(n), n, starts, 1.0 - _MAX_WRONG_SHARE)
+    wrong = energy > _MIN_CONTACT_ENERGY * max(float(np.median(energy)), _MIN_REFERENCE_ENERGY)
+    if not 0 < wrong.sum() <= _MAX_WRONG_SHARE * n:
         return ()
-    # Against a plain fit of the others: of a few, trimmed squares leave less than noise.
+    # Compare with a plain fit of the others: trimmed squares of few poses underestimate the noise.
     A, y, _ = wrench_equations(rows)
     others = A[~wrong].reshape(-1, 16)
     by_others = A @ np.linalg.pinv(others, rcond=1e-9)
     squares = (y - by_others @ y[~wrong].reshape(-1)).reshape(n, 2, 3) ** 2
     free = 1.0 - np.trace(by_others[~wrong].reshape(len(others), -1)) / len(others)
-    size = np.maximum(squares[~wrong].mean(axis=(0, 2)) / free, _LEAST_RESIDUAL)
+    size = np.maximum(squares[~wrong].mean(axis=(0, 2)) / free, _MIN_RESIDUAL_VARIANCE)
     energy = (squares.mean(axis=2) / size).mean(axis=1) / (1 + np.sum(by_others**2, 2).mean(axis=1))
     outside = np.abs(A - by_others @ others).max(axis=(1, 2))
-    wrong &= (energy > _LEAST_ENERGY) & (outside < 1e-6 * np.abs(A).max())
-    wrong &= np.sqrt(squares.mean(axis=2)).max(axis=1) > _LEAST_WRONG
+    wrong &= (energy > _MIN_CONTACT_ENERGY) & (outside < 1e-6 * np.abs(A).max())
+    wrong &= np.sqrt(squares.mean(axis=2)).max(axis=1) > _MIN_WRONG_RESIDUAL
     return tuple(
         Span("wrong_rows", float(a), float(b - 1), b - a, float(energy[a:b].max()))
         for a, b in runs(wrong).tolist()
@@ -155,7 +174,7 @@ def wrong_rows(rows: Array) -> tuple[Span, ...]:
 
 
 def wrench_equations(rows: Array) -> tuple[Array, Array, Array]:
-    """Equations A x = y of samples in a body and an offset, in the spread of the wrench.
+    """Return equations A x = y for a body and an offset, in units of the spread of the wrench.
 
     Returns:
         A, shape (n, 6, 16), y, shape (n, 6), and the spread of force and torque [N, N m], (6,).
@@ -167,69 +186,71 @@ def wrench_equations(rows: Array) -> tuple[Array, Array, Array]:
 
 
 def unless_scattered(spans: tuple[Span, ...], time: Array) -> tuple[Span, ...]:
-    """Contacts of a log, or none where they are no events: half of it, or many over all of it.
+    """Return the contacts of a log, or none if they are too long or scattered to be contacts.
 
-    What is read wrongly stands out wherever the motion is fast, again and again.
+    A log that is read wrongly has outliers wherever the motion is fast, again and again.
 
     Args:
-        spans: of the log.
-        time: of its series [s], shape (n,).
+        spans: contacts of the log.
+        time: time of its series [s], shape (n,).
     """
     rows = [span.rows for span in spans if span.code == "contact"]
     share = sum(rows) / len(time)
-    few = max(rows, default=0) >= _LONGEST * sum(rows) or share <= LEAST_CONTACT
-    return spans if few and share <= _MOST_CONTACT else ()
+    long_one = max(rows, default=0) >= _MIN_LONGEST_SHARE * sum(rows)
+    few = long_one or share <= DOMINANT_CONTACT_SHARE
+    return spans if few and share <= _MAX_EVENTS_SHARE else ()
 
 
 def without_long_ends(spans: Sequence[Span], time: Array) -> tuple[Span, ...]:
-    """Those of some contacts that are no long part at the start or the end of a log.
+    """Remove contacts that are a long part at the start or the end of a log.
 
     Args:
-        spans: of the log.
-        time: of its series [s], shape (n,).
+        spans: contacts of the log.
+        time: time of its series [s], shape (n,).
     """
     return tuple(
         span
         for span in spans
-        if (time[0] < span.start and span.stop < time[-1]) or span.rows <= _LAST_PART * len(time)
+        if (time[0] < span.start and span.stop < time[-1])
+        or span.rows <= _MAX_END_SHARE * len(time)
     )
 
 
-def _stretches(time: Array, segment_ids: Indices) -> Indices:
-    """Number of the stretch of each row; none goes over an end of a segment, shape (n,)."""
+def _window_numbers(time: Array, segment_ids: Indices) -> Indices:
+    """Return the number of each row's window, shape (n,); windows end at segment ends."""
     step = float(np.median(np.diff(time)))
-    length = max(_ROWS_A_STRETCH, round(STRETCH_SECONDS / step))
+    length = max(_MIN_WINDOW_ROWS, round(WINDOW_SECONDS / step))
     numbers = np.zeros(len(time), dtype=np.intp)
     last = -1
     for start, stop in segment_edges(segment_ids):
         pieces = max(1, (stop - start) // length)
-        own = np.arange(stop - start) * pieces // (stop - start)
-        numbers[start:stop] = own + last + 1
+        in_segment = np.arange(stop - start) * pieces // (stop - start)
+        numbers[start:stop] = in_segment + last + 1
         last += pieces
     return numbers
 
 
 def segment_edges(segment_ids: Indices) -> list[tuple[int, int]]:
-    """First and one past the last row of each segment."""
+    """Return the first and one past the last row of each segment."""
     edges = np.concatenate(([0], np.flatnonzero(np.diff(segment_ids)) + 1, [len(segment_ids)]))
     return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
 
 
 def _energies(
     rows: Array,
-    stretch: Indices,
+    window: Indices,
     count: int,
     starts: Sequence[Flags] | None = None,
     share: float = _LTS_SHARE,
 ) -> Array:
-    """Mean square of each stretch's residual, in that of the best ones, shape (count,).
+    """Return each window's mean squared residual relative to the best windows', shape (count,).
 
     Args:
-        rows: of the series, shape (n, K).
-        stretch: of each row, shape (n,).
-        count: how many there are.
-        starts: stretches to start from, each of shape (count,); all and each third if not given.
-        share: of the stretches that are fitted.
+        rows: rows of the series, shape (n, K).
+        window: number of the window of each row, shape (n,).
+        count: number of windows.
+        starts: windows to start from, each of shape (count,); all and each third by default.
+        share: share of the windows that are fitted.
     """
     A = np.zeros((len(rows), 6, 17))
     A[..., :10] = np.tensordot(rows[:, PSI], FEATURE_TENSOR, axes=1)
@@ -238,7 +259,7 @@ def _energies(
     A /= np.where(norms > 0.0, norms, 1.0)
     A[..., 16] = rows[:, W]
     A = np.ascontiguousarray(A.swapaxes(0, 1))
-    parts = [A[:, start:stop] for start, stop in segment_edges(stretch)]
+    parts = [A[:, start:stop] for start, stop in segment_edges(window)]
     moments = np.array([part.swapaxes(-1, -2) @ part for part in parts])
     lengths = np.array([part.shape[1] for part in parts])
     spread = np.var(rows[:, W], axis=0)
@@ -249,35 +270,36 @@ def _energies(
             *(third == part for part in range(_TRIMMING_STARTS)),
         ]
     trimmed = [_least_trimmed_squares(moments, lengths, spread, start, share) for start in starts]
-    return min(trimmed, key=lambda found: found[0])[1]
+    return min(trimmed, key=lambda fit: fit[0])[1]
 
 
 def _least_trimmed_squares(
     moments: Array, lengths: Indices, spread: Array, kept: Flags, share: float
 ) -> tuple[float, Array]:
-    """Least trimmed squares from some of the stretches on.
+    """Fit a body by least trimmed squares, starting from some of the windows.
 
     Args:
-        moments: [A | w]ᵀ[A | w] of each stretch and axis, shape (count, 6, 17, 17).
-        lengths: rows of each stretch, shape (count,).
+        moments: [A | w]ᵀ[A | w] of each window and axis, shape (count, 6, 17, 17).
+        lengths: number of rows of each window, shape (count,).
         spread: variance of the wrench, shape (6,).
-        kept: stretches that it starts from.
-        share: of the stretches that are kept.
+        kept: windows of the first fit, shape (count,).
+        share: share of the windows that are kept.
 
     Returns:
-        The logarithm of what is left of those kept at the end, and the energy of each stretch.
+        The log of the product of the axes' residual variances in the windows kept at the end, and
+        the energy of each window.
     """
     size, energy = spread + 1e-30, np.zeros(len(lengths))
-    for _ in range(_TRIMMING_ROUNDS):
+    for _ in range(_MAX_TRIMMING_ITERATIONS):
         N = np.tensordot(1.0 / size, moments[kept].sum(axis=0), axes=1)
         scale = np.sqrt(np.maximum(np.diag(N)[:16], 1e-300))
         values, vectors = np.linalg.eigh(N[:16, :16] / np.outer(scale, scale))
         known = values > _INFORMATION_ROUNDING * values[-1]
         along = (vectors[:, known] / values[known]) @ vectors[:, known].T
-        lever = np.append(-(along @ (N[:16, 16] / scale)) / scale, 1.0)
-        power = np.maximum(moments @ lever @ lever, 0.0)
-        left = power[kept].sum(axis=0) / lengths[kept].sum()
-        size = np.maximum(left, _LEAST_RESIDUAL * spread + 1e-300)
+        to_residual = np.append(-(along @ (N[:16, 16] / scale)) / scale, 1.0)
+        power = np.maximum(moments @ to_residual @ to_residual, 0.0)
+        variance = power[kept].sum(axis=0) / lengths[kept].sum()
+        size = np.maximum(variance, _MIN_RESIDUAL_VARIANCE * spread + 1e-300)
         energy = np.mean(power / lengths[:, None] / size, axis=1)
         best = energy <= np.quantile(energy, share)
         if (best == kept).all():
@@ -287,7 +309,7 @@ def _least_trimmed_squares(
 
 
 def _energy_limit(ratios: Array, count: int) -> float:
-    """Energy over the median that χ² of the spread they show does not reach."""
+    """Return the energy over the median that a χ² of the energies' spread hardly exceeds."""
     from scipy.special import chdtri
 
     logs = np.log(np.maximum(ratios, 1e-12))
@@ -297,7 +319,7 @@ def _energy_limit(ratios: Array, count: int) -> float:
 
 
 def _without_gaps(flags: Flags) -> Flags:
-    """Flags with single gaps closed: a contact that changes sign passes through zero."""
+    """Close single gaps in flags: a contact that changes sign passes through zero."""
     closed = flags.copy()
     closed[1:-1] |= flags[:-2] & flags[2:]
     return closed

@@ -19,10 +19,10 @@ class Excitation:
 
     Attributes:
         rates: root mean square of ω in B [rad/s], shape (3,).
-        angular_accelerations: of α in B [rad/s²], shape (3,).
+        angular_accelerations: root mean square of α in B [rad/s²], shape (3,).
         turned: root mean square deviation of the proper acceleration's direction [rad].
         identifiable: names of the parameters that the data identify.
-        missing: names of the others.
+        missing: names of the parameters that the data do not identify.
         advice: sentences on missing parameters, the reason, and a motion that identifies them.
     """
 
@@ -38,7 +38,7 @@ def excitation(fit: LeastSquaresFit) -> Excitation:
     """Return the excitation of a fit's logs.
 
     Args:
-        fit: of a body's wrench.
+        fit: least-squares fit of a body's wrench.
     """
     rates, alpha, turned = _rms_motion(fit)
     names, widths = fit.data.space.names, fit.identifiability.half_widths
@@ -117,10 +117,11 @@ def _gravity_advice(missing: Sequence[str], turned: float) -> list[str]:
         return []
     if not moments:
         return [
-            f"Gravity strays by {np.degrees(turned):.0f}° in body axes: mass and sensor offset are "
-            "told apart by the motion alone. Log attitudes that differ by 30° or more."
+            f"The direction of gravity varies by {np.degrees(turned):.0f}° in body axes: only the "
+            "motion separates mass from sensor offset. Log attitudes that differ by 30° or more."
         ]
     return [
-        f"{', '.join(moments)} is not identifiable: gravity strays by {np.degrees(turned):.0f}° in "
-        "body axes. Log attitudes that differ by turns about two axes."
+        f"{', '.join(moments)} is not identifiable: the direction of gravity varies by "
+        f"{np.degrees(turned):.0f}° in body axes. Log attitudes that differ by rotations about two "
+        "axes."
     ]

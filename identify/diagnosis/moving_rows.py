@@ -19,28 +19,30 @@ from identify.spatial.rotations import rotation_angle
 _TRIED_RATES_HZ = np.geomspace(0.5, 2e4, 120)
 """Candidate sampling rates [Hz]."""
 
-_READ = ("position", "quaternion", "force", "torque")
+_TIMELESS_SIGNALS = ("position", "quaternion", "force", "torque")
 """Signals that do not depend on time."""
 
-_FEWEST_SWEEP_ROWS = 50
+_MIN_ROWS = 50
 """Fewest rows in which a motion can be detected."""
 
-_TURN_BETWEEN_ROWS, _AT_HZ = 0.03, 100.0
-"""Turn between neighbours of the rows that are looked at [rad], and the rate that they are read at,
-at which they are a motion of about 1 Hz."""
+_TURN_BETWEEN_ROWS = 0.03
+"""Rotation between neighbours of the rows that are used [rad]."""
 
-_LEAST_EXPLAINED = 0.6
-"""Share of the residual of still poses that a motion between them explains: a cable along a slow
-sweep of poses comes to 0.4, noise to 0.05, motions to 0.9."""
+_ASSUMED_RATE_HZ = 100.0
+"""Sampling rate under which the rows are read first [Hz]; they are then a motion of about 1 Hz."""
+
+_MIN_EXPLAINED = 0.6
+"""Smallest share of the residual of still poses that a motion between them explains: a cable along
+a slow sweep of poses explains 0.4, noise 0.05, motions 0.9."""
 
 
 class MovingRows(NamedTuple):
     """Share of rows read as still poses that the inertia of a motion explains.
 
     Attributes:
-        rate_hz: at which they were logged, about.
-        explained: share of the squared residual of still poses that it explains.
-        size: root mean square of that, in the spread of the wrench.
+        rate_hz: approximate sampling rate of the motion.
+        explained: share of the squared residual of still poses that the motion explains.
+        size: root mean square of the explained part, relative to the spread of the wrench.
     """
 
     rate_hz: float
@@ -49,29 +51,27 @@ class MovingRows(NamedTuple):
 
 
 def moving_rows(recording: Recording) -> MovingRows | None:
-    """Find a motion in a recording of still poses; None where its rows show none.
+    """Find a motion in a recording declared as still poses; None if there is none.
 
     Args:
-        recording: whose rows may follow each other in a motion, at a rate that nothing says.
+        recording: recording whose rows may be samples of a motion, at an unknown rate.
     """
-    if "position" not in recording.signals or len(recording) < _FEWEST_SWEEP_ROWS:
+    if "position" not in recording.signals or len(recording) < _MIN_ROWS:
         return None
     quaternion = recording.signals["quaternion"]
     turn = float(np.median(rotation_angle(quaternion[:-1], quaternion[1:])))
-    each = int(
-        np.clip(_TURN_BETWEEN_ROWS / max(turn, 1e-9), 1, len(recording) // _FEWEST_SWEEP_ROWS)
-    )
-    signals = {name: recording.signals[name][::each] for name in _READ}
+    every = int(np.clip(_TURN_BETWEEN_ROWS / max(turn, 1e-9), 1, len(recording) // _MIN_ROWS))
+    signals = {name: recording.signals[name][::every] for name in _TIMELESS_SIGNALS}
     rows = len(signals["force"])
     try:
-        time = np.arange(rows) / _AT_HZ
+        time = np.arange(rows) / _ASSUMED_RATE_HZ
         log = scan(replace(recording, time=time, signals=signals, rows=rows), wide=True)
-    except LogError:  # from row to row it turns as no motion does
+    except LogError:  # it rotates too far from row to row for a motion
         return None
-    found = fit_sampling_rate(log.rows, _AT_HZ, recording.gravity)
-    if found.explained < _LEAST_EXPLAINED or found.size < MOTION_SHARE:
+    motion = fit_sampling_rate(log.rows, _ASSUMED_RATE_HZ, recording.gravity)
+    if motion.explained < _MIN_EXPLAINED or motion.size < MOTION_SHARE:
         return None
-    return found._replace(rate_hz=each * found.rate_hz)
+    return motion._replace(rate_hz=every * motion.rate_hz)
 
 
 def fit_sampling_rate(rows: Array, rate_hz: float, gravity: Array) -> MovingRows:
@@ -81,8 +81,8 @@ def fit_sampling_rate(rows: Array, rate_hz: float, gravity: Array) -> MovingRows
     ratio, and the weight stays: w = Y(−Rᵀg) φ + κ Y(a' + Rᵀg, α, ωω) φ + offset.
 
     Args:
-        rows: z = [1, ψ, w, Rᵀ, …] of the series, as if logged at a rate, shape (n, K).
-        rate_hz: that rate.
+        rows: z = [1, ψ, w, Rᵀ, …] of the series under an assumed rate, shape (n, K).
+        rate_hz: assumed rate.
         gravity: g in W [m/s²].
     """
     weight = np.zeros((len(rows), 12))
@@ -93,9 +93,9 @@ def fit_sampling_rate(rows: Array, rate_hz: float, gravity: Array) -> MovingRows
     columns = np.concatenate((*parts, offsets, rows[:, W, None]), axis=-1) / spread[:, None]
     root = qr_factor(columns.reshape(-1, 27))
     still = _residual_sum(root, 0.0)
-    left = np.array([_residual_sum(root, (rate / rate_hz) ** 2) for rate in _TRIED_RATES_HZ])
-    best = int(np.argmin(left))
-    explained = max(still - float(left[best]), 0.0)
+    moving = np.array([_residual_sum(root, (rate / rate_hz) ** 2) for rate in _TRIED_RATES_HZ])
+    best = int(np.argmin(moving))
+    explained = max(still - float(moving[best]), 0.0)
     size = float(np.sqrt(explained / (6 * len(rows))))
     return MovingRows(float(_TRIED_RATES_HZ[best]), explained / max(still, 1e-300), size)
 

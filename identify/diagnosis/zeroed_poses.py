@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from identify.arrays import Array
-from identify.diagnosis.contacts import FEWEST_POSES, wrench_equations
+from identify.diagnosis.contacts import MIN_POSES, wrench_equations
 from identify.diagnosis.signal_faults import Span
 from identify.significance import CLEAR_LEAD
 
-_FEWEST_OF_PART = 2
+_MIN_POSES_OF_PART = 2
 """Fewest poses before and after a step: six offsets explain a single pose exactly."""
 
 _MAX_RESIDUAL_SHARE = 0.25
@@ -19,17 +19,17 @@ _BODY_COLUMNS, _OFFSET_COLUMNS = slice(0, 4), slice(4, 10)
 """Columns of mass and first moment, and of the offsets."""
 
 _TRACE_RIDGE = 1e-14
-"""Share of the moments' trace that is added where poses leave a direction open."""
+"""Ridge relative to the moments' trace, for directions that the poses do not identify."""
 
 _POWER_ROUNDING = 1e-13
-"""Share of the squared wrench below which what is left is rounding."""
+"""Share of the squared wrench below which a residual is rounding."""
 
-_WARMS_UP = (1.0, 1.5, 2.0, 3.0, 4.0)
-"""Poses in which an offset that settles falls to 1/e."""
+_SETTLING_POSES = (1.0, 1.5, 2.0, 3.0, 4.0)
+"""Number of poses in which a settling offset decays to 1/e."""
 
 
 def zeroed_poses(rows: Array) -> tuple[Span, ...]:
-    """Find the still pose from which on the sensor has another offset, if any.
+    """Find the still pose from which the sensor has another offset, if any.
 
     A step of the offset is compared by the Akaike information, corrected for few data (Hurvich and
     Tsai 1989), with none, with an offset that drifts from pose to pose or as a sensor that warms
@@ -39,29 +39,29 @@ def zeroed_poses(rows: Array) -> tuple[Span, ...]:
         rows: z = [1, ψ, w, …] of the poses, shape (n, K).
 
     Returns:
-        A "bias_step" from the last pose before it to the first after it, by number from zero.
+        A "bias_step" from the last pose before the step to the first after it, numbered from zero.
     """
     n = len(rows)
-    if n < FEWEST_POSES:
+    if n < MIN_POSES:
         return ()
     A, y, _ = wrench_equations(rows)
     z = np.concatenate((A[..., [0, 1, 2, 3, *range(10, 16)]], y[..., None]), axis=-1)
     parts = np.stack((z[:, :3], z[:, 3:]))
     moments = parts.swapaxes(-1, -2) @ parts
-    edges = np.arange(_FEWEST_OF_PART, n - _FEWEST_OF_PART + 1)
+    edges = np.arange(_MIN_POSES_OF_PART, n - _MIN_POSES_OF_PART + 1)
     behind = moments[:, ::-1].cumsum(axis=1)[:, ::-1][:, edges]
     number = np.arange(n)
-    settling = np.exp(-number / np.array([*_WARMS_UP, n / 4.0, n / 2.0])[:, None])
+    settling = np.exp(-number / np.array([*_SETTLING_POSES, n / 4.0, n / 2.0])[:, None])
     drifts = np.concatenate((number[None] / n, settling))
     drifting = [np.einsum("wi,pijk->pwjk", shares, moments) for shares in (drifts, drifts**2)]
     constant = moments.sum(axis=1, keepdims=True)
-    steps, left, unknowns = _corrected_akaike(
+    steps, squares, unknowns = _corrected_akaike(
         _augmented_moments(constant, behind, behind, _OFFSET_COLUMNS), n
     )
     best = int(np.argmin(steps))
-    as_one, left_as_one, _ = _corrected_akaike(constant, n)
+    without_step, squares_without, _ = _corrected_akaike(constant, n)
     others = [
-        as_one,
+        without_step,
         _corrected_akaike(
             _augmented_moments(constant, drifting[0], drifting[1], _OFFSET_COLUMNS), n
         )[0],
@@ -69,7 +69,7 @@ def zeroed_poses(rows: Array) -> tuple[Span, ...]:
     ]
     if steps[best] + 2.0 * np.log(len(edges)) + CLEAR_LEAD > np.concatenate(others).min():
         return ()
-    if not (left[best] < _MAX_RESIDUAL_SHARE * left_as_one[0]).any():
+    if not (squares[best] < _MAX_RESIDUAL_SHARE * squares_without[0]).any():
         return ()
     jump, k = unknowns[best, -6:], float(edges[best])
     size = float(np.linalg.norm(jump[:3]))
@@ -83,7 +83,7 @@ def _augmented_moments(constant: Array, shares: Array, squares: Array, columns: 
         constant: ZᵀZ of force and of torque over all poses, Z = [columns | wrench], (2, 1, 11, 11).
         shares: Σ s ZᵀZ of the poses' shares s, of m models, shape (2, m, 11, 11).
         squares: Σ s² ZᵀZ, likewise.
-        columns: which are taken times the shares, q of them.
+        columns: columns that are multiplied by the shares, q of them.
 
     Returns:
         Shape (2, m, 11 + q, 11 + q), the wrench last.
@@ -101,18 +101,18 @@ def _augmented_moments(constant: Array, shares: Array, squares: Array, columns: 
 def _corrected_akaike(moments: Array, poses: int) -> tuple[Array, Array, Array]:
     """Fit models by least squares and return their corrected Akaike information.
 
-    Force and torque have a noise each.
+    Force and torque have separate noise levels.
 
     Args:
         moments: [A | b]ᵀ[A | b] of force and of torque, shape (2, m, k + 1, k + 1).
-        poses: how many they are of.
+        poses: number of poses.
 
     Returns:
-        The information, shape (m,), infinite where there are too few data; the sums of squares
-        left of force and torque, (m, 2); and the unknowns, (m, k).
+        The information, shape (m,), infinite if there are too few data; the residual sums of
+        squares of force and torque, (m, 2); and the unknowns, (m, k).
     """
-    of_all = moments.sum(axis=0)
-    normal, right = of_all[:, :-1, :-1], of_all[:, :-1, -1:]
+    total = moments.sum(axis=0)
+    normal, right = total[:, :-1, :-1], total[:, :-1, -1:]
     ridge = _TRACE_RIDGE * np.trace(normal, axis1=1, axis2=2)[:, None, None]
     unknowns = np.linalg.solve(normal + ridge * np.eye(normal.shape[1]), right)
     residual = np.concatenate((unknowns, np.full((len(unknowns), 1, 1), -1.0)), axis=1)

@@ -17,7 +17,7 @@ from identify.diagnosis import (
     contact_spans,
 )
 from identify.diagnosis.body_likelihood import BandRows, high_snr_bands
-from identify.diagnosis.contacts import LEAST_CONTACT
+from identify.diagnosis.contacts import DOMINANT_CONTACT_SHARE
 from identify.diagnosis.fault import gain_of
 from identify.diagnosis.fault_model import FaultModel, gauss_newton
 from identify.diagnosis.faults import faults_of, parametric_faults
@@ -305,7 +305,7 @@ def unexplained_contacts(log: ScannedLog) -> tuple[Span, ...]:
         return ()
     contacts = contact_spans(summary.time, summary.rows, summary.segment_ids, unexplained=True)
     inside = sum(span.rows for span in contacts)
-    return contacts if inside > LEAST_CONTACT * len(summary.time) else ()
+    return contacts if inside > DOMINANT_CONTACT_SHARE * len(summary.time) else ()
 
 
 def reread_logs(logs: Sequence[ScannedLog], best: Explanation) -> list[ScannedLog]:

@@ -152,7 +152,7 @@ def test_signal_spans_do_not_depend_on_chunk_size(parts):
 def test_runs_go_on_where_a_log_is_cut(monkeypatch, piece):
     log = spoiled()
     whole = {span.code: span for span in signal_spans(log)}
-    monkeypatch.setattr(sys.modules[SignalMonitor.__module__], "_PIECE_ROWS", piece)
+    monkeypatch.setattr(sys.modules[SignalMonitor.__module__], "_BLOCK_ROWS", piece)
     cut = {span.code: span for span in signal_spans(log)}
     for code in ("frozen_wrench", "saturation"):
         assert replace(cut[code], size=whole[code].size) == whole[code]
