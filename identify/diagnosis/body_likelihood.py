@@ -49,7 +49,7 @@ fault have enough parameters to fit a few samples exactly."""
 
 _PRIOR_SAMPLES = 12.0
 """Prior samples of independent axes for the covariance of a residual: from fewer than about twenty
-samples, as in still poses, its 21 entries are so uncertain that any fault seems more likely."""
+samples, as in static poses, its 21 entries are so uncertain that any fault seems more likely."""
 
 _INFORMATION_RIDGE = 1e-11
 """Ridge relative to the information of each unknown, above its rounding."""

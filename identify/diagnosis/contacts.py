@@ -1,4 +1,4 @@
-"""Detection of contacts, and of still poses that belong to another body or attitude."""
+"""Detection of contacts, and of static poses that belong to another body or attitude."""
 
 from __future__ import annotations
 
@@ -75,13 +75,13 @@ _INFORMATION_ROUNDING = 1e-12
 """Share of the largest information below which a direction is rounding."""
 
 MIN_POSES = 8
-"""Fewest still poses among which a wrong one can be detected."""
+"""Fewest static poses among which a wrong one can be detected."""
 
 _MAX_WRONG_SHARE = 0.2
-"""Largest share of still poses that may be wrong."""
+"""Largest share of static poses that may be wrong."""
 
 _POSE_STARTS, _POSES_PER_START = 30, 6
-"""Number of random subsets from which the fit to still poses starts, besides all poses, and number
+"""Number of random subsets from which the fit to static poses starts, besides all poses, and number
 of poses in a subset."""
 
 
@@ -139,7 +139,7 @@ every fit estimates, causes up to as much."""
 
 
 def wrong_rows(rows: Array) -> tuple[Span, ...]:
-    """Find runs of still poses, numbered from zero, that the body of the others does not explain.
+    """Find runs of static poses, numbered from zero, that the body of the others does not explain.
 
     There are none if more than a fifth of the poses would be wrong. A pose without which part of
     the body is not identifiable is never wrong.

@@ -43,7 +43,7 @@ class ChannelMonitor:
         self._end = 0.0
 
     def update(self, recording: Recording, rows: slice = slice(None)) -> None:
-        """Process the next rows of a log; rows of still poses are ignored."""
+        """Process the next rows of a log; rows of static poses are ignored."""
         if recording.time is None or not len(recording.time[rows]):
             return
         self._end = float(recording.time[rows][-1])
@@ -173,13 +173,13 @@ def _should_change(log: LogSummary, channel: int, start: float, digit: float) ->
 
 
 def dead_columns(recording: Recording, rows: Array) -> tuple[Span, ...]:
-    """Return the columns of the wrench that are constant in all still poses although others change.
+    """Return columns of the wrench that are constant in all static poses although others change.
 
     The residuals of the other two columns of the force, or of the torque, exceed their last digit,
     so that a working channel would not keep its value.
 
     Args:
-        recording: recording of still poses.
+        recording: recording of static poses.
         rows: z = [1, ψ, w, …] of the poses, shape (n, K).
     """
     n = len(rows)

@@ -1,4 +1,4 @@
-"""Detection of a motion in rows declared as still poses, and of its sampling rate."""
+"""Detection of a motion in rows declared as static poses, and of its sampling rate."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ _ASSUMED_RATE_HZ = 100.0
 """Sampling rate under which the rows are read first [Hz]; they are then a motion of about 1 Hz."""
 
 _MIN_EXPLAINED = 0.6
-"""Smallest share of the residual of still poses that a motion between them explains: a cable along
+"""Smallest share of the residual of static poses that a motion between them explains: a cable along
 a slow sweep of poses explains 0.4, noise 0.05, motions 0.9."""
 
 
 class MovingRows(NamedTuple):
-    """Share of rows read as still poses that the inertia of a motion explains.
+    """Share of rows read as static poses that the inertia of a motion explains.
 
     Attributes:
         rate_hz: approximate sampling rate of the motion.
-        explained: share of the squared residual of still poses that the motion explains.
+        explained: share of the squared residual of static poses that the motion explains.
         size: root mean square of the explained part, relative to the spread of the wrench.
     """
 
@@ -51,7 +51,7 @@ class MovingRows(NamedTuple):
 
 
 def moving_rows(recording: Recording) -> MovingRows | None:
-    """Find a motion in a recording declared as still poses; None if there is none.
+    """Find a motion in a recording declared as static poses; None if there is none.
 
     Args:
         recording: recording whose rows may be samples of a motion, at an unknown rate.

@@ -97,7 +97,7 @@ class SignalMonitor:
         self._last_poses = np.zeros((0, 0))
 
     def update(self, recording: Recording, rows: slice = slice(None)) -> None:
-        """Process the next rows of a log; rows of still poses are ignored."""
+        """Process the next rows of a log; rows of static poses are ignored."""
         if recording.time is None:
             return
         signals, time = recording.signals, recording.time[rows]

@@ -1,4 +1,4 @@
-"""Detection of a sensor that was zeroed between still poses."""
+"""Detection of a sensor that was zeroed between static poses."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SETTLING_POSES = (1.0, 1.5, 2.0, 3.0, 4.0)
 
 
 def zeroed_poses(rows: Array) -> tuple[Span, ...]:
-    """Find the still pose from which the sensor has another offset, if any.
+    """Find the static pose from which the sensor has another offset, if any.
 
     A step of the offset is compared by the Akaike information, corrected for few data (Hurvich and
     Tsai 1989), with none, with an offset that drifts from pose to pose or as a sensor that warms

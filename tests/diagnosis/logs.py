@@ -27,7 +27,7 @@ def moving(
 
 
 def still(seed: int, poses: int) -> Recording:
-    """Still poses of `PHI`."""
+    """Static poses of `PHI`."""
     from scipy.spatial.transform import Rotation
 
     rng = np.random.default_rng(seed)

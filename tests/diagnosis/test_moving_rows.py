@@ -1,4 +1,4 @@
-"""Rows of a motion that a schema calls still poses."""
+"""Rows of a motion that a schema calls static poses."""
 
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ def motion(seed, rate_hz, noise=NOISE):
 
 
 def sweep(seed, pull=0.0):
-    """Still poses along a slow sweep, with a spring to a point in the world [N/m]."""
+    """Static poses along a slow sweep, with a spring to a point in the world [N/m]."""
     rng, keys, at = np.random.default_rng(seed), np.arange(8.0), np.linspace(0.0, 7.0, 400)
     turns = RotationSpline(keys, Rotation.random(8, rng=rng))(at)
     places = CubicSpline(keys, rng.uniform(-0.3, 0.3, (8, 3)))(at)

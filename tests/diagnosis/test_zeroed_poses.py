@@ -1,4 +1,4 @@
-"""A sensor that was zeroed among still poses."""
+"""A sensor that was zeroed among static poses."""
 
 from dataclasses import replace
 

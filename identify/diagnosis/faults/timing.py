@@ -26,7 +26,7 @@ _TIME_FACTORS = (1e-6, 1e-3, 0.5, 2.0, 1e3, DAY, 1e6)
 
 
 def timing_faults(facts: LogFacts) -> Iterator[Fault]:
-    """Yield faults of time and delay; none for still poses."""
+    """Yield faults of time and delay; none for static poses."""
     if facts.still:
         return
     if facts.timed and facts.gravity_added:

@@ -57,7 +57,7 @@ def wrench_faults(facts: LogFacts) -> Iterator[Fault]:
     if facts.schema is not None:
         yield from _single_signs(facts)
         yield from _axes(facts)
-        if not facts.still:  # still poses identify mass and centre of mass, no ratio of units
+        if not facts.still:  # static poses identify mass and centre of mass, no ratio of units
             yield from _units(facts)
         yield from _frames(facts)
     yield _misaligned(facts)
