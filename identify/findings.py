@@ -62,7 +62,7 @@ CODES = (
     *("not_still", "rows_dropped", "rows_missing", "rows_unused"),
     *("counter_wrapped", "held_samples", "interpolated_samples", "clocks_joined"),
     "wrench_rounded",
-    "transposed",
+    *("transposed", "robot_pose"),
     *("choice_contradicted", *_SYMPTOMS),
 )
 """All codes except those of log faults, which are in `diagnosis.faults.FAMILIES`: causes before

@@ -28,7 +28,7 @@ def signals_of(valid_rows: Mapping[Group, Table], schema: Schema) -> dict[str, A
     """
     signals: dict[str, Array] = {}
     if schema.pose is not None and "pose" in valid_rows:
-        signals = _pose(valid_rows["pose"], schema.pose)
+        signals = _pose(valid_rows["pose"], schema.pose, schema)
     acts_on_body = 1.0 if schema.wrench.acts_on == "body" else -1.0  # a reaction is negated
     for signal in SIGNALS[2:]:
         table = schema.groups.get(signal.group)
@@ -101,12 +101,16 @@ def noise_of(schema: Schema) -> dict[str, float]:
     return noise if tcp is None else moved_noise(noise, tcp.X_FT.inverse())
 
 
-def _pose(valid: Table, pose: PoseTable) -> dict[str, Array]:
+def _pose(valid: Table, pose: PoseTable, schema: Schema) -> dict[str, Array]:
     """Convert the pose: `quaternion` of R_WB, and `position` p_WoBo_W if the log has it.
 
     A log that maps the world to the body has the inverse: R_WB = Rᵀ, p_WoBo_W = −Rᵀ p; unless its
     position is said to be that of the body's origin, in body axes (p_WoBo_W = R_WB p) or world's.
     """
+    if schema.by_joints:
+        from identify.logs.joint_signals import robot_pose  # which few logs need
+
+        return robot_pose(valid, schema)
     q, p = read_rotation(valid, pose), None
     if pose.homogeneous:
         p = read_translation(valid, pose) * LENGTH[pose.position_unit]

@@ -10,11 +10,10 @@ from types import MappingProxyType
 from identify.arrays import Array, Vec3, seal
 from identify.errors import LogError, SchemaError
 from identify.findings import Finding
+from identify.logs.joint_signals import joint_signals
 from identify.logs.parts import DroppedRows, SourceFile, Stream, spell_rows
 from identify.logs.read import LogLike, read_content
-from identify.logs.schema import Group, SchemaLike, load_schema
-from identify.logs.schema_joints import JointsTable
-from identify.logs.table import Table
+from identify.logs.schema import SchemaLike, load_schema
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -132,23 +131,6 @@ def read_joint_log(log: LogLike, schema: SchemaLike) -> JointRecording:
     )
     _require_effort(content.path, recording)
     return replace(recording, schema=schema.model_dump(mode="json", exclude_unset=True))
-
-
-def joint_signals(valid_rows: Mapping[Group, Table], joints: JointsTable) -> dict[str, Array]:
-    """Return the signals of joints by their names in a `JointRecording`, in SI."""
-    signals: dict[str, Array] = {}
-    motor, factors = joints.motor, joints.unit_factors
-    if "joints" in valid_rows:
-        moved = {"position": joints.position, "velocity": joints.velocity}
-        for name, columns in moved.items():
-            if columns is not None:
-                of_log = valid_rows["joints"].side_by_side(columns) * factors
-                signals[name] = of_log if motor is None else of_log @ motor.to_joints.T
-        signals["position"] = signals["position"] + joints.per_joint(joints.offset) * factors
-    if "effort" in valid_rows and joints.effort is not None:
-        effort = valid_rows["effort"].side_by_side(joints.effort) * joints.effort_factors
-        signals["effort"] = effort if motor is None else effort @ motor.torque_to_joints.T
-    return signals
 
 
 def _require_effort(path: Path, recording: JointRecording) -> None:

@@ -41,7 +41,7 @@ def read_rotation(valid: Table, pose: PoseTable) -> Vec4:
 
 def rotation_numbers(valid: Table, pose: PoseTable) -> Array | None:
     """Logged Euler angles or rotation vectors, shape (n, k); None for other rotations."""
-    if pose.rotation_kind in ("quaternion", "matrix"):
+    if pose.rotation_kind in ("quaternion", "matrix", "robot"):
         return None
     return valid.side_by_side(pose.rotation_columns)
 

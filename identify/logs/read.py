@@ -127,7 +127,7 @@ def require_body(schema: Schema) -> None:
 
 def describe_log(log: Path, schema: Schema, files: Sequence[SourceFile]) -> dict[str, Any]:
     """Return the fields of a log's `Recording` that do not depend on rows."""
-    wrench, frame = schema.wrench, schema.body.frame
+    wrench, frame = schema.wrench, schema.body_frame
     point = None if wrench.point == "flange" else wrench_point(wrench.frame, frame.tcp)
     return {
         "name": plain_name(_name(log)),
@@ -146,7 +146,7 @@ def describe_log(log: Path, schema: Schema, files: Sequence[SourceFile]) -> dict
         "compensated": wrench.compensated.about_origin(frame) if wrench.compensated else (),
         "body_frame": frame,
         "imu": None if schema.imu is None else imu_of(schema),
-        "findings": tuple(_free_flight(schema)),
+        "findings": (*_free_flight(schema), *_robot(schema)),
         "schema": schema.model_dump(mode="json", exclude_unset=True),
     }
 
@@ -202,6 +202,13 @@ def _free_flight(schema: Schema) -> Iterator[Finding]:
         at_com = "; its origin is taken to be its centre of mass" if schema.at_com else ""
         text = f"the schema names no force: nothing acts on the body {acts}{at_com}."
         yield Finding("free_flight", "info", text, "If a force acts, name it in [wrench].")
+
+
+def _robot(schema: Schema) -> Iterator[Finding]:
+    if schema.by_joints:
+        from identify.logs.joint_signals import robot_finding  # which few logs need
+
+        yield robot_finding(schema)
 
 
 def _digest_of(tables: Sequence[Table]) -> str:

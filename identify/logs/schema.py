@@ -9,6 +9,7 @@ has arguments in their place.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -31,6 +32,7 @@ from identify.logs.schema_tables import (
     World,
     WrenchTable,
 )
+from identify.spatial import BodyFrame
 
 Group: TypeAlias = Literal[
     "pose", "twist", "acceleration", "gyro", "accelerometer", "wrench", "joints", "effort"
@@ -59,6 +61,7 @@ class Schema(DocumentTable):
         _check_streams(self)
         _check_clocks(self, spell)
         _check_joints(self)
+        _check_robot(self)
         if self.joints_alone:
             return self
         _check_motion(self, spell)
@@ -73,6 +76,8 @@ class Schema(DocumentTable):
         sensors = {} if self.imu is None else self.imu.parts
         names = (name for name in get_args(Group) if name not in ("joints", "effort"))
         tables = {name: sensors.get(name) or getattr(self, name, None) for name in names}
+        if self.joints is not None and self.by_joints:
+            tables["pose"] = self.joints.positions
         of_body = {name: table for name, table in tables.items() if table and table.columns}
         return of_body or self.joint_groups
 
@@ -80,6 +85,19 @@ class Schema(DocumentTable):
     def joint_groups(self) -> dict[Group, Any]:
         """Groups of signals of the joints: their motion, and their effort if the log has it."""
         return {} if self.joints is None else {**self.joints.parts}
+
+    @property
+    def by_joints(self) -> bool:
+        """Whether the pose is that of a robot's frame, from the positions of its joints."""
+        return self.pose is not None and self.pose.robot is not None
+
+    @property
+    def body_frame(self) -> BodyFrame:
+        """Description of the body frame B, which a frame of a robot gives its name."""
+        frame = self.body.frame
+        if frame.name is None and self.pose is not None:
+            return replace(frame, name=self.pose.frame)
+        return frame
 
     @property
     def joints_alone(self) -> bool:
@@ -110,7 +128,9 @@ class Schema(DocumentTable):
         return _gives_rates(self) and not _gives_linear(self)
 
     def stream(self, group: Group) -> StreamTable | None:
-        """Stream of a group of signals, if it has its own."""
+        """Stream of a group of signals, if it has its own; a pose by joints has that of these."""
+        if group == "pose" and self.by_joints:
+            return self.streams.pose or self.streams.joints
         return getattr(self.streams, group)
 
     def layout(self, group: Group) -> LogTable:
@@ -137,7 +157,15 @@ def load_schema(source: SchemaLike) -> Schema:
     if not isinstance(source, str | PathLike):
         raise SchemaError(f"schema: expected a file or a mapping of its keys, got {source!r}")
     path = Path(source)
-    return validate(Schema, read_toml(path), str(path))
+    return validate(Schema, _with_robot_path(read_toml(path), path.parent), str(path))
+
+
+def _with_robot_path(document: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
+    """Return a schema's tables with the absolute path of its robot, relative to the schema."""
+    pose = document.get("pose")
+    if not (isinstance(pose, dict) and isinstance(pose.get("robot"), str) and pose["robot"]):
+        return document
+    return {**document, "pose": {**pose, "robot": str((folder / pose["robot"]).absolute())}}
 
 
 def _check_streams(schema: Schema) -> None:
@@ -178,6 +206,14 @@ def _check_joints(schema: Schema) -> None:
         twice = [name for k, name in enumerate(part.columns) if name in part.columns[:k]]
         if twice:
             raise ValueError(f"[joints] column {twice[0]!r} is named twice")
+
+
+def _check_robot(schema: Schema) -> None:
+    """Check that a pose by a robot's model has its joints."""
+    if schema.by_joints and schema.joints is None:
+        raise ValueError(
+            "[pose] robot needs [joints] with names and position, the joints of the robot's model"
+        )
 
 
 def _check_motion(schema: Schema, spell: KeyFormatter) -> None:
@@ -268,7 +304,7 @@ def _gives_rates(schema: Schema) -> bool:
 
 def _gives_velocity(schema: Schema) -> bool:
     twist, pose = schema.twist, schema.pose
-    position = pose is not None and (pose.position is not None or pose.homogeneous)
+    position = pose is not None and pose.has_position
     return position or (twist is not None and twist.linear is not None)
 
 

@@ -170,6 +170,11 @@ class JointsTable(DocumentTable):
         return {"joints": motion, "effort": self.model_copy(update=without)}
 
     @property
+    def positions(self) -> JointsTable:
+        """Table of the positions alone."""
+        return self.model_copy(update={"velocity": None, "effort": None})
+
+    @property
     def columns(self) -> tuple[Column, ...]:
         """All columns of the table, without minus signs."""
         vectors = (getattr(self, key) or () for key in _VECTORS)

@@ -125,6 +125,7 @@ _ORDERS = {
     "matrix": ("row", "column"),
     "rotation_vector": (),
     "euler": ("xyz",),
+    "robot": (),
 }
 """Allowed values of `order` for each kind of rotation, default first (Euler: any axes)."""
 
@@ -139,7 +140,10 @@ class World(DocumentTable):
 
 
 class PoseTable(DocumentTable):
-    """Schema table `[pose]`: position of the body and exactly one kind of rotation."""
+    """Schema table `[pose]`: position of the body and exactly one kind of rotation.
+
+    Both may come from the joints of a robot, by its model.
+    """
 
     position: ColumnsX3 | None = None
     quaternion: ColumnsX4 | None = None
@@ -147,6 +151,10 @@ class PoseTable(DocumentTable):
     """Nine columns of R, or sixteen of the homogeneous transform including the position."""
     rotation_vector: ColumnsX3 | None = None
     euler: ColumnsUpTo3 | None = None
+    robot: Annotated[StrictStr, Field(min_length=1)] | None = None
+    """URDF file of the robot whose joints are those of `[joints]`; the world is its base."""
+    frame: Annotated[StrictStr, Field(min_length=1)] | None = None
+    """Link of the robot that is the body frame B."""
     order: StrictStr | None = None
     """Order of the quaternion "xyzw" or "wxyz", of the matrix "row" or "column", of Euler angles
     their axes as SciPy's (small letters turn about fixed axes, capitals about moving ones)."""
@@ -182,6 +190,18 @@ class PoseTable(DocumentTable):
         return self
 
     @model_validator(mode="after")
+    def _robot_alone(self) -> PoseTable:
+        if (self.robot is None) != (self.frame is None):
+            missing = "frame" if self.frame is None else "robot"
+            raise InvalidKeyValue(
+                missing, 'missing: give both, such as robot = "arm.urdf", frame = "tool0"'
+            )
+        others = sorted(self.model_fields_set - {"robot", "frame"})
+        if self.robot is not None and others:
+            raise InvalidKeyValue(others[0], "with robot, the pose comes from [joints]: remove it")
+        return self
+
+    @model_validator(mode="after")
     def _axes_have_a_position(self) -> PoseTable:
         if self.position_axes is not None and self.position is None and not self.homogeneous:
             raise InvalidKeyValue(
@@ -213,13 +233,13 @@ class PoseTable(DocumentTable):
 
     @property
     def rotation_kind(self) -> str:
-        """Kind of the given rotation: quaternion, matrix, rotation_vector or euler."""
+        """Kind of the given rotation: quaternion, matrix, rotation_vector, euler or robot."""
         return next(kind for kind in _ORDERS if getattr(self, kind) is not None)
 
     @property
     def rotation_columns(self) -> tuple[Column, ...]:
         """Columns of the rotation (of the whole pose for a matrix with sixteen)."""
-        return getattr(self, self.rotation_kind)
+        return () if self.robot is not None else getattr(self, self.rotation_kind)
 
     @property
     def rotation_order(self) -> str:
@@ -230,6 +250,11 @@ class PoseTable(DocumentTable):
     def position_kind(self) -> str:
         """Meaning of the position: of Bo in "body" or "world" axes, or "inverse", of Wo in B."""
         return self.position_axes or ("inverse" if self.maps == "world_to_body" else "world")
+
+    @property
+    def has_position(self) -> bool:
+        """Whether the pose includes a position."""
+        return self.position is not None or self.homogeneous or self.robot is not None
 
     @property
     def homogeneous(self) -> bool:

@@ -147,3 +147,23 @@ class FullModel:
         return np.array(
             [self.G.T @ rnea(self.model, self.data, *state) for state in self.states(*motion)]
         )
+
+
+def wrist_text() -> str:
+    """An arm of three crossed joints with a frame "tool0", and a gripper's finger."""
+    axes = {"pan": "0 0 1", "lift": "0 1 0", "roll": "1 0 0"}
+    parents = ("base", "pan_link", "lift_link")
+    joints = "".join(
+        f"""<joint name="{name}" type="revolute"><parent link="{parent}"/>
+          <child link="{name}_link"/><origin xyz="0.05 0 0.3" rpy="0.2 0 0.1"/>
+          <axis xyz="{axis}"/>{LIMIT}</joint>{link_text(f"{name}_link")}"""
+        for (name, axis), parent in zip(axes.items(), parents, strict=True)
+    )
+    return robot_text(
+        joints
+        + """<joint name="tool_joint" type="fixed"><parent link="roll_link"/><child link="tool0"/>
+          <origin xyz="0 0 0.1" rpy="0 0 0.4"/></joint><link name="tool0"/>
+          <joint name="finger" type="prismatic"><parent link="tool0"/><child link="finger_link"/>
+          <axis xyz="0 1 0"/><limit lower="0.01" upper="0.04" velocity="1" effort="20"/></joint>
+          <link name="finger_link"/>"""
+    )

@@ -36,7 +36,7 @@ _ORDERS = {"xyzw": "wxyz", "wxyz": "xyzw"}
 def pose_faults(facts: LogFacts) -> Iterator[Fault]:
     """Yield faults of the pose and the rates."""
     if facts.schema is not None:
-        if facts.attitude and facts.schema.pose is not None:
+        if facts.attitude and facts.schema.pose is not None and not facts.schema.by_joints:
             yield from _poses(facts, facts.schema.pose)
             yield from _position_units(facts, facts.schema.pose)
         yield from _kinds(facts)

@@ -1,0 +1,88 @@
+"""Conversion of the columns of a robot's joints to SI, and to the pose of a frame of the robot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from identify.arrays import Array
+from identify.files import digest
+from identify.findings import Finding
+from identify.logs.schema import Group, Schema
+from identify.logs.schema_joints import JointsTable
+from identify.logs.table import Table
+from identify.spatial import quaternion_from_rotation
+
+if TYPE_CHECKING:
+    from identify.robots import RobotModel
+
+
+def joint_signals(valid_rows: Mapping[Group, Table], joints: JointsTable) -> dict[str, Array]:
+    """Return the signals of joints by their names in a `JointRecording`, in SI."""
+    signals: dict[str, Array] = {}
+    motor, factors = joints.motor, joints.unit_factors
+    if "joints" in valid_rows:
+        moved = {"position": joints.position, "velocity": joints.velocity}
+        for name, columns in moved.items():
+            if columns is not None:
+                of_log = valid_rows["joints"].side_by_side(columns) * factors
+                signals[name] = of_log if motor is None else of_log @ motor.to_joints.T
+        signals["position"] = signals["position"] + joints.per_joint(joints.offset) * factors
+    if "effort" in valid_rows and joints.effort is not None:
+        effort = valid_rows["effort"].side_by_side(joints.effort) * joints.effort_factors
+        signals["effort"] = effort if motor is None else effort @ motor.torque_to_joints.T
+    return signals
+
+
+def robot_pose(valid: Table, schema: Schema) -> dict[str, Array]:
+    """Return `position` and `quaternion` of the frame that is B in the base of a schema's robot.
+
+    Args:
+        valid: rows with the positions of the joints.
+        schema: with `robot` in `[pose]`, and `[joints]`.
+
+    Raises:
+        MissingFile: the robot's model does not exist.
+        MissingExtra: Pinocchio is not installed.
+        ModelError: it is no model of these joints, or has no such frame.
+    """
+    from identify.robots import frame_pose
+
+    assert schema.joints is not None
+    assert schema.pose is not None
+    q = joint_signals({"joints": valid}, schema.joints.positions)["position"]
+    X_WB = frame_pose(schema_robot(schema), str(schema.pose.frame), q)
+    return {"position": X_WB.position, "quaternion": quaternion_from_rotation(X_WB.rotation)}
+
+
+def robot_finding(schema: Schema) -> Finding:
+    """Return the finding that names the robot of a pose, its version and its locked joints."""
+    robot = schema_robot(schema)
+    frame = "" if schema.pose is None else schema.pose.frame
+    text = (
+        f"the pose of the body is that of {frame} of {robot.path.name} "
+        f"(sha256 {digest(robot.path)[:12]}), from the positions of its joints"
+    )
+    if robot.locked:
+        listed = ", ".join(f"{name} at {value:g}" for name, value in robot.locked.items())
+        text += f"; joints that [joints] does not name are kept fixed: {listed}"
+    return Finding("robot_pose", "info", f"{text}.")
+
+
+def schema_robot(schema: Schema) -> RobotModel:
+    """Return the robot of a schema's pose, with the joints of its `[joints]`; raises as above."""
+    assert schema.joints is not None
+    assert schema.pose is not None
+    path = Path(str(schema.pose.robot))
+    changed = path.stat().st_mtime_ns if path.is_file() else 0
+    return _read_robot(path, schema.joints.names, changed)
+
+
+@lru_cache(maxsize=4)
+def _read_robot(path: Path, joints: tuple[str, ...], changed: int) -> RobotModel:
+    """Read a robot once for all chunks of a log; a model that changed is read again."""
+    from identify.robots import read_robot
+
+    return read_robot(path, joints)
