@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from identify.arrays import Array, Indices, seal
 from identify.errors import LogError
 from identify.findings import Finding
-from identify.logs import JointRecording, Recording
+from identify.logs import Recording
 from identify.logs.parts import Stream
 from identify.signals.clock import sampling_period
 from identify.signals.interpolated import slower_samples
@@ -19,6 +19,9 @@ from identify.signals.resampling import kernel_reach, resample
 from identify.signals.sample_and_hold import sampled_rows
 from identify.signals.segments import MIN_SEGMENT_ROWS, EvenSegment, even_segments_of
 from identify.spatial.rotations import normalised_quaternion
+
+if TYPE_CHECKING:
+    from identify.logs import JointRecording
 
 _GROUPS: Mapping[str, tuple[str, ...]] = {
     "pose": ("position", "quaternion"),
@@ -32,7 +35,7 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
 }
 """Signals that one sensor may provide, in the order of a recording."""
 
-Log = TypeVar("Log", Recording, JointRecording)
+Log = TypeVar("Log", Recording, "JointRecording")
 
 
 def on_one_clock(recording: Log) -> Log:
@@ -71,7 +74,7 @@ def on_one_clock(recording: Log) -> Log:
         streams=(),
         findings=(*recording.findings, *findings),
     )
-    if isinstance(joined, JointRecording) or joined.rotation_numbers is None:
+    if not isinstance(joined, Recording) or joined.rotation_numbers is None:
         return joined
     with_pose = next((stream for stream in given if "quaternion" in stream.signals), main)
     numbers, rows = joined.rotation_numbers, np.searchsorted(with_pose.time, time)
