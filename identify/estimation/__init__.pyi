@@ -10,6 +10,7 @@ from identify.estimation.entropic import (
 )
 from identify.estimation.errors import (
     ContradictoryTerms as ContradictoryTerms,
+    DependentColumns as DependentColumns,
     NegativeMass as NegativeMass,
     TooLittleMotion as TooLittleMotion,
 )

@@ -52,7 +52,7 @@ class AndersonAcceleration:
             step: plain step g(x) − x, shape (p,).
             information: metric of the lengths, the information on x, shape (p, p).
         """
-        self.residual_norm = float(np.sqrt(step @ information @ step))
+        self.residual_norm = float(np.sqrt(max(step @ information @ step, 0.0)))
         previous = self._iterates
         if previous and self.residual_norm**2 > previous[-1][1] @ information @ previous[-1][1]:
             previous = []  # restart where the steps grow

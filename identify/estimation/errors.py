@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from identify.errors import ProblemError
 from identify.findings import Finding
+
+if TYPE_CHECKING:
+    from identify.inertia import BaseColumns
 
 
 class NegativeMass(ProblemError):
@@ -52,6 +56,36 @@ class TooLittleMotion(ProblemError):
         text = f"the log does not identify {', '.join(unidentifiable)}"
         self.finding = Finding("little_motion", "error", f"{text}.", _sentence(advice))
         super().__init__(f"{text}: {advice}")
+
+
+class DependentColumns(TooLittleMotion):
+    """The columns of a regressor depend on each other, so that a mass or centre has no estimate.
+
+    Attributes:
+        base_parameters: combinations of the unknowns that the rows identify, as text.
+        kept: numbers of their independent columns, ascending, shape (k,).
+        dependence: D, with A = A[:, kept] D and base parameters β = D x, shape (k, p).
+    """
+
+    def __init__(
+        self, unidentifiable: tuple[str, ...], base: BaseColumns, names: Sequence[str]
+    ) -> None:
+        self.kept, self.dependence = base.kept, base.dependence
+        self.base_parameters = base.combinations(names)
+        listed = "; ".join(self.base_parameters[:_LISTED_BASE_PARAMETERS])
+        more = len(self.base_parameters) - _LISTED_BASE_PARAMETERS
+        listed += f"; and {more} more, in `base_parameters` of this error" if more > 0 else ""
+        super().__init__(
+            unidentifiable,
+            f"of {len(names)} columns {len(base.kept)} are independent, and only these base "
+            f"parameters are identifiable: {listed}. For the links of a robot no motion changes "
+            "that: give each body a default, ParameterSpace(…, defaults={name: ten parameters}), "
+            "such as its link of the URDF, which the estimate then has in what the rows leave open",
+        )
+
+
+_LISTED_BASE_PARAMETERS = 40
+"""Largest number of base parameters in a message: those of an arm of six joints."""
 
 
 def _sentence(advice: str) -> str:

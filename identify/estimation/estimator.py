@@ -14,6 +14,7 @@ from identify.estimation.accelerometer_place import PlaceErrors
 from identify.estimation.certificate import Certificate
 from identify.estimation.constrained_solution import explain_failure, solve_terms
 from identify.estimation.effects_fit import FittedEffects
+from identify.estimation.errors import DependentColumns, TooLittleMotion
 from identify.estimation.estimate import DecidedBy, Estimate
 from identify.estimation.intervals import (
     BY_RESIDUAL,
@@ -47,6 +48,7 @@ from identify.regressors import (
     System,
     stacked_statistics,
 )
+from identify.regressors.triangular import qr_factor
 from identify.significance import PRIOR_EXCLUDED_P
 
 _DECISIVE_PRIOR_SHARE = 0.5
@@ -110,6 +112,9 @@ def solve(
     Weighted by the residuals of each group, physically consistent, certified, with intervals: the
     same estimate as from a log. Rows are taken to stand in order of time, for the intervals.
 
+    Columns may depend on each other, as those of the links of a robot do, if each body concerned
+    has a default in `space`: what the rows leave open is then that of the default.
+
     Args:
         A: regressor, columns in the order of `space` (for one body m, hx, hy, hz, Ixx, Ixy, Ixz,
             Iyy, Iyz, Izz about Bo), SI, shape (n, p).
@@ -125,6 +130,8 @@ def solve(
     Raises:
         ProblemError: shapes that do not fit, numbers that are not finite, or data that do not
             identify a mass or a centre of mass.
+        DependentColumns: they do not, because columns depend on each other; it has the base
+            parameters that the rows identify.
         ContradictoryTerms: two terms exclude each other.
         SolveError: the solver failed, or its solution is not proved.
     """
@@ -139,7 +146,15 @@ def solve(
     if groups is not None and len(groups) != len(rows):
         raise ProblemError(f"groups: expected {len(rows)} entries, one a row, got {len(groups)}")
     statistics = stacked_statistics(rows, measured, groups)
-    return estimate_unknowns(System.of([(statistics, StackedRows(space))]), terms)
+    try:
+        return estimate_unknowns(System.of([(statistics, StackedRows(space))]), terms)
+    except TooLittleMotion as error:
+        from identify.inertia import base_columns
+
+        base = base_columns(qr_factor(rows)) if rows.any() else None
+        if base is None or len(base.kept) == p:
+            raise
+        raise DependentColumns(error.unidentifiable, base, space.names) from error
 
 
 def estimate_unknowns(
