@@ -8,8 +8,9 @@ from scipy.spatial.transform import Rotation
 
 from identify.errors import LogError, SchemaError
 from identify.logs import load_schema, read_log
-from identify.logs.draft_schema import NEEDS_REVIEW, _pose_for, draft_schema, presets
+from identify.logs.draft_schema import NEEDS_REVIEW, _pose_for, draft_schema
 from identify.logs.named_vectors import named_vectors
+from identify.logs.presets import presets
 from identify.logs.table import TableInfo
 from identify.logs.units import ACCELERATION, ANGLE
 from identify.signals.kinematics import static_poses_in_body

@@ -1,0 +1,243 @@
+"""Drafts of `[log]`, `[pose]`, `[imu]` and `[wrench]`, by the names and the values of columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from identify.errors import LogError
+from identify.logs.draft_lines import NEEDS_REVIEW, Line, format_toml_lines
+from identify.logs.named_vectors import NamedVectors
+from identify.logs.readers import read_table
+from identify.logs.schema_fields import Column
+from identify.logs.schema_tables import LogTable
+from identify.logs.table import Source, Table
+from identify.logs.units import ACCELERATION, ANGLE, DAY, FORCE, LENGTH, TORQUE
+from identify.spatial.vectors import STANDARD_GRAVITY
+
+_TIMES = re.compile(
+    r"%?(.*[./])?_*(t|date|(date_?)?time|zeit(stempel)?|temps|tiempo|stamp|time_?stamp|seconds|secs?|ipoc|header\.stamp|tv_sec)"
+    r"(_?(s|ms|us|ns)| ?[\[(](s|ms|us|ns)[\])])?",
+    re.I,
+)
+_FRACTION_COLUMNS = re.compile(
+    r"(?P<before>.*?)(?P<unit>nano|n|micro|u|milli|m)_?(secs?|seconds)", re.I
+)
+"""Name patterns of columns with the fraction of a second: `nanosec`, `nsecs`, `tv_usec`."""
+_UNIT_IN_NAME = re.compile(r".*[_\[(](us|ms|ns)[\])]?")
+
+_POSITION_FAR, FULL_TURN = 20.0, 2.0 * np.pi + 0.1
+"""Position that no arm has in metres; angle that no angle in radians has."""
+_MAX_ANGULAR_VELOCITY, _GRAVITY_RTOL = 20.0, 0.4
+"""Maximum angular velocity of a robot's body [rad/s]; tolerance of 1 g as an accelerometer's
+median, relative."""
+
+_RATES_HZ = 5.0, 2e4
+"""Usual sampling rates of logs [Hz]."""
+
+_MIN_JUMP_STEP = 0.3
+"""Minimum mean step of rotation entries, relative to their spread, of separate static poses (a sine
+exceeds it only below 20 rows per period)."""
+
+
+def time_lines(
+    table: NamedVectors, values: Table | None, missing: list[str], log: Path
+) -> list[Line]:
+    """Draft the lines of `[log]`: time stamps and their unit, a rate, or static poses."""
+    lines: list[Line] = [(key, value, "") for key, value in table.contents.layout.items()]
+    times = _time_columns(table)
+    if not times and _jumps(log, table):
+        why = f"{NEEDS_REVIEW} no time stamps, and poses that jump: one static pose per row"
+        return [*lines, ("still", True, why)]
+    if not times:
+        missing.append("time")
+        why = f"{NEEDS_REVIEW} no column looks like time stamps; for static poses: still = true"
+        return [*lines, ("rate_hz", 100.0, why)]
+    if (pair := _two_columns(table.contents.names)) is not None:
+        seconds, fraction, unit = pair
+        lines += [("time", seconds, "whole seconds"), ("time_fraction", fraction, "what follows")]
+        return lines if unit == "ns" else [*lines, ("time_fraction_unit", unit, "")]
+    also = f"{NEEDS_REVIEW} also: {', '.join(times[1:4])}" if len(times) > 1 else ""
+    lines.append(("time", times[0], also))
+    if values is None or values.stamps is None or values.ticks_per_second is not None:
+        return lines
+    steps = np.diff(values.stamps.astype(np.float64))
+    step = float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else 0.0
+    named = _UNIT_IN_NAME.fullmatch(times[0].lower())
+    written = named[1] if named else table.contents.units.get(times[0], "").strip("[]()")
+    units = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9, "d": 1.0 / DAY}
+    fitting = [u for u, n in units.items() if step > 0.0 and _RATES_HZ[0] < n / step < _RATES_HZ[1]]
+    unit = written if written in units else next(iter(fitting), "s")
+    rate = f"{units[unit] / step:.4g} rows a second" if step > 0.0 else ""
+    if unit != "s" or len(fitting) != 1:
+        unsure = "" if unit == written or len(fitting) == 1 else f"{NEEDS_REVIEW} "
+        lines.append(("time_unit", unit, f"{unsure}{rate}"))
+    return lines
+
+
+def _time_columns(table: NamedVectors) -> list[str]:
+    """Columns that look like time stamps; a date, which may accompany a time, comes last."""
+    times = [name for name in table.contents.names if _TIMES.fullmatch(name)]
+    return sorted(times, key=lambda name: name.lower() in ("date", "datum"))
+
+
+def is_static(clock: Sequence[Line]) -> bool:
+    """Return whether the lines of `[log]` declare each row a static pose."""
+    return any(key == "still" for key, _, _ in clock)
+
+
+def _jumps(log: Path, table: NamedVectors) -> bool:
+    """Return whether the rotation jumps between rows more than a sampled motion can."""
+    if table.rotation is None or (values := read_columns(log, table, [table.rotation[1]])) is None:
+        return False
+    numbers = values.side_by_side(table.rotation[1])
+    steps = np.linalg.norm(np.diff(numbers, axis=0), axis=1)
+    return len(steps) > 0 and steps.mean() > _MIN_JUMP_STEP * np.linalg.norm(
+        np.std(numbers, axis=0)
+    )
+
+
+def _two_columns(names: Sequence[str]) -> tuple[str, str, str] | None:
+    """Find columns of whole seconds and of their fraction, with the fraction's unit."""
+    for name in names:
+        if (match := _FRACTION_COLUMNS.fullmatch(name)) is None:
+            continue
+        rest = r"_?(secs?|seconds)"
+        seconds = (n for n in names if re.fullmatch(re.escape(match["before"]) + rest, n, re.I))
+        if (whole := next(seconds, None)) is not None:
+            return whole, name, f"{match['unit'][0].lower()}s"
+    return None
+
+
+def pose_lines(table: NamedVectors, log: Path | None) -> list[Line] | None:
+    """Draft the lines of `[pose]`, with units from the values of the log."""
+    lines: list[Line] = []
+    if table.rotation is None:
+        return None
+    position, (kind, rotation) = table.first("position"), table.rotation
+    values = None if log is None else read_columns(log, table, [position, rotation])
+    if position is not None and not (kind == "matrix" and len(rotation) == 16):
+        lines.append(("position", position, _alternatives_comment(table, "position")))
+        if (unit := table.unit_of(position)) in LENGTH:
+            lines += _unit_lines("position_unit", unit)
+        elif largest_value(values, position) > _POSITION_FAR:
+            lines.append(("position_unit", "mm", f"{NEEDS_REVIEW} as large as no arm in metres"))
+    lines.append((kind, rotation, _alternatives_comment(table, kind)))
+    if kind == "quaternion" and not rotation[-1].lower().endswith("w"):
+        lines.append(("order", "xyzw", f'{NEEDS_REVIEW} or "wxyz"'))
+    if kind == "matrix" and values is not None and len(rotation) == 16:
+        by_column = (
+            largest_value(values, rotation[3:12:4]) == 0.0 < largest_value(values, rotation[12:15])
+        )
+        lines.append(("order", "column" if by_column else "row", "by where it has 0, 0, 0, 1"))
+    elif kind == "matrix":
+        lines.append(("order", "row", f'{NEEDS_REVIEW} or "column"'))
+    of_kuka = kind == "euler" and "roll" not in rotation[0].lower()
+    if of_kuka:
+        lines.append(("order", "ZYX", "KUKA: A, B, C are angles about z, y, x"))
+    elif kind == "euler":
+        lines.append(("order", "xyz", f'{NEEDS_REVIEW} turns about fixed axes; "ZYX" is the same'))
+    elif kind != "rotation_vector":
+        return lines
+    if (unit := table.unit_of(rotation)) in ANGLE:
+        lines += _unit_lines("angle_unit", unit)
+    elif of_kuka:
+        lines.append(("angle_unit", "deg", f"{NEEDS_REVIEW} as KUKA writes them"))
+    elif largest_value(values, rotation) > FULL_TURN:
+        lines.append(("angle_unit", "deg", f"{NEEDS_REVIEW} larger than a full turn in radians"))
+    return lines
+
+
+def imu_lines(table: NamedVectors, log: Path) -> list[str]:
+    """Draft the lines of `[imu]` for a log without a pose, with units by names or values."""
+    gyro, read = table.vectors["angular"][0], table.first("acceleration")
+    values = read_columns(log, table, [gyro, read])
+    unit = "deg" if table.unit_of(gyro) == "deg" else "rad"
+    why = f"{NEEDS_REVIEW} no columns look like a pose; {unit}/s, along the axes of the wrench"
+    gyro_lines: list[Line] = [("gyro", gyro, why), *_unit_lines("angle_unit", unit)]
+    if unit == "rad" and largest_value(values, gyro) > _MAX_ANGULAR_VELOCITY:
+        gyro_lines[0] = ("gyro", gyro, why.replace("rad/s", "deg/s"))
+        gyro_lines.append(
+            ("angle_unit", "deg", f"{NEEDS_REVIEW} faster than any robot turns in radians")
+        )
+    lines = ["", "[imu]", *format_toml_lines(gyro_lines)]
+    if read is None:
+        return lines
+    named = "g" if table.unit_of(read) == "g" else "m/s^2"
+    unit = named if named == "g" else _unit_of_gravity(values, read)
+    why = f"{NEEDS_REVIEW} proper acceleration: as gravity at rest, in {unit}"
+    lines += format_toml_lines([("accelerometer", read, why), *_unit_lines("unit", named)])
+    if unit != named:
+        lines += format_toml_lines(
+            [("unit", unit, f"{NEEDS_REVIEW} the median length is about one g in it")]
+        )
+    where = f"{NEEDS_REVIEW} of the accelerometer, in the frame of the wrench [m]"
+    return [
+        *lines,
+        "",
+        "[imu.mount]",
+        *format_toml_lines([("translation", [0.0, 0.0, 0.0], where)]),
+    ]
+
+
+def _unit_of_gravity(values: Table | None, read: list[str]) -> str:
+    """Unit in which an accelerometer's median length is about gravity, else m/s^2."""
+    if values is None:
+        return "m/s^2"
+    lengths = np.linalg.norm(values.side_by_side(read), axis=1)
+    lengths = lengths[np.isfinite(lengths)]
+    median = float(np.median(lengths)) / STANDARD_GRAVITY if len(lengths) else 1.0
+    units = (unit for unit, si in ACCELERATION.items() if abs(median * si - 1.0) < _GRAVITY_RTOL)
+    return next(units, "m/s^2")
+
+
+def wrench_lines(table: NamedVectors) -> list[Line] | None:
+    """Draft the columns and units of `[wrench]`; None without a force or a torque."""
+    force, torque = table.first("force"), table.first("torque")
+    if force is None or torque is None:
+        return None
+    lines: list[Line] = []
+    for name, columns, units in (("force", force, FORCE), ("torque", torque, TORQUE)):
+        lines.append((name, columns, _alternatives_comment(table, name)))
+        if (unit := table.unit_of(columns)) in units:
+            lines += _unit_lines(f"{name}_unit", unit)
+    return lines
+
+
+def _unit_lines(key: str, unit: str) -> list[Line]:
+    """Draft the line of a unit in the column names that is not the default."""
+    why = "as the names of the columns say"
+    return [] if unit in ("m", "N", "Nm", "rad", "m/s^2") else [(key, unit, why)]
+
+
+def _alternatives_comment(table: NamedVectors, role: str) -> str:
+    others = [names[0] for names in table.vectors[role][1:4]]
+    return f"{NEEDS_REVIEW} also: {', '.join(others)} …" if others else ""
+
+
+def read_columns(
+    log: Path, table: NamedVectors, wanted: Sequence[list[str] | None]
+) -> Table | None:
+    """Read some columns of a table with its stamps; None if they cannot be read."""
+    columns: list[Column] = [name for names in wanted for name in names or ()]
+    if not columns:
+        return None
+    times = _time_columns(table)
+    keys = {"topic": table.contents.topic, "time": times[0] if times else None}
+    layout = LogTable(**{**keys, **table.contents.layout})  # pyright: ignore[reportArgumentType]
+    source = Source(log, layout, ("wrench",), tuple(columns), own_clock=False)
+    try:
+        return read_table(source)
+    except LogError:  # what is wrong with its rows is said when it is read with the schema
+        return None
+
+
+def largest_value(values: Table | None, names: list[str] | None) -> float:
+    """Largest absolute value of some columns."""
+    if values is None or names is None:
+        return 0.0
+    magnitudes = np.abs(values.side_by_side(names))
+    return float(np.nanmax(magnitudes)) if np.isfinite(magnitudes).any() else 0.0

@@ -1,0 +1,83 @@
+"""Presets: templates of schemas for the logs of robots and sensors, in `presets.toml`."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from identify.errors import SchemaError, did_you_mean
+from identify.logs.named_vectors import named_vectors
+from identify.logs.table import TableInfo, match_names
+
+_PRESETS = Path(__file__).with_name("presets.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """Template of the schema for the logs of a robot or a sensor.
+
+    Attributes:
+        name: of the preset.
+        title: what it is of.
+        columns: that such a log has.
+        template: the schema, with fields in braces; empty where it is guessed from the names.
+        choices: of what may be in one topic or another, each with its columns, likeliest first.
+    """
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    template: str
+    choices: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
+
+    def fits(self, names: Sequence[str]) -> bool:
+        """Return whether a table has the columns of the preset."""
+        return all(match_names(names, c) or match_names(names, f"{c}[0]") for c in self.columns)
+
+
+def presets() -> dict[str, Preset]:
+    """Return all presets by name."""
+    document = tomllib.loads(_PRESETS.read_text(encoding="utf-8"))
+    return {
+        name: Preset(
+            name,
+            entry["title"],
+            tuple(entry["columns"]),
+            entry["schema"].lstrip("\n"),
+            entry.get("choices", {}),
+        )
+        for name, entry in document.items()
+    }
+
+
+def choose_preset(log: Path, tables: Sequence[TableInfo], name: str | None) -> Preset | None:
+    """Return the preset of a name, else the first whose columns the log has."""
+    known = presets()
+    if name is None:
+        matches = (p for p in known.values() for table in tables if _suits(p, table))
+        return next(matches, None)
+    if name not in known:
+        raise SchemaError(
+            f"no preset {name!r}{did_you_mean(name, known)}; there are {', '.join(known)}"
+        )
+    chosen = known[name]
+    if not any(chosen.fits(table.names) for table in tables):
+        got = "; ".join(", ".join(table.names[:20]) for table in tables[:5])
+        raise SchemaError(
+            f"{log}: is no log of {chosen.title}: it would have {', '.join(chosen.columns)}, but "
+            f"has {got}; leave --preset out to have the columns guessed"
+        )
+    return chosen
+
+
+def _suits(preset: Preset, contents: TableInfo) -> bool:
+    """Return whether a table has the columns of a preset, and a pose if the preset needs one.
+
+    A table that has neither a pose nor a gyro suits, too: what is missing is said.
+    """
+    if not preset.fits(contents.names):
+        return False
+    vectors = named_vectors(contents)
+    return vectors.has_pose or "{pose}" not in preset.template or vectors.first("angular") is None
