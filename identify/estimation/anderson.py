@@ -52,7 +52,7 @@ class AndersonAcceleration:
             step: plain step g(x) − x, shape (p,).
             information: metric of the lengths, the information on x, shape (p, p).
         """
-        self.residual_norm = float(np.sqrt(max(step @ information @ step, 0.0)))
+        self.residual_norm = _length(step, information)
         previous = self._iterates
         if previous and self.residual_norm**2 > previous[-1][1] @ information @ previous[-1][1]:
             previous = []  # restart where the steps grow
@@ -74,5 +74,10 @@ class AndersonAcceleration:
         largest = (_MAX_EXTRAPOLATION * self.residual_norm) ** 2
         if correction @ information @ correction > largest:
             return x + step
-        self.residual_norm = float(np.sqrt(residual @ information @ residual))
+        self.residual_norm = _length(residual, information)
         return x + step - correction
+
+
+def _length(step: Array, information: Array) -> float:
+    """Return the length of a step; rounding may make its square negative where it is tiny."""
+    return float(np.sqrt(max(float(step @ information @ step), 0.0)))
