@@ -78,7 +78,7 @@ class BlockBootstrap:
             )
         A, _ = fit.eiv_corrected
         whitened = np.linalg.solve(root.T, A.T)
-        noise = np.eye(len(root)) - whitened @ whitened.T
+        noise = np.eye(len(root)) - whitened @ whitened.T if fit.noise.any() else None
         weights = rng.standard_exponential((_REFITS, count))
         moved = data.bias_reduced.refits(weights, noise, shares) @ np.linalg.solve(
             root.T, identifiable.T
@@ -86,6 +86,30 @@ class BlockBootstrap:
         spread = moved.T @ moved / _REFITS
         completed = to_x @ split.unidentifiable
         return cls(spread + completed @ completed.T, count, degrees)
+
+
+def score_scatter(fit: LeastSquaresFit) -> float:
+    """Return how much more the scores of time blocks scatter than the weights predict.
+
+    The mean over the identifiable directions of the variance of the blocks' scores, relative to the
+    information in them; one if the residuals are independent of each other, larger if slow errors
+    of the model remain in them. With M the share of a block in the information, its scores have the
+    variance M − M² by prediction (Bell and McCaffrey 2002).
+
+    Args:
+        fit: unconstrained estimate.
+
+    Returns:
+        At least one; one if there is a single block.
+    """
+    known = fit.scaling.to_x @ fit.identifiability.identifiable
+    root = qr_factor(fit.problem.A @ known)
+    moments = _Blocks.of(fit, known @ np.linalg.inv(root)).moments
+    information, scores = moments[:, :-1, :-1], moments[:, :-1, -1]
+    if len(moments) == 1:
+        return 1.0
+    predicted = float(np.trace(information, axis1=1, axis2=2).sum() - (information**2).sum())
+    return max(1.0, float((scores**2).sum()) / predicted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +161,14 @@ class _Blocks:
         return cls(free, joined, samples)
 
     @property
+    def moments(self) -> Array:
+        """Moments of [y | r] of each block over all rows, shape (blocks, k + 1, k + 1)."""
+        total, width = self.free.copy(), self.free.shape[-1]
+        for block, moments in self.by_offset:
+            np.add.at(total, block, moments[:, -width:, -width:])
+        return total
+
+    @property
     def bias_reduced(self) -> _Blocks:
         """Moments with bias-reduced scores (Bell and McCaffrey 2002).
 
@@ -144,10 +176,7 @@ class _Blocks:
         scores from M to M − M².
         """
         k = self.free.shape[-1] - 1
-        information = self.free[:, :k, :k].copy()
-        for block, moments in self.by_offset:
-            np.add.at(information, block, moments[:, -k - 1 : -1, -k - 1 : -1])
-        values, vectors = np.linalg.eigh(information)
+        values, vectors = np.linalg.eigh(self.moments[:, :k, :k])
         inflation = 1.0 / np.sqrt(1.0 - np.clip(values, 0.0, _MAX_SHARE))
         restored = (vectors * inflation[:, None, :]) @ vectors.swapaxes(-1, -2)
 
@@ -161,15 +190,16 @@ class _Blocks:
         owned = tuple((block, with_scores(block, moments)) for block, moments in self.by_offset)
         return replace(self, free=with_scores(all_blocks, self.free), by_offset=owned)
 
-    def refits(self, weights: Array, noise: Array, shares: Array) -> Array:
+    def refits(self, weights: Array, noise: Array | None, shares: Array) -> Array:
         """Compute the shifts of y by the refits, shape (refits, k).
 
         Args:
             weights: weights of the blocks, shape (refits, blocks).
-            noise: moment of noise in the columns, relative to the information, shape (k, k).
+            noise: moment of noise in the columns, relative to the information, shape (k, k); None
+                without any.
             shares: share of each block in all samples, shape (blocks,).
         """
-        k = len(noise)
+        k = self.free.shape[-1] - 1
         total = np.tensordot(weights, self.free, 1)
         at_fit = self.free.sum(axis=0)
         for block, moments in self.by_offset:
@@ -179,11 +209,13 @@ class _Blocks:
         rows = weights @ shares
         information, scores = total[:, :k, :k], total[:, :k, k] - rows[:, None] * at_fit[:k, k]
         L = np.linalg.cholesky(information)
+        turned = np.linalg.solve(L, scores[..., None])
+        if noise is None:
+            return np.linalg.solve(L.swapaxes(-1, -2), turned)[..., 0]
         taken = np.linalg.solve(L, np.broadcast_to(noise, L.shape))
         taken = rows[:, None, None] * np.linalg.solve(L, taken.swapaxes(-1, -2))
         values, vectors = np.linalg.eigh(0.5 * (taken + taken.swapaxes(-1, -2)))
         kept = 1.0 - np.clip(values, 0.0, _MAX_SHARE)
-        turned = np.linalg.solve(L, scores[..., None])
         turned = vectors @ ((vectors.swapaxes(-1, -2) @ turned) / kept[..., None])
         return np.linalg.solve(L.swapaxes(-1, -2), turned)[..., 0]
 

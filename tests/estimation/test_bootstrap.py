@@ -5,7 +5,7 @@ import pytest
 
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, estimate_body
-from identify.estimation.bootstrap import BlockBootstrap, _Blocks
+from identify.estimation.bootstrap import BlockBootstrap, _Blocks, score_scatter
 from identify.estimation.errors_in_variables import subtract_noise_moment
 from identify.estimation.intervals import covariance_of
 from identify.regressors import System, block_statistics
@@ -113,6 +113,21 @@ def test_many_blocks_give_the_spread_of_the_formula():
         assert (ratio > 0.65).all(), ratio
         assert (ratio < 1.45).all(), ratio
         assert_close(found.degrees, found.blocks - 1.0, 0.02)
+
+
+def test_scores_of_independent_noise_do_not_scatter_and_those_of_drifting_gains_do():
+    rng = np.random.default_rng(5)
+    phi = random_body(rng)
+    log = samples(phi, rng, 600, noise=wrench_noise(phi, 0.02))
+    white = score_scatter(fit_of([log.blocks()]))
+    assert 1.0 <= white < 1.3
+    gain = np.repeat(1.0 + 0.1 * rng.normal(size=60), 10)[:, None]
+    assert score_scatter(fit_of([replace(log, wrench=log.wrench * gain).blocks()])) > 3.0 * white
+    few = [
+        score_scatter(fit_of([samples(phi, rng, 60, noise=wrench_noise(phi, 0.02)).blocks()]))
+        for _ in range(20)
+    ]
+    assert 0.9 < np.mean(few) < 1.4
 
 
 def test_bootstrap_includes_variation_between_blocks():
