@@ -13,6 +13,7 @@ from identify.errors import ProblemError
 from identify.estimation.accelerometer_place import PlaceErrors
 from identify.estimation.certificate import Certificate
 from identify.estimation.constrained_solution import explain_failure, solve_terms
+from identify.estimation.counted_errors import CountedErrors
 from identify.estimation.effects_fit import FittedEffects
 from identify.estimation.errors import DependentColumns, TooLittleMotion
 from identify.estimation.estimate import DecidedBy, Estimate
@@ -164,7 +165,7 @@ def estimate_unknowns(
     prior: Prior = BALL,
     interval: IntervalRoute = "formula",
     simultaneous: bool = False,
-    effects: FittedEffects | None = None,
+    effects: CountedErrors | None = None,
     places: PlaceErrors | None = None,
 ) -> Estimate:
     """Estimate all unknowns of a system.
@@ -180,8 +181,8 @@ def estimate_unknowns(
         prior: of the first body.
         interval: how intervals come about, "formula" or "bootstrap".
         simultaneous: whether 95 % is that all intervals of a body hold at once.
-        effects: small faults of the sensor, taken off the statistics; their errors are not counted
-            where they are not given.
+        effects: errors besides noise whose effect on the unknowns is counted, such as those of
+            small faults of the sensor that were taken off the statistics.
         places: errors of accelerometers' places that were found.
 
     Returns:
@@ -253,7 +254,7 @@ class _Uncertainty:
         cls,
         posterior: Posterior,
         interval: IntervalRoute,
-        effects: FittedEffects | None,
+        effects: CountedErrors | None,
         places: PlaceErrors | None,
         *,
         simultaneous: bool,
