@@ -1,5 +1,6 @@
 from identify.robots.base_columns import (
     parameter_names as parameter_names,
+    random_motion as random_motion,
     robot_base_columns as robot_base_columns,
 )
 from identify.robots.kinematics import (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from identify.arrays import Array
 from identify.inertia import PHI, BaseColumns, base_columns
 from identify.robots.model import RobotModel
 from identify.robots.regressor import torque_regressor
@@ -29,13 +30,23 @@ def robot_base_columns(robot: RobotModel) -> BaseColumns:
     Raises:
         ModelError: no torque depends on any parameter.
     """
+    regressor = torque_regressor(robot, *random_motion(robot))
+    return base_columns(regressor.reshape(-1, 10 * len(robot.links)))
+
+
+def random_motion(robot: RobotModel) -> tuple[Array, Array, Array]:
+    """Draw 200 samples of motion within the limits of the joints, the same in each call.
+
+    Returns:
+        Positions, velocities and accelerations, independent of each other, shape (200, n) each.
+    """
     rng = np.random.default_rng(0)
     reach = np.where(robot.prismatic, _MAX_TRAVEL, _MAX_ANGLE)
     low, high = np.clip(robot.position_limits.T, -reach, reach)
     shape = (_SAMPLES, len(robot.joints))
     q = rng.uniform(low, high, shape)
     v, a = (rng.uniform(-size, size, shape) for size in (_RATE, _ACCELERATION))
-    return base_columns(torque_regressor(robot, q, v, a).reshape(-1, 10 * len(robot.links)))
+    return q, v, a
 
 
 def parameter_names(robot: RobotModel) -> tuple[str, ...]:
