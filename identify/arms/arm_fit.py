@@ -1,0 +1,211 @@
+"""`fit_arm`: the parameters of an arm from its own motion, base and standard, with friction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from identify.arms.base_parameters import BaseParameters, arm_base_columns, fit_base_parameters
+from identify.arms.columns import ArmColumns
+from identify.arms.equations import equations_of
+from identify.arms.fitting import ArmSolution, solve_arm
+from identify.arms.model import Friction, arm_system, fit_statistics, runs_of
+from identify.arms.prediction import TorqueErrors, torque_errors, with_fitted_friction
+from identify.arms.rows import ArmLog, scan_arm
+from identify.arms.saved_arm import SavedArm, with_saved_blocks
+from identify.arms.torque_scale import TorqueScale
+from identify.arrays import Phi
+from identify.errors import ProblemError
+from identify.estimation.estimate import Estimate
+from identify.estimation.settings import IntervalRoute
+from identify.logs import JointRecording
+from identify.regressors import Statistics, System
+from identify.robots import RobotModel
+
+_MIN_HALVED_BLOCKS = 4
+"""Smallest number of time blocks of logs that are split in halves for a held-out error."""
+
+
+class HeldOut(NamedTuple):
+    """Torque errors on data that a fit has not used.
+
+    Attributes:
+        name: description of the data.
+        consistent: error of the consistent links fitted to the other data.
+        base: error of the base parameters fitted to them.
+        model: error of the links of the URDF, with friction fitted to them.
+    """
+
+    name: str
+    consistent: TorqueErrors
+    base: TorqueErrors
+    model: TorqueErrors
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArmFit:
+    """Parameters of an arm from logs of its joints.
+
+    Attributes:
+        robot: model of the arm, as read.
+        logs: summaries of the logs.
+        solution: consistent standard parameters of all links, friction and rotor inertias.
+        ordinary, weighted: base parameters by ordinary and by weighted least squares.
+        errors: torque errors of the consistent estimate on the logs of the fit.
+        model_errors: those of the URDF's links, with friction fitted.
+        held_out: torque errors on data that a fit has not used.
+        scale: gains of the torques.
+    """
+
+    robot: RobotModel
+    logs: tuple[ArmLog, ...]
+    solution: ArmSolution
+    ordinary: BaseParameters
+    weighted: BaseParameters
+    errors: TorqueErrors
+    model_errors: TorqueErrors
+    held_out: tuple[HeldOut, ...]
+    scale: TorqueScale
+
+    @property
+    def estimate(self) -> Estimate:
+        """Estimate of the first link, with the other links and the scalars."""
+        return self.solution.estimate
+
+    @property
+    def links(self) -> Phi:
+        """Ten parameters of each link about its origin in its axes, shape (L, 10)."""
+        return np.array([body.parameters.phi for body in self.estimate.bodies])
+
+    @property
+    def saved(self) -> SavedArm:
+        """The fit as it is written to arm.json."""
+        estimate, weighted = self.estimate, self.weighted
+        joint = estimate.joint_covariance
+        base = np.stack((self.ordinary.values, weighted.values, weighted.errors), axis=1)
+        return SavedArm(
+            joints=self.robot.joints,
+            links=dict(zip(self.robot.links, self.links, strict=True)),
+            scalars={name: value for name, (value, _) in estimate.scalars.items()},
+            covariance=estimate.covariance if joint is None else joint,
+            statistics=with_saved_blocks(fit_statistics(self.logs)),
+            dependence=equations_of(self.solution.system).columns.base.dependence,
+            report={
+                "model": str(self.robot.path),
+                "logs": {log.name: log.sha256 for log in self.logs},
+                "interval_kind": estimate.interval_kind,
+                "torque_error": self.errors.total,
+                "torque_error_of_model": self.model_errors.total,
+                "held_out": {held.name: held.consistent.total for held in self.held_out},
+                "base_parameters_ols_wls_error": dict(
+                    zip(weighted.names, base.tolist(), strict=True)
+                ),
+            },
+        )
+
+
+def fit_arm(
+    logs: JointRecording | Sequence[JointRecording],
+    robot: RobotModel,
+    *,
+    cutoff_hz: float | None = None,
+    friction: Friction = "shared",
+    interval: IntervalRoute | None = None,
+    scale: TorqueScale | None = None,
+    held_out: Sequence[JointRecording] = (),
+) -> ArmFit:
+    """Fit links, rotor inertias and friction of an arm to logs of its joints.
+
+    Links are physically consistent, and near those of the URDF where the logs show nothing;
+    friction and rotor inertias are at least zero.
+
+    Args:
+        logs: joint positions and torques of the arm without a load.
+        robot: model of the arm, with the joints of the logs in their order.
+        cutoff_hz: highest frequency that is used [Hz]; 8 Hz if not given.
+        friction: whether each log has friction of its own, or all logs share it.
+        interval: method of the intervals; bootstrap where there are ten blocks, if not given.
+        scale: gains of the torques with their errors; 2 % each if not given.
+        held_out: other logs of the arm, on which the fit is scored, with the friction of the first
+            log; without any, each half of the logs is scored by a fit to the other.
+
+    Raises:
+        ProblemError: no log, logs of other joints, or a motion that does not excite the base
+            parameters.
+        LogError: a log is too short, or one of its joints hardly moves.
+        SolveError: the solver failed, or its solution is not proved.
+    """
+    used = [logs] if isinstance(logs, JointRecording) else list(logs)
+    columns, scans = scan_logs([*used, *held_out], robot, cutoff_hz)
+    statistics, runs = fit_statistics(scans[: len(used)]), runs_of(len(used), friction)
+    scale = scale or TorqueScale.assumed(len(robot.joints))
+    form = partial(arm_system, columns=columns, runs=runs, gains=scale.gains)
+    solution = solve_arm(lambda scatter: form(statistics, scatter=scatter), scale, interval)
+    system = form(statistics, scatter=solution.scatter, bounded=False)
+    base = arm_base_columns(equations_of(system))
+    return ArmFit(
+        robot=robot,
+        logs=tuple(scans[: len(used)]),
+        solution=solution,
+        ordinary=fit_base_parameters(system, base, weighted=False),
+        weighted=fit_base_parameters(system, base),
+        errors=torque_errors(system, solution.x),
+        model_errors=torque_errors(system, with_fitted_friction(system, robot.phi)),
+        held_out=tuple(
+            _score(name, form(train, scatter=solution.scatter), form(test), scale)
+            for name, train, test in _splits(statistics, scans[len(used) :])
+        ),
+        scale=scale,
+    )
+
+
+def scan_logs(
+    logs: Sequence[JointRecording], robot: RobotModel, cutoff_hz: float | None
+) -> tuple[ArmColumns, list[ArmLog]]:
+    """Summarise logs of one arm.
+
+    Raises:
+        ProblemError: there is no log, or the joints of a log are not those of the robot.
+        LogError: a log is too short, or one of its joints hardly moves.
+    """
+    if not logs:
+        raise ProblemError("a fit of an arm needs at least one log")
+    for log in logs:
+        if log.names != robot.joints:
+            raise ProblemError(
+                f"{log.name}: its joints are {', '.join(log.names)}; those of the robot "
+                f"{', '.join(robot.joints)}. Read the model with the joints of the log: "
+                "read_robot(path, log.names)"
+            )
+    columns = ArmColumns.of(robot, logs[0].motor_per_joint)
+    return columns, [scan_arm(log, columns, cutoff_hz) for log in logs]
+
+
+def _splits(
+    statistics: Statistics, others: Sequence[ArmLog]
+) -> list[tuple[str, Statistics, Statistics]]:
+    """Return names, training data and test data of held-out scores."""
+    if others:
+        return [(log.name, statistics, fit_statistics([log])) for log in others]
+    logs = range(len(statistics.logs))
+    last = np.array([statistics.block[statistics.log == log].max() for log in logs])
+    if last.min() + 1 < _MIN_HALVED_BLOCKS:
+        return []
+    later = 2 * statistics.block > last[statistics.log]
+    first, second = statistics.subset(~later), statistics.subset(later)
+    return [("second half", first, second), ("first half", second, first)]
+
+
+def _score(name: str, train: System, test: System, scale: TorqueScale) -> HeldOut:
+    """Score fits to the training data on the test data."""
+    equations = equations_of(train)
+    return HeldOut(
+        name,
+        consistent=torque_errors(test, solve_arm(lambda _: train, scale, "formula").x),
+        base=torque_errors(test, fit_base_parameters(train, arm_base_columns(equations)).x),
+        model=torque_errors(test, with_fitted_friction(train, equations.columns.robot.phi)),
+    )

@@ -1,0 +1,187 @@
+"""Base parameters of an arm: least squares in what its torques can show, with intervals.
+
+Links, rotor inertias and friction are taken together: the inertia of the first link about its axis
+and that of the rotor that turns it, for example, are one base parameter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.special import stdtrit
+
+from identify.arms.columns import JointMotion, joint_columns
+from identify.arms.equations import ArmEquations, equations_of
+from identify.arrays import Array
+from identify.errors import ProblemError
+from identify.inertia import BaseColumns, base_columns
+from identify.regressors import System
+from identify.regressors.triangular import qr_factor
+from identify.robots import parameter_names, random_motion, torque_regressor
+from identify.significance import CONFIDENCE_QUANTILE
+
+_SCALAR_UNIT = 1e-2
+"""Factor of the columns of rotor inertia and friction in the choice of independent columns, so that
+those of links are chosen first."""
+
+_MAX_CONDITION = 1e10
+"""Largest condition number of the scaled base columns; beyond it, a log does not excite them."""
+
+_ITERATIONS = 20
+"""Largest number of re-weighted iterations; the weights of joints converge in four."""
+
+_WEIGHT_TOLERANCE = 1e-6
+"""Largest relative change of a joint's weight in the last iteration."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BaseParameters:
+    """Base parameters of an arm by least squares.
+
+    Attributes:
+        names: combination of parameters that each stands for, such as "Izz of link1 + Iyy of
+            link2"; friction by its own name.
+        columns: the independent unknowns, and β = D x.
+        values: [SI], shape (p,).
+        covariance: shape (p, p).
+        degrees: degrees of freedom of Student's t.
+        noise: standard deviation of each joint's torque beyond the model [N m], shape (n,).
+    """
+
+    names: tuple[str, ...]
+    columns: BaseColumns
+    values: Array
+    covariance: Array
+    degrees: float
+    noise: Array
+
+    @property
+    def errors(self) -> Array:
+        """Standard error of each, shape (p,)."""
+        return np.sqrt(np.diag(self.covariance))
+
+    @property
+    def half_widths(self) -> Array:
+        """Half-width of the 95 % interval of each, shape (p,)."""
+        return float(stdtrit(self.degrees, CONFIDENCE_QUANTILE)) * self.errors
+
+    @property
+    def x(self) -> Array:
+        """Unknowns with these base parameters, those of dependent columns zero, shape (q,)."""
+        x = np.zeros(self.columns.dependence.shape[1])
+        x[self.columns.kept] = self.values
+        return x
+
+
+def arm_base_columns(equations: ArmEquations) -> BaseColumns:
+    """Find the independent unknowns of an arm without a payload, from random motion."""
+    columns = equations.columns
+    q, v, a = random_motion(columns.robot)
+    motion = JointMotion(np.zeros(len(q)), q, v, a, np.zeros_like(q))
+    Y = np.moveaxis(torque_regressor(columns.robot, q, v, a), 0, -1)
+    links = equations.space.scalar_slice.start
+    rows = []
+    for joint in range(len(columns.joints)):
+        nonzero, z = joint_columns(columns, Y, motion, joint)
+        rows.append(z.T @ equations.residual(0, joint)[nonzero, 0, 1:])
+    W = np.concatenate(rows)
+    unit = np.where(np.arange(W.shape[1]) < links, 1.0, _SCALAR_UNIT)
+    base = base_columns(W * unit)
+    dependence = base.dependence * unit[base.kept, None] / unit
+    return replace(base, dependence=dependence)
+
+
+def fit_base_parameters(
+    system: System, base: BaseColumns, *, weighted: bool = True
+) -> BaseParameters:
+    """Fit the base parameters of an arm by weighted or ordinary least squares.
+
+    Args:
+        system: system of the arm without a payload.
+        base: independent unknowns.
+        weighted: whether joints are weighted by what the fit leaves of their torques; else all
+            torques count alike.
+
+    Raises:
+        ProblemError: the motion does not excite some of the base parameters.
+    """
+    names = _names(system, base)
+    weights = np.ones(len(system.arrays.samples))
+    fit = _at_weights(system, base, names, weights)
+    for _ in range(_ITERATIONS if weighted else 0):
+        last, weights = weights, 1.0 / fit.variance
+        fit = _at_weights(system, base, names, weights)
+        if np.abs(weights / last - 1.0).max() < _WEIGHT_TOLERANCE:
+            break
+    scores = np.tensordot(weights**2 * fit.variance, fit.moments, 1)
+    degrees = float(system.arrays.effective_samples.sum()) - len(base.kept)
+    return BaseParameters(
+        names=names,
+        columns=base,
+        values=fit.values,
+        covariance=fit.inverse @ scores @ fit.inverse,
+        degrees=max(degrees, 1.0),
+        noise=np.sqrt(fit.variance),
+    )
+
+
+class _WeightedFit(NamedTuple):
+    """Least squares at given weights of the joints.
+
+    Attributes:
+        values: base parameters, shape (p,).
+        inverse: inverse information, shape (p, p).
+        moments: moments of the unweighted columns of each joint, shape (n, p, p).
+        variance: of the residuals of each joint, shape (n,).
+    """
+
+    values: Array
+    inverse: Array
+    moments: Array
+    variance: Array
+
+
+def _at_weights(
+    system: System, base: BaseColumns, names: tuple[str, ...], weights: Array
+) -> _WeightedFit:
+    arrays, kept = system.arrays, base.kept
+    moments = system.moments(np.ones((len(weights), 1, 1)))[:, kept][:, :, kept]
+    R, values = _solve(system, weights, base, names)
+    root = solve_triangular(R, np.eye(len(R)))
+    inverse = root @ root.T
+    x = np.zeros(len(system.space))
+    x[kept] = values
+    leverage = weights * (moments * inverse).sum(axis=(1, 2))
+    residual = system.residual_moments(x)[:, 0, 0]
+    variance = residual / np.maximum(arrays.effective_samples - leverage, 1.0)
+    return _WeightedFit(values, inverse, moments, variance)
+
+
+def _solve(
+    system: System, weights: Array, base: BaseColumns, names: tuple[str, ...]
+) -> tuple[Array, Array]:
+    """Solve for the base parameters at given weights; return R of A = Q R, and the solution."""
+    problem = system.problem(weights[:, None, None])
+    A = problem.A[:, base.kept]
+    norms = np.linalg.norm(A, axis=0)
+    silent = [name for name, norm in zip(names, norms.tolist(), strict=True) if not norm > 0.0]
+    scaled = A / np.where(norms > 0.0, norms, 1.0)
+    values, vectors = np.linalg.eigh(scaled.T @ scaled)
+    if not silent and values[0] * _MAX_CONDITION < values[-1]:
+        weakest = np.argsort(-np.abs(vectors[:, 0]))[:3]
+        silent = [names[k] for k in weakest.tolist()]
+    if silent:
+        raise ProblemError(
+            f"the motion does not excite {', '.join(silent)}: move all joints at once, at "
+            "different speeds and with accelerations"
+        )
+    R = qr_factor(np.concatenate((A, problem.b[:, None]), axis=1))
+    return R[:-1, :-1], solve_triangular(R[:-1, :-1], R[:-1, -1])
+
+
+def _names(system: System, base: BaseColumns) -> tuple[str, ...]:
+    scalars = (scalar.name for scalar in system.space.scalars)
+    return base.combinations((*parameter_names(equations_of(system).columns.robot), *scalars))

@@ -1,0 +1,187 @@
+"""Columns z of a joint's equation of motion, one layout for all joints of an arm.
+
+    τ_j = Y_j φ + I_j q̈_j + v_j q̇_j + c_j sign q̇_j + o_j + what motors of several joints add
+
+Y_j is kept as its independent columns, Y = Y[kept] D. A motor that moves with several joints (a
+coupled wrist) adds its own inertia and friction to each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from identify.arrays import Array, Flags, Indices
+from identify.inertia import BaseColumns
+from identify.regressors import Group, Layout
+from identify.robots import RobotModel, parameter_names, robot_base_columns
+from identify.robots.model import BASE
+from identify.signals.transform import BAND_EDGES_HZ
+
+FRICTION = ("viscous", "coulomb", "offset")
+"""Friction of a joint: coefficient of the velocity, of its sign, and a constant."""
+
+ROTOR_INERTIA = "rotor_inertia"
+"""Inertia of a motor's rotor and gear, about the joint's axis."""
+
+
+class JointMotion(NamedTuple):
+    """Motion and torque of the joints of an arm on an even clock.
+
+    Attributes:
+        time: [s], shape (s,).
+        q, v, a: positions, velocities and accelerations [rad or m], shape (s, n).
+        effort: torque on the joints [N m or N], shape (s, n).
+    """
+
+    time: Array
+    q: Array
+    v: Array
+    a: Array
+    effort: Array
+
+
+@dataclass(frozen=True, eq=False)
+class ArmColumns:
+    """Meaning of the columns z of the joints of an arm.
+
+    Attributes:
+        robot: kinematic tree with its links' parameters.
+        base: independent columns of the torque regressor.
+        motors: motors that move with several joints, by name: share of each joint in the motor's
+            motion, one for the joint it belongs to, shape (n,).
+    """
+
+    robot: RobotModel
+    base: BaseColumns
+    motors: tuple[tuple[str, Array], ...] = ()
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the n joints."""
+        return self.robot.joints
+
+    @property
+    def links(self) -> slice:
+        """Columns of the independent parameters of the links."""
+        return slice(0, len(self.base.kept))
+
+    @property
+    def friction(self) -> slice:
+        """Columns [q̈_j, q̇_j, sign q̇_j, 1] of the joint itself."""
+        return slice(self.links.stop, self.links.stop + 4)
+
+    def motor(self, number: int) -> slice:
+        """Return the columns [q̈_m, q̇_m, sign q̇_m] of a motor of several joints."""
+        start = self.friction.stop + 3 * number
+        return slice(start, start + 3)
+
+    @property
+    def torque(self) -> int:
+        """Column of the measured torque, the last one."""
+        return self.friction.stop + 3 * len(self.motors)
+
+    def __len__(self) -> int:
+        return self.torque + 1
+
+    @cached_property
+    def nonzero(self) -> tuple[Indices, ...]:
+        """Numbers of the columns of each joint that are not zero throughout, torque last."""
+        return tuple(self._nonzero(joint) for joint in range(len(self.joints)))
+
+    def _nonzero(self, joint: int) -> Indices:
+        moved = _moved_links(self.robot)[joint][self.base.kept // 10]
+        numbers = [*np.flatnonzero(moved), *range(self.friction.start, self.friction.stop)]
+        for number, (_, shares) in enumerate(self.motors):
+            if shares[joint]:
+                numbers += range(self.motor(number).start, self.motor(number).stop)
+        return np.array([*numbers, self.torque])
+
+    @property
+    def layout(self) -> Layout:
+        """Layout of the statistics of a log: a group for each joint and frequency band."""
+        bands = [f" {low:g}-{high:g} Hz" for low, high in pairwise(BAND_EDGES_HZ)]
+        return self._layout(bands)
+
+    @property
+    def fit_layout(self) -> Layout:
+        """Layout of the statistics of a fit: a group, and so a weight, for each joint."""
+        return self._layout([""])
+
+    def _layout(self, bands: Sequence[str]) -> Layout:
+        links = parameter_names(self.robot)
+        names = [*(links[k] for k in self.base.kept), "acceleration", "velocity", "sign", "one"]
+        for motor, _ in self.motors:
+            names += [f"{motor} acceleration", f"{motor} velocity", f"{motor} sign"]
+        groups = tuple(
+            Group(joint + band, (joint,), ("force" if prismatic else "torque",))
+            for joint, prismatic in zip(self.joints, self.robot.prismatic, strict=True)
+            for band in bands
+        )
+        return Layout(columns=(*names, "torque"), groups=groups, fit=len(self))
+
+    @classmethod
+    def of(cls, robot: RobotModel, coupling: Array | None = None) -> ArmColumns:
+        """Find the columns of an arm.
+
+        Args:
+            robot: kinematic tree.
+            coupling: matrix from joint positions to those of the motors, shape (n, n).
+        """
+        return cls(robot, robot_base_columns(robot), _motors(robot.joints, coupling))
+
+
+def _moved_links(robot: RobotModel) -> Flags:
+    """Return which links each joint moves, shape (n, L)."""
+    moved = np.zeros((len(robot.joints), len(robot.tree)), dtype=np.bool_)
+    for index, link in enumerate(robot.tree):
+        if link.parent != BASE:
+            moved[:, index] = moved[:, link.parent]
+        moved[link.joint, index] = True
+    return moved
+
+
+def _motors(joints: tuple[str, ...], coupling: Array | None) -> tuple[tuple[str, Array], ...]:
+    """Name the motors that several joints move, with the joints' shares."""
+    if coupling is None:
+        return ()
+    return tuple(
+        (f"motor of {joint}", row / row[number])
+        for number, (joint, row) in enumerate(zip(joints, coupling, strict=True))
+        if np.count_nonzero(row) > 1
+    )
+
+
+def joint_columns(
+    columns: ArmColumns, Y: Array, motion: JointMotion, joint: int
+) -> tuple[Indices, Array]:
+    """Form the columns of a joint that are not zero throughout.
+
+    Args:
+        columns: columns of the arm.
+        Y: torque regressor of the motion, shape (n, 10 L, s).
+        motion: motion and torque.
+        joint: number of the joint.
+
+    Returns:
+        Their numbers, shape (k,), and values, shape (k, s).
+    """
+    nonzero, v, a = columns.nonzero[joint], motion.v.T, motion.a.T
+    links = nonzero[nonzero < columns.links.stop]
+    z = np.empty((len(nonzero), len(motion.v)))
+    z[: len(links)] = Y[joint, columns.base.kept[links]]
+    friction = z[len(links) :]
+    friction[0], friction[1], friction[2] = a[joint], v[joint], np.sign(v[joint])
+    friction[3], friction[-1] = 1.0, motion.effort[:, joint]
+    moved = (shares for _, shares in columns.motors if shares[joint])
+    for number, shares in enumerate(moved):
+        velocity, first = shares @ v, 4 + 3 * number
+        friction[first], friction[first + 1] = shares @ a, velocity
+        friction[first + 2] = np.sign(velocity)
+        friction[first : first + 3] *= shares[joint]
+    return nonzero, z

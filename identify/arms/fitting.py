@@ -1,0 +1,78 @@
+"""Fit of the unknowns of an arm: weights by joint, scatter of time blocks, consistent bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from identify.arms.torque_scale import TorqueScale
+from identify.arrays import Array
+from identify.estimation.bootstrap import MIN_BLOCKS, score_scatter
+from identify.estimation.estimate import Estimate
+from identify.estimation.estimator import estimate_unknowns
+from identify.estimation.least_squares import weighted_least_squares
+from identify.estimation.settings import IntervalRoute
+from identify.estimation.terms import Consistent, Term
+from identify.regressors import System
+
+_MARGIN = 1e-3
+"""Smallest eigenvalue of a link's scaled pseudo-inertia, so that no link is a sheet or a point."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArmSolution:
+    """Consistent estimate of all unknowns of an arm.
+
+    Attributes:
+        system: logs and equations.
+        estimate: of the first body, with the other bodies and scalars.
+        scatter: variance of scores of time blocks, relative to that of independent residuals;
+            samples count less by it.
+    """
+
+    system: System
+    estimate: Estimate
+    scatter: float
+
+    @property
+    def x(self) -> Array:
+        """All unknowns [SI], shape (p,)."""
+        bodies = [body.parameters.phi for body in self.estimate.bodies]
+        return np.concatenate((*bodies, [value for value, _ in self.estimate.scalars.values()]))
+
+
+def solve_arm(
+    system: Callable[[float], System],
+    scale: TorqueScale,
+    interval: IntervalRoute | None = None,
+    terms: Sequence[Term] = (),
+) -> ArmSolution:
+    """Estimate the unknowns of an arm.
+
+    A model of an arm leaves slow errors of its torques, so that blocks of time differ by more than
+    independent residuals would. A first fit measures by how much, and samples count less by this
+    factor in the second.
+
+    Args:
+        system: function that forms the system for a factor of scatter.
+        scale: gains of the torques.
+        interval: method of the intervals; bootstrap where there are ten blocks, if not given.
+        terms: constraints of the first body.
+    """
+    first = system(1.0)
+    scatter = score_scatter(weighted_least_squares(first, terms))
+    statistics, _ = first.data[0]
+    blocks = len(set(zip(statistics.log.tolist(), statistics.block.tolist(), strict=True)))
+    route = interval or ("bootstrap" if blocks >= MIN_BLOCKS else "formula")
+    discounted, every = system(scatter), (Consistent(margin=_MARGIN), *terms)
+    estimate = estimate_unknowns(discounted, every, interval=route, effects=scale)
+    if route == "formula":
+        kind = (
+            f"95 %, by residuals, {scatter:.2g} times their variance as {blocks} blocks of time "
+            f"scatter; {scale.kind}"
+        )
+        others = {name: replace(body, interval_kind=kind) for name, body in estimate.others.items()}
+        estimate = replace(estimate, interval_kind=kind, others=others)
+    return ArmSolution(discounted, estimate, scatter)

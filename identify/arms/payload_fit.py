@@ -1,0 +1,155 @@
+"""`fit_payload`: the inertia of a load on an arm, from joint torques with and without it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from identify.arms.arm_fit import scan_logs
+from identify.arms.fitting import ArmSolution, solve_arm
+from identify.arms.model import Friction, arm_system, fit_statistics, runs_of
+from identify.arms.prediction import TorqueErrors, torque_errors
+from identify.arms.rows import ArmLog
+from identify.arms.saved_arm import SavedArm
+from identify.arms.torque_scale import TorqueScale, scale_sensitivity
+from identify.errors import ProblemError
+from identify.estimation.estimate import Estimate
+from identify.estimation.least_squares import weighted_least_squares
+from identify.estimation.posterior import posterior_of
+from identify.estimation.priors.prior import BALL
+from identify.estimation.settings import IntervalRoute
+from identify.estimation.terms import KnownMass, Term
+from identify.logs import JointRecording
+from identify.regressors import join_logs
+from identify.robots import RobotModel
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PayloadFit:
+    """Load on an arm from logs of its joints.
+
+    Attributes:
+        robot: model of the arm, as read.
+        frame: frame of the URDF that the load is fixed to.
+        logs: summaries of the logs, those with the load first.
+        loaded: number of logs with the load.
+        solution: the load about the frame, links, rotor inertias and friction.
+        scale: gains of the torques; with a known load, as it corrected them.
+        errors: torque errors on the logs of the fit.
+    """
+
+    robot: RobotModel
+    frame: str
+    logs: tuple[ArmLog, ...]
+    loaded: int
+    solution: ArmSolution
+    scale: TorqueScale
+    errors: TorqueErrors
+
+    @property
+    def estimate(self) -> Estimate:
+        """Estimate of the load about the frame, in its axes."""
+        return self.solution.estimate
+
+
+def fit_payload(
+    loaded: JointRecording | Sequence[JointRecording],
+    unloaded: JointRecording | Sequence[JointRecording] = (),
+    *,
+    robot: RobotModel,
+    frame: str,
+    arm: SavedArm | None = None,
+    cutoff_hz: float | None = None,
+    friction: Friction = "own",
+    interval: IntervalRoute | None = None,
+    scale: TorqueScale | None = None,
+    known_load: float | None = None,
+    terms: Sequence[Term] = (),
+) -> PayloadFit:
+    """Fit a load to logs of an arm with it, and without it or with a known arm.
+
+    All logs are fitted jointly: links and rotor inertias are shared, friction is that of each log
+    or shared as well.
+
+    Args:
+        loaded: logs of the arm with the load.
+        unloaded: logs of the arm without it.
+        robot: model of the arm, with the joints of the logs.
+        frame: frame of the URDF that the load is fixed to; the estimate is about it.
+        arm: earlier fit of the arm, whose logs count as logs without the load.
+        cutoff_hz: highest frequency that is used [Hz]; 8 Hz if not given.
+        friction: whether each log has friction of its own, or all logs share it.
+        interval: method of the intervals; if not given, bootstrap where there are ten blocks.
+        scale: gains of the torques with their errors; 2 % each if not given.
+        known_load: mass of this load [kg], from which the scale of the torques is taken.
+        terms: what is known of the load.
+
+    Raises:
+        ProblemError: no log, logs of other joints, a log given twice, neither logs without the
+            load nor an arm; or the motion does not identify mass or centre of mass.
+        LogError: a log is too short, or one of its joints hardly moves.
+        ModelError: the URDF has no such frame.
+        SolveError: the solver failed, or its solution is not proved.
+    """
+    with_load = [loaded] if isinstance(loaded, JointRecording) else list(loaded)
+    without = [unloaded] if isinstance(unloaded, JointRecording) else list(unloaded)
+    _require_runs(with_load, without, arm)
+    robot.frame(frame)  # before logs are read
+    columns, logs = scan_logs([*with_load, *without], robot, cutoff_hz)
+    statistics = fit_statistics(logs)
+    if arm is not None:
+        arm.require_same_robot(columns)
+        statistics = join_logs([statistics, arm.statistics])
+    count = len(statistics.logs)
+    scale = scale or TorqueScale.assumed(len(robot.joints))
+    form = partial(
+        arm_system,
+        statistics,
+        columns,
+        runs=runs_of(count, friction),
+        loaded=(True,) * len(with_load) + (False,) * (count - len(with_load)),
+        frame=frame,
+    )
+    if known_load is not None:
+        first = solve_arm(partial(form, gains=scale.gains), scale, interval, terms)
+        scale = scale.with_known_load(
+            known_load,
+            float(first.estimate.parameters.mass),
+            float(np.sqrt(first.estimate.repeatability[0, 0])),
+            scale_sensitivity(posterior_of(weighted_least_squares(first.system, terms), BALL))[0],
+        )
+        terms = (*terms, KnownMass(known_load))
+    solution = solve_arm(partial(form, gains=scale.gains), scale, interval, terms)
+    return PayloadFit(
+        robot=robot,
+        frame=frame,
+        logs=tuple(logs),
+        loaded=len(with_load),
+        solution=solution,
+        scale=scale,
+        errors=torque_errors(solution.system, solution.x),
+    )
+
+
+def _require_runs(
+    loaded: Sequence[JointRecording], unloaded: Sequence[JointRecording], arm: SavedArm | None
+) -> None:
+    """Raise unless the logs and the arm are enough to tell the load from the arm."""
+    if not loaded:
+        raise ProblemError("a payload needs at least one log with it")
+    if not unloaded and arm is None:
+        raise ProblemError(
+            "the torques of a loaded arm do not tell the load from the last link: give a log of "
+            "the arm without the load (unloaded, --unloaded), or a fit of the arm (arm, --arm)"
+        )
+    names: dict[str, str] = {}
+    for log in (*loaded, *unloaded):
+        if log.sha256 in names:
+            raise ProblemError(
+                f"{log.name} and {names[log.sha256]} have the same content: a log is with the load "
+                "or without it, and is given once"
+            )
+        names[log.sha256] = log.name

@@ -1,0 +1,263 @@
+"""From a log of joint positions and torques to statistics, in chunks of whole blocks of time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from identify.arms.columns import ArmColumns, JointMotion, joint_columns
+from identify.arrays import Array, Flags, Indices
+from identify.errors import LogError
+from identify.logs import JointRecording
+from identify.regressors import Statistics
+from identify.robots import torque_regressor
+from identify.signals.clock import cubic_spline
+from identify.signals.cutoff import choose_cutoff_hz
+from identify.signals.differentiator import Differentiator
+from identify.signals.segments import EvenSegment, even_segments_of
+from identify.signals.transform import BAND_EDGES_HZ, CONSTANT, block_transform
+
+ARM_CUTOFF_HZ = 8.0
+"""Default cut-off of a log of joints [Hz]; the motions of arms are slower, their modes faster."""
+
+ARM_BLOCK_SECONDS = 2.5
+"""Length of a block of time [s], about as long as errors of friction are alike."""
+
+_MAX_FACTOR_BYTES = 32e6
+"""Approximate size of the statistics of a log; the blocks of a log that needs more are longer."""
+
+_SUMS_PER_CUTOFF_PERIOD = 8.0
+"""Sums of samples per period of the cut-off, so that its frequency is well below half their own."""
+
+_CHUNK_SAMPLES = 4096
+"""Number of samples whose regressors are in memory at a time."""
+
+_SERIES_POINTS = 2000
+"""Approximate number of points of the series of a log."""
+
+_MIN_MOVING_SHARE = 1e-3
+"""Smallest share of a log in which a joint has to move for its friction to be fitted."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArmLog:
+    """Summary of a log of joints: the input of every fit of an arm, and a series for figures.
+
+    Attributes:
+        name, sha256: of the log.
+        columns: meaning of the K columns.
+        statistics: factors by block of time, and by joint and frequency band.
+        cutoff_hz, rate_hz: cut-off and sampling rate [Hz].
+        samples: number of samples used.
+        moving: share of them in which each joint moves, shape (n,).
+        time: of the series [s], shape (t,).
+        z: columns of each joint at these times, shape (t, n, K).
+    """
+
+    name: str
+    sha256: str
+    columns: ArmColumns
+    statistics: Statistics
+    cutoff_hz: float
+    rate_hz: float
+    samples: int
+    moving: Array
+    time: Array
+    z: Array
+
+
+class _Span(NamedTuple):
+    """Whole blocks of a segment: its samples, edges of the blocks, samples that are summed."""
+
+    samples: slice
+    edges: Indices
+    step: int
+
+
+class _BandRows(NamedTuple):
+    """Rows of a band of a block, shape (n, r, K), with samples and effective samples by joint."""
+
+    band: int
+    rows: Array
+    samples: Array
+    effective: Array
+
+
+def scan_arm(log: JointRecording, columns: ArmColumns, cutoff_hz: float | None = None) -> ArmLog:
+    """Summarise a log of joints in one pass.
+
+    Samples at which a joint moves more slowly than `still_below` are removed from its equation
+    before the transform, since friction at rest is no function of the velocity.
+
+    Args:
+        log: positions and torques of the joints, in the order of the robot's.
+        columns: columns of the arm.
+        cutoff_hz: highest frequency of the rows [Hz]; 8 Hz, or a tenth of the rate, if not given.
+
+    Raises:
+        LogError: the log has no effort, is too short, or a joint hardly moves.
+    """
+    segments = even_segments_of(log.name, *_on_one_clock(log))
+    longest, total = max(segments, key=len), sum(map(len, segments))
+    rate = longest.rate_hz
+    default = min(ARM_CUTOFF_HZ, rate / 10.0)
+    cutoff = choose_cutoff_hz(rate, len(longest), cutoff_hz, default)[0]
+    bands = int(np.searchsorted(BAND_EDGES_HZ, cutoff))
+    most = max(1.0, _MAX_FACTOR_BYTES / (8 * len(columns.joints) * bands * len(columns) ** 2))
+    seconds = max(ARM_BLOCK_SECONDS, total / rate / most)
+    blocks: list[list[_BandRows]] = []
+    points: list[tuple[Array, Array]] = []
+    samples, moving = 0, np.zeros(len(columns.joints))
+    for segment in segments:
+        for span in _spans(segment, cutoff, seconds):
+            motion = _motion(segment, span.samples, cutoff)
+            moves = np.abs(motion.v) > log.still_below
+            sums = _masked_sums(columns, motion, moves, span.step)
+            blocks += _transformed(sums, moves, span, segment.rate_hz, cutoff)
+            points.append(_points(columns, motion, max(1, total // _SERIES_POINTS)))
+            samples, moving = samples + len(moves), moving + moves.sum(axis=0)
+    for joint, share in zip(columns.joints, (moving / max(samples, 1)).tolist(), strict=True):
+        if share < _MIN_MOVING_SHARE:
+            raise LogError(
+                f"{log.name}: {joint} hardly moves: {100.0 * share:.2g} % of the samples are "
+                f"faster than {np.max(log.still_below):.3g} rad/s. Move every joint, or lower "
+                "`still_below` in [joints]"
+            )
+    return ArmLog(
+        name=log.name,
+        sha256=log.sha256,
+        columns=columns,
+        statistics=_statistics(columns, blocks, log.sha256),
+        cutoff_hz=cutoff,
+        rate_hz=rate,
+        samples=samples,
+        moving=moving / samples,
+        time=np.concatenate([time for time, _ in points]),
+        z=np.concatenate([z for _, z in points]),
+    )
+
+
+def _on_one_clock(log: JointRecording) -> tuple[Array, dict[str, Array]]:
+    """Return the stamps of the torque, and position, velocity and torque at them."""
+    clocks = [(log.time, log.signals), *((s.time, s.signals) for s in log.streams)]
+    with_effort = [clock for clock in clocks if "effort" in clock[1]]
+    if not with_effort:
+        raise LogError(f"{log.name}: has no effort; name its columns in [joints] effort")
+    time, signals = with_effort[0]
+    motion = {"q": log.position} if log.velocity is None else {"q": log.position, "v": log.velocity}
+    effort = signals["effort"]
+    if time is not log.time:
+        inside = (time >= log.time[0]) & (time <= log.time[-1])
+        time, effort = time[inside], effort[inside]
+        motion = {name: cubic_spline(log.time, each, time) for name, each in motion.items()}
+    return time, {**motion, "effort": effort}
+
+
+def _spans(segment: EvenSegment, cutoff: float, seconds: float) -> Iterator[_Span]:
+    """Cut a segment into spans of whole blocks, each of one chunk of samples or one block."""
+    rate = segment.rate_hz
+    half = Differentiator.design(rate, cutoff).half_window
+    step = max(1, int(rate / (_SUMS_PER_CUTOFF_PERIOD * cutoff)))
+    usable = (len(segment) - 2 * half) // step
+    count = max(1, round(usable * step / (seconds * rate)))
+    if usable < count:
+        return
+    edges = usable * np.arange(count + 1) // count
+    blocks = max(1, _CHUNK_SAMPLES // (step * int(np.diff(edges).max())))
+    for first in range(0, count, blocks):
+        inside = edges[first : first + blocks + 1]
+        start, stop = (half + step * inside[[0, -1]]).tolist()
+        yield _Span(slice(start, stop), inside - inside[0], step)
+
+
+def _motion(segment: EvenSegment, samples: slice, cutoff: float) -> JointMotion:
+    """Smooth and differentiate some samples of a segment."""
+    differentiator = Differentiator.design(segment.rate_hz, cutoff)
+    half = differentiator.half_window
+    window = slice(samples.start - half, samples.stop + half)
+    q, v = segment.signals["q"][window], segment.signals.get("v")
+    measured, order = (q, 1) if v is None else (v[window], 0)
+    return JointMotion(
+        time=segment.time[samples],
+        q=differentiator.apply(q, 0),
+        v=differentiator.apply(measured, order),
+        a=differentiator.apply(measured, order + 1),
+        effort=segment.signals["effort"][samples],
+    )
+
+
+def _masked_sums(columns: ArmColumns, motion: JointMotion, moves: Flags, step: int) -> Array:
+    """Sum the columns of moving joints over `step` samples each, by √step, (n, K, s / step)."""
+    n, count = len(columns.joints), len(motion.time)
+    sums = np.zeros((n, len(columns), count // step))
+    chunk = step * max(1, _CHUNK_SAMPLES // step)
+    for start in range(0, count, chunk):
+        part = JointMotion(*(values[start : start + chunk] for values in motion))
+        Y = np.moveaxis(torque_regressor(columns.robot, part.q, part.v, part.a), 0, -1)
+        rows = slice(start // step, (start + Y.shape[-1]) // step)
+        for joint in range(n):
+            nonzero, z = joint_columns(columns, Y, part, joint)
+            z *= moves[start : start + chunk, joint]
+            summed = z if step == 1 else z.reshape(len(z), -1, step).sum(axis=2)
+            sums[joint, nonzero, rows] = summed / np.sqrt(step)
+    return sums
+
+
+def _points(columns: ArmColumns, motion: JointMotion, stride: int) -> tuple[Array, Array]:
+    """Return times, and columns of all joints, of every so many samples."""
+    part = JointMotion(*(values[::stride] for values in motion))
+    Y = np.moveaxis(torque_regressor(columns.robot, part.q, part.v, part.a), 0, -1)
+    z = np.zeros((len(part.time), len(columns.joints), len(columns)))
+    for joint in range(len(columns.joints)):
+        nonzero, values = joint_columns(columns, Y, part, joint)
+        z[:, joint, nonzero] = values.T
+    return part.time, z
+
+
+def _transformed(
+    sums: Array, moves: Flags, span: _Span, rate: float, cutoff: float
+) -> Iterator[list[_BandRows]]:
+    """Transform the sums of each block of a span to rows by frequency, reduced by band."""
+    n, K, _ = sums.shape
+    for start, stop in pairwise(span.edges.tolist()):
+        transform = block_transform(stop - start, rate / span.step, cutoff, tapered=True)
+        joined = np.ones((stop - start, 1 + n * K))  # the transform expects the constant first
+        joined[:, 1:] = sums[..., start:stop].reshape(n * K, -1).T
+        rows = transform.apply(joined)[:, 1:].reshape(-1, n, K).swapaxes(0, 1)
+        bands = np.maximum(transform.groups, CONSTANT + 1) - CONSTANT - 1
+        moving = moves[span.step * start : span.step * stop].mean(axis=0)
+        of_block = []
+        for band in np.unique(bands).tolist():
+            of_band = rows[:, bands == band]
+            count = of_band.shape[1]
+            if count > K:
+                of_band = np.asarray(np.linalg.qr(of_band, mode="r"))
+            samples = moving * (span.step * (stop - start) * count / transform.rows)
+            effective = moving * (count * transform.effective_fraction)
+            of_block.append(_BandRows(band, of_band, samples, effective))
+        yield of_block
+
+
+def _statistics(columns: ArmColumns, blocks: Sequence[Sequence[_BandRows]], log: str) -> Statistics:
+    """Form the statistics of a log from the rows of its blocks."""
+    n, K = len(columns.joints), len(columns)
+    cells = [(number, part) for number, parts in enumerate(blocks) for part in parts]
+    k = max(part.rows.shape[1] for _, part in cells)
+    layout, bands = columns.layout, len(BAND_EDGES_HZ) - 1
+    return Statistics(
+        layout=layout,
+        factors=np.concatenate(
+            [np.pad(part.rows, ((0, 0), (0, k - part.rows.shape[1]), (0, 0))) for _, part in cells]
+        ),
+        log=np.zeros(n * len(cells), dtype=np.intp),
+        block=np.repeat([number for number, _ in cells], n),
+        group=np.concatenate([bands * np.arange(n) + part.band for _, part in cells]),
+        samples=np.concatenate([part.samples for _, part in cells]),
+        effective_samples=np.concatenate([part.effective for _, part in cells]),
+        noise=np.zeros((1, len(layout.groups), K, K)),
+        logs=(log,),
+    )

@@ -1,0 +1,107 @@
+"""`arm.json`: a fitted arm, with the statistics that fits of payloads on it start from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from identify.arms.columns import ArmColumns
+from identify.arrays import Array, Phi
+from identify.errors import ModelError, ProblemError
+from identify.files import read_bytes, write_text
+from identify.plain_values import from_json_and_arrays, to_json_and_arrays
+from identify.regressors import Statistics
+from identify.regressors.statistics import sum_statistics
+
+_VERSION = 1
+"""Version of the file's layout."""
+
+_SAVED_BLOCKS = 20
+"""Largest number of saved blocks of time of a log, enough for a bootstrap."""
+
+_SAME_KINEMATICS = 1e-3
+"""Largest difference of dependences of columns of one robot, from the rounding of its model."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SavedArm:
+    """A fitted arm with the content of its file. SI throughout.
+
+    Attributes:
+        joints: names of the joints.
+        links: ten parameters of each link about its origin in its axes, by name.
+        scalars: rotor inertias and friction, by name.
+        covariance: of all unknowns, links first, without errors of scale, shape (p, p).
+        statistics: of the logs of the fit, by joint.
+        dependence: of the columns of the torque regressor, which depends on the kinematics.
+        report: base parameters, torque errors and provenance, as plain values.
+    """
+
+    joints: tuple[str, ...]
+    links: Mapping[str, Phi]
+    scalars: Mapping[str, float]
+    covariance: Array
+    statistics: Statistics
+    dependence: Array
+    report: Mapping[str, Any] = field(default_factory=dict)
+
+    def require_same_robot(self, columns: ArmColumns) -> None:
+        """Raise `ProblemError` unless a robot has the joints and kinematics of the fit."""
+        D = columns.base.dependence
+        if self.joints != columns.joints or tuple(self.links) != columns.robot.links:
+            raise ProblemError(
+                f"the fitted arm has the joints {', '.join(self.joints)} and the links "
+                f"{', '.join(self.links)}; the robot {', '.join(columns.joints)} and "
+                f"{', '.join(columns.robot.links)}"
+            )
+        same_motors = self.statistics.layout == columns.fit_layout
+        if not same_motors or np.abs(self.dependence - D).max() > _SAME_KINEMATICS:
+            raise ProblemError(
+                "the fitted arm has other kinematics than the robot: give the model and the "
+                "[joints.motor] that it was fitted with, or fit it again"
+            )
+
+
+def with_saved_blocks(statistics: Statistics) -> Statistics:
+    """Merge neighbouring blocks of time so that they can be saved."""
+    count = np.array([statistics.block[statistics.log == k].max() + 1 for k in statistics.log])
+    block = statistics.block * np.minimum(count, _SAVED_BLOCKS) // count
+    return sum_statistics([replace(statistics, block=block)])
+
+
+def write_arm(arm: SavedArm, path: Path | str) -> Path:
+    """Write an arm.json atomically and return its path."""
+    arrays: dict[str, np.ndarray] = {}
+    document = {"schema_version": _VERSION, "arm": to_json_and_arrays(arm, arrays, "arm")}
+    document["arrays"] = {name: values.tolist() for name, values in arrays.items()}
+    path = Path(path)
+    write_text(path, json.dumps(document) + "\n")
+    return path
+
+
+def read_arm(path: Path | str) -> SavedArm:
+    """Read an arm.json.
+
+    Raises:
+        MissingFile: no such file.
+        ModelError: it is not an arm.json, damaged, or of another version.
+    """
+    path = Path(path)
+    try:
+        document = json.loads(read_bytes(path))
+        version = document["schema_version"]
+        arrays = {name: np.array(values) for name, values in document["arrays"].items()}
+        arm = from_json_and_arrays(document["arm"], arrays) if version == _VERSION else None
+    except (ValueError, KeyError, TypeError, AttributeError, ModelError) as error:
+        raise ModelError(f"{path}: is not an arm.json, or is damaged ({error})") from error
+    if not isinstance(arm, SavedArm):
+        raise ModelError(
+            f"{path}: has version {version!r}, expected {_VERSION}; fit the arm again with this "
+            "version of the toolkit"
+        )
+    return arm

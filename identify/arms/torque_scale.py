@@ -1,0 +1,102 @@
+"""Scale of a robot's torques: how well it is known, and the scale that a known load shows.
+
+Unloaded runs cannot show it: torques that are all 2 % too large are those of an arm that is 2 %
+heavier. Errors of scale are gains of the joints' torques, and the estimate is linear in these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from identify.arrays import Array, positive, seal
+from identify.errors import ProblemError
+from identify.estimation.posterior import Posterior
+
+ASSUMED_ERROR = 0.02
+"""Standard error of the scale of each joint's torque where nothing else is known: torque constants
+of motors of one type differ by as much."""
+
+_COMMON_ERROR = 0.2
+"""Standard error of a scale common to all joints that a known load may correct."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TorqueScale:
+    """Gains of the joints' torques, logged = gain × true, with their errors, as `CountedErrors`.
+
+    Attributes:
+        gains: of each joint, shape (n,).
+        covariance: of the gains, shape (n, n).
+        kind: description for intervals and reports.
+    """
+
+    gains: Array
+    covariance: Array
+    kind: str
+
+    def __post_init__(self) -> None:
+        gains, n = seal(self.gains, "gains of the torques", (None,), ProblemError), len(self.gains)
+        if not (gains > 0.0).all():
+            raise ProblemError(f"gains of the torques: expected numbers above zero, got {gains}")
+        object.__setattr__(self, "gains", gains)
+        object.__setattr__(self, "covariance", seal(self.covariance, "covariance", (n, n)))
+
+    @classmethod
+    def assumed(cls, joints: int) -> TorqueScale:
+        """Return gains of one, known to 2 % each."""
+        scale = cls.known(ASSUMED_ERROR, joints)
+        return replace(scale, kind=f"{scale.kind} (assumed)")
+
+    @classmethod
+    def known(cls, error: float | Sequence[float], joints: int) -> TorqueScale:
+        """Return gains of one with given relative standard errors, of all joints or of each.
+
+        Raises:
+            ProblemError: errors below zero, or not as many as joints.
+        """
+        errors = np.asarray(error, dtype=np.float64)
+        if errors.shape not in ((), (joints,)) or not (errors >= 0.0).all():
+            raise ProblemError(
+                f"torque scale: expected a relative error such as 0.02, or one for each of "
+                f"{joints} joints, got {error}"
+            )
+        low, high = 100.0 * errors.min(), 100.0 * errors.max()
+        size = f"{low:.3g} %" if low == high else f"{low:.3g} to {high:.3g} %"
+        variances = np.broadcast_to(errors, joints) ** 2
+        return cls(np.ones(joints), np.diag(variances), f"torque scale of each joint to {size}")
+
+    def with_known_load(
+        self, mass: float, estimate: float, error: float, sensitivity: Array
+    ) -> TorqueScale:
+        """Update the gains by the fit of a load of known mass.
+
+        A scale common to all joints has a wide prior, so that the load determines it; single joints
+        keep their errors.
+
+        Args:
+            mass: true mass of the load [kg].
+            estimate: its estimate with these gains [kg].
+            error: standard error of the estimate, without that of the scale [kg].
+            sensitivity: change of the estimate with the gain of each joint [kg], shape (n,).
+        """
+        positive(mass, "known load", "kg", ProblemError)
+        prior = self.covariance + _COMMON_ERROR**2
+        along = prior @ sensitivity
+        variance = float(sensitivity @ along) + error**2
+        gains = self.gains * (1.0 + along * ((estimate - mass) / variance))
+        covariance = prior - np.outer(along, along) / variance
+        return TorqueScale(gains, covariance, f"torque scale by a load of {mass:g} kg")
+
+    def covariances(self, posterior: Posterior) -> tuple[Array, Array]:
+        """Compute the unknowns' covariance from errors of the scale, twice, as all is of scale."""
+        sensitivity = scale_sensitivity(posterior)
+        covariance = sensitivity @ self.covariance @ sensitivity.T
+        return covariance, covariance
+
+
+def scale_sensitivity(posterior: Posterior) -> Array:
+    """Compute the change of the unknowns with the gain of each joint, shape (p, n)."""
+    return posterior.score_gain @ posterior.fit.moments[:, :-1, -1].T

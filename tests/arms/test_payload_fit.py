@@ -1,0 +1,128 @@
+import numpy as np
+import pytest
+
+from identify.arms import TorqueScale, fit_arm, fit_payload, read_arm, write_arm
+from identify.errors import ModelError, ProblemError
+from identify.estimation.terms import KnownMass
+from tests.arms.simulated import FRICTION, LOAD, recording, simulate
+from tests.close import assert_close
+
+NOISE = 0.3
+DRIFTED = FRICTION * [1.1, 0.9, 1.3]
+
+
+@pytest.fixture(scope="module")
+def pair(robot):
+    """Loaded and empty, with friction that differs between the two."""
+    return simulate(robot, 1, load=LOAD, noise=NOISE, friction=DRIFTED), simulate(
+        robot, 2, noise=NOISE
+    )
+
+
+@pytest.fixture(scope="module")
+def payload(robot, pair):
+    return fit_payload(*pair, robot=robot, frame="tool", scale=TorqueScale.known(0.0, 3))
+
+
+def test_logs_without_noise_give_the_load(robot):
+    logs = simulate(robot, 1, load=LOAD, friction=DRIFTED), simulate(robot, 2)
+    fit = fit_payload(*logs, robot=robot, frame="tool")
+    assert_close(fit.estimate.parameters.phi, LOAD.phi, 1e-4)
+    assert fit.errors.total < 1e-6
+    scalars = {name: value for name, (value, _) in fit.estimate.scalars.items()}
+    assert_close([scalars[f"joint_{j} viscous"] for j in range(3)], DRIFTED[:, 0], 1e-4)
+    assert_close([scalars[f"joint_{j} coulomb 1"] for j in range(3)], FRICTION[:, 1], 1e-4)
+
+
+def test_intervals_hold_the_load(payload):
+    estimate = payload.estimate
+    for name, true in {
+        "m": LOAD.mass,
+        **dict(zip(("cx", "cy", "cz"), LOAD.com, strict=True)),
+    }.items():
+        low, high = estimate.intervals[name]
+        assert low < true < high, name
+    low, high = estimate.intervals["m"]
+    assert high - low < 0.1 * LOAD.mass
+    assert estimate.interval_kind.startswith("95 %, bootstrap")
+    assert estimate.body == "payload"
+    assert list(estimate.others) == ["link_0", "link_1", "link_2"]
+    assert estimate.certificate.distance_to_optimum < 0.02
+
+
+def test_formula_is_said_where_blocks_are_few(robot):
+    logs = [
+        simulate(robot, k, load=load, noise=NOISE, seconds=11) for k, load in ((1, LOAD), (2, None))
+    ]
+    fit = fit_payload(*logs, robot=robot, frame="tool")
+    assert "by residuals" in fit.estimate.interval_kind
+    assert "8 blocks of time" in fit.estimate.interval_kind
+    assert "torque scale of each joint to 2 % (assumed)" in fit.estimate.interval_kind
+    with pytest.raises(ProblemError, match=r"8 blocks of time"):
+        fit_payload(*logs, robot=robot, frame="tool", interval="bootstrap")
+
+
+def test_error_of_the_torque_scale_is_in_the_interval(robot, pair, payload):
+    fit = fit_payload(*pair, robot=robot, frame="tool", scale=TorqueScale.known([0.05] * 3, 3))
+    wide, narrow = (np.ptp(each.estimate.intervals["m"]) for each in (fit, payload))
+    # Gains of single joints move the mass by 5 % of the share of each in it.
+    assert 0.05 * LOAD.mass < wide - narrow < 0.2 * LOAD.mass
+    assert_close(fit.estimate.parameters.phi, payload.estimate.parameters.phi, 1e-9)
+
+
+def test_gains_of_all_torques_scale_the_load(robot, pair, payload):
+    scale = TorqueScale(np.full(3, 1.25), np.zeros((3, 3)), "given")
+    fit = fit_payload(*pair, robot=robot, frame="tool", scale=scale)
+    assert_close(1.25 * fit.estimate.parameters.mass, payload.estimate.parameters.mass, 1e-3)
+
+
+def test_known_load_gives_the_scale_of_the_torques(robot, pair):
+    loaded, empty = (log_with_gain(log, 1.1) for log in pair)
+    fit = fit_payload(loaded, empty, robot=robot, frame="tool", known_load=LOAD.mass)
+    assert_close(fit.scale.gains, [1.1] * 3, 0.03)
+    assert fit.estimate.parameters.mass == pytest.approx(LOAD.mass, rel=1e-9)
+    assert fit.estimate.decided_by["m"] == "given"
+    assert "torque scale by a load of 1.4 kg" in fit.estimate.interval_kind
+    # The scale then holds for another load.
+    other = log_with_gain(simulate(robot, 3, load=LOAD, noise=NOISE), 1.1)
+    again = fit_payload(other, empty, robot=robot, frame="tool", scale=fit.scale)
+    low, high = again.estimate.intervals["m"]
+    assert low < LOAD.mass < high
+
+
+def log_with_gain(log, gain):
+    return recording(log.time, log.position, gain * log.effort, log.name)
+
+
+def test_fitted_arm_takes_the_place_of_the_log_without_the_load(robot, pair, payload, tmp_path):
+    loaded, empty = pair
+    path = write_arm(fit_arm(empty, robot).saved, tmp_path / "arm.json")
+    fit = fit_payload(
+        loaded, robot=robot, frame="tool", arm=read_arm(path), scale=TorqueScale.known(0.0, 3)
+    )
+    assert_close(fit.estimate.parameters.phi, payload.estimate.parameters.phi, 1e-3)
+    assert_close(fit.estimate.covariance[0, 0], payload.estimate.covariance[0, 0], 0.2)
+
+
+def test_terms_are_of_the_load(robot, pair):
+    fit = fit_payload(*pair, robot=robot, frame="tool", terms=[KnownMass(1.5)])
+    assert fit.estimate.parameters.mass == pytest.approx(1.5, rel=1e-9)
+
+
+def test_runs_that_cannot_tell_the_load_are_refused(robot, pair):
+    loaded, empty = pair
+    with pytest.raises(ProblemError, match=r"do not tell the load from the last link"):
+        fit_payload(loaded, robot=robot, frame="tool")
+    with pytest.raises(ProblemError, match=r"have the same content: a log is with the load or"):
+        fit_payload(loaded, loaded, robot=robot, frame="tool")
+    with pytest.raises(ProblemError, match=r"at least one log with it"):
+        fit_payload([], empty, robot=robot, frame="tool")
+    with pytest.raises(ModelError, match=r"tool"):
+        fit_payload(loaded, empty, robot=robot, frame="toll")
+
+
+def test_scale_that_is_none_is_refused():
+    with pytest.raises(ProblemError, match=r"relative error such as 0.02, or one for each of 3"):
+        TorqueScale.known([0.1, 0.2], 3)
+    with pytest.raises(ProblemError, match=r"above zero"):
+        TorqueScale(np.array([1.0, -1.0]), np.eye(2), "given")
