@@ -67,7 +67,7 @@ class JointColumns:
     @property
     def are_currents(self) -> bool:
         """Whether the effort is a current."""
-        return self.arrays["effort"].endswith(("current", "currents"))
+        return self.arrays.get("effort", "").endswith(("current", "currents"))
 
     def lines(self, *, degrees: bool) -> list[Line]:
         """Draft the lines of `[joints]`; those of currents lack their gains."""
@@ -78,15 +78,22 @@ class JointColumns:
             lines.append(("unit", "deg", f"{NEEDS_REVIEW} larger than a full turn in radians"))
         if self.are_currents:
             lines.append(("effort_unit", "A", "which need gains [N m/A], one for each joint"))
-        elif self.arrays["effort"] == "target_moment":
+        if "effort" not in self.arrays:
+            return lines
+        if self.arrays["effort"] == "target_moment":
             key, value, _ = lines[-1]
             lines[-1] = (key, value, f"{NEEDS_REVIEW} of the controller's model: not measured")
         acts = f'{NEEDS_REVIEW} or "motor", the opposite: at rest the effort carries the weight'
         return [*lines, ("effort_acts_on", "joint", acts)]
 
 
-def find_joints(contents: TableInfo) -> JointColumns | None:
-    """Return the columns that look like a robot's joints; None without position and effort."""
+def find_joints(contents: TableInfo, *required: str) -> JointColumns | None:
+    """Return the columns that look like a robot's joints; None without position or a required one.
+
+    Args:
+        contents: of the table.
+        required: signals besides the position, such as "effort".
+    """
     arrays = _arrays(contents.names)
     chosen: dict[str, tuple[str, str, list[str]]] = {}
     for signal, words in _WORDS.items():
@@ -101,13 +108,14 @@ def find_joints(contents: TableInfo) -> JointColumns | None:
         if fitting:
             rank, path, keys = min(fitting, key=lambda each: each[0])
             chosen[signal] = words[rank], path, list(keys.values())
-    if not {"position", "effort"} <= chosen.keys():
+    if not {"position", *required} <= chosen.keys():
         return None
     keys = tuple(arrays[chosen["position"][1]])
+    effort = chosen["effort"][0] if "effort" in chosen else ""
     named = not all(key.isdecimal() for key in keys)
     return JointColumns(
         contents,
-        keys if named else _usual_names(chosen["position"][0], chosen["effort"][0], len(keys)),
+        keys if named else _usual_names(chosen["position"][0], effort, len(keys)),
         named,
         {signal: word for signal, (word, _, _) in chosen.items()},
         {

@@ -37,6 +37,12 @@ _FLANGE = (
 
 _ACCURACY = "one sigma of the sensor's scale: 1 % is usual, its data sheet says better"
 
+_ROBOT: Sequence[Line] = (
+    ("robot", "arm.urdf", f"{NEEDS_REVIEW} no pose is logged: the robot's model, beside this file"),
+    ("frame", "tool0", f"{NEEDS_REVIEW} the link of the model in whose frame the wrench is"),
+)
+"""Lines of a pose by the joints of a robot."""
+
 _GAINS = "the gains of the currents"
 _GAINS_LINE = f"# gains = []  # {NEEDS_REVIEW} torque on each joint for an ampere [N m/A]"
 
@@ -81,7 +87,7 @@ def draft_schema(
         table = next(table for table in tables if chosen.fits(table.names))
         topics = frozenset(str(table.topic) for table in tables)
         draft = _fill_preset(log, chosen, named_vectors(table), tcp, topics)
-        joints = find_joints(table)
+        joints = find_joints(table, "effort")
         if joints is not None:
             draft = replace(draft, text=f"{draft.text}\n{_joints(log, joints, beside=True)}\n")
         if held is None or not held[0] > 0.0:
@@ -145,7 +151,10 @@ def _guess_schema(log: Path, tables: Sequence[NamedVectors]) -> DraftSchema:
     turning = [t for t in (wrench, *tables) if t is not None and t.first("angular")]
     imu = turning[0] if pose is None and turning else None
     missing: list[str] = []
-    joints = next(filter(None, (find_joints(table.contents) for table in tables)), None)
+    by_robot = wrench is not None and pose is None and imu is None
+    required = () if by_robot else ("effort",)
+    arms = (find_joints(table.contents, *required) for table in tables)
+    joints = next((each for each in arms if each is not None), None)
     if wrench is None and joints is not None:
         return _joints_alone(log, joints)
     main = wrench or pose or tables[0]
@@ -184,7 +193,9 @@ def _guess_schema(log: Path, tables: Sequence[NamedVectors]) -> DraftSchema:
         "",
         *_FLANGE,
     ]
-    if imu is None:
+    if by_robot and joints is not None:
+        out += ["", "[pose]", *format_toml_lines(_ROBOT)]
+    elif imu is None:
         out += ["", "[pose]"]
         out.append(
             _format_pose(
@@ -251,7 +262,7 @@ def _joints(log: Path, joints: JointColumns, *, beside: bool) -> str:
     topic = joints.contents.topic
     if beside and topic is not None:
         chosen = format_toml_lines([("topic", topic, joints.contents.kind)])
-        for name in ("effort", "joints"):
+        for name in ("effort", "joints")["effort" not in joints.arrays :]:
             lines = [f"[streams.{name}]", *chosen, "", *lines]
     if beside and joints.are_currents:
         lines = [f"# {line.removeprefix('# ')}".rstrip() for line in lines]

@@ -22,8 +22,8 @@ class JointRecording:
 
     Signals by name, each of shape (rows, n) in the order of `names`:
 
-    - `position`: q [rad], of prismatic joints [m];
-    - `velocity`: its derivative as logged [rad/s, m/s], if the log has it;
+    - `joint_position`: q [rad], of prismatic joints [m];
+    - `joint_velocity`: its derivative as logged [rad/s, m/s], if the log has it;
     - `effort`: τ that drives the joints [N m, N], as in τ = M q̈ + …, with friction and the inertia
       of rotors in it, if the log has it.
 
@@ -41,7 +41,7 @@ class JointRecording:
         rows: rows found in the log, dropped ones included.
         dropped: how many rows were left out.
         schema: the schema as read, for the provenance.
-        streams: signals with a clock of their own.
+        streams: signals with clocks of their own; `identify.signals.on_one_clock` resamples them.
         findings: what the reader had to make of the log's clocks.
     """
 
@@ -67,12 +67,12 @@ class JointRecording:
     @property
     def position(self) -> Array:
         """Positions q [rad, m], shape (rows, n)."""
-        return self.signals["position"]
+        return self.signals["joint_position"]
 
     @property
     def velocity(self) -> Array | None:
         """Logged velocities [rad/s, m/s], shape (rows, n); None if there are none."""
-        return self.signals.get("velocity")
+        return self.signals.get("joint_velocity")
 
     @property
     def effort(self) -> Array | None:

@@ -7,6 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from identify.arrays import Array
 from identify.files import digest
 from identify.findings import Finding
@@ -20,16 +22,21 @@ if TYPE_CHECKING:
 
 
 def joint_signals(valid_rows: Mapping[Group, Table], joints: JointsTable) -> dict[str, Array]:
-    """Return the signals of joints by their names in a `JointRecording`, in SI."""
+    """Return the signals of joints by their names in a `JointRecording`, in SI.
+
+    Angles that wrap at a turn are continued.
+    """
     signals: dict[str, Array] = {}
     motor, factors = joints.motor, joints.unit_factors
     if "joints" in valid_rows:
-        moved = {"position": joints.position, "velocity": joints.velocity}
+        moved = {"joint_position": joints.position, "joint_velocity": joints.velocity}
         for name, columns in moved.items():
             if columns is not None:
                 of_log = valid_rows["joints"].side_by_side(columns) * factors
                 signals[name] = of_log if motor is None else of_log @ motor.to_joints.T
-        signals["position"] = signals["position"] + joints.per_joint(joints.offset) * factors
+        position = signals["joint_position"] + joints.per_joint(joints.offset) * factors
+        position[:, joints.angular] = np.unwrap(position[:, joints.angular], axis=0)
+        signals["joint_position"] = position
     if "effort" in valid_rows and joints.effort is not None:
         effort = valid_rows["effort"].side_by_side(joints.effort) * joints.effort_factors
         signals["effort"] = effort if motor is None else effort @ motor.torque_to_joints.T
@@ -52,7 +59,7 @@ def robot_pose(valid: Table, schema: Schema) -> dict[str, Array]:
 
     assert schema.joints is not None
     assert schema.pose is not None
-    q = joint_signals({"joints": valid}, schema.joints.positions)["position"]
+    q = joint_signals({"joints": valid}, schema.joints.positions)["joint_position"]
     X_WB = frame_pose(schema_robot(schema), str(schema.pose.frame), q)
     return {"position": X_WB.position, "quaternion": quaternion_from_rotation(X_WB.rotation)}
 

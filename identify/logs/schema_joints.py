@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
-from identify.arrays import Array
+from identify.arrays import Array, Flags
 from identify.documents import DocumentTable, InvalidKeyValue, finite, one_of, short_repr
 from identify.logs.schema_fields import Column, ColumnsOfJoints, Label, column_names
 from identify.logs.units import ANGLE, CURRENT, LENGTH, TORQUE
@@ -181,10 +181,19 @@ class JointsTable(DocumentTable):
         return column_names(column for vector in vectors for column in vector)
 
     @property
+    def units(self) -> tuple[str, ...]:
+        """Unit of each joint's positions."""
+        return self.unit if isinstance(self.unit, tuple) else (self.unit,) * len(self.names)
+
+    @property
     def unit_factors(self) -> Array:
         """Factor of each joint's positions to rad or m, shape (n,)."""
-        units = self.unit if isinstance(self.unit, tuple) else (self.unit,) * len(self.names)
-        return np.array([_UNITS[unit] for unit in units])
+        return np.array([_UNITS[unit] for unit in self.units])
+
+    @property
+    def angular(self) -> Flags:
+        """Whether each joint's positions are angles, shape (n,)."""
+        return np.array([unit in ANGLE for unit in self.units])
 
     @property
     def effort_factors(self) -> Array:

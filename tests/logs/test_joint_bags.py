@@ -112,7 +112,7 @@ def columns_of(*arrays, rows=60):
     """Arrays of a count of columns each, named `NAME_0`, …, that move without a pattern."""
     rng = np.random.default_rng(4)
     names = [f"{name}_{k}" for name, count in arrays for k in range(count)]
-    return {"time": np.arange(rows) / 100.0, **{n: rng.normal(size=rows) for n in names}}
+    return {"time": np.arange(rows) / 100.0, **{n: 0.3 * rng.normal(size=rows) for n in names}}
 
 
 def draft_of(tmp_path, columns):
@@ -128,7 +128,11 @@ def test_a_record_of_libfranka_is_drafted(tmp_path):
     assert draft.missing == ()
     log = read_joint_log(path, tomllib.loads(draft.text))
     assert log.names == tuple(f"panda_joint{k}" for k in range(1, 8))
-    for signal, array in (("position", "q"), ("velocity", "dq"), ("effort", "tau_J")):
+    for signal, array in (
+        ("joint_position", "q"),
+        ("joint_velocity", "dq"),
+        ("effort", "tau_J"),
+    ):
         expected = np.column_stack([columns[f"{array}_{k}"] for k in range(7)])
         np.testing.assert_array_equal(log.signals[signal], expected)
 
@@ -169,7 +173,7 @@ def test_numbered_columns_of_a_body_are_no_joints(tmp_path):
 
 def test_angles_larger_than_a_turn_are_marked_as_degrees(tmp_path):
     columns = columns_of(("q", 6), ("tau", 6))
-    columns["q_2"] = columns["q_2"] * 40.0
+    columns["q_2"] = columns["q_2"] * 100.0
     _, draft = draft_of(tmp_path, columns)
     assert re.search(r'unit = "deg" .*\(\?\)', draft.text)
 

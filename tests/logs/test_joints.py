@@ -7,6 +7,7 @@ import pytest
 
 from identify.errors import LogError, MissingColumn, SchemaError
 from identify.logs import load_schema, read_joint_log, read_log
+from identify.signals import on_one_clock
 from tests.close import assert_close
 
 NAMES = ["base", "elbow", "wrist"]
@@ -69,7 +70,7 @@ def test_velocity_and_effort_are_optional():
     log = read_joint_log(TABLE, joints(velocity=None, effort=None))
     assert log.velocity is None
     assert log.effort is None
-    assert set(log.signals) == {"position"}
+    assert set(log.signals) == {"joint_position"}
 
 
 @pytest.mark.parametrize("spelled", ["q[0:3]", "q", ["q[0]", "q[1]", "q[2]"]])
@@ -151,7 +152,7 @@ def test_an_effort_with_a_clock_of_its_own_is_a_stream(tmp_path):
     schema["streams"] = {"joints": {"file": "q.csv"}, "effort": {"file": "u.csv"}}
     log = read_joint_log(tmp_path, schema)
     (stream,) = log.streams
-    assert set(log.signals) == {"position"}
+    assert set(log.signals) == {"joint_position"}
     np.testing.assert_array_equal(stream.signals["effort"], TAU[::2])
     assert_close(stream.time, TIME[::2], rtol=1e-14)
 
@@ -161,7 +162,9 @@ def test_a_recording_of_joints_is_pickled():
     copy = pickle.loads(pickle.dumps(log))  # noqa: S301
     np.testing.assert_array_equal(copy.position, log.position)
     assert repr(copy) == repr(log)
-    assert "3 joints, 40 rows, 0.39 s at 100 Hz: position, velocity, effort" in repr(log)
+    assert "3 joints, 40 rows, 0.39 s at 100 Hz: joint_position, joint_velocity, effort" in repr(
+        log
+    )
 
 
 @pytest.mark.parametrize(
@@ -238,3 +241,51 @@ def test_a_public_log_of_a_ur10e_is_read(shared_data):
     np.testing.assert_array_equal(log.position[:, 2], raw["q3"])
     np.testing.assert_array_equal(log.effort[:, 5], raw["tau6"])
     assert log.gravity.tolist() == [0.0, 0.0, -9.81]
+
+
+def test_angles_that_wrap_at_a_turn_are_continued():
+    degrees = np.rad2deg(Q)
+    degrees[:, 0] = np.linspace(300.0, 800.0, 40)
+    lengths = np.linspace(0.0, 8.0, 40)
+    lengths[20:] -= 7.0
+    table = {**TABLE, "q0": degrees[:, 0] % 360.0, "q1": degrees[:, 1], "q2": lengths}
+    log = read_joint_log(table, joints(unit=["deg", "deg", "m"]))
+    assert_close(log.position[:, :2], np.deg2rad(degrees[:, :2]), rtol=1e-13)
+    np.testing.assert_array_equal(log.position[:, 2], lengths)
+
+
+def test_an_effort_with_a_clock_of_its_own_is_put_on_the_slower_one(tmp_path):
+    fast, slow = np.arange(2000) / 500.0, np.arange(400) / 100.0 + 0.0013
+    phases = np.array([0.1, 0.2, 0.3])
+
+    def angles(time):
+        return 0.4 * np.sin(2.0 * time[:, None] + phases)
+
+    write_csv(tmp_path / "q.csv", {"t": fast, **dict(zip("abc", angles(fast).T, strict=True))})
+    write_csv(tmp_path / "u.csv", {"t": slow, **dict(zip("def", angles(slow).T, strict=True))})
+    schema = joints(velocity=None, position=["a", "b", "c"], effort=["d", "e", "f"])
+    schema["streams"] = {"joints": {"file": "q.csv"}, "effort": {"file": "u.csv"}}
+    log = read_joint_log(tmp_path, schema)
+    joined = on_one_clock(log)
+    assert not joined.streams
+    assert joined.effort is not None
+    assert "clocks_joined" in [finding.code for finding in joined.findings]
+    assert len(joined) > 350
+    assert_close(joined.effort, angles(joined.time), rtol=1e-12)
+    assert_close(joined.position, joined.effort, rtol=1e-4)
+
+
+def test_held_samples_of_joints_are_dropped(tmp_path):
+    time = np.arange(4000) / 500.0
+    held = np.arange(4000) // 4 * 4 / 500.0
+    values = np.sin(held[:, None] * [3.0, 5.0, 7.0])
+    table = {"t": time, **{f"q{k}": values[:, k] for k in range(3)}}
+    table |= {f"u{k}": np.cos(values[:, k]) for k in range(3)}
+    log = on_one_clock(read_joint_log(table, joints(velocity=None)))
+    assert [finding.code for finding in log.findings] == ["held_samples"]
+    np.testing.assert_array_equal(log.position, values[::4])
+
+
+def test_a_log_of_joints_on_one_clock_stays_as_it_is():
+    log = read_joint_log(TABLE, joints())
+    assert on_one_clock(log) is log
