@@ -1,14 +1,16 @@
 """Joint states in bags, and drafts of `[joints]`."""
 
 import re
+import shutil
 import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from identify.commands.main import main
-from identify.errors import LogError, MissingColumn, SchemaError
-from identify.logs import load_schema, read_joint_log
+from identify.errors import LogError, MissingColumn, MissingFile, SchemaError
+from identify.logs import load_schema, read_joint_log, read_log
 from identify.logs.draft_schema import draft_schema
 from tests.close import assert_close
 
@@ -16,6 +18,7 @@ pytest.importorskip("rosbags")
 pytest.importorskip("h5py")
 from tests.logs.containers import Bag
 
+ARMS = Path(__file__).parents[2] / "datasets" / "arms"
 NAMES = ["shoulder", "elbow", "wrist"]
 START = 1_700_000_000_123_456_789
 TIME = np.arange(60) / 100.0
@@ -106,6 +109,27 @@ def test_joint_states_beside_a_wrench_are_streams_of_their_own(tmp_path):
     schema = load_schema(tomllib.loads(draft.text))
     assert set(schema.groups) == {"pose", "wrench"}
     np.testing.assert_array_equal(read_joint_log(tmp_path / "a", schema).effort, TAU)
+
+
+def test_joint_states_give_the_pose_of_a_wrench(tmp_path):
+    """The usual bag: the draft names a model, and is read with that of the robot beside it."""
+    pytest.importorskip("pinocchio")
+    names = [f"joint{k}" for k in range(1, 7)]
+    with Bag(tmp_path / "a", "mcap") as bag:
+        for k, seconds in enumerate(TIME):
+            ns = START + round(1e9 * seconds)
+            bag.wrench("/ft", ns, Q[k], V[k])
+            bag.joints("/joint_states", ns, names, [*Q[k], *V[k]], [], [])
+    draft = draft_schema(tmp_path / "a")
+    assert draft.missing == ()
+    made = tmp_path / "s.toml"
+    made.write_text(draft.text)
+    with pytest.raises(MissingFile, match=r"arm\.urdf"):
+        read_log(tmp_path / "a", made)
+    shutil.copy(ARMS / "six_axes" / "arm.urdf", tmp_path / "arm.urdf")
+    log = read_log(tmp_path / "a", made)
+    assert {"position", "quaternion", "force"} <= set(log.signals)
+    assert log.body_frame.name == "tool0"
 
 
 def columns_of(*arrays, rows=60):
