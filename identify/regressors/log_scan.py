@@ -212,7 +212,7 @@ def _reader(source: ReadableLog) -> ReadExcerpt:
 
 
 def nominal_rate_hz(source: ReadableLog) -> float | None:
-    """Return the approximate sampling rate of a log; None for still poses."""
+    """Return the approximate sampling rate of a log; None for static poses."""
     if isinstance(source, LogFile):
         return source.rate_hz
     if source.time is None or len(source) < 2:
@@ -222,7 +222,7 @@ def nominal_rate_hz(source: ReadableLog) -> float | None:
 
 
 def _chunks(source: ReadableLog, reading: Reading) -> list[_Chunk]:
-    """Cut a log into chunks; still poses are one chunk."""
+    """Cut a log into chunks; static poses are one chunk."""
     total = len(source)
     single_chunk = [_Chunk(0, total)]
     rate = nominal_rate_hz(source)

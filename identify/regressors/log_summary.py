@@ -87,7 +87,7 @@ class LogSummary(LogSeries):
 
     @property
     def duration(self) -> float:
-        """Duration of the log [s]; zero for still poses."""
+        """Duration of the log [s]; zero for static poses."""
         return 0.0 if self.recording.still else self.span[1] - self.span[0]
 
     @property

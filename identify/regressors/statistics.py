@@ -156,7 +156,7 @@ class Statistics:
 
     @property
     def one_sample_per_cell(self) -> bool:
-        """Whether each cell is a single sample, as for still poses."""
+        """Whether each cell is a single sample, as for static poses."""
         return bool((self.samples == 1.0).all())
 
     @cached_property

@@ -142,9 +142,9 @@ def wrench_statistics(
 
 
 def block_statistics(log: PreparedLog, most: int = MAX_BLOCKS) -> Statistics:
-    """Compute the statistics of a prepared log in at most `most` blocks; one per still pose."""
+    """Compute the statistics of a prepared log in at most `most` blocks; one per static pose."""
     if log.recording.still:
-        return still_statistics(log.rows, log.recording.sha256)
+        return static_pose_statistics(log.rows, log.recording.sha256)
     return scan_statistics(log.blocks, log.recording.sha256, most)
 
 
@@ -168,8 +168,8 @@ def scan_statistics(
     return statistics_of_blocks(blocks, _layout_of(blocks[0].rows), log, most=most)
 
 
-def still_statistics(rows: Array, log: str = "") -> Statistics:
-    """Compute the statistics of still poses, one block each, from rows z, shape (n, K)."""
+def static_pose_statistics(rows: Array, log: str = "") -> Statistics:
+    """Compute the statistics of static poses, one block each, from rows z, shape (n, K)."""
     n, zeros = len(rows), np.zeros(len(rows), dtype=np.intp)
     layout = _layout_of(rows)
     K = len(layout.columns)
@@ -202,7 +202,7 @@ def subtract_drift(statistics: Statistics, drift: Drift) -> Statistics:
     """Subtract a drifting offset from the block means of the statistics of one log.
 
     Args:
-        statistics: statistics of rows by frequency or of still poses.
+        statistics: statistics of rows by frequency or of static poses.
         drift: mean offset between shares of the log's time.
     """
     cells, factors = block_mean_cells(statistics, 0), statistics.factors.copy()

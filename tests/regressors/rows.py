@@ -241,7 +241,7 @@ def statistics_of_rows(
         effective: how many of them count as independent in all; n where not given.
         layout: of one group.
         noise: variance of the noise in each of the K columns; zero where not given.
-        still: whether each row is a still pose, and so a block of its own.
+        still: whether each row is a static pose, and so a block of its own.
         log: name of the log.
     """
     count, K = rows.shape
