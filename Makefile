@@ -46,9 +46,10 @@ test: $(READY)  ## everything that must pass: lint, types, layers, tests, types 
 	@$(MAKE) --no-print-directory -j 2 lint types layers browser tests
 	-@$(PY) scripts/write_reports.py --list
 
-lint: $(READY)  ## ruff: rules and format
+lint: $(READY)  ## ruff: rules and format; words of docstrings and names
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
+	$(PY) scripts/check_words.py
 
 types: $(READY)  ## basedpyright on identify/
 	$(VENV)/bin/basedpyright
