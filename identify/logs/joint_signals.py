@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +19,9 @@ from identify.spatial import quaternion_from_rotation
 
 if TYPE_CHECKING:
     from identify.robots import RobotModel
+
+_LIMIT_EXCESS = 1.5
+"""Ratio of a position to the joint's limit above which radians are implausible."""
 
 
 def joint_signals(valid_rows: Mapping[Group, Table], joints: JointsTable) -> dict[str, Array]:
@@ -76,6 +79,26 @@ def robot_finding(schema: Schema) -> Finding:
         listed = ", ".join(f"{name} at {value:g}" for name, value in robot.locked.items())
         text += f"; joints that [joints] does not name are kept fixed: {listed}"
     return Finding("robot_pose", "info", f"{text}.")
+
+
+def joints_in_degrees(valid: Table, schema: Schema) -> Iterator[Finding]:
+    """Yield a finding if positions in radians exceed a joint's limits as only degrees do."""
+    assert schema.joints is not None
+    q = joint_signals({"joints": valid}, schema.joints.positions)["position"]
+    largest = np.abs(q).max(axis=0, initial=0.0)
+    limits = np.abs(schema_robot(schema).position_limits).max(axis=1)
+    beyond = largest > _LIMIT_EXCESS * limits
+    in_degrees = (np.radians(largest) <= _LIMIT_EXCESS * limits).all()
+    if in_degrees and (beyond & (schema.joints.unit_factors == 1.0)).any():
+        worst = int(np.argmax(np.where(beyond, largest, 0.0)))
+        yield Finding(
+            "angle_unit",
+            "error",
+            f"joint {schema.joints.names[worst]!r} is at up to {largest[worst]:.4g} rad, and its "
+            f"limit in the robot's model is {limits[worst]:.4g}; the positions are in degrees.",
+            'In the schema, [joints], set `unit = "deg"`.',
+            {"largest": float(largest[worst]), "limit": float(limits[worst])},
+        )
 
 
 def schema_robot(schema: Schema) -> RobotModel:

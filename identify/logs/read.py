@@ -184,7 +184,11 @@ def _angles(
     streams: Sequence[StreamRows], times: Sequence[Array | None], schema: Schema
 ) -> Iterator[Finding]:
     for stream, time in zip(streams, times, strict=True):
-        if schema.pose is not None and "pose" in stream.valid_rows:
+        if schema.by_joints and "pose" in stream.valid_rows:
+            from identify.logs.joint_signals import joints_in_degrees  # which few logs need
+
+            yield from joints_in_degrees(stream.valid_rows["pose"], schema)
+        elif schema.pose is not None and "pose" in stream.valid_rows:
             yield from angles_in_degrees(stream.valid_rows["pose"], schema.pose, time)
 
 

@@ -105,6 +105,16 @@ def test_joints_that_the_log_lacks_are_named(folder):
     assert log.body_frame.name == "tool0"
 
 
+def test_degrees_read_as_radians_are_beyond_the_limits_of_the_joints(folder):
+    table, schema = columns(folder, 200), folder / "schema.toml"
+    assert [each.code for each in read_log(table, schema).findings] == ["robot_pose"]
+    schema.write_text(SCHEMA.replace('unit = "deg"\n', ""))
+    finding, _ = read_log(table, schema).findings
+    assert (finding.code, finding.severity) == ("angle_unit", "error")
+    assert "rad, and its limit in the robot's model is 2.5; the positions" in finding.text
+    assert finding.remedy.endswith('[joints], set `unit = "deg"`.')
+
+
 def test_path_of_the_robot_is_relative_to_the_schema(folder, monkeypatch, tmp_path_factory):
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
     path = write_csv(folder / "log.csv", columns(folder, 50))

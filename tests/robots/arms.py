@@ -3,9 +3,11 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 
 import numpy as np
+from defusedxml import ElementTree
 from hypothesis import strategies as st
 
 LIMIT = '<limit lower="-2" upper="2.5" velocity="3" effort="40"/>'
@@ -108,6 +110,27 @@ def trees(draw: st.DrawFn) -> Tree:
     logged = draw(st.lists(st.sampled_from(free), min_size=1, unique=True))
     text = robot_text("".join(joint.text(rng) for joint in joints))
     return Tree(text, tuple(joints), tuple(logged))
+
+
+def tree_of(path: Path) -> Tree:
+    """A URDF file as a tree, with every joint that does not mimic another in the log."""
+    root = ElementTree.fromstring(path.read_bytes())
+    joints = []
+    for element in root.findall("joint"):
+        mimic = element.find("mimic")
+        follows = {} if mimic is None else dict(mimic.attrib)
+        joints.append(
+            Joint(
+                element.attrib["name"],
+                element.attrib["type"],
+                element.find("parent").attrib["link"],
+                follows.get("joint"),
+                float(follows.get("multiplier", 1.0)),
+                float(follows.get("offset", 0.0)),
+            )
+        )
+    logged = [each.name for each in joints if each.kind != "fixed" and each.leader is None]
+    return Tree(path.read_text(), tuple(joints), tuple(logged))
 
 
 class FullModel:

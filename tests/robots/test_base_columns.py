@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -39,3 +41,9 @@ def test_planar_arm_has_two_parameters_a_link_and_one_more_for_the_first(folder)
 @pytest.mark.parametrize("name", ["ur10e_payload/ur10e.urdf", "tx40/tx40.urdf"])
 def test_arm_of_six_axes_has_thirty_six(name, shared_data, pinocchio):
     assert len(robot_base_columns(read_robot(shared_data / name)).kept) == 36
+
+
+@pytest.mark.parametrize(("name", "count"), [("six_axes", 36), ("seven_axes", 43)])
+def test_shipped_arms_have_as_many_as_such_arms_have(name, count, pinocchio):
+    path = Path(__file__).parents[2] / "datasets" / "arms" / name / "arm.urdf"
+    assert len(robot_base_columns(read_robot(path)).kept) == count

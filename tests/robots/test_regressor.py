@@ -1,4 +1,5 @@
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,8 +9,9 @@ from identify.errors import ModelError
 from identify.robots import inverse_dynamics, read_robot, torque_regressor
 from identify.robots.regressor import _CHUNK_SAMPLES
 from tests.close import assert_close
-from tests.robots.arms import FullModel, arm_text, trees
+from tests.robots.arms import LIMIT, FullModel, arm_text, tree_of, trees
 
+ARMS = Path(__file__).parents[2] / "datasets" / "arms"
 MEASURED = ["ur10e_payload/ur10e.urdf", "tx40/tx40.urdf"]
 
 
@@ -55,6 +57,50 @@ def test_regressor_of_a_measured_arm_is_that_of_pinocchio(name, shared_data, pin
         ]
     )
     assert_close(torque_regressor(robot, q, v, a), expected[..., columns], 1e-12)
+
+
+SHIPPED = ["six_axes", "seven_axes"]
+EXAMPLES = [
+    "ur_description/urdf/ur5_robot.urdf",
+    "panda_description/urdf/panda.urdf",
+    "kinova_description/robots/kinova.urdf",
+    "talos_data/robots/talos_reduced.urdf",
+]
+
+
+def assert_torques_are_those_of_pinocchio(path, pinocchio):
+    tree, rng = tree_of(path), np.random.default_rng(4)
+    robot = read_robot(path, gravity=rng.normal(size=3))
+    assert robot.joints == tree.logged
+    q, v, a = motions(rng, robot, 20)
+    expected = FullModel(pinocchio, tree, robot.gravity).torques(q, v, a)
+    assert_close(torque_regressor(robot, q, v, a) @ robot.phi.ravel(), expected, 1e-12)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_torques_of_a_shipped_arm_are_those_of_pinocchio(name, pinocchio):
+    assert_torques_are_those_of_pinocchio(ARMS / name / "arm.urdf", pinocchio)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_torques_of_a_known_robot_are_those_of_pinocchio(name, pinocchio):
+    loader = pytest.importorskip("example_robot_data.robots_loader")
+    assert_torques_are_those_of_pinocchio(Path(loader.getModelPath(name)) / name, pinocchio)
+
+
+def test_mimic_joints_are_those_of_a_model_of_pinocchio_with_mimics(folder, pinocchio):
+    mimic = '<mimic joint="joint_0" multiplier="-1.5" offset="0.2"/>'
+    head, tail = arm_text().split('name="joint_2"')
+    text = head + 'name="joint_2"' + tail.replace(LIMIT, LIMIT + mimic)
+    path = folder / "mimic.urdf"
+    path.write_text(text)
+    robot = read_robot(path, gravity=(0.0, 0.0, -9.81))
+    model = pinocchio.buildModelFromXML(text, mimic=True)
+    data = model.createData()
+    q, v, a = motions(np.random.default_rng(5), robot, 10)
+    expected = [pinocchio.rnea(model, data, *each).copy() for each in zip(q, v, a, strict=True)]
+    assert_close(inverse_dynamics(robot, q, v, a), expected, 1e-12)
 
 
 def test_samples_of_several_chunks_are_those_of_each_alone(folder):
