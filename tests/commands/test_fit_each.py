@@ -19,7 +19,8 @@ import pytest
 from identify import Recording
 from identify.commands import fit_each, output
 from identify.commands.command import UsageError
-from identify.commands.fit_each import BatchFitSettings, find_logs, log_names
+from identify.commands.fit_each import BatchFitSettings
+from identify.commands.log_jobs import find_logs, log_names
 from identify.commands.main import main
 from identify.exchange import SavedEstimate
 from identify.inertia import InertialParameters
