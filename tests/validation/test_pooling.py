@@ -11,7 +11,7 @@ from identify.exchange import SavedEstimate
 from identify.inertia import PHI, InertialParameters
 from identify.significance import ESTIMATES_DIFFER_P
 from identify.validation import PooledEstimates, pool_estimates
-from identify.validation.pooling import equal_means_test
+from identify.validation.equal_means import equal_means_test
 from tests.close import assert_close
 
 BODY = InertialParameters.from_com(1.2, [0.01, -0.02, 0.05], np.diag([3e-3, 2e-3, 4e-3]))
