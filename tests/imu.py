@@ -1,17 +1,40 @@
 """Logs with an inertial measurement unit, each of its sensors with a clock of its own."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from tests.recordings import Path
+from tests.recordings import Path, Sines
 
 PHI = np.array([1.3, 0.02, -0.01, 0.06, 0.02, 0.001, -0.002, 0.018, 0.0005, 0.009])
 LEVER = (0.03, -0.04, 0.0331662)  # 60 mm
 RATES = {"pose": 100.0, "gyro": 400.0, "acc": 250.0, "wrench": 700.0}
 LEADS = {"pose": 0.0, "gyro": 0.05, "acc": 0.03, "wrench": 0.01}
 STREAMS = {"pose": "pose", "gyro": "gyro", "acc": "accelerometer", "wrench": "wrench"}
+
+
+@dataclass(frozen=True)
+class Stopped(Sines):
+    """Sines of a time that slows down from its stop on, and stands still two seconds later."""
+
+    stop: float = 0.0
+
+    @classmethod
+    def of(cls, sines: Sines, stop: float) -> "Stopped":
+        return cls(sines.amplitude, sines.frequency_hz, sines.phase, stop)
+
+    def at(self, time: np.ndarray, order: int = 0) -> np.ndarray:
+        u = np.clip((time - self.stop) / 2.0, 0.0, 1.0)
+        stopped = np.minimum(time, self.stop) + 2.0 * (u - u**3 + 0.5 * u**4)
+        rate, rate_of_rate = 1.0 - 3.0 * u**2 + 2.0 * u**3, 3.0 * (u**2 - u)
+        value = Sines.at(self, stopped, order)
+        if order == 0:
+            return value
+        if order == 1:
+            return value * rate[:, None]
+        return value * rate[:, None] ** 2 + Sines.at(self, stopped, 1) * rate_of_rate[:, None]
 
 
 def columns(
@@ -25,6 +48,7 @@ def columns(
     late: float = 0.0,
     gain: float = 1.0,
     angle: float = 0.9,
+    stop: float | None = None,
 ) -> dict[str, np.ndarray]:
     """Columns of a log: stamps, and what is read at them.
 
@@ -38,8 +62,11 @@ def columns(
         late: delay of the gyro [s].
         gain: of the accelerometer.
         angle: by which the body turns, about.
+        stop: time from which the body slows down to a rest, within two seconds.
     """
     rng, path = np.random.default_rng(seed), Path.random(seed + 3, angle=angle)
+    if stop is not None:
+        path = Path(Stopped.of(path.place, stop), Stopped.of(path.angles, stop))
     R, r = Rotation.from_rotvec(turn), np.array(LEVER)
     t = {
         name: np.arange(rng.uniform(0.0, 0.5 / rate) + LEADS[name], seconds, 1.0 / rate)

@@ -16,7 +16,7 @@ from identify.errors import LogError, ModelError
 from identify.exchange import SavedEstimate
 from identify.logs import Recording
 from identify.pipeline.log_replay import require_single_body
-from identify.regressors.log_scan import ReadableLog, excerpts
+from identify.regressors.log_scan import ReadableLog, calibrate_log, excerpts
 from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.signals import FullRate, NoSegment, full_rate
 from identify.signals.preparation import lacks_acceleration
@@ -208,16 +208,18 @@ def _full_rate_parts(
     source: ReadableLog, cutoff_hz: float | None
 ) -> Iterator[tuple[Recording, list[FullRate]]]:
     """Yield the chunks of a log that have samples, all with the rate and cut-off of the first."""
-    rate_hz = None
-    for chunk in excerpts(source):
+    rate_hz, imu = None, None
+    for number, chunk in enumerate(excerpts(source)):
         if lacks_acceleration(chunk.recording):
             raise LogError(
                 f"{source.name}: the log has neither pose nor accelerometer: its motion is that of "
                 "its force, so that contacts cannot be separated. Give [pose], or [imu] "
                 "accelerometer"
             )
+        if number == 0:
+            imu = calibrate_log(source)
         try:
-            parts = full_rate(chunk.recording, cutoff_hz, chunk.span, rate_hz=rate_hz)
+            parts = full_rate(chunk.recording, cutoff_hz, chunk.span, rate_hz=rate_hz, imu=imu)
         except NoSegment:
             continue
         if parts:

@@ -99,7 +99,9 @@ def _noise(log: ScannedLog, rounding: Rounding) -> tuple[float, ...]:
     squares, count = np.zeros(6), 0
     for excerpt in excerpts(log.source, replace(log.summary.reading, most_rows=_MAX_RESIDUAL_ROWS)):
         try:
-            parts = full_rate(excerpt.recording, rounding.cutoff_hz, excerpt.span)
+            parts = full_rate(
+                excerpt.recording, rounding.cutoff_hz, excerpt.span, imu=log.summary.imu
+            )
         except LogError:  # too few good rows there
             continue
         for part in parts:

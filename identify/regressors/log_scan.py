@@ -27,7 +27,11 @@ from identify.signals.clock import sampling_period
 from identify.signals.cutoff import shortest_segment_rows
 from identify.signals.differentiator import default_cutoff_hz
 from identify.signals.imu_calibration import ImuCalibration
-from identify.signals.preparation import calibrate_imu, lacks_acceleration
+from identify.signals.preparation import (
+    calibrate_imu,
+    lacks_acceleration,
+    locate_accelerometer,
+)
 from identify.signals.resampling import KERNEL_HALF_WIDTH
 from identify.signals.segments import MIN_SEGMENT_ROWS
 from identify.signals.spikes import without_spikes
@@ -137,7 +141,27 @@ def excerpts(source: ReadableLog, reading: Reading | None = None) -> Iterator[Ex
     Raises:
         LogError: the log cannot be used.
     """
-    source, reading = _synchronise_source(source, reading or Reading())
+    yield from _excerpts(*_synchronise_source(source, reading or Reading()))
+
+
+def calibrate_log(source: ReadableLog, reading: Reading | None = None) -> ImuCalibration | None:
+    """Calibrate what needs all chunks of a log: a force that serves as accelerometer, a position.
+
+    Args:
+        source: the log.
+        reading: corrections and settings of the reading; those of the schema if not given.
+
+    Returns:
+        The calibration, for `prepare` and `full_rate` of each chunk; None if each chunk suffices.
+
+    Raises:
+        LogError: the log does not determine the calibration.
+    """
+    return _calibrate_whole_log(*_synchronise_source(source, reading or Reading()))
+
+
+def _excerpts(source: ReadableLog, reading: Reading) -> Iterator[Excerpt]:
+    """Yield the chunks of a synchronised log."""
     read = _reader(source)
     for chunk in _chunks(source, reading):
         part = read(*chunk)
@@ -201,10 +225,14 @@ def _synchronise_source(source: ReadableLog, reading: Reading) -> tuple[Readable
 
 
 def _calibrate_whole_log(source: ReadableLog, reading: Reading) -> ImuCalibration | None:
-    """Calibrate the force as an accelerometer, which needs the whole log; None if not needed."""
+    """Calibrate what needs all chunks of a synchronised log; None if each chunk suffices."""
     if isinstance(source, Recording) and lacks_acceleration(source):
         return calibrate_imu(reading.apply(source), reading.cutoff_hz)
-    return None
+    imu = (source if isinstance(source, Recording) else source.recording).imu
+    if imu is None or not imu.fitted or len(_chunks(source, reading)) == 1:
+        return None
+    recordings = (part.recording for part in _excerpts(source, reading))
+    return locate_accelerometer(recordings, reading.cutoff_hz)
 
 
 def _reader(source: ReadableLog) -> ReadExcerpt:

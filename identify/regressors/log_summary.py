@@ -17,7 +17,6 @@ from identify.regressors.statistics import Statistics
 from identify.regressors.wrench import Drift, block_statistics, fold_statistics, subtract_drift
 from identify.signals import PreparedLog, Reading, Segment
 from identify.signals.clock import gap_starts
-from identify.signals.imu_calibration import ImuCalibration
 from identify.signals.noise import SignalNoise
 from identify.signals.preparation import FOLDS
 from identify.signals.prepared import LogSeries
@@ -148,7 +147,6 @@ class LogSummary(LogSeries):
             motion_hz = max(self.motion_hz, later.motion_hz or 0.0)
         return replace(
             self,
-            imu=_pool_imu_position(self.imu, later.imu, samples),
             time=np.concatenate((self.time, later.time)),
             rows=np.concatenate((self.rows, later.rows)),
             segment_ids=np.concatenate((self.segment_ids, first_segment + later.segment_ids)),
@@ -236,21 +234,6 @@ def no_drift(start: Array, stop: Array) -> Array:
 def merge_ranges(first: Array, second: Array) -> Array:
     """Merge two ranges [minimum, maximum], shape (2, 6)."""
     return np.array([np.minimum(first[0], second[0]), np.maximum(first[1], second[1])])
-
-
-def _pool_imu_position(
-    first: ImuCalibration, second: ImuCalibration, samples: list[float]
-) -> ImuCalibration:
-    """Return the earlier calibration, with the error of the mean if both parts found a position.
-
-    The errors of both parts affect a fit of both about as the error of their mean does.
-    """
-    if first.at_rest or not (first.covariance and second.covariance):
-        return first
-    weights = np.square(np.array(samples) / sum(samples))
-    covariances = np.array([first.covariance, second.covariance])
-    mean_covariance = np.tensordot(weights, covariances, axes=1)
-    return replace(first, covariance=tuple(map(tuple, mean_covariance.tolist())))
 
 
 def _mean_noise(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
+from typing import TypeAlias
 
 import numpy as np
 
@@ -81,7 +82,7 @@ def prepare(
         rate_hz: of the log's other chunks [Hz]: transforms are shared where the rates are equal but
             for rounding. With it, `motion_hz` is estimated even if a cut-off is given.
         imu: calibration from the whole log, of which these rows are a part; by default from these
-            rows.
+            rows. The offset of a gyro beside an attitude is always that of these rows.
 
     Raises:
         NoSegment: the log is too short or has too many gaps.
@@ -102,6 +103,7 @@ def full_rate(
     span: tuple[float, float] = (-np.inf, np.inf),
     *,
     rate_hz: float | None = None,
+    imu: ImuCalibration | None = None,
 ) -> list[FullRate]:
     """Return the columns of a log before the low-pass of `prepare`, at their full rate.
 
@@ -110,6 +112,7 @@ def full_rate(
         cutoff_hz: as in `prepare`; derivatives have a pass-band of three times it.
         span: as in `prepare`.
         rate_hz: as in `prepare`.
+        imu: as in `prepare`.
 
     Raises:
         NoSegment, LogError: as `prepare`.
@@ -119,7 +122,7 @@ def full_rate(
         return [_static_poses(recording)]
     log = _synchronise(recording, cutoff_hz, rate_hz)
     differentiate = partial(_differentiate, span=span, wide=False)
-    _, _, parts = _calibrate_imu(log, None, differentiate)
+    _, _, parts = _calibrate_imu(log, imu, differentiate)
     return [part.full_rate() for part in parts if len(part)]
 
 
@@ -137,8 +140,36 @@ def calibrate_imu(recording: Recording, cutoff_hz: float | None = None) -> ImuCa
         NoSegment, LogError: as `prepare`; too few attitudes at rest.
     """
     log = _synchronise(on_one_clock(recording), cutoff_hz, None)
-    differentiate = partial(_differentiate, span=(-np.inf, np.inf), wide=False)
-    return _calibrate_imu(log, None, differentiate)[1]
+    return _calibrate_imu(log, None, _differentiate_whole)[1]
+
+
+def locate_accelerometer(
+    chunks: Iterable[Recording], cutoff_hz: float | None = None
+) -> ImuCalibration:
+    """Estimate the position of an accelerometer from all chunks of a log together.
+
+    A chunk at rest, or too short to differentiate, does not determine it.
+
+    Args:
+        chunks: consecutive parts of a log whose schema has the position fitted.
+        cutoff_hz: see `prepare`; that of the first chunk is used for all.
+
+    Raises:
+        LogError: the motion of all chunks does not determine the position.
+    """
+    blocks: list[BlockRows] = []
+    imu, rate_hz, name = ImuCalibration(), None, "the log"
+    for chunk in chunks:
+        try:
+            log = _synchronise(on_one_clock(chunk), cutoff_hz, rate_hz)
+        except NoSegment:
+            continue
+        cutoff_hz, rate_hz, name = log.cutoff_hz, log.rate_hz, chunk.name
+        imu = ImuCalibration.of_schema(chunk)
+        parts = _differentiate_whole(log, imu)
+        if parts and parts[0].samples.in_body.redundant:
+            blocks += all_blocks(_subtract_gyro_offset(log, imu, parts, _differentiate_whole)[1])
+    return _with_fitted_position(name, imu, blocks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +183,10 @@ class _Synchronised:
     cutoff_raised: bool
     motion_hz: float | None
     noise: SignalNoise
+
+
+_Differentiate: TypeAlias = Callable[[_Synchronised, ImuCalibration], list[PreparedSegment]]
+"""Function that differentiates the segments of a log with a calibration."""
 
 
 def _synchronise(
@@ -197,18 +232,19 @@ def _synchronise(
 def _calibrate_imu(
     log: _Synchronised,
     calibration: ImuCalibration | None,
-    differentiate: Callable[[_Synchronised, ImuCalibration], list[PreparedSegment]],
+    differentiate: _Differentiate,
 ) -> tuple[_Synchronised, ImuCalibration, list[PreparedSegment]]:
     """Calibrate an inertial measurement unit by the other signals and differentiate with it.
 
     Returns:
         The log, with its force as accelerometer if nothing else gives its acceleration; the
-        calibration, which is the given one in that case; the differentiated segments.
+        calibration, which is the given one in that case, and else has its position; the
+        differentiated segments.
 
     Raises:
         LogError: the unit contradicts the other signals, or its position cannot be determined.
     """
-    recording, imu = log.recording, ImuCalibration.of_schema(log.recording)
+    recording, imu = log.recording, calibration or ImuCalibration.of_schema(log.recording)
     if lacks_acceleration(recording):
         return _with_force_as_accelerometer(log, calibration, differentiate)
     if "accelerometer" in recording.signals or recording.acceleration_kind == "proper":
@@ -218,14 +254,21 @@ def _calibrate_imu(
         imu = with_gravity_scale(recording, imu, longest.signals, longest.rate_hz)
     parts = differentiate(log, imu)
     if parts and parts[0].samples.in_body.redundant:
-        imu, parts = _calibrate_by_redundancy(log, imu, parts, differentiate)
+        imu, parts = _subtract_gyro_offset(log, imu, parts, differentiate)
+        if calibration is None and recording.imu is not None and recording.imu.fitted:
+            imu = _with_fitted_position(recording.name, imu, all_blocks(parts))
+            parts = differentiate(log, imu)
+        from identify.signals.imu import consistency_findings
+
+        findings = consistency_findings(recording, imu, all_blocks(parts))
+        imu = replace(imu, findings=(*imu.findings, *findings))
     return log, imu, parts
 
 
 def _with_force_as_accelerometer(
     log: _Synchronised,
     calibration: ImuCalibration | None,
-    differentiate: Callable[[_Synchronised, ImuCalibration], list[PreparedSegment]],
+    differentiate: _Differentiate,
 ) -> tuple[_Synchronised, ImuCalibration, list[PreparedSegment]]:
     """Use the force as accelerometer; arguments, results and errors as for `_calibrate_imu`."""
     from identify.signals.force_motion import (
@@ -251,56 +294,55 @@ def _with_force_as_accelerometer(
     return log, imu, parts
 
 
-def _calibrate_by_redundancy(
+def _subtract_gyro_offset(
     log: _Synchronised,
     imu: ImuCalibration,
     parts: list[PreparedSegment],
-    differentiate: Callable[[_Synchronised, ImuCalibration], list[PreparedSegment]],
+    differentiate: _Differentiate,
 ) -> tuple[ImuCalibration, list[PreparedSegment]]:
-    """Estimate the gyro offset and, if requested, the position of the accelerometer.
+    """Estimate the offset of a gyro beside an attitude, and differentiate with it."""
+    rate_pairs = np.concatenate([part.columns[:, -6:] for part in parts])
+    offset = (rate_pairs[:, :3] - rate_pairs[:, 3:]).mean(axis=0)
+    if not offset.any():
+        return imu, parts
+    imu = replace(imu, gyro_offset=tuple(offset.tolist()))
+    return imu, differentiate(log, imu)
 
-    Returns:
-        The calibration, and the segments differentiated with it.
+
+def _with_fitted_position(
+    name: str, imu: ImuCalibration, blocks: Sequence[BlockRows]
+) -> ImuCalibration:
+    """Add the estimated position of an accelerometer, with its finding, to a calibration.
+
+    Args:
+        name: of the log.
+        imu: calibration with which the rows were made.
+        blocks: rows with the redundant columns.
 
     Raises:
-        LogError: the motion does not determine the position, or the unit contradicts the other
-            signals.
+        LogError: the motion does not determine the position.
     """
-    from identify.signals.imu import (
-        accelerometer_weights,
-        consistency_findings,
-        fit_accelerometer_position,
-    )
+    from identify.signals.imu import accelerometer_weights, fit_accelerometer_position
 
-    recording = log.recording
-    rate_pairs = np.concatenate([part.columns[:, -6:] for part in parts])
-    if (offset := (rate_pairs[:, :3] - rate_pairs[:, 3:]).mean(axis=0)).any():
-        imu = replace(imu, gyro_offset=tuple(offset.tolist()))
-        parts = differentiate(log, imu)
-    findings: list[Finding] = []
-    if recording.imu is not None and recording.imu.fitted:
-        blocks = all_blocks(parts)
-        fitted = fit_accelerometer_position(blocks)
-        if fitted is None:
-            raise LogError(
-                f"{recording.name}: [imu.mount] fitted: the motion does not determine the "
-                "position of the accelerometer; turn faster, about two axes, or give translation"
-            )
-        shift, covariance = fitted
-        sigma = np.sqrt(np.diag(covariance))
-        intervals = zip(shift, sigma, strict=True)
-        shift_mm = ", ".join(f"{1e3 * x:.4g} ± {2e3 * s:.2g}" for x, s in intervals)
-        text = f"the log puts the accelerometer at [{shift_mm}] mm from the body's origin."
-        findings.append(Finding("imu_place", "info", text, evidence={"place": shift.tolist()}))
-        imu = replace(
-            imu,
-            X_BI=Pose(imu.X_BI.rotation, imu.X_BI.position + shift),
-            covariance=tuple(map(tuple, np.pad(covariance, (0, 4)).tolist())),
-            shares=accelerometer_weights(blocks),
+    fitted = fit_accelerometer_position(blocks) if blocks else None
+    if fitted is None:
+        raise LogError(
+            f"{name}: [imu.mount] fitted: the motion does not determine the "
+            "position of the accelerometer; turn faster, about two axes, or give translation"
         )
-        parts = differentiate(log, imu)
-    findings += consistency_findings(recording, imu, all_blocks(parts))
-    return replace(imu, findings=(*imu.findings, *findings)), parts
+    shift, covariance = fitted
+    sigma = np.sqrt(np.diag(covariance))
+    intervals = zip(shift, sigma, strict=True)
+    shift_mm = ", ".join(f"{1e3 * x:.4g} ± {2e3 * s:.2g}" for x, s in intervals)
+    text = f"the log puts the accelerometer at [{shift_mm}] mm from the body's origin."
+    finding = Finding("imu_place", "info", text, evidence={"place": shift.tolist()})
+    return replace(
+        imu,
+        X_BI=Pose(imu.X_BI.rotation, imu.X_BI.position + shift),
+        covariance=tuple(map(tuple, np.pad(covariance, (0, 4)).tolist())),
+        shares=accelerometer_weights(blocks),
+        findings=(*imu.findings, finding),
+    )
 
 
 def _differentiate(
@@ -324,6 +366,11 @@ def _differentiate(
         for segment in log.segments
         if len(segment) >= shortest_segment_rows(segment.rate_hz, log.cutoff_hz)
     ]
+
+
+def _differentiate_whole(log: _Synchronised, imu: ImuCalibration) -> list[PreparedSegment]:
+    """Form the columns of all samples of a log, without wide columns."""
+    return _differentiate(log, imu, span=(-np.inf, np.inf), wide=False)
 
 
 def _at_rate(segment: EvenSegment, rate_hz: float | None) -> EvenSegment:

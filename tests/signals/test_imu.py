@@ -146,16 +146,29 @@ def test_estimated_imu_positions_scatter_as_predicted(tmp_path):
     assert 0.7 < np.sqrt(np.mean(np.square(away))) < 1.35  # 36 numbers: ± 0.12 each way
 
 
-def test_the_place_in_two_chunks_of_a_log_has_the_error_of_their_mean(tmp_path, monkeypatch):
-    given = columns(2, noise=1.0, seconds=22.0)
+@pytest.mark.parametrize("stop", [None, 11.0])
+def test_the_place_is_found_from_all_chunks_of_a_log_together(tmp_path, monkeypatch, stop):
+    """Chunks at rest do not determine it, nor fail."""
+    given = columns(2, noise=1.0, seconds=22.0, stop=stop)
     log = read_log(*in_files(tmp_path / "log", given, schema(mount=FITTED)))
     whole = scan(log).imu
     monkeypatch.setattr("identify.regressors.log_scan.CHUNK_ROWS", 1000)
-    halves = scan(log).imu
-    ratio = np.trace(halves.covariance) / np.trace(whole.covariance)
-    assert whole.covariance != halves.covariance
-    assert 0.6 < ratio < 1.7  # each of them would have about twice as much
-    assert len(halves.shares) == len(whole.shares)
+    chunks = scan(log).imu
+    sigma = np.sqrt(np.diag(whole.covariance)[:3])
+    assert whole.covariance != chunks.covariance
+    assert (np.abs(chunks.X_BI.position - whole.X_BI.position) < 0.7 * sigma).all()
+    assert_close(np.sqrt(np.diag(chunks.covariance)[:3]), sigma, 0.1)
+    assert len(chunks.shares) == len(whole.shares)
+    assert [finding.code for finding in chunks.findings] == ["imu_place"]
+
+
+def test_a_log_at_rest_does_not_place_its_accelerometer(tmp_path, monkeypatch):
+    given = columns(2, noise=1.0, seconds=22.0, stop=-2.0)
+    log = read_log(*in_files(tmp_path / "log", given, schema(mount=FITTED)))
+    for rows in (10**6, 1000):
+        monkeypatch.setattr("identify.regressors.log_scan.CHUNK_ROWS", rows)
+        with pytest.raises(LogError, match=r"log: \[imu.mount\] fitted: the motion does not det"):
+            scan(log)
 
 
 def test_fused_signal_has_less_noise_than_each_source(tmp_path):
