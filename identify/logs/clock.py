@@ -177,9 +177,11 @@ def require_order(valid: Table, stamps: Stamps, layout: LogTable) -> None:
         i = int(back[0])
         before, after = (_spell_stamp(valid, stamp, layout) for stamp in stamps[i - 1 : i + 1])
         remedy = "split the log where its clock was set back, or name another column"
-        if "T" not in before and ":" in before:
+        time_of_day = "T" not in before and ":" in before
+        if time_of_day and stamps[i - 1] - stamps[i] > _ticks(valid, layout) * DAY // 2:
             remedy = (
-                "a time of day must not pass midnight: log the date too, or split the log there"
+                "a time of day must not pass midnight: write the date before it in the same "
+                "column, or split the log there"
             )
         raise valid.error_at(
             i,

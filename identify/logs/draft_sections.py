@@ -19,7 +19,7 @@ from identify.logs.units import ACCELERATION, ANGLE, DAY, FORCE, LENGTH, TORQUE
 from identify.spatial.vectors import STANDARD_GRAVITY
 
 _TIMES = re.compile(
-    r"%?(.*[./])?_*(t|date|(date_?)?time|zeit(stempel)?|temps|tiempo|stamp|time_?stamp|seconds|secs?|ipoc|header\.stamp|tv_sec)"
+    r"%?(.*[./])?_*(t|date|datum|(date_?)?time|(uhr)?zeit|zeitstempel|temps|tiempo|stamp|time_?stamp|seconds|secs?|ipoc|header\.stamp|tv_sec)"
     r"(_?(s|ms|us|ns)| ?[\[(](s|ms|us|ns)[\])])?",
     re.I,
 )

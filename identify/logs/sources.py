@@ -77,6 +77,8 @@ def _with_fraction(table: Table, layout: LogTable, fraction_column: Column) -> T
         return replace(table, columns=columns)
     present = np.isfinite(table.stamps) & np.isfinite(fraction)
     seconds, fraction = np.where(present, table.stamps, 0), np.where(present, fraction, 0.0)
+    if (ticks := table.ticks_per_second) is not None:  # dates
+        seconds = seconds // ticks if not (seconds % ticks).any() else seconds / ticks
     for row in np.flatnonzero((seconds % 1 != 0) | (fraction < 0.0) | (fraction >= 1.0)).tolist():
         raise table.error_at(
             row,

@@ -53,6 +53,18 @@ def test_stamps_in_two_columns_are_joined_exactly(write, schema, lines, unit, ti
     assert read_log(write(rows), schema(log=layout)).dropped.not_finite == 1
 
 
+@pytest.mark.parametrize("date", ["", "2024-05-01T"])
+def test_fraction_follows_the_whole_seconds_of_a_date(write, schema, lines, date):
+    stamps = [(f"{date}23:00:{i // 4:02}", 250 * (i % 4)) for i in range(20)]
+    path = write(fractions(lines, [("sec", "rest"), *stamps]))
+    layout = {"time": "sec", "time_fraction": "rest", "time_fraction_unit": "ms"}
+    time = read_log(path, schema(log=layout)).time
+    np.testing.assert_array_equal(time, 0.25 * np.arange(20))
+    wrong = [(f"{date}23:00:{i // 4:02}.5", 250 * (i % 4)) for i in range(20)]
+    with pytest.raises(LogError, match="are whole seconds and less than a second after them"):
+        read_log(write(fractions(lines, [("sec", "rest"), *wrong])), schema(log=layout))
+
+
 def test_time_fraction_must_be_below_one_second(write, schema, lines):
     stamps = [divmod(3 * 10**8 * i, 10**9) for i in range(20)]
     layout = {"time": "sec", "time_fraction": "rest"}
@@ -100,7 +112,18 @@ def test_decreasing_time_is_rejected(write, schema, lines):
 @pytest.mark.parametrize(
     ("midnight", "before", "after", "remedy"),
     [
-        (["23:59:59.992", "00:00:00.000"], "23:59:59.992000", "00:00:00.000000", "log the date"),
+        (
+            ["23:59:59.992", "00:00:00.000"],
+            "23:59:59.992000",
+            "00:00:00.000000",
+            "write the date before",
+        ),
+        (
+            ["10:00:05.000", "10:00:04.000"],
+            "10:00:05.000000",
+            "10:00:04.000000",
+            "split the log where its clock was set back",
+        ),
         (
             ["2024-05-01T10:00:00.5", "2024-05-01T09:00:00.5"],
             "2024-05-01T10:00:00.500000",

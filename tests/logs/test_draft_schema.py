@@ -574,7 +574,7 @@ def test_columns_are_listed_where_some_were_not_found(arm, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["__time", "Zeit", "Zeitstempel", "/ft/header/__time", "date,time"]
+    "name", ["__time", "Zeit", "Zeitstempel", "/ft/header/__time", "date,time", "Datum,Uhrzeit"]
 )
 def test_time_columns_of_other_programs_are_recognised(arm, tmp_path, name):
     time = "2024-05-01,10:00:{:09.6f}" if "," in name else "{}"

@@ -177,6 +177,9 @@ def test_stamps_may_be_dates(write, schema, lines, rows, date, end, way):
     [
         ("31.12.2024 23:59:58,250", "2024-12-31T23:59:58.25"),
         ("1.2.2024 01:02:03", "2024-02-01T01:02:03"),
+        ("1.2.2024 1:02:03.5", "2024-02-01T01:02:03.5"),
+        ("13.2.2024 1:02", "2024-02-13T01:02"),
+        ("2.13.2024 01:02:03", None),
         ("9:05:01", None),
         (" 09:05:01.5", "1970-01-01T09:05:01.5"),
         ("12/31/2024 10:00:00", None),
@@ -189,6 +192,18 @@ def test_days_come_first_with_dots_alone_and_no_other_text_is_a_date(text, date)
     assert is_date(text) == (date is not None)
     if date is not None:
         assert microseconds_of(text) == microseconds_of(date)
+
+
+@pytest.mark.parametrize("with_date", [True, False])
+def test_dates_and_times_of_day_do_not_mix(write, schema, lines, rows, with_date, way):
+    """A stamp without its date would be of 1970."""
+    texts = ["10:00:{:06.3f}", "2024-05-01T10:00:{:06.3f}"]
+    for i, seconds in enumerate(rows[:, 0], start=1):
+        text = texts[with_date != (i > 10)]
+        lines = replaced(lines, i, 0, text.format(seconds))
+    got = texts[not with_date].format(rows[10, 0])
+    with pytest.raises(LogError, match=rf"line 12, column 't': .*got '{got}'; write .* every row"):
+        read_log(write(lines), schema())
 
 
 def test_zones_of_dates_count(write, schema, numbered, lines):

@@ -35,6 +35,7 @@ from identify.logs.readers.text_lines import (
     is_date,
     is_missing,
     is_number,
+    is_time_of_day,
     microseconds_of,
     numbers_of,
     read_lines,
@@ -233,8 +234,11 @@ def read_regular(sheet: TextLayout, start: int, stop: int, count: int) -> Table 
     faults, stamps = np.zeros(count, dtype=np.uint8), None
     if sheet.dated:
         try:
-            stamps = _dates(parsed[str(sheet.stamps)].to_pylist())
+            texts = parsed[str(sheet.stamps)].to_pylist()
+            stamps = _dates(texts)
         except ValueError:
+            return None
+        if any(is_time_of_day(text) != sheet.time_of_day for text in texts):
             return None
     elif sheet.stamps is not None:
         stamps, missing = as_stamps(parsed[str(sheet.stamps)])
@@ -342,14 +346,19 @@ def _numbers(sheet: TextLayout, row: Row) -> list[float]:
     fields, width = row[1], len(sheet.names)
     if len(fields) < width or any(map(str.strip, fields[width:])):
         raise _ragged(sheet, row)
-    if sheet.dated and sheet.stamps is not None and not is_date(text := fields[sheet.stamps]):
-        if not is_missing(text):
+    if sheet.dated and sheet.stamps is not None and not _is_stamp(sheet, fields[sheet.stamps]):
+        if not is_missing(text := fields[sheet.stamps]):
             raise _no_number(sheet, row[0].number, sheet.stamps, text, _AS_DATES)
         return [math.nan] * len(sheet.fields)
     try:
         return numbers_of([fields[k] for k in sheet.fields])
     except ValueError:
         raise _bad_value(sheet, row) from None
+
+
+def _is_stamp(sheet: TextLayout, text: str) -> bool:
+    """Return whether the text is a date, or a time of day, as the first row has it."""
+    return is_date(text) and is_time_of_day(text) == sheet.time_of_day
 
 
 def _stamps(sheet: TextLayout, texts: Sequence[str], numbers: Array | None) -> Stamps:

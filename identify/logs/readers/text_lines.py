@@ -18,7 +18,7 @@ LINE_END = rb"(?:\r+\n|\n|\r)"
 _LINE = re.compile(rb"([^\r\n]*)(?:" + LINE_END + rb"|\Z)")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TIME_OF_DAY = re.compile(r"\d\d:\d\d:\d\d([.,]\d+)?")
-_DAY_FIRST = re.compile(r"(\d\d?)\.(\d\d?)\.(\d{4})[T ]+(.+)")
+_DAY_FIRST = re.compile(r"(\d\d?)\.(\d\d?)\.(\d{4})[T ]+(\d\d?)(:.+)")
 _NAN = re.compile(r"[+-]?nan(\(\w*\))?")
 
 
@@ -161,8 +161,8 @@ def microseconds_of(text: str) -> int:
     if _TIME_OF_DAY.fullmatch(text):
         text = f"1970-01-01T{text}"
     elif day_first := _DAY_FIRST.fullmatch(text):
-        day, month, year, time = day_first.groups()
-        text = f"{year}-{month:0>2}-{day:0>2}T{time}"
+        day, month, year, hour, rest = day_first.groups()
+        text = f"{year}-{month:0>2}-{day:0>2}T{hour:0>2}{rest}"
     date = datetime.fromisoformat(text if ":" in text else "")
     return (date.replace(tzinfo=date.tzinfo or UTC) - _EPOCH) // timedelta(microseconds=1)
 
@@ -173,6 +173,11 @@ def is_date(text: str) -> bool:
         return bool(microseconds_of(text)) or True
     except ValueError:
         return False
+
+
+def is_time_of_day(text: str) -> bool:
+    """Return whether the text looks like a time of day without date."""
+    return _TIME_OF_DAY.fullmatch(text.strip()) is not None
 
 
 def is_missing(text: str) -> bool:

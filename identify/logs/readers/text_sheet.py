@@ -17,6 +17,7 @@ from identify.logs.readers.text_lines import (
     is_date,
     is_missing,
     is_number,
+    is_time_of_day,
     read_lines,
 )
 from identify.logs.schema_fields import Column
@@ -56,6 +57,7 @@ class TextLayout:
         stamps: the field of the time stamps.
         fields: those of all these fields that hold numbers, in order.
         dated: whether the time stamps are dates.
+        time_of_day: whether the time stamps are times of day without date.
         ends: whether the text goes to the end of the file, where a row may be cut short.
     """
 
@@ -71,6 +73,7 @@ class TextLayout:
     fields: tuple[int, ...]
     dated: bool
     drop_bad_rows: bool
+    time_of_day: bool = False
     ends: bool = True
 
     def column(self, field: int) -> Column:
@@ -109,7 +112,8 @@ def inspect_text(source: Source, text: bytes) -> TextLayout:
     for _ in range(_MAX_UNIT_ROWS if named else 0):
         if len(rows) > 1 and _is_units(rows[0], fields):
             header, first = rows.pop(0)[0], rows[0]
-    dated = stamps is not None and is_date("".join(first[1][stamps : stamps + 1]))
+    stamp = "" if stamps is None else "".join(first[1][stamps : stamps + 1])
+    dated = is_date(stamp)
     return TextLayout(
         path=path,
         text=text,
@@ -123,6 +127,7 @@ def inspect_text(source: Source, text: bytes) -> TextLayout:
         fields=tuple(k for k in fields if not (dated and k == stamps)),
         dated=dated,
         drop_bad_rows=layout.drop_bad_rows,
+        time_of_day=dated and is_time_of_day(stamp),
     )
 
 
