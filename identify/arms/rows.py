@@ -15,10 +15,10 @@ from identify.errors import LogError
 from identify.logs import JointRecording
 from identify.regressors import Statistics
 from identify.robots import torque_regressor
-from identify.signals.clock import cubic_spline
 from identify.signals.cutoff import choose_cutoff_hz
 from identify.signals.differentiator import Differentiator
 from identify.signals.segments import EvenSegment, even_segments_of
+from identify.signals.streams import on_one_clock
 from identify.signals.transform import BAND_EDGES_HZ, CONSTANT, block_transform
 
 ARM_CUTOFF_HZ = 8.0
@@ -142,19 +142,12 @@ def scan_arm(log: JointRecording, columns: ArmColumns, cutoff_hz: float | None =
 
 
 def _on_one_clock(log: JointRecording) -> tuple[Array, dict[str, Array]]:
-    """Return the stamps of the torque, and position, velocity and torque at them."""
-    clocks = [(log.time, log.signals), *((s.time, s.signals) for s in log.streams)]
-    with_effort = [clock for clock in clocks if "effort" in clock[1]]
-    if not with_effort:
+    """Return the stamps of the slowest stream, and position, velocity and torque at them."""
+    joined = on_one_clock(log)
+    if joined.effort is None:
         raise LogError(f"{log.name}: has no effort; name its columns in [joints] effort")
-    time, signals = with_effort[0]
-    motion = {"q": log.position} if log.velocity is None else {"q": log.position, "v": log.velocity}
-    effort = signals["effort"]
-    if time is not log.time:
-        inside = (time >= log.time[0]) & (time <= log.time[-1])
-        time, effort = time[inside], effort[inside]
-        motion = {name: cubic_spline(log.time, each, time) for name, each in motion.items()}
-    return time, {**motion, "effort": effort}
+    motion = {"q": joined.position} | ({} if joined.velocity is None else {"v": joined.velocity})
+    return joined.time, {**motion, "effort": joined.effort}
 
 
 def _spans(segment: EvenSegment, cutoff: float, seconds: float) -> Iterator[_Span]:

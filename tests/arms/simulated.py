@@ -135,7 +135,7 @@ def recording(time: np.ndarray, q: np.ndarray, effort: np.ndarray, name: str) ->
         name=name,
         time=time,
         names=JOINTS,
-        signals={"position": q, "effort": effort},
+        signals={"joint_position": q, "effort": effort},
         gravity=np.array(GRAVITY),
         still_below=np.full(3, STILL_BELOW),
         sources=(),

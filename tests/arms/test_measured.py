@@ -33,7 +33,7 @@ def tx40(shared_data, pinocchio) -> tuple[RobotModel, JointRecording]:
         name="tx40",
         time=np.arange(len(q)) / 5000.0,
         names=robot.joints,
-        signals={"position": q, "effort": torque @ R},
+        signals={"joint_position": q, "effort": torque @ R},
         gravity=robot.gravity,
         still_below=np.full(6, 0.05),
         sources=(),

@@ -65,7 +65,7 @@ def test_joint_that_does_not_move_is_named(robot):
 
 
 def test_log_without_effort_is_refused(robot):
-    log = replace(simulate(robot, 4), signals={"position": np.zeros((10, 3))}, name="angles")
+    log = replace(simulate(robot, 4), signals={"joint_position": np.zeros((10, 3))}, name="angles")
     with pytest.raises(LogError, match=r"angles: has no effort; name its columns in \[joints\]"):
         scan_arm(log, ArmColumns.of(robot))
 
@@ -74,8 +74,8 @@ def test_effort_with_a_clock_of_its_own_gets_the_positions_at_its_times(robot):
     log, columns = simulate(robot, 5), ArmColumns.of(robot)
     at = slice(3, None, 2)
     stream = Stream("torques", log.time[at], {"effort": log.effort[at]})
-    apart = replace(log, signals={"position": log.position}, streams=(stream,))
+    apart = replace(log, signals={"joint_position": log.position}, streams=(stream,))
     scanned = scan_arm(apart, columns)
     assert_close(scanned.rate_hz, 50.0, 1e-6)
     system = arm_system(fit_statistics([scanned]), columns, runs=(0,))
-    assert torque_errors(system, true_unknowns(robot)).total < 1e-5
+    assert torque_errors(system, true_unknowns(robot)).total < 2e-5  # that of the resampling
