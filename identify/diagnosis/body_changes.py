@@ -112,7 +112,7 @@ class _FitParts:
     statistics: Statistics
     equations: Equations
     terms: tuple[Term, ...]
-    whole: Phi
+    start: Phi
     imus: tuple[ImuCalibration, ...]
 
     def fit(self, cells: Flags) -> LeastSquaresFit | None:
@@ -129,7 +129,7 @@ class _FitParts:
         )
         system = System.of([(part, self._equations(logs))])
         try:
-            return weighted_least_squares(system, self.terms, self.whole)
+            return weighted_least_squares(system, self.terms, self.start)
         except ProblemError:
             return None
 
@@ -331,7 +331,7 @@ def _find_change_points(parts: _FitParts, logs: Sequence[int]) -> list[BodyChang
                 continue
             others = parts.compare_pairs(places.pairs(places.others))
             pairs += [(pair, k) for pair, k in zip(others, places.others, strict=True) if pair]
-            pair, block = min(pairs, key=lambda tried: tried[0].log_p)
+            pair, block = min(pairs, key=lambda tested: tested[0].log_p)
             at = places.share(block)
             between = neighbouring_shares(at, [places.share(other) for _, other in pairs])
             change = pair.change("body_changed", places.log, len(pairs), block, at, between)
@@ -360,16 +360,16 @@ class _ChangePoints:
     @classmethod
     def of(cls, parts: _FitParts, log: int) -> _ChangePoints:
         """Return evenly spread change points of a log; none for a short one."""
-        mine = parts.statistics.log == log
-        blocks = np.unique(parts.statistics.block[mine])
+        cells = parts.statistics.log == log
+        blocks = np.unique(parts.statistics.block[cells])
         least = max(_MIN_PART_BLOCKS, int(np.ceil(_MIN_PART_SHARE * len(blocks))))
         places = blocks[least : len(blocks) - least + 1]
         if not len(places):
-            return cls(parts, log, mine, [], [])
+            return cls(parts, log, cells, [], [])
         spread = np.linspace(0, len(places) - 1, min(_MAX_CHANGE_POINTS, len(places)))
         places = places[np.unique(spread.astype(int))]
         first = np.unique([len(places) // 2, 0, len(places) - 1])
-        return cls(parts, log, mine, places[first].tolist(), np.delete(places, first).tolist())
+        return cls(parts, log, cells, places[first].tolist(), np.delete(places, first).tolist())
 
     def pairs(self, places: Sequence[int]) -> list[tuple[Flags, Flags]]:
         """Return the cells before and after each change point."""
@@ -383,23 +383,23 @@ class _ChangePoints:
         return float(rows[before].sum() / rows.sum())
 
 
-def neighbouring_shares(at: float, tried: Sequence[float]) -> tuple[float, float]:
-    """Return the neighbours of a share among those tried, or the log's ends."""
-    before = [share for share in tried if share < at]
-    after = [share for share in tried if share > at]
+def neighbouring_shares(at: float, tested: Sequence[float]) -> tuple[float, float]:
+    """Return the neighbours of a share among those tested, or the log's ends."""
+    before = [share for share in tested if share < at]
+    after = [share for share in tested if share > at]
     return max(before, default=0.0), min(after, default=1.0)
 
 
 def _find_outlying_logs(parts: _FitParts, logs: Sequence[int]) -> list[BodyChange]:
-    """Find logs that differ from all others, the most distant first, until the rest agrees."""
+    """Find logs that differ from all others, the most distant first, until the others agree."""
     changes: list[BodyChange] = []
     remaining = list(logs)
     while len(remaining) > 1:
         pairs = []
         for log in parts.most_distant_logs(remaining) if len(remaining) > 2 else remaining[1:]:
-            mine = parts.statistics.log == log
-            others = np.isin(parts.statistics.log, remaining) & ~mine
-            (pair,) = parts.compare_pairs([(others, mine)], logs=True)
+            cells = parts.statistics.log == log
+            others = np.isin(parts.statistics.log, remaining) & ~cells
+            (pair,) = parts.compare_pairs([(others, cells)], logs=True)
             if pair is not None:
                 pairs.append((pair, log))
         if not pairs:

@@ -61,7 +61,7 @@ def _rms_motion(fit: LeastSquaresFit) -> tuple[Array, Array, float]:
     The products of ω are columns of the statistics; their sums with the constant are Σ ω².
     """
     squares, steps, samples = np.zeros(3), np.zeros(3), 0.0
-    across, whole = np.zeros((3, 3)), np.zeros((3, 3))
+    centred, uncentred = np.zeros((3, 3)), np.zeros((3, 3))
     for statistics, _ in fit.data.system.data:
         for log, of_log in enumerate(statistics.totals):
             total = float(statistics.sum_over_blocks(statistics.samples)[log].sum())
@@ -76,11 +76,11 @@ def _rms_motion(fit: LeastSquaresFit) -> tuple[Array, Array, float]:
             squares += np.maximum(moment[0, PSI][SQUARES], 0.0) * scale
             steps += np.maximum(np.diag(psi)[ANGULAR_ACCELERATION], 0.0)
             mean = moment[0, PSI][PROPER_ACCELERATION]
-            whole += psi[:3, :3]
-            across += psi[:3, :3] - np.outer(mean, mean) / constant
+            uncentred += psi[:3, :3]
+            centred += psi[:3, :3] - np.outer(mean, mean) / constant
             samples += total
     samples = max(samples, 1.0)
-    share = float(np.trace(across) / max(np.trace(whole), 1e-300))
+    share = float(np.trace(centred) / max(np.trace(uncentred), 1e-300))
     turned = float(np.arcsin(np.sqrt(np.clip(share, 0.0, 1.0))))
     return np.sqrt(squares / samples), np.sqrt(steps / samples), turned
 

@@ -115,12 +115,13 @@ class SignalMonitor:
         self._process_pending(1)
         if self._rows < MIN_ROWS_FOR_SPIKES:
             return ()
-        whole = self._end - self._begin
-        frozen = self._wrench.frozen("frozen_wrench", self._step, whole, self._rows)
+        duration = self._end - self._begin
+        frozen = self._wrench.frozen("frozen_wrench", self._step, duration, self._rows)
         spans = [span for span, _ in frozen]
         if self._pose_size:
             spans += [
-                span for span, _ in self._pose.frozen("frozen_pose", self._step, whole, self._rows)
+                span
+                for span, _ in self._pose.frozen("frozen_pose", self._step, duration, self._rows)
             ]
         frozen_rows = [rows for _, rows in frozen]
         held = min(
@@ -343,14 +344,14 @@ class _RepeatRuns:
         self._runs.keep(added[long])
 
     def frozen(
-        self, code: str, step: float, whole: float, rows: int
+        self, code: str, step: float, duration: float, rows: int
     ) -> list[tuple[Span, tuple[float, float]]]:
         """Return the spans of runs far longer than the usual hold, with their rows.
 
         Args:
             code: code of the finding.
             step: usual time from row to row [s].
-            whole: duration of the log [s].
+            duration: duration of the log [s].
             rows: number of rows of the log.
 
         Returns:
@@ -366,7 +367,7 @@ class _RepeatRuns:
                 span = Span(code, start, stop, int(last - first) + 1, ratio)
                 frozen.append((span, (first - 1.0, last)))
         seconds = sum(span.stop - span.start for span, _ in frozen)
-        return frozen if seconds < 0.5 * whole else []
+        return frozen if seconds < 0.5 * duration else []
 
 
 class _HoldLengths:

@@ -82,20 +82,20 @@ def _augmented_moments(constant: Array, shares: Array, squares: Array, columns: 
     Args:
         constant: ZᵀZ of force and of torque over all poses, Z = [columns | wrench], (2, 1, 11, 11).
         shares: Σ s ZᵀZ of the poses' shares s, of m models, shape (2, m, 11, 11).
-        squares: Σ s² ZᵀZ, likewise.
+        squares: Σ s² ZᵀZ of the same models and shape.
         columns: columns that are multiplied by the shares, q of them.
 
     Returns:
         Shape (2, m, 11 + q, 11 + q), the wrench last.
     """
     q = columns.stop - columns.start
-    whole = np.zeros((*shares.shape[:2], 11 + q, 11 + q))
-    kept, added = [*range(10), 10 + q], slice(10, 10 + q)
-    whole[..., np.array(kept)[:, None], kept] = constant
-    whole[..., added, kept] = shares[..., columns, :]
-    whole[..., kept, added] = shares[..., :, columns]
-    whole[..., added, added] = squares[..., columns, columns]
-    return whole
+    augmented = np.zeros((*shares.shape[:2], 11 + q, 11 + q))
+    base, added = [*range(10), 10 + q], slice(10, 10 + q)
+    augmented[..., np.array(base)[:, None], base] = constant
+    augmented[..., added, base] = shares[..., columns, :]
+    augmented[..., base, added] = shares[..., :, columns]
+    augmented[..., added, added] = squares[..., columns, columns]
+    return augmented
 
 
 def _corrected_akaike(moments: Array, poses: int) -> tuple[Array, Array, Array]:

@@ -129,9 +129,9 @@ class FittedEffects:
         """
         M = self.model.maps(self.eta)[log][W, W]
         logged = np.linalg.solve(M.T, offset)
-        moved = np.einsum("i,ijq->jq", logged, self.model.tangents[log][W, W])
+        J = np.einsum("i,ijq->jq", logged, self.model.tangents[log][W, W])
         q = len(self.eta)
-        variances = np.einsum("jq,qr,jr->j", moved, self.covariance[:q, :q], moved)
+        variances = np.einsum("jq,qr,jr->j", J, self.covariance[:q, :q], J)
         return logged, np.sqrt(np.maximum(variances, 0.0))
 
     @property
@@ -344,6 +344,6 @@ def _all_effects(eta: Array, drifts: Sequence[LogDrift], like: Sequence[LogDrift
 
 def _padded(drift: LogDrift, count: int) -> Array:
     """Pad the amplitudes of a drift to a number of cosines, flattened."""
-    whole = np.zeros((count, 6))
-    whole[: len(drift.amplitudes)] = drift.amplitudes
-    return whole.reshape(-1)
+    padded = np.zeros((count, 6))
+    padded[: len(drift.amplitudes)] = drift.amplitudes
+    return padded.reshape(-1)

@@ -19,7 +19,7 @@ from identify.logs import Recording
 NOT_INCLUDED = "repeatability; calibration of the sensor not included"
 """Kind of intervals that include neither small faults of the sensor nor its scale error."""
 
-FROM_LOG = "small faults of the sensor counted, its scale as far as the log tells"
+FROM_LOG = "small faults of the sensor counted, its scale as far as the log identifies it"
 """Kind of intervals of a fit with effects where no schema gives the accuracy of the scale."""
 
 GIVEN = "small faults of the sensor counted, its scale as given"

@@ -231,7 +231,7 @@ def rank_with_effects(
             other, fitted = _deviance_with_effects(each, loaded, settings, bands, None, dense=dense)
             compared.append(replace(fitted, log_likelihood_ratio=cost - other))
     names = {e.faults[0].name for e in compared if e.faults}
-    rest = [
+    unranked = [
         replace(
             e,
             log_likelihood_ratio=min(
@@ -241,7 +241,7 @@ def rank_with_effects(
         for e in ranking.explanations
         if e.faults and e.faults[0].name not in names
     ]
-    return Ranking.of([*compared, *rest], ranking.separate_bodies_lead)
+    return Ranking.of([*compared, *unranked], ranking.separate_bodies_lead)
 
 
 def _deviance_with_effects(
@@ -267,9 +267,9 @@ def _deviance_with_effects(
         known, again = None, list(logs)
         if each.code:
             return np.inf, each
-    whole = [finest_blocks(log.summary) for log in logs]
+    statistics = [finest_blocks(log.summary) for log in logs]
     samples = float(
-        sum(BandRows.of(s, kept).samples.sum() for s, kept in zip(whole, bands, strict=True))
+        sum(BandRows.of(s, kept).samples.sum() for s, kept in zip(statistics, bands, strict=True))
     )
     if known is None:
         return deviance(again, None, bands, each.faults, samples, dense=dense), each
@@ -290,11 +290,11 @@ def unexplained_share(fit: LeastSquaresFit, logs: Sequence[ScannedLog], unloaded
     if unexplained <= MAX_UNEXPLAINED or any(unexplained_contacts(log) for log in logs):
         return unexplained
     phi = fit.x[:20].reshape(-1, 10)
-    moved = [
+    bodies = [
         phi[-1] if log >= len(logs) - unloaded else phi.sum(axis=0) for log in range(len(logs))
     ]
     offsets = fit.data.system.offsets(fit.x, fit.weights)
-    residuals = assess_residuals([log.summary for log in logs], np.array(moved), offsets)
+    residuals = assess_residuals([log.summary for log in logs], np.array(bodies), offsets)
     return unexplained if residuals.systematic.any() else 0.0
 
 

@@ -122,7 +122,7 @@ def findings_of_log(log: LogSummary) -> Iterator[Finding]:
         yield Finding(
             "gravity_magnitude",
             "info",
-            f"gravity is given as {size:.4g} m/s²; slow motion cannot tell it from the mass, "
+            f"gravity is given as {size:.4g} m/s²; slow motion cannot separate it from the mass, "
             f"which on Earth would be {1.0 / factor:.3g} times the estimate.",
             "If the log was recorded on Earth, set "
             f"`gravity = {np.round(factor * recording.gravity, 6).tolist()}` in [world].",
@@ -213,8 +213,8 @@ def _unexplained(
     poor = (counted | beyond_noise) & scores.carries_signal & (scores.r_squared < _POOR_R_SQUARED)
     if not poor.any():
         return None
-    moved = np.array([estimate.moved_in(number).phi for number in range(len(logs))])
-    residuals = assess_residuals(logs, moved, estimate.biases)
+    phi = np.array([estimate.moved_in(number).phi for number in range(len(logs))])
+    residuals = assess_residuals(logs, phi, estimate.biases)
     # A short log does not show the correlation time of its residual: far above noise, it is none.
     far = residuals.over_noise > _SYSTEMATIC_POWER_RATIO
     systematic = residuals.systematic | (far & (scores.r_squared < _USELESS_R_SQUARED))
@@ -268,16 +268,16 @@ def _at_the_edge(estimate: Estimate, corrected: Sequence[str]) -> Iterator[Findi
     for body in estimate.bodies:
         if body.prior:  # the estimate then differs from least squares anyway
             continue
-        moved = _distance_in_standard_errors(body, body, body.least_squares.phi)
-        if body.least_squares.consistent or moved < CONSTRAINT_NOTED_SIGMA:
+        sigmas = _distance_in_standard_errors(body, body, body.least_squares.phi)
+        if body.least_squares.consistent or sigmas < CONSTRAINT_NOTED_SIGMA:
             continue
         text = (
             f"the least-squares solution{body.of_body} is not physically consistent: the estimate "
-            f"is {moved:.2g} standard errors from it, on the boundary of the consistent set, where "
-            "intervals are less reliable."
+            f"is {sigmas:.2g} standard errors from it, on the boundary of the consistent set, "
+            "where intervals are less reliable."
         )
-        evidence = {"standard_errors": moved}
-        if corrected and moved > CONTRADICTED_SIGMA:
+        evidence = {"standard_errors": sigmas}
+        if corrected and sigmas > CONTRADICTED_SIGMA:
             text += f" With this correction ({', '.join(corrected)}), no body explains the logs."
             remedy = "The fault is another one: check the schema, and log again."
             yield Finding("at_the_edge", "error", text, remedy, evidence)
@@ -369,8 +369,10 @@ def _contradicted_choice(
         free = estimate_body(blocks, EstimatorSettings(unloaded=estimate.unloaded))
     except (ProblemError, SolveError):
         return None
-    worse, moved = _residual_ratio(chosen, free), _distance_in_standard_errors(chosen, free)
-    if worse < _CONTRADICTING_RESIDUAL_RATIO and (moved < CONTRADICTED_SIGMA or not settings.terms):
+    worse, sigmas = _residual_ratio(chosen, free), _distance_in_standard_errors(chosen, free)
+    if worse < _CONTRADICTING_RESIDUAL_RATIO and (
+        sigmas < CONTRADICTED_SIGMA or not settings.terms
+    ):
         return None
     against = {}
     for text, alone in choices.items() if len(choices) > 1 else ():
@@ -394,9 +396,13 @@ def _contradicted_choice(
         "error" if of_body else "warning",
         f"fitted {' and '.join(named)}, the residual of an axis is {worse:.2g} times that of a "
         f"fit without it, whose mass is {free.parameters.mass:.5g} kg: the data "
-        f"contradict the choice, by {moved:.2g} standard errors{each}.{distance}",
+        f"contradict the choice, by {sigmas:.2g} standard errors{each}.{distance}",
         f"{remedy}{box}",
-        {"standard_errors": moved, "residual_ratio": worse, "mass_by_data": free.parameters.mass},
+        {
+            "standard_errors": sigmas,
+            "residual_ratio": worse,
+            "mass_by_data": free.parameters.mass,
+        },
     )
 
 

@@ -210,7 +210,7 @@ def test_a_gain_that_all_axes_have_in_common_is_in_the_interval_but_not_in_the_r
             assert half_width >= 1.96 * sigma * estimate.mass * 0.9
     plain = identify.fit(log).estimate
     assert half_widths(plain)[0] < 0.1 * 1.96 * sigma * plain.mass
-    assert plain.interval_kind.endswith("as far as the log tells")
+    assert plain.interval_kind.endswith("as far as the log identifies it")
 
 
 @pytest.mark.parametrize("log", BOTH.values(), ids=BOTH)

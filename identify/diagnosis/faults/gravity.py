@@ -173,8 +173,8 @@ def _partly(facts: LogFacts) -> Iterator[Fault]:
             "[wrench.compensated] was never subtracted"
         )
         none = {"wrench.compensated": None}
-        whole = weight_map(-before, facts.gravity)
-        yield discrete_fault(facts, "partly_compensated", text, none, linear_map=whole)
+        restored = weight_map(-before, facts.gravity)
+        yield discrete_fault(facts, "partly_compensated", text, none, linear_map=restored)
 
     def patch(size: Array) -> Patch:
         if not before[0] + size[0] > 0.0:
