@@ -82,8 +82,10 @@ class BatchFitSettings:
     invocation: str
 
     def key(self) -> str:
-        """Cache key of the settings and the code that affect an estimate."""
-        return key_of(fields_except(self, *_FIELDS_NOT_IN_KEY), code_fingerprint().short)
+        """Cache key of the settings, the robot's model and the code that affect an estimate."""
+        robot = self.schema.robot_file
+        model = None if robot is None else digest(robot)
+        return key_of(fields_except(self, *_FIELDS_NOT_IN_KEY), model, code_fingerprint().short)
 
 
 def fit_each(

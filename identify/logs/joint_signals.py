@@ -84,7 +84,7 @@ def robot_finding(schema: Schema) -> Finding:
 def joints_in_degrees(valid: Table, schema: Schema) -> Iterator[Finding]:
     """Yield a finding if positions in radians exceed a joint's limits as only degrees do."""
     assert schema.joints is not None
-    q = joint_signals({"joints": valid}, schema.joints.positions)["position"]
+    q = joint_signals({"joints": valid}, schema.joints.positions)["joint_position"]
     largest = np.abs(q).max(axis=0, initial=0.0)
     limits = np.abs(schema_robot(schema).position_limits).max(axis=1)
     beyond = largest > _LIMIT_EXCESS * limits
@@ -104,8 +104,8 @@ def joints_in_degrees(valid: Table, schema: Schema) -> Iterator[Finding]:
 def schema_robot(schema: Schema) -> RobotModel:
     """Return the robot of a schema's pose, with the joints of its `[joints]`; raises as above."""
     assert schema.joints is not None
-    assert schema.pose is not None
-    path = Path(str(schema.pose.robot))
+    path = schema.robot_file
+    assert path is not None
     changed = path.stat().st_mtime_ns if path.is_file() else 0
     return _read_robot(path, schema.joints.names, changed)
 

@@ -89,7 +89,12 @@ class Schema(DocumentTable):
     @property
     def by_joints(self) -> bool:
         """Whether the pose is that of a robot's frame, from the positions of its joints."""
-        return self.pose is not None and self.pose.robot is not None
+        return self.robot_file is not None
+
+    @property
+    def robot_file(self) -> Path | None:
+        """File of the robot's model from which the pose comes; None for another pose."""
+        return Path(self.pose.robot) if self.pose is not None and self.pose.robot else None
 
     @property
     def body_frame(self) -> BodyFrame:

@@ -140,8 +140,9 @@ class LogFiles(LogSource):
         files = _wrap_errors(lambda: source_files(log, schema))
         data = digest_of_files(files)
         name = stem.relative_to(folder) if stem.is_relative_to(folder) else stem
-        robot = Path(schema.pose.robot) if schema.pose and schema.pose.robot else None
-        others = [digest(file) for file in (schema_path, truth, robot) if file is not None]
+        others = [
+            digest(file) for file in (schema_path, truth, schema.robot_file) if file is not None
+        ]
         return LogItem(
             name=plain_name(name.as_posix()),
             data=data,

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from identify import fit
+from identify.commands.fit_each import BatchFitSettings
 from identify.errors import MissingExtra, MissingFile, ModelError, SchemaError
 from identify.logs import load_schema, read_log
 from identify.logs.log_file import LONG, open_log
+from identify.pipeline import FitSettings
 from identify.regressors import newton_euler_wrench
 from identify.robots import frame_motion, frame_pose, read_robot
 from identify.spatial import quaternion_from_rotation
@@ -255,3 +257,12 @@ def test_log_of_a_study_depends_on_the_robot(folder):
     (folder / "models" / "arm.urdf").write_text(wrist_text() + "\n")
     (after,) = source.logs(folder, 0)
     assert before.identity == again.identity != after.identity
+
+
+def test_fits_of_a_folder_depend_on_the_robot(folder):
+    schema = load_schema(folder / "schema.toml")
+    batch = BatchFitSettings(schema, FitSettings(), None, folder, report=False, invocation="")
+    before = batch.key()
+    assert batch.key() == before
+    (folder / "models" / "arm.urdf").write_text(wrist_text() + "\n")
+    assert batch.key() != before
