@@ -68,6 +68,8 @@ def solve_arm(
     route = interval or ("bootstrap" if blocks >= MIN_BLOCKS else "formula")
     discounted, every = system(scatter), (Consistent(margin=_MARGIN), *terms)
     estimate = estimate_unknowns(discounted, every, interval=route, effects=scale)
+    bias = zip(estimate.bias, statistics.logs, strict=True)  # none, but it names the logs
+    estimate = replace(estimate, bias=tuple(replace(each, sha256=log) for each, log in bias))
     if route == "formula":
         kind = (
             f"95 %, by residuals, {scatter:.2g} times their variance as {blocks} blocks of time "

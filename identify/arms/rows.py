@@ -8,12 +8,14 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from scipy.fft import prev_fast_len
 
 from identify.arms.columns import ArmColumns, JointMotion, joint_columns
 from identify.arrays import Array, Flags, Indices
 from identify.errors import LogError
 from identify.logs import JointRecording
 from identify.regressors import Statistics
+from identify.regressors.statistics import MAX_FACTOR_BYTES
 from identify.robots import torque_regressor
 from identify.signals.cutoff import choose_cutoff_hz
 from identify.signals.differentiator import Differentiator
@@ -27,11 +29,12 @@ ARM_CUTOFF_HZ = 8.0
 ARM_BLOCK_SECONDS = 2.5
 """Length of a block of time [s], about as long as errors of friction are alike."""
 
-_MAX_FACTOR_BYTES = 32e6
-"""Approximate size of the statistics of a log; the blocks of a log that needs more are longer."""
-
 _SUMS_PER_CUTOFF_PERIOD = 8.0
 """Sums of samples per period of the cut-off, so that its frequency is well below half their own."""
+
+_FAST_TRANSFORM_SUMS = 512
+"""Number of sums of a block above which its length is one that is fast to transform; the samples
+that are left out at the end of a segment are then at most some per cent."""
 
 _CHUNK_SAMPLES = 4096
 """Number of samples whose regressors are in memory at a time."""
@@ -101,13 +104,13 @@ def scan_arm(log: JointRecording, columns: ArmColumns, cutoff_hz: float | None =
     Raises:
         LogError: the log has no effort, is too short, or a joint hardly moves.
     """
-    segments = even_segments_of(log.name, *_on_one_clock(log))
+    segments = _segments(log)
     longest, total = max(segments, key=len), sum(map(len, segments))
     rate = longest.rate_hz
     default = min(ARM_CUTOFF_HZ, rate / 10.0)
     cutoff = choose_cutoff_hz(rate, len(longest), cutoff_hz, default)[0]
     bands = int(np.searchsorted(BAND_EDGES_HZ, cutoff))
-    most = max(1.0, _MAX_FACTOR_BYTES / (8 * len(columns.joints) * bands * len(columns) ** 2))
+    most = max(1.0, MAX_FACTOR_BYTES / (8 * len(columns.joints) * bands * len(columns) ** 2))
     seconds = max(ARM_BLOCK_SECONDS, total / rate / most)
     blocks: list[list[_BandRows]] = []
     points: list[tuple[Array, Array]] = []
@@ -117,7 +120,7 @@ def scan_arm(log: JointRecording, columns: ArmColumns, cutoff_hz: float | None =
             motion = _motion(segment, span.samples, cutoff)
             moves = np.abs(motion.v) > log.still_below
             sums = _masked_sums(columns, motion, moves, span.step)
-            blocks += _transformed(sums, moves, span, segment.rate_hz, cutoff)
+            blocks += _transformed(columns, sums, moves, span, segment.rate_hz, cutoff)
             points.append(_points(columns, motion, max(1, total // _SERIES_POINTS)))
             samples, moving = samples + len(moves), moving + moves.sum(axis=0)
     for joint, share in zip(columns.joints, (moving / max(samples, 1)).tolist(), strict=True):
@@ -141,13 +144,12 @@ def scan_arm(log: JointRecording, columns: ArmColumns, cutoff_hz: float | None =
     )
 
 
-def _on_one_clock(log: JointRecording) -> tuple[Array, dict[str, Array]]:
-    """Return the stamps of the slowest stream, and position, velocity and torque at them."""
+def _segments(log: JointRecording) -> list[EvenSegment]:
+    """Cut a log into segments on an even clock, with position, velocity and torque."""
     joined = on_one_clock(log)
     if joined.effort is None:
         raise LogError(f"{log.name}: has no effort; name its columns in [joints] effort")
-    motion = {"q": joined.position} | ({} if joined.velocity is None else {"v": joined.velocity})
-    return joined.time, {**motion, "effort": joined.effort}
+    return even_segments_of(log.name, joined.time, joined.signals)
 
 
 def _spans(segment: EvenSegment, cutoff: float, seconds: float) -> Iterator[_Span]:
@@ -159,6 +161,8 @@ def _spans(segment: EvenSegment, cutoff: float, seconds: float) -> Iterator[_Spa
     count = max(1, round(usable * step / (seconds * rate)))
     if usable < count:
         return
+    if usable // count > _FAST_TRANSFORM_SUMS:
+        usable = count * prev_fast_len(usable // count)
     edges = usable * np.arange(count + 1) // count
     blocks = max(1, _CHUNK_SAMPLES // (step * int(np.diff(edges).max())))
     for first in range(0, count, blocks):
@@ -172,7 +176,7 @@ def _motion(segment: EvenSegment, samples: slice, cutoff: float) -> JointMotion:
     differentiator = Differentiator.design(segment.rate_hz, cutoff)
     half = differentiator.half_window
     window = slice(samples.start - half, samples.stop + half)
-    q, v = segment.signals["q"][window], segment.signals.get("v")
+    q, v = segment.signals["joint_position"][window], segment.signals.get("joint_velocity")
     measured, order = (q, 1) if v is None else (v[window], 0)
     return JointMotion(
         time=segment.time[samples],
@@ -184,19 +188,24 @@ def _motion(segment: EvenSegment, samples: slice, cutoff: float) -> JointMotion:
 
 
 def _masked_sums(columns: ArmColumns, motion: JointMotion, moves: Flags, step: int) -> Array:
-    """Sum the columns of moving joints over `step` samples each, by √step, (n, K, s / step)."""
-    n, count = len(columns.joints), len(motion.time)
-    sums = np.zeros((n, len(columns), count // step))
+    """Sum the columns of moving joints over `step` samples each, by √step.
+
+    Returns:
+        The columns of each joint that are not zero throughout, one joint after the other, shape
+        (Σ k, s / step).
+    """
+    edges, count = np.cumsum([0, *map(len, columns.nonzero)]), len(motion.time)
+    sums = np.empty((edges[-1], count // step))
     chunk = step * max(1, _CHUNK_SAMPLES // step)
     for start in range(0, count, chunk):
         part = JointMotion(*(values[start : start + chunk] for values in motion))
         Y = np.moveaxis(torque_regressor(columns.robot, part.q, part.v, part.a), 0, -1)
         rows = slice(start // step, (start + Y.shape[-1]) // step)
-        for joint in range(n):
-            nonzero, z = joint_columns(columns, Y, part, joint)
-            z *= moves[start : start + chunk, joint]
+        for joint in range(len(columns.joints)):
+            _, z = joint_columns(columns, Y, part, joint)
+            z *= moves[start : start + chunk, joint] / np.sqrt(step)
             summed = z if step == 1 else z.reshape(len(z), -1, step).sum(axis=2)
-            sums[joint, nonzero, rows] = summed / np.sqrt(step)
+            sums[edges[joint] : edges[joint + 1], rows] = summed
     return sums
 
 
@@ -212,15 +221,16 @@ def _points(columns: ArmColumns, motion: JointMotion, stride: int) -> tuple[Arra
 
 
 def _transformed(
-    sums: Array, moves: Flags, span: _Span, rate: float, cutoff: float
+    columns: ArmColumns, sums: Array, moves: Flags, span: _Span, rate: float, cutoff: float
 ) -> Iterator[list[_BandRows]]:
     """Transform the sums of each block of a span to rows by frequency, reduced by band."""
-    n, K, _ = sums.shape
+    n, K = len(columns.joints), len(columns)
+    joint = np.repeat(np.arange(n), [len(numbers) for numbers in columns.nonzero])
+    column = np.concatenate(columns.nonzero)
     for start, stop in pairwise(span.edges.tolist()):
         transform = block_transform(stop - start, rate / span.step, cutoff, tapered=True)
-        joined = np.ones((stop - start, 1 + n * K))  # the transform expects the constant first
-        joined[:, 1:] = sums[..., start:stop].reshape(n * K, -1).T
-        rows = transform.apply(joined)[:, 1:].reshape(-1, n, K).swapaxes(0, 1)
+        rows = np.zeros((n, transform.rows, K))
+        rows[joint, :, column] = transform.apply(sums[:, start:stop].T, constant=False).T
         bands = np.maximum(transform.groups, CONSTANT + 1) - CONSTANT - 1
         moving = moves[span.step * start : span.step * stop].mean(axis=0)
         of_block = []

@@ -36,6 +36,7 @@ def test_logs_without_noise_give_the_load(robot):
 
 def test_intervals_hold_the_load(payload):
     estimate = payload.estimate
+    assert estimate.log_ids == tuple(log.sha256 for log in payload.logs)
     for name, true in {
         "m": LOAD.mass,
         **dict(zip(("cx", "cy", "cz"), LOAD.com, strict=True)),
