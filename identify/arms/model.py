@@ -14,6 +14,7 @@ from identify.arms.rows import ArmLog
 from identify.arrays import Array, Phi
 from identify.inertia.matrices import phi_from_pseudo_inertia, pseudo_inertia
 from identify.regressors import ParameterSpace, Scalar, Statistics, System, join_logs
+from identify.regressors.statistics import sum_statistics
 from identify.signals.transform import BAND_EDGES_HZ
 
 Friction: TypeAlias = Literal["own", "shared"]
@@ -39,12 +40,11 @@ def fit_statistics(logs: Sequence[ArmLog]) -> Statistics:
     layout, bands = logs[0].columns.fit_layout, len(BAND_EDGES_HZ) - 1
     K = len(layout.columns)
     noise = np.zeros((1, len(layout.groups), K, K))
-    return join_logs(
-        [
-            replace(s, layout=layout, group=s.group // bands, noise=noise)
-            for s in (log.statistics for log in logs)
-        ]
+    by_joint = (
+        replace(s, layout=layout, group=s.group // bands, noise=noise)
+        for s in (log.statistics for log in logs)
     )
+    return join_logs([sum_statistics([statistics]) for statistics in by_joint])
 
 
 def arm_system(
