@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from experiments.benchmarks import (
+    arm_fits,
     change_of_frame,
     checks,
     control_loop,
@@ -32,6 +33,7 @@ BENCHMARKS: Mapping[str, Callable[[Effort], list[Line]]] = {
     "psd-fit": psd_fit.run,
     "shape-prior": shape_prior.run,
     "groups-and-logs": groups_and_logs.run,
+    "arms": arm_fits.run,
     "motion-noise": motion_noise.run,
     "change-of-frame": change_of_frame.run,
     "inspect": inspect_model.run,

@@ -10,7 +10,7 @@ from tests.slow import mostly_slow
 TINY = Effort(repetitions=2, size=0.01, seconds=0.0)
 SLOW = {
     *("long-logs", "checks", "fit-command", "report", "import", "readers"),
-    *("forward-simulation", "groups-and-logs"),
+    *("forward-simulation", "groups-and-logs", "arms"),
 }
 
 
