@@ -31,6 +31,13 @@ which an estimate is good enough for most controllers."""
 POOR_PRECISION = (0.10, 0.020)
 """Half-widths of mass and centre of mass above which an estimate is too poor for controllers."""
 
+GOOD_ARM_PRECISION = (0.06, 0.010)
+"""Half-widths as in `GOOD_PRECISION` of a load from joint torques, whose friction hides more than
+the noise of a wrench sensor does."""
+
+POOR_ARM_PRECISION = (0.15, 0.040)
+"""Half-widths as in `POOR_PRECISION` of a load from joint torques."""
+
 # Lengths
 
 SAME_FLANGE = 1e-6

@@ -157,7 +157,7 @@ def fit_arm(
         model_errors=torque_errors(system, with_fitted_friction(system, robot.phi)),
         held_out=tuple(
             _score(name, form(train, scatter=solution.scatter), form(test), scale)
-            for name, train, test in _splits(statistics, scans[len(used) :])
+            for name, train, test in split_logs(statistics, scans[len(used) :])
         ),
         scale=scale,
     )
@@ -185,8 +185,8 @@ def scan_logs(
     return columns, [scan_arm(log, columns, cutoff_hz) for log in logs]
 
 
-def _splits(
-    statistics: Statistics, others: Sequence[ArmLog]
+def split_logs(
+    statistics: Statistics, others: Sequence[ArmLog] = ()
 ) -> list[tuple[str, Statistics, Statistics]]:
     """Return names, training data and test data of held-out scores."""
     if others:

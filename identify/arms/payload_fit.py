@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from identify.arms.arm_fit import scan_logs
+from identify.arms.arm_fit import scan_logs, split_logs
 from identify.arms.fitting import ArmSolution, solve_arm
 from identify.arms.model import Friction, arm_system, fit_statistics, runs_of
 from identify.arms.prediction import TorqueErrors, torque_errors
 from identify.arms.rows import ArmLog
 from identify.arms.saved_arm import SavedArm
 from identify.arms.torque_scale import TorqueScale, scale_sensitivity
-from identify.errors import ProblemError
+from identify.errors import LogError, ProblemError
 from identify.estimation.estimate import Estimate
 from identify.estimation.least_squares import weighted_least_squares
 from identify.estimation.posterior import posterior_of
@@ -23,7 +23,7 @@ from identify.estimation.priors.prior import BALL
 from identify.estimation.settings import IntervalRoute
 from identify.estimation.terms import KnownMass, Term
 from identify.logs import JointRecording
-from identify.regressors import join_logs
+from identify.regressors import Statistics, System, join_logs
 from identify.robots import RobotModel
 
 
@@ -39,6 +39,7 @@ class PayloadFit:
         solution: the load about the frame, links, rotor inertias and friction.
         scale: gains of the torques; with a known load, as it corrected them.
         errors: torque errors on the logs of the fit.
+        held_out: torque errors on each half of the logs, of a fit to the other, with its name.
     """
 
     robot: RobotModel
@@ -48,6 +49,7 @@ class PayloadFit:
     solution: ArmSolution
     scale: TorqueScale
     errors: TorqueErrors
+    held_out: tuple[tuple[str, TorqueErrors], ...] = ()
 
     @property
     def estimate(self) -> Estimate:
@@ -88,9 +90,9 @@ def fit_payload(
         terms: what is known of the load.
 
     Raises:
-        ProblemError: no log, logs of other joints, a log given twice, neither logs without the
-            load nor an arm; or the motion does not identify mass or centre of mass.
-        LogError: a log is too short, or one of its joints hardly moves.
+        ProblemError: no log, logs of other joints, neither logs without the load nor an arm; or
+            the motion does not identify mass or centre of mass.
+        LogError: a log is given twice, is too short, or one of its joints hardly moves.
         ModelError: the URDF has no such frame.
         SolveError: the solver failed, or its solution is not proved.
     """
@@ -107,14 +109,18 @@ def fit_payload(
     scale = scale or TorqueScale.assumed(len(robot.joints))
     form = partial(
         arm_system,
-        statistics,
-        columns,
+        columns=columns,
         runs=runs_of(count, friction),
         loaded=(True,) * len(with_load) + (False,) * (count - len(with_load)),
         frame=frame,
     )
     if known_load is not None:
-        first = solve_arm(partial(form, gains=scale.gains), scale, interval, terms)
+        first = solve_arm(
+            lambda scatter: form(statistics, scatter=scatter, gains=scale.gains),
+            scale,
+            interval,
+            terms,
+        )
         scale = scale.with_known_load(
             known_load,
             float(first.estimate.parameters.mass),
@@ -122,7 +128,8 @@ def fit_payload(
             scale_sensitivity(posterior_of(weighted_least_squares(first.system, terms), BALL))[0],
         )
         terms = (*terms, KnownMass(known_load))
-    solution = solve_arm(partial(form, gains=scale.gains), scale, interval, terms)
+    form = partial(form, gains=scale.gains)
+    solution = solve_arm(lambda scatter: form(statistics, scatter=scatter), scale, interval, terms)
     return PayloadFit(
         robot=robot,
         frame=frame,
@@ -131,7 +138,24 @@ def fit_payload(
         solution=solution,
         scale=scale,
         errors=torque_errors(solution.system, solution.x),
+        held_out=_score_halves(form, statistics, solution, scale, terms),
     )
+
+
+def _score_halves(
+    form: Callable[..., System],
+    statistics: Statistics,
+    solution: ArmSolution,
+    scale: TorqueScale,
+    terms: Sequence[Term],
+) -> tuple[tuple[str, TorqueErrors], ...]:
+    """Score each half of the logs by a fit to the other."""
+
+    def score(train: Statistics, test: Statistics) -> TorqueErrors:
+        system = form(train, scatter=solution.scatter)
+        return torque_errors(form(test), solve_arm(lambda _: system, scale, "formula", terms).x)
+
+    return tuple((name, score(train, test)) for name, train, test in split_logs(statistics))
 
 
 def _require_runs(
@@ -148,7 +172,7 @@ def _require_runs(
     names: dict[str, str] = {}
     for log in (*loaded, *unloaded):
         if log.sha256 in names:
-            raise ProblemError(
+            raise LogError(
                 f"{log.name} and {names[log.sha256]} have the same content: a log is with the load "
                 "or without it, and is given once"
             )

@@ -93,7 +93,8 @@ def torque_series(log: ArmLog, equations: ArmEquations, x: Array, number: int = 
     links -= friction
     joints = range(len(log.columns.joints))
     C = np.stack([equations.residual(number, joint)[:, 0] for joint in joints])  # (n, K, 1 + p)
-    of_links, of_friction = np.einsum("tnk,nkp,cp->ctn", log.z, C[..., 1:], [links, friction])
+    coefficients = C[..., 1:] @ np.stack([links, friction], axis=1)  # (n, K, 2)
+    of_links, of_friction = (log.z.swapaxes(0, 1) @ coefficients).T  # (2, t, n)
     return TorqueSeries(
         velocity=log.z[:, :, log.columns.friction.start + 1],
         measured=np.einsum("tnk,nk->tn", log.z, C[..., 0]),

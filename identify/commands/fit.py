@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from identify.commands.arm_options import Arm
 from identify.commands.bodies import exit_status, read_bodies
 from identify.commands.command import (
     Command,
@@ -17,6 +18,7 @@ from identify.commands.command import (
     error_record,
 )
 from identify.commands.fit_options import (
+    MISSING_LOG,
     Input,
     Intervals,
     KnownBody,
@@ -55,7 +57,8 @@ class Fit(Command):
     Prints the ten parameters and writes OUT/estimate.json, OUT/report.html and OUT/result.npz, from
     which `identify report` rebuilds the report. With --unloaded the logs are of a payload on a
     carrier, such as a gripper: OUT/estimate.json is then the payload's, and OUT/carrier.json the
-    carrier's.
+    carrier's. With --robot the logs are of the joints of an arm without a force sensor: OUT then
+    has the estimate.json and report.html of its load.
 
     Exit status: 0 only if the estimate is proved physically consistent and optimal, and no finding
     forbids its use; 2 for bad use or bad input; 3 if mass or centre of mass is not identifiable or
@@ -69,6 +72,7 @@ class Fit(Command):
     intervals: Intervals
     output: Output
     many_logs: ManyLogs
+    arm: Arm = field(default_factory=Arm)
 
     @classmethod
     def preprocess_argv(cls, argv: Sequence[str]) -> Sequence[str]:
@@ -82,6 +86,8 @@ class Fit(Command):
     def run(self, invocation: str) -> Outcome:
         """Fit, and write all files."""
         defer_unused_numpy_modules()
+        if self.arm.robot is not None:
+            return self._fit_payload(invocation)
         self._require_compatible()
         settings = self._settings()
         if self.many_logs.each:
@@ -101,6 +107,20 @@ class Fit(Command):
             _LOG.info("writing the report")
             write_results(folder, result, truth, report=report)
         return self._outcome(result, truth, [folder / name for name in names])
+
+    def _fit_payload(self, invocation: str) -> Outcome:
+        from identify.commands.fit_payload import PayloadOptions, fit_payload_to_folder
+
+        options = PayloadOptions(
+            input=self.input,
+            arm=self.arm,
+            known_body=self.known_body,
+            signals=self.signals,
+            intervals=self.intervals,
+            many_logs=self.many_logs,
+            output=self.output,
+        )
+        return fit_payload_to_folder(options, self._truth(), invocation)
 
     def _outcome(
         self, result: FitResult, truth: InertialParameters | None, files: Sequence[Path]
@@ -156,7 +176,8 @@ class Fit(Command):
         """Raise `UsageError` if options cannot be combined."""
         data, signals, many = self.input, self.signals, self.many_logs
         if not data.logs:
-            raise UsageError("fit: missing LOG [LOG ...]; see identify fit --help")
+            raise UsageError(MISSING_LOG)
+        self.arm.require_robot()
         many.require_compatible()
         if (weighed := signals.known_mass_check) is not None:
             if many.each or self.known_body.mass is not None:
@@ -193,7 +214,7 @@ class Fit(Command):
             terms=known.terms(),
             prior=known.make_prior(),
             needs=intervals.need,
-            interval=intervals.interval,
+            interval=intervals.interval or "formula",
             simultaneous=intervals.simultaneous,
             apply=tuple(code.strip() for code in signals.apply.split(",") if code.strip()),
             check=signals.check,

@@ -42,6 +42,9 @@ _INTERVAL_HELP = (
     "to resampled blocks of time)."
 )
 
+MISSING_LOG = "fit: missing LOG [LOG ...]; see identify fit --help"
+"""Message for a fit without logs."""
+
 Box = Annotated[
     tuple[float, float, float, float, float, float] | None,
     numbers(6),
@@ -228,9 +231,10 @@ class Intervals:
     need: Annotated[str, option("NEEDS")] = ""
     """Required half-widths, as "mass 1%, com 2mm, inertia 10%"; the verdict checks them."""
 
-    interval: Annotated[Literal["formula", "bootstrap"], option("ROUTE", help=_INTERVAL_HELP)] = (
-        "formula"
-    )
+    interval: Annotated[
+        Literal["formula", "bootstrap"] | None,
+        option("ROUTE", "(default: formula; with --robot bootstrap)", help=_INTERVAL_HELP),
+    ] = None
 
     simultaneous: Flag = False
     """Compute simultaneous 95 % intervals instead of one interval at a time."""

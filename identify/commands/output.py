@@ -11,7 +11,7 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -144,6 +144,15 @@ def write_results(
     elif report_matches(folder / CARRIER):
         stale.append(folder / CARRIER)
     files[folder / ESTIMATE] = estimate_text(result.estimate).encode()
+    write_folder(folder, files, stale)
+
+
+def write_folder(folder: Path, files: Mapping[Path, bytes], stale: Iterable[Path] = ()) -> None:
+    """Write files of a result together, and remove those of an earlier one.
+
+    Raises:
+        OutputError: the operating system refuses to write or remove them.
+    """
     try:
         write_together(files)
         for path in stale:

@@ -11,7 +11,7 @@ import numpy as np
 from identify.reporting import parameter_rich_table
 from identify.reporting.body import repeatability_in_words
 from identify.reporting.parameter_table import GROUPS
-from identify.reporting.result import verdict_in_words
+from identify.reporting.result import verdict_in_words, wrench_explained
 from identify.signals.prepared import acceleration_sources
 from identify.significance import HALF_WIDTH_SIGMA
 from identify.spatial.columns import SQUARES
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from identify.exchange import SavedEstimate
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult
+    from identify.pipeline.result import BodyResult
     from identify.regressors import LogSummary
     from identify.validation import Replay, ReplayErrors
 
@@ -55,16 +56,13 @@ def detail_lines(result: FitResult) -> Iterator[str]:
     if prior := estimate.prior:
         means = ", ".join(f"{name} {value:.2g}" for name, value in prior["means"].items())
         yield f"Prior: {prior['is']}{'; maximum-likelihood values: ' if means else ''}{means}."
-    yield from verdict_lines(result)
+    yield from verdict_lines(result, wrench_explained(result))
     if result.carrier is not None:
-        yield from verdict_lines(result.carrier)
+        yield from verdict_lines(result.carrier, wrench_explained(result.carrier))
     yield from (f"Before the fit: {correction}" for correction in result.corrected)
     for body in result.estimate.bodies:
         yield from (_sentence(body.of_body, text) for text in repeatability_in_words(body))
-    yield from (
-        f"{_SEVERITY_LABELS[finding.severity]} [{finding.code}]: {finding}"
-        for finding in result.all_findings
-    )
+    yield from finding_lines(result)
     proof = estimate.certificate
     method = f"solver {proof.solver}; active constraints: {' and '.join(proof.active) or 'none'}"
     if proof.solver == "none":
@@ -185,9 +183,15 @@ def force_gain_lines(result: FitResult, mass: float) -> Iterator[str]:
         yield f"{accuracy}{torque:.4g}]  # of force by this mass; of torque unchanged"
 
 
-def verdict_lines(result: FitResult) -> Iterator[str]:
+def finding_lines(result: BodyResult) -> Iterator[str]:
+    """Format the findings of a fit, one line each."""
+    for finding in result.all_findings:
+        yield f"{_SEVERITY_LABELS[finding.severity]} [{finding.code}]: {finding}"
+
+
+def verdict_lines(result: BodyResult, explains_data: str) -> Iterator[str]:
     """Format the verdict on an estimate, one line per question, and whether needs are met."""
-    verdict, estimate = verdict_in_words(result), result.estimate
+    verdict, estimate = verdict_in_words(result, explains_data), result.estimate
     prefix = f"{estimate.body.capitalize()}: " if estimate.of_body else ""
     yield f"{prefix}Usable: {verdict.usable}."
     minimum = estimate.certificate.eigenvalues[0]

@@ -20,7 +20,12 @@ from identify.errors import SchemaError
 from identify.estimation import Estimate
 from identify.estimation.intervals import NAMES, interval_jacobian, principal_spread
 from identify.findings import Finding
-from identify.relevance import GOOD_PRECISION, POOR_PRECISION
+from identify.relevance import (
+    GOOD_ARM_PRECISION,
+    GOOD_PRECISION,
+    POOR_ARM_PRECISION,
+    POOR_PRECISION,
+)
 
 _LENGTH_UNITS: Mapping[str, float] = MappingProxyType({"m": 1.0, "cm": 1e-2, "mm": 1e-3})
 _MASS_UNITS: Mapping[str, float] = MappingProxyType({"kg": 1.0, "g": 1e-3})
@@ -140,7 +145,42 @@ def needs_met(text: str, estimate: Estimate) -> dict[str, bool]:
     return {need.text: need.met(estimate) for need in parse_needs(text)}
 
 
-def precision_findings(estimate: Estimate, needs: str) -> Iterator[Finding]:
+@dataclass(frozen=True, slots=True)
+class PrecisionLimits:
+    """Half-widths by which an estimate without needs is judged.
+
+    Attributes:
+        good, poor: half-widths of the mass, as a share of it, and of a coordinate of the centre of
+            mass [m]: up to the first an estimate is usable, beyond the second it is not.
+        of_scale: remedy where the scale of the sensor is the limit.
+    """
+
+    good: tuple[float, float]
+    poor: tuple[float, float]
+    of_scale: str
+
+
+WRENCH_LIMITS = PrecisionLimits(
+    GOOD_PRECISION,
+    POOR_PRECISION,
+    "The sensor's scale sets the limit, and a longer log does not narrow it: calibrate the sensor "
+    "and give `gain_accuracy` in [wrench], weigh the body and give --mass, or relax the need.",
+)
+"""Limits of an estimate from a wrench sensor."""
+
+ARM_LIMITS = PrecisionLimits(
+    GOOD_ARM_PRECISION,
+    POOR_ARM_PRECISION,
+    "The torque scale of the joints sets the limit, and a longer log does not narrow it: give "
+    "--torque-scale if it is better known, take it from a load of known mass (--known-load), or "
+    "relax the need.",
+)
+"""Limits of a load from joint torques."""
+
+
+def precision_findings(
+    estimate: Estimate, needs: str, limits: PrecisionLimits = WRENCH_LIMITS
+) -> Iterator[Finding]:
     """Yield findings of an estimate that is less precise than needed.
 
     Given needs refer to the full intervals. Without needs, the repeatability of mass and centre of
@@ -149,6 +189,7 @@ def precision_findings(estimate: Estimate, needs: str) -> Iterator[Finding]:
     Args:
         estimate: with its intervals and its needs as they are met.
         needs: as they were given.
+        limits: of an estimate without needs.
     """
     for need in parse_needs(needs):
         reached = need.reached(estimate)
@@ -161,7 +202,7 @@ def precision_findings(estimate: Estimate, needs: str) -> Iterator[Finding]:
             "need_unmet",
             "error",
             f"the need {need.text} is not met: the {WORDS[need.quantity]} {has} (95 %).",
-            _SCALE_LIMITS
+            limits.of_scale
             if of_scale
             else "Log longer, with more and faster turns about all axes; or relax the need.",
             {} if reached is None else {"half_width": reached, "needed": need.number},
@@ -171,27 +212,20 @@ def precision_findings(estimate: Estimate, needs: str) -> Iterator[Finding]:
     for body in estimate.bodies:
         mass, com = repeatability(body)
         shares = mass / body.mass, com
-        worst = max(share / good for share, good in zip(shares, GOOD_PRECISION, strict=True))
+        worst = max(share / good for share, good in zip(shares, limits.good, strict=True))
         if worst <= 1.0:
             continue
-        poor = any(share > most for share, most in zip(shares, POOR_PRECISION, strict=True))
-        of_mass, of_com = POOR_PRECISION if poor else GOOD_PRECISION
-        limits = of_mass, 1e3 * of_com
+        poor = any(share > most for share, most in zip(shares, limits.poor, strict=True))
+        of_mass, of_com = limits.poor if poor else limits.good
         yield Finding(
             "imprecise",
             "error" if poor else "warning",
             f"the mass{body.of_body} is known to ± {100.0 * shares[0]:.2g} % and its centre of "
-            f"mass to ± {1e3 * com:.2g} mm (95 %, repeatability), beyond {100.0 * limits[0]:.0f} % "
-            f"or {limits[1]:.0f} mm.",
+            f"mass to ± {1e3 * com:.2g} mm (95 %, repeatability), beyond {100.0 * of_mass:.0f} % "
+            f"or {1e3 * of_com:.0f} mm.",
             "Log longer, with larger turns about all axes; or give the needed precision (--need).",
             {"mass": shares[0], "com": com},
         )
-
-
-_SCALE_LIMITS = (
-    "The sensor's scale sets the limit, and a longer log does not narrow it: calibrate the sensor "
-    "and give `gain_accuracy` in [wrench], weigh the body and give --mass, or relax the need."
-)
 
 
 def repeatability(estimate: Estimate) -> tuple[float, float]:

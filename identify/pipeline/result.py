@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from identify.diagnosis import Span
 from identify.estimation import Estimate, FittedEffects
@@ -102,6 +102,38 @@ def _effects(effects: FittedEffects) -> Iterator[SensorEffect]:
             name = f"{block.group.code.replace('_', ' ')}, {entry}"
             noted = abs(size) > SIGNIFICANT_SIGMA * error > 0.0
             yield SensorEffect(name, unit, size / per, HALF_WIDTH_SIGMA * error / per, noted)
+
+
+class BodyResult(Protocol):
+    """Result with the estimate of a body, of a wrench sensor or of an arm's joints.
+
+    Sections of reports that are about the body alone take any such result.
+    """
+
+    @property
+    def estimate(self) -> Estimate:
+        """Estimate of the body."""
+        ...
+
+    @property
+    def logs(self) -> Sequence[object]:
+        """Summaries of the fitted logs."""
+        ...
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Findings of the estimate."""
+        ...
+
+    @property
+    def all_findings(self) -> tuple[Finding, ...]:
+        """Findings of every body of the fit, each once."""
+        ...
+
+    @property
+    def verdict(self) -> Verdict:
+        """Verdict of the findings."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from identify.estimation import Certificate, Estimate
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult
+    from identify.pipeline.result import BodyResult
 
 _GROUP_NAMES: dict[Group, str] = {
     "mass": "Mass",
@@ -78,6 +79,15 @@ def body_section(result: FitResult, truth: InertialParameters | None) -> Section
 
     First moments and the inertia about the origin are folded.
     """
+    estimate = result.estimate
+    points = [*repeatability_in_words(estimate), *scale_error_in_words(estimate)]
+    return body_section_of(result, truth, points)
+
+
+def body_section_of(
+    result: BodyResult, truth: InertialParameters | None, scale_points: Sequence[str]
+) -> Section:
+    """Return the section of a body, with sentences on the sensor's scale."""
     estimate, usable = result.estimate, result.verdict.usable != "no"
     rows = parameter_rows(estimate, truth)
     blocks: list[Block] = []
@@ -99,7 +109,7 @@ def body_section(result: FitResult, truth: InertialParameters | None) -> Section
             "not identifiable: the logs do not determine the number shown, which is that of the "
             f"default body ({estimate.default_body}). Do not rely on it."
         )
-    points += [*repeatability_in_words(estimate), *scale_error_in_words(estimate)]
+    points += scale_points
     if points:
         blocks.append(BulletList(tuple(points)))
     about_origin = [line for line in rows if line.group not in ABOUT_COM]
@@ -122,7 +132,7 @@ def _parameter_table(
     )
 
 
-def _headline_tiles(result: FitResult) -> tuple[Tile, ...]:
+def _headline_tiles(result: BodyResult) -> tuple[Tile, ...]:
     estimate = result.estimate
     mass, *com = (line.formatted for line in parameter_rows(estimate, None, ABOUT_COM)[:4])
     position = ", ".join(coordinate.value for coordinate in com)
@@ -145,7 +155,7 @@ def _join_intervals(cells: Sequence[FormattedRow]) -> str:
     return "; ".join(intervals)
 
 
-def _inertia_tile(result: FitResult) -> Tile:
+def _inertia_tile(result: BodyResult) -> Tile:
     decided = result.estimate.decided_by
     missing = [name for name in PHI if decided[name] in NOT_IDENTIFIED]
     if missing:
@@ -169,8 +179,12 @@ _INERTIA_ENTRIES = 6
 """Independent entries of an inertia matrix."""
 
 
-def repeatability_in_words(estimate: Estimate) -> list[str]:
+def repeatability_in_words(estimate: Estimate, scale: str = "the sensor's scale") -> list[str]:
     """Describe the half-widths of mass and centre of mass with and without the scale error.
+
+    Args:
+        estimate: with its intervals.
+        scale: name of the scale.
 
     Returns:
         No sentence if the error of the sensor's scale hardly widens them.
@@ -189,7 +203,7 @@ def repeatability_in_words(estimate: Estimate) -> list[str]:
         return []
     return [
         f"repeatability: mass ± {significant(mass, 2)} kg, centre of mass ± "
-        f"{significant(1e3 * com, 2)} mm; with the error of the sensor's scale "
+        f"{significant(1e3 * com, 2)} mm; with the error of {scale} "
         f"± {significant(mass_total, 2)} kg and ± {significant(1e3 * com_total, 2)} mm."
     ]
 

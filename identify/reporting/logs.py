@@ -190,27 +190,36 @@ def _log_row(name: str, log: LogSummary, excluded: Sequence[int]) -> Row:
 
 def provenance_section(result: FitResult, truth: InertialParameters | None) -> Section:
     """Return the section with everything needed to repeat the fit."""
-    provenance = result.estimate.provenance
+    carrier = None if result.carrier is None else result.carrier.estimate
+    schemas = [log.recording.schema for log in result.logs]
+    return provenance_section_of(result.estimate, schemas, carrier)
+
+
+def provenance_section_of(
+    estimate: Estimate,
+    schema_of_logs: Sequence[Mapping[str, object]],
+    carrier: Estimate | None = None,
+) -> Section:
+    """Return the section of an estimate's provenance with the schema of each log."""
+    provenance = estimate.provenance
     command = provenance.get("command")
     rows = [row("Command", f"`{command}`")] if command else []
     options = [
         f"{name} = {_option_text(value)}" for name, value in _items(provenance.get("options"))
     ]
     rows.append(row("Options", "; ".join(options)))
-    digest = estimate_digest(result.estimate)
-    rows.append(row("estimate.json", f"sha256 {digest}"))
-    if result.carrier is not None:
-        digest = estimate_digest(result.carrier.estimate)
-        rows.append(row("carrier.json", f"sha256 {digest}"))
-    rows.append(row("Body frame", _frame_text(result.estimate)))
+    rows.append(row("estimate.json", f"sha256 {estimate_digest(estimate)}"))
+    if carrier is not None:
+        rows.append(row("carrier.json", f"sha256 {estimate_digest(carrier)}"))
+    rows.append(row("Body frame", _frame_text(estimate)))
     versions = ", ".join(
         f"{name} {version}" for name, version in _items(provenance.get("versions"))
     )
     if versions:
         rows.append(row("Versions", versions))
     schemas: dict[str, list[str]] = {}  # numbers of the logs by the text of their schema
-    for number, log in enumerate(result.logs, start=1):
-        text = json_text(dict(log.recording.schema))
+    for number, schema in enumerate(schema_of_logs, start=1):
+        text = json_text(dict(schema))
         schemas.setdefault(text, []).append(str(number))
     listings = [
         Listing("Schema" if len(schemas) == 1 else f"Schema, log {', '.join(logs)}", text)

@@ -95,17 +95,19 @@ def report_html(
     return render_page(
         "report.html",
         sections,
+        heading=f"Inertia of {'a payload and its carrier' if carrier else 'a rigid body'}",
         title=names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more",
         names=names,
         digest=estimate_digest(result.estimate),
         carrier=None if carrier is None else estimate_digest(carrier.estimate),
         frame=result.estimate.frame_description,
         written=written or datetime.now().astimezone(),
-        version=_version(result),
+        version=version_of(result.estimate.provenance),
     )
 
 
-def _version(result: FitResult) -> str:
-    versions = result.estimate.provenance.get("versions")
+def version_of(provenance: Mapping[str, object]) -> str:
+    """Return the version of the toolkit in a provenance; empty if it is not known."""
+    versions = provenance.get("versions")
     version = versions.get("inertia-identify") if isinstance(versions, Mapping) else None
     return "" if version in (None, "missing") else str(version)

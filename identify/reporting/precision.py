@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from identify.pipeline import FitResult
+    from identify.pipeline.result import BodyResult
 
 _SHARES_CAPTION = (
     "Variance by source: share of each source in the variance of an estimate; the width of its "
@@ -85,7 +86,7 @@ _DECIDED_BY_MEANINGS = {
 """Explanation of each value of `decided_by`."""
 
 
-def decided_section(result: FitResult, truth: InertialParameters | None) -> Section:
+def decided_section(result: BodyResult, truth: InertialParameters | None) -> Section:
     """Return the section of what determines each parameter, with variances and correlations."""
     bodies = result.estimate.bodies
     present = {by for body in bodies for by in body.decided_by.values()}
@@ -199,7 +200,7 @@ def parameters(
 
 
 def parameter_columns(
-    result: FitResult | SavedEstimate, truth: InertialParameters | None = None
+    result: BodyResult | SavedEstimate, truth: InertialParameters | None = None
 ) -> tuple[Column, ...]:
     """Return the column of `parameters`, and one of the carrier if there is one."""
     return tuple(
@@ -208,7 +209,7 @@ def parameter_columns(
     )
 
 
-def _bodies(result: FitResult | SavedEstimate) -> list[tuple[SavedEstimate, str]]:
+def _bodies(result: BodyResult | SavedEstimate) -> list[tuple[SavedEstimate, str]]:
     """Return the estimates of all bodies, each with the suffix that names the body in titles."""
     estimate = result if isinstance(result, SavedEstimate) else result.estimate
     if not isinstance(estimate, Estimate):
@@ -310,7 +311,7 @@ def sources(result: FitResult | SavedEstimate, *, ax: AxesT | None = None) -> Fi
     return make_figure(source_columns(result), ax=ax)
 
 
-def source_columns(result: FitResult | SavedEstimate) -> tuple[Column, ...]:
+def source_columns(result: BodyResult | SavedEstimate) -> tuple[Column, ...]:
     """Return the column of `sources` of each body that has variance shares."""
     return tuple(
         _shares_column(estimate, f"Variance by source{of_body}")

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from identify.estimation import Estimate
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult
+    from identify.pipeline.result import BodyResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,22 +55,28 @@ class VerdictInWords:
     needs: Mapping[str, str]
 
 
-def verdict_in_words(result: FitResult) -> VerdictInWords:
-    """Return the verdict of a fit as sentences."""
+def verdict_in_words(result: BodyResult, explains_data: str) -> VerdictInWords:
+    """Return the verdict of a fit as sentences.
+
+    Args:
+        result: of a fit.
+        explains_data: whether the residual is noise, of `wrench_explained` for a wrench.
+    """
     verdict, reasons = result.verdict, verdict_reasons(result)
     possible = "yes, some" if verdict.possible else "no, no"
     return VerdictInWords(
         usable=f"{verdict.usable} ({reasons})" if reasons else verdict.usable,
         possible=f"{possible} distribution of mass has these parameters",
         identifiable=_identifiable(result),
-        explains_data=_explains_data(result),
+        explains_data=explains_data,
         needs={
-            need.text: _need_answer(need, result) for need in parse_needs(result.settings.needs)
+            need.text: _need_answer(need, result)
+            for need in parse_needs(", ".join(result.verdict.needs))
         },
     )
 
 
-def verdict_reasons(result: FitResult) -> str:
+def verdict_reasons(result: BodyResult) -> str:
     """Return why an estimate is not fully usable: finding codes and needs that are not met."""
     unusable = result.verdict.usable == "no"
     codes = dict.fromkeys(
@@ -82,7 +89,7 @@ def verdict_reasons(result: FitResult) -> str:
     return "; ".join(reasons)
 
 
-def _identifiable(result: FitResult) -> str:
+def _identifiable(result: BodyResult) -> str:
     decided = result.estimate.decided_by
     given = [name for name in PHI if decided[name] == "given"]
     default = [name for name in PHI if decided[name] in (*NOT_IDENTIFIED, "prior")]
@@ -92,7 +99,8 @@ def _identifiable(result: FitResult) -> str:
     return text + (f"; not {', '.join(default)}" if default else "")
 
 
-def _explains_data(result: FitResult) -> str:
+def wrench_explained(result: FitResult) -> str:
+    """Return whether the residual of the wrench is noise, with the held-out R²."""
     scores = result.validation.scores
     if scores is None:
         return "not tested, too few data for held-out scores"
@@ -108,7 +116,7 @@ def _explains_data(result: FitResult) -> str:
     return f"{answer} (held out: {', '.join(parts)})"
 
 
-def _need_answer(need: Need, result: FitResult) -> str:
+def _need_answer(need: Need, result: BodyResult) -> str:
     half_width = need.reached(result.estimate)
     if half_width is None:
         return "not met, not identifiable"
@@ -128,7 +136,12 @@ _ANSWERS: dict[str, tuple[str, Tone]] = {
 
 def verdict_section(result: FitResult, truth: InertialParameters | None) -> Section:
     """Return the section that answers whether the estimate is usable, with findings and needs."""
-    words, verdict = verdict_in_words(result), result.verdict
+    return verdict_section_of(result, verdict_in_words(result, wrench_explained(result)))
+
+
+def verdict_section_of(result: BodyResult, words: VerdictInWords) -> Section:
+    """Return the section of a verdict in words, with findings and needs."""
+    verdict = result.verdict
     answer, tone = _ANSWERS[verdict.usable]
     complete = len(verdict.identifiable) == len(PHI)
     rows = [
@@ -156,7 +169,7 @@ def _answer_row(name: str, answer: str, good: bool) -> Row:
     return row(name, Cell(answer, tone="" if good else "warn"))
 
 
-def _finding_table(result: FitResult) -> tuple[ReportTable, ...]:
+def _finding_table(result: BodyResult) -> tuple[ReportTable, ...]:
     # A fit of payload and carrier lists the findings once, with its first body.
     first = result.estimate.others or not result.estimate.of_body
     findings = result.all_findings if first else ()
@@ -182,7 +195,7 @@ _NO_FLANGE = (
 )
 
 
-def use_section(result: FitResult, truth: InertialParameters | None) -> Section | None:
+def use_section(result: BodyResult, truth: InertialParameters | None) -> Section | None:
     """Return exports to copy, each with its frame; None if the estimate must not be used."""
     estimate = result.estimate
     if result.verdict.usable == "no" or "nothing" in estimate.decided_by.values():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from identify.arms import TorqueScale, fit_arm, fit_payload, read_arm, write_arm
-from identify.errors import ModelError, ProblemError
+from identify.errors import LogError, ModelError, ProblemError
 from identify.estimation.terms import KnownMass
 from tests.arms.simulated import FRICTION, LOAD, recording, simulate
 from tests.close import assert_close
@@ -114,7 +114,7 @@ def test_runs_that_cannot_tell_the_load_are_refused(robot, pair):
     loaded, empty = pair
     with pytest.raises(ProblemError, match=r"do not tell the load from the last link"):
         fit_payload(loaded, robot=robot, frame="tool")
-    with pytest.raises(ProblemError, match=r"have the same content: a log is with the load or"):
+    with pytest.raises(LogError, match=r"have the same content: a log is with the load or"):
         fit_payload(loaded, loaded, robot=robot, frame="tool")
     with pytest.raises(ProblemError, match=r"at least one log with it"):
         fit_payload([], empty, robot=robot, frame="tool")

@@ -16,7 +16,7 @@ from identify.reporting import page as page_module, parameter_rows, report
 from identify.reporting.body import scale_error_in_words
 from identify.reporting.page import report_html
 from identify.reporting.precision import _SOURCE_MEANINGS
-from identify.reporting.result import verdict_in_words
+from identify.reporting.result import verdict_in_words, wrench_explained
 from tests.reporting.page import Page
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -111,7 +111,7 @@ def test_findings_and_missing_parts_are_visible(case, page):
 
 
 def test_verdict_lists_consistency_identifiability_and_fit_separately(case, page):
-    said = verdict_in_words(case.result)
+    said = verdict_in_words(case.result, wrench_explained(case.result))
     assert page.rows("Usable", said.usable)
     assert page.rows("Physically consistent", said.possible)
     assert said.possible == "yes, some distribution of mass has these parameters"
@@ -126,9 +126,10 @@ def test_inconsistent_estimate_is_not_reported_as_consistent(result, monkeypatch
     verdict = replace(result.verdict, possible=False)
     monkeypatch.setattr(type(result), "verdict", property(lambda self: verdict))
     said = "no, no distribution of mass has these parameters"
-    assert verdict_in_words(result).possible == said
+    assert verdict_in_words(result, "").possible == said
     assert any(
-        line.startswith(f"Physically consistent: {said} (minimum") for line in verdict_lines(result)
+        line.startswith(f"Physically consistent: {said} (minimum")
+        for line in verdict_lines(result, "")
     )
 
 

@@ -1,0 +1,146 @@
+"""Options of fits from joint torques, and the robots, logs and scales read from them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from tyro.conf import arg
+
+from identify.commands.command import Number, UsageError, option
+
+if TYPE_CHECKING:
+    from identify.arms import TorqueScale
+    from identify.logs import JointRecording
+    from identify.robots import RobotModel
+
+_LOG = logging.getLogger(__name__)
+
+_ROBOT_HELP = (
+    "Fit the load of this arm (URDF) from the [joints] of the logs, without a force sensor; needs "
+    "--frame, and --unloaded or --arm."
+)
+_SCALE_HELP = (
+    "Standard error of the scale of the torques, of all joints or of each: 0.02 is 2 %; counted in "
+    "the intervals."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """Load of a robot arm from joint positions and torques."""
+
+    robot: Annotated[Path | None, option("ARM.urdf", help=_ROBOT_HELP)] = None
+
+    frame: Annotated[str | None, option("NAME")] = None
+    """Link or joint of the URDF that the load is fixed to; the estimate is about it."""
+
+    arm: Annotated[Path | None, option("ARM.json")] = None
+    """Fit of the arm without load by identify fit-arm, in place of --unloaded or with it."""
+
+    friction: Annotated[Literal["own", "shared"] | None, option("RUNS", "(default: own)")] = None
+    """Friction of each log its own, or shared by all logs."""
+
+    torque_scale: Annotated[
+        tuple[float, ...], arg(metavar="SHARE [...]", help=_SCALE_HELP, help_behavior_hint="")
+    ] = ()
+
+    known_load: Annotated[Number, option("KG")] = None
+    """Known mass of this load: takes the torque scale from it."""
+
+    def require_robot(self) -> None:
+        """Raise `UsageError` if options of this group are given without `--robot`."""
+        given = [_flag(name) for name in changed(self)]
+        if self.robot is None and given:
+            verb = "requires" if len(given) == 1 else "require"
+            raise UsageError(f"fit: {' and '.join(given)} {verb} --robot ARM.urdf")
+
+    def require_complete(self, unloaded: Sequence[Path]) -> None:
+        """Raise `UsageError` if an option that `--robot` needs is missing."""
+        if self.frame is None:
+            raise UsageError(
+                "fit: --robot needs --frame NAME, the link or joint of the URDF that the load is "
+                "fixed to, such as tool0"
+            )
+        if not unloaded and self.arm is None:
+            raise UsageError(
+                "fit: --robot needs logs of the arm without the load: the torques of a loaded arm "
+                "do not tell the load from the last link. Give --unloaded LOG, or --arm ARM.json "
+                "of identify fit-arm"
+            )
+        require_scale(self.torque_scale, "fit")
+
+
+def require_scale(errors: Sequence[float], command: str) -> None:
+    """Raise `UsageError` if errors of the torque scale are negative or percentages."""
+    if not all(0.0 <= error < 1.0 for error in errors):
+        text = " ".join(f"{error:g}" for error in errors)
+        raise UsageError(
+            f"{command}: --torque-scale {text}: expected shares from 0 to 1, such as 0.02 for 2 %"
+        )
+
+
+def changed(group: object) -> Iterator[str]:
+    """Yield the names of the options of a group that differ from their defaults."""
+    for field in fields(group):  # pyright: ignore[reportArgumentType]
+        if getattr(group, field.name) != field.default:
+            yield field.name
+
+
+def require_unused(groups: Sequence[object], allowed: frozenset[str], reason: str) -> None:
+    """Raise `UsageError` that names the given options of some groups that are not allowed."""
+    given = [_flag(name) for group in groups for name in changed(group) if name not in allowed]
+    if given:
+        raise UsageError(f"fit: {' and '.join(given)} cannot be combined with {reason}")
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def read_joint_logs(logs: Sequence[Path], schema: Path) -> list[JointRecording]:
+    """Read the joints of logs by the `[joints]` of a schema."""
+    from identify.logs import load_schema, read_joint_log
+
+    loaded = load_schema(schema)
+    recordings = []
+    for log in logs:
+        _LOG.info("reading %s", log)
+        recordings.append(read_joint_log(log, loaded))
+    return recordings
+
+
+def read_robot_of(
+    path: Path, recording: JointRecording, gravity: tuple[float, float, float] | None = None
+) -> RobotModel:
+    """Read the robot with the joints of a log, and its gravity unless another one is given.
+
+    Raises:
+        ModelError: not a URDF with these joints, or one without inertias.
+    """
+    from identify.robots import read_robot
+
+    robot = read_robot(path, recording.names, gravity=gravity or recording.gravity)
+    robot.require_inertias()
+    return robot
+
+
+def make_scale(errors: Sequence[float], joints: int) -> TorqueScale | None:
+    """Return the torque scale with given errors; None for the default.
+
+    Raises:
+        UsageError: not one error, or one for each joint.
+    """
+    from identify.arms import TorqueScale
+
+    if not errors:
+        return None
+    if len(errors) not in (1, joints):
+        raise UsageError(
+            f"--torque-scale: expected one number, or one for each of {joints} joints, got "
+            f"{len(errors)}"
+        )
+    return TorqueScale.known(errors[0] if len(errors) == 1 else errors, joints)

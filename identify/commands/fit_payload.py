@@ -1,0 +1,203 @@
+"""`identify fit --robot`: the load of an arm from joint torques."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from identify.commands.arm_options import (
+    Arm,
+    make_scale,
+    read_joint_logs,
+    read_robot_of,
+    require_unused,
+)
+from identify.commands.bodies import exit_status
+from identify.commands.command import Outcome, UsageError
+from identify.commands.fit_options import (
+    MISSING_LOG,
+    Input,
+    Intervals,
+    KnownBody,
+    ManyLogs,
+    Output,
+    Signals,
+)
+from identify.commands.output import (
+    CARRIER,
+    ESTIMATE,
+    REPORT,
+    RESULT,
+    report_matches,
+    require_writable,
+    stages_on_terminal,
+    write_folder,
+)
+from identify.findings import reasons_in_words
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from identify.inertia import InertialParameters
+    from identify.pipeline.payload import PayloadResult
+
+_LOG = logging.getLogger(__name__)
+
+_ALLOWED = frozenset(
+    (
+        *("mass", "mass_between", "com", "com_box", "bounding_box"),
+        *("cutoff", "gravity", "need", "interval"),
+    )
+)
+"""Options besides those of logs, arm and output that apply to a load on an arm."""
+
+
+@dataclass(frozen=True, slots=True)
+class PayloadOptions:
+    """Options of `identify fit --robot`, by their groups."""
+
+    input: Input
+    arm: Arm
+    known_body: KnownBody
+    signals: Signals
+    intervals: Intervals
+    many_logs: ManyLogs
+    output: Output
+
+    def require_compatible(self) -> None:
+        """Raise `UsageError` if options are missing, or do not apply to an arm."""
+        if not self.input.logs:
+            raise UsageError(MISSING_LOG)
+        groups = (self.known_body, self.signals, self.intervals, self.many_logs)
+        require_unused(groups, _ALLOWED, "--robot")
+        if self.arm.known_load is not None:
+            weighed = frozenset(("com", "com_box", "bounding_box"))
+            require_unused((self.known_body,), weighed, "--known-load")
+        self.arm.require_complete(self.input.unloaded)
+
+
+def fit_payload_to_folder(
+    options: PayloadOptions, truth: InertialParameters | None, invocation: str
+) -> Outcome:
+    """Fit the load, and write estimate.json and report.html.
+
+    Raises:
+        UsageError: options are missing, or do not apply to an arm.
+    """
+    options.require_compatible()
+    output = options.output
+    names = (ESTIMATE, *(REPORT,) * (not output.no_report))
+    require_writable(output.output, names)
+    with stages_on_terminal(shown=not output.quiet):
+        result = _fit(options, invocation)
+        _write(options, result, truth)
+    status, messages = exit_status(result.verdict), []
+    if status:
+        codes = ", ".join(result.verdict.reasons)
+        messages = [f"error: this estimate must not be used ({codes})"]
+        messages += reasons_in_words(result.findings) * output.quiet
+    return Outcome(
+        lines=_lines(result, truth),
+        messages=messages,
+        document=result.to_dict,
+        files=[output.output / name for name in names],
+        status=status,
+        quiet=output.quiet,
+    )
+
+
+def _fit(options: PayloadOptions, invocation: str) -> PayloadResult:
+    from identify.arms import fit_payload, read_arm
+    from identify.estimation.terms import KnownMass
+    from identify.pipeline.needs import parse_needs
+    from identify.pipeline.payload import payload_result
+
+    arm, signals, known = options.arm, options.signals, options.known_body
+    needs = options.intervals.need
+    parse_needs(needs)  # before the logs are read
+    terms = (*known.terms(), *(() if known.mass is None else (KnownMass(known.mass),)))
+    saved = None if arm.arm is None else read_arm(arm.arm)
+    loaded = read_joint_logs(options.input.logs, options.input.schema)
+    unloaded = read_joint_logs(options.input.unloaded, options.input.schema)
+    assert arm.robot is not None
+    robot = read_robot_of(arm.robot, loaded[0], signals.gravity)
+    _LOG.info("estimating")
+    fit = fit_payload(
+        loaded,
+        unloaded,
+        robot=robot,
+        frame=str(arm.frame),
+        arm=saved,
+        cutoff_hz=signals.cutoff,
+        friction=arm.friction or "own",
+        interval=options.intervals.interval,
+        scale=make_scale(arm.torque_scale, len(robot.joints)),
+        known_load=arm.known_load,
+        terms=terms,
+    )
+    record = {
+        "arm": None if arm.arm is None else arm.arm.name,
+        "friction": arm.friction or "own",
+        "known_load": arm.known_load,
+        "cutoff_hz": signals.cutoff,
+        "gravity": signals.gravity,
+        "interval": options.intervals.interval,
+        "needs": needs,
+        "terms": [term.record() for term in terms],
+    }
+    return payload_result(
+        fit, [*loaded, *unloaded], needs=needs, options=record, command=invocation
+    )
+
+
+def _write(
+    options: PayloadOptions, result: PayloadResult, truth: InertialParameters | None
+) -> None:
+    from identify.exchange.estimate_json import estimate_text
+
+    folder, files = options.output.output, {}
+    stale = [folder / RESULT]  # of an earlier fit of a wrench
+    stale += [folder / CARRIER] * report_matches(folder / CARRIER)
+    if options.output.no_report:
+        stale.append(folder / REPORT)
+    else:
+        from identify.reporting.payload_page import payload_report_html
+
+        _LOG.info("writing the report")
+        text = payload_report_html(result, truth)
+        files[folder / REPORT] = text.encode("utf-8", errors="backslashreplace")
+    files[folder / ESTIMATE] = estimate_text(result.estimate).encode()
+    write_folder(folder, files, stale)
+
+
+def _lines(result: PayloadResult, truth: InertialParameters | None) -> Iterator[str | Table]:
+    from identify.commands.summary import finding_lines, parameter_table, verdict_lines
+    from identify.reporting.payload_page import torque_answer
+
+    fit = result.fit
+    yield parameter_table(result.estimate, truth, "Payload")
+    yield from _log_lines(result)
+    yield f"Torque scale: {fit.scale.kind}."
+    yield from verdict_lines(result, torque_answer(result))
+    yield from finding_lines(result)
+    proof = result.estimate.certificate
+    yield (
+        f"Optimal for {proof.optimal_for}: at most {proof.distance_to_optimum:.1g} standard errors "
+        "from the optimum."
+    )
+
+
+def _log_lines(result: PayloadResult) -> Iterator[str]:
+    """Format rows, rate and cut-off of each log of joints, and the joints that are locked."""
+    fit = result.fit
+    for number, (recording, log) in enumerate(zip(result.recordings, fit.logs, strict=True)):
+        kind = "" if number < fit.loaded else " (unloaded)"
+        yield (
+            f"Read: {log.name}{kind}, {recording.rows} rows, {recording.time[-1]:.3g} s at "
+            f"{log.rate_hz:.4g} Hz; {len(recording.names)} joints, cut-off {log.cutoff_hz:.3g} Hz."
+        )
+    if locked := fit.robot.locked:
+        positions = ", ".join(f"{name} at {value:g}" for name, value in locked.items())
+        yield f"Locked, as the log lacks these joints: {positions}."

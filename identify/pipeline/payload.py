@@ -1,0 +1,196 @@
+"""`PayloadResult`: the load of an arm from joint torques, with findings, verdict and provenance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+
+from identify.arms import ArmLog, PayloadFit
+from identify.arms.columns import FRICTION
+from identify.arms.equations import equations_of, of_run
+from identify.estimation import Estimate
+from identify.exchange import SavedBias
+from identify.files import digest
+from identify.findings import Finding, Verdict, ranked
+from identify.logs import JointRecording
+from identify.pipeline.needs import ARM_LIMITS, needs_met, precision_findings
+from identify.pipeline.provenance import versions
+from identify.significance import HALF_WIDTH_SIGMA
+from identify.spatial import BodyFrame, Pose
+
+_FLANGE = "tool0"
+"""Frame that is the flange of a controller in URDFs by the conventions of ROS-Industrial."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PayloadResult:
+    """Load of an arm with its findings, the input of its report.
+
+    Attributes:
+        estimate: the load about the frame, as it is written to estimate.json; the links and the
+            friction are in `fit`.
+        fit: of load, links and friction.
+        recordings: the fitted logs, those with the load first.
+    """
+
+    estimate: Estimate
+    fit: PayloadFit
+    recordings: tuple[JointRecording, ...]
+
+    @property
+    def logs(self) -> tuple[ArmLog, ...]:
+        """Summaries of the fitted logs, those with the load first."""
+        return self.fit.logs
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Findings, the most severe first."""
+        return self.estimate.findings
+
+    @property
+    def all_findings(self) -> tuple[Finding, ...]:
+        """Findings, as a load is the only body of its result."""
+        return self.findings
+
+    @property
+    def verdict(self) -> Verdict:
+        """Verdict of the findings."""
+        return self.estimate.verdict
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain data in SI: the estimate.json, logs, errors of the torque and friction."""
+        joints, fit = self.fit.robot.joints, self.fit
+        errors = {"fitted": fit.errors, **dict(fit.held_out)}
+        return {
+            "estimate": self.estimate.to_dict(),
+            "logs": log_records(self.recordings, self.logs),
+            "torque_errors": {
+                name: {"total": each.total, **dict(zip(joints, each.joints.tolist(), strict=True))}
+                for name, each in errors.items()
+            },
+            "joints": dict(fit.estimate.scalars),
+        }
+
+
+def payload_result(
+    fit: PayloadFit,
+    recordings: Sequence[JointRecording],
+    *,
+    needs: str = "",
+    options: Mapping[str, object] | None = None,
+    command: str | None = None,
+) -> PayloadResult:
+    """Add findings, needs, offsets and provenance to the fit of a load.
+
+    Args:
+        fit: of the load.
+        recordings: the fitted logs, those with the load first.
+        needs: needed precision, such as "mass 5%, com 10mm".
+        options: of the fit as plain values, for the provenance.
+        command: the command line, if known.
+
+    Raises:
+        SchemaError: the needs are invalid.
+    """
+    joint = fit.estimate
+    bodies, alone = 4 * len(joint.bodies), joint.certificate.eigenvalues[:4]
+    certificate = joint.certificate
+    if len(certificate.eigenvalues) == bodies:
+        certificate = replace(certificate, eigenvalues=alone)
+    flange = Pose.identity() if fit.frame == _FLANGE else None
+    estimate = replace(
+        joint,
+        others={},
+        joint_covariance=None,
+        region=None,
+        certificate=certificate,
+        frames=BodyFrame(name=fit.frame, flange=flange),
+        bias=tuple(_torque_offsets(fit)),
+        dropped_rows=sum(each.dropped.total for each in recordings),
+        needs=needs_met(needs, joint),
+        provenance=_provenance(fit, recordings, options or {}, command),
+    )
+    findings = [
+        *joint.findings,
+        *findings_of_recordings(recordings),
+        *precision_findings(estimate, needs, ARM_LIMITS),
+    ]
+    estimate = replace(estimate, findings=ranked(findings))
+    return PayloadResult(estimate, fit, tuple(recordings))
+
+
+def findings_of_recordings(recordings: Sequence[JointRecording]) -> Iterator[Finding]:
+    """Yield what the readers found in logs of joints."""
+    for log in recordings:
+        yield from (replace(finding, where=log.name) for finding in log.findings)
+        if log.dropped.total:
+            yield Finding(
+                "rows_dropped",
+                "info",
+                f"{log.dropped.total} of {log.rows} rows dropped.",
+                evidence={"dropped": log.dropped.total, "rows": log.rows},
+                where=log.name,
+            )
+
+
+def log_records(
+    recordings: Sequence[JointRecording], logs: Sequence[ArmLog]
+) -> list[dict[str, object]]:
+    """Return the provenance of each log as plain values."""
+    return [
+        {
+            "name": recording.name,
+            "sha256": recording.sha256,
+            "files": [
+                {"name": source.path.name, "sha256": source.sha256} for source in recording.sources
+            ],
+            "rows": recording.rows,
+            "dropped_rows": asdict(recording.dropped),
+            "duration": float(recording.time[-1]),
+            "rate_hz": log.rate_hz,
+            "cutoff_hz": log.cutoff_hz,
+            "gravity": recording.gravity.tolist(),
+            "schema": dict(recording.schema),
+        }
+        for recording, log in zip(recordings, logs, strict=True)
+    ]
+
+
+def _torque_offsets(fit: PayloadFit) -> Iterator[SavedBias]:
+    """Yield the offset of each joint's torque in each log [N m or N]."""
+    scalars, runs = fit.estimate.scalars, equations_of(fit.solution.system).runs
+    for log, run in zip(fit.logs, runs, strict=False):
+        names = [of_run(joint, FRICTION[2], run) for joint in fit.robot.joints]
+        values, errors = np.array([scalars[name] for name in names]).T
+        yield SavedBias(log.sha256, values, HALF_WIDTH_SIGMA * errors)
+
+
+def _provenance(
+    fit: PayloadFit,
+    recordings: Sequence[JointRecording],
+    options: Mapping[str, object],
+    command: str | None,
+) -> dict[str, object]:
+    robot, scale = fit.robot, fit.scale
+    loaded = [number < fit.loaded for number in range(len(recordings))]
+    records = log_records(recordings, fit.logs)
+    return {
+        "command": command,
+        "options": dict(options),
+        "logs": [
+            {**record, "loaded": has_load} for record, has_load in zip(records, loaded, strict=True)
+        ],
+        "robot": {
+            "model": robot.path.name,
+            "sha256": digest(robot.path),
+            "frame": fit.frame,
+            "joints": list(robot.joints),
+            "locked": dict(robot.locked),
+            "torque_scale": scale.kind,
+            "gains": scale.gains.tolist(),
+            "scalars": {name: list(pair) for name, pair in fit.estimate.scalars.items()},
+        },
+        "versions": versions(),
+    }

@@ -1,0 +1,222 @@
+"""Torques of an arm's joints: measured and predicted over time, errors by joint, and friction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from identify.arms import ArmLog, ArmSolution, TorqueErrors, TorqueSeries, torque_series
+from identify.arms.columns import FRICTION, ROTOR_INERTIA
+from identify.arms.equations import ArmEquations, equations_of, of_run
+from identify.arrays import Array, Flags
+from identify.reporting.canvas import (
+    DASHES,
+    ESTIMATE,
+    MEASURED,
+    MUTED,
+    OTHER,
+    Column,
+    Panel,
+    PanelAxes,
+)
+from identify.reporting.content import ReportTable, make_table
+from identify.reporting.rounding import decimals_for, fixed, plus_minus, significant
+from identify.significance import HALF_WIDTH_SIGMA
+
+_FRICTION_POINTS = 400
+"""Largest number of points of a joint and log in a figure of friction."""
+
+_RUN_LOOKS = ((ESTIMATE, "-"), (OTHER, (0, DASHES)))
+"""Colour and dashes of the friction curve of the first and of each other run."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointTorques:
+    """Torques of the joints in the logs of a fit of an arm.
+
+    Attributes:
+        logs: summaries of the logs.
+        titles: name of each log in figures.
+        equations: equations of the fit.
+        scalars: friction and rotor inertias by name, each with its standard error.
+        series: torques of each log.
+    """
+
+    logs: tuple[ArmLog, ...]
+    titles: tuple[str, ...]
+    equations: ArmEquations
+    scalars: Mapping[str, tuple[float, float]]
+    series: tuple[TorqueSeries, ...]
+
+    @classmethod
+    def of(
+        cls, logs: Sequence[ArmLog], solution: ArmSolution, titles: Sequence[str]
+    ) -> JointTorques:
+        """Predict the torques of the logs of a fit."""
+        equations, x = equations_of(solution.system), solution.x
+        series = (torque_series(log, equations, x, k) for k, log in enumerate(logs))
+        scalars = solution.estimate.scalars
+        return cls(tuple(logs), tuple(titles), equations, scalars, tuple(series))
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the joints."""
+        return self.equations.columns.joints
+
+    @property
+    def prismatic(self) -> Flags:
+        """Whether each joint translates, shape (n,)."""
+        return self.equations.columns.robot.prismatic
+
+    def unit(self, joint: int) -> str:
+        """Return the unit of a joint's torque or force."""
+        return "N" if self.prismatic[joint] else "N m"
+
+    def friction(self, joint: int, run: int) -> tuple[float, float, float]:
+        """Return viscous and Coulomb friction and offset of a joint in a run."""
+        names = (of_run(self.joints[joint], kind, run) for kind in FRICTION)
+        viscous, coulomb, offset = (self.scalars[name][0] for name in names)
+        return viscous, coulomb, offset
+
+
+def torque_columns(torques: JointTorques) -> tuple[Column, ...]:
+    """Return a column for each log: measured and predicted torque of its joints over time."""
+    return tuple(
+        Column(
+            f"Torques, {title}",
+            "time [s]",
+            tuple(_torque_panel(torques, number, joint) for joint in range(len(torques.joints))),
+            link="time",
+        )
+        for number, title in enumerate(torques.titles)
+    )
+
+
+def _torque_panel(torques: JointTorques, number: int, joint: int) -> Panel:
+    log, series = torques.logs[number], torques.series[number]
+    measured, predicted = series.measured[:, joint], series.predicted[:, joint]
+    residual = measured - predicted
+
+    def draw(axes: PanelAxes) -> None:
+        axes.plot(log.time, measured, color=MEASURED, ls="-", lw=2.0, label="measured")
+        thin = {"ls": (0, DASHES), "lw": 0.9}
+        axes.plot(log.time, predicted, color=ESTIMATE, label="predicted", **thin)
+
+    unit, rms = torques.unit(joint), float(np.sqrt(np.mean(residual**2)))
+    note = f"residual {significant(rms, 2)} {unit} RMS"
+    return Panel(draw, f"{torques.joints[joint]} [{unit}]", note, height=0.8)
+
+
+def friction_columns(torques: JointTorques) -> tuple[Column, ...]:
+    """Return the columns of friction over velocity: a panel for each joint, in two columns."""
+    count = len(torques.joints)
+    halves = range((count + 1) // 2), range((count + 1) // 2, count)
+    return tuple(
+        Column(
+            "Friction" if number == 0 else "Friction, further joints",
+            "",
+            tuple(_friction_panel(torques, joint) for joint in joints),
+            shared=False,
+        )
+        for number, joints in enumerate(halves)
+        if joints
+    )
+
+
+def _friction_panel(torques: JointTorques, joint: int) -> Panel:
+    runs = torques.equations.runs[: len(torques.logs)]
+    curves = [torques.friction(joint, run) for run in dict.fromkeys(runs)]
+    points = [_friction_points(torques, number, joint) for number in range(len(runs))]
+    fastest = max(float(np.abs(velocity).max()) for velocity, _ in points)
+
+    def draw(axes: PanelAxes) -> None:
+        for velocity, torque in points:
+            look = {"ls": "", "marker": "o", "ms": 2.0, "mew": 0.0}
+            axes.plot(velocity, torque, color=MEASURED, label="measured, less the links", **look)
+        axes.axhline(0.0, color=MUTED, lw=0.7)
+        v = np.array([-fastest, -0.0, np.nan, 0.0, fastest])
+        sign = np.array([-1.0, -1.0, np.nan, 1.0, 1.0])
+        for run, (viscous, coulomb, offset) in enumerate(curves):
+            color, dashes = _RUN_LOOKS[min(run, 1)]
+            label = "fitted" if len(curves) == 1 else f"fitted, {torques.titles[run]}"
+            axes.plot(v, viscous * v + coulomb * sign + offset, color=color, ls=dashes, label=label)
+
+    speed = "m/s" if torques.prismatic[joint] else "rad/s"
+    name = torques.joints[joint]
+    return Panel(
+        draw, f"{name} [{torques.unit(joint)}]", height=1.3, xlabel=f"velocity of {name} [{speed}]"
+    )
+
+
+def _friction_points(torques: JointTorques, number: int, joint: int) -> tuple[Array, Array]:
+    """Return velocities, and the torque that links and rotors leave, of some samples in motion."""
+    log, series = torques.logs[number], torques.series[number]
+    viscous, coulomb, offset = torques.friction(joint, torques.equations.runs[number])
+    v = series.velocity[:, joint]
+    residual = series.measured[:, joint] - series.predicted[:, joint]
+    torque = residual + viscous * v + coulomb * np.sign(v) + offset
+    slowest = np.quantile(np.abs(v), 1.0 - min(float(log.moving[joint]), 1.0))
+    moving = np.flatnonzero(np.abs(v) > slowest)
+    chosen = moving[:: max(1, len(moving) // _FRICTION_POINTS)]
+    return v[chosen], torque[chosen]
+
+
+def error_table(joints: Sequence[str], errors: Mapping[str, TorqueErrors]) -> ReportTable:
+    """Return the table of relative torque errors by joint, in per cent of the torque."""
+    rows = [
+        (name, *(_per_cent(each.joints[k]) for each in errors.values()))
+        for k, name in enumerate(joints)
+    ]
+    rows.append(("all joints", *(_per_cent(each.total) for each in errors.values())))
+    return make_table(
+        ("Joint", *(f"{name} [%]" for name in errors)),
+        rows,
+        "Torque that the model leaves, relative to the measured torque, while the joint moves, up "
+        "to the cut-off. Held out: each half of the logs is predicted by a fit to the other half.",
+    )
+
+
+def _per_cent(share: float) -> str:
+    return significant(100.0 * float(share), 2)
+
+
+def friction_table(torques: JointTorques) -> ReportTable:
+    """Return the table of rotor inertia and friction of each joint, with 95 % intervals."""
+    runs = dict.fromkeys(torques.equations.runs[: len(torques.logs)])
+    titles = {run: torques.titles[torques.equations.runs.index(run)] for run in runs}
+    kinds = {ROTOR_INERTIA: "Rotor inertia", "viscous": "Viscous", "coulomb": "Coulomb"}
+    kinds["offset"] = "Offset"
+    owners = [name.removesuffix(f" {ROTOR_INERTIA}") for name in torques.scalars]
+    owners = [name for name in owners if f"{name} {ROTOR_INERTIA}" in torques.scalars]
+    rows = [
+        (
+            owner if len(runs) == 1 else f"{owner}, {titles[run]}",
+            *(
+                _with_half_width(
+                    torques.scalars.get(
+                        f"{owner} {kind}" if kind == ROTOR_INERTIA else of_run(owner, kind, run)
+                    )
+                )
+                for kind in kinds
+            ),
+        )
+        for owner in owners
+        for run in runs
+    ]
+    return make_table(
+        ("Joint", *kinds.values()),
+        rows,
+        "Inertia of the rotor with its gear about the joint's axis [kg m²]; torque of friction = "
+        "viscous · velocity [N m s/rad] + Coulomb · sign of the velocity [N m] + offset [N m]; of "
+        "prismatic joints [kg], [N s/m] and [N]. ±: 95 %, without the error of the torque scale.",
+    )
+
+
+def _with_half_width(pair: tuple[float, float] | None) -> str:
+    if pair is None:
+        return "–"
+    value, half = pair[0], HALF_WIDTH_SIGMA * pair[1]
+    decimals = decimals_for(half, abs(value))
+    return f"{fixed(value, decimals)} {plus_minus(half, decimals)}"

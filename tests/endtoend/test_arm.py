@@ -1,0 +1,134 @@
+"""The load of the shipped simulated arm, from its joint torques."""
+
+import contextlib
+import io
+import json
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from identify.commands.main import main
+from identify.exchange import read_estimate
+from tests.reporting.page import Page
+
+LOGS = Path(__file__).resolve().parents[2] / "datasets" / "arms" / "six_axes"
+SCHEMA = ("--schema", LOGS / "schema.toml")
+EMPTY = ("--unloaded", LOGS / "empty.parquet")
+ROBOT = ("--robot", LOGS / "arm.urdf", "--frame", "tool0")
+TRUTH = json.loads((LOGS / "truth.json").read_text())["load"]
+
+
+class Done(NamedTuple):
+    """Status, standard output and result folder of a fit."""
+
+    status: int
+    document: dict
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory, pinocchio) -> Done:
+    folder = tmp_path_factory.mktemp("arm")
+    truth = folder / "truth.json"
+    truth.write_text(json.dumps({name: TRUTH[name] for name in TRUTH if name != "frame"}))
+    words = [LOGS / "loaded.parquet", *EMPTY, *SCHEMA, *ROBOT, "-o", folder, "--truth", truth]
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        status = main(["fit", *map(str, words), "--json"])
+    return Done(status, json.loads(printed.getvalue()), folder)
+
+
+def test_mass_and_centre_of_mass_of_the_load_are_within_their_intervals(done):
+    assert done.status == 0
+    saved = read_estimate(done.folder / "estimate.json")
+    for name, value in zip(("m", "cx", "cy", "cz"), (TRUTH["mass"], *TRUTH["com"]), strict=True):
+        low, high = saved.intervals[name]
+        assert low < value < high
+    low, high = saved.intervals["m"]
+    assert high - low < 0.2
+    assert saved.frame_description == "B (tool0)"
+    assert [len(each.wrench) for each in saved.bias] == [6, 6]
+
+
+def test_document_has_logs_errors_of_torque_and_friction(done):
+    document = done.document
+    assert document["estimate"] == json.loads((done.folder / "estimate.json").read_text())
+    assert [log["name"] for log in document["logs"]] == ["loaded", "empty"]
+    errors = document["torque_errors"]
+    assert set(errors) == {"fitted", "first half", "second half"}
+    assert errors["fitted"]["total"] < errors["first half"]["total"] < 0.05
+    assert document["joints"]["joint3 viscous"][0] == pytest.approx(6.8, abs=0.5)
+    robot = document["estimate"]["provenance"]["robot"]
+    assert robot["torque_scale"] == "torque scale of each joint to 2 % (assumed)"
+
+
+def test_report_shows_torques_friction_and_scale(done):
+    html = (done.folder / "report.html").read_text()
+    page = Page(html)
+    for heading in ("How well it explains the torques", "Friction and rotors of the joints"):
+        assert heading in page.texts
+    assert any("Intervals count with: torque scale of each joint to 2 %" in t for t in page.texts)
+    assert "joint6, empty (unloaded)" in html
+    assert html.count("<svg") >= 6
+    assert not re.search(r"\bnan\b", html)
+
+
+def test_other_commands_take_the_load(done, cli):
+    shown = cli("export", done.folder / "estimate.json", "--to", "ur")
+    assert shown.status == 0
+    assert "set_target_payload(1.9" in shown.out
+    assert "1 possible" in cli("inspect", done.folder / "estimate.json").out
+    compared = cli("compare", done.folder, done.folder)
+    assert compared.status == 0
+    assert "share a log" in compared.out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (ROBOT, r"--robot needs logs of the arm without the load"),
+        ((*ROBOT[:2], *EMPTY), r"--robot needs --frame NAME"),
+        ((*EMPTY, "--known-load", 2), r"--known-load requires --robot ARM.urdf"),
+        (
+            (*ROBOT, *EMPTY, "--no-bias", "--each", "--prior", "none"),
+            r"--prior and --no-bias and --each cannot be combined with --robot",
+        ),
+        ((*ROBOT, *EMPTY, "--mass", 2, "--known-load", 2), r"--mass cannot be combined"),
+        ((*ROBOT, *EMPTY, "--torque-scale", 2), r"shares from 0 to 1, such as 0.02 for 2 %"),
+        ((*ROBOT, *EMPTY, "--torque-scale", 0.1, 0.1), r"one for each of 6 joints, got 2"),
+        ((*ROBOT, "--unloaded", LOGS / "loaded.parquet"), r"have the same content"),
+        ((*ROBOT[:2], "--frame", "tol0", *EMPTY), r"did you mean 'tool0'"),
+        ((*ROBOT, "--arm", LOGS / "truth.json"), r"truth.json: is not an arm.json"),
+    ],
+)
+def test_bad_use_is_refused(words, message, cli, tmp_path, pinocchio):
+    out = tmp_path / "out"
+    error = cli.refused("fit", LOGS / "loaded.parquet", *SCHEMA, *words, "-o", out)
+    assert re.search(message, error)
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "replacement", "message"),
+    [
+        ("joint3", "j3", r"no moving joint of .*robot.urdf 'joint3'"),
+        (r"(?s)<inertial>.*?</inertial>", "", r"no moving link has a mass"),
+    ],
+)
+def test_robot_that_does_not_fit_the_log_is_refused(
+    pattern, replacement, message, cli, tmp_path, pinocchio
+):
+    model = tmp_path / "robot.urdf"
+    model.write_text(re.sub(pattern, replacement, (LOGS / "arm.urdf").read_text()))
+    words = (LOGS / "loaded.parquet", *EMPTY, *SCHEMA, "--robot", model, "--frame", "tool0")
+    assert re.search(message, cli.refused("fit", *words, "-o", tmp_path / "out"))
+
+
+def test_schema_that_is_not_of_joints_is_refused(cli, tmp_path, pinocchio):
+    schema = tmp_path / "schema.toml"
+    words = (LOGS / "loaded.parquet", *EMPTY, "--schema", schema, *ROBOT, "-o", tmp_path / "out")
+    schema.write_text((LOGS / "schema.toml").read_text() + 'effort_unit = "A"\n')
+    assert '"A" needs gains' in cli.refused("fit", *words)
+    schema.write_text((LOGS.parents[1] / "payload_arm" / "schema.toml").read_text())
+    assert "the schema has no [joints]" in cli.refused("fit", *words)
