@@ -148,7 +148,7 @@ def test_workers_that_cannot_start_end_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("identify.studies.executor._initialise_worker", sys.exit)
-    with pytest.raises(StudyError, match="workers die as soon as they start"):
+    with pytest.raises(StudyError, match="workers die when they start"):
         run_study(quick(), tmp_path / "out", workers=1)
 
 
