@@ -2,9 +2,11 @@
 
 from collections import deque
 
-from identify import FitResult
+import pytest
+
+from identify import FitResult, Recording, fit
 from identify.estimation import FittedEffects
-from identify.pipeline import fitting
+from identify.pipeline import correcting, fitting
 from identify.pipeline.diagnose import Checks
 from identify.pipeline.result import CheckSummary, summarise_checks
 
@@ -30,3 +32,10 @@ def effects_of(result: FitResult) -> FittedEffects:
     effects = checks_of(result).effects
     assert effects is not None
     return effects
+
+
+def fit_corrected(recording: Recording, found: FitResult, *codes: str) -> FitResult:
+    """Fit a log with codes corrected, by what a check of this process has already found of it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(correcting, "run_checks", lambda *_, **__: checks_of(found))
+        return fit(recording, apply=codes)

@@ -20,7 +20,7 @@ from identify.pipeline.scanned_log import scan_log
 from identify.reporting.diagnosis import _effect_table
 from identify.signals import Reading
 from identify.spatial import Pose
-from tests.checks import checks_of
+from tests.checks import checks_of, fit_corrected
 from tests.close import assert_close, group_errors
 from tests.pipeline.test_fit import BODY, NOISE
 from tests.recordings import Path, record, with_signals, with_wrench
@@ -61,27 +61,11 @@ def late_check(late):
     return check_logs(late)
 
 
-@pytest.fixture
-def apply(monkeypatch):
-    """Fit a log with codes corrected, by what a check has already found of it."""
-
-    def of(recording: Recording, found: FitResult, *codes: str) -> FitResult:
-        monkeypatch.setattr(correcting, "run_checks", lambda *_, **__: checks_of(found))
-        return fit(recording, apply=codes)
-
-    return of
-
-
-@pytest.fixture
-def assert_refused(apply):
+def assert_refused(why: str, recording: Recording, found: FitResult, *codes: str) -> NotCorrected:
     """Codes are not corrected in a log by what a check has found of it, for a reason."""
-
-    def of(why: str, recording: Recording, found: FitResult, *codes: str) -> NotCorrected:
-        with pytest.raises(NotCorrected, match=why) as caught:
-            apply(recording, found, *codes)
-        return caught.value
-
-    return of
+    with pytest.raises(NotCorrected, match=why) as caught:
+        fit_corrected(recording, found, *codes)
+    return caught.value
 
 
 def codes(found) -> list[str]:
@@ -126,13 +110,13 @@ def test_time_in_another_unit_is_read_again_wholly(monkeypatch):
     assert_close(ours.covariance, theirs.covariance, 1e-6)
 
 
-def test_another_reading_is_applied_as_it_was_found(apply):
+def test_another_reading_is_applied_as_it_was_found():
     wrong = log(PATH.wrench(BODY, TIME) * [1, 1, 1, -1, -1, -1])
     found = check_logs(wrong)
     assert codes(found)[0] == "torque_sign"
     line = 'set `torque = ["-tx", "-ty", "-tz"]`'
     assert found.findings[0].remedy == f"In the schema, [wrench], {line}."
-    assert errors(apply(wrong, found.result, "torque_sign")).inertia < 0.05
+    assert errors(fit_corrected(wrong, found.result, "torque_sign")).inertia < 0.05
 
 
 def test_corrected_log_has_no_findings():
@@ -157,7 +141,7 @@ def test_log_without_noise_passes(seed):
     assert (found.findings, found.verdict.usable) == ((), "yes")
 
 
-def test_apply_rejects_absent_or_unknown_codes(clean_check, assert_refused):
+def test_apply_rejects_absent_or_unknown_codes(clean_check):
     why = "--apply torque_sign: not found in these logs; found: noth"
     error = assert_refused(why, log(), clean_check.result, "torque_sign")
     assert str(error).startswith("apply='torque_sign', on the command line ")
@@ -182,7 +166,7 @@ def test_wrong_time_unit_is_reported_before_other_findings(factor, unit):
     assert found.result is None
 
 
-def test_frozen_wrench_is_excluded_on_request(apply, assert_refused):
+def test_frozen_wrench_is_excluded_on_request():
     recording = log()
     signals = {name: recording.signals[name].copy() for name in ("force", "torque")}
     for values in signals.values():
@@ -190,7 +174,7 @@ def test_frozen_wrench_is_excluded_on_request(apply, assert_refused):
     frozen = with_signals(recording, **signals)
     found = check_logs(frozen)
     assert "frozen_wrench" in codes(found)
-    applied = apply(frozen, found.result, "frozen_wrench")
+    applied = fit_corrected(frozen, found.result, "frozen_wrench")
     ((start, stop),) = applied.estimate.provenance["applied"][0]["left_out"][0]
     assert_close([start, stop], [8.0, 9.5], 0.01)
     assert applied.estimate.samples < found.result.estimate.samples
@@ -218,7 +202,7 @@ def outside(found: FitResult) -> list[str]:
     return [name for (name, of), x in zip(bounds, BODY, strict=True) if not of[0] <= x <= of[1]]
 
 
-def test_spikes_are_taken_out_before_the_low_pass_and_counted(clean_check, apply):
+def test_spikes_are_taken_out_before_the_low_pass_and_counted(clean_check):
     rows = spiked(log())
     found = check_logs(rows)
     (spikes,) = (f for f in found.findings if f.code == "spikes")
@@ -228,7 +212,7 @@ def test_spikes_are_taken_out_before_the_low_pass_and_counted(clean_check, apply
     as_read = next(e for e in checks_of(found.result).ranking.explanations if not e.code)
     beside = group_errors(as_read.phi, BODY)
     assert beside.mass < 0.02 * errors(found.result).mass  # all else is looked for without them
-    applied = apply(rows, found.result, "spikes")
+    applied = fit_corrected(rows, found.result, "spikes")
     assert applied.verdict.reasons == ()
     (record_,) = applied.estimate.provenance["applied"]
     (count,) = record_["rows"]
@@ -265,7 +249,7 @@ def test_compensated_weight_is_restored_on_request(clean_check):
     assert first.code == "partly_compensated"
     said = re.search(r"the weight of a body of (\S+) ± (\S+) kg", first.text)
     assert abs(float(said[1]) - 0.7) < float(said[2])
-    applied = fit(relieved, apply=("partly_compensated",))
+    applied = fit_corrected(relieved, plain, "partly_compensated")
     assert "partly_compensated" not in applied.verdict.reasons
     assert errors(applied).mass < 0.01
     assert errors(applied).inertia < 0.05
@@ -317,7 +301,7 @@ def test_small_faults_are_noted_once_spikes_are_taken_out():
 
 
 @pytest.mark.slow
-def test_temporary_load_is_excluded_as_contact(apply):
+def test_temporary_load_is_excluded_as_contact():
     noise = Noise(position=2e-5, orientation=2e-5, force=0.05, torque=0.005)
     clean = synthetic_recording(
         BODY, rng=np.random.default_rng(8), duration=80.0, rate_hz=50.0, noise=noise
@@ -326,7 +310,7 @@ def test_temporary_load_is_excluded_as_contact(apply):
     signals = {name: clean.signals[name] * more for name in ("force", "torque")}
     rows = with_signals(clean, **signals)
     plain = fit(rows)
-    without = apply(rows, plain, "contact")
+    without = fit_corrected(rows, plain, "contact")
     assert errors(without).mass < 0.01 * errors(plain).mass
     assert without.verdict.usable == "yes"
     assert without.estimate.effective_samples < plain.estimate.effective_samples

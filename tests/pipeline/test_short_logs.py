@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 from identify.logs import Recording
 from identify.pipeline import FitResult, fit
 from identify.pipeline.correcting import NotCorrected
-from tests.checks import checks_of
+from tests.checks import checks_of, fit_corrected
 from tests.close import assert_close
 from tests.diagnosis.logs import PHI, moving, time_of, with_signals, with_wrench
 from tests.slow import mostly_slow
@@ -58,7 +58,7 @@ def test_a_fit_of_five_seconds_names_a_sensor_that_is_turned_by_more_than_a_righ
     found = fit(wrong)
     assert graver(found) == ["wrench_misaligned", "unexplained", "imprecise"]
     assert found.verdict.usable == "no"
-    right = fit(wrong, apply=("wrench_misaligned",))
+    right = fit_corrected(wrong, found, "wrench_misaligned")
     assert_close(right.estimate.mass, PHI[0], 0.02)
 
 

@@ -18,6 +18,7 @@ from identify.pipeline.correcting import NotCorrected
 from identify.pipeline.diagnose import Checks
 from identify.spatial import rotation_from_quaternion
 from identify.spatial.rotations import rotate_back
+from tests.checks import fit_corrected
 from tests.diagnosis.logs import PHI, late, moving, time_of, with_signals, with_wrench
 from tests.slow import mostly_slow
 
@@ -49,7 +50,7 @@ def test_long_contact_is_an_error_and_excluding_it_recovers_body():
     assert (start, stop) == pytest.approx((6.0, 15.0), abs=0.6)
     assert (found.verdict.usable, found.verdict.explains_data) == ("no", False)
     assert "acceleration_kind" not in found.verdict.reasons
-    applied = fit(log, apply=("contact",))
+    applied = fit_corrected(log, found, "contact")
     low, high = applied.estimate.intervals["m"]
     assert abs(PHI[0] - 0.5 * (low + high)) < 1.5 * 0.5 * (high - low)  # three standard errors
     assert high - low < 0.05 * PHI[0]
@@ -170,7 +171,7 @@ def test_saturated_rows_are_excluded_and_body_is_recovered():
     assert found.findings[0].code == "saturation"
     low, high = found.estimate.intervals["m"]
     assert low < PHI[0] < high
-    applied = fit(clipped, apply=("saturation",))
+    applied = fit_corrected(clipped, found, "saturation")
     low, high = applied.estimate.intervals["m"]
     assert low < PHI[0] < high
     assert high - low < 0.01 * PHI[0]

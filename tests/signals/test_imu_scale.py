@@ -43,7 +43,7 @@ AT_REST = [
 ]
 
 
-@pytest.mark.parametrize(("gain", "line"), mostly_slow(AT_REST, AT_REST[::3]))
+@pytest.mark.parametrize(("gain", "line"), mostly_slow(AT_REST, AT_REST[3:]))
 def test_another_unit_at_rest_is_named_first_and_read_rightly_on_request(gain, line):
     log = still(gain)
     found = identify.fit(log)
@@ -83,7 +83,7 @@ IN_MOTION = [
 ]
 
 
-@pytest.mark.parametrize(("gain", "rate", "code", "lines"), mostly_slow(IN_MOTION, IN_MOTION[2::2]))
+@pytest.mark.parametrize(("gain", "rate", "code", "lines"), mostly_slow(IN_MOTION, IN_MOTION[4:]))
 def test_units_and_scale_in_motion_are_named_first_and_corrected_on_request(
     tmp_path, gain, rate, code, lines
 ):
@@ -125,7 +125,7 @@ def without_position(given: dict[str, np.ndarray]) -> tuple[dict[str, np.ndarray
     return {name: values for name, values in given.items() if name != "p"}, described
 
 
-@pytest.mark.parametrize("gain", mostly_slow([1.0, 1.005, 0.99, 1.03], {0.99, 1.03}))
+@pytest.mark.parametrize("gain", mostly_slow([1.0, 1.005, 0.99, 1.03], {1.03}))
 def test_intervals_of_a_motion_hold_the_mass_whatever_the_scale_is(tmp_path, gain):
     """The accelerometer has an offset too; what the scale leaves open is of calibration."""
     for seed in range(3):
