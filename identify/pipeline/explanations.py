@@ -286,7 +286,7 @@ def unexplained_share(fit: LeastSquaresFit, logs: Sequence[ScannedLog], unloaded
     Slow noise exceeds the level that the signals' spectra show above the band of the motion; it is
     independent of the motion and stationary over the log.
     """
-    unexplained = unexplained_fraction(fit.data.system, fit.x).worst
+    unexplained = unexplained_fraction(fit.data.system, fit.x)
     if unexplained <= MAX_UNEXPLAINED or any(unexplained_contacts(log) for log in logs):
         return unexplained
     phi = fit.x[:20].reshape(-1, 10)

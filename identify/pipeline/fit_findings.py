@@ -14,7 +14,6 @@ from identify.errors import ProblemError, SolveError
 from identify.estimation import Estimate, EstimatorSettings, estimate_body
 from identify.estimation.priors.prior import BALL
 from identify.estimation.terms import KnownCom
-from identify.estimation.wrench_system import body_system
 from identify.findings import NOT_IDENTIFIED, Finding
 from identify.inertia.consistency import (
     MAX_DENSITY,
@@ -34,11 +33,9 @@ from identify.significance import CONSTRAINT_NOTED_SIGMA, CONTRADICTED_SIGMA
 from identify.spatial.columns import FORCE_AXES, TORQUE_AXES
 from identify.spatial.vectors import STANDARD_GRAVITY
 from identify.validation import (
-    MAX_UNEXPLAINED,
     HeldOutScores,
     Validation,
     assess_residuals,
-    unexplained_fraction,
 )
 
 _IMPLAUSIBLE_SPEED = 20.0
@@ -174,8 +171,7 @@ def findings_of_fit(
         if refused:
             text = f"{refused} of {folds} folds cannot be fitted without the held-out part."
             yield Finding("little_motion", "info", text, "Log more motion.")
-        blocks = [log.statistics for log in logs]
-        unexplained = _unexplained(scores, estimate, logs, blocks, settings)
+        unexplained = _unexplained(scores, estimate, logs)
         yield from _noisy_motion(scores, logs) if unexplained is None else ()
     if contradicted is not None:
         if unexplained is not None and unexplained.severity == "error":
@@ -200,17 +196,13 @@ def _unexplained(
     scores: HeldOutScores,
     estimate: Estimate,
     logs: Sequence[LogSummary],
-    blocks: Sequence[Statistics],
-    settings: FitSettings,
 ) -> Finding | None:
     """Return a finding if axes are predicted poorly although noise is small."""
-    x = np.concatenate([body.parameters.phi for body in estimate.bodies])
-    beyond_noise = unexplained_fraction(body_system(blocks, settings), x).axes > MAX_UNEXPLAINED
     signal = scores.rms / np.maximum(scores.normalised_rms, np.finfo(float).tiny)
     signal = np.where(scores.carries_signal, signal, 0.0)
     largest = np.repeat([signal[:3].max(), signal[3:].max()], 3)
-    counted = scores.carries_signal & (signal > JUDGED_SIGNAL_SHARE * largest)
-    poor = (counted | beyond_noise) & scores.carries_signal & (scores.r_squared < _POOR_R_SQUARED)
+    judged = scores.carries_signal & (signal > JUDGED_SIGNAL_SHARE * largest)
+    poor = judged & (scores.r_squared < _POOR_R_SQUARED)
     if not poor.any():
         return None
     phi = np.array([estimate.moved_in(number).phi for number in range(len(logs))])

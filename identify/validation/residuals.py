@@ -146,20 +146,11 @@ def residual_and_noise(log: LogSummary, phi: Phi, bias: Array) -> tuple[Array, A
     return residual, of_psi @ by_feature**2 + of_wrench
 
 
-class UnexplainedFraction(NamedTuple):
-    """Unexplained share of the measured wrench's variance, beyond noise.
+def unexplained_fraction(system: System, x: Array) -> float:
+    """Return the share of the wrench's variance that a body does not explain, beyond noise.
 
-    Attributes:
-        axes: shares of fx, fy, fz, tx, ty, tz; zero for an axis without signal, shape (6,).
-        worst: the larger of the shares of all forces and of all torques.
-    """
-
-    axes: Vec6
-    worst: float
-
-
-def unexplained_fraction(system: System, x: Array) -> UnexplainedFraction:
-    """Return the share of the measured wrench that a body does not explain, beyond noise.
+    Axes without signal do not count. Of the shares of all forces and of all torques it is the
+    larger.
 
     Args:
         system: system of measured wrenches; offsets are those that fit the body best.
@@ -178,7 +169,7 @@ def unexplained_fraction(system: System, x: Array) -> UnexplainedFraction:
     beyond = np.where(has_signal, np.maximum(residual - NOISE_POWER_RATIO * noise, 0.0), 0.0)
     total = np.where(has_signal, signal, 0.0)
     halves = beyond.reshape(2, 3).sum(axis=1) / np.maximum(total.reshape(2, 3).sum(axis=1), _TINY)
-    return UnexplainedFraction(beyond / np.maximum(total, _TINY), float(halves.max()))
+    return float(halves.max())
 
 
 def _lagged_pairs(log: LogSummary, lag: float) -> tuple[Indices, Indices]:
