@@ -136,7 +136,7 @@ def fit_arm(
     Raises:
         ProblemError: no log, logs of other joints, or a motion that does not excite the base
             parameters.
-        LogError: a log is too short, or one of its joints hardly moves.
+        LogError: a log is too short, or no joint moves in it.
         SolveError: the solver failed, or its solution is not proved.
     """
     used = [logs] if isinstance(logs, JointRecording) else list(logs)
@@ -170,7 +170,7 @@ def scan_logs(
 
     Raises:
         ProblemError: there is no log, or the joints of a log are not those of the robot.
-        LogError: a log is too short, or one of its joints hardly moves.
+        LogError: a log is too short, or no joint moves in it.
     """
     if not logs:
         raise ProblemError("a fit of an arm needs at least one log")

@@ -92,7 +92,7 @@ def fit_payload(
     Raises:
         ProblemError: no log, logs of other joints, neither logs without the load nor an arm; or
             the motion does not identify mass or centre of mass.
-        LogError: a log is given twice, is too short, or one of its joints hardly moves.
+        LogError: a log is given twice, is too short, or no joint moves in it.
         ModelError: the URDF has no such frame.
         SolveError: the solver failed, or its solution is not proved.
     """
@@ -121,11 +121,12 @@ def fit_payload(
             interval,
             terms,
         )
+        posterior = posterior_of(weighted_least_squares(first.system, terms), BALL)
         scale = scale.with_known_load(
             known_load,
             float(first.estimate.parameters.mass),
             float(np.sqrt(first.estimate.repeatability[0, 0])),
-            scale_sensitivity(posterior_of(weighted_least_squares(first.system, terms), BALL))[0],
+            scale_sensitivity(posterior, len(robot.joints))[0],
         )
         terms = (*terms, KnownMass(known_load))
     form = partial(form, gains=scale.gains)

@@ -16,7 +16,7 @@ class TorqueErrors(NamedTuple):
     """Torque that a model leaves, relative to the measured torque, while joints move.
 
     Attributes:
-        joints: of each joint, shape (n,).
+        joints: of each joint, NaN if it does not move, shape (n,).
         total: root of the sum of squares over all joints, by that of the torques.
     """
 
@@ -46,14 +46,14 @@ def torque_errors(system: System, x: Array) -> TorqueErrors:
         system: logs of an arm with their equations, a group for each joint.
         x: unknowns, shape (p,).
     """
-    residual = system.residual_moments(x)[:, 0, 0]
     statistics, _ = system.data[0]
-    gains = equations_of(system).gains
+    gains, joint = equations_of(system).gains, system.group_index[:, 1]
     torque = (statistics.factors[..., -1] ** 2).sum(axis=1)
-    measured = np.bincount(statistics.group, torque, len(gains)) / gains**2
-    return TorqueErrors(
-        np.sqrt(residual / measured), float(np.sqrt(residual.sum() / measured.sum()))
-    )
+    measured = (np.bincount(statistics.group, torque, len(gains)) / gains**2)[joint]
+    residual = system.residual_moments(x)[:, 0, 0]
+    joints = np.full(len(gains), np.nan)
+    joints[joint] = np.sqrt(residual / measured)
+    return TorqueErrors(joints, float(np.sqrt(residual.sum() / measured.sum())))
 
 
 def with_fitted_friction(system: System, links: Array) -> Array:

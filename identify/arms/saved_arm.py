@@ -36,7 +36,7 @@ class SavedArm:
         joints: names of the joints.
         links: ten parameters of each link about its origin in its axes, by name.
         scalars: rotor inertias and friction, by name.
-        covariance: of all unknowns, links first, without errors of scale, shape (p, p).
+        covariance: of all unknowns, links first, shape (p, p).
         statistics: of the logs of the fit, by joint.
         dependence: of the columns of the torque regressor, which depends on the kinematics.
         report: base parameters, torque errors and provenance, as plain values.

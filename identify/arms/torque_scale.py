@@ -92,11 +92,15 @@ class TorqueScale:
 
     def covariances(self, posterior: Posterior) -> tuple[Array, Array]:
         """Compute the unknowns' covariance from errors of the scale, twice, as all is of scale."""
-        sensitivity = scale_sensitivity(posterior)
+        sensitivity = scale_sensitivity(posterior, len(self.gains))
         covariance = sensitivity @ self.covariance @ sensitivity.T
         return covariance, covariance
 
 
-def scale_sensitivity(posterior: Posterior) -> Array:
+def scale_sensitivity(posterior: Posterior, joints: int) -> Array:
     """Compute the change of the unknowns with the gain of each joint, shape (p, n)."""
-    return posterior.score_gain @ posterior.fit.moments[:, :-1, -1].T
+    fit = posterior.fit
+    sensitivity = np.zeros((len(fit.theta), joints))
+    moving = fit.data.system.group_index[:, 1]
+    sensitivity[:, moving] = posterior.score_gain @ fit.moments[:, :-1, -1].T
+    return sensitivity

@@ -121,11 +121,9 @@ def simulate(
     noise: float = 0.0,
     friction: np.ndarray = FRICTION,
     seconds: float = SECONDS,
-    links: np.ndarray | None = None,
 ) -> JointRecording:
     motion = Motion.random(seed, seconds)
-    links = true_links(robot) if links is None else links
-    effort = torques(robot, motion, links, load, friction)
+    effort = torques(robot, motion, true_links(robot), load, friction)
     effort += noise * np.random.default_rng(seed + 1000).normal(size=effort.shape)
     return recording(motion.time, motion.q, effort, f"log {seed} {load is not None}")
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -108,6 +110,23 @@ def test_fitted_arm_takes_the_place_of_the_log_without_the_load(robot, pair, pay
 def test_terms_are_of_the_load(robot, pair):
     fit = fit_payload(*pair, robot=robot, frame="tool", terms=[KnownMass(1.5)])
     assert fit.estimate.parameters.mass == pytest.approx(1.5, rel=1e-9)
+
+
+def test_joint_that_is_never_fast_does_not_count(robot):
+    logs = [
+        replace(
+            simulate(robot, seed, load=load, noise=0.1), still_below=np.array([99.0, 0.02, 0.02])
+        )
+        for seed, load in ((1, LOAD), (2, None))
+    ]
+    fit = fit_payload(*logs, robot=robot, frame="tool")
+    low, high = fit.estimate.intervals["m"]
+    assert low < LOAD.mass < high
+    assert high - low < 0.3 * LOAD.mass
+    assert np.isnan(fit.errors.joints[0])
+    assert (fit.errors.joints[1:] < 0.1).all()
+    with pytest.raises(ProblemError, match=r"does not excite .*joint_0 viscous"):
+        fit_arm(logs[1], robot)
 
 
 def test_runs_that_cannot_tell_the_load_are_refused(robot, pair):
