@@ -1,4 +1,4 @@
-"""`python -m identify`: the command line, whatever else is called `identify` on the PATH."""
+"""`python -m identify`: the command line, also if another `identify` is on the PATH."""
 
 import sys
 

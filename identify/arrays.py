@@ -41,7 +41,7 @@ MakeError: TypeAlias = Callable[[str], IdentifyError]
 
 
 def is_masked(values: object) -> bool:
-    """Return whether an array, or an array in a list, has masked entries."""
+    """Return whether an array, or any array in a list, has masked entries."""
     if isinstance(values, list | tuple):
         return any(is_masked(value) for value in values)
     return isinstance(values, np.ma.MaskedArray) and bool(np.ma.is_masked(values))

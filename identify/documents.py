@@ -19,8 +19,8 @@ from identify.files import read_bytes
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-M = TypeVar("M", bound=BaseModel)
-T = TypeVar("T")
+ModelT = TypeVar("ModelT", bound=BaseModel)
+EntryT = TypeVar("EntryT")
 
 _MAX_DOCUMENT_BYTES = 16 * 2**20
 """Maximum size of a TOML file [bytes]; parsing needs some hundred times its size in memory."""
@@ -34,7 +34,7 @@ KeyFormatter: TypeAlias = Callable[[tuple[str | int, ...], str], str]
 
 
 class InvalidKeyValue(ValueError):
-    """A check of a whole table found an invalid value of one key."""
+    """Invalid value of a key, found by a check that compares several keys of its table."""
 
     def __init__(self, key: str, message: str) -> None:
         self.key, self.message = key, message
@@ -170,13 +170,13 @@ def _to_builtin(value: object) -> object:
 
 
 def validate(
-    model: type[M],
+    model: type[ModelT],
     content: Mapping[str, object],
     where: str,
     error: type[IdentifyError] = SchemaError,
     spell: KeyFormatter | None = None,
-) -> M:
-    """Validate the content of a TOML file, or of one table, against a model.
+) -> ModelT:
+    """Validate the content of a TOML file, or of one of its tables, against a model.
 
     Args:
         model: model of the whole file, or of one table.
@@ -200,9 +200,9 @@ def validate(
 
 
 def lookup(
-    registry: Mapping[str, T], name: str, kind: str, error: type[IdentifyError] = SchemaError
-) -> T:
-    """Return the entry of a registry by name.
+    registry: Mapping[str, EntryT], name: str, kind: str, error: type[IdentifyError] = SchemaError
+) -> EntryT:
+    """Return the entry of a registry by its name; unknown names raise `error` with a suggestion.
 
     Args:
         registry: entries by name.
@@ -233,6 +233,7 @@ def key_label(table: tuple[str | int, ...], key: str) -> str:
 
 
 def _explain(detail: ErrorDetails, model: type[BaseModel], spell: KeyFormatter) -> str:
+    """Describe a validation error, with a suggestion for an unknown key."""
     location, context = detail["loc"], detail.get("ctx", {})
     match detail["type"]:
         case "extra_forbidden":
@@ -288,6 +289,7 @@ def _suggest_key(key: str, table_model: type[BaseModel], file_model: type[BaseMo
 
 
 def _keys(model: type[BaseModel]) -> list[str]:
+    """Return the names of a model's keys as users write them."""
     return [field.alias or name for name, field in model.model_fields.items()]
 
 

@@ -71,7 +71,7 @@ class MissingColumn(LogError, KeyError):
 
 
 class MissingFile(LogError, FileNotFoundError):
-    """A file that was named does not exist or is not a file."""
+    """A file given by the user does not exist or is not a file."""
 
 
 class SchemaError(IdentifyError, ValueError):
@@ -142,7 +142,7 @@ def _restore(
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return a hint with the nearest known word for the end of a message, or an empty string."""
+    """Return a hint such as "; did you mean 'mass'?", or an empty string if no word is near."""
     words = list(known)
     near = [other for other in words if other.lower() == word.lower() and other != word]
     if not near and len(word) > 2:  # every word of two letters is near another

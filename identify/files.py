@@ -17,10 +17,11 @@ from typing import IO
 from identify.errors import IdentifyError, LogError, MissingFile
 
 _MAX_EXPANSION_RATIO = 200
-"""Maximum ratio of expanded to compressed size above `_ACCEPTED_EXPANDED_BYTES`."""
+"""Maximum ratio of expanded to compressed size of a file; smaller files than
+`_ACCEPTED_EXPANDED_BYTES` may exceed it."""
 
 _ACCEPTED_EXPANDED_BYTES = 256 * 2**20
-"""Expanded size that is accepted at any ratio [bytes]."""
+"""Expanded size of a compressed file up to which any expansion ratio is accepted [bytes]."""
 
 NOT_REGULAR = "is not a regular file but a device or a pipe; give the name of a file"
 
@@ -29,7 +30,7 @@ _STALE_AFTER_S = 3600.0
 
 
 def require_file(path: Path) -> None:
-    """Raise `MissingFile`, with the nearest name in that folder, unless `path` is a file."""
+    """Raise `MissingFile`, with the nearest name in the same folder, unless `path` is a file."""
     if path.is_file():
         return
     if path.is_dir():
@@ -68,7 +69,7 @@ def digest(path: Path) -> str:
 
 
 def read_error(path: Path, error: Exception, kind: str = "file") -> LogError:
-    """Create the error for a file that is damaged, truncated or not of the kind of its name."""
+    """Create the error for a file that is damaged, truncated or not of the kind of its suffix."""
     reason = str(error).splitlines()[0] if str(error).strip() else type(error).__name__
     return LogError(f"{path}: cannot be read as a {kind}: {reason}", path=path)
 
@@ -159,7 +160,7 @@ def write_stream(path: Path) -> Iterator[IO[bytes]]:
 
 
 def is_device_or_pipe(path: Path) -> bool:
-    """Return whether the path is a device or a pipe, which renaming a file to it would remove."""
+    """Return whether the path is a device or a pipe, which an atomic write would replace."""
     return (
         path.exists() and not path.is_dir() and (not path.is_file() or str(path.parent) == "/dev")
     )
@@ -192,7 +193,7 @@ def write_text(path: Path, content: str) -> None:
 
 
 def take_lock(path: Path) -> IO[str] | None:
-    """Open a file, created if it does not exist, with an advisory lock; None if it is locked.
+    """Open or create a file with an exclusive advisory lock; None if it is already locked.
 
     The system releases the lock when the file is closed or the process ends.
 

@@ -18,8 +18,8 @@ Severity: TypeAlias = Literal["info", "warning", "error"]
 """Severity of a finding; after an error the estimate must not be used."""
 
 NOT_IDENTIFIED = frozenset(("default", "nothing"))
-"""Values of `decided_by` for parameters that the data do not identify: replaced by the default
-body, or without a value."""
+"""Values of `decided_by` for parameters that the data do not identify: either the default body
+supplies the value, or there is none."""
 
 Usable: TypeAlias = Literal["yes", "with care", "no"]
 
@@ -38,7 +38,7 @@ CORRECTABLE = (
 _BODY_CHANGES = ("body_changed", "bodies_differ")
 
 REPORTED = _BODY_CHANGES
-"""Codes that `--apply` rejects with an explanation."""
+"""Codes that `--apply` rejects with an explanation, because no correction exists."""
 
 _SYMPTOMS = (
     *("too_dense", "not_held", "unexplained", "little_motion", "motion_noise", "at_the_edge"),
@@ -65,11 +65,11 @@ CODES = (
     *("transposed", "robot_pose"),
     *("choice_contradicted", *_SYMPTOMS),
 )
-"""All codes except those of log faults, which are in `diagnosis.faults.FAMILIES`: causes before
-symptoms, and those of equal evidence in this order."""
+"""All finding codes in the order of reports, causes before symptoms; codes of log faults are in
+`diagnosis.faults.FAMILIES`."""
 
 _LOG_FAULT_RANK = CODES.index("cutoff_low") + 0.5
-"""Rank of log faults in the order of `CODES`."""
+"""Rank of findings of log faults among `CODES`."""
 
 _SIGNAL_DEFECTS = ("spikes", "saturation", "frozen_pose", "frozen_wrench")
 """Codes of defects that are visible in a raw signal."""
@@ -126,7 +126,7 @@ class Finding:
         return self.severity != "info" or self.code in ("completed", "left_open", "at_the_edge")
 
     def record(self) -> dict[str, object]:
-        """Return the finding as plain values, as in files."""
+        """Return the finding as plain values, as written to files."""
         return {
             "code": self.code,
             "severity": self.severity,
@@ -209,7 +209,9 @@ def verdict_of(
     """
     usable: Usable = "yes"
     relevant = [
-        f for f in findings if f.asks_for_care and not (needs and _concerns_no_need(f, needs))
+        f
+        for f in findings
+        if f.asks_for_care and not (needs and _affects_no_needed_quantity(f, needs))
     ]
     if relevant:
         usable = "with care"
@@ -231,8 +233,8 @@ def verdict_of(
     )
 
 
-def _concerns_no_need(finding: Finding, needs: Mapping[str, bool]) -> bool:
-    """Return whether a finding concerns none of the needed quantities.
+def _affects_no_needed_quantity(finding: Finding, needs: Mapping[str, bool]) -> bool:
+    """Return whether a finding affects none of the quantities that the user needs.
 
     Needed quantities that are met are identified by the log, so completed ones are irrelevant. An
     alternative explanation of the log may differ in the quantities `doubted` of the evidence only.
@@ -246,7 +248,7 @@ def _concerns_no_need(finding: Finding, needs: Mapping[str, bool]) -> bool:
 
 
 def completion(decided_by: Mapping[str, str], default_body: str | None) -> tuple[Finding, ...]:
-    """Return the finding for parameters that the data do not identify.
+    """Return the finding that the default body supplies parameters that the data do not identify.
 
     Args:
         decided_by: source of each parameter, by name.
@@ -266,7 +268,7 @@ def completion(decided_by: Mapping[str, str], default_body: str | None) -> tuple
 
 
 def reasons_in_words(findings: Iterable[Finding]) -> tuple[str, ...]:
-    """Format the findings that require care, ranked, a line each, control characters escaped."""
+    """Format the findings that require care, most severe first, one per line, as escaped text."""
     names = {"info": "note"}
     relevant = (f for f in ranked(findings) if f.asks_for_care)
     lines = (f"{names.get(f.severity, f.severity)}: {f} [{f.code}]" for f in relevant)

@@ -18,7 +18,7 @@ from pathlib import Path
 def attach(
     package: str, file: str
 ) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
-    """Return `__getattr__`, `__dir__` and `__all__` of a package (PEP 562) from its stub.
+    """Return `__getattr__`, `__dir__` and `__all__` of a package from its stub (PEP 562).
 
     Args:
         package: its `__name__`.
@@ -42,7 +42,7 @@ def attach(
 
 
 def defer(*modules: str) -> None:
-    """Import modules lazily, on first use, even if other packages import them.
+    """Defer the import of modules to their first use, also where other packages import them.
 
     SciPy imports every module of NumPy, including those that no fit uses. Meant for the command
     line: a library should not change the modules of others.
@@ -62,7 +62,7 @@ def defer(*modules: str) -> None:
 
 
 def _read_stub(path: Path) -> tuple[dict[str, tuple[str, str]], dict[str, str]]:
-    """Return the source of each imported name, and the imported name of each public one."""
+    """Read the imports of a stub: the module of each name, and the name behind each public name."""
     sources: dict[str, tuple[str, str]] = {}
     public: dict[str, str] = {}
     for node in ast.parse(path.read_text(encoding="utf-8")).body:

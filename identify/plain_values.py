@@ -21,7 +21,7 @@ _PACKAGE = __name__.partition(".")[0]
 
 
 def to_json_and_arrays(value: object, arrays: dict[str, np.ndarray], name: str) -> object:
-    """Serialise a value to JSON, collecting its arrays separately.
+    """Serialise a value to JSON; arrays are added to `arrays` by their paths.
 
     Args:
         value: None, numbers, text, arrays, and sequences, mappings, named tuples and dataclasses

@@ -1,139 +1,154 @@
-"""Sizes below which a difference or a fault is of no consequence, by physical quantity.
+"""Smallest sizes of a difference or a fault that matter to a user, by physical quantity.
 
-In SI; shares are of the quantity itself. `significance` has the other half of such decisions: by
-how much a size has to exceed its error. Prior sizes of small faults are in `logs.effects`, a table
-of its own that schemas can change.
+Sizes are in SI, or ratios. `significance` has the other half of such decisions: by how much a size
+must exceed its standard error. Prior sizes of small faults are in `logs.effects`, because schemas
+can change them.
 
-Sizes of `FAULT_…` are those of continuous faults that a log can be read with: 4.5 times the
-standard error with which a log has to show a fault for it to be observable there.
+Sizes of `FAULT_…` belong to faults of continuous size that a log is tested for: a log can show such
+a fault if the standard error of the fault's size is below the constant divided by 4.5.
 """
 
 import math
 
 # Mass and inertia
 
-BODY_CHANGE_SHARE = 1e-3
-"""Share of the mass, of its first moments at the body's own size, or of the inertia below which two
-bodies are one: of exact logs the error of derivatives is all there is to tell them apart."""
+MIN_RELATIVE_BODY_CHANGE = 1e-3
+"""Smallest difference of two bodies that counts as a change of the body, relative to the mass, to
+the first moments at the body's size, or to the inertia. In logs without noise, only the error of
+numerical derivatives tells the bodies apart."""
 
-FAULT_MASS = 0.1
+FAULT_MISSING_MASS = 0.1
 """Mass of a body whose weight is missing in the wrench [kg], and its first moments [kg m], for each
 kilogram of the body in the log."""
 
-UNNOTICED_MASS_SHARE = 0.3
-"""Share of the mass by which separate estimates may differ unnoticed while their agreement still
-says something."""
+MAX_UNDETECTED_MASS_DIFFERENCE = 0.3
+"""Largest undetectable difference of the masses of separate estimates, relative to the mass, at
+which their agreement is still reported."""
 
 GOOD_PRECISION = (0.02, 0.004)
-"""Half-widths of the mass, as a share of it, and of a coordinate of the centre of mass [m], up to
-which an estimate is good enough for most controllers."""
+"""Half-widths of the mass, relative to the mass, and of a coordinate of the centre of mass [m], up
+to which an estimate is good enough for most controllers."""
 
 POOR_PRECISION = (0.10, 0.020)
-"""Half-widths of mass and centre of mass above which an estimate is too poor for controllers."""
+"""Half-widths of the mass, relative to the mass, and of a coordinate of the centre of mass [m],
+above which an estimate is too poor for controllers."""
 
 GOOD_ARM_PRECISION = (0.06, 0.010)
-"""Half-widths as in `GOOD_PRECISION` of a load from joint torques, whose friction hides more than
-the noise of a wrench sensor does."""
+"""Half-widths as in `GOOD_PRECISION` for a load estimated from joint torques: joint friction hides
+more than the noise of a wrench sensor."""
 
 POOR_ARM_PRECISION = (0.15, 0.040)
-"""Half-widths as in `POOR_PRECISION` of a load from joint torques."""
+"""Half-widths as in `POOR_PRECISION` for a load estimated from joint torques."""
 
 # Lengths
 
-SAME_FLANGE = 1e-6
-"""Difference of two poses of one flange in files [m, and entries of a rotation]."""
+FLANGE_POSE_TOLERANCE = 1e-6
+"""Difference up to which two poses of a flange in files are equal [m, and entries of a
+rotation]."""
 
-SAME_GIVEN_POSE = 1e-3
-"""Difference of a pose in a file from the same as a person rounds it [m, entries of a rotation]."""
+ROUNDED_POSE_TOLERANCE = 1e-3
+"""Difference up to which a pose in a file equals the pose that a person typed with a few digits [m,
+and entries of a rotation]."""
 
-POSE_JUMP_DISTANCE = 2e-3
-"""Distance that a jump of the pose in a log goes at the least [m]."""
+MIN_POSE_JUMP_DISTANCE = 2e-3
+"""Smallest distance of a jump of the pose in a log [m]."""
 
-IMU_DISTANCE = 5e-3
-"""Distance of an accelerometer from where the schema has it [m]."""
+MIN_IMU_POSITION_ERROR = 5e-3
+"""Smallest distance between the true position of an accelerometer and that in the schema [m]."""
 
-FAULT_LENGTH = 10e-3
-"""Displacement of the point of the pose from the point of the wrench [m]."""
+FAULT_POINT_DISPLACEMENT = 10e-3
+"""Displacement of the point whose pose is logged from the point of the wrench [m]."""
 
 # Angles and their rates
 
-POSE_JUMP_ANGLE = 5e-3
-"""Angle that a jump of the pose in a log turns by at the least [rad]."""
+MIN_POSE_JUMP_ANGLE = 5e-3
+"""Smallest rotation angle of a jump of the pose in a log [rad]."""
 
-IMU_ANGLE = math.radians(1.0)
-"""Turn of the axes of an inertial measurement unit from those in the schema [rad]."""
+MIN_IMU_AXES_ERROR = math.radians(1.0)
+"""Smallest angle between the axes of an inertial measurement unit and those in the schema [rad]."""
 
-FAULT_ANGLE = 2.0 * math.radians(1.0)
-"""Turn of the wrench against the body, or of gravity against the world [rad]."""
+FAULT_AXES_ANGLE = 2.0 * math.radians(1.0)
+"""Angle between the axes of the wrench and the body, or between gravity and the world axes
+[rad]."""
 
-RATE_AT_REST = 0.05
-"""Angular velocity of a body at rest, with its noise and the gyro's offset, RMS [rad/s]."""
+MAX_RATE_AT_REST = 0.05
+"""Largest angular velocity of a body at rest, with its noise and the gyro's offset, RMS [rad/s]."""
 
-LITTLE_TURNING = 0.2
-"""Spread of the proper acceleration's direction below which gravity hardly turns in B [rad]."""
+MIN_GRAVITY_ROTATION = 0.2
+"""Spread of the direction of the proper acceleration in B [rad] from which on the attitude varies
+enough to determine the first moments of mass."""
 
-LITTLE_ROTATION = 0.3
-"""Root mean square of the angular velocity about an axis that is little [rad/s]."""
+MIN_ROTATION_RATE = 0.3
+"""Root mean square of the angular velocity about an axis [rad/s] below which more rotation about
+the axis is advised."""
 
-LITTLE_ANGULAR_ACCELERATION = 0.5
-"""Root mean square of the angular acceleration about an axis that is little [rad/s²]."""
+MIN_ANGULAR_ACCELERATION = 0.5
+"""Root mean square of the angular acceleration about an axis [rad/s²] below which faster rotation
+about the axis is advised."""
 
 # Times and rates
 
-EXACT_MAP_DELAY = 2e-3
-"""Delay of the wrench up to which its map of second order is exact enough [s]."""
+MAX_DELAY_OF_EXPANSION = 2e-3
+"""Largest delay of the wrench for which its second-order expansion in the delay is accurate enough
+[s]."""
 
-DELAY_CHANGE = 5e-3
-"""Difference between the least and the largest delay of a log's parts, if the latency changes [s].
-"""
+MIN_DELAY_CHANGE = 5e-3
+"""Smallest difference of the delays of a log's parts that shows a changing latency [s]."""
 
-IMU_DELAY = 2e-3
-"""Delay of a gyro beside the rest of the log [s]."""
+MIN_IMU_DELAY = 2e-3
+"""Smallest relevant delay of a gyro relative to the other signals of the log [s]."""
 
-FAULT_TIME = 10e-3
-"""Delay of the wrench, or time constant of a filter of it [s]."""
+FAULT_WRENCH_DELAY = 10e-3
+"""Delay of the wrench, or time constant of a filter of the wrench [s]."""
 
-FAULT_CLOCK_SHARE = 2e-2
-"""Share by which the clock of a log is too fast or too slow."""
+FAULT_CLOCK_RATE = 2e-2
+"""Relative error of the rate of a log's clock."""
 
 # Scales
 
-IMU_SCALE = 0.02
-"""Share by which a sensor of an inertial measurement unit differs from the rest of the log."""
+MIN_IMU_SCALE_ERROR = 0.02
+"""Smallest relative difference of the scale of an inertial sensor from the other signals of a
+log."""
 
-SCALE_AT_REST = 0.002
-"""Share by which the scale of an accelerometer is off at rest, by gravity."""
+MIN_SCALE_ERROR_AT_REST = 0.002
+"""Smallest relative scale error of an accelerometer at rest, where gravity reveals it."""
 
-SCALE_IN_MOTION = 0.03
-"""Share by which the scale of an accelerometer is off in motion, where its offset adds to it."""
+MIN_SCALE_ERROR_IN_MOTION = 0.03
+"""Smallest relative scale error of an accelerometer in motion, where its offset adds to the
+error."""
 
-SCALE_WARNING = 0.02
-"""Share by which the scale of an accelerometer is off from which on the finding is a warning."""
+SCALE_ERROR_OF_WARNING = 0.02
+"""Relative scale error of an accelerometer from which on its finding is a warning."""
 
 FAULT_SCALE = 4e-2
-"""Share by which the position or gravity is too large or too small."""
+"""Relative scale error of the logged position or of gravity."""
 
-FAULT_GAIN = 5e-2
-"""Share by which the gain of the torque differs from that of the force."""
+FAULT_TORQUE_GAIN = 5e-2
+"""Relative difference of the gain of the torque from that of the force."""
 
 # Forces and torques
 
-SIGNAL_SHARE = 0.1
-"""Root mean square of an axis with a signal, in that of the largest among forces or torques."""
+MIN_SIGNAL_RATIO = 0.1
+"""Smallest root mean square of an axis that carries a signal, relative to the largest axis of the
+force or of the torque."""
 
-JUDGED_SIGNAL_SHARE = 0.2
-"""Root mean square of an axis whose held-out R² is judged, in that of the largest: with a tenth,
-one of 43 clean logs had an axis whose slow noise was taken for more."""
+MIN_SCORED_SIGNAL_RATIO = 0.2
+"""Smallest root mean square of an axis whose held-out R² is judged, relative to the largest axis of
+the force or of the torque: with 0.1, slow noise was taken for a signal in one of 43 clean logs."""
 
-FORCE_SHARE_AT_REST = 0.01
-"""Share of the force by which windows at rest differ beyond noise: there is no linear motion."""
+MAX_FORCE_CHANGE_AT_REST = 0.01
+"""Largest difference of the mean force between windows at rest, beyond noise and relative to the
+force, for which there is no linear motion."""
 
-ZEROING_SHARE = 0.02
-"""Jump of the sensor's offset, as a share of a channel's range."""
+MIN_ZEROING_JUMP = 0.02
+"""Smallest jump of a sensor's offset that shows a zeroing of the sensor, relative to the channel's
+range."""
 
-MOTION_SHARE = 0.02
-"""Residual of static poses that a motion between them explains, as a share of the spread of the
-wrench: a cable along a slow sweep of poses comes to 0.05, noise to 0.001, motions to 0.1."""
+MIN_MOTION_RATIO = 0.02
+"""Smallest part of the residual of supposedly static poses, relative to the spread of the wrench,
+that shows a motion between the poses: a cable along a slow sweep of poses has 0.05, noise 0.001,
+motions 0.1."""
 
-EFFECT_SHARE = 0.1
-"""Size of a small fault that was fitted, as a share of the prior size of its group."""
+MIN_EFFECT_TO_PRIOR = 0.1
+"""Smallest fitted size of a small sensor fault that is reported, relative to the prior size of its
+group."""

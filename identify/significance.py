@@ -15,21 +15,21 @@ BAND_QUANTILES = (0.025, 0.975)
 """Quantiles of sampled errors at the edges of a band of `CONFIDENCE_LEVEL`."""
 
 HALF_WIDTH_SIGMA = 1.96
-"""Standard errors in the half-width of an interval of `CONFIDENCE_LEVEL`, by the normal
-distribution: where degrees of freedom are many, or only the order of size counts."""
+"""Standard errors in the half-width of a normal interval of `CONFIDENCE_LEVEL`, used where degrees
+of freedom are many or an order of magnitude is enough."""
 
 NORMAL_QUANTILE = 1.959964
 """Quantile `CONFIDENCE_QUANTILE` of the normal distribution to seven digits: statistics of studies
 are compared with it over thousands of trials."""
 
 FEWEST_DEGREES = 3.0
-"""Degrees of freedom that Student's t is taken with at the least: below, it has no variance."""
+"""Minimum degrees of freedom of Student's t; with fewer, its variance is infinite."""
 
 UNLIMITED_DEGREES = 1e9
-"""Degrees of freedom with which Student's t is the normal distribution."""
+"""Degrees of freedom for which Student's t equals the normal distribution."""
 
 SIGNIFICANT_SIGMA = 4.0
-"""Standard errors beyond which a difference from what is expected is not chance.
+"""Standard errors beyond which the difference of a number from its expected value is significant.
 
 Effects of a fit, scales and axes of an inertial measurement unit, correlations of a residual,
 power above or below a noise level: a log has dozens of such numbers. Of 70 effects of a clean log
@@ -37,73 +37,82 @@ one in 200 logs has one beyond it.
 """
 
 IMPOSSIBLE_SIGMA = 3.0
-"""Standard errors by which a mass, density or distance has to be outside what is possible for a
-sign or a unit to be wrong: one in 700 by chance, if the true value is at the limit."""
+"""Standard errors by which a mass, density or distance must be outside the possible range to
+indicate a wrong sign or unit: 1 in 700 by chance, if the true value is at the limit."""
 
 IMPOSSIBLE_BY_TORQUE_SIGMA = 4.0
-"""Standard errors of the same for moments of inertia and a centre of mass that come from the torque
-alone, in logs without a pose and an accelerometer: one in 30 000 by chance, at the limit."""
+"""Standard errors by which moments of inertia or a centre of mass that come from the torque alone,
+in logs without a pose and an accelerometer, must be outside the possible range to indicate a wrong
+sign or unit: 1 in 30 000 by chance, at the limit."""
 
 IMPOSSIBLE_PAYLOAD_SIGMA = 4.0
-"""Standard errors within which the noise of two estimates explains that their difference, a payload
-alone, is not physically consistent."""
+"""Standard errors up to which noise explains that the difference of two estimates, a payload, is
+not physically consistent."""
 
 CONTRADICTED_SIGMA = 5.0
-"""Standard errors by which the data contradict a constraint that moves the estimate as far, or a
-correction of a log the estimate of which is then not physically consistent."""
+"""Standard errors beyond which the data contradict a constraint that moves the estimate so far, or
+a correction of a log after which the estimate is inconsistent by so much."""
 
 CONSTRAINT_NOTED_SIGMA = 0.1
-"""Standard errors by which a constraint moves an estimate from which on it is reported: rounding
-moves those of exact logs of thin bodies by less."""
+"""Smallest move of an estimate by a constraint that is reported, in standard errors: rounding moves
+estimates of thin bodies from exact logs by less."""
 
 DIFFERENT_REST_SIGMA = 5.0
-"""Standard errors of the mean force from which on two windows without rotation differ, so that the
-body is not at rest."""
+"""Standard errors by which the mean forces of two windows without rotation must differ to show that
+the body is not at rest."""
 
 DEAD_CHANNEL_SIGMA = 3.0
-"""Spread that the body predicts of a channel without changes, in errors of the prediction, from
-which on the channel is dead: it should have moved."""
+"""Predicted spread of a constant channel, in standard errors of the prediction, from which on the
+channel is dead, because the body's motion should have changed it."""
 
 BODY_SIZE_SIGMA = (2.0, 6.0)
-"""Standard errors by which a body's size stands out where its scale begins to be taken from it, and
-where it is taken from it alone: with one threshold, iterations would go to and fro."""
+"""Standard errors of a body's second moment above which the body's size begins to be determined by
+it, and above which it alone determines the size: two thresholds keep iterations from
+alternating."""
 
 BODY_CHANGE_P = 1e-5
-"""p of one body in all logs and at all times, every place that was looked at counted, below which
-the body changes: of 24 pairs of equal bodies the least was 1e-4."""
+"""p-value of the hypothesis that all logs and times have the same body, corrected for the number of
+tested times, below which the body changes: of 24 pairs of equal bodies the smallest was 1e-4."""
 
 BODY_CHANGE_DOUBT_P = 1e-3
-"""p of one body below which a change is possible: the intervals cover it, and it is an info."""
+"""p-value of the hypothesis of a single body below which a change of the body is possible: the
+intervals include it, and the finding is an info."""
 
 PARTS_DIFFER_P = 1e-2
-"""p of one body in two parts of a log below which other times of a change are tried as well: a
-screening, in which a false alarm costs time alone."""
+"""p-value of the hypothesis of a single body in two parts of a log below which further times of a
+change are tested: in this screening, a false alarm costs time only."""
 
 CONTACT_ALARM_P = 1e-4
-"""Probability that any stretch of a clean log is called a contact, if energies were of χ²."""
+"""Probability that some stretch of a clean log is called a contact, if energies have a χ²
+distribution."""
 
 DISPLACED_POINT_P = 0.01
-"""p of no displacement of the pose's point below which displaced points are compared with other
-readings of a log: a screening, in which a false alarm costs time alone."""
+"""p-value of the hypothesis that the pose's point is not displaced, below which displaced points
+are compared with other interpretations of a log: in this screening, a false alarm costs time
+only."""
 
 POSE_DEPENDENCE_P = 1e-4
-"""p of a residual that does not depend on static poses, below which it does."""
+"""p-value of the hypothesis that a residual does not depend on the static pose, below which it
+does."""
 
 PRIOR_EXCLUDED_P = 1e-4
-"""p of a log as far from its prior as this one, below which the two contradict each other."""
+"""Probability of a log at least as far from its prior, below which log and prior contradict each
+other."""
 
 ESTIMATES_DIFFER_P = 1e-3
-"""p of one body in separate fits below which their estimates differ: of a thousand sets of logs of
-one body, one is said to differ by chance; a search for the logs that do adds as much."""
+"""p-value of the hypothesis that separate fits are of the same body, below which their estimates
+differ: of a thousand sets of logs of one body, one differs by chance; the search for the differing
+logs adds as much."""
 
 CLEAR_LEAD = 20.0
-"""Twice the log-likelihood by which one explanation of a log has to lead another to be named alone:
-odds of 22 000 to 1."""
+"""Lead in twice the log-likelihood above which an explanation of a log is named alone: odds of 22
+000 to 1."""
 
 LIKELIER_LEAD = 6.0
-"""Twice the log-likelihood by which another reading is likelier than the logs as read, so that the
-intervals have to hold both: odds of 20 to 1. From `CLEAR_LEAD` on it is named in their place."""
+"""Lead in twice the log-likelihood above which another interpretation is likelier than the logs as
+read, so that the intervals have to include both: odds of 20 to 1. From `CLEAR_LEAD` on, the other
+interpretation replaces the logs as read."""
 
 NOISE_POWER_RATIO = 2.0
-"""Ratio to the power of the expected noise up to which a residual counts as noise, and from which
-on an axis of the wrench carries a signal."""
+"""Ratio of a residual's power to that of the expected noise up to which the residual counts as
+noise, and above which an axis of the wrench carries a signal."""

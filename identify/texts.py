@@ -9,7 +9,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import PurePath
 
 _FORMULA_PREFIXES = ("=", "+", "-", "@")
-"""First characters of a formula in spreadsheets."""
+"""Characters with which a spreadsheet's formula begins."""
 
 
 def printable(text: str) -> str:
@@ -53,7 +53,7 @@ def json_text(value: object) -> str:
 
 
 def as_json(value: object) -> object:
-    """Convert a value to one that JSON supports: the `default` of `json.dumps`.
+    """Convert a value to one that JSON supports; used as the `default` of `json.dumps`.
 
     Arrays become lists, findings and other values with a method `record` its result, and other
     dataclasses their fields by name.

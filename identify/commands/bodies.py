@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 from identify.commands.command import UsageError, numbers
 from identify.errors import IdentifyError, ModelError
 from identify.findings import Finding, completion, reasons_in_words
-from identify.relevance import SAME_FLANGE, SAME_GIVEN_POSE
+from identify.relevance import FLANGE_POSE_TOLERANCE, ROUNDED_POSE_TOLERANCE
 
 if TYPE_CHECKING:
     from identify.exchange import SavedEstimate
@@ -180,7 +180,7 @@ def require_one_frame(files: Sequence[Path], bodies: Sequence[SavedEstimate], at
     for file, other in zip(files[1:], bodies[1:], strict=True):
         X_AB = _pose_by_flange(first, other)
         if X_AB is not None:
-            if _largest_difference(X_AB, X_AB.identity()) < SAME_FLANGE:
+            if _largest_difference(X_AB, X_AB.identity()) < FLANGE_POSE_TOLERANCE:
                 continue
             hint = f"if both are on the same flange, give {at} {_format_pose(X_AB)}"
         elif None in (names := {first.frames.name, other.frames.name}) or len(names) == 1:
@@ -208,7 +208,7 @@ def notes_flange_mismatch(
         f"it is at {_format_pose(by_flange)} relative to {files[0]}"
         for file, other, X_AB in zip(files[1:], bodies[1:], poses, strict=True)
         if (by_flange := _pose_by_flange(bodies[0], other))
-        and _largest_difference(by_flange, X_AB) > SAME_GIVEN_POSE
+        and _largest_difference(by_flange, X_AB) > ROUNDED_POSE_TOLERANCE
     ]
 
 

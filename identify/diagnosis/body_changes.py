@@ -22,7 +22,7 @@ from identify.estimation.priors import NoPrior
 from identify.estimation.terms import Term
 from identify.regressors import Equations, Statistics, System
 from identify.regressors.padded_system import coefficients
-from identify.relevance import BODY_CHANGE_SHARE
+from identify.relevance import MIN_RELATIVE_BODY_CHANGE
 from identify.signals.imu_calibration import ImuCalibration
 from identify.significance import BODY_CHANGE_DOUBT_P, BODY_CHANGE_P, PARTS_DIFFER_P
 
@@ -258,7 +258,7 @@ class _PairTest:
             float(np.linalg.norm(difference[1:4])) / np.sqrt(mass * inertia),
             float(np.linalg.norm(difference[4:])) / inertia,
         )
-        return max(shares) < BODY_CHANGE_SHARE
+        return max(shares) < MIN_RELATIVE_BODY_CHANGE
 
 
 def _log_p_value(

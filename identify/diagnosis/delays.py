@@ -11,7 +11,7 @@ import numpy as np
 from identify.arrays import Array, Indices
 from identify.diagnosis.contacts import segment_edges
 from identify.regressors import FEATURE_TENSOR
-from identify.relevance import DELAY_CHANGE
+from identify.relevance import MIN_DELAY_CHANGE
 from identify.spatial.columns import PSI, RT, W
 
 MAX_DELAY = 1.0
@@ -112,7 +112,7 @@ def correlation(
     ]
     parts = step * np.array([shifts[k] + _FRACTIONS[x] for k, x, _ in of_parts])
     ratio_of_parts = np.mean([p for _, _, p in of_parts])
-    changes = ratio_of_parts < _MAX_RESIDUAL_RATIO and np.ptp(parts) > DELAY_CHANGE
+    changes = ratio_of_parts < _MAX_RESIDUAL_RATIO and np.ptp(parts) > MIN_DELAY_CHANGE
     as_read = float(cost(np.mean(residuals[reach] ** 2, axis=(0, 2)) + 1e-20))
     least = float(cost(power))
     delay = step * float(shifts[k] + _FRACTIONS[x])

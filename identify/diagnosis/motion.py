@@ -9,7 +9,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.estimation.least_squares import LeastSquaresFit
-from identify.relevance import LITTLE_ANGULAR_ACCELERATION, LITTLE_ROTATION, LITTLE_TURNING
+from identify.relevance import MIN_ANGULAR_ACCELERATION, MIN_GRAVITY_ROTATION, MIN_ROTATION_RATE
 from identify.spatial.columns import ANGULAR_ACCELERATION, PROPER_ACCELERATION, PSI, SQUARES
 
 
@@ -89,7 +89,7 @@ def _inertia_advice(missing: Sequence[str], rates: Array, alpha: Array) -> list[
     advice = []
     for number, axis in enumerate("xyz"):
         moments = [name for name in missing if f"I{axis}{axis}" in name]
-        slow = rates[number] < LITTLE_ROTATION or alpha[number] < LITTLE_ANGULAR_ACCELERATION
+        slow = rates[number] < MIN_ROTATION_RATE or alpha[number] < MIN_ANGULAR_ACCELERATION
         if moments and slow:
             advice.append(
                 f"Rotation about {axis} has a root mean square of {rates[number]:.2g} rad/s and "
@@ -113,7 +113,7 @@ def _inertia_advice(missing: Sequence[str], rates: Array, alpha: Array) -> list[
 
 def _gravity_advice(missing: Sequence[str], turned: float) -> list[str]:
     moments = [name for name in missing if name.rpartition("_")[2] in ("m", "hx", "hy", "hz")]
-    if not moments and turned >= LITTLE_TURNING:
+    if not moments and turned >= MIN_GRAVITY_ROTATION:
         return []
     if not moments:
         return [

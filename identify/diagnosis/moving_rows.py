@@ -12,7 +12,7 @@ from identify.errors import LogError
 from identify.logs import Recording
 from identify.regressors import FEATURE_TENSOR, scan
 from identify.regressors.triangular import qr_factor
-from identify.relevance import MOTION_SHARE
+from identify.relevance import MIN_MOTION_RATIO
 from identify.spatial.columns import PSI, RT, W
 from identify.spatial.rotations import rotation_angle
 
@@ -69,7 +69,7 @@ def moving_rows(recording: Recording) -> MovingRows | None:
     except LogError:  # it rotates too far from row to row for a motion
         return None
     motion = fit_sampling_rate(log.rows, _ASSUMED_RATE_HZ, recording.gravity)
-    if motion.explained < _MIN_EXPLAINED or motion.size < MOTION_SHARE:
+    if motion.explained < _MIN_EXPLAINED or motion.size < MIN_MOTION_RATIO:
         return None
     return motion._replace(rate_hz=every * motion.rate_hz)
 

@@ -24,7 +24,7 @@ from identify.logs.effects import EFFECT_KEYS
 from identify.pipeline.scanned_log import ScannedLog, without_effects
 from identify.regressors.newton_euler import WRENCH
 from identify.regressors.wrench import equal_time_shares
-from identify.relevance import EFFECT_SHARE
+from identify.relevance import MIN_EFFECT_TO_PRIOR
 from identify.significance import HALF_WIDTH_SIGMA, SIGNIFICANT_SIGMA
 
 MAX_POINT_DISPLACEMENT = 0.03
@@ -241,7 +241,7 @@ def _may_be_low_pass(effects: FittedEffects, block: EffectBlock) -> bool:
 def _significant_entries(effects: FittedEffects, block: EffectBlock) -> Flags:
     """Return which entries of a group are significant and large enough to matter."""
     sizes, errors = effects.total[block.columns], effects.errors[block.columns]
-    least = EFFECT_SHARE * effects.units[block.columns]
+    least = MIN_EFFECT_TO_PRIOR * effects.units[block.columns]
     if block.setting is not None:
         least = (
             least * EFFECT_KEYS[block.group.key or block.group.name].size_in_si ** block.group.power
@@ -345,7 +345,7 @@ def _drift_note(effects: FittedEffects) -> Finding | None:
     spread = np.ptp(effects.drifts[where].means(*equal_time_shares(100)), axis=0)
     scale = BodyScale.of(effects.fit.x[:10])
     shares = spread / (scale.weight * np.repeat([1.0, scale.lever], 3))
-    least = EFFECT_SHARE * np.repeat([EFFECT_KEYS[name].size for name in DRIFT_GROUPS], 3)
+    least = MIN_EFFECT_TO_PRIOR * np.repeat([EFFECT_KEYS[name].size for name in DRIFT_GROUPS], 3)
     if not (shares > least).any():
         return None
     return Finding(

@@ -26,7 +26,7 @@ from identify.logs.facts import LogFacts
 from identify.pipeline.check_findings import disabled_effects_note
 from identify.pipeline.settings import FitSettings
 from identify.regressors import WRENCH, LogSummary, Statistics
-from identify.relevance import JUDGED_SIGNAL_SHARE
+from identify.relevance import MIN_SCORED_SIGNAL_RATIO
 from identify.signals.cutoff import motion_cutoff_hz
 from identify.signals.prepared import acceleration_sources
 from identify.significance import CONSTRAINT_NOTED_SIGMA, CONTRADICTED_SIGMA
@@ -201,7 +201,7 @@ def _unexplained(
     signal = scores.rms / np.maximum(scores.normalised_rms, np.finfo(float).tiny)
     signal = np.where(scores.carries_signal, signal, 0.0)
     largest = np.repeat([signal[:3].max(), signal[3:].max()], 3)
-    judged = scores.carries_signal & (signal > JUDGED_SIGNAL_SHARE * largest)
+    judged = scores.carries_signal & (signal > MIN_SCORED_SIGNAL_RATIO * largest)
     poor = judged & (scores.r_squared < _POOR_R_SQUARED)
     if not poor.any():
         return None

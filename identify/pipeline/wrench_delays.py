@@ -19,7 +19,7 @@ from identify.logs.effects import EFFECT_KEYS
 from identify.pipeline.fitted_effects import comparison_bands, deviance, fit_sensor_effects
 from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors import WIDE_LAYOUT, LogSummary
-from identify.relevance import EXACT_MAP_DELAY
+from identify.relevance import MAX_DELAY_OF_EXPANSION
 from identify.significance import CLEAR_LEAD, HALF_WIDTH_SIGMA
 
 _MAX_REREADINGS = 4
@@ -92,7 +92,7 @@ def settle_delays(
         assert effects is not None
         start = {b.sensor: b.start for b in effects.model.blocks if b.group.name == "delay_s"}
         at = list(start.values())
-        settled = (np.abs(effects.eta[at]) <= EXACT_MAP_DELAY).all()
+        settled = (np.abs(effects.eta[at]) <= MAX_DELAY_OF_EXPANSION).all()
         if settled or (np.abs(effects.total[at]) > cap).any():  # beyond: an alternative reading
             break
         steps = [float(effects.eta[start[k]]) if k in start else 0.0 for k in effects.model.sensors]

@@ -24,7 +24,7 @@ from identify.errors import LogError
 from identify.findings import Finding
 from identify.inertia.consistency import MAX_COM_DISTANCE, MAX_DENSITY, density_lower_bound
 from identify.logs import Recording
-from identify.relevance import FORCE_SHARE_AT_REST, RATE_AT_REST
+from identify.relevance import MAX_FORCE_CHANGE_AT_REST, MAX_RATE_AT_REST
 from identify.signals.imu import BandMoments
 from identify.signals.imu_calibration import ImuCalibration
 from identify.signals.noise import SignalNoise
@@ -100,7 +100,7 @@ def calibrate_at_rest(recording: Recording, segments: Sequence[EvenSegment]) -> 
             f"the mass needs {MIN_ATTITUDES} of them, "
             f"{np.degrees(_MIN_ATTITUDE_ANGLE):.0f}° apart and not in one plane, each for over "
             f"{4 * _WINDOW_SECONDS:.1g} s. Add such rests, or give [pose], or [imu] accelerometer; "
-            f"if the body was at rest more often, the gyro reads over {RATE_AT_REST:g} rad/s "
+            f"if the body was at rest more often, the gyro reads over {MAX_RATE_AT_REST:g} rad/s "
             "there: check angle_unit in [imu] or [twist], and subtract the gyro's offset"
         )
     (radius, *offset), covariance = fitted
@@ -125,7 +125,7 @@ def _static_forces(segment: EvenSegment) -> list[tuple[Vec3, float]]:
     rates = segment.signals["gyro" if "gyro" in segment.signals else "angular_velocity"]
     both = rates, segment.signals["force"]
     rates, force = (values[: count * rows].reshape(count, rows, 3) for values in both)
-    still = np.sqrt((rates**2).sum(axis=2).mean(axis=1)) < RATE_AT_REST
+    still = np.sqrt((rates**2).sum(axis=2).mean(axis=1)) < MAX_RATE_AT_REST
     edges = np.flatnonzero(np.diff(np.concatenate(([False], still, [False]))))
     static_means = []
     for start, stop in edges.reshape(-1, 2).tolist():
@@ -136,7 +136,7 @@ def _static_forces(segment: EvenSegment) -> list[tuple[Vec3, float]]:
         variance = float(inner.var(axis=1).mean())
         differ = np.linalg.norm(means - mean, axis=1).max()
         noise = DIFFERENT_REST_SIGMA * np.sqrt(variance / rows)
-        if differ < noise + FORCE_SHARE_AT_REST * np.linalg.norm(mean):
+        if differ < noise + MAX_FORCE_CHANGE_AT_REST * np.linalg.norm(mean):
             static_means.append((mean, variance / (rows * len(inner))))
     return static_means
 

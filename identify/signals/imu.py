@@ -23,7 +23,12 @@ from identify.findings import Finding
 from identify.logs import Recording
 from identify.logs.schema_fields import negate_column
 from identify.logs.units import ACCELERATION, ANGLE
-from identify.relevance import IMU_ANGLE, IMU_DELAY, IMU_DISTANCE, IMU_SCALE
+from identify.relevance import (
+    MIN_IMU_AXES_ERROR,
+    MIN_IMU_DELAY,
+    MIN_IMU_POSITION_ERROR,
+    MIN_IMU_SCALE_ERROR,
+)
 from identify.signals.imu_calibration import ImuCalibration
 from identify.signals.kinematics import REDUNDANT_COLUMNS
 from identify.signals.prepared import BlockRows
@@ -244,7 +249,7 @@ def _sensor_findings(
             f"{np.round(G, 2).tolist()} times their value. {remedy}"
         )
     turn = log_rotation(quaternion_from_rotation(R))
-    if (angle := float(np.linalg.norm(turn))) > max(IMU_ANGLE, SIGNIFICANT_SIGMA * sigma):
+    if (angle := float(np.linalg.norm(turn))) > max(MIN_IMU_AXES_ERROR, SIGNIFICANT_SIGMA * sigma):
         mount = log_rotation(quaternion_from_rotation(R.T @ X_BI.rotation))
         yield Finding(
             "imu_axes",
@@ -254,7 +259,7 @@ def _sensor_findings(
             f"In the schema, [imu.mount], set `rotation_vector = {np.round(mount, 5).tolist()}`.",
             {"angle": angle, "sigma": sigma},
         )
-    if abs(scale - 1.0) > max(IMU_SCALE, SIGNIFICANT_SIGMA * sigma):
+    if abs(scale - 1.0) > max(MIN_IMU_SCALE_ERROR, SIGNIFICANT_SIGMA * sigma):
         yield Finding(
             "imu_scale",
             "error" if abs(scale - 1.0) > _MAX_SCALE_ERROR else "warning",
@@ -264,7 +269,7 @@ def _sensor_findings(
         )
     errors = SIGNIFICANT_SIGMA * comparison.errors[9:]
     delay = -float(comparison.offsets[0])
-    if name == "gyro" and abs(delay) > max(IMU_DELAY, float(errors[0])):
+    if name == "gyro" and abs(delay) > max(MIN_IMU_DELAY, float(errors[0])):
         yield Finding(
             "imu_delay",
             "warning",
@@ -274,7 +279,9 @@ def _sensor_findings(
             {"delay": delay, "sigma": float(comparison.errors[9])},
         )
     distance = float(np.linalg.norm(comparison.offsets))
-    if name == "accelerometer" and distance > max(IMU_DISTANCE, float(np.linalg.norm(errors))):
+    if name == "accelerometer" and distance > max(
+        MIN_IMU_POSITION_ERROR, float(np.linalg.norm(errors))
+    ):
         position = np.round(X_BI.position + comparison.offsets, 4).tolist()
         yield Finding(
             "imu_place",

@@ -19,7 +19,11 @@ from identify.findings import Finding, Severity
 from identify.logs import Recording
 from identify.logs.patch import Patch
 from identify.logs.units import ACCELERATION
-from identify.relevance import SCALE_AT_REST, SCALE_IN_MOTION, SCALE_WARNING
+from identify.relevance import (
+    MIN_SCALE_ERROR_AT_REST,
+    MIN_SCALE_ERROR_IN_MOTION,
+    SCALE_ERROR_OF_WARNING,
+)
 from identify.signals.imu_calibration import ImuCalibration
 from identify.significance import SIGNIFICANT_SIGMA
 from identify.spatial.rotations import (
@@ -94,7 +98,7 @@ def with_gravity_scale(
             return replace(imu, findings=(*imu.findings, finding))
         in_motion = None if has_attitude or not windows else _scale_in_motion(windows)
         scale = typical if in_unit else in_motion
-        if scale is not None and scale.is_off(SCALE_IN_MOTION):
+        if scale is not None and scale.is_off(MIN_SCALE_ERROR_IN_MOTION):
             findings = (*imu.findings, _scale_finding(recording, table, scale, "error"))
             error = min(abs(scale.size - 1.0), _LARGE_SCALE_ERROR)
             return replace(imu, scale=scale.size, scale_error=error, findings=findings)
@@ -120,9 +124,11 @@ def scaled_to_gravity(recording: Recording) -> tuple[Recording, ImuCalibration]:
         scale = _scale_at_rest(readings)
         scale_error = abs(scale.size - 1.0)
         large = scale_error > _LARGE_SCALE_ERROR
-        severity = "error" if large else "warning" if scale_error > SCALE_WARNING else "info"
+        severity = (
+            "error" if large else "warning" if scale_error > SCALE_ERROR_OF_WARNING else "info"
+        )
         finding = _scale_finding(recording, table, scale, severity)
-        imu = replace(imu, findings=(finding,) * scale.is_off(SCALE_AT_REST))
+        imu = replace(imu, findings=(finding,) * scale.is_off(MIN_SCALE_ERROR_AT_REST))
         if large:
             return recording, replace(imu, scale=scale.size)
         name = "accelerometer" if table == "imu" else "linear_acceleration"

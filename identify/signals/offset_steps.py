@@ -10,7 +10,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.logs import Recording
-from identify.relevance import ZEROING_SHARE
+from identify.relevance import MIN_ZEROING_JUMP
 from identify.spatial import rotation_from_quaternion
 from identify.spatial.rotations import rotate
 
@@ -64,9 +64,9 @@ def offset_steps(wrench: Array, time: Array, quaternion: Array | None = None) ->
     )
     by_lines = after @ to_edge[::-1] - before @ to_edge
     sizes, channel_range = np.abs(by_lines), np.ptp(wrench, axis=1)
-    least = np.maximum(_MIN_JUMP_MEDIANS * np.median(sizes, axis=1), ZEROING_SHARE * channel_range)[
-        :, None
-    ]
+    least = np.maximum(
+        _MIN_JUMP_MEDIANS * np.median(sizes, axis=1), MIN_ZEROING_JUMP * channel_range
+    )[:, None]
     offset_jumps, candidates = [], np.flatnonzero((sizes > least).any(axis=0))
     # A spike moves a line, but not a median.
     by_medians = np.median(after[:, candidates], axis=-1) - np.median(

@@ -11,7 +11,7 @@ import numpy as np
 from identify.arrays import Array, Indices, Vec4
 from identify.errors import LogError
 from identify.logs import Recording
-from identify.relevance import POSE_JUMP_ANGLE, POSE_JUMP_DISTANCE
+from identify.relevance import MIN_POSE_JUMP_ANGLE, MIN_POSE_JUMP_DISTANCE
 from identify.signals.clock import gap_starts, uniform_rows
 from identify.signals.sample_and_hold import LONGEST_HOLD
 from identify.spatial import unwrap_quaternions
@@ -128,9 +128,9 @@ def jump_starts(position: Array | None, quaternion: Array | None) -> Indices:
     starts: list[Indices] = [np.empty(0, dtype=np.intp)]
     if quaternion is not None:
         chords = lengths(np.diff(unwrap_quaternions(quaternion), axis=0))
-        starts.append(_isolated_steps(2.0 * chords, POSE_JUMP_ANGLE))
+        starts.append(_isolated_steps(2.0 * chords, MIN_POSE_JUMP_ANGLE))
     if position is not None:
-        starts.append(_isolated_steps(lengths(np.diff(position, axis=0)), POSE_JUMP_DISTANCE))
+        starts.append(_isolated_steps(lengths(np.diff(position, axis=0)), MIN_POSE_JUMP_DISTANCE))
     return np.unique(np.concatenate(starts))
 
 

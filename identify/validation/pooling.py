@@ -25,7 +25,7 @@ from identify.estimation.intervals import (
 from identify.estimation.scale_accuracy import NOT_INCLUDED
 from identify.exchange import SavedEstimate
 from identify.inertia import PHI
-from identify.relevance import UNNOTICED_MASS_SHARE
+from identify.relevance import MAX_UNDETECTED_MASS_DIFFERENCE
 from identify.significance import CONFIDENCE_QUANTILE, ESTIMATES_DIFFER_P, UNLIMITED_DEGREES
 from identify.validation.equal_means import EqualMeansTest, equal_means_test
 
@@ -333,7 +333,7 @@ def _verdict(
         return "differ", ""
     detectable = scaled.detectable_difference(0)  # None for a given mass
     share = 0.0 if detectable is None else detectable / float(np.nanmedian(scaled.values[:, 0]))
-    if share > UNNOTICED_MASS_SHARE:
+    if share > MAX_UNDETECTED_MASS_DIFFERENCE:
         return "cannot be told", f"differences of {100.0 * share:.0f} % in mass are not detectable"
     return "agree", ""
 

@@ -16,7 +16,7 @@ from scipy.special import fdtrc
 from identify.arrays import Array, Flags, Indices, Phi, Vec6
 from identify.regressors import LogSummary, System
 from identify.regressors.newton_euler import FEATURE_TENSOR
-from identify.relevance import SIGNAL_SHARE
+from identify.relevance import MIN_SIGNAL_RATIO
 from identify.significance import NOISE_POWER_RATIO, POSE_DEPENDENCE_P, SIGNIFICANT_SIGMA
 from identify.spatial.columns import PSI, W, without_constant
 
@@ -165,7 +165,7 @@ def unexplained_fraction(system: System, x: Array) -> float:
     noise = of_axes(system.noise_moments(x))
     of_wrench = arrays.effective_samples @ np.diagonal(arrays.wrench_noise, axis1=1, axis2=2)
     largest = np.repeat([signal[:3].max(), signal[3:].max()], 3)
-    has_signal = (signal > NOISE_POWER_RATIO * of_wrench) & (signal > SIGNAL_SHARE**2 * largest)
+    has_signal = (signal > NOISE_POWER_RATIO * of_wrench) & (signal > MIN_SIGNAL_RATIO**2 * largest)
     beyond = np.where(has_signal, np.maximum(residual - NOISE_POWER_RATIO * noise, 0.0), 0.0)
     total = np.where(has_signal, signal, 0.0)
     halves = beyond.reshape(2, 3).sum(axis=1) / np.maximum(total.reshape(2, 3).sum(axis=1), _TINY)

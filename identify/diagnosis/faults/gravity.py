@@ -15,7 +15,7 @@ from identify.logs.patch import Patch
 from identify.logs.schema_fields import negate_column
 from identify.logs.schema_tables import compensated_of
 from identify.regressors.log_corrections import gravity_map, gravity_tilt, weight_map
-from identify.relevance import FAULT_ANGLE, FAULT_MASS, FAULT_SCALE
+from identify.relevance import FAULT_AXES_ANGLE, FAULT_MISSING_MASS, FAULT_SCALE
 from identify.spatial.vectors import STANDARD_GRAVITY
 
 _TILTED = 0.95
@@ -145,7 +145,7 @@ def _tilted(facts: LogFacts) -> Fault:
         facts=facts,
         parameters=FaultParameters(
             ("first axis", "second axis"),
-            *("deg", DEGREE, FAULT_ANGLE),
+            *("deg", DEGREE, FAULT_AXES_ANGLE),
         ),
     )
 
@@ -205,7 +205,7 @@ def _partly(facts: LogFacts) -> Iterator[Fault]:
         ),
         facts,
         FaultParameters(
-            *(("mass", "moment x", "moment y", "moment z"), "kg, kg m", 1.0, FAULT_MASS),
+            *(("mass", "moment x", "moment y", "moment z"), "kg, kg m", 1.0, FAULT_MISSING_MASS),
             search_radius=np.inf,
             usable_range=(-0.1, 0.1),
             scales_with_mass=True,

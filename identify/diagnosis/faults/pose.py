@@ -14,7 +14,7 @@ from identify.logs.schema_fields import negate_column
 from identify.logs.schema_tables import PoseTable
 from identify.logs.units import ACCELERATION
 from identify.regressors.log_corrections import point_offset_map, position_scale_map
-from identify.relevance import FAULT_LENGTH, FAULT_SCALE
+from identify.relevance import FAULT_POINT_DISPLACEMENT, FAULT_SCALE
 
 FASTEST = 50.0, 100.0
 """Highest plausible speed [m/s] and angular rate [rad/s] with another unit of time or length."""
@@ -189,5 +189,5 @@ def _offset(facts: LogFacts) -> Fault:
         point_offset_map,
         action,
         facts,
-        FaultParameters(("x", "y", "z"), "mm", 1e-3, FAULT_LENGTH),
+        FaultParameters(("x", "y", "z"), "mm", 1e-3, FAULT_POINT_DISPLACEMENT),
     )

@@ -19,7 +19,7 @@ from identify.logs.facts import LogFacts
 from identify.logs.patch import Patch
 from identify.logs.units import DAY, TICKS_PER_SECOND
 from identify.regressors.log_corrections import clock_rate_map, delay_map, lag_map
-from identify.relevance import FAULT_CLOCK_SHARE, FAULT_TIME
+from identify.relevance import FAULT_CLOCK_RATE, FAULT_WRENCH_DELAY
 
 _TIME_FACTORS = (1e-6, 1e-3, 0.5, 2.0, 1e3, DAY, 1e6)
 """Factors on time: other units, or half or twice the sampling rate."""
@@ -96,7 +96,7 @@ def _rate(facts: LogFacts) -> Fault:
         ),
         facts,
         FaultParameters(
-            *(("rate",), "%", 1e-2, FAULT_CLOCK_SHARE),
+            *(("rate",), "%", 1e-2, FAULT_CLOCK_RATE),
             usable_range=(-0.15, 0.15),
         ),
     )
@@ -114,7 +114,7 @@ def _delay(facts: LogFacts) -> Fault:
         lambda size: {"wrench.delay_s": schema_numbers(before + float(size[0])), **axes},
         lambda size: delay_map(float(size[0])),
         facts=facts,
-        parameters=FaultParameters(("delay",), "ms", 1e-3, FAULT_TIME),
+        parameters=FaultParameters(("delay",), "ms", 1e-3, FAULT_WRENCH_DELAY),
     )
 
 
@@ -134,5 +134,5 @@ def _lag(facts: LogFacts) -> Fault:
         lambda size: lag_map(float(size[0])),
         action,
         facts,
-        FaultParameters(("time constant",), "ms", 1e-3, FAULT_TIME),
+        FaultParameters(("time constant",), "ms", 1e-3, FAULT_WRENCH_DELAY),
     )

@@ -15,7 +15,7 @@ from identify.logs.patch import Patch
 from identify.logs.schema_fields import negate_column
 from identify.logs.units import FORCE, TORQUE
 from identify.regressors.log_corrections import misalignment_map, torque_gain_map
-from identify.relevance import FAULT_ANGLE, FAULT_GAIN
+from identify.relevance import FAULT_AXES_ANGLE, FAULT_TORQUE_GAIN
 from identify.spatial.rotations import (
     exp_rotation,
     log_rotation,
@@ -149,7 +149,7 @@ def _misaligned(facts: LogFacts) -> Fault:
         facts,
         FaultParameters(
             ("about x", "about y", "about z"),
-            *("deg", DEGREE, FAULT_ANGLE),
+            *("deg", DEGREE, FAULT_AXES_ANGLE),
             usable_range=(-10.0 * DEGREE, 10.0 * DEGREE),
         ),
     )
@@ -189,7 +189,7 @@ def _gain(facts: LogFacts) -> Fault:
         action,
         facts,
         FaultParameters(
-            *(("gain",), "%", 1e-2, FAULT_GAIN),
+            *(("gain",), "%", 1e-2, FAULT_TORQUE_GAIN),
             search_radius=400.0,
             usable_range=(1.0 / _LARGEST_GAIN - 1.0, _LARGEST_GAIN - 1.0),
         ),
@@ -218,7 +218,9 @@ def _counts(facts: LogFacts) -> Fault:
         lambda size: torque_gain_map(float(np.expm1(size[0])), facts.X_BS),
         lambda size: remedy,
         facts,
-        FaultParameters(("logarithm of the ratio",), "", 1.0, FAULT_GAIN, search_radius=200.0),
+        FaultParameters(
+            ("logarithm of the ratio",), "", 1.0, FAULT_TORQUE_GAIN, search_radius=200.0
+        ),
         raw_counts=True,
         describe=describe,
         is_possible=lambda size: bool(abs(size[0]) > _LEAST_RATIO),
