@@ -11,7 +11,7 @@ import pytest
 import identify
 from identify.errors import IdentifyError, did_you_mean
 from identify.findings import CODES
-from identify.inertia import check
+from identify.inertia import base_columns, check
 
 
 def error_classes() -> Iterator[type[IdentifyError]]:
@@ -38,6 +38,7 @@ VALUES = {
     "Mapping": {"a": 1},
     "Array": np.zeros(3),
     "BodyVerdict": check(np.zeros(10)),
+    "BaseColumns": base_columns(np.ones((3, 2))),
 }
 
 
