@@ -9,4 +9,5 @@ from identify.diagnosis.contacts import (
 from identify.diagnosis.fault import Fault as Fault, FaultParameters as FaultParameters
 from identify.diagnosis.motion import Excitation as Excitation, excitation as excitation
 from identify.diagnosis.ranking import Explanation as Explanation, Ranking as Ranking
-from identify.diagnosis.signal_faults import SignalMonitor as SignalMonitor, Span as Span
+from identify.diagnosis.signal_faults import SignalMonitor as SignalMonitor
+from identify.diagnosis.spans import Span as Span

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from identify.arrays import Array, Flags, Indices
-from identify.diagnosis.signal_faults import Span, runs
+from identify.diagnosis.spans import Span, runs
 from identify.logs.effects import EFFECT_KEYS
 from identify.regressors import FEATURE_TENSOR
 from identify.significance import CONTACT_ALARM_P

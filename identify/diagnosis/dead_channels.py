@@ -6,7 +6,7 @@ import numpy as np
 
 from identify.arrays import Array, Flags, Indices
 from identify.diagnosis.contacts import MIN_POSES, wrench_equations
-from identify.diagnosis.signal_faults import Span
+from identify.diagnosis.spans import Span
 from identify.logs import Recording
 from identify.logs.signal_table import SIGNALS, Signal
 from identify.regressors import LogSummary

@@ -6,7 +6,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.diagnosis.contacts import MIN_POSES, wrench_equations
-from identify.diagnosis.signal_faults import Span
+from identify.diagnosis.spans import Span
 from identify.significance import CLEAR_LEAD
 
 _MIN_POSES_OF_PART = 2
