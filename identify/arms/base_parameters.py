@@ -17,6 +17,7 @@ from identify.arms.columns import JointMotion, joint_columns
 from identify.arms.equations import ArmEquations, equations_of
 from identify.arrays import Array
 from identify.errors import ProblemError
+from identify.estimation.fit_data import RESIDUAL_RESOLUTION
 from identify.inertia import BaseColumns, base_columns
 from identify.regressors import System
 from identify.regressors.triangular import qr_factor
@@ -83,10 +84,11 @@ def arm_base_columns(equations: ArmEquations) -> BaseColumns:
     motion = JointMotion(np.zeros(len(q)), q, v, a, np.zeros_like(q))
     Y = np.moveaxis(torque_regressor(columns.robot, q, v, a), 0, -1)
     links = equations.space.scalar_slice.start
+    logs = {run: log for log, run in enumerate(equations.runs)}.values()
     rows = []
     for joint in range(len(columns.joints)):
         nonzero, z = joint_columns(columns, Y, motion, joint)
-        rows.append(z.T @ equations.residual(0, joint)[nonzero, 0, 1:])
+        rows += [z.T @ equations.residual(log, joint)[nonzero, 0, 1:] for log in logs]
     W = np.concatenate(rows)
     unit = np.where(np.arange(W.shape[1]) < links, 1.0, _SCALAR_UNIT)
     base = base_columns(W * unit)
@@ -157,6 +159,7 @@ def _at_weights(
     leverage = weights * (moments * inverse).sum(axis=(1, 2))
     residual = system.residual_moments(x)[:, 0, 0]
     variance = residual / np.maximum(arrays.effective_samples - leverage, 1.0)
+    variance = np.maximum(variance, RESIDUAL_RESOLUTION**2 * system.measured_power()[:, 0])
     return _WeightedFit(values, inverse, moments, variance)
 
 

@@ -54,6 +54,23 @@ def test_friction_has_intervals_and_is_not_negative(robot):
         assert abs(value - offset) < 4.0 * error
 
 
+def test_each_log_may_have_friction_of_its_own(robot):
+    logs = [
+        simulate(robot, seed, noise=0.1, friction=factor * FRICTION)
+        for seed, factor in ((1, 1.0), (2, 1.5))
+    ]
+    fit = fit_arm(logs, robot, friction="own")
+    base = dict(zip(fit.weighted.names, fit.weighted.values.tolist(), strict=True))
+    for joint, (viscous, coulomb, _) in enumerate(FRICTION):
+        for run, factor in (("", 1.0), (" 1", 1.5)):
+            for kind, value in (("viscous", viscous), ("coulomb", coulomb)):
+                name = f"joint_{joint} {kind}{run}"
+                assert base[name] == pytest.approx(factor * value, rel=0.1)
+                assert fit.estimate.scalars[name][0] == pytest.approx(factor * value, rel=0.1)
+    shared = fit_arm(logs, robot)
+    assert shared.errors.total > 1.5 * fit.errors.total
+
+
 def test_other_logs_are_scored_where_given(robot):
     logs = [simulate(robot, seed, noise=0.3) for seed in (1, 2)]
     fit = fit_arm(logs[0], robot, held_out=[logs[1]])
