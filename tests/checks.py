@@ -1,6 +1,7 @@
 """The checks of a fit as objects: its result keeps them in words and numbers alone."""
 
 from collections import deque
+from collections.abc import Sequence
 
 import pytest
 
@@ -34,7 +35,9 @@ def effects_of(result: FitResult) -> FittedEffects:
     return effects
 
 
-def fit_corrected(recording: Recording, found: FitResult, *codes: str) -> FitResult:
+def fit_corrected(
+    recording: Recording | Sequence[Recording], found: FitResult, *codes: str
+) -> FitResult:
     """Fit a log with codes corrected, by what a check of this process has already found of it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(correcting, "run_checks", lambda *_, **__: checks_of(found))

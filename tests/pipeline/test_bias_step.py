@@ -1,6 +1,7 @@
 import pytest
 
 import identify
+from tests.checks import fit_corrected
 from tests.slow import few_or_many, mostly_slow
 from tests.small_faults import PHI, exact, logged, with_wrench, wrench_of
 
@@ -26,7 +27,7 @@ def test_zeroing_with_the_payload_on_is_named_and_corrected(shares, size):
     assert (codes(found)[0], found.verdict.usable) == ("bias_step", "no")
     assert len(found.findings[0].evidence["spans"]) == len(shares)
     assert not {"contact", "body_changed"} & set(codes(found))
-    fixed = identify.fit(log, apply=("bias_step",))
+    fixed = fit_corrected(log, found, "bias_step")
     assert "bias_step" not in codes(fixed)
     assert fixed.verdict.usable != "no"
     low, high = fixed.estimate.intervals["m"]

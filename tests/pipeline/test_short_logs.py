@@ -87,13 +87,14 @@ def test_different_bodies_are_not_explained_by_sign_error():
         for name, rows in (("first", slice(0, 1200)), ("second", slice(1200, 2400)))
     ]
     heavier = {name: 1.5 * halves[1].signals[name] for name in ("force", "torque")}
-    found = fit([halves[0], with_signals(halves[1], **heavier)], check=True)
+    logs = [halves[0], with_signals(halves[1], **heavier)]
+    found = fit(logs, check=True)
     assert graver(found)[0] == "bodies_differ"
     assert not {"torque_sign", "gain", "position_unit"} & set(graver(found))
     ranking = checks_of(found).ranking
     assert ranking.separate_bodies_lead > ranking.best.log_likelihood_ratio
     with pytest.raises(NotCorrected, match=r"cannot be corrected\. second: .* Exclude it"):
-        fit([halves[0], with_signals(halves[1], **heavier)], apply=("bodies_differ",))
+        fit_corrected(logs, found, "bodies_differ")
 
 
 def test_scores_use_drift_corrected_wrench():

@@ -8,6 +8,7 @@ from scipy.spatial.transform import Rotation
 
 import identify
 from identify.logs import Recording, read_log
+from tests.checks import fit_corrected
 from tests.imu import PHI, columns, in_files, schema
 from tests.recordings import GRAVITY
 from tests.slow import mostly_slow
@@ -50,7 +51,7 @@ def test_another_unit_at_rest_is_named_first_and_read_rightly_on_request(gain, l
     assert found.verdict.usable == "no"
     assert found.findings[0].code == "imu_scale"
     assert line[:-1] in found.findings[0].remedy
-    applied = identify.fit(log, apply=["imu_scale"]).estimate
+    applied = fit_corrected(log, found, "imu_scale").estimate
     assert abs(applied.parameters.mass - 0.9) < 3.0 * np.sqrt(applied.covariance[0, 0])
 
 
@@ -95,7 +96,7 @@ def test_units_and_scale_in_motion_are_named_first_and_corrected_on_request(
     assert found.findings[0].code == code
     assert "equivalent" not in found.findings[0].evidence
     assert all(line in found.findings[0].remedy for line in lines)
-    mass = identify.fit(log, apply=[code]).estimate.parameters.mass
+    mass = fit_corrected(log, found, code).estimate.parameters.mass
     assert mass == pytest.approx(PHI[0], rel=0.01)
 
 
