@@ -13,7 +13,9 @@ from identify.arms.prediction import (
 from identify.arms.rows import ArmLog as ArmLog, scan_arm as scan_arm
 from identify.arms.saved_arm import (
     SavedArm as SavedArm,
+    arm_text as arm_text,
     read_arm as read_arm,
     write_arm as write_arm,
 )
 from identify.arms.torque_scale import TorqueScale as TorqueScale
+from identify.arms.urdf_export import fitted_model as fitted_model

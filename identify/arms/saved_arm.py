@@ -76,12 +76,17 @@ def with_saved_blocks(statistics: Statistics) -> Statistics:
 
 def write_arm(arm: SavedArm, path: Path | str) -> Path:
     """Write an arm.json atomically and return its path."""
+    path = Path(path)
+    write_text(path, arm_text(arm))
+    return path
+
+
+def arm_text(arm: SavedArm) -> str:
+    """Return the text of an arm.json."""
     arrays: dict[str, np.ndarray] = {}
     document = {"schema_version": _VERSION, "arm": to_json_and_arrays(arm, arrays, "arm")}
     document["arrays"] = {name: values.tolist() for name, values in arrays.items()}
-    path = Path(path)
-    write_text(path, json.dumps(document) + "\n")
-    return path
+    return json.dumps(document) + "\n"
 
 
 def read_arm(path: Path | str) -> SavedArm:

@@ -23,7 +23,7 @@ _ROBOT_HELP = (
     "Fit the load of this arm (URDF) from the [joints] of the logs, without a force sensor; needs "
     "--frame, and --unloaded or --arm."
 )
-_SCALE_HELP = (
+SCALE_HELP = (
     "Standard error of the scale of the torques, of all joints or of each: 0.02 is 2 %; counted in "
     "the intervals."
 )
@@ -45,7 +45,7 @@ class Arm:
     """Friction of each log its own, or shared by all logs."""
 
     torque_scale: Annotated[
-        tuple[float, ...], arg(metavar="SHARE [...]", help=_SCALE_HELP, help_behavior_hint="")
+        tuple[float, ...], arg(metavar="SHARE [...]", help=SCALE_HELP, help_behavior_hint="")
     ] = ()
 
     known_load: Annotated[Number, option("KG")] = None

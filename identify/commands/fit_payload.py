@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -40,8 +40,11 @@ from identify.findings import reasons_in_words
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from identify.arms import ArmLog
     from identify.inertia import InertialParameters
+    from identify.logs import JointRecording
     from identify.pipeline.payload import PayloadResult
+    from identify.robots import RobotModel
 
 _LOG = logging.getLogger(__name__)
 
@@ -178,10 +181,10 @@ def _lines(result: PayloadResult, truth: InertialParameters | None) -> Iterator[
 
     fit = result.fit
     yield parameter_table(result.estimate, truth, "Payload")
-    yield from _log_lines(result)
+    yield from log_lines(result.recordings, fit.logs, fit.robot, fit.loaded)
     yield f"Torque scale: {fit.scale.kind}."
     yield from verdict_lines(result, torque_answer(result))
-    yield from finding_lines(result)
+    yield from finding_lines(result.findings)
     proof = result.estimate.certificate
     yield (
         f"Optimal for {proof.optimal_for}: at most {proof.distance_to_optimum:.1g} standard errors "
@@ -189,15 +192,19 @@ def _lines(result: PayloadResult, truth: InertialParameters | None) -> Iterator[
     )
 
 
-def _log_lines(result: PayloadResult) -> Iterator[str]:
+def log_lines(
+    recordings: Sequence[JointRecording],
+    logs: Sequence[ArmLog],
+    robot: RobotModel,
+    loaded: int | None = None,
+) -> Iterator[str]:
     """Format rows, rate and cut-off of each log of joints, and the joints that are locked."""
-    fit = result.fit
-    for number, (recording, log) in enumerate(zip(result.recordings, fit.logs, strict=True)):
-        kind = "" if number < fit.loaded else " (unloaded)"
+    for number, (recording, log) in enumerate(zip(recordings, logs, strict=True)):
+        kind = "" if loaded is None or number < loaded else " (unloaded)"
         yield (
             f"Read: {log.name}{kind}, {recording.rows} rows, {recording.time[-1]:.3g} s at "
             f"{log.rate_hz:.4g} Hz; {len(recording.names)} joints, cut-off {log.cutoff_hz:.3g} Hz."
         )
-    if locked := fit.robot.locked:
-        positions = ", ".join(f"{name} at {value:g}" for name, value in locked.items())
+    if robot.locked:
+        positions = ", ".join(f"{name} at {value:g}" for name, value in robot.locked.items())
         yield f"Locked, as the log lacks these joints: {positions}."

@@ -36,6 +36,7 @@ from identify.commands.datasets import DatasetsFetch, DatasetsList, DatasetsPath
 from identify.commands.doctor import Doctor, package_version
 from identify.commands.export import ExportCommand
 from identify.commands.fit import Fit
+from identify.commands.fit_arm import FitArm
 from identify.commands.init import Init
 from identify.commands.inspect import Inspect
 from identify.commands.output import print_text, warnings_on_stderr
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 COMMANDS: Mapping[str, type[Command]] = MappingProxyType(
     {
         "fit": Fit,
+        "fit-arm": FitArm,
         "init": Init,
         "check": Check,
         "report": Report,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from identify.exchange import SavedEstimate
+    from identify.findings import Finding
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult
     from identify.pipeline.result import BodyResult
@@ -62,7 +63,7 @@ def detail_lines(result: FitResult) -> Iterator[str]:
     yield from (f"Before the fit: {correction}" for correction in result.corrected)
     for body in result.estimate.bodies:
         yield from (_sentence(body.of_body, text) for text in repeatability_in_words(body))
-    yield from finding_lines(result)
+    yield from finding_lines(result.all_findings)
     proof = estimate.certificate
     method = f"solver {proof.solver}; active constraints: {' and '.join(proof.active) or 'none'}"
     if proof.solver == "none":
@@ -183,9 +184,9 @@ def force_gain_lines(result: FitResult, mass: float) -> Iterator[str]:
         yield f"{accuracy}{torque:.4g}]  # of force by this mass; of torque unchanged"
 
 
-def finding_lines(result: BodyResult) -> Iterator[str]:
-    """Format the findings of a fit, one line each."""
-    for finding in result.all_findings:
+def finding_lines(findings: Iterable[Finding]) -> Iterator[str]:
+    """Format findings, one line each."""
+    for finding in findings:
         yield f"{_SEVERITY_LABELS[finding.severity]} [{finding.code}]: {finding}"
 
 

@@ -1,3 +1,4 @@
+from identify.pipeline.arm_result import ArmResult as ArmResult, arm_result as arm_result
 from identify.pipeline.compensating import (
     CompensatedLog as CompensatedLog,
     Compensator as Compensator,
@@ -9,6 +10,10 @@ from identify.pipeline.known_mass import ForceGain as ForceGain, force_gain as f
 from identify.pipeline.log_check import LogCheck as LogCheck, check_logs as check_logs
 from identify.pipeline.log_replay import LogReplay as LogReplay, replay_log as replay_log
 from identify.pipeline.online import OnlineFit as OnlineFit
+from identify.pipeline.payload import (
+    PayloadResult as PayloadResult,
+    payload_result as payload_result,
+)
 from identify.pipeline.result import FitResult as FitResult
 from identify.pipeline.saved_result import (
     ResultFileError as ResultFileError,

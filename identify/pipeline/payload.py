@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from identify.arms import ArmLog, PayloadFit
+from identify.arms import ArmFit, ArmLog, PayloadFit
 from identify.arms.columns import FRICTION
 from identify.arms.equations import equations_of, of_run
 from identify.estimation import Estimate
@@ -114,15 +114,17 @@ def payload_result(
     )
     findings = [
         *joint.findings,
-        *findings_of_recordings(recordings),
+        *findings_of_arm(fit, recordings),
         *precision_findings(estimate, needs, ARM_LIMITS),
     ]
     estimate = replace(estimate, findings=ranked(findings))
     return PayloadResult(estimate, fit, tuple(recordings))
 
 
-def findings_of_recordings(recordings: Sequence[JointRecording]) -> Iterator[Finding]:
-    """Yield what the readers found in logs of joints."""
+def findings_of_arm(
+    fit: PayloadFit | ArmFit, recordings: Sequence[JointRecording]
+) -> Iterator[Finding]:
+    """Yield the findings of a fit of an arm, or of its load, and of the readers of its logs."""
     for log in recordings:
         yield from (replace(finding, where=log.name) for finding in log.findings)
         if log.dropped.total:

@@ -1,4 +1,4 @@
-"""Torques of an arm's joints: measured and predicted over time, errors by joint, and friction."""
+"""Figures of an arm's joints: torques measured and predicted over time, and friction."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from identify.arms import ArmLog, ArmSolution, TorqueErrors, TorqueSeries, torque_series
-from identify.arms.columns import FRICTION, ROTOR_INERTIA
+from identify.arms import ArmLog, ArmSolution, TorqueSeries, torque_series
+from identify.arms.columns import FRICTION
 from identify.arms.equations import ArmEquations, equations_of, of_run
 from identify.arrays import Array, Flags
 from identify.reporting.canvas import (
@@ -21,9 +21,7 @@ from identify.reporting.canvas import (
     Panel,
     PanelAxes,
 )
-from identify.reporting.content import ReportTable, make_table
-from identify.reporting.rounding import decimals_for, fixed, plus_minus, significant
-from identify.significance import HALF_WIDTH_SIGMA
+from identify.reporting.rounding import significant
 
 _FRICTION_POINTS = 400
 """Largest number of points of a joint and log in a figure of friction."""
@@ -82,16 +80,29 @@ class JointTorques:
 
 
 def torque_columns(torques: JointTorques) -> tuple[Column, ...]:
-    """Return a column for each log: measured and predicted torque of its joints over time."""
+    """Return the columns of measured and predicted torque over time.
+
+    Several logs have a column each; the joints of a single log are in two columns.
+    """
+    every = range(len(torques.joints))
+    columns = [(number, every) for number in range(len(torques.logs))]
+    if len(columns) == 1:
+        columns = [(0, joints) for joints in _halves(every)]
     return tuple(
         Column(
-            f"Torques, {title}",
+            f"Torques, {torques.titles[number]}",
             "time [s]",
-            tuple(_torque_panel(torques, number, joint) for joint in range(len(torques.joints))),
+            tuple(_torque_panel(torques, number, joint) for joint in joints),
             link="time",
         )
-        for number, title in enumerate(torques.titles)
+        for number, joints in columns
     )
+
+
+def _halves(joints: range) -> list[range]:
+    """Split joints for two columns."""
+    middle = (len(joints) + 1) // 2
+    return [half for half in (joints[:middle], joints[middle:]) if half]
 
 
 def _torque_panel(torques: JointTorques, number: int, joint: int) -> Panel:
@@ -111,8 +122,6 @@ def _torque_panel(torques: JointTorques, number: int, joint: int) -> Panel:
 
 def friction_columns(torques: JointTorques) -> tuple[Column, ...]:
     """Return the columns of friction over velocity: a panel for each joint, in two columns."""
-    count = len(torques.joints)
-    halves = range((count + 1) // 2), range((count + 1) // 2, count)
     return tuple(
         Column(
             "Friction" if number == 0 else "Friction, further joints",
@@ -120,8 +129,7 @@ def friction_columns(torques: JointTorques) -> tuple[Column, ...]:
             tuple(_friction_panel(torques, joint) for joint in joints),
             shared=False,
         )
-        for number, joints in enumerate(halves)
-        if joints
+        for number, joints in enumerate(_halves(range(len(torques.joints))))
     )
 
 
@@ -161,62 +169,3 @@ def _friction_points(torques: JointTorques, number: int, joint: int) -> tuple[Ar
     moving = np.flatnonzero(np.abs(v) > slowest)
     chosen = moving[:: max(1, len(moving) // _FRICTION_POINTS)]
     return v[chosen], torque[chosen]
-
-
-def error_table(joints: Sequence[str], errors: Mapping[str, TorqueErrors]) -> ReportTable:
-    """Return the table of relative torque errors by joint, in per cent of the torque."""
-    rows = [
-        (name, *(_per_cent(each.joints[k]) for each in errors.values()))
-        for k, name in enumerate(joints)
-    ]
-    rows.append(("all joints", *(_per_cent(each.total) for each in errors.values())))
-    return make_table(
-        ("Joint", *(f"{name} [%]" for name in errors)),
-        rows,
-        "Torque that the model leaves, relative to the measured torque, while the joint moves, up "
-        "to the cut-off. Held out: each half of the logs is predicted by a fit to the other half.",
-    )
-
-
-def _per_cent(share: float) -> str:
-    return significant(100.0 * float(share), 2)
-
-
-def friction_table(torques: JointTorques) -> ReportTable:
-    """Return the table of rotor inertia and friction of each joint, with 95 % intervals."""
-    runs = dict.fromkeys(torques.equations.runs[: len(torques.logs)])
-    titles = {run: torques.titles[torques.equations.runs.index(run)] for run in runs}
-    kinds = {ROTOR_INERTIA: "Rotor inertia", "viscous": "Viscous", "coulomb": "Coulomb"}
-    kinds["offset"] = "Offset"
-    owners = [name.removesuffix(f" {ROTOR_INERTIA}") for name in torques.scalars]
-    owners = [name for name in owners if f"{name} {ROTOR_INERTIA}" in torques.scalars]
-    rows = [
-        (
-            owner if len(runs) == 1 else f"{owner}, {titles[run]}",
-            *(
-                _with_half_width(
-                    torques.scalars.get(
-                        f"{owner} {kind}" if kind == ROTOR_INERTIA else of_run(owner, kind, run)
-                    )
-                )
-                for kind in kinds
-            ),
-        )
-        for owner in owners
-        for run in runs
-    ]
-    return make_table(
-        ("Joint", *kinds.values()),
-        rows,
-        "Inertia of the rotor with its gear about the joint's axis [kg m²]; torque of friction = "
-        "viscous · velocity [N m s/rad] + Coulomb · sign of the velocity [N m] + offset [N m]; of "
-        "prismatic joints [kg], [N s/m] and [N]. ±: 95 %, without the error of the torque scale.",
-    )
-
-
-def _with_half_width(pair: tuple[float, float] | None) -> str:
-    if pair is None:
-        return "–"
-    value, half = pair[0], HALF_WIDTH_SIGMA * pair[1]
-    decimals = decimals_for(half, abs(value))
-    return f"{fixed(value, decimals)} {plus_minus(half, decimals)}"

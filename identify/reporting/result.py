@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from identify.errors import ModelError
+from identify.estimation.wrench_system import CARRIER
 from identify.exchange import export_body
 from identify.exchange.controllers import CONTROLLERS
-from identify.findings import NOT_IDENTIFIED
+from identify.findings import NOT_IDENTIFIED, Finding
 from identify.inertia import PHI
 from identify.pipeline.needs import Need, parse_needs
 from identify.reporting.content import (
@@ -160,7 +161,9 @@ def verdict_section_of(result: BodyResult, words: VerdictInWords) -> Section:
         ),
     ]
     table = ReportTable((Head("Question"), Head("Answer", "prose")), tuple(rows))
-    blocks = [Text(answer.format(reasons=verdict_reasons(result))), *_finding_table(result), table]
+    # A fit of payload and carrier lists the findings once, with its first body.
+    listed = () if result.estimate.body == CARRIER else result.all_findings
+    blocks = [Text(answer.format(reasons=verdict_reasons(result))), *finding_table(listed), table]
     subject = f"the {result.estimate.body}" if result.estimate.of_body else "the estimate"
     return Section("verdict", f"Is {subject} usable?", tuple(blocks), tone)
 
@@ -169,10 +172,8 @@ def _answer_row(name: str, answer: str, good: bool) -> Row:
     return row(name, Cell(answer, tone="" if good else "warn"))
 
 
-def _finding_table(result: BodyResult) -> tuple[ReportTable, ...]:
-    # A fit of payload and carrier lists the findings once, with its first body.
-    first = result.estimate.others or not result.estimate.of_body
-    findings = result.all_findings if first else ()
+def finding_table(findings: Sequence[Finding]) -> tuple[ReportTable, ...]:
+    """Return the table of findings, if there are any."""
     rows = [
         row(
             Cell(finding.severity, tone="warn" if finding.asks_for_care else ""),

@@ -9,8 +9,11 @@ from typing import NamedTuple
 
 import pytest
 
+from identify.arms import read_arm
 from identify.commands.main import main
 from identify.exchange import read_estimate
+from identify.robots import read_robot
+from tests.close import assert_close
 from tests.reporting.page import Page
 
 LOGS = Path(__file__).resolve().parents[2] / "datasets" / "arms" / "six_axes"
@@ -132,3 +135,69 @@ def test_schema_that_is_not_of_joints_is_refused(cli, tmp_path, pinocchio):
     assert '"A" needs gains' in cli.refused("fit", *words)
     schema.write_text((LOGS.parents[1] / "payload_arm" / "schema.toml").read_text())
     assert "the schema has no [joints]" in cli.refused("fit", *words)
+
+
+@pytest.fixture(scope="module")
+def arm(tmp_path_factory, pinocchio) -> Done:
+    folder = tmp_path_factory.mktemp("fitted")
+    words = (LOGS / "empty.parquet", *SCHEMA, *ROBOT[:2], "-o", folder)
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        status = main(
+            [str(word) for word in ("fit-arm", *words, "--export", folder / "fixed.urdf", "--json")]
+        )
+    return Done(status, json.loads(printed.getvalue()), folder)
+
+
+def test_fitted_arm_explains_torques_better_than_its_model(arm):
+    assert arm.status == 0
+    held = arm.document["held_out"]
+    assert set(held) == {"first half", "second half"}
+    assert arm.document["torque_error"] < arm.document["torque_error_of_model"]
+    assert max(held.values()) < 0.03
+    assert len(arm.document["base_parameters_ols_wls_error"]) == 58
+
+
+def test_exported_model_is_that_of_the_fitted_links(arm, mujoco, pinocchio):
+    path = arm.folder / "fixed.urdf"
+    robot = read_robot(path)
+    saved = read_arm(arm.folder / "arm.json")
+    for name, phi in zip(robot.links, robot.phi, strict=True):
+        assert_close(phi, saved.links[name], 1e-7)
+    simulated = mujoco.MjModel.from_xml_path(str(path))
+    built = pinocchio.buildModelFromUrdf(str(path))
+    masses = [saved.links[name][0] for name in robot.links]
+    assert_close(simulated.body_mass[1:], masses, 1e-7)
+    assert_close([body.mass for body in built.inertias[1:]], masses, 1e-7)
+
+
+def test_report_of_the_arm_has_base_parameters_and_links(arm):
+    html = (arm.folder / "report.html").read_text()
+    page = Page(html)
+    assert page.rows("hy of link2")
+    assert page.rows("joint6")
+    assert "Links, and what the logs tell of each" in page.texts
+    assert not re.search(r"\bnan\b", html)
+
+
+@pytest.mark.slow
+def test_fitted_arm_takes_the_place_of_the_log_without_the_load(arm, done, cli, tmp_path):
+    words = (LOGS / "loaded.parquet", *SCHEMA, *ROBOT, "--arm", arm.folder / "arm.json")
+    assert cli("fit", *words, "-o", tmp_path).status == 0
+    low, high = read_estimate(tmp_path / "estimate.json").intervals["m"]
+    assert low < TRUTH["mass"] < high
+    other = read_estimate(done.folder / "estimate.json").intervals["m"]
+    assert high - low == pytest.approx(other[1] - other[0], rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--export", LOGS / "arm.urdf"), r"--export .*arm.urdf is the model itself"),
+        (("--torque-scale", "-0.1"), r"expected shares from 0 to 1"),
+        (("--held-out", LOGS / "none.parquet"), r"none.parquet: no such file"),
+    ],
+)
+def test_bad_use_of_an_arm_fit_is_refused(words, message, cli, tmp_path, pinocchio):
+    given = (LOGS / "empty.parquet", *SCHEMA, *ROBOT[:2], "-o", tmp_path / "out", *words)
+    assert re.search(message, cli.refused("fit-arm", *given))
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,63 @@
+"""The URDF of an arm with fitted links, in place of the inertias that it has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from scipy.linalg import eigh
+
+from identify.arrays import Array, Phi
+from identify.exchange import read_model, rewrite_model
+from identify.exchange.rewriting import RewrittenModel
+from identify.inertia import InertialParameters, pseudo_inertia
+from identify.robots import RobotModel
+
+_KEPT_SHARE = 0.5
+"""Share of the largest consistent inertia of fixed links that they keep, if they have more."""
+
+
+def fitted_model(robot: RobotModel, links: Phi) -> RewrittenModel:
+    """Return the URDF of a robot with the inertias of fitted links, and all else as it is.
+
+    A moving link of the fit includes the links that are fixed to it, or behind joints that the log
+    lacks. These keep their inertias, which are subtracted from the fitted one. Where more is fixed
+    to a link than was fitted, they are scaled down, so that every link is physically consistent.
+
+    Args:
+        robot: as it was read from its file.
+        links: ten parameters of each moving link about its origin in its axes, shape (L, 10).
+
+    Raises:
+        MissingFile: the file of the robot no longer exists.
+        ModelError: the file cannot be written to.
+    """
+    fixed = _fixed_links(robot)
+    bodies: dict[str, Array] = {}
+    for number, (name, phi) in enumerate(zip(robot.links, links, strict=True)):
+        parts = {part: in_link for part, (link, in_link, _) in fixed.items() if link == number}
+        rest = np.sum([np.zeros(10), *parts.values()], axis=0)
+        share = _consistent_share(phi, rest)
+        bodies[name] = phi - share * rest
+        if share < 1.0:
+            bodies.update({part: share * fixed[part][2] for part in parts})
+    return rewrite_model(robot.path, bodies)
+
+
+def _fixed_links(robot: RobotModel) -> Mapping[str, tuple[int, Array, Array]]:
+    """Return moving link, parameters in it, and in its own frame, of each link fixed to one."""
+    fixed: dict[str, tuple[int, Array, Array]] = {}
+    for link in read_model(robot.path).links:
+        number, X_LF = robot.frame(link.name)
+        if number < 0 or link.name in robot.links or link.phi is None or not link.phi[0] > 0.0:
+            continue
+        fixed[link.name] = number, InertialParameters(link.phi).in_frame(X_LF).phi, link.phi
+    return fixed
+
+
+def _consistent_share(whole: Phi, part: Phi) -> float:
+    """Return the share of a part that leaves a consistent rest of a body, one if all of it does."""
+    if not part[0] > 0.0:
+        return 1.0
+    largest = eigh(pseudo_inertia(part), pseudo_inertia(whole), eigvals_only=True)[-1]
+    return 1.0 if largest < 1.0 else _KEPT_SHARE / float(largest)
