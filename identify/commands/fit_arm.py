@@ -30,7 +30,7 @@ from identify.commands.output import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from identify.pipeline.arm_result import ArmResult
+    from identify.pipeline.arm_results import ArmResult
 
 _LOG = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ _PRECISE_SHARE = 0.1
 class FitArm(Command):
     """Fit the links, rotors and friction of a robot arm to logs of its joints without a load.
 
-    Prints the torque errors and the friction, and writes OUT/arm.json, which `identify fit --arm`
+    Prints the torque errors and the friction, and writes OUT/arm.json, which the fit of a load
     takes in place of logs without the load, and OUT/report.html with the base parameters. Links are
     physically consistent, and those of the URDF where the logs show nothing. Exit status: 2 for bad
     use or bad input; 3 if the motion does not excite the arm or the problem cannot be solved; 4 if
@@ -142,7 +142,7 @@ class FitArm(Command):
 
     def _fit(self, invocation: str) -> ArmResult:
         from identify.arms import fit_arm
-        from identify.pipeline.arm_result import arm_result
+        from identify.pipeline.arm_results import arm_result
 
         recordings = read_joint_logs(self.logs, self.schema)
         others = read_joint_logs(self.held_out, self.schema)

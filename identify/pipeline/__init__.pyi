@@ -1,4 +1,4 @@
-from identify.pipeline.arm_result import ArmResult as ArmResult, arm_result as arm_result
+from identify.pipeline.arm_results import ArmResult as ArmResult, arm_result as arm_result
 from identify.pipeline.compensating import (
     CompensatedLog as CompensatedLog,
     Compensator as Compensator,

@@ -12,7 +12,7 @@ from identify.arrays import Phi
 from identify.estimation import Estimate
 from identify.findings import NOT_IDENTIFIED
 from identify.inertia import PHI, UNITS
-from identify.pipeline.arm_result import ArmResult
+from identify.pipeline.arm_results import ArmResult
 from identify.reporting.arm_sections import (
     error_table,
     error_tiles,
