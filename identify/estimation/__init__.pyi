@@ -32,5 +32,5 @@ from identify.estimation.program import SolverRun as SolverRun
 from identify.estimation.settings import (
     EstimatorSettings as EstimatorSettings,
     IntervalRoute as IntervalRoute,
+    body_system as body_system,
 )
-from identify.estimation.wrench_system import body_system as body_system

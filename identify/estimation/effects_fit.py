@@ -25,9 +25,8 @@ from identify.estimation.least_squares import LeastSquaresFit, weighted_least_sq
 from identify.estimation.posterior import Posterior
 from identify.estimation.random_effects_model import DRIFT_GROUPS, SCALE_GROUPS, EffectModel
 from identify.estimation.scale_accuracy import FROM_LOG, GIVEN
-from identify.estimation.settings import EstimatorSettings
+from identify.estimation.settings import EstimatorSettings, body_system
 from identify.estimation.variance_components import Component, random_effects
-from identify.estimation.wrench_system import body_system
 from identify.logs import Recording
 from identify.logs.effects import GroupSetting
 from identify.regressors import Statistics, System

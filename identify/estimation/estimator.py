@@ -13,7 +13,6 @@ from identify.errors import ProblemError
 from identify.estimation.accelerometer_place import PlaceErrors
 from identify.estimation.certificate import Certificate
 from identify.estimation.constrained_solution import explain_failure, solve_terms
-from identify.estimation.counted_errors import CountedErrors
 from identify.estimation.effects_fit import FittedEffects
 from identify.estimation.errors import DependentColumns, TooLittleMotion
 from identify.estimation.estimate import DecidedBy, Estimate
@@ -30,13 +29,12 @@ from identify.estimation.intervals import (
 )
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.estimation.likelihood import ConfidenceRegion
-from identify.estimation.posterior import Posterior, posterior_of
+from identify.estimation.posterior import CountedErrors, Posterior, posterior_of
 from identify.estimation.priors.prior import BALL, NoPrior, Prior
 from identify.estimation.scale_accuracy import NOT_INCLUDED
-from identify.estimation.settings import EstimatorSettings, IntervalRoute
+from identify.estimation.settings import EstimatorSettings, IntervalRoute, body_system
 from identify.estimation.terms import Consistent, ScalarBounds, Term
 from identify.estimation.variance_shares import VarianceParts
-from identify.estimation.wrench_system import body_system
 from identify.exchange import SavedBias
 from identify.findings import Finding, completion
 from identify.inertia import PHI, InertialParameters, inertia_about_com

@@ -6,7 +6,7 @@ The cone program, the certificate, the intervals and `decided_by` are based on i
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy.special import fdtrc
@@ -291,3 +291,20 @@ def _stacked(whitening: Array, columns: Array, means: Array) -> Array:
 def _log_determinant(triangles: Array) -> Array:
     """Compute log |det| of triangular factors, shape (g,)."""
     return np.log(np.abs(np.diagonal(triangles, axis1=1, axis2=2))).sum(axis=1)
+
+
+class CountedErrors(Protocol):
+    """Errors besides noise with their effect on the unknowns, such as small faults of a sensor."""
+
+    @property
+    def kind(self) -> str:
+        """Description of the errors for `Estimate.interval_kind`."""
+        ...
+
+    def covariances(self, posterior: Posterior) -> tuple[Array, Array]:
+        """Compute the unknowns' covariance from these errors, and the part of it from the scale.
+
+        Returns:
+            Both in SI, shape (p, p).
+        """
+        ...

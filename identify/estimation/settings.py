@@ -1,19 +1,27 @@
-"""Settings of an estimate from statistics."""
+"""Settings of an estimate from statistics, and the least-squares system that they ask for."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
 from identify.arrays import positive
-from identify.errors import SchemaError
+from identify.errors import ProblemError, SchemaError
 from identify.estimation.priors.prior import BALL, Ball, NoPrior, Prior
 from identify.estimation.terms import KnownMass, Term
-from identify.regressors import Offsets
+from identify.regressors import BodyWrench, Offsets, ParameterSpace, Statistics, System, join_logs
 
 IntervalRoute: TypeAlias = Literal["formula", "bootstrap"]
 """Method of the intervals: formula (noise of the signals and residuals of each band), or bootstrap
 (spread of refits to re-weighted blocks of time)."""
+
+PAYLOAD, CARRIER = "payload", "carrier"
+"""Names of the two bodies if some logs are of the carrier alone."""
+
+PAYLOAD_ON_CARRIER = ParameterSpace((PAYLOAD, CARRIER))
+LOADED, UNLOADED = (PAYLOAD, CARRIER), (CARRIER,)
+"""Names of the bodies that move in logs with and without the payload."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +80,30 @@ class EstimatorSettings:
     def all_terms(self) -> tuple[Term, ...]:
         """All terms, including the known mass."""
         return self.terms if self.mass is None else (KnownMass(self.mass), *self.terms)
+
+
+def body_system(logs: Sequence[Statistics], settings: EstimatorSettings) -> System:
+    """Form the system of one body in a wrench sensor, or of a payload on its carrier.
+
+    Logs with the payload and logs without it have a weight each, as what a model leaves may differ
+    between the two. An offset that all logs share needs them in one, with one weight.
+
+    Raises:
+        ProblemError: there is no log with the payload.
+    """
+    if not settings.unloaded:
+        return System.of([(join_logs(logs), BodyWrench(offsets=settings.bias))])
+    loaded = len(logs) - settings.unloaded
+    if loaded < 1:
+        raise ProblemError("a payload needs at least one log with it")
+    kinds = (loaded, LOADED), (settings.unloaded, UNLOADED)
+    if settings.bias == "shared":
+        moved = tuple(bodies for count, bodies in kinds for _ in range(count))
+        return System.of([(join_logs(logs), BodyWrench(PAYLOAD_ON_CARRIER, "shared", moved))])
+    parts = (logs[:loaded], LOADED), (logs[loaded:], UNLOADED)
+    return System.of(
+        [
+            (join_logs(part), BodyWrench(PAYLOAD_ON_CARRIER, settings.bias, (bodies,)))
+            for part, bodies in parts
+        ]
+    )

@@ -25,7 +25,7 @@ from identify.diagnosis.ranking import MISTAKE_PENALTY
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, FittedEffects
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
-from identify.estimation.wrench_system import body_system
+from identify.estimation.settings import body_system
 from identify.findings import Finding
 from identify.pipeline.check_findings import (
     change_finding,

@@ -14,7 +14,7 @@ from identify.arrays import Array
 from identify.errors import IdentifyError, LogError, ProblemError, SchemaError, SolveError
 from identify.estimation import Estimate, estimate_body
 from identify.estimation.least_squares import weighted_least_squares
-from identify.estimation.wrench_system import body_system
+from identify.estimation.settings import body_system
 from identify.logs import Recording
 from identify.logs.recording import excerpt, rows_of
 from identify.pipeline.excitation_design import Turn, best_turn

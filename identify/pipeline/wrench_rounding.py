@@ -11,7 +11,7 @@ from identify.arrays import Phi, Vec6
 from identify.errors import IdentifyError, LogError
 from identify.estimation import EstimatorSettings
 from identify.estimation.least_squares import weighted_least_squares
-from identify.estimation.wrench_system import body_system
+from identify.estimation.settings import body_system
 from identify.logs import LogFile
 from identify.pipeline.scanned_log import ScannedLog, scan_log
 from identify.regressors.log_scan import excerpts

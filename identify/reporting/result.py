@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from identify.errors import ModelError
-from identify.estimation.wrench_system import CARRIER
+from identify.estimation.settings import CARRIER
 from identify.exchange import export_body
 from identify.exchange.controllers import CONTROLLERS
 from identify.findings import NOT_IDENTIFIED, Finding
