@@ -11,7 +11,7 @@ from identify.arrays import Array, Vec3
 from identify.estimation import Estimate
 from identify.estimation.intervals import NAMES, covariance_of, interval_jacobian
 from identify.estimation.least_squares import LeastSquaresFit
-from identify.pipeline.needs import Need
+from identify.pipeline.needs import ENTRIES, Need
 from identify.regressors import Statistics, System, scan_statistics
 from identify.signals.prepared import BlockRows
 from identify.signals.transform import BLOCK_SECONDS, CONSTANT, block_transform
@@ -93,9 +93,12 @@ def best_turn(
 
 def _need_ratio(estimate: Estimate, needs: Sequence[Need], half_widths: Array) -> float:
     """Return the largest ratio of a half-width to the one that is needed."""
-    pairs = {n: (-w, w) for n, w in zip(NAMES, half_widths.tolist(), strict=True)}
-    predicted = replace(estimate, intervals=pairs)
-    return max((need.reached(predicted) or 0.0) / need.number for need in needs)
+    predicted = dict(zip(NAMES, half_widths.tolist(), strict=True))
+    widths = ([predicted[name] for name in ENTRIES[need.quantity]] for need in needs)
+    return max(
+        (need.in_unit(of_need, estimate.parameters) or 0.0) / need.number
+        for need, of_need in zip(needs, widths, strict=True)
+    )
 
 
 def _up_direction(fit: LeastSquaresFit) -> Vec3:

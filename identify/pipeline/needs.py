@@ -9,7 +9,7 @@ centre of mass is a length: a share of its distance would depend on the origin.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias
@@ -20,6 +20,7 @@ from identify.errors import SchemaError
 from identify.estimation import Estimate
 from identify.estimation.intervals import NAMES, interval_jacobian, principal_spread
 from identify.findings import Finding
+from identify.inertia import InertialParameters
 from identify.relevance import (
     GOOD_ARM_PRECISION,
     GOOD_PRECISION,
@@ -95,14 +96,27 @@ class Need:
             half_width: of a quantity by its name; that of its full interval where not given.
         """
         half_width = half_width or _half_width
-        width = max(half_width(estimate, name) for name in ENTRIES[self.quantity])
+        widths = (half_width(estimate, name) for name in ENTRIES[self.quantity])
+        return self.in_unit(widths, estimate.parameters)
+
+    def in_unit(self, half_widths: Iterable[float], body: InertialParameters) -> float | None:
+        """Return the widest of the quantity's half-widths [SI] in the need's unit.
+
+        Args:
+            half_widths: of the quantity's entries.
+            body: to which relative needs refer.
+
+        Returns:
+            None if a half-width is infinite.
+        """
+        width = max(half_widths)
         if not np.isfinite(width):
             return None
         whole = 1.0
         if self.unit == "%" and self.quantity == "mass":
-            whole = estimate.mass
+            whole = float(body.mass)
         elif self.unit == "%":
-            whole = float(np.linalg.eigvalsh(estimate.inertia_about_com)[-1])
+            whole = float(np.linalg.eigvalsh(body.inertia_about_com)[-1])
         return width / whole / _UNITS[self.quantity][_plain(self.unit)]
 
     def met(self, estimate: Estimate) -> bool:
