@@ -1,0 +1,264 @@
+"""D-optimal periodic motions: the smallest geometric mean of the standard errors of unknowns.
+
+Swevers, Ganseman, Tükel, De Schutter and Van Brussel, "Optimal robot excitation and
+identification" (1997).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.optimize import minimize
+
+from identify.arrays import Array
+from identify.design.periodic import (
+    AxisLimits,
+    PeriodicBasis,
+    limited_motion,
+    scaled_coefficients,
+)
+from identify.errors import ProblemError
+
+_RANDOM_MOTIONS = 20
+"""Random motions of which the best one is where a start begins."""
+
+_MAX_ITERATIONS = 400
+"""Quasi-Newton iterations of a start; the criterion changes by less than .02 afterwards."""
+
+_PENALTY = 30.0
+"""Weight of a share of a limit beyond `_PENALIZED_SHARE`, squared and summed over samples."""
+
+_PENALIZED_SHARE = 0.98
+"""Share of a limit from which on it is penalized."""
+
+_SHRINKAGE = 0.99
+"""Factor by which a motion shrinks about its start until it keeps all limits."""
+
+_SMALLEST_SCALE = 0.02
+"""Scale of a motion below which its start breaks a limit."""
+
+
+class DesignRows(NamedTuple):
+    """Rows of the regressor of a motion, and the shares of limits that it uses.
+
+    Their derivatives, with respect to value, rate and second derivative of each axis at the same
+    time, have two axes more, (…, 3, n).
+
+    Attributes:
+        regressor: rows divided by the standard deviation of their noise, shape (samples, rows, p).
+        shares: of limits other than those of the axes; at most 1, shape (samples, limits).
+    """
+
+    regressor: Array
+    shares: Array
+
+
+class MotionProblem(Protocol):
+    """Unknowns that a motion shall identify, and the limits it has to keep."""
+
+    @property
+    def limits(self) -> AxisLimits:
+        """Limits of each axis."""
+        ...
+
+    @property
+    def wanted(self) -> int:
+        """Number of unknowns that shall be identified; their columns are the first ones."""
+        ...
+
+    @property
+    def limit_names(self) -> tuple[str, ...]:
+        """Names of the limits that `rows` returns shares of."""
+        ...
+
+    def rows(self, motion: Array) -> DesignRows:
+        """Return the rows of a motion, shape (3, samples, n)."""
+        ...
+
+    def slopes(self, motion: Array) -> DesignRows:
+        """Return the derivatives of the rows of a motion, shape (3, samples, n)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class DesignedMotion:
+    """A periodic motion within its limits.
+
+    Attributes:
+        basis: of its series.
+        coefficients: shape (n, size).
+        criterion: logarithm of the geometric mean of the standard errors, in the unknowns' units,
+            for one sample of each time of the basis.
+        scale: factor by which it was shrunk to keep limits other than those of the axes.
+    """
+
+    basis: PeriodicBasis
+    coefficients: Array
+    criterion: float
+    scale: float = 1.0
+
+    def at(self, times: Array) -> Array:
+        """Return value, rate and second derivative of each axis, (3, times, n); periodic."""
+        return self.basis.at(times) @ self.coefficients.T
+
+
+def d_optimality(regressor: Array, wanted: int) -> tuple[float, Array]:
+    """Return the criterion of a regressor, and its gradient.
+
+    With the information M = Σ YᵀY and N its block of the unknowns that are fitted besides, the
+    information on the wanted ones is the Schur complement S, log det S = log det M − log det N; the
+    criterion is −log det S / 2k, the logarithm of the geometric mean of their standard errors.
+
+    Args:
+        regressor: Y, shape (samples, rows, p).
+        wanted: k, the number of leading columns that are wanted.
+
+    Returns:
+        The criterion, and its gradient with respect to Y, shape (samples, rows, p); infinite and
+        zero if the information is singular.
+    """
+    flat = regressor.reshape(-1, regressor.shape[-1])
+    norms = np.linalg.norm(flat, axis=0)
+    if not norms.all():
+        return np.inf, np.zeros_like(regressor)
+    scaled = flat / norms
+    gradient = np.zeros_like(scaled)
+    value = -np.log(norms[:wanted]).sum()
+    information = scaled.T @ scaled
+    for sign, columns in ((1.0, slice(0, None)), (-1.0, slice(wanted, None))):
+        block = information[columns, columns]
+        if not len(block):
+            continue
+        try:
+            factor = cho_factor(block)
+        except np.linalg.LinAlgError:
+            return np.inf, np.zeros_like(regressor)
+        value -= sign * np.log(np.diag(factor[0])).sum()
+        gradient[:, columns] -= sign * cho_solve(factor, scaled[:, columns].T).T
+    return value / wanted, (gradient / norms / wanted).reshape(regressor.shape)
+
+
+def motion_cost(problem: MotionProblem, series: Array, coefficients: Array) -> tuple[float, Array]:
+    """Return criterion and penalty of a motion scaled to its limits, and their gradient."""
+    motion, pullback = limited_motion(series, coefficients, problem.limits)
+    rows, slopes = problem.rows(motion), problem.slopes(motion)
+    value, of_regressor = d_optimality(rows.regressor, problem.wanted)
+    excess = np.maximum(rows.shares - _PENALIZED_SHARE, 0.0)
+    gradient = np.einsum("trp,trpon->otn", of_regressor, slopes.regressor, optimize=True)
+    gradient += np.einsum("tl,tlon->otn", 2.0 * _PENALTY * excess, slopes.shares)
+    return value + _PENALTY * float(np.square(excess).sum()), pullback(gradient)
+
+
+def design_from_start(
+    problem: MotionProblem, basis: PeriodicBasis, rng: np.random.Generator
+) -> DesignedMotion:
+    """Design a motion by L-BFGS from the best of some random motions.
+
+    Raises:
+        ProblemError: no random motion identifies what is wanted.
+    """
+    series = basis.at(basis.times())
+    shape = (len(problem.limits.names), basis.size)
+
+    def cost(flat: Array) -> tuple[float, Array]:
+        value, gradient = motion_cost(problem, series, flat.reshape(shape))
+        return value, gradient.ravel()
+
+    randoms = [rng.normal(size=shape).ravel() for _ in range(_RANDOM_MOTIONS)]
+    value, start = min(((cost(flat)[0], k) for k, flat in enumerate(randoms)))
+    if not np.isfinite(value):
+        raise ProblemError(
+            "no motion of these axes identifies all that is wanted; expected axes that turn the "
+            "body about at least two directions, one of them not along gravity"
+        )
+    most = {"maxiter": _MAX_ITERATIONS, "maxfun": 2 * _MAX_ITERATIONS}
+    flat = minimize(cost, randoms[start], jac=True, method="L-BFGS-B", options={**most}).x
+    return within_limits(problem, basis, flat.reshape(shape))
+
+
+def within_limits(
+    problem: MotionProblem, basis: PeriodicBasis, coefficients: Array
+) -> DesignedMotion:
+    """Scale a motion to the limits of its axes, and shrink it until it keeps the others.
+
+    Both on a grid ten times finer than that of the design.
+
+    Raises:
+        ProblemError: the start breaks a limit, which is named.
+    """
+    coefficients = scaled_coefficients(basis, coefficients, problem.limits)
+    fine = basis.at(basis.times(refinement=10)) @ coefficients.T
+    scale = 1.0
+    while True:
+        shares = problem.rows(scale * fine).shares
+        if not shares.size or shares.max() <= 1.0:
+            break
+        scale *= _SHRINKAGE
+        if scale < _SMALLEST_SCALE:
+            raise ProblemError(_broken_limit(problem, shares))
+    coarse = scale * fine[:, ::10]
+    value, _ = d_optimality(problem.rows(coarse).regressor, problem.wanted)
+    return DesignedMotion(basis, scale * coefficients, value, scale)
+
+
+def _broken_limit(problem: MotionProblem, shares: Array) -> str:
+    worst = int(shares.max(axis=0).argmax())
+    return (
+        f"no motion about this start keeps the limit of {problem.limit_names[worst]}: near rest "
+        f"it is used to {100.0 * shares[:, worst].max():.0f} %, expected at most 100 %. Choose "
+        "another start, a lighter payload or a wider limit"
+    )
+
+
+def random_motion(
+    problem: MotionProblem, basis: PeriodicBasis, rng: np.random.Generator
+) -> DesignedMotion:
+    """Return a random motion within the same limits, as a person might program one."""
+    coefficients = rng.normal(size=(len(problem.limits.names), basis.size))
+    return within_limits(problem, basis, coefficients)
+
+
+def design_motion(
+    problem: MotionProblem,
+    basis: PeriodicBasis,
+    *,
+    starts: int = 3,
+    seed: int = 0,
+    finished: Mapping[int, DesignedMotion] | None = None,
+    on_start: Callable[[int, DesignedMotion], None] | None = None,
+) -> DesignedMotion:
+    """Design a motion from several random starts, and return the best.
+
+    Args:
+        problem: unknowns that the motion shall identify, and limits.
+        basis: of the series of its axes.
+        starts: number of starts; the criterion has local optima some per cent apart.
+        seed: of the random starts.
+        finished: motions of starts of an earlier run, by number, which are not designed again.
+        on_start: called with the number and the motion of each start when it is finished.
+
+    Raises:
+        ProblemError: no motion about the start keeps all limits, or none identifies what is wanted.
+    """
+    motions: list[DesignedMotion] = []
+    for number in range(starts):
+        motion = (finished or {}).get(number)
+        if motion is None:
+            motion = design_from_start(problem, basis, np.random.default_rng([seed, number]))
+            if on_start is not None:
+                on_start(number, motion)
+        motions.append(motion)
+    return min(motions, key=lambda motion: motion.criterion)
+
+
+def unplanned_motion(
+    problem: MotionProblem, basis: PeriodicBasis, *, count: int = 20, seed: int = 0
+) -> DesignedMotion:
+    """Return the median of random motions within the same limits, by their criterion."""
+    rng = np.random.default_rng([seed, count])
+    motions = [random_motion(problem, basis, rng) for _ in range(count)]
+    return sorted(motions, key=lambda motion: motion.criterion)[count // 2]

@@ -1,0 +1,154 @@
+"""Programs that run a designed motion: URScript, KRL, RAPID, and a ROS JointTrajectory as YAML.
+
+Each has the plan's remarks in its head. A wrist motion is relative to the attitude at the start,
+about the active tool point; a motion of joints begins with a slow move to its start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from identify.arrays import Array
+from identify.design.plan import MotionPlan
+from identify.errors import ProblemError
+from identify.spatial.rotations import log_rotation
+
+_UR_RATE_HZ = 50.0
+"""Points a second of a URScript program; `servoj` interpolates between them [Hz]."""
+
+_POINT_RATE_HZ = 10.0
+"""Points a second of a KRL or RAPID program, whose controllers interpolate by splines [Hz]."""
+
+
+def _every(plan: MotionPlan, rate_hz: float) -> slice:
+    """Return the samples of a plan at about a rate, the first and the last among them."""
+    spacing = plan.times[1] - plan.times[0]
+    step = max(1, round(1.0 / (rate_hz * spacing)))
+    while (len(plan.times) - 1) % step:
+        step -= 1
+    return slice(None, None, step)
+
+
+def _numbers(values: Array, digits: int = 6) -> str:
+    return ", ".join(f"{value:.{digits}f}" for value in values)
+
+
+def _comments(plan: MotionPlan, mark: str) -> str:
+    return "".join(f"{mark} {remark}\n" for remark in plan.remarks)
+
+
+def _degrees(plan: MotionPlan) -> Array:
+    """Return positions in degrees, and in mm for axes that translate, as KRL and RAPID do."""
+    return np.where(plan.prismatic, 1e3 * plan.values[0], np.degrees(plan.values[0]))
+
+
+def urscript(plan: MotionPlan) -> str:
+    """Return a URScript program: a start move, `servoj` through the points, a stop."""
+    _require_revolute(plan, 6, "URScript")
+    samples = _every(plan, _UR_RATE_HZ)
+    spacing = plan.times[samples][1]
+    points = plan.values[0][samples] if plan.robot else log_rotation(plan.quaternions[samples])
+    listed = ",\n    ".join(f"[{_numbers(point)}]" for point in points)
+    if plan.robot:
+        begin, target = "  movej(points[0], a=0.5, v=0.3)\n", "points[i]"
+    else:
+        begin = "  start = get_actual_tcp_pose()\n"
+        target = "get_inverse_kin(pose_trans(start, p[0, 0, 0, r[0], r[1], r[2]]))"
+    row = "" if plan.robot else "    r = points[i]\n"
+    return (
+        f"{_comments(plan, '#')}def identify_motion():\n  points = [\n    {listed}\n  ]\n{begin}"
+        f"  sleep(2.0)\n  i = 0\n  while i < {len(points)}:\n{row}"
+        f"    servoj({target}, t={spacing:g}, lookahead_time=0.05, gain=500)\n"
+        "    i = i + 1\n  end\n  stopj(1.0)\nend\nidentify_motion()\n"
+    )
+
+
+def krl(plan: MotionPlan) -> str:
+    """Return a KRL program: a spline through the points, timed by TIME_BLOCK."""
+    _require_revolute(plan, 6, "KRL")
+    samples = _every(plan, _POINT_RATE_HZ)
+    points = _degrees(plan)[samples]
+    names = [f"A{k}" for k in range(1, points.shape[1] + 1)] if plan.robot else ["A", "B", "C"]
+    fixed = "" if plan.robot else "X 0, Y 0, Z 0, "
+    move, spline = ("SPTP", "PTP_SPLINE") if plan.robot else ("SPL", "SPLINE")
+
+    def target(point: Array) -> str:
+        values = ", ".join(f"{n} {v:.4f}" for n, v in zip(names, point, strict=True))
+        return f"{{{fixed}{values}}}" if plan.robot else f"start : {{{fixed}{values}}}"
+
+    head = "  PTP " + target(points[0]) + "\n" if plan.robot else "  start = $POS_ACT\n"
+    parts = "".join(
+        f"    {move} {target(point)}\n    TIME_BLOCK PART = 1\n" for point in points[1:]
+    )
+    return (
+        f"{_comments(plan, ';')}DEF identify_motion()\n"
+        f"{'' if plan.robot else '  DECL FRAME start' + chr(10)}  BAS(#INITMOV, 0)\n"
+        f"  BAS(#VEL_PTP, 10)\n{head}  WAIT SEC 2\n  {spline}\n    TIME_BLOCK START\n{parts}"
+        f"    TIME_BLOCK END = {plan.times[-1]:.3f}\n  ENDSPLINE\nEND\n"
+    )
+
+
+def rapid(plan: MotionPlan) -> str:
+    """Return a RAPID module: moves to the points with their times, passed without a stop."""
+    _require_revolute(plan, 6, "RAPID")
+    samples = _every(plan, _POINT_RATE_HZ)
+    spacing = plan.times[samples][1]
+    if plan.robot:
+        targets = [
+            f"MoveAbsJ [[{_numbers(np.resize(np.append(point, np.zeros(6)), 6), 4)}], "
+            "[9E9, 9E9, 9E9, 9E9, 9E9, 9E9]]"
+            for point in _degrees(plan)[samples]
+        ]
+        begin = f"    {targets[0]}, v50, fine, tool0;\n"
+    else:
+        targets = [
+            f"MoveL [start.trans, start.rot * [{_numbers(np.roll(quaternion, 1))}], "
+            "start.robconf, start.extax]"
+            for quaternion in plan.quaternions[samples]
+        ]
+        begin = "    start := CRobT();\n"
+    moves = "".join(f"    {target}, v1000 \\T:={spacing:g}, z1, tool0;\n" for target in targets[1:])
+    declared = "" if plan.robot else "    VAR robtarget start;\n"
+    return (
+        f"{_comments(plan, '!')}MODULE IdentifyMotion\n  PROC main()\n{declared}"
+        f"{begin}    WaitTime 2;\n{moves}  ENDPROC\nENDMODULE\n"
+    )
+
+
+def joint_trajectory(plan: MotionPlan) -> str:
+    """Return a `trajectory_msgs/JointTrajectory` as YAML, with velocities and accelerations."""
+    if not plan.robot:
+        raise ProblemError(
+            "a JointTrajectory needs the joints of a robot; design with --robot arm.urdf"
+        )
+    lines = [*(f"# {remark}" for remark in plan.remarks), "joint_names:"]
+    lines += [f"- {axis}" for axis in plan.axes] + ["points:"]
+    for time, *values in zip(plan.times, *plan.values, strict=True):
+        seconds, fraction = divmod(round(float(time) * 1e9), 1_000_000_000)
+        for key, numbers in zip(("positions", "velocities", "accelerations"), values, strict=True):
+            mark = "-" if key == "positions" else " "
+            lines.append(f"{mark} {key}: [{_numbers(numbers, 9)}]")
+        lines.append(f"  time_from_start: {{sec: {seconds}, nanosec: {fraction}}}")
+    return "\n".join(lines) + "\n"
+
+
+def _require_revolute(plan: MotionPlan, most: int, language: str) -> None:
+    if plan.robot and (plan.prismatic.any() or len(plan.axes) > most):
+        raise ProblemError(
+            f"{language}: expected up to {most} revolute joints, got {len(plan.axes)}"
+            f"{' with prismatic ones' if plan.prismatic.any() else ''}; use the CSV or ROS"
+        )
+
+
+PROGRAMS: Mapping[str, tuple[str, Callable[[MotionPlan], str]]] = MappingProxyType(
+    {
+        "ur": (".script", urscript),
+        "kuka": (".src", krl),
+        "abb": (".mod", rapid),
+        "ros": (".yaml", joint_trajectory),
+    }
+)
+"""Suffix and writer of each kind of program, by the name that --program takes."""

@@ -1,0 +1,120 @@
+"""Static poses within a tilt, D-optimal for mass and centre of mass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+
+from identify.arrays import Array, Vec3
+from identify.design.d_optimal import d_optimality
+from identify.design.wrist import WrenchNoise, require_tilt
+from identify.errors import ProblemError
+from identify.regressors.newton_euler import FEATURE_TENSOR
+from identify.spatial.columns import PROPER_ACCELERATION
+
+FEWEST_POSES = 3
+"""Poses that determine mass, centre of mass and the six offsets of a sensor: 18 equations."""
+
+_STARTS = 20
+"""Random sets of poses from which the search starts."""
+
+
+@dataclass(frozen=True, slots=True)
+class StaticPoses:
+    """Attitudes of static poses, relative to a start.
+
+    Attributes:
+        rotation_vectors: R_BP of each pose from the body's attitude at the start, shape (n, 3)
+            [rad].
+        directions: unit vectors of gravity in axes of the body at each pose, shape (n, 3).
+        criterion: logarithm of the geometric mean of the standard errors of mass and first moments.
+        random_criterion: that of random poses within the same tilt, median.
+    """
+
+    rotation_vectors: Vec3
+    directions: Vec3
+    criterion: float
+    random_criterion: float
+
+    def csv(self) -> str:
+        """Return a table of rotation vectors from the start [deg] and directions of gravity."""
+        head = "pose,rx_deg,ry_deg,rz_deg,gx,gy,gz"
+        rows = np.hstack((np.degrees(self.rotation_vectors), self.directions))
+        lines = [
+            f"{number}," + ",".join(f"{value:.6f}" for value in row)
+            for number, row in enumerate(rows, start=1)
+        ]
+        return "\n".join((head, *lines)) + "\n"
+
+    def regressor(self, gravity: float, noise: WrenchNoise) -> Array:
+        """Return rows [Y of mass and first moments, 1] / σ of one sample of each pose."""
+        return _pose_rows(-gravity * self.directions, noise)[0]
+
+
+def design_static_poses(
+    count: int, tilt: float, gravity: Vec3, noise: WrenchNoise, rng: np.random.Generator
+) -> StaticPoses:
+    """Design static poses in which gravity stays within a tilt of its direction at the start.
+
+    Args:
+        count: number of poses.
+        tilt: largest angle between gravity in the body and its direction at the start [rad].
+        gravity: g in axes of the body at the start [m/s²].
+        noise: of the sensor; only the ratio of force and torque matters.
+        rng: for the starts of the search.
+
+    Raises:
+        ProblemError: fewer than three poses, or a tilt that is not within 0 and π.
+    """
+    if count < FEWEST_POSES:
+        raise ProblemError(
+            f"poses: expected at least {FEWEST_POSES}, got {count}: fewer cannot tell the weight "
+            "from the offset of the sensor"
+        )
+    require_tilt(tilt)
+    strength = float(np.linalg.norm(gravity))
+    down = np.asarray(gravity) / strength
+    across = np.linalg.svd(down[None])[2][1:]
+
+    def cost(flat: Array) -> tuple[float, Array]:
+        polar, around = flat.reshape(2, count)
+        radial = np.cos(around)[:, None] * across[0] + np.sin(around)[:, None] * across[1]
+        tangent = np.cos(around)[:, None] * across[1] - np.sin(around)[:, None] * across[0]
+        cosine, sine = np.cos(polar)[:, None], np.sin(polar)[:, None]
+        regressor, slope = _pose_rows(-strength * (cosine * down + sine * radial), noise)
+        value, gradient = d_optimality(regressor, 4)
+        of_direction = -strength * np.einsum("trp,rpa->ta", gradient, slope)
+        of_polar = np.sum(of_direction * (cosine * radial - sine * down), axis=1)
+        of_around = np.sum(of_direction * sine * tangent, axis=1)
+        return value, np.append(of_polar, of_around)
+
+    starts = [
+        np.append(
+            np.arccos(rng.uniform(np.cos(tilt), 1.0, count)), rng.uniform(0.0, 2.0 * np.pi, count)
+        )
+        for _ in range(_STARTS)
+    ]
+    bounds = [(0.0, tilt)] * count + [(None, None)] * count
+    solutions = [minimize(cost, x, jac=True, method="L-BFGS-B", bounds=bounds) for x in starts]
+    best = min(solutions, key=lambda solution: float(solution.fun))
+    polar, around = best.x.reshape(2, count)
+    radial = np.cos(around)[:, None] * across[0] + np.sin(around)[:, None] * across[1]
+    directions = np.cos(polar)[:, None] * down + np.sin(polar)[:, None] * radial
+    order = np.lexsort((polar, np.mod(around, 2.0 * np.pi)))
+    # R_BP takes gravity's direction in the pose to that in the body at the start.
+    vectors = polar[:, None] * np.cross(radial, down)
+    random = float(np.median([cost(x)[0] for x in starts]))
+    return StaticPoses(vectors[order], directions[order], float(best.fun), random)
+
+
+def _pose_rows(a: Vec3, noise: WrenchNoise) -> tuple[Array, Array]:
+    """Return rows of static poses with proper accelerations a, and their derivative in a."""
+    slope = np.zeros((6, 10, 3))
+    slope[..., :4, :] = np.moveaxis(FEATURE_TENSOR[PROPER_ACCELERATION, :, :4], 0, -1)
+    slope /= noise.sigma[:, None, None]
+    regressor = a @ np.moveaxis(slope, -1, -2)
+    regressor = np.moveaxis(regressor, 0, 1)
+    regressor[..., 4:] = np.diag(1.0 / noise.sigma)
+    return regressor, slope

@@ -1,0 +1,174 @@
+"""Motions of a wrist with a force-torque sensor, designed from limits without a robot model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from identify.arrays import Array, Phi, Vec3
+from identify.design.d_optimal import DesignRows
+from identify.design.periodic import AxisLimits
+from identify.errors import ProblemError
+from identify.regressors.newton_euler import FEATURE_TENSOR
+from identify.spatial.columns import PRODUCT_PAIRS, PROPER_ACCELERATION
+
+WRIST_AXES = ("z", "y", "x")
+"""Axes of the rotations in their order, R = R_z(θ₁) R_y(θ₂) R_x(θ₃)."""
+
+_COMPLEX_STEP = 1e-20
+"""Step of derivatives by complex numbers, which cancel nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrenchNoise:
+    """Noise of a force-torque sensor.
+
+    Attributes:
+        force, torque: standard deviation of a sample [N], [N m].
+        rate_hz: samples a second that are independent.
+    """
+
+    force: float
+    torque: float
+    rate_hz: float
+
+    @property
+    def sigma(self) -> Array:
+        """Standard deviation of each component of the wrench, shape (6,)."""
+        return np.repeat([self.force, self.torque], 3)
+
+
+@dataclass(frozen=True, slots=True)
+class WristProblem:
+    """Ten inertial parameters of a body behind a wrist sensor, with its offset fitted besides.
+
+    The body turns about its origin, which is at rest, R_WB = R_z(θ₁) R_y(θ₂) R_x(θ₃) R_WB(0).
+
+    Attributes:
+        limits: of the angles about z, y and x [rad].
+        gravity: g in axes of the body at the start [m/s²].
+        noise: of the sensor.
+        payload: rough parameters of the body, with the sensor's range.
+        tilt: largest angle between gravity in the body and its direction there at the start [rad];
+            π if there is no limit.
+        range: largest force and torque on each axis [N], [N m]; infinite if there is no limit.
+    """
+
+    limits: AxisLimits
+    gravity: Vec3
+    noise: WrenchNoise
+    payload: Phi
+    tilt: float = np.pi
+    range: tuple[float, float] = (np.inf, np.inf)
+
+    def __post_init__(self) -> None:
+        require_tilt(self.tilt)
+
+    @property
+    def wanted(self) -> int:
+        """Number of unknowns that shall be identified."""
+        return 10
+
+    @property
+    def limit_names(self) -> tuple[str, ...]:
+        """Names of the limits of `rows`."""
+        axes = (f"{kind} on {axis}" for kind in ("the force", "the torque") for axis in "xyz")
+        return ("the tilt", *axes)
+
+    def rows(self, motion: Array) -> DesignRows:
+        """Return rows [Y, 1] / σ of each sample, and shares of tilt and range."""
+        psi = wrist_features(np.moveaxis(motion, 1, 0), self.gravity)
+        regressor = np.zeros((len(psi), 6, 16))
+        regressor[..., :10] = np.tensordot(psi, self._whitened_tensor, axes=1)
+        regressor[..., 10:] = np.diag(1.0 / self.noise.sigma)
+        # (1 − cos of the tilt) / (1 − cos of its limit), which has no kink at zero.
+        tilt = (1.0 - psi[:, PROPER_ACCELERATION] @ self._upright) / (1.0 - np.cos(self.tilt))
+        return DesignRows(regressor, np.column_stack((tilt, np.abs(psi @ self._range_shares))))
+
+    def slopes(self, motion: Array) -> DesignRows:
+        """Return the derivatives of the rows."""
+        states = np.moveaxis(motion, 1, 0)
+        psi, jacobian = wrist_features(states, self.gravity), wrist_jacobian(states, self.gravity)
+        regressor = np.zeros((len(psi), 6, 16, 3, 3))
+        regressor[:, :, :10] = np.einsum(
+            "tjon,jrp->trpon", jacobian, self._whitened_tensor, optimize=True
+        )
+        shares = np.empty((len(psi), 7, 3, 3))
+        of_tilt = np.einsum("tjon,j->ton", jacobian[:, PROPER_ACCELERATION], -self._upright)
+        shares[:, 0] = of_tilt / (1.0 - np.cos(self.tilt))
+        shares[:, 1:] = np.einsum("tjon,jr->tron", jacobian, self._range_shares)
+        shares[:, 1:] *= np.sign(psi @ self._range_shares)[..., None, None]
+        return DesignRows(regressor, shares)
+
+    @property
+    def _whitened_tensor(self) -> Array:
+        return FEATURE_TENSOR / self.noise.sigma[:, None]
+
+    @property
+    def _upright(self) -> Vec3:
+        """Direction of the proper acceleration at the start, divided by its length."""
+        return -self.gravity / (self.gravity @ self.gravity)
+
+    @property
+    def _range_shares(self) -> Array:
+        """Share of the sensor's range on each axis for each feature, shape (12, 6)."""
+        return FEATURE_TENSOR @ self.payload / np.repeat(self.range, 3)
+
+
+def require_tilt(tilt: float) -> None:
+    """Raise `ProblemError` unless a tilt [rad] is above 0 and up to π."""
+    if not 0.0 < tilt <= np.pi:
+        raise ProblemError(
+            f"tilt: expected an angle above 0 and up to 180 degrees, got {np.degrees(tilt):g}"
+        )
+
+
+def wrist_features(states: Array, gravity: Vec3) -> Array:
+    """Return the twelve features ψ of a body that turns about its origin.
+
+    Along the chain of axes ω ← Rᵀω + θ̇ e and α ← Rᵀα + θ̈ e + Rᵀω × θ̇ e.
+
+    Args:
+        states: angles about z, y and x with their rates and second derivatives, (..., 3, 3);
+            complex for derivatives.
+        gravity: g in axes of the body at zero angles [m/s²].
+
+    Returns:
+        ψ = [a', α, products of ω] in axes of the body, shape (..., 12).
+    """
+    angle, rate, second = np.moveaxis(states, -2, 0)
+    a = np.zeros_like(angle) - gravity
+    w, alpha = np.zeros_like(angle), np.zeros_like(angle)
+    for joint, axis in enumerate((2, 1, 0)):
+        a, w, alpha = (_rotate_back(axis, angle[..., joint], v) for v in (a, w, alpha))
+        following, last = (axis + 1) % 3, (axis + 2) % 3
+        turning = rate[..., joint]
+        alpha[..., axis] += second[..., joint]
+        alpha[..., following] += w[..., last] * turning
+        alpha[..., last] -= w[..., following] * turning
+        w[..., axis] += turning
+    products = [w[..., i] * w[..., j] for i, j in PRODUCT_PAIRS]
+    return np.concatenate((a, alpha, np.stack(products, axis=-1)), axis=-1)
+
+
+def wrist_jacobian(states: Array, gravity: Vec3) -> Array:
+    """Return the derivatives of the features with respect to states, (samples, 12, 3, 3)."""
+    jacobian = np.empty((len(states), 12, 3, 3))
+    for order in range(3):
+        for axis in range(3):
+            moved = states.astype(complex)
+            moved[:, order, axis] += 1j * _COMPLEX_STEP
+            jacobian[:, :, order, axis] = wrist_features(moved, gravity).imag / _COMPLEX_STEP
+    return jacobian
+
+
+def _rotate_back(axis: int, angle: Array, v: Array) -> Array:
+    """Rotate vectors by minus an angle about a coordinate axis."""
+    cosine, sine = np.cos(angle), np.sin(angle)
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+    turned = np.empty_like(v)
+    turned[..., axis] = v[..., axis]
+    turned[..., i] = cosine * v[..., i] + sine * v[..., j]
+    turned[..., j] = cosine * v[..., j] - sine * v[..., i]
+    return turned

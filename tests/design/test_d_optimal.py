@@ -1,0 +1,104 @@
+import numpy as np
+import pytest
+
+from identify.design import (
+    DesignedMotion,
+    design_motion,
+    joint_limits,
+    payload_problem,
+    unplanned_motion,
+)
+from identify.design.d_optimal import d_optimality, motion_cost, within_limits
+from identify.errors import ProblemError
+from identify.robots import read_robot
+from tests.close import assert_close
+from tests.design.problems import ARM_BASIS, BODY, WRIST_BASIS, arm, drawn, wrist
+from tests.robots.arms import arm_text
+
+WRISTS = [{}, {"tilt": 0.6, "range": (16.0, 1.6)}]
+
+
+def test_criterion_is_the_schur_complement_of_what_is_fitted_besides(rng):
+    Y = rng.normal(size=(30, 2, 7)) * np.logspace(-2, 2, 7)
+    flat = Y.reshape(60, 7)
+    M = flat.T @ flat
+    schur = M[:4, :4] - M[:4, 4:] @ np.linalg.inv(M[4:, 4:]) @ M[4:, :4]
+    value, gradient = d_optimality(Y, 4)
+    assert_close(value, -np.linalg.slogdet(schur)[1] / 8.0)
+    step = 1e-6 * np.abs(Y).mean(axis=(0, 1)) * rng.normal(size=Y.shape)
+    ahead, behind = d_optimality(Y + step, 4)[0], d_optimality(Y - step, 4)[0]
+    assert_close(np.sum(gradient * step), 0.5 * (ahead - behind), 1e-5)
+
+
+def test_criterion_is_infinite_if_an_unknown_does_not_act(rng):
+    Y = rng.normal(size=(30, 2, 4))
+    Y[..., 1] = 0.0
+    assert d_optimality(Y, 2)[0] == np.inf
+
+
+@pytest.mark.parametrize("kwargs", WRISTS)
+def test_cost_of_a_wrist_has_the_gradient_of_its_differences(kwargs, rng):
+    check_gradient(wrist(**kwargs), WRIST_BASIS, rng)
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_cost_of_an_arm_has_the_gradient_of_its_differences(whole, rng, pinocchio):
+    check_gradient(arm(whole=whole), ARM_BASIS, rng)
+
+
+def check_gradient(problem, basis, rng):
+    series, c = basis.at(basis.times()), drawn(problem, basis)
+    d, h = rng.normal(size=c.shape), 1e-6
+    ahead, behind = (motion_cost(problem, series, c + s * d)[0] for s in (h, -h))
+    _, gradient = motion_cost(problem, series, c)
+    assert_close(np.sum(gradient * d), (ahead - behind) / (2.0 * h), 1e-5)
+
+
+@pytest.mark.usefixtures("few_iterations")
+@pytest.mark.parametrize("kwargs", WRISTS)
+def test_designed_motions_keep_all_limits_and_beat_random_ones(kwargs):
+    problem = wrist(**kwargs)
+    motion = design_motion(problem, WRIST_BASIS, starts=1)
+    fine = motion.at(WRIST_BASIS.times(refinement=10))
+    assert np.abs(problem.limits.shares(fine)).max() <= 1.0 + 1e-9
+    assert problem.rows(fine).shares.max() <= 1.0 + 1e-9
+    unplanned = unplanned_motion(problem, WRIST_BASIS)
+    assert np.exp(motion.criterion - unplanned.criterion) < 0.7
+
+
+@pytest.mark.usefixtures("few_iterations")
+def test_finished_starts_are_not_designed_again():
+    finished, fresh = {}, []
+    first = design_motion(wrist(), WRIST_BASIS, starts=1, on_start=finished.__setitem__)
+    again = design_motion(
+        wrist(),
+        WRIST_BASIS,
+        starts=2,
+        finished=finished,
+        on_start=lambda number, motion: fresh.append(number),
+    )
+    assert fresh == [1]
+    assert again.criterion <= first.criterion
+
+
+def test_a_start_that_breaks_a_limit_is_an_error_that_names_it():
+    with pytest.raises(ProblemError, match=r"the force on z: near rest it is used to 147 %"):
+        within_limits(wrist(range=(10.0, 5.0)), WRIST_BASIS, drawn(wrist(), WRIST_BASIS))
+
+
+def test_axes_that_identify_too_little_are_an_error(tmp_path, pinocchio):
+    path = tmp_path / "planar.urdf"
+    path.write_text(arm_text(2))
+    robot = read_robot(path)
+    limits = joint_limits(robot, np.zeros(2), excursion=1.0, shares=(0.9, 0.9))
+    problem = payload_problem(
+        robot, limits, np.zeros(2), torque_share=1.0, placement=robot.frame("link_1"), body=BODY
+    )
+    with pytest.raises(ProblemError, match="no motion of these axes identifies"):
+        design_motion(problem, ARM_BASIS, starts=1)
+
+
+def test_a_motion_is_periodic():
+    motion = DesignedMotion(WRIST_BASIS, drawn(wrist(), WRIST_BASIS), 0.0)
+    t = np.linspace(0.0, 3.0, 7)
+    assert_close(motion.at(t + WRIST_BASIS.period), motion.at(t), 1e-10)

@@ -1,0 +1,105 @@
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import identify
+from identify.design import PredictedPrecision, design_static_poses
+from identify.design.prediction import (
+    PREDICTED,
+    information_rate,
+    noise_of_estimate,
+    predict_static_poses,
+)
+from identify.errors import ProblemError
+from identify.estimation.intervals import NAMES, interval_jacobian
+from identify.exchange import read_estimate, write_estimate
+from identify.logs.synthetic import Noise, SyntheticMotion, synthetic_recording
+from identify.pipeline.needs import parse_needs
+from tests.close import assert_close
+from tests.design.problems import BODY, GRAVITY, NOISE, WRIST_BASIS, motion_of, wrist
+from tests.design.test_wrist import AT_REST
+from tests.recordings import without_effects
+
+
+@pytest.fixture(scope="module")
+def prediction():
+    return predicted(motion_of(wrist(), WRIST_BASIS))
+
+
+def predicted(motion):
+    rows = wrist().rows(motion.at(motion.basis.times()))
+    information = information_rate(rows.regressor, 10, NOISE.rate_hz)
+    return PredictedPrecision(BODY, information, *np.zeros((2, 10, 10)))
+
+
+@pytest.fixture(scope="module")
+def fit():
+    motion = motion_of(wrist(), WRIST_BASIS)
+    angles = SimpleNamespace(derivative=lambda t, order: motion.at(t)[order])
+    log = synthetic_recording(
+        BODY.phi,
+        rng=np.random.default_rng(1),
+        motion=SyntheticMotion(AT_REST, angles),
+        duration=24.0,
+        rate_hz=100.0,
+        bias=(1.0, -2.0, 0.5, 0.1, 0.02, -0.1),
+        noise=Noise(force=NOISE.force, torque=NOISE.torque),
+        include="all",
+    )
+    return identify.fit(without_effects(log))
+
+
+def test_information_is_the_schur_complement_by_the_rate(rng):
+    Y = rng.normal(size=(40, 3, 8))
+    flat = Y.reshape(120, 8)
+    M = flat.T @ flat
+    schur = M[:5, :5] - M[:5, 5:] @ np.linalg.inv(M[5:, 5:]) @ M[5:, :5]
+    assert_close(information_rate(Y, 5, 20.0), schur * 20.0 / 40.0)
+
+
+def test_predicted_half_widths_are_those_of_a_fit(prediction, fit):
+    widths = prediction.half_widths(24.0)
+    jacobian = interval_jacobian(BODY.phi)
+    sigma = np.sqrt(np.diag(jacobian @ fit.estimate.repeatability @ jacobian.T))
+    ratios = [widths[name] / (1.96 * sigma[NAMES.index(name)]) for name in PREDICTED]
+    assert min(ratios) > 0.8
+    assert max(ratios) < 1.25
+
+
+def test_noise_of_an_estimate_is_that_of_its_log(fit, tmp_path):
+    path = write_estimate(fit.estimate.saved, tmp_path / "estimate.json")
+    noise = noise_of_estimate(read_estimate(path), str(path))
+    density = NOISE.sigma**2 / NOISE.rate_hz  # a fit has both below its cut-off alone
+    assert_close(noise.sigma**2 / noise.rate_hz / density, np.ones(6), 0.25)
+    assert noise.rate_hz < NOISE.rate_hz
+
+
+def test_an_estimate_without_residuals_is_an_error(fit, tmp_path):
+    path = write_estimate(fit.estimate.saved, tmp_path / "estimate.json")
+    saved = replace(read_estimate(path), residual_rms=None)
+    with pytest.raises(ProblemError, match=r"e\.json: expected an estimate of a moving log"):
+        noise_of_estimate(saved, "e.json")
+
+
+def test_half_widths_fall_with_the_root_of_time_and_with_what_is_known(prediction):
+    once, four_times = (prediction.half_widths(t) for t in (10.0, 40.0))
+    assert_close([once[n] / four_times[n] for n in PREDICTED], np.full(len(PREDICTED), 2.0))
+    known = replace(prediction, known=3.0 * 10.0 * prediction.information)
+    assert_close(list(known.half_widths(10.0).values()), list(four_times.values()))
+
+
+def test_time_of_a_need_is_the_first_whole_number_of_periods_that_meets_it(prediction):
+    width = prediction.half_widths(10.0)["m"]
+    (need,) = parse_needs(f"mass {1e3 * width / 2.0 + 1e-9:.12g}g")
+    assert prediction.reached(need, 40.0) == pytest.approx(need.number)
+    assert prediction.seconds_for([need], 8.0) == 40.0
+    assert prediction.seconds_for(parse_needs("mass 1e-9%"), 8.0) is None
+
+
+def test_static_poses_give_no_inertia(rng):
+    poses = design_static_poses(6, 1.0, GRAVITY, NOISE, rng)
+    widths = predict_static_poses(poses, GRAVITY, NOISE, BODY)
+    assert widths["m"] > 0.0
+    assert {name for name, width in widths.items() if np.isinf(width)} == set(PREDICTED[4:])

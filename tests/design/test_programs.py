@@ -1,0 +1,157 @@
+import re
+
+import numpy as np
+import pytest
+import yaml
+from scipy.spatial.transform import Rotation
+
+from identify.design import planned_motion
+from identify.design.plan import SUPERVISION
+from identify.design.programs import PROGRAMS, joint_trajectory, krl, rapid, urscript
+from identify.errors import ProblemError
+from tests.close import assert_close
+from tests.design.problems import WRIST_BASIS, motion_of, wrist
+
+REMARK = "Not checked: collisions."
+MOTION = motion_of(wrist(), WRIST_BASIS)
+NUMBER = r"-?\d+(?:\.\d+)?"
+
+
+def plan_of(robot: bool, prismatic=(False, False, False)):
+    return planned_motion(
+        MOTION,
+        axes=("pan", "lift", "roll") if robot else ("rz", "ry", "rx"),
+        start=np.array([0.1, -0.2, 0.3]) if robot else np.zeros(3),
+        seconds=8.0,
+        rate_hz=100.0,
+        remarks=(REMARK,),
+        robot=robot,
+        prismatic=np.array(prismatic),
+    )
+
+
+JOINTS, WRIST = plan_of(robot=True), plan_of(robot=False)
+
+
+def numbers_in(text: str) -> list[float]:
+    return [float(word) for word in re.findall(NUMBER, text)]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_program_says_in_its_head_what_holds_and_that_a_person_stays(name):
+    _, write = PROGRAMS[name]
+    head = write(JOINTS).splitlines()[:2]
+    marks = {"ur": "#", "kuka": ";", "abb": "!", "ros": "#"}
+    assert head == [f"{marks[name]} {remark}" for remark in (SUPERVISION, REMARK)]
+
+
+def test_table_has_the_motion_with_its_derivatives(tmp_path):
+    path = tmp_path / "m.csv"
+    path.write_text(JOINTS.csv())
+    names = path.read_text().splitlines()[2].split(",")
+    assert names[:4] == ["t", "q_pan", "q_lift", "q_roll"]
+    table = np.loadtxt(path, delimiter=",", skiprows=3)
+    assert_close(table[:, 0], JOINTS.times, 1e-8)
+    assert_close(table[:, 1:], np.column_stack(JOINTS.values), 1e-8)
+    assert_close(table[[0, -1], 4:], np.zeros((2, 6)), 1e-12, scale=1.0)
+
+
+class Urscript:
+    """A small grammar of URScript: one function with a list of points and statements."""
+
+    def __init__(self, text: str) -> None:
+        code = "\n".join(line.partition("#")[0].rstrip() for line in text.splitlines())
+        head, listed, body = re.fullmatch(
+            r"\s*def (\w+)\(\):\n  points = \[\n((?:.*\],?\n)+)  \]\n((?:  .*\n)+)end\n\1\(\)",
+            code,
+        ).groups()
+        assert head.isidentifier()
+        self.points = np.array([numbers_in(line) for line in listed.splitlines()])
+        assert all(re.fullmatch(r" {4}\[.*\],?", line) for line in listed.splitlines())
+        self.body = [line.strip() for line in body.splitlines()]
+        opened = sum(line.startswith("while ") and line.endswith(":") for line in self.body)
+        assert opened == self.body.count("end") == 1
+        call = r"(?:\w+ = .+|(?:movej|sleep|servoj|stopj)\(.*\)|while .+:|end)"
+        assert all(re.fullmatch(call, line) for line in self.body), self.body
+        assert all(line.count("(") == line.count(")") for line in self.body)
+        (servo,) = (line for line in self.body if line.startswith("servoj("))
+        self.servo = servo
+        self.spacing = float(re.search(rf"\bt=({NUMBER})", servo)[1])
+
+
+def test_urscript_moves_joints_to_their_start_and_through_the_motion():
+    program = Urscript(urscript(JOINTS))
+    times = program.spacing * np.arange(len(program.points))
+    assert_close(program.points, MOTION.at(times)[0] + [0.1, -0.2, 0.3], 1e-5)
+    assert times[-1] == pytest.approx(8.0)
+    assert program.body[0].startswith("movej(points[0], ")
+    assert program.body[-1] == "stopj(1.0)"
+    assert program.servo.startswith("servoj(points[i], ")
+
+
+def test_urscript_turns_the_tool_by_the_rotation_vectors_of_the_motion():
+    program = Urscript(urscript(WRIST))
+    times = program.spacing * np.arange(len(program.points))
+    expected = Rotation.from_euler("ZYX", MOTION.at(times)[0])
+    assert_close(Rotation.from_rotvec(program.points).as_matrix(), expected.as_matrix(), 1e-5)
+    assert program.body[0] == "start = get_actual_tcp_pose()"
+
+
+def test_krl_has_the_angles_of_the_axes_and_the_time_of_the_spline():
+    text = krl(JOINTS)
+    points = np.array(
+        [numbers_in(re.sub(r"A\d ", "", line)) for line in re.findall(r"SPTP \{(.*)\}", text)]
+    )
+    (begin,) = re.findall(r"  PTP \{(.*)\}", text)
+    first = numbers_in(re.sub(r"A\d ", "", begin))
+    times = 8.0 / len(points) * np.arange(len(points) + 1)
+    expected = np.degrees(MOTION.at(times)[0] + [0.1, -0.2, 0.3])
+    assert_close(np.vstack((first, points)), expected, 1e-5)
+    assert text.count("TIME_BLOCK PART = 1\n") == len(points)
+    assert "TIME_BLOCK END = 8.000\n  ENDSPLINE\nEND\n" in text
+
+
+def test_krl_turns_the_tool_by_angles_about_z_y_and_x():
+    lines = re.findall(r"SPL start : \{X 0, Y 0, Z 0, (.*)\}", krl(WRIST))
+    points = np.array([numbers_in(line) for line in lines])
+    times = 8.0 / len(points) * np.arange(1, len(points) + 1)
+    assert_close(points, np.degrees(MOTION.at(times)[0]), 1e-5)
+
+
+def test_rapid_has_the_angles_of_the_joints_and_the_time_of_each_move():
+    moves = re.findall(r"MoveAbsJ \[\[(.*?)\], \[(?:9E9(?:, )?){6}\]\], (.*);", rapid(JOINTS))
+    points = np.array([numbers_in(point) for point, _ in moves])
+    spacing = float(re.search(rf"\\T:=({NUMBER})", moves[-1][1])[1])
+    assert spacing * (len(points) - 1) == pytest.approx(8.0)
+    times = spacing * np.arange(len(points))
+    expected = np.zeros((len(times), 6))
+    expected[:, :3] = np.degrees(MOTION.at(times)[0] + [0.1, -0.2, 0.3])
+    assert_close(points, expected, 1e-5)
+
+
+def test_rapid_turns_the_tool_by_quaternions():
+    moves = re.findall(r"MoveL \[start\.trans, start\.rot \* \[(.*?)\]", rapid(WRIST))
+    w, x, y, z = np.array([numbers_in(move) for move in moves]).T
+    times = 8.0 / len(moves) * np.arange(1, len(moves) + 1)
+    expected = Rotation.from_euler("ZYX", MOTION.at(times)[0])
+    turned = Rotation.from_quat(np.column_stack((x, y, z, w)))
+    assert_close(turned.as_matrix(), expected.as_matrix(), 1e-5)
+
+
+def test_joint_trajectory_is_yaml_with_the_fields_of_the_message():
+    message = yaml.safe_load(joint_trajectory(JOINTS))
+    assert set(message) == {"joint_names", "points"}
+    assert message["joint_names"] == ["pan", "lift", "roll"]
+    stamps = [point["time_from_start"] for point in message["points"]]
+    assert_close([s["sec"] + 1e-9 * s["nanosec"] for s in stamps], JOINTS.times)
+    for name, values in zip(
+        ("positions", "velocities", "accelerations"), JOINTS.values, strict=True
+    ):
+        assert_close([point[name] for point in message["points"]], values, 1e-7)
+
+
+def test_programs_that_cannot_have_the_axes_are_errors():
+    with pytest.raises(ProblemError, match="KRL: expected up to 6 revolute joints, got 3 with"):
+        krl(plan_of(robot=True, prismatic=(False, True, False)))
+    with pytest.raises(ProblemError, match="a JointTrajectory needs the joints of a robot"):
+        joint_trajectory(WRIST)
