@@ -33,6 +33,7 @@ from identify.commands.command import (
 from identify.commands.compare import Compare
 from identify.commands.compensate import Compensate
 from identify.commands.datasets import DatasetsFetch, DatasetsList, DatasetsPath
+from identify.commands.design import Design
 from identify.commands.doctor import Doctor, package_version
 from identify.commands.export import ExportCommand
 from identify.commands.fit import Fit
@@ -59,6 +60,7 @@ COMMANDS: Mapping[str, type[Command]] = MappingProxyType(
         "check": Check,
         "report": Report,
         "compare": Compare,
+        "design": Design,
         "replay": ReplayCommand,
         "compensate": Compensate,
         "simulate": Simulate,

@@ -1,0 +1,351 @@
+"""`identify design`: design a motion to log within limits, and predict what it will give."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+from tyro.conf import UseAppendAction
+
+from identify.commands.bodies import UNUSABLE_STATUS
+from identify.commands.command import (
+    Command,
+    Flag,
+    Number,
+    Outcome,
+    UsageError,
+    numbers,
+    option,
+)
+from identify.commands.design_summary import design_lines, design_record, width_lines
+from identify.commands.output import require_writable_file, stages_on_terminal, write_file
+
+if TYPE_CHECKING:
+    from identify.arrays import Array
+    from identify.design import (
+        DesignedMotion,
+        MotionDesign,
+        MotionPlan,
+        Search,
+        WrenchNoise,
+    )
+    from identify.exchange import SavedEstimate
+    from identify.inertia import InertialParameters
+    from identify.robots import RobotModel
+
+_LOGGER = logging.getLogger("identify")
+
+
+@dataclass(frozen=True, slots=True)
+class WristLimits:
+    """Limits of a wrist with a force-torque sensor (--wrist)."""
+
+    angle: Annotated[
+        tuple[float, float, float], numbers(3), option("X Y Z", "(default: 45 45 45)")
+    ] = (45.0, 45.0, 45.0)
+    """Largest angle from the start about the tool's axes [deg]."""
+
+    speed: Annotated[float, option("DEG/S", "(default: 90)")] = 90.0
+    """Largest speed about each axis [deg/s]."""
+
+    acceleration: Annotated[float, option("DEG/S2", "(default: 300)")] = 300.0
+    """Largest acceleration about each axis [deg/s²]."""
+
+    tilt: Annotated[float, option("DEG", "(default: any)")] = 180.0
+    """Largest angle of the tool from its attitude at the start, against gravity [deg]."""
+
+    gravity: Annotated[
+        tuple[float, float, float], numbers(3), option("X Y Z", "(default: 0 0 -9.80665)")
+    ] = (0.0, 0.0, -9.80665)
+    """Gravity in axes of the tool at the start [m/s²]."""
+
+    sensor_range: Annotated[
+        tuple[float, float] | None, numbers(2), option("N NM", "(default: any)")
+    ] = None
+    """Largest force [N] and torque [N m] of the sensor on an axis."""
+
+    noise: Annotated[
+        tuple[float, float, float], numbers(3), option("N NM HZ", "(default: .05 .005 100)")
+    ] = (0.05, 0.005, 100.0)
+    """Noise of force [N] and torque [N m], standard deviation, and samples a second."""
+
+    poses: Annotated[int | None, option("N")] = None
+    """Design N static poses in place of a motion."""
+
+
+@dataclass(frozen=True, slots=True)
+class RobotLimits:
+    """Limits of a robot arm whose joint torques are logged (--robot)."""
+
+    robot: Annotated[Path | None, option("arm.urdf")] = None
+    """Model of the arm, with its limits."""
+
+    payload_at: Annotated[str | None, option("FRAME")] = None
+    """Frame of the payload on the arm; without it the arm itself is to be identified."""
+
+    start: Annotated[str | None, option('"Q1 Q2 ..."', "(default: middle of the range)")] = None
+    """Start position of the joints [deg, or m for prismatic joints], in quotes."""
+
+    excursion: Annotated[float, option("DEG", "(default: 90)")] = 90.0
+    """Largest angle of a joint from the start [deg]."""
+
+    shares: Annotated[
+        tuple[float, float, float], numbers(3), option("Q V TAU", "(default: .95 .8 .8)")
+    ] = (0.95, 0.8, 0.8)
+    """Shares of the model's limits of position, speed and torque that the motion may use."""
+
+    joint_acceleration: Annotated[Number, option("DEG/S2", "(default: full speed in .4 s)")] = None
+    """Largest acceleration of a joint [deg/s², or m/s²]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Design(Command):
+    """Design a motion to log: within limits, from rest to rest, D-optimal for the parameters.
+
+    Writes the motion as a table, programs for robots and a page beside it, and predicts the
+    half-widths of the intervals before the robot moves. Exit status: 0 if there is a motion, 3 if
+    no motion keeps the limits (named), 4 if a need is not met.
+    """
+
+    wrist: Flag = False
+    """Design for a wrist with a force-torque sensor, from limits alone."""
+
+    limits: Annotated[WristLimits, option(name="wrist")] = WristLimits()
+
+    arm: Annotated[RobotLimits, option(name="robot")] = RobotLimits()
+
+    time: Annotated[float, option("S", "(default: 60)")] = 60.0
+    """Duration of the motion [s]."""
+
+    mass: Annotated[float, option("KG", "(default: 1)")] = 1.0
+    """Rough mass of the payload."""
+
+    com: Annotated[
+        tuple[float, float, float], numbers(3), option("X Y Z", "(default: 0 0 0.05)")
+    ] = (0.0, 0.0, 0.05)
+    """Rough centre of mass of the payload, in its frame [m]."""
+
+    need: Annotated[str, option('"mass 1%, com 2mm"')] = ""
+    """Precision needed: half-widths of 95 % intervals."""
+
+    after: Annotated[Path | None, option("estimate.json")] = None
+    """Earlier estimate: its noise, its covariance, and its body in place of --mass, --com."""
+
+    starts: Annotated[int, option("N", "(default: 3)")] = 3
+    """Number of random starts of the search."""
+
+    seed: Annotated[int, option("N", "(default: 0)")] = 0
+    """Seed of the random starts."""
+
+    program: Annotated[tuple[str, ...], UseAppendAction, option("NAME", "(repeatable)")] = ()
+    """Program for a controller: ur, kuka, abb or ros."""
+
+    output: Annotated[Path, option("motion.csv", short="-o")] = Path("motion.csv")
+    """Table of the motion; programs and the page are written beside it."""
+
+    def run(self, invocation: str) -> Outcome:
+        """Design the motion, and write it with its programs and its page."""
+        if self.wrist == (self.arm.robot is not None):
+            raise UsageError("design: give either --wrist or --robot arm.urdf")
+        if not 1.0 <= self.time <= 3600.0:
+            raise UsageError(f"design: --time S: expected 1 to 3600 s, got {self.time:g}")
+        if self.starts < 1:
+            raise UsageError(f"design: --starts N: expected 1 or more, got {self.starts}")
+        if self.limits.poses is not None and not self.wrist:
+            raise UsageError("design: --poses N needs --wrist")
+        for suffix in (".csv", *(suffix for suffix, _ in self._programs())):
+            require_writable_file(self.output.with_suffix(suffix))
+        with stages_on_terminal():
+            if self.limits.poses is not None:
+                return self._poses(self.limits.poses)
+            design = self._wrist_motion() if self.wrist else self._joint_motion()
+        return self._outcome(design)
+
+    def _programs(self) -> list[tuple[str, Callable[[MotionPlan], str]]]:
+        from identify.design.programs import PROGRAMS
+        from identify.documents import lookup
+
+        return [lookup(PROGRAMS, name, "program", UsageError) for name in self.program]
+
+    def _earlier(self) -> SavedEstimate | None:
+        from identify.exchange import read_estimate
+
+        return None if self.after is None else read_estimate(self.after)
+
+    def _body(self, earlier: SavedEstimate | None) -> InertialParameters:
+        from identify.arrays import positive
+        from identify.inertia import InertialParameters
+        from identify.inertia.parameters import default_body
+
+        if earlier is not None:
+            return earlier.parameters
+        positive(self.mass, "design: --mass KG", "kg", UsageError)
+        return InertialParameters(default_body(self.mass, np.array(self.com)))
+
+    def _noise(self, earlier: SavedEstimate | None) -> WrenchNoise:
+        from identify.design import WrenchNoise
+        from identify.design.prediction import noise_of_estimate
+
+        if earlier is not None:
+            return noise_of_estimate(earlier, str(self.after))
+        force, torque, rate_hz = self.limits.noise
+        if min(force, torque, rate_hz) <= 0.0:
+            raise UsageError(f"design: --noise: expected positive numbers, got {self.limits.noise}")
+        return WrenchNoise(force, torque, rate_hz)
+
+    def _wrist_motion(self) -> MotionDesign:
+        from identify.design import WristProblem, design_wrist_motion, wrist_limits
+        from identify.design.prediction import EarlierFit
+        from identify.pipeline.needs import parse_needs
+
+        limits, earlier = self.limits, self._earlier()
+        body = self._body(earlier)
+        problem = WristProblem(
+            wrist_limits(
+                np.radians(limits.angle), np.radians(limits.speed), np.radians(limits.acceleration)
+            ),
+            np.array(limits.gravity),
+            self._noise(earlier),
+            body.phi,
+            float(np.radians(limits.tilt)),
+            limits.sensor_range or (np.inf, np.inf),
+        )
+        return design_wrist_motion(
+            problem,
+            self._search(),
+            body=body,
+            earlier=EarlierFit.of(earlier),
+            needs=parse_needs(self.need),
+        )
+
+    def _joint_motion(self) -> MotionDesign:
+        from identify.design import design_joint_motion, joint_limits, payload_problem
+        from identify.design.designs import TORQUE_RATE_HZ, joint_remarks
+        from identify.design.prediction import EarlierFit
+        from identify.pipeline.needs import parse_needs
+        from identify.robots import read_robot
+
+        arm, earlier = self.arm, self._earlier()
+        assert arm.robot is not None
+        robot = read_robot(arm.robot)
+        start = _start_position(arm.start, robot)
+        acceleration = arm.joint_acceleration
+        limits = joint_limits(
+            robot,
+            start,
+            excursion=float(np.radians(arm.excursion)),
+            shares=(arm.shares[0], arm.shares[1]),
+            acceleration=None if acceleration is None else float(np.radians(acceleration)),
+        )
+        body = None if arm.payload_at is None else self._body(earlier)
+        problem = payload_problem(
+            robot,
+            limits,
+            start,
+            torque_share=arm.shares[2],
+            placement=None if arm.payload_at is None else robot.frame(arm.payload_at),
+            body=body,
+        )
+        return design_joint_motion(
+            problem,
+            self._search(),
+            body=body,
+            earlier=EarlierFit.of(earlier),
+            rate_hz=TORQUE_RATE_HZ,
+            needs=parse_needs(self.need),
+            remarks=joint_remarks(problem, arm.shares),
+        )
+
+    def _search(self) -> Search:
+        """Return the settings of the search; its finished starts are kept until it ends."""
+        from identify.design import Search
+        from identify.design.starts import read_starts, write_starts
+
+        finished = read_starts(self._starts_file, self._key)
+
+        def on_start(number: int, motion: DesignedMotion) -> None:
+            finished[number] = motion
+            write_starts(self._starts_file, self._key, finished)
+            _LOGGER.info("designed from start %d of %d", number + 1, self.starts)
+
+        return Search(self.time, self.starts, self.seed, dict(finished), on_start)
+
+    @property
+    def _starts_file(self) -> Path:
+        return self.output.with_name(f".{self.output.name}.starts.json")
+
+    @property
+    def _key(self) -> str:
+        """Digest of everything that decides the motion of a start."""
+        from identify.files import digest
+        from identify.studies.keys import key_of, numerics_digest
+
+        files = [None if path is None else digest(path) for path in (self.arm.robot, self.after)]
+        left_out = {"output", "starts", "need", "program", "json", "after"}
+        options = {f.name: repr(getattr(self, f.name)) for f in fields(self)}
+        options = {name: text for name, text in options.items() if name not in left_out}
+        return key_of(options, files, numerics_digest())
+
+    def _outcome(self, design: MotionDesign) -> Outcome:
+        """Write the files of a design, and describe it."""
+        files = {self.output: design.plan.csv()}
+        for suffix, write in self._programs():
+            files[self.output.with_suffix(suffix)] = write(design.plan)
+        for path, text in files.items():
+            write_file(path, text.encode())
+        write_file(self._starts_file, None)
+        return Outcome(
+            lines=design_lines(design),
+            document=lambda: design_record(design),
+            files=list(files),
+            status=UNUSABLE_STATUS if design.unmet else 0,
+        )
+
+    def _poses(self, count: int) -> Outcome:
+        """Design static poses, write their table, and describe them."""
+        from identify.design import design_static_poses
+        from identify.design.prediction import predict_static_poses
+
+        earlier = self._earlier()
+        noise, body = self._noise(earlier), self._body(earlier)
+        gravity = np.array(self.limits.gravity)
+        rng = np.random.default_rng(self.seed)
+        poses = design_static_poses(count, float(np.radians(self.limits.tilt)), gravity, noise, rng)
+        widths = predict_static_poses(poses, gravity, noise, body)
+        write_file(self.output, poses.csv().encode())
+        ratio = float(np.exp(poses.criterion - poses.random_criterion))
+        lines = [
+            f"{count} static poses; each is logged for a second, at rest.",
+            *width_lines(widths),
+            f"Errors of mass and first moments are {ratio:.2f} times those of random poses within "
+            "the same tilt (geometric mean).",
+            "Not checked: collisions, reach and limits of the robot.",
+        ]
+        record = {"half_widths": widths, "relative_to_random": ratio}
+        return Outcome(lines=lines, document=lambda: record, files=[self.output])
+
+
+def _start_position(text: str | None, robot: RobotModel) -> Array:
+    """Return the start of the joints from degrees, or m for prismatic joints.
+
+    Raises:
+        UsageError: not one number for each joint.
+    """
+    from identify.design import middle_of_range
+
+    if text is None:
+        return middle_of_range(robot)
+    try:
+        values = np.array([float(word) for word in text.replace(",", " ").split()])
+    except ValueError:
+        values = np.empty(0)
+    if len(values) != len(robot.joints):
+        raise UsageError(
+            f"design: --start: expected {len(robot.joints)} numbers in quotes, one for each of "
+            f"{', '.join(robot.joints)}, got {text!r}"
+        )
+    return np.where(robot.prismatic, values, np.radians(values))

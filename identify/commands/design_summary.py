@@ -1,0 +1,71 @@
+"""Lines and the record of `--json` that describe a designed motion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from identify.design import MotionDesign
+
+_UNITS = {
+    "m": ("mass", 1.0, "kg"),
+    "c": ("centre of mass", 1e3, "mm"),
+    "I": ("inertia", 1.0, "kg m²"),
+}
+
+
+def width_lines(widths: Mapping[str, float]) -> Iterator[str]:
+    """Format the widest predicted half-width of mass, centre of mass and inertia."""
+    for letter, (quantity, scale, unit) in _UNITS.items():
+        widest = max(width for name, width in widths.items() if name.startswith(letter))
+        text = f"± {scale * widest:.2g} {unit}" if np.isfinite(widest) else "not identified"
+        yield f"Predicted {quantity}: {text} (95 %)."
+
+
+def design_lines(design: MotionDesign) -> Iterator[str]:
+    """Describe a design as lines of text."""
+    seconds, periods = design.seconds, round(design.seconds / design.period)
+    repeated = f", {periods} times a period of {design.period:g} s" if periods > 1 else ""
+    yield f"Motion of {seconds:g} s{repeated}, from rest to rest."
+    if design.prediction is not None:
+        yield from width_lines(design.prediction.half_widths(seconds))
+    yield (
+        f"Standard errors are {design.gain:.2f} times those of an unplanned motion within the same "
+        "limits and time (geometric mean)."
+    )
+    name, share = max(design.shares.items(), key=lambda item: item[1])
+    yield f"Most used limit: {name}, {100.0 * share:.1f} %."
+    for need in design.needs:
+        if design.prediction is None:
+            continue
+        reached = design.prediction.reached(need, seconds)
+        has = "has no interval" if reached is None else f"± {reached:.2g} {need.unit} is predicted"
+        met = "not met" if need in design.unmet else "met"
+        yield f"Need {need.text}: {met}, {has}."
+    if design.unmet and design.prediction is not None:
+        needed = design.prediction.seconds_for(design.needs, design.period)
+        yield (
+            "No such motion within an hour meets all needs: widen the limits, or relax the needs."
+            if needed is None
+            else f"All needs are met after {needed:g} s of this motion (--time {needed:g})."
+        )
+    yield from design.plan.remarks
+
+
+def design_record(design: MotionDesign) -> dict[str, object]:
+    """Return a design as the document of `--json`."""
+    prediction = design.prediction
+    widths = {} if prediction is None else prediction.half_widths(design.seconds)
+    return {
+        "seconds": design.seconds,
+        "period": design.period,
+        "axes": list(design.plan.axes),
+        "shares": dict(design.shares),
+        "half_widths": {k: v if np.isfinite(v) else None for k, v in widths.items()},
+        "relative_to_unplanned": design.gain,
+        "needs": {need.text: need not in design.unmet for need in design.needs},
+        "remarks": list(design.plan.remarks),
+    }

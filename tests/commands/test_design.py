@@ -1,0 +1,125 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from identify.design.starts import read_starts
+
+ARM = Path(__file__).parents[2] / "datasets" / "arms" / "six_axes" / "arm.urdf"
+START = "0 -86 86 -80 -92 0"
+SLOW = ("--speed", 60, "--acceleration", 120)
+
+
+@pytest.fixture(autouse=True)
+def few_iterations(monkeypatch):
+    monkeypatch.setattr("identify.design.d_optimal._MAX_ITERATIONS", 10)
+    monkeypatch.setattr("identify.design.d_optimal._RANDOM_MOTIONS", 4)
+
+
+def test_a_wrist_motion_is_written_with_its_programs(cli, tmp_path):
+    out = tmp_path / "new" / "motion.csv"
+    words = ("--wrist", "--time", 8, "--starts", 1, *SLOW, "--program", "ur", "--program", "abb")
+    printed = cli.done("design", *words, "-o", out)
+    assert "Motion of 8 s, from rest to rest." in printed
+    assert "A person stays at the stop button while this motion runs." in printed
+    table = np.loadtxt(out, delimiter=",", skiprows=out.read_text().count("#") + 1)
+    assert table[-1, 0] == 8.0
+    assert np.abs(np.degrees(table[:, 1:4])).max() <= 45.0 + 1e-5
+    assert np.abs(np.degrees(table[:, 4:7])).max() <= 60.0 + 1e-5
+    assert {path.name for path in out.parent.iterdir()} >= {"motion.script", "motion.mod"}
+    assert not list(out.parent.glob(".*"))
+
+
+def test_a_joint_motion_is_a_document(cli, tmp_path, pinocchio):
+    words = ("--robot", ARM, "--payload-at", "tool0", "--start", START, "--time", 10)
+    outcome = cli("design", *words, "--starts", 1, "--json", "-o", tmp_path / "m.csv")
+    document = json.loads(outcome.out)
+    assert document["axes"] == [f"joint{k}" for k in range(1, 7)]
+    assert 0.0 < max(document["shares"].values()) <= 1.0 + 1e-9
+    assert document["half_widths"]["m"] > 0.0
+    assert document["relative_to_unplanned"] < 1.0
+
+
+def test_an_unmet_need_has_the_time_it_takes_and_a_status(cli, tmp_path):
+    words = ("--wrist", "--time", 4, "--starts", 1, *SLOW, "--need", "inertia 5%")
+    outcome = cli("design", *words, "-o", tmp_path / "m.csv")
+    assert outcome.status == 4
+    assert "Need inertia 5%: not met" in outcome.out
+    assert "of this motion (--time " in outcome.out
+
+
+def test_static_poses_are_written_as_a_table(cli, tmp_path):
+    out = tmp_path / "poses.csv"
+    printed = cli.done("design", "--wrist", "--poses", 5, "--tilt", 40, "-o", out)
+    assert "Predicted inertia: not identified" in printed
+    assert np.loadtxt(out, delimiter=",", skiprows=1).shape == (5, 7)
+
+
+def test_an_interrupted_run_continues_after_its_finished_starts(cli, tmp_path, monkeypatch):
+    out = tmp_path / "m.csv"
+    words = ("design", "--wrist", "--time", 6, "--starts", 2, *SLOW, "-o", out)
+    designed = []
+
+    def start(problem, basis, rng):
+        designed.append(1)
+        if len(designed) == 2:
+            raise KeyboardInterrupt
+        return original(problem, basis, rng)
+
+    from identify.design import d_optimal
+
+    original = d_optimal.design_from_start
+    monkeypatch.setattr("identify.design.d_optimal.design_from_start", start)
+    assert cli(*words).status == 130
+    assert not out.exists()
+    cli.done(*words)
+    assert len(designed) == 3
+
+
+def test_starts_of_other_settings_or_a_damaged_file_are_not_used(tmp_path):
+    path = tmp_path / "starts.json"
+    assert read_starts(path, "key") == {}
+    path.write_text("{")
+    assert read_starts(path, "key") == {}
+    path.write_text('{"key": "other", "starts": {}}')
+    assert read_starts(path, "key") == {}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "give either --wrist or --robot arm.urdf"),
+        (("--wrist", "--robot", ARM), "give either --wrist or --robot arm.urdf"),
+        (("--wrist", "--time", 0), "--time S: expected 1 to 3600 s, got 0"),
+        (("--wrist", "--starts", 0), "--starts N: expected 1 or more, got 0"),
+        (("--robot", ARM, "--poses", 4), "--poses N needs --wrist"),
+        (("--wrist", "--mass", 0), "--mass KG: expected"),
+        (("--wrist", "--noise", 0, 1, 1), "--noise: expected positive numbers"),
+        (("--wrist", "--program", "fanuc"), "fanuc"),
+        (("--robot", ARM, "--start", "1 2"), "--start: expected 6 numbers in quotes"),
+    ],
+)
+def test_bad_use_is_an_error_that_names_the_option(cli, tmp_path, words, message, pinocchio):
+    assert message in cli.refused("design", *words, "-o", tmp_path / "m.csv")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--wrist", "--angle", 0, 45, 45), "the angle about x: the start is not within"),
+        (("--wrist", "--speed", 0), "expected a limit of the speed above zero, got 0"),
+        (("--wrist", "--poses", 5, "--tilt", 0), "tilt: expected an angle above 0"),
+        (("--wrist", "--tilt", 0), "tilt: expected an angle above 0"),
+        (("--wrist", "--poses", 2), "poses: expected at least 3, got 2"),
+        (("--wrist", "--mass", 9, "--sensor-range", 50, 5), "the limit of the force on z"),
+        (("--robot", ARM, "--payload-at", "tool0", "--mass", 90), "the torque of joint"),
+        (
+            ("--robot", ARM, "--payload-at", "tool0", "--start", "0 0 0 400 0 0"),
+            "joint4: the start",
+        ),
+    ],
+)
+def test_infeasible_limits_are_errors_with_their_name(cli, tmp_path, words, message, pinocchio):
+    words = (*words, "--time", 4, "--starts", 1, "-o", tmp_path / "m.csv")
+    assert message in cli.refused("design", *words, status=3)
