@@ -175,8 +175,13 @@ def design_from_start(
             "no motion of these axes identifies all that is wanted; expected axes that turn the "
             "body about at least two directions, one of them not along gravity"
         )
-    most = {"maxiter": _MAX_ITERATIONS, "maxfun": 2 * _MAX_ITERATIONS}
-    flat = minimize(cost, randoms[start], jac=True, method="L-BFGS-B", options={**most}).x
+    flat = minimize(
+        cost,
+        randoms[start],
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": _MAX_ITERATIONS, "maxfun": 2 * _MAX_ITERATIONS},
+    ).x
     return within_limits(problem, basis, flat.reshape(shape))
 
 
