@@ -121,8 +121,14 @@ class Finding:
         """Whether an estimate with this finding is at best usable with care.
 
         Infos that a default body replaces unidentified parameters, or that a constraint is active,
-        are no defects of the log, but the user has to know them.
+        are no defects of the log, but the user has to know them. Parameters that logs of a kind
+        seldom identify are `expected` of the evidence.
         """
+        return self.notable and not (self.severity == "info" and self.evidence.get("expected"))
+
+    @property
+    def notable(self) -> bool:
+        """Whether commands that use the estimate repeat this finding."""
         return self.severity != "info" or self.code in ("completed", "left_open", "at_the_edge")
 
     def record(self) -> dict[str, object]:
@@ -268,8 +274,8 @@ def completion(decided_by: Mapping[str, str], default_body: str | None) -> tuple
 
 
 def reasons_in_words(findings: Iterable[Finding]) -> tuple[str, ...]:
-    """Format the findings that require care, most severe first, one per line, as escaped text."""
+    """Format the notable findings, most severe first, one per line, as escaped text."""
     names = {"info": "note"}
-    relevant = (f for f in ranked(findings) if f.asks_for_care)
+    relevant = (f for f in ranked(findings) if f.notable)
     lines = (f"{names.get(f.severity, f.severity)}: {f} [{f.code}]" for f in relevant)
     return tuple(printable(" ".join(line.split())) for line in lines)

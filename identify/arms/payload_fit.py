@@ -115,12 +115,8 @@ def fit_payload(
         frame=frame,
     )
     if known_load is not None:
-        first = solve_arm(
-            lambda scatter: form(statistics, scatter=scatter, gains=scale.gains),
-            scale,
-            interval,
-            terms,
-        )
+        before = partial(form, statistics, gains=scale.gains)
+        first = solve_arm(lambda scatter: before(scatter=scatter), scale, interval, terms)
         posterior = posterior_of(weighted_least_squares(first.system, terms), BALL)
         scale = scale.with_known_load(
             known_load,

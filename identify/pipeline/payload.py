@@ -13,7 +13,8 @@ from identify.arms.equations import equations_of, of_run
 from identify.estimation import Estimate
 from identify.exchange import SavedBias
 from identify.files import digest
-from identify.findings import Finding, Verdict, ranked
+from identify.findings import NOT_IDENTIFIED, Finding, Verdict, ranked
+from identify.inertia import PHI
 from identify.logs import JointRecording
 from identify.pipeline.needs import ARM_LIMITS, needs_met, precision_findings
 from identify.pipeline.provenance import versions
@@ -113,12 +114,28 @@ def payload_result(
         provenance=_provenance(fit, recordings, options or {}, command),
     )
     findings = [
-        *joint.findings,
+        *_with_expected(joint),
         *findings_of_arm(fit, recordings),
         *precision_findings(estimate, needs, ARM_LIMITS),
     ]
     estimate = replace(estimate, findings=ranked(findings))
     return PayloadResult(estimate, fit, tuple(recordings))
+
+
+def _with_expected(estimate: Estimate) -> list[Finding]:
+    """Return the findings, with moments of inertia that a default completes marked as expected.
+
+    Joint torques identify mass and centre of mass, and seldom the inertia of a load.
+    """
+    default = {name for name, by in estimate.decided_by.items() if by in NOT_IDENTIFIED}
+    if default & set(PHI[:4]):
+        return list(estimate.findings)
+    return [
+        replace(finding, evidence={**finding.evidence, "expected": True})
+        if finding.code == "completed"
+        else finding
+        for finding in estimate.findings
+    ]
 
 
 def findings_of_arm(

@@ -135,6 +135,13 @@ _ANSWERS: dict[str, tuple[str, Tone]] = {
 }
 
 
+_USABLE_IN_PART = (
+    "Usable: the body is physically consistent and explains the logs. It is not identifiable in "
+    "full; the table names the parameters that a default body completes."
+)
+"""Answer for a usable estimate whose unidentifiable parameters are not needed."""
+
+
 def verdict_section(result: FitResult, truth: InertialParameters | None) -> Section:
     """Return the section that answers whether the estimate is usable, with findings and needs."""
     return verdict_section_of(result, verdict_in_words(result, wrench_explained(result)))
@@ -163,6 +170,8 @@ def verdict_section_of(result: BodyResult, words: VerdictInWords) -> Section:
     table = ReportTable((Head("Question"), Head("Answer", "prose")), tuple(rows))
     # A fit of payload and carrier lists the findings once, with its first body.
     listed = () if result.estimate.body == CARRIER else result.all_findings
+    if verdict.usable == "yes" and not result.estimate.complete:
+        answer = _USABLE_IN_PART
     blocks = [Text(answer.format(reasons=verdict_reasons(result))), *finding_table(listed), table]
     subject = f"the {result.estimate.body}" if result.estimate.of_body else "the estimate"
     return Section("verdict", f"Is {subject} usable?", tuple(blocks), tone)

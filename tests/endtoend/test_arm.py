@@ -45,6 +45,8 @@ def done(tmp_path_factory, pinocchio) -> Done:
 def test_mass_and_centre_of_mass_of_the_load_are_within_their_intervals(done):
     assert done.status == 0
     saved = read_estimate(done.folder / "estimate.json")
+    assert saved.verdict.usable == "yes"
+    assert [each.code for each in saved.findings] == ["completed"]
     for name, value in zip(("m", "cx", "cy", "cz"), (TRUTH["mass"], *TRUTH["com"]), strict=True):
         low, high = saved.intervals[name]
         assert low < value < high
@@ -81,6 +83,7 @@ def test_other_commands_take_the_load(done, cli):
     shown = cli("export", done.folder / "estimate.json", "--to", "ur")
     assert shown.status == 0
     assert "set_target_payload(1.9" in shown.out
+    assert "Ixx, Iyy, Izz are not identifiable from the data: a default body" in shown.err
     assert "1 possible" in cli("inspect", done.folder / "estimate.json").out
     compared = cli("compare", done.folder, done.folder)
     assert compared.status == 0
