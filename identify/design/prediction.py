@@ -16,10 +16,10 @@ from identify.errors import ProblemError
 from identify.estimation.intervals import NAMES, interval_jacobian
 from identify.exchange import SavedEstimate
 from identify.inertia import InertialParameters
-from identify.pipeline.needs import ENTRIES, Need
+from identify.pipeline.needs import INTERVAL_NAMES, Need
 from identify.significance import HALF_WIDTH_SIGMA
 
-PREDICTED = tuple(name for names in ENTRIES.values() for name in names)
+PREDICTED = tuple(name for names in INTERVAL_NAMES.values() for name in names)
 """Names of the quantities with a predicted half-width: mass, centre of mass, inertia about it."""
 
 _LONGEST_SECONDS = 3600.0
@@ -80,7 +80,7 @@ class PredictedPrecision:
     def reached(self, need: Need, seconds: float) -> float | None:
         """Return the widest half-width of a need in its unit; None if it is not identified."""
         widths = self.half_widths(seconds)
-        return need.in_unit((widths[name] for name in ENTRIES[need.quantity]), self.body)
+        return need.in_unit((widths[name] for name in INTERVAL_NAMES[need.quantity]), self.body)
 
     def seconds_for(self, needs: Sequence[Need], period: float) -> float | None:
         """Return after how many whole periods all needs are met [s]; None beyond an hour."""

@@ -1,4 +1,4 @@
-"""Log to result: one call."""
+"""Complete analyses of logs: fit, check, replay and compensate, each by one call."""
 
 from identify.lazy import attach
 

@@ -1,4 +1,4 @@
-"""Findings of the checks of logs: the fault, its size and significance, and the remedy."""
+"""Findings of the checks of logs: each fault, its size and significance, and the remedy."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from identify.logs.sensors import effect_table
 from identify.regressors import LogSummary
 
 MAX_NAMED_EXPLANATIONS = 4
-"""Maximal number of explanations that one finding lists."""
+"""Maximum number of explanations of a log that one finding lists."""
 
 
 def ranking_finding(ranking: Ranking) -> Finding | None:
-    """Return the finding of a ranking; None where the log as read is among the best."""
+    """Return the finding of a ranking of explanations; None if the logs as read are as likely."""
     if ranking.confirms_schema:
         return None
-    best, tied = ranking.best, distinct_leaders(ranking)
+    best, tied = ranking.best, distinct_best_explanations(ranking)
     evidence = {"gain": best.log_likelihood_ratio, "lead": ranking.lead, "mass": best.mass}
     if len(tied) == 1:
         text = f"{best.text}: read this way, the log is explained clearly better, and the mass is "
@@ -38,11 +38,11 @@ def ranking_finding(ranking: Ranking) -> Finding | None:
     )
 
 
-def possible_reading_finding(best: Explanation, effects: Sequence[str]) -> Finding:
-    """Return the finding of a reading that is likelier than the logs as read, but not clearly so.
+def likelier_interpretation_finding(best: Explanation, effects: Sequence[str]) -> Finding:
+    """Return the finding of an interpretation that is likelier than the logs as read, not clearly.
 
     Args:
-        best: the reading.
+        best: the interpretation.
         effects: codes of the notes on small faults, which explain the logs nearly as well.
     """
     return Finding(
@@ -56,14 +56,14 @@ def possible_reading_finding(best: Explanation, effects: Sequence[str]) -> Findi
 
 
 def remedy_or_apply(best: Explanation) -> str:
-    """Return the remedy of the only leading reading; with no schema line for it, also --apply."""
+    """Return the remedy of the best explanation; with --apply if no schema line corrects it."""
     schema = "In the schema" in best.remedy
     alone = schema or best.raw_counts
     return best.remedy if alone else f"{best.remedy} Or fit with --apply {best.code}."
 
 
-def distinct_leaders(ranking: Ranking) -> list[Explanation]:
-    """Return the likeliest of the tied readings of each code; of units and axes all of them."""
+def distinct_best_explanations(ranking: Ranking) -> list[Explanation]:
+    """Return the likeliest of equally good explanations for each code; all of units and axes."""
     all_of_code = (*UNITS, "wrench_axes")  # of static poses a torque of the other sign is as likely
     tied = {e.text if e.code in all_of_code else e.code: e for e in reversed(ranking.tied)}
     return list(tied.values())[::-1]
@@ -73,7 +73,7 @@ SPLIT_LOG_REMEDY = (
     "Split the log there, and give both parts to one fit: each has its own offset. Or zero the "
     "sensor once, before the first pose, and log again."
 )
-"""Remedy for a sensor that was zeroed between static poses."""
+"""Remedy for a sensor that was zeroed between static poses of a log."""
 
 _SPAN_TEXTS = {
     "bias_step": (
@@ -94,13 +94,13 @@ _SPAN_TEXTS = {
         "Exclude these rows",
     ),
 }
-"""Text and remedy of the finding of each code of spans."""
+"""Text and remedy of the finding of faulty spans of time, by code."""
 
 
 def span_findings(
     log: LogSummary, spans: Sequence[Span], *, contact_dominated: bool = False
 ) -> list[Finding]:
-    """Return the findings of faulty spans of time of a log, one per code.
+    """Return the findings of faulty spans of time of a log, one for each code.
 
     Args:
         log: its summary.
@@ -153,12 +153,12 @@ def span_findings(
 
 
 def covers_most_of_log(log: LogSummary, spans: Sequence[Span]) -> bool:
-    """Whether a span takes more than half of the log, so that excluding it leaves too little."""
+    """Whether a span covers most of a log, so that excluding the span leaves too few data."""
     return log.recording.still or any(s.stop - s.start > 0.5 * log.duration for s in spans)
 
 
 def _wrong_rows_finding(spans: Sequence[Span], log: LogSummary) -> Finding:
-    """Return the finding of static poses that the body of the others does not explain."""
+    """Return the finding of static poses that contradict the body of the other poses."""
     numbers = [n for span in spans for n in range(int(span.start) + 1, int(span.stop) + 2)]
     rows = f"row{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
     text, remedy = _SPAN_TEXTS["wrong_rows"]
@@ -176,7 +176,7 @@ def _wrong_rows_finding(spans: Sequence[Span], log: LogSummary) -> Finding:
 def unexplained_finding(
     unexplained: float, ranking: Ranking | None, logs: Sequence[LogSummary]
 ) -> Finding:
-    """Return the finding of logs that no explanation fits, with the best one that was compared.
+    """Return the finding of logs that no tested explanation fits, with the best explanation.
 
     Args:
         unexplained: share of the variance of the wrench that the best explanation leaves.
@@ -199,14 +199,14 @@ def unexplained_finding(
 
 
 def disabled_effects_note(logs: Sequence[LogSummary]) -> str:
-    """Return a sentence on small faults that schemas leave out of the fit; empty where none."""
+    """Return a sentence on small faults that the schemas exclude from the fit; empty for none."""
     tables = [effect_table(log.recording) for log in logs]
     names = sorted({key for table in tables for key, size in table.items() if size is False})
     return f" [effects] excludes {', '.join(names)} from the fit." if names else ""
 
 
 def change_finding(change: BodyChange, logs: Sequence[LogSummary]) -> Finding:
-    """Return the finding of parts of the data that are, or may be, of different bodies."""
+    """Return the finding that parts of the data are, or may be, of different bodies."""
     log = logs[change.log]
     first, second = float(change.first[0]), float(change.second[0])
     evidence = {
@@ -219,7 +219,7 @@ def change_finding(change: BodyChange, logs: Sequence[LogSummary]) -> Finding:
         text = f"it is a log of another body than the other logs: the masses are {masses}."
         remedy = "Exclude it, or fit it separately (fit --each)."
     else:
-        start, when, stop = _times_at_row_shares(
+        start, when, stop = _times_at_row_fractions(
             log, (change.between[0], change.at, change.between[1])
         )
         evidence |= {"time": when, "between": [start, stop]}
@@ -233,14 +233,14 @@ def change_finding(change: BodyChange, logs: Sequence[LogSummary]) -> Finding:
     return Finding(change.code, "info", text, remedy, evidence, log.name)
 
 
-def _times_at_row_shares(log: LogSummary, shares: Sequence[float]) -> list[float]:
-    """Return the times before which a log has the given shares of its rows [s]."""
+def _times_at_row_fractions(log: LogSummary, shares: Sequence[float]) -> list[float]:
+    """Return the times before which a log has the given fractions of its rows [s]."""
     numbers, times = np.append(log.numbers, log.points), np.append(log.time, log.span[1])
     return np.interp(np.array(shares) * log.points, numbers, times).tolist()
 
 
 def _format_rounded_outward(start: float, stop: float) -> str:
-    """Format two times, rounded apart to at most a tenth of the time between them."""
+    """Format the ends of a time span, rounded outward to a tenth of its length or finer."""
     decimals = 1 - math.floor(math.log10(max(stop - start, 1e-9)))
     low = math.floor(round(start * 10.0**decimals, 6)) / 10.0**decimals
     high = math.ceil(round(stop * 10.0**decimals, 6)) / 10.0**decimals

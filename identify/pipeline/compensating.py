@@ -1,4 +1,4 @@
-"""Contact forces: a wrench less the payload's gravity and inertia and the sensor offset.
+"""Contact forces: the measured wrench minus the payload's wrench and the sensor offset.
 
 w_contact = w − Y(a − Rᵀ g, α, ω) φ − offset, with a and α of Bo in B.
 """
@@ -32,11 +32,12 @@ from identify.spatial.columns import (
 from identify.spatial.vectors import GRAVITY_W
 
 _MAX_SHARE_OF_LENGTH = 1.1
-"""Largest ratio of a requested time to the differentiable length of a log, whose edges are lost."""
+"""Largest part of a log that may be requested for the offset; the log's edges have no
+derivatives."""
 
 
 class Compensator:
-    """Contact forces sample by sample, for a control loop.
+    """Contact forces computed sample by sample, for a control loop.
 
     Args:
         estimate: the body.
@@ -68,7 +69,7 @@ class Compensator:
     def update(
         self, pose: Pose | Array, twist: ArrayLike, acceleration: ArrayLike, wrench: ArrayLike
     ) -> Vec6:
-        """Return the contact wrench of a sample; numbers that are not finite propagate.
+        """Return the contact wrench of one sample; numbers that are not finite propagate.
 
         Args:
             pose: X_WB, a pose or its 4×4 matrix, of which only the rotation is used.
@@ -100,7 +101,7 @@ class Compensator:
 
 @dataclass(frozen=True, slots=True)
 class CompensatedLog:
-    """Log whose wrench contains contact forces only.
+    """Log whose wrench contains only the contact forces.
 
     Attributes:
         source: the log as it was read.
@@ -189,6 +190,7 @@ def compensate_log(
 
 
 def _require_single_offset(estimate: SavedEstimate) -> Vec6:
+    """Raise unless the estimate has exactly one sensor offset."""
     offsets = np.unique([entry.six for entry in estimate.bias], axis=0)
     if len(offsets) != 1:
         count = f"{len(offsets)}, of several logs" if len(offsets) else "none"
@@ -200,7 +202,7 @@ def _require_single_offset(estimate: SavedEstimate) -> Vec6:
 
 
 def _wrench_map(estimate: SavedEstimate) -> Array:
-    """Return the matrix from ψ to the wrench of a body at Bo in B, shape (6, 12)."""
+    """Return the matrix from the motion's features ψ to a body's wrench at Bo, shape (6, 12)."""
     return (FEATURE_TENSOR @ estimate.parameters.phi).T
 
 
@@ -230,6 +232,7 @@ def _full_rate_parts(
 def _mean_residual(
     source: ReadableLog, estimate: SavedEstimate, seconds: float, cutoff_hz: float | None
 ) -> Vec6:
+    """Return the mean residual wrench of the first seconds of a log, used as sensor offset."""
     body, residuals, end = _wrench_map(estimate), list[Array](), 0.0
     for recording, parts in _full_rate_parts(source, cutoff_hz):
         if recording.still:

@@ -1,4 +1,4 @@
-"""Requested corrections of logs: another reading, excluded spans of time, spikes."""
+"""Corrections of logs that the user requests: reinterpretation, excluded spans, spikes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from typing import TypeAlias
 from identify.errors import LogError, ProblemError
 from identify.estimation import EstimatorSettings
 from identify.findings import CORRECTABLE, REPORTED
-from identify.pipeline.check_findings import SPLIT_LOG_REMEDY, change_finding, distinct_leaders
+from identify.pipeline.check_findings import (
+    SPLIT_LOG_REMEDY,
+    change_finding,
+    distinct_best_explanations,
+)
 from identify.pipeline.diagnose import Checks, run_checks
 from identify.pipeline.effect_notes import EFFECT_CODES
 from identify.pipeline.explanations import correcting_patch, reread_logs
@@ -19,14 +23,14 @@ from identify.pipeline.wrench_delays import settle_delays
 from identify.signals import Reading
 
 SPANS = ("contact", "frozen_pose", "frozen_wrench", "saturation", "wrong_rows", "dead_channel")
-"""Codes whose spans of time, or rows, can be excluded."""
+"""Finding codes whose spans of time, or rows, can be excluded from a log."""
 
 _Corrected: TypeAlias = tuple[list[ScannedLog], dict[str, object]]
-"""Corrected logs, and the record of the correction."""
+"""Corrected logs, and the record of the correction for the provenance."""
 
 
 class NotCorrected(ProblemError):
-    """A requested correction does not apply: its fault is absent or cannot be distinguished.
+    """A requested correction does not apply: the fault is absent or cannot be distinguished.
 
     Attributes:
         code: the requested code.
@@ -34,15 +38,15 @@ class NotCorrected(ProblemError):
 
     def __init__(self, code: str, why: str) -> None:
         self.code = code
-        super().__init__(f"{self._asked}: {why}")
+        super().__init__(f"{self._requested}: {why}")
 
     @property
-    def _asked(self) -> str:
+    def _requested(self) -> str:
         return f"apply={self.code!r}, on the command line --apply {self.code}"
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle by the arguments of the constructor."""
-        why = str(self).removeprefix(f"{self._asked}: ")
+        why = str(self).removeprefix(f"{self._requested}: ")
         return NotCorrected, (self.code, why)
 
 
@@ -51,7 +55,7 @@ def apply_corrections(
     codes: Sequence[str],
     settings: EstimatorSettings,
 ) -> tuple[list[ScannedLog], list[dict[str, object]]]:
-    """Apply the requested corrections to logs; return the logs and records for the provenance.
+    """Apply the requested corrections to logs; return logs and records for the provenance.
 
     Each fault is searched for in the logs as corrected by the codes before it.
 
@@ -79,6 +83,7 @@ def apply_corrections(
 def _correction(
     logs: Sequence[ScannedLog], checks: Checks, code: str, before: Sequence[str]
 ) -> _Corrected:
+    """Correct the fault of a code in the logs; return the corrected logs and the record."""
     if any(s.code == code for of in checks.spans for s in of):
         if code == "bias_step":
             if any(log.summary.recording.still and log.offset_steps for log in logs):
@@ -93,8 +98,8 @@ def _correction(
             if code == "spikes"
             else exclude_spans(logs, checks, code)
         )
-    if (reading := checks.better_reading) is not None and checks.ranking is not None:
-        leaders = distinct_leaders(checks.ranking)
+    if (reading := checks.better_interpretation) is not None and checks.ranking is not None:
+        leaders = distinct_best_explanations(checks.ranking)
         if (of_code := next((each for each in leaders if each.code == code), None)) is not None:
             if of_code.raw_counts:
                 raise NotCorrected(code, f"the log does not determine the scale. {of_code.remedy}")
@@ -125,6 +130,7 @@ def _correction(
 
 
 def _require_unambiguous(code: str, others: Iterable[str]) -> None:
+    """Raise `NotCorrected` if other faults explain the logs equally well."""
     if others := sorted(others):
         raise NotCorrected(
             code,
@@ -137,12 +143,12 @@ def _require_unambiguous(code: str, others: Iterable[str]) -> None:
 def _reread(
     logs: Sequence[ScannedLog], correct: Callable[[int, Reading], Reading]
 ) -> list[ScannedLog]:
-    """Rescan logs with corrected readings."""
+    """Rescan logs with a corrected interpretation of each."""
     return [log.rescan(correct(number, log.summary.reading)) for number, log in enumerate(logs)]
 
 
 def exclude_spans(logs: Sequence[ScannedLog], checks: Checks, code: str) -> _Corrected:
-    """Exclude the spans of time of a code from logs; return the logs and the record."""
+    """Exclude the faulty spans of time of a code from logs; return logs and record."""
     spans = [[span for span in of_log if span.code == code] for of_log in checks.spans]
     times = [[(span.start, span.stop) for span in of_log] for of_log in spans]
 

@@ -1,4 +1,4 @@
-"""Checks of logs before an estimate is reported: other readings, body changes, contacts."""
+"""Checks of logs before an estimate is reported: interpretation, body changes, contacts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from identify.estimation.settings import body_system
 from identify.findings import Finding
 from identify.pipeline.check_findings import (
     change_finding,
-    possible_reading_finding,
+    likelier_interpretation_finding,
     ranking_finding,
     span_findings,
     unexplained_finding,
@@ -62,11 +62,11 @@ from identify.validation import MAX_UNEXPLAINED
 _LOG = logging.getLogger(__name__)
 
 _NOISE_FREE_SHARE = 1e-5
-"""Residual over measured wrench (RMS) below which a log has no noise, only rounding errors."""
+"""Ratio of residual to measured wrench (RMS) below which the residual is rounding, not noise."""
 
 
 _INVALID_SIGNAL_CODES = ("saturation", "frozen_pose", "frozen_wrench", "dead_channel")
-"""Codes of spans in which a raw signal is invalid."""
+"""Codes of spans of time in which a raw signal is invalid."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +78,7 @@ class Checks:
         gain_alternative: effects with a gain of the sensor in place of a displaced point, where
             they are as likely.
         dead_zones: hysteresis of sensors, by their numbers in the effects.
-        ranking: ranking of all readings; None if no finding required one.
+        ranking: ranking of all interpretations; None if no finding required one.
         changes: significant changes of the body, between logs or within one.
         possible_changes: changes that may be chance.
         spans: spans of time of each log with a contact or an invalid signal.
@@ -86,8 +86,8 @@ class Checks:
         logs: summaries of the checked logs, as they were read.
         unexplained: unexplained share of the variance of the wrench above noise, under the
             likeliest explanation.
-        readings_hidden: whether invalid signals prevent a comparison of readings, in logs that
-            small faults do not explain.
+        interpretations_untested: whether invalid signals prevent a comparison of interpretations,
+            in logs that small faults do not explain.
         contact_dominated: whether nothing but contacts explains the logs, or the body at an end of
             one differs.
         latency_findings: findings of logs with a varying latency of the wrench.
@@ -103,27 +103,27 @@ class Checks:
     excitation: Excitation | None = None
     logs: tuple[LogSummary, ...] = ()
     unexplained: float = 0.0
-    readings_hidden: bool = False
+    interpretations_untested: bool = False
     contact_dominated: bool = False
     latency_findings: tuple[Finding, ...] = ()
 
     @property
-    def better_reading(self) -> Explanation | None:
-        """The clearly likeliest reading of the logs; None where that is the reading by schema."""
+    def better_interpretation(self) -> Explanation | None:
+        """Interpretation that is clearly likelier than the schema's; None if there is none."""
         if self.ranking is None or self.ranking.confirms_schema:
             return None
         return None if self.ranking.best.unexplained > MAX_UNEXPLAINED else self.ranking.best
 
     @property
-    def likelier_reading(self) -> Explanation | None:
-        """The reading that is likelier than the logs as read, but not clearly so; else None."""
+    def likelier_interpretation(self) -> Explanation | None:
+        """Interpretation that is likelier than the schema's, not clearly; None if there is none."""
         if self.ranking is None or not self.ranking.confirms_schema:
             return None
         return self.ranking.best if self.ranking.best.log_likelihood_ratio > LIKELIER_LEAD else None
 
     @property
     def findings(self) -> Iterator[Finding]:
-        """Findings of all checks; where another reading is the likeliest, only its finding.
+        """Findings of all checks; if another interpretation is the likeliest, only its finding.
 
         Likewise of logs of several bodies, where one body per log is likelier than any other
         reading. A best reading that leaves much unexplained is not reported.
@@ -133,7 +133,7 @@ class Checks:
             return
         for log, spans in zip(self.logs, self.spans, strict=True):
             for finding in span_findings(log, spans, contact_dominated=self.contact_dominated):
-                hides = self.readings_hidden and finding.code in _INVALID_SIGNAL_CODES
+                hides = self.interpretations_untested and finding.code in _INVALID_SIGNAL_CODES
                 yield replace(finding, severity="error") if hides else finding
         bodies_differ = any(change.code == "bodies_differ" for change in self.changes)
         if (
@@ -143,7 +143,7 @@ class Checks:
         ):
             yield from (change_finding(change, self.logs) for change in self.changes)
             return
-        if self.better_reading is not None and self.ranking is not None:
+        if self.better_interpretation is not None and self.ranking is not None:
             finding = ranking_finding(self.ranking)
             if finding is not None:
                 yield finding
@@ -157,8 +157,10 @@ class Checks:
         if self.effects is not None:
             gain_as_likely = self.gain_alternative is not None
             notes = [*effect_notes(self.effects, self.dead_zones, gain_as_likely=gain_as_likely)]
-        if self.likelier_reading is not None:
-            yield possible_reading_finding(self.likelier_reading, [note.code for note in notes])
+        if self.likelier_interpretation is not None:
+            yield likelier_interpretation_finding(
+                self.likelier_interpretation, [note.code for note in notes]
+            )
         yield from notes
         yield from (
             change_finding(change, self.logs) for change in (*self.changes, *self.possible_changes)
@@ -166,7 +168,7 @@ class Checks:
 
     @property
     def advice(self) -> tuple[str, ...]:
-        """Parameters that the logs do not excite and motions that would; empty after errors."""
+        """Parameters that the logs do not excite, and motions that would; empty after errors."""
         wrong = any(finding.severity == "error" for finding in self.findings)
         return () if wrong or self.excitation is None else self.excitation.advice
 
@@ -179,7 +181,7 @@ def run_checks(
     suspect: bool,
     corrected: bool = False,
 ) -> Checks:
-    """Check logs for contacts, invalid signals, changes of the body and other readings.
+    """Check logs for contacts, invalid signals, body changes and other interpretations.
 
     Args:
         logs: logs as they were read, those of the carrier alone last.
@@ -215,7 +217,7 @@ def run_checks(
     # Saturated or frozen values look like another reading of the whole log.
     invalid = any(span.code in _INVALID_SIGNAL_CODES for log in logs for span in log.spans)
     invalid |= any(span.code == "wrong_rows" for of_log in spans for span in of_log)
-    ranking, readings_hidden = None, invalid and not corrected and not small
+    ranking, interpretations_untested = None, invalid and not corrected and not small
     compare = suspect or not small
     latency = [f for log in logs if (f := changing_delay_finding(log.summary))] if compare else []
     zones = {} if effects is None else find_dead_zones(effects, logs, settings.unloaded)
@@ -257,7 +259,7 @@ def run_checks(
         excitation=None if fit is None else excitation(fit),
         logs=tuple(log.summary for log in logs),
         unexplained=unexplained,
-        readings_hidden=readings_hidden,
+        interpretations_untested=interpretations_untested,
         contact_dominated=any(dominating),
         latency_findings=tuple(latency),
     )
@@ -266,7 +268,7 @@ def run_checks(
 def _without_offset_steps(
     logs: Sequence[ScannedLog], effects: FittedEffects | None, settings: EstimatorSettings
 ) -> tuple[Sequence[ScannedLog], Sequence[tuple[Span, ...]], FittedEffects | None]:
-    """Remove jumps of sensor offsets from logs where that explains them clearly better.
+    """Subtract jumps of sensor offsets from logs if the logs are then explained clearly better.
 
     Returns:
         The logs, the jumps of each, and the small faults of their sensors. Where jumps do not
@@ -302,14 +304,14 @@ def _unexplained_share(
     effects: FittedEffects | None,
     settings: EstimatorSettings,
 ) -> float:
-    """Return the unexplained share of the variance of the wrench above noise."""
+    """Return the unexplained fraction of the wrench's variance, beyond noise."""
     if effects is not None:
         return unexplained_share(effects.fit, without_effects(logs, effects), settings.unloaded)
     return 0.0 if fit is None else unexplained_share(fit, logs, settings.unloaded)
 
 
 def _without_spikes(log: ScannedLog) -> ScannedLog:
-    """Return a log with its spikes interpolated, and the spans of the original."""
+    """Return a log with its spikes interpolated, but with the fault spans of the original log."""
     if all(span.code != "spikes" for span in log.spans):
         return log
     reading = replace(log.summary.reading, without_spikes=True)
@@ -317,7 +319,7 @@ def _without_spikes(log: ScannedLog) -> ScannedLog:
 
 
 def _is_noise_free(fit: LeastSquaresFit | None) -> bool:
-    """Whether a residual is only rounding, whose variation over time carries no information."""
+    """Whether the residual is rounding only, so that its changes in time carry no information."""
     if fit is None:
         return False
     system = fit.data.system
@@ -327,7 +329,7 @@ def _is_noise_free(fit: LeastSquaresFit | None) -> bool:
 
 
 def _contact_spans(log: ScannedLog) -> tuple[Span, ...]:
-    """Return the spans of time of a log that no body explains.
+    """Return the spans of time of a log in which no single body explains the wrench.
 
     In static poses they are the rows that the body of the others does not explain. Spans with an
     invalid signal have a residual too and are not contacts. Spikes are ignored: they are removed
@@ -347,7 +349,7 @@ def _contact_spans(log: ScannedLog) -> tuple[Span, ...]:
 def _without_contacts_at_ends(
     contacts: Sequence[tuple[Span, ...]], logs: Sequence[ScannedLog]
 ) -> list[tuple[Span, ...]]:
-    """Return the contacts of each log without long ones at its ends."""
+    """Return the contacts of each log, except long contacts at the ends of the log."""
     return [
         without_long_ends(of_log, log.summary.time)
         for of_log, log in zip(contacts, logs, strict=True)
@@ -357,7 +359,7 @@ def _without_contacts_at_ends(
 def _with_signal_spans(
     logs: Sequence[ScannedLog], contacts: Sequence[Sequence[Span]]
 ) -> tuple[tuple[Span, ...], ...]:
-    """Return the contacts of each log and the spans of its invalid signals, by time."""
+    """Return the contacts and the spans of invalid signals of each log, sorted by time."""
     return tuple(
         tuple(sorted((*of_log, *log.spans), key=lambda span: span.start))
         for log, of_log in zip(logs, contacts, strict=True)
@@ -367,7 +369,7 @@ def _with_signal_spans(
 def fit_least_squares(
     logs: Sequence[ScannedLog], settings: EstimatorSettings
 ) -> LeastSquaresFit | None:
-    """Fit logs by weighted least squares; None where they do not identify a body.
+    """Fit logs by weighted least squares; None if the logs do not identify a body.
 
     A short log is divided into the shorter blocks of its folds: fewer than five blocks do not show
     a drifting offset, a change of the body, or the scatter that tests compare with.
@@ -379,8 +381,8 @@ def fit_least_squares(
         return None
 
 
-def suggests_misreading(findings: Sequence[Finding]) -> bool:
-    """Whether findings of the log and the fit are reasons to compare other readings."""
+def suggests_wrong_schema(findings: Sequence[Finding]) -> bool:
+    """Whether findings of log and fit are reasons to compare other interpretations of the log."""
     codes = {"little_motion", "position_unit", "angle_unit", "gravity_magnitude", "too_dense"}
     codes |= {"not_held", "unexplained", "at_the_edge", "imprecise"}
     errors = {finding.code for finding in findings if finding.severity == "error"}

@@ -1,4 +1,4 @@
-"""Findings on significant small faults of a sensor in a fit, and a check that all are small."""
+"""Findings on significant small faults of a sensor, and a check that all faults are small."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from identify.relevance import MIN_EFFECT_TO_PRIOR
 from identify.significance import HALF_WIDTH_SIGMA, SIGNIFICANT_SIGMA
 
 MAX_POINT_DISPLACEMENT = 0.03
-"""Largest displacement of the point of the pose that a gain of the sensor can imitate [m]."""
+"""Largest displacement of the pose's point that a gain of the sensor can imitate [m]."""
 
 MAX_SMALL_ROTATION = float(np.radians(6.0))
-"""Largest misalignment of the wrench against the body that is a small fault [rad]."""
+"""Largest misalignment between wrench and body that counts as a small fault [rad]."""
 
-_RANKED_AS_READING_FROM = {"delay_s": EFFECT_KEYS["delay_s"].cap, "clock": 0.06}
-"""Sizes of single effects above which they are ranked as alternative readings [s, relative]."""
+_MIN_SIZE_RANKED_AS_EXPLANATION = {"delay_s": EFFECT_KEYS["delay_s"].cap, "clock": 0.06}
+"""Sizes of effects above which they are ranked as explanations of the log [s, relative]."""
 
 _MIN_HYSTERESIS_SHARE = 0.2
-"""Share of a fitted delay that hysteresis explains, above which it is hysteresis: with play it was
-a third and more, with a delay or a filter at most 0.05."""
+"""Fraction of a fitted delay that hysteresis explains, above which hysteresis is reported: with
+mechanical play it was 0.3 and more, with a true delay or a filter at most 0.05."""
 
 _FAULT_OF_GROUP = {
     "delay_s": "delay",
@@ -63,7 +63,7 @@ GROUP_UNITS = {
     "cable": (1.0, ""),
     "point_m": (1e-3, "mm"),
 }
-"""Unit of each group in messages: its size in SI and its name."""
+"""Unit of each group of effects in messages: its factor to SI and its name."""
 
 _DESCRIPTIONS = {
     "delay_s": "the wrench is late",
@@ -85,20 +85,20 @@ EFFECT_CODES = frozenset((*(group.code for group in GROUP_TABLE), "drift"))
 
 
 def large_effect_groups(effects: FittedEffects) -> tuple[str, ...]:
-    """Return the groups of effects at their cap, or so large that they may be alternative readings.
+    """Return the groups of effects at their cap, or large enough to be ranked as explanations.
 
     These are ranked as readings too.
     """
     large = list(effects.at_cap)
     for block in effects.model.blocks:
         name, size = block.group.name, float(np.abs(effects.total[block.columns]).max())
-        if name in _RANKED_AS_READING_FROM and size > _RANKED_AS_READING_FROM[name]:
+        if name in _MIN_SIZE_RANKED_AS_EXPLANATION and size > _MIN_SIZE_RANKED_AS_EXPLANATION[name]:
             large.append(name)
     return tuple(dict.fromkeys(large))
 
 
 def effects_are_small(effects: FittedEffects) -> bool:
-    """Whether no effect is so large that another reading of the logs may be true.
+    """Whether all fitted sensor effects are too small to suggest a wrong unit, sign or frame.
 
     A displaced point imitates exactly a wrong sign or unit of the torque of a moving log, and a
     wrong clock rate a missing weight: if significant, they are compared with these readings,
@@ -116,7 +116,7 @@ def effects_are_small(effects: FittedEffects) -> bool:
 def find_dead_zones(
     effects: FittedEffects, logs: Sequence[ScannedLog], unloaded: int
 ) -> dict[int, Hysteresis]:
-    """Return the hysteresis of sensors that the fit explained by a delay or filter, by number.
+    """Return the hysteresis of sensors, by number, if the fit imitates it by a delay or filter.
 
     Args:
         effects: fitted small faults.
@@ -190,7 +190,7 @@ def effect_notes(
 
 
 def _delay_and_filter(effects: FittedEffects, sensor: int) -> tuple[float, float, float]:
-    """Return delay τ, filter b, and the error of b of a sensor; zero where they are left out."""
+    """Return a sensor's delay τ [s], filter coefficient b [s²] and error of b; 0 if not fitted."""
     start = {b.group.name: b.start for b in effects.model.blocks if b.sensor == sensor}
     delay = float(effects.total[start["delay_s"]]) if "delay_s" in start else 0.0
     if "filter_s" not in start:
@@ -200,7 +200,7 @@ def _delay_and_filter(effects: FittedEffects, sensor: int) -> tuple[float, float
 
 
 def _low_pass_note(effects: FittedEffects, block: EffectBlock) -> Finding | None:
-    """Return the finding of a first-order low-pass filter, with delay τ and b = −½ τ²."""
+    """Return the finding of a first-order low-pass filter, which has delay τ and b = −½ τ²."""
     delay, b, error = _delay_and_filter(effects, block.sensor)
     if not (delay > 0.0 and b < -max(SIGNIFICANT_SIGMA * error, 0.25 * delay**2)):
         return None
@@ -234,12 +234,13 @@ def _hysteresis_note(zone: Hysteresis) -> Finding:
 
 
 def _may_be_low_pass(effects: FittedEffects, block: EffectBlock) -> bool:
+    """Whether delay and filter coefficient agree with a first-order low-pass filter."""
     delay, b, error = _delay_and_filter(effects, block.sensor)
     return delay > 0.0 and abs(b + 0.5 * delay**2) < SIGNIFICANT_SIGMA * error
 
 
 def _significant_entries(effects: FittedEffects, block: EffectBlock) -> Flags:
-    """Return which entries of a group are significant and large enough to matter."""
+    """Return which entries of a group of effects are significant and large enough to matter."""
     sizes, errors = effects.total[block.columns], effects.errors[block.columns]
     least = MIN_EFFECT_TO_PRIOR * effects.units[block.columns]
     if block.setting is not None:
@@ -292,14 +293,14 @@ def _effect_note(
 
 
 def _describe_cable(sizes: Array, half: Array) -> str:
-    """Describe a cable by its stiffness k and its place r on the body, from the moment k r."""
+    """Describe a cable by its stiffness k and its attachment point r, from the moment k r."""
     k, moment = float(sizes[0]), sizes[4:7]
     place = ", ".join(f"{1e3 * x / k:.0f}" for x in moment)
     return f"{k:.3g} ± {half[0]:.2g} N/m, near [{place}] mm of the body"
 
 
 def _com_from_point_of_pose(effects: FittedEffects, block: EffectBlock) -> tuple[Array, Array]:
-    """Return the centre of mass from the point of the pose and half-widths, shape (3,) [m]."""
+    """Return the centre of mass relative to the pose's point, and half-widths, shape (3,) [m]."""
     x, p = effects.fit.x[:10], effects.eta[block.columns]
     com = x[1:4] / x[0]
     J = np.concatenate((-com[:, None], np.eye(3)), axis=1) / x[0]
@@ -311,7 +312,7 @@ def _com_from_point_of_pose(effects: FittedEffects, block: EffectBlock) -> tuple
 
 
 def _remedy(effects: FittedEffects, block: EffectBlock) -> str:
-    """Return the line of the schema, or the action, that corrects an effect."""
+    """Return the schema line, or the action, that corrects an effect."""
     name, facts = block.group.name, effects.model.facts[effects.model.sensors.index(block.sensor)]
     fault = _FAULT_OF_GROUP.get(name)
     if fault is not None:
@@ -330,7 +331,7 @@ def _remedy(effects: FittedEffects, block: EffectBlock) -> str:
 
 
 def _drift_note(effects: FittedEffects) -> Finding | None:
-    """Return a finding if the offset of a log drifts significantly."""
+    """Return a finding if the sensor offset of a log drifts significantly; else None."""
     start, worst, where = len(effects.eta), 0.0, 0
     errors = np.sqrt(np.maximum(np.diag(effects.covariance), 0.0))
     for number, drift in enumerate(effects.drifts):

@@ -1,4 +1,4 @@
-"""Experiment design: the rotation after which an online fit reaches its precision soonest."""
+"""Experiment design for an online fit: the rotation that reaches the needed precision soonest."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from identify.arrays import Array, Vec3
 from identify.estimation import Estimate
 from identify.estimation.intervals import NAMES, covariance_of, interval_jacobian
 from identify.estimation.least_squares import LeastSquaresFit
-from identify.pipeline.needs import ENTRIES, Need
+from identify.pipeline.needs import INTERVAL_NAMES, Need
 from identify.regressors import Statistics, System, scan_statistics
 from identify.signals.prepared import BlockRows
 from identify.signals.transform import BLOCK_SECONDS, CONSTANT, block_transform
@@ -21,15 +21,15 @@ from identify.spatial.columns import FIT_COLUMNS
 from identify.spatial.rotations import cross
 
 _TURN_AMPLITUDE, _TURN_PERIOD = np.pi / 4.0, 4.0
-"""Amplitude A [rad] and period T [s] of a turn θ = A sin(2π t / T), at most 1.2 rad/s."""
+"""Amplitude A [rad] and period T [s] of the oscillation θ = A sin(2π t / T), at most 1.2 rad/s."""
 
 _MAX_TURN_SECONDS = 640.0
-"""Longest time for which a turn is proposed [s]; faster motion is needed beyond."""
+"""Longest proposed duration of an oscillation [s]; if more is needed, faster motion is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Rotational oscillation about an axis of B through Bo, from the attitude the log ends in.
+    """Rotational oscillation about an axis of B through Bo, from the last attitude of the log.
 
     Attributes:
         axis: "x", "y" or "z".
@@ -56,7 +56,7 @@ def best_turn(
     rate_hz: float,
     cutoff_hz: float,
 ) -> Turn:
-    """Return the turn after which needs are met soonest.
+    """Return the oscillation after which the needed precision is reached soonest.
 
     With C the present covariance and J the information that some time of the turn adds, at the
     weights of the fit, the covariance after it is (C⁻¹ + J)⁻¹.
@@ -92,9 +92,9 @@ def best_turn(
 
 
 def _need_ratio(estimate: Estimate, needs: Sequence[Need], half_widths: Array) -> float:
-    """Return the largest ratio of a half-width to the one that is needed."""
+    """Return the largest ratio of an interval's half-width to the needed half-width."""
     predicted = dict(zip(NAMES, half_widths.tolist(), strict=True))
-    widths = ([predicted[name] for name in ENTRIES[need.quantity]] for need in needs)
+    widths = ([predicted[name] for name in INTERVAL_NAMES[need.quantity]] for need in needs)
     return max(
         (need.in_unit(of_need, estimate.parameters) or 0.0) / need.number
         for need, of_need in zip(needs, widths, strict=True)
@@ -102,7 +102,7 @@ def _need_ratio(estimate: Estimate, needs: Sequence[Need], half_widths: Array) -
 
 
 def _up_direction(fit: LeastSquaresFit) -> Vec3:
-    """Return the upward unit vector in B: the direction of the last block's proper acceleration."""
+    """Return the upward unit vector in B, from the proper acceleration of the last block."""
     ((statistics, _),) = fit.data.system.data
     last = (statistics.block == statistics.block.max()) & (statistics.group == CONSTANT)
     mean = statistics.factors[last][0, 0, 1:4]
@@ -110,7 +110,7 @@ def _up_direction(fit: LeastSquaresFit) -> Vec3:
 
 
 def _added_information(fit: LeastSquaresFit, turned: Statistics, seconds: float) -> Array:
-    """Return the information that some time of a turn adds, given one block of it, shape (p, p)."""
+    """Return the information that an oscillation of some seconds adds, shape (p, p)."""
     ((statistics, equations),) = fit.data.system.data
     blocks = seconds / BLOCK_SECONDS
     turned = replace(
@@ -125,7 +125,7 @@ def _added_information(fit: LeastSquaresFit, turned: Statistics, seconds: float)
 
 
 def _turn_block(axis: Vec3, proper: Vec3, rate_hz: float, cutoff_hz: float) -> BlockRows:
-    """Return the rows of a block of a turn about an axis, from the given proper acceleration."""
+    """Return the rows of a block of an oscillation about an axis at a given proper acceleration."""
     n, swing = round(BLOCK_SECONDS * rate_hz), 2.0 * np.pi / _TURN_PERIOD
     phase = swing * np.arange(n)[:, None] / rate_hz
     angle = _TURN_AMPLITUDE * np.sin(phase)

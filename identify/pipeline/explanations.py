@@ -37,7 +37,7 @@ from identify.inertia.consistency import MAX_DENSITY, density_lower_bound
 from identify.logs import Recording
 from identify.logs.facts import LogFacts
 from identify.logs.patch import Patch
-from identify.pipeline.check_findings import MAX_NAMED_EXPLANATIONS, distinct_leaders
+from identify.pipeline.check_findings import MAX_NAMED_EXPLANATIONS, distinct_best_explanations
 from identify.pipeline.fitted_effects import comparison_bands, deviance, fit_sensor_effects
 from identify.pipeline.scanned_log import ScannedLog, finest_blocks, without_effects
 from identify.pipeline.wrench_delays import delayed_explanations
@@ -50,30 +50,33 @@ from identify.validation import MAX_UNEXPLAINED, assess_residuals, unexplained_f
 _LOG = logging.getLogger(__name__)
 
 SUBSET_ROWS = 10_000
-"""Approximate number of rows that are reread for each fault that is not linear."""
+"""Approximate number of rows that are reread for a fault whose effect is not linear."""
 
 _MAX_SCREENED_ROWS, _MAX_REREAD_AXES = 1000, 2
-"""Points of a series for screening axes and conventions, and axes for which logs are reread."""
+"""Maximum number of rows with which axes and rotation conventions are screened, and maximum number
+of axis assignments for which logs are then reread."""
 
-_COMPARED_MAPS = 24
-"""Maximal number of axes of one vector of the wrench that are compared without rereading."""
+_MAX_COMPARED_AXES = 24
+"""Maximum number of axis assignments of force or torque that are compared without rereading."""
 
-_MIN_SHARED_SAMPLES = 0.9
-"""Least share of samples in bands common to two readings for which the readings are compared."""
+_MIN_COMMON_SAMPLES = 0.9
+"""Fraction of the samples that must be in frequency bands common to two interpretations, for the
+interpretations to be compared."""
 
 _ROTATION_ROWS = 100_000
-"""Rows of a long log for screening conventions of rotation."""
+"""Number of rows of a long log with which rotation conventions are screened."""
 
-_MAX_STARTS = 4
-"""Maximal number of starting sizes of the search for a large fault, the likeliest ones."""
+_MAX_STARTING_SIZES = 4
+"""Maximum number of starting values, the likeliest ones, of the search for a large fault."""
 
-_MAX_OTHER_READINGS = 3
-"""Maximal number of readings besides the leading ones that are compared with fitted effects."""
+_MAX_OTHER_INTERPRETATIONS = 3
+"""Maximum number of interpretations behind the best ones that are compared with fitted effects."""
 
 _LARGE_FAULTS = (
     *("wrench_misaligned", "torque_gain", "counts", "position_scale", "partly_compensated"),
 )
-"""Names of parametric faults that are no effect of a fit, or may be far larger than one."""
+"""Names of parametric faults that are not small faults of a fit, or may be far larger than
+those."""
 
 _FAULT_OF_LARGE_GROUP = {
     "filter_s": "sensor_lag",
@@ -84,19 +87,20 @@ _FAULT_OF_LARGE_GROUP = {
 """Name of the parametric fault that is ranked if a group of effects is large, by group."""
 
 _AXES_CODES = ("wrench_axes", "force_sign", "torque_sign")
-"""Codes of faults that permute or negate axes; for a wrench in world axes they are not linear."""
+"""Codes of faults that permute or negate axes; their effect on a wrench in world axes is not
+linear."""
 
 CandidateFaults = tuple[Fault, ...]
 
 
 def rank_explanations(logs: Sequence[ScannedLog], large: Collection[str] = ()) -> Ranking:
-    """Rank readings of logs of one body by their likelihood.
+    """Rank interpretations of logs of one body by their likelihood.
 
     Args:
         logs: logs of one body, as they were read.
         large: groups of effects that may exceed the size of small faults.
     """
-    _LOG.info("comparing other readings")
+    _LOG.info("comparing other interpretations")
     base = [log.rescan_subset(SUBSET_ROWS, wide=True) for log in logs]
     bands = [high_snr_bands(each.statistics, each.recording.gravity) for each in base]
     rows = [BandRows.of(log.statistics, kept) for log, kept in zip(base, bands, strict=True)]
@@ -129,7 +133,7 @@ def rank_explanations(logs: Sequence[ScannedLog], large: Collection[str] = ()) -
         if any(a.bands != b.bands for a, b in zip(again, rows, strict=True)):
             # Jumps of a pose change the segments.
             shared = [b.in_bands_of(a) for a, b in zip(again, rows, strict=True)]
-            if sum(each.samples.sum() for each in shared) < _MIN_SHARED_SAMPLES * compared.samples:
+            if sum(each.samples.sum() for each in shared) < _MIN_COMMON_SAMPLES * compared.samples:
                 _LOG.debug("not compared: %s: too few common bands", candidate[0].text)
                 continue
             baseline = BaselineLikelihood.of(shared)
@@ -164,7 +168,7 @@ def _at_likeliest_size(
     name: str,
     starts: Sequence[Array] | None = None,
 ) -> Iterator[Explanation]:
-    """Yield a fault at its likeliest size, which may far exceed the effects of a fit.
+    """Yield a fault at its likeliest size, which may exceed that of the fit's small faults.
 
     Args:
         compared: likelihood of the logs as read.
@@ -180,7 +184,7 @@ def _at_likeliest_size(
     tried = sorted(
         (FaultModel.at(compared.rows, candidate, s) for s in starts), key=lambda t: t.cost
     )
-    trials = [gauss_newton(trial) for trial in tried[:_MAX_STARTS]]
+    trials = [gauss_newton(trial) for trial in tried[:_MAX_STARTING_SIZES]]
     trial = min((t for t in trials if t is not None), key=lambda t: t.cost, default=None)
     if trial is None or not candidate[0].is_possible(trial.size):
         return
@@ -197,7 +201,7 @@ def rank_with_effects(
     settings: EstimatorSettings,
     as_read: FittedEffects | None,
 ) -> Ranking:
-    """Rank the leading readings again, each with its own fitted small faults of the sensors.
+    """Rank the best explanations again, each with its own fitted small faults of the sensors.
 
     Readings near the best of the ranking, and the logs as read, are compared by their deviance:
     the cost of the logs without the fitted effects, plus the penalty of the effects.
@@ -212,11 +216,11 @@ def rank_with_effects(
         return ranking
     loaded = logs[: len(logs) - settings.unloaded]
     bands = comparison_bands(loaded)
-    leading = distinct_leaders(ranking)[:MAX_NAMED_EXPLANATIONS]
+    leading = distinct_best_explanations(ranking)[:MAX_NAMED_EXPLANATIONS]
     known = set(map(id, leading))
     others = [e for e in ranking.explanations if e.code and id(e) not in known]
     leading += [e for e in others if e.code not in {each.code for each in leading}][
-        :_MAX_OTHER_READINGS
+        :_MAX_OTHER_INTERPRETATIONS
     ]
     if settings.unloaded:
         settings = replace(settings, unloaded=0, terms=(), mass=None)
@@ -253,7 +257,7 @@ def _deviance_with_effects(
     *,
     dense: bool = False,
 ) -> tuple[float, Explanation]:
-    """Return the deviance of logs under a reading with its fitted effects, and the reading."""
+    """Return the deviance of logs under an explanation with fitted effects, and the explanation."""
     try:
         again = list(logs)
         if each.code:  # a clock rate by its map: rereading would change the bands
@@ -281,7 +285,7 @@ def _deviance_with_effects(
 
 
 def unexplained_share(fit: LeastSquaresFit, logs: Sequence[ScannedLog], unloaded: int) -> float:
-    """Return the unexplained share of the wrench's variance; zero if the residual is slow noise.
+    """Return the fraction of the wrench's variance that the fit does not explain beyond noise.
 
     Slow noise exceeds the level that the signals' spectra show above the band of the motion; it is
     independent of the motion and stationary over the log.
@@ -299,7 +303,7 @@ def unexplained_share(fit: LeastSquaresFit, logs: Sequence[ScannedLog], unloaded
 
 
 def unexplained_contacts(log: ScannedLog) -> tuple[Span, ...]:
-    """Return the contacts of an unexplained log that one body does not explain, if long enough."""
+    """Return the contacts of a log that no single body fits, if they cover enough of the log."""
     summary = log.summary
     if summary.recording.still:
         return ()
@@ -309,7 +313,7 @@ def unexplained_contacts(log: ScannedLog) -> tuple[Span, ...]:
 
 
 def reread_logs(logs: Sequence[ScannedLog], best: Explanation) -> list[ScannedLog]:
-    """Rescan logs under an explanation; unloaded logs get the fault of the first loaded one."""
+    """Rescan logs under an explanation; unloaded logs get the fault of the first loaded log."""
     reread = list[ScannedLog]()
     faults = (*best.faults, *best.faults[:1] * (len(logs) - len(best.faults)))
     for log, fault in zip(logs, faults, strict=True):
@@ -324,23 +328,25 @@ def reread_logs(logs: Sequence[ScannedLog], best: Explanation) -> list[ScannedLo
 
 
 def correct_fault(reading: Reading, fault: Fault, size: Array) -> Reading:
-    """Add the correction of a fault to a reading, by a schema patch if there is one, else a map."""
+    """Add the correction of a fault to an interpretation: a schema patch, or else a linear map."""
     patch = correcting_patch(fault, size)
     return reading.with_patch(patch) if patch else reading.with_map(fault.map_at(size))
 
 
 def correcting_patch(fault: Fault, size: Array) -> Patch:
-    """Return the schema keys that correct a fault; none where its correction is a map."""
+    """Return the schema keys that correct a fault; none if a linear map corrects it."""
     return fault.patch(size) if fault.patch is not None and fault.time_factor == 1.0 else {}
 
 
 def _reread_subset(log: ScannedLog, fault: Fault) -> LogSummary:
+    """Rescan a subset of a log's rows without a fault."""
     assert fault.patch is not None
     reading = log.summary.reading.with_patch(fault.patch(np.zeros(0)))
     return log.rescan_subset(SUBSET_ROWS, reading)
 
 
 def _map_rows(rows: BandRows, fault: Fault) -> BandRows:
+    """Apply the linear correction of a fault to rows."""
     return rows.mapped(fault.fit_map()[: 1 + rows.factors.shape[2]])
 
 
@@ -350,7 +356,7 @@ def _candidates_to_reread(
     base: LogSummary,
     facts: Sequence[LogFacts],
 ) -> list[CandidateFaults]:
-    """Return the faults for which logs must be reread; of axes and conventions the likeliest."""
+    """Return the faults for which logs must be reread; of axes and conventions, the likeliest."""
     again = [faults for faults in discrete if not all(fault.linear for fault in faults)]
     axes = [faults for faults in again if faults[0].code in _AXES_CODES]
     rotation_names = {fault.name for fault in rotation_faults(facts[0])}
@@ -366,7 +372,7 @@ def _candidates_to_reread(
 
 
 def _rotation_numbers(log: ScannedLog, rows: Array, time: Array) -> tuple[Array, Array | None]:
-    """Return rows of a series and their logged rotations; of a long log only its beginning."""
+    """Return rows of a log and their logged rotations; of a long log, only its beginning."""
     source = log.source
     read = (
         source if isinstance(source, Recording) else source.reader()(0, _ROTATION_ROWS, 0).recording
@@ -381,11 +387,12 @@ def _rotation_numbers(log: ScannedLog, rows: Array, time: Array) -> tuple[Array,
 
 
 def _permutes_one_vector(fault: Fault) -> bool:
-    """Whether a fault permutes or negates the axes of force or torque alone."""
+    """Whether a fault permutes or negates the axes of either force or torque."""
     return fault.name.startswith(("the force's x", "the torque's x"))
 
 
 def _max_speeds(logs: Sequence[ScannedLog]) -> tuple[float, float]:
+    """Return the largest speed in each log."""
     rates = [log.summary.fastest for log in logs]
     return max(speed for speed, _ in rates), max(spin for _, spin in rates)
 
@@ -393,7 +400,7 @@ def _max_speeds(logs: Sequence[ScannedLog]) -> tuple[float, float]:
 def _likeliest_axes(
     rows: Array, axes: Sequence[CandidateFaults], facts: LogFacts
 ) -> list[CandidateFaults]:
-    """Return the permutations of axes of the wrench with the least residual in a plain fit.
+    """Return the axis assignments of the wrench with the least residual in a plain fit.
 
     Args:
         rows: extended rows of the series, shape (n, 43).
@@ -423,5 +430,5 @@ def _likeliest_axes(
         b = (scales * read).reshape(-1)
         r = (b - plane @ (plane.T @ b)).reshape(-1, 2, 3)
         residuals.append(float(np.log(np.sum(r**2, axis=(0, 2)) + 1e-300).sum()))
-    count = _COMPARED_MAPS if axes[0][0].linear else _MAX_REREAD_AXES
+    count = _MAX_COMPARED_AXES if axes[0][0].linear else _MAX_REREAD_AXES
     return [axes[k] for k in np.argsort(residuals)[:count]]

@@ -1,4 +1,4 @@
-"""Inflation of the covariance for possible faults: faulty spans, changes and other readings."""
+"""Wider covariance for possible faults: faulty spans, body changes, other interpretations."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from identify.findings import Finding
 from identify.pipeline.correcting import SPANS, exclude_spans, interpolate_spikes
 from identify.pipeline.diagnose import Checks, fit_least_squares
 from identify.pipeline.fitted_effects import fit_sensor_effects
-from identify.pipeline.needs import ENTRIES, WORDS
+from identify.pipeline.needs import INTERVAL_NAMES, QUANTITY_NAMES
 from identify.pipeline.scanned_log import ScannedLog
 
 _Alternative: TypeAlias = tuple[Array, Array]
-"""Difference of an alternative estimate of the unknowns, and its covariance."""
+"""Difference of an alternative estimate from the reported one, and its covariance."""
 
 
 class FaultInflation(NamedTuple):
-    """Covariance added for possible faults of a log.
+    """Covariance that is added to an estimate for possible faults of its logs.
 
     Attributes:
         covariance: addition to the covariance of the parameters of all bodies, so that intervals
@@ -47,7 +47,7 @@ class FaultInflation(NamedTuple):
 def fault_inflation(
     logs: Sequence[ScannedLog], checks: Checks, estimate: Estimate, settings: EstimatorSettings
 ) -> FaultInflation:
-    """Compare an estimate with those without faulty spans, of parts of a log and of other readings.
+    """Compare an estimate with estimates without faulty spans, of parts of a log, or reread.
 
     Args:
         logs: logs as they were fitted.
@@ -99,9 +99,12 @@ def fault_inflation(
     added = added + 2.0 * largest
     # Another reading, or a gain, is common to all logs of the sensor.
     readings = list[tuple[str, Array]]()
-    if checks.likelier_reading is not None and len(x) == 10:
+    if checks.likelier_interpretation is not None and len(x) == 10:
         readings.append(
-            (checks.likelier_reading.code, cover_shift(checks.likelier_reading.phi - x, zero))
+            (
+                checks.likelier_interpretation.code,
+                cover_shift(checks.likelier_interpretation.phi - x, zero),
+            )
         )
     if checks.gain_alternative is not None:
         doubled = 2.0 * checks.gain_alternative.covariance_of_unknowns
@@ -116,16 +119,18 @@ def fault_inflation(
 
 
 def _widened_quantities(estimate: Estimate, added: Array) -> frozenset[str]:
-    """Return the quantities of needs whose intervals a covariance widens by more than √2."""
+    """Return the quantities of needs whose intervals become wider by more than √2."""
     phi = estimate.parameters.phi
     jacobian = interval_jacobian(phi, principal_spread(phi, estimate.covariance))
     before, more = ((jacobian @ C * jacobian).sum(axis=1) for C in (estimate.covariance, added))
     wider = {name for name, a, b in zip(NAMES, before, more, strict=True) if b > a > 0.0}
-    return frozenset(quantity for quantity, names in ENTRIES.items() if wider.intersection(names))
+    return frozenset(
+        quantity for quantity, names in INTERVAL_NAMES.items() if wider.intersection(names)
+    )
 
 
 def _difference(fit: LeastSquaresFit, x: Array) -> _Alternative:
-    """Return the difference of a fit from unknowns along the directions that the fit identifies.
+    """Return the difference of a fit from an estimate, in the directions that the fit identifies.
 
     Along the others it is the default body, which does not depend on the excluded span.
     """
@@ -137,7 +142,7 @@ def _difference(fit: LeastSquaresFit, x: Array) -> _Alternative:
 
 
 def add_fault_inflation(finding: Finding, inflation: FaultInflation) -> Finding:
-    """Return a finding with a sentence on the parameters that it makes uncertain."""
+    """Return a finding with a sentence on the parameters that its fault makes uncertain."""
     if finding.code in inflation.unknown:
         text = (
             f"{finding.text} Without this time the fit fails: its effect on the estimate is "
@@ -147,7 +152,7 @@ def add_fault_inflation(finding: Finding, inflation: FaultInflation) -> Finding:
     if finding.code not in inflation.doubted:
         return finding
     doubted = inflation.doubted[finding.code].union(finding.evidence.get("doubted", ()))
-    kept = [WORDS[quantity] for quantity in ENTRIES if quantity not in doubted]
+    kept = [QUANTITY_NAMES[quantity] for quantity in INTERVAL_NAMES if quantity not in doubted]
     text = finding.text
     if kept:
         are = "is" if len(kept) == 1 else "are"

@@ -42,23 +42,24 @@ _IMPLAUSIBLE_SPEED = 20.0
 """Speed above which the unit of the position may be wrong [m/s]."""
 
 _MAX_UNUSED_SHARE = 0.2
-"""Share of unused rows of a log above which there is a warning."""
+"""Fraction of unused rows of a log above which there is a warning."""
 
 _POOR_R_SQUARED = 0.99
 """Held-out R² below which the fit explains an axis with a signal poorly."""
 
 _USELESS_R_SQUARED = 0.5
-"""Held-out R² of all forces below which an estimate must not be used."""
+"""Held-out R² of all force axes together below which an estimate must not be used."""
 
 _SYSTEMATIC_POWER_RATIO = 10.0
 """Ratio of the power of a residual to that of the noise of the signals above which the residual of
 a poorly explained axis is systematic."""
 
 _BOX_RESOLUTION = 1e-4
-"""Resolution of the half sides of a proposed box around a known centre of mass [m]."""
+"""Rounding of the proposed box around a known centre of mass [m]."""
 
 _CONTRADICTING_RESIDUAL_RATIO = 1.5
-"""Ratio of residuals with and without a choice above which the data contradict the choice."""
+"""Ratio of residuals with and without a user's choice above which the data contradict the
+choice."""
 
 
 def findings_of_log(log: LogSummary) -> Iterator[Finding]:
@@ -177,11 +178,11 @@ def findings_of_fit(
         if unexplained is not None and unexplained.severity == "error":
             contradicted = replace(contradicted, severity="error")  # the cause of the residual
         yield contradicted
-    edge = tuple(_at_the_edge(estimate, settings.apply))
+    edge = tuple(_inconsistent_least_squares(estimate, settings.apply))
     yield from edge
     if all(finding.code != "too_dense" for log in logs for finding in log.imu.findings):
         yield from _too_dense(estimate)
-    yield from _not_held(estimate, logs[0])
+    yield from _too_heavy_for_arm(estimate, logs[0])
     if unexplained is not None and edge:
         text = (
             f"{unexplained.text} The nearest physically consistent body is on the boundary of the "
@@ -197,7 +198,7 @@ def _unexplained(
     estimate: Estimate,
     logs: Sequence[LogSummary],
 ) -> Finding | None:
-    """Return a finding if axes are predicted poorly although noise is small."""
+    """Return a finding if axes of the wrench are predicted poorly although noise is small."""
     signal = scores.rms / np.maximum(scores.normalised_rms, np.finfo(float).tiny)
     signal = np.where(scores.carries_signal, signal, 0.0)
     largest = np.repeat([signal[:3].max(), signal[3:].max()], 3)
@@ -255,7 +256,7 @@ def _noisy_motion(scores: HeldOutScores, logs: Sequence[LogSummary]) -> Iterator
     )
 
 
-def _at_the_edge(estimate: Estimate, corrected: Sequence[str]) -> Iterator[Finding]:
+def _inconsistent_least_squares(estimate: Estimate, corrected: Sequence[str]) -> Iterator[Finding]:
     """Yield a finding for each body whose least-squares solution is physically inconsistent."""
     for body in estimate.bodies:
         if body.prior:  # the estimate then differs from least squares anyway
@@ -295,19 +296,19 @@ def _too_dense(estimate: Estimate) -> Iterator[Finding]:
 
 
 _MAX_ARM_LOAD = 100.0
-"""Mass that few arms carry [kg]. In static poses only the mass, and the centre of mass of such a
-heavy body, reveal a wrong unit."""
+"""Mass that few robot arms can carry [kg]; in static poses, a larger mass reveals a wrong unit."""
 
 _MAX_COM_DISTANCE_IF_HEAVY = 1.0
-"""Distance of the centre of mass beyond which no arm carries such a body [m]."""
+"""Largest plausible distance of the centre of mass of a body heavier than `_MAX_ARM_LOAD` [m]."""
 
 _MIN_COM_DISTANCES = (_MAX_ARM_LOAD, 0.5), (20.0, 0.1)
-"""Masses [kg], and the least distance of the centre of mass from the sensor above them, as a share
-of the radius of a ball of that mass of the densest material: the body hangs at one side of it."""
+"""Masses [kg], and the smallest plausible distance of the centre of mass from the sensor for each,
+relative to the radius of a ball of that mass and of the densest material: a body hangs beside its
+sensor."""
 
 
-def _not_held(estimate: Estimate, log: LogSummary) -> Iterator[Finding]:
-    """Yield a finding for each body that is too heavy or too far away for an arm to carry."""
+def _too_heavy_for_arm(estimate: Estimate, log: LogSummary) -> Iterator[Finding]:
+    """Yield a finding for each body that is too heavy, or too far away, for an arm to carry."""
     recording = log.recording
     sensor = np.zeros(3) if recording.X_BS is None else recording.X_BS.position
     for body in estimate.bodies:
@@ -329,7 +330,7 @@ def _not_held(estimate: Estimate, log: LogSummary) -> Iterator[Finding]:
 
 
 def _describe_implausible_load(body: Estimate, sensor: Vec3, wrench_range: Array) -> str:
-    """Describe why an arm cannot carry the body of static poses; empty where it can."""
+    """Describe why an arm cannot carry the body of static poses; empty if it can."""
     phi, covariance = body.parameters.phi, body.covariance
     mass, (least, most) = phi[0], distance_of_com(phi, covariance, sensor)
     if mass > _MAX_ARM_LOAD and (np.round(wrench_range) == wrench_range).all():
@@ -348,7 +349,7 @@ def _describe_implausible_load(body: Estimate, sensor: Vec3, wrench_range: Array
 def _contradicted_choice(
     estimate: Estimate, blocks: Sequence[Statistics], settings: FitSettings
 ) -> Finding | None:
-    """Return a finding if known values, or an offset omitted or shared, increase the residual.
+    """Return a finding if a known value, or an omitted or shared offset, increases the residual.
 
     Of several choices those are named that the data contradict separately.
     """
@@ -399,7 +400,7 @@ def _contradicted_choice(
 
 
 def _com_conflict(known: KnownCom, free: Estimate) -> tuple[str, str]:
-    """Return the distance of the fitted centre of mass from a known one, and a box as a remedy."""
+    """Return the distance of the fitted from the known centre of mass, and a box as a remedy."""
     com, distance = np.array(known.com), float(np.linalg.norm(free.parameters.com - known.com))
     radius = np.sqrt(np.trace(second_moment_about_com(free.parameters.phi)) / free.parameters.mass)
     text = f" The fitted centre of mass is {1e3 * distance:.3g} mm from the given one."
@@ -414,7 +415,7 @@ def _com_conflict(known: KnownCom, free: Estimate) -> tuple[str, str]:
 
 
 def _settings_of_choices(estimate: Estimate, settings: FitSettings) -> dict[str, EstimatorSettings]:
-    """Return the settings of each choice of offsets, mass and body alone, by its text."""
+    """Return settings without each choice of the user on offsets, mass or body, by its text."""
     alone = EstimatorSettings(unloaded=estimate.unloaded)
     bias_texts = {"none": "without sensor offset", "shared": "with one sensor offset for all logs"}
     choices = {}
@@ -428,7 +429,7 @@ def _settings_of_choices(estimate: Estimate, settings: FitSettings) -> dict[str,
 
 
 def _residual_ratio(estimate: Estimate, free: Estimate) -> float:
-    """Return the largest ratio of the residual of an axis to that of another estimate."""
+    """Return the largest ratio of an axis's residual to its residual in another estimate."""
     tiny = np.finfo(float).tiny
     return max(
         float(np.max(body.residual_rms / np.maximum(other.residual_rms, tiny)))
@@ -439,7 +440,7 @@ def _residual_ratio(estimate: Estimate, free: Estimate) -> float:
 def _distance_in_standard_errors(
     estimate: Estimate, free: Estimate, phi: Phi | None = None
 ) -> float:
-    """Return the distance from an estimate without terms, in its standard errors."""
+    """Return the distance of a body from an unconstrained estimate, in its standard errors."""
     away = estimate.parameters.phi - (free.parameters.phi if phi is None else phi)
     sigma = np.sqrt(np.diag(free.covariance))
     sigma = np.where(sigma > 0.0, sigma, np.inf)

@@ -1,4 +1,4 @@
-"""Fit of small faults of the sensors of logs, and their comparison by deviance."""
+"""Fit of small faults of the sensors of logs, and comparison of such fits by deviance."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from identify.spatial.columns import W
 from identify.spatial.vectors import STANDARD_GRAVITY
 
 _WIDE_GAIN_PRIOR = GroupSetting(0.05, 0.2)
-"""Size of the prior and cap of a gain that is compared with a displaced point."""
+"""Prior standard deviation and cap of a gain that is compared with a displaced point."""
 
 _MIN_POINT_CHI_SQUARED = float(chdtri(3, DISPLACED_POINT_P))
-"""χ² (3 degrees of freedom) of a displaced point above which a gain is compared with it."""
+"""χ² (3 degrees of freedom) of a displaced point above which a gain is tried instead."""
 
 _FLAT_PRIOR_SIGMA = 30.0
-"""Standard deviation of the practically flat prior of a refitted size, in relevant sizes."""
+"""Standard deviation of a practically flat prior of a refitted fault, in relevant sizes."""
 
 
 def fit_sensor_effects(
     logs: Sequence[ScannedLog], settings: EstimatorSettings
 ) -> FittedEffects | None:
-    """Fit small faults of the logs' sensors; None where there is no fit, or they are left out.
+    """Fit small faults of the logs' sensors; None if the fit fails or the effects are excluded.
 
     A large cable is left out where it does not increase the likelihood: its sixteen columns absorb
     slow noise in the means of blocks, and make the mass uncertain. `[effects] cable` in the schema
@@ -65,7 +65,7 @@ def fit_sensor_effects(
 
 
 def _groups_of_applied_faults(logs: Sequence[ScannedLog]) -> list[EffectGroup]:
-    """Return groups of effects that refit the sizes of corrected faults, without a prior.
+    """Return effects without a prior, which refit the sizes of faults that were corrected.
 
     A size that was estimated by maximum likelihood has an error, which the intervals then include.
     """
@@ -78,7 +78,7 @@ def _groups_of_applied_faults(logs: Sequence[ScannedLog]) -> list[EffectGroup]:
 
 
 def _group_of_fault(fault: Fault, parameters: FaultParameters) -> EffectGroup:
-    """Return the group of effects with the parameters and the map of a parametric fault."""
+    """Return the group of effects with the parameters and the linear map of a parametric fault."""
 
     def map_at(facts: LogFacts, size: Array) -> Array:
         ((fault_of_log, *_),) = parametric_faults([facts], [fault.name])
@@ -109,7 +109,7 @@ def deviance(
     *,
     dense: bool = False,
 ) -> float:
-    """Return −2 log-likelihood of the wrench as it was read, plus penalties of effects and faults.
+    """Return −2 log-likelihood of the wrench as read, plus penalties of effects and faults.
 
     Args:
         logs: logs of one body, as they are read.
@@ -145,7 +145,7 @@ def deviance(
 def gain_instead_of_point(
     logs: Sequence[ScannedLog], effects: FittedEffects, settings: EstimatorSettings
 ) -> FittedEffects | None:
-    """Fit effects with a gain of the sensor instead of a displaced point; None unless as likely.
+    """Fit effects with a sensor gain instead of a displaced point; None unless it is as likely.
 
     A force that is too large by a factor leaves nearly the same residual as a displacement of some
     millimetres, but changes the mass. A gain is compared at sizes far beyond the prior's.

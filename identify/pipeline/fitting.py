@@ -24,12 +24,12 @@ from identify.findings import CORRECTABLE, REPORTED, Finding, ranked
 from identify.inertia import InertialParameters
 from identify.logs import LogFile, Recording
 from identify.pipeline.check_findings import covers_most_of_log, span_findings
-from identify.pipeline.diagnose import Checks, run_checks, suggests_misreading
+from identify.pipeline.diagnose import Checks, run_checks, suggests_wrong_schema
 from identify.pipeline.fit_findings import findings_of_fit, findings_of_log
 from identify.pipeline.fitted_effects import fit_sensor_effects
 from identify.pipeline.misread import (
     MisreadLog,
-    alternative_reading_error,
+    alternative_interpretation_error,
     explain_negative_mass,
     require_likely_clock,
     require_static_poses,
@@ -69,7 +69,7 @@ def fit(
     truth: InertialParameters | None = None,
     **options: Unpack[FitOptions],
 ) -> FitResult:
-    """Fit one body to one or more logs of it, or a payload and its carrier to logs of both.
+    """Fit one body to one or more of its logs, or a payload and its carrier to logs of both.
 
     Args:
         recordings: the logs, read or opened; each has a separate sensor offset unless the settings
@@ -134,7 +134,7 @@ def fit(
         any(map(any, checks.spans))
         or checks.possible_changes
         or checks.gain_alternative
-        or checks.likelier_reading
+        or checks.likelier_interpretation
     )
     if open_ and not _has_error(findings):
         from identify.estimation.inflated_covariance import inflate_covariance
@@ -161,6 +161,7 @@ def _has_error(findings: Sequence[Finding]) -> bool:
 
 
 _TOO_DENSE_NOTE = "As read, the body is denser than any material."
+"""Remark for an estimate that is denser than any material."""
 
 
 def _findings(
@@ -185,7 +186,7 @@ def _findings(
         scanned,
         settings,
         effects,
-        suspect=settings.check or suggests_misreading([*seen, *precision_findings(estimate, "")]),
+        suspect=settings.check or suggests_wrong_schema([*seen, *precision_findings(estimate, "")]),
         corrected=reading_corrected,
     )
     of_checks = list(checks.findings)
@@ -215,7 +216,9 @@ def _with_log_metadata(
         for offset, recording in zip(estimate.bias, recordings, strict=True)
     )
     if effects is not None:
-        offsets = tuple(_reading_offset(effects, k, offset) for k, offset in enumerate(offsets))
+        offsets = tuple(
+            _offset_of_raw_readings(effects, k, offset) for k, offset in enumerate(offsets)
+        )
 
     def completed(body: Estimate) -> Estimate:
         return replace(
@@ -232,8 +235,8 @@ def _with_log_metadata(
     return replace(completed(estimate), others=others)
 
 
-def _reading_offset(effects: FittedEffects, log: int, offset: SavedBias) -> SavedBias:
-    """Return the offset in terms of the raw readings, where it is fitted."""
+def _offset_of_raw_readings(effects: FittedEffects, log: int, offset: SavedBias) -> SavedBias:
+    """Return a sensor offset in raw readings, before corrections; unchanged if not fitted."""
     if offset.half_width is None or not offset.half_width.any():
         return offset
     wrench, errors = effects.offset_of_readings(log, offset.wrench)
@@ -242,7 +245,7 @@ def _reading_offset(effects: FittedEffects, log: int, offset: SavedBias) -> Save
 
 
 def _scan(source: Recording | LogFile, settings: FitSettings) -> ScannedLog:
-    """Scan a log; a second time if a later part of it is faster than the chosen cut-off.
+    """Scan a log; scan it again if a later part of it is faster than the chosen cut-off.
 
     Raises:
         LogError: it cannot be used.
@@ -273,7 +276,7 @@ def _scan(source: Recording | LogFile, settings: FitSettings) -> ScannedLog:
 def _unique_logs(
     recordings: object, unloaded: object
 ) -> tuple[list[Recording | LogFile], list[Recording | LogFile]]:
-    """Return the logs of a fit and those of the carrier alone as lists: at least one, each once.
+    """Return the logs of a fit, and the logs of the carrier alone; each log may occur once.
 
     The names of the latter are marked "(unloaded)" in every table and figure.
     """
@@ -301,12 +304,14 @@ def _unique_logs(
 
 
 def _unloaded(log: Recording | LogFile) -> Recording | LogFile:
+    """Return a log of the carrier alone, with "(unloaded)" in its name."""
     if isinstance(log, LogFile):
         return replace(log, recording=_unloaded(log.recording))
     return replace(log, name=f"{log.name} (unloaded)")
 
 
 def _as_logs(recordings: object) -> list[Recording | LogFile]:
+    """Return one log, or several, as a list."""
     given = list(recordings) if isinstance(recordings, list | tuple) else [recordings]
     logs = [log for log in given if isinstance(log, Recording | LogFile)]
     for thing in given:
@@ -325,7 +330,7 @@ def _estimate(
     settings: FitSettings,
     effects: FittedEffects | None,
 ) -> Estimate:
-    """Return the estimate, or raise an error with the likeliest fault of the logs.
+    """Return the estimate, or raise an error that names the likeliest fault of the logs.
 
     Args:
         logs: as they were read.
@@ -339,25 +344,27 @@ def _estimate(
         return estimate_body(blocks, settings, effects, places)
     except NegativeMass as error:
         if settings.unloaded:
-            raise _negative_mass_of_two(logs, blocks, settings, error) from error
+            raise _negative_payload_mass_error(logs, blocks, settings, error) from error
         raise explain_negative_mass(logs, error) from error
     except (TooLittleMotion, SolveError) as error:
-        other = None if settings.unloaded else alternative_reading_error(logs, error, settings)
+        other = (
+            None if settings.unloaded else alternative_interpretation_error(logs, error, settings)
+        )
         if other is not None:
             raise other from error
         if not isinstance(error, TooLittleMotion):
             raise
-        read = "; ".join(_describe_reading(log.summary) for log in logs)
+        read = "; ".join(_describe_timing_and_rotation(log.summary) for log in logs)
         raise TooLittleMotion(error.unidentifiable, f"{error.advice}. As read: {read}") from error
 
 
-def _negative_mass_of_two(
+def _negative_payload_mass_error(
     logs: Sequence[ScannedLog],
     blocks: Sequence[Statistics],
     settings: FitSettings,
     error: NegativeMass,
 ) -> NegativeMass:
-    """Return the error for a negative mass of two bodies: a wrong sign, or swapped logs."""
+    """Return the error for a negative payload mass: a wrong sign, or swapped logs."""
     loaded = len(logs) - settings.unloaded
     parts = ("payload and carrier", slice(0, loaded)), ("carrier", slice(loaded, None))
     for moved, part in parts:
@@ -372,8 +379,8 @@ def _negative_mass_of_two(
     return logs_swapped(summaries[:loaded], summaries[loaded:], error, shared=shared)
 
 
-def _describe_reading(log: LogSummary) -> str:
-    """Summarise duration, rate and spin of a log, which reveal a wrong unit of time or mapping."""
+def _describe_timing_and_rotation(log: LogSummary) -> str:
+    """Summarise duration, rate and angular velocity of a log, which reveal wrong units of time."""
     if log.recording.still:
         return f"{log.name}: static poses, {log.rows_kept} in number"
     spin = np.sqrt(np.mean(np.sum(log.features[:, SQUARES], axis=1)))

@@ -14,14 +14,14 @@ from identify.regressors import SCAN_LAYOUT
 from identify.regressors.log_corrections import readings_map
 
 _GAIN_TOLERANCE, _MAX_GAIN_ITERATIONS = 1e-7, 20
-"""Relative tolerance of the mass, and maximal number of iterations of the gain."""
+"""Relative tolerance of the mass, and maximum number of iterations for the force gain."""
 
 _MAX_GAIN = 1.5
-"""Largest plausible ratio of a gain to one; beyond it is a unit, or another body."""
+"""Largest plausible gain, or its inverse; a larger error is a wrong unit or another body."""
 
 
 class ForceGain(NamedTuple):
-    """Ratio of the true to the measured force of a sensor.
+    """Ratio of the true force to the force that a sensor measures.
 
     Attributes:
         gain: the ratio.
@@ -33,7 +33,7 @@ class ForceGain(NamedTuple):
 
 
 def force_gain(result: FitResult, mass: float) -> ForceGain:
-    """Return the force gain with which a fit reproduces a known mass.
+    """Return the force gain with which a fit reproduces the mass of a weighed body.
 
     It includes errors of gravity, which later logs at the same place share.
 
@@ -62,7 +62,10 @@ def force_gain(result: FitResult, mass: float) -> ForceGain:
         if abs(share - 1.0) < _GAIN_TOLERANCE:
             return ForceGain(gain, float(np.sqrt(estimate.covariance[0, 0])) / mass)
         gain *= share
-    raise ProblemError(f"no gain of the force reproduces the mass {mass:g} kg")
+    raise ProblemError(
+        f"no gain of the force makes the fitted mass equal to the given {mass:g} kg: check "
+        "the given mass, and the unit and sign of the force in the schema"
+    )
 
 
 def _estimate_with_gain(result: FitResult, gain: float) -> Estimate:

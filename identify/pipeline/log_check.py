@@ -15,7 +15,7 @@ from identify.pipeline.settings import FitSettings
 
 @dataclass(frozen=True, slots=True)
 class LogCheck:
-    """Findings and verdict of a check of logs.
+    """Findings of a check of logs, and their verdict.
 
     Attributes:
         findings: the most severe first, faults before symptoms.

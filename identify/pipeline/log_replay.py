@@ -1,4 +1,4 @@
-"""Replay of a log from an estimate: in windows, and in one shot from its first state."""
+"""Replay of a log by an estimate: in short windows, and in a single shot from its first state."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def replay_log(
     horizon: float | None = None,
     interpolation: Interpolation = "linear",
 ) -> LogReplay:
-    """Regenerate the motion of a log from a body and the measured wrench.
+    """Simulate the motion of a log from a body and the measured wrench.
 
     The sensor offset is that of the estimate's entry for this log, by its sha256; for another log
     it is fitted with the body fixed: the mean difference of the measured and the body's wrench.
@@ -127,7 +127,7 @@ def replay_log(
 
 
 def require_single_body(recording: Recording, estimate: SavedEstimate) -> None:
-    """Raise if the body of the estimate did not move alone in a log."""
+    """Raise if the body of the estimate was not the only body that moved in a log."""
     body, logs = estimate.provenance.get("body"), estimate.provenance.get("logs")
     for log in logs if isinstance(logs, list) else ():
         known = isinstance(log, dict) and log.get("sha256") == recording.sha256
@@ -143,7 +143,7 @@ def require_single_body(recording: Recording, estimate: SavedEstimate) -> None:
 def reading_from_estimate(
     recording: Recording, estimate: SavedEstimate
 ) -> tuple[Reading, tuple[str, ...]]:
-    """Return the reading of a log in the fit of an estimate, and notes on what cannot be repeated.
+    """Return the interpretation of a log used by an estimate's fit, and notes on differences.
 
     For a log of the fit it contains the final schema and all corrections; for another log the
     corrected keys of the schema.
@@ -178,7 +178,7 @@ def reading_from_estimate(
 
 
 def _schema_keys(schema: Mapping[str, object], place: str = "") -> Iterator[tuple[str, object]]:
-    """Yield the keys of a schema that affect the reading of a log, and their values."""
+    """Yield the schema keys that affect the interpretation of a log, with their values."""
     for key, value in schema.items():
         if isinstance(value, Mapping):
             if key not in ("log", "streams", "body", "effects"):
@@ -188,7 +188,7 @@ def _schema_keys(schema: Mapping[str, object], place: str = "") -> Iterator[tupl
 
 
 def _sensor_offset(log: LogSummary, estimate: SavedEstimate, no_bias: bool) -> tuple[Vec6, str]:
-    """Return the sensor offset to subtract, and its source in words."""
+    """Return the sensor offset to subtract, and a description of its source."""
     if no_bias:
         return np.zeros(6), "none"
     for entry in estimate.bias:
@@ -200,7 +200,7 @@ def _sensor_offset(log: LogSummary, estimate: SavedEstimate, no_bias: bool) -> t
 
 
 def _posterior_samples(estimate: SavedEstimate) -> tuple[Phi | None, tuple[str, ...]]:
-    """Return bodies drawn from the posterior of the estimate, or the reason why there are none."""
+    """Return bodies drawn from the estimate's posterior, or the reason why there are none."""
     defaults = [name for name, by in estimate.decided_by.items() if by in NOT_IDENTIFIED]
     if defaults:
         return None, (

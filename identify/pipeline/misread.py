@@ -1,4 +1,4 @@
-"""Logs that can be fitted only under another reading than that of their schema."""
+"""Logs that can be fitted only under another interpretation than their schema's."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from identify.logs import Recording
 from identify.logs.units import DAY
 from identify.pipeline.check_findings import (
     MAX_NAMED_EXPLANATIONS,
-    distinct_leaders,
+    distinct_best_explanations,
     ranking_finding,
     remedy_or_apply,
     span_findings,
@@ -25,17 +25,17 @@ from identify.regressors import LogSummary
 from identify.validation import MAX_UNEXPLAINED
 
 _MIN_HZ, _MAX_HZ, _USUAL_HZ = 0.011, 2e5, 300.0
-"""Limits of plausible rates of a log of a motion, and a common rate [Hz]."""
+"""Limits of plausible sampling rates of a moving log, and a common rate [Hz]."""
 
 _UNIT_FACTORS = (1e-9, 1e-6, 1e-3, 1e3, DAY, 1e6, 1e9)
-"""Factors from one unit of time to another."""
+"""Factors between units of time that are easily confused."""
 
 _SIGN_CODES = ("wrench_sign", "force_sign", "torque_sign", "gravity_direction", "imu_sign")
-"""Codes of faults of a sign."""
+"""Codes of faults in which a sign is wrong."""
 
 
 class MisreadLog(ProblemError):
-    """A log cannot be fitted under the reading of its schema, but can under another reading.
+    """A log cannot be fitted as its schema describes it, but can be under another interpretation.
 
     Attributes:
         finding: finding of the likeliest fault.
@@ -53,7 +53,7 @@ class MisreadLog(ProblemError):
 
 
 def require_likely_clock(log: LogSummary) -> None:
-    """Raise if the rate of a log is so implausible that its time must be in another unit.
+    """Raise if the sampling rate is so implausible that the unit of time must be wrong.
 
     Raises:
         MisreadLog: the rate is implausible.
@@ -77,7 +77,7 @@ def require_likely_clock(log: LogSummary) -> None:
 
 
 def require_static_poses(source: Recording) -> None:
-    """Raise if a log of static poses has the rows of a motion.
+    """Raise if a log that should have static poses contains the rows of a motion.
 
     Raises:
         MisreadLog: the rows are those of a motion.
@@ -101,12 +101,12 @@ def require_static_poses(source: Recording) -> None:
     raise MisreadLog("", finding)
 
 
-def alternative_reading_error(
+def alternative_interpretation_error(
     logs: Sequence[ScannedLog],
     error: IdentifyError,
     settings: EstimatorSettings,
 ) -> MisreadLog | None:
-    """Return the error for a failed fit, if the logs can be fitted under another reading."""
+    """Return the error for a failed fit, if another interpretation of the logs can be fitted."""
     for log in logs:
         for finding in span_findings(log.summary, log.offset_steps):
             return MisreadLog(str(error), finding)
@@ -118,12 +118,12 @@ def alternative_reading_error(
 
 
 def explain_negative_mass(logs: Sequence[ScannedLog], error: NegativeMass) -> NegativeMass:
-    """Return the error for a negative mass, with the likeliest reading that gives a valid body."""
+    """Return the error for a negative mass, with the likeliest interpretation that is valid."""
     ranking = rank_with_effects(rank_explanations(logs), logs, EstimatorSettings(), None)
     finding = ranking_finding(ranking)
     if finding is None or ranking.best.mass <= 0.0 or ranking.best.unexplained > MAX_UNEXPLAINED:
         return error
-    others = distinct_leaders(ranking)[1:MAX_NAMED_EXPLANATIONS]
+    others = distinct_best_explanations(ranking)[1:MAX_NAMED_EXPLANATIONS]
     remedy = ranking.best.remedy if others else remedy_or_apply(ranking.best)
     advice = f"most likely {ranking.best.text}. {remedy}"
     advice += "".join(f" Or {each.text}: {each.remedy}" for each in others)

@@ -1,4 +1,4 @@
-"""Needed precision of an estimate, such as "mass 1%, com 2mm, inertia 10%", and its verification.
+"""Precision that the user needs, such as "mass 1%, com 2mm, inertia 10%", and its check.
 
 A need is met if no 95 % half-width is larger: of the mass; of each coordinate of the centre of
 mass; of each entry of the inertia about it. Percentages of the mass refer to the estimate, those of
@@ -29,8 +29,11 @@ from identify.relevance import (
 )
 
 _LENGTH_UNITS: Mapping[str, float] = MappingProxyType({"m": 1.0, "cm": 1e-2, "mm": 1e-3})
+"""SI value of each unit of length."""
 _MASS_UNITS: Mapping[str, float] = MappingProxyType({"kg": 1.0, "g": 1e-3})
+"""SI value of each unit of mass."""
 _SHARE_UNITS: Mapping[str, float] = MappingProxyType({"%": 1e-2})
+"""Value of each unit of a relative width."""
 _UNITS: Mapping[str, Mapping[str, float]] = MappingProxyType(
     {
         "mass": {**_SHARE_UNITS, **_MASS_UNITS},
@@ -45,27 +48,30 @@ _UNITS: Mapping[str, Mapping[str, float]] = MappingProxyType(
         },
     }
 )
-"""SI value of the units of each quantity, written without spaces and product signs."""
+"""SI value of the units of each quantity, in spelling without spaces and product signs."""
 
-ENTRIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+INTERVAL_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "mass": ("m",),
         "com": ("cx", "cy", "cz"),
         "inertia": ("Icxx", "Icxy", "Icxz", "Icyy", "Icyz", "Iczz"),
     }
 )
-"""Names of the intervals of each quantity of a need."""
+"""Names of the intervals that belong to each quantity of a need."""
 
-WORDS: Mapping[str, str] = MappingProxyType(
+QUANTITY_NAMES: Mapping[str, str] = MappingProxyType(
     {"mass": "mass", "com": "centre of mass", "inertia": "inertia about the centre of mass"}
 )
+"""Name of each quantity in messages."""
 
 _NEED = re.compile(r"(?P<quantity>[a-z]+)\s*(?P<number>[0-9.]+(?:e[+-]?[0-9]+)?)\s*(?P<unit>.+)")
+"""Pattern of one need: quantity, number and unit."""
 _GRAMMAR = (
     'expected for example "mass 1%, com 2mm, inertia 10%": commas between needs, each a quantity, '
     "a positive number and a unit: mass in %, kg or g; com in m, cm or mm; inertia in % (of the "
     "largest principal moment), kg m², kg cm² or g mm²"
 )
+"""Description of the grammar of needs, for messages."""
 
 
 HalfWidth: TypeAlias = Callable[[Estimate, str], float]
@@ -89,14 +95,14 @@ class Need:
     unit: str
 
     def reached(self, estimate: Estimate, half_width: HalfWidth | None = None) -> float | None:
-        """Return the widest half-width in the need's unit; None where one has no interval.
+        """Return the widest half-width of the quantity in the need's unit; None without interval.
 
         Args:
             estimate: with its intervals.
             half_width: of a quantity by its name; that of its full interval where not given.
         """
         half_width = half_width or _half_width
-        widths = (half_width(estimate, name) for name in ENTRIES[self.quantity])
+        widths = (half_width(estimate, name) for name in INTERVAL_NAMES[self.quantity])
         return self.in_unit(widths, estimate.parameters)
 
     def in_unit(self, half_widths: Iterable[float], body: InertialParameters) -> float | None:
@@ -117,26 +123,26 @@ class Need:
             whole = float(body.mass)
         elif self.unit == "%":
             whole = float(np.linalg.eigvalsh(body.inertia_about_com)[-1])
-        return width / whole / _UNITS[self.quantity][_plain(self.unit)]
+        return width / whole / _UNITS[self.quantity][_normalise_unit(self.unit)]
 
     def met(self, estimate: Estimate) -> bool:
-        """Whether the intervals of an estimate are narrow enough."""
+        """Whether the intervals of an estimate are as narrow as needed."""
         reached = self.reached(estimate)
         return reached is not None and reached <= self.number
 
 
 def parse_needs(text: str) -> tuple[Need, ...]:
-    """Parse needs from a text; an empty text has none.
+    """Parse needs from text such as "mass 1%, com 2mm"; an empty text gives none.
 
     Raises:
         SchemaError: the text is invalid; the message has the grammar.
     """
     if not isinstance(text, str):
         raise SchemaError(f"needs: {_GRAMMAR}; got {text!r}")
-    return tuple(_need(part) for part in text.split(",")) if text else ()
+    return tuple(_parse_need(part) for part in text.split(",")) if text else ()
 
 
-def _need(part: str) -> Need:
+def _parse_need(part: str) -> Need:
     match = _NEED.fullmatch(part.strip().lower())
     if match is None or match["quantity"] not in _UNITS:
         raise SchemaError(f"needs: {part.strip()!r} is not a need; {_GRAMMAR}")
@@ -145,17 +151,17 @@ def _need(part: str) -> Need:
         number = float(match["number"])
     except ValueError:
         number = 0.0
-    if _plain(match["unit"]) not in units or not (np.isfinite(number) and number > 0.0):
+    if _normalise_unit(match["unit"]) not in units or not (np.isfinite(number) and number > 0.0):
         raise SchemaError(f"needs: {part.strip()!r} is not a need; {_GRAMMAR}")
     return Need(" ".join(part.split()), match["quantity"], number, match["unit"])
 
 
-def _plain(unit: str) -> str:
+def _normalise_unit(unit: str) -> str:
     return re.sub(r"[\s*·^]", "", unit.replace("²", "2"))
 
 
 def needs_met(text: str, estimate: Estimate) -> dict[str, bool]:
-    """Return whether the intervals of an estimate meet each need of a text, by its text."""
+    """Return for each need in a text whether the intervals of an estimate meet it."""
     return {need.text: need.met(estimate) for need in parse_needs(text)}
 
 
@@ -195,7 +201,7 @@ ARM_LIMITS = PrecisionLimits(
 def precision_findings(
     estimate: Estimate, needs: str, limits: PrecisionLimits = WRENCH_LIMITS
 ) -> Iterator[Finding]:
-    """Yield findings of an estimate that is less precise than needed.
+    """Yield findings of an estimate that is less precise than the user needs.
 
     Given needs refer to the full intervals. Without needs, the repeatability of mass and centre of
     mass is compared with the usual needs of controllers.
@@ -215,7 +221,7 @@ def precision_findings(
         yield Finding(
             "need_unmet",
             "error",
-            f"the need {need.text} is not met: the {WORDS[need.quantity]} {has} (95 %).",
+            f"the need {need.text} is not met: the {QUANTITY_NAMES[need.quantity]} {has} (95 %).",
             limits.of_scale
             if of_scale
             else "Log longer, with more and faster turns about all axes; or relax the need.",
@@ -243,7 +249,7 @@ def precision_findings(
 
 
 def repeatability(estimate: Estimate) -> tuple[float, float]:
-    """Return 95 % half-widths of mass [kg] and centre of mass [m] between logs of one sensor.
+    """Return 95 % half-widths of mass [kg] and centre of mass [m] without the sensor's scale error.
 
     The intervals of an estimate also include the error of the sensor's scale, common to its logs.
     """
@@ -257,7 +263,7 @@ def _half_width(estimate: Estimate, name: str) -> float:
 
 
 def _between_logs(estimate: Estimate, name: str) -> float:
-    """Return the 95 % half-width of one quantity between logs of the same sensor."""
+    """Return the 95 % half-width of a quantity without the sensor's scale error."""
     phi, k = estimate.parameters.phi, NAMES.index(name)
     jacobian = interval_jacobian(phi, principal_spread(phi, estimate.covariance))[k]
     covariances = estimate.covariance, estimate.repeatability

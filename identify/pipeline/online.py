@@ -27,11 +27,11 @@ from identify.signals import NoSegment, prepare
 from identify.signals.transform import BLOCK_SECONDS
 
 _MIN_BLOCK_ROWS = 100
-"""Minimal number of rows of a block, where its time contains fewer."""
+"""Minimum number of rows in a block of time, also if the block's duration has fewer."""
 
 
 class OnlineFit:
-    """Incremental fit of one log of one body from single samples.
+    """Fit of one log of one body that is updated by single samples.
 
     Blocks of some ten seconds become statistics as in `identify.fit`, once the neighbouring samples
     that derivatives need and another half block have arrived; rows are then discarded. The cut-off
@@ -96,7 +96,7 @@ class OnlineFit:
             self._flush()
 
     def extend(self, recording: Recording) -> None:
-        """Add rows that follow the previous ones, on the same clock.
+        """Add rows that follow the previous rows, on the same clock.
 
         Raises:
             LogError: static poses, streams with separate clocks, or time that goes back.
@@ -125,7 +125,7 @@ class OnlineFit:
             self._wanted = wanted
 
     def finish(self) -> None:
-        """Process the remaining samples after the last one."""
+        """Process the samples after the last complete block."""
         self._flush()
         if self._pending is None:
             return
@@ -135,7 +135,7 @@ class OnlineFit:
             self._add_block(len(self._pending))
 
     def estimate(self) -> Estimate:
-        """Return the estimate from the blocks so far, as by `identify.fit`, without validation.
+        """Return the estimate from the blocks so far, as `identify.fit` would, without validation.
 
         Raises:
             ProblemError: there is no block yet, or see `identify.fit`.
@@ -151,7 +151,7 @@ class OnlineFit:
         return self._outcome
 
     def ready(self, needs: str = "") -> bool:
-        """Whether intervals meet needs such as "mass 1%, com 2mm"; those of the settings if empty.
+        """Whether intervals meet needs such as "mass 1%, com 2mm", or those of the settings.
 
         It is recomputed after each block, in the time of a fit of statistics.
 
@@ -166,7 +166,7 @@ class OnlineFit:
             return False
 
     def best_turn(self, needs: str = "") -> Turn:
-        """Return the turn about an axis of B after which needs are met soonest, with its duration.
+        """Return the oscillation about an axis of B after which needs are met soonest.
 
         Raises:
             SchemaError: there are no needs.
@@ -257,7 +257,7 @@ class OnlineFit:
 
 
 def _merge_blocks(statistics: Statistics) -> Statistics:
-    """Join every two blocks where there are too many."""
+    """Join blocks of time in pairs if there are too many."""
     if statistics.block.max() < 2 * MAX_BLOCKS:
         return statistics
     joined = replace(statistics, block=statistics.block // 2)

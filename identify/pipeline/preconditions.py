@@ -1,4 +1,4 @@
-"""Requirements on the logs of a fit: errors raised before anything is estimated."""
+"""Requirements on the logs of a fit, checked before anything is estimated."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ADVICE_IF_NOT_NAMED = {
 
 
 def require_live_wrench(log: LogSummary, *, mass_known: bool) -> None:
-    """Raise if the force or the torque never changes: a dead sensor, or the wrong columns.
+    """Raise if force or torque never changes, because of a dead sensor or wrong columns.
 
     A force of zero is valid where the mass is known: a body in free flight has no force.
 
@@ -64,11 +64,11 @@ _FRAMES: Mapping[str, tuple[str, Callable[[Recording], object]]] = MappingProxyT
         "[body.tcp]": ("tool point in the flange", lambda log: _matrix(log.body_frame.tcp)),
     }
 )
-"""Name and value in a log, by schema section, of the settings that logs have to agree on."""
+"""Name and value of each frame setting on which logs must agree, by schema section."""
 
 
 def require_same_frames(recordings: Sequence[Recording], *, with_carrier: bool) -> None:
-    """Raise unless logs have the same body frame, and with a carrier all frames in common.
+    """Raise unless logs have the same body frame and, with a carrier, all other frames in common.
 
     Args:
         recordings: of one fit.
@@ -83,7 +83,7 @@ def require_same_frames(recordings: Sequence[Recording], *, with_carrier: bool) 
     for other in others:
         for key, (name, value_in) in _FRAMES.items():
             expected, value = value_in(first), value_in(other)
-            if (with_carrier or key.startswith("[body")) and not _alike(expected, value):
+            if (with_carrier or key.startswith("[body")) and not _equal_frames(expected, value):
                 raise LogError(
                     f"{other.name}: the {name} is {value or 'not given'}, but "
                     f"{expected or 'not given'} in {first.name}: {why} must have the same frames; "
@@ -109,7 +109,7 @@ def require_compatible_prior(prior: Prior, recordings: Sequence[Recording]) -> N
     frame = recordings[0].body_frame
     flanges, names = (frame.flange, prior.frames.flange), (frame.name, prior.frames.name)
     of_logs, of_prior = map(_matrix, flanges)
-    flanges_differ = None not in (of_logs, of_prior) and not _alike(of_logs, of_prior)
+    flanges_differ = None not in (of_logs, of_prior) and not _equal_frames(of_logs, of_prior)
     names_differ = None in (of_logs, of_prior) and None not in names and names[0] != names[1]
     if flanges_differ or names_differ:
         raise LogError(
@@ -126,7 +126,7 @@ def require_compatible_prior(prior: Prior, recordings: Sequence[Recording]) -> N
 
 
 def require_mass_not_given_at_rest(logs: Sequence[LogSummary], settings: FitSettings) -> None:
-    """Raise if a mass or a centre of mass is given that a log determines at rest.
+    """Raise if a mass or centre of mass is given that the log itself determines at rest.
 
     The acceleration of a log without pose and accelerometer is its force divided by the mass
     determined at rest: the residual vanishes with this mass, so that no other can be compared.
@@ -145,8 +145,9 @@ def require_mass_not_given_at_rest(logs: Sequence[LogSummary], settings: FitSett
             raise SchemaError(
                 f"{log.name}: the log has no pose and no accelerometer; its mass is determined "
                 f"at rest, {log.imu.at_rest[0]:.5g} kg, and its centre of mass from the "
-                f"torque, and neither can be given ({', '.join(given)}). Omit it and compare it "
-                "with the estimate; or give [pose], or [imu] accelerometer, in the schema"
+                f"torque, so that a known mass or centre of mass cannot be imposed. Omit "
+                f"{', '.join(given)}, and compare with the estimate; or give [pose], or [imu] "
+                "accelerometer, in the schema"
             )
 
 
@@ -154,7 +155,8 @@ def _matrix(pose: Pose | None) -> object:
     return None if pose is None else np.round(pose.matrix, 12).tolist()
 
 
-def _alike(first: object, second: object) -> bool:
+def _equal_frames(first: object, second: object) -> bool:
+    """Whether two frame settings are equal up to rounding."""
     if isinstance(first, list) and isinstance(second, list):
         return bool(np.allclose(first, second, rtol=1e-9, atol=1e-9))
     return first == second
@@ -167,7 +169,7 @@ def logs_swapped(
     *,
     shared: bool,
 ) -> NegativeMass:
-    """Return the error for a negative payload mass where the mass in each log is positive.
+    """Return the error for a negative payload mass if the mass of each log alone is positive.
 
     Args:
         loaded: logs with the payload.

@@ -1,4 +1,4 @@
-"""Provenance of an estimate: logs, schema, options, versions, command."""
+"""Provenance of an estimate: its logs, schemas, options, package versions and command."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _log_record(log: LogSummary) -> dict[str, object]:
 
 
 def _noise_record(log: LogSummary) -> dict[str, object]:
-    """Return one sigma on each axis of each signal in SI, and whether the schema gave it."""
+    """Return the noise (one sigma) of each signal's axes in SI, and whether the schema gave it."""
     noise = log.signal_noise
     if noise is None:
         return {}

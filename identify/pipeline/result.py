@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RankedReading:
-    """A reading or fault of the logs, and its likelihood.
+    """Interpretation of the logs, or fault of them, with its likelihood.
 
     Attributes:
         text: the fault in words.
@@ -41,7 +41,7 @@ class RankedReading:
 
 @dataclass(frozen=True, slots=True)
 class SensorEffect:
-    """A fitted small fault of the sensor.
+    """Fitted small fault of a sensor.
 
     Attributes:
         name: of the group, and its entry.
@@ -167,7 +167,7 @@ class FitResult:
 
     @property
     def carrier(self) -> FitResult | None:
-        """Result for the carrier of a payload, without needs; None without a carrier."""
+        """Result for the carrier of a payload, without needs; None if the fit has no carrier."""
         if not self.estimate.others:
             return None
         (estimate,) = self.estimate.others.values()
@@ -186,20 +186,20 @@ class FitResult:
 
     @property
     def corrected(self) -> tuple[str, ...]:
-        """Corrections that were applied before the fit, a sentence each."""
+        """Corrections that were applied before the fit, one sentence each."""
         done = self.estimate.provenance.get("applied")
         return tuple(f"{each['meaning']}." for each in done) if isinstance(done, list) else ()
 
     @property
     def not_applied(self) -> tuple[str, ...]:
-        """Requested codes that need no correction because every fit includes their effect."""
+        """Requested codes without a correction, because every fit already includes their effect."""
         done = self.estimate.provenance.get("applied")
         applied = done if isinstance(done, list) else ()
         return tuple(each["code"] for each in applied if len(each) == 2)
 
     @property
     def verdict(self) -> Verdict:
-        """Verdict of the findings."""
+        """Summary of the quality of the estimate, from its findings."""
         return self.estimate.verdict
 
     def _repr_html_(self) -> str:
@@ -208,7 +208,7 @@ class FitResult:
         return f"{tables}<p>{logs}</p>"
 
     def to_dict(self) -> dict[str, object]:
-        """Return plain data in SI: the content of the estimate.json, logs and held-out scores."""
+        """Return plain data in SI: the content of estimate.json, the logs and held-out scores."""
         scores = self.validation.scores
         carrier = self.carrier
         return {

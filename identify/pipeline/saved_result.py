@@ -23,9 +23,10 @@ from identify.validation import Validation, residual_and_noise
 from identify.validation.replaying import DoneReplays
 
 RESULT, ESTIMATE = "result.npz", "estimate.json"
+"""File names of a saved result and of its estimate."""
 
 MAX_SAVED_POINTS = 60_000
-"""Maximal number of saved points of the series of all logs together: 9 MB."""
+"""Maximum number of saved samples of all logs together: 9 MB."""
 
 _MAX_FILE_BYTES = 50_000_000
 _VERSION = 1
@@ -89,6 +90,7 @@ def reportable_part(result: FitResult) -> FitResult:
 
 
 def _reportable_log(log: LogSummary, most: int) -> LogSummary:
+    """Return a log thinned to at most `most` samples, without data for further fits."""
     log = log.thinned(most)
     return replace(
         log,
@@ -101,7 +103,7 @@ def _reportable_log(log: LogSummary, most: int) -> LogSummary:
 
 
 def _counts_only(statistics: Statistics) -> Statistics:
-    """Return statistics with only the counts of samples."""
+    """Return statistics that contain only the numbers of samples."""
     layout = Layout(("1",), statistics.layout.groups[:1], 1)
     samples, effective = statistics.samples.sum(), statistics.effective_samples.sum()
     return Statistics.from_factor(layout, np.zeros((1, 1)), samples, effective)

@@ -1,4 +1,4 @@
-"""Scanned logs, which can be rescanned, with the faults of their raw signals."""
+"""Scanned logs, with the faults of their raw signals; a log can be scanned again."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from identify.signals import Reading
 from identify.signals.offset_steps import OffsetStep
 
 _FIRST_ROWS = 2000
-"""Number of first rows in which repeated values are counted."""
+"""Number of rows at the beginning of a log in which repeated values are counted."""
 
 _MIN_STEP_TO_NOISE = 1.5
-"""Least ratio of a coarse step to the noise, which includes that of rounding."""
+"""Ratio of rounding step to noise from which on rounding is coarse; noise includes rounding."""
 
 
 class ScannedLog(NamedTuple):
-    """Log with its summary under a reading, which can be rescanned.
+    """Log with its summary under one interpretation; it can be scanned under another one.
 
     Attributes:
         source: the log.
@@ -44,7 +44,7 @@ class ScannedLog(NamedTuple):
 
     @property
     def wide(self) -> bool:
-        """Whether its statistics have all columns."""
+        """Whether the statistics have all columns that comparing explanations needs."""
         return self.summary.statistics.layout == WIDE_LAYOUT
 
     @property
@@ -74,7 +74,7 @@ class ScannedLog(NamedTuple):
         )
 
     def rescan(self, reading: Reading) -> ScannedLog:
-        """Rescan the log under another reading, with the same cut-off and columns."""
+        """Scan the log under another interpretation, with the same cut-off and columns."""
         if reading == self.summary.reading:
             return self
         reading = replace(reading, cutoff_hz=self.summary.cutoff_hz)
@@ -87,7 +87,7 @@ class ScannedLog(NamedTuple):
         *,
         wide: bool = False,
     ) -> LogSummary:
-        """Scan about `rows` rows, evenly spread, of a log, under another reading if given."""
+        """Scan about `rows` evenly spread rows of the log, also under another interpretation."""
         if reading is None and self.wide and len(self.source) <= rows:
             return self.summary
         reading = replace(
@@ -96,7 +96,7 @@ class ScannedLog(NamedTuple):
         return scan(self.source, reading, wide=wide)
 
     def rescan_with_time_scale(self, factor: float) -> ScannedLog | None:
-        """Rescan the log with its time multiplied by a factor and a newly chosen cut-off.
+        """Scan the log with its time multiplied by a factor and a newly chosen cut-off.
 
         None where that is impossible: it is read in chunks, has several clocks, or was corrected.
         """
@@ -112,13 +112,13 @@ class ScannedLog(NamedTuple):
 
 
 def _is_coarsely_quantised(values: Array, by: float) -> bool:
-    """Whether values repeat, and distinct values are more than `by` apart."""
+    """Whether values repeat, and distinct values differ by more than `by`."""
     taken = np.unique(values)
     return 2 < 2 * len(taken) < len(values) and bool(np.diff(taken).min() > by)
 
 
 def finest_blocks(log: LogSummary) -> Statistics:
-    """Return the statistics of a log with the most blocks of time: its folds or its blocks."""
+    """Return the statistics of a log in its finest division of time: folds or blocks."""
     several = len(np.unique(log.folds.block)) > len(np.unique(log.statistics.block))
     return log.folds if several else log.statistics
 
@@ -182,7 +182,7 @@ def scan_log(
 def _without_consequences_of_dead_channels(
     spans: tuple[Span, ...], dead: tuple[Span, ...]
 ) -> tuple[Span, ...]:
-    """Return spans and dead channels, each fault by its cause only.
+    """Return spans and dead channels, without faults that another of them causes.
 
     A channel that dies may jump, and stays at the end of its range only from then on. A channel
     that was saturated before is saturated, not dead.

@@ -22,7 +22,7 @@ from identify.signals import Reading
 
 @dataclass(frozen=True, slots=True)
 class FitSettings(EstimatorSettings):
-    """Options of a fit: of its estimate, and of reading and checking logs.
+    """Options of a fit: of its estimate, and of reading and checking its logs.
 
     `fit` itself counts the logs that are `unloaded`.
 
@@ -60,7 +60,7 @@ class FitSettings(EstimatorSettings):
 
     @property
     def mass_known(self) -> bool:
-        """Whether the mass, of a payload or of the one body, is given."""
+        """Whether the mass of the body, or of the payload, is given."""
         return any(isinstance(term, KnownMass) for term in self.all_terms)
 
 
@@ -68,7 +68,7 @@ _PRIORS: Mapping[str, Prior] = {"ball": BALL, "none": NoPrior()}
 
 
 class FitOptions(TypedDict, total=False):
-    """Options of `FitSettings` by name, the keyword arguments of `fit`."""
+    """Keyword arguments of `fit`: the options of `FitSettings` by name."""
 
     bias: Offsets | None
     mass: float | None
@@ -85,7 +85,7 @@ class FitOptions(TypedDict, total=False):
 
 
 def reading_from_settings(settings: FitSettings) -> Reading:
-    """Return the reading of logs by the settings of a fit, before corrections."""
+    """Return the interpretation of logs that the settings of a fit define, before corrections."""
     reading = Reading(cutoff_hz=settings.cutoff_hz)
     if settings.gravity is None:
         return reading
@@ -93,7 +93,7 @@ def reading_from_settings(settings: FitSettings) -> Reading:
 
 
 def merge_settings(settings: object, options: FitOptions) -> FitSettings:
-    """Merge options into settings.
+    """Return settings with some options replaced.
 
     Args:
         settings: all choices in one, or None for the defaults.

@@ -1,4 +1,4 @@
-"""Delays of the wrench: estimated by correlation, and iterated by rescanning the logs."""
+"""Delays of the wrench: estimated by correlation, and refined by rescanning the logs."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from identify.regressors import WIDE_LAYOUT, LogSummary
 from identify.relevance import MAX_DELAY_OF_EXPANSION
 from identify.significance import CLEAR_LEAD, HALF_WIDTH_SIGMA
 
-_MAX_REREADINGS = 4
-"""Maximal number of times that logs are rescanned for one delay."""
+_MAX_RESCANS = 4
+"""Maximum number of times that logs are rescanned to refine one delay."""
 
 _FROZEN_MARGIN = 0.05
-"""Time after its delay within which the first sample of a late wrench may come [s]."""
+"""Time after a wrench's delay within which its first sample must come [s]."""
 
 
 def correlate_log(log: LogSummary, turned_by: float | None = None) -> Correlation | None:
@@ -45,7 +45,7 @@ def correlate_log(log: LogSummary, turned_by: float | None = None) -> Correlatio
 
 
 def choose_delay_axes(log: ScannedLog) -> ScannedLog:
-    """Rescan a log with a wrench delayed in world axes, if that is clearly likelier.
+    """Rescan a log with its wrench delayed in world axes, if that is clearly likelier.
 
     A late wrench is constant until its first sample: this time is no frozen span.
     """
@@ -74,7 +74,7 @@ def choose_delay_axes(log: ScannedLog) -> ScannedLog:
 def settle_delays(
     logs: Sequence[ScannedLog], effects: FittedEffects | None, settings: EstimatorSettings
 ) -> tuple[list[ScannedLog], FittedEffects | None]:
-    """Rescan logs with their fitted small delays until the remaining delays are negligible.
+    """Rescan logs with the fitted delays of the wrench until the remaining delays are negligible.
 
     The map of a delay is of second order: a larger delay is iterated by rescanning, as long as the
     deviance decreases, which it does not for low-pass filtered logs.
@@ -88,7 +88,7 @@ def settle_delays(
         The logs, and the effects that remain.
     """
     rescanned, cap = list(logs), EFFECT_KEYS["delay_s"].cap
-    for _ in range(_MAX_REREADINGS if effects is not None else 0):
+    for _ in range(_MAX_RESCANS if effects is not None else 0):
         assert effects is not None
         start = {b.sensor: b.start for b in effects.model.blocks if b.group.name == "delay_s"}
         at = list(start.values())
@@ -115,7 +115,7 @@ def settle_delays(
 
 
 def _with_later_wrench(log: ScannedLog, step: float) -> ScannedLog:
-    """Rescan a log with the delay of its wrench increased by a step [s]."""
+    """Rescan a log with the delay of its wrench increased by `step` [s]."""
     if log.summary.recording.still:
         return log
     delay = log.summary.recording.wrench_delay + step
@@ -129,7 +129,7 @@ def delayed_explanations(
     bands: Sequence[tuple[int, ...]],
     rows: int,
 ) -> Iterator[Explanation]:
-    """Yield logs with the delay of their correlation, refined by Gauss-Newton steps.
+    """Yield explanations with the wrench delay found by correlation, refined by Gauss-Newton steps.
 
     Args:
         compared: the logs as read.
@@ -143,7 +143,7 @@ def delayed_explanations(
     if not delays and None not in seen:
         return
     size = np.array([np.median(delays) if delays else 0.0])
-    for last in (*(False,) * (_MAX_REREADINGS - 1), True):
+    for last in (*(False,) * (_MAX_RESCANS - 1), True):
         again = list[BandRows]()
         try:
             for log, fault, kept in zip(logs, candidate, bands, strict=True):
@@ -167,7 +167,7 @@ def delayed_explanations(
 
 
 def changing_delay_finding(log: LogSummary) -> Finding | None:
-    """Return the finding of a log whose latency changes; None where one delay explains it."""
+    """Return the finding of a log whose latency changes; None if one delay explains the log."""
     seen = correlate_log(log)
     if seen is None or not seen.changes:
         return None

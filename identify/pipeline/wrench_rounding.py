@@ -1,4 +1,4 @@
-"""Removal of the mean error of coarse rounding from the wrench of logs."""
+"""Removal of the mean error that coarse rounding causes in the wrench of logs."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from identify.signals.rounding import (
 )
 
 _STEP_ROWS = 4000
-"""Number of first rows from which the steps of rounding are determined."""
+"""Number of rows at the beginning of a log from which the rounding steps are determined."""
 
 _MAX_RESIDUAL_ROWS = 20_000
-"""Maximal number of rows for the residual of the wrench."""
+"""Maximum number of rows from which the residual of the wrench is computed."""
 
 
 def remove_rounding_bias(
     logs: Sequence[ScannedLog], settings: EstimatorSettings
 ) -> Sequence[ScannedLog]:
-    """Rescan logs with the mean error of rounding subtracted, where its steps are coarse.
+    """Rescan logs with the mean rounding error subtracted, if their rounding steps are coarse.
 
     The error of rounding is a function of the wrench, and so of the motion: noise below half a step
     does not average it out, and part of it looks like inertia. Its mean follows from the wrench,
@@ -49,7 +49,7 @@ def remove_rounding_bias(
     Returns:
         The same logs where no step is coarse, or least squares fails.
     """
-    steps = [_steps(log) for log in logs]
+    steps = [_rounding_steps(log) for log in logs]
     if not any(step.size for of_log in steps for step in of_log):
         return logs
     try:
@@ -60,13 +60,17 @@ def remove_rounding_bias(
     bodies = fit.x[: 20 if settings.unloaded else 10].reshape(-1, 10)
     offsets, loaded = system.offsets(fit.x, fit.weights), len(logs) - settings.unloaded
     return [
-        _read_again(log, of_log, bodies.sum(axis=0) if k < loaded else bodies[-1], offset)
+        _rescan_without_rounding_bias(
+            log, of_log, bodies.sum(axis=0) if k < loaded else bodies[-1], offset
+        )
         for k, (log, of_log, offset) in enumerate(zip(logs, steps, offsets, strict=True))
     ]
 
 
-def _read_again(log: ScannedLog, steps: Sequence[Quantiser], phi: Phi, offset: Vec6) -> ScannedLog:
-    """Rescan a log without the mean error of rounding of a body's wrench, if steps are coarse."""
+def _rescan_without_rounding_bias(
+    log: ScannedLog, steps: Sequence[Quantiser], phi: Phi, offset: Vec6
+) -> ScannedLog:
+    """Rescan a log without the mean rounding error of a body's wrench, if steps are coarse."""
     rounding = Rounding(
         steps=tuple(steps),
         noise=(0.0,) * 6,
@@ -74,15 +78,15 @@ def _read_again(log: ScannedLog, steps: Sequence[Quantiser], phi: Phi, offset: V
         offset=tuple(offset.tolist()),
         cutoff_hz=log.summary.cutoff_hz,
     )
-    rounding = replace(rounding, noise=_noise(log, rounding))
+    rounding = replace(rounding, noise=_noise_before_rounding(log, rounding))
     if not any(rounding.coarse):
         return log
     reading = replace(log.summary.reading, rounding=rounding)
     return scan_log(log.source, reading, wide=log.wide)._replace(spans=log.spans)
 
 
-def _steps(log: ScannedLog) -> tuple[Quantiser, ...]:
-    """Determine the steps of each channel of a log's wrench from its first rows."""
+def _rounding_steps(log: ScannedLog) -> tuple[Quantiser, ...]:
+    """Determine the rounding step of each wrench channel from the first rows of a log."""
     source = log.source
     first = source.reader()(0, _STEP_ROWS, 0).recording if isinstance(source, LogFile) else source
     # Resampling to one clock gives values between the steps; and a force from which the motion is
@@ -94,8 +98,8 @@ def _steps(log: ScannedLog) -> tuple[Quantiser, ...]:
     return tuple(fit_quantiser(channel, fewest) for channel in wrench.T)
 
 
-def _noise(log: ScannedLog, rounding: Rounding) -> tuple[float, ...]:
-    """Return the noise of each channel before rounding, about the wrench of the body."""
+def _noise_before_rounding(log: ScannedLog, rounding: Rounding) -> tuple[float, ...]:
+    """Return the noise of each wrench channel before rounding, from its residual."""
     squares, count = np.zeros(6), 0
     for excerpt in excerpts(log.source, replace(log.summary.reading, most_rows=_MAX_RESIDUAL_ROWS)):
         try:

@@ -1,4 +1,4 @@
-"""Held-out scores and replay of an estimate."""
+"""Validation of an estimate: held-out scores, residuals and replays of logs."""
 
 from identify.lazy import attach
 

@@ -1,4 +1,4 @@
-"""Test whether several means are equal, each with a covariance whose size was estimated.
+"""Test whether several means are equal, each with a covariance of estimated size.
 
 The size of each covariance was estimated from residuals, so the sum of squares is compared with F:
 
@@ -47,7 +47,7 @@ class EqualMeansTest(NamedTuple):
 def equal_means_test(
     means: Array, information: Array, identified: NDArray[np.bool_], degrees: Array
 ) -> EqualMeansTest:
-    """Test whether several means are equal (Welch's test for several numbers).
+    """Test whether several mean vectors are equal (Welch's test, for several components).
 
     Args:
         means: shape (K, p).

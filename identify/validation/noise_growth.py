@@ -1,4 +1,4 @@
-"""Errors of a replay from noise of the wrench alone, and the time for which they stay small.
+"""Errors of a replay from wrench noise alone, and the time for which they stay small.
 
 Noise of the measured wrench displaces the simulated body: white noise of the force by t^1.5, of the
 torque, through gravity along the wrong axis, by t^3.5.
@@ -27,35 +27,35 @@ from identify.validation.windows import (
     rows_of_segment,
 )
 
-MAX_NOISE_SHARE = 0.1
-"""Displacement by noise over the motion above which a replay is not meaningful."""
+MAX_NOISE_TO_MOTION = 0.1
+"""Largest ratio of the displacement by noise to the motion at which a replay is meaningful."""
 
 _MAX_NOISE_SAMPLES = 200
 """Maximum number of samples of a motion at which the effect of noise is computed."""
 
 _NOISE_DRAWS = 8
-"""Number of noise draws for a single motion; one for each of many windows."""
+"""Number of noise realisations for a single motion; each of many windows has one realisation."""
 
 _SEED = 0
 
 _WRENCH_ROUNDING = 1e-9
-"""Noise, relative to the range of the wrench, that counts as rounding."""
+"""Noise, relative to the range of the wrench, up to which the noise is rounding."""
 
-_SIMULATED_SHARE = 1e-3
-"""Fraction of the noise that is simulated, for a linear effect."""
+_SIMULATED_NOISE_FRACTION = 1e-3
+"""Fraction of the noise that is simulated, so that its effect is linear."""
 
-_WINDOWS = 100
+_AVERAGED_WINDOWS = 100
 """Number of windows of a segment over which the size of the motion is averaged."""
 
-_COARSE = 0.01
-"""Steps that are long enough to tell how noise grows in one shot [s]."""
+_SINGLE_SHOT_STEP = 0.01
+"""Time step of the simulation of noise in a single-shot replay [s]; longer than the log's."""
 
-_FIRST, _NEXT_LONGER = 2.0, 4
-"""Time that is looked at first [s], and how many times as long each that follows."""
+_FIRST_DURATION, _DURATION_FACTOR = 2.0, 4
+"""First simulated duration of a single-shot replay [s], and factor of each further duration."""
 
 
 class NoiseGrowth(NamedTuple):
-    """RMS displacement of motions by noise of the wrench over time.
+    """RMS displacement of simulated motions that wrench noise causes, over time.
 
     Attributes:
         time: time since the start [s], shape (k,).
@@ -71,7 +71,7 @@ class NoiseGrowth(NamedTuple):
     @property
     def horizon(self) -> float:
         """Last time at which noise is at most a tenth of the motion [s]; zero for none."""
-        small = np.flatnonzero(self.shares <= MAX_NOISE_SHARE)
+        small = np.flatnonzero(self.shares <= MAX_NOISE_TO_MOTION)
         return float(self.time[small[-1]]) if len(small) else 0.0
 
     def until(self, time: float) -> NoiseGrowth:
@@ -129,14 +129,14 @@ def simulate_noise_growth(
     draws = 1 if len(wrench) > 1 else _NOISE_DRAWS
     rng, (values, axes) = np.random.default_rng(_SEED), np.linalg.eigh(noise / step)
     root = axes * np.sqrt(np.maximum(values, 0.0))
-    added = _SIMULATED_SHARE * rng.standard_normal((draws, *wrench.shape)) @ root.T
+    added = _SIMULATED_NOISE_FRACTION * rng.standard_normal((draws, *wrench.shape)) @ root.T
     every = max(1, wrench.shape[-2] // _MAX_NOISE_SAMPLES)
     wrenches = np.concatenate((wrench[None], wrench + added))
     path = neighbouring_motions(phi, motions, wrenches, step, interpolation, every)
     p, q = path.position, path.quaternion
     away = (
-        _rms(p[1:] - p[:1]) / _SIMULATED_SHARE,
-        _rms(rotation_angle(q[:1], q[1:])[..., None]) / _SIMULATED_SHARE,
+        _rms(p[1:] - p[:1]) / _SIMULATED_NOISE_FRACTION,
+        _rms(rotation_angle(q[:1], q[1:])[..., None]) / _SIMULATED_NOISE_FRACTION,
     )
     shown = slice(None, None, every)
     p, q = motions.position[..., shown, :], motions.quaternion[..., shown, :]
@@ -154,7 +154,7 @@ def simulate_noise_growth(
 def single_shot_noise_growth(
     longest: OffsetSegment, phi: Phi, noise: Mat66, step: float, interpolation: Interpolation
 ) -> NoiseGrowth:
-    """Simulate the growth of errors by wrench noise over a segment, until noise exceeds the motion.
+    """Simulate the errors by wrench noise along a segment, until noise exceeds the motion.
 
     Args:
         longest: the segment with its sensor offset.
@@ -167,20 +167,20 @@ def single_shot_noise_growth(
         SimulationError: as `noise_growth`.
     """
     segment, bias = longest
-    stride = max(1, int(_COARSE / step))
+    stride = max(1, int(_SINGLE_SHOT_STEP / step))
     coarse = rows_of_segment(segment, slice(None, None, stride))
     coarse = replace(coarse, wrench=block_means(segment.wrench - bias, stride))
-    samples = max(2, int(_FIRST / (stride * step)))
+    samples = max(2, int(_FIRST_DURATION / (stride * step)))
     while True:
         part = rows_of_segment(coarse, slice(samples))
         growth = simulate_noise_growth(part, phi, noise, step * stride, interpolation, coarse)
         if samples >= len(coarse.time) or not growth.shares[-1] < 1.0:
             return growth
-        samples *= _NEXT_LONGER
+        samples *= _DURATION_FACTOR
 
 
 def require_time(growth: NoiseGrowth, least: float) -> None:
-    """Raise `SimulationError` if noise exceeds a tenth of the motion before a time [s]."""
+    """Raise `SimulationError` if noise exceeds a tenth of the motion before a given time [s]."""
     if growth.horizon < least:
         raise SimulationError(
             f"noise of the wrench alone is more than a tenth of the motion over {least:.2g} s, so "
@@ -190,7 +190,7 @@ def require_time(growth: NoiseGrowth, least: float) -> None:
 
 def _windows(count: int, samples: int, every: int) -> Indices:
     """Return row indices of evenly spread windows of `samples` rows out of `count`, (w, k)."""
-    first = np.unique(np.linspace(0, count - samples, _WINDOWS).round().astype(np.intp))
+    first = np.unique(np.linspace(0, count - samples, _AVERAGED_WINDOWS).round().astype(np.intp))
     return first[:, None] + np.arange(0, samples, every)
 
 

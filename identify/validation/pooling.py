@@ -1,4 +1,4 @@
-"""Pool of separate estimates of one body, which agree or differ, all together and each alone.
+"""Pooling of separate estimates of one body, with tests whether the estimates agree.
 
 The identified parameters are compared with the generalised least squares mean of the estimates
 (`equal_means_test`).
@@ -30,21 +30,22 @@ from identify.significance import CONFIDENCE_QUANTILE, ESTIMATES_DIFFER_P, UNLIM
 from identify.validation.equal_means import EqualMeansTest, equal_means_test
 
 COMPARED_PARAMETERS = ("m", *COM, *INERTIA_ABOUT_COM)
-"""Parameters that are compared one by one: mass, centre of mass, inertia about it."""
+"""Parameters that are compared separately: mass, centre of mass, inertia about the centre of
+mass."""
 
 _PHI_INDICES = (0, *range(1, 4), *range(4, 10))
-"""Index in phi that decides whether each compared parameter is identified."""
+"""Index in phi of the parameter that decides whether each compared parameter is identified."""
 
-_ACCEPTED_SCATTER = 1.1
-"""Scatter up to which estimates agree whatever its probability: no interval is accurate to a
-tenth, which hundreds of logs would reveal."""
+_MAX_SCATTER_OF_AGREEMENT = 1.1
+"""Scatter of the estimates up to which they agree, whatever the p-value: no interval is accurate to
+a tenth, and hundreds of logs would reveal it."""
 
 Agreement: TypeAlias = Literal["agree", "differ", "cannot be told"]
 
 
 @dataclass(frozen=True, slots=True)
 class DifferenceFromPool:
-    """Difference of one estimate from the pool of the others.
+    """Difference of one estimate from the pooled estimate of the others.
 
     Attributes:
         p: p-value under the hypothesis of one body; None if nothing can be compared.
@@ -167,7 +168,7 @@ def pool_estimates(estimates: Mapping[str, SavedEstimate]) -> PooledEstimates:
 
 @dataclass(frozen=True, slots=True)
 class _Pool:
-    """Generalised least squares mean of some estimates, in scaled units and in SI.
+    """Generalised least-squares mean of some estimates, in scaled units and in SI.
 
     Attributes:
         identified: which of the ten parameters any of them identifies, shape (10,).
@@ -192,7 +193,7 @@ class _Pool:
 
 @dataclass(frozen=True, slots=True)
 class _ScaledEstimates:
-    """K estimates in units that make their standard errors comparable.
+    """Estimates in units that make their standard errors comparable.
 
     Attributes:
         units: units of the ten parameters, shape (10,).
@@ -243,7 +244,7 @@ class _ScaledEstimates:
         )
 
     def test_all(self) -> EqualMeansTest:
-        """Test all estimates together."""
+        """Test whether all estimates are equal."""
         return equal_means_test(self.phi, self.information, self.identified, self.degrees)
 
     def pool(self, members: Sequence[int]) -> _Pool:
@@ -269,7 +270,7 @@ class _ScaledEstimates:
     def test_against(
         self, index: int, others: Sequence[int], pool: _Pool | None = None
     ) -> EqualMeansTest:
-        """Test one estimate against the pool of others; p = 1 if nothing can be compared."""
+        """Test whether one estimate equals the pool of others; p = 1 if nothing can be compared."""
         pool = pool or self.pool(others)
         both = self.identified[index] & pool.identified
         if not both.any():
@@ -299,7 +300,7 @@ class _ScaledEstimates:
         return DifferenceFromPool(p, tuple(COMPARED_PARAMETERS[k] for k in significant))
 
     def detectable_difference(self, k: int) -> float | None:
-        """Return the significant difference of a typical estimate in one compared parameter."""
+        """Return the smallest significant difference of a typical estimate in one parameter."""
         known = np.isfinite(self.variances[:, k])
         count = int(known.sum())
         if count < 2:
@@ -309,7 +310,7 @@ class _ScaledEstimates:
         return float(limit * spread)
 
     def p_of_parameter(self, k: int) -> float | None:
-        """Return the p-value of the hypothesis that one compared parameter is equal."""
+        """Return the p-value of the hypothesis that one parameter is equal in all estimates."""
         known = np.isfinite(self.variances[:, k])
         if known.sum() < 2:
             return None
@@ -325,11 +326,12 @@ class _ScaledEstimates:
 def _verdict(
     scaled: _ScaledEstimates, test: EqualMeansTest, some_differ: bool
 ) -> tuple[Agreement, str]:
+    """Return the verdict on the agreement of the estimates, and its reason."""
     if len(scaled.phi) < 2:
         return "cannot be told", "known are fewer than two estimates to compare"
     if np.isnan(test.p):
         return "cannot be told", "no parameter is identified by two of the estimates"
-    if some_differ or (test.p < ESTIMATES_DIFFER_P and test.scatter > _ACCEPTED_SCATTER):
+    if some_differ or (test.p < ESTIMATES_DIFFER_P and test.scatter > _MAX_SCATTER_OF_AGREEMENT):
         return "differ", ""
     detectable = scaled.detectable_difference(0)  # None for a given mass
     share = 0.0 if detectable is None else detectable / float(np.nanmedian(scaled.values[:, 0]))
@@ -361,6 +363,7 @@ def _scale_half_widths(estimates: Mapping[str, SavedEstimate]) -> Array:
 
 
 def _identified(estimate: SavedEstimate) -> list[bool]:
+    """Return which of the ten parameters an estimate's data identify."""
     return [estimate.decided_by.get(name) in ("data", "constraint") for name in PHI]
 
 

@@ -1,4 +1,4 @@
-"""All replays of an estimate; diverging bodies are reported and do not affect the others."""
+"""All replays of an estimate; a body whose simulation diverges does not affect the others."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from identify.validation.single_shot import SingleShot, replay_in_one_shot
 from identify.validation.windowed import Replay, ReplayErrors, replay
 from identify.validation.windows import OffsetSegment
 
-T = TypeVar("T", Replay, SingleShot)
+ReplayT = TypeVar("ReplayT", Replay, SingleShot)
 
 _LONG_SEGMENT = 20_000
-"""Number of samples above which a single-shot band is computed on request only: it takes a few
-seconds per hundred thousand samples."""
+"""Number of samples above which the band of a single-shot replay is computed on request only: it
+takes a few seconds per hundred thousand samples."""
 
 SAMPLES = 32
-"""Number of sampled bodies of a band."""
+"""Number of bodies sampled from the posterior for an error band."""
 
 _DRAWS_PER_BODY = 20
-"""Number of draws per wanted body, because most draws may be inconsistent."""
+"""Number of posterior draws per needed body, because most draws may be inconsistent."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Replays:
 
     @property
     def missing_windows(self) -> tuple[str, ...]:
-        """Messages on missing replays in windows, and the further `reasons`."""
+        """Messages on missing replays in windows, and the further messages in `reasons`."""
         windows, missing = self._windows
         too_short = windows is None and not missing and bool(self.too_short)
         return (*missing, *([self.too_short] if too_short else []), *self.reasons)
@@ -81,7 +81,7 @@ class Replays:
 
     @property
     def without_bands(self) -> Replays:
-        """Replays without bands, which take most of the time."""
+        """Replays without error bands, which take most of the time."""
         return self if self.samples is None else replace(self, samples=None)
 
     @cached_property
@@ -115,11 +115,11 @@ class Replays:
 
     def _run_non_divergent(
         self,
-        run: Callable[[Mapping[str, Phi], Phi | None], T | None],
+        run: Callable[[Mapping[str, Phi], Phi | None], ReplayT | None],
         samples: Phi | None,
         how: str,
-    ) -> tuple[T | None, tuple[str, ...]]:
-        """Replay all bodies, or those that do not diverge; also return messages on missing ones."""
+    ) -> tuple[ReplayT | None, tuple[str, ...]]:
+        """Replay bodies whose simulation does not diverge; return messages on the other bodies."""
         if not self.segments:
             return None, ()
         try:
@@ -148,7 +148,7 @@ class Replays:
 
 
 _MAX_PATH_POINTS = 4000
-"""Maximum number of points of a path that are saved."""
+"""Maximum number of points of a replayed path that are saved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,16 +167,16 @@ class DoneReplays:
 
     @classmethod
     def of(cls, replays: Replays | DoneReplays) -> DoneReplays:
-        """Simulate replays where that was not done yet, and keep their results."""
+        """Simulate all replays that were not simulated yet, and keep their results."""
         windows, shot = replays.windows, replays.single_shot
         if windows is not None:
             last = windows.times.shape[1] - 1
             kept = _thinned_indices(last, max(4, _MAX_PATH_POINTS // len(windows.times)))
-            paths = {name: getattr(windows, name)[:, kept] for name in _PATHS}
+            paths = {name: getattr(windows, name)[:, kept] for name in _PATH_FIELDS}
             windows = replace(windows, **paths)
         if shot is not None:
             kept = _thinned_indices(len(shot.time) - 1, _MAX_PATH_POINTS)
-            poses = {name: getattr(shot, name)[kept] for name in _POSES}
+            poses = {name: getattr(shot, name)[kept] for name in _POSE_FIELDS}
             shot = replace(
                 shot,
                 errors={name: _thinned(errors) for name, errors in shot.errors.items()},
@@ -187,12 +187,14 @@ class DoneReplays:
 
     @property
     def without_bands(self) -> DoneReplays:
-        """The results unchanged; bands are not recomputed."""
+        """Replays unchanged, because bands are never recomputed."""
         return self
 
 
-_PATHS = ("times", "simulated", "measured")
-_POSES = ("time", "position", "quaternion", "measured_position", "measured_quaternion")
+_PATH_FIELDS = ("times", "simulated", "measured")
+"""Fields of a windowed replay that are saved with few points."""
+_POSE_FIELDS = ("time", "position", "quaternion", "measured_position", "measured_quaternion")
+"""Fields of a single-shot replay that are saved with few points."""
 
 
 def _thinned_indices(last: int, count: int) -> Indices:
@@ -206,7 +208,7 @@ def _thinned(errors: ReplayErrors) -> ReplayErrors:
 
 
 def _reason(error: SimulationError) -> str:
-    """Return the reason of a failed simulation, without batches and steps if it diverged."""
+    """Return the reason of a failed simulation; for divergence without batch index and step."""
     if not isinstance(error, Diverged):
         return str(error)
     return (
@@ -219,7 +221,7 @@ def _reason(error: SimulationError) -> str:
 def posterior_bodies(
     phi: Phi, covariance: Array, rng: np.random.Generator, count: int = SAMPLES
 ) -> Phi | None:
-    """Sample physically consistent bodies of the normal distribution N(phi, covariance).
+    """Sample physically consistent bodies from the normal distribution N(phi, covariance).
 
     Args:
         phi: the estimate, shape (10,).

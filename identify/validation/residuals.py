@@ -1,4 +1,4 @@
-"""Residual wrench of a fit beside noise: whether it is noise, its power, its share of the signal.
+"""Residual wrench of a fit compared with noise: randomness, power, unexplained fraction.
 
 Noise may be slow: the intervals include it, by frequency band. But it is independent of the
 motion, has no outliers, and its correlation decays, unlike that of drift and oscillations.
@@ -21,33 +21,33 @@ from identify.significance import NOISE_POWER_RATIO, POSE_DEPENDENCE_P, SIGNIFIC
 from identify.spatial.columns import PSI, W, without_constant
 
 MAX_UNEXPLAINED = 0.1
-"""Largest unexplained share of the signal of an explained log; correct readings have a tenth."""
+"""Largest unexplained fraction of the wrench's signal at which a log counts as explained."""
 
-_LAGS = np.linspace(2.0, 4.0, 9)
-"""Times apart at which noise is no longer correlated [s]; at some of them what drifts or swings is.
-"""
+_UNCORRELATED_LAGS = np.linspace(2.0, 4.0, 9)
+"""Time lags at which noise is no longer correlated, but some drift or oscillation is [s]."""
 
-_CORRELATED = 0.3
-"""Correlation so far apart from which a residual is not noise, if it is significant."""
+_MIN_SYSTEMATIC_CORRELATION = 0.3
+"""Autocorrelation at these lags above which a residual is systematic, if it is significant."""
 
-_SLOWEST_SECONDS = 0.5
-"""Time to which one independent correlation counts [s]."""
+_CORRELATION_SECONDS = 0.5
+"""Time that counts as one independent sample of the autocorrelation [s]."""
 
-_POSE_SHARE = 0.5
-"""Share of a residual's power that a linear function of static poses may explain."""
+_MAX_EXPLAINED_BY_POSE = 0.5
+"""Largest fraction of a noise residual's power that a linear function of static poses explains."""
 
-_HELD_OUT_SHARE = 0.3
-"""Share of a residual's power, held out, that motion and its rate may predict, if each
-point is correlated with the next: noise in the motion is in both too, but fast."""
+_MAX_EXPLAINED_BY_MOTION = 0.3
+"""Largest held-out fraction of a noise residual's power that the motion and its rate predict, if
+neighbouring points are correlated: noise in the motion is in both, but it is fast."""
 
-_COLUMN_RIDGE = 1e-6
-"""Share of a column's power that is added to it, where columns are of one kind."""
+_RELATIVE_RIDGE = 1e-6
+"""Ridge of the regression on columns, relative to the power of a column."""
 
-_HELD_OUT_PARTS, _MOST_TESTED_ROWS, _ROWS_A_COLUMN = 10, 4000, 3.0
-"""Parts of time that are held out in turn, rows that are looked at, and how many a column needs."""
+_HELD_OUT_FOLDS, _MOST_TESTED_ROWS, _MIN_ROWS_PER_COLUMN = 10, 4000, 3.0
+"""Number of parts of time that are held out in turn, maximum number of tested rows, and minimum
+number of independent rows for each column."""
 
-_HEAVY_TAILS = 1.0
-"""Kurtosis beyond the normal distribution's, from which single events make up a residual."""
+_MAX_EXCESS_KURTOSIS = 1.0
+"""Excess kurtosis above which single events make up a residual."""
 
 _TINY = float(np.finfo(float).tiny)
 
@@ -74,7 +74,11 @@ def assess_residuals(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Res
         biases: sensor offset of each log, [f; t] at Bo in B, shape (logs, 6).
     """
     power, fourth, expected, rows = np.zeros(6), np.zeros(6), np.zeros(6), 0
-    lagged, pairs, seconds = np.zeros((len(_LAGS) + 1, 6)), np.zeros((len(_LAGS) + 1, 1)), 0.0
+    lagged, pairs, seconds = (
+        np.zeros((len(_UNCORRELATED_LAGS) + 1, 6)),
+        np.zeros((len(_UNCORRELATED_LAGS) + 1, 1)),
+        0.0,
+    )
     along, terms, static_rows, effective = np.zeros(6), 0, 0.0, 0.0
     predicted, tested = np.zeros(6), np.zeros(6)
     bodies = np.broadcast_to(phi, (len(logs), 10))
@@ -91,7 +95,7 @@ def assess_residuals(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Res
             continue
         seconds += log.kept_fraction * log.duration
         point = float(np.median(np.diff(log.time)))
-        for number, lag in enumerate((*_LAGS, 0.99 * point)):
+        for number, lag in enumerate((*_UNCORRELATED_LAGS, 0.99 * point)):
             first, second = _lagged_pairs(log, lag)
             lagged[number] += (residual[second] * residual[first]).sum(axis=0)
             pairs[number] += len(first)
@@ -99,12 +103,12 @@ def assess_residuals(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Res
         predicted, tested = predicted + of_log[0], tested + of_log[1]
     safe = np.where(power > 0.0, power, 1.0)
     *late, soon = lagged / safe * rows / np.maximum(pairs, 1.0)
-    surely = SIGNIFICANT_SIGMA * np.sqrt(_SLOWEST_SECONDS / max(seconds, _SLOWEST_SECONDS))
-    slow = np.max(late, axis=0) > max(_CORRELATED, surely)
+    surely = SIGNIFICANT_SIGMA * np.sqrt(_CORRELATION_SECONDS / max(seconds, _CORRELATION_SECONDS))
+    slow = np.max(late, axis=0) > max(_MIN_SYSTEMATIC_CORRELATION, surely)
     kurtosis = fourth / safe**2 * rows - 3.0
-    heavy = kurtosis > max(_HEAVY_TAILS, SIGNIFICANT_SIGMA * np.sqrt(24.0 / effective))
-    with_motion = predicted > _HELD_OUT_SHARE * np.where(tested > 0.0, tested, 1.0)
-    with_motion &= soon > _CORRELATED
+    heavy = kurtosis > max(_MAX_EXCESS_KURTOSIS, SIGNIFICANT_SIGMA * np.sqrt(24.0 / effective))
+    with_motion = predicted > _MAX_EXPLAINED_BY_MOTION * np.where(tested > 0.0, tested, 1.0)
+    with_motion &= soon > _MIN_SYSTEMATIC_CORRELATION
     with_poses = _exceeds_noise(along / safe, terms, static_rows)
     return ResidualAssessment(
         (slow | heavy | with_motion | with_poses) & (power > NOISE_POWER_RATIO * expected),
@@ -130,7 +134,7 @@ def noise_rms(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Vec6:
 
 
 def residual_and_noise(log: LogSummary, phi: Phi, bias: Array) -> tuple[Array, Array]:
-    """Return the residual wrench of a body in a log, and its variance expected from noise alone.
+    """Return the residual wrench of a body in a log, and its variance expected from noise.
 
     Args:
         log: the log.
@@ -147,7 +151,7 @@ def residual_and_noise(log: LogSummary, phi: Phi, bias: Array) -> tuple[Array, A
 
 
 def unexplained_fraction(system: System, x: Array) -> float:
-    """Return the share of the wrench's variance that a body does not explain, beyond noise.
+    """Return the fraction of the wrench's variance that a body does not explain, beyond noise.
 
     Axes without signal do not count. Of the shares of all forces and of all torques it is the
     larger.
@@ -182,7 +186,7 @@ def _lagged_pairs(log: LogSummary, lag: float) -> tuple[Indices, Indices]:
 
 
 def _held_out_power(log: LogSummary, residual: Array) -> tuple[Array, Array]:
-    """Return the power of a residual that motion and its rate predict out of sample.
+    """Return the power of a residual that motion and its rate predict on held-out data.
 
     A linear function of the features and their derivatives is fitted to all parts of the time but
     one: it does not predict noise, however slow, of that one.
@@ -197,17 +201,17 @@ def _held_out_power(log: LogSummary, residual: Array) -> tuple[Array, Array]:
     rates = log.features[inside + 1] - log.features[inside - 1]
     columns = np.concatenate((log.features[inside], rates), axis=1)
     independent = log.kept_fraction * log.independent_rows
-    if independent < _ROWS_A_COLUMN * columns.shape[1] or len(inside) < columns.shape[1]:
+    if independent < _MIN_ROWS_PER_COLUMN * columns.shape[1] or len(inside) < columns.shape[1]:
         return np.zeros(6), np.zeros(6)
     columns -= columns.mean(axis=0)
     sizes = np.sqrt(np.mean(columns**2, axis=0))
     X = columns[:, sizes > 0.0] / sizes[sizes > 0.0]
     r = residual[inside] - residual[inside].mean(axis=0)
-    edges = np.linspace(0, len(X), _HELD_OUT_PARTS + 1).astype(np.intp)
+    edges = np.linspace(0, len(X), _HELD_OUT_FOLDS + 1).astype(np.intp)
     parts = [slice(a, b) for a, b in pairwise(edges)]
     moments = np.array([X[part].T @ X[part] for part in parts])
     crossed = np.array([X[part].T @ r[part] for part in parts])
-    ridge = _COLUMN_RIDGE * len(X) * np.eye(X.shape[1])
+    ridge = _RELATIVE_RIDGE * len(X) * np.eye(X.shape[1])
     solved = np.linalg.solve(moments.sum(axis=0) - moments + ridge, crossed.sum(axis=0) - crossed)
     errors = np.concatenate([r[part] - X[part] @ c for part, c in zip(parts, solved, strict=True)])
     total = (r**2).sum(axis=0)
@@ -215,7 +219,7 @@ def _held_out_power(log: LogSummary, residual: Array) -> tuple[Array, Array]:
 
 
 def _power_along_features(log: LogSummary, residual: Array) -> tuple[Array, int]:
-    """Return the power of a residual in the span of constant and features, and their rank."""
+    """Return the power of a residual in the span of the features and a constant, and the rank."""
     columns = log.rows[:, : PSI.stop]
     norms = np.linalg.norm(columns, axis=0)
     U, singular, _ = np.linalg.svd(
@@ -226,10 +230,10 @@ def _power_along_features(log: LogSummary, residual: Array) -> tuple[Array, int]
 
 
 def _exceeds_noise(share: Array, terms: int, effective: float) -> Flags:
-    """Return whether terms explain more of the power than of noise (F-test)."""
+    """Return whether regressors explain more of a residual's power than of noise's (F-test)."""
     degrees = effective - terms
     if degrees <= 0.0:  # as many terms explain any residual
         return np.zeros(len(share), dtype=bool)
     unexplained = np.maximum(1.0 - share, _TINY)
     p = fdtrc(terms, degrees, share / terms / (unexplained / degrees))
-    return (share > _POSE_SHARE) & (p < POSE_DEPENDENCE_P)
+    return (share > _MAX_EXPLAINED_BY_POSE) & (p < POSE_DEPENDENCE_P)

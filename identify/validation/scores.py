@@ -1,4 +1,4 @@
-"""Held-out scores: accuracy of the predicted wrench on parts of logs that were not fitted."""
+"""Held-out scores: accuracy of the predicted wrench on data that were not fitted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from identify.significance import NOISE_POWER_RATIO
 from identify.spatial.columns import PSI, W
 
 _MAX_FOLDS = 20
-"""Maximum number of folds of static poses; with fewer poses, each is a fold."""
+"""Maximum number of cross-validation folds of static poses; fewer poses are a fold each."""
 
 Fit = Callable[[Sequence[Statistics]], Estimate]
 """Function that fits an estimate to statistics of logs, as `identify.estimation.estimate_body`."""
@@ -47,7 +47,7 @@ class HeldOutScores:
 
     @property
     def of_signal(self) -> tuple[float | None, ...]:
-        """R² of each axis that carries signal, None for the others."""
+        """R² of each axis that carries a signal, None for the others."""
         pairs = zip(self.r_squared.tolist(), self.carries_signal.tolist(), strict=True)
         return tuple(value if carries else None for value, carries in pairs)
 
@@ -62,7 +62,7 @@ class HeldOutScores:
 
 
 def held_out_scores(logs: Sequence[Statistics], fit: Fit) -> HeldOutScores | None:
-    """Cross-validate a fit over segments of time.
+    """Cross-validate a fit over segments of time of its logs.
 
     Every log is cut into the same number of segments; fold k leaves out the k-th of each. A log's
     sensor offset is that of its training part.
@@ -110,6 +110,7 @@ def held_out_scores(logs: Sequence[Statistics], fit: Fit) -> HeldOutScores | Non
 
 
 def _fold_count(logs: Sequence[Statistics]) -> int:
+    """Return the number of cross-validation folds."""
     blocks = [len(np.unique(log.block)) for log in logs]
     if all(log.one_sample_per_cell for log in logs):
         return min(_MAX_FOLDS, max(blocks))
@@ -117,20 +118,21 @@ def _fold_count(logs: Sequence[Statistics]) -> int:
 
 
 def _cells_of_fold(log: Statistics, fold: int, folds: int) -> Flags:
+    """Return which blocks of a log belong to a cross-validation fold."""
     blocks, number = np.unique(log.block, return_inverse=True)
     edges = np.linspace(0, len(blocks), folds + 1).astype(int)
     return (number >= edges[fold]) & (number < edges[fold + 1])
 
 
 def _error_power(factors: Array, phi: Array, bias: Vec6) -> Vec6:
-    """Sum r² per axis over blocks, r = w − Y φ − bias, from their factors (blocks, 19, 19)."""
+    """Sum squared residuals per axis over blocks, r = w − Y φ − bias, from (blocks, 19, 19)."""
     residuals = factors[..., W] - factors[..., PSI] @ (FEATURE_TENSOR @ phi)
     residuals = residuals - factors[..., :1] * bias
     return (residuals**2).sum(axis=(0, 1))
 
 
 def _spread(log: Statistics, subset: Flags) -> Vec6:
-    """Sum (w − mean of the log)² per axis over a subset of the blocks."""
+    """Sum (w − mean of the log)² for each axis over a subset of the blocks."""
     first = log.totals[0, 0, 0]
     mean = first[W] / first[0]
     centred = log.factors[subset][..., W] - log.factors[subset][..., :1] * mean

@@ -1,4 +1,4 @@
-"""Single-shot replay: simulation of a log from its first state to its end by its wrench."""
+"""Single-shot replay: simulation of a whole log from its first state by its wrench."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from identify.validation.windows import (
 )
 
 _MAX_PATH_SAMPLES = 2000
-"""Maximum number of path samples per sampled body."""
+"""Maximum number of samples in the path of each sampled body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ def replay_in_one_shot(
 
 
 def _errors(path: Trajectory, segment: Segment, every: int = 1) -> ReplayErrors:
-    """Return the errors of a path at every `every`-th sample of a segment."""
+    """Return the pose errors of a path at every `every`-th sample of a segment."""
     return ReplayErrors(
         path.time,
         np.linalg.norm(path.position - segment.position[::every], axis=-1),

@@ -24,7 +24,7 @@ TRUTH = "truth"
 """Names of the replayed bodies."""
 
 _BAND_SEED = 0
-"""Seed of the bodies drawn for a band, so that reports of a fit are reproducible."""
+"""Seed of the bodies sampled for an error band, so that reports are reproducible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Validation:
 
     @property
     def replay(self) -> Replay | None:
-        """Replay of many windows, or None."""
+        """Replay of many short windows, or None."""
         return self.replays.windows
 
     @property
@@ -91,7 +91,7 @@ def validate(
 def _replays(
     logs: Sequence[tuple[LogSummary, Vec6]], moved: MovedBody, truth: Phi | None
 ) -> Replays:
-    """Prepare replays of logs of one moved body, each with its sensor offset to subtract."""
+    """Prepare replays of logs in which one body moved, each with its sensor offset."""
     if moved.unidentifiable:
         return _no_replays(
             f"No replay: {', '.join(moved.unidentifiable)} cannot be identified from the data, and "
@@ -126,4 +126,5 @@ def _replays(
 
 
 def _no_replays(why: str) -> Replays:
+    """Return replays without any log, with the reason."""
     return Replays(reasons=(why,))

@@ -1,4 +1,4 @@
-"""Windowed replay: forward simulation of the measured motion from the body and the wrench."""
+"""Windowed replay: simulation of short windows of a log from the body and the wrench."""
 
 from __future__ import annotations
 
@@ -32,23 +32,25 @@ from identify.validation.windows import (
 HORIZON = 1.0
 """Default maximum length of a window [s]."""
 
-_MOST_BAND_SAMPLES = 50
-"""Samples of a window at which a band is worked out."""
+_MAX_BAND_SAMPLES = 50
+"""Maximum number of samples of a window at which an error band is computed."""
 
-_NEAR_SAMPLE, _TRIED, _SAME_ERROR = 0.01, 2, 0.02
-"""Share of the way to a sample at which a motion is differentiated; samples that are simulated to
-see whether that will do; and the share of the largest error that it may be off by."""
+_DIFFERENCE_STEP, _CHECKED_SAMPLES, _MAX_LINEARISATION_ERROR = 0.01, 2, 0.02
+"""Relative step towards a sampled body at which motions are differentiated, number of samples that
+are fully simulated as a check, and largest error of the linearisation, relative to the largest
+replay error."""
 
-_DEPENDENT = 1e-6
-"""Share of a row that others do not span, from which on it is one of its own."""
+_MIN_INDEPENDENT_PART = 1e-6
+"""Part of a row outside the span of other rows, relative to its norm, above which it is
+independent."""
 
-_MOST_HELD_STATES = 200_000
-"""States of sampled bodies held at a time, 100 bytes each."""
+_MAX_STATES_IN_MEMORY = 200_000
+"""Maximum number of states of sampled bodies in memory at a time, 100 bytes each."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayErrors:
-    """Errors of the simulated pose over the time since the start.
+    """Errors of the simulated pose over the time since the start of the simulation.
 
     Attributes:
         horizon: time since the start [s], shape (k,).
@@ -63,7 +65,7 @@ class ReplayErrors:
 
 @dataclass(frozen=True, slots=True)
 class ErrorBand:
-    """Range of 95 % of the replay errors of bodies drawn from an estimate.
+    """Band that contains 95 % of the replay errors of bodies drawn from an estimate.
 
     Attributes:
         horizon: time since the start [s], shape (k,).
@@ -187,7 +189,7 @@ def require_bodies(bodies: Mapping[str, Phi]) -> None:
 
 
 class _WindowErrors(NamedTuple):
-    """Squared errors of b bodies, averaged over w windows."""
+    """Squared errors of several bodies, averaged over windows."""
 
     horizon: Array
     windows: int
@@ -252,7 +254,7 @@ def _linearised_ensemble(
     samples: Phi,
     interpolation: Interpolation,
 ) -> list[_WindowErrors]:
-    """Compute errors of sampled bodies by linearising their motions about the estimate's.
+    """Compute errors of sampled bodies from motions linearised about the estimate's motion.
 
     For ten of the samples a body near the estimate, in the sample's direction, is simulated: those
     between are consistent. The two farthest samples are simulated in full, and if the linearised
@@ -268,10 +270,13 @@ def _linearised_ensemble(
     towards = samples - phi
     scale = np.sqrt(np.mean(towards**2, axis=0))
     scaled = towards / np.where(scale > 0.0, scale, 1.0)
-    chosen, tried = _pivot_rows(scaled), np.argsort(-np.linalg.norm(scaled, axis=1))[:_TRIED]
-    if len(chosen) + _TRIED < len(samples):
+    chosen, tried = (
+        _pivot_rows(scaled),
+        np.argsort(-np.linalg.norm(scaled, axis=1))[:_CHECKED_SAMPLES],
+    )
+    if len(chosen) + _CHECKED_SAMPLES < len(samples):
         shares = np.linalg.lstsq(towards[chosen].T, towards.T, rcond=None)[0].T
-        near = np.concatenate((phi[None], phi + _NEAR_SAMPLE * towards[chosen]))
+        near = np.concatenate((phi[None], phi + _DIFFERENCE_STEP * towards[chosen]))
         pairs = zip(stacks, runs, strict=True)
         linear = [
             _simulate_linearised(windows, run, near, shares, interpolation)
@@ -286,12 +291,12 @@ def _linearised_ensemble(
 
 
 def _pivot_rows(rows: Array) -> Indices:
-    """Return indices of rows that span all rows, by pivoted elimination."""
+    """Return indices of rows that span all rows, by Gaussian elimination with pivoting."""
     remainder, chosen = rows, list[int]()
     for _ in range(rows.shape[1]):
         sizes = np.linalg.norm(remainder, axis=1)
         best = int(np.argmax(sizes))
-        if sizes[best] <= _DEPENDENT * np.linalg.norm(rows[best]):
+        if sizes[best] <= _MIN_INDEPENDENT_PART * np.linalg.norm(rows[best]):
             break
         chosen.append(best)
         unit = remainder[best] / sizes[best]
@@ -302,11 +307,11 @@ def _pivot_rows(rows: Array) -> Indices:
 def _simulate_linearised(
     windows: Windows, run: _WindowErrors, near: Phi, shares: Array, interpolation: Interpolation
 ) -> _WindowErrors:
-    """As `_simulate`, of bodies that are shares of steps from the first to each of the others.
+    """Compute errors of sampled bodies as linear combinations of the motions of a few bodies.
 
     `run` has the motion of the first at every sample; how the others go beside it needs fewer.
     """
-    every = max(1, windows.time.shape[1] // _MOST_BAND_SAMPLES)
+    every = max(1, windows.time.shape[1] // _MAX_BAND_SAMPLES)
     path = neighbouring_motions(
         near[:, None], windows, windows.wrench, windows.step, interpolation, every
     )
@@ -320,7 +325,7 @@ def _simulate_linearised(
     weights = np.concatenate((np.ones((len(shares), 1)), shares), axis=1)
     squares = []
     for error in (away, turned):
-        error[1:] = (error[1:] - error[0]) / _NEAR_SAMPLE
+        error[1:] = (error[1:] - error[0]) / _DIFFERENCE_STEP
         moments = np.einsum("bwkx,cwkx->kbc", error, error, optimize=True) / len(windows.time)
         squares.append(np.maximum(np.einsum("sb,kbc,sc->sk", weights, moments, weights), 0.0))
     return _WindowErrors(path.time, len(windows.time), squares[0], squares[1], position, quaternion)
@@ -333,7 +338,12 @@ def _linearisation_holds(linear: _WindowErrors, full: _WindowErrors, tried: Indi
         (linear.squared_angle[tried], full.squared_angle),
     )
     return all(
-        bool((np.abs(np.sqrt(one) - np.sqrt(other)) <= _SAME_ERROR * np.sqrt(other.max())).all())
+        bool(
+            (
+                np.abs(np.sqrt(one) - np.sqrt(other))
+                <= _MAX_LINEARISATION_ERROR * np.sqrt(other.max())
+            ).all()
+        )
         for one, other in pairs
     )
 
@@ -341,9 +351,9 @@ def _linearisation_holds(linear: _WindowErrors, full: _WindowErrors, tried: Indi
 def _simulate_in_batches(
     windows: Windows, samples: Phi, interpolation: Interpolation
 ) -> _WindowErrors:
-    """As `_simulate`, at some of the samples and a few bodies at a time, in bounded memory."""
-    every = max(1, windows.time.shape[1] // _MOST_BAND_SAMPLES)
-    count = max(1, every * _MOST_HELD_STATES // windows.time.size)
+    """Simulate sampled bodies at some samples, a few bodies at a time, in bounded memory."""
+    every = max(1, windows.time.shape[1] // _MAX_BAND_SAMPLES)
+    count = max(1, every * _MAX_STATES_IN_MEMORY // windows.time.size)
     batches = [samples[k : k + count] for k in range(0, len(samples), count)]
     runs = [_simulate(windows, batch, interpolation, every) for batch in batches]
     return runs[0]._replace(

@@ -17,11 +17,14 @@ OffsetSegment = tuple[Segment, Vec6]
 """Segment of a log at full rate, and the sensor offset to subtract from its wrench."""
 
 MAX_WINDOWS = 200
-_MOST_WINDOW_STEPS = 1000
+"""Maximum number of windows of a replay."""
+_MAX_WINDOW_STEPS = 1000
+"""Maximum number of steps of a window."""
 MIN_WINDOW_STEPS = 10
 """Minimum number of steps of a window."""
-_SAME_STEP_RATE = 1e-2
-_SMALL_TURN = 0.1
+_STEP_TOLERANCE = 1e-2
+"""Relative difference of time steps up to which segments have the same rate."""
+_MAX_LINEAR_ROTATION = 0.1
 """Rotation per step up to which differences of neighbouring motions are accurate [rad]."""
 
 
@@ -39,7 +42,7 @@ class Windows(Segment):
 
 
 def first_state(states: Segment) -> State:
-    """Return the measured first state of a segment, or of each window."""
+    """Return the measured first state of a segment, or of each window of a stack."""
     return State(
         states.position[..., 0, :],
         states.quaternion[..., 0, :],
@@ -49,7 +52,7 @@ def first_state(states: Segment) -> State:
 
 
 def rows_of_segment(segment: Segment, rows: slice) -> Segment:
-    """Return a segment with some of its rows."""
+    """Return a segment with only some of its rows."""
     names = [entry.name for entry in fields(Segment) if entry.name != "gravity"]
     arrays = [getattr(segment, name)[rows] for name in names]
     return Segment(*arrays, gravity=segment.gravity)
@@ -76,10 +79,10 @@ def cut_windows(segments: Sequence[OffsetSegment], horizon: float) -> tuple[Wind
 
 
 def _by_rate(segments: Sequence[OffsetSegment]) -> list[list[OffsetSegment]]:
-    """Group segments with the same time between samples, to a hundredth."""
+    """Group segments whose time steps are equal within a hundredth."""
     groups: list[list[OffsetSegment]] = []
     for pair in sorted((pair for pair in segments if len(pair[0].time) > 1), key=_step):
-        if not groups or _step(pair) > _step(groups[-1][0]) * (1.0 + _SAME_STEP_RATE):
+        if not groups or _step(pair) > _step(groups[-1][0]) * (1.0 + _STEP_TOLERANCE):
             groups.append([])
         groups[-1].append(pair)
     return groups
@@ -87,7 +90,7 @@ def _by_rate(segments: Sequence[OffsetSegment]) -> list[list[OffsetSegment]]:
 
 @dataclass(frozen=True, slots=True)
 class _WindowStarts:
-    """Starts of windows of one rate: segment, sensor offset and first sample."""
+    """Starts of windows of one rate: segment, sensor offset and first sample of each."""
 
     step: float
     stride: int
@@ -98,7 +101,7 @@ class _WindowStarts:
     def of(cls, segments: Sequence[OffsetSegment], horizon: float) -> _WindowStarts:
         """Place windows in segments of one rate; no start if no segment is long enough."""
         step = _step(max(segments, key=lambda pair: len(pair[0].time)))
-        stride = max(1, int(np.ceil(horizon / step / _MOST_WINDOW_STEPS)))
+        stride = max(1, int(np.ceil(horizon / step / _MAX_WINDOW_STEPS)))
         steps = int(horizon / (step * stride) * (1.0 + 1e-9))
         samples = steps * stride + 1
         starts = [
@@ -109,7 +112,7 @@ class _WindowStarts:
         return cls(step, stride, samples, starts)
 
     def stack(self, most: int, total: int) -> Windows:
-        """Stack evenly chosen windows, as many as this rate's share of the maximum number."""
+        """Stack evenly chosen windows, in proportion to this rate's number of windows."""
         count = min(len(self.starts), max(1, most * len(self.starts) // total))
         subset = np.unique(np.linspace(0, len(self.starts) - 1, count).astype(int))
         columns = zip(*(self._window(*self.starts[k]) for k in subset), strict=True)
@@ -149,7 +152,7 @@ def neighbouring_motions(
     interpolation: Interpolation,
     every: int,
 ) -> Trajectory:
-    """Simulate motions that differ little, at every `every`-th sample.
+    """Simulate motions of slightly different bodies, at every `every`-th sample.
 
     Their differences are accurate. If the body turns little between such samples, they are
     simulated in one step, with the wrench averaged; otherwise by `fast_rollout` at full rate.
@@ -167,7 +170,7 @@ def neighbouring_motions(
     """
     start, turning = first_state(motions), motions.angular_velocity
     fastest = float(np.sqrt((turning**2).sum(axis=-1).max()))
-    if every > 1 and fastest * every * step <= _SMALL_TURN:
+    if every > 1 and fastest * every * step <= _MAX_LINEAR_ROTATION:
         coarse = block_means(wrench, every)
         with suppress(Diverged):  # shorter steps may not diverge
             return fast_rollout(

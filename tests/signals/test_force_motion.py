@@ -121,7 +121,7 @@ def test_contacts_need_measured_motion():
 def test_parameters_found_by_static_calibration_cannot_be_given(given):
     """The force leaves nothing with the mass that was found: no other is weighed against it."""
     with pytest.raises(
-        SchemaError, match=r"is determined at rest, 1\.300\d? kg.*neither can be given"
+        SchemaError, match=r"is determined at rest, 1\.300\d? kg.*known mass.*cannot be imposed"
     ):
         identify.fit(still_and_moving(noise=1.0), **given)
 
