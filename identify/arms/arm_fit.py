@@ -12,7 +12,7 @@ import numpy as np
 from identify.arms.base_parameters import BaseParameters, arm_base_columns, fit_base_parameters
 from identify.arms.columns import ArmColumns
 from identify.arms.equations import equations_of
-from identify.arms.fitting import ArmSolution, solve_arm
+from identify.arms.fitting import ArmSolution, consistent_unknowns, solve_arm
 from identify.arms.model import Friction, arm_system, fit_statistics, runs_of
 from identify.arms.prediction import TorqueErrors, torque_errors, with_fitted_friction
 from identify.arms.rows import ArmLog, scan_arm
@@ -156,7 +156,7 @@ def fit_arm(
         errors=torque_errors(system, solution.x),
         model_errors=torque_errors(system, with_fitted_friction(system, robot.phi)),
         held_out=tuple(
-            _score(name, form(train, scatter=solution.scatter), form(test), scale)
+            _score(name, form(train, scatter=solution.scatter), form(test))
             for name, train, test in split_logs(statistics, scans[len(used) :])
         ),
         scale=scale,
@@ -200,12 +200,12 @@ def split_logs(
     return [("second half", first, second), ("first half", second, first)]
 
 
-def _score(name: str, train: System, test: System, scale: TorqueScale) -> HeldOut:
+def _score(name: str, train: System, test: System) -> HeldOut:
     """Score fits to the training data on the test data."""
     equations = equations_of(train)
     return HeldOut(
         name,
-        consistent=torque_errors(test, solve_arm(lambda _: train, scale, "formula").x),
+        consistent=torque_errors(test, consistent_unknowns(train)),
         base=torque_errors(test, fit_base_parameters(train, arm_base_columns(equations)).x),
         model=torque_errors(test, with_fitted_friction(train, equations.columns.robot.phi)),
     )

@@ -39,8 +39,22 @@ class ArmSolution:
     @property
     def x(self) -> Array:
         """All unknowns [SI], shape (p,)."""
-        bodies = [body.parameters.phi for body in self.estimate.bodies]
-        return np.concatenate((*bodies, [value for value, _ in self.estimate.scalars.values()]))
+        return _unknowns(self.estimate)
+
+
+def _unknowns(estimate: Estimate) -> Array:
+    bodies = [body.parameters.phi for body in estimate.bodies]
+    return np.concatenate((*bodies, [value for value, _ in estimate.scalars.values()]))
+
+
+def consistent_unknowns(system: System, terms: Sequence[Term] = ()) -> Array:
+    """Estimate the unknowns of an arm for predictions of torques, shape (p,).
+
+    Args:
+        system: logs and equations, with samples that count less by the scatter of `solve_arm`.
+        terms: constraints of the first body.
+    """
+    return _unknowns(estimate_unknowns(system, (Consistent(margin=_MARGIN), *terms)))
 
 
 def solve_arm(

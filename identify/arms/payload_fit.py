@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from identify.arms.arm_fit import scan_logs, split_logs
-from identify.arms.fitting import ArmSolution, solve_arm
+from identify.arms.fitting import ArmSolution, consistent_unknowns, solve_arm
 from identify.arms.model import Friction, arm_system, fit_statistics, runs_of
 from identify.arms.prediction import TorqueErrors, torque_errors
 from identify.arms.rows import ArmLog
@@ -135,7 +135,7 @@ def fit_payload(
         solution=solution,
         scale=scale,
         errors=torque_errors(solution.system, solution.x),
-        held_out=_score_halves(form, statistics, solution, scale, terms),
+        held_out=_score_halves(form, statistics, solution, terms),
     )
 
 
@@ -143,14 +143,13 @@ def _score_halves(
     form: Callable[..., System],
     statistics: Statistics,
     solution: ArmSolution,
-    scale: TorqueScale,
     terms: Sequence[Term],
 ) -> tuple[tuple[str, TorqueErrors], ...]:
     """Score each half of the logs by a fit to the other."""
 
     def score(train: Statistics, test: Statistics) -> TorqueErrors:
         system = form(train, scatter=solution.scatter)
-        return torque_errors(form(test), solve_arm(lambda _: system, scale, "formula", terms).x)
+        return torque_errors(form(test), consistent_unknowns(system, terms))
 
     return tuple((name, score(train, test)) for name, train, test in split_logs(statistics))
 

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 _TORQUE_CAPTION = (
     "Torques of the joints: measured, and predicted from the motion with load, links, rotors and "
-    "friction. At rest, friction may have any value within the Coulomb friction, so that the "
-    "prediction is of no meaning there; the fit leaves such samples out."
+    "friction. At rest, friction may have any value within the Coulomb friction, so that there is "
+    "no prediction; the fit leaves such samples out."
 )
 _FRICTION_CAPTION = (
     "Friction: measured torque less that of links and rotors, of samples in motion, and the fitted "

@@ -107,8 +107,10 @@ def _halves(joints: range) -> list[range]:
 
 def _torque_panel(torques: JointTorques, number: int, joint: int) -> Panel:
     log, series = torques.logs[number], torques.series[number]
-    measured, predicted = series.measured[:, joint], series.predicted[:, joint]
-    residual = measured - predicted
+    moving = _moving(log, series, joint)
+    measured = series.measured[:, joint]
+    predicted = np.where(moving, series.predicted[:, joint], np.nan)
+    residual = (measured - predicted)[moving]
 
     def draw(axes: PanelAxes) -> None:
         axes.plot(log.time, measured, color=MEASURED, ls="-", lw=2.0, label="measured")
@@ -165,7 +167,12 @@ def _friction_points(torques: JointTorques, number: int, joint: int) -> tuple[Ar
     v = series.velocity[:, joint]
     residual = series.measured[:, joint] - series.predicted[:, joint]
     torque = residual + viscous * v + coulomb * np.sign(v) + offset
-    slowest = np.quantile(np.abs(v), 1.0 - min(float(log.moving[joint]), 1.0))
-    moving = np.flatnonzero(np.abs(v) > slowest)
+    moving = np.flatnonzero(_moving(log, series, joint))
     chosen = moving[:: max(1, len(moving) // _FRICTION_POINTS)]
     return v[chosen], torque[chosen]
+
+
+def _moving(log: ArmLog, series: TorqueSeries, joint: int) -> Flags:
+    """Return the points of the series at which a joint moves, which count in its equation."""
+    speed = np.abs(series.velocity[:, joint])
+    return speed > np.quantile(speed, 1.0 - min(float(log.moving[joint]), 1.0))
