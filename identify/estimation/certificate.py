@@ -36,9 +36,9 @@ class Certificate(SolverRun):
     """Feasibility and optimality of a solution, in scaled unknowns and units of the noise.
 
     The objective is strongly convex, so a dual bound bounds the distance to the optimum as well:
-    ‖A (θ − θ*)‖² ≤ 2 (primal − dual).
+    ‖A (θ − θ*)‖² ≤ 2 (primal − dual). The attributes of `SolverRun` come in addition.
 
-    Attributes (besides those of `SolverRun`):
+    Attributes:
         primal_residual: largest violation of a term.
         dual_residual: relative distance of the solver's multiplier from the dual cone.
         gap: primal minus dual objective, relative to the data.
