@@ -15,6 +15,7 @@ from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Term
 from identify.estimation.terms.consistent import margin_of
 from identify.inertia import PSEUDO_INERTIA_BASIS
+from identify.regressors.decompositions import svd
 
 _EQUALITY_TOLERANCE = 1e-9
 """Largest violation of the equalities, in scaled units."""
@@ -187,7 +188,7 @@ def certify(problem: ScaledProblem, solution: ConeSolution) -> Certificate:
             f"optimality is not proved: the solution may be {distance:.1e} standard errors away "
             f"from the optimum; {solution.run.summary}"
         )
-    singular = np.linalg.svd(problem.A @ problem.identifiable, compute_uv=False)
+    singular = svd(problem.A @ problem.identifiable).singular
     return Certificate(
         **{field.name: getattr(solution.run, field.name) for field in fields(SolverRun)},
         primal_residual=violation,

@@ -15,6 +15,7 @@ from identify.estimation.identifiability import free_directions
 from identify.estimation.scaling import BodyScaling
 from identify.estimation.terms import Term
 from identify.regressors import ParameterSpace, System
+from identify.regressors.decompositions import svd
 from identify.regressors.padded_system import PaddedSystem
 from identify.significance import IMPOSSIBLE_SIGMA
 
@@ -273,7 +274,7 @@ def initial_estimate(data: FitData) -> Array:
         if missing and not data.fixed[block.start]:
             raise insufficient_excitation(missing, data)
     norms = np.where(excited, norms, np.inf)
-    U, singular, Vt = np.linalg.svd(A / norms)
+    U, singular, Vt = svd(A / norms)
     nonzero = singular > 1e-9 * singular[0]
     inverse = (Vt[nonzero].T / singular[nonzero]) @ U[:, nonzero].T
     x = start + units @ ((inverse @ b) / norms)

@@ -11,6 +11,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.estimation.errors_in_variables import MAX_NOISE_SHARE
+from identify.regressors.decompositions import eigh
 from identify.regressors.triangular import qr_factor, whiten_moment
 from identify.significance import HALF_WIDTH_SIGMA
 
@@ -89,10 +90,10 @@ def identifiability(
     noise = free.T @ noise @ free
     root = R
     if noise.any():
-        shares, U = np.linalg.eigh(whiten_moment(noise, R))
+        shares, U = eigh(whiten_moment(noise, R))
         root = np.sqrt(1.0 - np.clip(shares, 0.0, MAX_NOISE_SHARE))[:, None] * (U.T @ R)
     clean = root.T @ root - weak.T @ weak
-    values, vectors = np.linalg.eigh(0.5 * (clean + clean.T))
+    values, vectors = eigh(0.5 * (clean + clean.T))
     information = float(np.linalg.norm(along) ** 2)
     excited = values > MIN_RELATIVE_EXCITATION * information
     # B⁻¹ (H + X) B⁻¹ along the eigenvectors of B, and the effect of an error of N on one body scale

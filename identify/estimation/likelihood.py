@@ -14,6 +14,7 @@ from identify.estimation.identifiability import MIN_RELATIVE_EXCITATION, NOISE_L
 from identify.estimation.least_squares import LeastSquaresFit, score_covariance_root
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Term
+from identify.regressors.decompositions import svd
 
 _MIN_VARIANCE_INCREASE = 1e-9
 """Relative increase of a variance below which it is rounding."""
@@ -117,7 +118,7 @@ def _excited_equations(fit: LeastSquaresFit) -> tuple[Array, Array, Array, Array
     """Restrict to excited directions: their selector, A y = b along them, and the score root G."""
     split, to_x = fit.identifiability, fit.scaling.to_x
     columns = fit.directions
-    _, singular, selector = np.linalg.svd(fit.problem.A @ to_x @ columns, full_matrices=False)
+    _, singular, selector = svd(fit.problem.A @ to_x @ columns)
     excited = singular > MIN_RELATIVE_EXCITATION * singular[0]
     selector = selector[excited]
     unidentifiable = to_x @ split.unidentifiable

@@ -17,6 +17,7 @@ from identify.estimation.intervals import covariance_of, degrees_of_freedom
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.estimation.likelihood import ScoreEquations, score_equations
 from identify.estimation.priors.prior import NoPrior, NormalMixture, Prior
+from identify.regressors.decompositions import svd
 from identify.regressors.triangular import qr_factor
 
 DATA = "the data"
@@ -267,7 +268,7 @@ def _prior_share(fit: LeastSquaresFit, equations: ScoreEquations, covariance: Ar
     """Compute the prior's share 1 − σ²/σ²_d of each unknown; one if the data do not observe it."""
     free = fit.identifiability.free
     along = fit.scaling.to_x @ free
-    _, singular, Vt = np.linalg.svd(equations.R @ free)
+    _, singular, Vt = svd(equations.R @ free)
     data_singular = np.zeros(len(Vt))
     data_singular[: len(singular)] = singular
     observed = data_singular > MIN_RELATIVE_EXCITATION * data_singular.max()
