@@ -148,13 +148,13 @@ def _moved_links(robot: RobotModel) -> Flags:
 
 def _motors(joints: tuple[str, ...], coupling: Array | None) -> tuple[tuple[str, Array], ...]:
     """Name the motors that several joints move, with the joints' shares."""
-    if coupling is None:
-        return ()
-    return tuple(
-        (f"motor of {joint}", row / row[number])
-        for number, (joint, row) in enumerate(zip(joints, coupling, strict=True))
-        if np.count_nonzero(row) > 1
-    )
+    motors = []
+    for number, row in enumerate([] if coupling is None else coupling):
+        if np.count_nonzero(row) > 1:
+            lead = number if row[number] else int(np.abs(row).argmax())
+            name = f"motor of {joints[number]}" if row[number] else f"motor {number + 1}"
+            motors.append((name, row / row[lead]))
+    return tuple(motors)
 
 
 def joint_columns(

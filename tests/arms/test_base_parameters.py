@@ -32,6 +32,26 @@ def test_inertia_of_the_first_rotor_is_part_of_that_of_the_first_link(robot):
     assert base.names[-1] == "joint_2 offset"
 
 
+def test_motor_of_two_joints_has_friction_of_its_own(robot):
+    # Motor 3 turns with joints 1 and 2; motor 2 does not turn with joint 1.
+    coupling = np.array([[50.0, 0.0, 0.0], [30.0, 0.0, 60.0], [0.0, 20.0, 40.0]])
+    columns = ArmColumns.of(robot, coupling)
+    (second, shares), (third, wrist) = columns.motors
+    assert (second, third) == ("motor 2", "motor of joint_2")
+    assert_close(shares, [0.5, 0.0, 1.0])
+    assert_close(wrist, [0.0, 0.5, 1.0])
+    motion = Motion.random(6)
+    velocity, acceleration = motion.v @ wrist, motion.a @ wrist
+    torque = 0.7 * velocity + 0.9 * np.sign(velocity) + 0.1 * acceleration
+    effort = torques(robot, motion, true_links(robot)) + torque[:, None] * wrist
+    log = recording(motion.time, motion.q, effort, "coupled")
+    system = arm_system(fit_statistics([scan_arm(log, columns)]), columns, runs=(0,))
+    base = fit_base_parameters(system, arm_base_columns(equations_of(system)))
+    values = dict(zip(base.names, base.values.tolist(), strict=True))
+    assert values["motor of joint_2 coulomb"] == pytest.approx(0.9, rel=1e-3)
+    assert values["motor 2 coulomb"] == pytest.approx(0.0, abs=1e-3)
+
+
 def test_errors_of_base_parameters_are_as_large_as_their_intervals_say(robot):
     pulls = []
     for seed in range(12):
