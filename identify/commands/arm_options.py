@@ -8,8 +8,6 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from tyro.conf import arg
-
 from identify.commands.command import Number, UsageError, option
 
 if TYPE_CHECKING:
@@ -24,8 +22,8 @@ _ROBOT_HELP = (
     "--frame, and --unloaded or --arm."
 )
 SCALE_HELP = (
-    "Standard error of the scale of the torques, of all joints or of each: 0.02 is 2 %; counted in "
-    "the intervals."
+    "Standard error of the scale of the torques, of all joints or of each (default: 0.02, which is "
+    "2 %); counted in the intervals."
 )
 
 
@@ -42,11 +40,9 @@ class Arm:
     """Fit of the arm without load by identify fit-arm, in place of --unloaded or with it."""
 
     friction: Annotated[Literal["own", "shared"] | None, option("RUNS", "(default: own)")] = None
-    """Friction of each log its own, or shared by all logs."""
+    """Friction: own of each log, or shared by all logs."""
 
-    torque_scale: Annotated[
-        tuple[float, ...], arg(metavar="SHARE [...]", help=SCALE_HELP, help_behavior_hint="")
-    ] = ()
+    torque_scale: Annotated[str, option("SHARE[,SHARE ...]", help=SCALE_HELP)] = ""
 
     known_load: Annotated[Number, option("KG")] = None
     """Known mass of this load: takes the torque scale from it."""
@@ -71,16 +67,25 @@ class Arm:
                 "do not tell the load from the last link. Give --unloaded LOG, or --arm ARM.json "
                 "of identify fit-arm"
             )
-        require_scale(self.torque_scale, "fit")
+        parse_scale(self.torque_scale, "fit")
 
 
-def require_scale(errors: Sequence[float], command: str) -> None:
-    """Raise `UsageError` if errors of the torque scale are negative or percentages."""
+def parse_scale(text: str, command: str) -> tuple[float, ...]:
+    """Return the errors of the torque scale in the value of `--torque-scale`, none if empty.
+
+    Raises:
+        UsageError: not shares from 0 to 1.
+    """
+    try:
+        errors = tuple(map(float, text.split(","))) if text else ()
+    except ValueError:
+        errors = (-1.0,)
     if not all(0.0 <= error < 1.0 for error in errors):
-        text = " ".join(f"{error:g}" for error in errors)
         raise UsageError(
-            f"{command}: --torque-scale {text}: expected shares from 0 to 1, such as 0.02 for 2 %"
+            f"{command}: --torque-scale {text}: expected shares from 0 to 1 separated by commas, "
+            "such as 0.02 for 2 % of each joint"
         )
+    return errors
 
 
 def changed(group: object) -> Iterator[str]:

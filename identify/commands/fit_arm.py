@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from tyro.conf import Positional, UseAppendAction, arg
+from tyro.conf import Positional, UseAppendAction
 
 from identify.commands.arm_options import (
     SCALE_HELP,
     make_scale,
+    parse_scale,
     read_joint_logs,
     read_robot_of,
-    require_scale,
 )
 from identify.commands.bodies import UNUSABLE_STATUS
 from identify.commands.command import Command, Flag, Number, Outcome, UsageError, Vector, option
@@ -70,11 +70,9 @@ class FitArm(Command):
     """Write the URDF with the fitted links, and all else as it is."""
 
     friction: Annotated[Literal["own", "shared"], option("RUNS", "(default: shared)")] = "shared"
-    """Friction of each log its own, or shared by all logs."""
+    """Friction: own of each log, or shared by all logs."""
 
-    torque_scale: Annotated[
-        tuple[float, ...], arg(metavar="SHARE [...]", help=SCALE_HELP, help_behavior_hint="")
-    ] = ()
+    torque_scale: Annotated[str, option("SHARE[,SHARE ...]", help=SCALE_HELP)] = ""
 
     cutoff: Annotated[Number, option("HZ", "(default: 8 Hz or rate/10)")] = None
     """Highest frequency that is used."""
@@ -133,7 +131,7 @@ class FitArm(Command):
     def _require_usable(self, names: Sequence[str]) -> None:
         if not self.logs:
             raise UsageError("fit-arm: missing LOG [LOG ...]; see identify fit-arm --help")
-        require_scale(self.torque_scale, "fit-arm")
+        parse_scale(self.torque_scale, "fit-arm")
         require_writable(self.output, names)
         require_writable_file(self.export)
         export = self.export
@@ -154,7 +152,7 @@ class FitArm(Command):
             cutoff_hz=self.cutoff,
             friction=self.friction,
             interval=self.interval,
-            scale=make_scale(self.torque_scale, len(robot.joints)),
+            scale=make_scale(parse_scale(self.torque_scale, "fit-arm"), len(robot.joints)),
             held_out=others,
         )
         return arm_result(fit, recordings, command=invocation)

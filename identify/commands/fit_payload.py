@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from identify.commands.arm_options import (
     Arm,
     make_scale,
+    parse_scale,
     read_joint_logs,
     read_robot_of,
     require_unused,
@@ -136,7 +137,7 @@ def _fit(options: PayloadOptions, invocation: str) -> PayloadResult:
         cutoff_hz=signals.cutoff,
         friction=arm.friction or "own",
         interval=options.intervals.interval,
-        scale=make_scale(arm.torque_scale, len(robot.joints)),
+        scale=make_scale(parse_scale(arm.torque_scale, "fit"), len(robot.joints)),
         known_load=arm.known_load,
         terms=terms,
     )
