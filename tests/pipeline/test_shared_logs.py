@@ -13,8 +13,8 @@ from tests.recordings import POSE
 from tests.slow import mostly_slow
 
 DOUBTED = ("Hacksaw", 4.0)
-"""Log of which `body_changed` is noted (an info): its second half has too little angular
-acceleration for the noise, and the corrected inertia of that half is biased, with every seed: a known defect."""
+"""Log of which `body_changed` is noted (an info), with every seed, a known defect: its second half
+has too little angular acceleration for the noise, and the corrected inertia of it is biased."""
 
 TOOLS = [
     *("Adjustable_Wrench", "Allen_Key", "Bent_Jaw_Pliers", "Box_Wrench", "C_Clamp", "Clamp"),
