@@ -15,7 +15,7 @@ from identify.arms.prediction import TorqueErrors, torque_errors
 from identify.arms.rows import ArmLog
 from identify.arms.saved_arm import SavedArm
 from identify.arms.torque_scale import TorqueScale, scale_sensitivity
-from identify.errors import LogError, ProblemError
+from identify.errors import LogError, ModelError, ProblemError
 from identify.estimation.estimate import Estimate
 from identify.estimation.least_squares import weighted_least_squares
 from identify.estimation.posterior import posterior_of
@@ -25,6 +25,7 @@ from identify.estimation.terms import KnownMass, Term
 from identify.logs import JointRecording
 from identify.regressors import Statistics, System, join_logs
 from identify.robots import RobotModel
+from identify.robots.model import BASE
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,13 +94,13 @@ def fit_payload(
         ProblemError: no log, logs of other joints, neither logs without the load nor an arm; or
             the motion does not identify mass or centre of mass.
         LogError: a log is given twice, is too short, or no joint moves in it.
-        ModelError: the URDF has no such frame.
+        ModelError: the URDF has no such frame, or it is fixed to the base.
         SolveError: the solver failed, or its solution is not proved.
     """
     with_load = [loaded] if isinstance(loaded, JointRecording) else list(loaded)
     without = [unloaded] if isinstance(unloaded, JointRecording) else list(unloaded)
     _require_runs(with_load, without, arm)
-    robot.frame(frame)  # before logs are read
+    _require_moving(robot, frame)
     columns, logs = scan_logs([*with_load, *without], robot, cutoff_hz)
     statistics = fit_statistics(logs)
     if arm is not None:
@@ -152,6 +153,16 @@ def _score_halves(
         return torque_errors(form(test), consistent_unknowns(system, terms))
 
     return tuple((name, score(train, test)) for name, train, test in split_logs(statistics))
+
+
+def _require_moving(robot: RobotModel, frame: str) -> None:
+    """Raise unless a frame exists and a joint of the log moves it."""
+    if robot.frame(frame).link == BASE:
+        moving = [name for name, place in robot.frames.items() if place.link != BASE]
+        raise ModelError(
+            f"{robot.path}: no joint of the log moves the frame {frame!r}, which is fixed to the "
+            f"base; the load is on one that moves: {', '.join(moving)}"
+        )
 
 
 def _require_runs(

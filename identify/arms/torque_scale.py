@@ -22,6 +22,10 @@ of motors of one type differ by as much."""
 _COMMON_ERROR = 0.2
 """Standard error of a scale common to all joints that a known load may correct."""
 
+_LARGEST_FACTOR = 2.0
+"""Ratio of the fitted mass to that of a known load, or its inverse, from which the mass or a unit
+of the torques is wrong: no torque constant is off by as much."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TorqueScale:
@@ -81,8 +85,19 @@ class TorqueScale:
             estimate: its estimate with these gains [kg].
             error: standard error of the estimate, without that of the scale [kg].
             sensitivity: change of the estimate with the gain of each joint [kg], shape (n,).
+
+        Raises:
+            ProblemError: the mass is not above zero, or differs from the estimate by a factor that
+                is no error of scale.
         """
         positive(mass, "known load", "kg", ProblemError)
+        if not mass / _LARGEST_FACTOR < estimate < mass * _LARGEST_FACTOR:
+            raise ProblemError(
+                f"known load of {mass:g} kg: the torques show {estimate:.3g} kg, more than a "
+                f"factor of {_LARGEST_FACTOR:g} away; check the mass, the `effort_unit` and "
+                "`gains` of [joints], and which log has the load"
+            )
+        sensitivity = sensitivity * (mass / estimate)  # at the gains that the load shows
         prior = self.covariance + _COMMON_ERROR**2
         along = prior @ sensitivity
         variance = float(sensitivity @ along) + error**2

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import as_array
-from identify.documents import lookup
-from identify.errors import MissingExtra, ModelError
+from identify.errors import MissingExtra, ModelError, did_you_mean
 from identify.exchange.models import detect_format
 from identify.exchange.urdf import Urdf
 from identify.exchange.xml_document import XmlDocument, XmlElement, read_xml
@@ -163,15 +162,31 @@ def _log_joints(
     """Return the joints of the log, or all that do not mimic another."""
     if joints is None:
         return tuple(name for name in elements if mimics[name].leader == name)
+    _require_known(document, elements, joints)
     for name in joints:
-        joint = lookup(elements, name, f"moving joint of {document.path}", ModelError)
         if mimics[name].leader != name:
             raise document.error(
-                f"joint {name!r} follows {mimics[name].leader!r} by <mimic>; leave it out", joint
+                f"joint {name!r} follows {mimics[name].leader!r} by <mimic>; leave it out",
+                elements[name],
             )
     if not joints or len(set(joints)) < len(joints):
         raise ModelError(f"joints: expected different names, got {list(joints)}")
     return tuple(joints)
+
+
+def _require_known(
+    document: XmlDocument, elements: Mapping[str, XmlElement], joints: Sequence[str]
+) -> None:
+    """Raise unless all joints of the log are moving joints of the URDF."""
+    unknown = [name for name in joints if name not in elements]
+    if not unknown:
+        return
+    hint = did_you_mean(unknown[0], elements) if len(unknown) == 1 else ""
+    raise ModelError(
+        f"{document.path}: no moving joint {', '.join(map(repr, unknown))}; those of the URDF are "
+        f"{', '.join(elements)}{hint}; write them in `names` of [joints], in the order of the "
+        "columns"
+    )
 
 
 def _limits(document: XmlDocument, joint: XmlElement) -> _Limits:

@@ -79,18 +79,25 @@ def test_gains_of_all_torques_scale_the_load(robot, pair, payload):
     assert_close(1.25 * fit.estimate.parameters.mass, payload.estimate.parameters.mass, 1e-3)
 
 
-def test_known_load_gives_the_scale_of_the_torques(robot, pair):
-    loaded, empty = (log_with_gain(log, 1.1) for log in pair)
+@pytest.mark.parametrize("gain", [0.6, 1.1, 1.7])
+def test_known_load_gives_the_scale_of_the_torques(robot, pair, gain):
+    loaded, empty = (log_with_gain(log, gain) for log in pair)
     fit = fit_payload(loaded, empty, robot=robot, frame="tool", known_load=LOAD.mass)
-    assert_close(fit.scale.gains, [1.1] * 3, 0.03)
+    assert_close(fit.scale.gains, [gain] * 3, 0.03)
     assert fit.estimate.parameters.mass == pytest.approx(LOAD.mass, rel=1e-9)
     assert fit.estimate.decided_by["m"] == "given"
     assert "torque scale by a load of 1.4 kg" in fit.estimate.interval_kind
     # The scale then holds for another load.
-    other = log_with_gain(simulate(robot, 3, load=LOAD, noise=NOISE), 1.1)
+    other = log_with_gain(simulate(robot, 3, load=LOAD, noise=NOISE), gain)
     again = fit_payload(other, empty, robot=robot, frame="tool", scale=fit.scale)
     low, high = again.estimate.intervals["m"]
     assert low < LOAD.mass < high
+
+
+def test_known_load_that_is_no_error_of_scale_is_refused(robot, pair):
+    for mass in (LOAD.mass / 10, 10 * LOAD.mass):
+        with pytest.raises(ProblemError, match=r"the torques show 1\.\d+ kg.*check the mass, the"):
+            fit_payload(*pair, robot=robot, frame="tool", known_load=mass)
 
 
 def log_with_gain(log, gain):
@@ -139,6 +146,8 @@ def test_runs_that_cannot_tell_the_load_are_refused(robot, pair):
         fit_payload([], empty, robot=robot, frame="tool")
     with pytest.raises(ModelError, match=r"tool"):
         fit_payload(loaded, empty, robot=robot, frame="toll")
+    with pytest.raises(ModelError, match=r"no joint of the log moves the frame 'base'.*tool"):
+        fit_payload(loaded, empty, robot=robot, frame="base")
 
 
 def test_scale_that_is_none_is_refused():

@@ -230,7 +230,7 @@ def test_schema_that_contradicts_itself_is_refused(folder, before, after, messag
     [
         ("arm.urdf", "ram.urdf", MissingFile, r"models/ram.urdf"),
         ('"tool0"', '"tool_0"', ModelError, r"no frame of .*'tool_0'.*did you mean 'tool0'\?"),
-        ('"roll"]', '"rol"]', ModelError, r"no moving joint of .*'rol' .*did you mean 'roll'\?"),
+        ('"roll"]', '"rol"]', ModelError, r"no moving joint 'rol'; .*did you mean 'roll'\?"),
     ],
 )
 def test_robot_of_other_joints_or_frames_is_refused(folder, before, after, error, message):
