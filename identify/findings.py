@@ -42,7 +42,7 @@ REPORTED = _BODY_CHANGES
 
 _SYMPTOMS = (
     *("too_dense", "not_held", "unexplained", "little_motion", "motion_noise", "at_the_edge"),
-    *("completed", "left_open", "imprecise", "need_unmet"),
+    *("torque_unexplained", "completed", "left_open", "imprecise", "need_unmet"),
 )
 """Codes of symptoms: something is wrong, or the log has too little excitation."""
 
@@ -63,6 +63,8 @@ CODES = (
     *("counter_wrapped", "held_samples", "interpolated_samples", "clocks_joined"),
     "wrench_rounded",
     *("transposed", "robot_pose"),
+    *("same_run", "effort_constant", "effort_sign", "joint_unit", "effort_scale", "joint_order"),
+    *("joint_sign", "joint_zero", "effort_low_passed", "effort_delay", "impossible_links"),
     *("choice_contradicted", *_SYMPTOMS),
 )
 """All finding codes in the order of reports, causes before symptoms; codes of log faults are in

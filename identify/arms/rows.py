@@ -101,7 +101,7 @@ def scan_arm(log: JointRecording, columns: ArmColumns, cutoff_hz: float | None =
     Raises:
         LogError: the log has no effort, is too short, or no joint moves.
     """
-    segments = _segments(log)
+    segments = joint_segments(log)
     longest, total = max(segments, key=len), sum(map(len, segments))
     rate = longest.rate_hz
     default = min(ARM_CUTOFF_HZ, rate / 10.0)
@@ -139,7 +139,7 @@ def scan_arm(log: JointRecording, columns: ArmColumns, cutoff_hz: float | None =
     )
 
 
-def _segments(log: JointRecording) -> list[EvenSegment]:
+def joint_segments(log: JointRecording) -> list[EvenSegment]:
     """Cut a log into segments on an even clock, with position, velocity and torque."""
     joined = on_one_clock(log)
     if joined.effort is None:

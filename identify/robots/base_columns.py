@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from identify.arrays import Array
@@ -21,6 +23,7 @@ _RATE, _ACCELERATION = 3.0, 10.0
 all kinds have like sizes."""
 
 
+@lru_cache(maxsize=8)  # of a robot object: findings and fits of its logs need the columns
 def robot_base_columns(robot: RobotModel) -> BaseColumns:
     """Find the independent columns of a robot's torque regressor, from random motion.
 

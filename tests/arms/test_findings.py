@@ -1,0 +1,112 @@
+"""Findings on logs of the small simulated arm: each fault is named first, a right log has none."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from identify.arms import arm_findings
+from identify.logs import JointRecording
+from identify.robots import RobotModel
+from tests.arms.simulated import LOAD, simulate
+
+NOISE = 0.3
+
+
+@pytest.fixture(scope="module")
+def log(robot) -> JointRecording:
+    return simulate(robot, 3, noise=NOISE)
+
+
+def changed(
+    log: JointRecording, *, position=1.0, effort=1.0, zero=0.0, order=(0, 1, 2), delay=0
+) -> JointRecording:
+    q = log.position[:, order] * position + zero
+    tau = np.roll(log.effort[:, order] * effort, delay, axis=0)
+    signals = {"joint_position": q, "effort": tau}
+    return replace(log, signals=signals)
+
+
+def codes(*logs: JointRecording, robot: RobotModel, **options) -> list[str]:
+    return [finding.code for finding in arm_findings(logs, robot, **options)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_right_logs_have_no_finding(robot, seed):
+    loaded = simulate(robot, seed, load=LOAD, noise=NOISE)
+    empty = simulate(robot, seed + 10, noise=NOISE)
+    assert codes(loaded, empty, robot=robot, loaded=1, frame="tool") == []
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "word"),
+    [
+        ({"effort": np.array([1.0, -1.0, 1.0])}, "effort_sign", "joint_1"),
+        ({"effort": np.array([-1.0, 1.0, 1.0])}, "effort_sign", "joint_0"),
+        ({"effort": -1.0}, "effort_sign", "all joints"),
+        ({"position": np.degrees(1.0)}, "joint_unit", "degrees"),
+        ({"effort": 0.1}, "effort_scale", "joint_1"),
+        ({"order": (0, 2, 1)}, "joint_order", "joint_1 and joint_2"),
+        ({"order": (2, 1, 0)}, "joint_order", "joint_0 and joint_2"),
+        ({"zero": np.array([0.0, -np.pi / 2, 0.0])}, "joint_zero", "joint_1 is +90"),
+        ({"zero": np.array([0.0, 0.0, np.pi / 2])}, "joint_zero", "joint_2 is -90"),
+        ({"delay": 10}, "effort_delay", "100 ms later"),
+        ({"effort": np.array([1.0, 1.0, 0.0])}, "effort_constant", "joint_2"),
+    ],
+)
+def test_a_fault_is_named_first_with_its_remedy(robot, log, change, code, word):
+    first = arm_findings([changed(log, **change)], robot)[0]
+    assert first.code == code
+    assert word in first.text
+    assert first.remedy
+    assert first.where == log.name or code == "effort_scale"
+
+
+@pytest.mark.parametrize("axis", ["+x", "-y", "+z"])
+def test_base_on_a_wall_or_ceiling_is_seen_by_the_model_s_links(robot, log, axis):
+    sign = 1.0 if axis[0] == "+" else -1.0
+    wrong = replace(robot, gravity=9.81 * sign * np.eye(3)["xyz".index(axis[1])])
+    (finding,) = arm_findings([log], wrong)
+    assert finding.code == "gravity_direction"
+    assert "gravity = [0, 0, -9.81]" in finding.remedy
+    assert finding.evidence["after"] < 0.5 * finding.evidence["before"]
+
+
+def test_two_faults_are_named_one_after_the_other(robot, log):
+    wrong = changed(log, position=np.degrees(1.0), effort=np.array([1.0, -1.0, 1.0]))
+    assert codes(wrong, robot=robot) == ["joint_unit", "effort_sign"]
+
+
+def test_low_passed_torques_are_not_only_late(robot, log):
+    filtered = log.effort.copy()
+    for k in range(1, len(filtered)):  # first order, 80 ms
+        filtered[k] = filtered[k - 1] + (log.effort[k] - filtered[k - 1]) * 0.01 / 0.08
+    slow = replace(log, signals={"joint_position": log.position, "effort": filtered})
+    (finding,) = arm_findings([slow], robot)
+    assert finding.code == "effort_low_passed"
+    assert 0.05 < finding.evidence["lag"] < 0.12
+    assert finding.evidence["gain_at_8_hz"] < 0.5 < finding.evidence["gain_at_0.5_hz"]
+
+
+def test_one_run_given_as_both_is_seen_by_its_rows(robot, log):
+    part = slice(500, 3000)
+    excerpt = replace(
+        log,
+        name="excerpt",
+        time=log.time[part] - log.time[500],
+        signals={name: values[part] for name, values in log.signals.items()},
+    )
+    assert codes(excerpt, log, robot=robot, loaded=1, frame="tool") == ["same_run"]
+
+
+def test_impossible_link_of_the_model_is_named(robot, log):
+    phi = robot.phi.copy()
+    phi[1, 4] += phi[1, 7] + phi[1, 9]  # breaks the triangle inequality
+    (finding,) = arm_findings([log], replace(robot, phi=phi))
+    assert finding.code == "impossible_links"
+    assert robot.links[1] in finding.text
+
+
+def test_links_of_another_arm_are_told_from_a_wrong_log(robot, log):
+    others = replace(robot, phi=robot.phi * 0.05)
+    assert codes(log, robot=others)[0] in ("torque_unexplained", "effort_scale")
