@@ -1,4 +1,4 @@
-"""Inertias in files: estimate.json, and the links of URDF, SDF and MJCF models."""
+"""Reading and writing of inertias: estimate.json, and links of URDF, SDF and MJCF models."""
 
 from identify.lazy import attach
 

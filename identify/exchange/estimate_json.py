@@ -1,4 +1,4 @@
-"""estimate.json: the file of an estimate. SI throughout; keys in docs/estimate-json.md.
+"""estimate.json, the file of an estimate: SI units throughout; keys in docs/estimate-json.md.
 
 Numbers are written with all their digits, so the body is read back the same to the last bit.
 """
@@ -27,10 +27,10 @@ from identify.spatial.rotations import quaternion_from_rotation, rotation_from_q
 from identify.texts import as_json
 
 SCHEMA_VERSION = 3
-"""Version of the file's layout; a reader refuses every other version."""
+"""Version of the file's layout; readers reject every other version."""
 
 BODY_KEYS = ("phi", "mass", "com", "inertia_about_com", "inertia_about_origin")
-"""Keys that define the body: `phi` is complete, the others are for people who read the file."""
+"""Keys that define the body: `phi` is complete, the other keys are for human readers."""
 
 
 _WRENCH_AXES = ("fx", "fy", "fz", "tx", "ty", "tz")
@@ -38,7 +38,7 @@ _WRENCH_AXES = ("fx", "fy", "fz", "tx", "ty", "tz")
 
 @dataclass(frozen=True, slots=True)
 class SavedBias:
-    """The sensor offset of one log.
+    """Sensor offset of one log in an estimate.json.
 
     Attributes:
         sha256: of the log it was fitted on.
@@ -53,7 +53,7 @@ class SavedBias:
 
     @property
     def six(self) -> Vec6:
-        """Offset of a wrench, shape (6,).
+        """Offset of a six-axis wrench sensor, shape (6,); other sensors raise an error.
 
         Raises:
             ModelError: it is of another sensor.
@@ -68,7 +68,7 @@ class SavedBias:
 
 @dataclass(frozen=True, slots=True)
 class PrincipalAxis:
-    """A principal moment of inertia about the centre of mass with its axis.
+    """Principal moment of inertia about the centre of mass, with its axis.
 
     Attributes:
         moment: [kg m²].
@@ -84,7 +84,7 @@ class PrincipalAxis:
 
 
 class Bound(NamedTuple):
-    """Certified bounds of a quantity over all bodies compatible with data and terms at 95 %.
+    """Certified bounds of a quantity over all bodies that satisfy data and constraints at 95 %.
 
     Attributes:
         low, high: [SI], each proved; None if the quantity is unbounded on that side.
@@ -99,7 +99,7 @@ class Bound(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SavedEstimate(EstimateViews):
-    """An estimate with the content of its file; everything but the parameters may be missing.
+    """Estimate with the content of its file; everything except the parameters may be missing.
 
     Attributes:
         parameters: the ten inertial parameters about Bo in B.
@@ -163,7 +163,7 @@ class SavedEstimate(EstimateViews):
 
     @property
     def repeatability(self) -> Array:
-        """Covariance without scale errors, which logs of one sensor share, shape (10, 10).
+        """Covariance without the scale error that logs of one sensor share, shape (10, 10).
 
         Raises:
             ModelError: there is no covariance.
@@ -173,7 +173,7 @@ class SavedEstimate(EstimateViews):
         return self.covariance - (0.0 if self.calibration is None else self.calibration)
 
     def bounds(self) -> Mapping[str, Bound]:
-        """Return the certified bounds of the file by name.
+        """Return the certified bounds in the file by name.
 
         Raises:
             ModelError: the file has none; the likelihood that they require is not in a file.
@@ -188,7 +188,7 @@ class SavedEstimate(EstimateViews):
 
     @property
     def saved(self) -> SavedEstimate:
-        """The estimate itself, as it is written to a file."""
+        """The estimate itself: a saved estimate needs no conversion."""
         return self
 
     def to_dict(self) -> dict[str, Any]:
@@ -223,7 +223,7 @@ def estimate_text(estimate: SavedEstimate) -> str:
 
 
 def _body_numbers(body: InertialParameters, decided_by: Mapping[str, str]) -> dict[str, object]:
-    """Return the keys of the body, null for parameters that nothing decided or their results."""
+    """Return the keys of the body; null for undecided parameters and what depends on them."""
     numbers: dict[str, object] = {key: getattr(body, key) for key in BODY_KEYS}
     if "nothing" not in decided_by.values():
         return numbers
@@ -236,7 +236,7 @@ def _body_numbers(body: InertialParameters, decided_by: Mapping[str, str]) -> di
 
 
 def contents_digest(text: str) -> str:
-    """Return the sha256 (hexadecimal) of all contents of a file but the key `digest`.
+    """Return the sha256 (hexadecimal) of a file's contents, except its key `digest`.
 
     It is computed from their JSON with sorted keys, no spaces, non-ASCII characters escaped, and
     each number as the shortest text that reads back as the same double: 1000 and 1000.0 give the
@@ -255,7 +255,7 @@ def contents_digest(text: str) -> str:
 
 
 def _double_or_integer(digits: str) -> float | int:
-    """Parse a whole number as a double if that is exact, else as an integer."""
+    """Parse a whole number as a double if a double is exact, else as an integer."""
     number = float(digits)
     return number if abs(number) < 2.0**53 else int(digits)
 
@@ -273,7 +273,7 @@ def _to_plain(value: object) -> object:
 
 
 def _stable_quaternion(rotation: Mat33) -> list[float]:
-    """Return a quaternion to 15 decimals that writing and reading again leaves unchanged.
+    """Return a quaternion of 15 decimals that does not change when it is written and read again.
 
     Reading normalises it, which may change the last digit: repeated, the quaternion converges, or
     alternates between two, of which the smaller is taken.
@@ -287,5 +287,7 @@ def _stable_quaternion(rotation: Mat33) -> list[float]:
 
 
 _QUATERNION_ROUNDS = 10
+"""Maximum number of rounds of writing and reading a quaternion."""
 
 _FIELDS = tuple(entry.name for entry in fields(SavedEstimate) if entry.name != "parameters")
+"""Fields of `SavedEstimate` that are written to the file, in their order."""

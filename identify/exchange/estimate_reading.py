@@ -1,4 +1,4 @@
-"""Reader of estimate.json: keys are checked by pydantic, contents by their digest."""
+"""Reader of estimate.json: pydantic checks the keys, a digest checks the contents."""
 
 from __future__ import annotations
 
@@ -55,10 +55,11 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 _MAX_FILE_BYTES = 50_000_000
+"""Largest size of an estimate.json [bytes]."""
 
 
 def read_estimate(path: Path | str) -> SavedEstimate:
-    """Read an estimate.json, also one that another program wrote.
+    """Read an estimate.json, also if another program wrote it.
 
     If the contents do not match the digest, the estimate has the finding `edited`, an error, and
     the verdict "no".
@@ -76,7 +77,7 @@ def read_estimate(path: Path | str) -> SavedEstimate:
     path = Path(path)
     text, document = _load(path)
     try:
-        own_layout = _has_own_layout(document)
+        own_layout = _written_by_this_toolkit(document)
         values = dict(_validate_fields(document))
         _require_equal_channels(values)
         _require_all_parameters(document)
@@ -91,7 +92,7 @@ def read_estimate(path: Path | str) -> SavedEstimate:
 
 
 def read_parameters(path: Path | str) -> InertialParameters:
-    """Read only the body of an estimate.json, and refuse a file with the finding `edited`.
+    """Read only the body of an estimate.json; reject a file that was edited by hand.
 
     Raises:
         MissingFile, ModelError: as `read_estimate`, and if the file has the finding `edited`.
@@ -102,7 +103,7 @@ def read_parameters(path: Path | str) -> InertialParameters:
 
 
 def require_unedited(saved: SavedEstimate, path: Path | str) -> None:
-    """Raise `ModelError` if an estimate read from `path` has the finding `edited`."""
+    """Raise `ModelError` if the file of an estimate was edited by hand (finding `edited`)."""
     for finding in saved.findings:
         if finding.code == "edited":
             raise ModelError(f"{path}: {finding}")
@@ -129,7 +130,7 @@ def _load(path: Path) -> tuple[str, dict[str, object]]:
 
 
 def _require_all_parameters(document: Mapping[str, object]) -> None:
-    """Refuse a file that was fitted without a prior and lacks unidentified parameters."""
+    """Reject a file that was fitted without a prior and lacks unidentified parameters."""
     decided = document.get("decided_by")
     named = decided if isinstance(decided, dict) else {}
     if unidentified := [name for name, by in named.items() if by == "nothing"]:
@@ -140,8 +141,8 @@ def _require_all_parameters(document: Mapping[str, object]) -> None:
         )
 
 
-def _has_own_layout(document: Mapping[str, object]) -> bool:
-    """Return whether this toolkit wrote a file; files of other programs have no version.
+def _written_by_this_toolkit(document: Mapping[str, object]) -> bool:
+    """Return whether this toolkit wrote the file; files of other programs have no version.
 
     Raises:
         ModelError: it is of another version, or has other keys than those of its version.
@@ -171,7 +172,7 @@ def _has_own_layout(document: Mapping[str, object]) -> bool:
 
 
 def _validate_fields(document: Mapping[str, object]) -> _Fields:
-    """Validate all keys but those of the body; None for those that are absent or null."""
+    """Validate all keys except those of the body; None for keys that are absent or null."""
     values = {key: document[key] for key in _Fields.model_fields if key in document}
     try:
         return _Fields.model_validate(values)
@@ -181,7 +182,7 @@ def _validate_fields(document: Mapping[str, object]) -> _Fields:
 
 
 def _require_equal_channels(values: Mapping[str, Any]) -> None:
-    """Refuse values of the sensors that differ in their number of channels.
+    """Reject a file whose sensor values differ in their number of channels.
 
     Logs have offsets of as many channels as the widest; residuals are of the channels of all logs.
     """
@@ -197,8 +198,8 @@ def _require_equal_channels(values: Mapping[str, Any]) -> None:
     residuals, scores = values["residual_rms"], values["r_squared"]
     if residuals is not None and len(residuals) < width:
         raise ModelError(
-            f"residual_rms: expected a list of {width} numbers or more, as bias.0.wrench, got "
-            f"{len(residuals)}"
+            f"residual_rms: expected at least {width} numbers, one for each channel of "
+            f"bias.0.wrench, got {len(residuals)}"
         )
     if residuals is not None and scores is not None and len(scores) != len(residuals):
         raise ModelError(
@@ -208,7 +209,7 @@ def _require_equal_channels(values: Mapping[str, Any]) -> None:
 
 
 _MAX_PROBLEMS = 5
-"""Largest number of problems of a file that a message names."""
+"""Maximum number of problems of a file that a message lists."""
 
 
 def _format_problem(detail: ErrorDetails) -> str:
@@ -251,6 +252,7 @@ def _mark_edited(saved: SavedEstimate) -> SavedEstimate:
 
 
 def _array(*shape: int) -> PlainValidator:
+    """Return the type of an array field of a shape, for validation."""
     check = numbers(*shape)
     return PlainValidator(lambda value: seal(check(value), "numbers", shape))
 
@@ -262,12 +264,12 @@ def _channels(value: object) -> Array:
 
 
 def _construct(constructor: Callable[..., object]) -> AfterValidator:
-    """Return a validator that calls a constructor with the checked values by name."""
+    """Return a validator that calls a constructor with the validated values by name."""
     return AfterValidator(lambda checked: constructor(**dict(checked)))
 
 
 def _require_finite(value: object) -> object:
-    """Return an object of JSON, and refuse NaN and infinity in it.
+    """Return a JSON object unchanged; reject NaN and infinity anywhere in it.
 
     Raises:
         ValueError: a number is not finite.
@@ -362,7 +364,7 @@ class _Fields(BaseModel):
 
 
 _REDUNDANCY_TOLERANCE = 1e-6
-"""Largest relative difference of redundant values: other programs print six digits or more."""
+"""Largest relative difference of redundant values: other programs write six digits or more."""
 
 _BODY_SHAPES = {
     "phi": (10,),
@@ -371,6 +373,7 @@ _BODY_SHAPES = {
     "inertia_about_com": (3, 3),
     "inertia_about_origin": (3, 3),
 }
+"""Shape of the value of each key of the body."""
 
 
 def read_body(document: Mapping[str, object]) -> InertialParameters:
@@ -393,6 +396,7 @@ def read_body(document: Mapping[str, object]) -> InertialParameters:
 
 
 def _body_from_com(document: Mapping[str, object]) -> InertialParameters:
+    """Return the body from its mass, centre of mass and inertia; None if a key is missing."""
     missing = [key for key in ("mass", "com") if key not in document]
     if missing:
         raise ModelError(f"no body: neither phi nor {missing[0]}")
@@ -407,7 +411,7 @@ def _body_from_com(document: Mapping[str, object]) -> InertialParameters:
 
 
 def _body_value(document: Mapping[str, object], key: str) -> Array:
-    """Parse the numbers of a key of the body in its shape; `true` and `"1"` are not numbers."""
+    """Parse the numbers of one of the body's keys in its shape; `true` and `"1"` are no numbers."""
     try:
         return seal(numbers(*_BODY_SHAPES[key])(document[key]), key, _BODY_SHAPES[key])
     except ValueError as error:
@@ -415,7 +419,7 @@ def _body_value(document: Mapping[str, object], key: str) -> Array:
 
 
 def _require_redundant_keys_agree(document: Mapping[str, object], body: InertialParameters) -> None:
-    """Refuse a file whose other keys of the body contradict `phi`.
+    """Reject a file whose redundant keys of the body contradict `phi`.
 
     Raises:
         ModelError: names the key and both values.

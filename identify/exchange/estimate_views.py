@@ -1,4 +1,4 @@
-"""Views of an estimate: properties of its body, one line of text, and a table."""
+"""Views of an estimate: its body's properties, one line of text, and a table."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ MOMENTS = ("I1", "I2", "I3")
 """Names of the principal moments about the centre of mass, ascending."""
 
 ABOUT_COM = ("cx", "cy", "cz", *(f"Ic{name[1:]}" for name in PHI[4:]))
-"""Names of the centre of mass and of the inertia about it, which follow from the ten of phi."""
+"""Names of the centre of mass and of the inertia about it, which follow from phi."""
 
 
 class EstimateViews:
-    """Views that an estimate in memory and one read from its file have in common."""
+    """Base class of views common to an estimate in memory and one read from its file."""
 
     __slots__ = ()
 
@@ -39,7 +39,7 @@ class EstimateViews:
         frames: BodyFrame
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
-        """Return the ten parameters about Bo in B: an estimate is accepted wherever a body is."""
+        """Return the ten parameters about Bo in B, so that an estimate can be used as a body."""
         return self.parameters.__array__(dtype, copy)
 
     @property
@@ -54,7 +54,7 @@ class EstimateViews:
 
     @property
     def inertia_about_com(self) -> Mat33:
-        """I_BBcm_B [kg m²], shape (3, 3)."""
+        """Rotational inertia about the centre of mass, I_BBcm_B [kg m²], shape (3, 3)."""
         return self.parameters.inertia_about_com
 
     @property
@@ -101,7 +101,7 @@ class EstimateViews:
 
     @property
     def _inertia_decided_by(self) -> str:
-        """Weakest of the sources that decided the entries of the inertia."""
+        """Least certain source that decided an entry of the inertia."""
         sources = {self.decided_by.get(name, "") for name in PHI[4:]}
         order = ("nothing", "default", "constraint", "prior", "data")
         return next((source for source in order if source in sources), "")

@@ -22,10 +22,10 @@ from identify.inertia import InertialParameters
 _PROGRAMS: Mapping[str, str] = read_toml(
     Path(str(files("identify.exchange").joinpath("programs.toml")))
 )
-"""Templates of Python programs, by name."""
+"""Templates of Python programs that create the body in a library, by format name."""
 
 EXPORTS: tuple[str, ...] = (*MODEL_FORMATS, *_PROGRAMS, *CONTROLLERS)
-"""Names of all export formats: model formats, programs, controllers."""
+"""Names of all export formats: robot models, programs and controllers."""
 
 
 def export_body(
@@ -75,10 +75,11 @@ def export_body(
 
 
 _COMMENT_WIDTH = 96
+"""Maximum width of a comment [characters]."""
 
 
 def with_comment(text: str, name: str, lines: Sequence[str]) -> str | None:
-    """Return the text of an export below a comment, or None if its format has no comments.
+    """Return an exported text below a comment; None if its format has no comments.
 
     Args:
         text: of one of `EXPORTS`.

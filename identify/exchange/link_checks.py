@@ -1,4 +1,4 @@
-"""Checks of the inertia of a model's links: consistency, size, and limits of a simulator."""
+"""Checks of the inertia of a model's links: consistency, plausible size, simulator limits."""
 
 from __future__ import annotations
 
@@ -28,29 +28,31 @@ from identify.inertia.matrices import inertia_about_com, second_moment_about_com
 _DIAGONAL = np.array([True, False, False, True, False, True])
 """Mask of the moments of inertia among ixx, ixy, ixz, iyy, iyz, izz."""
 
-_CLEAR_FACTOR = 2.0
-"""Factor by which a number must still be wrong after correction for a typo to be clear."""
+_MIN_FACTOR_OF_CLEAR_TYPO = 2.0
+"""Factor by which a suspect number is corrected to see whether the inertia is still inconsistent,
+which makes a typo clear."""
 
-_CLEAR_SHARE = 0.1
-"""Share of the largest moment by which a number must be too small for a typo to be clear."""
+_MIN_DEFICIT_OF_CLEAR_TYPO = 0.1
+"""Increase of a suspect small number, relative to the largest moment, after which the inertia must
+still be inconsistent for a typo to be clear."""
 
-_TWIN_DIFFERENCE = 0.05
+_MIRROR_TOLERANCE = 0.05
 """Largest relative difference of equal numbers of a left and a right link."""
 
-_SIDES = ("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT"), ("l", "r"), ("L", "R")
-"""Parts of link names that distinguish the two sides of a robot."""
+_SIDE_NAMES = ("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT"), ("l", "r"), ("L", "R")
+"""Parts of link names that distinguish the left and right side of a robot."""
 
 
 class InertiaTypo(NamedTuple):
     """A typing error whose correction makes an inertia physically consistent.
 
     Attributes:
-        six: corrected ixx, ixy, ixz, iyy, iyz, izz [kg m²], in the axes printed, shape (6,).
+        inertia: corrected ixx, ixy, ixz, iyy, iyz, izz [kg m²], in the axes printed, shape (6,).
         text: sentence on the error and the corrected numbers.
         clear: whether the evidence is clear enough for an automatic repair.
     """
 
-    six: Array
+    inertia: Array
     text: str
     clear: bool
 
@@ -68,7 +70,7 @@ def find_typo(
     mass, six = float(link.printed[0]), link.printed[4:]
 
     def plausible(typo: InertiaTypo) -> bool:
-        body = np.concatenate(([mass, 0.0, 0.0, 0.0], typo.six))
+        body = np.concatenate(([mass, 0.0, 0.0, 0.0], typo.inertia))
         if not (is_consistent(body) and implied_density(body) <= MAX_MATERIAL_DENSITY):
             return False
         second = link.axes @ second_moment_about_com(body) @ link.axes.T
@@ -77,16 +79,16 @@ def find_typo(
     orders = [] if link.order == "diagonal" else [*_wrong_order(six, link.order)]
     candidates = [
         *orders,
-        *_differences_from_twin(link.name, link.printed, twins),
+        *_entries_of_mirrored_link(link.name, link.printed, twins),
         *_wrong_sign(six),
         *_wrong_power_of_ten(six),
         *_swapped_numbers(six),
     ]
-    typos = list(filter(plausible, candidates)) or list(filter(plausible, _outlier(six)))
+    typos = list(filter(plausible, candidates)) or list(filter(plausible, _outlying_moment(six)))
     if not typos:
         return None
     typo = next((typo for typo in typos if typo.clear), typos[0])
-    change, *others = dict.fromkeys(_format_changes(six, other.six) for other in (typo, *typos))
+    change, *others = dict.fromkeys(_format_changes(six, other.inertia) for other in (typo, *typos))
     text = f"{'likely' if typo.clear else 'perhaps'} a typo, {typo.text}: {change} kg m²"
     return typo._replace(text="; possible, too: ".join((text, *others[:2])))
 
@@ -97,7 +99,7 @@ def _format_changes(before: Array, after: Array) -> str:
 
 
 def _wrong_order(six: Array, order: str) -> Iterator[InertiaTypo]:
-    """Read the numbers as written in other orders than the file's."""
+    """Interpret the numbers in other orders than the file's."""
     written = six_in_order(symmetric_from_six(six), order)
     if written[3] == written[1]:  # xx, xy, xz, yx, yy, yz
         xx, yy = written[[0, 4]]
@@ -110,25 +112,25 @@ def _wrong_order(six: Array, order: str) -> Iterator[InertiaTypo]:
         yield InertiaTypo(new, f"written in the order {', '.join(names)}", clear)
 
 
-def _differences_from_twin(
+def _entries_of_mirrored_link(
     name: str, printed: Phi, twins: Mapping[str, Phi]
 ) -> Iterator[InertiaTypo]:
-    """Take differing numbers from the link of the other side, if mass and two moments agree."""
-    for old, new in (*_SIDES, *(pair[::-1] for pair in _SIDES)):
+    """Replace numbers that differ from the mirrored link, if mass and two moments agree."""
+    for old, new in (*_SIDE_NAMES, *(pair[::-1] for pair in _SIDE_NAMES)):
         parts = [(name[:i], name[i:]) for i in range(len(name))]
         names = {start + end.replace(old, new, n) for start, end in parts for n in (1, -1)}
         for other in sorted(names & twins.keys()):
-            same = np.isclose(abs(printed), abs(twins[other]), rtol=_TWIN_DIFFERENCE, atol=0.0)
+            same = np.isclose(abs(printed), abs(twins[other]), rtol=_MIRROR_TOLERANCE, atol=0.0)
             six, twin = printed[4:], twins[other][4:]
             if same[0] and same[4:][_DIAGONAL].sum() >= 2:
                 # Two products of a mirrored link have the other sign.
                 mirrored = np.where(_DIAGONAL | (six == 0.0), twin, np.copysign(twin, six))
                 new = np.where(same[4:], six, mirrored)
-                yield InertiaTypo(new, f"its twin {other} differs", True)
+                yield InertiaTypo(new, f"the mirrored link {other} differs", True)
 
 
 def _wrong_sign(six: Array) -> Iterator[InertiaTypo]:
-    """Make negative moments positive, or change the sign of the products of inertia."""
+    """Make negative moments positive, or negate products of inertia."""
     yield InertiaTypo(np.where(_DIAGONAL, np.abs(six), six), "a sign", True)
     yield InertiaTypo(np.where(_DIAGONAL, six, -six), "the sign of one product or of all", False)
 
@@ -139,7 +141,7 @@ def _wrong_power_of_ten(six: Array) -> Iterator[InertiaTypo]:
     for size, (i, sign) in itertools.product(range(1, 10), signed):
         text = f"{SIX[i]} {10**size} times too {'large' if sign < 0 else 'small'}"
         new = np.where(np.arange(6) == i, six * 10.0 ** (sign * size), six)
-        yield InertiaTypo(new, text, _is_clearly_wrong(six, i, small=sign > 0))
+        yield InertiaTypo(new, text, _is_wrong_beyond_factor(six, i, small=sign > 0))
 
 
 def _swapped_numbers(six: Array) -> Iterator[InertiaTypo]:
@@ -147,12 +149,12 @@ def _swapped_numbers(six: Array) -> Iterator[InertiaTypo]:
     for i, k in ((0, 1), (0, 2), (3, 1), (3, 4), (5, 2), (5, 4)):
         new = six.copy()
         new[[i, k]] = six[[k, i]]
-        clear = _is_clearly_wrong(six, i, small=True)
+        clear = _is_wrong_beyond_factor(six, i, small=True)
         yield InertiaTypo(new, f"{SIX[k]} and {SIX[i]} swapped", clear)
 
 
-def _outlier(six: Array) -> Iterator[InertiaTypo]:
-    """Replace the moment that is far from both others by the middle of its feasible range."""
+def _outlying_moment(six: Array) -> Iterator[InertiaTypo]:
+    """Replace the moment far from both others by the middle of its feasible range."""
     sizes = np.log(np.maximum(six[_DIAGONAL], 1e-300))
     distances = np.abs(sizes - np.median(sizes))
     i = (0, 3, 5)[int(distances.argmax())]
@@ -161,24 +163,26 @@ def _outlier(six: Array) -> Iterator[InertiaTypo]:
         f"the {b - a:.4g} to {a + b:.4g} that the others allow, the middle of which is a guess"
     )
     clear = bool(distances.max() >= 2.0 * np.sort(distances)[1])
-    clear = clear and _is_clearly_wrong(six, i, small=six[i] < a)
+    clear = clear and _is_wrong_beyond_factor(six, i, small=six[i] < a)
     yield InertiaTypo(np.where(np.arange(6) == i, b, six), f"{SIX[i]} far from {allowed}", clear)
 
 
-def _is_clearly_wrong(six: Array, i: int, *, small: bool) -> bool:
-    """Return whether an inertia is still inconsistent after a number is corrected by a factor."""
-    raised = _CLEAR_FACTOR * six[i] + _CLEAR_SHARE * six.max()
-    corrected = np.where(np.arange(6) == i, raised if small else six[i] / _CLEAR_FACTOR, six)
+def _is_wrong_beyond_factor(six: Array, i: int, *, small: bool) -> bool:
+    """Return whether an inertia is inconsistent even after a number is corrected by a factor."""
+    raised = _MIN_FACTOR_OF_CLEAR_TYPO * six[i] + _MIN_DEFICIT_OF_CLEAR_TYPO * six.max()
+    corrected = np.where(
+        np.arange(6) == i, raised if small else six[i] / _MIN_FACTOR_OF_CLEAR_TYPO, six
+    )
     return not is_consistent(np.concatenate(([1.0, 0.0, 0.0, 0.0], corrected)))
 
 
 _MARGIN_ROUNDING = 1e-6
-"""Share of a margin that the rounding of printed digits may lose."""
+"""Part of a margin that the rounding of printed digits may lose, relative to the margin."""
 
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """Requirements on links beyond physical consistency.
+    """Requirements on links beyond physical consistency: a simulator's limits, a margin.
 
     Attributes:
         simulator: program whose limits they have to keep.
@@ -198,7 +202,7 @@ class Requirement:
 
 
 class LinkCheck(NamedTuple):
-    """Result of the check of one link.
+    """Result of the check of a link.
 
     Attributes:
         link: the link.
@@ -225,7 +229,7 @@ def check_links(
     requirement: Requirement | None = None,
     shapes: Mapping[str, ShapeInertia] | None = None,
 ) -> tuple[LinkCheck, ...]:
-    """Check the inertia of every link, in their order.
+    """Check the inertia of every link, in the order of the links.
 
     A link of a model file with a mass and no inertia about some axis has a problem, unless the mass
     is so small that programs take its inertia for zero. With the shapes of links, by name, bodies
@@ -251,7 +255,7 @@ def check_links(
 
 
 def moments_text(moments: Iterable[float], digits: int = 4) -> str:
-    """Format moments [kg m²], rounding errors of the largest one as zero."""
+    """Format moments [kg m²]; values within rounding of the largest moment become zero."""
     values = [float(moment) for moment in moments]
     noise = 1e-14 * max(map(abs, values))
     return ", ".join(f"{0.0 if abs(value) <= noise else value:.{digits}g}" for value in values)
@@ -266,7 +270,7 @@ def _check_link(
     *,
     twins: Mapping[str, Phi],
 ) -> LinkCheck:
-    """Check one link; `moments` are the ascending ones of a consistent body."""
+    """Check one link; `moments` are the ascending principal moments of a consistent body."""
     problem, reasons, warning, note, typo = "", [], "", link.note, None
     body, flat = link.phi_as_printed, kind in (BodyKind.POINT, BodyKind.ROD)
     if body is not None and body[0] > 0.0 and not link.massless:

@@ -1,4 +1,4 @@
-"""Inertia of a link's shapes in a model file, filled with uniform density.
+"""Inertia of the shapes of a link in a model file, filled with uniform density.
 
 Meshes are located as in ROS and Gazebo, by the names of the folders around the model. A mesh that
 is not closed has no interior: its convex hull is used, and reported.
@@ -39,20 +39,23 @@ _SIZES: dict[str, tuple[type[Shape], tuple[tuple[str, int], ...]]] = {
     "capsule": (Capsule, (("radius", 1), ("length", 1))),
     "ellipsoid": (Ellipsoid, (("radii", 3),)),
 }
-"""Shapes by the name of their element in URDF and SDF, with the attributes of their size."""
+"""Element names of shapes in URDF and SDF, with the attributes of their sizes."""
 
 _MAX_GYRATION_RATIO = 5.0
-"""Largest plausible ratio of radii of gyration of a body and its shape along a direction.
+"""Largest plausible ratio, along a direction, of the radii of gyration of a body and its shape: √5
+with all mass at the surface of a ball; with all mass inside, the ratio is small.
 
 With all mass at the surface of a ball the ratio is √5; with all mass inside it may be small."""
 
 _MAX_ORIGIN_DISTANCE_RADII, _MAX_ORIGIN_DISTANCE = 30.0, 3.0
-"""Plausible distance of a centre of mass from its link's origin, in radii of gyration and [m]."""
+"""Largest plausible distance of a centre of mass from its link's origin, in radii of gyration and
+in [m]."""
 
 SHAPE_CONTRADICTION = "its shape contradicts its inertia"
+"""Text of the problem that the body and the shapes of a link differ in size."""
 
 MAX_CONVEX_RATIO = math.sqrt(5.0)
-"""Largest ratio of radii of gyration of a body and a convex shape that contains it."""
+"""Largest ratio of the radii of gyration of a body and of a convex shape that contains the body."""
 
 
 class LinkGeometry(NamedTuple):
@@ -72,7 +75,7 @@ class LinkGeometry(NamedTuple):
 
 
 class ShapeInertia(NamedTuple):
-    """Inertia of a link's shapes, filled with 1 kg/m³.
+    """Inertia of the shapes of a link, filled with 1 kg/m³.
 
     Attributes:
         phi: ten parameters about the link's origin, shape (10,); the mass is the volume [m³].
@@ -84,7 +87,7 @@ class ShapeInertia(NamedTuple):
 
 
 def inertia_from_shapes(geometries: Iterable[LinkGeometry], model: Path) -> ShapeInertia:
-    """Fill a link's collision shapes, or if that fails its visual ones, with uniform density.
+    """Fill a link's collision shapes with uniform density; if that fails, its visual shapes.
 
     Overlapping volumes count twice; meshes are searched for around the model's file.
 
@@ -145,7 +148,7 @@ def shape_contradiction(
 
 
 def com_distance_warning(phi: Phi, shape: ShapeInertia | None) -> str:
-    """Return a warning if a centre of mass is so far from its shape that its unit looks wrong."""
+    """Return a warning if a centre of mass is so far from its shape that its unit may be wrong."""
     reference = phi if shape is None else shape.phi
     centre = np.zeros(3) if shape is None else reference[1:4] / reference[0]
     distance = float(np.linalg.norm(phi[1:4] / phi[0] - centre))
@@ -159,6 +162,7 @@ def com_distance_warning(phi: Phi, shape: ShapeInertia | None) -> str:
 
 
 def _fill(geometry: LinkGeometry, model: Path) -> tuple[Phi, str]:
+    """Return the inertia of shapes filled with 1 kg/m³."""
     if geometry.kind == "mesh":
         shape, description = _mesh(geometry, model)
     elif geometry.kind in _SIZES:

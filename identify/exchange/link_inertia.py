@@ -1,4 +1,4 @@
-"""`LinkInertia`, the inertia of a link in a model file, and the kinds of many bodies at once."""
+"""`LinkInertia`, the inertia of a link in a model file, and consistency of many links at once."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from identify.inertia.parameters import InertialParameters
 from identify.inertia.verdict import BodyVerdict, check
 
 MAX_MATERIAL_DENSITY = 1e5
-"""Largest plausible density [kg/m³], a few times that of osmium."""
+"""Largest plausible density of a link [kg/m³], a few times that of osmium."""
 
 _BALL_VOLUME = 9.0
-"""Volume over k³ of a ball, k² = tr S / m, rounded down: no solid of the same k has more."""
+"""Volume of a ball divided by k³, k² = tr S / m, rounded down: the largest of any solid."""
 
 _MAX_GYRATION_PER_LENGTH = 10.0
-"""Largest plausible ratio of a link's radius of gyration to the largest length of its model."""
+"""Largest plausible ratio of a link's radius of gyration to the largest length in its model."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkInertia:
-    """The inertia of one link (or body) of a model.
+    """Inertia of one link (or body) of a model file.
 
     Attributes:
         name: of the link; within nested models, `outer::inner::link`.
@@ -36,12 +36,12 @@ class LinkInertia:
         massless: whether it is a frame without mass.
         printed: the numbers of the file, about the centre of mass in axes C (of an estimate, phi);
             None if the file has no numbers.
-        half_units: largest rounding error of `printed` at its number of digits, shape (10,).
+        rounding_errors: largest rounding error of `printed` at its number of digits, shape (10,).
         added_mass: of the fluid, 6×6, linear first, as in the file; None for none.
         note: further information on the link; empty if there is none.
         order: of the numbers, by its name in `SIX_ORDERS`, or `diagonal` for moments only.
         axes: R_LC of the axes C of the printed numbers in the link's, shape (3, 3).
-        moves_alone: whether it is a massless frame that a joint moves, with no mass fixed to it.
+        is_moving_frame: whether it is a massless frame that a joint moves, without fixed mass.
         unreadable: whether its element cannot be read (see the note).
         largest_length: largest length in the file [m]; None for none.
     """
@@ -51,17 +51,17 @@ class LinkInertia:
     phi: Phi | None = None
     massless: bool = False
     printed: Phi | None = None
-    half_units: Array | None = None
+    rounding_errors: Array | None = None
     added_mass: Mat66 | None = None
     note: str = ""
     order: str = "urdf"
     axes: Mat33 = field(default_factory=lambda: np.eye(3))
-    moves_alone: bool = False
+    is_moving_frame: bool = False
     unreadable: bool = False
     largest_length: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("phi", "printed", "half_units"):
+        for name in ("phi", "printed", "rounding_errors"):
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, seal(value, f"{self.name}: {name}", (10,)))
@@ -73,7 +73,7 @@ class LinkInertia:
             return check(np.zeros(10))
         if self.phi_as_printed is None:
             return None
-        return check(self.phi_as_printed, half_units=self.half_units)
+        return check(self.phi_as_printed, rounding_errors=self.rounding_errors)
 
     @property
     def parameters(self) -> InertialParameters | None:
@@ -82,7 +82,7 @@ class LinkInertia:
 
     @property
     def phi_as_printed(self) -> Phi | None:
-        """Ten parameters whose consistency is checked: `printed` if available, else `phi`."""
+        """Parameters whose consistency is checked: those printed in the file, or else `phi`."""
         return self.phi if self.printed is None else self.printed
 
     @property
@@ -96,7 +96,7 @@ class LinkInertia:
 
     @property
     def note_without_size(self) -> str:
-        """Note without the part of `unit_note` on the size of the body."""
+        """Note on the link, without the part by `unit_note` on the size of the body."""
         parts = self.note.split("; ")
         return "; ".join(part for part in parts if not part.startswith("its radius"))
 
@@ -141,7 +141,7 @@ def implied_density(phi: Phi) -> float:
 
 
 def largest_magnitude(words: Iterable[str]) -> float | None:
-    """Return the largest magnitude among words that are finite numbers, None if none is above 0."""
+    """Return the largest magnitude among words that are finite numbers; None if all are zero."""
     largest = 0.0
     for word in words:
         try:
@@ -163,7 +163,9 @@ def link_kinds(links: Sequence[LinkInertia]) -> tuple[BodyKind | None, ...]:
         return tuple(kinds)
     bodies = np.array([link.phi_as_printed for _, link in known])
     exact = np.zeros(10)
-    units = np.array([exact if link.half_units is None else link.half_units for _, link in known])
+    units = np.array(
+        [exact if link.rounding_errors is None else link.rounding_errors for _, link in known]
+    )
     massless = np.all(np.abs(bodies) <= units, axis=-1)
     kinds_of_known = np.where(massless, np.str_(BodyKind.MASSLESS), body_kinds(bodies))
     for (i, _), kind in zip(known, kinds_of_known.tolist(), strict=True):

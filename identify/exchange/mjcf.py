@@ -33,7 +33,7 @@ from identify.inertia.conventions.simulators import MIN_INERTIA
 from identify.spatial import Pose, exp_rotation, rotation_from_quaternion
 
 _ORIENTATIONS = {"quat": 4, "axisangle": 4, "euler": 3, "xyaxes": 6, "zaxis": 3}
-"""Attributes of an orientation, with the count of their numbers."""
+"""Attributes that give an orientation, with their number of values."""
 
 
 class AngleSettings(NamedTuple):
@@ -82,7 +82,7 @@ class Mjcf(ModelFormat):
                 yield entry._replace(inertia=inertia) if total else entry
 
     def inertial(self, body: RoundedBody, newline: str = "", step: str = "") -> str:
-        """Return an `<inertial>` with principal moments on one line; indents are ignored."""
+        """Return an `<inertial>` with principal moments, on one line; indentation is ignored."""
         rotated = body.quat_wxyz[1:] != ("0", "0", "0")
         quat = f'quat="{" ".join(body.quat_wxyz)}" ' if rotated else ""
         return (
@@ -93,7 +93,7 @@ class Mjcf(ModelFormat):
     def edits(
         self, document: XmlDocument, inertial: XmlElement, body: RoundedBody, *, whole: bool
     ) -> tuple[Edit, ...]:
-        """Return the edit of an `<inertial>`; if only its inertia is written, the rest stays."""
+        """Return the edit of an `<inertial>`; for a change of inertia only, the rest stays."""
         text = self.inertial(body)
         if not whole:
             values = {**inertial.attributes, "diaginertia": " ".join(body.diagonal)}
@@ -152,7 +152,7 @@ def _always_from_geoms(document: XmlDocument) -> bool:
 
 
 def _scales_masses(document: XmlDocument) -> bool:
-    """Return whether the compiler scales all masses to a given sum."""
+    """Return whether the compiler scales all masses to a given total mass."""
     try:
         return float(_compiler_setting(document, "settotalmass")) > 0.0
     except ValueError:
@@ -160,7 +160,7 @@ def _scales_masses(document: XmlDocument) -> bool:
 
 
 def _compiler_setting(document: XmlDocument, name: str) -> str:
-    """Return an attribute of the last `<compiler>` that has it, else an empty string."""
+    """Return an attribute of the last `<compiler>` that has it, or an empty string."""
     given = [c.attributes[name] for c in document.root.all("compiler") if name in c.attributes]
     return given[-1] if given else ""
 
@@ -216,6 +216,7 @@ def _read(
 
 
 def _largest_length(document: XmlDocument) -> float | None:
+    """Return the largest length in an MJCF file [m]."""
     return largest_magnitude(
         word
         for element in document.root.walk()

@@ -22,19 +22,19 @@ from identify.inertia.conventions.simulators import MIN_FULL_INERTIA, MujocoIner
 
 _FROM_GEOMS = "its inertia comes from its geoms"
 _IGNORED_WARNING = "settotalmass"
-"""Text of a warning that is omitted, because every link has a note on it."""
+"""Text of a MuJoCo warning that is omitted, because every link has a note on it."""
 
 _TRANSPARENT = ("frame", "replicate", "composite", "flexcomp")
-"""Elements whose geoms belong to the body around them."""
+"""Elements whose geoms belong to the enclosing body."""
 
 _BODY_TAGS = ("body", "geom", "composite", "flexcomp")
-"""Elements of which each copy counts towards the size of a model."""
+"""Elements whose copies count towards the size of a model."""
 
 _MAX_BODIES = 10_000
-"""Largest number of bodies and geoms of a file that is compiled."""
+"""Maximum number of bodies and geoms of a file that is compiled."""
 
 _MAX_CELLS = 10**8
-"""Largest number of cells or pixels that one element may declare in a file that is compiled."""
+"""Maximum number of cells or pixels of one element of a file that is compiled."""
 
 _CELL_COUNTS = ("nrow", "ncol", "width", "height", "nkey")
 """Attributes whose product is the number of cells or pixels of an element."""
@@ -45,7 +45,7 @@ class _Named(Protocol):
 
 
 class _CompiledModel(Protocol):
-    """Attributes of MuJoCo's `MjModel` that are read here."""
+    """Interface of the part of MuJoCo's `MjModel` that is read here."""
 
     nbody: int
     body_mass: Array
@@ -57,7 +57,7 @@ class _CompiledModel(Protocol):
 
 
 class CompiledBody(NamedTuple):
-    """Body as compiled by MuJoCo; phi is None for a massless body, or if the note has a reason."""
+    """Body as compiled by MuJoCo; phi is None if it is massless, or for the reason in the note."""
 
     phi: Phi | None
     note: str = ""
@@ -76,7 +76,7 @@ def has_geoms(body: XmlElement) -> bool:
 
 
 def compiled_bodies(document: XmlDocument, bodies: Sequence[XmlElement]) -> dict[int, CompiledBody]:
-    """Compile a file with MuJoCo, and return its bodies by their first byte in the file.
+    """Compile a file with MuJoCo, and return its bodies by their byte position in the file.
 
     If MuJoCo is not installed, or does not compile the file, every note has the reason. MuJoCo's
     warnings are in the note of the first body with a mass.
@@ -114,7 +114,7 @@ def _compile_if_small(
 
 
 def _size_excess(document: XmlDocument) -> str:
-    """Return the reason not to compile a file of implausible size, or an empty string."""
+    """Return the reason for not compiling a file of implausible size, or an empty string."""
     bodies, stack = 0, [(document.root, 1)]
     while stack:
         element, copies = stack.pop()
@@ -132,13 +132,13 @@ def _size_excess(document: XmlDocument) -> str:
 
 
 def _product(element: XmlElement, *names: str) -> int:
-    """Return the product of the whole numbers in attributes, 1 for each that is absent."""
+    """Return the product of integer attributes; absent attributes count as 1."""
     words = " ".join(element.attributes.get(name, "1") for name in names).split()
     return math.prod(int(word) for word in words if word.isdecimal())
 
 
 def _compile(mujoco: ModuleType, document: XmlDocument) -> tuple[_CompiledModel | None, str]:
-    """Compile a file; if MuJoCo refuses it or fuses bodies, compile it with other inertias.
+    """Compile a file; if MuJoCo rejects it or fuses bodies, compile it with valid inertias.
 
     Consistent inertias then replace those of `<inertial>`, which are read from the file anyway.
     The masses stay, because `settotalmass` depends on them.
@@ -190,7 +190,7 @@ def _one_line(text: str) -> str:
 def _match_by_name(
     document: XmlDocument, bodies: Sequence[XmlElement], model: _CompiledModel
 ) -> dict[int, CompiledBody]:
-    """Match bodies by name, if MuJoCo's model has more or fewer of them than the file."""
+    """Match bodies by name, if MuJoCo's model and the file differ in the number of bodies."""
     numbers = {model.body(n).name: n for n in range(1, model.nbody)}
     separators = _separators(document)
     unnamed = "MuJoCo creates further bodies from the file; give it a name to identify it"
@@ -209,7 +209,7 @@ def _match_by_name(
 def _first_copy(
     model: _CompiledModel, name: str, numbers: Mapping[str, int], separators: tuple[str, ...]
 ) -> CompiledBody:
-    """Return the first copy of a body by `<replicate>`, which appends an index to the name."""
+    """Return the first copy of a body by `<replicate>`, which appends an index to names."""
     ending = "".join(rf"{re.escape(separator)}\d+" for separator in separators)
     pattern = re.compile(re.escape(name) + ending)
     copies = [number for known, number in numbers.items() if pattern.fullmatch(known)]

@@ -34,14 +34,14 @@ from identify.inertia.conventions.simulators import MIN_FULL_INERTIA
 from identify.spatial import Pose
 
 SIX = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-"""Names of the six numbers in URDF and SDF, in the order of `RoundedBody.inertia`."""
+"""Names of the six entries of an inertia in URDF and SDF, in the order of `RoundedBody.inertia`."""
 
 _UNIQUE_CHILDREN = ("mass", "inertia", "origin", "pose")
-"""Children of `<inertial>` that may occur once."""
+"""Children of `<inertial>` that may occur only once."""
 
 
 class LinkEntry(NamedTuple):
-    """A link's inertia with its elements in the file.
+    """Inertia of a link with its elements in the file.
 
     Attributes:
         inertia: as read.
@@ -58,7 +58,7 @@ class LinkEntry(NamedTuple):
 
 
 class ModelFormat(ABC):
-    """An XML format of robot models.
+    """Base class of XML formats of robot models.
 
     Attributes:
         name: its key in `MODEL_FORMATS`.
@@ -93,7 +93,7 @@ class ModelFormat(ABC):
                 )
         alone = set(self.moving_frames(document, entries))
         return tuple(
-            entry._replace(inertia=replace(entry.inertia, moves_alone=True))
+            entry._replace(inertia=replace(entry.inertia, is_moving_frame=True))
             if entry.inertia.name in alone
             else entry
             for entry in entries
@@ -109,10 +109,10 @@ class ModelFormat(ABC):
 
     @abstractmethod
     def links(self, document: XmlDocument) -> Iterable[LinkEntry]:
-        """Yield every link of a document without the check for duplicate names."""
+        """Yield every link of a document; duplicate names are not checked."""
 
     def children(self, body: RoundedBody, newline: str, step: str) -> Mapping[str, str]:
-        """Return the elements within `<inertial>` by tag; their lines begin with `newline`."""
+        """Return the child elements of `<inertial>` by tag; their lines begin with `newline`."""
         return {}
 
     def edits(
@@ -129,13 +129,13 @@ class ModelFormat(ABC):
         return child_edits(document, inertial, children)
 
     def inertial(self, body: RoundedBody, newline: str, step: str) -> str:
-        """Return an `<inertial>`; its lines begin with `newline`, inner ones also with `step`."""
+        """Return an `<inertial>`; lines begin with `newline`, children's also with `step`."""
         children = self.children(body, newline + step, step).values()
         inner = "".join(f"{newline}{step}{text}" for text in children)
         return f"<inertial>{inner}{newline}</inertial>"
 
     def rounded(self, phi: Phi, digits: int) -> RoundedBody:
-        """Round a body to the numbers of the format, about the centre of mass."""
+        """Round a body to the numbers that the format contains, about the centre of mass."""
         return round_body(phi, principal=self.principal, digits=digits, rod_margin=self.rod_margin)
 
     def rounded_in_frame(
@@ -146,13 +146,13 @@ class ModelFormat(ABC):
         return round_in_frame(frame, floor, digits)
 
     def require_writable(self, document: XmlDocument) -> None:  # noqa: B027
-        """Raise `ModelFileError` if programs would ignore a written inertia."""
+        """Raise `ModelFileError` if other programs would ignore a written inertia."""
 
 
 def read_link(
     document: XmlDocument, name: str, link: XmlElement, read: Callable[[], LinkEntry]
 ) -> LinkEntry:
-    """Return the link of `read`, or an unreadable link if its `<inertial>` has an error."""
+    """Return the link that `read` gives, or an unreadable link if its `<inertial>` has an error."""
     inertial = link.find("inertial")
     try:
         unique = [
@@ -205,7 +205,7 @@ def link_with_inertia(
     if not np.isfinite(phi).all():
         note = "; ".join(filter(None, (note, "its numbers are too large for a verdict")))
         return LinkEntry(LinkInertia(name, inertial.line, note=note), link, inertial)
-    printed, half_units = (
+    printed, rounding_errors = (
         np.concatenate((m, np.zeros(3), i)) for m, i in zip(mass, six, strict=True)
     )
     inertia = LinkInertia(
@@ -213,7 +213,7 @@ def link_with_inertia(
         inertial.line,
         phi,
         printed=printed,
-        half_units=half_units,
+        rounding_errors=rounding_errors,
         added_mass=added_mass,
         note="; ".join(filter(None, (note, unit_note(printed, largest_length)))),
         order=order,

@@ -20,7 +20,7 @@ from identify.exchange.xml_document import XmlDocument, read_xml
 MODEL_FORMATS: Mapping[str, ModelFormat] = MappingProxyType(
     {form.name: form for form in (Urdf(), Sdf(), Mjcf())}
 )
-"""XML formats by name. A new one is a file and an entry here."""
+"""XML formats of robot models by name. A new format is a file and an entry here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Model:
     notes: tuple[str, ...] = ()
 
     def link(self, name: str) -> LinkInertia:
-        """Return the link with a name.
+        """Return the link of a name.
 
         Raises:
             ModelError: no link has that name; suggests the nearest.

@@ -47,21 +47,27 @@ from identify.inertia.matrices import second_moment_from_inertia
 from identify.inertia.parameters import DEFAULT_DENSITY
 
 _MAX_ROD_WIDTH = 1e-4
-"""Second largest second moment up to which a body is a rod, relative to the largest."""
+"""Second largest second moment up to which a body is a rod, relative to the largest one."""
 
 _ROD_MARGIN = 1e-6
-"""Smallest second moment that a repaired rod gets, as a share of the sum of the three."""
+"""Smallest second moment of a repaired rod, relative to the sum of the three second moments."""
+
+_DERIVED_INERTIA = (
+    "its inertia is derived from geoms or defaults, not stored in the file; write an explicit "
+    "inertial element first"
+)
+"""Reason why a link without stored inertia is not repaired."""
 
 _AIR_DENSITY = 1.2
 """Density of air [kg/m³]."""
 
 _MAX_GYRATION_PER_LENGTH = 1.2
-"""Largest plausible ratio of a repaired radius of gyration to the largest length of the model."""
+"""Largest plausible ratio of a repaired radius of gyration to the largest length in the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """A repaired link with its new body.
+    """Repaired link with its new body.
 
     Attributes:
         link: as it was read.
@@ -87,7 +93,7 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class RepairedModel:
-    """Content of a repaired model file, with the list of its repairs.
+    """Content of a repaired model file, and the list of repairs.
 
     Attributes:
         content: the complete file; byte for byte the one read if nothing was repaired.
@@ -200,7 +206,7 @@ def repair_model(
 
 
 def _size_warning(link: LinkInertia, shape: ShapeInertia | None) -> str:
-    """Return a warning if a body is larger than its shape, or else than its model's lengths."""
+    """Return a warning if a body is larger than its shape, or without a shape, than the model."""
     if link.phi is None:
         return ""
     mass, second = float(link.phi[0]), second_moment_about_com(link.phi)
@@ -226,14 +232,14 @@ def _digits(margin: float) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _LinkContext:
-    """A link with its document and model format."""
+    """Link with its document and model format."""
 
     document: XmlDocument
     form: ModelFormat
     entry: LinkEntry
 
     def unit_density_shape(self) -> ShapeInertia:
-        """Return the link's geometry with 1 kg/m³; raise `ModelError` if none can be filled."""
+        """Return the link's geometry filled with 1 kg/m³; raise `ModelError` if that fails."""
         return inertia_from_shapes(
             self.form.geometry(self.document, self.entry.link), self.document.path
         )
@@ -283,22 +289,22 @@ def _repaired_estimate(path: Path, wrong: LinkCheck, settings: RepairSettings) -
 
 
 def _repair(wrong: LinkCheck, settings: RepairSettings, context: _LinkContext | None) -> Repair:
-    """Return a consistent body for a link; with a mass, in the axes of the printed numbers."""
+    """Return a consistent body for a link; if it has a mass, in the axes of the printed numbers."""
     link, typo, correction = wrong.link, wrong.typo, ""
     if link.unreadable:
         raise ModelError(f"{link.note}; write it into the file")
     if link.phi_as_printed is None and not link.massless:
-        raise ModelError("its inertia is derived (from geoms or defaults), not stored in the file")
+        raise ModelError(_DERIVED_INERTIA)
     if link.phi_as_printed is None or not link.phi_as_printed[0] > 0.0:
         return _repair_mass(link, settings, context)
     if context is not None and context.entry.frame is None:
-        raise ModelError("its inertia is derived (from geoms or defaults), not stored in the file")
+        raise ModelError(_DERIVED_INERTIA)
     distance, phi = 0.0, link.phi_as_printed
     if check(phi).impossible:
         nearest = nearest_consistent(phi, margin=MARGIN)
         against = context is not None and context.contradicts(inertia_about_com(nearest.phi))
         if typo is not None and (typo.clear or against):
-            phi, correction = np.concatenate((phi[:4], typo.six)), typo.text
+            phi, correction = np.concatenate((phi[:4], typo.inertia)), typo.text
         else:
             phi, distance = nearest.phi, float(nearest.distance)
     inertia, source = _move_to_interior(inertia_about_com(phi), settings.requirement.margin), ""
@@ -340,7 +346,7 @@ def _repair_mass(
 def _inertia_with_extent(
     phi: Phi, settings: RepairSettings, context: _LinkContext
 ) -> tuple[Mat33, str]:
-    """Return I_BBcm_C for a link with a mass and hardly any size, and a description of it.
+    """Return I_BBcm_C, with its description, for a link with mass but hardly any extent.
 
     `phi` are the link's parameters about its centre of mass, in the axes C of the printed numbers.
     """
@@ -361,7 +367,7 @@ def _inertia_with_extent(
 
 
 def _move_to_interior(inertia: Mat33, margin: float) -> Mat33:
-    """Raise second moments to a share of their sum, for a rod at least to `_ROD_MARGIN`."""
+    """Raise second moments to a fraction of their sum, for a rod at least to `_ROD_MARGIN`."""
     low, middle, high = np.linalg.eigvalsh(second_moment_from_inertia(inertia)).tolist()
     share = max(margin, _ROD_MARGIN if middle < _MAX_ROD_WIDTH * high else 0.0)
     minimum = share * (middle + high) / (1.0 - share)
@@ -371,7 +377,7 @@ def _move_to_interior(inertia: Mat33, margin: float) -> Mat33:
 
 
 def _raise_second_moments(inertia: Mat33, minimum: float) -> Mat33:
-    """Raise every second moment to at least `minimum` [kg m²], about the same axes."""
+    """Raise every second moment to at least `minimum` [kg m²], with the same principal axes."""
     values, axes = np.linalg.eigh(second_moment_from_inertia(inertia))
     added = (axes * np.maximum(minimum - values, 0.0)) @ axes.T
     return inertia + inertia_from_second_moment(added)

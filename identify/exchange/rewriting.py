@@ -40,7 +40,7 @@ class RewrittenModel:
 
 @dataclass(frozen=True, slots=True)
 class InertialSnippet:
-    """An inertial element to paste, and its body."""
+    """Inertial element to paste, and its body."""
 
     text: str
     body: RoundedBody
@@ -53,7 +53,7 @@ def rewrite_model(
     inertias: Mapping[str, Mat33] | None = None,
     digits: int = DIGITS,
 ) -> RewrittenModel:
-    """Return a model file with the inertial elements of some links replaced, byte for byte else.
+    """Return a model file with new inertial elements of some links; other bytes stay the same.
 
     Args:
         path: a URDF, SDF or MJCF file, which is not changed.
@@ -146,7 +146,7 @@ def open_model(path: Path | str) -> tuple[XmlDocument, ModelFormat]:
 
 
 def link_shapes(path: Path | str) -> Mapping[str, ShapeInertia]:
-    """Return the inertia of the links' shapes at 1 kg/m³ by name, where shapes can be filled.
+    """Return the inertia of each link's shapes at 1 kg/m³ by name, if its shapes can be filled.
 
     Raises:
         MissingFile, ModelFileError: as `read_model` does.

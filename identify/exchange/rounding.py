@@ -1,4 +1,4 @@
-"""Rounding of a body to text such that the printed numbers are still physically consistent.
+"""Rounding of a body to text whose printed numbers are still physically consistent.
 
 An exact plate or rod is on the boundary of the consistent set: rounding any of its numbers moves it
 outside in half of all cases, and simulators refuse it. So it is moved to the interior
@@ -36,20 +36,20 @@ from identify.inertia.verdict import check
 from identify.spatial import Pose
 
 MARGIN = 1e-9
-"""Smallest second moment about the centre of mass that is written, as a share of their sum."""
+"""Smallest second moment about the centre of mass that is written, relative to the sum of three."""
 
 _MAX_ROD_WIDTH = 1e-4
-"""Second largest second moment up to which a body is a rod, as a share of the sum of the three."""
+"""Second largest second moment up to which a body is a rod, relative to the sum of the three."""
 
 DIGITS = 9
-"""Significant digits of printed numbers, unless consistency requires more."""
+"""Number of significant digits of printed numbers, unless consistency requires more."""
 
 _EXACT_DIGITS = 17
-"""Significant digits that determine a double precision number to the last bit."""
+"""Number of significant digits that determine a double-precision number exactly."""
 
 
 class InertiaFloor(NamedTuple):
-    """Lower limits of second and principal moments that keep a body off the consistency boundary.
+    """Lower limits of second moments and principal moments of inertia of a written body.
 
     Attributes:
         margin: smallest second moment, as a share of the sum of the three.
@@ -62,14 +62,14 @@ class InertiaFloor(NamedTuple):
     rod_margin: float = MARGIN
 
     def smallest_second_moment(self, values: Array) -> float:
-        """Return the limit by share [kg m²] for a body with these second moments, ascending."""
+        """Return the smallest second moment [kg m²] allowed beside ascending second moments."""
         total = float(np.maximum(values, 0.0).sum())
         return (self.rod_margin if values[1] < _MAX_ROD_WIDTH * total else self.margin) * total
 
 
 @dataclass(frozen=True, slots=True)
 class RoundedBody:
-    """A body as text, with the parameters that the text has when it is read.
+    """Body as text, with the parameters that a reader of the text obtains.
 
     Attributes:
         mass: [kg].
@@ -102,7 +102,7 @@ def round_body(
     digits: int = DIGITS,
     rod_margin: float = MARGIN,
 ) -> RoundedBody:
-    """Round a physically consistent body to text that is consistent too.
+    """Round a physically consistent body to text such that the text is consistent, too.
 
     Args:
         phi: ten parameters about Bo in B, shape (10,).
@@ -142,7 +142,7 @@ def round_body(
 
 
 def round_in_frame(frame: InertialFrame, floor: InertiaFloor, digits: int = DIGITS) -> RoundedBody:
-    """Round the inertia of a body to text in its own axes, with mass and pose unchanged.
+    """Round the inertia of a body to text in its given axes, with mass and pose unchanged.
 
     The printed body keeps `floor`; `digits`, 3 to 17, is the initial number of significant digits.
 
@@ -167,7 +167,7 @@ def round_in_frame(frame: InertialFrame, floor: InertiaFloor, digits: int = DIGI
 
 
 def regularise_inertia(inertia: Mat33, floor: InertiaFloor) -> tuple[Mat33, str]:
-    """Raise every second moment to a floor; return the inertia and a sentence on the change.
+    """Raise second moments to a floor; return the inertia and a sentence on the change.
 
     The inertia is about the centre of mass [kg m²], shape (3, 3); the body is consistent.
     """
@@ -194,7 +194,7 @@ def regularise_inertia(inertia: Mat33, floor: InertiaFloor) -> tuple[Mat33, str]
 
 
 def _is_printable(inertia: Mat33, floor: InertiaFloor) -> bool:
-    """Return whether a printed inertia keeps half the floor, and A + B ≥ C to the last bit."""
+    """Return whether a printed inertia keeps half the floor, and A + B ≥ C exactly."""
     values = np.linalg.eigvalsh(second_moment_from_inertia(inertia))
     if values[0] < 0.5 * max(floor.smallest_second_moment(values), 0.5 * floor.smallest):
         return False
@@ -230,7 +230,8 @@ def format_consistent_inertia(
         if _is_printable(matrix_from_six(_floats(six), "urdf"), floor):
             return six, digit_count
     raise ModelError(
-        f"the body cannot be printed in {_EXACT_DIGITS} digits and stay physically consistent"
+        f"the body cannot be printed in {_EXACT_DIGITS} digits and stay physically consistent: it "
+        "is too near the boundary; move it inside with nearest_consistent(..., margin=1e-9)"
     )
 
 
@@ -242,7 +243,7 @@ def _check_input(phi: Phi, digits: int) -> None:
 
 
 def _format_number(value: float, digits: int) -> str:
-    """Format a number in so many significant digits, or as its shortest exact text."""
+    """Format a number with a number of significant digits, or as its shortest exact text."""
     if value == 0.0:
         return "0"
     text, shortest = f"{value:.{digits}g}", repr(value)
@@ -250,7 +251,7 @@ def _format_number(value: float, digits: int) -> str:
 
 
 def _format_numbers(values: Array, digits: int) -> tuple[str, ...]:
-    """Format each number in so many significant digits."""
+    """Format each number with a number of significant digits."""
     return tuple(_format_number(float(value), digits) for value in values)
 
 

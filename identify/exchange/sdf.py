@@ -29,18 +29,20 @@ from identify.inertia.conventions.simulators import SdfInertial
 from identify.spatial import Pose
 
 _ROD_MARGIN = 1e-6
-"""Smallest second moment of a rod that is written, as a share of the sum of the three.
+"""Smallest second moment of a written rod, relative to the sum of the three. Gazebo and Drake check
+the moments that gz-math computes in closed form; its arccosine separates the two largest moments of
+a rod, which are equal, by up to a few 1e-8.
 
 Gazebo and Drake check the moments that gz-math computes in closed form, whose arccosine separates
 the two largest of them, equal for a rod, by up to a few 1e-8."""
 
 _DEFAULTS: dict[str, float] = dict(zip(SIX, (1.0, 0.0, 0.0, 1.0, 0.0, 1.0), strict=True))
-"""Default entries of the inertia in SDFormat."""
+"""Default entries of the inertia in SDFormat: moments 1, products 0."""
 
 _NO_INERTIAL = "no <inertial>: listed as massless, but SDFormat would give it 1 kg and 1 kg m²"
 
 _MOTIONS = "xyzpqr"
-"""Surge, sway, heave, roll, pitch, yaw: two letters name an entry of the added mass."""
+"""Letters of surge, sway, heave, roll, pitch and yaw: two letters name an entry of added mass."""
 
 
 class Sdf(ModelFormat):
@@ -71,7 +73,7 @@ class Sdf(ModelFormat):
     def edits(
         self, document: XmlDocument, inertial: XmlElement, body: RoundedBody, *, whole: bool
     ) -> tuple[Edit, ...]:
-        """Return the edits of an `<inertial>`, and remove `auto="true"`, which ignores numbers."""
+        """Return the edits of an `<inertial>`; `auto="true"`, which ignores numbers, is removed."""
         edits = super().edits(document, inertial, body, whole=whole)
         if not _is_true(inertial, "auto"):
             return edits
@@ -96,7 +98,7 @@ def _child_text(element: XmlElement, name: str) -> str:
 
 
 def _links(document: XmlDocument, root: XmlElement) -> Iterator[tuple[str, XmlElement]]:
-    """Yield links with the prefix of their models, without that of a single top-level model."""
+    """Yield links with the prefix of their models, except that of a single top-level model."""
     outer = [model for element in (root, *root.all("world")) for model in element.all("model")]
     only_model = outer[0] if len(outer) == 1 else None
     stack = [("", root)]

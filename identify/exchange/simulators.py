@@ -1,4 +1,4 @@
-"""Limits of simulators and other programs on the inertia of a link.
+"""Limits that simulators and other programs set on the inertia of a link.
 
 They were measured with one link at a time (for Gazebo with its libsdformat, which is in Drake too):
 `docs/commands.md` has the table, with versions and sources.
@@ -19,15 +19,15 @@ from identify.inertia.matrices import inertia_about_com, second_moment_from_iner
 _EPS = float(np.finfo(np.float64).eps)
 
 _EIGENVALUE_ERROR = 8.0 * _EPS
-"""Rounding error of computed principal moments, as a share of their sum."""
+"""Rounding error of computed principal moments, relative to their sum."""
 
 _MAX_ROD_WIDTH = 1e-4
-"""Second largest second moment up to which a body is a rod, as a share of the sum of the three."""
+"""Second largest second moment up to which a body is a rod, relative to the sum of the three."""
 
 
 @dataclass(frozen=True, slots=True)
 class Simulator:
-    """A program with its limits on inertias.
+    """Program with its limits on the inertia of a link.
 
     Attributes:
         title: its name for messages.
@@ -36,13 +36,15 @@ class Simulator:
         smallest_mass: [kg]; programs with a limit refuse a mass of zero or less.
         smallest_moment: of principal moments that are in the file [kg m²].
         smallest_computed_moment: of principal moments that it computes from six numbers [kg m²].
-        absolute: largest excess of C over A + B [kg m²]; None if it does not check.
-        relative: largest excess of C over A + B as a share of half the sum of the moments.
-        scale: moment from which `absolute` is a share of the largest moment [kg m²]; 0 for never.
-        turned_rod: smallest second moment, as a share of the sum of the three, of a rod that is not
-            along an axis: the closed form of its moments has the square root of the rounding error.
-        frame: sentence part on its treatment of a massless frame, if it does not keep it.
-        moving_frames: whether it takes massless frames that a joint moves.
+        max_triangle_excess: largest excess of moment C over A + B [kg m²]; None without a check.
+        max_relative_excess: largest excess of C over A + B, relative to half the sum of moments.
+        relative_above_moment: factor of the largest moment in `max_triangle_excess`, if the product
+            exceeds 1 [1/(kg m²)]; 0 for an absolute limit.
+        min_turned_rod: smallest second moment, relative to the sum of the three, of a rod that is
+            not along an axis: the closed form of its moments has the square root of the rounding
+            error.
+        massless_treatment: sentence part on the treatment of a massless frame that is not kept.
+        accepts_moving_frames: whether it accepts massless frames that a joint moves.
     """
 
     title: str
@@ -51,21 +53,21 @@ class Simulator:
     smallest_mass: float = 0.0
     smallest_moment: float = 0.0
     smallest_computed_moment: float = 0.0
-    absolute: float | None = 0.0
-    relative: float = 0.0
-    scale: float = 0.0
-    turned_rod: float = 0.0
-    frame: str = ""
-    moving_frames: bool = True
+    max_triangle_excess: float | None = 0.0
+    max_relative_excess: float = 0.0
+    relative_above_moment: float = 0.0
+    min_turned_rod: float = 0.0
+    massless_treatment: str = ""
+    accepts_moving_frames: bool = True
 
     def refusals(self, link: LinkInertia) -> Iterator[str]:
-        """Yield the reasons for which the program refuses a link, a sentence each."""
-        if link.massless and link.moves_alone and not self.moving_frames:
+        """Yield the reasons for which the program rejects a link, one sentence each."""
+        if link.massless and link.is_moving_frame and not self.accepts_moving_frames:
             yield (
                 f"{self.title} {self.refusal}: a joint moves it, and nothing with a mass is fixed "
                 f"to it"
             )
-        if self.absolute is None or link.massless or link.phi_as_printed is None:
+        if self.max_triangle_excess is None or link.massless or link.phi_as_printed is None:
             return
         mass = float(link.phi_as_printed[0])
         if mass <= 0.0 or mass < self.smallest_mass:
@@ -87,10 +89,11 @@ class Simulator:
         total = float(np.abs(moments).sum())
         excess = float(moments[2] - moments[1] - moments[0])
         allowed = max(
-            self.absolute * max(1.0, self.scale * float(moments[2])), 0.5 * self.relative * total
+            self.max_triangle_excess * max(1.0, self.relative_above_moment * float(moments[2])),
+            0.5 * self.max_relative_excess * total,
         )
         # Drake's tolerance covers the rounding of computed moments; the others have no tolerance.
-        rounding = 0.0 if straight or self.absolute else _EIGENVALUE_ERROR * total
+        rounding = 0.0 if straight or self.max_triangle_excess else _EIGENVALUE_ERROR * total
         if excess > allowed - rounding:
             by = f"exceeds the sum of the others by {excess:.2g} kg m²"
             if excess <= allowed:
@@ -98,11 +101,11 @@ class Simulator:
             yield f"{self.title} {self.refusal}: the largest principal moment {by}"
             return
         thin = np.linalg.eigvalsh(second_moment_from_inertia(inertia)) / max(0.5 * total, 1e-300)
-        if not straight and thin[0] < self.turned_rod and thin[1] < _MAX_ROD_WIDTH:
+        if not straight and thin[0] < self.min_turned_rod and thin[1] < _MAX_ROD_WIDTH:
             yield (
                 f"it depends on rounding whether {self.title} {self.refusal}: for a rod that is "
                 f"not along an axis, the smallest second moment is {thin[0]:.1e} of their sum, "
-                f"expected {self.turned_rod:g} or more"
+                f"expected {self.min_turned_rod:g} or more"
             )
 
 
@@ -115,34 +118,38 @@ SIMULATORS: Mapping[str, Simulator] = MappingProxyType(
             smallest_mass=MIN_INERTIA,
             smallest_moment=MIN_INERTIA,
             smallest_computed_moment=MIN_FULL_INERTIA,
-            moving_frames=False,
+            accepts_moving_frames=False,
         ),
         "drake": Simulator(
             title="Drake",
             formats=("urdf", "sdf", "mjcf"),
             refusal="puts a ball of water's density in its place",
-            absolute=16.0 * _EPS,
-            scale=1.0,
+            max_triangle_excess=16.0 * _EPS,
+            relative_above_moment=1.0,
         ),
         "gazebo": Simulator(
             title="Gazebo",
             formats=("urdf", "sdf"),
             refusal="refuses the link",
-            relative=10.0 * _EPS,
-            turned_rod=1e-7,
-            frame="drops each, with the joints and links behind it, unless its joint is fixed",
+            max_relative_excess=10.0 * _EPS,
+            min_turned_rod=1e-7,
+            massless_treatment=(
+                "drops each, with the joints and links behind it, unless its joint is fixed"
+            ),
         ),
         "pinocchio": Simulator(
             title="Pinocchio",
             formats=("urdf", "sdf", "mjcf"),
-            absolute=None,
-            frame="loads them, but the forward dynamics are NaN for those that move alone",
+            max_triangle_excess=None,
+            massless_treatment=(
+                "loads them, but the forward dynamics are NaN for those that move alone"
+            ),
         ),
         "bullet": Simulator(
             title="Bullet",
             formats=("urdf", "sdf", "mjcf"),
             refusal="sets the inertia to zero",
-            frame="gives those without <inertial> 1 kg and 1 kg m²",
+            massless_treatment="gives those without <inertial> 1 kg and 1 kg m²",
         ),
     }
 )

@@ -25,7 +25,7 @@ from identify.inertia.conventions.axes import rotation_from_rpy
 from identify.spatial import Pose
 
 _NUMBERED = ("link", "origin", "mass", "inertia", "box", "cylinder", "sphere", "limit", "axis")
-"""Elements of a URDF in whose attributes `${...}` is an expression of xacro."""
+"""Elements of a URDF with numbers in attributes, where `${...}` is an expression of xacro."""
 
 
 class Urdf(ModelFormat):
@@ -35,7 +35,7 @@ class Urdf(ModelFormat):
     roots: ClassVar[tuple[str, ...]] = ("robot",)
 
     def links(self, document: XmlDocument) -> Iterator[LinkEntry]:
-        """Yield every link of a URDF; xacro is refused."""
+        """Yield every link of a URDF; xacro files are rejected."""
         _refuse_xacro(document)
         largest = _largest_length(document)
         for link in document.root.all("link"):
@@ -62,7 +62,7 @@ class Urdf(ModelFormat):
                         yield LinkGeometry(role, shape.tag, _pose(document, element), text)
 
     def moving_frames(self, document: XmlDocument, entries: Sequence[LinkEntry]) -> Iterator[str]:
-        """Yield the names of massless links behind a movable joint, with no mass fixed to them."""
+        """Yield the names of massless links that a joint moves without any mass fixed to them."""
         first = _fixed_groups(document)
         children = {
             child.attributes.get("link", "")
@@ -100,6 +100,7 @@ def _largest_length(document: XmlDocument) -> float | None:
 
 
 def _refuse_xacro(document: XmlDocument) -> None:
+    """Raise `ModelFileError` if the file contains xacro macros or expressions."""
     macro = next((e for e in document.root.walk() if _is_xacro(e)), None)
     if macro is not None or document.path.suffix == ".xacro":
         problem = "this is a xacro file; expand it first"
@@ -150,7 +151,7 @@ def _pose(document: XmlDocument, element: XmlElement) -> Pose:
 
 
 def _fixed_groups(document: XmlDocument) -> dict[str, str]:
-    """Map every link to the first link of the group that is fixed to it."""
+    """Map every link to the first link of its group of links that are fixed to each other."""
     parents = {
         child.attributes.get("link", ""): (
             parent.attributes.get("link", ""),

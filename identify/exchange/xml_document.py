@@ -1,4 +1,4 @@
-"""XML as a tree whose elements have their line and their bytes in the file.
+"""XML as a tree of elements that know their line and their byte range in the file.
 
 So an error names its line, and edits replace the bytes of an element and leave every other byte
 unchanged. Entities, DTDs and huge files are refused (defusedxml).
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from pyexpat import XMLParserType
 
 MAX_FILE_BYTES = 50_000_000
-"""Largest size of a model file [byte]; meshes and textures are files of their own."""
+"""Largest size of a model file [bytes]; meshes and textures are separate files."""
 
 MAX_ELEMENTS = 200_000
 """Largest number of elements in a model file."""
 
 MAX_NESTING = 10_000
-"""Largest depth of nested elements; a chain of bodies in MJCF adds one level for each body."""
+"""Largest depth of nested elements; in MJCF, each body of a kinematic chain is a level."""
 
 _START_TAG = re.compile(rb"""<[^\s/>"']+(?:[^"'>]|"[^"]*"|'[^']*')*>""")
 
@@ -54,15 +54,15 @@ class ModelFileError(ModelError):
 
 
 class PrintedNumbers(NamedTuple):
-    """Numbers with half a unit of the last printed digit of each."""
+    """Numbers from a file, with half a unit of the last digit of each."""
 
     values: Array
-    half_units: Array
+    rounding_errors: Array
 
 
 @dataclass(slots=True, eq=False)
 class XmlElement:
-    """An XML element with its position in the file.
+    """XML element with its position in the file.
 
     Attributes:
         tag: its name, a prefix included.
@@ -84,7 +84,7 @@ class XmlElement:
 
     @property
     def text(self) -> str:
-        """Character data of the element, without that of its children."""
+        """Text of the element, without the text of its children."""
         return "".join(self.parts)
 
     def find(self, tag: str) -> XmlElement | None:
@@ -106,14 +106,14 @@ class XmlElement:
 
 @dataclass(frozen=True, slots=True)
 class XmlDocument:
-    """An XML file: its bytes and its tree of elements."""
+    """XML file: its bytes and its tree of elements."""
 
     path: Path
     content: bytes
     root: XmlElement
 
     def start_tag(self, element: XmlElement) -> tuple[int, int]:
-        """Return the byte range of an element's start tag, its end excluded."""
+        """Return the byte range of an element's start tag; the end is exclusive."""
         match = _START_TAG.match(self.content, element.start)
         if match is None:
             raise self.error("cannot locate this tag in the file", element)
@@ -131,7 +131,7 @@ class XmlDocument:
         return element.start, self.content.index(b">", element.close) + 1
 
     def indent(self, element: XmlElement) -> str:
-        """Return the indentation of an element, empty if its line begins with other text."""
+        """Return the indentation of an element; empty if other text precedes it on its line."""
         ends = (self.content.rfind(end, 0, element.start) for end in (b"\n", b"\r"))
         line = self.content[max(ends) + 1 : element.start]
         return line.decode("ascii") if not line.strip() and line.isascii() else ""
@@ -170,13 +170,13 @@ class XmlDocument:
         return PrintedNumbers(values, units)
 
     def text_numbers(self, element: XmlElement, count: int) -> PrintedNumbers:
-        """Parse the numbers of an element's text; raises as `numbers`."""
+        """Parse the numbers in an element's text; the errors are those of `numbers`."""
         return self.numbers(element, element.text, f"<{element.tag}>", count)
 
     def attribute_numbers(
         self, element: XmlElement, name: str, count: int, default: str | None = None
     ) -> PrintedNumbers:
-        """Parse the numbers of an attribute; raises as `numbers`, and if it is missing."""
+        """Parse the numbers of an attribute; a missing attribute without default is an error."""
         text = element.attributes.get(name, default)
         if text is None:
             raise self.error(f"<{element.tag}> has no attribute {name!r}", element)
@@ -184,7 +184,7 @@ class XmlDocument:
 
 
 class _TreeParser(DefusedExpatParser):
-    """Expat parser without entities and DTDs that builds `XmlElement`s."""
+    """Expat parser that builds `XmlElement`s and rejects entities and DTDs."""
 
     _parser: XMLParserType
 
@@ -245,7 +245,7 @@ def read_xml(path: Path | str) -> XmlDocument:
 
 
 def parse_xml(content: bytes, path: Path | str) -> XmlDocument:
-    """Parse the bytes of an XML file; `path` names it in messages. Raises as `read_xml`."""
+    """Parse the bytes of an XML file; `path` names the file in error messages."""
     path = Path(path)
     parser = _TreeParser(path)
     try:
@@ -302,7 +302,7 @@ def child_edits(
 def insertion_edit(
     document: XmlDocument, element: XmlElement, texts: Iterable[str], *, first: bool = False
 ) -> Edit:
-    """Return the edit that adds texts as first or last children of an element, one a line."""
+    """Return the edit that inserts texts as first or last children, one per line."""
     newline = document.newline + document.indent(element)
     step = indent_step(document, element)
     inner = "".join(f"{newline}{step}{text}" for text in texts)
@@ -318,7 +318,7 @@ def insertion_edit(
 
 
 def indent_step(document: XmlDocument, element: XmlElement) -> str:
-    """Return the indentation of children relative to their parent, by default two spaces."""
+    """Return the indentation of children relative to their parent; two spaces by default."""
     outer = document.indent(element)
     for candidate in (element, *document.root.children[:50], document.root):
         base = document.indent(candidate)

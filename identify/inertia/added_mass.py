@@ -31,6 +31,7 @@ from identify.inertia.matrices import swap_spatial_order
 from identify.spatial import Pose, PoseLike
 
 _AXES = tuple(f"{kind} {axis}" for kind in ("linear", "angular") for axis in "xyz")
+"""Indices of the angular part, then the linear part, of a 6×6 matrix."""
 _ROUNDING_TOLERANCE = 1e-9
 """Asymmetry and negative eigenvalues, relative to the matrix's scale, that count as rounding."""
 
@@ -85,7 +86,7 @@ def checked_added_mass(matrix: ArrayLike, *, angular_first: bool = False) -> Mat
 
 
 def added_mass_in_frame(A_B: Mat66, X_AB: PoseLike) -> Mat66:
-    """Return an added mass about Ao in A: the congruence Ad(X_BA)ᵀ A_B Ad(X_BA), linear first.
+    """Return an added mass about Ao in A, Ad(X_BA)ᵀ A_B Ad(X_BA), with the linear part first.
 
     The energy ½ Vᵀ A V of a motion is the same in either frame.
 

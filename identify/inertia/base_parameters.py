@@ -22,11 +22,11 @@ from identify.arrays import Array, Indices, as_array
 from identify.errors import ModelError
 
 RANK_TOLERANCE = 1e-5
-"""Largest pivot of a dependent column, relative to the largest: models print angles of 90 degrees
-as 1.5708, and what only such rounding makes independent is not identifiable."""
+"""Largest pivot of a dependent column, relative to the largest pivot: models print angles of 90
+degrees as 1.5708, and a parameter that only such rounding makes independent is not identifiable."""
 
 _LISTED_COEFFICIENT = 1e-4
-"""Smallest coefficient, relative to 1, that the text of a base parameter lists."""
+"""Smallest coefficient that the text of a base parameter lists; the independent column has 1."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,7 +93,7 @@ def base_columns(W: ArrayLike, tolerance: float = RANK_TOLERANCE) -> BaseColumns
 
 
 def _format_sum(names: Sequence[str], coefficients: Array, first: int) -> str:
-    """Format a combination, the independent column first."""
+    """Format a linear combination of parameters, the independent one first."""
     terms = [names[first]]
     for index in np.flatnonzero(np.abs(coefficients) > _LISTED_COEFFICIENT).tolist():
         if index != first:

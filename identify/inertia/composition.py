@@ -1,4 +1,4 @@
-"""Composition and subtraction of bodies: parameters of rigidly joined bodies add up."""
+"""Composition and subtraction of bodies: the parameters of rigidly joined bodies add up."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def composite(
 
 
 def subtract(with_: BodyT, without: BodyT) -> BodyT:
-    """Return the parameters of the payload, with − without, checked for physical consistency.
+    """Return the payload, `with_` minus `without`, checked for physical consistency.
 
     Violations that the rounding of the operands explains are accepted; equal bodies leave a
     massless one.
@@ -101,10 +101,10 @@ def _subtract(with_: Phi, without: Phi) -> Phi:
     payload = with_ - without
     doubtful = body_kinds(payload) == BodyKind.IMPOSSIBLE
     if doubtful.any():
-        half_units = _rounding_errors(with_, without)
+        rounding_errors = _rounding_errors(with_, without)
         for entry in np.argwhere(doubtful):
             index = tuple(int(i) for i in entry)
-            verdict = check(payload[index], half_units=half_units[index])
+            verdict = check(payload[index], rounding_errors=rounding_errors[index])
             if verdict.impossible and not verdict.by_rounding:
                 raise ImpossibleDifference(verdict, index)
     return payload
@@ -116,7 +116,7 @@ def difference(
     covariance_with: Array | None = None,
     covariance_without: Array | None = None,
 ) -> Difference:
-    """Subtract two independent estimates: the payload with its covariance and consistency.
+    """Subtract two independent estimates: the payload, its covariance and its consistency.
 
     Noise alone can make the difference inconsistent if a light payload is on a heavy load, so
     nothing is raised; `deviations` is the violation in standard deviations.
@@ -132,7 +132,7 @@ def difference(
     """
     a, b = seal(with_, "with", (10,)), seal(without, "without", (10,))
     phi = seal(a - b, "with − without", (10,))
-    verdict = check(phi, half_units=_rounding_errors(a, b))
+    verdict = check(phi, rounding_errors=_rounding_errors(a, b))
     if covariance_with is None or covariance_without is None:
         return Difference(phi, None, verdict, None)
     covariance_with = seal(covariance_with, "covariance_with", (10, 10))
@@ -142,6 +142,7 @@ def difference(
 
 
 def _largest_deviation(verdict: BodyVerdict, covariance: Array) -> float | None:
+    """Return by how many standard errors a difference violates physical consistency."""
     if not verdict.violations:
         return None
     with np.errstate(divide="ignore"):
@@ -152,7 +153,7 @@ def _largest_deviation(verdict: BodyVerdict, covariance: Array) -> float | None:
 
 
 def _rounding_errors(with_: Phi, without: Phi) -> Array:
-    """Return a bound on the rounding error of each number of the difference, shape (..., 10)."""
+    """Return a bound on the rounding error of each parameter of a difference, shape (..., 10)."""
     sizes = np.abs(with_) + np.abs(without)
     groups = (sizes[..., :1], sizes[..., 1:4], sizes[..., 4:])
     largest = [np.broadcast_to(g.max(axis=-1, keepdims=True), g.shape) for g in groups]

@@ -22,10 +22,10 @@ from identify.inertia.matrices import (
 from identify.significance import IMPOSSIBLE_SIGMA
 
 ROUNDING_TOLERANCE = 1e-12
-"""Violation, relative to the trace of the second moment, that counts as rounding."""
+"""Negative second moment, relative to the trace of the second moments, that counts as rounding."""
 
 _OVERFLOW_LENGTH = 1e140
-"""Length whose squares and sums would overflow [m]."""
+"""Length whose squares, or sums of squares, would overflow [m]."""
 
 _OVERFLOW_MOMENT = 1e300
 """Second moment whose sums would overflow [kg m²]."""
@@ -34,13 +34,13 @@ MAX_DENSITY = 2.5e4
 """Largest mean density of any body [kg/m³]; osmium has 22 600."""
 
 MAX_PAYLOAD_MASS = 2300.0
-"""Largest mass that an arm carries [kg]."""
+"""Largest plausible mass of a payload of an arm [kg]."""
 
 MAX_COM_DISTANCE = 2.0
-"""Largest distance of a payload's centre of mass from the sensor [m]."""
+"""Largest plausible distance of a payload's centre of mass from the sensor [m]."""
 
 _TRACE_COEFFICIENTS = np.array([np.trace(pseudo_inertia(unit)[:3, :3]) for unit in np.eye(10)])
-"""Coefficients of the trace of the second moment in the ten parameters, shape (10,)."""
+"""Coefficients of the ten parameters in the trace of the second moment, shape (10,)."""
 
 
 class BodyKind(StrEnum):
@@ -65,11 +65,11 @@ class BodyKind(StrEnum):
 
 
 KIND_BY_RANK = (BodyKind.POINT, BodyKind.ROD, BodyKind.PLATE, BodyKind.SOLID)
-"""Kind of a consistent body by the rank of its second moment about the centre of mass."""
+"""Kind of a consistent body for each rank of its second moment about the centre of mass."""
 
 
 def central_spectrum(phi: PhiLike, tolerance: float = ROUNDING_TOLERANCE) -> tuple[Array, Array]:
-    """Return the eigenvalues of S_c, ascending, and the limit below which they are zero [kg m²].
+    """Return ascending eigenvalues of S_c, and the limit below which they are zero [kg m²].
 
     The limit is the larger of `tolerance` times the sum of their magnitudes and the rounding error
     of S_c computed from parameters about Bo (`rounding_error_about_com`).
@@ -97,7 +97,7 @@ def central_spectrum(phi: PhiLike, tolerance: float = ROUNDING_TOLERANCE) -> tup
 
 
 def is_consistent(phi: PhiLike, tolerance: float = ROUNDING_TOLERANCE) -> Flags:
-    """Test for physical consistency: m > 0 and no second moment below zero beyond rounding.
+    """Test for physical consistency: m > 0, and no negative second moment beyond rounding.
 
     Exact plates, rods and points are consistent, at any distance from Bo and however their numbers
     were rounded; ten zeros are not. `check` gives the reasons for a single body.
@@ -179,13 +179,13 @@ def format_body_index(index: Sequence[int] | Array) -> str:
 
 
 def density_lower_bound(phi: Phi, covariance: Array) -> float:
-    """Return the mean density of a body with its second moment three sigma larger [kg/m³]."""
+    """Return a lower bound of a body's mean density, by a second moment 3 σ larger [kg/m³]."""
     error = float(np.sqrt(max(_TRACE_COEFFICIENTS @ covariance @ _TRACE_COEFFICIENTS, 0.0)))
     return mean_density(phi, IMPOSSIBLE_SIGMA * error)
 
 
 def within_arm_capacity(phi: Phi, covariance: Array, sensor: Vec3) -> bool:
-    """Return whether mass and distance from the sensor at `sensor` [m] are plausible for an arm.
+    """Return whether mass, and distance from the sensor at `sensor` [m], suit a robot arm.
 
     Both may exceed their limits by their standard errors times `IMPOSSIBLE_SIGMA`.
     """

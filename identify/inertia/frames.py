@@ -1,4 +1,4 @@
-"""Change of frame of the ten parameters, computed on the ten numbers themselves.
+"""Change of frame of the ten parameters, computed without 4×4 or 6×6 matrices.
 
 Arrays have the component first, shapes (10, n), (3, 3, n) and (3, n): every operation then runs
 over contiguous memory. Bodies are processed in chunks that fit into the cache.
@@ -16,14 +16,14 @@ _PHI_FROM_VEC_PI: Array = phi_from_pseudo_inertia(np.eye(16).reshape(16, 4, 4)).
 """Matrix of the linear map vec(Pi) → phi, shape (10, 16)."""
 
 _CHUNK_BODIES = 8192
-"""Bodies per chunk: enough to hide NumPy's cost of a call, few enough for the cache."""
+"""Number of bodies processed together: many enough for NumPy, few enough for the cache."""
 
 _PRODUCTS = ((5, 0, 1), (6, 0, 2), (8, 1, 2))
-"""Index in phi and axes of Ixy, Ixz, Iyz."""
+"""Index in phi, and the two axes, of Ixy, Ixz and Iyz."""
 
 
 def phi_in_frame(phi: Phi, X_AB: Pose) -> Phi:
-    """Return the ten parameters about Ao in A, shape (..., 10): `in_frame` for arrays.
+    """Return the ten parameters about Ao in A, shape (..., 10), for arrays of parameters.
 
     If all bodies share one pose, it is one product with the matrix of `frame_map`.
     """
@@ -44,7 +44,7 @@ def phi_in_frame(phi: Phi, X_AB: Pose) -> Phi:
 
 
 def spatial_inertia_in_frame(M: Mat66, X_AB: PoseLike) -> Mat66:
-    """Return a 6×6 inertia, linear first, about Ao in A: M_A = Ad*_AB M_B Ad_BA.
+    """Return a 6×6 spatial inertia about Ao in A, linear first: M_A = Ad*_AB M_B Ad_BA.
 
     Ad_BA is the transpose of Ad*_AB, so this is a congruence. It holds for any symmetric 6×6 mass
     matrix, an added mass too.
@@ -83,7 +83,7 @@ def congruence_map(T: Mat44) -> Array:
 
 
 def _rotate(phi: Array, R: Array) -> Array:
-    """Rotate parameters into axes of A: R h, and the inertia that belongs to R S Rᵀ.
+    """Rotate parameters into axes of A: first moment R h and second moment R S Rᵀ.
 
     The inertia is R I Rᵀ if R is orthonormal. If R is so only to the digits of a file, the
     congruence of S still keeps a plate a plate.
@@ -139,12 +139,12 @@ def _rotate_vectors(R: Array, v: Array) -> Array:
 
 
 def _components_first(rows: Array, chunk: slice) -> Array:
-    """Return the rows of a chunk, or the one row that all share, with components first."""
+    """Return the rows of a chunk, or the one row that all bodies share, as columns."""
     return np.ascontiguousarray((rows if len(rows) == 1 else rows[chunk]).T)
 
 
 def _flatten_batch(array: Array, batch: tuple[int, ...], tail: tuple[int, ...]) -> Array:
-    """Return one row per body, shape (n, size of the tail), or one row if all share it."""
+    """Return one row per body, shape (n, size of the tail), or one row if all bodies share it."""
     width = int(np.prod(tail))
     if array.size == width:
         return array.reshape(1, width)

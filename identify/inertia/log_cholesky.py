@@ -1,4 +1,4 @@
-"""Log-Cholesky parametrisation: ten free numbers per body of positive definite pseudo-inertia.
+"""Log-Cholesky coordinates: ten unconstrained numbers for a positive definite pseudo-inertia.
 
 Rucker and Wensing, "Smooth parameterization of rigid-body inertia" (2022). Pi = U Uᵀ with the upper
 triangular
@@ -25,8 +25,9 @@ LOG_CHOLESKY = ("alpha", "d1", "d2", "d3", "s12", "s23", "s13", "t1", "t2", "t3"
 """Names of the ten log-Cholesky coordinates."""
 
 _ROWS = np.array([0, 1, 2, 0, 1, 0, 0, 1, 2])
+"""Row of each off-diagonal coordinate, after d1, d2, d3, in U."""
 _COLUMNS = np.array([0, 1, 2, 1, 2, 2, 3, 3, 3])
-"""Row and column of d1, d2, d3, s12, s23, s13, t1, t2, t3 in U."""
+"""Row and column in U of d1, d2, d3, s12, s23, s13, t1, t2, t3."""
 
 
 def phi_from_log_cholesky(theta: Array) -> Phi:
@@ -73,7 +74,7 @@ def log_cholesky_from_phi(phi: PhiLike) -> Array:
 
 
 def log_cholesky_jacobian(theta: Array) -> Array:
-    """Return the derivative of phi by theta, from dPi = dU Uᵀ + U dUᵀ for each coordinate.
+    """Return the derivative of phi with respect to theta, from dPi = dU Uᵀ + U dUᵀ.
 
     Its determinant is not zero anywhere; the derivative of theta by phi is the inverse.
 
@@ -105,6 +106,7 @@ def _cholesky_factor(theta: Array) -> Mat44:
 
 
 def _require_solid(phi: Phi) -> None:
+    """Raise `ModelError` unless the pseudo-inertia is positive definite."""
     kinds = body_kinds(phi)
     outside = np.argwhere(kinds != BodyKind.SOLID)
     if len(outside):

@@ -15,11 +15,13 @@ from identify.spatial import Pose, PoseLike, hat
 from identify.spatial.rotations import cross, rotate
 
 _SIX_ROWS = np.array([0, 0, 0, 1, 1, 2])
+"""Row of each of the six entries Ixx, Ixy, Ixz, Iyy, Iyz, Izz."""
 _SIX_COLUMNS = np.array([0, 1, 2, 1, 2, 2])
 """Row and column of the six entries Ixx, Ixy, Ixz, Iyy, Iyz, Izz."""
 _SWAPPED_ORDER = np.array([3, 4, 5, 0, 1, 2])
+"""Indices that exchange the linear and the angular part of a 6×6 matrix."""
 _ROUNDING_STEPS = 8.0
-"""Number of rounding errors, of the entries and of the shift to the centre of mass, that add."""
+"""Number of rounding errors that add up in second moments about the centre of mass."""
 
 
 def symmetric_from_six(six: Array) -> Mat33:
@@ -108,14 +110,14 @@ def swap_spatial_order(matrix: Mat66) -> Mat66:
 
 
 def second_moment_from_inertia(inertia: Mat33) -> Mat33:
-    """Return the second moment about the inertia's point, S = ½ tr(I) 1 − I, shape (..., 3, 3)."""
+    """Return the second moment about the same point, S = ½ tr(I) 1 − I, shape (..., 3, 3)."""
     inertia = as_real(inertia, "inertia")
     trace = np.trace(inertia, axis1=-2, axis2=-1)[..., None, None]
     return 0.5 * trace * np.eye(3) - inertia
 
 
 def inertia_from_second_moment(S: Mat33) -> Mat33:
-    """Return the inertia about the second moment's point, I = tr(S) 1 − S, shape (..., 3, 3)."""
+    """Return the inertia about the same point, I = tr(S) 1 − S, shape (..., 3, 3)."""
     S = as_real(S, "S")
     return np.trace(S, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - S
 
@@ -157,6 +159,7 @@ def phi_from_pseudo_inertia(Pi: Mat44) -> Phi:
 
 
 def _basis() -> Array:
+    """Return the pseudo-inertia of each unit vector of phi, as columns."""
     basis = pseudo_inertia(np.eye(10)).reshape(10, 16).T.copy()
     basis.flags.writeable = False
     return basis
@@ -239,7 +242,7 @@ def move_second_moment(
 def _second_moment_change(
     mass: Array | float, com: Vec3, from_point: Vec3, to_point: Vec3
 ) -> Mat33:
-    """Return m (p pᵀ − q qᵀ), as ½ m ((p − q)(p + q)ᵀ + (p + q)(p − q)ᵀ) against cancellation."""
+    """Return m (p pᵀ − q qᵀ), as ½ m ((p − q)(p + q)ᵀ + (p + q)(p − q)ᵀ) to avoid cancellation."""
     q, p = np.subtract(from_point, com), np.subtract(to_point, com)
     outer = (p - q)[..., :, None] * (p + q)[..., None, :]
     return 0.5 * np.asarray(mass)[..., None, None] * (outer + outer.swapaxes(-1, -2))
@@ -294,7 +297,7 @@ def momentum_in_frame(momentum: Vec6, X_AB: PoseLike) -> Vec6:
 
 
 def _inertia_times(phi: Phi, w: Array) -> Array:
-    """Compute I ω from the six entries, shape (..., 3)."""
+    """Compute I ω from the six entries of phi, shape (..., 3)."""
     xx, xy, xz, yy, yz, zz = np.moveaxis(phi[..., 4:], -1, 0)
     x, y, z = np.moveaxis(w, -1, 0)
     rows = (xx * x + xy * y + xz * z, xy * x + yy * y + yz * z, xz * x + yz * y + zz * z)

@@ -69,7 +69,7 @@ def nearest_consistent(
     mass: float | None = None,
     margin: float = 0.0,
 ) -> NearestBody:
-    """Project bodies onto the physically consistent set (m > 0 and Pi ⪰ 0) in a metric of Pi.
+    """Project bodies onto the physically consistent set (m > 0, Pi ⪰ 0) in a metric of Pi.
 
     Args:
         phi: about Bo in B, shape (..., 10).
@@ -109,7 +109,7 @@ def nearest_consistent(
 
 
 def _project(phi: Phi, reference: Phi, margin: float, *, inertia_only: bool) -> tuple[Phi, Array]:
-    """Project bodies onto Pi ⪰ margin in the metric of the reference; return them and the norms."""
+    """Project bodies onto Pi ⪰ margin in the reference's metric; return bodies and distances."""
     A = np.linalg.cholesky(second_moment_about_com(reference))
     matrix, root = second_moment_about_com(phi), A
     if not inertia_only:
@@ -126,7 +126,7 @@ def _project(phi: Phi, reference: Phi, margin: float, *, inertia_only: bool) -> 
 
 
 def _phi_change(change: Mat33 | Mat44) -> Phi:
-    """Return the change of phi for a change of Pi (4×4) or of its second moment (3×3)."""
+    """Return the change of phi for a change of Pi (4×4) or of the second moment (3×3)."""
     Pi = np.zeros((*change.shape[:-2], 4, 4))
     size = change.shape[-1]
     Pi[..., :size, :size] = change
@@ -136,7 +136,7 @@ def _phi_change(change: Mat33 | Mat44) -> Phi:
 def _clip(
     matrix: Mat33 | Mat44, root: Mat33 | Mat44, margin: float, slack: Array
 ) -> tuple[Array, Array]:
-    """Return the change to the nearest matrix with root⁻¹ · matrix · root⁻ᵀ ⪰ margin, and its norm.
+    """Return the smallest change that makes root⁻¹ · matrix · root⁻ᵀ ⪰ margin, and its norm.
 
     Eigenvalues below the margin by no more than the slack stay.
     """
@@ -154,7 +154,7 @@ def _clip(
 def _metric_body(
     phi: Phi, values: Array, limit: Array, nominal: PhiLike | None, *, needs_size: bool
 ) -> Phi:
-    """Return the body that defines the metric: `nominal`, or a ball about Bo of each body's size.
+    """Return the body that defines the metric: `nominal`, or a ball as large as each body.
 
     The ball is Pi_0 = m diag(L², L², L², 1).
 

@@ -50,7 +50,7 @@ UNITS = ("kg", "kg m", "kg m", "kg m", *("kg m²",) * 6)
 """Units of the ten parameters."""
 
 DEFAULT_DENSITY = 1000.0
-"""Density of the default body [kg/m³]: that of water, between plastics with voids and metals."""
+"""Density of the default body [kg/m³]: that of water, between hollow plastics and metals."""
 
 _AxisIndex: TypeAlias = SupportsIndex | slice | EllipsisType | Indices | Flags | Sequence[int]
 _Index: TypeAlias = _AxisIndex | tuple[_AxisIndex, ...]
@@ -113,7 +113,7 @@ class InertialParameters:
 
     @classmethod
     def single(cls, body: PhiLike) -> InertialParameters:
-        """Create a single body from ten parameters or an estimate.
+        """Create a single body from ten parameters or from an estimate.
 
         Raises:
             ModelError: a batch of bodies, or not ten finite numbers.
@@ -279,11 +279,11 @@ class InertialParameters:
         return InertialParameters(self.phi + other.phi)
 
     def __radd__(self, other: object) -> InertialParameters:
-        """Add the body to the zero that `sum` starts with."""
+        """Add the body to 0, so that `sum` of bodies works."""
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def __sub__(self, other: InertialParameters) -> InertialParameters:
-        """Return the difference unchecked; `subtract` rejects a physically inconsistent one."""
+        """Return the difference of two bodies, unchecked; `subtract` checks its consistency."""
         if not isinstance(other, InertialParameters):
             return NotImplemented
         return InertialParameters(self.phi - other.phi)
@@ -311,7 +311,7 @@ class InertialParameters:
         return len(self.phi)
 
     def __getitem__(self, index: _Index) -> InertialParameters:
-        """Return some bodies of a batch, by an index into its shape."""
+        """Return the bodies of a batch at an index into the batch shape."""
         if not self.batch_shape:
             raise TypeError("a single body cannot be indexed; its ten numbers are in phi")
         return InertialParameters(
@@ -333,7 +333,7 @@ BodyT = TypeVar("BodyT", Phi, InertialParameters)
 
 
 def in_type_of(phi: Phi, *sources: object) -> Any:
-    """Return `InertialParameters` if any source is one, else the array `phi`."""
+    """Return phi as `InertialParameters` if any of the sources is one, else as an array."""
     if any(isinstance(source, InertialParameters) for source in sources):
         return InertialParameters(phi)
     return phi
@@ -376,7 +376,7 @@ def default_radius(mass: float) -> float:
 
 
 def default_body(mass: float, com: Vec3) -> Phi:
-    """Return a solid ball of `DEFAULT_DENSITY` about a centre of mass: I_c = 2/5 m r² 1.
+    """Return a ball of `DEFAULT_DENSITY` about a centre of mass: I_c = 2/5 m r² 1.
 
     Args:
         mass: [kg], positive.

@@ -1,4 +1,4 @@
-"""`check` tests ten parameters for physical consistency and gives the reasons.
+"""Test of ten parameters for physical consistency, with the reasons for a failure.
 
 Each violated rule is a linear function of phi for a fixed centre of mass, for instance vᵀ Pi v with
 v = [u, −u · c], the second moment along u. Errors of the numbers of up to half a unit each change
@@ -88,7 +88,7 @@ class BodyVerdict:
 
     @property
     def impossible(self) -> bool:
-        """Whether the body is not physically consistent; a massless frame is accepted."""
+        """Whether the body is not physically consistent; a massless frame counts as consistent."""
         return bool(self.violations)
 
     @property
@@ -123,15 +123,15 @@ class BodyVerdict:
 
 
 def check(
-    phi: PhiLike, *, tolerance: float = ROUNDING_TOLERANCE, half_units: Array | None = None
+    phi: PhiLike, *, tolerance: float = ROUNDING_TOLERANCE, rounding_errors: Array | None = None
 ) -> BodyVerdict:
     """Test the ten parameters of a body for physical consistency: m > 0 and Pi ⪰ 0.
 
     A rule is violated by more than `tolerance` of the sum of the second moments, and by more than
     the rounding error of numbers given about Bo (`rounding_error_about_com`).
 
-    Files print few digits, which makes every other plate or rod inconsistent. With `half_units` a
-    violation is marked *by rounding* if numbers within half a unit of the printed ones remove it.
+    Files print few digits, which makes every other plate or rod inconsistent. With
+    `rounding_errors`, a violation is marked *by rounding* if numbers within these errors remove it.
     The rounding is that of phi; for an inertia printed about the centre of mass, check the body
     there: phi = [m, 0, 0, 0, I_c].
 
@@ -139,14 +139,16 @@ def check(
         phi: ten parameters about Bo in B, of one body, shape (10,); use `body_kinds` or
             `is_consistent` for a batch.
         tolerance: relative to the sum of the second moments about the centre of mass.
-        half_units: largest rounding error of each of the ten, shape (10,); see `half_last_digit`
-            for a printed number.
+        rounding_errors: largest rounding error of each parameter, shape (10,); for printed numbers,
+            see `half_last_digit`.
 
     Raises:
         ModelError: not ten finite numbers, or not ten half units.
     """
     phi = seal(phi, "phi", (10,))
-    units = np.zeros(10) if half_units is None else seal(half_units, "half_units", (10,))
+    units = (
+        np.zeros(10) if rounding_errors is None else seal(rounding_errors, "rounding_errors", (10,))
+    )
     mass = float(phi[0])
     com, floor, values, axes = None, 0.0, np.full(3, -np.inf), np.eye(3)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -220,16 +222,16 @@ def half_last_digit(text: str) -> float:
 
 
 def _inertia_violations(
-    com: Vec3, values: Array, axes: Mat33, limit: float, half_units: Array
+    com: Vec3, values: Array, axes: Mat33, limit: float, rounding_errors: Array
 ) -> list[Violation]:
-    """Return the violations by the second moment about the centre of mass.
+    """Return the violations by the second moments about the centre of mass.
 
     Args:
         com: centre of mass from Bo, shape (3,).
         values: eigenvalues of S_c, ascending, shape (3,).
         axes: their eigenvectors, in columns.
         limit: eigenvalues above minus this count as zero or positive.
-        half_units: largest rounding error of each of the ten numbers, shape (10,).
+        rounding_errors: largest rounding error of each of the ten numbers, shape (10,).
     """
     if not values[0] < -limit:
         return []
@@ -242,7 +244,7 @@ def _inertia_violations(
     violations: list[Violation] = []
 
     def add(rule: Rule, absolute: float, scale: float, gradient: Array, message: str) -> None:
-        reachable = bool(np.abs(gradient) @ half_units > absolute)
+        reachable = bool(np.abs(gradient) @ rounding_errors > absolute)
         violations.append(Violation(rule, absolute, absolute / scale, reachable, gradient, message))
 
     if moments[2] < -2.0 * limit:
@@ -282,6 +284,7 @@ def _inertia_violations(
 
 
 def _format_share(share: float) -> str:
+    """Format a fraction for a message."""
     return f"{100.0 * share:.3g} %" if share >= 1e-4 else f"{share:.1e}"
 
 

@@ -1,4 +1,4 @@
-"""Columns of the equations of motion, z = [1, ψ, w, Rᵀ, ẇ, ẅ, Rᵀp]: the one order, and its slices.
+"""Columns z = [1, ψ, w, Rᵀ, ẇ, ẅ, Rᵀp] of the equations of motion: their only order, and slices.
 
 A fit reads the first `FIT_COLUMNS`, [1, ψ, w]; linear maps between logs read all of them ("wide").
 Where rows have no constant, as in covariances of noise, columns are one lower: `without_constant`.
@@ -7,68 +7,69 @@ Where rows have no constant, as in covariances of noise, columns are one lower: 
 import numpy as np
 
 PSI = slice(1, 13)
-"""Twelve features ψ = [a', α, wx², wy², wz², wx wy, wx wz, wy wz] of the motion, in B."""
+"""Columns of the twelve features ψ = [a', α, wx², wy², wz², wx wy, wx wz, wy wz] of the motion, in
+B."""
 
 W = slice(13, 19)
-"""Wrench w = [f; t] at Bo in B."""
+"""Columns of the wrench w = [f; t] at Bo in B."""
 
 RT = slice(19, 28)
-"""Rᵀ of R_WB, by rows."""
+"""Columns of Rᵀ, by rows, where R is R_WB."""
 
 DW = slice(28, 34)
-"""Derivative ẇ of the wrench, as seen from B."""
+"""Columns of the derivative ẇ of the wrench, as seen from B."""
 
 DDW = slice(34, 40)
-"""Second derivative ẅ of the wrench, as seen from B."""
+"""Columns of the second derivative ẅ of the wrench, as seen from B."""
 
 RP = slice(40, 43)
-"""Position of Bo along B, Rᵀp."""
+"""Columns of the position of Bo in axes of B, Rᵀp."""
 
 FIT_COLUMNS = W.stop
-"""Number of columns that a fit reads."""
+"""Number of columns that a fit needs: constant, features and wrench."""
 
 WIDE_COLUMNS = RP.stop
-"""Number of all columns."""
+"""Number of all columns, which comparing explanations of a log needs."""
 
 PROPER_ACCELERATION = slice(0, 3)
-"""Proper acceleration a', in ψ."""
+"""Entries of the proper acceleration a' in ψ."""
 
 ANGULAR_ACCELERATION = slice(3, 6)
-"""Angular acceleration α, in ψ."""
+"""Entries of the angular acceleration α in ψ."""
 
 RATE_PRODUCTS = slice(6, 12)
-"""Six products of the angular velocity, in ψ, in the order of `PRODUCT_PAIRS`."""
+"""Entries of the six products of the angular velocity in ψ, in the order of `PRODUCT_PAIRS`."""
 
 SQUARES = slice(6, 9)
-"""Squares among these products, in ψ."""
+"""Entries of the squares of the angular velocity in ψ."""
 
 PRODUCT_PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
-"""Axes of the factors of each product."""
+"""Axes of the two factors of each product of the angular velocity."""
 
 FIRST_AXES = np.array([first for first, _ in PRODUCT_PAIRS])
-"""Axis of the first factor of each product."""
+"""Axis of the first factor of each product of the angular velocity."""
 
 SECOND_AXES = np.array([second for _, second in PRODUCT_PAIRS])
-"""Axis of the second factor of each product."""
+"""Axis of the second factor of each product of the angular velocity."""
 
 PRODUCT_COLUMNS = tuple(
     tuple(RATE_PRODUCTS.start + PRODUCT_PAIRS.index((min(i, j), max(i, j))) for j in range(3))
     for i in range(3)
 )
-"""Column of the product of two components of the angular velocity, in ψ, by their axes."""
+"""Entry in ψ of the product of two components of the angular velocity, by their axes."""
 
 FORCE_AXES = slice(0, 3)
-"""Force f, in w."""
+"""Entries of the force f in w."""
 
 TORQUE_AXES = slice(3, 6)
-"""Torque t, in w."""
+"""Entries of the torque t in w."""
 
 
 def without_constant(columns: slice) -> slice:
-    """Shift columns of z to rows [ψ, w, …] without the constant."""
+    """Convert columns of z to columns of rows [ψ, w, …] without the constant."""
     return slice(columns.start - 1, columns.stop - 1)
 
 
 def within(part: slice, whole: slice) -> slice:
-    """Return columns of a part of the features or the wrench within a row of z."""
+    """Return columns of a part of the features or of the wrench as columns of z."""
     return slice(whole.start + part.start, whole.start + part.stop)

@@ -49,7 +49,7 @@ class Pose:
 
     @classmethod
     def of(cls, X_AB: PoseLike) -> Pose:
-        """Convert homogeneous transforms, shape (..., 4, 4), to a pose; poses are passed through.
+        """Convert homogeneous transforms, shape (..., 4, 4), to a pose; return a pose unchanged.
 
         Raises:
             ModelError: not a 4×4 matrix with a rotation and a last row of 0, 0, 0, 1.
@@ -108,7 +108,7 @@ PoseLike: TypeAlias = Pose | ArrayLike
 
 @dataclass(frozen=True, slots=True)
 class BodyFrame:
-    """Name of the body frame B, and poses of flange and tool point in it.
+    """Name of the body frame B, and poses of the flange and of the tool point in it.
 
     Attributes:
         name: name of the frame, such as "wrist sensor"; None if not given.

@@ -12,8 +12,8 @@ from identify.arrays import Array, Mat33, Vec3, Vec4, as_real
 from identify.errors import ModelError
 
 MAX_ROTATION_ANGLE = 6.3
-"""Largest angle of a rotation vector [rad], a full turn and rounding: larger ones are probably in
-degrees."""
+"""Largest angle of a rotation vector [rad], slightly above a full turn: a larger angle is probably
+in degrees."""
 
 _YZX, _ZXY = np.array([1, 2, 0]), np.array([2, 0, 1])
 
@@ -36,7 +36,7 @@ def hat(v: Vec3) -> Mat33:
 
 
 def cross(a: Vec3, b: Vec3) -> Vec3:
-    """Compute a × b, batched; several times faster than `np.cross` on small batches."""
+    """Compute the cross product a × b, batched; faster than `np.cross` on small batches."""
     return a[..., _YZX] * b[..., _ZXY] - a[..., _ZXY] * b[..., _YZX]
 
 
@@ -166,7 +166,7 @@ def quaternion_from_rotation(rotation: Mat33) -> Vec4:
 
 
 def lengths(v: Array) -> Array:
-    """Compute norms along the last axis, several times faster than NumPy for short vectors."""
+    """Compute vector norms along the last axis, faster than NumPy for short vectors."""
     return np.sqrt(np.einsum("...i,...i->...", v, v))
 
 
@@ -202,12 +202,12 @@ def unwrap_quaternions(q: Vec4) -> Vec4:
 
 
 def rotate(rotation: Mat33, v: Vec3) -> Vec3:
-    """Compute R v, batched over both."""
+    """Compute R v, batched over rotations and vectors."""
     return np.einsum("...ij,...j->...i", rotation, v)
 
 
 def rotate_back(rotation: Mat33, v: Vec3) -> Vec3:
-    """Compute Rᵀ v, batched over both."""
+    """Compute Rᵀ v, batched over rotations and vectors."""
     return np.einsum("...ji,...j->...i", rotation, v)
 
 

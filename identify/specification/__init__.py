@@ -1,1 +1,1 @@
-"""TOML files that specify a simulation: their tables, and reading them."""
+"""TOML files that specify a simulation: their tables, and a reader."""

@@ -1,4 +1,4 @@
-"""Read the specification of a simulation from TOML, or from the body of an estimate.json."""
+"""Reader of a simulation's specification, from TOML or from the body of an estimate.json."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _ZERO = (0.0, 0.0, 0.0)
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """A body, its initial state and the loads on it.
+    """Specification of a simulation: a body, its initial state and the loads on it.
 
     Attributes:
         body: the ten parameters about Bo in B.
@@ -65,7 +65,7 @@ class Simulation:
     def run(
         self, *, duration: float, step: float, integrator: str = "rkmk4", every: int = 1
     ) -> Trajectory:
-        """Simulate from time 0 to `duration`; arguments and errors are those of `simulate`."""
+        """Simulate from time 0 to `duration`; same arguments and errors as `simulate`."""
         return simulate(
             self.body,
             self.start,
@@ -128,7 +128,7 @@ def simulation_of_estimate(
     angular: ArrayLike = (0.0, 0.0, 0.0),
     gravity: ArrayLike = GRAVITY_W,
 ) -> Simulation:
-    """Create a simulation of an estimate.json's body, thrown from the world's origin.
+    """Specify the simulation of an estimate.json's body that is thrown from the world's origin.
 
     Args:
         path: the estimate.
@@ -198,7 +198,7 @@ def _load_of(table: LoadTable, path: Path, index: int) -> Load:
 
 @contextmanager
 def _with_location(place: str, kind: type[IdentifyError] = SchemaError) -> Iterator[None]:
-    """Prefix errors in this context with the location in a file; `kind` replaces other errors."""
+    """Prefix errors in this context with their location in a file; `kind` replaces other errors."""
     try:
         yield
     except MissingFile as error:
@@ -210,14 +210,14 @@ def _with_location(place: str, kind: type[IdentifyError] = SchemaError) -> Itera
 
 
 _WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")
-"""Columns of force [N] and torque [N m]; others are not read."""
+"""Columns of force [N] and torque [N m] in a file of samples; other columns are ignored."""
 
 _LAYOUT = LogTable(time="time", drop_bad_rows=True)
-"""Layout of a file of samples; defective rows are rejected in `read_samples`."""
+"""Text layout of a file of wrench samples; `read_samples` rejects defective rows."""
 
 
 def read_samples(path: Path) -> tuple[Array, Vec6]:
-    """Read wrench samples from CSV with one line of names, Parquet or NPZ.
+    """Read wrench samples from Parquet, NPZ, or CSV with one line of column names.
 
     Returns:
         Times [s], shape (n,), and wrenches [f; t] [N, N m], shape (n, 6).

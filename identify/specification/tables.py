@@ -14,11 +14,11 @@ from identify.simulation.loads import Frame
 from identify.spatial.vectors import GRAVITY_W
 
 _ENTRIES = ("xx", "xy", "xz", "yy", "yz", "zz")
-"""Entries of a symmetric 3×3 matrix, by name."""
+"""Names of the entries of a symmetric 3×3 matrix."""
 
 
 def _inertia(value: object) -> tuple[tuple[float, ...], ...]:
-    """Validate three rows, or a table of six named entries (the order of a list is ambiguous)."""
+    """Validate three rows or six named entries; a list of six is ambiguous, and rejected."""
     if isinstance(value, Mapping):
         if unknown := [key for key in value if key not in _ENTRIES]:
             hint = did_you_mean(str(unknown[0]), _ENTRIES)
@@ -45,7 +45,7 @@ _CENTRAL = ("mass", "com", "inertia_about_com")
 
 
 class SimulatedBodyTable(DocumentTable):
-    """`[body]`: an estimate, the ten parameters, or mass, centre of mass and inertia about it."""
+    """`[body]`: an estimate, ten parameters, or mass, centre of mass and inertia about it."""
 
     estimate: Path | None = None
     """Path of an estimate.json, relative to the folder of this file."""
@@ -101,14 +101,14 @@ class StateTable(DocumentTable):
 
 
 class WorldTable(DocumentTable):
-    """`[world]`: gravity."""
+    """`[world]`: gravity of the simulation."""
 
     gravity: Vector = GRAVITY_W
     """Gravity in axes of W [m/s²]."""
 
 
 class LoadTable(DocumentTable):
-    """One of `[[loads]]`: a force and a torque for a time, or samples of both from a file."""
+    """Entry of `[[loads]]`: a force and a torque for a time, or samples of both from a file."""
 
     force: Vector | None = None
     torque: Vector | None = None
@@ -135,7 +135,7 @@ class LoadTable(DocumentTable):
 
 
 class ImpulseTable(DocumentTable):
-    """One of `[[impulses]]`: a linear and an angular impulse at a time."""
+    """Entry of `[[impulses]]`: a linear and an angular impulse at a time."""
 
     time: Annotated[Number, Field(ge=0.0)]
     linear: Vector | None = None
@@ -152,7 +152,7 @@ class ImpulseTable(DocumentTable):
 
 
 class Document(DocumentTable):
-    """The whole TOML file of a simulation."""
+    """Content of a simulation's TOML file."""
 
     body: SimulatedBodyTable
     state: StateTable = StateTable()

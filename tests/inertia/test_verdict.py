@@ -76,8 +76,8 @@ def test_zero_parameters_are_consistent_massless_frame():
 def test_a_plate_or_rod_in_print_is_possible_or_inconsistent_by_rounding(phi, digits):
     unit = 10.0 ** (np.floor(np.log10(np.abs(phi[4:]).max())) + 1 - digits)
     printed = np.r_[phi[:4], unit * np.round(phi[4:] / unit)]
-    half_units = np.r_[np.zeros(4), np.full(6, 0.5 * unit)]
-    verdict = check(printed, half_units=half_units)
+    rounding_errors = np.r_[np.zeros(4), np.full(6, 0.5 * unit)]
+    verdict = check(printed, rounding_errors=rounding_errors)
     assert verdict.by_rounding == verdict.impossible
     if verdict.impossible:
         assert str(verdict).startswith("impossible by rounding: ")
@@ -93,22 +93,22 @@ def test_rounding_verdict_uses_best_corner_of_half_unit_box(phi, share):
     S = (axes * values) @ axes.T
     com = phi[1:4] / phi[0]
     worse = phi_from_inertia(phi[0], com, np.trace(S) * np.eye(3) - S)
-    half_units = np.r_[np.zeros(4), np.full(6, 0.5 * unit)]
-    violation = check(worse, half_units=half_units).violations[-1]
-    corner = worse + half_units * np.sign(violation.gradient)
+    rounding_errors = np.r_[np.zeros(4), np.full(6, 0.5 * unit)]
+    violation = check(worse, rounding_errors=rounding_errors).violations[-1]
+    corner = worse + rounding_errors * np.sign(violation.gradient)
     arm = np.append(axes[:, 0], -axes[:, 0] @ com)
     best = arm @ pseudo_inertia(corner) @ arm
     assume(abs(best) > 1e-3 * unit)
     assert violation.by_rounding == (best > 0.0)
-    assert not check(worse, half_units=1e-3 * half_units).by_rounding
+    assert not check(worse, rounding_errors=1e-3 * rounding_errors).by_rounding
 
 
 def test_zero_mass_by_rounding_is_recognised():
     units = np.r_[0.0005, np.zeros(9)]
-    verdict = check(about_com(0.0, 1e-6, 1e-6, 1e-6), half_units=units)
+    verdict = check(about_com(0.0, 1e-6, 1e-6, 1e-6), rounding_errors=units)
     assert verdict.by_rounding
-    assert not check(about_com(-0.001, 1e-6, 1e-6, 1e-6), half_units=units).by_rounding
-    assert check(np.full(10, 1e-5), half_units=np.full(10, 1e-4)).kind == BodyKind.MASSLESS
+    assert not check(about_com(-0.001, 1e-6, 1e-6, 1e-6), rounding_errors=units).by_rounding
+    assert check(np.full(10, 1e-5), rounding_errors=np.full(10, 1e-4)).kind == BodyKind.MASSLESS
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,10 @@ def test_zero_mass_by_rounding_is_recognised():
     [
         ({"phi": np.ones(9)}, r"phi: expected shape \(10\), got \(9,\)"),
         ({"phi": np.r_[np.nan, np.ones(9)]}, r"phi: entry \(0,\) is nan"),
-        ({"phi": np.ones(10), "half_units": np.ones(6)}, r"half_units: expected shape \(10\)"),
+        (
+            {"phi": np.ones(10), "rounding_errors": np.ones(6)},
+            r"rounding_errors: expected shape \(10\)",
+        ),
     ],
 )
 def test_invalid_parameters_are_rejected(arguments, message):

@@ -28,13 +28,13 @@ from identify.inertia.conventions import PrincipalFrame, principal_frame, rpy_fr
 from identify.inertia.conventions.axes import wxyz_from_rotation
 
 SINGLE_PRECISION_DIGITS = 6
-"""Significant digits that every single precision number keeps."""
+"""Number of significant digits that every single-precision number keeps."""
 
 _MAX_MOMENT_ERROR = 0.01
-"""Largest error of rounded moments that is not reported, as a share of the largest moment."""
+"""Largest rounding error of moments that is not reported, relative to the largest moment."""
 
 _MAX_ROUNDED_PRODUCT = 1e-12
-"""Largest product of inertia that is taken for rounding, as a share of the largest moment."""
+"""Largest product of inertia that counts as rounding, relative to the largest moment."""
 
 
 class Payload(NamedTuple):
@@ -52,7 +52,7 @@ class Payload(NamedTuple):
 
 
 class PayloadNumbers(NamedTuple):
-    """Numbers of a payload by name in the template, with lost information and notes."""
+    """Numbers of a payload by their names in the template, with lost information and notes."""
 
     by_name: Mapping[str, str]
     lost: tuple[str, ...] = ()
@@ -156,7 +156,7 @@ def tensor_numbers(payload: Payload) -> PayloadNumbers:
 
 
 def decimals_for(values: ArrayLike, digits: int, minimum: int = 0) -> int:
-    """Return the number of decimals that gives the largest value so many significant digits."""
+    """Return the number of decimals that gives the largest value a number of significant digits."""
     largest = float(np.abs(np.asarray(values, dtype=np.float64)).max(initial=0.0))
     if largest == 0.0:
         return minimum
@@ -174,7 +174,7 @@ def format_all_fixed(values: ArrayLike, decimals: int) -> tuple[str, ...]:
 
 
 def round_moments(moments: ArrayLike, decimals: int) -> tuple[str, ...]:
-    """Round three moments of inertia to decimals such that A + B ≥ C to the last digit.
+    """Round three moments of inertia such that the rounded moments still satisfy A + B ≥ C.
 
     Each is rounded to the nearest unit of the last digit. If that violates the inequality (a plate
     or a rod), the largest becomes the sum of the others, which is at most one unit less.
@@ -190,7 +190,7 @@ def round_moments(moments: ArrayLike, decimals: int) -> tuple[str, ...]:
 
 
 def nearest_principal_frame(inertia: Mat33) -> PrincipalFrame:
-    """Return the right-handed principal frame that is nearest to the frame of the inertia.
+    """Return the right-handed principal frame nearest to the axes of the inertia.
 
     Its moments are in the order of its axes. A controller takes any of the 24 frames along the
     same axes; this one is the easiest to check by eye.
@@ -206,7 +206,7 @@ def nearest_principal_frame(inertia: Mat33) -> PrincipalFrame:
 
 
 def _product_share(inertia: Mat33) -> float:
-    """Return the largest product of inertia over the largest moment, zero if it is rounding."""
+    """Return the ratio of the largest product of inertia to the largest moment; 0 if rounding."""
     moments = np.diag(inertia)
     products = float(np.abs(inertia - np.diag(moments)).max())
     return (
@@ -215,4 +215,5 @@ def _product_share(inertia: Mat33) -> float:
 
 
 def _by_name(names: str, *numbers: str) -> dict[str, str]:
+    """Return a function that names the numbers in order."""
     return dict(zip(names.split(), numbers, strict=True))

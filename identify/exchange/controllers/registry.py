@@ -1,4 +1,4 @@
-"""Controllers by name, as in `controllers.toml`, and the payload setting of a body for each."""
+"""Robot controllers by name, from `controllers.toml`, and the payload setting for each."""
 
 from __future__ import annotations
 
@@ -35,18 +35,20 @@ MIN_PAYLOAD_MASS = 1e-6
 """Smallest plausible mass of a payload [kg]: a milligram."""
 
 MAX_PAYLOAD_DISTANCE = 10.0
-"""Largest distance of a payload's centre of mass from the flange, and radius of gyration [m]."""
+"""Largest plausible distance of a payload's centre of mass from the flange, and radius of gyration
+[m]."""
 
 MIN_ABB_MASS = 0.001
-"""Mass of RAPID's `load0` [kg], the smallest load that is written for ABB."""
+"""Mass of RAPID's `load0` [kg], the smallest mass that is written for ABB."""
 
 MAX_UR_INERTIA = 133.0
-"""Largest entry of the inertia matrix that URScript takes [kg m²]; beyond it the script stops."""
+"""Largest entry of the inertia matrix that URScript accepts [kg m²]; a larger one stops the
+script."""
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A body as text to paste, or to type if a controller has a screen only.
+    """Text that sets the body in another program or controller, to paste or to type.
 
     Attributes:
         text: the text.
@@ -87,7 +89,7 @@ class Controller:
 
 
 def _abb(payload: Payload, **options: str) -> PayloadNumbers:
-    """Format principal moments for RAPID, with notes on zeros that it reads differently."""
+    """Format principal moments for RAPID, with notes on zeros, which have another meaning there."""
     if payload.mass < MIN_ABB_MASS:
         raise ModelError(
             f"a mass of {payload.mass:g} kg; expected {MIN_ABB_MASS:g} kg (that of "
@@ -120,6 +122,7 @@ _NUMBER_FORMATS: Mapping[str, Callable[..., PayloadNumbers]] = {
     "tensor": tensor_numbers,
     "ur": _ur,
 }
+"""Function that formats a payload's numbers, by its name in `controllers.toml`."""
 
 
 def parse_controller(name: str, entry: Mapping[str, Any]) -> Controller:
@@ -149,7 +152,7 @@ CONTROLLERS: Mapping[str, Controller] = _read_controllers()
 
 
 def check_payload(body: PhiLike, *, largest_mass: float = MAX_PAYLOAD_MASS) -> Payload:
-    """Return a body about the flange as a payload, if it is a plausible one.
+    """Return a body about the flange as a payload, if its mass and extent are plausible.
 
     Args:
         body: ten parameters about the origin of the flange's frame, in its axes, shape (10,).
@@ -232,7 +235,7 @@ def payload_setting(
 def _body_in_controller_frame(
     entry: Controller, estimate: EstimateViews
 ) -> tuple[InertialParameters, str]:
-    """Return the body in the frame that a controller requires, and a note that names the frame.
+    """Return the body in the frame that the controller requires, and a note on that frame.
 
     Raises:
         ModelError: the estimate has no pose of that frame.

@@ -1,4 +1,4 @@
-"""Conventions of other tools for the inertia of a rigid body, by name, to and from phi.
+"""Conventions of other tools for the inertia of a rigid body, converted to and from phi.
 
     find_convention("mujoco").from_phi(phi)    MujocoInertial(mass, pos, quat_wxyz, diaginertia)
     MujocoInertial(...).to_phi()               phi

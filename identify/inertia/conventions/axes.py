@@ -1,4 +1,4 @@
-"""Axes of other tools: principal axes, fixed-axis angles, quaternions with the scalar first."""
+"""Representations of axes in other tools: principal axes, fixed-axis angles, wxyz quaternions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Sorting = Literal["ascending", "descending", "unless diagonal"]
 and is ascending otherwise."""
 
 _AXIS_SIGNS = np.array([[1.0, 1.0, 1.0], [1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]])
-"""Signs of three axes that keep a right-handed frame right-handed, shape (4, 3)."""
+"""Sign changes of three axes that keep a right-handed frame right-handed, shape (4, 3)."""
 _ROUNDING_TOLERANCE = 4.0 * np.finfo(np.float64).eps
 """Products of inertia, relative to the largest moment, that count as zero."""
 
@@ -107,12 +107,13 @@ def rotation_from_wxyz(quaternion: ArrayLike) -> Mat33:
 
 
 def _zero_negligible_products(inertia: Mat33) -> Mat33:
+    """Set products of inertia that count as rounding to zero."""
     scale = np.abs(inertia).max(axis=(-2, -1), keepdims=True, initial=0.0)
     negligible = (np.abs(inertia) <= _ROUNDING_TOLERANCE * scale) & ~np.eye(3, dtype=bool)
     return np.where(negligible, 0.0, inertia)
 
 
 def _nearest_signs(axes: Mat33) -> Vec3:
-    """Return the column signs that keep frames right-handed and maximise their trace."""
+    """Return column signs that keep frames right-handed and bring them nearest to the identity."""
     traces = np.diagonal(axes, axis1=-2, axis2=-1) @ _AXIS_SIGNS.T
     return _AXIS_SIGNS[np.argmax(traces, axis=-1)]

@@ -1,4 +1,4 @@
-"""Mass properties about the centre of mass, and sealed fields of the records of other tools."""
+"""Mass properties about the centre of mass, and records of other tools with sealed fields."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Shapes = Mapping[str, tuple[int, ...]]
 
 
 class SealedRecord:
-    """Base of dataclasses in another tool's form: fields named in `SHAPES` become sealed arrays."""
+    """Base of dataclasses for records of other tools: fields in `SHAPES` become read-only."""
 
     __slots__ = ()
     SHAPES: ClassVar[Shapes] = {}
@@ -38,7 +38,7 @@ class SealedRecord:
 
 
 def seal_fields(label: str, fields: Mapping[str, ArrayLike], shapes: Shapes) -> dict[str, Array]:
-    """Return sealed copies of the fields of a body, or of a batch of bodies.
+    """Return read-only copies of the fields of a body, or of a batch of bodies.
 
     Raises:
         ModelError: a field of another shape or that is not finite, a matrix that is not symmetric,
@@ -71,7 +71,7 @@ Axes: TypeAlias = Literal["body", "principal"] | Mat33
 
 
 class MassProperties(NamedTuple):
-    """Mass, centre of mass and inertia in the body's axes; `Convention` defines point and signs.
+    """Mass, centre of mass and inertia in body axes; `Convention` defines point and signs.
 
     Attributes:
         mass: [kg], shape (...).

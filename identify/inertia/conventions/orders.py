@@ -36,9 +36,13 @@ ReferencePoint: TypeAlias = Literal["origin", "centre of mass", "mixed"]
 SpatialOrder: TypeAlias = Literal["linear first", "angular first"]
 
 _BY_ROWS = ("xx", "xy", "xz", "yy", "yz", "zz")
+"""Upper triangle of an inertia matrix by rows."""
 _BY_COLUMNS = ("xx", "xy", "yy", "xz", "yz", "zz")
+"""Upper triangle of an inertia matrix by columns."""
 _DIAGONAL_FIRST = ("xx", "yy", "zz", "xy", "xz", "yz")
+"""Diagonal entries, then xy, xz, yz."""
 _VOIGT = ("xx", "yy", "zz", "yz", "xz", "xy")
+"""Diagonal entries, then yz, xz, xy, as in Voigt notation."""
 
 SIX_ORDERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -49,15 +53,15 @@ SIX_ORDERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "cyclic": ("xx", "yy", "zz", "xy", "yz", "zx"),
     }
 )
-"""Order of the six entries, by the name of the tool or of the order. The upper triangle by rows
-(`identify`) equals the lower one by columns; `pinocchio` is the lower one by rows."""
+"""Named orders of the six independent entries of an inertia matrix. The upper triangle by rows
+(`identify`) equals the lower triangle by columns; `pinocchio` is the lower triangle by rows."""
 
 _STRUCTURE_TOLERANCE = 1e-9
-"""Largest deviation of a matrix from the form [[m 1, −ĥ], [ĥ, I]], relative to its entries."""
+"""Largest deviation of a 6×6 matrix from the form [[m 1, −ĥ], [ĥ, I]], relative to its entries."""
 
 
 def matrix_from_six(six: ArrayLike, order: str, products: Products = "negative") -> Mat33:
-    """Build symmetric matrices from six entries in a named order.
+    """Build inertia matrices from six independent entries in a named order.
 
     Args:
         six: shape (..., 6).
@@ -77,13 +81,13 @@ def matrix_from_six(six: ArrayLike, order: str, products: Products = "negative")
 
 
 def six_in_order(matrix: ArrayLike, order: str, products: Products = "negative") -> Array:
-    """Return six entries of symmetric matrices in a named order; inverse of `matrix_from_six`."""
+    """Return the six independent entries of inertia matrices in a named order."""
     matrix = seal(matrix, "inertia", (..., 3, 3))
     return six_from_symmetric(convert_product_sign(matrix, products))[..., _entry_indices(order)]
 
 
 def convert_product_sign(matrix: Mat33, products: Products) -> Mat33:
-    """Flip the off-diagonal entries if products are `positive`; the function is its own inverse.
+    """Negate the off-diagonal entries if the convention of `products` is `positive`.
 
     Raises:
         ModelError: a sign that is neither `negative` nor `positive`.
@@ -96,7 +100,7 @@ def convert_product_sign(matrix: Mat33, products: Products) -> Mat33:
 
 
 def spatial_matrix(phi: PhiLike, order: SpatialOrder, point: ReferencePoint = "origin") -> Mat66:
-    """Return the spatial inertia about Bo in B in a named order of linear and angular part.
+    """Return the spatial inertia about Bo in B, with linear and angular part in a named order.
 
     Linear first it is [[m 1, −ĥ], [ĥ, I]]; angular first [[I, ĥ], [−ĥ, m 1]].
 
@@ -156,12 +160,13 @@ def phi_from_spatial_matrix(
 
 
 def _entry_indices(order: str) -> np.ndarray:
-    """Return the index of each entry of the order in xx, xy, xz, yy, yz, zz."""
+    """Return, for each entry of a named order, its index in xx, xy, xz, yy, yz, zz."""
     entries = lookup(SIX_ORDERS, order, "order of six", ModelError)
     return np.array([_BY_ROWS.index("".join(sorted(entry))) for entry in entries])
 
 
 def _to_linear_first(matrix: Mat66, order: SpatialOrder) -> Mat66:
+    """Return a 6×6 matrix with the linear part first."""
     if order == "linear first":
         return matrix
     if order != "angular first":

@@ -1,4 +1,4 @@
-"""Table of the conventions of other tools: reference point, axes, signs and order of each."""
+"""Conventions of other tools: reference point, axes, signs and order of the inertia of each."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Convention:
             mass; `properties` are `MassProperties`; an order of linear and angular part means a
             6×6 matrix. Otherwise the class of a record of the tool.
         point: reference point of the inertia; `mixed` is Gazebo's body matrix.
-        six: order of the six entries of the inertia; empty if it is a matrix.
+        entry_order: order of the six entries of the inertia; empty if it is a matrix.
         axes: axes of the inertia: the body's, principal ones, or those of a given frame.
         products: sign of the products of inertia (`none` if there are none).
         per_mass: whether the inertia is divided by the mass [m²].
@@ -53,7 +53,7 @@ class Convention:
     name: str
     form: Any
     point: ReferencePoint
-    six: str = ""
+    entry_order: str = ""
     axes: Literal["body", "principal", "given"] = "body"
     products: Products = "negative"
     per_mass: bool = False
@@ -67,12 +67,12 @@ class Convention:
 
     @property
     def spatial_order(self) -> SpatialOrder | None:
-        """Order of linear and angular part, for a 6×6 matrix; else None."""
+        """Order of linear and angular part of a 6×6 matrix; None for other forms."""
         return self.form if self.form in get_args(SpatialOrder) else None
 
     @property
     def from_phi(self) -> Callable[..., Any]:
-        """Function that converts ten parameters (..., 10) to the convention.
+        """Function that converts ten parameters (..., 10) to this convention.
 
         That of a record may take more arguments. It raises `ModelError` for a body that the
         convention cannot express.
@@ -87,13 +87,13 @@ class Convention:
             ten = seal(numbers, f"ten numbers ({self.name})", (..., 10))
             mass, com, inertia = ten[..., 0], ten[..., 1:4], ten[..., 4:]
         elif self.form == "properties":
-            shapes = {"mass": (), "com": (3,), "inertia": (6,) if self.six else (3, 3)}
+            shapes = {"mass": (), "com": (3,), "inertia": (6,) if self.entry_order else (3, 3)}
             fields = dict(zip(shapes, numbers, strict=True))
             mass, com, inertia = seal_fields(self.name, fields, shapes).values()
         else:
             return self.form.to_phi(numbers)
-        if self.six:
-            inertia = matrix_from_six(inertia, self.six)
+        if self.entry_order:
+            inertia = matrix_from_six(inertia, self.entry_order)
         inertia = convert_product_sign(inertia, self.products)
         if self.point != "origin":
             return phi_from_inertia(mass, com, inertia)
@@ -115,36 +115,36 @@ class Convention:
         inertia = convert_product_sign(
             inertia / mass[..., None, None] if self.per_mass else inertia, self.products
         )
-        if self.six:
-            inertia = six_in_order(inertia, self.six)
+        if self.entry_order:
+            inertia = six_in_order(inertia, self.entry_order)
         if self.form == "ten":
             return np.concatenate((mass[..., None], com, inertia), axis=-1)
         return MassProperties(mass, com, inertia)
 
 
-_CENTRE = "centre of mass"
+_RECORD_POINT = "centre of mass"
 
 _ALL_CONVENTIONS = (
     Convention("pinocchio", "ten", "origin", "pinocchio"),
-    Convention("pinocchio_inertia", "properties", _CENTRE),
+    Convention("pinocchio_inertia", "properties", _RECORD_POINT),
     Convention("pinocchio_matrix", "linear first", "origin"),
     Convention("drake", "properties", "origin", per_mass=True),
     Convention("drake_matrix", "angular first", "origin"),
     Convention("featherstone", "angular first", "origin"),
-    Convention("dart", "properties", _CENTRE),
-    Convention("dart_parameters", "ten", _CENTRE, "dart"),
+    Convention("dart", "properties", _RECORD_POINT),
+    Convention("dart_parameters", "ten", _RECORD_POINT, "dart"),
     Convention("dart_tensor", "angular first", "origin", mass="not zero"),
-    Convention("gazebo", GazeboInertial, _CENTRE, axes="given"),
+    Convention("gazebo", GazeboInertial, _RECORD_POINT, axes="given"),
     Convention("gazebo_body_matrix", "linear first", "mixed"),
-    Convention("mujoco", MujocoInertial, _CENTRE, axes="principal", products="none"),
-    Convention("mujoco_full", "properties", _CENTRE, "mujoco", mass="positive"),
-    Convention("urdf", SdfInertial, _CENTRE, axes="given"),
-    Convention("sdf", SdfInertial, _CENTRE, axes="given"),
-    Convention("ros", "properties", _CENTRE, "ros"),
+    Convention("mujoco", MujocoInertial, _RECORD_POINT, axes="principal", products="none"),
+    Convention("mujoco_full", "properties", _RECORD_POINT, "mujoco", mass="positive"),
+    Convention("urdf", SdfInertial, _RECORD_POINT, axes="given"),
+    Convention("sdf", SdfInertial, _RECORD_POINT, axes="given"),
+    Convention("ros", "properties", _RECORD_POINT, "ros"),
     Convention("wensing", "ten", "origin", "wensing"),
     Convention("rigeo", "ten", "origin", "rigeo"),
     Convention("rigeo_matrix", "angular first", "origin"),
-    Convention("cad", "properties", _CENTRE, products="positive"),
+    Convention("cad", "properties", _RECORD_POINT, products="positive"),
 )
 # Drake: the unit inertia is about the origin, the vector is that of the centre of mass;
 # `MakeFromCentralInertia` takes the properties of Pinocchio. Featherstone: Rigid Body Dynamics
@@ -157,7 +157,7 @@ _ALL_CONVENTIONS = (
 CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
     {entry.name: entry for entry in _ALL_CONVENTIONS}
 )
-"""Conventions by name. A new one is a line in this table, and a record if it has a new form.
+"""Conventions by name. A new one is a line in this table, and a record class if it has a new form.
 
 `find_convention` suggests the nearest name for an unknown one."""
 

@@ -1,4 +1,4 @@
-"""Inertials of MuJoCo, SDFormat, URDF and Gazebo: about the centre of mass, in a frame of theirs.
+"""Records of MuJoCo, SDFormat, URDF and Gazebo: inertia about the centre of mass, in own frames.
 
 **MuJoCo.** `diaginertia` is in the frame given by `quat` (scalar first), and kept as given;
 `fullinertia` is in axes of the body, excludes `quat`, and the compiler converts it to principal
@@ -44,10 +44,10 @@ from identify.inertia.conventions.orders import matrix_from_six, six_in_order, s
 from identify.spatial import Pose, quaternion_from_rotation, rotation_from_quaternion
 
 MIN_INERTIA = 1e-15
-"""Smallest mass [kg] and `diaginertia` [kg m²] of a moving body that compiles (mjMINVAL)."""
+"""Smallest mass [kg] and `diaginertia` [kg m²] of a moving body that MuJoCo compiles (mjMINVAL)."""
 
 MIN_FULL_INERTIA = 1e-14
-"""Smallest principal moment of `fullinertia` that compiles [kg m²] (mjEPS)."""
+"""Smallest principal moment of `fullinertia` that MuJoCo compiles [kg m²] (mjEPS)."""
 
 RotationFormat: TypeAlias = Literal["euler_rpy", "quat_xyzw"]
 """Attribute `rotation_format` of SDFormat's `<pose>`."""
@@ -103,7 +103,7 @@ class MujocoInertial(SealedRecord):
 
 @dataclass(frozen=True, slots=True)
 class SdfInertial(SealedRecord):
-    """SDFormat's `<inertial>`; with angles in radians, URDF's too.
+    """SDFormat's `<inertial>`; with angles in radians also URDF's.
 
     Attributes:
         mass: [kg], shape (...).
@@ -242,7 +242,7 @@ class GazeboInertial(SealedRecord):
 
     @property
     def body_matrix(self) -> Mat66:
-        """Matrix [[m 1, m ĉᵀ], [m ĉ, I_BBcm_B]] of mixed points, as `Inertial::BodyMatrix()`."""
+        """Matrix [[m 1, m ĉᵀ], [m ĉ, I_BBcm_B]], as `Inertial::BodyMatrix()`; its points differ."""
         return spatial_matrix(self.to_phi(), "linear first", "mixed")
 
     def spatial_matrix(self, fluid_added_mass: Mat66) -> Mat66:

@@ -1,4 +1,4 @@
-"""Bounding ellipsoids of bodies: their condition on the inertia; the smallest around points."""
+"""Bounding ellipsoids: their condition on the inertia of a body, and the smallest around points."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from identify.errors import ModelError, SolveError
 from identify.spatial import Pose, PoseLike
 
 _MIN_AXIS_RATIO = 1e-7
-"""Smallest over largest semi-axis below which an ellipsoid is flat: its square is rounding."""
+"""Ratio of smallest to largest semi-axis below which an ellipsoid is flat up to rounding."""
 _SPAN_TOLERANCE = 1e-9
-"""Distance from a plane or line, relative to the points' extent, within which points lie in it."""
+"""Distance from a plane or line, relative to the points' extent, up to which points lie in it."""
 _MAX_ROUNDS = 100
 """Maximum number of rounds that add points to the core set."""
 _MAX_ADDED_POINTS = 20
@@ -21,9 +21,9 @@ _MAX_ADDED_POINTS = 20
 _MAX_NEWTON_STEPS = 60
 """Maximum number of Newton steps for one core set."""
 _DUALITY_GAP = 1e-11
-"""Excess of squared distances at which an ellipsoid counts as the smallest."""
+"""Relative excess of the squared distances at which an ellipsoid counts as the smallest."""
 _PROTRUSION_TOLERANCE = 1e-11
-"""Excess of a distance at which a point counts as inside."""
+"""Relative excess of a distance up to which a point counts as inside an ellipsoid."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +73,7 @@ class BoundingEllipsoid:
 
     @property
     def homogeneous(self) -> Mat44:
-        """Matrix E with tr(E Π) ≥ 0 for every body inside the ellipsoid.
+        """Matrix E with tr(E Π) ≥ 0 for the pseudo-inertia Π of every body in the ellipsoid.
 
             E = [[−Q⁻¹, Q⁻¹ c], [cᵀ Q⁻¹, 1 − cᵀ Q⁻¹ c]],    r̃ᵀ E r̃ = 1 − (r − c)ᵀ Q⁻¹ (r − c)
 
@@ -107,7 +107,7 @@ class BoundingEllipsoid:
 
 
 def enclosing_ellipsoid(points: Vec3) -> BoundingEllipsoid:
-    """Compute the ellipsoid of smallest volume (area for flat sets) that contains points.
+    """Compute the smallest ellipsoid (by volume; by area if flat) that contains points.
 
     In the space, plane or line that the points span: the smallest ellipsoid around a core set of
     them, to which points outside are added until there are none. No point lies outside.
@@ -172,7 +172,7 @@ def _spanning_indices(points: Array) -> Array:
 
 
 def _minimum_volume_ellipsoid(points: Array) -> tuple[Array, Array, Array]:
-    """Compute the minimum-volume ellipsoid of points that span all dimensions, with a proof.
+    """Compute the minimum-volume ellipsoid of points in general position, with a bound.
 
     The dual-reduced Newton method of Sun and Freund, "Computation of minimum-volume covering
     ellipsoids" (Operations Research 52, 2004). With weights u of the points aᵢ, their mean c and

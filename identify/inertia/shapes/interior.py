@@ -1,4 +1,4 @@
-"""Uniform sampling of the interior of solids by points."""
+"""Uniform filling of solids with points."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from identify.inertia.shapes.mesh import Mesh
 from identify.inertia.shapes.primitives import Box, Capsule, Cone, Cylinder, Ellipsoid, Sphere
 from identify.inertia.shapes.shape import Shape
 
-_MAX_PAIRS = 20_000_000
-"""Maximum number of pairs of a triangle and a column that may cross."""
+_MAX_CROSSING_PAIRS = 20_000_000
+"""Maximum number of pairs of a triangle and a sampling line that may intersect."""
 
-_COLUMN_OFFSET = 0.4142135623730951
-"""Position of a column in its cell: being irrational, it avoids the edges of aligned meshes."""
+_CELL_FRACTION = 0.4142135623730951
+"""Position of a sampling line in its grid cell: irrational, so that it misses the edges of meshes
+that are aligned with the grid."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Interior:
-    """Points that fill a solid uniformly, in its frame A, with the volumes of their cells.
+    """Points that fill a solid uniformly, in its frame A, and the volumes of their grid cells.
 
     Attributes:
         points: [m], shape (n, 3).
@@ -69,7 +70,7 @@ def _mesh_interior(mesh: Mesh, count: int) -> Interior:
     edge = (mesh.measure / count) ** (1.0 / 3.0)
     cell = (upper - lower) / np.maximum(np.ceil((upper - lower) / edge), 2.0)
     column, height = _crossings(
-        (triangles[..., :2] - lower) / cell - _COLUMN_OFFSET, triangles[..., 2]
+        (triangles[..., :2] - lower) / cell - _CELL_FRACTION, triangles[..., 2]
     )
     order = np.lexsort((height, column[:, 1], column[:, 0]))
     column, height = column[order], height[order]
@@ -80,13 +81,13 @@ def _mesh_interior(mesh: Mesh, count: int) -> Interior:
     counts = np.maximum(np.ceil(length / edge), 1).astype(int)
     number = np.arange(counts.sum()) - np.repeat(counts.cumsum() - counts, counts)
     step = np.repeat(length / counts, counts)
-    flat = lower + (np.repeat(column[0::2], counts, axis=0) + _COLUMN_OFFSET) * cell
+    flat = lower + (np.repeat(column[0::2], counts, axis=0) + _CELL_FRACTION) * cell
     points = np.column_stack((flat, np.repeat(start, counts) + (number + 0.5) * step))
     return Interior(points @ axes.T + mesh.centroid, step * float(np.prod(cell)))
 
 
 def _crossings(flat: Array, heights: Array) -> tuple[Indices, Array]:
-    """Intersect columns at integer coordinates with triangles.
+    """Intersect lines at integer coordinates with triangles.
 
     Args:
         flat: coordinates of corners across the columns, in units of the cells, shape (k, 3, 2).
@@ -98,10 +99,10 @@ def _crossings(flat: Array, heights: Array) -> tuple[Indices, Array]:
     first = np.ceil(flat.min(axis=1)).astype(int)
     span = np.maximum(np.floor(flat.max(axis=1)).astype(int) - first + 1, 0)
     pairs = span.prod(axis=1)
-    if pairs.sum() > _MAX_PAIRS:
+    if pairs.sum() > _MAX_CROSSING_PAIRS:
         raise ModelError(
             f"mesh: {len(flat)} triangles need {pairs.sum():.3g} intersection tests; expected at "
-            f"most {_MAX_PAIRS:.3g}: simplify the mesh"
+            f"most {_MAX_CROSSING_PAIRS:.3g}: simplify the mesh"
         )
     triangle = np.repeat(np.arange(len(flat)), pairs)
     number = np.arange(len(triangle)) - np.repeat(pairs.cumsum() - pairs, pairs)

@@ -33,15 +33,15 @@ _PARSER_ERRORS = (
 """Exceptions that trimesh and its parsers raise for damaged files."""
 
 MAX_MESH_BYTES = 2**27
-"""Largest size of a mesh file, unpacked [bytes]."""
+"""Largest size of a mesh file, uncompressed [bytes]."""
 
 _ARCHIVE_SUFFIXES = (".gz", ".bz2", ".zip")
-"""Suffixes of archives, which trimesh would unpack without a size limit."""
+"""Suffixes of archives, which trimesh would extract without a size limit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mesh(Solid):
-    """Solid bounded by a closed triangle mesh; integrals are exact for the polyhedron.
+    """Solid bounded by a closed triangle mesh; its volume integrals are exact.
 
     Cavities are closed surfaces wound the other way. Self-intersections are not detected: a volume
     that is enclosed twice counts twice.
@@ -80,11 +80,11 @@ class Mesh(Solid):
 
     @property
     def corners(self) -> Vec3:
-        """Vertices that are used by faces [m], shape (n, 3)."""
+        """Vertices that belong to at least one face [m], shape (n, 3)."""
         return self.vertices[np.unique(self.faces)]
 
     def _integrate(self) -> Moments:
-        """Integrate over the inside as a sum of signed tetrahedra from the mean of the vertices.
+        """Integrate over the inside, as a sum of signed tetrahedra from the mean of the vertices.
 
         Over the tetrahedron (0, a, b, c) of volume V = a · (b × c) / 6, with s = a + b + c:
         ∫ r dV = V s / 4 and ∫ r rᵀ dV = V (a aᵀ + b bᵀ + c cᵀ + s sᵀ) / 20. Faces wound
@@ -107,7 +107,7 @@ class Mesh(Solid):
         return corners, np.einsum("ij,ij->i", corners[:, 0], normals) / 6.0
 
     def _check_closed(self) -> None:
-        """Check that each edge is used as often forwards as backwards, so that a volume is bounded.
+        """Check that each edge is used equally often in both directions, as on a closed surface.
 
         Vertices at the same position count as one.
         """
@@ -223,7 +223,7 @@ def convex_hull(points: Vec3) -> Mesh:
 
 
 def _require_bounded(path: Path) -> None:
-    """Raise `ModelError` for archives and for files larger than `MAX_MESH_BYTES`, unpacked."""
+    """Raise `ModelError` for archives, and for files larger than `MAX_MESH_BYTES` uncompressed."""
     if path.name.lower().endswith(_ARCHIVE_SUFFIXES):
         raise ModelError(f"{path}: is a compressed archive; unpack it")
     size = path.stat().st_size
@@ -237,7 +237,7 @@ def _require_bounded(path: Path) -> None:
 
 
 def read_triangles(path: Path) -> tuple[Array, Indices]:
-    """Read vertices, in the file's unit, and triangles of a mesh file; errors as `read_mesh`."""
+    """Read vertices [file's unit] and triangles of a mesh file; same errors as `read_mesh`."""
     try:
         trimesh = import_module("trimesh")  # an optional dependency
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Bodies of point masses with given weights, and CSV files of points."""
+"""Bodies of weighted point masses, and CSV files of points."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from identify.inertia.shapes.shape import MeasureKind, Moments, Shape
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Points(Shape):
-    """Body of point masses; `body()` uses the weights as masses, `body(mass=...)` their ratios.
+    """Body of point masses; `body()` takes the weights as masses, `body(mass=...)` scales them.
 
     Attributes:
         positions: in A [m], shape (n, 3), n ≥ 1.

@@ -72,7 +72,7 @@ class Capsule(Solid):
     length: float = size_field("length of the cylinder, without the half balls, along z")
 
     def moments(self) -> Moments:
-        """Return moments: mean squares weighted by volume.
+        """Return volume and mean squares of cylinder and end caps, weighted by volume.
 
         They are r²/4, l²/12 for the cylinder and r²/5, l²/4 + 3 l r/8 + r²/5 for the half balls.
         """
@@ -103,9 +103,9 @@ class Cone(Solid):
 
 
 _LOG_STEP = 0.375
-"""Step of the trapezoid rule in ln t. The integrands are analytic for |Im ln t| < π, so that
-the error falls as exp(−2 π²/step); it is 1e-14 at 0.5. Multiples of 3/8 are exact numbers: with
-others the spacing itself is rounded, by as much."""
+"""Step of the trapezoid rule in ln t. The integrands are analytic for |Im ln t| < π, so that the
+error is exp(−2 π²/step), 1e-14 at 0.5. A multiple of 3/8 is an exact floating-point number: other
+steps add rounding errors of the same size."""
 
 
 @dataclass(frozen=True, slots=True)

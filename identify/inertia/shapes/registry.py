@@ -1,4 +1,4 @@
-"""Shapes by name, for commands: their descriptions, their sizes, and their construction."""
+"""Shapes by name, for the command line: descriptions, sizes and construction."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ SHAPES: Mapping[str, NamedShape] = MappingProxyType(
         "tube": NamedShape(Tube, "lateral surface of a cylinder along z, open at both ends"),
     }
 )
-"""Shapes that are defined by a few sizes, by name."""
+"""Shapes that a few sizes define, by name."""
 
 
 def shape_sizes(name: str) -> tuple[Size, ...]:

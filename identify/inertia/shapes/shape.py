@@ -24,14 +24,14 @@ DENSITY_UNITS: dict[MeasureKind, str] = {
 """Unit of the density for each kind of measure."""
 
 _MIN_SIZE = 1e-60
-"""Smallest size [m]: its fifth power does not underflow."""
+"""Smallest size of a shape [m]: its fifth power does not underflow."""
 
 _MAX_SIZE = 1e60
-"""Largest size [m]: its fifth power does not overflow."""
+"""Largest size of a shape [m]: its fifth power does not overflow."""
 
 
 class Size(NamedTuple):
-    """A length [m] that defines a shape, as an argument of its constructor.
+    """Length [m] that defines a shape, as an argument of the shape's constructor.
 
     Attributes:
         name: name of the field.
@@ -108,11 +108,11 @@ class Shape(ABC):
 
     @abstractmethod
     def moments(self) -> Moments:
-        """Compute measure, centroid and covariance of the shape's points."""
+        """Compute measure, centroid and covariance of the points of the shape."""
 
     @property
     def measure(self) -> float:
-        """Volume [m³], area [m²], length [m] or given mass [kg] that the density multiplies."""
+        """Volume [m³], area [m²] or length [m] that a density multiplies; or given mass [kg]."""
         return self.moments().measure
 
     @property
@@ -166,7 +166,7 @@ class Solid(Shape):
 
 
 class Surface(Shape):
-    """Base of shells without thickness and with uniform density per area; `measure` is in m²."""
+    """Base of thin shells with uniform density per area; their `measure` is in m²."""
 
     __slots__ = ()
     measure_kind = "area"

@@ -43,7 +43,7 @@ def test_urdf_links_are_those_that_pinocchio_reads(tmp_path, pinocchio):
     inertia = pinocchio.buildModelFromXML(URDF).inertias[1]
     expected = phi_from_inertia(inertia.mass, inertia.lever, inertia.inertia)
     assert_same_body(arm.phi, expected, 1e-14)
-    assert_close(arm.half_units, [5e-3, 0, 0, 0, 5e-3, 5e-3, 5e-3, 5e-3, 5e-4, 5e-3], 1e-12)
+    assert_close(arm.rounding_errors, [5e-3, 0, 0, 0, 5e-3, 5e-3, 5e-3, 5e-3, 5e-4, 5e-3], 1e-12)
     assert arm.note == ""
 
 

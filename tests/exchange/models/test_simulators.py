@@ -138,7 +138,7 @@ def test_a_body_of_mjcf_that_moves_needs_a_mass_fixed_to_it(tmp_path, mujoco):
         path.write_text(
             f'<mujoco><worldbody><body name="a"><joint/>{inner}</body></worldbody></mujoco>'
         )
-        assert read_model(path).links[0].moves_alone == alone
+        assert read_model(path).links[0].is_moving_frame == alone
         try:
             compiled = mujoco.MjModel.from_xml_path(str(path)) is not None
         except ValueError:

@@ -132,7 +132,7 @@ def test_typo_is_found_in_any_inconsistent_body(tmp_path):
         path = model(tmp_path, " ".join(map(repr, slipped.tolist())))
         slip = find_typo(read_model(path).links[0], {}, None)
         assert slip.clear
-        assert_close(slip.six, six, 1e-12)
+        assert_close(slip.inertia, six, 1e-12)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,9 @@ def test_mirrored_link_suggests_correction(tmp_path, good, bad, same):
         urdf("0.002 -1e-4 0 0.0177 -3e-4 0.004", bad),
     )
     done, (_, link) = repaired(path)
-    assert (f"its twin {good} differs: iyy 0.0177 → 0.003" in done.repairs[0].change) == same
+    assert (
+        f"the mirrored link {good} differs: iyy 0.0177 → 0.003" in done.repairs[0].change
+    ) == same
     meant = [0.002, -1e-4, 0, 0.003, -2e-4, 0.004]
     assert np.allclose(link.printed[4:], meant, rtol=1e-8, atol=1e-15) == same
 
