@@ -1,6 +1,7 @@
 import ast
 import pickle
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,14 @@ def test_errors_come_first_and_causes_before_symptoms():
 )
 def test_usable_follows_worst_finding(findings, usable):
     assert verdict(*findings).usable == usable
+
+
+def test_expected_completion_is_repeated_but_asks_for_no_care():
+    (completed,) = completion({"m": "data", "Ixx": "default"}, None)
+    expected = replace(completed, evidence={**completed.evidence, "expected": True})
+    assert verdict(expected).usable == "yes"
+    assert reasons_in_words([expected]) == reasons_in_words([completed])
+    assert replace(expected, severity="warning").asks_for_care
 
 
 @pytest.mark.parametrize(("met", "usable"), [(True, "yes"), (False, "no")])

@@ -11,7 +11,7 @@ from identify.estimation import EstimatorSettings, estimate_body
 from identify.estimation.intervals import COM
 from identify.estimation.terms import MassBetween
 from identify.logs.synthetic import Noise
-from identify.pipeline.needs import precision_findings, repeatability
+from identify.pipeline.needs import ARM_LIMITS, precision_findings, repeatability
 from tests.close import assert_close
 from tests.estimation.simulated import samples, wrench_noise
 from tests.small_faults import PHI, displaced, exact, late, logged, still, with_schema
@@ -63,6 +63,25 @@ def test_imprecise_mass_and_centre_are_reported(estimate, mass, com, severity):
     assert f"± {1e3 * max(com):.2g} mm" in one.text
     beyond = "beyond 2 % or 4 mm" if severity == "warning" else "beyond 10 % or 20 mm"
     assert beyond in one.text
+
+
+@pytest.mark.parametrize(
+    ("mass", "com", "severity"),
+    [
+        (0.059, 9.9e-3, []),
+        (0.061, 1e-3, ["warning"]),
+        (0.149, 39e-3, ["warning"]),
+        (0.151, 1e-3, ["error"]),
+        (0.01, 41e-3, ["error"]),
+    ],
+)
+def test_loads_from_joint_torques_have_wider_limits(estimate, mass, com, severity):
+    wide = with_half_widths(estimate, mass, (com, 1e-3, 1e-3))
+    found = list(precision_findings(wide, "", ARM_LIMITS))
+    assert [one.severity for one in found] == severity
+    for one in found:
+        limits = "15 % or 40 mm" if severity == ["error"] else "6 % or 10 mm"
+        assert f"beyond {limits}" in one.text
 
 
 def test_centre_without_interval_makes_estimate_unusable(estimate):
