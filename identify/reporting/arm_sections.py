@@ -80,7 +80,7 @@ def error_table(joints: Sequence[str], errors: Mapping[str, TorqueErrors]) -> Re
 
 
 def _per_cent(share: float) -> str:
-    return significant(100.0 * float(share), 2)
+    return "–" if np.isnan(share) else significant(100.0 * float(share), 2)
 
 
 def friction_table(torques: JointTorques) -> ReportTable:

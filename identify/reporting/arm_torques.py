@@ -26,6 +26,9 @@ from identify.reporting.rounding import significant
 _FRICTION_POINTS = 400
 """Largest number of points of a joint and log in a figure of friction."""
 
+_SLOWEST_AXIS = 0.1
+"""Smallest range of velocities of a figure, for a joint that does not move [rad/s, m/s]."""
+
 _RUN_LOOKS = ((ESTIMATE, "-"), (OTHER, (0, DASHES)))
 """Colour and dashes of the friction curve of the first and of each other run."""
 
@@ -117,8 +120,9 @@ def _torque_panel(torques: JointTorques, number: int, joint: int) -> Panel:
         thin = {"ls": (0, DASHES), "lw": 0.9}
         axes.plot(log.time, predicted, color=ESTIMATE, label="predicted", **thin)
 
-    unit, rms = torques.unit(joint), float(np.sqrt(np.mean(residual**2)))
-    note = f"residual {significant(rms, 2)} {unit} RMS"
+    unit, note = torques.unit(joint), "at rest"
+    if moving.any():
+        note = f"residual {significant(float(np.sqrt(np.mean(residual**2))), 2)} {unit} RMS"
     return Panel(draw, f"{torques.joints[joint]} [{unit}]", note, height=0.8)
 
 
@@ -139,7 +143,7 @@ def _friction_panel(torques: JointTorques, joint: int) -> Panel:
     runs = torques.equations.runs[: len(torques.logs)]
     curves = [torques.friction(joint, run) for run in dict.fromkeys(runs)]
     points = [_friction_points(torques, number, joint) for number in range(len(runs))]
-    fastest = max(float(np.abs(velocity).max()) for velocity, _ in points)
+    fastest = max(float(np.abs(velocity).max(initial=_SLOWEST_AXIS)) for velocity, _ in points)
 
     def draw(axes: PanelAxes) -> None:
         for velocity, torque in points:

@@ -1,0 +1,76 @@
+"""Results and reports of fits of a small arm."""
+
+import json
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from identify.arms import fit_payload
+from identify.findings import Finding
+from identify.logs.parts import DroppedRows
+from identify.pipeline import payload_result
+from identify.reporting.payload_page import payload_report_html
+from tests.arms.simulated import LOAD, simulate
+from tests.close import assert_close
+from tests.reporting.page import Page
+
+NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+
+def logs_of(robot, **changes):
+    return tuple(
+        replace(simulate(robot, seed, load=load, noise=0.1, seconds=25), **changes)
+        for seed, load in ((1, LOAD), (2, None))
+    )
+
+
+@pytest.fixture(scope="module")
+def fit(robot):
+    return fit_payload(*logs_of(robot), robot=robot, frame="tool", friction="shared")
+
+
+def test_result_is_about_the_frame_with_the_offsets_of_the_torques(fit, robot):
+    logs = logs_of(robot, dropped=DroppedRows(not_finite=3))
+    result = payload_result(fit, logs, needs="mass 20%, com 1mm", command="identify fit …")
+    estimate = result.estimate
+    assert (estimate.frames.name, estimate.frames.flange) == ("tool", None)
+    assert estimate.log_ids == tuple(log.sha256 for log in logs)
+    offsets = [fit.estimate.scalars[f"joint_{k} offset"][0] for k in range(3)]
+    assert_close(estimate.biases, [offsets, offsets])
+    assert not estimate.others
+    assert result.verdict.needs == {"mass 20%": True, "com 1mm": False}
+    assert result.verdict.usable == "no"
+    codes = [finding.code for finding in result.findings]
+    assert codes.count("rows_dropped") == 2
+    assert estimate.dropped_rows == 6
+    document = json.loads(json.dumps(result.to_dict()))
+    assert document["estimate"]["provenance"]["command"] == "identify fit …"
+    assert set(document["joints"]) == set(fit.estimate.scalars)
+
+
+def test_findings_of_the_reader_are_those_of_the_load(fit, robot):
+    finding = Finding("counter_wrapped", "info", "the clock wrapped.")
+    logs = logs_of(robot, findings=(finding,))
+    found = payload_result(fit, logs).findings
+    assert replace(finding, where=logs[0].name) in found
+
+
+def test_report_shows_a_joint_that_does_not_move(robot):
+    logs = logs_of(robot, still_below=np.array([99.0, 0.02, 0.02]))
+    fit = fit_payload(*logs, robot=robot, frame="tool")
+    html = payload_report_html(payload_result(fit, logs), written=NOON)
+    page = Page(html)
+    assert ["joint_0", "–", "–"] in page.cells
+    assert "at rest" in html
+    assert not re.search(r"\bnan\b", html)
+
+
+def test_report_of_shared_friction_has_one_row_a_joint(fit, robot):
+    html = payload_report_html(payload_result(fit, logs_of(robot)), LOAD, written=NOON)
+    page = Page(html)
+    assert page.rows("joint_1")
+    assert "Error against the reference body" in html
+    assert html == payload_report_html(payload_result(fit, logs_of(robot)), LOAD, written=NOON)
