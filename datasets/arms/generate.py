@@ -349,12 +349,10 @@ def simulate(arm: Arm, seed: int = 0) -> Simulated:
         friction.append({"viscous": list(fv), "coulomb": list(fc)})
     truth: dict[str, object] = {
         "seed": seed,
-        "load": {
-            "frame": "tool0",
-            "mass": LOAD_MASS,
-            "com": list(LOAD_COM),
-            "inertia_about_com": LOAD_INERTIA.tolist(),
-        },
+        "frame": "tool0",
+        "mass": LOAD_MASS,
+        "com": list(LOAD_COM),
+        "inertia_about_com": LOAD_INERTIA.tolist(),
         "links": {f"link{k + 1}": dict(zip(PHI, b.phi, strict=True)) for k, b in enumerate(built)},
         "rotor_inertia": [joint.rotor for joint in arm.joints],
         "torque_offset": list(offset),

@@ -19,7 +19,7 @@ from identify.arms.rows import ArmLog, scan_arm
 from identify.arms.saved_arm import SavedArm, with_saved_blocks
 from identify.arms.torque_scale import TorqueScale
 from identify.arrays import Phi
-from identify.errors import ProblemError
+from identify.errors import LogError, ProblemError
 from identify.estimation.estimate import Estimate
 from identify.estimation.settings import IntervalRoute
 from identify.logs import JointRecording
@@ -136,7 +136,7 @@ def fit_arm(
     Raises:
         ProblemError: no log, logs of other joints, or a motion that does not excite the base
             parameters.
-        LogError: a log is too short, or no joint moves in it.
+        LogError: a log is given twice, is too short, or no joint moves in it.
         SolveError: the solver failed, or its solution is not proved.
     """
     used = [logs] if isinstance(logs, JointRecording) else list(logs)
@@ -170,7 +170,7 @@ def scan_logs(
 
     Raises:
         ProblemError: there is no log, or the joints of a log are not those of the robot.
-        LogError: a log is too short, or no joint moves in it.
+        LogError: a log is given twice, is too short, or no joint moves in it.
     """
     if not logs:
         raise ProblemError("a fit of an arm needs at least one log")
@@ -181,8 +181,30 @@ def scan_logs(
                 f"{', '.join(robot.joints)}. Read the model with the joints of the log: "
                 "read_robot(path, log.names)"
             )
+    require_distinct(logs)
     columns = ArmColumns.of(robot, logs[0].motor_per_joint)
     return columns, [scan_arm(log, columns, cutoff_hz) for log in logs]
+
+
+def require_distinct(logs: Sequence[JointRecording | ArmLog], fitted: Sequence[str] = ()) -> None:
+    """Raise unless all logs differ, and from those of a fitted arm, by their sha256.
+
+    Raises:
+        LogError: two logs have the same content, or the arm is fitted to a log.
+    """
+    names: dict[str, str] = {}
+    for log in logs:
+        if log.sha256 in names:
+            raise LogError(
+                f"{log.name} and {names[log.sha256]} have the same content: a log is with the load "
+                "or without it, fitted or held out, and is given once"
+            )
+        if log.sha256 in fitted:
+            raise LogError(
+                f"{log.name}: the fitted arm includes this log, which would count twice: leave it "
+                "out"
+            )
+        names[log.sha256] = log.name
 
 
 def split_logs(

@@ -8,14 +8,15 @@ from functools import partial
 
 import numpy as np
 
-from identify.arms.arm_fit import scan_logs, split_logs
+from identify.arms.arm_fit import require_distinct, scan_logs, split_logs
 from identify.arms.fitting import ArmSolution, consistent_unknowns, solve_arm
 from identify.arms.model import Friction, arm_system, fit_statistics, runs_of
 from identify.arms.prediction import TorqueErrors, torque_errors
 from identify.arms.rows import ArmLog
 from identify.arms.saved_arm import SavedArm
 from identify.arms.torque_scale import TorqueScale, scale_sensitivity
-from identify.errors import LogError, ModelError, ProblemError
+from identify.errors import ModelError, ProblemError
+from identify.estimation.errors import NegativeMass
 from identify.estimation.estimate import Estimate
 from identify.estimation.least_squares import weighted_least_squares
 from identify.estimation.posterior import posterior_of
@@ -105,6 +106,7 @@ def fit_payload(
     statistics = fit_statistics(logs)
     if arm is not None:
         arm.require_same_robot(columns)
+        require_distinct(logs, arm.statistics.logs)
         statistics = join_logs([statistics, arm.statistics])
     count = len(statistics.logs)
     scale = scale or TorqueScale.assumed(len(robot.joints))
@@ -117,7 +119,7 @@ def fit_payload(
     )
     if known_load is not None:
         before = partial(form, statistics, gains=scale.gains)
-        first = solve_arm(lambda scatter: before(scatter=scatter), scale, interval, terms)
+        first = _solve(before, scale, interval, terms)
         posterior = posterior_of(weighted_least_squares(first.system, terms), BALL)
         scale = scale.with_known_load(
             known_load,
@@ -127,7 +129,7 @@ def fit_payload(
         )
         terms = (*terms, KnownMass(known_load))
     form = partial(form, gains=scale.gains)
-    solution = solve_arm(lambda scatter: form(statistics, scatter=scatter), scale, interval, terms)
+    solution = _solve(partial(form, statistics), scale, interval, terms)
     return PayloadFit(
         robot=robot,
         frame=frame,
@@ -138,6 +140,28 @@ def fit_payload(
         errors=torque_errors(solution.system, solution.x),
         held_out=_score_halves(form, statistics, solution, terms),
     )
+
+
+def _solve(
+    form: Callable[..., System],
+    scale: TorqueScale,
+    interval: IntervalRoute | None,
+    terms: Sequence[Term],
+) -> ArmSolution:
+    """Solve for the load; a negative mass is explained by causes that joint torques have."""
+    try:
+        return solve_arm(lambda scatter: form(scatter=scatter), scale, interval, terms)
+    except NegativeMass as error:
+        raise NegativeMass(error.mass, _NEGATIVE_MASS, error.body, "effort_sign") from None
+
+
+_NEGATIVE_MASS = (
+    "the logs with and without the load are swapped (--unloaded takes those without it), torques "
+    "have the other sign (`effort_acts_on` of [joints], or a minus before a column of one joint), "
+    "`names` are not in the order of the columns, angles are in degrees (`unit`), [world] gravity "
+    "has the other sign, or the URDF is of another arm"
+)
+"""Causes of a negative mass of a load."""
 
 
 def _score_halves(
@@ -176,11 +200,3 @@ def _require_runs(
             "the torques of a loaded arm do not tell the load from the last link: give a log of "
             "the arm without the load (unloaded, --unloaded), or a fit of the arm (arm, --arm)"
         )
-    names: dict[str, str] = {}
-    for log in (*loaded, *unloaded):
-        if log.sha256 in names:
-            raise LogError(
-                f"{log.name} and {names[log.sha256]} have the same content: a log is with the load "
-                "or without it, and is given once"
-            )
-        names[log.sha256] = log.name

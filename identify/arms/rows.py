@@ -111,19 +111,21 @@ def scan_arm(log: JointRecording, columns: ArmColumns, cutoff_hz: float | None =
     seconds = max(ARM_BLOCK_SECONDS, total / rate / most)
     blocks: list[list[_BandRows]] = []
     points: list[tuple[Array, Array]] = []
-    samples, moving = 0, np.zeros(len(columns.joints))
+    samples, moving, fastest = 0, np.zeros(len(columns.joints)), 0.0
     for segment in segments:
         for span in _spans(segment, cutoff, seconds):
             motion = _motion(segment, span.samples, cutoff)
             moves = np.abs(motion.v) > log.still_below
+            fastest = max(fastest, float(np.abs(motion.v).max()))
             sums = _masked_sums(columns, motion, moves, span.step)
             blocks += _transformed(columns, sums, moves, span, segment.rate_hz, cutoff)
             points.append(_points(columns, motion, max(1, total // _SERIES_POINTS)))
             samples, moving = samples + len(moves), moving + moves.sum(axis=0)
     if not moving.any():
         raise LogError(
-            f"{log.name}: no joint is faster than {np.max(log.still_below):.3g} rad/s anywhere: "
-            "move the arm, or lower `still_below` in [joints]"
+            f"{log.name}: no joint is faster than {np.max(log.still_below):.3g} rad/s anywhere, "
+            f"the fastest moves at {fastest:.2g} rad/s: move the arm, check `unit` of [joints] and "
+            "`time_unit` of [log], or lower `still_below` of [joints]"
         )
     return ArmLog(
         name=log.name,

@@ -97,13 +97,18 @@ def read_arm(path: Path | str) -> SavedArm:
         ModelError: it is not an arm.json, damaged, or of another version.
     """
     path = Path(path)
+    content = read_bytes(path)
     try:
-        document = json.loads(read_bytes(path))
+        document = json.loads(content)
         version = document["schema_version"]
         arrays = {name: np.array(values) for name, values in document["arrays"].items()}
         arm = from_json_and_arrays(document["arm"], arrays) if version == _VERSION else None
     except (ValueError, KeyError, TypeError, AttributeError, ModelError) as error:
-        raise ModelError(f"{path}: is not an arm.json, or is damaged ({error})") from error
+        why = f"no key {error}" if isinstance(error, KeyError) else error
+        raise ModelError(
+            f"{path}: is not an arm.json, or is damaged ({why}); expected the OUT/arm.json of "
+            "identify fit-arm"
+        ) from error
     if not isinstance(arm, SavedArm):
         raise ModelError(
             f"{path}: has version {version!r}, expected {_VERSION}; fit the arm again with this "

@@ -68,6 +68,10 @@ class Arm:
                 "of identify fit-arm"
             )
         parse_scale(self.torque_scale, "fit")
+        if self.known_load is not None and not self.known_load > 0.0:
+            raise UsageError(
+                f"fit: --known-load {self.known_load:g}: expected a mass above zero [kg]"
+            )
 
 
 def parse_scale(text: str, command: str) -> tuple[float, ...]:

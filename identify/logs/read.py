@@ -119,9 +119,9 @@ def require_body(schema: Schema) -> None:
     """
     if schema.joints_alone:
         raise SchemaError(
-            "the schema has [joints] and neither [wrench] nor [pose]: to fit from joint torques "
-            "give the robot's model, --robot arm.urdf; in Python identify.logs.read_joint_log "
-            "reads it"
+            "the schema has [joints] and neither [wrench] nor [pose]: `identify fit` with --robot "
+            "arm.urdf, and `identify fit-arm`, fit joint torques; in Python "
+            "identify.logs.read_joint_log reads them"
         )
 
 

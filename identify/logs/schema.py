@@ -247,9 +247,10 @@ def _check_without_pose(schema: Schema, spell: KeyFormatter) -> None:
     read = "accelerometer" in schema.groups
     without = acceleration is None or acceleration.linear is None
     if not (read or schema.at_com or schema.by_force) and without:
+        robot = "" if schema.joints is None else ' with robot = "arm.urdf" and frame = "tool0"'
         raise ValueError(
             f"without {pose}, gravity can only come from an accelerometer, or from the force of a "
-            f"log with a gyro that includes rest: give {pose}, or {imu} with {mounted}, or "
+            f"log with a gyro that includes rest: give {pose}{robot}, or {imu} with {mounted}, or "
             f'{spell(("acceleration",), "linear")} with {kind} = "proper" and '
             f'{spell(("acceleration",), "frame")} = "body"'
         )

@@ -7,7 +7,7 @@ import pytest
 from identify.arms import fit_arm, fit_payload, read_arm, torque_series, write_arm
 from identify.arms.equations import equations_of
 from identify.arms.model import link_default
-from identify.errors import ModelError, ProblemError
+from identify.errors import LogError, ModelError, ProblemError
 from identify.inertia import InertialParameters, is_consistent
 from identify.robots import read_robot
 from tests.arms.simulated import FRICTION, arm_text, simulate
@@ -133,6 +133,14 @@ def test_damaged_arm_is_refused(fit, tmp_path):
     path.write_text("{}")
     with pytest.raises(ModelError, match=r"is not an arm\.json, or is damaged"):
         read_arm(path)
+
+
+def test_log_is_fitted_or_held_out_once(robot):
+    log = simulate(robot, 5)
+    with pytest.raises(LogError, match=r"the same content: .*is given once"):
+        fit_arm([log, log], robot)
+    with pytest.raises(LogError, match=r"fitted or held out"):
+        fit_arm(log, robot, held_out=[log])
 
 
 def test_logs_of_other_joints_are_refused(robot):

@@ -5,6 +5,7 @@ import pytest
 
 from identify.arms import TorqueScale, fit_arm, fit_payload, read_arm, write_arm
 from identify.errors import LogError, ModelError, ProblemError
+from identify.estimation import NegativeMass
 from identify.estimation.terms import KnownMass
 from tests.arms.simulated import FRICTION, LOAD, recording, simulate
 from tests.close import assert_close
@@ -148,6 +149,19 @@ def test_runs_that_cannot_tell_the_load_are_refused(robot, pair):
         fit_payload(loaded, empty, robot=robot, frame="toll")
     with pytest.raises(ModelError, match=r"no joint of the log moves the frame 'base'.*tool"):
         fit_payload(loaded, empty, robot=robot, frame="base")
+
+
+@pytest.mark.parametrize("cause", ["logs swapped", "torques negated"])
+def test_negative_mass_names_causes_of_joint_torques(robot, pair, cause):
+    loaded, empty = pair[::-1] if cause == "logs swapped" else (log_with_gain(p, -1) for p in pair)
+    with pytest.raises(NegativeMass, match=r"mass of the payload is -1.*swapped.*effort_acts_on"):
+        fit_payload(loaded, empty, robot=robot, frame="tool")
+
+
+def test_log_of_the_fitted_arm_is_not_given_again(robot, pair):
+    loaded, empty = pair
+    with pytest.raises(LogError, match=r"the fitted arm includes this log"):
+        fit_payload(loaded, empty, robot=robot, frame="tool", arm=fit_arm(empty, robot).saved)
 
 
 def test_scale_that_is_none_is_refused():

@@ -20,7 +20,7 @@ LOGS = Path(__file__).resolve().parents[2] / "datasets" / "arms" / "six_axes"
 SCHEMA = ("--schema", LOGS / "schema.toml")
 EMPTY = ("--unloaded", LOGS / "empty.parquet")
 ROBOT = ("--robot", LOGS / "arm.urdf", "--frame", "tool0")
-TRUTH = json.loads((LOGS / "truth.json").read_text())["load"]
+TRUTH = json.loads((LOGS / "truth.json").read_text())
 
 
 class Done(NamedTuple):
@@ -34,9 +34,8 @@ class Done(NamedTuple):
 @pytest.fixture(scope="module")
 def done(tmp_path_factory, pinocchio) -> Done:
     folder = tmp_path_factory.mktemp("arm")
-    truth = folder / "truth.json"
-    truth.write_text(json.dumps({name: TRUTH[name] for name in TRUTH if name != "frame"}))
-    words = [LOGS / "loaded.parquet", *EMPTY, *SCHEMA, *ROBOT, "-o", folder, "--truth", truth]
+    truth = ("--truth", LOGS / "truth.json")
+    words = [LOGS / "loaded.parquet", *EMPTY, *SCHEMA, *ROBOT, "-o", folder, *truth]
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         status = main(["fit", *map(str, words), "--json"])
     return Done(status, json.loads(printed.getvalue()), folder)
@@ -101,11 +100,13 @@ def test_other_commands_take_the_load(done, cli):
             r"--prior and --no-bias and --each cannot be combined with --robot",
         ),
         ((*ROBOT, *EMPTY, "--mass", 2, "--known-load", 2), r"--mass cannot be combined"),
+        ((*ROBOT, *EMPTY, "--known-load", -2), r"--known-load -2: expected a mass above zero"),
         ((*ROBOT, *EMPTY, "--torque-scale", 2), r"shares from 0 to 1 separated by commas"),
         ((*ROBOT, *EMPTY, "--torque-scale", "0.1,0.1"), r"one for each of 6 joints, got 2"),
         ((*ROBOT, "--unloaded", LOGS / "loaded.parquet"), r"have the same content"),
         ((*ROBOT[:2], "--frame", "tol0", *EMPTY), r"did you mean 'tool0'"),
-        ((*ROBOT, "--arm", LOGS / "truth.json"), r"truth.json: is not an arm.json"),
+        ((*ROBOT, "--arm", LOGS / "truth.json"), r"truth.json: is not .*no key 'schema_version'"),
+        ((*ROBOT, "--arm", "missing.json"), r"^missing.json: no such file"),
     ],
 )
 def test_bad_use_is_refused(words, message, cli, tmp_path, pinocchio):

@@ -209,6 +209,11 @@ def test_joint_states_and_wrench_of_a_bag_have_clocks_of_their_own(folder):
             r"maps: with robot, the pose",
         ),
         ('frame = "tool0"', 'frame = "tool0"\neuler = ["a"]', r"exactly one of .*euler and robot"),
+        (
+            SCHEMA[SCHEMA.index("[pose]") : SCHEMA.index("[wrench]")],
+            "",
+            r'give \[pose\] with robot = "arm.urdf" and frame = "tool0", or',
+        ),
         ('robot = "models/arm.urdf"', "robot = 3", r"\[pose\] robot: "),
         ('robot = "models/arm.urdf"', 'robot = ""', r"\[pose\] robot: "),
         (
