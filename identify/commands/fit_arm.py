@@ -140,21 +140,23 @@ class FitArm(Command):
 
     def _fit(self, invocation: str) -> ArmResult:
         from identify.arms import fit_arm
+        from identify.pipeline.arm_failures import explained_failure
         from identify.pipeline.arm_results import arm_result
 
         recordings = read_joint_logs(self.logs, self.schema)
         others = read_joint_logs(self.held_out, self.schema)
         robot = read_robot_of(self.robot, recordings[0], self.gravity)
         _LOG.info("estimating")
-        fit = fit_arm(
-            recordings,
-            robot,
-            cutoff_hz=self.cutoff,
-            friction=self.friction,
-            interval=self.interval,
-            scale=make_scale(parse_scale(self.torque_scale, "fit-arm"), len(robot.joints)),
-            held_out=others,
-        )
+        with explained_failure(recordings, robot, cutoff_hz=self.cutoff):
+            fit = fit_arm(
+                recordings,
+                robot,
+                cutoff_hz=self.cutoff,
+                friction=self.friction,
+                interval=self.interval,
+                scale=make_scale(parse_scale(self.torque_scale, "fit-arm"), len(robot.joints)),
+                held_out=others,
+            )
         return arm_result(fit, recordings, command=invocation)
 
 

@@ -115,6 +115,7 @@ def fit_payload_to_folder(
 def _fit(options: PayloadOptions, invocation: str) -> PayloadResult:
     from identify.arms import fit_payload, read_arm
     from identify.estimation.terms import KnownMass
+    from identify.pipeline.arm_failures import explained_failure
     from identify.pipeline.needs import parse_needs
     from identify.pipeline.payload import payload_result
 
@@ -128,19 +129,21 @@ def _fit(options: PayloadOptions, invocation: str) -> PayloadResult:
     assert arm.robot is not None
     robot = read_robot_of(arm.robot, loaded[0], signals.gravity)
     _LOG.info("estimating")
-    fit = fit_payload(
-        loaded,
-        unloaded,
-        robot=robot,
-        frame=str(arm.frame),
-        arm=saved,
-        cutoff_hz=signals.cutoff,
-        friction=arm.friction or "own",
-        interval=options.intervals.interval,
-        scale=make_scale(parse_scale(arm.torque_scale, "fit"), len(robot.joints)),
-        known_load=arm.known_load,
-        terms=terms,
-    )
+    logs, frame = [*loaded, *unloaded], str(arm.frame)
+    with explained_failure(logs, robot, loaded=len(loaded), frame=frame, cutoff_hz=signals.cutoff):
+        fit = fit_payload(
+            loaded,
+            unloaded,
+            robot=robot,
+            frame=frame,
+            arm=saved,
+            cutoff_hz=signals.cutoff,
+            friction=arm.friction or "own",
+            interval=options.intervals.interval,
+            scale=make_scale(parse_scale(arm.torque_scale, "fit"), len(robot.joints)),
+            known_load=arm.known_load,
+            terms=terms,
+        )
     record = {
         "arm": None if arm.arm is None else arm.arm.name,
         "friction": arm.friction or "own",
@@ -151,9 +154,7 @@ def _fit(options: PayloadOptions, invocation: str) -> PayloadResult:
         "needs": needs,
         "terms": [term.record() for term in terms],
     }
-    return payload_result(
-        fit, [*loaded, *unloaded], needs=needs, options=record, command=invocation
-    )
+    return payload_result(fit, logs, needs=needs, options=record, command=invocation)
 
 
 def _write(

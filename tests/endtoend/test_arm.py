@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+import pandas as pd
 import pytest
 
 from identify.arms import read_arm
@@ -205,3 +206,13 @@ def test_bad_use_of_an_arm_fit_is_refused(words, message, cli, tmp_path, pinocch
     given = (LOGS / "empty.parquet", *SCHEMA, *ROBOT[:2], "-o", tmp_path / "out", *words)
     assert re.search(message, cli.refused("fit-arm", *given))
     assert not (tmp_path / "out").exists()
+
+
+def test_fit_that_fails_names_the_fault_of_its_log(cli, tmp_path, pinocchio):
+    table = pd.read_parquet(LOGS / "empty.parquet")
+    table["q6"], table["tau2"] = 0.1, -30.0  # a joint that does not move, and no real torque
+    log = tmp_path / "log.parquet"
+    table.to_parquet(log)
+    error = cli.refused("fit-arm", log, *SCHEMA, *ROBOT[:2], "-o", tmp_path / "out", status=3)
+    assert "the effort of joint2 is -30 in all rows while the joint moves" in error
+    assert "As read: the motion does not excite joint6 rotor_inertia" in error

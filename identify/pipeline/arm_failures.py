@@ -1,0 +1,43 @@
+"""Explanation of a fit of an arm that fails by the likeliest fault of its logs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from identify.arms import arm_findings
+from identify.errors import ProblemError, SolveError
+from identify.logs import JointRecording
+from identify.pipeline.misread import MisreadLog
+from identify.robots import RobotModel
+
+
+@contextmanager
+def explained_failure(
+    recordings: Sequence[JointRecording],
+    robot: RobotModel,
+    *,
+    loaded: int = 0,
+    frame: str | None = None,
+    cutoff_hz: float | None = None,
+) -> Iterator[None]:
+    """Raise the likeliest fault of the logs where a fit of an arm fails because of it.
+
+    Args:
+        recordings: the logs, those with the load first.
+        robot: model of the arm.
+        loaded: number of logs with the load.
+        frame: frame of the load.
+        cutoff_hz: cut-off of the fit [Hz].
+
+    Raises:
+        MisreadLog: the fit failed, and the logs have an error.
+    """
+    try:
+        yield
+    except (ProblemError, SolveError) as error:
+        found = arm_findings(recordings, robot, loaded=loaded, frame=frame, cutoff_hz=cutoff_hz)
+        likeliest = next((finding for finding in found if finding.severity == "error"), None)
+        if likeliest is None:
+            raise
+        raise MisreadLog(str(error), likeliest) from error
