@@ -93,7 +93,7 @@ def best_turn(
 
 def _need_ratio(estimate: Estimate, needs: Sequence[Need], half_widths: Array) -> float:
     """Return the largest ratio of an interval's half-width to the needed half-width."""
-    predicted = dict(zip(NAMES, half_widths.tolist(), strict=True))
+    predicted = dict[str, float](zip(NAMES, half_widths.tolist(), strict=True))
     widths = ([predicted[name] for name in INTERVAL_NAMES[need.quantity]] for need in needs)
     return max(
         (need.in_unit(of_need, estimate.parameters) or 0.0) / need.number
