@@ -87,7 +87,9 @@ class Fit(Command):
         """Fit, and write all files."""
         defer_unused_numpy_modules()
         if self.arm.robot is not None:
-            return self._fit_payload(invocation)
+            from identify.commands.fit_payload import fit_payload_to_folder
+
+            return fit_payload_to_folder(self, self._truth(), invocation)
         self._require_compatible()
         settings = self._settings()
         if self.many_logs.each:
@@ -107,20 +109,6 @@ class Fit(Command):
             _LOG.info("writing the report")
             write_results(folder, result, truth, report=report)
         return self._outcome(result, truth, [folder / name for name in names])
-
-    def _fit_payload(self, invocation: str) -> Outcome:
-        from identify.commands.fit_payload import PayloadOptions, fit_payload_to_folder
-
-        options = PayloadOptions(
-            input=self.input,
-            arm=self.arm,
-            known_body=self.known_body,
-            signals=self.signals,
-            intervals=self.intervals,
-            many_logs=self.many_logs,
-            output=self.output,
-        )
-        return fit_payload_to_folder(options, self._truth(), invocation)
 
     def _outcome(
         self, result: FitResult, truth: InertialParameters | None, files: Sequence[Path]

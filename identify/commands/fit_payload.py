@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from identify.commands.arm_options import (
-    Arm,
     make_scale,
     parse_scale,
     read_joint_logs,
@@ -17,15 +15,7 @@ from identify.commands.arm_options import (
 )
 from identify.commands.bodies import exit_status
 from identify.commands.command import Outcome, UsageError
-from identify.commands.fit_options import (
-    MISSING_LOG,
-    Input,
-    Intervals,
-    KnownBody,
-    ManyLogs,
-    Output,
-    Signals,
-)
+from identify.commands.fit_options import MISSING_LOG
 from identify.commands.output import (
     CARRIER,
     ESTIMATE,
@@ -42,6 +32,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from identify.arms import ArmLog
+    from identify.commands.fit import Fit
     from identify.inertia import InertialParameters
     from identify.logs import JointRecording
     from identify.pipeline.payload import PayloadResult
@@ -58,39 +49,15 @@ _ALLOWED = frozenset(
 """Options besides those of logs, arm and output that apply to a load on an arm."""
 
 
-@dataclass(frozen=True, slots=True)
-class PayloadOptions:
-    """Options of `identify fit --robot`, by their groups."""
-
-    input: Input
-    arm: Arm
-    known_body: KnownBody
-    signals: Signals
-    intervals: Intervals
-    many_logs: ManyLogs
-    output: Output
-
-    def require_compatible(self) -> None:
-        """Raise `UsageError` if options are missing, or do not apply to an arm."""
-        if not self.input.logs:
-            raise UsageError(MISSING_LOG)
-        groups = (self.known_body, self.signals, self.intervals, self.many_logs)
-        require_unused(groups, _ALLOWED, "--robot")
-        if self.arm.known_load is not None:
-            weighed = frozenset(("com", "com_box", "bounding_box"))
-            require_unused((self.known_body,), weighed, "--known-load")
-        self.arm.require_complete(self.input.unloaded)
-
-
 def fit_payload_to_folder(
-    options: PayloadOptions, truth: InertialParameters | None, invocation: str
+    options: Fit, truth: InertialParameters | None, invocation: str
 ) -> Outcome:
     """Fit the load, and write estimate.json and report.html.
 
     Raises:
         UsageError: options are missing, or do not apply to an arm.
     """
-    options.require_compatible()
+    _require_compatible(options)
     output = options.output
     names = (ESTIMATE, *(REPORT,) * (not output.no_report))
     require_writable(output.output, names)
@@ -112,7 +79,19 @@ def fit_payload_to_folder(
     )
 
 
-def _fit(options: PayloadOptions, invocation: str) -> PayloadResult:
+def _require_compatible(options: Fit) -> None:
+    """Raise `UsageError` if options are missing, or do not apply to an arm."""
+    if not options.input.logs:
+        raise UsageError(MISSING_LOG)
+    groups = (options.known_body, options.signals, options.intervals, options.many_logs)
+    require_unused(groups, _ALLOWED, "--robot")
+    if options.arm.known_load is not None:
+        weighed = frozenset(("com", "com_box", "bounding_box"))
+        require_unused((options.known_body,), weighed, "--known-load")
+    options.arm.require_complete(options.input.unloaded)
+
+
+def _fit(options: Fit, invocation: str) -> PayloadResult:
     from identify.arms import fit_payload, read_arm
     from identify.estimation.terms import KnownMass
     from identify.pipeline.arm_failures import explained_failure
@@ -157,9 +136,7 @@ def _fit(options: PayloadOptions, invocation: str) -> PayloadResult:
     return payload_result(fit, logs, needs=needs, options=record, command=invocation)
 
 
-def _write(
-    options: PayloadOptions, result: PayloadResult, truth: InertialParameters | None
-) -> None:
+def _write(options: Fit, result: PayloadResult, truth: InertialParameters | None) -> None:
     from identify.exchange.estimate_json import estimate_text
 
     folder, files = options.output.output, {}

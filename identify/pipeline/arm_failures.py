@@ -36,8 +36,8 @@ def explained_failure(
     try:
         yield
     except (ProblemError, SolveError) as error:
-        found = arm_findings(recordings, robot, loaded=loaded, frame=frame, cutoff_hz=cutoff_hz)
-        likeliest = next((finding for finding in found if finding.severity == "error"), None)
+        faults = arm_findings(recordings, robot, loaded=loaded, frame=frame, cutoff_hz=cutoff_hz)
+        likeliest = next((finding for finding in faults if finding.severity == "error"), None)
         if likeliest is None:
             raise
         raise MisreadLog(str(error), likeliest) from error
