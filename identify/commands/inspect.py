@@ -162,15 +162,15 @@ def link_lines(
     for note in model.notes:
         yield f"Note: {note}."
     simulator = requirement.simulator
-    if simulator is not None and simulator.frame and counts["massless"]:
-        yield f"Note: for massless links, {simulator.title} {simulator.frame}."
+    if simulator is not None and simulator.massless_treatment and counts["massless"]:
+        yield f"Note: for massless links, {simulator.title} {simulator.massless_treatment}."
     link_count = {0: "no links", 1: "1 link"}.get(len(model.links), f"{len(model.links)} links")
     kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
     yield f"{model.path}: {link_count} ({model.format}){': ' if kinds else ''}{kinds}."
 
 
 def _verdict_lines(entry: LinkCheck) -> tuple[str, list[str]]:
-    """Return the category of a link, and its verdict with reasons, one line each."""
+    """Return the category of a link, and its verdict and reasons, one per line."""
     if entry.problem:
         return entry.problem, [entry.problem, *(f"- {reason}" for reason in entry.reasons)]
     if entry.kind is None:
@@ -234,7 +234,7 @@ def repair_lines(repaired: RepairedModel) -> Iterator[str]:
 
 
 def _changes(repair: Repair) -> Iterator[str]:
-    """Changed mass, centre of mass and principal moments, old and new value."""
+    """Return old and new mass, centre of mass and principal moments, where they differ."""
     from identify.exchange.link_checks import moments_text
     from identify.inertia import check
 
