@@ -15,7 +15,7 @@ from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Term
 from identify.estimation.terms.consistent import margin_of
 from identify.inertia import PSEUDO_INERTIA_BASIS
-from identify.regressors.decompositions import svd
+from identify.regressors.triangular import svd
 
 _EQUALITY_TOLERANCE = 1e-9
 """Largest violation of the equalities, in scaled units."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,6 +50,9 @@ from identify.regressors import (
 )
 from identify.regressors.triangular import qr_factor
 from identify.significance import PRIOR_EXCLUDED_P
+
+if TYPE_CHECKING:
+    from identify.estimation.counted_errors import CountedErrors
 
 _DECISIVE_PRIOR_SHARE = 0.5
 """Share of the prior in the information on a parameter above which the prior determines it."""

@@ -15,8 +15,8 @@ from identify.estimation.identifiability import free_directions
 from identify.estimation.scaling import BodyScaling
 from identify.estimation.terms import Term
 from identify.regressors import ParameterSpace, System
-from identify.regressors.decompositions import svd
 from identify.regressors.padded_system import PaddedSystem
+from identify.regressors.triangular import svd
 from identify.significance import IMPOSSIBLE_SIGMA
 
 _MAX_UNEXCITED_SHARE = 1e-6

@@ -11,8 +11,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.estimation.errors_in_variables import MAX_NOISE_SHARE
-from identify.regressors.decompositions import eigh
-from identify.regressors.triangular import qr_factor, whiten_moment
+from identify.regressors.triangular import eigh, qr_factor, whiten_moment
 from identify.significance import HALF_WIDTH_SIGMA
 
 NOISE_LEVEL_RELATIVE_ERROR = 0.3

@@ -14,7 +14,7 @@ from identify.estimation.identifiability import MIN_RELATIVE_EXCITATION, NOISE_L
 from identify.estimation.least_squares import LeastSquaresFit, score_covariance_root
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Term
-from identify.regressors.decompositions import svd
+from identify.regressors.triangular import svd
 
 _MIN_VARIANCE_INCREASE = 1e-9
 """Relative increase of a variance below which it is rounding."""

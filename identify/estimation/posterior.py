@@ -17,8 +17,7 @@ from identify.estimation.intervals import covariance_of, degrees_of_freedom
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.estimation.likelihood import ScoreEquations, score_equations
 from identify.estimation.priors.prior import NoPrior, NormalMixture, Prior
-from identify.regressors.decompositions import svd
-from identify.regressors.triangular import qr_factor
+from identify.regressors.triangular import qr_factor, svd
 
 DATA = "the data"
 COMPLETED = "the data and the default body"

@@ -1,8 +1,9 @@
-"""Triangular factors (QR, Cholesky) of small matrices."""
+"""Triangular factors (QR, Cholesky), singular values and eigenvalues of small matrices."""
 
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import dtrsm
@@ -97,3 +98,37 @@ def moment_root(moment: Array) -> Array:
     unit = np.where(size > 0.0, size, 1.0)
     values, vectors = np.linalg.eigh(moment / np.outer(unit, unit))
     return np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T * size
+
+
+class SVD(NamedTuple):
+    """Singular value decomposition U diag(s) Vᵀ, with square U and V."""
+
+    U: Array
+    singular: Array
+    Vt: Array
+
+
+def svd(matrix: Array) -> SVD:
+    """Return the singular value decomposition of a matrix, shape (m, n).
+
+    Divide and conquer (LAPACK's gesdd and syevd) does not converge for some matrices that are
+    singular to rounding, as those of an arm whose parameters depend on each other; QR iteration
+    does.
+    """
+    try:
+        return SVD(*np.linalg.svd(matrix))
+    except np.linalg.LinAlgError:
+        from scipy.linalg import svd as qr_iteration
+
+        return SVD(*qr_iteration(matrix, lapack_driver="gesvd"))
+
+
+def eigh(matrix: Array) -> tuple[Array, Array]:
+    """Return ascending eigenvalues, and eigenvectors, of a symmetric matrix, shape (n, n)."""
+    try:
+        values, vectors = np.linalg.eigh(matrix)
+    except np.linalg.LinAlgError:
+        from scipy.linalg import eigh as qr_iteration
+
+        values, vectors = qr_iteration(matrix, driver="ev")
+    return values, vectors

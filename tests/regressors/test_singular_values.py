@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from identify.regressors.decompositions import eigh, svd
+from identify.regressors.triangular import eigh, svd
 from tests.close import assert_close
 
 
