@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -16,7 +17,7 @@ from identify.arms.rows import ArmLog
 from identify.arms.saved_arm import SavedArm
 from identify.arms.torque_scale import TorqueScale, scale_sensitivity
 from identify.errors import ModelError, ProblemError
-from identify.estimation.errors import NegativeMass
+from identify.estimation.errors import NegativeMass, TooLittleMotion
 from identify.estimation.estimate import Estimate
 from identify.estimation.least_squares import weighted_least_squares
 from identify.estimation.posterior import posterior_of
@@ -59,6 +60,25 @@ class PayloadFit:
         return self.solution.estimate
 
 
+_NEGATIVE_MASS = (
+    "the logs with and without the load are swapped (--unloaded takes those without it), torques "
+    "have the other sign (`effort_acts_on` of [joints], or a minus before a column of one joint), "
+    "`names` are not in the order of the columns, angles are in degrees (`unit`), [world] gravity "
+    "has the other sign, or the URDF is of another arm"
+)
+"""Causes of a negative mass of a load."""
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Explain a negative mass by causes that joint torques have."""
+    try:
+        yield
+    except NegativeMass as error:
+        raise NegativeMass(error.mass, _NEGATIVE_MASS, error.body, "effort_sign") from None
+
+
+@_explained()
 def fit_payload(
     loaded: JointRecording | Sequence[JointRecording],
     unloaded: JointRecording | Sequence[JointRecording] = (),
@@ -119,7 +139,7 @@ def fit_payload(
     )
     if known_load is not None:
         before = partial(form, statistics, gains=scale.gains)
-        first = _solve(before, scale, interval, terms)
+        first = solve_arm(lambda scatter: before(scatter=scatter), scale, interval, terms)
         posterior = posterior_of(weighted_least_squares(first.system, terms), BALL)
         scale = scale.with_known_load(
             known_load,
@@ -129,7 +149,7 @@ def fit_payload(
         )
         terms = (*terms, KnownMass(known_load))
     form = partial(form, gains=scale.gains)
-    solution = _solve(partial(form, statistics), scale, interval, terms)
+    solution = solve_arm(lambda scatter: form(statistics, scatter=scatter), scale, interval, terms)
     return PayloadFit(
         robot=robot,
         frame=frame,
@@ -142,41 +162,22 @@ def fit_payload(
     )
 
 
-def _solve(
-    form: Callable[..., System],
-    scale: TorqueScale,
-    interval: IntervalRoute | None,
-    terms: Sequence[Term],
-) -> ArmSolution:
-    """Solve for the load; a negative mass is explained by causes that joint torques have."""
-    try:
-        return solve_arm(lambda scatter: form(scatter=scatter), scale, interval, terms)
-    except NegativeMass as error:
-        raise NegativeMass(error.mass, _NEGATIVE_MASS, error.body, "effort_sign") from None
-
-
-_NEGATIVE_MASS = (
-    "the logs with and without the load are swapped (--unloaded takes those without it), torques "
-    "have the other sign (`effort_acts_on` of [joints], or a minus before a column of one joint), "
-    "`names` are not in the order of the columns, angles are in degrees (`unit`), [world] gravity "
-    "has the other sign, or the URDF is of another arm"
-)
-"""Causes of a negative mass of a load."""
-
-
 def _score_halves(
     form: Callable[..., System],
     statistics: Statistics,
     solution: ArmSolution,
     terms: Sequence[Term],
 ) -> tuple[tuple[str, TorqueErrors], ...]:
-    """Score each half of the logs by a fit to the other."""
+    """Score each half of the logs by a fit to the other; no score if the load needs both."""
 
     def score(train: Statistics, test: Statistics) -> TorqueErrors:
         system = form(train, scatter=solution.scatter)
         return torque_errors(form(test), consistent_unknowns(system, terms))
 
-    return tuple((name, score(train, test)) for name, train, test in split_logs(statistics))
+    try:
+        return tuple((name, score(train, test)) for name, train, test in split_logs(statistics))
+    except TooLittleMotion:
+        return ()
 
 
 def _require_moving(robot: RobotModel, frame: str) -> None:

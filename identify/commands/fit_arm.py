@@ -171,6 +171,7 @@ def _lines(result: ArmResult) -> Iterator[str]:
     yield from terminal_lines(torque_error_table(fit))
     yield ""
     yield from terminal_lines(friction_table(joint_torques(fit)))
+    yield "± 95 %; rotor inertia [kg m²], viscous [N m s/rad] and Coulomb friction, offset [N m]"
     yield ""
     yield from log_lines(result.recordings, fit.logs, fit.robot)
     yield f"Torque scale: {fit.scale.kind}."

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from identify.arms import arm_findings
 from identify.errors import ProblemError, SolveError
+from identify.estimation import NegativeMass
 from identify.logs import JointRecording
 from identify.pipeline.misread import MisreadLog
 from identify.robots import RobotModel
@@ -40,4 +41,7 @@ def explained_failure(
         likeliest = next((finding for finding in faults if finding.severity == "error"), None)
         if likeliest is None:
             raise
-        raise MisreadLog(str(error), likeliest) from error
+        as_read = str(error)
+        if isinstance(error, NegativeMass):  # without the other causes
+            as_read = error.finding.text.rstrip(".")
+        raise MisreadLog(as_read, likeliest) from error

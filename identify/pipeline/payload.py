@@ -18,6 +18,7 @@ from identify.inertia import PHI
 from identify.logs import JointRecording
 from identify.pipeline.needs import ARM_LIMITS, needs_met, precision_findings
 from identify.pipeline.provenance import versions
+from identify.robots import RobotModel
 from identify.significance import HALF_WIDTH_SIGMA
 from identify.spatial import BodyFrame, Pose
 
@@ -100,14 +101,14 @@ def payload_result(
     certificate = joint.certificate
     if len(certificate.eigenvalues) == bodies:
         certificate = replace(certificate, eigenvalues=alone)
-    flange = Pose.identity() if fit.frame == _FLANGE else None
+    frames = BodyFrame(name=fit.frame, flange=_flange_pose(fit.robot, fit.frame))
     estimate = replace(
         joint,
         others={},
         joint_covariance=None,
         region=None,
         certificate=certificate,
-        frames=BodyFrame(name=fit.frame, flange=flange),
+        frames=frames,
         bias=tuple(_torque_offsets(fit)),
         dropped_rows=sum(each.dropped.total for each in recordings),
         needs=needs_met(needs, joint),
@@ -120,6 +121,14 @@ def payload_result(
     ]
     estimate = replace(estimate, findings=ranked(findings))
     return PayloadResult(estimate, fit, tuple(recordings))
+
+
+def _flange_pose(robot: RobotModel, frame: str) -> Pose | None:
+    """Return the pose of the flange in a frame, None unless the URDF has one on the same link."""
+    flange, body = robot.frames.get(_FLANGE), robot.frame(frame)
+    if flange is None or flange.link != body.link:
+        return None
+    return body.X_LF.inverse() @ flange.X_LF
 
 
 def _with_expected(estimate: Estimate) -> list[Finding]:

@@ -12,7 +12,11 @@ from identify.arms import fit_payload
 from identify.findings import Finding
 from identify.logs.parts import DroppedRows
 from identify.pipeline import payload_result
+from identify.pipeline.arm_failures import explained_failure
+from identify.pipeline.misread import MisreadLog
 from identify.reporting.payload_page import payload_report_html
+from identify.robots import FramePlacement
+from identify.spatial import Pose
 from tests.arms.simulated import LOAD, simulate
 from tests.close import assert_close
 from tests.reporting.page import Page
@@ -49,6 +53,29 @@ def test_result_is_about_the_frame_with_the_offsets_of_the_torques(fit, robot):
     document = json.loads(json.dumps(result.to_dict()))
     assert document["estimate"]["provenance"]["command"] == "identify fit …"
     assert set(document["joints"]) == set(fit.estimate.scalars)
+
+
+@pytest.mark.parametrize("link", ["link_1", "link_2"])
+def test_flange_is_that_of_the_robot_where_the_load_is_on_its_link(fit, robot, link):
+    X_TF = Pose(np.eye(3), np.array([0.0, 0.01, 0.2]))
+    tool0 = FramePlacement(robot.frame(link).link, robot.frame("tool").X_LF @ X_TF)
+    other = replace(robot, frames={**robot.frames, "tool0": tool0})
+    flange = payload_result(replace(fit, robot=other), logs_of(robot)).estimate.frames.flange
+    if link == "link_1":
+        assert flange is None
+    else:
+        assert_close(flange.matrix, X_TF.matrix)
+
+
+def test_negative_mass_is_explained_by_the_fault_of_the_logs_alone(robot):
+    logs = [replace(log, signals={**log.signals, "effort": -log.effort}) for log in logs_of(robot)]
+    with (
+        pytest.raises(
+            MisreadLog, match=r"other sign.*\(As read: the .* mass .* a sign is wrong\)$"
+        ),
+        explained_failure(logs, robot, loaded=1, frame="tool"),
+    ):
+        fit_payload(*logs, robot=robot, frame="tool")
 
 
 def test_findings_of_the_reader_are_those_of_the_load(fit, robot):
