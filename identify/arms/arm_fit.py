@@ -210,7 +210,10 @@ def require_distinct(logs: Sequence[JointRecording | ArmLog], fitted: Sequence[s
 def split_logs(
     statistics: Statistics, others: Sequence[ArmLog] = ()
 ) -> list[tuple[str, Statistics, Statistics]]:
-    """Return names, training data and test data of held-out scores."""
+    """Return names, training data and test data of held-out scores.
+
+    Halves of the logs are none if a joint rests for a half of a log, as they cannot predict it.
+    """
     if others:
         return [(log.name, statistics, fit_statistics([log])) for log in others]
     logs = range(len(statistics.logs))
@@ -218,6 +221,12 @@ def split_logs(
     if last.min() + 1 < _MIN_HALVED_BLOCKS:
         return []
     later = 2 * statistics.block > last[statistics.log]
+    pairs = np.stack((statistics.log, statistics.group), axis=-1)
+    moving = statistics.samples > 0
+    cells = (moving, moving & later, moving & ~later)
+    every, *halves = (len(np.unique(pairs[each], axis=0)) for each in cells)
+    if min(halves) < every:
+        return []
     first, second = statistics.subset(~later), statistics.subset(later)
     return [("second half", first, second), ("first half", second, first)]
 

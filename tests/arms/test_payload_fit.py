@@ -7,7 +7,16 @@ from identify.arms import TorqueScale, fit_arm, fit_payload, read_arm, write_arm
 from identify.errors import LogError, ModelError, ProblemError
 from identify.estimation import NegativeMass
 from identify.estimation.terms import KnownMass
-from tests.arms.simulated import FRICTION, LOAD, recording, simulate
+from tests.arms.simulated import (
+    FRICTION,
+    LOAD,
+    RATE_HZ,
+    Motion,
+    recording,
+    simulate,
+    torques,
+    true_links,
+)
 from tests.close import assert_close
 
 NOISE = 0.3
@@ -156,6 +165,21 @@ def test_negative_mass_names_causes_of_joint_torques(robot, pair, cause):
     loaded, empty = pair[::-1] if cause == "logs swapped" else (log_with_gain(p, -1) for p in pair)
     with pytest.raises(NegativeMass, match=r"mass of the payload is -1.*swapped.*effort_acts_on"):
         fit_payload(loaded, empty, robot=robot, frame="tool")
+
+
+def test_half_at_rest_is_not_scored(robot):
+    time = np.arange(5000) / RATE_HZ
+    speed = np.clip((time - 26.0) / 3.0, 0.0, 1.0) ** 2
+    logs = []
+    for seed, load in ((1, LOAD), (2, None)):
+        s, slope = np.cumsum(speed) / RATE_HZ, np.gradient(speed, 1.0 / RATE_HZ)
+        motion = Motion.along(seed, s, speed, slope, time)
+        effort = torques(robot, motion, true_links(robot), load)
+        logs.append(recording(time, motion.q, effort, f"late {seed}"))
+    fit = fit_payload(*logs, robot=robot, frame="tool")
+    assert fit.held_out == ()
+    assert_close(fit.estimate.parameters.mass, LOAD.mass, 0.02)
+    assert fit_arm(logs[1], robot).held_out == ()
 
 
 def test_log_of_the_fitted_arm_is_not_given_again(robot, pair):
