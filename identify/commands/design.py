@@ -98,6 +98,16 @@ class RobotLimits:
     ] = (0.95, 0.8, 0.8)
     """Shares of the model's limits of position, speed and torque that the motion may use."""
 
+    box: Annotated[
+        tuple[float, float, float, float, float, float] | None,
+        numbers(6),
+        option("X0 X1 Y0 Y1 Z0 Z1"),
+    ] = None
+    """Box of the base in which the origin of the tool's frame stays [m]."""
+
+    floor: Annotated[Number, option("Z")] = None
+    """Height of the base above which all links stay, by their geometry [m]."""
+
     joint_acceleration: Annotated[Number, option("DEG/S2", "(default: full speed in .4 s)")] = None
     """Largest acceleration of a joint [deg/s², or m/s²]."""
 
@@ -157,13 +167,13 @@ class Design(Command):
             raise UsageError(f"design: --starts N: expected 1 or more, got {self.starts}")
         if self.limits.poses is not None and not self.wrist:
             raise UsageError("design: --poses N needs --wrist")
-        for suffix in (".csv", *(suffix for suffix, _ in self._programs())):
+        for suffix in (".csv", ".html", *(suffix for suffix, _ in self._programs())):
             require_writable_file(self.output.with_suffix(suffix))
         with stages_on_terminal():
             if self.limits.poses is not None:
                 return self._poses(self.limits.poses)
             design = self._wrist_motion() if self.wrist else self._joint_motion()
-        return self._outcome(design)
+        return self._outcome(design, invocation)
 
     def _programs(self) -> list[tuple[str, Callable[[MotionPlan], str]]]:
         from identify.design.programs import PROGRAMS
@@ -249,6 +259,8 @@ class Design(Command):
             torque_share=arm.shares[2],
             placement=None if arm.payload_at is None else robot.frame(arm.payload_at),
             body=body,
+            box=None if arm.box is None else np.reshape(arm.box, (3, 2)),
+            floor=-np.inf if arm.floor is None else arm.floor,
         )
         return design_joint_motion(
             problem,
@@ -290,13 +302,17 @@ class Design(Command):
         options = {name: text for name, text in options.items() if name not in left_out}
         return key_of(options, files, numerics_digest())
 
-    def _outcome(self, design: MotionDesign) -> Outcome:
+    def _outcome(self, design: MotionDesign, invocation: str) -> Outcome:
         """Write the files of a design, and describe it."""
+        from identify.reporting.motion_design import motion_design_html
+
         files = {self.output: design.plan.csv()}
         for suffix, write in self._programs():
             files[self.output.with_suffix(suffix)] = write(design.plan)
+        page = self.output.with_suffix(".html")
+        files[page] = motion_design_html(design, invocation)
         for path, text in files.items():
-            write_file(path, text.encode())
+            write_file(path, text.encode(errors="backslashreplace"))
         write_file(self._starts_file, None)
         return Outcome(
             lines=design_lines(design),

@@ -198,13 +198,11 @@ def within_limits(
     coefficients = scaled_coefficients(basis, coefficients, problem.limits)
     fine = basis.at(basis.times(refinement=10)) @ coefficients.T
     scale = 1.0
-    while True:
-        shares = problem.rows(scale * fine).shares
-        if not shares.size or shares.max() <= 1.0:
-            break
-        scale *= _SHRINKAGE
-        if scale < _SMALLEST_SCALE:
-            raise ProblemError(_broken_limit(problem, shares))
+    for motion in (fine[:, ::10], fine):  # a tenth of the samples is a tenth of the time
+        while (shares := problem.rows(scale * motion).shares).max(initial=0.0) > 1.0:
+            scale *= _SHRINKAGE
+            if scale < _SMALLEST_SCALE:
+                raise ProblemError(_broken_limit(problem, shares))
     coarse = scale * fine[:, ::10]
     value, _ = d_optimality(problem.rows(coarse).regressor, problem.wanted)
     return DesignedMotion(basis, scale * coefficients, value, scale)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from identify.design.periodic import AxisLimits, PeriodicBasis, harmonics_within
 from identify.design.plan import MotionPlan, planned_motion
 from identify.design.prediction import EarlierFit, PredictedPrecision, information_rate
 from identify.design.result import MotionDesign, used_shares
+from identify.design.workspace import Workspace, workspace
 from identify.design.wrist import WRIST_AXES, WristProblem
 from identify.errors import ProblemError
 from identify.inertia import InertialParameters
@@ -29,8 +30,8 @@ WRIST_PERIOD, JOINT_PERIOD = 20.0, 10.0
 """Longest period of a motion [s]; a longer time repeats it. Longer periods have more coefficients
 and local optima, and no smaller half-widths."""
 
-PLAN_RATE_HZ = 100.0
-"""Samples a second of a plan [Hz]."""
+PLAN_RATE_HZ, CURVE_RATE_HZ = 100.0, 20.0
+"""Samples a second of a plan, and of the curves that are shown of it [Hz]."""
 
 SECONDS_TO_FULL_SPEED = 0.4
 """Time in which a joint reaches its full speed, where no acceleration is given [s]."""
@@ -149,7 +150,10 @@ def design_joint_motion(
         None if body is None else _prediction(problem, each, body, earlier, rate_hz)
         for each in (motion, unplanned)
     ]
-    return _design(problem, motion, unplanned, plan, predictions, search, needs)
+    design = _design(problem, motion, unplanned, plan, predictions, search, needs)
+    if problem.space is None:
+        return design
+    return replace(design, path=problem.space.tool_path(problem.robot, design.curves[0]))
 
 
 def _prediction(
@@ -176,17 +180,25 @@ def _design(
 ) -> MotionDesign:
     limits = problem.limits
     start = plan.values[0, 0]
+    times = np.linspace(0.0, motion.basis.period, 1 + round(motion.basis.period * CURVE_RATE_HZ))
+    curves = motion.at(times)
+    shares = problem.rows(curves).shares
+    curves[0] += start
     bounds = (start + limits.low, start + limits.high, limits.speed, limits.acceleration)
     return MotionDesign(
         plan,
         search.seconds,
         motion.basis.period,
         np.stack(bounds),
+        times,
+        curves,
+        problem.limit_names,
+        shares,
         used_shares(problem, motion, plan.axes),
         predictions[0],
         predictions[1],
         float(np.exp(motion.criterion - unplanned.criterion)),
-        needs,
+        needs=needs,
     )
 
 
@@ -222,8 +234,24 @@ def joint_remarks(problem: JointProblem, shares: tuple[float, float, float]) -> 
         f"{speed} of the speed, {torque} of the torque{load}; acceleration {accelerations} per s2.",
         f"Positions are those of {problem.robot.path.name}: compare the sign and the zero of each "
         "joint with the controller before the first run.",
+        *space_remarks(problem.space),
         "Not checked: collisions of the arm with itself and with its surroundings.",
     )
+
+
+def space_remarks(space: Workspace | None) -> Iterator[str]:
+    """Yield which limits in space hold."""
+    if space is None:
+        return
+    if np.isfinite(space.box).any():
+        sides = ", ".join(
+            f"{axis} {low:g} to {high:g}"
+            for axis, (low, high) in zip("xyz", space.box, strict=True)
+        )
+        yield f"The origin of the tool stays within {sides} m of the base."
+    if np.isfinite(space.floor):
+        missing = "" if space.complete else ", of links without geometry only the origins of frames"
+        yield f"All links stay above z = {space.floor:g} m of the base{missing}."
 
 
 def joint_limits(
@@ -285,17 +313,34 @@ def payload_problem(
     placement: FramePlacement | None,
     body: InertialParameters | None,
     sigma: Array | None = None,
+    box: Array | None = None,
+    floor: float = -np.inf,
 ) -> JointProblem:
-    """Return the problem of a payload on a frame, or of the arm itself without a placement."""
+    """Return the problem of a payload on a frame, or of the arm itself without a payload.
+
+    Args:
+        robot: with limits of effort.
+        limits: of its joints about the start.
+        start: positions at the start, shape (n,) [rad or m].
+        torque_share: share of the limits of effort.
+        placement: of the tool's frame; None for the last frame of the model.
+        body: rough parameters of the payload; None where the arm itself is wanted.
+        sigma: standard deviation of a sample of each torque, shape (n,); by default 1 % of its
+            limit.
+        box: lowest and highest position of the tool's origin in the base, shape (3, 2) [m].
+        floor: lowest height of all links in the base [m].
+
+    Raises:
+        ProblemError: the model has no limit of effort for a joint, or the box is crossed.
+    """
     limit = robot.effort_limits
     if not np.isfinite(limit).all():
         names = [n for n, x in zip(robot.joints, limit, strict=True) if not np.isfinite(x)]
         raise ProblemError(
             f"{robot.path}: joint {names[0]} has no limit of effort; expected one in its <limit>"
         )
-    payload = None
-    if placement is not None and body is not None:
-        payload = RoughPayload(body.phi, placement)
+    tool = placement or list(robot.frames.values())[-1]
+    payload = None if body is None else RoughPayload(body.phi, tool)
     return JointProblem(
         limits,
         robot,
@@ -304,6 +349,7 @@ def payload_problem(
         torque_share * limit,
         payload,
         None if payload is not None else robot_base_columns(robot).kept,
+        workspace(robot, tool, box=box, floor=floor, payload=body),
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from identify.arrays import Array, Indices, Phi
 from identify.design.d_optimal import DesignRows
 from identify.design.periodic import AxisLimits
+from identify.design.workspace import Workspace
 from identify.inertia.frames import frame_map
 from identify.robots import FramePlacement, RobotModel, torque_regressor
 
@@ -47,6 +48,7 @@ class JointProblem:
         torque_limits: shape (n,) [N m or N].
         payload: None for an arm without one.
         base_columns: independent columns of the arm's regressor if the arm is wanted, else None.
+        space: limits in space; None for no others.
     """
 
     limits: AxisLimits
@@ -56,6 +58,7 @@ class JointProblem:
     torque_limits: Array
     payload: RoughPayload | None = None
     base_columns: Indices | None = None
+    space: Workspace | None = None
 
     @property
     def wanted(self) -> int:
@@ -67,13 +70,17 @@ class JointProblem:
     @property
     def limit_names(self) -> tuple[str, ...]:
         """Names of the limits of `rows`."""
-        return tuple(f"the torque of {joint}" for joint in self.robot.joints)
+        torques = (f"the torque of {joint}" for joint in self.robot.joints)
+        return (*torques, *(() if self.space is None else self.space.names))
 
     def rows(self, motion: Array) -> DesignRows:
         """Return rows [Y, friction, 1] / σ of each sample, and shares of the torque limits."""
         columns, torque = self._dynamics(*motion)
         regressor = self._with_friction(columns, motion[1])
-        return DesignRows(regressor, np.abs(torque / self.torque_limits))
+        shares = np.abs(torque / self.torque_limits)
+        if self.space is not None:
+            shares = np.hstack((shares, self.space.shares(self.robot, self.start + motion[0])))
+        return DesignRows(regressor, shares)
 
     def slopes(self, motion: Array) -> DesignRows:
         """Return the derivatives of the rows."""
@@ -90,7 +97,21 @@ class JointProblem:
         of_sign = (1.0 - np.tanh(v / SIGN_SPEED) ** 2) / SIGN_SPEED
         regressor[:, joints, p + joints, 1, joints] = 1.0 / self.sigma
         regressor[:, joints, p + n + joints, 1, joints] = of_sign / self.sigma
+        if self.space is not None and self.space.names:
+            shares = np.concatenate((shares, self._space_slopes(self.space, motion[0])), axis=1)
         return DesignRows(regressor, shares)
+
+    def _space_slopes(self, space: Workspace, q: Array) -> Array:
+        """Return the derivatives of the shares of limits in space, shape (N, limits, 3, n)."""
+        n = q.shape[1]
+        slopes = np.zeros((len(q), len(space.names), 3, n))
+        for joint in range(n):
+            step = _POSITION_STEP * np.eye(n)[joint]
+            ahead, behind = (
+                space.shares(self.robot, self.start + q + s * step) for s in (1.0, -1.0)
+            )
+            slopes[:, :, 0, joint] = (ahead - behind) / (2.0 * _POSITION_STEP)
+        return slopes
 
     def _dynamics(self, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
         """Return the columns that are wanted, (N, n, p), and the torques of arm and payload."""

@@ -46,9 +46,10 @@ class MotionPlan:
     def csv(self) -> str:
         """Return a table with remarks in its head: time, positions, velocities, accelerations.
 
-        Columns are `t`, then `q_AXIS`, `qd_AXIS` and `qdd_AXIS`, in SI.
+        Columns are `t`, then `q[AXIS]`, `qd[AXIS]` and `qdd[AXIS]`, in SI, as `identify init`
+        knows them; a log of the motion has `tau[AXIS]` besides.
         """
-        names = [f"{kind}_{axis}" for kind in ("q", "qd", "qdd") for axis in self.axes]
+        names = [f"{kind}[{axis}]" for kind in ("q", "qd", "qdd") for axis in self.axes]
         table = np.column_stack((self.times, *self.values))
         lines = [f"# {remark}" for remark in self.remarks]
         lines.append(",".join(("t", *names)))

@@ -24,6 +24,11 @@ class MotionDesign:
         period: after which it repeats [s].
         axis_limits: lowest and highest position of each axis, its speed and its acceleration,
             shape (4, n).
+        curve_times: of the curves of one period, shape (K,) [s].
+        curves: positions, velocities and accelerations then, shape (3, K, n).
+        limit_names: names of the limits that are not of one axis alone.
+        limit_shares: share of each of them then, shape (K, limits).
+        path: position of the tool in the base of the robot then, shape (K, 3) [m]; None of a wrist.
         shares: largest share of each limit that it uses, by its name.
         prediction: of its precision; None if inertial parameters of a payload are not wanted.
         unplanned: of an unplanned motion within the same limits.
@@ -35,10 +40,15 @@ class MotionDesign:
     seconds: float
     period: float
     axis_limits: Array
+    curve_times: Array
+    curves: Array
+    limit_names: tuple[str, ...]
+    limit_shares: Array
     shares: Mapping[str, float]
     prediction: PredictedPrecision | None
     unplanned: PredictedPrecision | None
     gain: float
+    path: Array | None = None
     needs: tuple[Need, ...] = ()
 
     @property

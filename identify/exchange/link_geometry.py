@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Sequence
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
 
-from identify.arrays import Array, Mat33, Phi
+from identify.arrays import Array, Indices, Mat33, Phi, Vec3
 from identify.errors import IdentifyError, ModelError
 from identify.inertia import in_frame
 from identify.inertia.matrices import second_moment_about_com
@@ -109,6 +110,46 @@ def inertia_from_shapes(geometries: Iterable[LinkGeometry], model: Path) -> Shap
     raise ModelError("; ".join(reasons) or "it has no geometry")
 
 
+def bounding_corners(geometry: LinkGeometry, model: Path) -> Vec3:
+    """Return the corners of a shape's bounding box along its own axes, in the link's axes.
+
+    Args:
+        geometry: of a link.
+        model: file around which a mesh is searched for.
+
+    Returns:
+        Shape (8, 3) [m].
+
+    Raises:
+        ModelError: a mesh that is not found, an unknown shape, or sizes that are no numbers.
+    """
+    if geometry.kind == "mesh":
+        vertices, _ = _mesh_triangles(geometry, model)
+        low, high = vertices.min(axis=0), vertices.max(axis=0)
+    else:
+        sizes = {
+            name: _numbers(geometry.text(name), count, geometry, name)
+            for name, count in _sizes_of(geometry)
+        }
+        if geometry.kind == "box":
+            high = 0.5 * sizes["size"]
+        elif geometry.kind == "ellipsoid":
+            high = sizes["radii"]
+        else:
+            radius, length = sizes["radius"][0], sizes.get("length", np.zeros(1))[0]
+            end = 0.0 if geometry.kind == "cylinder" else radius
+            high = np.array([radius, radius, 0.5 * length + end])
+        low = -high
+    corners = np.array(list(product(*zip(low, high, strict=True))))
+    return corners @ geometry.pose.rotation.T + geometry.pose.position
+
+
+def _sizes_of(geometry: LinkGeometry) -> tuple[tuple[str, int], ...]:
+    if geometry.kind not in _SIZES:
+        raise ModelError(f"the size of a <{geometry.kind}> is not known")
+    return _SIZES[geometry.kind][1]
+
+
 def shape_contradiction(
     second: Mat33, mass: float, shape: ShapeInertia, max_ratio: float = _MAX_GYRATION_RATIO
 ) -> str:
@@ -187,16 +228,21 @@ def _numbers(text: str, count: int, geometry: LinkGeometry, name: str) -> Array:
 
 
 def _mesh(geometry: LinkGeometry, model: Path) -> tuple[Shape, str]:
+    vertices, faces = _mesh_triangles(geometry, model)
+    name = Path(geometry.text("filename") or geometry.text("uri").strip()).name
+    try:
+        return Mesh(vertices, faces), f"mesh {name}"
+    except ModelError:  # open, as meshes for collisions and pictures often are
+        return convex_hull(vertices), f"convex hull of the mesh {name}"
+
+
+def _mesh_triangles(geometry: LinkGeometry, model: Path) -> tuple[Vec3, Indices]:
+    """Return the vertices of a mesh in the shape's axes [m], and its triangles."""
     scale = _numbers(geometry.text("scale") or "1 1 1", 3, geometry, "scale")
     path = _mesh_file(geometry.text("filename") or geometry.text("uri").strip(), model)
     vertices, faces = read_triangles(path)
-    vertices = vertices * scale
-    if scale.prod() < 0.0:  # mirrored, so wound the other way
-        faces = faces[:, ::-1]
-    try:
-        return Mesh(vertices, faces), f"mesh {path.name}"
-    except ModelError:  # open, as meshes for collisions and pictures often are
-        return convex_hull(vertices), f"convex hull of the mesh {path.name}"
+    # A mirrored mesh is wound the other way.
+    return vertices * scale, faces[:, ::-1] if scale.prod() < 0.0 else faces
 
 
 def _mesh_file(name: str, model: Path) -> Path:

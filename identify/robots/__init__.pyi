@@ -6,6 +6,7 @@ from identify.robots.base_columns import (
 from identify.robots.kinematics import (
     frame_motion as frame_motion,
     frame_pose as frame_pose,
+    link_poses as link_poses,
 )
 from identify.robots.model import (
     FramePlacement as FramePlacement,

@@ -78,6 +78,32 @@ def frame_pose(robot: RobotModel, frame: str, q: ArrayLike) -> Pose:
     return Pose(rotation, np.broadcast_to(position, (3, q.shape[1])).T)
 
 
+def link_poses(robot: RobotModel, q: ArrayLike) -> tuple[Pose, ...]:
+    """Compute the pose of each moving link L in the robot's base, X_0L, at each sample.
+
+    Args:
+        robot: with n joints.
+        q: joint positions [rad, or m for prismatic joints], shape (N, n).
+
+    Returns:
+        A batch of N poses for each link, in the order of the tree.
+
+    Raises:
+        ModelError: another shape of q, or not finite.
+    """
+    (q,) = joint_arrays(robot, q)
+    poses: list[Pose] = []
+    for link in robot.tree:
+        R, p = _joint_transform(link, q[link.joint])
+        R, p = np.moveaxis(R, -1, 0), np.broadcast_to(p, (3, q.shape[1])).T
+        if link.parent != BASE:
+            parent = poses[link.parent]
+            p = parent.position + np.einsum("nij,nj->ni", parent.rotation, p)
+            R = parent.rotation @ R
+        poses.append(Pose(R, p))
+    return tuple(poses)
+
+
 def frame_motion(
     robot: RobotModel, frame: str, q: ArrayLike, v: ArrayLike, a: ArrayLike
 ) -> BodyMotion:

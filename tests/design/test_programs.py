@@ -49,7 +49,7 @@ def test_table_has_the_motion_with_its_derivatives(tmp_path):
     path = tmp_path / "m.csv"
     path.write_text(JOINTS.csv())
     names = path.read_text().splitlines()[2].split(",")
-    assert names[:4] == ["t", "q_pan", "q_lift", "q_roll"]
+    assert names[:4] == ["t", "q[pan]", "q[lift]", "q[roll]"]
     table = np.loadtxt(path, delimiter=",", skiprows=3)
     assert_close(table[:, 0], JOINTS.times, 1e-8)
     assert_close(table[:, 1:], np.column_stack(JOINTS.values), 1e-8)
