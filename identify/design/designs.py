@@ -19,7 +19,7 @@ from identify.design.periodic import AxisLimits, PeriodicBasis, harmonics_within
 from identify.design.plan import MotionPlan, planned_motion
 from identify.design.prediction import EarlierFit, PredictedPrecision, information_rate
 from identify.design.result import MotionDesign, used_shares
-from identify.design.workspace import Workspace, workspace
+from identify.design.workspace import ReachLimits, workspace
 from identify.design.wrist import WRIST_AXES, WristProblem
 from identify.errors import ProblemError
 from identify.inertia import InertialParameters
@@ -239,7 +239,7 @@ def joint_remarks(problem: JointProblem, shares: tuple[float, float, float]) -> 
     )
 
 
-def space_remarks(space: Workspace | None) -> Iterator[str]:
+def space_remarks(space: ReachLimits | None) -> Iterator[str]:
     """Yield which limits in space hold."""
     if space is None:
         return

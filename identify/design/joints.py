@@ -10,7 +10,7 @@ import numpy as np
 from identify.arrays import Array, Indices, Phi
 from identify.design.d_optimal import DesignRows
 from identify.design.periodic import AxisLimits
-from identify.design.workspace import Workspace
+from identify.design.workspace import ReachLimits
 from identify.inertia.frames import frame_map
 from identify.robots import FramePlacement, RobotModel, torque_regressor
 
@@ -58,7 +58,7 @@ class JointProblem:
     torque_limits: Array
     payload: RoughPayload | None = None
     base_columns: Indices | None = None
-    space: Workspace | None = None
+    space: ReachLimits | None = None
 
     @property
     def wanted(self) -> int:
@@ -101,7 +101,7 @@ class JointProblem:
             shares = np.concatenate((shares, self._space_slopes(self.space, motion[0])), axis=1)
         return DesignRows(regressor, shares)
 
-    def _space_slopes(self, space: Workspace, q: Array) -> Array:
+    def _space_slopes(self, space: ReachLimits, q: Array) -> Array:
         """Return the derivatives of the shares of limits in space, shape (N, limits, 3, n)."""
         n = q.shape[1]
         slopes = np.zeros((len(q), len(space.names), 3, n))

@@ -21,7 +21,7 @@ _MARGIN = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Workspace:
+class ReachLimits:
     """A box for the tool's frame and a floor for all links, in axes of the robot's base.
 
     Attributes:
@@ -79,7 +79,7 @@ def workspace(
     box: Array | None = None,
     floor: float = -np.inf,
     payload: InertialParameters | None = None,
-) -> Workspace:
+) -> ReachLimits:
     """Return the limits in space, with the geometry of the links in the robot's file.
 
     A link without collision shapes has its visual ones; without any, or with meshes that are not
@@ -104,7 +104,7 @@ def workspace(
         radius = default_radius(float(payload.mass))
         points[tool.link].append(np.append(centre, radius)[None])
     by_link = tuple(np.concatenate(each) if each else np.zeros((0, 4)) for each in points)
-    return Workspace(tool, by_link, robot.links, sides, floor, complete)
+    return ReachLimits(tool, by_link, robot.links, sides, floor, complete)
 
 
 def _add_geometry(robot: RobotModel, points: list[list[Array]]) -> bool:

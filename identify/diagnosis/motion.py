@@ -12,6 +12,9 @@ from identify.estimation.least_squares import LeastSquaresFit
 from identify.relevance import MIN_ANGULAR_ACCELERATION, MIN_GRAVITY_ROTATION, MIN_ROTATION_RATE
 from identify.spatial.columns import ANGULAR_ACCELERATION, PROPER_ACCELERATION, PSI, SQUARES
 
+DESIGN_COMMAND = "`identify design --wrist --after OUT/estimate.json`"
+"""Command that designs the motion that would help most after a fit into the folder OUT."""
+
 
 @dataclass(frozen=True, slots=True)
 class Excitation:
@@ -45,6 +48,8 @@ def excitation(fit: LeastSquaresFit) -> Excitation:
     known = np.logical_or(fit.data.fixed, widths < 1.0)
     missing = tuple(name for name, is_known in zip(names, known, strict=True) if not is_known)
     advice = [*_inertia_advice(missing, rates, alpha), *_gravity_advice(missing, turned)]
+    if advice:
+        advice.append(f"{DESIGN_COMMAND} designs such a motion for a wrist, within its limits.")
     return Excitation(
         rates=rates,
         angular_accelerations=alpha,

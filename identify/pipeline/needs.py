@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from identify.diagnosis.motion import DESIGN_COMMAND
 from identify.errors import SchemaError
 from identify.estimation import Estimate
 from identify.estimation.intervals import NAMES, interval_jacobian, principal_spread
@@ -173,11 +174,13 @@ class PrecisionLimits:
         good, poor: half-widths of the mass, as a share of it, and of a coordinate of the centre of
             mass [m]: up to the first an estimate is usable, beyond the second it is not.
         of_scale: remedy where the scale of the sensor is the limit.
+        design: command that designs the motion that would help most.
     """
 
     good: tuple[float, float]
     poor: tuple[float, float]
     of_scale: str
+    design: str
 
 
 WRENCH_LIMITS = PrecisionLimits(
@@ -185,6 +188,7 @@ WRENCH_LIMITS = PrecisionLimits(
     POOR_PRECISION,
     "The sensor's scale sets the limit, and a longer log does not narrow it: calibrate the sensor "
     "and give `gain_accuracy` in [wrench], weigh the body and give --mass, or relax the need.",
+    DESIGN_COMMAND,
 )
 """Limits of an estimate from a wrench sensor."""
 
@@ -194,6 +198,7 @@ ARM_LIMITS = PrecisionLimits(
     "The torque scale of the joints sets the limit, and a longer log does not narrow it: give "
     "--torque-scale if it is better known, take it from a load of known mass (--known-load), or "
     "relax the need.",
+    "`identify design --robot arm.urdf --payload-at FRAME --after OUT/estimate.json`",
 )
 """Limits of a load from joint torques."""
 
@@ -224,7 +229,8 @@ def precision_findings(
             f"the need {need.text} is not met: the {QUANTITY_NAMES[need.quantity]} {has} (95 %).",
             limits.of_scale
             if of_scale
-            else "Log longer, with more and faster turns about all axes; or relax the need.",
+            else "Log longer, with more and faster turns about all axes; or relax the need. "
+            f"{limits.design} designs the motion.",
             {} if reached is None else {"half_width": reached, "needed": need.number},
         )
     if needs:
@@ -243,7 +249,8 @@ def precision_findings(
             f"the mass{body.of_body} is known to ± {100.0 * shares[0]:.2g} % and its centre of "
             f"mass to ± {1e3 * com:.2g} mm (95 %, repeatability), beyond {100.0 * of_mass:.0f} % "
             f"or {1e3 * of_com:.0f} mm.",
-            "Log longer, with larger turns about all axes; or give the needed precision (--need).",
+            "Log longer, with larger turns about all axes; or give the needed precision (--need). "
+            f"{limits.design} designs the motion.",
             {"mass": shares[0], "com": com},
         )
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from identify.arrays import Array
-from identify.pipeline.needs import ENTRIES
+from identify.arrays import Array, Vec3
+from identify.pipeline.needs import INTERVAL_NAMES
 from identify.reporting.canvas import AXES, ESTIMATE, OTHER, Column, Panel, PanelAxes
 from identify.reporting.content import (
     BulletList,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from identify.design import MotionDesign
 
 _UNITS = {"mass": ("kg", 1.0), "com": ("mm", 1e3), "inertia": ("kg m²", 1.0)}
-"""Unit of each quantity of `ENTRIES`, and its factor from SI."""
+"""Unit of each quantity of `INTERVAL_NAMES`, and its factor from SI."""
 
 
 def motion_design_html(
@@ -89,7 +89,7 @@ def _width_rows(design: MotionDesign) -> Iterator[Row]:
         prediction.half_widths(design.seconds)
         for prediction in (design.prediction, design.unplanned)
     )
-    for quantity, names in ENTRIES.items():
+    for quantity, names in INTERVAL_NAMES.items():
         unit, factor = _UNITS[quantity]
         needs = [need for need in design.needs if need.quantity == quantity]
         for name in names:
@@ -119,8 +119,8 @@ def curves(design: MotionDesign) -> Section:
     """Return the section of the curves of each axis beside their limits."""
     columns = tuple(_axis_column(design, axis) for axis in range(len(design.plan.axes)))
     caption = (
-        f"One period of {design.period:g} s. Dashed: limits. Other limits are shown as the share "
-        "of each that is used."
+        f"One period of {design.period:g} s; the horizontal lines are limits. Torques are shown as "
+        "the share of their limit that is used."
     )
     return Section("curves", "The motion and its limits", (Pictures(columns, caption),))
 
@@ -176,7 +176,7 @@ def other_limits(design: MotionDesign) -> Section | None:
     return Section("path", "Path and other limits", (Pictures(tuple(columns), caption),))
 
 
-def _path_columns(path: Array) -> Iterator[Column]:
+def _path_columns(path: Vec3) -> Iterator[Column]:
     for i, j in ((0, 1), (0, 2)):
         draw = partial(_draw_path, x=path[:, i], y=path[:, j])
         name_i, name_j = AXES[i][0], AXES[j][0]

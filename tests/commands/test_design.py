@@ -2,9 +2,13 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from identify.design.starts import read_starts
+from identify.logs import read_joint_log
+from identify.robots import inverse_dynamics, read_robot
+from tests.close import assert_close
 
 ARM = Path(__file__).parents[2] / "datasets" / "arms" / "six_axes" / "arm.urdf"
 START = "0 -86 86 -80 -92 0"
@@ -29,6 +33,10 @@ def test_a_wrist_motion_is_written_with_its_programs(cli, tmp_path):
     assert np.abs(np.degrees(table[:, 4:7])).max() <= 60.0 + 1e-5
     assert {path.name for path in out.parent.iterdir()} >= {"motion.script", "motion.mod"}
     assert not list(out.parent.glob(".*"))
+    page = out.with_suffix(".html").read_text()
+    assert "Motion of 8 s to log, not yet run" in page
+    assert "What it will give" in page
+    assert page.count("<svg") == 4  # three axes, and nothing but the tilt is without a limit
 
 
 def test_a_joint_motion_is_a_document(cli, tmp_path, pinocchio):
@@ -39,6 +47,25 @@ def test_a_joint_motion_is_a_document(cli, tmp_path, pinocchio):
     assert 0.0 < max(document["shares"].values()) <= 1.0 + 1e-9
     assert document["half_widths"]["m"] > 0.0
     assert document["relative_to_unplanned"] < 1.0
+    page = (tmp_path / "m.html").read_text()
+    assert "path, xy" in page
+    assert "torque, %" in page
+
+
+def test_a_log_of_a_designed_motion_has_a_schema_by_init(cli, tmp_path, pinocchio):
+    words = ("--robot", ARM, "--payload-at", "tool0", "--start", START, "--time", 8)
+    cli("design", *words, "--starts", 1, "-o", tmp_path / "m.csv")
+    log = pd.read_csv(tmp_path / "m.csv", comment="#")
+    robot = read_robot(ARM)
+    motion = [log[[f"{kind}[{joint}]" for joint in robot.joints]] for kind in ("q", "qd", "qdd")]
+    torque = inverse_dynamics(robot, *(signal.to_numpy() for signal in motion))
+    log[[f"tau[{joint}]" for joint in robot.joints]] = torque
+    log.to_csv(tmp_path / "log.csv", index=False)
+    cli("init", tmp_path / "log.csv", "-o", tmp_path / "schema.toml")
+    drafted = read_joint_log(tmp_path / "log.csv", tmp_path / "schema.toml")
+    assert drafted.names == robot.joints
+    assert_close(drafted.position, motion[0].to_numpy())
+    assert_close(drafted.effort, torque)
 
 
 def test_an_unmet_need_has_the_time_it_takes_and_a_status(cli, tmp_path):
