@@ -9,7 +9,7 @@ import numpy as np
 from identify.arrays import Array, Vec4
 from identify.diagnosis.fault import Fault
 from identify.logs.facts import LogFacts
-from identify.logs.patch import rotation_by, selection
+from identify.logs.patch import rotation_by, selection_matrix
 from identify.logs.schema_tables import PoseTable
 from identify.spatial.columns import PROPER_ACCELERATION, PSI, RT, W
 from identify.spatial.rotations import (
@@ -92,10 +92,10 @@ def _point_mass_cost(
     """Return the log of the product of the residual sums of squares of force and of torque."""
     a, w, g = rows[:, PSI][:, PROPER_ACCELERATION], rows[:, W].reshape(-1, 2, 3), facts.gravity
     turned = rotation_from_quaternion(q).swapaxes(-1, -2)
-    if facts.positioned and pose.position_kind == "world":
+    if facts.acceleration_from_position and pose.position_kind == "world":
         world = np.einsum("nji,nj->ni", into_body, a)
         if new.position != pose.position and pose.position and new.position:
-            world = (world + g) @ selection(pose.position, new.position).T - g
+            world = (world + g) @ selection_matrix(pose.position, new.position).T - g
         a = np.einsum("nij,nj->ni", turned, world)
     else:
         a = a + (into_body - turned) @ g

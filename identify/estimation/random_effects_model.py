@@ -189,7 +189,7 @@ def _moves(facts: LogFacts) -> bool:
 
 
 def _times_motion(facts: LogFacts) -> bool:
-    return facts.timed
+    return facts.rates_from_pose
 
 
 def _positioned(facts: LogFacts) -> bool:

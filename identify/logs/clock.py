@@ -18,8 +18,8 @@ from identify.logs.units import DAY, TICKS_PER_SECOND
 _MAX_RATE_HZ, _MAX_DURATION_S = 1e9, 1e11
 """Upper limits of sampling rate [Hz] and duration [s] of a plausible log."""
 
-_SAME_STAMP_SHARE = 0.1
-"""Maximum difference of equal stamps in two tables, relative to the time step."""
+_MAX_STAMP_DIFFERENCE = 0.1
+"""Maximum difference of two stamps that count as equal, relative to the time step."""
 
 COUNTERS = (2**16, 2**24, 10**6, 10**9, 2**31, 2**32)
 """Periods of time counters [ticks], of 16 to 32 bits or of parts of a second."""
@@ -27,7 +27,7 @@ COUNTERS = (2**16, 2**24, 10**6, 10**9, 2**31, 2**32)
 _DATE_UNITS = {1: "s", 10**3: "ms", 10**6: "us", 10**9: "ns"}
 """NumPy's unit of dates, by ticks per second."""
 
-_MAX_WRAP_STEPS, _MAX_WRAP_SHARE = 5.5, 0.1
+_MAX_WRAP_STEPS, _MAX_WRAP_FRACTION = 5.5, 0.1
 """Maximum step of a counter across a wrap, in median steps and relative to its period."""
 
 
@@ -36,11 +36,11 @@ class Clock:
     """Times of the rows of a stream.
 
     Attributes:
-        time: seconds since its first row kept, shape (n,).
-        start: the stamp of that row [s], exactly; None of rows at a rate.
-        lead: of rows at a rate, how long after the first row that one was [s].
-        findings: what had to be made of the stamps.
-        ticks: of the stamps in a second.
+        time: seconds since the first valid row, shape (n,).
+        start: exact stamp of the first valid row [s]; None for rows at a sampling rate.
+        lead: for rows at a sampling rate, time from the first row to the first valid row [s].
+        findings: corrections of the stamps.
+        ticks: ticks of the stamps per second.
     """
 
     time: Array
@@ -110,11 +110,11 @@ def read_clock(valid_rows: Sequence[Table], layouts: Sequence[LogTable]) -> Cloc
     if layout.still:
         return None
     if layout.rate_hz is not None:
-        _require_two(valid_rows[0])
+        _require_two_rows(valid_rows[0])
         kept = valid_rows[0].numbers
         with np.errstate(over="ignore"):
             time = (kept - kept[0]) / layout.rate_hz
-        _require_plausible(valid_rows[0], time, layout)
+        _require_plausible_duration(valid_rows[0], time, layout)
         return Clock(time, lead=float(kept[0] / layout.rate_hz))
     for valid, layout in zip(valid_rows, layouts, strict=True):
         if valid.stamps is not None:
@@ -128,32 +128,33 @@ def read_clock(valid_rows: Sequence[Table], layouts: Sequence[LogTable]) -> Cloc
     )
 
 
-def same_clock(first: Table, layout: LogTable, other: Table, its_layout: LogTable) -> bool:
+def same_clock(first: Table, layout: LogTable, other: Table, other_layout: LogTable) -> bool:
     """Return whether the stamps of two tables with equally many rows are the same.
 
-    They may start at zeros of their own; but where they run at the same time, it is the same zero.
+    Two clocks may have different zeros of time, unless their time spans overlap.
     """
-    stamps, its_stamps = first.stamps, other.stamps
-    if stamps is None or its_stamps is None or len(stamps) < 2:
+    stamps, other_stamps = first.stamps, other.stamps
+    if stamps is None or other_stamps is None or len(stamps) < 2:
         return True
-    ticks = _ticks(first, layout), _ticks(other, its_layout)
+    ticks = _ticks_per_second(first, layout), _ticks_per_second(other, other_layout)
     with np.errstate(over="ignore", invalid="ignore"):
-        time, its_time = (
+        time, other_time = (
             _seconds_since_first(stamps, ticks[0]),
-            _seconds_since_first(its_stamps, ticks[1]),
+            _seconds_since_first(other_stamps, ticks[1]),
         )
         step = time[-1] / (len(time) - 1)
-        if not (np.abs(its_time - time) <= step).all():
+        if not (np.abs(other_time - time) <= step).all():
             return False
-    apart = float(_exact_seconds(its_stamps[0], ticks[1]) - _exact_seconds(stamps[0], ticks[0]))
-    together = -its_time[-1] < apart < time[-1]
+    apart = float(_exact_seconds(other_stamps[0], ticks[1]) - _exact_seconds(stamps[0], ticks[0]))
+    together = -other_time[-1] < apart < time[-1]
     return (
-        not together or abs(float(np.median(its_time - time)) + apart) <= _SAME_STAMP_SHARE * step
+        not together
+        or abs(float(np.median(other_time - time)) + apart) <= _MAX_STAMP_DIFFERENCE * step
     )
 
 
 def _read_stamps(valid: Table, stamps: Stamps, layout: LogTable) -> Clock:
-    _require_two(valid)
+    _require_two_rows(valid)
     stamps, findings = unwrap_counter(valid, stamps, layout)
     require_order(valid, stamps, layout)
     if stamps[0] == stamps[-1]:
@@ -163,10 +164,10 @@ def _read_stamps(valid: Table, stamps: Stamps, layout: LogTable) -> Clock:
             path=valid.path,
             column=layout.time,
         )
-    ticks = _ticks(valid, layout)
+    ticks = _ticks_per_second(valid, layout)
     with np.errstate(over="ignore"):
         time = _seconds_since_first(stamps, ticks)
-    _require_plausible(valid, time, layout)
+    _require_plausible_duration(valid, time, layout)
     return Clock(time, _exact_seconds(stamps[0], ticks), findings=findings, ticks=ticks)
 
 
@@ -175,10 +176,10 @@ def require_order(valid: Table, stamps: Stamps, layout: LogTable) -> None:
     back = np.flatnonzero(stamps[1:] < stamps[:-1]) + 1
     if back.size:
         i = int(back[0])
-        before, after = (_spell_stamp(valid, stamp, layout) for stamp in stamps[i - 1 : i + 1])
+        before, after = (_format_stamp(valid, stamp, layout) for stamp in stamps[i - 1 : i + 1])
         remedy = "split the log where its clock was set back, or name another column"
         time_of_day = "T" not in before and ":" in before
-        if time_of_day and stamps[i - 1] - stamps[i] > _ticks(valid, layout) * DAY // 2:
+        if time_of_day and stamps[i - 1] - stamps[i] > _ticks_per_second(valid, layout) * DAY // 2:
             remedy = (
                 "a time of day must not pass midnight: write the date before it in the same "
                 "column, or split the log there"
@@ -190,7 +191,7 @@ def require_order(valid: Table, stamps: Stamps, layout: LogTable) -> None:
         )
 
 
-def _spell_stamp(valid: Table, stamp: np.generic, layout: LogTable) -> str:
+def _format_stamp(valid: Table, stamp: np.generic, layout: LogTable) -> str:
     """Format a stamp as the log has it: a number, a date, or a time of day without date."""
     ticks = valid.ticks_per_second or 0
     unit = _DATE_UNITS.get(ticks)
@@ -215,7 +216,7 @@ def unwrap_counter(
     return stamps + np.cumsum(periods), (_wrap_finding(valid, stamps, back, count, layout),)
 
 
-def _ticks(valid: Table, layout: LogTable) -> int:
+def _ticks_per_second(valid: Table, layout: LogTable) -> int:
     return valid.ticks_per_second or TICKS_PER_SECOND[layout.time_unit]
 
 
@@ -235,9 +236,10 @@ def _exact_seconds(stamp: np.generic, ticks: int) -> Fraction:
 
 
 def _counter_period(stamps: Stamps, back: Indices) -> int | None:
-    """Period of a counter in ticks, if wraps explain all decreasing stamps; else None.
+    """Return the period of a time counter [ticks] if its wraps explain all decreasing stamps.
 
-    They are whole numbers in a counter's range, and with it added the stamps go on as before.
+    The stamps are then whole numbers in the range of the counter, and with the period added they
+    continue at the usual step; else None.
     """
     if not np.array_equal(stamps, np.rint(stamps)):
         return None
@@ -249,7 +251,11 @@ def _counter_period(stamps: Stamps, back: Indices) -> int | None:
     for count in COUNTERS:
         across = steps[back - 1] + count
         within = float(stamps.max()) - float(stamps.min()) < count
-        if within and usual < _MAX_WRAP_SHARE * count and ((across > 0) & (across <= usual)).all():
+        if (
+            within
+            and usual < _MAX_WRAP_FRACTION * count
+            and ((across > 0) & (across <= usual)).all()
+        ):
             return count
     return None
 
@@ -269,12 +275,12 @@ def _wrap_finding(
 
 
 def seconds_since(start: float, valid: Table, stamps: Stamps, layout: LogTable) -> Array:
-    """Return seconds since a start stamp (an integer for integer stamps), for ordered stamps."""
+    """Return the seconds from a start stamp to each stamp (an integer start for integer stamps)."""
     with np.errstate(over="ignore"):
-        return _seconds_since(start, stamps, _ticks(valid, layout))
+        return _seconds_since(start, stamps, _ticks_per_second(valid, layout))
 
 
-def _require_two(valid: Table) -> None:
+def _require_two_rows(valid: Table) -> None:
     if len(valid) < 2:
         raise LogError(
             f"{valid.path}: has only one sample; a motion needs more. If each row is a "
@@ -283,7 +289,7 @@ def _require_two(valid: Table) -> None:
         )
 
 
-def _require_plausible(valid: Table, time: Array, layout: LogTable) -> None:
+def _require_plausible_duration(valid: Table, time: Array, layout: LogTable) -> None:
     span, rows = float(time[-1]), len(time)
     if (rows - 1) / _MAX_RATE_HZ <= span <= _MAX_DURATION_S:
         return

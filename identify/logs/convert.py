@@ -15,13 +15,13 @@ from identify.logs.schema import Group, Schema
 from identify.logs.schema_tables import PoseTable
 from identify.logs.signal_table import SIGNALS
 from identify.logs.table import Table
-from identify.logs.tool_point import moved_motion, moved_noise
+from identify.logs.tool_point import motion_of_frame, noise_of_frame
 from identify.logs.units import LENGTH
 from identify.spatial.rotations import quaternion_conjugate, rotate, rotation_from_quaternion
 
 
 def signals_of(valid_rows: Mapping[Group, Table], schema: Schema) -> dict[str, Array]:
-    """Return the signals of some groups by their names in a `Recording`, in SI.
+    """Convert logged columns to the signals of a `Recording` in SI, by name.
 
     Raises:
         LogError: a row that is no rotation, or a tool point whose motion is not in one place.
@@ -36,13 +36,13 @@ def signals_of(valid_rows: Mapping[Group, Table], schema: Schema) -> dict[str, A
         if columns is not None and signal.group in valid_rows:
             sign = acts_on_body if signal.group == "wrench" else 1.0
             factor = sign * signal.factor(table)
-            signals[signal.name] = valid_rows[signal.group].side_by_side(columns) * factor
+            signals[signal.name] = valid_rows[signal.group].stacked_columns(columns) * factor
             if signal.table == "imu":
                 signals[signal.name] = signals[signal.name] @ imu_of(schema).X_BI.rotation.T
     if (tcp := schema.body.tcp) is None:
         return signals
     try:
-        return moved_motion(
+        return motion_of_frame(
             signals,
             axes_of(schema),
             tcp.X_FT.inverse(),
@@ -68,20 +68,20 @@ def with_free_flight(signals: Mapping[str, Array], schema: Schema) -> dict[str, 
 
 
 def kind_of(schema: Schema) -> AccelerationKind:
-    """Kind of the linear acceleration."""
+    """Return the kind of the logged linear acceleration: classical, spatial or proper."""
     kind = schema.acceleration and schema.acceleration.kind
     return cast(AccelerationKind, "proper" if schema.at_com else kind or "classical")
 
 
 def imu_of(schema: Schema) -> Imu:
-    """Pose of the inertial measurement unit."""
+    """Return the pose of the inertial measurement unit that a schema gives."""
     if schema.imu is None or schema.imu.mount is None:
         return Imu()
     return Imu(schema.imu.mount.pose, schema.imu.mount.fitted)
 
 
 def axes_of(schema: Schema) -> dict[str, Frame]:
-    """Axes of twist, acceleration and wrench, if the log has them."""
+    """Return the axes (body, world, sensor) of twist, acceleration and wrench, as far as logged."""
     tables = (("twist", schema.twist), ("acceleration", schema.acceleration))
     axes = {name: table.frame for name, table in tables if table is not None}
     if schema.at_com:
@@ -90,7 +90,7 @@ def axes_of(schema: Schema) -> dict[str, Frame]:
 
 
 def noise_of(schema: Schema) -> dict[str, float]:
-    """Noise given by a schema: one sigma on each axis in SI, by names of signals."""
+    """Return the noise given by a schema: one sigma per axis in SI, by name of the signal."""
     noise: dict[str, float] = {}
     for signal in SIGNALS:
         table = schema.groups.get(signal.group)
@@ -98,7 +98,7 @@ def noise_of(schema: Schema) -> dict[str, float]:
         if sigma is not None:
             noise[signal.name] = sigma * signal.factor(table)
     tcp = schema.body.tcp
-    return noise if tcp is None else moved_noise(noise, tcp.X_FT.inverse())
+    return noise if tcp is None else noise_of_frame(noise, tcp.X_FT.inverse())
 
 
 def _pose(valid: Table, pose: PoseTable, schema: Schema) -> dict[str, Array]:
@@ -115,7 +115,7 @@ def _pose(valid: Table, pose: PoseTable, schema: Schema) -> dict[str, Array]:
     if pose.homogeneous:
         p = read_translation(valid, pose) * LENGTH[pose.position_unit]
     elif pose.position is not None:
-        p = valid.side_by_side(pose.position) * LENGTH[pose.position_unit]
+        p = valid.stacked_columns(pose.position) * LENGTH[pose.position_unit]
     inverse = pose.maps == "world_to_body"
     if inverse:
         q = quaternion_conjugate(q)

@@ -10,7 +10,7 @@ from identify.logs.draft_lines import NEEDS_REVIEW, Line
 from identify.logs.named_vectors import NUMBERED
 from identify.logs.table import TableInfo, match_names
 
-_WORDS: Mapping[str, tuple[str, ...]] = {
+_USUAL_ARRAY_NAMES: Mapping[str, tuple[str, ...]] = {
     "position": (
         *("actual_q", "q", "joint_positions", "joint_position", "joint_pos", "position"),
         *("positions", "qpos", "theta"),
@@ -26,14 +26,14 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
         *("current", "target_moment"),
     ),
 }
-"""Names of arrays of joints by signal, likeliest first; measured efforts before currents, and
-these before the torques of a controller's model."""
+"""Usual names of joint arrays by signal, likeliest first: measured efforts, motor currents, then
+torques of a controller's model."""
 
-_ALSO_VECTORS = frozenset({"position", "positions", "velocity", "torque", "torques"})
-"""Names that three numbered columns have in logs of a body, too."""
+_NAMES_OF_VECTORS_TOO = frozenset({"position", "positions", "velocity", "torque", "torques"})
+"""Names of arrays that may also be three-dimensional vectors in logs of a body."""
 
-_BY_JOINT = re.compile(r"(?P<array>.+)\[(?P<joint>[^\[\]]*[^\d\[\]][^\[\]]*)\]")
-"""Pattern of an entry by the name of its joint, `position[wrist_3]`."""
+_ENTRY_BY_JOINT = re.compile(r"(?P<array>.+)\[(?P<joint>[^\[\]]*[^\d\[\]][^\[\]]*)\]")
+"""Pattern of an array entry named by its joint, `position[wrist_3]`."""
 
 _UR_JOINTS = tuple(
     f"{each}_joint"
@@ -49,19 +49,19 @@ class JointColumns:
     """Columns of a table that look like the joints of a robot.
 
     Attributes:
-        contents: of the table.
-        names: of the joints, as in the log; else those of the usual URDF of such a log.
-        named: whether the log has the names of its joints.
+        contents: names and layout of the table.
+        joint_names: names of the joints, as in the log, else as in the usual URDF of such a log.
+        names_in_log: whether the log has the names of its joints.
         arrays: name of the array of each signal of `[joints]`, without a path.
-        columns: value of each signal's key in the schema.
-        entries: of each signal, the columns of the table.
+        schema_values: value of the key of each signal in `[joints]`.
+        entries: columns of the table for each signal.
     """
 
     contents: TableInfo
-    names: tuple[str, ...]
-    named: bool
+    joint_names: tuple[str, ...]
+    names_in_log: bool
     arrays: Mapping[str, str]
-    columns: Mapping[str, str | list[str]]
+    schema_values: Mapping[str, str | list[str]]
     entries: Mapping[str, list[str]]
 
     @property
@@ -70,10 +70,14 @@ class JointColumns:
         return self.arrays.get("effort", "").endswith(("current", "currents"))
 
     def lines(self, *, degrees: bool) -> list[Line]:
-        """Draft the lines of `[joints]`; those of currents lack their gains."""
-        why = "" if self.named else f"{NEEDS_REVIEW} the names of the robot's URDF, in this order"
-        lines: list[Line] = [("names", list(self.names), why)]
-        lines += [(key, value, "") for key, value in self.columns.items()]
+        """Draft the lines of `[joints]`; gains from currents to torques are left to the user."""
+        why = (
+            ""
+            if self.names_in_log
+            else f"{NEEDS_REVIEW} the names of the robot's URDF, in this order"
+        )
+        lines: list[Line] = [("names", list(self.joint_names), why)]
+        lines += [(key, value, "") for key, value in self.schema_values.items()]
         if degrees:
             lines.append(("unit", "deg", f"{NEEDS_REVIEW} larger than a full turn in radians"))
         if self.are_currents:
@@ -88,21 +92,23 @@ class JointColumns:
 
 
 def find_joints(contents: TableInfo, *required: str) -> JointColumns | None:
-    """Return the columns that look like a robot's joints; None without position or a required one.
+    """Return the columns that look like a robot's joints; None if a required signal is missing.
 
     Args:
-        contents: of the table.
+        contents: names and layout of the table.
         required: signals besides the position, such as "effort".
     """
-    arrays = _arrays(contents.names)
+    arrays = _joint_arrays(contents.names)
     chosen: dict[str, tuple[str, str, list[str]]] = {}
-    for signal, words in _WORDS.items():
+    for signal, words in _USUAL_ARRAY_NAMES.items():
         fitting = [
             (words.index(word), path, keys)
             for path, keys in arrays.items()
             if (word := re.split(r"[./ ]", path)[-1].lower().strip("_")) in words
             and len(keys) >= _MIN_JOINTS
-            and not (len(keys) == 3 and word in _ALSO_VECTORS and next(iter(keys)).isdecimal())
+            and not (
+                len(keys) == 3 and word in _NAMES_OF_VECTORS_TOO and next(iter(keys)).isdecimal()
+            )
             and ("position" not in chosen or keys.keys() == arrays[chosen["position"][1]].keys())
         ]
         if fitting:
@@ -115,23 +121,23 @@ def find_joints(contents: TableInfo, *required: str) -> JointColumns | None:
     named = not all(key.isdecimal() for key in keys)
     return JointColumns(
         contents,
-        keys if named else _usual_names(chosen["position"][0], effort, len(keys)),
+        keys if named else _usual_joint_names(chosen["position"][0], effort, len(keys)),
         named,
         {signal: word for signal, (word, _, _) in chosen.items()},
         {
-            signal: f"{path}[names]" if named else _spelled(contents.names, path, entries)
+            signal: f"{path}[names]" if named else _schema_value(contents.names, path, entries)
             for signal, (_, path, entries) in chosen.items()
         },
         {signal: entries for signal, (_, _, entries) in chosen.items()},
     )
 
 
-def _arrays(names: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Columns by array and entry; an array with names of joints is not one with numbers, too."""
+def _joint_arrays(names: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return the columns by array and entry, where entries are joint names or numbers."""
     numbered: dict[str, dict[str, str]] = {}
     by_joint: dict[str, dict[str, str]] = {}
     for name in names:
-        if (match := _BY_JOINT.fullmatch(name)) is not None:
+        if (match := _ENTRY_BY_JOINT.fullmatch(name)) is not None:
             by_joint.setdefault(match["array"], {})[match["joint"]] = name
         elif (match := NUMBERED.fullmatch(name)) is not None:
             numbered.setdefault(match["stem"], {})[match["part"]] = name
@@ -142,13 +148,13 @@ def _arrays(names: Sequence[str]) -> dict[str, dict[str, str]]:
     return ordered | by_joint
 
 
-def _spelled(names: Sequence[str], path: str, entries: list[str]) -> str | list[str]:
-    """Return the name of an array whose entries count from zero, else its columns."""
+def _schema_value(names: Sequence[str], path: str, entries: list[str]) -> str | list[str]:
+    """Return the schema value of an array: its name if entries count from zero, else columns."""
     by_number = [match_names(names, f"{path}[{k}]") for k in range(len(entries))]
     return path if by_number == [[names.index(entry)] for entry in entries] else entries
 
 
-def _usual_names(position: str, effort: str, count: int) -> tuple[str, ...]:
+def _usual_joint_names(position: str, effort: str, count: int) -> tuple[str, ...]:
     if position == "actual_q" and count == len(_UR_JOINTS):
         return _UR_JOINTS
     prefix = "panda_joint" if effort == "tau_j" and count == 7 else "joint_"

@@ -27,23 +27,27 @@ from identify.logs.presets import Preset, choose_preset
 from identify.logs.readers import RECEIVED, STAMP, list_tables
 from identify.logs.table import match_names
 
-_CHECK = f"# Check the lines with {NEEDS_REVIEW}, then: identify check LOG --schema THIS"
+_CHECK_LINE = f"# Check the lines with {NEEDS_REVIEW}, then: identify check LOG --schema THIS"
 
-_FLANGE = (
+_FLANGE_LINES = (
     "# A payload setting is about the flange. No log contains its pose in the body frame:",
     "# [body.flange]                       # an empty table: the body frame is that of the flange",
     "# translation = [0, 0, -0.045]        # else its origin [m], and its rotation_vector",
 )
 
-_ACCURACY = "one sigma of the sensor's scale: 1 % is usual, its data sheet says better"
+_ACCURACY_COMMENT = "one sigma of the sensor's scale: 1 % is usual, its data sheet says better"
 
-_ROBOT: Sequence[Line] = (
-    ("robot", "arm.urdf", f"{NEEDS_REVIEW} no pose is logged: the robot's model, beside this file"),
+_ROBOT_POSE_LINES: Sequence[Line] = (
+    (
+        "robot",
+        "arm.urdf",
+        f"{NEEDS_REVIEW} no pose is logged: the robot's model, beside this file",
+    ),
     ("frame", "tool0", f"{NEEDS_REVIEW} the link of the model in whose frame the wrench is"),
 )
-"""Lines of a pose by the joints of a robot."""
+"""Lines of `[pose]` for a pose computed from the joints of a robot."""
 
-_GAINS = "the gains of the currents"
+_MISSING_GAINS = "the gains of the currents"
 _GAINS_LINE = f"# gains = []  # {NEEDS_REVIEW} torque on each joint for an ampere [N m/A]"
 
 _MAX_LISTED_COLUMNS = 40
@@ -55,8 +59,8 @@ class DraftSchema:
     """A drafted schema and the signals it lacks.
 
     Attributes:
-        text: of the file, with comments.
-        missing: what no column looked like.
+        text: content of the file, with comments.
+        missing: signals for which no column was found.
     """
 
     text: str
@@ -89,7 +93,9 @@ def draft_schema(
         draft = _fill_preset(log, chosen, named_vectors(table), tcp, topics)
         joints = find_joints(table, "effort")
         if joints is not None:
-            draft = replace(draft, text=f"{draft.text}\n{_joints(log, joints, beside=True)}\n")
+            draft = replace(
+                draft, text=f"{draft.text}\n{_format_joints(log, joints, with_wrench=True)}\n"
+            )
         if held is None or not held[0] > 0.0:
             return draft
         mass, *com = map(float, held)
@@ -113,7 +119,7 @@ def _fill_preset(
     clock = time_lines(vectors, values, missing, log) if "{clock}" in preset.template else []
     pose = _format_pose(pose_lines(vectors, log), missing, still=is_static(clock))
     wrench = (
-        _format_lines(wrench_lines(vectors), missing, "force and torque")
+        _format_or_placeholder(wrench_lines(vectors), missing, "force and torque")
         if "{wrench}" in preset.template
         else ""
     )
@@ -136,8 +142,8 @@ def _fill_preset(
     if not clock:
         layout = [(key, value, "") for key, value in vectors.contents.layout.items()]
         text = text.replace("[log]\n", "\n".join(["[log]", *format_toml_lines(layout), ""]), 1)
-    head = f"# {preset.title}.\n{_CHECK}\n"
-    (accuracy,) = format_toml_lines([("gain_accuracy", 0.01, _ACCURACY)])
+    head = f"# {preset.title}.\n{_CHECK_LINE}\n"
+    (accuracy,) = format_toml_lines([("gain_accuracy", 0.01, _ACCURACY_COMMENT)])
     text = re.sub(r"(\nacts_on = [^\n]*\n)", rf"\1{accuracy}\n", text, count=1)
     return DraftSchema(f"{head}\n{text}", tuple(missing))
 
@@ -147,7 +153,7 @@ def _guess_schema(log: Path, tables: Sequence[NamedVectors]) -> DraftSchema:
     wrenches = [t for t in tables if t.first("force") and t.first("torque")]
     poses = [t for t in tables if t.has_pose]
     wrench = next(iter(wrenches), None)
-    pose = wrench if wrench in poses else _pose_for(wrench, poses)
+    pose = wrench if wrench in poses else _choose_pose(wrench, poses)
     turning = [t for t in (wrench, *tables) if t is not None and t.first("angular")]
     imu = turning[0] if pose is None and turning else None
     missing: list[str] = []
@@ -156,11 +162,11 @@ def _guess_schema(log: Path, tables: Sequence[NamedVectors]) -> DraftSchema:
     arms = (find_joints(table.contents, *required) for table in tables)
     joints = next((each for each in arms if each is not None), None)
     if wrench is None and joints is not None:
-        return _joints_alone(log, joints)
+        return _draft_without_wrench(log, joints)
     main = wrench or pose or tables[0]
     out = [
         "# A draft schema, guessed from the names of the columns.",
-        _CHECK,
+        _CHECK_LINE,
         "",
         "[log]",
     ]
@@ -191,10 +197,10 @@ def _guess_schema(log: Path, tables: Sequence[NamedVectors]) -> DraftSchema:
         "[world]",
         *format_toml_lines([("gravity", [0.0, 0.0, -9.80665], upright)]),
         "",
-        *_FLANGE,
+        *_FLANGE_LINES,
     ]
     if by_robot and joints is not None:
-        out += ["", "[pose]", *format_toml_lines(_ROBOT)]
+        out += ["", "[pose]", *format_toml_lines(_ROBOT_POSE_LINES)]
     elif imu is None:
         out += ["", "[pose]"]
         out.append(
@@ -209,7 +215,9 @@ def _guess_schema(log: Path, tables: Sequence[NamedVectors]) -> DraftSchema:
         frame = 'the axes of the gyro; or "sensor" with a mount'
     out += ["", "[wrench]"]
     out.append(
-        _format_lines(None if wrench is None else wrench_lines(wrench), missing, "force and torque")
+        _format_or_placeholder(
+            None if wrench is None else wrench_lines(wrench), missing, "force and torque"
+        )
     )
     out += format_toml_lines(
         [
@@ -218,18 +226,18 @@ def _guess_schema(log: Path, tables: Sequence[NamedVectors]) -> DraftSchema:
         ]
     )
     if imu is None or imu.first("acceleration"):  # else the force tells the motion
-        out += format_toml_lines([("gain_accuracy", 0.01, _ACCURACY)])
+        out += format_toml_lines([("gain_accuracy", 0.01, _ACCURACY_COMMENT)])
     if joints is not None:
-        out += ["", _joints(log, joints, beside=True)]
+        out += ["", _format_joints(log, joints, with_wrench=True)]
     if missing:
         out.insert(2, f"# The log has {_list_columns(main.contents.names)}")
     return DraftSchema("\n".join(out) + "\n", tuple(missing))
 
 
-def _joints_alone(log: Path, joints: JointColumns) -> DraftSchema:
-    """Draft the schema of a log of joints without a wrench."""
+def _draft_without_wrench(log: Path, joints: JointColumns) -> DraftSchema:
+    """Draft the schema of a log that has joints and no wrench."""
     table = named_vectors(joints.contents)
-    missing = [_GAINS] if joints.are_currents else []
+    missing = [_MISSING_GAINS] if joints.are_currents else []
     clock = time_lines(table, read_columns(log, table, [joints.entries["position"]]), missing, log)
     if table.contents.topic is not None:
         clock.append(("topic", table.contents.topic, table.contents.kind))
@@ -244,13 +252,13 @@ def _joints_alone(log: Path, joints: JointColumns) -> DraftSchema:
         "[world]",
         *format_toml_lines([("gravity", [0.0, 0.0, -9.80665], upright)]),
         "",
-        _joints(log, joints, beside=False),
+        _format_joints(log, joints, with_wrench=False),
     ]
     return DraftSchema("\n".join(out) + "\n", tuple(missing))
 
 
-def _joints(log: Path, joints: JointColumns, *, beside: bool) -> str:
-    """Format `[joints]`; beside a wrench currents, which lack their gains, are a comment."""
+def _format_joints(log: Path, joints: JointColumns, *, with_wrench: bool) -> str:
+    """Format `[joints]`; in a log with a wrench, currents without gains are commented out."""
     columns = joints.entries["position"]
     values = read_columns(log, named_vectors(joints.contents), [columns])
     lines = [
@@ -260,11 +268,11 @@ def _joints(log: Path, joints: JointColumns, *, beside: bool) -> str:
     if joints.are_currents:
         lines.append(_GAINS_LINE)
     topic = joints.contents.topic
-    if beside and topic is not None:
+    if with_wrench and topic is not None:
         chosen = format_toml_lines([("topic", topic, joints.contents.kind)])
         for name in ("effort", "joints")["effort" not in joints.arrays :]:
             lines = [f"[streams.{name}]", *chosen, "", *lines]
-    if beside and joints.are_currents:
+    if with_wrench and joints.are_currents:
         lines = [f"# {line.removeprefix('# ')}".rstrip() for line in lines]
     return "\n".join(lines)
 
@@ -277,7 +285,7 @@ def _list_columns(names: Sequence[str]) -> str:
     return f"{', '.join(json.dumps(name) for name in names[:_MAX_LISTED_COLUMNS])}{more}"
 
 
-def _pose_for(wrench: NamedVectors | None, poses: Sequence[NamedVectors]) -> NamedVectors | None:
+def _choose_pose(wrench: NamedVectors | None, poses: Sequence[NamedVectors]) -> NamedVectors | None:
     """Choose the pose in the frame of the wrench, else of a frame far down the frame tree."""
     frame = "" if wrench is None else wrench.contents.frame
 
@@ -296,7 +304,7 @@ def _format_pose(lines: list[Line] | None, missing: list[str], *, still: bool = 
 
     Static poses need none.
     """
-    text = _format_lines(lines, missing, "the pose")
+    text = _format_or_placeholder(lines, missing, "the pose")
     placed = (
         still
         or lines is None
@@ -305,10 +313,10 @@ def _format_pose(lines: list[Line] | None, missing: list[str], *, still: bool = 
             for key, value, _ in lines
         )
     )
-    return text if placed else f"{text}\n{_format_lines(None, missing, 'the position')}"
+    return text if placed else f"{text}\n{_format_or_placeholder(None, missing, 'the position')}"
 
 
-def _format_lines(lines: list[Line] | None, missing: list[str], signal: str) -> str:
+def _format_or_placeholder(lines: list[Line] | None, missing: list[str], signal: str) -> str:
     if lines is None:
         missing.append(signal)
         return f"# {NEEDS_REVIEW} no columns look like {signal}: name them here"

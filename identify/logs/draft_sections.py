@@ -18,7 +18,7 @@ from identify.logs.table import Source, Table
 from identify.logs.units import ACCELERATION, ANGLE, DAY, FORCE, LENGTH, TORQUE
 from identify.spatial.vectors import STANDARD_GRAVITY
 
-_TIMES = re.compile(
+_TIME_COLUMNS = re.compile(
     r"%?(.*[./])?_*(t|date|datum|(date_?)?time|(uhr)?zeit|zeitstempel|temps|tiempo|stamp|time_?stamp|seconds|secs?|ipoc|header\.stamp|tv_sec)"
     r"(_?(s|ms|us|ns)| ?[\[(](s|ms|us|ns)[\])])?",
     re.I,
@@ -29,18 +29,18 @@ _FRACTION_COLUMNS = re.compile(
 """Name patterns of columns with the fraction of a second: `nanosec`, `nsecs`, `tv_usec`."""
 _UNIT_IN_NAME = re.compile(r".*[_\[(](us|ms|ns)[\])]?")
 
-_POSITION_FAR, FULL_TURN = 20.0, 2.0 * np.pi + 0.1
-"""Position that no arm has in metres; angle that no angle in radians has."""
+_MAX_POSITION, FULL_TURN = 20.0, 2.0 * np.pi + 0.1
+"""Coordinate beyond the reach of an arm [m]; angle beyond a full turn [rad]."""
 _MAX_ANGULAR_VELOCITY, _GRAVITY_RTOL = 20.0, 0.4
-"""Maximum angular velocity of a robot's body [rad/s]; tolerance of 1 g as an accelerometer's
-median, relative."""
+"""Maximum angular velocity of a robot's body [rad/s]; largest relative deviation of an
+accelerometer's median reading from gravity in its unit."""
 
 _RATES_HZ = 5.0, 2e4
 """Usual sampling rates of logs [Hz]."""
 
 _MIN_JUMP_STEP = 0.3
-"""Minimum mean step of rotation entries, relative to their spread, of separate static poses (a sine
-exceeds it only below 20 rows per period)."""
+"""Minimum mean step of rotation entries between separate static poses, relative to the spread of
+the entries (a sine exceeds it only below 20 rows per period)."""
 
 
 def time_lines(
@@ -49,14 +49,14 @@ def time_lines(
     """Draft the lines of `[log]`: time stamps and their unit, a rate, or static poses."""
     lines: list[Line] = [(key, value, "") for key, value in table.contents.layout.items()]
     times = _time_columns(table)
-    if not times and _jumps(log, table):
+    if not times and _rotation_jumps(log, table):
         why = f"{NEEDS_REVIEW} no time stamps, and poses that jump: one static pose per row"
         return [*lines, ("still", True, why)]
     if not times:
         missing.append("time")
         why = f"{NEEDS_REVIEW} no column looks like time stamps; for static poses: still = true"
         return [*lines, ("rate_hz", 100.0, why)]
-    if (pair := _two_columns(table.contents.names)) is not None:
+    if (pair := _seconds_and_fraction(table.contents.names)) is not None:
         seconds, fraction, unit = pair
         lines += [("time", seconds, "whole seconds"), ("time_fraction", fraction, "what follows")]
         return lines if unit == "ns" else [*lines, ("time_fraction_unit", unit, "")]
@@ -79,28 +79,28 @@ def time_lines(
 
 
 def _time_columns(table: NamedVectors) -> list[str]:
-    """Columns that look like time stamps; a date, which may accompany a time, comes last."""
-    times = [name for name in table.contents.names if _TIMES.fullmatch(name)]
+    """Return the columns that look like time stamps; a date, which may go with a time, is last."""
+    times = [name for name in table.contents.names if _TIME_COLUMNS.fullmatch(name)]
     return sorted(times, key=lambda name: name.lower() in ("date", "datum"))
 
 
 def is_static(clock: Sequence[Line]) -> bool:
-    """Return whether the lines of `[log]` declare each row a static pose."""
+    """Return whether the drafted lines of `[log]` declare each row a static pose."""
     return any(key == "still" for key, _, _ in clock)
 
 
-def _jumps(log: Path, table: NamedVectors) -> bool:
+def _rotation_jumps(log: Path, table: NamedVectors) -> bool:
     """Return whether the rotation jumps between rows more than a sampled motion can."""
     if table.rotation is None or (values := read_columns(log, table, [table.rotation[1]])) is None:
         return False
-    numbers = values.side_by_side(table.rotation[1])
+    numbers = values.stacked_columns(table.rotation[1])
     steps = np.linalg.norm(np.diff(numbers, axis=0), axis=1)
     return len(steps) > 0 and steps.mean() > _MIN_JUMP_STEP * np.linalg.norm(
         np.std(numbers, axis=0)
     )
 
 
-def _two_columns(names: Sequence[str]) -> tuple[str, str, str] | None:
+def _seconds_and_fraction(names: Sequence[str]) -> tuple[str, str, str] | None:
     """Find columns of whole seconds and of their fraction, with the fraction's unit."""
     for name in names:
         if (match := _FRACTION_COLUMNS.fullmatch(name)) is None:
@@ -123,7 +123,7 @@ def pose_lines(table: NamedVectors, log: Path | None) -> list[Line] | None:
         lines.append(("position", position, _alternatives_comment(table, "position")))
         if (unit := table.unit_of(position)) in LENGTH:
             lines += _unit_lines("position_unit", unit)
-        elif largest_value(values, position) > _POSITION_FAR:
+        elif largest_value(values, position) > _MAX_POSITION:
             lines.append(("position_unit", "mm", f"{NEEDS_REVIEW} as large as no arm in metres"))
     lines.append((kind, rotation, _alternatives_comment(table, kind)))
     if kind == "quaternion" and not rotation[-1].lower().endswith("w"):
@@ -167,7 +167,7 @@ def imu_lines(table: NamedVectors, log: Path) -> list[str]:
     if read is None:
         return lines
     named = "g" if table.unit_of(read) == "g" else "m/s^2"
-    unit = named if named == "g" else _unit_of_gravity(values, read)
+    unit = named if named == "g" else _accelerometer_unit(values, read)
     why = f"{NEEDS_REVIEW} proper acceleration: as gravity at rest, in {unit}"
     lines += format_toml_lines([("accelerometer", read, why), *_unit_lines("unit", named)])
     if unit != named:
@@ -183,11 +183,11 @@ def imu_lines(table: NamedVectors, log: Path) -> list[str]:
     ]
 
 
-def _unit_of_gravity(values: Table | None, read: list[str]) -> str:
-    """Unit in which an accelerometer's median length is about gravity, else m/s^2."""
+def _accelerometer_unit(values: Table | None, read: list[str]) -> str:
+    """Return the unit in which an accelerometer's median reading is about gravity, else m/s^2."""
     if values is None:
         return "m/s^2"
-    lengths = np.linalg.norm(values.side_by_side(read), axis=1)
+    lengths = np.linalg.norm(values.stacked_columns(read), axis=1)
     lengths = lengths[np.isfinite(lengths)]
     median = float(np.median(lengths)) / STANDARD_GRAVITY if len(lengths) else 1.0
     units = (unit for unit, si in ACCELERATION.items() if abs(median * si - 1.0) < _GRAVITY_RTOL)
@@ -208,7 +208,7 @@ def wrench_lines(table: NamedVectors) -> list[Line] | None:
 
 
 def _unit_lines(key: str, unit: str) -> list[Line]:
-    """Draft the line of a unit in the column names that is not the default."""
+    """Draft the line of a unit taken from column names, unless it is the default."""
     why = "as the names of the columns say"
     return [] if unit in ("m", "N", "Nm", "rad", "m/s^2") else [(key, unit, why)]
 
@@ -236,8 +236,8 @@ def read_columns(
 
 
 def largest_value(values: Table | None, names: list[str] | None) -> float:
-    """Largest absolute value of some columns."""
+    """Return the largest absolute value of some columns; zero without values."""
     if values is None or names is None:
         return 0.0
-    magnitudes = np.abs(values.side_by_side(names))
+    magnitudes = np.abs(values.stacked_columns(names))
     return float(np.nanmax(magnitudes)) if np.isfinite(magnitudes).any() else 0.0

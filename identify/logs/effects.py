@@ -37,12 +37,12 @@ class EffectKey:
 
     @property
     def si_factor(self) -> float:
-        """Factor from the unit of the key to SI: one, except for angles in degrees."""
+        """Factor from the key's unit to SI: one, except for angles in degrees."""
         return ANGLE.get(self.unit, 1.0)
 
     @property
     def size_in_si(self) -> float:
-        """Prior size in SI."""
+        """Prior size of the effect in SI."""
         return self.si_factor * self.size
 
 
@@ -153,7 +153,7 @@ EFFECT_KEYS: Mapping[str, EffectKey] = MappingProxyType(
 
 
 def _size_of(key: EffectKey) -> BeforeValidator:
-    """Return the validator of a size, which must be false or at most the cap of a key."""
+    """Return the validator of a key's value: false, or a size up to the cap of the key."""
 
     def check(value: object) -> float | bool:
         if value is False:

@@ -1,4 +1,4 @@
-"""Properties of a log that decide which faults are plausible."""
+"""Properties of a log that determine which faults are plausible."""
 
 from __future__ import annotations
 
@@ -22,27 +22,30 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class LogFacts:
-    """Properties of the measurement of a log.
+    """Properties of a log that depend on how it was measured: signals, axes, gravity, schema.
 
     Attributes:
         gravity: g in W [m/s²], shape (3,).
-        X_BS: where in B the sensor's axes are, or the point of a wrench in world axes; None where
-            readings are taken as in B.
+        X_BS: pose of the sensor's axes in B, or the reference point of a wrench in world axes;
+            None if the wrench is given at Bo in B.
         still: whether each row is a static pose.
         attitude: whether the log gives the orientation of the body.
-        gravity_added: whether a' = a − Rᵀg was formed with that gravity; False where a proper
+        gravity_added: whether a' = a − Rᵀg was computed with this gravity; False if a proper
             acceleration was measured.
-        timed: whether all rates and accelerations come of the pose and its stamps.
-        positioned: whether accelerations come of positions, whose scale they share.
-        wrench_frame: the axes of the wrench: "body", "world" or "sensor".
-        acceleration_kind: of the linear acceleration.
-        compensated: mass and moment of the body whose weight is added back, as in a `Recording`.
-        signals: names of all that the log has.
-        said: the schema as it was written, by tables.
-        schema: the same with all its defaults; None where the recording has none.
+        rates_from_pose: whether all rates and accelerations are derivatives of the pose.
+        acceleration_from_position: whether accelerations are derivatives of positions, and thus
+            have the positions' scale.
+        wrench_frame: axes of the wrench: "body", "world" or "sensor".
+        acceleration_kind: kind of the linear acceleration: classical, spatial or proper.
+        compensated: mass and first moment of the body whose weight is added back, as in a
+            `Recording`.
+        signals: names of all signals of the log.
+        schema_tables: the schema as it was written, by tables.
+        schema: the schema with all its defaults; None if the recording has none.
         fastest: largest speed and angular rate of the motion [m/s, rad/s].
-        imu_scale: what its accelerometer reads of gravity, where that is off; else one.
-        centre: of its positions, and of those of other logs of its sensor, in W [m], shape (3,).
+        imu_scale: ratio of the accelerometer's reading to gravity, if significantly wrong; else
+            one.
+        centre: mean position in this log and in other logs of its sensor, in W [m], shape (3,).
     """
 
     gravity: Vec3
@@ -50,8 +53,8 @@ class LogFacts:
     still: bool = False
     attitude: bool = True
     gravity_added: bool = True
-    timed: bool = True
-    positioned: bool = True
+    rates_from_pose: bool = True
+    acceleration_from_position: bool = True
     wrench_frame: str = "body"
     acceleration_kind: str = "classical"
     compensated: tuple[float, ...] = ()
@@ -74,14 +77,16 @@ class LogFacts:
         Args:
             recording: the log.
             fastest: largest speed and angular rate of its motion [m/s, rad/s].
-            imu_scale: as the attribute.
+            imu_scale: ratio of the accelerometer's reading to gravity.
         """
         names = set(recording.signals)
         names |= {name for stream in recording.streams for name in stream.signals}
         given = bool({"linear_acceleration", "accelerometer"} & names)
         velocity = "linear_velocity" in names
         rates = {"gyro", "angular_velocity", "angular_acceleration"} & names
-        positioned = not (recording.still or given or velocity) and "position" in names
+        acceleration_from_position = (
+            not (recording.still or given or velocity) and "position" in names
+        )
         try:
             schema = schema_of(recording)
         except SchemaError:  # made by hand, of what no schema says
@@ -95,8 +100,8 @@ class LogFacts:
             and bool(recording.gravity.any())
             and not (given and recording.acceleration_kind == "proper")
             and (recording.still or "accelerometer" not in names),
-            timed=positioned and not rates,
-            positioned=positioned,
+            rates_from_pose=acceleration_from_position and not rates,
+            acceleration_from_position=acceleration_from_position,
             wrench_frame=recording.frames["wrench"],
             acceleration_kind=recording.acceleration_kind,
             compensated=recording.compensated,
@@ -109,11 +114,13 @@ class LogFacts:
 
     def alike(self, other: LogFacts) -> bool:
         """Return whether another log was measured in the same way."""
-        return all(_equal(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+        return all(
+            _equal_values(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)
+        )
 
 
 def share_between_similar_logs(facts: Sequence[LogFacts], make: Callable[[LogFacts], T]) -> list[T]:
-    """Make an object from the facts of each log; logs measured alike share one object."""
+    """Make an object from the facts of each log; logs measured in the same way share one object."""
     made: list[tuple[LogFacts, T]] = []
     results = []
     for of_log in facts:
@@ -125,7 +132,7 @@ def share_between_similar_logs(facts: Sequence[LogFacts], make: Callable[[LogFac
     return results
 
 
-def _equal(first: object, other: object) -> bool:
+def _equal_values(first: object, other: object) -> bool:
     if isinstance(first, Pose) and isinstance(other, Pose):
         return np.array_equal(first.matrix, other.matrix)
     if isinstance(first, np.ndarray) and isinstance(other, np.ndarray):

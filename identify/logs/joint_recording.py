@@ -11,14 +11,14 @@ from identify.arrays import Array, Vec3, seal
 from identify.errors import LogError, SchemaError
 from identify.findings import Finding
 from identify.logs.joint_signals import joint_signals
-from identify.logs.parts import DroppedRows, SourceFile, Stream, spell_rows
+from identify.logs.parts import DroppedRows, SourceFile, Stream, describe_rows
 from identify.logs.read import LogLike, read_content
 from identify.logs.schema import SchemaLike, load_schema
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class JointRecording:
-    """A log of a robot's joints in SI units, gears and signs undone; arrays are read-only.
+    """Log of a robot's joints in SI units, on the joint side of the gears; arrays are read-only.
 
     Signals by name, each of shape (rows, n) in the order of `names`:
 
@@ -33,16 +33,17 @@ class JointRecording:
         names: of the n joints.
         signals: the arrays above.
         gravity: g in the axes of the robot's base [m/s²], shape (3,).
-        still_below: speed of each joint below which its rows do not count [rad/s, m/s], shape (n,).
+        still_below: speed of each joint below which its rows are ignored, because friction and
+            stiction cannot be distinguished [rad/s, m/s], shape (n,).
         motor_per_joint: the matrix R from positions of joints to those of motors, shape (n, n);
             None if the log is of the joints themselves.
-        sources: the files, with their sha256; none of a log that was in memory.
-        sha256: one digest of the content, as of a `Recording`.
-        rows: rows found in the log, dropped ones included.
-        dropped: how many rows were left out.
+        sources: the files, with their sha256; empty for a log in memory.
+        sha256: digest of the content, as in a `Recording`.
+        rows: number of rows of the log, with dropped rows.
+        dropped: numbers of dropped rows.
         schema: the schema as read, for the provenance.
-        streams: signals with clocks of their own; `identify.signals.on_one_clock` resamples them.
-        findings: what the reader had to make of the log's clocks.
+        streams: signals with separate clocks; `identify.signals.on_one_clock` resamples them.
+        findings: corrections of the log's clocks by the reader.
     """
 
     name: str
@@ -83,9 +84,9 @@ class JointRecording:
         return len(self.time)
 
     def __repr__(self) -> str:
-        """Name, joints, rows, span, rate and signals."""
+        """Return name, joints, rows, time span, rate and signals as a text."""
         signals = ", ".join(self.signals)
-        rows = spell_rows(self.time)
+        rows = describe_rows(self.time)
         return f"JointRecording({self.name!r}, {len(self.names)} joints, {rows}: {signals})"
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -96,7 +97,7 @@ class JointRecording:
 
 
 def read_joint_log(log: LogLike, schema: SchemaLike) -> JointRecording:
-    """Read the joints of a log by the `[joints]` of its schema.
+    """Read the joints of a log by the table `[joints]` of its schema.
 
     Positions and efforts of motors become those of joints, q = R⁻¹ q_motor + offset. What is
     left out and counted is that of `read_log`.

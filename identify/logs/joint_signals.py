@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from identify.robots import RobotModel
 
 _LIMIT_EXCESS = 1.5
-"""Ratio of a position to the joint's limit above which radians are implausible."""
+"""Ratio of a joint's position to its limit above which the position cannot be in radians."""
 
 
 def joint_signals(valid_rows: Mapping[Group, Table], joints: JointsTable) -> dict[str, Array]:
@@ -35,19 +35,19 @@ def joint_signals(valid_rows: Mapping[Group, Table], joints: JointsTable) -> dic
         moved = {"joint_position": joints.position, "joint_velocity": joints.velocity}
         for name, columns in moved.items():
             if columns is not None:
-                of_log = valid_rows["joints"].side_by_side(columns) * factors
+                of_log = valid_rows["joints"].stacked_columns(columns) * factors
                 signals[name] = of_log if motor is None else of_log @ motor.to_joints.T
         position = signals["joint_position"] + joints.per_joint(joints.offset) * factors
         position[:, joints.angular] = np.unwrap(position[:, joints.angular], axis=0)
         signals["joint_position"] = position
     if "effort" in valid_rows and joints.effort is not None:
-        effort = valid_rows["effort"].side_by_side(joints.effort) * joints.effort_factors
+        effort = valid_rows["effort"].stacked_columns(joints.effort) * joints.effort_factors
         signals["effort"] = effort if motor is None else effort @ motor.torque_to_joints.T
     return signals
 
 
 def robot_pose(valid: Table, schema: Schema) -> dict[str, Array]:
-    """Return `position` and `quaternion` of the frame that is B in the base of a schema's robot.
+    """Compute the pose of the robot's frame that is B, from the positions of its joints.
 
     Args:
         valid: rows with the positions of the joints.
@@ -56,7 +56,7 @@ def robot_pose(valid: Table, schema: Schema) -> dict[str, Array]:
     Raises:
         MissingFile: the robot's model does not exist.
         MissingExtra: Pinocchio is not installed.
-        ModelError: it is no model of these joints, or has no such frame.
+        ModelError: the file is no model of these joints, or has no such frame.
     """
     from identify.robots import frame_pose
 
@@ -82,7 +82,7 @@ def robot_finding(schema: Schema) -> Finding:
 
 
 def joints_in_degrees(valid: Table, schema: Schema) -> Iterator[Finding]:
-    """Yield a finding if positions in radians exceed a joint's limits as only degrees do."""
+    """Yield a finding if positions declared in radians must be in degrees, by joint limits."""
     assert schema.joints is not None
     q = joint_signals({"joints": valid}, schema.joints.positions)["joint_position"]
     largest = np.abs(q).max(axis=0, initial=0.0)
@@ -102,7 +102,13 @@ def joints_in_degrees(valid: Table, schema: Schema) -> Iterator[Finding]:
 
 
 def schema_robot(schema: Schema) -> RobotModel:
-    """Return the robot of a schema's pose, with the joints of its `[joints]`; raises as above."""
+    """Read the robot model of a schema's pose, with the joints of `[joints]`.
+
+    Raises:
+        MissingFile: the robot's model does not exist.
+        MissingExtra: Pinocchio is not installed.
+        ModelError: the file is no model of these joints.
+    """
     assert schema.joints is not None
     path = schema.robot_file
     assert path is not None
@@ -112,7 +118,7 @@ def schema_robot(schema: Schema) -> RobotModel:
 
 @lru_cache(maxsize=4)
 def _read_robot(path: Path, joints: tuple[str, ...], changed: int) -> RobotModel:
-    """Read a robot once for all chunks of a log; a model that changed is read again."""
+    """Read a robot model, cached until the file changes (`changed`: its modification time [ns])."""
     from identify.robots import read_robot
 
     return read_robot(path, joints)

@@ -26,17 +26,17 @@ from identify.logs.readers import chunk_reader, count_rows_if_long
 from identify.logs.recording import Excerpt, ReadExcerpt, Recording, rows_of, span_of
 from identify.logs.rows import RowCounts, require_plausible_magnitudes
 from identify.logs.schema import Schema, SchemaLike, load_schema
-from identify.logs.sources import checked, plan_sources
+from identify.logs.sources import plan_sources, with_defects_marked
 from identify.logs.table import RowsReader, Source, Stamps, Table
 
 if TYPE_CHECKING:
     from identify.logs.readers.line_index import LineIndex
 
-LONG = 131_072
+MIN_ROWS_IN_CHUNKS = 131_072
 """Minimum number of rows of a log that is read in chunks."""
 
 _TAIL_ROWS = 16
-"""Number of last rows that show whether a counter wrapped within the log."""
+"""Number of last rows that show whether a time counter wrapped within the log."""
 
 _HEAD_ROWS = 4096
 """Number of first rows that determine start and rate of the clock."""
@@ -47,12 +47,12 @@ class LogFile:
     """An opened long log file, which is read in chunks and is cheap to send to a worker.
 
     Attributes:
-        recording: what the log says of itself; it has no rows.
-        schema: what its columns mean.
-        rows: how many there are, bad ones included.
-        rate_hz: about, by the first rows.
-        lines: where the rows of a text file are.
-        origin: stamp of the first row kept, or its number where the log has a rate.
+        recording: recording of the log without rows.
+        schema: the schema of the log.
+        rows: number of rows, with defective rows.
+        rate_hz: approximate sampling rate, from the first rows.
+        origin: stamp of the first valid row, or its number for a log with a sampling rate.
+        lines: index of the lines of a text file.
     """
 
     recording: Recording
@@ -76,7 +76,7 @@ class LogFile:
         return self.rows
 
     def reader(self) -> ReadExcerpt:
-        """Return a reader of row ranges, fastest in order."""
+        """Return a reader of row ranges, which is fastest if they are read in order."""
         (source,) = plan_sources(self.recording.sources[0].path, self.schema)
         read = chunk_reader(source, self.lines)
         return lambda start, stop, margin: self._excerpt(source, read, start, stop, margin)
@@ -85,19 +85,19 @@ class LogFile:
         self, source: Source, read: RowsReader, start: int, stop: int, margin: int
     ) -> Excerpt:
         first, last = max(0, start - margin), min(self.rows, stop + margin)
-        table = checked(read(first, last), source, alone=True)
+        table = with_defects_marked(read(first, last), source, alone=True)
         valid = table.whole()
         central_rows = slice(start - first, stop - first)
         recording = self._recording(source, valid, first)
         inside = np.searchsorted(valid.numbers, (central_rows.start, central_rows.stop)).tolist()
-        counts = RowCounts.of(table.faults[central_rows], [_part(table, central_rows)])
+        counts = RowCounts.of(table.faults[central_rows], [_table_part(table, central_rows)])
         return Excerpt(recording, span_of(recording, *inside), stop - start, counts)
 
     def _recording(self, source: Source, valid: Table, first: int) -> Recording:
         path = source.path
         if len(valid):
             require_plausible_magnitudes(valid)
-        time = _time(source, valid, first, self.origin)
+        time = _row_times(source, valid, first, self.origin)
         with np.errstate(over="ignore", invalid="ignore"):  # `sealed` refuses what overflows
             groups = dict.fromkeys(self.schema.groups, valid)
             signals = signals_of(groups, self.schema)
@@ -167,18 +167,18 @@ def _open_long_log(path: Path, schema: Schema) -> LogFile | None:
     if len(sources) > 1:
         return None
     (source,) = sources
-    row_count = count_rows_if_long(source, LONG)
+    row_count = count_rows_if_long(source, MIN_ROWS_IN_CHUNKS)
     if row_count is None:
         return None
     rows, lines = row_count
-    head = checked(chunk_reader(source, lines)(0, _HEAD_ROWS), source, alone=True)
+    head = with_defects_marked(chunk_reader(source, lines)(0, _HEAD_ROWS), source, alone=True)
     valid = head.whole()
     if 2 * len(valid) < len(head):  # rows of several streams may alternate
         return None
     if _counter_wraps(source, lines, valid, rows):
         return None
-    origin = int(valid.numbers[0]) if source.layout.rate_hz else _stamps(valid)[0].item()
-    time = _time(source, valid, 0, origin)
+    origin = int(valid.numbers[0]) if source.layout.rate_hz else _stamps_of(valid)[0].item()
+    time = _row_times(source, valid, 0, origin)
     steps = np.diff(time)
     step = float(np.median(steps)) or float(np.mean(steps))
     if not step > 0.0:
@@ -190,29 +190,31 @@ def _open_long_log(path: Path, schema: Schema) -> LogFile | None:
 
 
 def _counter_wraps(source: Source, lines: LineIndex | None, head: Table, rows: int) -> bool:
-    """Return whether the stamps are of a counter that wraps; such a log is read at once."""
+    """Return whether the stamps are those of a counter that wraps before the end of the log."""
     stamps = head.stamps
     if stamps is None or source.layout.rate_hz is not None or stamps.dtype != np.int64:
         return False
-    last = checked(chunk_reader(source, lines)(rows - _TAIL_ROWS, rows), source, alone=True).stamps
+    last = with_defects_marked(
+        chunk_reader(source, lines)(rows - _TAIL_ROWS, rows), source, alone=True
+    ).stamps
     ahead = int(stamps[0]) + rows * float(np.median(np.diff(stamps)))
     return last is not None and float(last.max()) < 0.9 * ahead and ahead > min(COUNTERS)
 
 
-def _time(source: Source, valid: Table, first: int, origin: float) -> Array:
+def _row_times(source: Source, valid: Table, first: int, origin: float) -> Array:
     layout = source.layout
     if layout.rate_hz is not None:
         return (first + valid.numbers - origin) / layout.rate_hz
-    stamps = _stamps(valid)
+    stamps = _stamps_of(valid)
     require_order(valid, stamps, layout)
     return seconds_since(origin, valid, stamps, layout)
 
 
-def _stamps(valid: Table) -> Stamps:
+def _stamps_of(valid: Table) -> Stamps:
     stamps = valid.stamps
     return np.zeros(0) if stamps is None else stamps
 
 
-def _part(table: Table, rows: slice) -> Table:
+def _table_part(table: Table, rows: slice) -> Table:
     columns = {name: values[rows] for name, values in table.columns.items()}
     return replace(table, columns=columns, faults=table.faults[rows], stamps=None, lines=None)

@@ -22,8 +22,8 @@ from identify.spatial import Pose
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-_WHERE = "from_arrays"
-_ARGUMENTS: Mapping[tuple[str, ...], str] = MappingProxyType(
+_CALLER = "from_arrays"
+_ARGUMENT_OF_KEY: Mapping[tuple[str, ...], str] = MappingProxyType(
     {
         ("log", "time"): "time",
         ("log", "rate_hz"): "rate_hz",
@@ -55,23 +55,23 @@ _ARGUMENTS: Mapping[tuple[str, ...], str] = MappingProxyType(
     }
 )
 """Argument of `Recording.from_arrays` for each schema key or table."""
-_WIDTHS = {signal.argument: len(signal.columns) for signal in SIGNALS}
+_COLUMN_COUNTS = {signal.argument: len(signal.columns) for signal in SIGNALS}
 _ROTATIONS = ("quaternion", "matrix", "rotation_vector", "euler")
-_APPLIES_TO: Mapping[str, tuple[str, ...]] = MappingProxyType(
+_REQUIRED_ARRAYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "quaternion_order": ("quaternion",),
         "maps": _ROTATIONS,
         "acceleration_kind": ("acceleration",),
     }
 )
-"""Arguments with a default, and the arrays they require."""
+"""Arrays that an argument with a default requires, by argument."""
 
 
 def as_arrays(table: Mapping[str, ArrayLike] | DataFrame | Arrays) -> Arrays:
     """Return the columns of a table in memory, in order.
 
     Raises:
-        LogError: it is no table, or one of its columns is no array.
+        LogError: the argument is no table, or a column is no array.
     """
     if isinstance(table, Arrays):
         return table
@@ -97,36 +97,36 @@ def schema_from_arguments(given: Mapping[str, Any]) -> tuple[Arrays, Schema]:
         name: value
         for name, value in given.items()
         if value is not None
-        and any(given[concerned] is not None for concerned in _APPLIES_TO.get(name, (name,)))
+        and any(given[concerned] is not None for concerned in _REQUIRED_ARRAYS.get(name, (name,)))
     }
     for name in ("force", "torque"):
         if name not in given or not np.size(given[name]):
-            raise LogError(f"{_WHERE}: {name} has no rows; a log needs force and torque")
+            raise LogError(f"{_CALLER}: {name} has no rows; a log needs force and torque")
     kinds = [kind for kind in _ROTATIONS if kind in given]
     if "position" in given and not kinds:
-        raise LogError(f"{_WHERE}: position requires the attitude: give quaternion")
+        raise LogError(f"{_CALLER}: position requires the attitude: give quaternion")
     if len(kinds) > 1:
-        raise SchemaError(f"{_WHERE}: give one of {', '.join(_ROTATIONS)}, got {kinds}")
+        raise SchemaError(f"{_CALLER}: give one of {', '.join(_ROTATIONS)}, got {kinds}")
     order = "rotation_order" if {"matrix", "euler"} & given.keys() else "quaternion_order"
     if order != "rotation_order" and "rotation_order" in given:
-        raise SchemaError(f"{_WHERE}: rotation_order is of matrix or euler; give one of them")
+        raise SchemaError(f"{_CALLER}: rotation_order is of matrix or euler; give one of them")
     for name in ("wrench_frame", "acts_on"):
         if name not in given:
-            raise SchemaError(f"{_WHERE}: {name} is missing")
+            raise SchemaError(f"{_CALLER}: {name} is missing")
     for frame, rates in (("twist_frame", "velocity"), ("acceleration_frame", "acceleration")):
         has_rates = rates in given or f"angular_{rates}" in given
         if frame in given and not has_rates:
-            raise SchemaError(f"{_WHERE}: {frame} needs {rates} or angular_{rates}")
+            raise SchemaError(f"{_CALLER}: {frame} needs {rates} or angular_{rates}")
         if has_rates and frame not in given:
-            raise SchemaError(f"{_WHERE}: {frame} is missing")
-    named = ("time", *_WIDTHS, *_ROTATIONS[1:])
-    arrays = {name: _checked(name, given[name]) for name in named if name in given}
+            raise SchemaError(f"{_CALLER}: {frame} is missing")
+    named = ("time", *_COLUMN_COUNTS, *_ROTATIONS[1:])
+    arrays = {name: _validated_array(name, given[name]) for name in named if name in given}
     rows = len(arrays["force"])
     for name, array in arrays.items():
         if len(array) != rows:
-            raise LogError(f"{_WHERE}: {name} has {len(array)} rows, but force has {rows}")
+            raise LogError(f"{_CALLER}: {name} has {len(array)} rows, but force has {rows}")
     document: dict[str, Any] = {}
-    for place, argument in _ARGUMENTS.items():
+    for place, argument in _ARGUMENT_OF_KEY.items():
         name = order if argument == "quaternion_order" else argument
         if (value := given.get(name)) is None:
             continue
@@ -135,47 +135,49 @@ def schema_from_arguments(given: Mapping[str, Any]) -> tuple[Arrays, Schema]:
         elif name in arrays:
             value = [f"{name}[{k}]" for k in range(arrays[name].shape[1])]
         elif name in _POSE_ARGUMENTS and not isinstance(value, Mapping):
-            value = _table_of(name, value)
+            value = _pose_table(name, value)
         elif isinstance(value, np.ndarray | np.generic):
             value = value.tolist()
         *tables, key = place
         (document.setdefault(tables[0], {}) if tables else document)[key] = value
     if any(map(is_masked, arrays.values())):  # who masks rows knows of them
         document.setdefault("log", {})["drop_bad_rows"] = True
-    spell = partial(_spell_argument, order=order, kind="".join(kinds))
-    schema = validate(Schema, document, _WHERE, spell=spell)
+    spell = partial(_name_argument, order=order, kind="".join(kinds))
+    schema = validate(Schema, document, _CALLER, spell=spell)
     return Arrays("arrays", tuple(arrays.items())), schema
 
 
-def _checked(name: str, values: ArrayLike) -> NDArray[Any]:
+def _validated_array(name: str, values: ArrayLike) -> NDArray[Any]:
     """Validate an array of finite numbers or time stamps of the argument's shape.
 
-    What is masked of it stays so.
+    Masked entries stay masked.
     """
     if name == "time":
         time = _as_array(name, values)
         if time.dtype.kind in "mM" and time.ndim == 1:
             if np.isnat(time).any():
-                raise LogError(f"{_WHERE}: time: row {int(np.isnat(time).argmax())} is NaT")
+                raise LogError(f"{_CALLER}: time: row {int(np.isnat(time).argmax())} is NaT")
             return time
         values = time
-    if name in _SHAPES:
-        shape = _SHAPES[name].get(np.shape(values)[1:])
+    if name in _ROTATION_SHAPES:
+        shape = _ROTATION_SHAPES[name].get(np.shape(values)[1:])
         if shape is None:
-            known = " or ".join(str(("n", *each)).replace("'", "") for each in _SHAPES[name])
-            raise LogError(f"{_WHERE}: {name}: expected shape {known}, got {np.shape(values)}")
+            known = " or ".join(
+                str(("n", *each)).replace("'", "") for each in _ROTATION_SHAPES[name]
+            )
+            raise LogError(f"{_CALLER}: {name}: expected shape {known}, got {np.shape(values)}")
         values = np.reshape(values, (-1, shape))
     else:
-        shape = _WIDTHS.get(name)
+        shape = _COLUMN_COUNTS.get(name)
     shape = (None,) if shape is None else (None, shape)
-    place = f"{_WHERE}: {name}"
+    place = f"{_CALLER}: {name}"
     if is_masked(values):
         masked = np.ma.asarray(values)
         return np.ma.masked_array(seal(masked.filled(0), place, shape, LogError), masked.mask)
     return seal(values, place, shape, LogError)
 
 
-_SHAPES: Mapping[str, Mapping[tuple[int, ...], int]] = MappingProxyType(
+_ROTATION_SHAPES: Mapping[str, Mapping[tuple[int, ...], int]] = MappingProxyType(
     {
         "matrix": {(3, 3): 9, (4, 4): 16, (9,): 9, (16,): 16},
         "rotation_vector": {(3,): 3},
@@ -192,10 +194,10 @@ _POSE_ARGUMENTS = MappingProxyType(
         "tcp": ("the logged point's pose in the flange", "pose"),
     }
 )
-"""Pose arguments: the pose they give, and the keys of a mapping."""
+"""Description of the pose that an argument gives, and keys of a mapping, by argument."""
 
 
-def _table_of(name: str, value: Any) -> dict[str, object]:
+def _pose_table(name: str, value: Any) -> dict[str, object]:
     """Return the schema table of a pose argument."""
     try:
         pose = value
@@ -205,28 +207,28 @@ def _table_of(name: str, value: Any) -> dict[str, object]:
     except ModelError as error:
         quantity, keys = _POSE_ARGUMENTS[name]
         raise LogError(
-            f"{_WHERE}: {name}: expected {quantity}, as an identify.Pose, a 4×4 matrix or a "
+            f"{_CALLER}: {name}: expected {quantity}, as an identify.Pose, a 4×4 matrix or a "
             f"mapping with {keys}: {error}"
         ) from error
     return tool_point_of(pose) if name == "tcp" else placement_of(pose)
 
 
-def _spell_argument(table: tuple[str | int, ...], key: str, *, order: str, kind: str) -> str:
+def _name_argument(table: tuple[str | int, ...], key: str, *, order: str, kind: str) -> str:
     """Return the argument name that replaces a schema key in an error message.
 
     Args:
-        table: that the key is in.
+        table: table of the key.
         key: empty for the table itself.
-        order: the argument that has the order of the rotation.
-        kind: the one that has the rotation, if any.
+        order: argument with the order of the rotation.
+        kind: argument with the rotation, if any.
     """
     if table == ("pose",) and key == "order":
         return order
     if table == ("pose",) and not key:
         return f"{kind}: " if kind else "quaternion "
     place = tuple(map(str, table))
-    prefix = f"{_ARGUMENTS[place]} " if place in _ARGUMENTS else ""
-    return _ARGUMENTS.get((*place, key), prefix + key)
+    prefix = f"{_ARGUMENT_OF_KEY[place]} " if place in _ARGUMENT_OF_KEY else ""
+    return _ARGUMENT_OF_KEY.get((*place, key), prefix + key)
 
 
 def _as_array(name: object, values: Any) -> NDArray[Any]:

@@ -12,7 +12,7 @@ from identify.logs.units import ANGLE, FORCE, LENGTH, TORQUE
 
 _PER_SECOND = "/s", "/sec", "_s", "ps"
 _PER_SECOND_SQUARED = "/s^2", "/s2", "/s²", "_s2", "ps2"
-_UNITS: Mapping[str, tuple[str, str]] = {
+_UNIT_SUFFIXES: Mapping[str, tuple[str, str]] = {
     **{unit: (unit, "") for unit in (*LENGTH, *FORCE, *TORQUE, *ANGLE)},
     **{
         unit.replace("N", f"N{dot}"): (unit, "") for unit in TORQUE if "N" in unit for dot in " .·*"
@@ -26,13 +26,13 @@ _UNITS: Mapping[str, tuple[str, str]] = {
     "°/s": ("deg", "angular"),
     "g": ("g", "acceleration"),
 }
-"""Unit suffix of a name: the schema unit, and the signal the unit implies."""
+"""Unit in the schema, and signal that the unit implies, by unit suffix of a column name."""
 
 NUMBERED = re.compile(r"(?P<stem>.*?)[_.]?(?P<open>\[)?(?P<part>\d+)(?(open)\])")
 """Pattern of an entry of an array by number: `q[0]`, `q_0`, `q0`."""
-_LETTERED = re.compile(
+_ENTRY_BY_LETTER = re.compile(
     r"(?P<stem>.*?)[_./ ]?(?P<part>[xyzwXYZWABC])(?:[_ ]?[\[(]?"
-    rf"(?P<unit>{'|'.join(map(re.escape, _UNITS))})[\])]?)?"
+    rf"(?P<unit>{'|'.join(map(re.escape, _UNIT_SUFFIXES))})[\])]?)?"
 )
 _SIGNAL_WORDS: Mapping[str, tuple[str, ...]] = {
     "force": ("f", "force", "forces"),
@@ -46,37 +46,39 @@ _SIGNAL_WORDS: Mapping[str, tuple[str, ...]] = {
     "wrench": ("wrench", "ft", "force_torque", "ft_raw_wrench", "tcp_force"),
     "pose": ("pose", "tcp_pose"),
 }
-"""Words in column names, by the signal they denote."""
-_ENTRY = re.compile(r"(?P<stem>.*?)[_. ]?[\[(]?(?P<row>\d)(?:\]\[|[,_. ] ?)?(?P<column>\d)[\])]?")
+"""Words in column names that denote a signal, by signal."""
+_MATRIX_ENTRY = re.compile(
+    r"(?P<stem>.*?)[_. ]?[\[(]?(?P<row>\d)(?:\]\[|[,_. ] ?)?(?P<column>\d)[\])]?"
+)
 """Pattern of a matrix entry by row and column: `T_0_3`, `R12`, `T[0][3]`."""
-_TURNS = "roll", "pitch", "yaw"
-_SHAPES = (3, 3), (3, 4), (4, 4)
+_ROLL_PITCH_YAW = "roll", "pitch", "yaw"
+_MATRIX_SHAPES = (3, 3), (3, 4), (4, 4)
 
 
 @dataclass(frozen=True, slots=True)
 class NamedVectors:
-    """Vectors of a table, by signal.
+    """Column names of a table grouped to vectors, such as force or position, by signal.
 
     Attributes:
-        contents: of the table.
-        vectors: names of the columns of each, by what they look like, likeliest first.
+        contents: names and layout of the table.
+        vectors: lists of column names by signal, the likeliest first.
     """
 
     contents: TableInfo
     vectors: dict[str, list[list[str]]] = field(default_factory=dict)
 
     def first(self, role: str) -> list[str] | None:
-        """Likeliest columns of a signal, such as "force"."""
+        """Return the likeliest columns of a signal, such as "force"; None without any."""
         return next(iter(self.vectors.get(role, ())), None)
 
     def unit_of(self, columns: Sequence[str]) -> str:
-        """Schema unit in the names of columns (for rates, that of the angle), or empty.
+        """Return the schema unit in the names of columns (of rates the angle's), or an empty text.
 
-        The name of the first has it, or a row of units below the names.
+        The first column's name has it, or a row of units below the names.
         """
-        match = _LETTERED.fullmatch(re.sub("roll", "x", columns[0], flags=re.I))
+        match = _ENTRY_BY_LETTER.fullmatch(re.sub("roll", "x", columns[0], flags=re.I))
         unit = (match and match["unit"]) or self.contents.units.get(columns[0], "")
-        return _UNITS.get(unit.strip("[]() "), ("",))[0]
+        return _UNIT_SUFFIXES.get(unit.strip("[]() "), ("",))[0]
 
     @property
     def rotation(self) -> tuple[str, list[str]] | None:
@@ -93,13 +95,13 @@ class NamedVectors:
 def named_vectors(contents: TableInfo) -> NamedVectors:
     """Find the vectors among the columns of a table."""
     parts: dict[tuple[str, bool, str], dict[str, str]] = {}
-    matrices = [*_matrices(contents.names)]
+    matrices = [*_matrix_columns(contents.names)]
     of_matrices = {name for rows in matrices for row in rows for name in row}
     for name in (name for name in contents.names if name not in of_matrices):
-        for pattern in (_LETTERED, NUMBERED):
+        for pattern in (_ENTRY_BY_LETTER, NUMBERED):
             if (match := pattern.fullmatch(name)) is not None:
                 unit = match.groupdict().get("unit")
-                key = (match["stem"], pattern is NUMBERED, _UNITS[unit][1] if unit else "")
+                key = (match["stem"], pattern is NUMBERED, _UNIT_SUFFIXES[unit][1] if unit else "")
                 parts.setdefault(key, {}).setdefault(match["part"].lower(), name)
                 break
     vectors = NamedVectors(contents)
@@ -112,7 +114,7 @@ def named_vectors(contents: TableInfo) -> NamedVectors:
         add("matrix", [name for row in rows for name in (row if square else row[:3])])
         if not square:
             add("position", [row[3] for row in rows])
-    turns = [[n for n in contents.names if word in n.lower()] for word in _TURNS]
+    turns = [[n for n in contents.names if word in n.lower()] for word in _ROLL_PITCH_YAW]
     for names in zip(*turns, strict=False):
         add("euler", list(names))
     for (stem, numbered, by_unit), of in parts.items():
@@ -138,20 +140,20 @@ def named_vectors(contents: TableInfo) -> NamedVectors:
     return vectors
 
 
-def _matrices(names: Sequence[str]) -> Iterator[list[list[str]]]:
-    """Names of complete 3×3, 3×4 or 4×4 matrices, whose entries are named by row and column."""
+def _matrix_columns(names: Sequence[str]) -> Iterator[list[list[str]]]:
+    """Return the column names of complete 3×3, 3×4 or 4×4 matrices, by row and column."""
     entries: dict[str, dict[tuple[int, int], str]] = {}
-    for match in filter(None, map(_ENTRY.fullmatch, names)):
+    for match in filter(None, map(_MATRIX_ENTRY.fullmatch, names)):
         place = int(match["row"]), int(match["column"])
         entries.setdefault(match["stem"], {})[place] = match.string
-    for of, (height, width), first in product(entries.values(), _SHAPES, (0, 1)):
+    for of, (height, width), first in product(entries.values(), _MATRIX_SHAPES, (0, 1)):
         rows, columns = range(first, first + height), range(first, first + width)
         if of.keys() == {*product(rows, columns)}:
             yield [[of[i, j] for j in columns] for i in rows]
 
 
 def _without_prefix(word: str) -> str:
-    """Last word of a camel-case or indexed name, as in `wrenchForce`, `tcp_force`."""
+    """Return the last word of a camel-case or compound name, as in `wrenchForce`, `tcp_force`."""
     return re.split(r"[_\d]", word)[-1]
 
 

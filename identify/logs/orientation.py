@@ -18,14 +18,14 @@ _ROTATION_TOLERANCE = 1e-2
 
 _LARGEST_ANGLE = 1.01 * 2.0 * np.pi
 _MAX_ANGLE_RATE = 10.0
-"""Angular rate above which angles are assumed to be in degrees [rad/s]."""
+"""Angular rate of angles read in radians above which they must be in degrees [rad/s]."""
 
 _MIN_PATH_RATIO = 1.5
-"""Minimum ratio of path to range of an angle that oscillates instead of spinning."""
+"""Minimum ratio of the path of an angle to its range if it oscillates instead of revolving."""
 
 
 def read_rotation(valid: Table, pose: PoseTable) -> Vec4:
-    """Return the rotation as logged (not inverted), unit quaternions of shape (n, 4).
+    """Convert the logged rotation, not inverted, to unit quaternions [x, y, z, w], shape (n, 4).
 
     Raises:
         LogError: a row that is no rotation.
@@ -36,14 +36,14 @@ def read_rotation(valid: Table, pose: PoseTable) -> Vec4:
         case "matrix":
             return _from_matrix(valid, pose)
         case _:
-            return rotation_from_numbers(valid.side_by_side(pose.rotation_columns), pose)
+            return rotation_from_numbers(valid.stacked_columns(pose.rotation_columns), pose)
 
 
 def rotation_numbers(valid: Table, pose: PoseTable) -> Array | None:
-    """Logged Euler angles or rotation vectors, shape (n, k); None for other rotations."""
+    """Return logged Euler angles or rotation vectors, shape (n, k); None for other rotations."""
     if pose.rotation_kind in ("quaternion", "matrix", "robot"):
         return None
-    return valid.side_by_side(pose.rotation_columns)
+    return valid.stacked_columns(pose.rotation_columns)
 
 
 def rotation_from_numbers(numbers: Array, pose: PoseTable) -> Vec4:
@@ -78,7 +78,7 @@ def angles_in_degrees(valid: Table, pose: PoseTable, time: Array | None) -> Iter
     """
     if pose.angle_unit != "rad" or pose.rotation_kind not in ("euler", "rotation_vector"):
         return
-    angles = valid.side_by_side(pose.rotation_columns)
+    angles = valid.stacked_columns(pose.rotation_columns)
     largest = float(np.abs(angles).max(initial=0.0))
     if largest <= _LARGEST_ANGLE:
         return
@@ -99,7 +99,7 @@ def angles_in_degrees(valid: Table, pose: PoseTable, time: Array | None) -> Iter
 
 
 def _from_quaternion(valid: Table, pose: PoseTable) -> Vec4:
-    q = valid.side_by_side(pose.rotation_columns)
+    q = valid.stacked_columns(pose.rotation_columns)
     if pose.rotation_order == "wxyz":
         q = q[:, [1, 2, 3, 0]]
     with np.errstate(over="ignore"):
@@ -153,7 +153,7 @@ def read_translation(valid: Table, pose: PoseTable) -> Array:
 
 
 def _transforms(valid: Table, pose: PoseTable) -> Array:
-    flat = valid.side_by_side(pose.rotation_columns)
+    flat = valid.stacked_columns(pose.rotation_columns)
     side = 4 if pose.homogeneous else 3
     matrix = flat.reshape(-1, side, side)
     return matrix if pose.rotation_order == "row" else np.swapaxes(matrix, -1, -2)

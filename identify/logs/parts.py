@@ -40,7 +40,7 @@ class DroppedRows:
         return self.not_finite + self.cut_short + self.not_numbers
 
     def __add__(self, other: DroppedRows) -> DroppedRows:
-        """Sum of the counts."""
+        """Return the sum of the counts."""
         return DroppedRows(
             self.not_finite + other.not_finite,
             self.cut_short + other.cut_short,
@@ -53,8 +53,8 @@ class Imu:
     """Pose of an inertial measurement unit.
 
     Attributes:
-        X_BI: its pose in the body; what it read stands along B in a `Recording` already.
-        fitted: whether its place is to be found from the log.
+        X_BI: pose of the IMU in the body; signals of a `Recording` are in axes of B already.
+        fitted: whether the position is estimated from the log.
     """
 
     X_BI: Pose = field(default_factory=Pose.identity)
@@ -69,7 +69,7 @@ def _read_only(array: Array) -> Array:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Stream:
-    """Signals of a recording with rows different from the wrench's; arrays are read-only.
+    """Signals of a recording whose rows are not those of the wrench; arrays are read-only.
 
     Attributes:
         name: what it holds, for messages: a group of signals, or several.
@@ -90,16 +90,16 @@ class Stream:
         return len(self.time)
 
     def __repr__(self) -> str:
-        """Name, rows, span and rate."""
-        return f"{self.name}: {spell_rows(self.time)}"
+        """Return name, rows, time span and rate as a text."""
+        return f"{self.name}: {describe_rows(self.time)}"
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle a stream, see `Recording`."""
+        """Pickle with plain dicts, as mapping views cannot be pickled."""
         return Stream, (self.name, self.time, dict(self.signals))
 
 
-def spell_rows(time: Array) -> str:
-    """Format rows, span and rate of a stream."""
+def describe_rows(time: Array) -> str:
+    """Format the number of rows, time span and sampling rate of a stream."""
     span = float(time[-1] - time[0]) if len(time) else 0.0
     rate = f" at {(len(time) - 1) / span:.4g} Hz" if span > 0.0 else ""
     return f"{len(time)} rows, {span:.4g} s{rate}"

@@ -1,4 +1,4 @@
-"""Reinterpretation of a recording by a patch of schema keys.
+"""Reinterpretation of a recording with other values of some schema keys.
 
 The conversions that the recording's own schema asked for are undone, and those of the patched one
 done: signs, order and units of columns, what a pose maps, frames. A reader need not go to the file
@@ -22,9 +22,9 @@ from identify.logs.convert import axes_of, imu_of, noise_of
 from identify.logs.orientation import rotation_from_numbers
 from identify.logs.recording import Recording, moved_recording
 from identify.logs.schema import Schema
-from identify.logs.schema_fields import Column, bare
+from identify.logs.schema_fields import Column, without_sign
 from identify.logs.schema_poses import imu_placement_of
-from identify.logs.schema_tables import PoseTable, WrenchTable, compensated_of
+from identify.logs.schema_tables import PoseTable, WrenchTable, compensated_keys
 from identify.logs.signal_table import SIGNALS
 from identify.logs.tool_point import wrench_point
 from identify.logs.units import FORCE, LENGTH, TORQUE
@@ -47,16 +47,16 @@ def schema_of(recording: Recording) -> Schema:
     """Return the schema of a recording, completed by other properties of the recording.
 
     Raises:
-        SchemaError: what the recording has is in no schema.
+        SchemaError: no schema describes the recording.
     """
-    return _schema(_document(recording))
+    return _validated_schema(_schema_document(recording))
 
 
 def patched(recording: Recording, patch: Patch) -> Recording:
     """Return the recording reinterpreted with other values of some schema keys.
 
-    Only what the patch names is changed. Files and clocks are as they were read: no key of `[log]`
-    and `[streams]` can be among them.
+    Only keys of the patch are changed. Files and clocks stay as they were read, so that no key of
+    `[log]` and `[streams]` can be changed.
 
     Raises:
         SchemaError: the patched schema is none, or names columns that were not read.
@@ -64,8 +64,8 @@ def patched(recording: Recording, patch: Patch) -> Recording:
     """
     if not patch:
         return recording
-    document = _document(recording)
-    old, new = _schema(document), _schema(_merged(document, patch))
+    document = _schema_document(recording)
+    old, new = _validated_schema(document), _validated_schema(_with_patch(document, patch))
     tables = {key.partition(".")[0] for key in patch}
     if tables & {"log", "streams", "body"}:
         raise SchemaError(f"{recording.name}: {sorted(patch)} cannot be changed once it is read")
@@ -79,21 +79,23 @@ def patched(recording: Recording, patch: Patch) -> Recording:
         signals |= {"force": w[:, :3], "torque": w[:, 3:]}
     numbers = recording.rotation_numbers
     if old.pose is not None and new.pose is not None and old.pose != new.pose:
-        signals |= _pose(signals, numbers, old.pose, new.pose)
+        signals |= _reinterpreted_pose(signals, numbers, old.pose, new.pose)
         if numbers is not None:
-            numbers = numbers @ selection(old.pose.rotation_columns, new.pose.rotation_columns).T
+            numbers = (
+                numbers @ selection_matrix(old.pose.rotation_columns, new.pose.rotation_columns).T
+            )
     for signal in SIGNALS[2:8]:
         if signal.table in tables and signal.name in signals:
             before, after = old.groups[signal.group], new.groups[signal.group]
             ratio = signal.factor(after) / signal.factor(before)
-            turn = selection(getattr(before, signal.key), getattr(after, signal.key))
+            turn = selection_matrix(getattr(before, signal.key), getattr(after, signal.key))
             if signal.table == "imu":
                 turn = imu_of(new).X_BI.rotation @ turn @ imu_of(old).X_BI.rotation.T
             signals[signal.name] = ratio * signals[signal.name] @ turn.T
     frames = {**recording.frames, **{k: v for k, v in axes_of(new).items() if k in tables}}
     noise = {s.name: s.table for s in SIGNALS}
     given = {name: sigma for name, sigma in noise_of(new).items() if noise[name] in tables}
-    schema = _merged(recording.schema, patch)
+    schema = _with_patch(recording.schema, patch)
     recording = replace(
         recording,
         signals={name: _sealed(values) for name, values in signals.items()},
@@ -126,10 +128,10 @@ def patched(recording: Recording, patch: Patch) -> Recording:
 
 
 def wrench_gain(old: WrenchTable, new: WrenchTable) -> Array:
-    """Linear map between the wrenches [f; t] of two schemas, in the logged axes, shape (6, 6).
+    """Return the linear map from the wrench [f; t] of one schema to that of another, shape (6, 6).
 
     Raises:
-        SchemaError: the new one has columns that the old one has not.
+        SchemaError: the new schema has columns that the old one lacks.
     """
     columns = [(*(table.force or ()), *table.torque) for table in (old, new)]
     factors = []
@@ -137,10 +139,10 @@ def wrench_gain(old: WrenchTable, new: WrenchTable) -> Array:
         sign = 1.0 if table.acts_on == "body" else -1.0
         units = FORCE[table.force_unit] * table.force_gain, TORQUE[table.torque_unit]
         factors.append(sign * np.repeat(units, 3))
-    return factors[1][:, None] * selection(*columns) / factors[0]
+    return factors[1][:, None] * selection_matrix(*columns) / factors[0]
 
 
-def _document(recording: Recording) -> dict[str, dict[str, Any]]:
+def _schema_document(recording: Recording) -> dict[str, dict[str, Any]]:
     document = {k: dict(v) for k, v in recording.schema.items() if isinstance(v, Mapping)}
     names = {*recording.signals, *(name for s in recording.streams for name in s.signals)}
     for signal in SIGNALS:
@@ -157,7 +159,7 @@ def _document(recording: Recording) -> dict[str, dict[str, Any]]:
     wrench = document["wrench"]
     wrench.setdefault("acts_on", "body")
     if recording.compensated:
-        wrench.setdefault("compensated", compensated_of(recording.compensated))
+        wrench.setdefault("compensated", compensated_keys(recording.compensated))
     if recording.frames.get("wrench") == "sensor":
         wrench.setdefault("mount", {})
     if "acceleration" in document:
@@ -169,7 +171,7 @@ def _document(recording: Recording) -> dict[str, dict[str, Any]]:
     return document
 
 
-def _schema(document: Mapping[str, Any]) -> Schema:
+def _validated_schema(document: Mapping[str, Any]) -> Schema:
     """Validate a schema document."""
     try:
         text = json.dumps(document)
@@ -183,7 +185,7 @@ def _schema_of_text(text: str) -> Schema:
     return validate(Schema, json.loads(text), "schema")
 
 
-def _merged(document: Mapping[str, Any], patch: Patch) -> dict[str, Any]:
+def _with_patch(document: Mapping[str, Any], patch: Patch) -> dict[str, Any]:
     merged = {name: dict(v) if isinstance(v, Mapping) else v for name, v in document.items()}
     for place, value in patch.items():
         *tables, key = place.split(".")
@@ -197,11 +199,11 @@ def _merged(document: Mapping[str, Any], patch: Patch) -> dict[str, Any]:
     return merged
 
 
-def selection(old: Sequence[Column], new: Sequence[Column]) -> Array:
-    """Signed selection matrix from the columns of one list to those of another."""
-    names = [bare(column) for column in old]
+def selection_matrix(old: Sequence[Column], new: Sequence[Column]) -> Array:
+    """Return the signed selection matrix from the columns of one list to those of another."""
+    names = [without_sign(column) for column in old]
     signs = np.zeros((len(new), len(old)))
-    for row, (name, factor) in enumerate(map(bare, new)):
+    for row, (name, factor) in enumerate(map(without_sign, new)):
         places = [k for k, (known, _) in enumerate(names) if known == name]
         if not places:
             raise SchemaError(f"column {name!r} was not read before: read the log again")
@@ -209,15 +211,15 @@ def selection(old: Sequence[Column], new: Sequence[Column]) -> Array:
     return signs
 
 
-def _pose(
+def _reinterpreted_pose(
     signals: Mapping[str, Array], numbers: Array | None, old: PoseTable, new: PoseTable
 ) -> dict[str, Array]:
-    """Convert the pose back to its logged form, and read it by the new table."""
+    """Convert the pose back to its logged form, and interpret it by another `[pose]`."""
     if "quaternion" not in signals:
         return {}
     attitude = signals["quaternion"]
     logged = quaternion_conjugate(attitude) if old.maps == "world_to_body" else attitude
-    logged = _rotation(logged, numbers, old, new)
+    logged = _reinterpreted_rotation(logged, numbers, old, new)
     inverse = new.maps == "world_to_body"
     pose = {"quaternion": quaternion_conjugate(logged) if inverse else logged}
     if "position" not in signals:
@@ -227,14 +229,16 @@ def _pose(
     p = {"world": p, "body": back, "inverse": -back}[old.position_kind]
     p = p * (LENGTH[new.position_unit] / LENGTH[old.position_unit])
     if old.position is not None and new.position is not None:
-        p = p @ selection(old.position, new.position).T
+        p = p @ selection_matrix(old.position, new.position).T
     turned = rotate(rotation_from_quaternion(pose["quaternion"]), p)
     position = {"world": p, "body": turned, "inverse": -turned}[new.position_kind]
     return pose | {"position": position}
 
 
-def _rotation(logged: Vec4, numbers: Array | None, old: PoseTable, new: PoseTable) -> Vec4:
-    """Convert the rotation back to its logged form, and read it by the new table."""
+def _reinterpreted_rotation(
+    logged: Vec4, numbers: Array | None, old: PoseTable, new: PoseTable
+) -> Vec4:
+    """Convert the rotation back to its logged form, and interpret it by another `[pose]`."""
     tables = [
         (each.rotation_kind, each.rotation_columns, each.rotation_order, each.angle_unit)
         for each in (old, new)
@@ -251,12 +255,12 @@ def _rotation(logged: Vec4, numbers: Array | None, old: PoseTable, new: PoseTabl
 
 
 def rotation_by(numbers: Array, old: PoseTable, new: PoseTable) -> Vec4:
-    """Return unit quaternions (not inverted) of numbers in one table, interpreted by another.
+    """Interpret the rotation numbers of one `[pose]` by another, as unit quaternions, not inverted.
 
     Raises:
-        SchemaError: the new table has columns that the old one has not.
+        SchemaError: the new table has columns that the old one lacks.
     """
-    between = selection(old.rotation_columns, new.rotation_columns)
+    between = selection_matrix(old.rotation_columns, new.rotation_columns)
     return rotation_from_numbers(numbers @ between.T, new)
 
 

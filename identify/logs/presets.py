@@ -53,10 +53,10 @@ def presets() -> dict[str, Preset]:
 
 
 def choose_preset(log: Path, tables: Sequence[TableInfo], name: str | None) -> Preset | None:
-    """Return the preset of a name, else the first whose columns the log has."""
+    """Return the preset of a name, or without a name the first preset that fits the log."""
     known = presets()
     if name is None:
-        matches = (p for p in known.values() for table in tables if _suits(p, table))
+        matches = (p for p in known.values() for table in tables if _fits_table(p, table))
         return next(matches, None)
     if name not in known:
         raise SchemaError(
@@ -72,7 +72,7 @@ def choose_preset(log: Path, tables: Sequence[TableInfo], name: str | None) -> P
     return chosen
 
 
-def _suits(preset: Preset, contents: TableInfo) -> bool:
+def _fits_table(preset: Preset, contents: TableInfo) -> bool:
     """Return whether a table has the columns of a preset, and a pose if the preset needs one.
 
     A table that has neither a pose nor a gyro suits, too: what is missing is said.

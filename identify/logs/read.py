@@ -42,7 +42,7 @@ LogLike: TypeAlias = "str | PathLike[str] | Mapping[str, ArrayLike] | DataFrame 
 
 
 class LogContent(NamedTuple):
-    """Content of a log: `fields` that recordings of all kinds share, and its rows by clock."""
+    """Content of a log: `fields` common to all kinds of recordings, and its rows by clock."""
 
     path: Path
     fields: dict[str, Any]
@@ -55,7 +55,7 @@ Convert: TypeAlias = Callable[[Mapping[Group, Table]], dict[str, Array]]
 
 
 def read_content(log: LogLike, schema: Schema, convert: Convert) -> LogContent:
-    """Read the columns that a schema names and convert them; arguments, errors as in `read_log`."""
+    """Read the columns that a schema names, and convert them to signals in SI."""
     log = Path(log) if isinstance(log, str | PathLike) else as_arrays(log)
     sources = plan_sources(log, schema)
     tables = [read_source(source, alone=len(sources) == 1) for source in sources]
@@ -72,12 +72,12 @@ def read_content(log: LogLike, schema: Schema, convert: Convert) -> LogContent:
         for of_stream in converted
     ]
     fields = {
-        "name": plain_name(_name(path)) if isinstance(log, Path) else log.name,
+        "name": plain_name(_log_name(path)) if isinstance(log, Path) else log.name,
         "time": None if times[0] is None else sealed(path, "time", times[0]),
         "signals": signals[0],
         "gravity": seal(schema.world.gravity, "gravity", (3,)),
         "sources": files,
-        "sha256": digest_of_files(files) if isinstance(log, Path) else _digest_of(tables),
+        "sha256": digest_of_files(files) if isinstance(log, Path) else _digest_of_tables(tables),
         "rows": sum(stream.rows for stream in streams),
         "dropped": sum((stream.dropped for stream in streams), DroppedRows()),
         "schema": schema.model_dump(mode="json", exclude_unset=True),
@@ -86,13 +86,13 @@ def read_content(log: LogLike, schema: Schema, convert: Convert) -> LogContent:
             for stream, time, of_stream in zip(streams[1:], times[1:], signals[1:], strict=True)
             if time is not None
         ),
-        "findings": (*findings, *_transposed(tables), *rate_mismatches(streams, times)),
+        "findings": (*findings, *_transposed_findings(tables), *rate_mismatches(streams, times)),
     }
     return LogContent(path, fields, streams, times)
 
 
 def read_fields(log: LogLike, schema: SchemaLike) -> dict[str, Any]:
-    """Return the fields of the `Recording` of a log; arguments and errors as in `read_log`."""
+    """Read a log and return the fields of its `Recording`; errors are those of `read_log`."""
     schema = load_schema(schema)
     require_body(schema)
     content = read_content(log, schema, lambda valid_rows: signals_of(valid_rows, schema))
@@ -105,7 +105,7 @@ def read_fields(log: LogLike, schema: SchemaLike) -> dict[str, Any]:
         "rotation_numbers": _numbers_of_streams(path, streams, schema),
         "findings": (
             *fields["findings"],
-            *_angles(streams, times, schema),
+            *_angle_unit_findings(streams, times, schema),
             *described["findings"],
         ),
     }
@@ -130,7 +130,7 @@ def describe_log(log: Path, schema: Schema, files: Sequence[SourceFile]) -> dict
     wrench, frame = schema.wrench, schema.body_frame
     point = None if wrench.point == "flange" else wrench_point(wrench.frame, frame.tcp)
     return {
-        "name": plain_name(_name(log)),
+        "name": plain_name(_log_name(log)),
         "time": None,
         "signals": {},
         "frames": axes_of(schema),
@@ -146,13 +146,13 @@ def describe_log(log: Path, schema: Schema, files: Sequence[SourceFile]) -> dict
         "compensated": wrench.compensated.about_origin(frame) if wrench.compensated else (),
         "body_frame": frame,
         "imu": None if schema.imu is None else imu_of(schema),
-        "findings": (*_free_flight(schema), *_robot(schema)),
+        "findings": (*_free_flight_findings(schema), *_robot_findings(schema)),
         "schema": schema.model_dump(mode="json", exclude_unset=True),
     }
 
 
 def sealed(log: Path, name: str, values: Array) -> Array:
-    """Return the array contiguous and read-only; raise for implausible magnitudes."""
+    """Return an array contiguous and read-only; raise for implausible magnitudes."""
     values = np.ascontiguousarray(values)
     return seal(values, f"{log}: {name}", (None,) * values.ndim, partial(LogError, path=log))
 
@@ -160,7 +160,7 @@ def sealed(log: Path, name: str, values: Array) -> Array:
 def rotation_numbers_of(
     log: Path, valid_rows: Mapping[Group, Table], schema: Schema
 ) -> Array | None:
-    """Return `Recording.rotation_numbers` of some groups of signals."""
+    """Return the logged Euler angles or rotation vectors of the pose, if it has them."""
     if schema.pose is None or "pose" not in valid_rows:
         return None
     numbers = rotation_numbers(valid_rows["pose"], schema.pose)
@@ -168,19 +168,19 @@ def rotation_numbers_of(
 
 
 def _numbers_of_streams(path: Path, streams: Sequence[StreamRows], schema: Schema) -> Array | None:
-    """Return `Recording.rotation_numbers` of the stream with the pose."""
+    """Return the logged Euler angles or rotation vectors of the stream with the pose."""
     numbers = (rotation_numbers_of(path, stream.valid_rows, schema) for stream in streams)
     return next((array for array in numbers if array is not None), None)
 
 
 def digest_of_files(files: Sequence[SourceFile]) -> str:
-    """Digest of one file, or the digest of the concatenated digests (hexadecimal)."""
+    """Return the digest of one file, or of the concatenated digests of several (hexadecimal)."""
     if len(files) == 1:
         return files[0].sha256
     return hashlib.sha256("".join(file.sha256 for file in files).encode("ascii")).hexdigest()
 
 
-def _angles(
+def _angle_unit_findings(
     streams: Sequence[StreamRows], times: Sequence[Array | None], schema: Schema
 ) -> Iterator[Finding]:
     for stream, time in zip(streams, times, strict=True):
@@ -192,7 +192,7 @@ def _angles(
             yield from angles_in_degrees(stream.valid_rows["pose"], schema.pose, time)
 
 
-def _transposed(tables: Sequence[Table]) -> Iterator[Finding]:
+def _transposed_findings(tables: Sequence[Table]) -> Iterator[Finding]:
     for table in tables:
         if table.transposed:
             names = ", ".join(table.transposed)
@@ -200,7 +200,7 @@ def _transposed(tables: Sequence[Table]) -> Iterator[Finding]:
             yield Finding("transposed", "info", text)
 
 
-def _free_flight(schema: Schema) -> Iterator[Finding]:
+def _free_flight_findings(schema: Schema) -> Iterator[Finding]:
     if schema.wrench.force is None:
         acts = "but gravity and the torque" if schema.wrench.torque else "but gravity"
         at_com = "; its origin is taken to be its centre of mass" if schema.at_com else ""
@@ -208,15 +208,15 @@ def _free_flight(schema: Schema) -> Iterator[Finding]:
         yield Finding("free_flight", "info", text, "If a force acts, name it in [wrench].")
 
 
-def _robot(schema: Schema) -> Iterator[Finding]:
+def _robot_findings(schema: Schema) -> Iterator[Finding]:
     if schema.by_joints:
         from identify.logs.joint_signals import robot_finding  # which few logs need
 
         yield robot_finding(schema)
 
 
-def _digest_of(tables: Sequence[Table]) -> str:
-    """Digest of the used columns of a log in memory: names, types and bytes."""
+def _digest_of_tables(tables: Sequence[Table]) -> str:
+    """Return the digest of the used columns of a log in memory: names, types and bytes."""
     sha256 = hashlib.sha256()
     for table in tables:
         for name, column in [("", table.stamps), *table.columns.items()]:
@@ -226,7 +226,7 @@ def _digest_of(tables: Sequence[Table]) -> str:
     return sha256.hexdigest()
 
 
-def _name(log: Path) -> str:
+def _log_name(log: Path) -> str:
     if log.is_dir():
         return log.resolve().name
     return Path(log.stem).stem if log.suffix.lower() == ".gz" else log.stem

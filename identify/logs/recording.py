@@ -21,11 +21,11 @@ from identify.logs.parts import (
     Imu,
     SourceFile,
     Stream,
-    spell_rows,
+    describe_rows,
 )
 from identify.logs.read import read_fields
 from identify.logs.rows import RowCounts
-from identify.logs.tool_point import moved_motion
+from identify.logs.tool_point import motion_of_frame
 from identify.spatial import BodyFrame, Pose
 
 _MAX_GRAVITY = 1e6
@@ -42,9 +42,9 @@ class Recording:
     - `quaternion`: R_WB as [x, y, z, w], unit norm, shape (n, 4);
     - `linear_velocity`, `angular_velocity`: v_WBo [m/s] and w_WB [rad/s], in `frames["twist"]`;
     - `linear_acceleration`, `angular_acceleration`: of Bo [m/s²] and of B [rad/s²], in
-      `frames["acceleration"]`, the linear one of kind `acceleration_kind`;
-    - `gyro`, `accelerometer`: angular velocity [rad/s] and proper acceleration [m/s²] as the unit
-      of `imu` reads them where it is, turned into the axes of B;
+      `frames["acceleration"]`, the linear acceleration of kind `acceleration_kind`;
+    - `gyro`, `accelerometer`: angular velocity [rad/s] and proper acceleration [m/s²] measured by
+      the inertial measurement unit `imu` at its position, in axes of B;
     - `force`, `torque`: the wrench that acts **on** the body [N, N m], in `frames["wrench"]`:
       taken at Bo for "body" and "world", at the sensor's origin for "sensor"; with an `X_BS` a
       wrench in "world" axes is taken there.
@@ -58,30 +58,30 @@ class Recording:
             where the group is present.
         acceleration_kind: what `linear_acceleration` is: "classical" (d²p/dt²), "spatial"
             (classical − ω × v) or "proper" (classical − gravity, as an accelerometer reads).
-        noise: of the signals that the schema gives one of, by name: one sigma on each axis, white
-            from row to row, in their units (of the quaternion a rotation vector in B [rad]).
-        X_BS: the sensor's pose in the body, where the wrench is in the sensor's frame; of a wrench
-            in world axes at a tool point, where that is, along B.
+        noise: noise of signals given by the schema, by name: one sigma on each axis, white from
+            row to row, in the signal's unit (of the quaternion a rotation vector in B [rad]).
+        X_BS: pose of the sensor in the body, if the wrench is in the sensor's frame; for a wrench
+            in world axes at a tool point, the position of that point in B.
         wrench_delay: time by which the wrench of a row is older than its motion [s].
         delay_axes: "body" or "world", in which a wrench in world axes is late: before it was
             turned into them, or after.
         compensated: mass [kg] and first moment about Bo in B [kg m] of the body whose weight the
-            controller took off the wrench, and which is added back; none where there are no four.
+            controller subtracted from the wrench, and which is added back; empty without one.
         gravity: g in W [m/s²], shape (3,).
-        sources: the files, with their sha256; none of a log that was in memory.
-        sha256: one digest of the content: that of the file, of the files' digests in order, or of
-            the columns in use where the log was in memory.
-        rows: rows found in the log, dropped ones included, those of all streams.
-        dropped: how many rows were left out of all streams.
+        sources: the files, with their sha256; empty for a log in memory.
+        sha256: digest of the content: of the file, of the files' digests in order, or of the
+            columns in use of a log in memory.
+        rows: number of rows of all streams in the log, with dropped rows.
+        dropped: numbers of dropped rows of all streams.
         schema: the schema as read, for the provenance.
-        streams: signals with clocks of their own; `identify.signals.on_one_clock` resamples them.
-        findings: what the reader had to make of the log's clocks.
-        imu: where an inertial measurement unit is in the body; None where the log has none.
+        streams: signals with separate clocks; `identify.signals.on_one_clock` resamples them.
+        findings: corrections of the log's clocks by the reader.
+        imu: pose of an inertial measurement unit in the body; None if the log has none.
         rotation_numbers: Euler angles or rotation vectors as logged, in their unit, from which
-            `quaternion` was made, shape (n, k), n the rows of the stream that has the pose; None
-            of other attitudes.
-        body_frame: the name of B, and where the flange is in it. With a tool point X_BT the log is
-            of that: its motion was moved to B, which is the flange.
+            `quaternion` was computed, shape (n, k), n the rows of the stream that has the pose;
+            None for other attitudes.
+        body_frame: name of B, and pose of the flange in it. With a tool point X_BT the log has the
+            motion of that point, which was transferred to B, the flange.
     """
 
     name: str
@@ -239,8 +239,8 @@ class Recording:
         return len(self.signals["force"])
 
     def __repr__(self) -> str:
-        """Name, rows, span, rate and signals."""
-        rows = f"{len(self)} static poses" if self.time is None else spell_rows(self.time)
+        """Return name, rows, time span, rate and signals as a text."""
+        rows = f"{len(self)} static poses" if self.time is None else describe_rows(self.time)
         dropped = f", {self.dropped.total} dropped" if self.dropped.total else ""
         streams = "".join(f"; {stream!r}" for stream in self.streams)
         return f"Recording({self.name!r}, {rows}{dropped}: {', '.join(self.signals)}{streams})"
@@ -253,8 +253,8 @@ class Recording:
 
 
 def moved_recording(recording: Recording, X_BC: Pose) -> Recording:
-    """Return a recording with the motion of C, for a schema or interpretation of a log of C."""
-    moved = moved_motion(
+    """Return a recording with the motion of a body-fixed frame C instead of B."""
+    moved = motion_of_frame(
         recording.signals,
         recording.frames,
         X_BC,
@@ -318,7 +318,7 @@ def rows_of(recording: Recording, start: int, stop: int) -> Recording:
 
 
 def span_of(recording: Recording, start: int, stop: int) -> tuple[float, float]:
-    """Time span of some rows, with edges halfway to the neighbouring rows."""
+    """Return the time span of some rows, with edges halfway to the neighbouring rows."""
     time = np.zeros(0) if recording.time is None else recording.time
 
     def edge(row: int, beyond: float) -> float:

@@ -15,7 +15,7 @@ from identify.logs.parts import DroppedRows
 from identify.logs.schema_fields import Column
 from identify.logs.table import RowFault, Table
 
-_UNUSABLE_SHARE, _UNUSABLE_SHARE_IF_DROPPED = 0.1, 0.5
+_MAX_UNUSABLE_FRACTION, _MAX_DROPPED_FRACTION = 0.1, 0.5
 """Maximum share of unusable rows of an accepted log, by default and with drop_bad_rows."""
 
 _MAX_MAGNITUDE = 1e30
@@ -56,7 +56,7 @@ class RowCounts:
 
     @classmethod
     def of(cls, faults: NDArray[np.uint8], tables: Sequence[Table]) -> RowCounts:
-        """Count the rows of some tables by their worst defect."""
+        """Count the rows of tables of equal length by the worst defect of each row."""
         counts = np.bincount(faults, minlength=len(RowFault)).tolist()
         dropped = DroppedRows(
             not_finite=counts[RowFault.NOT_FINITE],
@@ -75,7 +75,7 @@ class RowCounts:
         return cls(dropped, not_finite)
 
     def __add__(self, other: RowCounts) -> RowCounts:
-        """Sum of the counts."""
+        """Return the sum of the counts."""
         total = Counter(self.not_finite)
         total.update(other.not_finite)
         return RowCounts(self.dropped + other.dropped, dict(total))
@@ -88,15 +88,15 @@ class RowCounts:
         """
         dropped, rows = self.dropped, kept + self.dropped.total
         bad = dropped.not_finite + dropped.not_numbers
-        share = _UNUSABLE_SHARE_IF_DROPPED if drop_bad_rows else _UNUSABLE_SHARE
-        if _is_too_many(bad, rows, share):
+        share = _MAX_DROPPED_FRACTION if drop_bad_rows else _MAX_UNUSABLE_FRACTION
+        if _exceeds_fraction(bad, rows, share):
             (worst, column), count = max(self.not_finite.items(), key=lambda item: item[1])
             remedy = f": {describe(dropped)}"
             if count:
                 remedy += f"; column {column!r} of {worst.name} is the worst"
-            if not drop_bad_rows and not _is_too_many(bad, rows, _UNUSABLE_SHARE_IF_DROPPED):
+            if not drop_bad_rows and not _exceeds_fraction(bad, rows, _MAX_DROPPED_FRACTION):
                 remedy += (
-                    f"; drop_bad_rows = true in [log] admits up to {_UNUSABLE_SHARE_IF_DROPPED:.0%}"
+                    f"; drop_bad_rows = true in [log] admits up to {_MAX_DROPPED_FRACTION:.0%}"
                 )
             else:
                 remedy += "; fix the file, or name other columns"
@@ -117,7 +117,7 @@ def describe(dropped: DroppedRows) -> str:
 
 
 def require_plausible_magnitudes(valid: Table) -> None:
-    """Reject values of absurd magnitude in the kept rows."""
+    """Raise for values of implausible magnitude in the valid rows."""
     for column, values in valid.columns.items():
         if max(values.max(), -values.min()) >= _MAX_MAGNITUDE:
             i = int(np.argmax(np.abs(values)))
@@ -153,13 +153,15 @@ def same_length(tables: Sequence[Table]) -> tuple[Sequence[Table], int]:
     )
 
 
-def is_too_many(faults: NDArray[np.uint8], *, drop_bad_rows: bool) -> bool:
+def has_too_many_defects(faults: NDArray[np.uint8], *, drop_bad_rows: bool) -> bool:
     """Return whether a log has too many defective rows to be accepted."""
     bad = int(np.count_nonzero((faults == RowFault.NOT_FINITE) | (faults == RowFault.NOT_NUMBERS)))
-    return _is_too_many(
-        bad, len(faults), _UNUSABLE_SHARE_IF_DROPPED if drop_bad_rows else _UNUSABLE_SHARE
+    return _exceeds_fraction(
+        bad,
+        len(faults),
+        _MAX_DROPPED_FRACTION if drop_bad_rows else _MAX_UNUSABLE_FRACTION,
     )
 
 
-def _is_too_many(bad: int, rows: int, share: float) -> bool:
+def _exceeds_fraction(bad: int, rows: int, share: float) -> bool:
     return bad > max(1, share * rows)

@@ -56,7 +56,7 @@ class Schema(DocumentTable):
     effects: EffectsTable = EffectsTable()
 
     @model_validator(mode="after")
-    def _tables_agree(self, info: ValidationInfo) -> Schema:
+    def _check_consistency(self, info: ValidationInfo) -> Schema:
         spell: KeyFormatter = info.context or key_label
         _check_streams(self)
         _check_clocks(self, spell)
@@ -72,7 +72,7 @@ class Schema(DocumentTable):
 
     @property
     def groups(self) -> dict[Group, Any]:
-        """Groups of signals of the body, each with its table; of the joints if there are none."""
+        """Schema table of each group of signals of the body, or else of the joints."""
         sensors = {} if self.imu is None else self.imu.parts
         names = (name for name in get_args(Group) if name not in ("joints", "effort"))
         tables = {name: sensors.get(name) or getattr(self, name, None) for name in names}
@@ -83,12 +83,12 @@ class Schema(DocumentTable):
 
     @property
     def joint_groups(self) -> dict[Group, Any]:
-        """Groups of signals of the joints: their motion, and their effort if the log has it."""
+        """Schema table of each group of signals of the joints: motion, and effort if logged."""
         return {} if self.joints is None else {**self.joints.parts}
 
     @property
     def by_joints(self) -> bool:
-        """Whether the pose is that of a robot's frame, from the positions of its joints."""
+        """Whether the pose is that of a robot's frame, from the positions of the joints."""
         return self.robot_file is not None
 
     @property
@@ -98,7 +98,7 @@ class Schema(DocumentTable):
 
     @property
     def body_frame(self) -> BodyFrame:
-        """Description of the body frame B, which a frame of a robot gives its name."""
+        """Description of the body frame B, by default with the name of the robot's frame."""
         frame = self.body.frame
         if frame.name is None and self.pose is not None:
             return replace(frame, name=self.pose.frame)
@@ -111,7 +111,7 @@ class Schema(DocumentTable):
 
     @property
     def of_joints(self) -> Schema:
-        """Schema of the joints alone, without the signals of a body."""
+        """Schema of the joints only, without the signals of a body."""
         without = dict.fromkeys(("pose", "twist", "acceleration", "imu"))
         return self.model_copy(update={**without, "wrench": NO_WRENCH})
 
@@ -123,23 +123,27 @@ class Schema(DocumentTable):
     @property
     def at_com(self) -> bool:
         """Whether the origin is assumed to be the centre of mass, without pose and gravity."""
-        return self.wrench.force is None and not self.still and not _gives_linear(self)
+        return (
+            self.wrench.force is None
+            and not self.still
+            and not _determines_linear_acceleration(self)
+        )
 
     @property
     def by_force(self) -> bool:
         """Whether the force alone determines the linear acceleration, with a gyro."""
         if self.pose is not None or self.wrench.force is None or self.still:
             return False
-        return _gives_rates(self) and not _gives_linear(self)
+        return _determines_angular_velocity(self) and not _determines_linear_acceleration(self)
 
     def stream(self, group: Group) -> StreamTable | None:
-        """Stream of a group of signals, if it has its own; a pose by joints has that of these."""
+        """Return the separate stream of a group of signals, if any; a pose by joints has theirs."""
         if group == "pose" and self.by_joints:
             return self.streams.pose or self.streams.joints
         return getattr(self.streams, group)
 
     def layout(self, group: Group) -> LogTable:
-        """Clock and layout of the file with a group of signals."""
+        """Return clock and layout of the file with a group of signals."""
         stream = self.stream(group)
         return self.log if stream is None else stream.over(self.log)
 
@@ -151,8 +155,8 @@ def load_schema(source: SchemaLike) -> Schema:
     """Load the schema from a TOML file or a mapping; return a `Schema` unchanged.
 
     Raises:
-        MissingFile: there is no such file.
-        SchemaError: it is not TOML, or not a schema: an unknown key, a wrong value, a
+        MissingFile: the file does not exist.
+        SchemaError: the file is not TOML, or not a schema: an unknown key, a wrong value, a
             contradiction.
     """
     if isinstance(source, Schema):
@@ -200,7 +204,7 @@ def _check_clocks(schema: Schema, spell: KeyFormatter) -> None:
 
 
 def _check_joints(schema: Schema) -> None:
-    """Check that joints have a motion, and no column for two quantities in one file."""
+    """Check that joints have a motion, and no column is used for two of their quantities."""
     joints = schema.joints
     if joints is None:
         return
@@ -214,7 +218,7 @@ def _check_joints(schema: Schema) -> None:
 
 
 def _check_robot(schema: Schema) -> None:
-    """Check that a pose by a robot's model has its joints."""
+    """Check that a pose computed by a robot's model has the positions of its joints."""
     if schema.by_joints and schema.joints is None:
         raise ValueError(
             "[pose] robot needs [joints] with names and position, the joints of the robot's model"
@@ -230,7 +234,7 @@ def _check_motion(schema: Schema, spell: KeyFormatter) -> None:
     if schema.pose is None:
         _check_without_pose(schema, spell)
     if not schema.still:
-        _check_linear(schema, spell)
+        _check_linear_acceleration(schema, spell)
 
 
 def _check_without_pose(schema: Schema, spell: KeyFormatter) -> None:
@@ -270,7 +274,7 @@ def _check_without_pose(schema: Schema, spell: KeyFormatter) -> None:
             f"{spell(('imu', 'mount'), 'fitted')} = true needs a pose and the accelerometer: "
             f"give {pose} with a position, or translation instead"
         )
-    if not (_gives_rates(schema) or schema.still):
+    if not (_determines_angular_velocity(schema) or schema.still):
         raise ValueError(
             f"without {pose}, the rotation can only come from a gyroscope: give {pose}, or "
             f"{spell(('imu',), 'gyro')}, or "
@@ -278,8 +282,8 @@ def _check_without_pose(schema: Schema, spell: KeyFormatter) -> None:
         )
 
 
-def _check_linear(schema: Schema, spell: KeyFormatter) -> None:
-    acceleration, velocity = schema.acceleration, _gives_velocity(schema)
+def _check_linear_acceleration(schema: Schema, spell: KeyFormatter) -> None:
+    acceleration, velocity = schema.acceleration, _determines_velocity(schema)
     mount = None if schema.imu is None else schema.imu.mount
     of_pose, of_twist = spell(("pose",), "position"), spell(("twist",), "linear")
     if acceleration is None or acceleration.linear is None:
@@ -288,7 +292,7 @@ def _check_linear(schema: Schema, spell: KeyFormatter) -> None:
                 f"{spell(('imu', 'mount'), 'fitted')} = true needs the motion of the body's "
                 f"origin: give {of_pose} or {of_twist}, or translation in its place"
             )
-        if not (_gives_linear(schema) or schema.at_com or schema.by_force):
+        if not (_determines_linear_acceleration(schema) or schema.at_com or schema.by_force):
             raise ValueError(
                 f"nothing determines the linear acceleration of the body: give {of_pose}, "
                 f"{of_twist}, {spell(('acceleration',), 'linear')} or "
@@ -301,29 +305,29 @@ def _check_linear(schema: Schema, spell: KeyFormatter) -> None:
         )
 
 
-def _gives_rates(schema: Schema) -> bool:
+def _determines_angular_velocity(schema: Schema) -> bool:
     """Return whether the log determines the angular velocity without a pose."""
     return "gyro" in schema.groups or (
         schema.twist is not None and schema.twist.angular is not None
     )
 
 
-def _gives_velocity(schema: Schema) -> bool:
+def _determines_velocity(schema: Schema) -> bool:
     twist, pose = schema.twist, schema.pose
     position = pose is not None and pose.has_position
     return position or (twist is not None and twist.linear is not None)
 
 
-def _gives_linear(schema: Schema) -> bool:
+def _determines_linear_acceleration(schema: Schema) -> bool:
     """Return whether the log determines the linear acceleration."""
     given = schema.acceleration is not None and schema.acceleration.linear is not None
-    return given or "accelerometer" in schema.groups or _gives_velocity(schema)
+    return given or "accelerometer" in schema.groups or _determines_velocity(schema)
 
 
 def _check_mount(schema: Schema, spell: KeyFormatter) -> None:
-    """Check that a wrench in sensor axes, and no other, has a sensor pose, with its unit."""
+    """Check that only a wrench in sensor axes has a sensor pose, with a unit."""
     imu = schema.imu
-    if imu is not None and imu.accelerometer and not (imu.mount and imu.mount.placed):
+    if imu is not None and imu.accelerometer and not (imu.mount and imu.mount.has_position):
         raise ValueError(
             f"{spell(('imu',), 'accelerometer')} needs {spell(('imu', 'mount'), '').strip()} with "
             "translation, where it is in the body (zeros at the body's origin), or fitted = true; "
@@ -344,7 +348,7 @@ def _check_mount(schema: Schema, spell: KeyFormatter) -> None:
 
 
 def _check_compensated(schema: Schema, spell: KeyFormatter) -> None:
-    """Check that a compensated weight has a gravity direction, and a centre in B."""
+    """Check that a compensated weight has a direction of gravity, and a centre of mass in B."""
     compensated = schema.wrench.compensated
     if compensated is None:
         return

@@ -22,8 +22,8 @@ def _column(value: object) -> str | int:
     raise ValueError(f"expected a column's name or its zero-based number, got {value!r}")
 
 
-def bare(column: str | int) -> tuple[str | int, float]:
-    """Return a column without its minus sign, and the factor ±1.
+def without_sign(column: str | int) -> tuple[str | int, float]:
+    """Split a column of the schema into the column without a minus sign and the factor ±1.
 
     What is named "-fx" is the column fx times −1; "-3" is column number 3 times −1.
     """
@@ -35,20 +35,20 @@ def bare(column: str | int) -> tuple[str | int, float]:
 
 def negate_column(column: str | int) -> str | int:
     """Return the column times −1, in schema notation."""
-    name, factor = bare(column)
+    name, factor = without_sign(column)
     return name if factor < 0.0 else f"-{name}"
 
 
 def column_names(columns: Iterable[str | int]) -> tuple[str | int, ...]:
     """Return the columns without minus signs, as a file names them."""
-    return tuple(bare(column)[0] for column in columns)
+    return tuple(without_sign(column)[0] for column in columns)
 
 
 _RANGE = re.compile(r"(?P<name>.+)\[(?P<first>\d+):(?P<stop>\d+)\]")
 
 
-def _entries(value: str, counts: tuple[int, ...]) -> list[str | int]:
-    """Columns of an array `"pose[0:3]"`, end exclusive; a name without range means all."""
+def _columns_of_range(value: str, counts: tuple[int, ...]) -> list[str | int]:
+    """Return the columns of an array `"pose[0:3]"`, end exclusive; all without a range."""
     if (match := _RANGE.fullmatch(value.strip())) is None:
         return [f"{value.strip()}[{k}]" for k in range(max(counts, default=1))]
     first, stop = int(match["first"]), int(match["stop"])
@@ -67,7 +67,7 @@ def _columns(*counts: int) -> BeforeValidator:
 
     def check(value: object) -> tuple[str | int, ...]:
         if isinstance(value, str) and value.strip():
-            value = _entries(value, counts)
+            value = _columns_of_range(value, counts)
         if not isinstance(value, list | tuple):
             raise ValueError(
                 f"expected a list of {wanted} columns, or a range of them, got {value!r}"
@@ -91,18 +91,18 @@ ColumnsMatrix: TypeAlias = Annotated[tuple[str | int, ...], _columns(9, 16)]
 ColumnsOfJoints: TypeAlias = Annotated[tuple[str | int, ...], _columns()]
 
 Label: TypeAlias = Annotated[
-    StrictStr, Field(min_length=1, max_length=80), AfterValidator(lambda text: _label(text))
+    StrictStr, Field(min_length=1, max_length=80), AfterValidator(lambda text: _one_line(text))
 ]
 """One-line name given by the user."""
 
 
-def _label(text: str) -> str:
+def _one_line(text: str) -> str:
     if not text.isprintable() or not text.strip():
         raise ValueError(f"expected one line of text, got {text!r}")
     return text
 
 
-_WANTED = (
+_EXPECTED_ACCURACY = (
     "a number, two (of force and of torque), six (of fx fy fz tx ty tz), or six rows of six with "
     "the cross-talk; one sigma as a share, as 0.01 for 1 %"
 )
@@ -113,28 +113,28 @@ _MAX_SCALE_SIGMA = 0.5
 Share: TypeAlias = Annotated[Number, Field(ge=0.0, le=_MAX_SCALE_SIGMA)]
 """One sigma of a relative error."""
 
-GainAccuracy: TypeAlias = Annotated[Any, BeforeValidator(lambda value: _accuracy(value))]
+GainAccuracy: TypeAlias = Annotated[Any, BeforeValidator(lambda value: _gain_accuracy(value))]
 """One sigma of the errors of a sensor's gains, relative"""
 
 
-def _accuracy(value: object) -> float | tuple[Any, ...]:
+def _gain_accuracy(value: object) -> float | tuple[Any, ...]:
     if not isinstance(value, list | tuple):
-        return _share(value)
+        return _relative_sigma(value)
     rows = [row for row in value if isinstance(row, list | tuple)]
     if rows and (len(value) != 6 or any(len(row) != 6 for row in rows) or len(rows) != 6):
-        raise ValueError(f"expected {_WANTED}; got {short_repr(value)}")
+        raise ValueError(f"expected {_EXPECTED_ACCURACY}; got {short_repr(value)}")
     if rows:
-        return tuple(tuple(_share(each, 1.0) for each in row) for row in rows)
+        return tuple(tuple(_relative_sigma(each, 1.0) for each in row) for row in rows)
     if len(value) not in (2, 6):
-        raise ValueError(f"expected {_WANTED}; got {len(value)}: {short_repr(value)}")
-    return tuple(map(_share, value))
+        raise ValueError(f"expected {_EXPECTED_ACCURACY}; got {len(value)}: {short_repr(value)}")
+    return tuple(map(_relative_sigma, value))
 
 
-def _share(value: object, most: float = _MAX_SCALE_SIGMA) -> float:
+def _relative_sigma(value: object, most: float = _MAX_SCALE_SIGMA) -> float:
     try:
         number = finite(value)
     except ValueError as error:
-        raise ValueError(f"expected {_WANTED}; got {short_repr(value)}") from error
+        raise ValueError(f"expected {_EXPECTED_ACCURACY}; got {short_repr(value)}") from error
     if not 0.0 <= number <= most:
         raise ValueError(f"expected shares from 0 to {most:g}, as 0.01 for 1 %; got {number:g}")
     return number
@@ -143,11 +143,13 @@ def _share(value: object, most: float = _MAX_SCALE_SIGMA) -> float:
 _MAX_NOISE = 1e30
 """Maximum noise of a signal in any unit (its square would overflow)."""
 
-Sigma: TypeAlias = Annotated[Number, Field(ge=0.0), AfterValidator(lambda value: _sigma(value))]
+Sigma: TypeAlias = Annotated[
+    Number, Field(ge=0.0), AfterValidator(lambda value: _noise_sigma(value))
+]
 """Standard deviation of a signal's noise, white from row to row, on each axis."""
 
 
-def _sigma(value: float) -> float:
+def _noise_sigma(value: float) -> float:
     if value > _MAX_NOISE:
         raise ValueError(f"expected a noise of at most {_MAX_NOISE:g}, got {value:g}")
     return value

@@ -17,22 +17,24 @@ from identify.logs.units import ANGLE, CURRENT, LENGTH, TORQUE
 _MAX_CONDITION = 1e6
 """Maximum condition number of a transmission, above which joint positions have no digits left."""
 
-_STILL_BELOW = 0.05
-"""Default of the speed below which friction is not told from stiction [rad/s]."""
+_DEFAULT_STILL_BELOW = 0.05
+"""Default speed of a joint below which friction and stiction are not distinguished [rad/s]."""
 
-PerJoint = Annotated[Any, BeforeValidator(lambda value: _numbers(value))]
-"""A number of all joints, or a list of one a joint."""
-Matrix = Annotated[Any, BeforeValidator(lambda value: _rows(value))]
+PerJoint = Annotated[Any, BeforeValidator(lambda value: _number_or_list(value))]
+"""A number for all joints, or a list with one for each joint."""
+Matrix = Annotated[Any, BeforeValidator(lambda value: _matrix_rows(value))]
 """A square matrix by rows; a list of numbers is its diagonal."""
 
 
-def _numbers(value: object) -> float | tuple[float, ...]:
+def _number_or_list(value: object) -> float | tuple[float, ...]:
     return tuple(map(finite, value)) if isinstance(value, list | tuple) else finite(value)
 
 
-def _rows(value: object) -> tuple[Any, ...]:
+def _matrix_rows(value: object) -> tuple[Any, ...]:
     if not isinstance(value, list | tuple) or not value:
-        raise ValueError(f"expected rows of numbers, or those of a diagonal, got {value!r}")
+        raise ValueError(
+            f"expected a matrix as a list of rows, or the list of its diagonal, got {value!r}"
+        )
     if not any(isinstance(row, list | tuple) for row in value):
         return tuple(map(finite, value))
     if any(not isinstance(row, list | tuple) or len(row) != len(value) for row in value):
@@ -40,20 +42,23 @@ def _rows(value: object) -> tuple[Any, ...]:
     return tuple(tuple(map(finite, row)) for row in value)
 
 
-def _units(value: object) -> str | tuple[str, ...]:
+def _joint_units(value: object) -> str | tuple[str, ...]:
     words = tuple(value) if isinstance(value, list | tuple) else (value,)
     for word in words:
-        if word not in _UNITS:
-            known = ", ".join(map(repr, _UNITS))
-            raise ValueError(f"expected one of {known}, or one a joint, got {short_repr(value)}")
+        if word not in _UNITS_TO_SI:
+            known = ", ".join(map(repr, _UNITS_TO_SI))
+            raise ValueError(
+                f"expected one of {known}, or a list with one for each joint, got "
+                f"{short_repr(value)}"
+            )
     return tuple(map(str, words)) if isinstance(value, list | tuple) else str(value)
 
 
-_UNITS: Mapping[object, float] = MappingProxyType({**ANGLE, **LENGTH})
+_UNITS_TO_SI: Mapping[object, float] = MappingProxyType({**ANGLE, **LENGTH})
 
 
 class MotorTable(DocumentTable):
-    """Schema table `[joints.motor]`: the columns are of motors, which turn the joints by gears."""
+    """Schema table `[joints.motor]`: transmission, if the columns are those of motors."""
 
     position: Matrix
     """Matrix R of the gears: motors are at R q while joints are at q."""
@@ -71,7 +76,7 @@ class MotorTable(DocumentTable):
     @property
     def per_joint(self) -> Array:
         """Matrix R from positions of joints to those of motors, shape (n, n)."""
-        return _square(self.position)
+        return _square_matrix(self.position)
 
     @property
     def to_joints(self) -> Array:
@@ -81,10 +86,10 @@ class MotorTable(DocumentTable):
     @property
     def torque_to_joints(self) -> Array:
         """Matrix from torques of motors to those of joints, shape (n, n)."""
-        return self.per_joint.T if self.torque is None else _square(self.torque)
+        return self.per_joint.T if self.torque is None else _square_matrix(self.torque)
 
 
-def _square(rows: tuple[Any, ...]) -> Array:
+def _square_matrix(rows: tuple[Any, ...]) -> Array:
     matrix = np.array(rows, dtype=np.float64)
     return np.diag(matrix) if matrix.ndim == 1 else matrix
 
@@ -98,8 +103,8 @@ class JointsTable(DocumentTable):
     velocity: ColumnsOfJoints | None = None
     effort: ColumnsOfJoints | None = None
     """Torques of revolute joints and forces of prismatic ones, or currents."""
-    unit: Annotated[Any, BeforeValidator(lambda value: _units(value))] = "rad"
-    """Unit of positions, and per second of velocities: one, or one of each joint."""
+    unit: Annotated[Any, BeforeValidator(lambda value: _joint_units(value))] = "rad"
+    """Unit of positions, and per second of velocities: one, or one for each joint."""
     offset: PerJoint = 0.0
     """Position of the model's joint where the log has zero, in `unit`."""
     effort_unit: Annotated[str, one_of((*TORQUE, *CURRENT), ignoring=r"[\s*·.\-]")] = "Nm"
@@ -108,19 +113,19 @@ class JointsTable(DocumentTable):
     effort_acts_on: Annotated[str, one_of(("joint", "motor"))] = "joint"
     """Part on which the logged effort acts: on the joint, as τ in τ = M q̈ + …, or back on the
     motor, the opposite."""
-    still_below: PerJoint = _STILL_BELOW
-    """Speed of a joint [rad/s, m/s] below which its rows do not count."""
+    still_below: PerJoint = _DEFAULT_STILL_BELOW
+    """Speed of a joint [rad/s, m/s] below which its rows are ignored."""
     motor: MotorTable | None = None
 
     @model_validator(mode="before")
     @classmethod
     def _expand_arrays(cls, given: Any) -> Any:
-        """Replace the name of an array by its columns: by number, or of `x[names]` by name."""
+        """Replace the name of an array by its columns, by number or by joint name (`x[names]`)."""
         names = given.get("names") if isinstance(given, dict) else None
         if not isinstance(names, list | tuple):
             return given
         return {
-            key: _columns_of_array(value, names) if key in _VECTORS else value
+            key: _columns_of_array(value, names) if key in _ARRAY_KEYS else value
             for key, value in given.items()
         }
 
@@ -129,7 +134,7 @@ class JointsTable(DocumentTable):
         twice = [name for k, name in enumerate(self.names) if name in self.names[:k]]
         if twice:
             raise InvalidKeyValue("names", f"joint {twice[0]!r} is named twice")
-        for key in (*_VECTORS, "unit", "offset", "gains", "still_below"):
+        for key in (*_ARRAY_KEYS, "unit", "offset", "gains", "still_below"):
             value = getattr(self, key)
             if isinstance(value, tuple) and len(value) != len(self.names):
                 raise InvalidKeyValue(
@@ -171,13 +176,13 @@ class JointsTable(DocumentTable):
 
     @property
     def positions(self) -> JointsTable:
-        """Table of the positions alone."""
+        """Table of the joints' positions without velocities."""
         return self.model_copy(update={"velocity": None, "effort": None})
 
     @property
     def columns(self) -> tuple[Column, ...]:
         """All columns of the table, without minus signs."""
-        vectors = (getattr(self, key) or () for key in _VECTORS)
+        vectors = (getattr(self, key) or () for key in _ARRAY_KEYS)
         return column_names(column for vector in vectors for column in vector)
 
     @property
@@ -188,7 +193,7 @@ class JointsTable(DocumentTable):
     @property
     def unit_factors(self) -> Array:
         """Factor of each joint's positions to rad or m, shape (n,)."""
-        return np.array([_UNITS[unit] for unit in self.units])
+        return np.array([_UNITS_TO_SI[unit] for unit in self.units])
 
     @property
     def angular(self) -> Flags:
@@ -197,17 +202,17 @@ class JointsTable(DocumentTable):
 
     @property
     def effort_factors(self) -> Array:
-        """Factor of each logged effort to N m on the joint, or the motor of one, shape (n,)."""
+        """Factor of each logged effort to N m on the joint, or on its motor, shape (n,)."""
         scale = {**TORQUE, **CURRENT}[self.effort_unit]
         sign = 1.0 if self.effort_acts_on == "joint" else -1.0
         return sign * scale * self.per_joint(1.0 if self.gains is None else self.gains)
 
     def per_joint(self, value: float | tuple[float, ...]) -> Array:
-        """Return one number for each joint, shape (n,)."""
+        """Return a setting as one number for each joint, shape (n,)."""
         return np.array(np.broadcast_to(np.asarray(value, dtype=np.float64), len(self.names)))
 
 
-_VECTORS = ("position", "velocity", "effort")
+_ARRAY_KEYS = ("position", "velocity", "effort")
 
 
 def _columns_of_array(value: object, names: list[object] | tuple[object, ...]) -> object:

@@ -49,12 +49,12 @@ class Placement(DocumentTable):
     def _one_rotation(self) -> Placement:
         if self.quaternion is not None and self.rotation_vector is not None:
             raise ValueError("give quaternion or rotation_vector, not both")
-        _require_turn(self.rotation_vector or (), self.angle_unit)
+        _require_plausible_angle(self.rotation_vector or (), self.angle_unit)
         return self
 
     @property
     def pose(self) -> Pose:
-        """Pose X_BS of a sensor, or X_BF of the flange."""
+        """Pose X_BS of a sensor, or X_BF of the flange, in the body."""
         position = LENGTH[self.unit] * np.array(self.translation)
         if self.rotation_vector is not None:
             turn = ANGLE[self.angle_unit] * np.array(self.rotation_vector)
@@ -71,8 +71,8 @@ class ToolPoint(DocumentTable):
     angle_unit: Annotated[str, one_of(ANGLE)] = "rad"
 
     @model_validator(mode="after")
-    def _turns_once(self) -> ToolPoint:
-        _require_turn(self.pose[3:], self.angle_unit)
+    def _check_angle(self) -> ToolPoint:
+        _require_plausible_angle(self.pose[3:], self.angle_unit)
         return self
 
     @property
@@ -90,20 +90,20 @@ class ImuPlacement(Placement):
     """Whether the position is estimated from the log; the axes are as given."""
 
     @property
-    def placed(self) -> bool:
-        """Whether the position is given or to be estimated."""
+    def has_position(self) -> bool:
+        """Whether the position of the IMU is given or to be estimated."""
         return self.fitted or "translation" in self.model_fields_set
 
     @model_validator(mode="after")
     def _one_place(self) -> ImuPlacement:
         if self.fitted and "translation" in self.model_fields_set:
-            raise ValueError("give translation, or fitted = true to have it found, not both")
+            raise ValueError("give translation, or fitted = true to have it estimated, not both")
         _require_near("translation", "the accelerometer", self.pose, self.unit)
         return self
 
 
 class ImuTable(DocumentTable):
-    """Schema table `[imu]`: readings of an inertial measurement unit, in its own axes."""
+    """Schema table `[imu]`: readings of an inertial measurement unit, in the axes of the IMU."""
 
     gyro: ColumnsX3 | None = None
     accelerometer: ColumnsX3 | None = None
@@ -132,7 +132,7 @@ class ImuTable(DocumentTable):
 
     @property
     def parts(self) -> dict[str, ImuTable]:
-        """Columns of each sensor of the unit, by name."""
+        """Columns of each sensor of the IMU, by name."""
         names = [name for name in ("gyro", "accelerometer") if getattr(self, name) is not None]
         return {
             name: self.model_copy(update={other: None for other in names if other != name})
@@ -208,7 +208,7 @@ def _require_near(key: str, description: str, pose: Pose, unit: str) -> None:
         )
 
 
-def _require_turn(vector: tuple[float, ...], unit: str) -> None:
+def _require_plausible_angle(vector: tuple[float, ...], unit: str) -> None:
     angle = float(np.linalg.norm(vector)) * ANGLE[unit]
     if angle > MAX_ROTATION_ANGLE:
         hint = 'if it is in degrees, set angle_unit = "deg"' if unit == "rad" else "check it"

@@ -90,7 +90,7 @@ class LogTable(DocumentTable):
 
     @property
     def clocks(self) -> tuple[str, ...]:
-        """Keys among time, rate_hz and still that are set."""
+        """Keys among time, rate_hz and still that the table sets."""
         says = {"time": self.time is not None, "rate_hz": self.rate_hz is not None}
         return tuple(key for key, given in {**says, "still": self.still}.items() if given)
 
@@ -101,7 +101,7 @@ class StreamTable(LogTable):
     file: Annotated[StrictStr, Field(min_length=1)] | None = None
 
     def over(self, log: LogTable) -> LogTable:
-        """Return the layout of this stream: `[log]` overridden by the keys given here."""
+        """Return the clock and layout of the stream: `[log]` overridden by the stream's keys."""
         given_keys = {key: getattr(self, key) for key in self.model_fields_set - {"file"}}
         clock = dict.fromkeys(_CLOCK_KEYS, None) | {"still": False} if self.clocks else {}
         return log.model_copy(update={**clock, **given_keys})
@@ -238,7 +238,7 @@ class PoseTable(DocumentTable):
 
     @property
     def rotation_columns(self) -> tuple[Column, ...]:
-        """Columns of the rotation (of the whole pose for a matrix with sixteen)."""
+        """Columns of the rotation, or of the whole pose for a matrix with sixteen columns."""
         return () if self.robot is not None else getattr(self, self.rotation_kind)
 
     @property
@@ -248,7 +248,7 @@ class PoseTable(DocumentTable):
 
     @property
     def position_kind(self) -> str:
-        """Meaning of the position: of Bo in "body" or "world" axes, or "inverse", of Wo in B."""
+        """Kind of position: of Bo from Wo in "body" or "world" axes, or "inverse", of Wo in B."""
         return self.position_axes or ("inverse" if self.maps == "world_to_body" else "world")
 
     @property
@@ -258,7 +258,7 @@ class PoseTable(DocumentTable):
 
     @property
     def homogeneous(self) -> bool:
-        """Whether the matrix has sixteen columns."""
+        """Whether the rotation is given by a 4×4 matrix, with sixteen columns."""
         return self.matrix is not None and len(self.matrix) == 16
 
     @property
@@ -267,7 +267,7 @@ class PoseTable(DocumentTable):
         return column_names((self.position or ()) + self.rotation_columns)
 
 
-class _Rates(DocumentTable):
+class _RatesTable(DocumentTable):
     linear: ColumnsX3 | None = None
     angular: ColumnsX3 | None = None
     frame: Annotated[str, one_of(("body", "world"))]
@@ -279,7 +279,7 @@ class _Rates(DocumentTable):
     """Noise of `angular`, in its unit."""
 
     @model_validator(mode="after")
-    def _has_columns(self) -> _Rates:
+    def _has_columns(self) -> _RatesTable:
         if self.linear is None and self.angular is None:
             raise ValueError("give linear, angular, or both")
         for name in ("linear", "angular"):
@@ -293,11 +293,11 @@ class _Rates(DocumentTable):
         return column_names((self.linear or ()) + (self.angular or ()))
 
 
-class TwistTable(_Rates):
+class TwistTable(_RatesTable):
     """Schema table `[twist]`: velocity of the body's origin [m/s], and angular velocity."""
 
 
-class AccelerationTable(_Rates):
+class AccelerationTable(_RatesTable):
     """Schema table `[acceleration]`: linear (of the body's origin) and angular acceleration."""
 
     kind: Annotated[str, one_of(("classical", "spatial", "proper"))] | None = None
@@ -326,15 +326,15 @@ class Compensated(DocumentTable):
     frame: Annotated[str, one_of(("flange", "body"))] = "flange"
 
     def about_origin(self, body: BodyFrame) -> tuple[float, ...]:
-        """Mass [kg] and first moment about Bo in B [kg m], four numbers."""
+        """Return mass [kg] and first moment about Bo in B [kg m] of the body, four numbers."""
         com = LENGTH[self.unit] * np.array(self.com)
         if self.frame == "flange" and body.flange is not None:
             com = body.flange.rotation @ com + body.flange.position
         return (self.mass, *(self.mass * com).tolist())
 
 
-def compensated_of(body: Sequence[float]) -> dict[str, object]:
-    """Return the keys of a `Compensated` with this mass and first moment about Bo in B."""
+def compensated_keys(body: Sequence[float]) -> dict[str, object]:
+    """Return the keys of `[wrench.compensated]` for a mass and first moment about Bo in B."""
     mass, *moment = map(float, body)
     return {"mass": mass, "com": [h / mass for h in moment], "unit": "m", "frame": "body"}
 

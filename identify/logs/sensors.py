@@ -58,7 +58,7 @@ def require_same_sensor(recordings: Sequence[Recording]) -> None:
 
 
 def _differences(first: Recording, other: Recording) -> Iterator[tuple[str, object, object]]:
-    """Yield keys that must be equal in both schemas but are not, with both values."""
+    """Yield the keys that must be equal in two schemas of a sensor but are not, and values."""
     a, b = _wrench_table(first), _wrench_table(other)
     for key in _SENSOR_KEYS:
         if a.get(key) != b.get(key):

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from identify.logs.schema import Group
 from identify.logs.units import ACCELERATION, ANGLE, FORCE, LENGTH, TORQUE
 
-_UNITS: Mapping[str, Mapping[str, float]] = MappingProxyType(
+_UNITS_OF_KEY: Mapping[str, Mapping[str, float]] = MappingProxyType(
     {
         "position_unit": LENGTH,
         "angle_unit": ANGLE,
@@ -23,7 +23,7 @@ _UNITS: Mapping[str, Mapping[str, float]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """A signal; its axes are those of its group.
+    """A signal of a recording; its axes are those of its group.
 
     Attributes:
         name: its key in `Recording.signals`.
@@ -55,9 +55,13 @@ class Signal:
         return "angle_noise" if self.name == "quaternion" else f"{self.key}_noise"
 
     def factor(self, table: object) -> float:
-        """Factor from the schema's unit to SI, including the sensor's gain."""
+        """Return the factor from the schema's unit to SI, including the sensor's gain."""
         gain = getattr(table, f"{self.key}_gain", 1.0)
-        return gain if self.unit is None else gain * _UNITS[self.unit][getattr(table, self.unit)]
+        return (
+            gain
+            if self.unit is None
+            else gain * _UNITS_OF_KEY[self.unit][getattr(table, self.unit)]
+        )
 
 
 SIGNALS = (

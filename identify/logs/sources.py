@@ -29,7 +29,9 @@ def plan_sources(log: Path | Arrays, schema: Schema) -> list[Source]:
         _require_log(log, schema)
     plan: dict[tuple[Path, LogTable], list[Group]] = {}
     for group in schema.groups:
-        plan.setdefault((_file(log, schema, group), schema.layout(group)), []).append(group)
+        plan.setdefault((_file_of_group(log, schema, group), schema.layout(group)), []).append(
+            group
+        )
     sources = []
     for (path, layout), groups in plan.items():
         columns = (column for group in groups for column in schema.groups[group].columns)
@@ -44,13 +46,16 @@ def plan_sources(log: Path | Arrays, schema: Schema) -> list[Source]:
 def read_source(source: Source, *, alone: bool) -> Table:
     """Read the columns of a file; rows with NaN or infinity are marked.
 
-    One that is not `alone` may have its time stamps in another file.
+    Only a file that is not `alone` may have its time stamps in another file.
     """
-    return checked(read_table(source), source, alone=alone)
+    return with_defects_marked(read_table(source), source, alone=alone)
 
 
-def checked(table: Table, source: Source, *, alone: bool) -> Table:
-    """Read a file's table with its defective rows marked; see `read_source`."""
+def with_defects_marked(table: Table, source: Source, *, alone: bool) -> Table:
+    """Mark the defective rows of a table, and raise for a table without rows or needed stamps.
+
+    Only a table that is not `alone` may have its time stamps in another file.
+    """
     stamps = source.layout.time
     if len(table) == 0:
         raise LogError(f"{source.path}: has columns but no rows", path=source.path)
@@ -90,7 +95,7 @@ def _with_fraction(table: Table, layout: LogTable, fraction_column: Column) -> T
     return replace(table, columns=columns, stamps=stamps, ticks_per_second=10**9)
 
 
-def _file(log: Path | Arrays, schema: Schema, group: Group) -> Path:
+def _file_of_group(log: Path | Arrays, schema: Schema, group: Group) -> Path:
     stream = schema.stream(group)
     if isinstance(log, Arrays):
         if stream is not None and stream.file is not None:

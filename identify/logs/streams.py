@@ -14,26 +14,26 @@ from identify.errors import LogError
 from identify.findings import Finding
 from identify.logs.clock import Clock, read_clock, same_clock, unwrap_counter, wrap_before_start
 from identify.logs.parts import DroppedRows
-from identify.logs.rows import is_too_many, same_length, select_rows
+from identify.logs.rows import has_too_many_defects, same_length, select_rows
 from identify.logs.schema import Group, Schema
 from identify.logs.table import RowFault, Source, Table
 
-_MIN_RUNS = 10
-"""Minimum number of runs of rows without a stream if its rows alternate with others."""
+_MIN_STREAM_GAPS = 10
+"""Minimum number of gaps in the rows of a stream whose rows alternate with other streams."""
 
-_MAX_LENGTH_MISMATCH = 0.05
-"""Maximum relative difference between log length and a stream at a rate, without a finding."""
+_MAX_DURATION_MISMATCH = 0.05
+"""Maximum relative difference in duration of a stream (by its rate) and its log without finding."""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamRows:
-    """Rows that share a clock.
+    """Rows of groups of signals that share a clock.
 
     Attributes:
-        valid_rows: the rows kept, for each group of signals.
-        clock: their time; None where every row is a static pose.
-        dropped: how many others there are.
-        rows: how many there were.
+        valid_rows: the valid rows, for each group of signals.
+        clock: times of the rows; None if every row is a static pose.
+        dropped: numbers of dropped rows.
+        rows: number of rows in the file.
     """
 
     valid_rows: dict[Group, Table]
@@ -43,7 +43,7 @@ class StreamRows:
 
     @property
     def name(self) -> str:
-        """Names of the groups of signals."""
+        """Names of the groups of signals, joined by "and"."""
         return " and ".join(self.valid_rows)
 
 
@@ -60,7 +60,7 @@ def read_streams(
         list(zip(sources, tables, strict=True)), schema, drop_bad_rows=drop_bad_rows
     )
     streams = []
-    for part in _sharing_rows(parts):
+    for part in _group_by_rows(parts):
         valid_rows, dropped = select_rows([t for _, t in part], drop_bad_rows=drop_bad_rows)
         by_group: dict[Group, Table] = {
             group: valid
@@ -106,7 +106,7 @@ def subtract_start(streams: Sequence[StreamRows]) -> list[Array | None]:
 
 
 def _no_overlap_remedy(streams: Sequence[StreamRows], clocks: Sequence[Clock]) -> str:
-    """Explain why streams have no time in common, and name a remedy."""
+    """Return the remedy for streams without common time: why they do not overlap, what to set."""
     wrap = wrap_before_start(clocks)
     if wrap is None:
         return (
@@ -132,7 +132,7 @@ def rate_mismatches(
             (of_stamps if stamped else of_rate).append((stream, float(time[-1] - time[0])))
     longest = max((seconds for _, seconds in of_stamps), default=0.0)
     for stream, seconds in of_rate if longest else ():
-        if abs(seconds - longest) > _MAX_LENGTH_MISMATCH * longest:
+        if abs(seconds - longest) > _MAX_DURATION_MISMATCH * longest:
             numbers = next(iter(stream.valid_rows.values())).numbers
             rate = float(numbers[-1] - numbers[0]) / longest
             yield Finding(
@@ -150,7 +150,7 @@ StreamTable: TypeAlias = tuple[Source, Table]
 """A source of some groups of signals, and the table of its rows."""
 
 
-def _sharing_rows(parts: Sequence[StreamTable]) -> list[list[StreamTable]]:
+def _group_by_rows(parts: Sequence[StreamTable]) -> list[list[StreamTable]]:
     """Group tables that have the same rows.
 
     Raises:
@@ -176,7 +176,7 @@ def _has_clock(part: StreamTable) -> bool:
 
 
 def _has_own_rate(first: StreamTable, other: StreamTable) -> bool:
-    """Return whether a table with other rows has a clock of its own."""
+    """Return whether a table with other rows has a separate clock."""
     rate = other[0].layout.rate_hz
     return _has_clock(other) and (rate is None or rate != first[0].layout.rate_hz)
 
@@ -236,7 +236,7 @@ def _alternating_streams(
     if len({len(table.faults) for _, table in parts}) > 1:
         return []
     faults = np.max([table.faults for _, table in parts], axis=0)
-    if not is_too_many(faults, drop_bad_rows=drop_bad_rows):
+    if not has_too_many_defects(faults, drop_bad_rows=drop_bad_rows):
         return []
     has, lacks = {}, {}
     for source, table in parts:
@@ -246,7 +246,7 @@ def _alternating_streams(
             has[group], lacks[group] = finite.all(axis=0), ~finite.any(axis=0)
     assigned = np.any(list(has.values()), axis=0)
     assigned &= np.all([has[group] | lacks[group] for group in has], axis=0)
-    if max(map(_runs, lacks.values())) < _MIN_RUNS or is_too_many(
+    if max(map(_count_runs, lacks.values())) < _MIN_STREAM_GAPS or has_too_many_defects(
         np.where(assigned, RowFault.NONE, faults), drop_bad_rows=drop_bad_rows
     ):
         return []
@@ -262,7 +262,7 @@ def _alternating_streams(
             has_row = ~lacks[groups[0]] | (empty & (not apart))
             whole = np.all([has[group] for group in groups], axis=0)
             marked = table.faults.copy()
-            marked[whole & (marked == RowFault.NOT_FINITE) & _stamped(table)] = RowFault.NONE
+            marked[whole & (marked == RowFault.NOT_FINITE) & _has_stamp(table)] = RowFault.NONE
             marked[~has_row] = RowFault.OTHER_STREAM
             names = dict.fromkeys(c for group in groups for c in schema.groups[group].columns)
             columns = {name: table.columns[name] for name in names}
@@ -281,19 +281,19 @@ def _unwrap_table(
     """Unwrap the counter that all streams of a table share."""
     if table.stamps is None:
         return table, ()
-    kept = np.flatnonzero(assigned & _stamped(table))
+    kept = np.flatnonzero(assigned & _has_stamp(table))
     stamps = table.stamps.copy()
     stamps[kept], findings = unwrap_counter(table.some(kept), stamps[kept], source.layout)
     return replace(table, stamps=stamps), findings
 
 
-def _runs(lacks: Flags) -> int:
-    """Number of runs of rows that lack a stream."""
+def _count_runs(lacks: Flags) -> int:
+    """Return the number of runs of rows that lack a stream."""
     return int(np.count_nonzero(lacks[1:] & ~lacks[:-1])) + int(lacks[0])
 
 
-def _stamped(table: Table) -> Flags:
-    """Return which rows have a time stamp (a missing integer stamp is zero)."""
+def _has_stamp(table: Table) -> Flags:
+    """Flag the rows that have a time stamp (a missing integer stamp is zero)."""
     stamps = table.stamps
     if stamps is None:
         return np.ones(len(table), dtype=bool)

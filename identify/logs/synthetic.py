@@ -80,7 +80,7 @@ class MotionSamples:
 
 @dataclass(frozen=True, slots=True)
 class SyntheticMotion:
-    """A motion of six sums of sines, three for the position and three for angles.
+    """Motion given by sums of sines, three for the position and three for angles.
 
     The attitude is R_WB = R_z(θ₁) R_y(θ₂) R_x(θ₃).
 

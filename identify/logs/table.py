@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from identify.arrays import Array
 from identify.errors import LogError, MissingColumn
 from identify.logs.schema import Group
-from identify.logs.schema_fields import Column, bare
+from identify.logs.schema_fields import Column, without_sign
 from identify.logs.schema_tables import LogTable
 
 
@@ -65,12 +65,12 @@ class Source:
     """A file of the log, or the log in memory, with the requested columns.
 
     Attributes:
-        path: the file; of a log in memory its name, which is no file's.
-        layout: its clock and layout; a file may lack the time stamps where another file has them.
-        groups: the groups of signals in it.
-        columns: those of all the groups, each once, which must be there.
-        own_clock: whether the stream of one names the column of its time stamps.
-        arrays: the log where it is in memory.
+        path: the file, or the name of a log in memory.
+        layout: clock and layout; a file may lack the time stamps if another file has them.
+        groups: groups of signals in the file.
+        columns: required columns of all groups, each once.
+        own_clock: whether a stream of the file names the column of its time stamps.
+        arrays: the log in memory, if it is no file.
     """
 
     path: Path
@@ -83,15 +83,15 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class TableInfo:
-    """Names of a table in a log, known without a schema.
+    """Names, layout and frame of a table in a log, known without a schema.
 
     Attributes:
-        names: of its columns.
-        topic: what it is called in a file that holds several; else None.
-        kind: of its messages, where they have a type.
-        layout: keys of `[log]` by which it is read, of a text file.
-        frame: whose axes its messages are in, as their header says; of a transform the child.
-        units: of columns by name, where a row below the names has them.
+        names: names of the columns.
+        topic: name of the table in a file of several tables; else None.
+        kind: type of the messages, if any.
+        layout: keys of `[log]` by which a text file is read.
+        frame: frame of the messages by their header; for a transform the child.
+        units: units by column name, if a row below the names has them.
     """
 
     names: tuple[str, ...]
@@ -113,9 +113,9 @@ class Table:
         faults: the `RowFault` of each row (uint8).
         stamps: the time stamps, int64 where the file has whole numbers; None if it has none.
         ticks_per_second: unit of the stamps, where the file itself says so.
-        lines: one-based line of each row, of a text file; None where rows are counted from zero.
-        first: number of the first row in its file, where rows are counted.
-        kept: which of the rows read these are, in order; None where they are all.
+        lines: one-based line of each row of a text file; None if rows are counted from zero.
+        first: number of the first row in its file, if rows are counted.
+        kept: indices of these rows among the rows read, in order; None for all rows.
         transposed: arrays that hold a sample in each column instead of each row.
     """
 
@@ -138,9 +138,9 @@ class Table:
         """Row numbers in the file."""
         return np.arange(len(self)) if self.kept is None else self.kept
 
-    def side_by_side(self, names: Sequence[Column]) -> Array:
-        """Return some columns side by side, negated by a minus, shape (n, len(names))."""
-        columns = [(self.columns[name], factor) for name, factor in map(bare, names)]
+    def stacked_columns(self, names: Sequence[Column]) -> Array:
+        """Stack the named columns, shape (n, len(names)); a name with a leading "-" is negated."""
+        columns = [(self.columns[name], factor) for name, factor in map(without_sign, names)]
         return np.stack([x if factor == 1.0 else -x for x, factor in columns], axis=-1)
 
     def some(self, kept: NDArray[np.intp]) -> Table:
@@ -156,18 +156,18 @@ class Table:
         )
 
     def whole(self) -> Table:
-        """Table of the rows without a defect."""
+        """Return the rows without a defect as a table."""
         return self.some(np.flatnonzero(self.faults == RowFault.NONE))
 
     def error_at(self, index: int, message: str, column: Column | None = None) -> LogError:
-        """Return a `LogError` about one row."""
+        """Return a `LogError` about a row, with its number in the file."""
         index = int(self.numbers[index])
         row = int(self.first + index if self.lines is None else self.lines[index])
         place = f"row {row} (counted from 0)" if self.lines is None else f"line {row}"
         return LogError(f"{self.path}: {place}: {message}", path=self.path, column=column, row=row)
 
 
-_ENTRY = re.compile(r"(?P<name>.+)\[(?P<number>\d+)\]")
+_ARRAY_ENTRY = re.compile(r"(?P<name>.+)\[(?P<number>\d+)\]")
 """Pattern of an array entry in a schema; files may write `x[0]`, `x_0` or `x0`."""
 
 RowsReader: TypeAlias = Callable[[int, int], Table]
@@ -199,16 +199,16 @@ def find_column(path: Path, names: Sequence[str], column: Column) -> int:
 
 
 def match_names(names: Sequence[str], column: str) -> list[int]:
-    """Indices of the columns that match a name, also an array entry in the file's spelling."""
+    """Return the indices of columns that match a name, or an array entry in the file's spelling."""
     places = [number for number, name in enumerate(names) if name == column]
-    if places or (entry := _ENTRY.fullmatch(column)) is None:
+    if places or (entry := _ARRAY_ENTRY.fullmatch(column)) is None:
         return places
     spelled = {entry["name"] + join + entry["number"] for join in ("_", "")}
     return [number for number, name in enumerate(names) if name in spelled]
 
 
 def find_stamps_column(path: Path, names: Sequence[str], column: Column | None) -> int | None:
-    """Return the number of the stamps' column; None if there is none."""
+    """Return the number of the column with the time stamps; None if there is none."""
     if column is None or (isinstance(column, str) and column not in names):
         return None
     return find_column(path, names, column)

@@ -1,4 +1,4 @@
-"""Logs of a tool point: transfer of their motion to the flange B, and their wrench's point.
+"""Logs of a tool point: transfer of motion and noise to the flange B, and reference of a wrench.
 
 With C fixed to B at X_BC and r = p_BC, both seen from W:
 
@@ -19,17 +19,17 @@ from identify.logs.signal_table import SIGNALS
 from identify.spatial import Pose, quaternion_from_rotation, quaternion_product
 from identify.spatial.rotations import cross, rotate, rotate_back, rotation_from_quaternion
 
-_GROUPS = {s.name: s.group for s in SIGNALS if s.group in ("twist", "acceleration")}
+_GROUP_OF_SIGNAL = {s.name: s.group for s in SIGNALS if s.group in ("twist", "acceleration")}
 
 _LEVER_SIGNALS = (
     ("position", "quaternion"),
     ("linear_velocity", "angular_velocity"),
     ("linear_acceleration", "angular_acceleration"),
 )
-"""Linear signal → angular signal whose noise the lever arm adds."""
+"""Pairs of a linear signal and the angular signal whose noise a lever arm adds to it."""
 
 
-def moved_motion(
+def motion_of_frame(
     signals: Mapping[str, Array],
     axes: Mapping[str, str],
     X_BC: Pose,
@@ -55,28 +55,28 @@ def moved_motion(
         turn = quaternion_from_rotation(X_BC.rotation)
         moved["quaternion"] = quaternion_product(signals["quaternion"], turn)
     if "position" in signals:
-        moved["position"] = signals["position"] + motion.lever("world", "position")
+        moved["position"] = signals["position"] + motion.lever_arm("world", "position")
     if "linear_velocity" in signals and not still:
-        lever = motion.lever(axes["twist"], "linear_velocity")
-        rates = motion.rates("angular_velocity", axes["twist"], "linear_velocity")
+        lever = motion.lever_arm(axes["twist"], "linear_velocity")
+        rates = motion.angular_rate("angular_velocity", axes["twist"], "linear_velocity")
         moved["linear_velocity"] = signals["linear_velocity"] + cross(rates, lever)
     if "linear_acceleration" in signals and not still:
-        lever = motion.lever(axes["acceleration"], "linear_acceleration")
+        lever = motion.lever_arm(axes["acceleration"], "linear_acceleration")
         changes, rates = (
-            motion.rates(name, axes["acceleration"], "linear_acceleration")
+            motion.angular_rate(name, axes["acceleration"], "linear_acceleration")
             for name in ("angular_acceleration", "angular_velocity")
         )
         added = cross(changes, lever)
         if kind != "spatial":
             added = added + cross(rates, cross(rates, lever))
         moved["linear_acceleration"] = signals["linear_acceleration"] + added
-    for name, group in _GROUPS.items():
+    for name, group in _GROUP_OF_SIGNAL.items():
         if name in signals and axes[group] == "body":
             moved[name] = moved[name] @ X_BC.rotation  # rows of Rᵀ v
     return moved
 
 
-def moved_noise(noise: Mapping[str, float], X_BC: Pose) -> dict[str, float]:
+def noise_of_frame(noise: Mapping[str, float], X_BC: Pose) -> dict[str, float]:
     """Compute the noise of the signals of C from that of B, with the lever arm's contribution.
 
     σ² + ⅔ |r|² σ_turning², the mean over three axes; |r| is the lever's length.
@@ -90,7 +90,7 @@ def moved_noise(noise: Mapping[str, float], X_BC: Pose) -> dict[str, float]:
 
 
 def wrench_point(frame: str, tcp: Pose | None) -> Pose | None:
-    """Reference point of a wrench without a sensor frame: Bo (None), or a tool point in B.
+    """Return the reference point of a wrench without a sensor frame: Bo (None), or a tool point.
 
     Args:
         frame: its axes, "body" or "world".
@@ -100,21 +100,21 @@ def wrench_point(frame: str, tcp: Pose | None) -> Pose | None:
 
 
 class _Motion:
-    """Lever arms and angular rates of a motion, in body or world axes."""
+    """Lever arms p_BC and angular rates of a motion, in body or world axes."""
 
     def __init__(self, signals: Mapping[str, Array], axes: Mapping[str, str], X_BC: Pose) -> None:
         self._signals, self._axes, self._X_BC = signals, axes, X_BC
 
-    def lever(self, axes: str, moved: str) -> Vec3:
-        """Lever arm p_BC of each row."""
+    def lever_arm(self, axes: str, moved: str) -> Vec3:
+        """Return the lever arm p_BC from Bo to Co in body or world axes, (3,) or (n, 3)."""
         r = self._X_BC.position
         return r if axes == "body" else rotate(self._rotation(moved), r)
 
-    def rates(self, name: str, axes: str, moved: str) -> Vec3:
-        """Angular velocity or acceleration."""
+    def angular_rate(self, name: str, axes: str, moved: str) -> Vec3:
+        """Return the angular velocity or acceleration (`name`) in body or world axes, (n, 3)."""
         if name not in self._signals:
-            raise _missing(name, moved)
-        given = self._axes[_GROUPS[name]]
+            raise _missing_signal(name, moved)
+        given = self._axes[_GROUP_OF_SIGNAL[name]]
         if given == axes:
             return self._signals[name]
         turned = rotate if axes == "world" else rotate_back
@@ -122,11 +122,11 @@ class _Motion:
 
     def _rotation(self, moved: str) -> Array:
         if "quaternion" not in self._signals:
-            raise _missing("pose", moved)
+            raise _missing_signal("pose", moved)
         return rotation_from_quaternion(self._signals["quaternion"])
 
 
-def _missing(name: str, moved: str) -> LogError:
+def _missing_signal(name: str, moved: str) -> LogError:
     return LogError(
         f"[body.tcp]: the {moved.replace('_', ' ')} of the flange needs the "
         f"{name.replace('_', ' ')} of the tool point in the same rows; log them together, leave "

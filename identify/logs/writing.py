@@ -25,16 +25,16 @@ from identify.logs.parts import Imu
 from identify.logs.readers import format_of, read_table
 from identify.logs.recording import Recording, moved_recording
 from identify.logs.schema import load_schema
-from identify.logs.schema_fields import bare
+from identify.logs.schema_fields import without_sign
 from identify.logs.schema_poses import imu_placement_of, placement_of, tool_point_of
-from identify.logs.schema_tables import compensated_of
+from identify.logs.schema_tables import compensated_keys
 from identify.logs.signal_table import SIGNALS
-from identify.logs.sources import checked, plan_sources
+from identify.logs.sources import plan_sources, with_defects_marked
 from identify.logs.table import find_column
 from identify.logs.tool_point import wrench_point
 from identify.spatial import BodyFrame, Pose
 
-_WITHOUT_UNIT = frozenset({"gain_accuracy", "gravity_accuracy", "sensor"})
+_KEYS_WITHOUT_UNIT = frozenset({"gain_accuracy", "gravity_accuracy", "sensor"})
 
 
 def write_log(recording: Recording, path: Path, schema_path: Path | None = None) -> Path:
@@ -85,11 +85,11 @@ def write_chunks(
     with write_stream(path) as file, ExitStack() as closed_at_end:
         writer: pacsv.CSVWriter | pq.ParquetWriter | None = None
         for recording in recordings:
-            logged = _as_logged(recording, path)
-            table = _table(logged, beside)
+            logged = _with_logged_motion(recording, path)
+            table = _columns_to_write(logged, beside)
             if writer is None:
                 first = logged
-                writer = closed_at_end.enter_context(_writer(path, file, table.schema))
+                writer = closed_at_end.enter_context(_open_writer(path, file, table.schema))
             writer.write_table(table)
             rows += len(table)
         if first is None:
@@ -99,7 +99,7 @@ def write_chunks(
     return rows
 
 
-def _as_logged(recording: Recording, path: Path) -> Recording:
+def _with_logged_motion(recording: Recording, path: Path) -> Recording:
     if recording.streams:
         raise LogError(
             f"{path}: the recording has streams with clocks of their own, and a file has one: "
@@ -109,7 +109,7 @@ def _as_logged(recording: Recording, path: Path) -> Recording:
     return recording if tcp is None else moved_recording(recording, tcp)
 
 
-def _table(recording: Recording, beside: OtherColumns | None) -> pa.Table:
+def _columns_to_write(recording: Recording, beside: OtherColumns | None) -> pa.Table:
     columns: dict[str, Array] = {} if recording.time is None else {"t": recording.time}
     for signal in SIGNALS:
         if signal.name in recording.signals:
@@ -122,25 +122,27 @@ def _table(recording: Recording, beside: OtherColumns | None) -> pa.Table:
     return pa.table({name: pa.array(column) for name, column in columns.items()})
 
 
-def _writer(path: Path, file: IO[bytes], schema: pa.Schema) -> pacsv.CSVWriter | pq.ParquetWriter:
+def _open_writer(
+    path: Path, file: IO[bytes], schema: pa.Schema
+) -> pacsv.CSVWriter | pq.ParquetWriter:
     if path.suffix == ".csv":
         return pacsv.CSVWriter(file, schema)
     return pq.ParquetWriter(file, schema, compression="zstd", write_page_checksum=True)
 
 
 def schema_of(recording: Recording) -> dict[str, object]:
-    """Return the schema of a recording as written by `write_log`."""
+    """Return the schema that `write_log` writes beside a recording."""
     clock: dict[str, object] = {"still": True} if recording.still else {"time": "t"}
     tables: dict[str, dict[str, object]] = {}
     for signal in SIGNALS:
         if signal.name in recording.signals:
             tables.setdefault(signal.table, {})[signal.key] = list(signal.columns)
     tables_with_units = {
-        table: named | _meaning(recording, table) for table, named in tables.items()
+        table: named | _signal_tables(recording, table) for table, named in tables.items()
     }
-    world = {"gravity": recording.gravity.tolist(), **_without_unit(recording, "world")}
+    world = {"gravity": recording.gravity.tolist(), **_keys_without_unit(recording, "world")}
     whole: dict[str, object] = {"log": clock, "world": world}
-    if body := _body(recording.body_frame):
+    if body := _body_table(recording.body_frame):
         whole["body"] = body
     whole |= tables_with_units
     if "effects" in recording.schema:
@@ -160,7 +162,7 @@ def to_toml(tables: Mapping[str, object], path: str = "") -> str:
     return "\n".join(parts)
 
 
-def _body(frame: BodyFrame) -> dict[str, object]:
+def _body_table(frame: BodyFrame) -> dict[str, object]:
     body: dict[str, object] = {} if frame.name is None else {"name": frame.name}
     if frame.tcp is not None:
         body["tcp"] = tool_point_of(frame.tcp)
@@ -169,7 +171,7 @@ def _body(frame: BodyFrame) -> dict[str, object]:
     return body
 
 
-def _meaning(recording: Recording, table: str) -> dict[str, object]:
+def _signal_tables(recording: Recording, table: str) -> dict[str, object]:
     if table == "pose":
         return {"order": "xyzw", "maps": "body_to_world"}
     if table == "imu":  # what it read stands along B
@@ -182,21 +184,21 @@ def _meaning(recording: Recording, table: str) -> dict[str, object]:
     if table == "wrench":
         meaning["acts_on"] = "body"
         if recording.compensated:
-            meaning["compensated"] = compensated_of(recording.compensated)
+            meaning["compensated"] = compensated_keys(recording.compensated)
         if recording.X_BS is not None and recording.frames["wrench"] == "sensor":
             meaning["mount"] = placement_of(recording.X_BS)
         at_tcp = wrench_point(recording.frames["wrench"], recording.body_frame.tcp)
         if at_tcp is not None and recording.X_BS is None:
             meaning["point"] = "flange"
-        meaning |= _without_unit(recording, "wrench")
+        meaning |= _keys_without_unit(recording, "wrench")
     return meaning
 
 
-def _without_unit(recording: Recording, table: str) -> dict[str, object]:
-    """Schema keys of the recording that hold in any unit: accuracies, the sensor's name."""
+def _keys_without_unit(recording: Recording, table: str) -> dict[str, object]:
+    """Return the schema keys of the recording that hold in any unit: accuracies, sensor name."""
     schema_table = recording.schema.get(table)
     tables = schema_table.items() if isinstance(schema_table, Mapping) else ()
-    return {key: value for key, value in tables if key in _WITHOUT_UNIT and value is not None}
+    return {key: value for key, value in tables if key in _KEYS_WITHOUT_UNIT and value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,9 +226,11 @@ class OtherColumns:
         source, *more = plan_sources(recording.sources[0].path, schema)
         if more or format_of(source.path) not in ("text", "parquet"):
             return None
-        valid = checked(read_table(source), source, alone=True).whole()
+        valid = with_defects_marked(read_table(source), source, alone=True).whole()
         clock, names = read_clock([valid], [source.layout]), valid.names
-        used = {find_column(source.path, names, bare(column)[0]) for column in source.columns}
+        used = {
+            find_column(source.path, names, without_sign(column)[0]) for column in source.columns
+        }
         unnamed = [k for k, n in enumerate(names) if k not in used and n != source.layout.time]
         columns: Mapping[str, Array] | None = None
         while columns is None:

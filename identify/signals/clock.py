@@ -30,7 +30,7 @@ def cubic_spline(x: Array, y: Array, at: Array) -> Array:
         return np.power.outer(at - x[0], powers) @ (weights @ y)
     step = np.diff(x)[:, None]
     chord = np.diff(y, axis=0) / step
-    slope = _slopes(step, chord)
+    slope = _spline_slopes(step, chord)
     i = np.clip(np.searchsorted(x, at, side="right") - 1, 0, len(x) - 2)
     h, u = step[i], (at - x[i])[:, None]
     # Hermite form in powers of u; the curvature terms vanish where the slopes equal the chord's.
@@ -38,8 +38,8 @@ def cubic_spline(x: Array, y: Array, at: Array) -> Array:
     return y[i] + u * (slope[i] + u * (2.0 * first - last + (u / h) * (last - first)))
 
 
-def _slopes(step: Array, chord: Array) -> Array:
-    """Solve the tridiagonal equations of a continuous second derivative for the knots' slopes."""
+def _spline_slopes(step: Array, chord: Array) -> Array:
+    """Solve for a spline's slopes at its knots: the second derivative is continuous there."""
     middle = np.empty(len(step) + 1)
     below, above = np.empty((2, len(step)))
     right = np.empty((len(step) + 1, chord.shape[1]))
@@ -73,7 +73,7 @@ _MIN_STEP_PERIODS = 0.25
 """Shortest step between interpolated rows, as a share of the sampling period."""
 
 _ROUGHNESS_RATIO = 0.7
-"""Ratio of roughness below which a less likely clock is preferred."""
+"""Ratio of the roughness of the signals on two clocks below which the less likely one is chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +122,11 @@ def uniform_rows(time: Array, columns: Array, probe: Indices) -> UniformRows:
     keep = np.concatenate(([True], ~duplicate))
     time, columns = time[keep], columns[keep]
     clocks = candidate_clocks(time)
-    candidates = [_fill_holes(clock, columns) for clock in clocks]
+    candidates = [_interpolate_empty_slots(clock, columns) for clock in clocks]
     exact = any(clock.max_jitter <= _UNIFORM_JITTER for clock in clocks)
     # Different rows with the same stamp were not sampled at their stamps.
     if not exact and (not candidates or not (repeated & ~duplicate).any()):
-        candidates.append(_resample(time, columns))
+        candidates.append(_resample_uniformly(time, columns))
     best = candidates[0]
     for rows in candidates[1:]:
         limit = _ROUGHNESS_RATIO * _roughness(best.columns[:, probe])
@@ -188,8 +188,8 @@ def _fit_clock(time: Array, slots: Indices) -> _UniformClock:
     )
 
 
-def _fill_holes(clock: _UniformClock, columns: Array) -> UniformRows:
-    """Place rows in their slots and interpolate the missing ones."""
+def _interpolate_empty_slots(clock: _UniformClock, columns: Array) -> UniformRows:
+    """Place rows in the slots of a clock and interpolate the rows of empty slots."""
     first, last = int(clock.slots[0]), int(clock.slots[-1])
     every = np.arange(first, last + 1)
     time = clock.start + clock.period * every
@@ -203,7 +203,7 @@ def _fill_holes(clock: _UniformClock, columns: Array) -> UniformRows:
     return UniformRows(time, rate, filled)
 
 
-def _resample(time: Array, columns: Array) -> UniformRows:
+def _resample_uniformly(time: Array, columns: Array) -> UniformRows:
     """Interpolate rows between their stamps onto a uniform grid."""
     count = len(time)
     period = float(time[-1] - time[0]) / (count - 1)
@@ -214,7 +214,7 @@ def _resample(time: Array, columns: Array) -> UniformRows:
 
 
 def _roughness(columns: Array) -> float:
-    """Return the RMS of the fourth differences relative to the standard deviation."""
+    """Return the RMS of the columns' fourth differences, relative to their standard deviation."""
     power = np.var(columns, axis=0)
     moving = power > 0.0
     if not moving.any():

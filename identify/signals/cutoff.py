@@ -18,7 +18,7 @@ _MAX_CUTOFF_SHARE = 0.2
 """Highest cut-off chosen automatically, as a share of the sampling rate."""
 
 _MAX_POWER_ABOVE = 3e-4
-"""Largest share of the motion's power above the cut-off (of its acceleration it is larger)."""
+"""Largest share of the power of the motion signals that may lie above the cut-off."""
 
 _NOISE_NYQUIST_SHARE = 0.6
 """Share of the Nyquist frequency above which a spectrum counts as noise."""
@@ -64,7 +64,7 @@ def motion_cutoff_hz(
 
 
 def power_share_above(columns: Array, edge_hz: float, rate_hz: float) -> float:
-    """Return a lower confidence limit of a signal's power share above a frequency."""
+    """Return a lower confidence limit of the share of a signal's power above a frequency."""
     frequency, power, averaged = power_spectrum(columns, rate_hz)
     noise = frequency > _NOISE_NYQUIST_SHARE * 0.5 * rate_hz
     floor = power[noise].mean(axis=0)

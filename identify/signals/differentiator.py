@@ -19,7 +19,7 @@ DEFAULT_CUTOFF_HZ = 5.0
 """Default cut-off [Hz]; limited to a tenth of the sampling rate."""
 
 _POLYNOMIAL_DEGREE = 6
-_PASS_BAND_CUTOFFS = 3.0
+_PASS_BAND_PER_CUTOFF = 3.0
 """Approximate pass-band of the derivatives [cut-offs], wide enough for the products of ω."""
 
 _MIN_OVERLAP_SAVE_SAMPLES = 2**14
@@ -59,8 +59,8 @@ class Differentiator:
 
     @staticmethod
     def half_window_of(rate_hz: float, cutoff_hz: float) -> float:
-        """Return the half window of `design` without allocating it: a whole number, or infinite."""
-        band = min(2.0 * _PASS_BAND_CUTOFFS * cutoff_hz / rate_hz, 0.9)
+        """Return the half window of `design` [samples], maybe infinite, without any allocation."""
+        band = min(2.0 * _PASS_BAND_PER_CUTOFF * cutoff_hz / rate_hz, 0.9)
         if band == 0.0:
             return np.inf
         # −3 dB point of a local polynomial (Schafer 2011).
@@ -69,7 +69,7 @@ class Differentiator:
 
     @property
     def half_window(self) -> int:
-        """Number of samples lost at each edge."""
+        """Number of samples lost at each edge of a segment."""
         return self.kernels.shape[1] // 2
 
     def apply(self, columns: Array, order: int) -> Array:

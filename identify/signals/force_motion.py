@@ -25,7 +25,7 @@ from identify.findings import Finding
 from identify.inertia.consistency import MAX_COM_DISTANCE, MAX_DENSITY, density_lower_bound
 from identify.logs import Recording
 from identify.relevance import MAX_FORCE_CHANGE_AT_REST, MAX_RATE_AT_REST
-from identify.signals.imu import BandMoments
+from identify.signals.imu import FrequencyBandMoments
 from identify.signals.imu_calibration import ImuCalibration
 from identify.signals.noise import SignalNoise
 from identify.signals.prepared import BlockRows
@@ -52,7 +52,7 @@ MIN_ATTITUDES = 6
 """Fewest attitudes at rest that give the mass: four unknowns and two degrees of freedom."""
 
 _WINDOW_SECONDS = 0.2
-"""Length of a window tested for rest [s]; of consecutive ones the first and last are dropped."""
+"""Length of a window tested for rest [s]; the first and last of consecutive windows are dropped."""
 
 _MIN_ATTITUDE_ANGLE = np.radians(10.0)
 """Smallest angle between two attitudes that count as different [rad]."""
@@ -184,14 +184,14 @@ def _sphere_residuals(points: Array, x: Array, sigma: Array) -> tuple[Array, Arr
 def with_accelerometer(
     recording: Recording, imu: ImuCalibration, segment: EvenSegment
 ) -> EvenSegment:
-    """Add the readings of a virtual accelerometer at the centre of mass, along B, to a segment."""
+    """Add an accelerometer at the centre of mass, f / m along B, to a segment."""
     offset, to_acceleration = _force_to_acceleration(recording, imu)
     acceleration = (segment.signals["force"] - offset) @ to_acceleration.T
     return replace(segment, signals={**segment.signals, "accelerometer": acceleration})
 
 
 def with_noise(recording: Recording, imu: ImuCalibration, noise: SignalNoise) -> SignalNoise:
-    """Add the noise of the virtual accelerometer, which is the force's, to the noise of a log."""
+    """Add the noise of the force-derived accelerometer, that of f / m, to the noise of a log."""
     width, force = len(noise.covariance), 3 * noise.names.index("force")
     M = np.eye(width + 3, width)
     _, M[width:, force : force + 3] = _force_to_acceleration(recording, imu)
@@ -204,7 +204,7 @@ def with_com_position(
     blocks: Sequence[BlockRows],
     static: StaticCalibration,
 ) -> ImuCalibration:
-    """Calibrate the virtual accelerometer: its position at the centre of mass and its errors.
+    """Calibrate the accelerometer f / m of the force: its position, the centre of mass, and errors.
 
     Args:
         recording: the log.
@@ -216,7 +216,7 @@ def with_com_position(
         LogError: the motion does not determine the centre of mass, or wrench or gyro have the
             opposite sign.
     """
-    moments = BandMoments(blocks)
+    moments = FrequencyBandMoments(blocks)
     fit = moments.solve(*_torque_regressor(moments), np.zeros(9))
     for _ in range(2):  # the noise of the regressor depends on the solution
         fit = fit and moments.solve(*_torque_regressor(moments), fit[0])
@@ -247,7 +247,7 @@ def with_com_position(
         "torque is."
     )
     finding = Finding("force_motion", "info", text, evidence={"attitudes": static.attitudes})
-    unit_findings = _unit_findings(recording, static.mass, x, covariance)
+    unit_findings = _wrong_unit_findings(recording, static.mass, x, covariance)
     return replace(
         imu,
         X_BI=Pose(np.eye(3), x[:3]),
@@ -257,7 +257,7 @@ def with_com_position(
     )
 
 
-def _unit_findings(
+def _wrong_unit_findings(
     recording: Recording, mass: float, x: Array, covariance: Array
 ) -> Iterator[Finding]:
     """Return findings of a wrong unit: an implausible distance of the centre of mass or density.
@@ -303,7 +303,7 @@ def _force_to_acceleration(recording: Recording, imu: ImuCalibration) -> tuple[V
     return np.array(offset), R_BS / mass
 
 
-def _torque_regressor(moments: BandMoments) -> tuple[Array, Array]:
+def _torque_regressor(moments: FrequencyBandMoments) -> tuple[Array, Array]:
     """Return torque and regressor of c and I_c as maps of columns: (3, K) and (3, K, 9)."""
     of_force, of_torque = (within(axes, without_constant(W)) for axes in (FORCE_AXES, TORQUE_AXES))
     force, alpha = moments.selector(of_force.start), moments.selector(ANGULAR_ACCELERATION.start)

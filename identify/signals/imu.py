@@ -44,19 +44,19 @@ from identify.spatial.columns import (
 from identify.spatial.rotations import hat
 
 _MAX_SCALE_ERROR = 0.2
-"""Largest relative scale error with which a unit is fused with the other signals."""
+"""Largest relative scale error with which an IMU is fused with the other signals."""
 
 _MAX_MISALIGNMENT = np.radians(20.0)
-"""Largest angle between nominally equal axes; beyond it they are different axes [rad]."""
+"""Largest misalignment of an IMU's axes [rad]; at larger angles the schema names other axes."""
 
-_UNITS = {"gyro": ("angle_unit", ANGLE), "accelerometer": ("unit", ACCELERATION)}
+_UNIT_KEYS_AND_FACTORS = {"gyro": ("angle_unit", ANGLE), "accelerometer": ("unit", ACCELERATION)}
 """Schema key of each sensor's unit and factors of the units to SI, the default first."""
 
 
 def fused(block: BlockRows) -> BlockRows:
-    """Fuse redundant columns of the unit and the reference by their noise in each band.
+    """Fuse redundant columns of the IMU and of the other signals by their noise in each band.
 
-    The constant of an acceleration is the reference's: an accelerometer has an offset.
+    The constant of an acceleration is that of the other signals: an accelerometer has an offset.
     """
     width = block.rows.shape[1] - REDUNDANT_COLUMNS
     rows, noise = block.rows[:, :width].copy(), {}
@@ -64,7 +64,7 @@ def fused(block: BlockRows) -> BlockRows:
         T = np.eye(width - 1, width - 1 + REDUNDANT_COLUMNS)
         for reading in (PROPER_ACCELERATION, ANGULAR_ACCELERATION):
             reference = slice(width - 1 + reading.start, width - 1 + reading.stop)
-            share = _reference_weight(moment, reading, reference, group)
+            share = _weight_of_other_signals(moment, reading, reference, group)
             T[reading, reading], T[reading, reference] = (
                 (1.0 - share) * np.eye(3),
                 share * np.eye(3),
@@ -75,11 +75,11 @@ def fused(block: BlockRows) -> BlockRows:
     return replace(block, rows=rows, noise=noise)
 
 
-def _reference_weight(moment: Array, reading: slice, reference: slice, group: int) -> float:
-    """Return the reference's weight in its minimum-variance mean with the unit."""
-    if group == CONSTANT and reading.start == 0:
+def _weight_of_other_signals(moment: Array, of_imu: slice, of_others: slice, group: int) -> float:
+    """Return the weight of the other signals in their minimum-variance mean with the IMU."""
+    if group == CONSTANT and of_imu.start == 0:
         return 1.0
-    both = (reading, reference)
+    both = (of_imu, of_others)
     variances = [moment[rows, columns].trace() for rows in both for columns in both]
     difference_variance = variances[0] - variances[1] - variances[2] + variances[3]
     if difference_variance <= 0.0:
@@ -88,21 +88,23 @@ def _reference_weight(moment: Array, reading: slice, reference: slice, group: in
 
 
 def accelerometer_weights(blocks: Sequence[BlockRows]) -> tuple[float, ...]:
-    """Return the accelerometer's mean weight in a' of `fused` rows, by group."""
+    """Return the accelerometer's mean weight in the acceleration a' of fused rows, by group."""
     weights: dict[int, list[float]] = {}
     for block in blocks:
         for group, moment in block.noise.items():
             end = len(moment) - REDUNDANT_COLUMNS
-            reference = _reference_weight(moment, PROPER_ACCELERATION, slice(end, end + 3), group)
+            reference = _weight_of_other_signals(
+                moment, PROPER_ACCELERATION, slice(end, end + 3), group
+            )
             weights.setdefault(group, []).append(1.0 - reference)
     return tuple(float(np.mean(weights.get(group, 0.0))) for group in range(max(weights) + 1))
 
 
 class _SensorComparison(NamedTuple):
-    """Linear fit of a sensor's readings to the reference.
+    """Linear fit of an IMU sensor's readings to the other motion signals of a log.
 
     Attributes:
-        gain: G.
+        gain: G, reading = G · value of the other signals.
         offsets: delay τ [s] of a gyro; displacement δr [m] of an accelerometer.
         errors: one sigma of the entries of G, then of the offsets.
     """
@@ -118,13 +120,13 @@ def fit_accelerometer_position(blocks: Sequence[BlockRows]) -> tuple[Vec3, Mat33
     Returns:
         δr along B [m] and its covariance [m²]; None where the motion does not determine it.
     """
-    return BandMoments(blocks).accelerometer_position()
+    return FrequencyBandMoments(blocks).accelerometer_position()
 
 
 def consistency_findings(
     recording: Recording, imu: ImuCalibration, blocks: Sequence[BlockRows]
 ) -> Iterator[Finding]:
-    """Return findings of significant differences between a unit and the other signals of a log.
+    """Return findings of significant differences between an IMU and the other signals of a log.
 
     Args:
         recording: the log.
@@ -134,16 +136,16 @@ def consistency_findings(
     Raises:
         LogError: the two contradict each other.
     """
-    moments = BandMoments(blocks)
-    yield from _sensor_findings(recording, imu, "gyro", moments.gyro())
-    yield from _sensor_findings(recording, imu, "accelerometer", moments.accelerometer())
+    moments = FrequencyBandMoments(blocks)
+    yield from _comparison_findings(recording, imu, "gyro", moments.gyro())
+    yield from _comparison_findings(recording, imu, "accelerometer", moments.accelerometer())
 
 
-class BandMoments:
-    """Second moments of the rows of each band and of their noise, without the constant.
+class FrequencyBandMoments:
+    """Second moments of rows and of their noise in each frequency band, without the constant.
 
     Attributes:
-        acceleration_selector: selects a' of the unit, (3, K).
+        acceleration_selector: selects a' of the IMU, (3, K).
         lever_arm_map: (α× + ω×ω×) e_k, (3, K, 3).
     """
 
@@ -166,19 +168,19 @@ class BandMoments:
             self.lever_arm_map[i, SQUARES, j] -= float(i == j)
 
     def gyro(self) -> _SensorComparison | None:
-        """Fit ω of the unit by ω and α of the reference."""
+        """Fit ω of the IMU by ω and α of the other signals."""
         end = self._width - REDUNDANT_COLUMNS
         T = np.concatenate((self._gain_map(end + 9), self.selector(end + 3)[:, :, None]), axis=2)
         return self._fit_gain(self.selector(end + 6), T)
 
     def accelerometer(self) -> _SensorComparison | None:
-        """Fit a' of the unit by a' of the reference and the displacement of the unit."""
+        """Fit a' of the IMU by a' of the other signals and the displacement of the IMU."""
         gain_map = self._gain_map(self._width - REDUNDANT_COLUMNS)
         T = np.concatenate((gain_map, self.lever_arm_map), axis=2)
         return self._fit_gain(self.acceleration_selector, T)
 
     def accelerometer_position(self) -> tuple[Vec3, Mat33] | None:
-        """Fit the displacement of the unit, with its axes and scale assumed correct."""
+        """Fit the displacement of the IMU, with its axes and scale assumed correct."""
         reference = self.selector(self._width - REDUNDANT_COLUMNS)
         return self.solve(self.acceleration_selector - reference, self.lever_arm_map, np.zeros(3))
 
@@ -223,7 +225,7 @@ class BandMoments:
         return _SensorComparison(x[:9].reshape(3, 3), x[9:], np.sqrt(np.diag(covariance)))
 
     def selector(self, start: int) -> Array:
-        """Return the matrix that selects three columns from a start, shape (3, K)."""
+        """Return the matrix that selects the three columns from a number on, shape (3, K)."""
         return np.eye(3, self._width, start)
 
     def _gain_map(self, start: int) -> Array:
@@ -231,7 +233,7 @@ class BandMoments:
         return np.einsum("ij,mk->ikjm", np.eye(3), self.selector(start)).reshape(3, self._width, 9)
 
 
-def _sensor_findings(
+def _comparison_findings(
     recording: Recording, imu: ImuCalibration, name: str, comparison: _SensorComparison | None
 ) -> Iterator[Finding]:
     if comparison is None:
@@ -305,7 +307,7 @@ def _contradiction_remedy(recording: Recording, name: str, R: Array, scale: floa
     """
     imu = recording.schema.get("imu")
     table = imu if isinstance(imu, Mapping) else {}
-    key, units = _UNITS[name]
+    key, units = _UNIT_KEYS_AND_FACTORS[name]
     given = table.get(key, next(iter(units)))
     remedies = [
         f'set `{key} = "{unit}"`'
@@ -318,7 +320,7 @@ def _contradiction_remedy(recording: Recording, name: str, R: Array, scale: floa
     near = np.abs(R_unit - nearest).max() < np.sin(_MAX_MISALIGNMENT)
     if near and (nearest != np.eye(3)).any():
         columns = table.get(name, [f"{name}[{k}]" for k in range(3)])
-        new = [_negated_if(columns[int(np.argmax(np.abs(c)))], c.sum()) for c in nearest.T]
+        new = [_with_sign(columns[int(np.argmax(np.abs(c)))], c.sum()) for c in nearest.T]
         remedies.append(f"set `{name} = {new}`".replace("'", '"'))
     elif not near:
         if np.linalg.det(R) > 0.0:
@@ -330,5 +332,5 @@ def _contradiction_remedy(recording: Recording, name: str, R: Array, scale: floa
     return f"In the schema, [imu], {', '.join(remedies)}." if remedies else None
 
 
-def _negated_if(column: str | int, sign: float) -> str | int:
+def _with_sign(column: str | int, sign: float) -> str | int:
     return negate_column(column) if sign < 0.0 else column

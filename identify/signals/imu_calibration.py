@@ -1,4 +1,4 @@
-"""`ImuCalibration`: what a log tells of its own inertial measurement unit."""
+"""`ImuCalibration`: calibration of an inertial measurement unit from its log."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class ImuCalibration:
     """Calibration of an inertial measurement unit from its log.
 
     Attributes:
-        X_BI: pose of the unit in the body, as given or estimated.
+        X_BI: pose of the IMU in the body, as given or estimated.
         gyro_offset: offset of the gyro along B [rad/s].
         covariance: of the estimated position [m], scale and offset along B [m/s²] of the
             accelerometer, by rows, shape (7, 7); empty if nothing was estimated.
@@ -24,8 +24,8 @@ class ImuCalibration:
             force [N], estimated at rest.
         scale: ratio of the accelerometer's reading to gravity, if significantly wrong; else one.
         scale_error: relative standard error of the accelerometer's scale, if it is the only source
-            of the acceleration of a motion; common to all logs of a unit.
-        findings: differences between the unit and the other signals, and estimated parameters.
+            of the acceleration of a motion; common to all logs of an IMU.
+        findings: differences between the IMU and the other signals, and estimated parameters.
     """
 
     X_BI: Pose = field(default_factory=Pose.identity)
@@ -39,5 +39,5 @@ class ImuCalibration:
 
     @classmethod
     def of_schema(cls, recording: Recording) -> ImuCalibration:
-        """Return the calibration with the pose of the unit in the schema."""
+        """Return the calibration with the IMU's pose from the schema."""
         return cls() if recording.imu is None else cls(recording.imu.X_BI)

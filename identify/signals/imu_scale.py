@@ -34,16 +34,16 @@ from identify.spatial.rotations import (
 )
 
 _LARGE_SCALE_ERROR = 0.2
-"""Relative scale error above which the scale is corrected in the schema only."""
+"""Relative scale error of an accelerometer above which the user must correct it in the schema."""
 
-_GRAVITY_MISSING_SHARE = 0.5
-"""Largest share of gravity that the median reading has if gravity was subtracted, and of this
-median that the mean reading in non-rotating axes has."""
+_MAX_FRACTION_WITHOUT_GRAVITY = 0.5
+"""Largest ratio of the median reading to gravity, and of the mean reading in non-rotating axes to
+the median, if gravity was subtracted from an accelerometer."""
 
-_UNIT_MATCH_FACTOR = 1.4
-"""Largest ratio to gravity of readings that another unit explains."""
+_MAX_UNIT_RATIO = 1.4
+"""Largest ratio of an accelerometer's reading to gravity that fits a unit of measure."""
 
-_TYPICAL_OFFSET, _TYPICAL_NOISE, _MIN_ERROR, _NOISE_DEGREES = 0.02, 3e-3, 1e-6, 8
+_TYPICAL_OFFSET, _TYPICAL_NOISE, _MIN_READING_ERROR, _NOISE_DEGREES_OF_FREEDOM = 0.02, 3e-3, 1e-6, 8
 """Typical offset and noise of an accelerometer and smallest error of its readings [g], and the
 degrees of freedom of a sphere fit from which the noise is estimated."""
 
@@ -57,7 +57,7 @@ _PRIOR_SCALE_SIGMA = 0.02
 """Prior standard deviation of the scale of an accelerometer."""
 
 _LINEAR_MOTION_SIGNALS = {"position", "linear_velocity", "linear_acceleration"}
-"""Signals that give the acceleration together with an attitude."""
+"""Signals that give the acceleration without an accelerometer if the attitude is known."""
 
 
 class _GravityScale(NamedTuple):
@@ -90,7 +90,7 @@ def with_gravity_scale(
         has_attitude = "quaternion" in signals
         no_reference = not has_attitude or _LINEAR_MOTION_SIGNALS.isdisjoint(signals)
         only_source = table == "acceleration" or no_reference
-        windows = _windows(readings, signals, rate_hz) if only_source else None
+        windows = _cut_windows(readings, signals, rate_hz) if only_source else None
         supported = "force" in signals and bool(signals["force"].any())  # not in free flight
         testable = windows if supported and not (has_attitude or in_unit) else None
         if testable and _lacks_gravity(testable, typical.size):
@@ -140,7 +140,7 @@ def scaled_to_gravity(recording: Recording) -> tuple[Recording, ImuCalibration]:
 
 
 def scale_patch(schema: Mapping[str, Any], table: str, scale: float) -> Patch | None:
-    """Return the schema key that scales an accelerometer's readings to gravity; None if none does.
+    """Return the schema key that scales an accelerometer to gravity; None if no key can.
 
     Args:
         schema: as it was written.
@@ -151,7 +151,7 @@ def scale_patch(schema: Mapping[str, Any], table: str, scale: float) -> Patch | 
     current_unit = given.get("unit", "m/s^2")
     for unit, factor in ACCELERATION.items():
         ratio = scale * factor / ACCELERATION[current_unit]
-        if unit != current_unit and 1.0 / _UNIT_MATCH_FACTOR < ratio < _UNIT_MATCH_FACTOR:
+        if unit != current_unit and 1.0 / _MAX_UNIT_RATIO < ratio < _MAX_UNIT_RATIO:
             return {f"{table}.unit": unit}
     gain = float(f"{given.get('accelerometer_gain', 1.0) / scale:.5g}")
     return {"imu.accelerometer_gain": gain} if table == "imu" else None
@@ -160,7 +160,7 @@ def scale_patch(schema: Mapping[str, Any], table: str, scale: float) -> Patch | 
 def _readings_in_g(
     recording: Recording, signals: Mapping[str, Array]
 ) -> Iterator[tuple[str, Vec3]]:
-    """Yield table and readings [g] of each accelerometer, without a force that serves as one."""
+    """Yield schema table and readings [g] of each accelerometer in a log."""
     gravity = float(np.linalg.norm(recording.gravity))
     proper = recording.acceleration_kind == "proper"
     for name, table in (("linear_acceleration", "acceleration"), ("accelerometer", "imu")):
@@ -183,16 +183,18 @@ def _fit_sphere_scale(readings: Vec3, R: Mat33) -> _GravityScale:
         y = np.einsum("ni,ni->n", u, readings)
         residual = float(np.sum((y - A @ (size, *offset)) ** 2)) / size**2
         degrees = max(len(u) - 4, 0)
-        prior = max(_NOISE_DEGREES - degrees, 0)  # degrees of freedom of the typical noise
+        prior = max(
+            _NOISE_DEGREES_OF_FREEDOM - degrees, 0
+        )  # degrees of freedom of the typical noise
         variance = (residual + prior * _TYPICAL_NOISE**2) / (degrees + prior)
-        noise = max(float(np.sqrt(variance)), _MIN_ERROR)
+        noise = max(float(np.sqrt(variance)), _MIN_READING_ERROR)
         weight = (noise / _TYPICAL_OFFSET) ** 2
         inverse = np.linalg.inv(A.T @ A + np.diag([0.0, weight, weight, weight]))
         size, *offset = (inverse @ A.T @ y).tolist()
     return _GravityScale(size, noise * size * float(np.sqrt(inverse[0, 0])))
 
 
-class _Windows(NamedTuple):
+class _ReadingWindows(NamedTuple):
     """Accelerometer readings in windows of time, with the rotation since the start of each.
 
     Attributes:
@@ -211,7 +213,9 @@ class _Windows(NamedTuple):
         return mean, R.sum(axis=1)
 
 
-def _windows(readings: Vec3, signals: Mapping[str, Array], rate_hz: float) -> _Windows | None:
+def _cut_windows(
+    readings: Vec3, signals: Mapping[str, Array], rate_hz: float
+) -> _ReadingWindows | None:
     """Cut readings into windows; None if the log is too short or has neither gyro nor attitude."""
     step = max(1, round(rate_hz / _WINDOW_RATE_HZ))
     count = len(readings) // step
@@ -230,17 +234,17 @@ def _windows(readings: Vec3, signals: Mapping[str, Array], rate_hz: float) -> _W
 
     if attitude is not None:
         R = rotation_from_quaternion(normalised_quaternion(decimated(attitude)))
-        return _Windows(decimated(readings), R)
+        return _ReadingWindows(decimated(readings), R)
     assert rates is not None
     rotations = rotation_from_quaternion(exp_rotation(decimated(rates) * step / rate_hz))
     R = np.empty((*windows.shape, 3, 3))
     R[:, 0] = np.eye(3)
     for k in range(1, size):
         R[:, k] = R[:, k - 1] @ rotations[:, k - 1]
-    return _Windows(decimated(readings), R)
+    return _ReadingWindows(decimated(readings), R)
 
 
-def _scale_in_motion(windows: _Windows) -> _GravityScale | None:
+def _scale_in_motion(windows: _ReadingWindows) -> _GravityScale | None:
     """Estimate the scale from mean readings in non-rotating axes; None if the gyro is wrong."""
     size = windows.readings.shape[1]
     mean, _ = windows.mean(0, size)
@@ -255,16 +259,16 @@ def _scale_in_motion(windows: _Windows) -> _GravityScale | None:
     return _GravityScale(float(np.median(scales)), error / np.sqrt(len(scales)))
 
 
-def _lacks_gravity(windows: _Windows, typical: float) -> bool:
-    """Return whether readings of a median length are below gravity and have no mean direction."""
+def _lacks_gravity(windows: _ReadingWindows, typical: float) -> bool:
+    """Return whether gravity was subtracted: readings are short and have no mean direction."""
     mean, _ = windows.mean(0, windows.readings.shape[1])
-    return typical < _GRAVITY_MISSING_SHARE and bool(
-        np.median(lengths(mean)) < _GRAVITY_MISSING_SHARE * typical
+    return typical < _MAX_FRACTION_WITHOUT_GRAVITY and bool(
+        np.median(lengths(mean)) < _MAX_FRACTION_WITHOUT_GRAVITY * typical
     )
 
 
-def _undetected_scale_error(windows: _Windows) -> float:
-    """Return the RMS error of a scale that is not corrected, with an unknown offset."""
+def _undetected_scale_error(windows: _ReadingWindows) -> float:
+    """Return the RMS error of an accelerometer's scale where no scale error is significant."""
     scale = _fit_sphere_scale(*windows.mean(0, windows.readings.shape[1]))
     shrinkage = _PRIOR_SCALE_SIGMA**2 / (_PRIOR_SCALE_SIGMA**2 + scale.error**2)
     return float(np.hypot(shrinkage * (scale.size - 1.0), np.sqrt(shrinkage) * scale.error))

@@ -22,7 +22,7 @@ _MIN_SAMPLES = 20
 """Fewest samples whose regularity can be judged."""
 
 _MAX_PERIOD_ROWS = 250.0
-"""Largest sampling period [rows]; bends further apart are those of the motion."""
+"""Largest sampling period of a slower sensor [rows]; slope changes further apart are motion."""
 
 _MIN_PERIOD_ROWS = 1.5
 """Smallest sampling period [rows] that leaves enough straight rows between samples."""
@@ -34,36 +34,35 @@ _SHARED_BEND_RATIO = 2.0
 """Smallest ratio of slope changes for another signal with the same samples, which may have been
 interpolated in other coordinates, such as a quaternion from interpolated angles."""
 
-_MIN_SINGLE_SHARE = 0.9
-"""Smallest share of bends that consist of one row or of two rows bent in one direction."""
+_MIN_SHARP_BEND_FRACTION = 0.9
+"""Smallest share of the slope changes that consist of one row or two rows of one direction."""
 
-_MIN_REGULAR_SHARE = 0.8
+_MIN_REGULAR_FRACTION = 0.8
 """Smallest share of samples within half a period of one period after their predecessor."""
 
-_ROUNDING_QUANTILES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85)
-"""Shares of rows tried as those that bend by rounding alone."""
+_TRIED_ROUNDING_FRACTIONS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85)
+"""Tried shares of the rows whose slope changes by rounding alone."""
 
-_BEND_ROUNDING = 4.0
-"""Factor on the largest rounding bend of such rows below which a bend counts as rounding."""
+_ROUNDING_FACTOR = 4.0
+"""Ratio to the largest slope change by rounding below which another also counts as rounding."""
 
 _DOUBLE_ROUNDING = 64.0 * np.finfo(float).eps
 """Rounding of double precision, as a share of the largest value."""
 
 _PROBE_RUNS, _PROBE_ROWS = 5, 1024
-"""Number and length [rows] of the runs of rows that are tested first."""
+"""Number and length [rows] of the runs of rows tested first for interpolation."""
 
-_MIN_STRAIGHT_SHARE = 0.15
-"""Smallest share of rows in each run that bend less than a tenth as much as its most bent rows."""
+_MIN_STRAIGHT_FRACTION = 0.15
+"""Smallest share of rows in a tested run with less than a tenth of its largest slope changes."""
 
 _MIN_BENDS_PER_PROBE = 4
-"""Bent rows in a run for a sensor of the longest period."""
+"""Fewest rows with a change of slope in a tested run, those of the longest sampling period."""
 
 _MAX_CLOCK_RMS = 0.1
-"""Largest RMS jitter [rows] of samples that are placed on a uniform clock."""
-
+"""Largest RMS jitter [rows] of a slower sensor's samples that are put on a uniform clock."""
 
 _GAP_STEPS = 2.5
-"""Step between rows above which rows are missing, in median steps."""
+"""Step between stamps, in median steps, above which rows are missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +71,18 @@ class SlowerSamples:
 
     Attributes:
         clock: time of the rows, used for the interpolation [rows], shape (n,).
-        places: times of the samples on that clock, shape (k,).
+        sample_times: times of the samples on that clock, shape (k,).
     """
 
     clock: Array
-    places: Array
+    sample_times: Array
 
     def times(self, time: Array) -> Array:
         """Return the times of the samples from the stamps of the rows, shape (k,)."""
-        return np.interp(self.places, self.clock, time)
+        return np.interp(self.sample_times, self.clock, time)
 
     def signal_at_samples(self, values: Array) -> Array:
-        """Return a signal at the samples, where the straight lines before and after each meet.
+        """Return a signal at the samples, where the straight lines before and after a sample meet.
 
         Args:
             values: of the rows, shape (n, ·).
@@ -91,33 +90,33 @@ class SlowerSamples:
         is_quaternion = values.shape[1] == 4
         values = unwrap_quaternions(values) if is_quaternion else values
         last = len(values) - 1
-        below = np.searchsorted(self.clock, self.places, side="right") - 1
-        above = np.searchsorted(self.clock, self.places, side="left").clip(max=last)
+        below = np.searchsorted(self.clock, self.sample_times, side="right") - 1
+        above = np.searchsorted(self.clock, self.sample_times, side="left").clip(max=last)
         lines = (
-            self._on_line(values, (below - 1).clip(min=0), below),
-            self._on_line(values, above, (above + 1).clip(max=last)),
+            self._lines_at_samples(values, (below - 1).clip(min=0), below),
+            self._lines_at_samples(values, above, (above + 1).clip(max=last)),
         )
         two_before, two_after = np.diff(above, prepend=0) > 1, np.diff(below, append=last) > 1
         weights = np.stack((two_before, two_after)).astype(float)[..., None]
         mean = (weights * lines).sum(axis=0) / weights.sum(axis=0).clip(min=1.0)
         between = ((two_before | two_after) & (below < above))[:, None]
-        at_samples = np.where(between, mean, self._on_line(values, below, above))
+        at_samples = np.where(between, mean, self._lines_at_samples(values, below, above))
         return normalised_quaternion(at_samples) if is_quaternion else at_samples
 
-    def _on_line(self, values: Array, start: Indices, stop: Indices) -> Array:
-        """Evaluate the lines through two rows each at the samples."""
+    def _lines_at_samples(self, values: Array, start: Indices, stop: Indices) -> Array:
+        """Evaluate at each sample the straight line through two rows."""
         run = np.where(stop > start, self.clock[stop] - self.clock[start], 1.0)[:, None]
         slope = (values[stop] - values[start]) / run
-        return values[start] + (self.places - self.clock[start])[:, None] * slope
+        return values[start] + (self.sample_times - self.clock[start])[:, None] * slope
 
     def shared_by(self, values: Array) -> bool:
         """Return whether another signal bends significantly more at the samples than elsewhere."""
         near = np.zeros(len(values), dtype=bool)
         for side in ("left", "right"):
-            rows = np.searchsorted(self.clock, self.places, side=side) - (side == "right")
+            rows = np.searchsorted(self.clock, self.sample_times, side=side) - (side == "right")
             near[rows.clip(max=len(near) - 1)] = True
         near = near[1:-1]
-        size = lengths(_bends(values, self.clock))
+        size = lengths(_slope_changes(values, self.clock))
         if near.all() or not near.any():
             return False
         at_samples, between = np.quantile(size[near], 0.75), np.quantile(size[~near], 0.9)
@@ -139,20 +138,20 @@ def slower_samples(values: Array, time: Array) -> SlowerSamples | None:
     Returns:
         The samples; None if the rows were not interpolated.
     """
-    if not _may_be_straight(values):
+    if not _may_be_interpolated(values):
         return None
     steps = np.diff(time)
     gaps = steps > _GAP_STEPS * np.median(steps)
     beside_gap = gaps[1:] | gaps[:-1]
-    for clock in _clocks(time):
-        places = _sample_places(values, clock, beside_gap)
-        if places is not None:
-            return SlowerSamples(clock, places)
+    for clock in _candidate_row_clocks(time):
+        sample_times = _find_sample_times(values, clock, beside_gap)
+        if sample_times is not None:
+            return SlowerSamples(clock, sample_times)
     return None
 
 
-def _clocks(time: Array) -> Iterator[Array]:
-    """Yield clocks that the interpolation may have used [rows]: uniform rows, or their stamps."""
+def _candidate_row_clocks(time: Array) -> Iterator[Array]:
+    """Yield clocks that the interpolation may have used [rows]: uniform, or the rows' stamps."""
     rows = np.arange(len(time), dtype=float)
     yield rows
     steps = np.diff(time)
@@ -161,7 +160,7 @@ def _clocks(time: Array) -> Iterator[Array]:
         yield (time - time[0]) / period
 
 
-def _bends(values: Array, clock: Array) -> Array:
+def _slope_changes(values: Array, clock: Array) -> Array:
     """Return the change of slope at each row but the first and last, shape (n − 2, ·)."""
     if values.shape[1] == 4:
         values = unwrap_quaternions(values)
@@ -173,57 +172,57 @@ def _bends(values: Array, clock: Array) -> Array:
     return bends
 
 
-def _may_be_straight(values: Array) -> bool:
-    """Return whether most rows of every probed run are nearly straight."""
+def _may_be_interpolated(values: Array) -> bool:
+    """Return whether the slope hardly changes at most rows of every tested run."""
     if len(values) < _MIN_SAMPLES:
         return False
     starts = np.linspace(0, max(len(values) - _PROBE_ROWS, 0), _PROBE_RUNS).astype(np.intp)
     for start in starts[[2, 0, 4, 1, 3]]:
         probe = values[start : start + _PROBE_ROWS]
-        size = np.sort(lengths(_bends(probe, np.arange(len(probe), dtype=float))))
-        straight, bent = size[int(_MIN_STRAIGHT_SHARE * len(size))], size[-_MIN_BENDS_PER_PROBE]
+        size = np.sort(lengths(_slope_changes(probe, np.arange(len(probe), dtype=float))))
+        straight, bent = size[int(_MIN_STRAIGHT_FRACTION * len(size))], size[-_MIN_BENDS_PER_PROBE]
         if straight > 0.1 * bent > _DOUBLE_ROUNDING * np.abs(probe).max():
             return False
     return True
 
 
-def _sample_places(values: Array, clock: Array, beside_gap: Flags) -> Array | None:
-    bends = np.where(beside_gap[:, None], 0.0, _bends(values, clock))
+def _find_sample_times(values: Array, clock: Array, beside_gap: Flags) -> Array | None:
+    bends = np.where(beside_gap[:, None], 0.0, _slope_changes(values, clock))
     size = lengths(bends)
     least = _DOUBLE_ROUNDING * float(np.abs(values).max())
     beyond_rounding = np.sort(size[size > least])
     if len(beyond_rounding) < _MIN_SAMPLES:
         return None
-    quantiles = (len(beyond_rounding) * np.array(_ROUNDING_QUANTILES)).astype(np.intp)
+    quantiles = (len(beyond_rounding) * np.array(_TRIED_ROUNDING_FRACTIONS)).astype(np.intp)
     rounding_bends = np.append(0.0, beyond_rounding[quantiles])
-    limits = np.unique(np.maximum(_BEND_ROUNDING * rounding_bends, least))
+    limits = np.unique(np.maximum(_ROUNDING_FACTOR * rounding_bends, least))
     regular = [
-        places
+        sample_times
         for limit in limits
-        if (places := _find_regular_bends(bends, size, clock, limit)) is not None
+        if (sample_times := _find_regular_bends(bends, size, clock, limit)) is not None
     ]
-    best = max(regular, key=lambda places: places.regular_count, default=None)
+    best = max(regular, key=lambda sample_times: sample_times.regular_count, default=None)
     return None if best is None else _fill_straight_stretches(best, clock)
 
 
-class _BendPlaces(NamedTuple):
-    """Places where the slope changes by more than rounding.
+class _RegularBends(NamedTuple):
+    """Times at which the slope of a signal changes by more than rounding.
 
     Attributes:
-        places: in order, on the clock of the rows.
+        sample_times: in order, on the clock of the rows.
         period: median distance between isolated bends [rows].
         regular_count: number of bends about one period after their predecessor.
     """
 
-    places: Array
+    sample_times: Array
     period: float
     regular_count: int
 
 
 def _find_regular_bends(
     bends: Array, size: Array, clock: Array, rounding: float
-) -> _BendPlaces | None:
-    """Find the places where the slope changes by more than rounding; None if irregular."""
+) -> _RegularBends | None:
+    """Find the times at which the slope changes by more than rounding; None if irregular."""
     high = np.flatnonzero(size > rounding)
     if len(high) < _MIN_SAMPLES:
         return None
@@ -231,27 +230,27 @@ def _find_regular_bends(
     stops = high[np.diff(high, append=len(size) + 1) > 1] + 1
     one_side = np.sum(bends[starts] * bends[stops - 1], axis=1) > 0.0
     single = (stops - starts <= 2) & one_side
-    if len(starts) < _MIN_SAMPLES or np.mean(single) < _MIN_SINGLE_SHARE:
+    if len(starts) < _MIN_SAMPLES or np.mean(single) < _MIN_SHARP_BEND_FRACTION:
         return None
     straight = np.delete(size, high)
     if not len(straight) or np.median(size[high]) < _BEND_RATIO * np.quantile(straight, 0.95):
         return None
     ends = (starts == 0) | (stops == len(size))  # of which a part may be missing
     runs = [clock[1 + a : 1 + b] for a, b in zip(starts[~single], stops[~single], strict=True)]
-    isolated = _mean_places(bends, clock, starts[single & ~ends], stops[single & ~ends])
+    isolated = _mean_bend_times(bends, clock, starts[single & ~ends], stops[single & ~ends])
     apart = np.diff(isolated)
     period = float(np.median(apart))
     near = apart[apart < 2.5 * period]
     regular_count = int(np.sum(np.abs(near - period) < 0.5 * period))
     if not _MIN_PERIOD_ROWS < period < _MAX_PERIOD_ROWS or regular_count < max(
-        _MIN_SAMPLES, _MIN_REGULAR_SHARE * len(near)
+        _MIN_SAMPLES, _MIN_REGULAR_FRACTION * len(near)
     ):
         return None
-    return _BendPlaces(np.sort(np.concatenate((isolated, *runs))), period, regular_count)
+    return _RegularBends(np.sort(np.concatenate((isolated, *runs))), period, regular_count)
 
 
-def _mean_places(bends: Array, clock: Array, starts: Indices, stops: Indices) -> Array:
-    """Return the centroid of each bend of one or two rows and their neighbours, along its sum."""
+def _mean_bend_times(bends: Array, clock: Array, starts: Indices, stops: Indices) -> Array:
+    """Return the mean time of each slope change of one or two rows, weighted by its rows' parts."""
     rows = starts[:, None] + np.arange(-1, 3)
     valid = (rows >= 0) & (rows < len(bends)) & (rows <= stops[:, None])
     rows = rows.clip(0, len(bends) - 1)
@@ -260,17 +259,20 @@ def _mean_places(bends: Array, clock: Array, starts: Indices, stops: Indices) ->
     return np.sum(weight * clock[1 + rows], axis=1) / weight.sum(axis=1)
 
 
-def _fill_straight_stretches(bent: _BendPlaces, clock: Array) -> Array:
-    """Add sample places where nothing bends, from the first row to the last."""
-    steps = np.maximum(np.rint(np.diff(bent.places) / bent.period), 1.0)
+def _fill_straight_stretches(bent: _RegularBends, clock: Array) -> Array:
+    """Add sample times where the slope does not change, from the first row to the last."""
+    steps = np.maximum(np.rint(np.diff(bent.sample_times) / bent.period), 1.0)
     numbers = np.concatenate(([0.0], np.cumsum(steps)))
-    period, start = np.polyfit(numbers, bent.places, 1)
-    if float(np.sqrt(np.mean((bent.places - start - period * numbers) ** 2))) < _MAX_CLOCK_RMS:
+    period, start = np.polyfit(numbers, bent.sample_times, 1)
+    if (
+        float(np.sqrt(np.mean((bent.sample_times - start - period * numbers) ** 2)))
+        < _MAX_CLOCK_RMS
+    ):
         first, last = (clock[[0, -1]] - start) / period
         return start + period * np.arange(np.ceil(first), np.floor(last) + 1.0)
-    counts = np.rint(np.diff(bent.places, prepend=clock[0], append=clock[-1]) / bent.period)
+    counts = np.rint(np.diff(bent.sample_times, prepend=clock[0], append=clock[-1]) / bent.period)
     counts = np.maximum(counts, 1.0).astype(np.intp)
     within = np.concatenate([np.arange(1, count + 1) / count for count in counts])
-    knots = np.concatenate((clock[:1], bent.places, clock[-1:]))
+    knots = np.concatenate((clock[:1], bent.sample_times, clock[-1:]))
     starts, steps = np.repeat(knots[:-1], counts), np.repeat(np.diff(knots), counts)
-    return (starts + within * steps)[: -1 if bent.places[-1] < clock[-1] else None]
+    return (starts + within * steps)[: -1 if bent.sample_times[-1] < clock[-1] else None]

@@ -50,12 +50,12 @@ SignalDerivative: TypeAlias = tuple[str, int]
 """Name of a signal and order of its derivative (`SAMPLE`: not smoothed)."""
 
 REDUNDANT_COLUMNS = 12
-"""Number of columns behind [ψ, w, …] where an inertial measurement unit is redundant to other
-signals: a' and α of the other signals, ω of the unit, ω of the other signals."""
+"""Number of columns behind [ψ, w, …] if an IMU measures what other signals give too: a' and α of
+the other signals, ω of the IMU, ω of the other signals."""
 
 
 class Samples:
-    """Signals of a segment and their derivatives, with edges trimmed equally.
+    """Signals of a segment and their derivatives, all trimmed by the same rows at the edges.
 
     Args:
         recording: gives the frames of its signals, and gravity.
@@ -129,14 +129,14 @@ class Samples:
 
     @cached_property
     def position(self) -> Vec3 | None:
-        """p_WoBo_W, smoothed where anything is differentiated, shape (n, 3), or None."""
+        """Position p_WoBo_W, smoothed if any signal is differentiated, shape (n, 3), or None."""
         if "position" not in self.signals:
             return None
         return self._signal("position", self.attitude[1])
 
     @cached_property
     def velocity(self) -> Vec3 | None:
-        """v_WBo_W: as given, or the derivative of position, shape (n, 3), or None."""
+        """Velocity v_WBo_W: as logged, or the derivative of position, shape (n, 3), or None."""
         if "linear_velocity" in self.signals and self.quaternion is not None:
             given = self._signal("linear_velocity", SAMPLE)
             world = self.recording.frames["twist"] == "world"
@@ -171,7 +171,7 @@ class BodyAxes:
 
     @property
     def redundant(self) -> bool:
-        """Whether an inertial measurement unit is redundant to other signals of the log."""
+        """Whether the log has both an IMU and other signals that give the same motion."""
         return self._acceleration_redundant or self._rotation_redundant
 
     @property
@@ -188,18 +188,18 @@ class BodyAxes:
 
     @property
     def without_imu(self) -> BodyAxes:
-        """Quantities in body axes from the other signals than those of the measurement unit."""
+        """Quantities in body axes from the signals of the log other than the IMU's."""
         given = set(self.given) - {"gyro", "accelerometer"}
         return BodyAxes(self.recording, given, self._value, self._attitude, self._imu)
 
     @cached_property
     def rotation(self) -> Mat33:
-        """R_WB, shape (..., 3, 3)."""
+        """Rotation R_WB of the body, shape (..., 3, 3)."""
         return self._value(*self._attitude)
 
     @cached_property
     def rates(self) -> Vec3:
-        """ω_WB_B."""
+        """Angular velocity ω_WB_B."""
         if "gyro" in self.given:
             return self._value("gyro", SAMPLE) - np.array(self._imu.gyro_offset)
         if "angular_velocity" in self.given:
@@ -208,7 +208,7 @@ class BodyAxes:
 
     @cached_property
     def angular_acceleration(self) -> Vec3:
-        """α_WB_B; dω/dt is the same vector seen from W and from B, since ω × ω = 0."""
+        """Angular acceleration α_WB_B; dω/dt is equal seen from W and from B, since ω × ω = 0."""
         if "gyro" in self.given:
             return self._value("gyro", 1)
         if "angular_acceleration" in self.given:
@@ -219,7 +219,7 @@ class BodyAxes:
 
     @cached_property
     def proper_acceleration(self) -> Vec3:
-        """a' = a_WBo_B − g_B: measured, or from the derivative of velocity or position.
+        """Proper acceleration a' = a_WBo_B − g_B: measured, or from velocity or position.
 
         An accelerometer at r reads a' + α × r + ω × (ω × r).
         """
@@ -247,7 +247,7 @@ class BodyAxes:
 
     @property
     def _velocity(self) -> Vec3:
-        """v_WBo_B."""
+        """Velocity v_WBo_B of the body's origin."""
         if "linear_velocity" in self.given or "position" not in self.given:
             return self._in_body_axes("linear_velocity", SAMPLE, "twist")
         velocity = self._value("position", 1)
@@ -274,7 +274,7 @@ class BodyAxes:
 
     @cached_property
     def wrench_rates(self) -> tuple[Vec3, Vec3, Vec3, Vec3]:
-        """[ḟ; ṫ; f̈; ẗ] as seen from the axes in which a delay of the wrench acts.
+        """Derivatives [ḟ; ṫ; f̈; ẗ] of the wrench, seen from the axes in which its delay acts.
 
         A force that is given in world axes, f_B = Rᵀ f_W, has with b_k = Rᵀ dᵏf_W/dtᵏ
 
@@ -314,7 +314,7 @@ class BodyAxes:
         return rotate_back(self.rotation, value) if world else value
 
     def width(self, *, wide: bool) -> int:
-        """Number of columns that `column_blocks` fills."""
+        """Return the number of columns that `column_blocks` fills."""
         columns = (WIDE_COLUMNS if wide else FIT_COLUMNS) - 1
         return columns + (REDUNDANT_COLUMNS if self.redundant else 0)
 
@@ -327,10 +327,15 @@ class BodyAxes:
         w = self.rates
         products = w[..., FIRST_AXES] * w[..., SECOND_AXES]
         parts = [self.proper_acceleration, self.angular_acceleration, products, *self.wrench]
-        slices = [PROPER_ACCELERATION, ANGULAR_ACCELERATION, RATE_PRODUCTS, *_halves(W)]
+        slices = [
+            PROPER_ACCELERATION,
+            ANGULAR_ACCELERATION,
+            RATE_PRODUCTS,
+            *_force_and_torque_columns(W),
+        ]
         if wide:
             parts += self.wrench_rates
-            slices += [*_halves(DW), *_halves(DDW)]
+            slices += [*_force_and_torque_columns(DW), *_force_and_torque_columns(DDW)]
             if "quaternion" in self.given:
                 transposed = self.rotation.swapaxes(-1, -2)
                 parts.append(transposed.reshape(*transposed.shape[:-2], 9))
@@ -345,7 +350,7 @@ class BodyAxes:
         return list(zip(slices, parts, strict=True))
 
 
-def _halves(wrench: slice) -> tuple[slice, slice]:
+def _force_and_torque_columns(wrench: slice) -> tuple[slice, slice]:
     """Return the force and torque slices of a wrench in the columns without the constant."""
     columns = without_constant(wrench)
     return within(FORCE_AXES, columns), within(TORQUE_AXES, columns)
@@ -383,7 +388,7 @@ def static_poses_in_body(recording: Recording) -> BodyAxes:
 
 
 def signal_of(recording: Recording, signals: Mapping[str, Array], name: str) -> Array:
-    """Return a signal of a recording.
+    """Return a signal of a recording by its name.
 
     Raises:
         LogError: the recording has no signal of that name.

@@ -14,26 +14,26 @@ import numpy as np
 from identify.arrays import Array, Indices
 from identify.signals.differentiator import Differentiator
 from identify.signals.kinematics import Samples, SignalDerivative
-from identify.signals.propagation import propagate
+from identify.signals.propagation import noise_jacobian
 from identify.signals.transform import SAMPLE, BlockTransform, derivative_gains
 from identify.spatial import quaternion_product
 from identify.spatial.columns import FIRST_AXES, RATE_PRODUCTS, SECOND_AXES
 from identify.spatial.rotations import normalised_quaternion, quaternion_conjugate
 
 _MIN_ATTENUATION = 0.25
-"""Smallest share of noise power removed by the differentiator where the noise is estimated."""
+"""Smallest fraction of the noise power that the differentiator removes in the noise band."""
 
 _NOISE_BAND_RATIO = 3.0
 """Ratio of the highest to the lowest frequency of the noise band; filters reduce noise above."""
 
-_MAX_NYQUIST_SHARE = 0.9
+_MAX_NYQUIST_FRACTION = 0.9
 """Highest frequency of the noise band, as a share of the Nyquist frequency."""
 
 _SPECTRUM_SAMPLES = 1024
 """Longest window of a power spectrum [samples]."""
 
 _SAMPLES_PER_BLOCK = 64
-"""Largest number of samples of a block at which noise is propagated."""
+"""Largest number of samples per block at which noise is propagated to the columns."""
 
 _BLOCKS_AT_ONCE = 16
 """Number of blocks whose noise is propagated at once."""
@@ -52,7 +52,7 @@ class SignalNoise:
     covariance: Array
 
     def of(self, derivatives: tuple[SignalDerivative, ...]) -> Array:
-        """Return the covariance of some signals, shape (3 · derivatives, 3 · derivatives)."""
+        """Return the noise covariance of derivatives, shape (3 · derivatives, 3 · derivatives)."""
         columns = [
             3 * self.names.index(name) + axis for name, _ in derivatives for axis in range(3)
         ]
@@ -84,8 +84,10 @@ def signal_noise(
             columns.append(inner - smooth)
     residual = np.concatenate(columns, axis=1)
     frequency, power, averaged = power_spectrum(residual, rate_hz)
-    attenuation = np.abs(1.0 - _real_response(value, frequency / rate_hz)) ** 2
-    in_band = (attenuation > _MIN_ATTENUATION) & (frequency <= _MAX_NYQUIST_SHARE * 0.5 * rate_hz)
+    attenuation = np.abs(1.0 - _frequency_response(value, frequency / rate_hz)) ** 2
+    in_band = (attenuation > _MIN_ATTENUATION) & (
+        frequency <= _MAX_NYQUIST_FRACTION * 0.5 * rate_hz
+    )
     in_band &= (
         frequency
         < _NOISE_BAND_RATIO * frequency[np.argmax(attenuation > _MIN_ATTENUATION)]
@@ -105,8 +107,8 @@ def signal_noise(
 
 
 def rate_product_bias(noise: SignalNoise, differentiator: Differentiator) -> Array:
-    """Return the bias that noise in ω adds to the means of its six products, shape (6,)."""
-    name, kernel = _rate_derivative(noise)
+    """Return the bias that noise in ω adds to the means of the six products ω_i ω_j, shape (6,)."""
+    name, kernel = _angular_velocity_signal(noise)
     rate_covariance = noise.of(((name, kernel),))
     power = 1.0 if kernel == SAMPLE else float(np.sum(differentiator.kernels[kernel] ** 2))
     return power * rate_covariance[FIRST_AXES, SECOND_AXES]
@@ -127,27 +129,27 @@ def noise_moments(
     Yields:
         For each block and group, shape (18, 18), or (42, 42) for wide columns.
     """
-    product_noise = _ProductNoiseMoments.of(noise, samples.differentiator)
+    product_noise = _RateProductNoise.of(noise, samples.differentiator)
     for start in range(0, len(blocks), _BLOCKS_AT_ONCE):
         chunk = blocks[start : start + _BLOCKS_AT_ONCE]
         sample_indices = [
             np.unique(np.linspace(block.start, block.stop - 1, _SAMPLES_PER_BLOCK).astype(np.intp))
             for _, block in chunk
         ]
-        derivatives, J = propagate(samples, np.concatenate(sample_indices))
+        derivatives, J = noise_jacobian(samples, np.concatenate(sample_indices))
         by_block = np.split(
             J, np.cumsum([len(block_jacobians) for block_jacobians in sample_indices])[:-1]
         )
         orders = tuple(sorted({order for _, order in derivatives}))
         order_of_signal = np.repeat([orders.index(order) for _, order in derivatives], 3)
-        rates = orders.index(_rate_derivative(noise)[1])
+        rates = orders.index(_angular_velocity_signal(noise)[1])
         signal_covariance = noise.of(derivatives)
         for (transform, _), block_jacobians in zip(chunk, by_block, strict=True):
             gains = derivative_gains(transform, samples.differentiator, orders)
             by_group = np.array(list(gains.values()))
             moments = _mean_moments(block_jacobians, signal_covariance, order_of_signal, by_group)
             power = (
-                product_noise.power - product_noise.measured_gain_factor * by_group[:, rates, rates]
+                product_noise.power - product_noise.first_order_factor * by_group[:, rates, rates]
             )
             moments[:, RATE_PRODUCTS, RATE_PRODUCTS] += power[:, None, None] * product_noise.shape
             yield dict(zip(gains, moments, strict=True))
@@ -156,7 +158,9 @@ def noise_moments(
 def _mean_moments(
     J: Array, signal_covariance: Array, order_of_signal: Indices, gains: Array
 ) -> Array:
-    """Return the mean of J C Jᵀ over the samples, by group, C the signals' covariance with gains.
+    """Compute the mean noise covariance J C Jᵀ over the samples, for each group of rows.
+
+    C is the covariance of the signal derivatives, multiplied by the gains of the group.
 
     The gains are those of pairs of derivatives: each pair is summed once for all groups.
 
@@ -183,7 +187,7 @@ def _mean_moments(
     return summed.reshape(-1, columns, columns) / count
 
 
-def _rate_derivative(noise: SignalNoise) -> SignalDerivative:
+def _angular_velocity_signal(noise: SignalNoise) -> SignalDerivative:
     for name in ("gyro", "angular_velocity"):
         if name in noise.names:
             return name, SAMPLE
@@ -191,8 +195,8 @@ def _rate_derivative(noise: SignalNoise) -> SignalDerivative:
 
 
 @dataclass(frozen=True, slots=True)
-class _ProductNoiseMoments:
-    """Covariance of products of the noise of ω in a slow row, (power − factor · gain) · shape.
+class _RateProductNoise:
+    """Covariance that products of two noises of ω cause in a row, (power − factor · gain) · shape.
 
     For Gaussian noise of autocovariance c(τ), that of η_i η_j and η_k η_l sums to
     Σ c_ik c_jl + c_il c_jk over τ. Subtracted is the noise contained in the first-order part, which
@@ -201,16 +205,16 @@ class _ProductNoiseMoments:
     Attributes:
         shape: products of covariances of ω, shape (6, 6).
         power: sum of the squared autocovariance of the filter.
-        measured_gain_factor: twice the largest autocovariance of the filter.
+        first_order_factor: factor of the gain, twice the largest autocovariance of the filter.
     """
 
     shape: Array
     power: float
-    measured_gain_factor: float
+    first_order_factor: float
 
     @classmethod
-    def of(cls, noise: SignalNoise, differentiator: Differentiator) -> _ProductNoiseMoments:
-        name, kernel = _rate_derivative(noise)
+    def of(cls, noise: SignalNoise, differentiator: Differentiator) -> _RateProductNoise:
+        name, kernel = _angular_velocity_signal(noise)
         S = noise.of(((name, kernel),))
         taps = np.ones(1) if kernel == SAMPLE else differentiator.kernels[kernel]
         autocovariance = np.convolve(taps, taps[::-1])
@@ -219,7 +223,7 @@ class _ProductNoiseMoments:
         return cls(shape, float(np.sum(autocovariance**2)), float(2.0 * autocovariance.max()))
 
 
-def _real_response(taps: Array, frequency: Array) -> Array:
+def _frequency_response(taps: Array, frequency: Array) -> Array:
     """Return the response of a symmetric kernel at frequencies in cycles per sample."""
     offsets = np.arange(len(taps)) - len(taps) // 2
     return np.cos(2.0 * np.pi * np.outer(frequency, offsets)) @ taps

@@ -17,13 +17,13 @@ from identify.spatial.rotations import rotate
 SIDE_SAMPLES = 5
 """Samples on either side of a jump from which it is estimated."""
 
-_MIN_JUMP_MEDIANS = 12.0
-"""Smallest jump, in medians of the differences between the two sides; noise stays below."""
+_MIN_JUMP_PER_MEDIAN = 12.0
+"""Smallest jump, as a multiple of the median difference between two sides; noise stays below."""
 
 _MAX_JUMPS = 3
 """Most jumps of a zeroed sensor in a log; more are attributed to contacts."""
 
-_RETURN_SHARE = 0.5
+_MAX_RETURN_RESIDUE = 0.5
 """Largest sum of two jumps that count as start and end of a contact, as a share of the larger."""
 
 
@@ -65,7 +65,7 @@ def offset_steps(wrench: Array, time: Array, quaternion: Array | None = None) ->
     by_lines = after @ to_edge[::-1] - before @ to_edge
     sizes, channel_range = np.abs(by_lines), np.ptp(wrench, axis=1)
     least = np.maximum(
-        _MIN_JUMP_MEDIANS * np.median(sizes, axis=1), MIN_ZEROING_JUMP * channel_range
+        _MIN_JUMP_PER_MEDIAN * np.median(sizes, axis=1), MIN_ZEROING_JUMP * channel_range
     )[:, None]
     offset_jumps, candidates = [], np.flatnonzero((sizes > least).any(axis=0))
     # A spike moves a line, but not a median.
@@ -91,7 +91,7 @@ def offset_steps(wrench: Array, time: Array, quaternion: Array | None = None) ->
 
 
 def zeroing_steps(steps: Sequence[OffsetStep]) -> list[OffsetStep]:
-    """Return the jumps if they may be those of a zeroed sensor: few, and none reverts another.
+    """Return the jumps if zeroing of the sensor may cause them: few, and none reverts another.
 
     A force that is constant in the axes of the sensor or the world appears and disappears by equal
     jumps.
@@ -99,7 +99,7 @@ def zeroing_steps(steps: Sequence[OffsetStep]) -> list[OffsetStep]:
     for first, second in combinations(steps, 2):
         for a, b in ((first.jump[:3], second.jump[:3]), (first.in_world, second.in_world)):
             sizes = [float(np.linalg.norm(jump)) for jump in (np.add(a, b), a, b)]
-            if a and sizes[0] < _RETURN_SHARE * max(sizes):
+            if a and sizes[0] < _MAX_RETURN_RESIDUE * max(sizes):
                 return []
     return list(steps) if len(steps) <= _MAX_JUMPS else []
 

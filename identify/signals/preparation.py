@@ -1,4 +1,4 @@
-"""From a `Recording` to rows ready for regression."""
+"""Preparation of a log: resampling, derivatives, body axes, and rows ready for regression."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def full_rate(
     rate_hz: float | None = None,
     imu: ImuCalibration | None = None,
 ) -> list[FullRate]:
-    """Return the columns of a log before the low-pass of `prepare`, at their full rate.
+    """Return the columns of a log at their full rate, before the low-pass filter.
 
     Args:
         recording: the log.
@@ -119,7 +119,7 @@ def full_rate(
     """
     recording = on_one_clock(recording)
     if recording.still:
-        return [_static_poses(recording)]
+        return [_full_rate_static_poses(recording)]
     log = _synchronise(recording, cutoff_hz, rate_hz)
     differentiate = partial(_differentiate, span=span, wide=False)
     _, _, parts = _calibrate_imu(log, imu, differentiate)
@@ -173,7 +173,7 @@ def locate_accelerometer(
 
 
 @dataclass(frozen=True, slots=True)
-class _Synchronised:
+class _UniformLog:
     """Segments of a log on a uniform clock without delay; rate, cut-off, noise of the longest."""
 
     recording: Recording
@@ -185,13 +185,13 @@ class _Synchronised:
     noise: SignalNoise
 
 
-_Differentiate: TypeAlias = Callable[[_Synchronised, ImuCalibration], list[PreparedSegment]]
+_SegmentDifferentiator: TypeAlias = Callable[[_UniformLog, ImuCalibration], list[PreparedSegment]]
 """Function that differentiates the segments of a log with a calibration."""
 
 
 def _synchronise(
     recording: Recording, cutoff_hz: float | None, rate_hz: float | None
-) -> _Synchronised:
+) -> _UniformLog:
     """Cut a log with one clock into uniform segments and choose its cut-off.
 
     The arguments are those of `prepare`.
@@ -204,7 +204,7 @@ def _synchronise(
         compensate_wrench_delay(segment, recording.wrench_delay, rotated=rotated)
         for segment in even_segments(recording)
     ]
-    segments = [_at_rate(segment, rate_hz) for segment in compensated if segment is not None]
+    segments = [_with_rate(segment, rate_hz) for segment in compensated if segment is not None]
     longest = max(segments, key=len, default=None)
     if longest is None:
         raise NoSegment(
@@ -226,14 +226,14 @@ def _synchronise(
         Differentiator.design(rate, cutoff),
     )
     noise = _with_schema_noise(noise, recording.noise)
-    return _Synchronised(recording, segments, rate, cutoff, raised, motion_hz, noise)
+    return _UniformLog(recording, segments, rate, cutoff, raised, motion_hz, noise)
 
 
 def _calibrate_imu(
-    log: _Synchronised,
+    log: _UniformLog,
     calibration: ImuCalibration | None,
-    differentiate: _Differentiate,
-) -> tuple[_Synchronised, ImuCalibration, list[PreparedSegment]]:
+    differentiate: _SegmentDifferentiator,
+) -> tuple[_UniformLog, ImuCalibration, list[PreparedSegment]]:
     """Calibrate an inertial measurement unit by the other signals and differentiate with it.
 
     Returns:
@@ -266,11 +266,11 @@ def _calibrate_imu(
 
 
 def _with_force_as_accelerometer(
-    log: _Synchronised,
+    log: _UniformLog,
     calibration: ImuCalibration | None,
-    differentiate: _Differentiate,
-) -> tuple[_Synchronised, ImuCalibration, list[PreparedSegment]]:
-    """Use the force as accelerometer; arguments, results and errors as for `_calibrate_imu`."""
+    differentiate: _SegmentDifferentiator,
+) -> tuple[_UniformLog, ImuCalibration, list[PreparedSegment]]:
+    """Calibrate the force as accelerometer; arguments, results and errors as `_calibrate_imu`."""
     from identify.signals.force_motion import (
         calibrate_at_rest,
         with_accelerometer,
@@ -295,10 +295,10 @@ def _with_force_as_accelerometer(
 
 
 def _subtract_gyro_offset(
-    log: _Synchronised,
+    log: _UniformLog,
     imu: ImuCalibration,
     parts: list[PreparedSegment],
-    differentiate: _Differentiate,
+    differentiate: _SegmentDifferentiator,
 ) -> tuple[ImuCalibration, list[PreparedSegment]]:
     """Estimate the offset of a gyro beside an attitude, and differentiate with it."""
     rate_pairs = np.concatenate([part.columns[:, -6:] for part in parts])
@@ -346,13 +346,13 @@ def _with_fitted_position(
 
 
 def _differentiate(
-    log: _Synchronised,
+    log: _UniformLog,
     imu: ImuCalibration,
     *,
     span: tuple[float, float],
     wide: bool,
 ) -> list[PreparedSegment]:
-    """Form the columns of each segment that is long enough; arguments as in `prepare`."""
+    """Form the columns of each segment that is long enough to be differentiated."""
     return [
         differentiate_segment(
             log.recording,
@@ -368,20 +368,20 @@ def _differentiate(
     ]
 
 
-def _differentiate_whole(log: _Synchronised, imu: ImuCalibration) -> list[PreparedSegment]:
-    """Form the columns of all samples of a log, without wide columns."""
+def _differentiate_whole(log: _UniformLog, imu: ImuCalibration) -> list[PreparedSegment]:
+    """Form the columns [1, ψ, w] of all samples of a log."""
     return _differentiate(log, imu, span=(-np.inf, np.inf), wide=False)
 
 
-def _at_rate(segment: EvenSegment, rate_hz: float | None) -> EvenSegment:
-    """Replace the rate of a segment by one that is equal but for rounding."""
+def _with_rate(segment: EvenSegment, rate_hz: float | None) -> EvenSegment:
+    """Set the sampling rate of a segment, if it differs by rounding only."""
     if rate_hz is None or abs(segment.rate_hz - rate_hz) > _RATE_TOLERANCE * rate_hz:
         return segment
     return replace(segment, rate_hz=rate_hz)
 
 
 def _with_schema_noise(noise: SignalNoise, given: Mapping[str, float]) -> SignalNoise:
-    """Replace the estimated noise of signals by that given in the schema."""
+    """Replace the estimated noise of signals by the noise that the schema gives."""
     covariance = noise.covariance.copy()
     for index, name in enumerate(noise.names):
         if name in given:
@@ -416,7 +416,7 @@ def _prepare_static_poses(recording: Recording, *, wide: bool) -> PreparedLog:
     )
 
 
-def _static_poses(recording: Recording) -> FullRate:
+def _full_rate_static_poses(recording: Recording) -> FullRate:
     recording, _ = _scale_static_poses(recording)
     axes, pose_numbers = static_poses_in_body(recording), np.arange(float(len(recording)))
     return FullRate(
@@ -428,7 +428,7 @@ def _static_poses(recording: Recording) -> FullRate:
 
 
 def _transform_segments(
-    log: _Synchronised,
+    log: _UniformLog,
     imu: ImuCalibration,
     parts: list[PreparedSegment],
     span: tuple[float, float],
@@ -451,7 +451,7 @@ def _transform_segments(
         segment_ids=np.repeat(np.arange(len(parts)), [len(time) for time, _ in series]),
         noise=np.average([_mean_noise(block) for block in blocks], axis=0, weights=rows),
         blocks=blocks,
-        folds=blocks if len(blocks) >= FOLDS else tuple(_folds(parts)),
+        folds=blocks if len(blocks) >= FOLDS else tuple(_cross_validation_blocks(parts)),
         signal_noise=log.noise,
         rate_hz=rate_hz,
         cutoff_hz=cutoff_hz,
@@ -471,13 +471,13 @@ def _rows_within(segment: EvenSegment, span: tuple[float, float]) -> int:
 
 
 def _mean_noise(block: BlockRows) -> Array:
-    """Return the mean variance of the noise in the slow columns, shape (K − 1,)."""
+    """Return the mean noise variance of the columns of a block's rows, shape (K − 1,)."""
     counts = np.bincount(block.groups, minlength=max(block.noise) + 1)
     total = sum(counts[group] * np.diag(moment) for group, moment in block.noise.items())
     return np.asarray(total) / block.samples
 
 
-def _folds(parts: list[PreparedSegment]) -> list[BlockRows]:
+def _cross_validation_blocks(parts: list[PreparedSegment]) -> list[BlockRows]:
     """Return validation blocks of a short log, each segment cut in proportion to its length."""
     total = sum(map(len, parts))
     folds: list[BlockRows] = []

@@ -204,7 +204,7 @@ class AccelerationSource(NamedTuple):
 
 
 def acceleration_sources(log: LogSeries) -> dict[str, AccelerationSource]:
-    """Return the sources of "acceleration" and "angular_acceleration"; none for static poses."""
+    """Return the signals that gave each acceleration of a log; none in static poses."""
     recording = log.recording
     if recording.still:
         return {}

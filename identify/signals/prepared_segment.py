@@ -27,7 +27,7 @@ _SERIES_POINTS_PER_PERIOD = 4.0
 
 @dataclass(frozen=True, slots=True)
 class PreparedSegment:
-    """Full-rate columns z of a segment, with its samples and their noise.
+    """Segment in body axes at full rate: its columns z, with the signals' samples and their noise.
 
     `core` is the range of the samples that become rows; the others serve derivatives.
     """
@@ -44,7 +44,7 @@ class PreparedSegment:
         return self.core.stop - self.core.start
 
     def full_rate(self) -> FullRate:
-        """Return its core samples at full rate."""
+        """Return the samples of the segment's core at full rate."""
         lost, core, attitude = self.samples.half_window, self.core, self.samples.quaternion
         return FullRate(
             time=self.time[core],
@@ -59,7 +59,7 @@ class PreparedSegment:
         )
 
     def blocks(self, edges: Sequence[int]) -> list[BlockRows]:
-        """Return fused rows of the blocks between edges, counted from the first core sample."""
+        """Return rows of the blocks between edges (core samples), the IMU fused with others."""
         blocks = self.block_rows(edges)
         if not self.samples.in_body.redundant:
             return blocks
@@ -68,7 +68,7 @@ class PreparedSegment:
         return [fused(block) for block in blocks]
 
     def block_rows(self, edges: Sequence[int]) -> list[BlockRows]:
-        """Return rows of the blocks between edges, with redundant columns behind those of a fit."""
+        """Return rows of the blocks between edges, redundant IMU columns behind those of a fit."""
         first, tapered = self.core.start, self.samples.half_window > 0
         parts = [
             (
@@ -88,7 +88,7 @@ class PreparedSegment:
         return blocks
 
     def series(self) -> tuple[Array, Array]:
-        """Return time and columns averaged over short intervals."""
+        """Return time and columns as means over a fraction of the cut-off's period."""
         step = max(1, round(self.segment.rate_hz / (_SERIES_POINTS_PER_PERIOD * self.cutoff_hz)))
         step = min(step, len(self))
         count = len(self) // step
@@ -169,7 +169,7 @@ def form_columns(axes: BodyAxes, time: Array, position: Vec3 | None, *, wide: bo
 
 
 def all_blocks(parts: Sequence[PreparedSegment]) -> list[BlockRows]:
-    """Return rows of all samples in blocks, with redundant columns behind those of a fit."""
+    """Return rows of all blocks of segments, redundant IMU columns behind those of a fit."""
     blocks: list[BlockRows] = []
     for part in parts:
         full = replace(part, core=slice(0, len(part.columns)))

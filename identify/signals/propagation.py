@@ -24,7 +24,7 @@ _STEPS: Any = 1j * _COMPLEX_STEP * np.eye(3)[:, None]
 _ROTATION_STEPS: Any = 1j * _COMPLEX_STEP * hat(np.eye(3))[:, None]
 
 
-def propagate(
+def noise_jacobian(
     samples: Samples, sample_indices: Indices
 ) -> tuple[tuple[SignalDerivative, ...], Array]:
     """Return the Jacobian of the columns at some samples, δ[ψ, w](t) = J(t) n.
@@ -40,7 +40,7 @@ def propagate(
     values = {derivative: taken[sample_indices] for derivative, taken in samples.evaluated.items()}
     J = np.zeros((len(sample_indices), samples.in_body.width(wide=samples.wide), 3 * len(values)))
     for number, derivative in enumerate(values):
-        perturbed = _perturbed(values, derivative, samples.attitude)
+        perturbed = _with_complex_steps(values, derivative, samples.attitude)
         columns = slice(3 * number, 3 * number + 3)
         perturbed_axes = BodyAxes(
             samples.recording,
@@ -55,10 +55,10 @@ def propagate(
     return tuple(values), J
 
 
-def _perturbed(
+def _with_complex_steps(
     values: dict[SignalDerivative, Array], derivative: SignalDerivative, attitude: SignalDerivative
 ) -> dict[SignalDerivative, Array]:
-    """Add complex steps along each axis to all values that contain a derivative's noise."""
+    """Add complex steps along each axis to all values that noise in a signal derivative affects."""
     name = derivative[0]
     if name != "quaternion":
         return values | {derivative: values[derivative] + _STEPS}

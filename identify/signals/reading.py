@@ -1,4 +1,4 @@
-"""`Reading`: changes to the schema of a log and corrections of its signals."""
+"""`Reading`: interpretation of a log, by changes to its schema and corrections of its signals."""
 
 from __future__ import annotations
 
@@ -25,15 +25,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Changes to the schema of a log and corrections of its signals.
+    """Interpretation of a log: changes to its schema and corrections of its signals.
 
-    A log is read with other readings to test whether they explain it better, and faults are
-    corrected by one.
+    Other interpretations are tested for a higher likelihood, and one of them corrects faults.
 
     Attributes:
         patch: keys of the schema and their values, such as ("pose.order", "wxyz"), in any order.
         cutoff_hz: highest frequency of the rows [Hz]; by default chosen from the motion.
-        maps: linear maps M of the log's wide columns, applied in order, each by rows.
+        maps: linear maps M of the log's 43 extended columns, applied in order, each by rows.
         offset_steps: jumps of the sensor's offset that are subtracted from the wrench.
         without_spikes: whether spikes of the wrench are replaced by interpolation.
         left_out: time spans that are not read [s]; for static poses row numbers, from zero.
@@ -61,7 +60,7 @@ class Reading:
 
     @property
     def column_map(self) -> Array:
-        """Product of its maps, shape (43, 43)."""
+        """Product of all linear maps of the columns, shape (43, 43)."""
         return reduce(np.matmul, map(np.array, self.maps), np.eye(WIDE_COLUMNS))
 
     @property
@@ -89,7 +88,7 @@ class Reading:
         return recording
 
     def pose_of(self, recording: Recording) -> Recording:
-        """Apply only the changes of the pose to a recording.
+        """Apply only those changes to a recording that concern its pose.
 
         Raises:
             SchemaError, LogError: the recording cannot be read in this way.

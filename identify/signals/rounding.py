@@ -1,4 +1,4 @@
-"""Quantisation of a wrench and its mean error.
+"""Quantisation of a wrench, and correction of its mean error.
 
 Widrow and Kollár, "Quantization Noise" (2008).
 """
@@ -35,7 +35,7 @@ _MIN_NOISE_STEPS = 1e-6
 """Smallest noise considered, as a share of the quantisation step."""
 
 _WRENCH_BAND_SHARE = 1.0 / 3.0
-"""Cut-off of the body's wrench, as a share of that of the derivatives."""
+"""Cut-off of the body's predicted wrench, as a fraction of the cut-off of the derivatives."""
 
 MIN_VALUES, MIN_VALUES_STATIC = 3, 10
 """Minimum number of values that show a quantiser, in motion and in static poses: that of a body
@@ -176,7 +176,7 @@ class Rounding:
         return replace(recording, signals=signals, findings=findings)
 
     def wrench_of(self, recording: Recording, part: FullRate) -> tuple[slice, Vec6]:
-        """Return the range of samples and there the wrench of body and offset, as logged.
+        """Return a range of samples, and the wrench of body and offset there in the log's axes.
 
         Differentiated noise of the motion may exceed a step, so the wrench is low-passed.
         """

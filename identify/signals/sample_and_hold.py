@@ -20,14 +20,14 @@ _FEWEST_SAMPLES = 20
 _CLOCK_SAMPLES = 64
 """Samples over which the clock of a sensor counts as uniform."""
 
-_JITTER, _RELATIVE_JITTER = 0.75, 0.15
+_MAX_JITTER, _MAX_RELATIVE_JITTER = 0.75, 0.15
 """Largest RMS jitter of samples [rows], and relative to the sensor's period."""
 
-_EVEN_WINDOWS = 0.75
-"""Smallest share of windows of a regularly held signal whose jitter is below the limit."""
+_MIN_UNIFORM_FRACTION = 0.75
+"""Smallest fraction of windows with a jitter below the limit, for a regularly held signal."""
 
 _PROBE_RUNS, _PROBE_ROWS = 5, 1024
-"""Number and length [rows] of the runs of rows tested first: most logs hold nothing."""
+"""Number and length [rows] of the runs of rows tested first, as most logs have no held rows."""
 
 
 def sampled_rows(signals: Sequence[Array]) -> Indices | None:
@@ -45,7 +45,7 @@ def sampled_rows(signals: Sequence[Array]) -> Indices | None:
     count = len(signals[0])
     if count < _FEWEST_SAMPLES or not _may_be_held(signals, count):
         return None
-    fresh = np.concatenate(([0], np.flatnonzero(_changes(signals, slice(None))) + 1))
+    fresh = np.concatenate(([0], np.flatnonzero(_changed_rows(signals, slice(None))) + 1))
     lengths = np.diff(fresh)
     typical = float(np.median(lengths)) if len(lengths) >= _FEWEST_SAMPLES else 0.0
     if not 1.0 <= typical <= LONGEST_HOLD:
@@ -56,7 +56,7 @@ def sampled_rows(signals: Sequence[Array]) -> Indices | None:
     for _ in range(2):
         period = float(lengths[regular].sum() / samples[regular].sum())
         samples = _samples_per_hold(lengths, period)
-    if not _SHORTEST_HOLD <= period <= LONGEST_HOLD or not _is_even(
+    if not _SHORTEST_HOLD <= period <= LONGEST_HOLD or not _is_uniform(
         lengths - period * samples, period
     ):
         return None
@@ -71,7 +71,7 @@ def _samples_per_hold(lengths: Indices, period: float) -> Array:
     return np.where(lengths <= period + 1.0, 1.0, np.rint(lengths / period))
 
 
-def _changes(signals: Sequence[Array], rows: slice) -> Flags:
+def _changed_rows(signals: Sequence[Array], rows: slice) -> Flags:
     return np.any([(x[rows][1:] != x[rows][:-1]).any(axis=1) for x in signals], axis=0)
 
 
@@ -79,12 +79,17 @@ def _may_be_held(signals: Sequence[Array], count: int) -> bool:
     """Return whether rows repeat in all probed runs, as they do in a regular hold."""
     starts = np.unique(np.linspace(0, max(count - _PROBE_ROWS, 0), _PROBE_RUNS).astype(np.intp))
     most = 0.5 + 0.5 / _SHORTEST_HOLD
-    return all(np.mean(_changes(signals, slice(a, a + _PROBE_ROWS))) < most for a in starts)
+    return all(np.mean(_changed_rows(signals, slice(a, a + _PROBE_ROWS))) < most for a in starts)
 
 
-def _is_even(off: Array, period: float) -> bool:
-    """Return whether samples are uniform, given each hold's length less its periods [rows]."""
-    usable = len(off) // _CLOCK_SAMPLES * _CLOCK_SAMPLES
-    runs = np.cumsum(off[:usable].reshape(-1, _CLOCK_SAMPLES) if usable else off[None], axis=1)
+def _is_uniform(deviations: Array, period: float) -> bool:
+    """Return whether samples are uniform, by deviations of hold lengths from the period [rows]."""
+    usable = len(deviations) // _CLOCK_SAMPLES * _CLOCK_SAMPLES
+    runs = np.cumsum(
+        deviations[:usable].reshape(-1, _CLOCK_SAMPLES) if usable else deviations[None], axis=1
+    )
     spread = np.sqrt(np.mean((runs - runs.mean(axis=1, keepdims=True)) ** 2, axis=1))
-    return bool(np.quantile(spread, _EVEN_WINDOWS) <= max(_JITTER, _RELATIVE_JITTER * period))
+    return bool(
+        np.quantile(spread, _MIN_UNIFORM_FRACTION)
+        <= max(_MAX_JITTER, _MAX_RELATIVE_JITTER * period)
+    )

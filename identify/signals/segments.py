@@ -62,7 +62,7 @@ def even_segments(recording: Recording) -> list[EvenSegment]:
 def even_segments_of(
     name: str, time: Array | None, signals: Mapping[str, Array]
 ) -> list[EvenSegment]:
-    """Cut signals with one clock into uniform segments, as `even_segments`.
+    """Cut signals with one clock at gaps and jumps into uniformly sampled segments.
 
     Args:
         name: of the log or stream, for messages.

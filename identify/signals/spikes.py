@@ -10,15 +10,15 @@ from identify.arrays import Array, Indices
 from identify.logs import Recording
 
 SPIKE_MEDIANS = 12.0
-"""Second difference of a spike, in medians of the second differences; noise stays below."""
+"""Second difference of a spike as a multiple of the median one; noise stays below."""
 
 MIN_ROWS_FOR_SPIKES = 50
 """Fewest rows in which spikes can be detected."""
 
 _MEDIAN_SAMPLES = 8192
-"""Number of second differences from which their median is computed."""
+"""Number of second differences from which a channel's median is computed."""
 
-_CHANNEL_ROUNDING = 1e-12
+_ROUNDING_OF_CHANNEL = 1e-12
 """Second difference that counts as rounding of zero, as a share of the channel's largest value."""
 
 _SPIKE_WIDTHS = (1, 2, 3, 1)
@@ -41,7 +41,7 @@ def find_spikes(columns: Array, width: int = 1) -> tuple[Indices, Array]:
     if count < MIN_ROWS_FOR_SPIKES:
         return np.zeros(0, dtype=np.intp), np.zeros(0)
     second = np.abs(columns[:, :-2] - 2.0 * columns[:, 1:-1] + columns[:, 2:])
-    scale = _robust_scale(columns, second, max(1, count // _MEDIAN_SAMPLES))[:, None]
+    scale = _median_second_difference(columns, second, max(1, count // _MEDIAN_SAMPLES))[:, None]
     outliers = np.flatnonzero((second[:, : count - width - 1] > SPIKE_MEDIANS * scale).any(axis=0))
     before, peak, after = (columns[:, outliers + k] / scale for k in (0, 1, 1 + width))
     returned = np.abs(after - before).max(axis=0) < 0.5 * np.abs(peak - before).max(axis=0)
@@ -49,7 +49,7 @@ def find_spikes(columns: Array, width: int = 1) -> tuple[Indices, Array]:
     return first_samples + 1, (second[:, first_samples] / scale).max(axis=0)
 
 
-def _robust_scale(columns: Array, second: Array, step: int) -> Array:
+def _median_second_difference(columns: Array, second: Array, step: int) -> Array:
     """Return the median of each channel's nonzero second differences, shape (channels,).
 
     At an end of range, and within one step of a coarse quantiser, most of them are zero; where a
@@ -64,7 +64,7 @@ def _robust_scale(columns: Array, second: Array, step: int) -> Array:
     indices = np.arange(0, second.shape[1], step)
     for channel, (values, sizes) in enumerate(zip(columns, second, strict=True)):
         lowest, highest = float(values.min()), float(values.max())
-        nonzero = sizes[indices] > _CHANNEL_ROUNDING * max(-lowest, highest)
+        nonzero = sizes[indices] > _ROUNDING_OF_CHANNEL * max(-lowest, highest)
         samples = values[indices], values[indices + 1], values[indices + 2]
         at_limit = [(column == highest) | (column == lowest) for column in samples]
         saturated = np.any(at_limit, axis=0)

@@ -55,7 +55,7 @@ def on_one_clock(recording: Log) -> Log:
     """
     if recording.time is None:
         return recording
-    main = Stream(_name_of(tuple(recording.signals)), recording.time, recording.signals)
+    main = Stream(_describe_signals(tuple(recording.signals)), recording.time, recording.signals)
     given = (main, *recording.streams)
     findings: list[Finding] = []
     without_holds = [part for stream in given for part in _drop_holds(stream, findings)]
@@ -82,7 +82,7 @@ def on_one_clock(recording: Log) -> Log:
 
 
 def _drop_holds(stream: Stream, findings: list[Finding]) -> Iterator[Stream]:
-    """Yield the streams of a stream's sensors without rows that only hold a sample."""
+    """Yield a stream for each sensor of a stream, without rows that repeat a held sample."""
     sampled = sampled_rows(list(stream.signals.values()))
     if sampled is not None:
         findings.append(_held_finding(stream, sampled))
@@ -90,8 +90,8 @@ def _drop_holds(stream: Stream, findings: list[Finding]) -> Iterator[Stream]:
         yield from _drop_holds(Stream(stream.name, stream.time[sampled], signals), findings)
         return
     rest = dict(stream.signals)
-    for sensor in _sensors(stream.signals):
-        part = Stream(_name_of(sensor), stream.time, {name: rest[name] for name in sensor})
+    for sensor in _signals_by_sensor(stream.signals):
+        part = Stream(_describe_signals(sensor), stream.time, {name: rest[name] for name in sensor})
         separable = len(sensor) < len(stream.signals)
         thinner = list(_drop_holds(part, findings)) if separable else [part]
         if len(thinner) > 1 or len(thinner[0]) < len(stream):
@@ -99,12 +99,12 @@ def _drop_holds(stream: Stream, findings: list[Finding]) -> Iterator[Stream]:
             for name in sensor:
                 del rest[name]
     if rest:
-        name = stream.name if len(rest) == len(stream.signals) else _name_of(tuple(rest))
+        name = stream.name if len(rest) == len(stream.signals) else _describe_signals(tuple(rest))
         yield Stream(name, stream.time, rest)
 
 
 def _drop_interpolated(stream: Stream, findings: list[Finding]) -> Iterator[Stream]:
-    """Yield the streams of a stream's sensors, reduced to the samples between interpolated rows."""
+    """Yield a stream for each sensor of a stream, reduced to the samples before interpolation."""
     rest = dict(stream.signals)
     for name in [name for group in _GROUPS.values() for name in group]:
         samples = slower_samples(rest[name], stream.time) if name in rest else None
@@ -112,22 +112,22 @@ def _drop_interpolated(stream: Stream, findings: list[Finding]) -> Iterator[Stre
             continue
         same_samples = [other for other in rest if other == name or samples.shared_by(rest[other])]
         signals = {other: samples.signal_at_samples(rest.pop(other)) for other in same_samples}
-        part = Stream(_name_of(same_samples), samples.times(stream.time), signals)
+        part = Stream(_describe_signals(same_samples), samples.times(stream.time), signals)
         findings.append(_interpolated_finding(stream, part))
         yield part
     if rest:
-        name = stream.name if len(rest) == len(stream.signals) else _name_of(tuple(rest))
+        name = stream.name if len(rest) == len(stream.signals) else _describe_signals(tuple(rest))
         yield Stream(name, stream.time, rest)
 
 
-def _sensors(signals: Mapping[str, Array]) -> list[tuple[str, ...]]:
-    """Return the groups that signals belong to; signals of a single group separately."""
+def _signals_by_sensor(signals: Mapping[str, Array]) -> list[tuple[str, ...]]:
+    """Return the signals by sensor: by group, or one by one if there is a single group."""
     groups = [tuple(name for name in group if name in signals) for group in _GROUPS.values()]
     groups = [group for group in groups if group]
     return [(name,) for name in groups[0]] if len(groups) == 1 else groups
 
 
-def _name_of(signals: Sequence[str]) -> str:
+def _describe_signals(signals: Sequence[str]) -> str:
     groups = [group for group, names in _GROUPS.items() if any(name in signals for name in names)]
     return " and ".join(groups if len(signals) > 1 else [signals[0].replace("_", " ")])
 
@@ -177,7 +177,7 @@ def _join_streams(
 ) -> tuple[Array, dict[str, Array]]:
     """Return time and signals of all streams at the times of the slowest."""
     _require_overlap(log, streams)
-    even = [_SegmentedStream(stream, _segments(log, stream)) for stream in streams]
+    even = [_SegmentedStream(stream, _stream_segments(log, stream)) for stream in streams]
     slowest = min(even, key=lambda stream: stream.rate_hz)
     others = [stream for stream in even if stream is not slowest]
     runs: list[tuple[Array, dict[str, Array]]] = []
@@ -191,8 +191,8 @@ def _join_streams(
     if not runs:
         raise LogError(
             f"{log}: between gaps, jumps and ends of its streams there is no segment of "
-            f"{MIN_SEGMENT_ROWS} rows of the slowest: {_spans(streams)}. Check the time stamps "
-            f"and their unit; a gap in one stream is a gap in all"
+            f"{MIN_SEGMENT_ROWS} rows of the slowest: {_list_spans(streams)}. Check the time "
+            f"stamps and their unit; a gap in one stream is a gap in all"
         )
     time = np.concatenate([run for run, _ in runs])
     signals = {name: np.concatenate([run[name] for _, run in runs]) for name in runs[0][1]}
@@ -200,7 +200,7 @@ def _join_streams(
     return time, signals
 
 
-def _segments(log: str, stream: Stream) -> list[EvenSegment]:
+def _stream_segments(log: str, stream: Stream) -> list[EvenSegment]:
     segments = even_segments_of(f"{log}: {stream.name}", stream.time, stream.signals)
     if not segments:
         raise LogError(
@@ -213,7 +213,7 @@ def _segments(log: str, stream: Stream) -> list[EvenSegment]:
 def _overlaps(
     reference: EvenSegment, others: Sequence[Sequence[EvenSegment]]
 ) -> list[tuple[EvenSegment, ...]]:
-    """Return all sets of one segment of each other stream that overlap a reference segment."""
+    """Return all choices of a segment from each other stream that overlap a reference segment."""
     overlaps = [(float(reference.time[0]), float(reference.time[-1]), ())]
     for segments in others:
         starts = [segment.time[0] for segment in segments]
@@ -259,13 +259,13 @@ def _require_overlap(log: str, streams: Sequence[Stream]) -> None:
         return
     shared = "no time" if common <= 0.0 else f"{common:.3g} s, which is too little,"
     raise LogError(
-        f"{log}: its streams have {shared} in common: {_spans(streams)}. Check time_unit and "
+        f"{log}: its streams have {shared} in common: {_list_spans(streams)}. Check time_unit and "
         "rate_hz of each stream in the schema; clocks that do not start together need a common "
         "zero"
     )
 
 
-def _spans(streams: Sequence[Stream]) -> str:
+def _list_spans(streams: Sequence[Stream]) -> str:
     return ", ".join(
         f"{stream.name} {stream.time[0]:.6g} to {stream.time[-1]:.6g} s in {len(stream)} rows"
         for stream in streams

@@ -24,7 +24,7 @@ BAND_EDGES_HZ = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 14.0, 20.0, 
 BAND_EDGES_HZ += (80.0, 112.0, 160.0, float("inf"))
 """Edges of the frequency bands of rows [Hz]; equal for all logs, so that their statistics add."""
 
-_EDGE_FACTOR = 1.0 + 1e-6
+_BAND_EDGE_FACTOR = 1.0 + 1e-6
 """Factor on a band edge that puts a frequency on the edge, up to rounding, into the lower band:
 blocks of whole seconds have rows on every edge."""
 
@@ -52,7 +52,9 @@ _ROWS_PROBED_PER_BAND = 16
 
 @dataclass(frozen=True)
 class BlockTransform:
-    """Cosine transform of a block of a length at a sampling rate; cached by `block_transform`.
+    """Cosine transform of a block of samples to rows, one for each frequency.
+
+    Transforms of a length and sampling rate are cached by `block_transform`.
 
     Attributes:
         length: number of samples in the block, n.
@@ -83,9 +85,11 @@ class BlockTransform:
 
     @cached_property
     def groups(self) -> Indices:
-        """Group of each row: `CONSTANT` for the first, 1 + its band for another, shape (rows,)."""
+        """Group number of each row: `CONSTANT` for the first, else 1 + its band, shape (rows,)."""
         frequency = np.arange(self.rows) * (self.rate_hz / (2 * self.length))
-        groups = np.searchsorted(_EDGE_FACTOR * np.array(BAND_EDGES_HZ), frequency, side="left")
+        groups = np.searchsorted(
+            _BAND_EDGE_FACTOR * np.array(BAND_EDGES_HZ), frequency, side="left"
+        )
         groups[0] = CONSTANT
         return groups
 
@@ -144,7 +148,7 @@ class BlockTransform:
         return rows - np.outer(2.0 * self._householder, self._householder @ rows)
 
     def cosines(self, rows: Sequence[int] | Indices) -> Array:
-        """Return the functions u_k of some rows, shape (len(rows), n)."""
+        """Return the cosines u_k of some rows, shape (len(rows), n)."""
         chosen = np.asarray(rows)
         return self._cosine_basis(chosen) - np.outer(
             2.0 * self._householder[chosen], self._along_householder
@@ -164,7 +168,7 @@ class BlockTransform:
         return idct(padded, type=2, norm="ortho") * self.window
 
     def adjoint_filter(self, kernels: Array, rows: Sequence[int] | Indices) -> Array:
-        """Return κᵀu_k, the functions of rows with the adjoint of kernels applied.
+        """Apply the adjoint of filter kernels κ to the cosines u_k of rows: κᵀu_k.
 
         Σ_t u_k(t) (κ x)(t) = Σ_s (κᵀu_k)(s) x(s), with s over the block and half a kernel beyond
         both ends. With a κ that differentiates it is summation by parts: −κᵀu_k is du_k/dt.
@@ -221,7 +225,7 @@ def block_transform(length: int, rate_hz: float, top_hz: float, *, tapered: bool
         top_hz: highest frequency, below half the rate.
         tapered: whether the columns contain derivatives.
     """
-    rows = min(length, int(_EDGE_FACTOR * 2.0 * length * top_hz / rate_hz) + 1)
+    rows = min(length, int(_BAND_EDGE_FACTOR * 2.0 * length * top_hz / rate_hz) + 1)
     return BlockTransform(length, rate_hz, rows, tapered)
 
 
@@ -237,7 +241,7 @@ def band_middle(group: int) -> float:
 def derivative_gains(
     transform: BlockTransform, differentiator: Differentiator, orders: tuple[int, ...]
 ) -> dict[int, Array]:
-    """Return `BlockTransform.gains` for derivatives of white noise.
+    """Return the covariance of rows of the derivatives of unit white noise, by group.
 
     Args:
         transform: of the block.
@@ -249,11 +253,11 @@ def derivative_gains(
     identity = np.zeros((1, differentiator.kernels.shape[1]))
     identity[0, differentiator.half_window] = 1.0
     kernels = np.concatenate((differentiator.kernels, identity))[list(orders)]
-    return _gains(transform, kernels.tobytes(), len(kernels))
+    return _cached_gains(transform, kernels.tobytes(), len(kernels))
 
 
 @lru_cache(maxsize=256)
-def _gains(transform: BlockTransform, kernels: bytes, count: int) -> dict[int, Array]:
+def _cached_gains(transform: BlockTransform, kernels: bytes, count: int) -> dict[int, Array]:
     """Return the cached gains of a transform; logs with equal rate and cut-off share them."""
     gains = transform.gains(np.frombuffer(kernels).reshape(count, -1))
     for gain in gains.values():

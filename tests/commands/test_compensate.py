@@ -80,7 +80,7 @@ def test_the_contact_forces_are_a_log_with_a_schema(cli, log, estimate, tmp_path
 def test_compensated_log_keeps_clock_and_other_columns(
     cli, log, estimate, tmp_path, suffix, long, monkeypatch
 ):
-    monkeypatch.setattr("identify.logs.log_file.LONG", 100 if long else 10**6)
+    monkeypatch.setattr("identify.logs.log_file.MIN_ROWS_IN_CHUNKS", 100 if long else 10**6)
     table = pd.read_csv(log[0])
     stamps = 1_700_000_000_000 + np.rint(1e3 * table["t"]).astype(int)
     table = table.assign(t=0.5, stamp=stamps, state="RUNNING", mode=np.arange(len(table)))

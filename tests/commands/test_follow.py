@@ -84,7 +84,7 @@ def test_interruption_fits_log_so_far_and_blocks_advise_rotations(cli, growing, 
 
 
 def test_follow_resumes_reading_at_last_position(cli, growing, monkeypatch, tmp_path):
-    monkeypatch.setattr(log_file, "LONG", 1000)
+    monkeypatch.setattr(log_file, "MIN_ROWS_IN_CHUNKS", 1000)
     monkeypatch.setattr(log_file, "_HEAD_ROWS", 200)
     log, schema = growing(250_000, 50_000)
     words = ("--need", "com 0.01mm", "--quiet")

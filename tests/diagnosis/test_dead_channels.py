@@ -93,7 +93,7 @@ def test_a_log_read_in_chunks_has_the_finding_of_the_log_in_memory(tmp_path, mon
     }
     log = stuck(with_signals(log, **rounded), "torque", 2, 2100)
     write_log(log, tmp_path / "log.csv", tmp_path / "schema.toml")
-    monkeypatch.setattr(log_file, "LONG", 500)
+    monkeypatch.setattr(log_file, "MIN_ROWS_IN_CHUNKS", 500)
     monkeypatch.setattr(log_scan, "CHUNK_ROWS", 1200)
     opened = open_log(tmp_path / "log.csv", tmp_path / "schema.toml")
     assert isinstance(opened, LogFile)

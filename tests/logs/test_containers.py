@@ -11,7 +11,7 @@ from identify.errors import LogError, MissingColumn, MissingExtra, MissingFile, 
 from identify.logs import LogFile, open_log, read_log
 from identify.logs.readers import list_tables
 from identify.logs.readers.bag import storage_of
-from identify.logs.readers.mat import LARGEST
+from identify.logs.readers.mat import MAX_BYTES
 from identify.logs.schema import load_schema
 from identify.spatial.rotations import quaternion_product, rotate, rotation_from_quaternion
 from tests.close import assert_close
@@ -522,7 +522,7 @@ def test_mat_7_3_arrays_are_transposed(columns, reference, tmp_path):
 def test_a_variable_that_claims_to_be_huge_is_rejected(tmp_path):
     path = tmp_path / "huge.mat"
     header = b"MATLAB 5.0 MAT-file".ljust(124) + struct.pack("<H", 0x100) + b"IM"
-    inner = zlib.compress(struct.pack("<II", 14, LARGEST + 8) + bytes(100))
+    inner = zlib.compress(struct.pack("<II", 14, MAX_BYTES + 8) + bytes(100))
     path.write_bytes(header + struct.pack("<II", 15, len(inner)) + inner)
     with pytest.raises(LogError, match="expand to"):
         read_log(path, MAT_SCHEMA)

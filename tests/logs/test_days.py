@@ -42,7 +42,7 @@ def test_days_are_read_to_their_last_digit(tmp_path, start):
 
 def test_a_long_log_in_days_is_read_in_parts(tmp_path, monkeypatch):
     path, schema, time = in_days(tmp_path, unit="d")
-    monkeypatch.setattr(log_file, "LONG", 500)
+    monkeypatch.setattr(log_file, "MIN_ROWS_IN_CHUNKS", 500)
     opened = open_log(path, schema)
     assert isinstance(opened, LogFile)
     part = opened.reader()(1000, 1500, 0).recording

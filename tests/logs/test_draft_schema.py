@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 from identify.errors import LogError, SchemaError
 from identify.logs import load_schema, read_log
-from identify.logs.draft_schema import NEEDS_REVIEW, _pose_for, draft_schema
+from identify.logs.draft_schema import NEEDS_REVIEW, _choose_pose, draft_schema
 from identify.logs.named_vectors import named_vectors
 from identify.logs.presets import presets
 from identify.logs.table import TableInfo
@@ -196,7 +196,7 @@ def _iso(names, rows):
     return _joined(names, [[d, *r[1:]] for d, r in zip(dates, rows, strict=True)])
 
 
-def _two_columns(names, rows, seconds, fraction, unit):
+def _seconds_and_fraction(names, rows, seconds, fraction, unit):
     ticks = [divmod(round(1e9 * float(r[0])), 10**9) for r in rows]
     split = [[f"17{s:08}", str(f // unit), *r[1:]] for (s, f), r in zip(ticks, rows, strict=True)]
     return _joined([seconds, fraction, *names[1:]], split)
@@ -221,8 +221,8 @@ AS_SENT = {
     "dates": _iso,
     "rostopic": _echoed,
     "per cent": lambda n, r: "% made by a robot\n% " + _joined(n, r, mark=" "),
-    "nanoseconds": lambda n, r: _two_columns(n, r, "stamp.sec", "stamp.nanosec", 1),
-    "microseconds": lambda n, r: _two_columns(n, r, "tv_sec", "tv_usec", 1000),
+    "nanoseconds": lambda n, r: _seconds_and_fraction(n, r, "stamp.sec", "stamp.nanosec", 1),
+    "microseconds": lambda n, r: _seconds_and_fraction(n, r, "tv_sec", "tv_usec", 1000),
 }
 
 
@@ -470,7 +470,7 @@ def test_the_flange_of_a_tree_is_preferred_to_a_link_of_the_wrist():
         return named_vectors(TableInfo(names, topic=f"/tf:base->{frame}", frame=frame))
 
     tables = [of("a_long_name_of_wrist_3_link"), of("tool0"), of("elbow")]
-    assert _pose_for(None, tables) is tables[1]
+    assert _choose_pose(None, tables) is tables[1]
 
 
 def matrices(arm) -> tuple[np.ndarray, dict[str, np.ndarray]]:

@@ -24,7 +24,7 @@ CUTOFF = Reading(cutoff_hz=4.97)
 @pytest.fixture(autouse=True)
 def _short_is_long(monkeypatch) -> None:
     """What is long here is short: chunks of 1200 rows, an offset every 64 lines."""
-    monkeypatch.setattr(log_file, "LONG", 500)
+    monkeypatch.setattr(log_file, "MIN_ROWS_IN_CHUNKS", 500)
     monkeypatch.setattr(log_file, "_HEAD_ROWS", 100)
     monkeypatch.setattr(log_scan, "CHUNK_ROWS", 1200)
     monkeypatch.setattr(line_index, "_LINES_BETWEEN_OFFSETS", 64)

@@ -9,7 +9,7 @@ from identify import fit
 from identify.commands.fit_each import BatchFitSettings
 from identify.errors import MissingExtra, MissingFile, ModelError, SchemaError
 from identify.logs import load_schema, read_log
-from identify.logs.log_file import LONG, open_log
+from identify.logs.log_file import MIN_ROWS_IN_CHUNKS, open_log
 from identify.pipeline import FitSettings
 from identify.regressors import newton_euler_wrench
 from identify.robots import frame_motion, frame_pose, read_robot
@@ -146,8 +146,8 @@ def test_still_poses_of_a_robot_are_read(folder):
 
 def test_long_log_is_read_in_chunks(folder):
     table = columns(folder, 2000)
-    long = {name: np.resize(values, LONG + 10) for name, values in table.items()}
-    long["t"] = np.arange(LONG + 10) / RATE
+    long = {name: np.resize(values, MIN_ROWS_IN_CHUNKS + 10) for name, values in table.items()}
+    long["t"] = np.arange(MIN_ROWS_IN_CHUNKS + 10) / RATE
     pandas = pytest.importorskip("pandas")
     path = folder / "long.parquet"
     pandas.DataFrame(long).to_parquet(path)

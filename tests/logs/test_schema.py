@@ -300,7 +300,7 @@ WRONG += [
     ),
     (
         {"imu": UNIT | {"mount": {"translation": [0, 0, 0], "fitted": True}}},
-        r"\[imu.mount\] give translation, or fitted = true to have it found, not both",
+        r"\[imu.mount\] give translation, or fitted = true to have it estimated, not both",
     ),
     (
         {"imu": UNIT | {"mount": {"translation": [0, 0, 60]}}},

@@ -249,7 +249,7 @@ def test_an_acceleration_needs_the_rates_beside_it(missing):
 
 
 def test_a_long_log_is_moved_in_parts(tmp_path, monkeypatch):
-    monkeypatch.setattr(log_file, "LONG", 500)
+    monkeypatch.setattr(log_file, "MIN_ROWS_IN_CHUNKS", 500)
     monkeypatch.setattr(log_file, "_HEAD_ROWS", 100)
     table, schema = of_tool()
     table.to_parquet(tmp_path / "log.parquet")

@@ -140,7 +140,7 @@ def test_a_long_log_in_chunks_is_the_log_read_whole(monkeypatch, tmp_path):
     log = with_wrench(record(Path.random(1), PHI, time, POSE, bias=BIAS), touched(time))
     schema = write_log(log, tmp_path / "log.csv")
     (whole,) = compensate_log(log, ESTIMATE, offset=BIAS).chunks()
-    monkeypatch.setattr(log_file, "LONG", 500)
+    monkeypatch.setattr(log_file, "MIN_ROWS_IN_CHUNKS", 500)
     monkeypatch.setattr(log_scan, "CHUNK_ROWS", 1200)
     opened = open_log(tmp_path / "log.csv", schema)
     chunks = list(compensate_log(opened, ESTIMATE, offset=BIAS).chunks())

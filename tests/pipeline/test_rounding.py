@@ -97,7 +97,7 @@ def test_a_long_file_is_read_as_the_log_in_memory(tmp_path, monkeypatch):
     )
     whole = identify.fit(identify.read_log(path, schema))
     monkeypatch.setattr("identify.regressors.log_scan.CHUNK_ROWS", 6000)
-    monkeypatch.setattr("identify.logs.log_file.LONG", 6000)
+    monkeypatch.setattr("identify.logs.log_file.MIN_ROWS_IN_CHUNKS", 6000)
     opened = open_log(path, schema)
     result = identify.fit(opened)
     assert result.logs[0].reading.rounding is not None

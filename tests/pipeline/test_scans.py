@@ -24,7 +24,7 @@ NOISE = {"force": 0.05, "torque": 0.005}
 
 @pytest.fixture(autouse=True)
 def _small_chunks(monkeypatch) -> None:
-    monkeypatch.setattr(log_file, "LONG", 500)
+    monkeypatch.setattr(log_file, "MIN_ROWS_IN_CHUNKS", 500)
     monkeypatch.setattr(log_scan, "CHUNK_ROWS", 1200)
 
 

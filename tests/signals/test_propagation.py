@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 from identify.signals.differentiator import Differentiator
 from identify.signals.imu_calibration import ImuCalibration
 from identify.signals.kinematics import Samples
-from identify.signals.propagation import propagate
+from identify.signals.propagation import noise_jacobian
 from identify.signals.transform import SAMPLE
 from identify.spatial import Pose
 from tests.close import assert_close
@@ -77,7 +77,7 @@ def disturbed(recording, name: str, noise: Sines, size: float, time=TIME):
 def assert_propagated(recording, rtol: float, imu=None) -> None:
     samples, columns = columns_of(recording, imu)
     at = np.array([0, 17, 60, len(columns) - 1])
-    ways, J = propagate(samples, at)
+    ways, J = noise_jacobian(samples, at)
     width = 30 if samples.in_body.redundant else 18
     assert J.shape == (4, width, 3 * len(ways))
     time = TIME[samples.half_window :][at]
@@ -175,7 +175,7 @@ def test_a_unit_with_a_lever(give, sensors):
 
 def test_derivative_paths_are_unique_and_use_given_signals():
     recording = record(PATH, PHI, TIME, (*POSE, "angular_velocity"), wrench="world")
-    ways, _ = propagate(columns_of(recording)[0], np.array([3]))
+    ways, _ = noise_jacobian(columns_of(recording)[0], np.array([3]))
     assert set(ways) == {
         ("position", 2),
         ("quaternion", 0),

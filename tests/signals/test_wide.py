@@ -4,7 +4,7 @@ from scipy.spatial.transform import Rotation
 
 from identify.signals import prepare
 from identify.signals.differentiator import Differentiator
-from identify.signals.propagation import propagate
+from identify.signals.propagation import noise_jacobian
 from identify.signals.transform import CONSTANT, SAMPLE
 from identify.spatial import Pose
 from tests.close import assert_close
@@ -97,7 +97,7 @@ def test_noise_reaches_wide_columns_as_finite_differences_do(give, frame, pose):
     log = record(PATH, PHI, time, give, wrench=frame, X_BS=pose)
     samples, columns = columns_of(log, wide=True)
     at = np.array([0, 17, 60, len(columns) - 1])
-    ways, J = propagate(samples, at)
+    ways, J = noise_jacobian(samples, at)
     assert J.shape == (4, 42, 3 * len(ways))
     assert not J[:, 39:].any()  # of the position in body axes none is counted
     for name in log.signals:

@@ -13,7 +13,7 @@ from identify.inertia.consistency import MAX_COM_DISTANCE
 from identify.logs.facts import LogFacts
 from identify.logs.patch import Patch
 from identify.logs.schema_fields import negate_column
-from identify.logs.schema_tables import compensated_of
+from identify.logs.schema_tables import compensated_keys
 from identify.regressors.log_corrections import gravity_map, gravity_tilt, weight_map
 from identify.relevance import FAULT_AXES_ANGLE, FAULT_MISSING_MASS, FAULT_SCALE
 from identify.spatial.vectors import STANDARD_GRAVITY
@@ -179,7 +179,7 @@ def _partly(facts: LogFacts) -> Iterator[Fault]:
     def patch(size: Array) -> Patch:
         if not before[0] + size[0] > 0.0:
             return {"wrench.compensated": None}
-        keys = compensated_of((before + size).tolist())
+        keys = compensated_keys((before + size).tolist())
         return {f"wrench.compensated.{key}": value for key, value in keys.items()}
 
     def describe(size: Array, half: Array) -> str:

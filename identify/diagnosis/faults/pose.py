@@ -42,7 +42,7 @@ def pose_faults(facts: LogFacts) -> Iterator[Fault]:
         yield from _kinds(facts)
         yield from _acceleration_units(facts)
         yield from _rates(facts)
-    if facts.gravity_added and facts.positioned:
+    if facts.gravity_added and facts.acceleration_from_position:
         yield _scale(facts)
     if not facts.still:
         yield _offset(facts)
@@ -54,10 +54,10 @@ def _poses(facts: LogFacts, pose: PoseTable) -> Iterator[Fault]:
     inverse, present = pose.maps == "world_to_body", pose.position_kind
     for reordered, remapped in product(reorders, (False, True)):
         default = "inverse" if inverse != remapped else "world"
-        for position in _POSITIONS if facts.positioned else (default,):
-            signs = facts.positioned and position == "world" and not reordered
+        for position in _POSITIONS if facts.acceleration_from_position else (default,):
+            signs = facts.acceleration_from_position and position == "world" and not reordered
             for sign in (1.0, -1.0) if signs and pose.position is not None else (1.0,):
-                unchanged = position == present or not facts.positioned
+                unchanged = position == present or not facts.acceleration_from_position
                 if not (reordered or remapped) and unchanged and sign > 0.0:
                     continue
                 implied = remapped and position == default and pose.position_axes is None
@@ -105,7 +105,7 @@ def _patch(
 
 
 def _position_units(facts: LogFacts, pose: PoseTable) -> Iterator[Fault]:
-    if not (facts.positioned and facts.gravity_added):
+    if not (facts.acceleration_from_position and facts.gravity_added):
         return
     other, factor = ("m", 1e3) if pose.position_unit == "mm" else ("mm", 1e-3)
     if SLOWEST[0] < facts.fastest[0] * factor < FASTEST[0]:

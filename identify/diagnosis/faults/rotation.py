@@ -38,7 +38,11 @@ def rotation_faults(facts: LogFacts) -> Iterator[Fault]:
         if pose.quaternion is None:
             yield from _conventions(facts, pose, columns)
         yield from _signs(facts, pose, columns)
-    if facts.positioned and pose.position is not None and pose.position_kind == "world":
+    if (
+        facts.acceleration_from_position
+        and pose.position is not None
+        and pose.position_kind == "world"
+    ):
         for order in SIGNED_ORDERS:
             patch = {"pose.position": reordered(pose.position, order)}
             yield discrete_fault(

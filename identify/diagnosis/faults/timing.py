@@ -29,7 +29,7 @@ def timing_faults(facts: LogFacts) -> Iterator[Fault]:
     """Yield faults of time and delay; none for static poses."""
     if facts.still:
         return
-    if facts.timed and facts.gravity_added:
+    if facts.rates_from_pose and facts.gravity_added:
         yield from _units(facts)
         yield _rate(facts)
     yield _delay(facts)

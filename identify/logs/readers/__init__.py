@@ -42,8 +42,8 @@ READERS: Mapping[str, str] = MappingProxyType(
         ".db3": "bag",
     }
 )
-"""The module here of each suffix, which has `read_…`; a folder with the `metadata.yaml` of ROS 2 is
-a bag, and any other file delimited text. Arrays in memory are read by `arrays`."""
+"""Reader module for each suffix; a folder with the `metadata.yaml` of ROS 2 is a bag, and a file of
+any other suffix delimited text."""
 
 
 def format_of(path: Path) -> str:

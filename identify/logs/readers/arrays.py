@@ -32,13 +32,13 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class ColumnRef(Generic[Key]):
-    """A column that is, or is part of, an array not loaded yet.
+    """A column of a log that is, or is part of, an array not loaded yet.
 
     Attributes:
-        name: of the array, with a number for a column of a two-dimensional one.
-        key: what loads the array.
+        name: name of the array, with a number for a column of a two-dimensional array.
+        key: key by which the format loads the array.
         rows, dtype: of the array.
-        index: of the column in the array.
+        index: index of the column in the array.
         transposed: whether the samples are along another axis of the array than its first.
     """
 
@@ -76,7 +76,7 @@ def column_refs(
 
 
 def _axis_of_samples(shape: tuple[int, ...], lengths: Container[int]) -> int | None:
-    """Axis of the samples in an array n×k, k×n, n×4×4, 4×4×n or 3×1×n; None for others.
+    """Return the axis of the samples in an array n×k, k×n, n×4×4, 4×4×n or 3×1×n; None for others.
 
     Given the lengths of arrays that are columns, or have more rows than columns.
     """
@@ -116,19 +116,19 @@ def table_of(
     `load` gives the array of a slot's key and is called once for each array in use.
     """
     path, names = source.path, tuple(slot.name for slot in slots)
-    wanted, place = _wanted(source, slots)
+    wanted, place = _requested_columns(source, slots)
     stamps, ticks, used = None, None, list(wanted.values())
     if place is not None:
         used.append(slots[place])
-    faults = np.zeros(_rows(path, used), dtype=np.uint8)
+    faults = np.zeros(_common_row_count(path, used), dtype=np.uint8)
     arrays = {key: load(key) for key in dict.fromkeys(slot.key for slot in used)}
-    columns = {column: _numbers(arrays[slot.key][slot.index]) for column, slot in wanted.items()}
+    columns = {column: _as_float64(arrays[slot.key][slot.index]) for column, slot in wanted.items()}
     if place is not None:
         raw = arrays[slots[place].key][slots[place].index]
         faults[np.ma.getmaskarray(raw)] = RowFault.NOT_FINITE
         missing: Any = np.nan if raw.dtype.kind == "f" else np.zeros((), raw.dtype)
         raw = np.ma.filled(raw, missing)
-        stamps, ticks = _stamps(path, raw)
+        stamps, ticks = _convert_stamps(path, raw)
         if raw.dtype.kind in "mM":
             faults[np.isnat(raw)] = RowFault.NOT_FINITE
     turned = dict.fromkeys(slot.name.partition("[")[0] for slot in used if slot.transposed)
@@ -136,13 +136,13 @@ def table_of(
 
 
 def rows_of(source: Source, slots: list[ColumnRef[Key]]) -> int:
-    """Number of rows of the requested columns, None if transposed; errors as in `table_of`."""
-    wanted, place = _wanted(source, slots)
+    """Return the number of rows of the requested columns; zero if arrays are transposed."""
+    wanted, place = _requested_columns(source, slots)
     used = [*wanted.values(), *(() if place is None else (slots[place],))]
-    return 0 if any(slot.transposed for slot in used) else _rows(source.path, used)
+    return 0 if any(slot.transposed for slot in used) else _common_row_count(source.path, used)
 
 
-def _wanted(
+def _requested_columns(
     source: Source, slots: list[ColumnRef[Key]]
 ) -> tuple[dict[Column, ColumnRef[Key]], int | None]:
     """Return the requested columns and the index of the time stamps, all numeric."""
@@ -150,18 +150,18 @@ def _wanted(
     wanted = {column: slots[find_column(path, names, column)] for column in source.columns}
     place = find_stamps_column(path, names, time)
     if place is not None and time is not None:
-        _require_kind(path, time, slots[place], "iufmM")
+        _require_numeric(path, time, slots[place], "iufmM")
     for column, slot in wanted.items():
-        _require_kind(path, column, slot, "iuf")
+        _require_numeric(path, column, slot, "iuf")
     return wanted, place
 
 
-def _numbers(raw: NDArray[Any]) -> Array:
+def _as_float64(raw: NDArray[Any]) -> Array:
     """Convert a column to float64, with NaN for masked values."""
     return np.ma.filled(raw.astype(np.float64), np.nan)
 
 
-def _require_kind(path: Path, column: Column, slot: ColumnRef[Key], kinds: str) -> None:
+def _require_numeric(path: Path, column: Column, slot: ColumnRef[Key], kinds: str) -> None:
     dtype = slot.dtype
     if dtype.kind in kinds:
         return
@@ -174,7 +174,7 @@ def _require_kind(path: Path, column: Column, slot: ColumnRef[Key], kinds: str) 
     )
 
 
-def _rows(path: Path, used: list[ColumnRef[Key]]) -> int:
+def _common_row_count(path: Path, used: list[ColumnRef[Key]]) -> int:
     first = used[0]
     for slot in used:
         if slot.rows != first.rows:
@@ -187,7 +187,7 @@ def _rows(path: Path, used: list[ColumnRef[Key]]) -> int:
     return first.rows
 
 
-def _stamps(path: Path, raw: NDArray[Any]) -> tuple[Stamps, int | None]:
+def _convert_stamps(path: Path, raw: NDArray[Any]) -> tuple[Stamps, int | None]:
     kind = raw.dtype.kind
     if kind == "f" or (kind == "u" and raw.size and int(raw.max()) > np.iinfo(np.int64).max):
         return raw.astype(np.float64), None
@@ -235,8 +235,8 @@ def topic_of(source: Source, known: Mapping[str, str], word: str = "topic") -> s
             f"{shown}",
             path=path,
         )
-    bare = wanted.strip("/")
-    matches = [name for name in known if name.strip("/") == bare]
+    stripped = wanted.strip("/")
+    matches = [name for name in known if name.strip("/") == stripped]
     if not matches:
         hint = did_you_mean(wanted, known)
         raise LogError(f"{path}: no {word} {wanted!r}{hint}. There are: {shown}", path=path)

@@ -49,7 +49,7 @@ _INSPECTED_MESSAGES = 2000
 """Number of transform messages from which frames are listed."""
 
 _INSPECTED_STATES = 20
-"""Number of joint states of which the one with most joints is listed."""
+"""Number of joint-state messages inspected; the joints of the longest are listed."""
 
 Messages: TypeAlias = Iterator[tuple[int, Any]]
 """Messages in order, with receive time [ns]; their class is created when the bag is read."""
@@ -68,11 +68,11 @@ class _Time(Protocol):
 def read_bag(source: Source) -> Table:
     """Read the requested fields of one topic, message by message."""
     with opened(source.path) as bag:
-        topics = _types(bag)
+        topics = _message_types(bag)
         wanted = source.layout.topic
-        frames = None if wanted is None else _frames(wanted)
+        frames = None if wanted is None else _frames_of_topic(wanted)
         if frames is not None:
-            arrays = _transforms(source, bag, topics, *frames)
+            arrays = _transform_columns(source, bag, topics, *frames)
         else:
             topic = topic_of(source, topics)
             if topics[topic] in TF_TYPES:
@@ -92,11 +92,11 @@ def contents(path: Path) -> tuple[TableInfo, ...]:
     refused: list[LogError] = []
     up: dict[str, str] = {}
     with opened(path) as bag:
-        for name, kind in _types(bag).items():
+        for name, kind in _message_types(bag).items():
             try:
                 messages = messages_of(bag, [name])
                 if kind in TF_TYPES:
-                    edges = _edges(islice(messages, _INSPECTED_MESSAGES))
+                    edges = _transform_edges(islice(messages, _INSPECTED_MESSAGES))
                     up |= {child: parent for _, parent, child, _ in edges}
                     continue
                 _, first = next(messages)
@@ -122,8 +122,8 @@ def contents(path: Path) -> tuple[TableInfo, ...]:
     return tuple(tables)
 
 
-def _types(bag: Bag) -> dict[str, str]:
-    """Message types of the topics that have messages."""
+def _message_types(bag: Bag) -> dict[str, str]:
+    """Return the message types of the topics that have messages."""
     return {name: of.msgtype or "several types" for name, of in bag.topics.items() if of.msgcount}
 
 
@@ -149,7 +149,7 @@ def opened(path: Path) -> Iterator[Bag]:
 
 
 def storage_of(path: Path) -> Path:
-    """A bag, or its only file where topics are not in CDR, for which rosbags refuses the folder."""
+    """Return the path to open: a bag, or its only file if topics are not encoded in CDR."""
     if not is_bag(path):
         return path
     from ruamel.yaml import YAML
@@ -217,9 +217,9 @@ def _decoder(connection: Connection) -> Callable[[bytes], object]:
 
 
 def _columns(source: Source, topic: str, messages: Messages) -> dict[str, NDArray[Any]]:
-    """Return the requested columns of a topic's messages, and the names of the others.
+    """Return the requested columns of a topic's messages; other columns are zero.
 
-    The topic is as errors name it, with its type.
+    `topic` is the topic's name in error messages, with its type.
     """
     path, time = source.path, source.layout.time
     asked = [str(column) for column in source.columns]
@@ -244,7 +244,7 @@ def _columns(source: Source, topic: str, messages: Messages) -> dict[str, NDArra
             rows.append([get(message) for get in getters])
             if stamp is not None:
                 stamps.append(stamp(message))
-        except _OtherJoints:
+        except _JointMissing:
             continue
         except (LookupError, AttributeError, TypeError) as error:
             raise LogError(
@@ -305,23 +305,23 @@ def _flatten(prefix: str, value: object, get: Getter, getters: dict[str, Getter]
                 and len(field_value) == len(joints)
             ):
                 for k, joint in enumerate(joints):
-                    getters[f"{name}[{joint}]"] = _of_joint(get, of, joint, k)
+                    getters[f"{name}[{joint}]"] = _joint_getter(get, of, joint, k)
 
 
-class _OtherJoints(LookupError):
-    """A message of joint states lacks a joint, which another publisher of the topic has."""
+class _JointMissing(LookupError):
+    """A joint-state message lacks a joint, which another publisher of the topic has."""
 
 
-def _of_joint(get: Getter, of: Getter, joint: str, usual: int) -> Getter:
-    """Return the getter of a joint's value, by its name wherever a message has it."""
+def _joint_getter(get: Getter, of: Getter, joint: str, usual_index: int) -> Getter:
+    """Return the getter of a joint's value, by name as its index may differ between messages."""
 
     def value(whole: object) -> object:
         message = get(whole)
         names = message.name
-        if names[usual : usual + 1] == [joint]:
-            return of(message)[usual]
+        if names[usual_index : usual_index + 1] == [joint]:
+            return of(message)[usual_index]
         if joint not in names:
-            raise _OtherJoints(joint)
+            raise _JointMissing(joint)
         return of(message)[names.index(joint)]
 
     return value
@@ -331,13 +331,13 @@ def _nanoseconds(stamp: _Time) -> int:
     return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
 
 
-def _frames(topic: str) -> tuple[str, str] | None:
+def _frames_of_topic(topic: str) -> tuple[str, str] | None:
     """Return the names of two frames of a topic "PARENT -> CHILD"."""
     parent, arrow, child = topic.partition("->")
     return (parent.strip().strip("/"), child.strip().strip("/")) if arrow else None
 
 
-def _transforms(
+def _transform_columns(
     source: Source, bag: Bag, topics: Mapping[str, str], parent: str, child: str
 ) -> dict[str, NDArray[Any]]:
     """Return the pose columns of one frame in another, from the transforms of a bag."""
@@ -353,8 +353,8 @@ def _transforms(
     received = source.layout.time == RECEIVED
     poses = read_transform(
         source.path,
-        (_edges(messages_of(bag, static)) if static else iter(())),
-        (_edges(messages_of(bag, moving), received=received) if moving else iter(())),
+        (_transform_edges(messages_of(bag, static)) if static else iter(())),
+        (_transform_edges(messages_of(bag, moving), received=received) if moving else iter(())),
         parent,
         child,
     )
@@ -363,10 +363,10 @@ def _transforms(
     return {STAMP: stamps, RECEIVED: stamps, **columns}
 
 
-def _edges(
+def _transform_edges(
     messages: Messages, *, received: bool = False
 ) -> Iterator[tuple[int, str, str, tuple[float, ...]]]:
-    """Stamp [ns], parent, child, and translation with quaternion [x, y, z, w] of each transform.
+    """Yield stamp [ns], parent, child, and translation with quaternion of each transform.
 
     The stamp is that of the header, or of receipt.
     """

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import h5py
 
 _Field: TypeAlias = tuple[str, str | None]
-"""A data set, or a field of a compound data set."""
+"""Data set, or field of a compound data set, that is one column."""
 
 _MAX_DATASETS = 10_000
 """Maximum number of data sets inspected in a file."""
@@ -48,9 +48,9 @@ def contents(path: Path) -> tuple[TableInfo, ...]:
 
 
 def count_rows(source: Source) -> int:
-    """Number of rows of the requested data sets."""
+    """Count the rows of the requested data sets."""
     with open_hdf5(source.path) as file, wrap_decode_errors(source.path, "HDF5 file"):
-        return rows_of(source, _slots(source, file, slice(None)))
+        return rows_of(source, _requested_columns(source, file, slice(None)))
 
 
 def hdf5_rows(source: Source) -> RowsReader:
@@ -95,7 +95,7 @@ def data_sets(group: h5py.Group) -> Iterator[tuple[str, h5py.Dataset]]:
 def _read(source: Source, rows: slice) -> Table:
     path = source.path
     with open_hdf5(path) as file, wrap_decode_errors(path, "HDF5 file"):
-        slots = _slots(source, file, rows)
+        slots = _requested_columns(source, file, rows)
 
         def load(key: _Field) -> NDArray[Any]:
             name, field = key
@@ -105,8 +105,8 @@ def _read(source: Source, rows: slice) -> Table:
         return table_of(source, slots, load)
 
 
-def _slots(source: Source, file: h5py.File, rows: slice) -> list[ColumnRef[_Field]]:
-    """The columns of the group that the schema names, or of the whole file."""
+def _requested_columns(source: Source, file: h5py.File, rows: slice) -> list[ColumnRef[_Field]]:
+    """Return the columns of the group that the schema names, or of the whole file."""
     path, topic = source.path, source.layout.topic
     group = file
     if topic is not None:

@@ -43,7 +43,7 @@ class LineIndex:
     sha256: str
 
     def lines(self, path: Path, start: int, stop: int) -> bytes:
-        """Return the rows of the given numbers as bytes."""
+        """Return the lines of a range of rows as bytes."""
         first, last = (
             start // _LINES_BETWEEN_OFFSETS,
             min(stop // _LINES_BETWEEN_OFFSETS, len(self.offsets) - 1),
@@ -64,7 +64,7 @@ class LineIndex:
 
 
 def _end_of(content: bytes, lines: int, start: int) -> int:
-    """Offset after `lines` lines from an offset, or the end of the file."""
+    """Return the offset after some lines from an offset, or the end of the content."""
     for _ in range(lines):
         start = content.find(b"\n", start) + 1
         if not start:

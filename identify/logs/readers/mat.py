@@ -20,34 +20,34 @@ from identify.logs.readers.arrays import ColumnRef, all_column_refs, table_of
 from identify.logs.readers.hdf5 import data_sets, open_hdf5
 from identify.logs.table import Source, Table, TableInfo
 
-LARGEST = 2**31
+MAX_BYTES = 2**31
 """Maximum size of arrays that are read at once [bytes]."""
 
 _HDF5_MARK, _HEADER_BYTES = b"\x89HDF\r\n\x1a\n", 128
 _COMPRESSED = 15
 
 _MAX_DEPTH, _MAX_STRUCTURES = 8, 256
-"""Maximum depth of nested structures, and number of structures in an array of them."""
+"""Maximum depth of nested structures, and maximum length of an array of structures."""
 
 
 def read_mat(source: Source) -> Table:
     """Read the requested arrays; a row or column vector is one column."""
-    slots, load = _opened(source.path)
+    slots, load = _open_columns(source.path)
     return table_of(source, slots, load)
 
 
 def contents(path: Path) -> tuple[TableInfo, ...]:
     """Return the numeric arrays."""
-    slots, _ = _opened(path)
+    slots, _ = _open_columns(path)
     return (TableInfo(tuple(slot.name for slot in slots)),)
 
 
-def _opened(path: Path) -> tuple[list[ColumnRef[str]], Callable[[str], NDArray[np.generic]]]:
+def _open_columns(path: Path) -> tuple[list[ColumnRef[str]], Callable[[str], NDArray[np.generic]]]:
     """Return the columns of a file, and the function that loads them."""
     with wrap_decode_errors(path, "MAT file"), path.open("rb") as file:
         head = file.read(_HEADER_BYTES + 512)
         if _HDF5_MARK in head:
-            arrays = _of_hdf5(path)
+            arrays = _arrays_of_hdf5(path)
         else:
             _require_bounded(path, file)
             from scipy.io import loadmat
@@ -78,7 +78,7 @@ def _arrays(prefix: str, value: object, depth: int = 0) -> list[tuple[str, NDArr
 
 
 def _labelled_signals(signals: NDArray[np.void]) -> list[tuple[str, object]]:
-    """Values of Simulink's `signals` by `label`, where it is unique."""
+    """Return the values of Simulink's `signals` by their labels, if these are unique."""
     labels = ["".join(map(str, np.ravel(signal["label"]))) for signal in signals]
     return [
         (f".{label}", signal["values"])
@@ -92,8 +92,8 @@ def _column(array: NDArray[np.generic]) -> NDArray[np.generic]:
     return array.reshape(-1) if 1 in array.shape and array.ndim == 2 else array
 
 
-def _of_hdf5(path: Path) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a version 7.3 file."""
+def _arrays_of_hdf5(path: Path) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a MATLAB file of version 7.3, which is HDF5."""
     arrays: dict[str, NDArray[Any]] = {}
     whole = 0
     with open_hdf5(path) as file:
@@ -145,9 +145,9 @@ def _require_bounded(path: Path, file: BinaryIO) -> None:
 
 
 def _require_size(path: Path, size: int) -> None:
-    if size > LARGEST:
+    if size > MAX_BYTES:
         raise LogError(
-            f"{path}: its arrays take more than {LARGEST >> 30} GiB, and a MAT file is read whole; "
-            "write the columns of the log into an HDF5 or Parquet file",
+            f"{path}: its arrays take more than {MAX_BYTES >> 30} GiB, and a MAT file is read "
+            "whole; write the columns of the log into an HDF5 or Parquet file",
             path=path,
         )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class _Schemas(dict[int, Schema]):
-    """Type definitions by number; those in a language unknown to rosbags become empty."""
+    """Type definitions by number; definitions in a language unknown to rosbags become empty."""
 
     def __setitem__(self, key: int, value: Schema) -> None:
         known = value.encoding in ("ros2msg", "ros2idl", "omgidl")

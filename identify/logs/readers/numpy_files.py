@@ -44,7 +44,7 @@ _UNREADABLE = (
 def read_numpy_files(source: Source) -> Table:
     """Read the requested columns; datetime64 stamps have their own unit."""
     if source.path.suffix.lower() == ".npy":
-        arrays = _of_one(source.path)
+        arrays = _arrays_of_npy(source.path)
         return table_of(source, all_column_refs(arrays), arrays.__getitem__)
     try:
         with zipfile.ZipFile(source.path) as archive:
@@ -64,7 +64,7 @@ def read_numpy_files(source: Source) -> Table:
 def contents(path: Path) -> tuple[TableInfo, ...]:
     """Return the arrays."""
     if path.suffix.lower() == ".npy":
-        return (TableInfo(tuple(slot.name for slot in all_column_refs(_of_one(path)))),)
+        return (TableInfo(tuple(slot.name for slot in all_column_refs(_arrays_of_npy(path)))),)
     try:
         with zipfile.ZipFile(path) as archive:
             slots = column_refs(_headers(path, archive))
@@ -75,7 +75,7 @@ def contents(path: Path) -> tuple[TableInfo, ...]:
     return (TableInfo(tuple(slot.name for slot in slots)),)
 
 
-def _of_one(path: Path) -> dict[str, NDArray[Any]]:
+def _arrays_of_npy(path: Path) -> dict[str, NDArray[Any]]:
     """Return the array of an NPY file by file name, or its fields by name."""
     with wrap_decode_errors(path, "NPY file"):
         array = npy.open_memmap(path, mode="r")
@@ -86,7 +86,7 @@ def _of_one(path: Path) -> dict[str, NDArray[Any]]:
 def _headers(
     path: Path, archive: zipfile.ZipFile
 ) -> Iterator[tuple[str, str, tuple[int, ...], np.dtype[Any]]]:
-    """Name, member, shape and type of each array of the NPY format, from its header."""
+    """Yield name, member, shape and type of each array of an archive, from its NPY header."""
     for info in archive.infolist():
         if not info.filename.endswith(".npy"):
             continue

@@ -36,7 +36,7 @@ _BUFFER_BYTES = 2**20
 _FLOAT64_BYTES = 8
 """Size of a float64 [bytes]."""
 
-_REMEDY = "write it without compression, dictionaries and large row groups"
+_CONVERT_REMEDY = "write it without compression, dictionaries and large row groups"
 
 
 def read_parquet(source: Source) -> Table:
@@ -55,7 +55,7 @@ def contents(path: Path) -> tuple[TableInfo, ...]:
 
 
 def count_rows(path: Path) -> int:
-    """Number of rows of a file."""
+    """Count the rows of a Parquet file."""
     return _open(path).metadata.num_rows
 
 
@@ -77,7 +77,7 @@ def parquet_rows(source: Source) -> RowsReader:
 
 
 class _BatchStream:
-    """Batches of rows, of which those that the next range may start with are kept."""
+    """Row batches of a Parquet file, decoded once for row ranges that are read in order."""
 
     def __init__(self, columns: _ParquetColumns) -> None:
         self.columns = columns
@@ -91,7 +91,7 @@ class _BatchStream:
     def rows(self, start: int, stop: int) -> pa.Table:
         group = int(np.searchsorted(self._edges, start, side="right")) - 1
         if start < self._first or self._edges[group] > self._end or not self._held:
-            self._batches = self._from(group)
+            self._batches = self._batches_from(group)
             self._held, self._first = [], int(self._edges[group])
             self._end = self._first
         while self._end < stop and (batch := next(self._batches, None)) is not None:
@@ -102,7 +102,7 @@ class _BatchStream:
         table = pa.Table.from_batches(self._held)
         return table.slice(start - self._first, stop - start)
 
-    def _from(self, group: int) -> Iterator[pa.RecordBatch]:
+    def _batches_from(self, group: int) -> Iterator[pa.RecordBatch]:
         """Yield batches from a row group on, each row group separately to free its memory."""
         for number in range(group, len(self._edges) - 1):
             yield from self.columns.file.iter_batches(
@@ -126,9 +126,9 @@ class _ParquetColumns:
     """Requested columns of a Parquet file.
 
     Attributes:
-        source: what is asked for.
-        file: the file.
-        fields: of each column, and of the time stamps where the file has them.
+        source: file and requested columns.
+        file: the opened file.
+        fields: field of each column, and of the time stamps if the file has them.
     """
 
     source: Source
@@ -157,7 +157,7 @@ class _ParquetColumns:
 
     @property
     def names(self) -> list[str]:
-        """Names of the columns in the file, each once."""
+        """Names of the requested columns in the file, each once."""
         return sorted({field.name for field in self.fields.values()})
 
     def require_bounded(self, *, whole: bool) -> None:
@@ -183,7 +183,7 @@ class _ParquetColumns:
         largest = max(sizes, default=0)
         if whole:
             largest = max(sum(sizes), meta.num_rows * len(self.names) * _FLOAT64_BYTES)
-        check_expansion(path, path.stat().st_size, largest, _REMEDY)
+        check_expansion(path, path.stat().st_size, largest, _CONVERT_REMEDY)
 
     def table(self, read: pa.Table, first: int = 0) -> Table:
         """Return the decoded rows as a table that starts at a row number."""

@@ -56,47 +56,47 @@ from identify.logs.table import (
 )
 
 _CHUNK_BYTES = 2**24
-_LINES_LOOKED_AT = 200
-_LONGEST_LINE = 2**20
-_NULLS = ["", "nan", "NaN", "NAN", "NA", "N/A", "n/a", "null", "NULL", "None"]
+_INSPECTED_LINES = 200
+_MAX_LINE_BYTES = 2**20
+_MISSING_WORDS_OF_ARROW = ["", "nan", "NaN", "NAN", "NA", "N/A", "n/a", "null", "NULL", "None"]
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
-_FIX_OR_DROP = "; fix the line, or set drop_bad_rows = true in [log] to leave it out"
-_AS_DATES = (
+_FIX_OR_DROP_REMEDY = "; fix the line, or set drop_bad_rows = true in [log] to leave it out"
+_STAMP_REMEDY = (
     "; write time stamps as numbers of time_unit, or in every row as a date of ISO 8601, such as "
     "2024-05-01T10:00:00.125, or as a time of day, such as 10:00:00.125"
 )
-_DATE = re.compile(r"[0-9]{1,4}[-/:.][0-9]{1,2}[-/:.][0-9]{1,4}.*")
+_DATE_PATTERN = re.compile(r"[0-9]{1,4}[-/:.][0-9]{1,2}[-/:.][0-9]{1,4}.*")
 
 
 def read_text(source: Source) -> Table:
-    """Read the requested columns."""
-    return _read_rows(inspect_text(source, _content(source.path)))
+    """Read the requested columns of a text file."""
+    return _read_rows(inspect_text(source, _text_content(source.path)))
 
 
 def contents(path: Path) -> tuple[TableInfo, ...]:
-    """Return the columns suggested by the first lines."""
+    """Return the columns that the first lines of a text file suggest."""
     text = (
-        _content(path)
+        _text_content(path)
         if path.suffix.lower() == ".gz"
-        else _require_text(path, _head(path, HEAD_BYTES))
+        else _require_text(path, _first_bytes(path, HEAD_BYTES))
     )
-    return (likely_contents(path, list(islice(read_lines(text), _LINES_LOOKED_AT))),)
+    return (likely_contents(path, list(islice(read_lines(text), _INSPECTED_LINES))),)
 
 
 def index_text(source: Source, least: int) -> LineIndex | None:
-    """Line index of a long regular file; None if it must be read at once."""
+    """Return the line index of a long regular text file; None if it must be read at once."""
     path = source.path
     if path.suffix.lower() == ".gz" or path.stat().st_size < 2 * least * len(source.columns):
         return None
-    head = _head(path, HEAD_BYTES)
+    head = _first_bytes(path, HEAD_BYTES)
     sheet = inspect_text(source, _require_text(path, head))
     begin = sheet.header.end + len(head) - len(sheet.text)
     return index_lines(path, begin, sheet.header.number + 1, sheet.splitter.comment.encode())
 
 
 def text_rows(source: Source, index: LineIndex) -> RowsReader:
-    """Return a reader of row ranges of a regular file."""
-    head = inspect_text(source, _require_text(source.path, _head(source.path, HEAD_BYTES)))
+    """Return a reader of row ranges of a regular text file."""
+    head = inspect_text(source, _require_text(source.path, _first_bytes(source.path, HEAD_BYTES)))
 
     def read(start: int, stop: int) -> Table:
         text = index.lines(source.path, start, stop)
@@ -109,7 +109,7 @@ def text_rows(source: Source, index: LineIndex) -> RowsReader:
     return read
 
 
-def _head(path: Path, count: int) -> bytes:
+def _first_bytes(path: Path, count: int) -> bytes:
     """Return the first bytes of a file, up to a line end."""
     try:
         with path.open("rb") as file:
@@ -145,7 +145,7 @@ def _read_rows(sheet: TextLayout, rows: int | None = None) -> Table:
     )
 
 
-def _content(path: Path) -> bytes:
+def _text_content(path: Path) -> bytes:
     """Return the bytes of a text file without byte order mark, decompressed for `.gz`.
 
     Raises:
@@ -153,7 +153,7 @@ def _content(path: Path) -> bytes:
     """
     content = read_bytes(path)
     if path.suffix.lower() == ".gz":
-        content = _unpacked(path, content)
+        content = _decompressed(path, content)
     content = _require_text(path, content)
     _require_lines(path, content)
     return content
@@ -180,13 +180,13 @@ def _require_text(path: Path, content: bytes) -> bytes:
 def _require_lines(path: Path, text: bytes, number: int = 1) -> None:
     """Raise `LogError` for a line too long to be a row."""
     start = 0
-    while start + _LONGEST_LINE < len(text):
-        stop = start + _LONGEST_LINE + 1
+    while start + _MAX_LINE_BYTES < len(text):
+        stop = start + _MAX_LINE_BYTES + 1
         end = max(text.rfind(b"\n", start, stop), text.rfind(b"\r", start, stop))
         if end < 0:
             line = len(re.findall(LINE_END, text[:start])) + number
             raise LogError(
-                f"{path}: line {line} is longer than {_LONGEST_LINE} characters, too long for a "
+                f"{path}: line {line} is longer than {_MAX_LINE_BYTES} characters, too long for a "
                 f"row of a log; write one row per line",
                 path=path,
                 row=line,
@@ -194,7 +194,7 @@ def _require_lines(path: Path, text: bytes, number: int = 1) -> None:
         start = end + 1
 
 
-def _unpacked(path: Path, packed: bytes) -> bytes:
+def _decompressed(path: Path, packed: bytes) -> bytes:
     chunks, size = [], 0
     try:
         with gzip.open(io.BytesIO(packed)) as file:
@@ -224,10 +224,10 @@ def read_regular(sheet: TextLayout, start: int, stop: int, count: int) -> Table 
     if sheet.dated:
         types[str(sheet.stamps)] = pa.string()
     parsed = None
-    if _may_be_whole(sheet):
-        parsed = _parse(sheet, content, types | {str(sheet.stamps): pa.int64()})
+    if _may_have_integer_stamps(sheet):
+        parsed = _parse_with_arrow(sheet, content, types | {str(sheet.stamps): pa.int64()})
     if parsed is None:
-        parsed = _parse(sheet, content, types)
+        parsed = _parse_with_arrow(sheet, content, types)
     if parsed is None or parsed.num_rows != count:
         return None
     columns = {column: as_numbers(parsed[str(k)]) for column, k in sheet.numbers.items()}
@@ -235,7 +235,7 @@ def read_regular(sheet: TextLayout, start: int, stop: int, count: int) -> Table 
     if sheet.dated:
         try:
             texts = parsed[str(sheet.stamps)].to_pylist()
-            stamps = _dates(texts)
+            stamps = _dates_of(texts)
         except ValueError:
             return None
         if any(is_time_of_day(text) != sheet.time_of_day for text in texts):
@@ -247,8 +247,8 @@ def read_regular(sheet: TextLayout, start: int, stop: int, count: int) -> Table 
     return Table(sheet.path, sheet.names, columns, faults, stamps, sheet.ticks, lines)
 
 
-def _may_be_whole(sheet: TextLayout) -> bool:
-    """Return whether stamps may be integers (Arrow would also accept hexadecimal)."""
+def _may_have_integer_stamps(sheet: TextLayout) -> bool:
+    """Return whether time stamps may be integers (Arrow would also accept hexadecimal)."""
     if sheet.stamps is None or sheet.dated:
         return False
     text = sheet.text
@@ -268,7 +268,7 @@ def _single_spaced(content: bytes) -> bytes:
     return content.replace(b" \r", b"\r").replace(b" \n", b"\n").replace(b"\n ", b"\n").lstrip(b" ")
 
 
-def _parse(
+def _parse_with_arrow(
     sheet: TextLayout, content: bytes | memoryview, types: Mapping[str, pa.DataType]
 ) -> pa.Table | None:
     whitespace = sheet.splitter.whitespace
@@ -284,7 +284,7 @@ def _parse(
             pacsv.ConvertOptions(
                 column_types=types,
                 include_columns=list(types),
-                null_values=_NULLS,
+                null_values=_MISSING_WORDS_OF_ARROW,
                 decimal_point=sheet.splitter.decimal,
             ),
         )
@@ -305,9 +305,9 @@ def _read_one_by_one(sheet: TextLayout, start: int, number: int) -> Table:
     while (row := following) is not None:
         following = next(rows, None)
         numbers, fault = None, RowFault.CUT_SHORT
-        if following is not None or not _cut_short(sheet, row):
+        if following is not None or not _is_cut_short(sheet, row):
             try:
-                numbers = _numbers(sheet, row)
+                numbers = _row_numbers(sheet, row)
                 fault = RowFault.NONE if all(map(math.isfinite, numbers)) else RowFault.NOT_FINITE
             except LogError:
                 if not sheet.drop_bad_rows:
@@ -325,13 +325,13 @@ def _read_one_by_one(sheet: TextLayout, start: int, number: int) -> Table:
         sheet.names,
         {column: fields[k] for column, k in sheet.numbers.items()},
         np.frombuffer(bytes(faults), dtype=np.uint8).copy(),
-        None if sheet.stamps is None else _stamps(sheet, stamps, fields.get(sheet.stamps)),
+        None if sheet.stamps is None else _convert_stamps(sheet, stamps, fields.get(sheet.stamps)),
         sheet.ticks,
         np.array(lines),
     )
 
 
-def _cut_short(sheet: TextLayout, row: Row) -> bool:
+def _is_cut_short(sheet: TextLayout, row: Row) -> bool:
     """Return whether the last row is truncated."""
     if not sheet.ends:
         return False
@@ -342,64 +342,66 @@ def _cut_short(sheet: TextLayout, row: Row) -> bool:
     return final in sheet.fields and not ended and not is_number(fields[final])
 
 
-def _numbers(sheet: TextLayout, row: Row) -> list[float]:
+def _row_numbers(sheet: TextLayout, row: Row) -> list[float]:
     fields, width = row[1], len(sheet.names)
     if len(fields) < width or any(map(str.strip, fields[width:])):
-        raise _ragged(sheet, row)
+        raise _field_count_error(sheet, row)
     if sheet.dated and sheet.stamps is not None and not _is_stamp(sheet, fields[sheet.stamps]):
         if not is_missing(text := fields[sheet.stamps]):
-            raise _no_number(sheet, row[0].number, sheet.stamps, text, _AS_DATES)
+            raise _not_a_number_error(sheet, row[0].number, sheet.stamps, text, _STAMP_REMEDY)
         return [math.nan] * len(sheet.fields)
     try:
         return numbers_of([fields[k] for k in sheet.fields])
     except ValueError:
-        raise _bad_value(sheet, row) from None
+        raise _bad_value_error(sheet, row) from None
 
 
 def _is_stamp(sheet: TextLayout, text: str) -> bool:
-    """Return whether the text is a date, or a time of day, as the first row has it."""
+    """Return whether a text is a date or a time of day, whichever the first row has."""
     return is_date(text) and is_time_of_day(text) == sheet.time_of_day
 
 
-def _stamps(sheet: TextLayout, texts: Sequence[str], numbers: Array | None) -> Stamps:
+def _convert_stamps(sheet: TextLayout, texts: Sequence[str], numbers: Array | None) -> Stamps:
     """Convert dates and integers to int64 stamps; return other numbers unchanged."""
     if numbers is None:
-        return _dates([text if is_date(text) else "1970-01-01T00:00" for text in texts])
+        return _dates_of([text if is_date(text) else "1970-01-01T00:00" for text in texts])
     try:
         return np.array([0 if is_missing(text) else int(text) for text in texts], dtype=np.int64)
     except (ValueError, OverflowError):  # also more digits than int64, or than Python, takes
         return numbers
 
 
-def _dates(texts: Sequence[str]) -> NDArray[np.int64]:
+def _dates_of(texts: Sequence[str]) -> NDArray[np.int64]:
     return np.array([microseconds_of(text) for text in texts], dtype=np.int64)
 
 
-def _bad_value(sheet: TextLayout, row: Row) -> LogError:
+def _bad_value_error(sheet: TextLayout, row: Row) -> LogError:
     line, fields = row
     k = next(k for k in sheet.fields if fields[k].strip() and not is_number(fields[k]))
     text = fields[k].strip()[:80]
     if _DECIMAL_COMMA.fullmatch(text):
         remedy = '; it has a decimal comma: set decimal = "," in [log]'
-    elif k == sheet.stamps and _DATE.fullmatch(text):
-        remedy = _AS_DATES
+    elif k == sheet.stamps and _DATE_PATTERN.fullmatch(text):
+        remedy = _STAMP_REMEDY
     else:
-        remedy = _if_header(sheet, line)
-    return _no_number(sheet, line.number, k, text, remedy)
+        remedy = _header_hint(sheet, line)
+    return _not_a_number_error(sheet, line.number, k, text, remedy)
 
 
-def _no_number(sheet: TextLayout, line: int, field: int, text: str, remedy: str) -> LogError:
+def _not_a_number_error(
+    sheet: TextLayout, line: int, field: int, text: str, remedy: str
+) -> LogError:
     column = sheet.column(field)
     return LogError(
         f"{sheet.path}: line {line}, column {column!r}: expected a number, got {text!r}"
-        f"{remedy or _FIX_OR_DROP}",
+        f"{remedy or _FIX_OR_DROP_REMEDY}",
         path=sheet.path,
         column=column,
         row=line,
     )
 
 
-def _ragged(sheet: TextLayout, row: Row) -> LogError:
+def _field_count_error(sheet: TextLayout, row: Row) -> LogError:
     line, fields = row
     comment = sheet.splitter.comment
     if comment and comment.encode() in line.content:
@@ -408,16 +410,16 @@ def _ragged(sheet: TextLayout, row: Row) -> LogError:
             "set comment in [log] to another mark if it does not"
         )
     else:
-        remedy = _if_header(sheet, line) or suggest_separator(line.content, sheet.splitter)
+        remedy = _header_hint(sheet, line) or suggest_separator(line.content, sheet.splitter)
     return LogError(
         f"{sheet.path}: line {line.number}: expected {len(sheet.names)} fields as in the other "
-        f"rows, got {len(fields)}{remedy or _FIX_OR_DROP}",
+        f"rows, got {len(fields)}{remedy or _FIX_OR_DROP_REMEDY}",
         path=sheet.path,
         row=line.number,
     )
 
 
-def _if_header(sheet: TextLayout, line: Line) -> str:
+def _header_hint(sheet: TextLayout, line: Line) -> str:
     """Hint that the first row may be a header, for columns given by number."""
     number = line.number
     if sheet.named or number != sheet.first[0].number:

@@ -16,14 +16,14 @@ LINE_END = rb"(?:\r+\n|\n|\r)"
 """Line end, including CR CR LF from doubly translated Windows text."""
 
 _LINE = re.compile(rb"([^\r\n]*)(?:" + LINE_END + rb"|\Z)")
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH_1970 = datetime(1970, 1, 1, tzinfo=UTC)
 _TIME_OF_DAY = re.compile(r"\d\d:\d\d:\d\d([.,]\d+)?")
-_DAY_FIRST = re.compile(r"(\d\d?)\.(\d\d?)\.(\d{4})[T ]+(\d\d?)(:.+)")
+_DAY_FIRST_DATE = re.compile(r"(\d\d?)\.(\d\d?)\.(\d{4})[T ]+(\d\d?)(:.+)")
 _NAN = re.compile(r"[+-]?nan(\(\w*\))?")
 
 
 class Line(NamedTuple):
-    """A line: its one-based number, its content without line end, and the next offset."""
+    """Line of a text: one-based number, content without line end, and offset of the next line."""
 
     number: int
     content: bytes
@@ -62,7 +62,7 @@ class Splitter:
         return '"\\t"' if self.separator == "\t" else f'"{self.separator}"'
 
     def others(self) -> Iterator[Splitter]:
-        """Return splitters with each other common separator."""
+        """Return splitters with the other common separators."""
         marks = (",", ";", "\t", "whitespace")
         return (replace(self, separator=mark) for mark in marks)
 
@@ -142,7 +142,7 @@ def _number_of(text: str) -> float:
 
 
 def is_number(text: str) -> bool:
-    """Return whether the text is a number or a missing value, and not blank."""
+    """Return whether a text is a number or a word for a missing value, and not blank."""
     try:
         return bool(text.strip()) and bool(numbers_of([text]))
     except ValueError:
@@ -150,7 +150,7 @@ def is_number(text: str) -> bool:
 
 
 def microseconds_of(text: str) -> int:
-    """Microseconds since 1970 of a date with time of day, by default in UTC.
+    """Return the microseconds since 1970 of a date with time of day, by default in UTC.
 
     The date is one of ISO 8601, or day, month and year with dots; without a date it is 1970-01-01.
 
@@ -160,11 +160,11 @@ def microseconds_of(text: str) -> int:
     text = text.strip()
     if _TIME_OF_DAY.fullmatch(text):
         text = f"1970-01-01T{text}"
-    elif day_first := _DAY_FIRST.fullmatch(text):
+    elif day_first := _DAY_FIRST_DATE.fullmatch(text):
         day, month, year, hour, rest = day_first.groups()
         text = f"{year}-{month:0>2}-{day:0>2}T{hour:0>2}{rest}"
     date = datetime.fromisoformat(text if ":" in text else "")
-    return (date.replace(tzinfo=date.tzinfo or UTC) - _EPOCH) // timedelta(microseconds=1)
+    return (date.replace(tzinfo=date.tzinfo or UTC) - _EPOCH_1970) // timedelta(microseconds=1)
 
 
 def is_date(text: str) -> bool:

@@ -39,7 +39,7 @@ _MAX_UNIT_ROWS = 2
 _NUMBER = re.compile(r"[+-]?[.,]?[0-9]")
 """Pattern of the start of a number or a date."""
 _MAX_HEADER_LINES = 50
-"""Number of lines searched for names after the ones given by the schema."""
+"""Number of lines searched for column names after the header lines given by the schema."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +47,15 @@ class TextLayout:
     """Layout of a text file, known before its rows are read.
 
     Attributes:
-        text: its content.
-        header: the last line before the data; of number zero where there is none. Blank lines and
-            rows of units below the names are of the header.
+        text: content of the file, or of a part.
+        header: the last line before the data, with number zero if there is none. Blank lines and
+            rows of units below the names belong to the header.
         first: the first row.
         named: whether the schema gives columns by name.
-        names: names of the columns that a row has, or their numbers.
-        numbers: the field of each column asked for.
-        stamps: the field of the time stamps.
-        fields: those of all these fields that hold numbers, in order.
+        names: names or numbers of all columns of a row.
+        numbers: field number of each requested column.
+        stamps: field number of the time stamps.
+        fields: numbers of the requested fields that hold numbers, in order.
         dated: whether the time stamps are dates.
         time_of_day: whether the time stamps are times of day without date.
         ends: whether the text goes to the end of the file, where a row may be cut short.
@@ -77,7 +77,7 @@ class TextLayout:
     ends: bool = True
 
     def column(self, field: int) -> Column:
-        """Column name or number of a field in the schema."""
+        """Return the column name or number of a field, as the schema has it."""
         columns = (column for column, number in self.numbers.items() if number == field)
         return next(columns, self.names[field])
 
@@ -99,7 +99,7 @@ def inspect_text(source: Source, text: bytes) -> TextLayout:
     named, first = names is not None, rows[0]
     if not named and "header_lines" not in layout.model_fields_set:
         _require_header(path, splitter.fields(header.content), len(first[1]))
-    names = _columns(source, header, names, rows, splitter)
+    names = _columns_of_rows(source, header, names, rows, splitter)
     try:
         numbers = {column: find_column(path, names, column) for column in source.columns}
         stamps = find_stamps_column(path, names, layout.time)
@@ -110,7 +110,7 @@ def inspect_text(source: Source, text: bytes) -> TextLayout:
         raise missing_number(path, error.column, len(names), remedy) from None
     fields: list[int] = sorted({*numbers.values(), *([] if stamps is None else [stamps])})
     for _ in range(_MAX_UNIT_ROWS if named else 0):
-        if len(rows) > 1 and _is_units(rows[0], fields):
+        if len(rows) > 1 and _is_units_row(rows[0], fields):
             header, first = rows.pop(0)[0], rows[0]
     stamp = "" if stamps is None else "".join(first[1][stamps : stamps + 1])
     dated = is_date(stamp)
@@ -118,7 +118,7 @@ def inspect_text(source: Source, text: bytes) -> TextLayout:
         path=path,
         text=text,
         splitter=splitter,
-        header=_before_rows(text, header, splitter),
+        header=_line_before_rows(text, header, splitter),
         first=first,
         named=named,
         names=names,
@@ -131,14 +131,14 @@ def inspect_text(source: Source, text: bytes) -> TextLayout:
     )
 
 
-def _is_units(row: Row, fields: Sequence[int]) -> bool:
+def _is_units_row(row: Row, fields: Sequence[int]) -> bool:
     """Return whether a row below the names has units or types (words, or 1)."""
     words = {row[1][k].strip() for k in fields if k < len(row[1])} - {"", "1"}
     return bool(words) and not any(is_number(word) or _NUMBER.match(word) for word in words)
 
 
-def _before_rows(text: bytes, header: Line, splitter: Splitter) -> Line:
-    """Last line of the blank lines and comments below a line, or the line itself."""
+def _line_before_rows(text: bytes, header: Line, splitter: Splitter) -> Line:
+    """Return the last of the blank lines and comments below a line, or the line itself."""
     for line in read_lines(text, header.end, header.number + 1):
         if splitter.fields(line.content) is not None:
             break
@@ -155,16 +155,16 @@ def suggest_separator(line: bytes, splitter: Splitter) -> str:
 
 
 def _likely_separator(line: bytes, splitter: Splitter) -> Splitter | None:
-    """Return another separator by which a row has more numbers, if there is one."""
+    """Return another separator by which a row has more numbers, if any."""
     here = len(splitter.fields(line) or ())
     for other in splitter.others():
-        if len(other.fields(line) or ()) > max(here, 2) and _numbers(line, other) > 2:
+        if len(other.fields(line) or ()) > max(here, 2) and _count_numbers(line, other) > 2:
             return other
     return None
 
 
-def _numbers(line: bytes, splitter: Splitter) -> int:
-    """Number of numeric fields of a line."""
+def _count_numbers(line: bytes, splitter: Splitter) -> int:
+    """Count the numeric fields of a line."""
     return sum(map(is_number, splitter.fields(line) or ()))
 
 
@@ -196,12 +196,12 @@ def _find_header(
         if all(match_names(names, str(name)) for name in wanted or [time]):
             return line, names
     if wanted:
-        raise _misnamed(path, lines, places, splitter, wanted)
+        raise _require_names(path, lines, places, splitter, wanted)
     return last, splitter.names(last.content) if count else None  # another file has the stamps
 
 
 def _header_candidates(lines: Sequence[Line], count: int, splitter: Splitter) -> list[Line]:
-    """Yield the lines that may hold the names, first the one given by the schema.
+    """Yield the lines that may hold the column names, first the line given by the schema.
 
     Then the one it says if comment and blank lines do not count, and the last of the comment lines
     on top.
@@ -217,7 +217,7 @@ def _header_candidates(lines: Sequence[Line], count: int, splitter: Splitter) ->
     return places
 
 
-def _misnamed(
+def _require_names(
     path: Path,
     lines: Sequence[Line],
     places: Sequence[Line],
@@ -244,7 +244,7 @@ def _misnamed(
     other = min(splitter.others(), key=lambda other: len(missing(best, other)))
     row = next((line.content for line in lines if line.number > best.number), b"")
     if not remedy and len(missing(best, other)) < len(missing(best)):
-        if _numbers(row, splitter) > 2:
+        if _count_numbers(row, splitter) > 2:
             remedy = (
                 f"; it has {other.spelled} between its names, and the rows have "
                 f"{splitter.spelled}: write the line as the rows are"
@@ -255,17 +255,17 @@ def _misnamed(
             known, wanted = other.names(best.content), missing(best, other)
             remedy = did_you_mean(wanted[0], known)
             remedy += f"; so it is with separator = {other.spelled}, to be set in [log] first"
-            return _named_otherwise(path, best.number, wanted, known, remedy)
+            return _missing_names_error(path, best.number, wanted, known, remedy)
     remedy = remedy or suggest_separator(row, splitter)
     if not remedy and all(map(is_number, filter(None, known))):
         remedy = (
             "; it holds numbers: if the file has no header, set header_lines = 0 in [log] "
             "and give the columns by zero-based number"
         )
-    return _named_otherwise(path, best.number, missing(best), known, remedy)
+    return _missing_names_error(path, best.number, missing(best), known, remedy)
 
 
-def _named_otherwise(
+def _missing_names_error(
     path: Path, line: int, missing: Sequence[str], known: Sequence[str], remedy: str
 ) -> MissingColumn:
     """Return the error of a header line without the expected column names."""
@@ -276,14 +276,14 @@ def _named_otherwise(
     return MissingColumn(path, missing[0], known, message=message, row=line)
 
 
-def _columns(
+def _columns_of_rows(
     source: Source,
     header: Line,
     names: tuple[str, ...] | None,
     rows: Sequence[Row],
     splitter: Splitter,
 ) -> tuple[str, ...]:
-    """Return the column names of a row, or column numbers.
+    """Return the names of the columns of the rows, or column numbers without a header.
 
     A last column that is empty in every row is none, unless the header or the schema has it.
     """
@@ -337,7 +337,9 @@ def likely_contents(path: Path, lines: Sequence[Line]) -> TableInfo:
     """
     marks = ((comment, decimal) for decimal in ".," for comment in "#%")
     splitters = (splitter for each in marks for splitter in Splitter(",", *each).others())
-    guesses = [guess for splitter in splitters if (guess := _guess(lines, splitter)) is not None]
+    guesses = [
+        guess for splitter in splitters if (guess := _guess_layout(lines, splitter)) is not None
+    ]
     if not guesses:
         raise LogError(
             f"{path}: no two columns hold numbers in lines 1 to {len(lines)}, by whichever "
@@ -347,29 +349,29 @@ def likely_contents(path: Path, lines: Sequence[Line]) -> TableInfo:
     return max(guesses, key=lambda guess: guess[0])[1]
 
 
-def _guess(
+def _guess_layout(
     lines: Sequence[Line], splitter: Splitter
 ) -> tuple[tuple[int, int, bool], TableInfo] | None:
-    """Return the columns by a splitter, and a score; None with fewer than two numeric columns."""
+    """Return the columns by a separator, and a score; None if fewer than two are numeric."""
     rows = [(line, f) for line in lines if (f := splitter.fields(line.content)) is not None]
     counts = Counter(len(fields) for _, fields in rows)
     width = max(counts, key=lambda width: (width > 1, counts[width], width), default=0)
     rows = [(line, fields) for line, fields in rows if len(fields) == width]
     later = [fields for _, fields in rows[len(rows) // 2 :]]
     width -= width > 1 and not any(fields[-1].strip() for fields in later)
-    columns = [_values(fields[k] for fields in later) for k in range(width)]
+    columns = [_are_values(fields[k] for fields in later) for k in range(width)]
     numeric = [k for k, values in enumerate(columns) if values and 2 * sum(values) >= len(values)]
-    starts = (_values(fields[k] for k in numeric) for _, fields in rows)
+    starts = (_are_values(fields[k] for k in numeric) for _, fields in rows)
     data = next((n for n, values in enumerate(starts) if values and all(values)), None)
     if len(numeric) < 2 or data is None:
         return None
     first = rows[data][0].number
     above = [line for line in reversed(lines[: first - 1]) if line.content.strip()]
-    headers = [line for line in above if _names_of(line, splitter, width, numeric)]
+    headers = [line for line in above if _names_above(line, splitter, width, numeric)]
     distinct = (line for line in headers if len(set(splitter.names(line.content))) >= width)
     header = next(distinct, next(iter(headers), None))
     names = tuple(map(str, range(width)))
-    names = names if header is None else _names_of(header, splitter, width, numeric)
+    names = names if header is None else _names_above(header, splitter, width, numeric)
     skipped = first - 1 if header is None else header.number
     below = [row for line, row in rows[:data] if line.number > skipped]
     units = dict(zip(names, map(str.strip, below[0]), strict=False)) if header and below else {}
@@ -381,15 +383,15 @@ def _guess(
     return likely, TableInfo(names, layout=layout, units=units)
 
 
-def _names_of(
+def _names_above(
     line: Line, splitter: Splitter, width: int, numeric: Sequence[int]
 ) -> tuple[str, ...]:
-    """Return the column names on a line; empty if it has no words above the numbers."""
+    """Return the column names on a header line; empty if a numeric column has no word there."""
     names = splitter.names(line.content)
     whole = len(names) >= width and not any(names[width:])
     return names[:width] if whole and not any(is_number(names[k]) for k in numeric) else ()
 
 
-def _values(fields: Iterable[str]) -> list[bool]:
+def _are_values(fields: Iterable[str]) -> list[bool]:
     """Return whether each non-missing field is a number or a date."""
     return [is_number(field) or is_date(field) for field in fields if not is_missing(field)]

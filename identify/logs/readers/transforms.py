@@ -35,7 +35,7 @@ Edge: TypeAlias = tuple[int, str, str, tuple[float, ...]]
 
 
 class Poses(NamedTuple):
-    """Poses of a frame in another at given times.
+    """Poses of a frame in another over time.
 
     Attributes:
         stamps: of the fastest transform on the way [ns], shape (n,).
@@ -47,7 +47,7 @@ class Poses(NamedTuple):
 
 
 class _TransformSeries(NamedTuple):
-    """A transform over time; a static one has a single row."""
+    """Transform between two neighbouring frames over time; a static transform has a single row."""
 
     stamps: NDArray[np.int64]
     values: Array
@@ -72,14 +72,17 @@ def read_transform(
     Raises:
         LogError: a frame is not there, or none leads to the other.
     """
-    tracks = {**_tracks(moving, static=False), **_tracks(static, static=True)}
-    up = {below: above for above, below in tracks}
-    frames = sorted({frame for edge in tracks for frame in edge})
+    series_by_edge = {
+        **_series_by_edge(moving, static=False),
+        **_series_by_edge(static, static=True),
+    }
+    up = {below: above for above, below in series_by_edge}
+    frames = sorted({frame for edge in series_by_edge for frame in edge})
     for frame in (parent, child):
         if frame not in frames:
             hint = did_you_mean(frame, frames)
             raise LogError(f"{path}: no frame {frame!r}{hint}. {_format_tree(up)}", path=path)
-    above, below = _lineage(up, parent), _lineage(up, child)
+    above, below = _with_ancestors(up, parent), _with_ancestors(up, child)
     common = next((frame for frame in below if frame in above), None)
     if common is None:
         raise LogError(
@@ -89,8 +92,8 @@ def read_transform(
         )
     down = [(up[frame], frame) for frame in below[: below.index(common)]][::-1]
     back = [(up[frame], frame) for frame in above[: above.index(common)]]
-    way = [tracks[edge] for edge in (*back, *down)]
-    times = [track.stamps for track in way if not track.static]
+    way = [series_by_edge[edge] for edge in (*back, *down)]
+    times = [series.stamps for series in way if not series.static]
     if not times:
         raise LogError(
             f"{path}: {child!r} does not move in {parent!r}: all transforms between them are "
@@ -105,8 +108,8 @@ def read_transform(
             f"{path}: the transforms from {parent!r} to {child!r} have no time in common", path=path
         )
     p, q = np.zeros((len(stamps), 3)), np.tile([0.0, 0.0, 0.0, 1.0], (len(stamps), 1))
-    for number, track in enumerate(way):
-        step_p, step_q = _at(track, stamps)
+    for number, series in enumerate(way):
+        step_p, step_q = _interpolate(series, stamps)
         if number < len(back):
             step_q = quaternion_conjugate(step_q)
             step_p = -rotate(rotation_from_quaternion(step_q), step_p)
@@ -115,7 +118,9 @@ def read_transform(
     return Poses(stamps, np.concatenate((p, q), axis=1))
 
 
-def _tracks(edges: Iterable[Edge], *, static: bool) -> dict[tuple[str, str], _TransformSeries]:
+def _series_by_edge(
+    edges: Iterable[Edge], *, static: bool
+) -> dict[tuple[str, str], _TransformSeries]:
     samples_by_edge: dict[tuple[str, str], tuple[list[int], list[tuple[float, ...]]]] = {}
     for stamp, parent, child, values in edges:
         stamps, rows = samples_by_edge.setdefault((parent, child), ([], []))
@@ -124,31 +129,33 @@ def _tracks(edges: Iterable[Edge], *, static: bool) -> dict[tuple[str, str], _Tr
             rows.clear()
         stamps.append(stamp)
         rows.append(values)
-    tracks = {}
+    series_by_edge = {}
     for edge, (stamps, rows) in samples_by_edge.items():
         order = np.unique(np.array(stamps, dtype=np.int64), return_index=True)[1]
         whole = np.array(rows, dtype=np.float64)[order]
         whole[:, 3:] = normalised_quaternion(whole[:, 3:])
-        tracks[edge] = _TransformSeries(np.array(stamps, dtype=np.int64)[order], whole, static)
-    return tracks
+        series_by_edge[edge] = _TransformSeries(
+            np.array(stamps, dtype=np.int64)[order], whole, static
+        )
+    return series_by_edge
 
 
-def _at(track: _TransformSeries, stamps: NDArray[np.int64]) -> tuple[Vec3, Vec4]:
+def _interpolate(series: _TransformSeries, stamps: NDArray[np.int64]) -> tuple[Vec3, Vec4]:
     """Interpolate translation and quaternion of a transform at given times [ns]."""
-    values = track.values
-    if track.static:
+    values = series.values
+    if series.static:
         whole = np.broadcast_to(values[-1], (len(stamps), 7))
         return whole[:, :3], whole[:, 3:]
-    after = np.clip(np.searchsorted(track.stamps, stamps), 1, max(1, len(track.stamps) - 1))
-    after = np.minimum(after, len(track.stamps) - 1)
+    after = np.clip(np.searchsorted(series.stamps, stamps), 1, max(1, len(series.stamps) - 1))
+    after = np.minimum(after, len(series.stamps) - 1)
     before = np.maximum(after - 1, 0)
-    step = np.maximum(track.stamps[after] - track.stamps[before], 1)
-    share = ((stamps - track.stamps[before]) / step)[:, None]
+    step = np.maximum(series.stamps[after] - series.stamps[before], 1)
+    share = ((stamps - series.stamps[before]) / step)[:, None]
     p = values[before, :3] + share * (values[after, :3] - values[before, :3])
     q = values[before, 3:]
     rotation_step = log_rotation(quaternion_product(quaternion_conjugate(q), values[after, 3:]))
     interpolated = quaternion_product(q, exp_rotation(share * rotation_step))
-    is_sample = track.stamps[after] == stamps
+    is_sample = series.stamps[after] == stamps
     p[is_sample], interpolated[is_sample] = (
         values[after[is_sample], :3],
         values[after[is_sample], 3:],
@@ -156,7 +163,7 @@ def _at(track: _TransformSeries, stamps: NDArray[np.int64]) -> tuple[Vec3, Vec4]
     return p, interpolated
 
 
-def _lineage(up: dict[str, str], frame: str) -> list[str]:
+def _with_ancestors(up: dict[str, str], frame: str) -> list[str]:
     """Return a frame and its ancestors."""
     line = [frame]
     while (above := up.get(line[-1])) is not None and above not in line:

@@ -14,7 +14,7 @@ from identify.files import wrap_decode_errors
 from identify.logs.readers.arrays import all_column_refs, table_of, topic_of
 from identify.logs.table import Source, Table, TableInfo
 
-LARGEST = 2**31
+MAX_BYTES = 2**31
 """Maximum size of a file, which is read at once [bytes]."""
 
 _STAMPS = ("timestamp", "timestamp_sample")
@@ -23,7 +23,7 @@ _STAMPS = ("timestamp", "timestamp_sample")
 
 def read_ulog(source: Source) -> Table:
     """Read the requested fields of one message; `NAME.1` is the second instance."""
-    topics = _topics(source.path)
+    topics = _fields_by_message(source.path)
     counts = {name: f"{len(arrays['timestamp'])} rows" for name, arrays in topics.items()}
     arrays = topics[topic_of(source, counts, "message")]
     return table_of(source, all_column_refs(arrays), arrays.__getitem__)
@@ -33,19 +33,19 @@ def contents(path: Path) -> tuple[TableInfo, ...]:
     """Return the messages."""
     return tuple(
         TableInfo(tuple(slot.name for slot in all_column_refs(arrays)), name)
-        for name, arrays in _topics(path).items()
+        for name, arrays in _fields_by_message(path).items()
     )
 
 
-def _topics(path: Path) -> dict[str, dict[str, NDArray[np.generic]]]:
+def _fields_by_message(path: Path) -> dict[str, dict[str, NDArray[np.generic]]]:
     """Return the fields of all messages by name."""
     try:
         from pyulog import ULog
     except ImportError as error:
         raise MissingExtra("a ULog file", "px4", "pyulog") from error
-    if (size := path.stat().st_size) > LARGEST:
+    if (size := path.stat().st_size) > MAX_BYTES:
         raise LogError(
-            f"{path}: has {size} bytes, and a ULog file of more than {LARGEST >> 30} GiB is not "
+            f"{path}: has {size} bytes, and a ULog file of more than {MAX_BYTES >> 30} GiB is not "
             "read; cut it, for one by the ulog tools of pyulog",
             path=path,
         )
